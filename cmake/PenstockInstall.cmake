@@ -1,0 +1,30 @@
+# What `cmake --install` puts where: the library and its headers, the program, and what
+# find_package(penstock) and pkg-config need to find them.
+include(CMakePackageConfigHelpers)
+
+set(penstock_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/penstock")
+
+install(TARGETS penstock EXPORT penstockTargets)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/penstock" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  FILES_MATCHING PATTERN "*.hpp")
+if(TARGET penstock_cli)
+  install(TARGETS penstock_cli)
+endif()
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
+  DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+install(EXPORT penstockTargets NAMESPACE penstock:: DESTINATION "${penstock_cmake_dir}")
+configure_package_config_file(cmake/penstockConfig.cmake.in
+  "${PROJECT_BINARY_DIR}/penstockConfig.cmake" INSTALL_DESTINATION "${penstock_cmake_dir}")
+# Below 1.0 a minor version may change the API.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/penstockConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/penstockConfig.cmake"
+  "${PROJECT_BINARY_DIR}/penstockConfigVersion.cmake" DESTINATION "${penstock_cmake_dir}")
+
+# Relative to the .pc file, so that the installed tree can be moved.
+file(RELATIVE_PATH penstock_pc_prefix
+  "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" penstock_pc_prefix "${penstock_pc_prefix}")
+configure_file(cmake/penstock.pc.in "${PROJECT_BINARY_DIR}/penstock.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/penstock.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -1,0 +1,78 @@
+# How our targets are made. Sources are found, not listed: a new file needs no edit here, and
+# tools/check_tests_built.py fails when a test ends up in no target.
+
+# Our own flags: never PUBLIC, never exported.
+function(penstock_developer_flags target)
+  if(PENSTOCK_DEVELOPER)
+    target_compile_options(${target} PRIVATE
+      -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+  endif()
+endfunction()
+
+# The .cpp files of this folder, split: sources_out without and tests_out with *_test.cpp.
+function(penstock_find_sources sources_out tests_out)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  set(${sources_out} ${sources} PARENT_SCOPE)
+  set(${tests_out} ${tests} PARENT_SCOPE)
+endfunction()
+
+# penstock_layer(core USES base): this folder as the object library penstock_core, and the tests
+# beside its sources as penstock_core_test. A folder of headers alone makes no object library.
+function(penstock_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "USES")
+  penstock_find_sources(sources tests)
+  if(sources)
+    add_library(penstock_${name} OBJECT ${sources})
+    target_include_directories(penstock_${name} PRIVATE
+      "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+    penstock_developer_flags(penstock_${name})
+    foreach(used IN LISTS layer_USES)
+      if(TARGET penstock_${used})
+        target_link_libraries(penstock_${name} PUBLIC penstock_${used})
+      endif()
+    endforeach()
+    set_property(GLOBAL APPEND PROPERTY PENSTOCK_LAYERS penstock_${name})
+  endif()
+  penstock_tests(penstock_${name}_test SOURCES ${tests})
+endfunction()
+
+# The installable library, from all layers.
+function(penstock_combine_layers)
+  get_property(layers GLOBAL PROPERTY PENSTOCK_LAYERS)
+  list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  add_library(penstock ${objects})
+  add_library(penstock::penstock ALIAS penstock)
+  target_compile_features(penstock PUBLIC cxx_std_20)
+  target_include_directories(penstock PUBLIC
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  set_target_properties(penstock PROPERTIES
+    LINKER_LANGUAGE CXX
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+endfunction()
+
+# penstock_tests(name SOURCES ... [LABEL unit] [LIBRARIES ...]): one test program, one ctest entry.
+# Tests may look into src/; what they link is the library as it is installed.
+function(penstock_tests target)
+  cmake_parse_arguments(PARSE_ARGV 1 tests "" "LABEL" "SOURCES;LIBRARIES")
+  if(NOT PENSTOCK_BUILD_TESTS OR NOT tests_SOURCES)
+    return()
+  endif()
+  if(NOT tests_LABEL)
+    set(tests_LABEL unit)
+  endif()
+  add_executable(${target} ${tests_SOURCES})
+  target_include_directories(${target} PRIVATE
+    "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests" "${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(${target} PRIVATE PENSTOCK_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${target} PRIVATE
+    ${tests_LIBRARIES} $<TARGET_NAME_IF_EXISTS:penstock_test_support> penstock
+    GTest::gtest_main rapidcheck_gtest Boost::headers Threads::Threads)
+  penstock_developer_flags(${target})
+  add_test(NAME ${target} COMMAND ${target})
+  set_tests_properties(${target} PROPERTIES LABELS ${tests_LABEL} TIMEOUT 600)
+endfunction()

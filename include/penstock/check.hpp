@@ -1,0 +1,24 @@
+#pragma once
+
+#include "penstock/quota.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace penstock {
+
+// How much a request takes. Zero looks without taking.
+struct Cost {
+  std::uint64_t units = 1;
+
+  friend constexpr auto operator<=>(const Cost&, const Cost&) = default;
+};
+
+// One question: may `key` spend `cost` under `quota`?
+struct Check {
+  std::string_view key;
+  Quota quota;
+  Cost cost{};
+};
+
+}  // namespace penstock

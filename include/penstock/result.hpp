@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace penstock {
+
+enum class ErrorCode : std::uint8_t {
+  InvalidInput,       // a value that was given cannot be used; the detail names it
+  Overflow,           // the result does not fit its type; nothing was changed
+  CapacityExhausted,  // a hard bound was reached; nothing was changed
+};
+
+[[nodiscard]] constexpr std::string_view to_string(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::InvalidInput: return "invalid input";
+    case ErrorCode::Overflow: return "overflow";
+    case ErrorCode::CapacityExhausted: return "capacity exhausted";
+  }
+  return "unknown";
+}
+
+// Why something could not be done. A denial is not an error: see Decision.
+struct Error {
+  ErrorCode code = ErrorCode::InvalidInput;
+  std::string detail;
+
+  friend bool operator==(const Error&, const Error&) = default;
+};
+
+// Either a T or the Error that stood in its way, with the names of std::expected. Looking at the
+// value of an error, or at the error of a value, is a bug in the caller and ends the process.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  // Implicit, so that a function can simply return a value or an Error.
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
+
+  [[nodiscard]] bool has_value() const noexcept { return content_.index() == 0; }
+  [[nodiscard]] explicit operator bool() const noexcept { return has_value(); }
+
+  [[nodiscard]] const T& value() const& { return *checked<0>(std::get_if<0>(&content_)); }
+  [[nodiscard]] T& value() & { return *checked<0>(std::get_if<0>(&content_)); }
+  [[nodiscard]] T&& value() && { return std::move(*checked<0>(std::get_if<0>(&content_))); }
+  [[nodiscard]] const Error& error() const { return *checked<1>(std::get_if<1>(&content_)); }
+
+  [[nodiscard]] const T& operator*() const& { return value(); }
+  [[nodiscard]] T& operator*() & { return value(); }
+  [[nodiscard]] T&& operator*() && { return std::move(*this).value(); }
+  [[nodiscard]] const T* operator->() const { return &value(); }
+  [[nodiscard]] T* operator->() { return &value(); }
+
+ private:
+  template <int Alternative, class Pointer>
+  static Pointer checked(Pointer pointer) {
+    if (pointer == nullptr) std::abort();
+    return pointer;
+  }
+
+  std::variant<T, Error> content_;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Result(Error error) : error_(std::move(error)), failed_(true) {}
+
+  [[nodiscard]] bool has_value() const noexcept { return !failed_; }
+  [[nodiscard]] explicit operator bool() const noexcept { return has_value(); }
+  [[nodiscard]] const Error& error() const {
+    if (!failed_) std::abort();
+    return error_;
+  }
+
+ private:
+  Error error_;
+  bool failed_ = false;
+};
+
+}  // namespace penstock

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdlib>
+
+// A condition that only a bug in this library can break. Never on input, never on network data.
+#define PENSTOCK_CHECK(condition)    \
+  do {                               \
+    if (!(condition)) [[unlikely]] { \
+      std::abort();                  \
+    }                                \
+  } while (false)
+
+// The same, for conditions too costly to look at outside debug builds.
+#ifdef NDEBUG
+#define PENSTOCK_DCHECK(condition) static_cast<void>(0)
+#else
+#define PENSTOCK_DCHECK(condition) PENSTOCK_CHECK(condition)
+#endif

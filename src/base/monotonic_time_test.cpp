@@ -1,0 +1,89 @@
+#include "base/monotonic_time.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace penstock::base {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+constexpr nanoseconds kTolerance = microseconds{5};
+
+// How far a reading lies outside of two readings of the real clock around it. However long this
+// thread is put aside in between, a right reading lies within them.
+nanoseconds error_of_one_reading() {
+  const SteadyClock::time_point before = SteadyClock::now();
+  const SteadyClock::time_point reading = monotonic_now();
+  const SteadyClock::time_point after = SteadyClock::now();
+  return std::max({nanoseconds{0}, nanoseconds{before - reading}, nanoseconds{reading - after}});
+}
+
+void wait_busily(nanoseconds length) {
+  const SteadyClock::time_point end = SteadyClock::now() + length;
+  while (SteadyClock::now() < end) {
+  }
+}
+
+TEST(MonotonicTime, StaysWithTheSteadyClockOverManyReadings) {
+  nanoseconds worst{0};
+  for (int i = 0; i < 500'000; ++i) worst = std::max(worst, error_of_one_reading());
+  EXPECT_LE(worst, kTolerance);
+}
+
+TEST(MonotonicTime, IsRightAtOnceAfterAPause) {
+  for (int pause = 0; pause < 50; ++pause) {
+    wait_busily(milliseconds{1} + microseconds{137 * (pause % 20)});
+    EXPECT_LE(error_of_one_reading(), kTolerance);
+  }
+}
+
+TEST(MonotonicTime, IsRightFromTheFirstReadingOfAThread) {
+  for (int thread = 0; thread < 50; ++thread) {
+    nanoseconds worst{0};
+    std::jthread([&] {
+      for (int i = 0; i < 3000; ++i) worst = std::max(worst, error_of_one_reading());
+    }).join();
+    EXPECT_LE(worst, kTolerance);
+  }
+}
+
+TEST(MonotonicTime, HardlyEverStepsBackWithinAThread) {
+  SteadyClock::time_point latest = monotonic_now();
+  nanoseconds worst{0};
+  for (int i = 0; i < 1'000'000; ++i) {
+    const SteadyClock::time_point reading = monotonic_now();
+    worst = std::max(worst, nanoseconds{latest - reading});
+    latest = std::max(latest, reading);
+  }
+  EXPECT_LE(worst, microseconds{1});
+}
+
+TEST(MonotonicTime, IsTheSameForAllThreads) {
+  std::atomic<SteadyClock::time_point> latest{monotonic_now()};
+  std::vector<nanoseconds> worst(4);
+  std::vector<std::jthread> threads;
+  for (nanoseconds& mine : worst) {
+    threads.emplace_back([&mine, &latest] {
+      for (int i = 0; i < 50'000; ++i) {
+        SteadyClock::time_point seen = latest.load();
+        const SteadyClock::time_point reading = monotonic_now();
+        mine = std::max(mine, nanoseconds{seen - reading});
+        while (reading > seen && !latest.compare_exchange_weak(seen, reading)) {
+        }
+      }
+    });
+  }
+  threads.clear();
+  for (const nanoseconds each : worst) EXPECT_LE(each, kTolerance);
+}
+
+}  // namespace
+}  // namespace penstock::base

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "base/thread_annotations.hpp"
+
+#include <atomic>
+#include <thread>
+
+namespace penstock::base {
+
+// A lock of one word for critical sections of tens of nanoseconds. Spins briefly, then gives the
+// core away, so that more threads than cores do not burn each other's time slices.
+class PENSTOCK_CAPABILITY("mutex") SpinLock {
+ public:
+  void lock() noexcept PENSTOCK_ACQUIRE() {
+    // acquire: sees everything the previous holder wrote before its release in unlock()
+    while (taken_.exchange(true, std::memory_order_acquire)) wait();
+  }
+  void unlock() noexcept PENSTOCK_RELEASE() { taken_.store(false, std::memory_order_release); }
+
+ private:
+  void wait() const noexcept {
+    // About the length of a few critical sections on a current x86 core.
+    constexpr int kSpins = 128;
+    for (int spin = 0; spin < kSpins; ++spin) {
+      // relaxed: only a hint that the next exchange may succeed
+      if (!taken_.load(std::memory_order_relaxed)) return;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+    std::this_thread::yield();
+  }
+
+  std::atomic<bool> taken_{false};
+};
+
+class PENSTOCK_SCOPED_CAPABILITY SpinGuard {
+ public:
+  explicit SpinGuard(SpinLock& lock) noexcept PENSTOCK_ACQUIRE(lock) : lock_(lock) { lock_.lock(); }
+  ~SpinGuard() PENSTOCK_RELEASE() { lock_.unlock(); }
+  SpinGuard(const SpinGuard&) = delete;
+  SpinGuard& operator=(const SpinGuard&) = delete;
+
+ private:
+  SpinLock& lock_;
+};
+
+}  // namespace penstock::base

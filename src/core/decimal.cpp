@@ -1,0 +1,62 @@
+#include "penstock/decimal.hpp"
+
+#include <algorithm>
+
+namespace penstock {
+namespace {
+
+constexpr std::size_t kPlaces = 9;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+Error malformed(std::string_view text) {
+  return {ErrorCode::InvalidInput,
+          "\"" + std::string(text) + "\" is not a decimal number such as -12.5"};
+}
+
+}  // namespace
+
+Result<Decimal> Decimal::parse(std::string_view text) {
+  std::string_view rest = text;
+  const bool negative = rest.starts_with('-');
+  if (negative || rest.starts_with('+')) rest.remove_prefix(1);
+  const std::size_t point = std::min(rest.find('.'), rest.size());
+  const std::string_view whole = rest.substr(0, point);
+  const std::string_view places = point < rest.size() ? rest.substr(point + 1) : std::string_view{};
+  if (whole.empty() || (point < rest.size() && places.empty())) return malformed(text);
+  if (!std::all_of(whole.begin(), whole.end(), is_digit) ||
+      !std::all_of(places.begin(), places.end(), is_digit)) {
+    return malformed(text);
+  }
+  if (places.size() > kPlaces) {
+    return Error{ErrorCode::InvalidInput,
+                 "\"" + std::string(text) + "\" has more than 9 places behind the point"};
+  }
+  std::string digits = std::string(whole) + std::string(places);
+  digits.append(kPlaces - places.size(), '0');
+  std::int64_t nanos = 0;
+  for (const char digit : digits) {
+    // built up with its sign, because the lowest number has no positive counterpart
+    const std::int64_t step = negative ? '0' - digit : digit - '0';
+    if (__builtin_mul_overflow(nanos, std::int64_t{10}, &nanos) ||
+        __builtin_add_overflow(nanos, step, &nanos)) {
+      return Error{
+          ErrorCode::InvalidInput,
+          "\"" + std::string(text) + "\" is beyond the range of a decimal, 9223372036.854775807"};
+    }
+  }
+  return from_nanos(nanos);
+}
+
+std::string to_string(Decimal value) {
+  const std::int64_t whole = value.nanos() / Decimal::kNanosPerUnit;
+  const std::int64_t rest = value.nanos() % Decimal::kNanosPerUnit;
+  std::string text = value.nanos() < 0 && whole == 0 ? "-0" : std::to_string(whole);
+  if (rest == 0) return text;
+  const std::string digits = std::to_string(rest < 0 ? -rest : rest);
+  text += "." + std::string(kPlaces - digits.size(), '0') + digits;
+  text.erase(text.find_last_not_of('0') + 1);
+  return text;
+}
+
+}  // namespace penstock

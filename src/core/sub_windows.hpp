@@ -1,0 +1,43 @@
+#pragma once
+
+#include "penstock/check.hpp"
+#include "penstock/decision.hpp"
+
+#include <vector>
+
+namespace penstock::core {
+
+// The period cut into n parts, a counter each. What counts are the n + 1 parts that a period ending
+// now touches, the oldest in full: never more than limit in any period, at the price of admitting
+// up to 1/(n + 1) less than the limit under steady load.
+//
+// A newest part that lies in the future, because the clock stepped back, stays the newest; one more
+// than a period ahead is moved to the present.
+//
+// Thread-safety: stateless; a State belongs to whoever holds it.
+struct SubWindows {
+  struct State {
+    std::int64_t newest = 0;            // part number: instant / (period / n)
+    std::vector<std::uint32_t> counts;  // n + 1 of them, oldest first; empty when nothing is used
+
+    friend bool operator==(const State&, const State&) = default;
+  };
+
+  // As TokenBucket::settle.
+  [[nodiscard]] static bool settle(State& state, const Quota& quota, Instant now);
+
+  // REQUIRES, here and below: the state is settled at `now`.
+  [[nodiscard]] static Decision evaluate(const State& state, const Quota& quota, Cost cost,
+                                         Instant now) noexcept;
+  // REQUIRES: evaluate() allowed this cost on this state.
+  static void commit(State& state, const Quota& quota, Cost cost, Instant now);
+  // Takes back the newest first.
+  static void refund(State& state, const Quota& quota, Cost cost, Instant now) noexcept;
+
+  [[nodiscard]] static Instant expires_at(const State& state, const Quota& quota) noexcept;
+  [[nodiscard]] static std::uint32_t used(const State& state, const Quota& quota,
+                                          Instant now) noexcept;
+  [[nodiscard]] static State with_used(std::uint32_t used, const Quota& quota, Instant now);
+};
+
+}  // namespace penstock::core

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "oracle/model.hpp"
+
+#include <cstdint>
+
+namespace penstock::oracle {
+
+// How the clock moves before a request, relative to what the last answer said. From harmless to
+// odd, so that a failing history shrinks to the plainest one.
+enum class Jump : std::uint8_t {
+  Stay,
+  Tick,
+  PartOfToken,
+  JustBeforeRetry,
+  AtRetry,
+  JustAfterRetry,
+  JustBeforeReset,
+  AtReset,
+  JustBeforeBoundary,  // of the next window, or part of one
+  AtBoundary,
+  JustAfterBoundary,
+  PartOfPeriod,
+  AboutOnePeriod,
+  PartOfRefill,
+  LongIdle,
+  // the clock steps back from here on
+  BackOneTick,
+  BackPartOfPeriod,
+  BackPartOfRefill,
+  BackAboutTolerance,
+  BackFar,
+};
+inline constexpr std::uint8_t kForwardJumps = static_cast<std::uint8_t>(Jump::BackOneTick);
+inline constexpr std::uint8_t kJumps = static_cast<std::uint8_t>(Jump::BackFar) + 1;
+
+// How much is asked for, relative to what the last answer said.
+enum class Ask : std::uint8_t {
+  One,
+  Nothing,
+  Two,
+  Remaining,
+  OneMoreThanRemaining,
+  Everything,
+  OneMoreThanEverything,
+  SomePart,
+  Half,
+  Absurd,
+};
+inline constexpr std::uint8_t kAsks = static_cast<std::uint8_t>(Ask::Absurd) + 1;
+
+enum class Action : std::uint8_t { Check, Refund };
+
+struct Step {
+  Jump jump = Jump::Stay;
+  Ask ask = Ask::One;
+  Action action = Action::Check;
+  std::uint64_t draw = 0;  // where the jump or the cost leave something open
+};
+
+struct Move {
+  Action action = Action::Check;
+  Cost cost;
+  Instant now;
+};
+
+// Turns steps into instants and costs that hurt: around boundaries, one microsecond off, at what
+// the limiter itself promised.
+class Walk {
+ public:
+  // Like the clock of a machine today.
+  static constexpr Instant kUsualStart{Duration{1'700'000'000'123'457}};
+  // A step that would go further starts over, which is a clock step of its own. Everything that a
+  // limiter has to add up stays below 2^53 from here.
+  static constexpr Instant kUsualEnd{Duration{4'000'000'000'000'000}};
+
+  explicit Walk(const Quota& quota, Instant start = kUsualStart, Instant end = kUsualEnd);
+
+  [[nodiscard]] Move next(const Step& step);
+  void saw(const Answer& answer) { last_ = answer; }
+  [[nodiscard]] Instant now() const { return now_; }
+
+ private:
+  [[nodiscard]] Duration length(const Step& step) const;
+  [[nodiscard]] Duration until_boundary() const;
+  [[nodiscard]] Duration tolerance(std::uint64_t draw) const;
+  [[nodiscard]] Cost cost(const Step& step) const;
+
+  Duration period_;
+  Duration slot_;    // what is aligned to the epoch: the period, or a part of it
+  Duration token_;   // at least the time one token takes
+  Duration refill_;  // at least the time all of them take
+  std::uint64_t capacity_;
+  Instant start_;
+  Instant end_;
+  Instant now_;
+  Answer last_;
+};
+
+}  // namespace penstock::oracle

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# bench.sh [PROGRAM]: the figures of docs/performance.md, each beside the naive baseline of the same
+# run. The machine comes first, because figures without it say nothing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+program=${1:-build/release/penstock}
+threads=$(nproc)
+if [ "$threads" -gt 2 ]; then threads=2; fi
+
+measure() {
+  local title=$1
+  shift
+  printf '\n## %s\n\n' "$title"
+  # so slow a refill that no key expires during a run: all of them stay in memory
+  "$program" bench store --store memory:// --algorithm token_bucket --limit 1000/d \
+    --baseline naive "$@"
+}
+
+"$program" --version
+sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo 2>/dev/null | sort | uniq -c || true
+
+measure '2 000 keys' --keys 2000 --distribution uniform --checks 20000000 --threads 1 --batch 1
+measure '10 000 000 keys, one by one' \
+  --keys 10000000 --distribution uniform --checks 20000000 --threads 1 --batch 1
+measure '10 000 000 keys, batches of 64' \
+  --keys 10000000 --distribution uniform --checks 20000000 --threads 1 --batch 64
+measure '10 000 000 keys, Zipf 0.99' \
+  --keys 10000000 --distribution zipf:0.99 --checks 20000000 --threads 1 --batch 1
+measure "One key, $threads threads" \
+  --keys 1 --distribution one --checks 10000000 --threads "$threads" --batch 1
+
+micro=$(dirname "$program")/bench/micro/penstock_micro_bench
+if [ -x "$micro" ]; then
+  printf '\n## The parts of a check\n\n'
+  "$micro" 2>/dev/null
+fi

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Who may include whom. Usage: check_layers.py [ROOT]
+
+Folders are layers. A layer may include itself, the layers its arrows lead to, directly or through
+others (apps: directly), and the public headers of VOCABULARY. Each third-party library has a home.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from source_tree import ROOT, code_only, cpp_files, is_test, report
+
+# Public headers that are plain values, for every layer; the others are the way in for users.
+VOCABULARY = {
+    f"penstock/{name}.hpp"
+    for name in (
+        "check clock counters decimal decision limits memory_options quota result time".split()
+    )
+}
+FACADE_USERS = {"api", "apps", "bench", "bench/micro", "examples", "tests"}
+
+# The arrows. What is not here, nobody may include.
+ARROWS = {
+    "public": [],
+    "base": [],
+    "core": ["base"],
+    "store": ["core"],
+    "api": ["store"],
+    "resp": ["base"],
+    "redis": ["resp"],
+    "redis_store": ["store", "redis"],
+    "rules": ["core"],
+    "telemetry": ["base"],
+    "service": ["rules", "store", "telemetry"],
+    "wire/http": ["service", "telemetry"],
+    "wire/grpc": ["service", "telemetry"],
+    "wire/resp": ["service", "telemetry", "resp"],
+    "gateway": ["service"],
+    "bench": [],
+    "bench/micro": ["store", "bench"],  # measures the parts one by one
+    "apps": ["wire/http", "wire/grpc", "wire/resp", "gateway", "redis_store", "bench"],
+    "examples": [],
+}
+
+# Third-party and system headers: who may include them. Anything with a slash or a dot in its name
+# that is not here has no home yet.
+HOMES = {
+    "CLI/": {"apps"},
+    "nlohmann/": {"apps", "bench", "wire/http"},
+    "boost/asio": {"redis", "service", "wire/http", "wire/grpc", "wire/resp", "gateway", "apps"},
+    "hiredis/": {"resp"},
+    "yaml-cpp/": {"rules"},
+    "spdlog/": {"telemetry"},
+    "nghttp2/": {"wire/grpc"},
+    "cpuid.h": {"base"},  # can the counter of the processor be trusted as a clock?
+    "x86intrin.h": {"base"},  # to read that counter
+    "immintrin.h": {"store"},  # the AES instructions of its hash
+    "sys/mman.h": {"store"},  # huge pages
+    "unistd.h": {"apps", "bench"},  # is the output a terminal? how large is a page?
+    "benchmark/": {"bench/micro"},
+}
+TEST_LIBRARIES = ("gtest/", "rapidcheck.h", "rapidcheck/", "boost/multiprecision/")
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
+
+
+def layer_of(path):
+    parts = path.split("/")
+    if parts[0] == "include":
+        return "public"
+    if parts[:2] == ["bench", "micro"]:
+        return "bench/micro"
+    if parts[0] != "src":
+        return parts[0]
+    return "/".join(parts[1:3]) if parts[1] == "wire" else parts[1]
+
+
+def reachable(layer):
+    """The layers that the arrows of this one lead to, itself included."""
+    if layer == "apps":
+        return {layer, *ARROWS[layer]}  # wiring: what is behind the doors is not its business
+    seen = set()
+    ahead = [layer]
+    while ahead:
+        current = ahead.pop()
+        if current not in seen:
+            seen.add(current)
+            ahead.extend(ARROWS[current])
+    return seen
+
+
+def target_layer(header):
+    parts = header.split("/")
+    if parts[0] == "wire" and len(parts) > 2:
+        return "/".join(parts[:2])
+    return parts[0]
+
+
+def refusal_of_project_header(root, path, header, siblings):
+    layer = layer_of(path)
+    if header.startswith("penstock/"):
+        if header in VOCABULARY or layer in FACADE_USERS or is_test(path):
+            return None
+        if layer == "public" and path == "include/penstock/penstock.hpp":
+            return None
+        return f"{layer} may not include {header}: it is the way in for users"
+    if layer == "public":
+        return f"a public header may not include {header}: it is not installed"
+    if layer == "tests" or header in siblings:
+        return None
+    if is_test(path) and (Path(root) / "tests" / header).exists():
+        return None
+    wanted = target_layer(header)
+    if wanted not in ARROWS:
+        return f"{header} belongs to no known layer"
+    if wanted not in reachable(layer):
+        return f"{layer} may not include {header}: no arrow leads from {layer} to {wanted}"
+    return None
+
+
+def refusal_of_system_header(root, path, header):
+    if "/" not in header and "." not in header:
+        return None  # the standard library
+    layer = layer_of(path)
+    if header.startswith("penstock/"):
+        return refusal_of_project_header(root, path, header, set())
+    if layer == "public":
+        return f"a public header may not include <{header}>: standard library only"
+    if is_test(path) and header.startswith(TEST_LIBRARIES):
+        return None
+    for prefix, homes in HOMES.items():
+        if header.startswith(prefix):
+            if layer in homes:
+                return None
+            return f"<{header}> lives in {', '.join(sorted(homes))}, not in {layer}"
+    return f"<{header}> has no home; give it one in tools/check_layers.py, with the reason"
+
+
+def check(root=ROOT):
+    problems = []
+    for path in cpp_files(root):
+        layer = layer_of(path)
+        if layer != "tests" and layer not in ARROWS:
+            problems.append(f"{path}: folder {layer} is in no layer; see tools/check_layers.py")
+            continue
+        text = (Path(root) / path).read_text(encoding="utf-8")
+        folder = (Path(root) / path).parent
+        siblings = {entry.name for entry in folder.iterdir()}
+        code_lines = code_only(text).split("\n")
+        for match in _INCLUDE.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            if "include" not in code_lines[line - 1]:
+                continue  # in a comment
+            quoted, angled = match.groups()
+            if quoted is not None:
+                refusal = refusal_of_project_header(root, path, quoted, siblings)
+            else:
+                refusal = refusal_of_system_header(root, path, angled)
+            if refusal is not None:
+                problems.append(f"{path}:{line}: {refusal}")
+    return problems
+
+
+if __name__ == "__main__":
+    sys.exit(report(check(*sys.argv[1:])))

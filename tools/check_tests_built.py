@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+"""Every *_test.cpp is compiled by some target. Usage: check_tests_built.py BUILD_DIR [ROOT]
+
+A test that is in no target passes for ever.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from source_tree import ROOT, cpp_files, report
+
+
+def check(build_dir, root=ROOT):
+    database = Path(build_dir) / "compile_commands.json"
+    if not database.exists():
+        return [f"{database} is missing; configure first: cmake --preset release"]
+    entries = json.loads(database.read_text(encoding="utf-8"))
+    built = {(Path(entry["directory"]) / entry["file"]).resolve() for entry in entries}
+    problems = []
+    for path in cpp_files(root):
+        if path.endswith("_test.cpp") and (Path(root) / path).resolve() not in built:
+            problems.append(f"{path}: in no target, so nobody runs it")
+    return problems
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    sys.exit(report(check(*sys.argv[1:])))

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# deps.sh [build] [test]: makes sure that the packages of these groups are installed, both when none
+# is named. Says nothing when all are there. PENSTOCK_SKIP_DEPS=1 trusts that they are.
+set -euo pipefail
+
+build_packages=(
+  g++                 # the compiler, GCC 12 or later, with its sanitizers
+  cmake               # 3.25 or later
+  ninja-build         # what the presets build with
+  make                # the short commands of the Makefile
+  libcli11-dev        # command line of the program
+  nlohmann-json3-dev  # --json output of the program
+)
+test_packages=(
+  libgtest-dev       # GoogleTest
+  librapidcheck-dev  # property tests
+  libbenchmark-dev   # Google Benchmark: bench/micro
+  libboost1.81-dev   # Multiprecision: exact arithmetic that the tests compare with
+  python3            # tools/check_*.py
+  pkg-config         # the test of the installed package
+  clang              # the `tidy` preset: thread safety analysis
+  clang-tidy         # lint
+  clang-format       # lint and make format
+  gcovr              # make coverage
+)
+
+if [ "${PENSTOCK_SKIP_DEPS:-0}" = 1 ]; then exit 0; fi
+
+wanted=()
+if [ $# -eq 0 ]; then set -- build test; fi
+for group in "$@"; do
+  case $group in
+    build) wanted+=("${build_packages[@]}") ;;
+    test) wanted+=("${test_packages[@]}") ;;
+    *)
+      echo "deps.sh: unknown group '$group'; there are build and test" >&2
+      exit 2
+      ;;
+  esac
+done
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  cat >&2 <<'TEXT'
+This system has no apt. Please install, by the names they have here:
+  to build: a C++20 compiler (GCC 12 or later), CMake 3.25 or later, Ninja, CLI11, nlohmann-json
+  to test:  GoogleTest, RapidCheck, Google Benchmark, Boost (headers), Python 3, pkg-config,
+            clang, clang-tidy and clang-format 14, gcovr
+and then run make again with PENSTOCK_SKIP_DEPS=1.
+TEXT
+  exit 1
+fi
+
+installed=$(dpkg-query -W -f ' ${db:Status-Status}:${Package} ' "${wanted[@]}" 2>/dev/null || true)
+missing=()
+for package in "${wanted[@]}"; do
+  case $installed in
+    *" installed:$package "*) ;;
+    *) missing+=("$package") ;;
+  esac
+done
+if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
+
+if [ "$(id -u)" -eq 0 ]; then
+  as_root=()
+elif command -v sudo >/dev/null; then
+  as_root=(sudo)
+else
+  echo "These packages are missing, and installing them needs root. Please run, as root:" >&2
+  echo "  apt-get update && apt-get install ${missing[*]}" >&2
+  exit 1
+fi
+
+echo "Installing: ${missing[*]}"
+"${as_root[@]}" apt-get update -q
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  apt-get install -q -y --no-install-recommends "${missing[@]}"

@@ -1,0 +1,317 @@
+#include "store/memory_store.hpp"
+
+#include "base/check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace penstock::store {
+namespace {
+
+// Enough that two threads seldom want the same one; few enough that their locks and table heads
+// stay in the cache.
+std::size_t shard_count(std::uint64_t max_keys) {
+  const std::uint64_t for_threads = std::max<std::uint64_t>(
+      16, std::bit_ceil(std::uint64_t{4} * std::thread::hardware_concurrency()));
+  // eviction picks its victim within a shard, so a small store has few of them
+  const std::uint64_t for_eviction = std::max<std::uint64_t>(1, max_keys / 64);
+  // half of what the quota numbers of a shard can tell apart
+  const std::uint64_t for_numbers = std::bit_ceil(max_keys >> (QuotaTable::kIdBits - 1));
+  const std::uint64_t wanted =
+      std::max(std::bit_floor(std::min(for_threads, for_eviction)), for_numbers);
+  return std::min<std::size_t>(wanted, std::size_t{1} << kShardBits);
+}
+
+// Whether `a` refuses for longer than `b`; never is longest.
+bool is_stricter_refusal(const Decision& a, const Decision& b) {
+  if (a.outcome() == Outcome::NeverFits || b.outcome() == Outcome::NeverFits) {
+    return a.outcome() == Outcome::NeverFits && b.outcome() != Outcome::NeverFits;
+  }
+  return *a.retry_after() > *b.retry_after();
+}
+
+bool is_stricter(const Decision& a, const Decision& b) {
+  if (a.allowed() != b.allowed()) return b.allowed();
+  return a.allowed() ? a.remaining() < b.remaining() : is_stricter_refusal(a, b);
+}
+
+Decision strictest(std::span<const Decision> decisions) {
+  std::size_t index = 0;
+  for (std::size_t i = 1; i < decisions.size(); ++i) {
+    if (is_stricter(decisions[i], decisions[index])) index = i;
+  }
+  Decision decision = decisions[index];
+  decision.set_decided_by(index);
+  return decision;
+}
+
+// A cost may be any number: two of them must not add up to a small one.
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) { return a + std::min(b, ~a); }
+
+// More limits for one request than anybody writes; longer lists go to the heap.
+constexpr std::size_t kUsualChecks = 8;
+// Requests of a batch that are hashed before the first is decided.
+constexpr std::size_t kHashedAhead = 64;
+// How many of them are on their way from memory while one is decided: about as many decisions as a
+// cache miss takes. More at once than the processor can keep track of are slower: of 4, 8, 12, 16,
+// 24 and 64, four to eight were fastest, and 64 half as fast.
+constexpr std::size_t kPrefetchedAhead = 6;
+
+template <class Element>
+class ShortList {
+ public:
+  explicit ShortList(std::size_t size) : size_(size) {
+    if (size > kUsualChecks) long_.resize(size);
+  }
+  [[nodiscard]] std::span<Element> all() noexcept {
+    return {size_ > kUsualChecks ? long_.data() : short_.data(), size_};
+  }
+
+ private:
+  std::size_t size_;
+  std::array<Element, kUsualChecks> short_{};
+  std::vector<Element> long_;
+};
+
+// The locks of all shards that a request touches, each once, taken in the order of their address.
+class PENSTOCK_SCOPED_CAPABILITY ShardLocks {
+ public:
+  explicit ShardLocks(std::span<Shard*> shards) noexcept PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
+    std::sort(shards.begin(), shards.end(), std::less<>{});
+    const auto distinct = std::unique(shards.begin(), shards.end()) - shards.begin();
+    shards_ = shards.first(static_cast<std::size_t>(distinct));
+    for (Shard* shard : shards_) shard->lock.lock();
+  }
+  ~ShardLocks() PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
+    for (Shard* shard : shards_) shard->lock.unlock();
+  }
+  ShardLocks(const ShardLocks&) = delete;
+  ShardLocks& operator=(const ShardLocks&) = delete;
+
+ private:
+  std::span<Shard*> shards_;
+};
+
+}  // namespace
+
+struct MemoryStore::Planned {
+  Target target;
+  const Quota* quota = nullptr;
+  Cost cost;
+  Shard* shard = nullptr;
+};
+
+struct MemoryStore::Plan {
+  explicit Plan(std::size_t size) : list(size) {}
+
+  ShortList<Planned> list;
+};
+
+MemoryStore::MemoryStore(const MemoryOptions& options, const KeyHasher& hasher)
+    : hasher_(hasher),
+      clock_(options.clock == nullptr ? system_clock() : *options.clock),
+      counters_(hasher_, clock_, options.max_counters) {
+  const std::size_t shards = shard_count(options.max_keys);
+  shard_mask_ = shards - 1;
+  bounds_.max_keys = options.max_keys;
+  bounds_.max_heap_bytes = options.max_log_bytes;
+  bounds_.max_blocks_per_shard = std::max<std::uint64_t>(16, options.max_keys / shards);
+  for (std::size_t i = 0; i < shards; ++i) {
+    const std::uint64_t seed = hasher_.key("shard " + std::to_string(i)).low;
+    shards_.push_back(std::make_unique<Shard>(bounds_, i, shards, seed));
+  }
+}
+
+Instant MemoryStore::now() const noexcept { return std::max(clock_.now(), Instant{}); }
+
+Decision MemoryStore::check(std::string_view key, const Quota& quota, Cost cost) noexcept {
+  const Hash128 hash = hasher_.key(key);
+  Shard& shard = shard_of(hash);
+  shard.prefetch(hash);  // arrives while the clock is read
+  const Instant present = now();
+  const base::SpinGuard guard(shard.lock);
+  return shard.decide({.slot = hash, .owner = hash}, quota, cost, present);
+}
+
+Decision MemoryStore::check(std::string_view key, const Limits& limits, Cost cost) noexcept {
+  const Hash128 owner = hasher_.key(key);
+  Plan plan(limits.size());
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    plan.list.all()[i] = {
+        .target = {.slot = hasher_.limit_of(owner, limits[i].name), .owner = owner},
+        .quota = &limits[i].quota,
+        .cost = cost,
+        .shard = &shard_of(owner)};
+  }
+  return decide_together(plan, {});
+}
+
+Decision MemoryStore::check_all(std::span<const Check> checks, std::span<Decision> each) noexcept {
+  PENSTOCK_CHECK(each.empty() || each.size() == checks.size());
+  Plan plan(checks.size());
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    const Hash128 hash = hasher_.key(checks[i].key);
+    plan.list.all()[i] = {.target = {.slot = hash, .owner = hash},
+                          .quota = &checks[i].quota,
+                          .cost = checks[i].cost,
+                          .shard = &shard_of(hash)};
+  }
+  return decide_together(plan, each);
+}
+
+Decision MemoryStore::decide_together(Plan& plan, std::span<Decision> each) noexcept
+    PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
+  const std::span<Planned> checks = plan.list.all();
+  if (checks.empty()) return Decision::allow(0, 0, Duration{0});  // nothing limits it
+  ShortList<Decision> scratch(each.empty() ? checks.size() : 0);
+  const std::span<Decision> decisions = each.empty() ? scratch.all() : each;
+  ShortList<Shard*> touched(checks.size());
+  for (std::size_t i = 0; i < checks.size(); ++i) touched.all()[i] = checks[i].shard;
+
+  const Instant present = now();
+  const ShardLocks locks(touched.all());
+  bool all_allowed = true;
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    const Planned& check = checks[i];
+    // earlier checks of this request may take from the same place
+    std::uint64_t pending = 0;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (checks[j].target.slot == check.target.slot) {
+        pending = saturating_sum(pending, checks[j].cost.units);
+      }
+    }
+    // after those, a look asks for one more
+    const bool looks_after_others = check.cost.units == 0 && pending > 0;
+    const Cost asked{saturating_sum(check.cost.units + (looks_after_others ? 1 : 0), pending)};
+    decisions[i] = check.shard->preview(check.target, *check.quota, asked, present);
+    all_allowed = all_allowed && decisions[i].allowed();
+  }
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    const Planned& check = checks[i];
+    if (all_allowed) {
+      decisions[i] = check.shard->decide(check.target, *check.quota, check.cost, present);
+    } else if (!decisions[i].allowed()) {
+      if (check.cost.units > 0) check.shard->adopt(check.target, *check.quota, present);
+    } else {
+      // refused by another limit: show what this one has, not what it would have had
+      decisions[i] = check.shard->preview(check.target, *check.quota, Cost{0}, present);
+    }
+  }
+  return strictest(decisions);
+}
+
+void MemoryStore::check_each(std::span<const Check> checks,
+                             std::span<Decision> decisions) noexcept {
+  PENSTOCK_CHECK(decisions.size() == checks.size());
+  const Instant present = now();
+  std::array<Hash128, kHashedAhead> hashes;
+  for (std::size_t done = 0; done < checks.size(); done += kHashedAhead) {
+    const std::size_t count = std::min(kHashedAhead, checks.size() - done);
+    for (std::size_t i = 0; i < count; ++i) hashes[i] = hasher_.key(checks[done + i].key);
+    const auto prefetch = [&](std::size_t i) {
+      if (i < count) shard_of(hashes[i]).prefetch(hashes[i]);
+    };
+    for (std::size_t i = 0; i < kPrefetchedAhead; ++i) prefetch(i);
+    for (std::size_t i = 0; i < count; ++i) {
+      prefetch(i + kPrefetchedAhead);
+      Shard& shard = shard_of(hashes[i]);
+      const Check& check = checks[done + i];
+      const base::SpinGuard guard(shard.lock);
+      decisions[done + i] =
+          shard.decide({.slot = hashes[i], .owner = hashes[i]}, check.quota, check.cost, present);
+    }
+  }
+}
+
+Decision MemoryStore::refund(std::string_view key, const Quota& quota, Cost cost) noexcept {
+  const Hash128 hash = hasher_.key(key);
+  const Target target{.slot = hash, .owner = hash};
+  Shard& shard = shard_of(hash);
+  const Instant present = now();
+  const base::SpinGuard guard(shard.lock);
+  shard.refund(target, quota, cost, present);
+  return shard.preview(target, quota, Cost{0}, present);
+}
+
+Decision MemoryStore::refund(std::string_view key, const Limits& limits, Cost cost) noexcept {
+  const Hash128 owner = hasher_.key(key);
+  Shard& shard = shard_of(owner);
+  const Instant present = now();
+  ShortList<Decision> decisions(limits.size());
+  const base::SpinGuard guard(shard.lock);
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    const Target target{.slot = hasher_.limit_of(owner, limits[i].name), .owner = owner};
+    shard.refund(target, limits[i].quota, cost, present);
+    decisions.all()[i] = shard.preview(target, limits[i].quota, Cost{0}, present);
+  }
+  return strictest(decisions.all());
+}
+
+bool MemoryStore::reset(std::string_view key) noexcept {
+  const Hash128 hash = hasher_.key(key);
+  Shard& shard = shard_of(hash);
+  const Instant present = now();
+  const base::SpinGuard guard(shard.lock);
+  return shard.reset(hash, present);
+}
+
+bool MemoryStore::reset(std::string_view key, const Limits& limits) noexcept {
+  const Hash128 owner = hasher_.key(key);
+  Shard& shard = shard_of(owner);
+  const Instant present = now();
+  const base::SpinGuard guard(shard.lock);
+  bool any = false;
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    any = shard.reset(hasher_.limit_of(owner, limits[i].name), present) || any;
+  }
+  return any;
+}
+
+void MemoryStore::block(std::string_view key, Duration duration) noexcept {
+  const Hash128 hash = hasher_.key(key);
+  Shard& shard = shard_of(hash);
+  const Instant present = now();
+  const base::SpinGuard guard(shard.lock);
+  shard.block(hash, duration, present);
+}
+
+bool MemoryStore::unblock(std::string_view key) noexcept {
+  const Hash128 hash = hasher_.key(key);
+  Shard& shard = shard_of(hash);
+  const Instant present = now();
+  const base::SpinGuard guard(shard.lock);
+  return shard.unblock(hash, present);
+}
+
+MemoryStats MemoryStore::stats() const noexcept {
+  MemoryStats stats;
+  const Instant present = now();
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    const base::SpinGuard guard(shard->lock);
+    shard->add_to(stats, present);
+  }
+  // relaxed: see Bounds
+  stats.bytes += bounds_.heap_bytes.load(std::memory_order_relaxed);
+  return stats;
+}
+
+std::size_t MemoryStore::sweep(std::size_t entries) noexcept {
+  std::size_t dropped = 0;
+  const Instant present = now();
+  // one shard after the other, going on where the last call stopped
+  for (std::size_t visited = 0; entries > 0 && visited < shards_.size(); ++visited) {
+    // relaxed: two callers on one shard are merely a little less even
+    Shard& shard = *shards_[next_swept_.fetch_add(1, std::memory_order_relaxed) % shards_.size()];
+    const base::SpinGuard guard(shard.lock);
+    const std::size_t share = std::min(entries, shard.steps_around());
+    dropped += shard.sweep_idle(share, present);
+    entries -= share;
+  }
+  return dropped;
+}
+
+}  // namespace penstock::store

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "penstock/check.hpp"
+#include "penstock/decision.hpp"
+#include "penstock/limits.hpp"
+#include "penstock/memory_options.hpp"
+#include "store/counter_store.hpp"
+#include "store/key_hasher.hpp"
+#include "store/shard.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace penstock::store {
+
+// The embedded store: every algorithm, in memory, exact. Keys are spread over shards by their
+// hash; a decision locks the shard of its key for some tens of nanoseconds, a request with several
+// limits locks all of theirs, in order.
+//
+// Thread-safety: all members, from any thread.
+class MemoryStore {
+ public:
+  explicit MemoryStore(const MemoryOptions& options)
+      : MemoryStore(options, KeyHasher(KeyHasher::random_secret())) {}
+  MemoryStore(const MemoryOptions& options, const KeyHasher& hasher);
+
+  [[nodiscard]] Decision check(std::string_view key, const Quota& quota, Cost cost) noexcept;
+  [[nodiscard]] Decision check(std::string_view key, const Limits& limits, Cost cost) noexcept;
+  [[nodiscard]] Decision check_all(std::span<const Check> checks,
+                                   std::span<Decision> each) noexcept;
+  void check_each(std::span<const Check> checks, std::span<Decision> decisions) noexcept;
+
+  Decision refund(std::string_view key, const Quota& quota, Cost cost) noexcept;
+  Decision refund(std::string_view key, const Limits& limits, Cost cost) noexcept;
+  bool reset(std::string_view key) noexcept;
+  bool reset(std::string_view key, const Limits& limits) noexcept;
+  void block(std::string_view key, Duration duration) noexcept;
+  bool unblock(std::string_view key) noexcept;
+
+  [[nodiscard]] CounterStore& counters() noexcept { return counters_; }
+  [[nodiscard]] MemoryStats stats() const noexcept;
+  std::size_t sweep(std::size_t entries) noexcept;
+
+ private:
+  struct Planned;  // one check of a request, with its place in the store
+  struct Plan;     // all of them
+
+  [[nodiscard]] Shard& shard_of(const Hash128& hash) const noexcept {
+    return *shards_[(hash.high >> (64U - kShardBits)) & shard_mask_];
+  }
+  [[nodiscard]] Instant now() const noexcept;
+  [[nodiscard]] Decision decide_together(Plan& plan, std::span<Decision> each) noexcept;
+
+  KeyHasher hasher_;
+  const Clock& clock_;
+  Bounds bounds_;
+  std::uint64_t shard_mask_ = 0;
+  std::vector<std::unique_ptr<Shard>> shards_;  // a power of two of them
+  CounterStore counters_;
+  std::atomic<std::size_t> next_swept_{0};
+};
+
+}  // namespace penstock::store

@@ -1,0 +1,84 @@
+#include "apps/penstock/decision_text.hpp"
+
+#include "apps/penstock/duration_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace penstock::app {
+namespace {
+
+// Wide enough for the turns of a run that fits on a few screens.
+constexpr std::size_t kTurnWidth = 4;
+
+std::string left_of_limit(const Decision& decision) {
+  return std::to_string(decision.remaining()) + " of " + std::to_string(decision.limit());
+}
+
+std::string reset_text(const Decision& decision) {
+  return decision.reset_after() == Duration{0} ? "nothing used"
+                                               : "in " + rounded_up(decision.reset_after());
+}
+
+std::string retry_text(const Decision& decision) {
+  if (decision.allowed()) return "now";
+  const auto wait = decision.retry_after();
+  return wait ? "in " + rounded_up(*wait) : "never";
+}
+
+std::string verdict(const Asked& asked, const Decision& decision) {
+  switch (decision.outcome()) {
+    case Outcome::Allowed: return "allowed";
+    case Outcome::Denied: return "denied";
+    case Outcome::NeverFits:
+      return "denied: cost " + std::to_string(asked.cost.units) +
+             " is more than can ever pass at once, " + std::to_string(decision.limit());
+    case Outcome::Blocked: return "denied: the key is blocked";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+std::string as_paragraph(const Asked& asked, const Decision& decision) {
+  std::string text = verdict(asked, decision) + "\n";
+  text += "  key        " + std::string(asked.key) + "\n";
+  text += "  limit      " + std::to_string(asked.quota.limit()) + " per " +
+          exactly(asked.quota.period());
+  if (asked.quota.capacity() != asked.quota.limit()) {
+    text += ", burst " + std::to_string(asked.quota.capacity());
+  }
+  text += "\n  algorithm  " + std::string(to_string(asked.quota.algorithm())) + "\n";
+  text += "  remaining  " + left_of_limit(decision) + "\n";
+  text += "  reset      " + reset_text(decision) + "\n";
+  if (!decision.allowed()) text += "  retry      " + retry_text(decision) + "\n";
+  return text;
+}
+
+std::string as_line(std::int64_t turn, const Decision& decision) {
+  const std::string number = std::to_string(turn);
+  std::string text(kTurnWidth - std::min(kTurnWidth, number.size()), ' ');
+  text += number + (decision.allowed() ? "  allowed" : "  denied ");
+  text += "  remaining " + left_of_limit(decision) + "  reset " + reset_text(decision);
+  if (!decision.allowed()) text += "  retry " + retry_text(decision);
+  return text;
+}
+
+std::string as_json(const Asked& asked, const Decision& decision) {
+  nlohmann::ordered_json json;
+  json["key"] = asked.key;
+  json["allowed"] = decision.allowed();
+  json["outcome"] = to_string(decision.outcome());
+  json["algorithm"] = to_string(asked.quota.algorithm());
+  json["limit"] = decision.limit();
+  json["remaining"] = decision.remaining();
+  json["reset_after_us"] = decision.reset_after().count();
+  const auto wait = decision.retry_after();
+  json["retry_after_us"] =
+      wait ? nlohmann::ordered_json(wait->count()) : nlohmann::ordered_json(nullptr);
+  // a key that is not UTF-8 must not end the program; JSON cannot hold its bytes
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace penstock::app

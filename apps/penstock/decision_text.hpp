@@ -1,0 +1,29 @@
+#pragma once
+
+#include "penstock/check.hpp"
+#include "penstock/decision.hpp"
+#include "penstock/quota.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace penstock::app {
+
+// What a decision answers. REQUIRES: the text behind `key` lives as long.
+struct Asked {
+  std::string_view key;
+  Quota quota;
+  Cost cost;
+};
+
+// Several lines for people.
+[[nodiscard]] std::string as_paragraph(const Asked& asked, const Decision& decision);
+
+// One line, for the `turn`th decision in a row.
+[[nodiscard]] std::string as_line(std::int64_t turn, const Decision& decision);
+
+// One line without the newline. Field names are a promise: tests/e2e/cli_test.py.
+[[nodiscard]] std::string as_json(const Asked& asked, const Decision& decision);
+
+}  // namespace penstock::app

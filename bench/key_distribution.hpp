@@ -1,0 +1,30 @@
+#pragma once
+
+#include "penstock/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::bench {
+
+// Which keys a load asks about.
+struct KeyDistribution {
+  enum class Kind : std::uint8_t { Uniform, Zipf, One };
+
+  Kind kind = Kind::Uniform;
+  double exponent = 0;  // of Zipf's law
+
+  // "uniform", "zipf:0.99", "one".
+  [[nodiscard]] static Result<KeyDistribution> parse(std::string_view text);
+};
+
+[[nodiscard]] std::string to_string(const KeyDistribution& distribution);
+
+// So many key numbers below `keys`, drawn from the distribution. The same seed gives the same ones.
+[[nodiscard]] std::vector<std::uint32_t> draw_keys(const KeyDistribution& distribution,
+                                                   std::uint32_t keys, std::size_t count,
+                                                   std::uint64_t seed);
+
+}  // namespace penstock::bench

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+namespace penstock::bench {
+
+// Processor time of the calling thread.
+[[nodiscard]] std::chrono::nanoseconds thread_cpu_time();
+
+// Memory of this process that is really there.
+[[nodiscard]] std::uint64_t resident_bytes();
+
+// The value below which this share of the samples lies; zero when there are none.
+[[nodiscard]] std::chrono::nanoseconds percentile(std::vector<std::chrono::nanoseconds> samples,
+                                                  double share);
+
+}  // namespace penstock::bench

@@ -1,0 +1,296 @@
+"""Runs the built program, named by PENSTOCK_PROGRAM, and looks at what people and scripts see."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import unittest
+
+PROGRAM = os.environ.get("PENSTOCK_PROGRAM", "")
+ALLOWED, DENIED, BAD_INPUT = 0, 1, 2
+ALGORITHMS = {
+    "token_bucket",
+    "gcra",
+    "fixed_window",
+    "anchored_window",
+    "sliding_log",
+    "sliding_counter",
+    "sub_windows",
+}
+
+
+def environment(**extra):
+    clean = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
+    return {**clean, **extra}
+
+
+def run(*arguments):
+    return subprocess.run(
+        [PROGRAM, *arguments],
+        env=environment(TERM="xterm"),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+def run_on_terminal(*arguments, **extra):
+    """What the program prints when its standard output is a terminal."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [PROGRAM, *arguments], env=environment(**extra), stdin=subprocess.DEVNULL, stdout=theirs
+    )
+    os.close(theirs)
+    printed = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            printed += chunk
+    except OSError:  # how Linux says that the other side has closed
+        pass
+    os.close(ours)
+    process.wait(timeout=60)
+    return printed.decode("utf-8")
+
+
+class CliTest(unittest.TestCase):
+    def assert_refused(self, result, *words):
+        self.assertEqual(result.returncode, BAD_INPUT, result)
+        self.assertEqual(result.stdout, "")
+        self.assertTrue(result.stderr.startswith("penstock"), result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+
+class ProgramTest(CliTest):
+    def test_version(self):
+        result = run("--version")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stdout, r"^penstock \d+\.\d+\.\d+\n$")
+
+    def test_every_command_has_help(self):
+        for arguments in (["--help"], ["check", "--help"], ["demo", "--help"], ["bench", "--help"]):
+            result = run(*arguments)
+            self.assertEqual(result.returncode, 0, arguments)
+            self.assertIn("Usage: penstock", result.stdout)
+            self.assertEqual(result.stderr, "")
+
+    def test_help_fits_the_terminal(self):
+        for arguments in (["--help"], ["check", "--help"], ["demo", "--help"]):
+            for line in run(*arguments).stdout.splitlines():
+                self.assertLessEqual(len(line), 100, line)
+
+    def test_no_command(self):
+        self.assert_refused(run(), "subcommand", "check", "demo", "penstock --help")
+
+    def test_unknown_command_suggests_the_right_one(self):
+        self.assert_refused(run("chekc", "alice"), '"chekc"', "did you mean check?")
+
+    def test_unknown_command_without_a_neighbour(self):
+        result = run("frobnicate")
+        self.assert_refused(result, '"frobnicate"')
+        self.assertNotIn("did you mean", result.stderr)
+
+    def test_unknown_option_suggests_the_right_one(self):
+        result = run("check", "alice", "--limt=5/s")
+        self.assert_refused(result, '"--limt"', "did you mean --limit?", "penstock check --help")
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "needs /dev/full")
+    def test_output_that_cannot_be_written_is_an_error(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            result = subprocess.run(
+                [PROGRAM, "demo"], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False
+            )
+        self.assertEqual(result.returncode, BAD_INPUT)
+        self.assertIn(b"cannot write", result.stderr)
+
+
+class CheckTest(CliTest):
+    def decisions(self, *arguments):
+        result = run("check", "--json", *arguments)
+        self.assertEqual(result.stderr, "")
+        return result.returncode, [json.loads(line) for line in result.stdout.splitlines()]
+
+    def test_allowed(self):
+        result = run("check", "alice", "--limit", "100/m")
+        self.assertEqual(result.returncode, ALLOWED)
+        self.assertEqual(result.stdout.splitlines()[0], "allowed")
+        for words in ("alice", "100 per 1 min", "token_bucket", "99 of 100", "in 600 ms"):
+            self.assertIn(words, result.stdout)
+        self.assertNotIn("retry", result.stdout)
+
+    def test_denied_says_when_to_come_back(self):
+        result = run("check", "alice", "--limit", "1/h fixed_window", "--repeat", "2")
+        if result.returncode == ALLOWED:  # an hour may just have begun
+            result = run("check", "alice", "--limit", "1/h fixed_window", "--repeat", "2")
+        self.assertEqual(result.returncode, DENIED)
+        first, second = result.stdout.splitlines()
+        self.assertRegex(first, r"^ +1  allowed  remaining 0 of 1  reset in ")
+        self.assertRegex(second, r"^ +2  denied   remaining 0 of 1  reset in .+  retry in ")
+
+    def test_json_has_the_promised_fields(self):
+        code, [decision] = self.decisions("alice", "--limit", "100/m")
+        self.assertEqual(code, ALLOWED)
+        self.assertEqual(
+            decision,
+            {
+                "key": "alice",
+                "allowed": True,
+                "outcome": "allowed",
+                "algorithm": "token_bucket",
+                "limit": 100,
+                "remaining": 99,
+                "reset_after_us": 600_000,
+                "retry_after_us": 0,
+            },
+        )
+
+    def test_repeat_gives_a_line_for_each_and_the_last_exit_code(self):
+        code, decisions = self.decisions("alice", "--limit", "2/day", "--repeat", "3")
+        self.assertEqual(code, DENIED)
+        self.assertEqual([d["outcome"] for d in decisions], ["allowed", "allowed", "denied"])
+        self.assertEqual([d["remaining"] for d in decisions], [1, 0, 0])
+        half_a_day = 12 * 3600 * 1_000_000
+        self.assertGreater(decisions[2]["retry_after_us"], half_a_day - 60_000_000)
+        self.assertLessEqual(decisions[2]["retry_after_us"], half_a_day)
+
+    def test_each_run_starts_with_nothing_used(self):
+        for _ in range(2):
+            self.assertEqual(run("check", "alice", "--limit", "1/day").returncode, ALLOWED)
+
+    def test_every_algorithm(self):
+        for algorithm in ALGORITHMS:
+            code, [decision] = self.decisions("alice", "--limit", "5/m", "--algorithm", algorithm)
+            self.assertEqual((code, decision["algorithm"]), (ALLOWED, algorithm))
+            self.assertEqual(decision["remaining"], 4)
+
+    def test_options_override_what_the_limit_says(self):
+        _, [decision] = self.decisions(
+            "alice", "--limit", "5/m burst 7 gcra", "--burst", "9", "--algorithm", "token_bucket"
+        )
+        self.assertEqual((decision["algorithm"], decision["limit"]), ("token_bucket", 9))
+
+    def test_limit_may_say_it_all(self):
+        _, [decision] = self.decisions("alice", "--limit", "5/m burst 7 gcra")
+        self.assertEqual((decision["algorithm"], decision["limit"]), ("gcra", 7))
+
+    def test_cost_is_taken(self):
+        _, [decision] = self.decisions("alice", "--limit", "10/m", "--cost", "4")
+        self.assertEqual(decision["remaining"], 6)
+
+    def test_cost_zero_only_looks(self):
+        code, decisions = self.decisions("alice", "--limit", "1/m", "--cost", "0", "--repeat", "3")
+        self.assertEqual(code, ALLOWED)
+        self.assertEqual([d["remaining"] for d in decisions], [1, 1, 1])
+
+    def test_cost_that_never_fits(self):
+        code, [decision] = self.decisions("alice", "--limit", "10/m", "--cost", "11")
+        self.assertEqual(code, DENIED)
+        self.assertEqual((decision["outcome"], decision["retry_after_us"]), ("never_fits", None))
+        result = run("check", "alice", "--limit", "10/m", "--cost", "11")
+        self.assertRegex(result.stdout, "denied: cost 11 .* 10\n")
+        self.assertRegex(result.stdout, "retry +never")
+
+    def test_keys_are_taken_as_they_are(self):
+        for key in ("demo", "a b", "ключ", "--limit", "/x"):
+            _, [decision] = self.decisions("--limit", "1/s", "--", key)
+            self.assertEqual(decision["key"], key)
+
+    def test_wrong_numbers(self):
+        for option in ("--cost", "--burst", "--repeat"):
+            for value in ("-1", "abc", "1.5", "", "99999999999999999999"):
+                result = run("check", "alice", "--limit", "10/m", option, value)
+                self.assert_refused(result, f'{option} "{value}"', "expected a whole number")
+
+    def test_wrong_limits(self):
+        for limit, words in (
+            ("", "a limit such as 100"),
+            ("ten/m", '"ten/m"'),
+            ("-5/m", "limit -5 must be at least 1"),
+            ("0/m", "limit 0 must be at least 1"),
+            ("10/fortnight", '"fortnight"'),
+            ("10", "the end"),
+        ):
+            self.assert_refused(run("check", "alice", "--limit", limit), "--limit", words)
+
+    def test_burst_needs_a_bucket(self):
+        result = run("check", "alice", "--limit", "5/m sliding_log", "--burst", "7")
+        self.assert_refused(result, "burst 7", "sliding_log")
+
+    def test_unknown_algorithm_names_the_known_ones(self):
+        result = run("check", "alice", "--limit", "5/m", "--algorithm", "magic")
+        self.assert_refused(result, '"magic"', *ALGORITHMS)
+
+    def test_unknown_store(self):
+        result = run("check", "alice", "--limit", "5/m", "--store", "redis://localhost")
+        self.assert_refused(result, '"redis://localhost"', "memory://")
+
+    def test_known_store(self):
+        result = run("check", "alice", "--limit", "5/m", "--store", "memory://")
+        self.assertEqual(result.returncode, ALLOWED)
+
+    def test_missing_arguments(self):
+        self.assert_refused(run("check", "--limit", "5/m"), "KEY")
+        self.assert_refused(run("check", "alice"), "--limit")
+        self.assert_refused(run("check", "alice", "--limit"), "--limit")
+        self.assert_refused(run("check", "", "--limit", "5/m"), "KEY")
+
+    def test_one_argument_too_many(self):
+        self.assert_refused(run("check", "alice", "bob", "--limit", "5/m"), '"bob"')
+        self.assert_refused(run("check", "--limit", "5/m", "--", "alice", "bob"), '"bob"')
+
+
+class DemoTest(CliTest):
+    def test_shows_every_algorithm_and_its_worst_period(self):
+        result = run("demo")
+        self.assertEqual(result.returncode, 0)
+        for algorithm in ALGORITHMS:
+            self.assertIn(f"  {algorithm} ", result.stdout)
+        self.assertIn("most in any 10 s: 20 (of 10)", result.stdout)
+        self.assertEqual(result.stdout.count("most in any 10 s:"), len(ALGORITHMS))
+
+    def test_fits_the_terminal(self):
+        for limit in ("10/10s", "1/s", "100/m", "1000/h", "3/366d", "10/10s burst 2"):
+            for line in run("demo", "--limit", limit).stdout.splitlines():
+                self.assertLessEqual(len(line), 100, line)
+
+    def test_json_is_honest(self):
+        demo = json.loads(run("demo", "--json").stdout)
+        self.assertEqual((demo["limit"], demo["period_us"]), (10, 10_000_000))
+        rows = {row["algorithm"]: row for row in demo["rows"]}
+        self.assertEqual(set(rows), ALGORITHMS)
+        for row in rows.values():
+            passed = [r["at_us"] for r in row["requests"] if r["allowed"]]
+            self.assertEqual(row["passed"], len(passed))
+            self.assertEqual(row["passed"] + row["refused"], len(row["requests"]))
+            most = max(sum(a <= b < a + demo["period_us"] for b in passed) for a in passed)
+            self.assertEqual(row["most_in_any_period"], most)
+        self.assertEqual(rows["fixed_window"]["most_in_any_period"], 20)
+        self.assertEqual(rows["sliding_log"]["most_in_any_period"], 10)
+        self.assertEqual(rows["sub_windows"]["most_in_any_period"], 10)
+        self.assertLessEqual(rows["sliding_counter"]["most_in_any_period"], 19)
+
+    def test_no_colour_in_a_pipe(self):
+        self.assertNotIn("\x1b", run("demo").stdout)
+
+    def test_colour_on_a_terminal(self):
+        self.assertIn("\x1b[", run_on_terminal("demo", TERM="xterm"))
+
+    def test_no_colour_when_not_wanted(self):
+        self.assertNotIn("\x1b", run_on_terminal("demo", "--no-color", TERM="xterm"))
+        self.assertNotIn("\x1b", run_on_terminal("demo", TERM="xterm", NO_COLOR="1"))
+        self.assertNotIn("\x1b", run_on_terminal("demo", TERM="dumb"))
+        self.assertNotIn("\x1b", run_on_terminal("demo", "--json", TERM="xterm"))
+
+    def test_wrong_limits(self):
+        self.assert_refused(run("demo", "--limit", "ten"), '"ten"', "a limit such as 100")
+        self.assert_refused(run("demo", "--limit", "20000/s"), '"20000/s"', "10000")
+        self.assert_refused(run("demo", "--limit", "5/s gcra"), '"5/s gcra"', "algorithm")
+
+
+if __name__ == "__main__":
+    if not os.access(PROGRAM, os.X_OK):
+        sys.exit(f'PENSTOCK_PROGRAM "{PROGRAM}": expected the path of the built program')
+    unittest.main()

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "penstock/quota.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+namespace penstock::reference {
+
+inline constexpr std::array kAlgorithms{
+    Algorithm::TokenBucket,    Algorithm::Gcra,       Algorithm::FixedWindow,
+    Algorithm::AnchoredWindow, Algorithm::SlidingLog, Algorithm::SlidingCounter,
+    Algorithm::SubWindows,
+};
+
+// Ten in ten seconds, counted this way.
+[[nodiscard]] inline Quota ten_in_ten_seconds(Algorithm algorithm) {
+  return Quota::make(per(10, std::chrono::seconds{10}).with(algorithm)).value();
+}
+
+[[nodiscard]] inline Quota quota_of(std::int64_t limit, Duration period, Algorithm algorithm) {
+  return Quota::make(per(limit, period).with(algorithm)).value();
+}
+
+// For the names of parameterised tests.
+[[nodiscard]] inline std::string name_of(const ::testing::TestParamInfo<Algorithm>& parameter) {
+  return std::string(to_string(parameter.param));
+}
+
+}  // namespace penstock::reference

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "core/any_state.hpp"
+#include "penstock/check.hpp"
+#include "penstock/decision.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace penstock::reference {
+
+// What the embedded store has to answer, without a thought for speed or memory: a map of core
+// states that forgets nothing, asked one request at a time.
+class ReferenceStore {
+ public:
+  Decision check(std::string_view key, const Quota& quota, Cost cost, Instant now);
+  // Whether all pass when asked one after the other; if not, nothing is taken.
+  bool check_all(std::span<const Check> checks, Instant now);
+  Decision refund(std::string_view key, const Quota& quota, Cost cost, Instant now);
+  bool reset(std::string_view key, Instant now);
+  // Time never runs backwards once it was seen.
+  void see(Instant now) { latest_ = std::max(latest_, now); }
+
+ private:
+  struct Entry {
+    Quota quota;
+    core::AnyState state;
+  };
+  using Entries = std::map<std::string, Entry, std::less<>>;
+
+  [[nodiscard]] core::AnyState state_under(std::string_view key, const Quota& quota) const;
+
+  Entries entries_;
+  Instant latest_{};
+};
+
+}  // namespace penstock::reference

@@ -64,7 +64,8 @@ lint: deps ## format, clang-tidy and the checks of tools/
 format: deps ## format all C++ files
 	tools/check_format.sh --fix
 
-bench: build ## the figures of docs/performance.md
+bench: deps build ## the figures of docs/performance.md
+	cmake --preset release >/dev/null && $(BUILD) release --target penstock_micro_bench
 	tools/bench.sh $(PROGRAM)
 
 install: build ## install to PREFIX (/usr/local), below DESTDIR if set

@@ -190,23 +190,43 @@ std::vector<Slice> draw_slices(const StoreBenchOptions& options, unsigned round)
   return slices;
 }
 
+// Threads that could not be started count as arrived, so that the others do not wait for them.
+class Starters {
+ public:
+  Starters(std::barrier<>& start, std::size_t threads) : start_(start), missing_(threads) {}
+  ~Starters() {
+    for (; missing_ > 0; --missing_) start_.arrive_and_drop();
+  }
+  Starters(const Starters&) = delete;
+  Starters& operator=(const Starters&) = delete;
+
+  void count_started() { --missing_; }
+
+ private:
+  std::barrier<>& start_;
+  std::size_t missing_;
+};
+
 // Runs every slice on a thread of its own, all starting together. Returns the wall time of the
 // slowest.
 template <class MakeAsker>
 nanoseconds run_slices(std::vector<Slice>& slices, const MakeAsker& make_asker) {
   std::barrier start(static_cast<std::ptrdiff_t>(slices.size()));
   std::vector<nanoseconds> walls(slices.size());
+  std::vector<decltype(make_asker())> askers;
+  for (std::size_t i = 0; i < slices.size(); ++i) askers.push_back(make_asker());
   std::vector<std::jthread> threads;
+  Starters starters(start, slices.size());
   for (std::size_t i = 0; i < slices.size(); ++i) {
     threads.emplace_back([&, i] {
-      auto asker = make_asker();
       start.arrive_and_wait();
       const SteadyClock::time_point wall_start = SteadyClock::now();
       const nanoseconds cpu_start = thread_cpu_time();
-      asker.run(slices[i]);
+      askers[i].run(slices[i]);
       slices[i].cpu = thread_cpu_time() - cpu_start;
       walls[i] = SteadyClock::now() - wall_start;
     });
+    starters.count_started();
   }
   threads.clear();
   return *std::max_element(walls.begin(), walls.end());

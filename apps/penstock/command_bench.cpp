@@ -193,7 +193,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
                    "Limit of every key, such as 100/s or \"1000/h burst 50\"")
       ->capture_default_str();
   store->add_option("--algorithm", arguments->algorithm,
-                    "Algorithm, if --limit names none; token_bucket");
+                    "Algorithm, in place of the one in --limit");
   store->add_option("--burst", arguments->burst, "Burst of a bucket; the limit itself");
   store->add_option("--keys", options.keys, "Keys to ask about")
       ->capture_default_str()

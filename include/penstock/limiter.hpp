@@ -41,7 +41,8 @@ class Limiter {
   [[nodiscard]] Decision check(std::string_view key, const Limits& limits, Cost cost = {}) noexcept;
 
   // Several limits under keys of their own, decided the same way; decided_by() is the position in
-  // the list. `each`, when given, receives what every single limit said; it must be as long.
+  // the list. `each`, when given, receives what every single limit said. REQUIRES: it is as
+  // long, or empty.
   [[nodiscard]] Decision check_all(std::span<const Check> checks,
                                    std::span<Decision> each = {}) noexcept;
   [[nodiscard]] Decision check_all(std::initializer_list<Check> checks) noexcept {
@@ -69,8 +70,9 @@ class Limiter {
   bool reset(std::string_view key) noexcept;
   bool reset(std::string_view key, const Limits& limits) noexcept;
 
-  // Refuses everything for this key for a while, whatever its limits say. Blocking again replaces
-  // the time; what the key has used is kept.
+  // Refuses everything for this key for a while, 100 years at the most, whatever its limits say.
+  // Blocking again replaces the time, and a time of zero or less unblocks; what the key has used is
+  // kept.
   void block(std::string_view key, Duration duration) noexcept;
   bool unblock(std::string_view key) noexcept;
 

@@ -9,8 +9,7 @@ namespace penstock {
 // How large the embedded store may grow.
 struct MemoryOptions {
   // Keys remembered at once. Beyond it the key with most of its quota left is forgotten first, out
-  // of a sample. 48 bytes each at the most, for every algorithm but the sliding log and
-  // sub-windows.
+  // of a sample. About 42 bytes each, for every algorithm but the sliding log and sub-windows.
   std::uint64_t max_keys = 1'000'000;
   // What the sliding log and sub-windows may use besides, in bytes, all keys together.
   std::uint64_t max_log_bytes = std::uint64_t{256} << 20U;
@@ -29,7 +28,7 @@ struct MemoryStats {
   std::uint64_t evicted = 0;         // dropped because the store was full
   std::uint64_t forgiven = 0;        // what the evicted had used: so much may be admitted again
   std::uint64_t blocks_evicted = 0;  // blocks dropped because there were too many
-  std::uint64_t table_growths = 0;   // times that a part of the table was enlarged or shrunk
+  std::uint64_t table_resizes = 0;   // times that a part of the table was enlarged or shrunk
 };
 
 }  // namespace penstock

@@ -5,8 +5,8 @@
 
 namespace penstock {
 
-// Every limit is decided in whole microseconds: the resolution of Redis' TIME, and the same in
-// the embedded store, so that both give the same answers.
+// Every limit is decided in whole microseconds: the resolution of Redis' TIME, so that a
+// store there can give the same answers.
 using Duration = std::chrono::microseconds;
 
 // Microseconds since 1970-01-01 UTC.

@@ -2,7 +2,8 @@
 
 #include <cstdlib>
 
-// A condition that only a bug in this library can break. Never on input, never on network data.
+// A condition that only a bug can break: in this library, or in a caller that ignores a REQUIRES of
+// the public headers. Never on input, never on network data.
 #define PENSTOCK_CHECK(condition)    \
   do {                               \
     if (!(condition)) [[unlikely]] { \

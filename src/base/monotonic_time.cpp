@@ -19,6 +19,10 @@ using std::chrono::nanoseconds;
 // Long enough to pay for the reading of the real clock, short enough that an extrapolation over it
 // cannot be off by a microsecond.
 constexpr nanoseconds kAnchorLife = std::chrono::milliseconds{1};
+// Beyond this, 64 bits would not hold the products below; a thread that paused measures afresh.
+constexpr nanoseconds kLongestMeasure = std::chrono::seconds{1};
+// Reading the real clock takes a tenth of this; a counter of 5 GHz is assumed to be the fastest.
+constexpr std::uint64_t kMostTicksBetween = 2000;
 // A rate measured over this long is good to one in ten thousand: 100 ns per life of an anchor.
 constexpr nanoseconds kShortestMeasure = std::chrono::microseconds{500};
 
@@ -55,20 +59,24 @@ class Anchor {
   static constexpr unsigned kFractionBits = 32;
 
   SteadyClock::time_point renew() noexcept {
+    const std::uint64_t before = __rdtsc();
     const SteadyClock::time_point time = SteadyClock::now();
     const std::uint64_t counter = __rdtsc();
-    const auto nanos = static_cast<std::uint64_t>(nanoseconds{time - measured_since_}.count());
-    const std::uint64_t ticks = counter - measured_counter_;
-    const auto longest = static_cast<std::uint64_t>(nanoseconds{std::chrono::seconds{1}}.count());
-    if (measured_counter_ == 0 || nanos > longest) {
-      // first reading of this thread, or after a pause: measure afresh
+    // Whoever is interrupted between the two readings knows nothing about how they go together.
+    const bool belong_together = counter - before < kMostTicksBetween;
+    const bool measurable = belong_together && measured_counter_ != 0 &&
+                            counter > measured_counter_ && time - measured_since_ < kLongestMeasure;
+    if (!measurable) {
+      life_ = 0;  // the real clock, until a rate is measured again
+      measured_counter_ = belong_together ? counter : 0;
       measured_since_ = time;
-      measured_counter_ = counter;
-    } else if (nanos >= static_cast<std::uint64_t>(kShortestMeasure.count()) && ticks > 0) {
+    } else if (time - measured_since_ >= kShortestMeasure) {
+      const auto nanos = static_cast<std::uint64_t>(nanoseconds{time - measured_since_}.count());
+      const std::uint64_t ticks = counter - measured_counter_;
       nanos_per_tick_ = (nanos << kFractionBits) / ticks;
       life_ = ticks * static_cast<std::uint64_t>(kAnchorLife.count()) / nanos;
-      measured_since_ = time;
       measured_counter_ = counter;
+      measured_since_ = time;
     }
     time_ = time;
     counter_ = counter;

@@ -10,7 +10,7 @@ namespace penstock::core {
 //
 // A clock that steps back makes decisions stricter, never looser, and for one refill at the most.
 //
-// Thread-safety: stateless. Twin: as token_bucket.hpp.
+// Thread-safety: stateless. tests/vectors has its answers for other implementations to replay.
 struct Gcra {
   struct State {
     ExactSpan idle_at;

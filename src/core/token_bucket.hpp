@@ -11,8 +11,7 @@ namespace penstock::core {
 // A clock that steps back neither refills nor drains: time stands still for the bucket until the
 // clock has caught up, or for as long as a whole refill takes, whichever is sooner.
 //
-// Thread-safety: stateless. Twin: the token bucket script of the Redis store replays the vectors
-// in tests/vectors.
+// Thread-safety: stateless. tests/vectors has its answers for other implementations to replay.
 struct TokenBucket {
   struct State {
     ExactSpan full_at;

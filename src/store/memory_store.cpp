@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <unordered_map>
 
 namespace penstock::store {
 namespace {
@@ -54,6 +55,13 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) { return a + std:
 
 // More limits for one request than anybody writes; longer lists go to the heap.
 constexpr std::size_t kUsualChecks = 8;
+// Around the year 3886. Slots have room for times until 4199, and a bucket may be full a hundred
+// years from now.
+constexpr Instant kLatestInstant{Days{700'000}};
+// How long a list may be for the plain way of finding what its checks have in common.
+constexpr std::size_t kShortPlan = 32;
+// Positions that a sweep looks at before it lets others have the shard.
+constexpr std::size_t kSweptPerLock = 1024;
 // Requests of a batch that are hashed before the first is decided.
 constexpr std::size_t kHashedAhead = 64;
 // How many of them are on their way from memory while one is decided: about as many decisions as a
@@ -103,6 +111,7 @@ struct MemoryStore::Planned {
   const Quota* quota = nullptr;
   Cost cost;
   Shard* shard = nullptr;
+  std::uint64_t pending = 0;  // what earlier checks of the request take from the same place
 };
 
 struct MemoryStore::Plan {
@@ -126,7 +135,9 @@ MemoryStore::MemoryStore(const MemoryOptions& options, const KeyHasher& hasher)
   }
 }
 
-Instant MemoryStore::now() const noexcept { return std::max(clock_.now(), Instant{}); }
+Instant MemoryStore::now() const noexcept {
+  return std::clamp(clock_.now(), Instant{}, kLatestInstant);
+}
 
 Decision MemoryStore::check(std::string_view key, const Quota& quota, Cost cost) noexcept {
   const Hash128 hash = hasher_.key(key);
@@ -163,12 +174,31 @@ Decision MemoryStore::check_all(std::span<const Check> checks, std::span<Decisio
   return decide_together(plan, each);
 }
 
+void MemoryStore::find_pending(std::span<Planned> checks) {
+  if (checks.size() <= kShortPlan) {
+    for (std::size_t i = 0; i < checks.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (checks[j].target.slot != checks[i].target.slot) continue;
+        checks[i].pending = saturating_sum(checks[i].pending, checks[j].cost.units);
+      }
+    }
+    return;
+  }
+  std::unordered_map<Hash128, std::uint64_t, Hash128Bucket> taken;
+  for (Planned& check : checks) {
+    std::uint64_t& sum = taken[check.target.slot];
+    check.pending = sum;
+    sum = saturating_sum(sum, check.cost.units);
+  }
+}
+
 Decision MemoryStore::decide_together(Plan& plan, std::span<Decision> each) noexcept
     PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
   const std::span<Planned> checks = plan.list.all();
   if (checks.empty()) return Decision::allow(0, 0, Duration{0});  // nothing limits it
   ShortList<Decision> scratch(each.empty() ? checks.size() : 0);
   const std::span<Decision> decisions = each.empty() ? scratch.all() : each;
+  find_pending(checks);
   ShortList<Shard*> touched(checks.size());
   for (std::size_t i = 0; i < checks.size(); ++i) touched.all()[i] = checks[i].shard;
 
@@ -177,16 +207,10 @@ Decision MemoryStore::decide_together(Plan& plan, std::span<Decision> each) noex
   bool all_allowed = true;
   for (std::size_t i = 0; i < checks.size(); ++i) {
     const Planned& check = checks[i];
-    // earlier checks of this request may take from the same place
-    std::uint64_t pending = 0;
-    for (std::size_t j = 0; j < i; ++j) {
-      if (checks[j].target.slot == check.target.slot) {
-        pending = saturating_sum(pending, checks[j].cost.units);
-      }
-    }
-    // after those, a look asks for one more
-    const bool looks_after_others = check.cost.units == 0 && pending > 0;
-    const Cost asked{saturating_sum(check.cost.units + (looks_after_others ? 1 : 0), pending)};
+    // after what others take, a look asks for one more
+    const bool looks_after_others = check.cost.units == 0 && check.pending > 0;
+    const Cost asked{
+        saturating_sum(check.cost.units + (looks_after_others ? 1 : 0), check.pending)};
     decisions[i] = check.shard->preview(check.target, *check.quota, asked, present);
     all_allowed = all_allowed && decisions[i].allowed();
   }
@@ -195,7 +219,8 @@ Decision MemoryStore::decide_together(Plan& plan, std::span<Decision> each) noex
     if (all_allowed) {
       decisions[i] = check.shard->decide(check.target, *check.quota, check.cost, present);
     } else if (!decisions[i].allowed()) {
-      if (check.cost.units > 0) check.shard->adopt(check.target, *check.quota, present);
+      const bool charged = check.cost.units > 0 && decisions[i].outcome() != Outcome::Blocked;
+      if (charged) check.shard->adopt(check.target, *check.quota, present);
     } else {
       // refused by another limit: show what this one has, not what it would have had
       decisions[i] = check.shard->preview(check.target, *check.quota, Cost{0}, present);
@@ -306,10 +331,15 @@ std::size_t MemoryStore::sweep(std::size_t entries) noexcept {
   for (std::size_t visited = 0; entries > 0 && visited < shards_.size(); ++visited) {
     // relaxed: two callers on one shard are merely a little less even
     Shard& shard = *shards_[next_swept_.fetch_add(1, std::memory_order_relaxed) % shards_.size()];
-    const base::SpinGuard guard(shard.lock);
-    const std::size_t share = std::min(entries, shard.steps_around());
-    dropped += shard.sweep_idle(share, present);
-    entries -= share;
+    std::size_t left = entries;
+    for (std::size_t looked_at = 0; left > 0; looked_at += kSweptPerLock) {
+      const base::SpinGuard guard(shard.lock);
+      if (looked_at >= shard.steps_around()) break;
+      const std::size_t share = std::min({left, kSweptPerLock, shard.steps_around() - looked_at});
+      dropped += shard.sweep_idle(share, present);
+      left -= share;
+    }
+    entries = left;
   }
   return dropped;
 }

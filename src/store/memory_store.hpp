@@ -52,6 +52,7 @@ class MemoryStore {
     return *shards_[(hash.high >> (64U - kShardBits)) & shard_mask_];
   }
   [[nodiscard]] Instant now() const noexcept;
+  static void find_pending(std::span<Planned> checks);
   [[nodiscard]] Decision decide_together(Plan& plan, std::span<Decision> each) noexcept;
 
   KeyHasher hasher_;

@@ -131,7 +131,7 @@ TEST(MemoryStoreStats, AreZeroAtFirstButForTheEmptyTables) {
   EXPECT_EQ(stats.evicted, 0U);
   EXPECT_EQ(stats.forgiven, 0U);
   EXPECT_EQ(stats.blocks_evicted, 0U);
-  EXPECT_EQ(stats.table_growths, 0U);
+  EXPECT_EQ(stats.table_resizes, 0U);
   EXPECT_GT(stats.bytes, 0U);
   EXPECT_LT(stats.bytes, 200'000U);
 }
@@ -140,7 +140,7 @@ TEST(MemoryStoreStats, CountKeysAndGrowths) {
   ManualStore store;
   for (int i = 0; i < 5000; ++i) store.take(std::to_string(i), per_minute(10));
   EXPECT_EQ(store.store.stats().keys, 5000U);
-  EXPECT_GT(store.store.stats().table_growths, 64U);
+  EXPECT_GT(store.store.stats().table_resizes, 64U);
 }
 
 TEST(MemoryStoreStats, TellAtMost48BytesPerKeyWhenNothingIsBeingResized) {

@@ -147,15 +147,25 @@ bool Shard::reset(const Hash128& slot_hash, Instant now) {
 
 void Shard::block(const Hash128& owner, Duration duration, Instant now) {
   now = advance_to(now);
+  if (duration <= Duration{0}) {
+    static_cast<void>(unblock(owner, now));
+    return;
+  }
+  if (blocked_until_.size() >= bounds_.max_blocks_per_shard) drop_ended_blocks(now);
   if (blocked_until_.size() >= bounds_.max_blocks_per_shard && !blocked_until_.contains(owner)) {
     const auto soonest =
         std::min_element(blocked_until_.begin(), blocked_until_.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (soonest->second > now) ++counts_.blocks_evicted;
+    ++counts_.blocks_evicted;
     blocked_until_.erase(soonest);
   }
-  blocked_until_[owner] = now + std::clamp(duration, Duration{0}, Quota::kMaxRefill);
+  blocked_until_[owner] = now + std::min(duration, Quota::kMaxRefill);
   any_blocked_ = true;
+}
+
+void Shard::drop_ended_blocks(Instant now) {
+  std::erase_if(blocked_until_, [&](const auto& block) { return block.second <= now; });
+  any_blocked_ = !blocked_until_.empty();
 }
 
 bool Shard::unblock(const Hash128& owner, Instant now) {
@@ -273,7 +283,7 @@ Slot* Shard::random_slot() {
   return table_.occupied_from(random() % table_.positions());
 }
 
-void Shard::evict_logs(const Hash128& keep, Instant now) {
+void Shard::evict_logs(Hash128 keep, Instant now) {
   // relaxed: see Bounds
   while (logs_.size() > 1 &&
          bounds_.heap_bytes.load(std::memory_order_relaxed) > bounds_.max_heap_bytes) {
@@ -363,6 +373,7 @@ std::size_t Shard::sweep_idle(std::size_t steps, Instant now) {
   for (std::size_t done = 0; done < steps && table_.is_resizing(); done += kSweptPerAdvance) {
     table_.advance();
   }
+  drop_ended_blocks(now);
   return sweep(steps, now);
 }
 
@@ -388,7 +399,7 @@ void Shard::add_to(MemoryStats& stats, Instant now) const {
   stats.evicted += counts_.evicted;
   stats.forgiven += counts_.forgiven;
   stats.blocks_evicted += counts_.blocks_evicted;
-  stats.table_growths += table_.resizes();
+  stats.table_resizes += table_.resizes();
 }
 
 }  // namespace penstock::store

@@ -133,13 +133,14 @@ class alignas(64) Shard {
   };
   void consider(Slot* slot, Candidate& fullest, Instant now) const PENSTOCK_REQUIRES(lock);
   void evict(const Candidate& candidate) PENSTOCK_REQUIRES(lock);
+  void drop_ended_blocks(Instant now) PENSTOCK_REQUIRES(lock);
   [[nodiscard]] Slot* random_slot() PENSTOCK_REQUIRES(lock);
   // Out of a sample, drops the key that has the most of its quota left. Returns whether there was
   // one.
   bool evict_key(Instant now) PENSTOCK_REQUIRES(lock);
   // Does so with keys that have a log until all logs are within their bound, or `keep` alone is
   // left here.
-  void evict_logs(const Hash128& keep, Instant now) PENSTOCK_REQUIRES(lock);
+  void evict_logs(Hash128 keep, Instant now) PENSTOCK_REQUIRES(lock);
   [[nodiscard]] std::uint32_t used(const Slot& slot, Instant now) const PENSTOCK_REQUIRES(lock);
   std::size_t sweep(std::size_t steps, Instant now) PENSTOCK_REQUIRES(lock);
   [[nodiscard]] bool has_expired(const Slot& slot, Instant now) const PENSTOCK_REQUIRES(lock);

@@ -6,16 +6,14 @@
 
 // How a key's state lies in the two words of its slot.
 //
-//     word0  bits 0..21  number of the quota      bits 22..51  `small`, below 2^30      bits 52..63
-//     `top` word1  64 bits
+//     word0: bits 0 to 21 the number of the quota, 22 to 51 `small`, 52 to 63 `top`
 //
-//                      small                 top             word1
-//     token bucket     part of full_at       -               full_at in whole microseconds
-//     GCRA             part of idle_at       -               idle_at in whole microseconds
-//     fixed windows    count                 -               end of the window in microseconds
-//     sliding counter  current count         start >> 34     previous count, and 34 bits of the
-//     start (ms) above sliding log,     place in the shard's  -               address of the state
-//     on the heap sub-windows      list of logs
+//                      small            top          word1
+//     token bucket     part of full_at  -            full_at in whole microseconds
+//     GCRA             part of idle_at  -            idle_at in whole microseconds
+//     fixed windows    count            -            end of the window in microseconds
+//     sliding counter  current count    start >> 34  previous count, above it the start in ms
+//     log, sub-windows place in logs_   -            address of the state on the heap
 //
 // The token bucket's `last` is not kept: Shard never lets time run backwards, and then a bucket is
 // the same whenever it was last looked at.

@@ -29,9 +29,9 @@ class KeyText {
     constexpr std::string_view kDigits = "0123456789abcdef";
     std::array<std::uint64_t, 256> pairs{};
     for (std::size_t value = 0; value < pairs.size(); ++value) {
-      const auto first = static_cast<std::uint64_t>(kDigits[value >> 4U]);
-      const auto second = static_cast<std::uint64_t>(kDigits[value & 15U]);
-      pairs[value] = first | (second << 8U);
+      const auto first = static_cast<unsigned char>(kDigits[value >> 4U]);
+      const auto second = static_cast<unsigned char>(kDigits[value & 15U]);
+      pairs[value] = first | (std::uint64_t{second} << 8U);
     }
     return pairs;
   }();

@@ -9,7 +9,7 @@ TEST := ctest --parallel $(JOBS) --preset
 PROGRAM := build/release/penstock
 
 .PHONY: help deps deps-build deps-test build run test bench lint format install
-.PHONY: asan tsan tidy coverage clean
+.PHONY: asan tsan sanitize tidy coverage long clean
 .NOTPARALLEL:
 
 help: ## list the commands
@@ -35,15 +35,29 @@ test: deps ## everything: tests, lint, then the unit tests under both sanitizers
 	$(TEST) release
 	$(MAKE) asan tsan
 
-asan: deps ## unit tests with the address and undefined behaviour sanitizers
+asan: deps ## unit tests of the embedded store, address and undefined behaviour sanitizers
 	cmake --preset asan
-	$(BUILD) asan
+	$(BUILD) asan --target penstock_unit_tests
 	$(TEST) asan
 
-tsan: deps ## unit tests with the thread sanitizer
+tsan: deps ## unit tests of the embedded store, thread sanitizer
 	cmake --preset tsan
-	$(BUILD) tsan
+	$(BUILD) tsan --target penstock_unit_tests
 	$(TEST) tsan
+
+sanitize: deps ## all tests, those with real servers too, under both sanitizers
+	for tool in asan tsan; do \
+	  cmake --preset $$tool -B build/$$tool-redis -DPENSTOCK_SHARED_STORE=ON && \
+	  cmake --build build/$$tool-redis --parallel $(JOBS) && \
+	  ctest --test-dir build/$$tool-redis --label-regex '^(unit|redis)$$' --output-on-failure || exit 1; \
+	done
+
+# PENSTOCK_STEPS times as much as `make test` does, with other random numbers.
+long: deps sanitize ## sanitizers with real servers, then random tests; PENSTOCK_STEPS=50 to choose
+	cmake --preset release -DPENSTOCK_BUILD_TESTS=ON
+	$(BUILD) release --target penstock_differential_test penstock_properties_test
+	PENSTOCK_STEPS=$${PENSTOCK_STEPS:-20} build/release/tests/penstock_differential_test
+	PENSTOCK_STEPS=$${PENSTOCK_STEPS:-20} build/release/tests/penstock_properties_test
 
 tidy: deps ## build with clang: thread safety analysis, dropped results
 	cmake --preset tidy
@@ -59,7 +73,8 @@ coverage: deps ## unit tests with gcov; report in build/coverage/report
 
 lint: deps ## format, clang-tidy and the checks of tools/
 	cmake --preset release -DPENSTOCK_BUILD_TESTS=ON
-	ctest --preset release --label-regex '^lint$$'
+	ctest --preset release --label-regex '^lint$$' --exclude-regex '^lint_tidy$$'
+	tools/run_tidy.sh build/release
 
 format: deps ## format all C++ files
 	tools/check_format.sh --fix

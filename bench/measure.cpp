@@ -8,11 +8,19 @@
 
 namespace penstock::bench {
 
-std::chrono::nanoseconds thread_cpu_time() {
+namespace {
+
+std::chrono::nanoseconds read_clock(clockid_t clock) {
   timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  clock_gettime(clock, &time);
   return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
 }
+
+}  // namespace
+
+std::chrono::nanoseconds thread_cpu_time() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+
+std::chrono::nanoseconds process_cpu_time() { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
 std::uint64_t resident_bytes() {
   std::ifstream statm("/proc/self/statm");

@@ -9,6 +9,9 @@ namespace penstock::bench {
 // Processor time of the calling thread.
 [[nodiscard]] std::chrono::nanoseconds thread_cpu_time();
 
+// Processor time of all threads of this process.
+[[nodiscard]] std::chrono::nanoseconds process_cpu_time();
+
 // Memory of this process that is really there.
 [[nodiscard]] std::uint64_t resident_bytes();
 

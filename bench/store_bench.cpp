@@ -7,10 +7,8 @@
 #include "penstock/limiter.hpp"
 
 #include <algorithm>
-#include <barrier>
 #include <chrono>
 #include <memory>
-#include <thread>
 #include <vector>
 
 namespace penstock::bench {
@@ -19,7 +17,6 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
-constexpr unsigned kRounds = 5;
 // One call in so many is timed by itself; the two readings of the clock then cost half a nanosecond
 // per call.
 constexpr std::size_t kTimedEvery = 128;
@@ -177,59 +174,25 @@ class Tally {
 
 std::vector<Slice> draw_slices(const StoreBenchOptions& options, unsigned round) {
   std::vector<Slice> slices(options.threads);
-  const std::uint64_t per_slice = options.checks / kRounds / options.threads;
-  for (unsigned thread = 0; thread < options.threads; ++thread) {
-    Slice& slice = slices[thread];
-    const std::uint64_t seed =
-        options.seed + (std::uint64_t{round} * options.threads + thread) * 0x10001U;
-    slice.keys =
-        draw_keys(options.distribution, options.keys, std::max<std::uint64_t>(per_slice, 1), seed);
-    slice.admitted.resize(slice.keys.size());
-    slice.samples.reserve(slice.keys.size() / kTimedEvery + 1);
+  std::vector<std::vector<std::uint32_t>> keys = draw_round(options, round);
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    slices[i].keys = std::move(keys[i]);
+    slices[i].admitted.resize(slices[i].keys.size());
+    slices[i].samples.reserve(slices[i].keys.size() / kTimedEvery + 1);
   }
   return slices;
 }
 
-// Threads that could not be started count as arrived, so that the others do not wait for them.
-class Starters {
- public:
-  Starters(std::barrier<>& start, std::size_t threads) : start_(start), missing_(threads) {}
-  ~Starters() {
-    for (; missing_ > 0; --missing_) start_.arrive_and_drop();
-  }
-  Starters(const Starters&) = delete;
-  Starters& operator=(const Starters&) = delete;
-
-  void count_started() { --missing_; }
-
- private:
-  std::barrier<>& start_;
-  std::size_t missing_;
-};
-
-// Runs every slice on a thread of its own, all starting together. Returns the wall time of the
-// slowest.
+// Runs every slice on a thread of its own. Returns the wall time of the slowest.
 template <class MakeAsker>
 nanoseconds run_slices(std::vector<Slice>& slices, const MakeAsker& make_asker) {
-  std::barrier start(static_cast<std::ptrdiff_t>(slices.size()));
-  std::vector<nanoseconds> walls(slices.size());
   std::vector<decltype(make_asker())> askers;
   for (std::size_t i = 0; i < slices.size(); ++i) askers.push_back(make_asker());
-  std::vector<std::jthread> threads;
-  Starters starters(start, slices.size());
-  for (std::size_t i = 0; i < slices.size(); ++i) {
-    threads.emplace_back([&, i] {
-      start.arrive_and_wait();
-      const SteadyClock::time_point wall_start = SteadyClock::now();
-      const nanoseconds cpu_start = thread_cpu_time();
-      askers[i].run(slices[i]);
-      slices[i].cpu = thread_cpu_time() - cpu_start;
-      walls[i] = SteadyClock::now() - wall_start;
-    });
-    starters.count_started();
-  }
-  threads.clear();
-  return *std::max_element(walls.begin(), walls.end());
+  return run_together(slices.size(), [&](std::size_t i) {
+    const nanoseconds cpu_start = thread_cpu_time();
+    askers[i].run(slices[i]);
+    slices[i].cpu = thread_cpu_time() - cpu_start;
+  });
 }
 
 struct Penstock {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bench/key_distribution.hpp"
+#include "bench/load.hpp"
 #include "penstock/quota.hpp"
 
 #include <cstdint>
@@ -9,14 +9,9 @@
 
 namespace penstock::bench {
 
-struct StoreBenchOptions {
+struct StoreBenchOptions : Load {
   Quota quota = per_day(1000);
-  std::uint32_t keys = 2000;
-  KeyDistribution distribution;
-  std::uint64_t checks = 10'000'000;
-  unsigned threads = 1;
   unsigned batch = 1;  // above 1, checks go through Limiter::check_each
-  std::uint64_t seed = 1;
 };
 
 // What one contender did.

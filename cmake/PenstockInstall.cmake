@@ -26,5 +26,12 @@ install(FILES "${PROJECT_BINARY_DIR}/penstockConfig.cmake"
 file(RELATIVE_PATH penstock_pc_prefix
   "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" penstock_pc_prefix "${penstock_pc_prefix}")
+# An archive needs its libraries named when a program is linked, a shared library does not.
+set(penstock_pc_requires "Requires: hiredis openssl")
+if(NOT PENSTOCK_SHARED_STORE)
+  set(penstock_pc_requires "Requires:")
+elseif(BUILD_SHARED_LIBS)
+  set(penstock_pc_requires "Requires.private: hiredis openssl")
+endif()
 configure_file(cmake/penstock.pc.in "${PROJECT_BINARY_DIR}/penstock.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/penstock.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -30,6 +30,31 @@ measure '10 000 000 keys, Zipf 0.99' \
 measure "One key, $threads threads" \
   --keys 1 --distribution one --checks 10000000 --threads "$threads" --batch 1
 
+# On a Redis of its own, over a socket that nobody else knows.
+measure_redis() {
+  local title=$1
+  shift
+  printf '\n## Redis: %s\n\n' "$title"
+  "$program" bench store --store "redis+unix://$folder/redis.sock" --limit 1000/d --timeout 10s "$@"
+}
+
+if command -v redis-server >/dev/null; then
+  folder=$(mktemp -d)
+  redis-server --port 0 --unixsocket "$folder/redis.sock" --dir "$folder" --save '' >/dev/null &
+  redis=$!
+  trap 'kill "$redis" 2>/dev/null; wait "$redis" 2>/dev/null; rm -rf "$folder"' EXIT
+  until [ -S "$folder/redis.sock" ] || ! kill -0 "$redis" 2>/dev/null; do sleep 0.1; done
+  measure_redis '100 000 keys, batches of 256' \
+    --keys 100000 --checks 1000000 --batch 256 --baseline naive
+  measure_redis '100 000 keys, Zipf 0.99, batches of 256' \
+    --keys 100000 --distribution zipf:0.99 --checks 1000000 --batch 256 --baseline naive
+  measure_redis 'one key, batches of 256' \
+    --keys 1 --distribution one --checks 1000000 --batch 256 --baseline naive
+  measure_redis 'one by one, beside INCR' --keys 10000 --checks 50000 --batch 1 --baseline incr
+else
+  printf '\n## Redis\n\nNot measured: redis-server is not installed.\n'
+fi
+
 micro=$(dirname "$program")/bench/micro/penstock_micro_bench
 printf '\n## The parts of a check\n\n'
 if [ -x "$micro" ]; then

@@ -8,6 +8,9 @@ build_packages=(
   cmake               # 3.25 or later
   ninja-build         # what the presets build with
   make                # the short commands of the Makefile
+  libboost1.81-dev    # Asio, headers only
+  libhiredis-dev      # reads the replies of Redis
+  libssl-dev          # TLS to Redis
   libcli11-dev        # command line of the program
   nlohmann-json3-dev  # --json output of the program
 )
@@ -15,7 +18,8 @@ test_packages=(
   libgtest-dev       # GoogleTest
   librapidcheck-dev  # property tests
   libbenchmark-dev   # Google Benchmark: bench/micro
-  libboost1.81-dev   # Multiprecision: exact arithmetic that the tests compare with
+  redis-server       # the real one, for the tests
+  openssl            # certificates for the tests
   python3            # tools/check_*.py
   pkg-config         # the test of the installed package
   clang              # the `tidy` preset: thread safety analysis
@@ -42,8 +46,9 @@ done
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   cat >&2 <<'TEXT'
 This system has no apt. Please install, by the names they have here:
-  to build: a C++20 compiler (GCC 12 or later), CMake 3.25 or later, Ninja, CLI11, nlohmann-json
-  to test:  GoogleTest, RapidCheck, Google Benchmark, Boost (headers), Python 3, pkg-config,
+  to build: a C++20 compiler (GCC 12 or later), CMake 3.25 or later, Ninja, CLI11, nlohmann-json,
+            Boost 1.81 (headers), hiredis, OpenSSL
+  to test:  GoogleTest, RapidCheck, Google Benchmark, Redis 7, openssl, Python 3, pkg-config,
             clang, clang-tidy and clang-format 14, gcovr
 and then run make again with PENSTOCK_SKIP_DEPS=1.
 TEXT

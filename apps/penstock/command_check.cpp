@@ -1,12 +1,15 @@
 #include "apps/penstock/commands.hpp"
 #include "apps/penstock/decision_text.hpp"
+#include "apps/penstock/limit_arguments.hpp"
 #include "apps/penstock/number_argument.hpp"
+#include "apps/penstock/store_arguments.hpp"
 #include "penstock/limiter.hpp"
-#include "penstock/quota.hpp"
+#include "penstock/shared_limiter.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -15,32 +18,35 @@
 namespace penstock::app {
 namespace {
 
-constexpr const char* kMemoryStore = "memory://";
-
-constexpr const char* kFooter =
-    "Limits are written as people say them: 100/s, 600/minute, 30/30s, \"5000/5m burst 200\",\n"
-    "\"1000000/day sliding_counter\". Algorithms: token_bucket (the default), gcra, fixed_window,\n"
-    "anchored_window, sliding_log, sliding_counter, sub_windows.\n"
-    "\n"
-    "The memory store lives only as long as the program: every run starts with nothing used.\n"
-    "--repeat shows what several requests in a row would get.\n"
+const std::string kCheckFooter =
+    std::string(kLimitHelp) + "\n\n" + kStoreHelp +
+    "\n\n"
+    "The memory store, the default, lives only as long as the program: every run starts with\n"
+    "nothing used. --repeat shows what several requests in a row would get.\n"
     "\n"
     "JSON fields: key, allowed, outcome, algorithm, limit, remaining, reset_after_us, "
     "retry_after_us\n"
     "(null: never). One object per line and decision.\n"
     "\n"
-    "Exit codes: 0 allowed, 1 denied, 2 wrong usage or bad input; of the last decision with "
-    "--repeat.";
+    "Exit codes: 0 allowed, 1 denied, 2 wrong usage or bad input, 3 the store could not be asked\n"
+    "(the reason is on standard error); of the last decision with --repeat.";
 
-// As typed. Numbers stay text until parse_number, whose errors say more than CLI11's.
+const std::string kPeekFooter =
+    std::string(kLimitHelp) + "\n\n" + kStoreHelp +
+    "\n\n"
+    "JSON fields: as those of penstock check.\n"
+    "\n"
+    "Exit codes: 0 one more would be allowed, 1 it would be denied, 2 wrong usage or bad input,\n"
+    "3 the store could not be asked.";
+
+// As typed.
 struct CheckArguments {
   std::string key;
-  std::string limit;
-  std::optional<std::string> burst;
-  std::optional<std::string> algorithm;
+  LimitArguments limit;
+  std::string name;
   std::string cost = "1";
   std::string repeat = "1";
-  std::string store = kMemoryStore;
+  StoreArguments store;
   bool json = false;
 };
 
@@ -50,38 +56,12 @@ struct CheckRequest {
   std::int64_t repeat;
 };
 
-Result<Quota> read_quota(const CheckArguments& arguments) {
-  Result<QuotaSpec> spec = QuotaSpec::parse(arguments.limit);
-  if (!spec) return Error{spec.error().code, "--limit " + spec.error().detail};
-  if (arguments.burst) {
-    const Result<std::int64_t> burst = parse_number("--burst", *arguments.burst, {.least = 1});
-    if (!burst) return burst.error();
-    spec->capacity = *burst;
-  }
-  if (arguments.algorithm) {
-    const Result<Algorithm> algorithm = parse_algorithm(*arguments.algorithm);
-    if (!algorithm) {
-      return Error{algorithm.error().code, "--algorithm: " + algorithm.error().detail};
-    }
-    spec->algorithm = *algorithm;
-  }
-  Result<Quota> quota = Quota::make(*spec);
-  if (!quota) {
-    return Error{quota.error().code,
-                 "--limit \"" + arguments.limit + "\": " + quota.error().detail};
-  }
-  return quota;
-}
+using Ask = std::function<Result<Decision>(const CheckRequest&)>;
 
 Result<CheckRequest> read_request(const CheckArguments& arguments) {
-  if (arguments.key.empty()) {
-    return Error{ErrorCode::InvalidInput, "KEY \"\": expected at least one character"};
-  }
-  if (arguments.store != kMemoryStore) {
-    return Error{ErrorCode::InvalidInput,
-                 "--store \"" + arguments.store + "\": unknown store; expected " + kMemoryStore};
-  }
-  const Result<Quota> quota = read_quota(arguments);
+  const Result<void> key = check_key(arguments.key);
+  if (!key) return key.error();
+  const Result<Quota> quota = read_quota(arguments.limit);
   if (!quota) return quota.error();
   const Result<std::int64_t> cost = parse_number("--cost", arguments.cost, {.least = 0});
   if (!cost) return cost.error();
@@ -90,16 +70,40 @@ Result<CheckRequest> read_request(const CheckArguments& arguments) {
   return CheckRequest{*quota, Cost{static_cast<std::uint64_t>(*cost)}, *repeat};
 }
 
-int run_check(const CheckArguments& arguments) {
-  const Result<CheckRequest> request = read_request(arguments);
-  if (!request) {
-    std::cerr << "penstock check: " << request.error().detail << '\n';
-    return kExitBadInput;
+// A limiter of either kind, asked about the limit with a name if there is one.
+template <class AnyLimiter>
+Ask asks(std::shared_ptr<AnyLimiter> limiter, const CheckArguments& arguments) {
+  return [limiter, key = arguments.key,
+          name = arguments.name](const CheckRequest& request) -> Result<Decision> {
+    if (name.empty()) return limiter->check(key, request.quota, request.cost);
+    const Result<Limits> limits = Limits::make({{.name = name, .quota = request.quota}});
+    if (!limits) return limits.error();
+    return limiter->check(key, *limits, request.cost);
+  };
+}
+
+Result<Ask> open(const CheckArguments& arguments) {
+  if (arguments.store.is_memory()) return asks(std::make_shared<Limiter>(), arguments);
+  const Result<RedisOptions> options = redis_options(arguments.store, "nothing");
+  if (!options) return options.error();
+  Result<SharedLimiter> limiter = SharedLimiter::open(*options);
+  if (!limiter) {
+    return Error{limiter.error().code, "--store: " + limiter.error().detail + "; or " +
+                                           kMemoryStore + " for none that is shared"};
   }
-  Limiter limiter;
+  return asks(std::make_shared<SharedLimiter>(*std::move(limiter)), arguments);
+}
+
+Result<int> run_check(const CheckArguments& arguments) {
+  const Result<CheckRequest> request = read_request(arguments);
+  if (!request) return request.error();
+  const Result<Ask> ask = open(arguments);
+  if (!ask) return ask.error();
   Decision decision;
   for (std::int64_t turn = 1; turn <= request->repeat && std::cout; ++turn) {
-    decision = limiter.check(arguments.key, request->quota, request->cost);
+    const Result<Decision> said = (*ask)(*request);
+    if (!said) return said.error();
+    decision = *said;
     const Asked asked{.key = arguments.key, .quota = request->quota, .cost = request->cost};
     if (arguments.json) {
       std::cout << as_json(asked, decision) << '\n';
@@ -112,33 +116,57 @@ int run_check(const CheckArguments& arguments) {
   return decision.allowed() ? kExitAllowed : kExitDenied;
 }
 
+int run(const char* command, const CheckArguments& arguments) {
+  const Result<int> code = run_check(arguments);
+  if (code) return *code;
+  std::cerr << "penstock " << command << ": " << code.error().detail << '\n';
+  return exit_code_of(code.error());
+}
+
+void add_name_option(CLI::App& command, std::string& name) {
+  command.add_option("--name", name, "Name of the limit, where a key has several")
+      ->type_name("NAME");
+}
+
 }  // namespace
 
 void add_check_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<CheckArguments>();
+  arguments->store.url = kMemoryStore;
   CLI::App* check = app.add_subcommand("check", "Decide whether a request may pass");
-  check->add_option("KEY", arguments->key, "Who asks: a user, an address, an API key")
-      ->required()
-      ->type_name("");
-  check->add_option("--limit", arguments->limit, "What is allowed, such as 100/m")
-      ->required()
-      ->type_name("LIMIT");
-  check
-      ->add_option("--burst", arguments->burst,
-                   "How many may pass at once; buckets only, default the limit")
-      ->type_name("N");
-  check->add_option("--algorithm", arguments->algorithm, "How to count; default token_bucket")
-      ->type_name("NAME");
+  add_key_argument(*check, arguments->key);
+  add_limit_options(*check, arguments->limit);
+  add_name_option(*check, arguments->name);
   check
       ->add_option("--cost", arguments->cost, "How much the request takes; 0 only looks; default 1")
       ->type_name("N");
   check->add_option("--repeat", arguments->repeat, "Decide so many times in a row; default 1")
       ->type_name("N");
-  check->add_option("--store", arguments->store, "Where usage is kept; only memory:// so far")
-      ->type_name("URL");
+  add_store_options(*check, arguments->store);
   check->add_flag("--json", arguments->json, "Print JSON");
-  check->footer(kFooter);
-  check->callback([arguments, &exit_code] { exit_code = run_check(*arguments); });
+  check->footer(kCheckFooter);
+  check->callback([arguments, &exit_code] { exit_code = run("check", *arguments); });
+}
+
+void add_peek_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<CheckArguments>();
+  CLI::App* peek = app.add_subcommand("peek", "Look at a key of a shared store, taking nothing");
+  add_key_argument(*peek, arguments->key);
+  add_limit_options(*peek, arguments->limit);
+  add_name_option(*peek, arguments->name);
+  add_store_options(*peek, arguments->store);
+  peek->add_flag("--json", arguments->json, "Print JSON");
+  peek->footer(kPeekFooter);
+  peek->callback([arguments, &exit_code] {
+    arguments->cost = "0";
+    if (arguments->store.is_memory()) {
+      std::cerr << "penstock peek: "
+                << redis_options(arguments->store, "nothing to look at").error().detail << '\n';
+      exit_code = kExitBadInput;
+      return;
+    }
+    exit_code = run("peek", *arguments);
+  });
 }
 
 }  // namespace penstock::app

@@ -15,9 +15,13 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  penstock check alice --limit 100/m\n"
     "  penstock check alice --limit \"10/s burst 20\" --repeat 25\n"
+    "  penstock check alice --limit 100/m --store redis://127.0.0.1:6379\n"
+    "  penstock block mallory --for 10m --store redis://127.0.0.1:6379\n"
     "  penstock demo\n"
     "\n"
-    "Exit codes: 0 fine or allowed, 1 denied, 2 wrong usage or bad input.";
+    "Exit codes: 0 fine or allowed, 1 denied, 2 wrong usage or bad input, 3 the store could not "
+    "be\n"
+    "asked.";
 
 std::string command_path(const CLI::App& app) {
   const CLI::App* parent = app.get_parent();
@@ -57,6 +61,10 @@ int run(int argc, char** argv) {
   app.footer(kFooter);
 
   penstock::app::add_check_command(app, exit_code);
+  penstock::app::add_peek_command(app, exit_code);
+  penstock::app::add_key_commands(app, exit_code);
+  penstock::app::add_audit_command(app, exit_code);
+  penstock::app::add_verify_command(app, exit_code);
   penstock::app::add_demo_command(app, exit_code);
   penstock::app::add_bench_command(app, exit_code);
 

@@ -13,6 +13,13 @@ enum class ErrorCode : std::uint8_t {
   InvalidInput,       // a value that was given cannot be used; the detail names it
   Overflow,           // the result does not fit its type; nothing was changed
   CapacityExhausted,  // a hard bound was reached; nothing was changed
+  // Of a store that is elsewhere. A failure to ask is not a denial.
+  Unavailable,     // it cannot be reached or does not serve now; nothing was changed
+  Overloaded,      // too many questions are waiting already; nothing was changed
+  Timeout,         // no answer in time; whether anything was changed is not known
+  ConnectionLost,  // the connection broke after the question was sent; not known either
+  Misconfigured,   // wrong password, missing permission, bad certificate: for the operator to mend
+  Protocol,        // an answer that makes no sense; the detail has it
 };
 
 [[nodiscard]] constexpr std::string_view to_string(ErrorCode code) noexcept {
@@ -20,6 +27,12 @@ enum class ErrorCode : std::uint8_t {
     case ErrorCode::InvalidInput: return "invalid input";
     case ErrorCode::Overflow: return "overflow";
     case ErrorCode::CapacityExhausted: return "capacity exhausted";
+    case ErrorCode::Unavailable: return "unavailable";
+    case ErrorCode::Overloaded: return "overloaded";
+    case ErrorCode::Timeout: return "timeout";
+    case ErrorCode::ConnectionLost: return "connection lost";
+    case ErrorCode::Misconfigured: return "misconfigured";
+    case ErrorCode::Protocol: return "protocol error";
   }
   return "unknown";
 }

@@ -1,6 +1,7 @@
 #include "store/memory_store.hpp"
 
 #include "base/check.hpp"
+#include "core/strictest.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,32 +27,6 @@ std::size_t shard_count(std::uint64_t max_keys) {
       std::max(std::bit_floor(std::min(for_threads, for_eviction)), for_numbers);
   return std::min<std::size_t>(wanted, std::size_t{1} << kShardBits);
 }
-
-// Whether `a` refuses for longer than `b`; never is longest.
-bool is_stricter_refusal(const Decision& a, const Decision& b) {
-  if (a.outcome() == Outcome::NeverFits || b.outcome() == Outcome::NeverFits) {
-    return a.outcome() == Outcome::NeverFits && b.outcome() != Outcome::NeverFits;
-  }
-  return *a.retry_after() > *b.retry_after();
-}
-
-bool is_stricter(const Decision& a, const Decision& b) {
-  if (a.allowed() != b.allowed()) return b.allowed();
-  return a.allowed() ? a.remaining() < b.remaining() : is_stricter_refusal(a, b);
-}
-
-Decision strictest(std::span<const Decision> decisions) {
-  std::size_t index = 0;
-  for (std::size_t i = 1; i < decisions.size(); ++i) {
-    if (is_stricter(decisions[i], decisions[index])) index = i;
-  }
-  Decision decision = decisions[index];
-  decision.set_decided_by(index);
-  return decision;
-}
-
-// A cost may be any number: two of them must not add up to a small one.
-std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) { return a + std::min(b, ~a); }
 
 // More limits for one request than anybody writes; longer lists go to the heap.
 constexpr std::size_t kUsualChecks = 8;
@@ -111,7 +86,7 @@ struct MemoryStore::Planned {
   const Quota* quota = nullptr;
   Cost cost;
   Shard* shard = nullptr;
-  std::uint64_t pending = 0;  // what earlier checks of the request take from the same place
+  Cost pending{0};  // what earlier checks of the request take from the same place
 };
 
 struct MemoryStore::Plan {
@@ -179,16 +154,16 @@ void MemoryStore::find_pending(std::span<Planned> checks) {
     for (std::size_t i = 0; i < checks.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         if (checks[j].target.slot != checks[i].target.slot) continue;
-        checks[i].pending = saturating_sum(checks[i].pending, checks[j].cost.units);
+        checks[i].pending = core::plus(checks[i].pending, checks[j].cost);
       }
     }
     return;
   }
-  std::unordered_map<Hash128, std::uint64_t, Hash128Bucket> taken;
+  std::unordered_map<Hash128, Cost, Hash128Bucket> taken;
   for (Planned& check : checks) {
-    std::uint64_t& sum = taken[check.target.slot];
+    Cost& sum = taken.try_emplace(check.target.slot, Cost{0}).first->second;
     check.pending = sum;
-    sum = saturating_sum(sum, check.cost.units);
+    sum = core::plus(sum, check.cost);
   }
 }
 
@@ -208,9 +183,8 @@ Decision MemoryStore::decide_together(Plan& plan, std::span<Decision> each) noex
   for (std::size_t i = 0; i < checks.size(); ++i) {
     const Planned& check = checks[i];
     // after what others take, a look asks for one more
-    const bool looks_after_others = check.cost.units == 0 && check.pending > 0;
-    const Cost asked{
-        saturating_sum(check.cost.units + (looks_after_others ? 1 : 0), check.pending)};
+    const bool looks_after_others = check.cost.units == 0 && check.pending.units > 0;
+    const Cost asked = core::plus(looks_after_others ? Cost{1} : check.cost, check.pending);
     decisions[i] = check.shard->preview(check.target, *check.quota, asked, present);
     all_allowed = all_allowed && decisions[i].allowed();
   }
@@ -226,7 +200,7 @@ Decision MemoryStore::decide_together(Plan& plan, std::span<Decision> each) noex
       decisions[i] = check.shard->preview(check.target, *check.quota, Cost{0}, present);
     }
   }
-  return strictest(decisions);
+  return core::strictest(decisions);
 }
 
 void MemoryStore::check_each(std::span<const Check> checks,
@@ -273,7 +247,7 @@ Decision MemoryStore::refund(std::string_view key, const Limits& limits, Cost co
     shard.refund(target, limits[i].quota, cost, present);
     decisions.all()[i] = shard.preview(target, limits[i].quota, Cost{0}, present);
   }
-  return strictest(decisions.all());
+  return core::strictest(decisions.all());
 }
 
 bool MemoryStore::reset(std::string_view key) noexcept {

@@ -37,6 +37,7 @@ Section::Section(const std::string& comment, const Quota& quota)
     : quota_(quota),
       keeping_(oracle::make_model(quota)),
       forgetting_(oracle::make_model(quota)),
+      deleting_(oracle::make_model(quota)),
       text_("\n# " + comment + "\n" + quota_line(quota)) {}
 
 void Section::forget_if_unused(Instant now) {
@@ -45,6 +46,9 @@ void Section::forget_if_unused(Instant now) {
 
 oracle::Answer Section::look(Instant now) {
   unused_at_ = now + forgetting_->peek(Cost{0}, now).reset_after;
+  if (deleting_->peek(Cost{0}, now).reset_after == Duration{0}) {
+    deleting_ = oracle::make_model(quota_);
+  }
   return keeping_->peek(Cost{1}, now);
 }
 
@@ -52,8 +56,10 @@ oracle::Answer Section::check(Instant now, std::uint64_t cost) {
   forget_if_unused(now);
   const oracle::Answer answer = keeping_->peek(Cost{cost}, now);
   if (answer != forgetting_->peek(Cost{cost}, now)) return look(now);
+  if (answer != deleting_->peek(Cost{cost}, now)) return look(now);
   static_cast<void>(keeping_->check(Cost{cost}, now));
   static_cast<void>(forgetting_->check(Cost{cost}, now));
+  static_cast<void>(deleting_->check(Cost{cost}, now));
   text_ += line_start("check", now, cost) + " -> " + to_string(answer) + "\n";
   return look(now);
 }
@@ -62,6 +68,7 @@ oracle::Answer Section::refund(Instant now, std::uint64_t cost) {
   forget_if_unused(now);
   keeping_->refund(Cost{cost}, now);
   forgetting_->refund(Cost{cost}, now);
+  deleting_->refund(Cost{cost}, now);
   text_ += line_start("refund", now, cost) + "\n";
   return look(now);
 }

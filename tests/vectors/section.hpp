@@ -48,7 +48,8 @@ class Section {
 
   Quota quota_;
   std::unique_ptr<oracle::Model> keeping_;
-  std::unique_ptr<oracle::Model> forgetting_;
+  std::unique_ptr<oracle::Model> forgetting_;  // when asked again
+  std::unique_ptr<oracle::Model> deleting_;    // at once
   Instant unused_at_;
   std::string text_;
 };

@@ -1,11 +1,10 @@
 #include "core/any_state.hpp"
 #include "oracle/model.hpp"
 #include "vectors/compose.hpp"
+#include "vectors/lines.hpp"
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <map>
 #include <optional>
 #include <sstream>
 
@@ -13,32 +12,6 @@ namespace penstock::vectors {
 namespace {
 
 class Vectors : public ::testing::TestWithParam<Algorithm> {};
-
-std::string content_of(Algorithm algorithm) {
-  std::ifstream file(std::string(PENSTOCK_VECTORS_DIR) + "/" + file_name(algorithm),
-                     std::ios::binary);
-  std::stringstream content;
-  content << file.rdbuf();
-  return content.str();
-}
-
-// "quota gcra limit=10 period_us=1000000 burst=5" without its first word
-std::optional<Quota> read_quota(std::istream& words) {
-  std::string algorithm;
-  words >> algorithm;
-  std::map<std::string, std::int64_t> numbers;
-  for (std::string word; words >> word;) {
-    const std::size_t equals = word.find('=');
-    numbers[word.substr(0, equals)] = std::stoll(word.substr(equals + 1));
-  }
-  QuotaSpec spec = per(numbers["limit"], Duration{numbers["period_us"]});
-  if (numbers.contains("burst")) spec.capacity = numbers["burst"];
-  if (numbers.contains("parts")) spec.sub_window_count = numbers["parts"];
-  const Result<Algorithm> known = parse_algorithm(algorithm);
-  if (!known) return std::nullopt;
-  const Result<Quota> quota = Quota::make(spec.with(*known));
-  return quota ? std::optional(*quota) : std::nullopt;
-}
 
 // The key that the last quota line started.
 struct Key {
@@ -74,7 +47,7 @@ std::string replayed(const std::string& line, std::optional<Key>& key) {
 }
 
 TEST_P(Vectors, AreAnsweredAsWritten) {
-  std::istringstream content(content_of(GetParam()));
+  std::istringstream content(content_of(file_name(GetParam())));
   std::optional<Key> key;
   int checked = 0;
   for (std::string line; std::getline(content, line); ++checked) {
@@ -86,7 +59,7 @@ TEST_P(Vectors, AreAnsweredAsWritten) {
 }
 
 TEST_P(Vectors, AreWhatTheOracleWouldWriteToday) {
-  EXPECT_EQ(content_of(GetParam()), compose(GetParam()))
+  EXPECT_EQ(content_of(file_name(GetParam())), compose(GetParam()))
       << "run write_vectors and look at the diff";
 }
 

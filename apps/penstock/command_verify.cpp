@@ -1,0 +1,371 @@
+#include "apps/penstock/commands.hpp"
+#include "apps/penstock/number_argument.hpp"
+#include "apps/penstock/progress.hpp"
+#include "apps/penstock/redis_access.hpp"
+#include "apps/penstock/store_arguments.hpp"
+#include "apps/penstock/worker_process.hpp"
+#include "bench/exactness.hpp"
+#include "redis_store/plain_command.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <string>
+
+namespace penstock::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using bench::ExactnessCase;
+using bench::ExactnessVerdict;
+using bench::KeyCounts;
+
+constexpr const char* kWorkerCommand = "verify-worker";
+constexpr std::array kAlgorithms{Algorithm::TokenBucket, Algorithm::Gcra,
+                                 Algorithm::FixedWindow, Algorithm::AnchoredWindow,
+                                 Algorithm::SlidingLog,  Algorithm::SlidingCounter,
+                                 Algorithm::SubWindows};
+
+const std::string kFooter =
+    std::string(kStoreHelp) +
+    "\n\n"
+    "For every algorithm, several processes with several threads ask about one key and about 1000\n"
+    "keys, under quotas that do not refill meanwhile and under some that do. What all of them "
+    "were\n"
+    "admitted is held against the most that the quota allows in the time that passed on Redis'\n"
+    "clock, and against what must fit. The keys begin with verify- and a random number, "
+    "and\n"
+    "are deleted at the end. It loads the server: --seconds for every algorithm.\n"
+    "\n"
+    "Exit codes: 0 exact, 1 too many or too few were admitted or a key never expires, 2 wrong "
+    "usage\n"
+    "or bad input, 3 the store could not be asked.";
+
+// As typed; the worker has the same.
+struct VerifyArguments {
+  StoreArguments store;
+  std::string processes = "4";
+  std::string threads = "8";
+  std::string seconds = "5";
+  std::string algorithm = "all";
+  std::string seed = "1";
+  bool json = false;
+};
+
+struct Row {
+  Algorithm algorithm{};
+  ExactnessCase which;
+  ExactnessVerdict verdict;
+};
+
+struct Outcome {
+  std::vector<Row> rows{};
+  std::uint64_t without_ttl = 0;
+
+  [[nodiscard]] bool is_exact() const {
+    return without_ttl == 0 && std::all_of(rows.begin(), rows.end(),
+                                           [](const Row& row) { return row.verdict.is_exact(); });
+  }
+};
+
+Result<std::vector<Algorithm>> algorithms_of(const VerifyArguments& arguments) {
+  if (arguments.algorithm == "all") return std::vector(kAlgorithms.begin(), kAlgorithms.end());
+  const Result<Algorithm> algorithm = parse_algorithm(arguments.algorithm);
+  if (!algorithm) return Error{algorithm.error().code, "--algorithm: " + algorithm.error().detail};
+  return std::vector{*algorithm};
+}
+
+Result<std::vector<KeyCounts>> read_counts(const std::string& text,
+                                           const std::vector<ExactnessCase>& cases) {
+  const Error malformed{ErrorCode::Protocol, "a worker printed something else than its counts"};
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_array() || json.size() != cases.size()) return malformed;
+  std::vector<KeyCounts> all;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    KeyCounts& counts = all.emplace_back(cases[i].keys);
+    for (const auto& [name, values] :
+         {std::pair{"asked", &counts.asked}, std::pair{"admitted", &counts.admitted},
+          std::pair{"failed", &counts.failed}}) {
+      if (!json[i].contains(name) || json[i][name].size() != cases[i].keys) return malformed;
+      *values = json[i][name].get<std::vector<std::uint64_t>>();
+    }
+  }
+  return all;
+}
+
+// What Redis' clocks say: the earliest and the latest of all servers.
+struct ServerTimes {
+  Instant earliest{};
+  Instant latest{};
+};
+
+Result<ServerTimes> server_times(redis_store::BlockingStore& store, Duration timeout) {
+  std::vector<redis::Command> commands;
+  for (const redis::NodeId node : store.masters()) {
+    commands.push_back(redis_store::command_for_node(node, {"TIME"}));
+  }
+  const Result<std::vector<resp::Value>> replies = ask_all(store, std::move(commands), timeout);
+  if (!replies) return replies.error();
+  ServerTimes times{.earliest = Instant::max(), .latest = Instant::min()};
+  for (const resp::Value& reply : *replies) {
+    const std::optional<Instant> time = instant_of(reply);
+    if (!time) return Error{ErrorCode::Protocol, "the answer to TIME makes no sense"};
+    times.earliest = std::min(times.earliest, *time);
+    times.latest = std::max(times.latest, *time);
+  }
+  return times;
+}
+
+class Verifier {
+ public:
+  Verifier(const VerifyArguments& arguments, const RedisOptions& options,
+           redis_store::BlockingStore& store, std::int64_t processes)
+      : arguments_(arguments), options_(options), store_(store), processes_(processes) {}
+
+  Result<void> run(Algorithm algorithm, Outcome& outcome) {
+    const std::vector<ExactnessCase> cases = bench::exactness_cases(algorithm);
+    std::vector<KeyCounts> sums;
+    sums.reserve(cases.size());
+    for (const ExactnessCase& each : cases) sums.emplace_back(each.keys);
+    const Result<ServerTimes> before = server_times(store_, options_.timeout);
+    if (!before) return before.error();
+    const Result<void> asked = ask(algorithm, cases, sums);
+    if (!asked) return asked.error();
+    const Result<ServerTimes> after = server_times(store_, options_.timeout);
+    if (!after) return after.error();
+    const bench::TimeSpan span{.begin = before->earliest, .end = after->latest};
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const ExactnessVerdict verdict = bench::judge(cases[i], sums[i], span);
+      if (verdict.failed == verdict.asked) {
+        return Error{ErrorCode::Unavailable, "not one question of the workers was answered"};
+      }
+      outcome.rows.push_back({algorithm, cases[i], verdict});
+    }
+    return {};
+  }
+
+  Result<std::uint64_t> count_without_ttl() {
+    std::uint64_t found = 0;
+    for (const redis::NodeId node : store_.masters()) {
+      const Result<void> walked =
+          scan(store_, {.node = node, .prefix = options_.key_prefix}, options_.timeout,
+               [&](std::span<const std::string> keys) -> Result<void> {
+                 std::vector<redis::Command> commands;
+                 for (const std::string& key : keys) {
+                   commands.push_back(redis_store::command_for_node(node, {"PTTL", key}));
+                 }
+                 const auto replies = ask_all(store_, std::move(commands), options_.timeout);
+                 if (!replies) return replies.error();
+                 for (const resp::Value& reply : *replies) found += reply.integer == -1 ? 1 : 0;
+                 return {};
+               });
+      if (!walked) return walked.error();
+    }
+    return found;
+  }
+
+ private:
+  Result<void> ask(Algorithm algorithm, const std::vector<ExactnessCase>& cases,
+                   std::vector<KeyCounts>& sums) {
+    std::vector<WorkerProcess> workers;
+    for (std::int64_t i = 0; i < processes_; ++i) {
+      Result<WorkerProcess> worker = WorkerProcess::start(
+          worker_arguments(algorithm, i), std::string(kStoreVariable) + "=" + arguments_.store.url);
+      if (!worker) return worker.error();
+      workers.push_back(*std::move(worker));
+    }
+    for (WorkerProcess& worker : workers) {
+      const Result<std::string> printed = worker.wait();
+      if (!printed) return printed.error();
+      const Result<std::vector<KeyCounts>> counts = read_counts(*printed, cases);
+      if (!counts) return counts.error();
+      for (std::size_t i = 0; i < sums.size(); ++i) sums[i].add((*counts)[i]);
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::vector<std::string> worker_arguments(Algorithm algorithm,
+                                                          std::int64_t number) const {
+    std::vector<std::string> arguments{
+        kWorkerCommand,
+        "--prefix",
+        options_.key_prefix + "-" + std::string(to_string(algorithm)),
+        "--timeout",
+        arguments_.store.timeout,
+        "--threads",
+        arguments_.threads,
+        "--seconds",
+        arguments_.seconds,
+        "--algorithm",
+        std::string(to_string(algorithm)),
+        "--seed",
+        std::to_string(number * 1'000'000)};
+    for (const auto& [option, file] : {std::pair{"--ca", &arguments_.store.ca},
+                                       std::pair{"--cert", &arguments_.store.certificate},
+                                       std::pair{"--key", &arguments_.store.key}}) {
+      if (file->empty()) continue;
+      arguments.emplace_back(option);
+      arguments.push_back(*file);
+    }
+    return arguments;
+  }
+
+  const VerifyArguments& arguments_;
+  const RedisOptions& options_;
+  redis_store::BlockingStore& store_;
+  std::int64_t processes_;
+};
+
+Json outcome_json(const Outcome& outcome, const std::string& store) {
+  Json json{
+      {"store", store}, {"exact", outcome.is_exact()}, {"keys_without_ttl", outcome.without_ttl}};
+  json["cases"] = Json::array();
+  for (const Row& row : outcome.rows) {
+    json["cases"].push_back({{"algorithm", to_string(row.algorithm)},
+                             {"case", row.which.name},
+                             {"asked", row.verdict.asked},
+                             {"admitted", row.verdict.admitted},
+                             {"most", row.verdict.most},
+                             {"over_admitted", row.verdict.over_admitted},
+                             {"under_admitted", row.verdict.under_admitted},
+                             {"failed", row.verdict.failed}});
+  }
+  return json;
+}
+
+void print_outcome(const Outcome& outcome) {
+  std::cout << std::left << std::setw(17) << "algorithm" << std::setw(23) << "case" << std::right
+            << std::setw(11) << "asked" << std::setw(11) << "admitted" << std::setw(11) << "at most"
+            << std::setw(9) << "too many" << std::setw(9) << "too few" << std::setw(8) << "failed"
+            << '\n';
+  for (const Row& row : outcome.rows) {
+    std::cout << std::left << std::setw(17) << to_string(row.algorithm) << std::setw(23)
+              << row.which.name << std::right << std::setw(11) << row.verdict.asked << std::setw(11)
+              << row.verdict.admitted << std::setw(11) << row.verdict.most << std::setw(9)
+              << row.verdict.over_admitted << std::setw(9) << row.verdict.under_admitted
+              << std::setw(8) << row.verdict.failed << '\n';
+  }
+  std::cout << "\nKeys that never expire: " << outcome.without_ttl << ".\n"
+            << (outcome.is_exact() ? "Exact.\n" : "Not exact.\n");
+}
+
+Result<Outcome> run_all(Verifier& verifier, const std::vector<Algorithm>& algorithms) {
+  Outcome outcome;
+  for (std::size_t i = 0; i < algorithms.size(); ++i) {
+    draw_progress(static_cast<double>(i) / static_cast<double>(algorithms.size()));
+    const Result<void> ran = verifier.run(algorithms[i], outcome);
+    if (!ran) return ran.error();
+  }
+  draw_progress(1);
+  const Result<std::uint64_t> without_ttl = verifier.count_without_ttl();
+  if (!without_ttl) return without_ttl.error();
+  outcome.without_ttl = *without_ttl;
+  return outcome;
+}
+
+Result<int> run_verify(const VerifyArguments& arguments) {
+  const Result<std::int64_t> processes =
+      parse_number("--processes", arguments.processes, {.least = 1, .most = 64});
+  if (!processes) return processes.error();
+  for (const auto& [option, text, most] : {std::tuple{"--threads", &arguments.threads, 256},
+                                           {"--seconds", &arguments.seconds, 3600}}) {
+    const Result<std::int64_t> number = parse_number(option, *text, {.least = 1, .most = most});
+    if (!number) return number.error();
+  }
+  const Result<std::vector<Algorithm>> algorithms = algorithms_of(arguments);
+  if (!algorithms) return algorithms.error();
+  Result<RedisOptions> options = redis_options(arguments.store, "nothing to verify");
+  if (!options) return options.error();
+  options->key_prefix = unique_prefix("verify");
+  const auto store = connect(*options);
+  if (!store) return store.error();
+  Verifier verifier(arguments, *options, **store, *processes);
+  const Result<Outcome> outcome = run_all(verifier, *algorithms);
+  const Result<std::uint64_t> cleared = delete_keys(**store, options->key_prefix, options->timeout);
+  if (!outcome) return outcome.error();
+  if (!cleared) return cleared.error();
+  if (arguments.json) {
+    std::cout << outcome_json(*outcome, shown_url(*options)).dump(2) << '\n';
+  } else {
+    print_outcome(*outcome);
+  }
+  return outcome->is_exact() ? kExitAllowed : kExitDenied;
+}
+
+// Prints what it counted, for read_counts().
+Result<int> run_worker(const VerifyArguments& arguments) {
+  const Result<std::int64_t> threads = parse_number("--threads", arguments.threads, {.least = 1});
+  if (!threads) return threads.error();
+  const Result<std::int64_t> seconds = parse_number("--seconds", arguments.seconds, {.least = 1});
+  if (!seconds) return seconds.error();
+  const Result<std::int64_t> seed = parse_number("--seed", arguments.seed, {});
+  if (!seed) return seed.error();
+  const Result<Algorithm> algorithm = parse_algorithm(arguments.algorithm);
+  if (!algorithm) return algorithm.error();
+  const Result<RedisOptions> options = redis_options(arguments.store, "nothing to verify");
+  if (!options) return options.error();
+  Result<SharedLimiter> limiter = SharedLimiter::open(*options);
+  if (!limiter) return limiter.error();
+  Json json = Json::array();
+  for (const KeyCounts& counts :
+       bench::hammer(*limiter, bench::exactness_cases(*algorithm), static_cast<unsigned>(*threads),
+                     std::chrono::seconds{*seconds}, static_cast<std::uint64_t>(*seed))) {
+    json.push_back(
+        {{"asked", counts.asked}, {"admitted", counts.admitted}, {"failed", counts.failed}});
+  }
+  std::cout << json.dump() << '\n';
+  return kExitAllowed;
+}
+
+using Run = Result<int> (*)(const VerifyArguments&);
+
+CLI::App* add(CLI::App& app, int& exit_code, const char* name, const char* description,
+              const std::shared_ptr<VerifyArguments>& arguments, Run run) {
+  CLI::App* command = app.add_subcommand(name, description);
+  command->add_option("--threads", arguments->threads, "Threads of each process")
+      ->capture_default_str()
+      ->type_name("N");
+  command->add_option("--seconds", arguments->seconds, "How long to ask, for every algorithm")
+      ->capture_default_str()
+      ->type_name("N");
+  command->add_option("--algorithm", arguments->algorithm, "One algorithm, or all")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command->callback([arguments, &exit_code, run] {
+    const Result<int> code = run(*arguments);
+    exit_code = code ? *code : exit_code_of(code.error());
+    if (!code) std::cerr << "penstock verify: " << code.error().detail << '\n';
+  });
+  return command;
+}
+
+}  // namespace
+
+void add_verify_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<VerifyArguments>();
+  CLI::App* verify =
+      add(app, exit_code, "verify", "Prove that a shared store admits exactly what it should",
+          arguments, run_verify);
+  verify->add_option("--processes", arguments->processes, "Processes that ask at once")
+      ->capture_default_str()
+      ->type_name("N");
+  add_url_option(*verify, arguments->store);
+  add_connection_options(*verify, arguments->store);
+  verify->add_flag("--json", arguments->json, "Print JSON");
+  verify->footer(kFooter);
+
+  // One of the processes that the above starts; not for people.
+  auto of_worker = std::make_shared<VerifyArguments>();
+  CLI::App* worker = add(app, exit_code, kWorkerCommand, "", of_worker, run_worker);
+  add_store_options(*worker, of_worker->store);
+  worker->add_option("--seed", of_worker->seed);
+  worker->group("");
+}
+
+}  // namespace penstock::app

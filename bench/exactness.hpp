@@ -1,0 +1,61 @@
+#pragma once
+
+#include "penstock/quota.hpp"
+#include "penstock/shared_limiter.hpp"
+#include "penstock/time.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// Whether a shared store admits exactly what it should, however many ask at once.
+namespace penstock::bench {
+
+struct ExactnessCase {
+  std::string name;
+  Quota quota;
+  std::uint32_t keys = 1;
+};
+
+// One hot key and many, each under a quota that does not refill within a run and one that does.
+[[nodiscard]] std::vector<ExactnessCase> exactness_cases(Algorithm algorithm);
+
+// What was answered, per key.
+struct KeyCounts {
+  explicit KeyCounts(std::size_t keys) : asked(keys), admitted(keys), failed(keys) {}
+
+  // REQUIRES: as many keys.
+  void add(const KeyCounts& others);
+
+  std::vector<std::uint64_t> asked;
+  std::vector<std::uint64_t> admitted;
+  std::vector<std::uint64_t> failed;  // nobody knows whether these were admitted
+};
+
+struct ExactnessVerdict {
+  std::uint64_t asked = 0;
+  std::uint64_t admitted = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t most = 0;            // that all keys may be admitted together
+  std::uint64_t over_admitted = 0;   // beyond what each key may
+  std::uint64_t under_admitted = 0;  // refused although it fitted
+
+  [[nodiscard]] bool is_exact() const { return over_admitted == 0 && under_admitted == 0; }
+};
+
+// When all of it happened, on the store's clock.
+struct TimeSpan {
+  Instant begin{};
+  Instant end{};
+};
+
+// REQUIRES: the counts are of all who asked, and nobody had used the keys before.
+[[nodiscard]] ExactnessVerdict judge(const ExactnessCase& which, const KeyCounts& counts,
+                                     TimeSpan span);
+
+// Asks about all cases in turn, from so many threads, for so long.
+[[nodiscard]] std::vector<KeyCounts> hammer(SharedLimiter& limiter,
+                                            const std::vector<ExactnessCase>& cases,
+                                            unsigned threads, Duration time, std::uint64_t seed);
+
+}  // namespace penstock::bench

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "penstock/time.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace penstock {
+
+// Where the shared store is, and how patient to be with it.
+struct RedisOptions {
+  // redis://[user:password@]host[:port][/database], rediss:// over TLS, redis+unix:///path,
+  // redis-sentinel://host,host/name, redis-cluster://host,host. Users and passwords are
+  // percent-encoded where needed.
+  std::string url = "redis://127.0.0.1:6379";
+  // How long a call may take, retries included. When it passes, the call fails with Timeout.
+  Duration timeout = std::chrono::milliseconds{10};
+  // First part of every key, before the version of their format. Limiters with another prefix share
+  // nothing.
+  std::string key_prefix = "penstock";
+
+  // For rediss:// and its kin; PEM files. The system's certificates when no CA is given.
+  std::string ca_file{};
+  std::string certificate_file{};
+  std::string key_file{};
+  std::string server_name{};  // to ask for and to expect; the host when empty
+  // For sentinels that want another login than the servers they watch.
+  std::string sentinel_user{};
+  std::string sentinel_password{};
+
+  Duration connect_timeout = std::chrono::seconds{1};
+  // Questions that may wait for an answer at once; beyond it they fail with Overloaded.
+  std::size_t max_waiting = 65'536;
+  // After so many failures in a row a server is left alone for a while, and calls fail at once with
+  // Unavailable. One call then tries it; each failure doubles the pause, from the least to the
+  // most.
+  unsigned breaker_failures = 5;
+  Duration breaker_least = std::chrono::milliseconds{50};
+  Duration breaker_most = std::chrono::seconds{2};
+
+  // Hears in words what happens to connections, from the limiter's own thread, never with a
+  // password. It must not block.
+  std::function<void(std::string_view)> on_event{};
+};
+
+// What the shared store has done so far.
+struct RedisStats {
+  std::uint64_t round_trips = 0;  // commands sent, retries included
+  std::uint64_t retries = 0;      // sent again because a server had not executed them
+  std::uint64_t connects = 0;     // connections made
+  std::uint64_t timeouts = 0;     // commands that were not answered in time
+  std::uint64_t fast_fails = 0;   // commands refused because a server was left alone for a while
+};
+
+}  // namespace penstock

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "penstock/check.hpp"
+#include "penstock/decision.hpp"
+
+#include <algorithm>
+#include <span>
+
+// What stores need to decide several limits together.
+namespace penstock::core {
+
+// The one that decided, with its position: of those that refuse, the one to wait for longest, never
+// being longest; else the one with the least remaining. REQUIRES: there is one.
+[[nodiscard]] Decision strictest(std::span<const Decision> decisions);
+
+// A cost may be any number: two of them must not add up to a small one.
+[[nodiscard]] constexpr Cost plus(Cost a, Cost b) noexcept {
+  return {a.units + std::min(b.units, ~a.units)};
+}
+
+}  // namespace penstock::core

@@ -1,0 +1,43 @@
+#include "redis/circuit_breaker.hpp"
+
+#include "base/check.hpp"
+
+namespace penstock::redis {
+
+CircuitBreaker::CircuitBreaker(unsigned failures, Backoff::Duration least, Backoff::Duration most)
+    : limit_(failures), pause_(least, most) {
+  PENSTOCK_CHECK(failures > 0);
+}
+
+bool CircuitBreaker::start_probe(Time now) {
+  if (state_ != State::Open || now < probe_at_) return false;
+  state_ = State::HalfOpen;
+  return true;
+}
+
+CircuitBreaker::Change CircuitBreaker::on_success() {
+  failures_ = 0;
+  if (state_ == State::Closed) return Change::None;
+  state_ = State::Closed;
+  pause_.reset();
+  return Change::Closed;
+}
+
+CircuitBreaker::Change CircuitBreaker::on_failure(Time now, std::uint32_t random) {
+  switch (state_) {
+    case State::Open: return Change::None;
+    case State::HalfOpen: open(now, random); return Change::None;
+    case State::Closed: break;
+  }
+  if (++failures_ < limit_) return Change::None;
+  open(now, random);
+  return Change::Opened;
+}
+
+void CircuitBreaker::open(Time now, std::uint32_t random) {
+  state_ = State::Open;
+  failures_ = 0;
+  probe_at_ = now + pause_.next(random);
+}
+
+}  // namespace penstock::redis

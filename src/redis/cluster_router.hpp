@@ -1,0 +1,98 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "penstock/result.hpp"
+#include "redis/client.hpp"
+#include "redis/server_error.hpp"
+#include "redis/slot_map.hpp"
+#include "redis/url.hpp"
+#include "resp/value.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace penstock::redis {
+
+// What a client knows about a cluster: its nodes, which slot is where, and what follows from an
+// error reply. A node keeps its number as long as the client lives.
+//
+// Thread-safety: none.
+class ClusterRouter {
+ public:
+  enum class Step : std::uint8_t {
+    Deliver,         // tell the caller
+    WithScriptText,  // to the same node, as EVAL
+    Resend,          // by the map, which has changed
+    Ask,             // once, to Action::node, after ASKING
+    Later,           // by the map, after a pause
+  };
+  enum class Refresh : std::uint8_t { No, Yes };
+
+  struct Action {
+    Step step = Step::Deliver;
+    Refresh refresh = Refresh::No;
+    NodeId node = 0;  // of Step::Ask
+
+    friend bool operator==(const Action&, const Action&) = default;
+  };
+
+  // Redirections that are followed at once; after that the cluster is given time to agree.
+  static constexpr unsigned kPromptAttempts = 5;
+
+  explicit ClusterRouter(std::vector<HostPort> seeds);
+
+  [[nodiscard]] const std::vector<HostPort>& nodes() const noexcept { return nodes_; }
+  [[nodiscard]] bool has_map() const noexcept { return has_map_; }
+  [[nodiscard]] std::optional<NodeId> owner(std::uint16_t slot) const { return map_.owner(slot); }
+  [[nodiscard]] std::vector<NodeId> masters() const { return map_.owners(); }
+  [[nodiscard]] bool is_master(NodeId node) const;
+
+  // Takes over the reply to CLUSTER SLOTS. Says whether anything has changed.
+  enum class Change : std::uint8_t { None, Some };
+  [[nodiscard]] Result<Change> adopt(const resp::Value& reply, NodeId answered_by);
+
+  // What to do with a command that was sent `attempts` times before and was now answered by an
+  // error.
+  [[nodiscard]] Action on_error(const ServerError& error, std::string_view text, NodeId answered_by,
+                                unsigned attempts);
+
+ private:
+  [[nodiscard]] NodeId id_of(const HostPort& address);
+  [[nodiscard]] NodeId target_of(const ServerError& redirect, NodeId answered_by);
+
+  std::vector<HostPort> nodes_;  // by NodeId
+  SlotMap map_;
+  std::vector<NodeId> masters_;  // of map_
+  bool has_map_ = false;
+};
+
+// When to ask for the map: one question at a time, and with a pause in between.
+//
+// Thread-safety: none.
+class RefreshPace {
+ public:
+  using Time = base::Deadline;
+
+  enum class Outcome : std::uint8_t { Answered, Failed };
+
+  // Doubled while nobody answers.
+  static constexpr std::chrono::milliseconds kLeastPause{100};
+  static constexpr std::chrono::milliseconds kMostPause{1600};
+
+  void want() { wanted_ = true; }
+  // When to ask, if there is something to ask for and no answer is awaited.
+  [[nodiscard]] std::optional<Time> due() const;
+  void start(Time now);
+  void finish(Outcome outcome);
+
+ private:
+  bool wanted_ = false;
+  bool under_way_ = false;
+  std::optional<Time> last_{};
+  std::chrono::milliseconds pause_ = kLeastPause;
+};
+
+}  // namespace penstock::redis

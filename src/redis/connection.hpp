@@ -1,0 +1,82 @@
+#pragma once
+
+#include "penstock/result.hpp"
+#include "redis/endpoint.hpp"
+#include "resp/reply_reader.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::redis {
+
+// How a TLS connection is made. Without a context: not at all.
+struct TlsClient {
+  std::shared_ptr<boost::asio::ssl::context> context{};
+  std::string server_name{};  // to ask for and to expect; the host when empty
+};
+
+// One connection to a server, over TCP, TLS or a Unix socket: bytes out, replies in. It knows
+// nothing of commands. Opened once; another attempt is another Connection.
+//
+// Errors: Unavailable (could not be opened), Misconfigured (certificate), ConnectionLost, Protocol.
+// Thread-safety: none. Whoever awaits a member function keeps a shared_ptr until it is done.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(const boost::asio::any_io_executor& executor, TlsClient tls);
+
+  [[nodiscard]] boost::asio::awaitable<Result<void>> open(Endpoint endpoint);
+
+  // One after the other, for dialogues.
+  [[nodiscard]] boost::asio::awaitable<Result<void>> write(std::string bytes);
+  [[nodiscard]] boost::asio::awaitable<Result<resp::Value>> read();
+
+  // For traffic: waits for some bytes, whose replies next() then gives.
+  [[nodiscard]] boost::asio::awaitable<Result<void>> receive();
+  [[nodiscard]] Result<std::optional<resp::Value>> next() { return reader_.next(); }
+  // Fill out(), then start. REQUIRES: the write before this one is done.
+  [[nodiscard]] std::string& out() noexcept { return out_; }
+  void start_write(std::function<void(const boost::system::error_code&)> done);
+
+  // Closes the connection after this time, unless told to stay open before.
+  void close_after(std::chrono::steady_clock::duration time);
+  void stay_open();
+  // What is under way fails soon, not from within this call. `why` goes into that error.
+  void close(std::string_view why);
+
+ private:
+  using Socket = boost::asio::generic::stream_protocol::socket;
+  using Tcp = boost::asio::ip::tcp;
+
+  [[nodiscard]] boost::asio::awaitable<Result<void>> connect_socket(Endpoint endpoint);
+  [[nodiscard]] boost::asio::awaitable<Result<std::vector<Tcp::endpoint>>> resolve(
+      HostPort address);
+  [[nodiscard]] boost::asio::awaitable<Result<void>> start_tls(std::string host);
+  [[nodiscard]] Error broken(ErrorCode code, const boost::system::error_code& failed) const;
+
+  TlsClient tls_client_;
+  Socket socket_;
+  Tcp::resolver resolver_;
+  std::optional<boost::asio::ssl::stream<Socket&>> tls_;
+  boost::asio::steady_timer limit_;
+  resp::ReplyReader reader_;
+  std::vector<char> in_;
+  std::string out_;
+  std::string close_reason_;
+  bool closed_ = false;
+};
+
+}  // namespace penstock::redis

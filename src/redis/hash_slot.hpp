@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace penstock::redis {
+
+inline constexpr std::uint16_t kHashSlots = 16'384;
+
+// The part of a key that decides where it lives in a cluster: what stands between the first "{" and
+// the first "}" after it, unless that is nothing; else the whole key.
+[[nodiscard]] std::string_view hash_tag(std::string_view key) noexcept;
+
+// CRC-16/XMODEM of the hash tag, modulo the number of slots.
+[[nodiscard]] std::uint16_t hash_slot(std::string_view key) noexcept;
+
+}  // namespace penstock::redis

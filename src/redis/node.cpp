@@ -1,0 +1,350 @@
+#include "redis/node.hpp"
+
+#include "redis/spawn.hpp"
+#include "resp/command.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace penstock::redis {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+constexpr auto kIo = asio::as_tuple(asio::use_awaitable);
+
+// Deadlines are looked at in one go; not more often than this, however many there are.
+constexpr std::chrono::microseconds kExpiryInterval{500};
+
+// Its answer is a success or a failure of the breaker, and nothing else.
+class ProbeCall : public Call {
+ public:
+  void on_reply(Result<resp::Value> /*reply*/) override {}
+};
+
+std::string milliseconds_text(base::Deadline::duration time) {
+  return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(time).count()) + " ms";
+}
+
+}  // namespace
+
+asio::awaitable<Result<Endpoint>> FixedLocator::locate() { co_return endpoint_; }
+
+Node::Node(asio::any_io_executor executor, NodeId id, std::shared_ptr<const NodeSettings> settings,
+           std::shared_ptr<Locator> locator, std::weak_ptr<NodeOwner> owner)
+    : executor_(std::move(executor)),
+      id_(id),
+      settings_(std::move(settings)),
+      locator_(std::move(locator)),
+      owner_(std::move(owner)),
+      address_(locator_->name()),
+      backoff_(settings_->options.reconnect_least, settings_->options.reconnect_most),
+      pause_timer_(executor_),
+      breaker_(settings_->options.breaker_failures, settings_->options.breaker_least,
+               settings_->options.breaker_most),
+      timer_(executor_),
+      random_(std::random_device{}()) {}
+
+void Node::start() {
+  if (started_ || stopped_) return;
+  started_ = true;
+  spawn(executor_, run(shared_from_this()));
+}
+
+std::vector<PendingPtr> Node::stop() {
+  stopped_ = true;
+  timer_.cancel();
+  pause_timer_.cancel();
+  if (attempt_ != nullptr) attempt_->close("stopped");
+  if (connection_ != nullptr) connection_->close("stopped");
+  connection_.reset();
+  std::vector<PendingPtr> left;
+  for (PendingPtr& pending : queue_.take_in_flight()) left.push_back(std::move(pending));
+  for (PendingPtr& pending : queue_.take_waiting()) left.push_back(std::move(pending));
+  return left;
+}
+
+std::optional<Error> Node::submit(PendingPtr& pending) {
+  if (failure_) return failure_;
+  start();
+  if (!breaker_.lets_through()) return breaker_error_;
+  if (queue_.size() >= settings_->options.max_in_flight) {
+    return Error{ErrorCode::Overloaded, address_ + ": too many commands are waiting"};
+  }
+  queue_.push(std::move(pending));
+  arm_timer(queue_.next_deadline());
+  schedule_flush();
+  return std::nullopt;
+}
+
+void Node::reconnect(std::string_view why) {
+  if (connection_ == nullptr) {
+    pause_timer_.cancel();
+    return;
+  }
+  if (draining_) return;
+  draining_ = true;
+  drain_reason_ = why;
+  if (!queue_.has_in_flight()) connection_->close(drain_reason_);
+}
+
+asio::awaitable<void> Node::run(std::shared_ptr<Node> self) {
+  while (!self->stopped_) {
+    Result<std::shared_ptr<Connection>> made = co_await self->connect();
+    self->attempt_.reset();
+    if (self->stopped_) break;
+    if (!made) {
+      self->on_connect_failed(made.error());
+      if (self->goes_to_rest()) break;
+      const Time::duration wait = self->backoff_.next(self->random());
+      co_await self->pause(wait);
+      continue;
+    }
+    self->on_connected(*made);
+    const Error why = co_await self->serve(*made);
+    (*made)->close(why.detail);
+    if (self->stopped_) break;
+    self->on_connection_lost(why);
+    if (self->goes_to_rest()) break;
+    if (base::monotonic_now() - self->connected_at_ > self->settings_->options.reconnect_most) {
+      self->backoff_.reset();
+    } else {
+      const Time::duration wait = self->backoff_.next(self->random());
+      co_await self->pause(wait);
+    }
+  }
+}
+
+asio::awaitable<void> Node::pause(Time::duration time) {
+  if (stopped_) co_return;
+  pause_timer_.expires_after(time);
+  // However it ends, run() goes on.
+  static_cast<void>(co_await pause_timer_.async_wait(kIo));
+}
+
+asio::awaitable<Result<std::shared_ptr<Connection>>> Node::connect() {
+  if (!settings_->tls) co_return settings_->tls.error();
+  Result<Endpoint> where = co_await locator_->locate();
+  if (!where) co_return where.error();
+  if (stopped_) co_return Error{ErrorCode::Unavailable, "stopped"};
+  address_ = to_string(*where);
+  auto connection = std::make_shared<Connection>(executor_, *settings_->tls);
+  attempt_ = connection;
+  connection->close_after(settings_->options.connect_timeout);
+  Result<void> done = co_await connection->open(*std::move(where));
+  if (done) {
+    done = co_await greet(connection);
+  }
+  if (done) {
+    connection->stay_open();
+    co_return connection;
+  }
+  Error why = done.error();
+  connection->close(why.detail);
+  if (why.code != ErrorCode::Misconfigured) why.code = ErrorCode::Unavailable;
+  why.detail.insert(0, address_ + ": ");
+  co_return why;
+}
+
+asio::awaitable<Result<void>> Node::greet(std::shared_ptr<Connection> connection) {
+  Handshake handshake(settings_->login, settings_->role, settings_->scripts);
+  Result<void> written;
+  Result<void> heard;
+  while (heard && !handshake.is_done()) {
+    std::string next = handshake.take_bytes();
+    if (written && !next.empty()) {
+      written = co_await connection->write(std::move(next));
+    }
+    Result<resp::Value> reply = co_await connection->read();
+    heard = reply ? handshake.on_reply(*reply) : Result<void>(reply.error());
+  }
+  // A server that hangs up has often said why.
+  const bool is_explained = !heard && heard.error().code == ErrorCode::Misconfigured;
+  co_return written || is_explained ? heard : written;
+}
+
+void Node::on_connected(std::shared_ptr<Connection> connection) {
+  const std::shared_ptr<NodeOwner> owner = owner_.lock();
+  if (owner == nullptr) return;
+  connection_ = std::move(connection);
+  failure_.reset();
+  writing_ = false;
+  draining_ = false;
+  connected_at_ = base::monotonic_now();
+  last_received_ = connected_at_;
+  tell(*owner, address_ + ": connected");
+  count_success(*owner);
+  owner->on_connected(*this);
+  schedule_flush();
+}
+
+void Node::on_connect_failed(Error why) {
+  const std::shared_ptr<NodeOwner> owner = owner_.lock();
+  if (owner == nullptr) return;
+  tell(*owner, why.detail);
+  failure_ = std::move(why);
+  count_failure(*owner, base::monotonic_now());
+  for (PendingPtr& pending : queue_.take_waiting()) {
+    owner->on_unsent(*this, std::move(pending), *failure_);
+  }
+  owner->on_trouble(*this);
+}
+
+void Node::on_connection_lost(const Error& why) {
+  const std::shared_ptr<NodeOwner> owner = owner_.lock();
+  if (owner == nullptr) return;
+  connection_.reset();
+  const Error lost{ErrorCode::ConnectionLost, address_ + ": connection lost: " + why.detail};
+  tell(*owner, lost.detail);
+  std::deque<PendingPtr> in_flight = queue_.take_in_flight();
+  if (!in_flight.empty()) count_failure(*owner, base::monotonic_now());
+  for (PendingPtr& pending : in_flight) {
+    if (pending->call != nullptr) owner->on_lost(*this, std::move(pending->call), lost);
+  }
+}
+
+bool Node::goes_to_rest() {
+  const std::shared_ptr<NodeOwner> owner = owner_.lock();
+  if (owner == nullptr) return true;
+  if (owner->wants_connection(*this)) return false;
+  started_ = false;
+  failure_.reset();
+  const Error why{ErrorCode::Unavailable, address_ + ": no longer a master"};
+  for (PendingPtr& pending : queue_.take_waiting()) {
+    owner->on_unsent(*this, std::move(pending), why);
+  }
+  return true;
+}
+
+// Says each thing once, however often it happens again.
+void Node::tell(NodeOwner& owner, std::string text) {
+  if (text == last_event_) return;
+  owner.on_event(text);
+  last_event_ = std::move(text);
+}
+
+asio::awaitable<Error> Node::serve(std::shared_ptr<Connection> connection) {
+  while (true) {
+    const Result<void> received = co_await connection->receive();
+    if (!received) co_return received.error();
+    last_received_ = base::monotonic_now();
+    const Result<void> taken = take_replies(*connection);
+    if (!taken) co_return taken.error();
+  }
+}
+
+Result<void> Node::take_replies(Connection& connection) {
+  const std::shared_ptr<NodeOwner> owner = owner_.lock();
+  while (owner != nullptr && !stopped_) {
+    Result<std::optional<resp::Value>> reply = connection.next();
+    if (!reply) return reply.error();
+    if (!reply->has_value()) break;
+    if (!queue_.has_in_flight()) {
+      return Error{ErrorCode::Protocol, "a reply that nobody asked for"};
+    }
+    PendingPtr pending = queue_.pop_answered();
+    if (pending->call == nullptr) continue;
+    count_success(*owner);
+    owner->on_reply(*this, std::move(pending), **std::move(reply));
+  }
+  if (draining_ && !queue_.has_in_flight()) connection.close(drain_reason_);
+  return {};
+}
+
+void Node::schedule_flush() {
+  if (flush_posted_ || writing_ || draining_ || connection_ == nullptr) return;
+  flush_posted_ = true;
+  asio::post(executor_, [self = shared_from_this()] {
+    self->flush_posted_ = false;
+    self->flush();
+  });
+}
+
+void Node::flush() {
+  if (stopped_ || writing_ || draining_ || connection_ == nullptr || !queue_.has_waiting()) return;
+  queue_.write_to(connection_->out());
+  writing_ = true;
+  connection_->start_write(
+      [self = shared_from_this(), connection = connection_.get()](const error_code& failed) {
+        if (self->connection_.get() != connection) return;
+        self->writing_ = false;
+        if (failed) {
+          connection->close(failed.message());  // serve() sees it and ends
+        } else {
+          self->flush();
+        }
+      });
+}
+
+Node::Time Node::next_event() const {
+  Time next = queue_.next_deadline();
+  if (connection_ == nullptr) return next;
+  if (breaker_.state() == CircuitBreaker::State::Open) next = std::min(next, breaker_.probe_at());
+  return std::min(next, queue_.stuck_at(last_received_));
+}
+
+void Node::arm_timer(Time at) {
+  at = std::max(at, last_expiry_ + kExpiryInterval);
+  if (at >= armed_at_ || at == Time::max()) return;
+  armed_at_ = at;
+  timer_.expires_at(at);
+  timer_.async_wait([self = shared_from_this()](const error_code& failed) {
+    if (!failed) self->on_timer();
+  });
+}
+
+void Node::on_timer() {
+  const std::shared_ptr<NodeOwner> owner = owner_.lock();
+  if (stopped_ || owner == nullptr) return;
+  const Time now = std::max(base::monotonic_now(), armed_at_ == Time::max() ? Time{} : armed_at_);
+  armed_at_ = Time::max();
+  last_expiry_ = now;
+  PendingQueue::Expired expired = queue_.expire(now);
+  for (PendingQueue::Expired::Late& late : expired.in_flight) {
+    count_failure(*owner, now);
+    const std::string detail = address_ + ": no reply within " + milliseconds_text(late.budget);
+    owner->on_lost(*this, std::move(late.call), {ErrorCode::Timeout, detail});
+  }
+  for (PendingPtr& pending : expired.waiting) {
+    const std::string why =
+        connection_ == nullptr ? ": not connected in time" : ": not sent in time";
+    owner->on_unsent(*this, std::move(pending), {ErrorCode::Unavailable, address_ + why});
+  }
+  if (connection_ != nullptr) {
+    if (breaker_.start_probe(now)) send_probe(now);
+    if (queue_.stuck_at(last_received_) <= now) {
+      connection_->close("nothing received for " + milliseconds_text(now - last_received_));
+    }
+  }
+  arm_timer(next_event());
+}
+
+void Node::send_probe(Time now) {
+  auto probe = std::make_unique<Pending>();
+  probe->command.bytes = resp::command({"PING"});
+  probe->command.deadline = now + settings_->options.probe_timeout;
+  probe->call = std::make_unique<ProbeCall>();
+  probe->since = now;
+  queue_.push(std::move(probe));
+  schedule_flush();
+}
+
+void Node::count_failure(NodeOwner& owner, Time now) {
+  if (breaker_.on_failure(now, random()) != CircuitBreaker::Change::Opened) return;
+  breaker_error_ = {ErrorCode::Unavailable, address_ + ": not asked, because it failed repeatedly"};
+  tell(owner, address_ + ": breaker open");
+  owner.on_trouble(*this);
+}
+
+void Node::count_success(NodeOwner& owner) {
+  if (breaker_.on_success() == CircuitBreaker::Change::Closed) {
+    tell(owner, address_ + ": breaker closed");
+  }
+}
+
+}  // namespace penstock::redis

@@ -1,0 +1,177 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "penstock/result.hpp"
+#include "redis/backoff.hpp"
+#include "redis/circuit_breaker.hpp"
+#include "redis/connection.hpp"
+#include "redis/endpoint.hpp"
+#include "redis/handshake.hpp"
+#include "redis/options.hpp"
+#include "redis/pending.hpp"
+#include "redis/script.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace penstock::redis {
+
+class Node;
+
+// What the nodes of one client have in common.
+struct NodeSettings {
+  Options options{};
+  Login login{};
+  RoleCheck role = RoleCheck::None;
+  std::vector<const Script*> scripts{};
+  Result<TlsClient> tls = TlsClient{};
+};
+
+// Whom a node tells what happens to it and to the commands it was given.
+class NodeOwner {
+ public:
+  NodeOwner() = default;
+  NodeOwner(const NodeOwner&) = delete;
+  NodeOwner& operator=(const NodeOwner&) = delete;
+  virtual ~NodeOwner() = default;
+
+  virtual void on_reply(Node& node, PendingPtr pending, resp::Value reply) = 0;
+  // Never written to the server, so not executed.
+  virtual void on_unsent(Node& node, PendingPtr pending, Error why) = 0;
+  // Written, and nobody knows what became of it: Timeout or ConnectionLost.
+  virtual void on_lost(Node& node, std::unique_ptr<Call> call, Error why) = 0;
+  virtual void on_connected(Node& node) = 0;
+  // It cannot be reached, or its breaker has opened.
+  virtual void on_trouble(Node& node) = 0;
+  virtual void on_event(std::string_view text) = 0;
+  // Whether a connection that is lost, or cannot be made, shall be tried for again. If not, the
+  // next command starts the node afresh.
+  [[nodiscard]] virtual bool wants_connection(const Node& node) const = 0;
+};
+
+// Says where the server is, before each attempt to connect.
+class Locator {
+ public:
+  Locator() = default;
+  Locator(const Locator&) = delete;
+  Locator& operator=(const Locator&) = delete;
+  virtual ~Locator() = default;
+
+  // The node keeps the locator until this is done.
+  [[nodiscard]] virtual boost::asio::awaitable<Result<Endpoint>> locate() = 0;
+  // To be shown before and between attempts.
+  [[nodiscard]] virtual std::string name() const = 0;
+};
+
+// A server that stays where it is.
+class FixedLocator : public Locator {
+ public:
+  explicit FixedLocator(Endpoint endpoint) : endpoint_(std::move(endpoint)) {}
+
+  [[nodiscard]] boost::asio::awaitable<Result<Endpoint>> locate() override;
+  [[nodiscard]] std::string name() const override { return to_string(endpoint_); }
+
+ private:
+  Endpoint endpoint_;
+};
+
+// One server: a connection that is made again whenever it is lost, the commands on it, their
+// deadlines and the breaker. All that is sent within one tick leaves in one write; while that is
+// under way the rest gathers for the next.
+//
+// Lifetime: held by its owner, and by its coroutine until stop().
+// Thread-safety: none.
+class Node : public std::enable_shared_from_this<Node> {
+ public:
+  Node(boost::asio::any_io_executor executor, NodeId id,
+       std::shared_ptr<const NodeSettings> settings, std::shared_ptr<Locator> locator,
+       std::weak_ptr<NodeOwner> owner);
+
+  // Starts to connect; does nothing if that is done already.
+  void start();
+  // Closes the connection for good and hands back what was not answered, without telling the owner.
+  [[nodiscard]] std::vector<PendingPtr> stop();
+
+  // Takes the command, and starts if need be, unless it is refused: then `pending` stays with the
+  // caller.
+  [[nodiscard]] std::optional<Error> submit(PendingPtr& pending);
+
+  // Makes a new connection as soon as what is in flight has been answered; at once if not
+  // connected.
+  void reconnect(std::string_view why);
+
+  [[nodiscard]] NodeId id() const noexcept { return id_; }
+  [[nodiscard]] bool is_connected() const noexcept { return connection_ != nullptr; }
+  [[nodiscard]] const std::string& address() const noexcept { return address_; }
+
+ private:
+  using Time = base::Deadline;
+
+  // Coroutines; each is run by run(), which holds the node.
+  static boost::asio::awaitable<void> run(std::shared_ptr<Node> self);
+  boost::asio::awaitable<Result<std::shared_ptr<Connection>>> connect();
+  boost::asio::awaitable<Result<void>> greet(std::shared_ptr<Connection> connection);
+  boost::asio::awaitable<Error> serve(std::shared_ptr<Connection> connection);
+  boost::asio::awaitable<void> pause(Time::duration time);
+
+  void on_connected(std::shared_ptr<Connection> connection);
+  void on_connect_failed(Error why);
+  void on_connection_lost(const Error& why);
+  // Ends the coroutine if nobody wants a connection any more.
+  [[nodiscard]] bool goes_to_rest();
+  [[nodiscard]] Result<void> take_replies(Connection& connection);
+
+  void schedule_flush();
+  void flush();
+  void arm_timer(Time at);
+  void on_timer();
+  void send_probe(Time now);
+  void count_failure(NodeOwner& owner, Time now);
+  void count_success(NodeOwner& owner);
+  void tell(NodeOwner& owner, std::string text);
+  [[nodiscard]] std::uint32_t random() { return static_cast<std::uint32_t>(random_()); }
+  [[nodiscard]] Time next_event() const;
+
+  boost::asio::any_io_executor executor_;
+  NodeId id_;
+  std::shared_ptr<const NodeSettings> settings_;
+  std::shared_ptr<Locator> locator_;
+  std::weak_ptr<NodeOwner> owner_;
+
+  std::string address_;
+  std::shared_ptr<Connection> attempt_;     // being made
+  std::shared_ptr<Connection> connection_;  // ready for commands
+  std::optional<Error> failure_;            // of the last attempt to connect
+  std::string last_event_;
+  Time connected_at_{};
+  Time last_received_{};
+  Backoff backoff_;
+  boost::asio::steady_timer pause_timer_;
+
+  PendingQueue queue_;
+  CircuitBreaker breaker_;
+  Error breaker_error_;
+  boost::asio::steady_timer timer_;
+  Time armed_at_ = Time::max();
+  Time last_expiry_{};
+
+  std::minstd_rand random_;
+  bool started_ = false;
+  bool stopped_ = false;
+  bool writing_ = false;
+  bool flush_posted_ = false;
+  bool draining_ = false;
+  std::string drain_reason_;
+};
+
+}  // namespace penstock::redis

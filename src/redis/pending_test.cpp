@@ -1,0 +1,120 @@
+#include "redis/pending.hpp"
+
+#include "resp/command.hpp"
+
+#include <gtest/gtest.h>
+
+namespace penstock::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr base::Deadline kStart{};
+
+class IgnoringCall : public Call {
+ public:
+  void on_reply(Result<resp::Value>) override {}
+};
+
+PendingPtr pending(std::string bytes, base::Deadline deadline) {
+  auto made = std::make_unique<Pending>();
+  made->command = {.bytes = std::move(bytes), .deadline = deadline};
+  made->call = std::make_unique<IgnoringCall>();
+  made->since = kStart;
+  return made;
+}
+
+std::string written(PendingQueue& queue) {
+  std::string buffer;
+  queue.write_to(buffer);
+  return buffer;
+}
+
+TEST(PendingQueue, WritesAllThatWaitsAndMatchesRepliesInOrder) {
+  PendingQueue queue;
+  queue.push(pending("a", kStart + 5ms));
+  queue.push(pending("b", kStart + 5ms));
+  EXPECT_EQ(written(queue), "ab");
+  queue.push(pending("c", kStart + 5ms));
+  EXPECT_EQ(written(queue), "c");
+  EXPECT_EQ(written(queue), "");
+  for (const char* expected : {"a", "b", "c"}) {
+    EXPECT_EQ(queue.pop_answered()->command.bytes, expected);
+  }
+  EXPECT_FALSE(queue.has_in_flight());
+}
+
+TEST(PendingQueue, TheLateReplyOfATimedOutCommandGoesToNobody) {
+  PendingQueue queue;
+  queue.push(pending("late", kStart + 5ms));
+  queue.push(pending("patient", kStart + 50ms));
+  static_cast<void>(written(queue));
+  const PendingQueue::Expired expired = queue.expire(kStart + 5ms);
+  ASSERT_EQ(expired.in_flight.size(), 1U);
+  EXPECT_EQ(expired.in_flight[0].budget, 5ms);
+  EXPECT_EQ(queue.size(), 2U);
+  EXPECT_EQ(queue.pop_answered()->call, nullptr);
+  EXPECT_NE(queue.pop_answered()->call, nullptr);
+}
+
+TEST(PendingQueue, WhatWasNeverWrittenLeavesWhenItsTimeIsOver) {
+  PendingQueue queue;
+  queue.push(pending("a", kStart + 50ms));
+  queue.push(pending("late", kStart + 5ms));
+  queue.push(pending("b", kStart + 50ms));
+  EXPECT_EQ(queue.next_deadline(), kStart + 5ms);
+  const PendingQueue::Expired expired = queue.expire(kStart + 5ms);
+  ASSERT_EQ(expired.waiting.size(), 1U);
+  EXPECT_NE(expired.waiting[0]->call, nullptr);
+  EXPECT_EQ(queue.next_deadline(), kStart + 50ms);
+  EXPECT_EQ(written(queue), "ab");
+}
+
+TEST(PendingQueue, HasNoDeadlineWithoutCalls) {
+  PendingQueue queue;
+  EXPECT_EQ(queue.next_deadline(), PendingQueue::Time::max());
+  queue.push(pending("a", kStart + 5ms));
+  static_cast<void>(written(queue));
+  static_cast<void>(queue.expire(kStart + 6ms));
+  EXPECT_EQ(queue.next_deadline(), PendingQueue::Time::max());
+}
+
+TEST(PendingQueue, AskingGoesBeforeTheCommandAndItsReplyToNobody) {
+  PendingQueue queue;
+  PendingPtr asked = pending("get", kStart + 5ms);
+  asked->prefix = Pending::Prefix::Asking;
+  queue.push(std::move(asked));
+  EXPECT_EQ(written(queue), resp::command({"ASKING"}) + "get");
+  EXPECT_EQ(queue.pop_answered()->call, nullptr);
+  EXPECT_EQ(queue.pop_answered()->command.bytes, "get");
+}
+
+TEST(PendingQueue, AConnectionIsStuckWhenTheOldestIsLateAndNothingIsReceived) {
+  PendingQueue queue;
+  EXPECT_EQ(queue.stuck_at(kStart), PendingQueue::Time::max());
+  queue.push(pending("quick", kStart + 10ms));
+  static_cast<void>(written(queue));
+  EXPECT_EQ(queue.stuck_at(kStart), kStart + 110ms);
+  EXPECT_EQ(queue.stuck_at(kStart + 20ms), kStart + 120ms);
+}
+
+TEST(PendingQueue, IsMorePatientWhenTheCallerIs) {
+  PendingQueue queue;
+  queue.push(pending("slow", kStart + 1s));
+  static_cast<void>(written(queue));
+  EXPECT_EQ(queue.stuck_at(kStart), kStart + 3s);
+}
+
+TEST(PendingQueue, GivesBackWhatIsInFlightAndWhatIsNot) {
+  PendingQueue queue;
+  queue.push(pending("a", kStart + 5ms));
+  static_cast<void>(written(queue));
+  queue.push(pending("b", kStart + 9ms));
+  EXPECT_EQ(queue.take_in_flight().size(), 1U);
+  EXPECT_EQ(queue.next_deadline(), kStart + 9ms);
+  EXPECT_EQ(queue.take_waiting().size(), 1U);
+  EXPECT_EQ(queue.size(), 0U);
+}
+
+}  // namespace
+}  // namespace penstock::redis

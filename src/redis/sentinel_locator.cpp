@@ -1,0 +1,136 @@
+#include "redis/sentinel_locator.hpp"
+
+#include "redis/spawn.hpp"
+#include "resp/command.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <utility>
+
+namespace penstock::redis {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr auto kIo = asio::as_tuple(asio::use_awaitable);
+
+// A sentinel that says nothing for so long may be gone without a word; another is listened to.
+constexpr std::chrono::seconds kMostSilence{30};
+
+}  // namespace
+
+SentinelLocator::SentinelLocator(asio::any_io_executor executor,
+                                 std::shared_ptr<const NodeSettings> settings)
+    : executor_(std::move(executor)),
+      settings_(std::move(settings)),
+      order_(settings_->options.url.hosts),
+      backoff_(settings_->options.reconnect_least, settings_->options.reconnect_most),
+      pause_timer_(executor_),
+      random_(std::random_device{}()) {}
+
+std::string SentinelLocator::name() const {
+  return "master \"" + settings_->options.url.master_name + "\"";
+}
+
+void SentinelLocator::listen(std::function<void(HostPort)> on_switch) {
+  on_switch_ = std::move(on_switch);
+  spawn(executor_, run(shared_from_this()));
+}
+
+void SentinelLocator::stop() {
+  stopped_ = true;
+  on_switch_ = nullptr;
+  pause_timer_.cancel();
+  if (asking_ != nullptr) asking_->close("stopped");
+  if (hearing_ != nullptr) hearing_->close("stopped");
+}
+
+asio::awaitable<Result<Endpoint>> SentinelLocator::locate() {
+  Error why{ErrorCode::Unavailable, "stopped"};
+  for (std::size_t tried = 0; tried < order_.size() && !stopped_; ++tried) {
+    const HostPort sentinel = order_.front();
+    Result<HostPort> found = co_await ask(sentinel);
+    if (found) co_return Endpoint{.address = *std::move(found)};
+    order_.on_failure(sentinel);
+    const bool first = tried == 0;
+    // What somebody has to mend is worth more than what may pass.
+    if (first || found.error().code == ErrorCode::Misconfigured) {
+      why = {found.error().code, "sentinel " + to_string(sentinel) + ": " + found.error().detail};
+    }
+  }
+  if (why.code != ErrorCode::Misconfigured) why.code = ErrorCode::Unavailable;
+  co_return why;
+}
+
+asio::awaitable<Result<HostPort>> SentinelLocator::ask(HostPort sentinel) {
+  auto connection = std::make_shared<Connection>(executor_, *settings_->tls);
+  asking_ = connection;
+  const std::string& name = settings_->options.url.master_name;
+  std::string command = resp::command({"SENTINEL", "get-master-addr-by-name", name});
+  const Result<void> greeted = co_await greet(connection, std::move(sentinel), std::move(command));
+  if (!greeted) co_return greeted.error();
+  Result<resp::Value> reply = co_await connection->read();
+  connection->close("done");
+  if (!reply) co_return reply.error();
+  co_return read_master_address(*reply, name);
+}
+
+asio::awaitable<Result<void>> SentinelLocator::greet(std::shared_ptr<Connection> connection,
+                                                     HostPort sentinel, std::string command) {
+  const Options& options = settings_->options;
+  connection->close_after(options.connect_timeout);
+  Endpoint endpoint{.address = std::move(sentinel)};
+  const Result<void> opened = co_await connection->open(std::move(endpoint));
+  if (!opened) co_return opened;
+  const bool has_own = !options.sentinel_password.empty();
+  const Login login{.user = has_own ? options.sentinel_user : options.url.user,
+                    .password = has_own ? options.sentinel_password : options.url.password};
+  Handshake handshake(login, RoleCheck::None, {});
+  while (!handshake.is_done()) {
+    std::string next = handshake.take_bytes();
+    const Result<void> sent = co_await connection->write(std::move(next));
+    if (!sent) co_return sent;
+    Result<resp::Value> reply = co_await connection->read();
+    if (!reply) co_return reply.error();
+    const Result<void> judged = handshake.on_reply(*reply);
+    // Sentinels often have no password where their masters have one.
+    if (!judged && has_own) co_return judged;
+  }
+  co_return co_await connection->write(std::move(command));
+}
+
+asio::awaitable<void> SentinelLocator::run(std::shared_ptr<SentinelLocator> self) {
+  while (!self->stopped_ && self->settings_->tls) {
+    const HostPort sentinel = self->order_.front();
+    static_cast<void>(co_await self->hear(sentinel));  // whatever the reason, the next one's turn
+    if (self->stopped_) break;
+    self->order_.on_failure(sentinel);
+    self->pause_timer_.expires_after(
+        self->backoff_.next(static_cast<std::uint32_t>(self->random_())));
+    static_cast<void>(co_await self->pause_timer_.async_wait(kIo));
+  }
+}
+
+asio::awaitable<Error> SentinelLocator::hear(HostPort sentinel) {
+  auto connection = std::make_shared<Connection>(executor_, *settings_->tls);
+  hearing_ = connection;
+  std::string command = resp::command({"SUBSCRIBE", "+switch-master"});
+  const Result<void> greeted = co_await greet(connection, std::move(sentinel), std::move(command));
+  if (!greeted) co_return greeted.error();
+  while (true) {
+    connection->close_after(kMostSilence);
+    const Result<resp::Value> message = co_await connection->read();
+    if (!message) co_return message.error();
+    if (message->is(resp::Value::Type::Error)) {
+      co_return Error{ErrorCode::Misconfigured, message->text};
+    }
+    backoff_.reset();
+    std::optional<HostPort> master =
+        read_switch_master(*message, settings_->options.url.master_name);
+    const std::function<void(HostPort)> on_switch = on_switch_;  // stop() may come from within
+    if (master && on_switch) on_switch(*std::move(master));
+  }
+}
+
+}  // namespace penstock::redis

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "redis/connection.hpp"
+#include "redis/node.hpp"
+#include "redis/sentinel.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+
+namespace penstock::redis {
+
+// Finds the master by asking the sentinels, in turn until one answers, and listens to one of them
+// for failovers. The messages only save time: every new connection asks again.
+//
+// Lifetime: its coroutine holds it until stop(). Thread-safety: none.
+class SentinelLocator : public Locator, public std::enable_shared_from_this<SentinelLocator> {
+ public:
+  SentinelLocator(boost::asio::any_io_executor executor,
+                  std::shared_ptr<const NodeSettings> settings);
+
+  [[nodiscard]] boost::asio::awaitable<Result<Endpoint>> locate() override;
+  [[nodiscard]] std::string name() const override;
+
+  // Starts to listen. `on_switch` hears where the new master is.
+  void listen(std::function<void(HostPort)> on_switch);
+  void stop();
+
+ private:
+  static boost::asio::awaitable<void> run(std::shared_ptr<SentinelLocator> self);
+  // Whoever calls these holds the locator.
+  boost::asio::awaitable<Result<HostPort>> ask(HostPort sentinel);
+  boost::asio::awaitable<Error> hear(HostPort sentinel);
+  boost::asio::awaitable<Result<void>> greet(std::shared_ptr<Connection> connection,
+                                             HostPort sentinel, std::string command);
+
+  boost::asio::any_io_executor executor_;
+  std::shared_ptr<const NodeSettings> settings_;
+  SentinelOrder order_;
+  std::shared_ptr<Connection> asking_;
+  std::shared_ptr<Connection> hearing_;
+  std::function<void(HostPort)> on_switch_;
+  Backoff backoff_;
+  boost::asio::steady_timer pause_timer_;
+  std::minstd_rand random_;
+  bool stopped_ = false;
+};
+
+}  // namespace penstock::redis

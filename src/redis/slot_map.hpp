@@ -1,0 +1,52 @@
+#pragma once
+
+#include "penstock/result.hpp"
+#include "redis/client.hpp"
+#include "redis/hash_slot.hpp"
+#include "redis/url.hpp"
+#include "resp/value.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace penstock::redis {
+
+// Slots that lie together on one master.
+struct SlotRange {
+  std::uint16_t first = 0;
+  std::uint16_t last = 0;
+  HostPort master{};
+
+  friend bool operator==(const SlotRange&, const SlotRange&) = default;
+};
+
+// Reads the reply to CLUSTER SLOTS. Where it leaves out a host, the one that answered is meant;
+// where it has a "?", nobody knows, and the range is left out.
+[[nodiscard]] Result<std::vector<SlotRange>> read_slot_ranges(const resp::Value& reply,
+                                                              std::string_view answered_by);
+
+// Which node has which slot.
+//
+// Thread-safety: none.
+class SlotMap {
+ public:
+  SlotMap() : owners_(kHashSlots, kNobody) {}
+
+  [[nodiscard]] std::optional<NodeId> owner(std::uint16_t slot) const;
+  void assign(std::uint16_t first, std::uint16_t last, NodeId node);
+
+  // In ascending order.
+  [[nodiscard]] std::vector<NodeId> owners() const;
+
+  friend bool operator==(const SlotMap&, const SlotMap&) = default;
+
+ private:
+  static constexpr NodeId kNobody = std::numeric_limits<NodeId>::max();
+
+  std::vector<NodeId> owners_;
+};
+
+}  // namespace penstock::redis

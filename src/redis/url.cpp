@@ -1,0 +1,226 @@
+#include "redis/url.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace penstock::redis {
+namespace {
+
+struct Scheme {
+  std::string_view name;
+  Topology topology;
+  Transport transport;
+};
+
+constexpr std::uint16_t kRedisPort = 6379;
+constexpr std::uint16_t kSentinelPort = 26'379;
+
+constexpr std::array kSchemes{
+    Scheme{"redis", Topology::Standalone, Transport::Plain},
+    Scheme{"rediss", Topology::Standalone, Transport::Tls},
+    Scheme{"redis+unix", Topology::UnixSocket, Transport::Plain},
+    Scheme{"redis-sentinel", Topology::Sentinel, Transport::Plain},
+    Scheme{"rediss-sentinel", Topology::Sentinel, Transport::Tls},
+    Scheme{"redis-cluster", Topology::Cluster, Transport::Plain},
+    Scheme{"rediss-cluster", Topology::Cluster, Transport::Tls},
+};
+
+Error invalid(const std::string& what) { return {ErrorCode::InvalidInput, "Redis URL: " + what}; }
+
+template <class Number>
+std::optional<Number> read_number(std::string_view text) {
+  Number number{};
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || failure != std::errc{} || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded += text[i];
+      continue;
+    }
+    unsigned value = 0;
+    const char* const digits = text.data() + i + 1;
+    if (i + 3 > text.size()) return std::nullopt;
+    const auto [end, failure] = std::from_chars(digits, digits + 2, value, 16);
+    if (failure != std::errc{} || end != digits + 2) return std::nullopt;
+    decoded += static_cast<char>(value);
+    i += 2;
+  }
+  return decoded;
+}
+
+Result<HostPort> read_host(std::string_view text, std::uint16_t default_port) {
+  HostPort host{.host = {}, .port = default_port};
+  std::string_view port;
+  if (text.starts_with('[')) {
+    const std::size_t close = text.find(']');
+    if (close == std::string_view::npos) {
+      return invalid("\"" + std::string(text) + "\" lacks a closing bracket");
+    }
+    host.host = text.substr(1, close - 1);
+    port = text.substr(close + 1);
+    if (!port.empty() && !port.starts_with(':')) {
+      return invalid("\"" + std::string(text) +
+                     "\" has something other than a port behind the bracket");
+    }
+  } else {
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    host.host = text.substr(0, colon);
+    port = text.substr(colon);
+    if (port.find(':', 1) != std::string_view::npos) {
+      return invalid("\"" + std::string(text) +
+                     "\" has more than one colon; IPv6 addresses need brackets");
+    }
+  }
+  if (host.host.empty()) return invalid("\"" + std::string(text) + "\" names no host");
+  if (port.empty()) return host;
+  const auto number = read_number<std::uint16_t>(port.substr(1));
+  if (!number || *number == 0) {
+    return invalid("port \"" + std::string(port.substr(1)) + "\" of \"" + host.host +
+                   "\" is not between 1 and 65535");
+  }
+  host.port = *number;
+  return host;
+}
+
+Result<std::uint32_t> read_database(std::string_view text) {
+  if (text.empty()) return 0U;
+  const auto number = read_number<std::uint32_t>(text);
+  if (!number) return invalid("database \"" + std::string(text) + "\" is not a number");
+  return *number;
+}
+
+Result<void> read_login(std::string_view login, Url& url) {
+  const std::size_t colon = login.find(':');
+  if (colon == std::string_view::npos) {
+    return invalid(
+        R"(before the "@" stands no "user:password"; for a password alone write ":password@")");
+  }
+  const auto user = percent_decoded(login.substr(0, colon));
+  const auto password = percent_decoded(login.substr(colon + 1));
+  if (!user || !password) {
+    return invalid("user or password has a \"%\" that is not followed by two hexadecimal digits");
+  }
+  url.user = *user;
+  url.password = *password;
+  return {};
+}
+
+Result<void> read_hosts(std::string_view list, Url& url) {
+  const std::uint16_t port = url.topology == Topology::Sentinel ? kSentinelPort : kRedisPort;
+  while (true) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    Result<HostPort> host = read_host(list.substr(0, comma), port);
+    if (!host) return host.error();
+    url.hosts.push_back(*std::move(host));
+    if (comma == list.size()) break;
+    list.remove_prefix(comma + 1);
+  }
+  if (url.topology == Topology::Standalone && url.hosts.size() > 1) {
+    return invalid("more than one host; use redis-sentinel:// or redis-cluster://");
+  }
+  return {};
+}
+
+// What follows the hosts: "/database", "/name/database" for Sentinel, nothing for a cluster.
+Result<void> read_path(std::string_view path, Url& url) {
+  if (url.topology == Topology::Sentinel) {
+    const std::size_t slash = std::min(path.find('/'), path.size());
+    url.master_name = path.substr(0, slash);
+    if (url.master_name.empty()) {
+      return invalid("redis-sentinel:// needs the name of the master: host,host/name");
+    }
+    path = slash < path.size() ? path.substr(slash + 1) : std::string_view{};
+  }
+  if (url.topology == Topology::Cluster && !path.empty() && path != "0") {
+    return invalid("a cluster has only database 0, not \"" + std::string(path) + "\"");
+  }
+  const Result<std::uint32_t> database = read_database(path);
+  if (!database) return database.error();
+  url.database = *database;
+  return {};
+}
+
+Result<void> read_socket(std::string_view rest, Url& url) {
+  constexpr std::string_view kDatabase = "?db=";
+  const std::size_t query = std::min(rest.find('?'), rest.size());
+  url.socket_path = rest.substr(0, query);
+  if (!url.socket_path.starts_with('/')) return invalid("redis+unix:// needs an absolute path");
+  const std::string_view parameters = rest.substr(query);
+  if (parameters.empty()) return {};
+  if (!parameters.starts_with(kDatabase)) {
+    return invalid("unknown parameter \"" + std::string(parameters) + "\"; only ?db= is known");
+  }
+  const Result<std::uint32_t> database = read_database(parameters.substr(kDatabase.size()));
+  if (!database) return database.error();
+  url.database = *database;
+  return {};
+}
+
+const Scheme& scheme_of(const Url& url) {
+  return *std::find_if(kSchemes.begin(), kSchemes.end(), [&](const Scheme& scheme) {
+    return scheme.topology == url.topology && scheme.transport == url.transport;
+  });
+}
+
+}  // namespace
+
+Result<Url> Url::parse(std::string_view text) {
+  const std::size_t end = text.find("://");
+  const std::string_view name = text.substr(0, std::min(end, text.size()));
+  const auto* const scheme = std::find_if(kSchemes.begin(), kSchemes.end(),
+                                          [&](const Scheme& known) { return known.name == name; });
+  if (end == std::string_view::npos || scheme == kSchemes.end()) {
+    return invalid(
+        "must begin with redis://, rediss://, redis+unix://, redis-sentinel:// or "
+        "redis-cluster://");
+  }
+  Url url{.topology = scheme->topology, .transport = scheme->transport};
+  std::string_view rest = text.substr(end + 3);
+  const std::size_t at = rest.rfind('@');
+  if (at != std::string_view::npos) {
+    const Result<void> login = read_login(rest.substr(0, at), url);
+    if (!login) return login.error();
+    rest.remove_prefix(at + 1);
+  }
+  if (url.topology == Topology::UnixSocket) {
+    const Result<void> socket = read_socket(rest, url);
+    if (!socket) return socket.error();
+    return url;
+  }
+  const std::size_t slash = std::min(rest.find('/'), rest.size());
+  const Result<void> hosts = read_hosts(rest.substr(0, slash), url);
+  if (!hosts) return hosts.error();
+  const Result<void> path =
+      read_path(slash < rest.size() ? rest.substr(slash + 1) : std::string_view{}, url);
+  if (!path) return path.error();
+  return url;
+}
+
+std::string to_string(const Url& url) {
+  std::string text = std::string(scheme_of(url).name) + "://";
+  if (!url.user.empty()) text += url.user;
+  if (!url.password.empty()) text += ":***";
+  if (!url.user.empty() || !url.password.empty()) text += "@";
+  if (url.topology == Topology::UnixSocket) text += url.socket_path;
+  for (std::size_t i = 0; i < url.hosts.size(); ++i) {
+    const bool is_ipv6 = url.hosts[i].host.find(':') != std::string::npos;
+    text += (i > 0 ? "," : "") + (is_ipv6 ? "[" + url.hosts[i].host + "]" : url.hosts[i].host) +
+            ":" + std::to_string(url.hosts[i].port);
+  }
+  if (url.topology == Topology::Sentinel) text += "/" + url.master_name;
+  if (url.database != 0) {
+    text += (url.topology == Topology::UnixSocket ? "?db=" : "/") + std::to_string(url.database);
+  }
+  return text;
+}
+
+}  // namespace penstock::redis

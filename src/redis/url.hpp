@@ -1,0 +1,49 @@
+#pragma once
+
+#include "penstock/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::redis {
+
+struct HostPort {
+  std::string host{};
+  std::uint16_t port = 6379;
+
+  friend bool operator==(const HostPort&, const HostPort&) = default;
+};
+
+enum class Topology : std::uint8_t { Standalone, UnixSocket, Sentinel, Cluster };
+enum class Transport : std::uint8_t { Plain, Tls };
+
+// Where a Redis is and how to get in:
+//
+//     redis://[user:password@]host[:port][/database]
+//     rediss://…                                        the same over TLS
+//     redis+unix://[user:password@]/path/to/socket[?db=database]
+//     redis-sentinel://[user:password@]host[:port],host…/name[/database]
+//     redis-cluster://[user:password@]host[:port],host…
+//
+// Sentinels default to port 26379, the others to 6379. Users and passwords are percent-encoded
+// where needed; IPv6 addresses stand in brackets.
+struct Url {
+  Topology topology = Topology::Standalone;
+  Transport transport = Transport::Plain;
+  std::vector<HostPort> hosts{};
+  std::string socket_path{};
+  std::string master_name{};
+  std::string user{};
+  std::string password{};
+  std::uint32_t database = 0;
+
+  // Errors never repeat what could hold a password.
+  [[nodiscard]] static Result<Url> parse(std::string_view text);
+};
+
+// For logs: the URL with the password left out.
+[[nodiscard]] std::string to_string(const Url& url);
+
+}  // namespace penstock::redis

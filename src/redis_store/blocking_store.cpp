@@ -1,0 +1,277 @@
+#include "redis_store/blocking_store.hpp"
+
+#include "base/check.hpp"
+#include "core/strictest.hpp"
+#include "redis_store/requests.hpp"
+#include "redis_store/small_calls.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+
+#include <mutex>
+#include <semaphore>
+#include <thread>
+
+namespace penstock::redis_store {
+
+// The thread of the store and the way into it. Jobs gather while it is busy, so that one wake-up
+// takes all of them.
+class BlockingStore::Loop {
+ public:
+  using Job = std::function<void(RedisStore&)>;
+
+  Loop(redis::Options options, std::size_t max_waiting)
+      : work_(boost::asio::make_work_guard(context_)),
+        store_(
+            std::make_unique<RedisStore>(context_.get_executor(), std::move(options), max_waiting)),
+        thread_([this] { run(); }) {}
+
+  // Without memory for one job more the process ends, as it would anywhere else.
+  ~Loop() {  // NOLINT(bugprone-exception-escape)
+    boost::asio::post(context_, [this] {
+      store_.reset();
+      work_.reset();
+      context_.stop();
+    });
+    thread_.join();
+  }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  void post(Job job) {
+    bool was_empty = false;
+    {
+      const std::lock_guard lock(mutex_);
+      was_empty = jobs_.empty();
+      jobs_.push_back(std::move(job));
+    }
+    if (was_empty) boost::asio::post(context_, [this] { take_jobs(); });
+  }
+
+ private:
+  void run() {
+    store_->start();
+    context_.run();
+  }
+
+  void take_jobs() {
+    taken_.clear();
+    {
+      const std::lock_guard lock(mutex_);
+      taken_.swap(jobs_);
+    }
+    if (store_ == nullptr) return;
+    store_->at_once([this] {
+      for (const Job& job : taken_) job(*store_);
+    });
+  }
+
+  boost::asio::io_context context_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  std::mutex mutex_;
+  std::vector<Job> jobs_;  // guarded by mutex_
+  // Only touched by the thread:
+  std::vector<Job> taken_;
+  std::unique_ptr<RedisStore> store_;
+  std::thread thread_;
+};
+
+BlockingStore::BlockingStore(const RedisOptions& options, redis::Options client_options)
+    : layout_(options.key_prefix),
+      timeout_(options.timeout),
+      loop_(std::make_unique<Loop>(std::move(client_options), options.max_waiting)) {}
+
+BlockingStore::~BlockingStore() = default;
+
+template <class Answer, class Start>
+Answer BlockingStore::wait_for(Start start) {
+  std::optional<Answer> answer;
+  std::binary_semaphore answered{0};
+  loop_->post([&](RedisStore& store) {
+    start(store, [&](Answer said) {
+      answer.emplace(std::move(said));
+      answered.release();
+    });
+  });
+  answered.acquire();
+  return *std::move(answer);
+}
+
+namespace {
+
+// Collects the answers to a batch, on the store's thread, and wakes whoever asked.
+class BatchSink final : public Sink {
+ public:
+  explicit BatchSink(std::span<Result<Decision>> results)
+      : results_(results), open_(results.size()) {}
+
+  void on_decision(std::size_t question, const Result<Decision>& decision) override {
+    results_[question] = decision;
+    if (--open_ == 0) all_answered_.release();
+  }
+  void wait() { all_answered_.acquire(); }
+
+ private:
+  std::span<Result<Decision>> results_;
+  std::size_t open_;
+  std::binary_semaphore all_answered_{0};
+};
+
+Result<Decision> strictest_of(Result<std::vector<Decision>> decisions) {
+  if (!decisions) return decisions.error();
+  return core::strictest(*decisions);
+}
+
+}  // namespace
+
+void BlockingStore::check_each(std::span<const Check> checks, std::span<Result<Decision>> results) {
+  PENSTOCK_CHECK(results.size() == checks.size());
+  if (checks.empty()) return;
+  BatchSink sink(results);
+  const base::Deadline until = deadline();
+  // Copies, but for the sink: the last answer may be given at once, and whoever asked is gone then.
+  loop_->post([this, checks, until, &sink](RedisStore& store) {
+    for (std::size_t i = 0; i < checks.size(); ++i) {
+      store.check(
+          {.key = layout_.limit(checks[i].key), .quota = checks[i].quota, .cost = checks[i].cost},
+          until, sink, i);
+    }
+  });
+  sink.wait();
+}
+
+Result<Decision> BlockingStore::check(std::string_view key, const Quota& quota, Cost cost) {
+  const Check check{.key = key, .quota = quota, .cost = cost};
+  Result<Decision> result = Decision{};
+  check_each({&check, 1}, {&result, 1});
+  return result;
+}
+
+Result<Decision> BlockingStore::check(std::string_view key, const Limits& limits, Cost cost) {
+  if (limits.size() == 0) return Decision::allow(0, 0, Duration{0});
+  const base::Deadline until = deadline();
+  return strictest_of(wait_for<Result<std::vector<Decision>>>([&](RedisStore& store, auto answer) {
+    store.check_together(request_for(layout_, key, limits, cost), until, answer);
+  }));
+}
+
+Result<Decision> BlockingStore::check_all(std::span<const Check> checks, std::span<Decision> each) {
+  PENSTOCK_CHECK(each.empty() || each.size() == checks.size());
+  if (checks.empty()) return Decision::allow(0, 0, Duration{0});  // nothing limits it
+  const base::Deadline until = deadline();
+  auto decisions = wait_for<Result<std::vector<Decision>>>([&](RedisStore& store, auto answer) {
+    store.check_together(request_for(layout_, checks), until, answer);
+  });
+  if (decisions && !each.empty()) std::copy(decisions->begin(), decisions->end(), each.begin());
+  return strictest_of(std::move(decisions));
+}
+
+Result<Decision> BlockingStore::refund(std::string_view key, const Quota& quota, Cost cost) {
+  const Check check{.key = key, .quota = quota, .cost = cost};
+  const base::Deadline until = deadline();
+  return strictest_of(wait_for<Result<std::vector<Decision>>>([&](RedisStore& store, auto answer) {
+    store.refund(request_for(layout_, {&check, 1}), until, answer);
+  }));
+}
+
+Result<Decision> BlockingStore::refund(std::string_view key, const Limits& limits, Cost cost) {
+  if (limits.size() == 0) return Decision::allow(0, 0, Duration{0});
+  const base::Deadline until = deadline();
+  return strictest_of(wait_for<Result<std::vector<Decision>>>([&](RedisStore& store, auto answer) {
+    store.refund(request_for(layout_, key, limits, cost), until, answer);
+  }));
+}
+
+Result<bool> BlockingStore::reset(std::string_view key) {
+  const base::Deadline until = deadline();
+  return wait_for<Result<bool>>(
+      [&](RedisStore& store, auto answer) { store.reset({layout_.limit(key)}, until, answer); });
+}
+
+Result<bool> BlockingStore::reset(std::string_view key, const Limits& limits) {
+  if (limits.size() == 0) return false;
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    keys.push_back(layout_.limit(key, limits[i].name));
+  }
+  const base::Deadline until = deadline();
+  return wait_for<Result<bool>>(
+      [&](RedisStore& store, auto answer) { store.reset(keys, until, answer); });
+}
+
+Result<bool> BlockingStore::block(std::string_view key, Duration duration) {
+  const Duration lasting = std::clamp<Duration>(duration, Duration{0}, Quota::kMaxRefill);
+  const base::Deadline until = deadline();
+  return wait_for<Result<bool>>([&](RedisStore& store, auto answer) {
+    store.block(layout_.limit(key), lasting, until, answer);
+  });
+}
+
+Result<std::int64_t> BlockingStore::add(const std::string& counter, std::int64_t delta,
+                                        std::optional<Duration> lifetime) {
+  const base::Deadline until = deadline();
+  return wait_for<Result<std::int64_t>>(
+      [&](RedisStore& store, auto answer) { store.add(counter, delta, lifetime, until, answer); });
+}
+
+Result<std::int64_t> BlockingStore::get(const std::string& counter) {
+  const base::Deadline until = deadline();
+  return wait_for<Result<std::int64_t>>(
+      [&](RedisStore& store, auto answer) { store.get(counter, until, answer); });
+}
+
+Result<bool> BlockingStore::remove(const std::vector<std::string>& counters) {
+  const base::Deadline until = deadline();
+  return wait_for<Result<bool>>(
+      [&](RedisStore& store, auto answer) { store.remove(counters, until, answer); });
+}
+
+Result<resp::Value> BlockingStore::command(std::string bytes, std::optional<redis::NodeId> node,
+                                           std::uint16_t slot, Duration timeout) {
+  redis::Command command;
+  command.bytes = std::move(bytes);
+  command.node = node;
+  command.slot = slot;
+  command.deadline = base::deadline_after(timeout);
+  return wait_for<Result<resp::Value>>([&](RedisStore& store, auto answer) {
+    store.client().send(std::move(command), reply_call(answer));
+  });
+}
+
+std::vector<Result<resp::Value>> BlockingStore::commands(std::vector<redis::Command> commands,
+                                                         Duration timeout) {
+  if (commands.empty()) return {};
+  const base::Deadline until = base::deadline_after(timeout);
+  std::vector<Result<resp::Value>> replies(commands.size(), resp::Value{});
+  std::size_t open = commands.size();  // only touched by the thread of the store
+  std::binary_semaphore all_answered{0};
+  loop_->post([&](RedisStore& store) {
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+      commands[i].deadline = until;
+      store.client().send(std::move(commands[i]), reply_call([&, i](const auto& reply) {
+                            replies[i] = reply;
+                            if (--open == 0) all_answered.release();
+                          }));
+    }
+  });
+  all_answered.acquire();
+  return replies;
+}
+
+std::vector<redis::NodeId> BlockingStore::masters() {
+  return wait_for<std::vector<redis::NodeId>>(
+      [](RedisStore& store, auto answer) { answer(store.client().masters()); });
+}
+
+std::string BlockingStore::address_of(redis::NodeId node) {
+  return wait_for<std::string>(
+      [node](RedisStore& store, auto answer) { answer(store.client().address_of(node)); });
+}
+
+redis::ClientStats BlockingStore::stats() {
+  return wait_for<redis::ClientStats>(
+      [](RedisStore& store, auto answer) { answer(store.stats()); });
+}
+
+}  // namespace penstock::redis_store

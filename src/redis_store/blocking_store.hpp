@@ -1,0 +1,75 @@
+#pragma once
+
+#include "penstock/check.hpp"
+#include "penstock/decision.hpp"
+#include "penstock/limits.hpp"
+#include "penstock/redis_options.hpp"
+#include "penstock/result.hpp"
+#include "redis_store/key_layout.hpp"
+#include "redis_store/redis_store.hpp"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace penstock::redis_store {
+
+// The shared store for callers who wait: one thread of its own runs it, and calls of any thread are
+// handed over to that one. Those that arrive together travel together.
+//
+// Thread-safety: all members, from any thread.
+class BlockingStore {
+ public:
+  BlockingStore(const RedisOptions& options, redis::Options client_options);
+  ~BlockingStore();
+  BlockingStore(const BlockingStore&) = delete;
+  BlockingStore& operator=(const BlockingStore&) = delete;
+
+  Result<Decision> check(std::string_view key, const Quota& quota, Cost cost);
+  Result<Decision> check(std::string_view key, const Limits& limits, Cost cost);
+  Result<Decision> check_all(std::span<const Check> checks, std::span<Decision> each);
+  void check_each(std::span<const Check> checks, std::span<Result<Decision>> results);
+
+  Result<Decision> refund(std::string_view key, const Quota& quota, Cost cost);
+  Result<Decision> refund(std::string_view key, const Limits& limits, Cost cost);
+  Result<bool> reset(std::string_view key);
+  Result<bool> reset(std::string_view key, const Limits& limits);
+  Result<bool> block(std::string_view key, Duration duration);
+  Result<bool> unblock(std::string_view key) { return block(key, Duration{0}); }
+
+  Result<std::int64_t> add(const std::string& counter, std::int64_t delta,
+                           std::optional<Duration> lifetime);
+  Result<std::int64_t> get(const std::string& counter);
+  Result<bool> remove(const std::vector<std::string>& counters);
+
+  // Any other command, and to one server where a node is named.
+  Result<resp::Value> command(std::string bytes, std::optional<redis::NodeId> node,
+                              std::uint16_t slot, Duration timeout);
+  // Many of them (plain_command.hpp): they leave together, and all have been answered when this
+  // returns, in their order. The timeout counts in place of their deadlines.
+  std::vector<Result<resp::Value>> commands(std::vector<redis::Command> commands, Duration timeout);
+  [[nodiscard]] std::vector<redis::NodeId> masters();
+  [[nodiscard]] std::string address_of(redis::NodeId node);
+
+  [[nodiscard]] const KeyLayout& layout() const noexcept { return layout_; }
+  [[nodiscard]] redis::ClientStats stats();
+
+ private:
+  class Loop;
+
+  // Runs `start` on the thread of the store, with a function to call with the answer, and waits.
+  template <class Answer, class Start>
+  Answer wait_for(Start start);
+
+  [[nodiscard]] base::Deadline deadline() const { return base::deadline_after(timeout_); }
+
+  KeyLayout layout_;
+  Duration timeout_;
+  std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace penstock::redis_store

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace penstock::redis_store {
+
+// How keys are named in Redis; docs/redis-keys.md is the description for people.
+//
+//     penstock:1:l:{alice}               what alice has used
+//     penstock:1:l:{alice}:per-second    the same under a limit with a name
+//     penstock:1:c:{downloads}           a counter
+//     penstock:1:d:{spent}               a decimal counter
+//
+// What stands in braces decides where a key lives in a cluster, so that all of one subject are
+// together. Bytes that mean something here are percent-encoded, so that no two subjects share a
+// key; a subject that would be longer than 200 bytes is replaced by a hash of it.
+class KeyLayout {
+ public:
+  static constexpr std::size_t kLongestPart = 200;
+
+  explicit KeyLayout(std::string_view prefix) : start_(std::string(prefix) + ":1:") {}
+
+  [[nodiscard]] std::string limit(std::string_view subject) const;
+  [[nodiscard]] std::string limit(std::string_view subject, std::string_view name) const;
+  [[nodiscard]] std::string counter(std::string_view name) const;
+  [[nodiscard]] std::string decimal_counter(std::string_view name) const;
+
+  // What all of our keys start with.
+  [[nodiscard]] const std::string& start() const noexcept { return start_; }
+
+ private:
+  std::string start_;
+};
+
+enum class KeyKind : char { Limit = 'l', Counter = 'c', DecimalCounter = 'd' };
+
+// What a key of ours is for.
+struct KeyName {
+  KeyKind kind = KeyKind::Limit;
+  std::string subject;     // as given; "#" and a hash when it was too long
+  std::string limit_name;  // empty for a limit without a name
+};
+
+// Empty for a key that KeyLayout would not write.
+[[nodiscard]] std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout);
+
+}  // namespace penstock::redis_store

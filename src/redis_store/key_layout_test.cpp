@@ -1,0 +1,69 @@
+#include "redis_store/key_layout.hpp"
+
+#include "redis/hash_slot.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <string>
+
+namespace penstock::redis_store {
+namespace {
+
+const KeyLayout kLayout("penstock");
+
+TEST(KeyLayout, IsReadable) {
+  EXPECT_EQ(kLayout.limit("alice"), "penstock:1:l:{alice}");
+  EXPECT_EQ(kLayout.limit("user:42", "per-second"), "penstock:1:l:{user:42}:per-second");
+  EXPECT_EQ(kLayout.counter("downloads"), "penstock:1:c:{downloads}");
+  EXPECT_EQ(kLayout.decimal_counter("spent"), "penstock:1:d:{spent}");
+  EXPECT_EQ(KeyLayout("mine").limit("a"), "mine:1:l:{a}");
+}
+
+TEST(KeyLayout, EscapesWhatWouldMeanSomething) {
+  EXPECT_EQ(kLayout.limit("a}b{c%d#e f"), "penstock:1:l:{a%7db%7bc%25d%23e%20f}");
+  EXPECT_EQ(kLayout.limit(""), "penstock:1:l:{%}");
+  EXPECT_EQ(kLayout.limit("na\xc3\xafve"), "penstock:1:l:{na\xc3\xafve}");
+}
+
+TEST(KeyLayout, HashesWhatIsVeryLong) {
+  const std::string longest(KeyLayout::kLongestPart, 'x');
+  EXPECT_EQ(kLayout.limit(longest), "penstock:1:l:{" + longest + "}");
+  const std::string key = kLayout.limit(longest + "x");
+  EXPECT_EQ(key.size(), std::string("penstock:1:l:{}").size() + 33);
+  EXPECT_NE(key, kLayout.limit(longest + "y"));
+  EXPECT_NE(kLayout.limit(key.substr(14, 33)), key);  // nobody can name the hash itself
+}
+
+TEST(KeyLayout, KeepsAllOfOneSubjectInOneSlot) {
+  for (const std::string subject : {"alice", "", "a}b", "{}"}) {
+    EXPECT_EQ(redis::hash_slot(kLayout.limit(subject)),
+              redis::hash_slot(kLayout.limit(subject, "per-day")));
+    EXPECT_EQ(redis::hash_slot(kLayout.counter(subject)),
+              redis::hash_slot(kLayout.decimal_counter(subject)));
+  }
+}
+
+RC_GTEST_PROP(KeyLayout, GivesEveryPairAKeyOfItsOwnThatCanBeReadBack,
+              (const std::string& subject, const std::string& name)) {
+  RC_PRE(subject.size() <= 60 && name.size() <= 60);  // not hashed, however much is escaped
+  const auto plain = read_key(kLayout.limit(subject), kLayout);
+  RC_ASSERT(plain.has_value());
+  RC_ASSERT(plain->subject == subject);
+  const auto named = read_key(kLayout.limit(subject, name), kLayout);
+  RC_ASSERT(named.has_value());
+  RC_ASSERT(named->subject == subject);
+  RC_ASSERT(named->limit_name == name);
+  RC_ASSERT(kLayout.limit(subject) != kLayout.limit(subject, name));
+}
+
+TEST(ReadKey, RefusesWhatIsNotOurs) {
+  for (const char* key : {"", "other:1:l:{a}", "penstock:2:l:{a}", "penstock:1:x:{a}",
+                          "penstock:1:l:a", "penstock:1:l:{a", "penstock:1:l:{a}b",
+                          "penstock:1:c:{a}:b", "penstock:1:l:{%4}", "penstock:1:l:{%zz}"}) {
+    EXPECT_FALSE(read_key(key, kLayout)) << key;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::redis_store

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "redis/client.hpp"
+
+#include <initializer_list>
+#include <string_view>
+
+// Commands that are no scripts of ours, for BlockingStore::commands().
+namespace penstock::redis_store {
+
+// To wherever this key lives.
+[[nodiscard]] redis::Command command_for_key(std::string_view key,
+                                             std::initializer_list<std::string_view> parts);
+// To this server.
+[[nodiscard]] redis::Command command_for_node(redis::NodeId node,
+                                              std::initializer_list<std::string_view> parts);
+
+}  // namespace penstock::redis_store

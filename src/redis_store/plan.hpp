@@ -1,0 +1,79 @@
+#pragma once
+
+#include "penstock/check.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::redis_store {
+
+// What decide.lua is asked to do: requests over keys and quotas, each key and quota named once.
+class Plan {
+ public:
+  enum class Kind : std::uint8_t {
+    Take = 0,
+    GiveBack = 1,
+    Look = 2,
+    Refuse = 3,  // refused already, by others: nothing is taken, quotas change as in a refusal
+  };
+
+  using KeyIndex = std::uint16_t;
+
+  // The position of this key; a new one when it was not named before.
+  [[nodiscard]] KeyIndex key(std::string_view key);
+  // REQUIRES: it was not.
+  [[nodiscard]] KeyIndex new_key(std::string_view key);
+
+  void begin_request(Kind kind, std::uint32_t times = 1);
+  // Adds to the request begun last. A cost above the capacity is refused.
+  void add_check(KeyIndex key, const Quota& quota, Cost cost);
+  // Takes nothing, and asks whether so much would fit.
+  void add_look(KeyIndex key, const Quota& quota, Cost asked);
+  // Only whether this key is blocked.
+  void add_guard(KeyIndex key);
+
+  [[nodiscard]] std::size_t key_count() const noexcept { return keys_.size(); }
+  // Whether all quotas are of algorithms that one module of the scripts knows, and which.
+  [[nodiscard]] bool is_of_one_algorithm() const noexcept;
+  [[nodiscard]] Algorithm algorithm() const noexcept { return quotas_.front().algorithm(); }
+
+  // Keys in the order that the script wants, and where in this order each of ours went.
+  struct Order {
+    std::vector<std::string_view> keys{};
+    std::vector<std::size_t> position{};
+  };
+  [[nodiscard]] Order order() const;
+  [[nodiscard]] std::string packed(const Order& order) const;
+
+ private:
+  struct PlannedKey {
+    std::string key;
+    bool has_log = false;
+    std::uint32_t least_room = 0;  // that a check leaves in a log: its limit without what it asks
+  };
+  struct PlannedCheck {
+    KeyIndex key = 0;
+    std::uint16_t quota = 0;  // one-based; 0 for a guard
+    std::uint32_t cost = 0;
+    std::uint32_t asked = 0;  // kNeverFits
+  };
+  struct PlannedRequest {
+    Kind kind = Kind::Take;
+    std::uint32_t times = 1;
+    std::vector<PlannedCheck> checks{};
+  };
+
+  // More than any quota holds.
+  static constexpr std::uint32_t kNeverFits = 0xffff'ffff;
+
+  [[nodiscard]] std::uint16_t quota_number(const Quota& quota);
+  void add(KeyIndex key, const Quota& quota, std::uint32_t cost, std::uint64_t asked);
+
+  std::vector<PlannedKey> keys_;
+  std::vector<Quota> quotas_;
+  std::vector<PlannedRequest> requests_;
+};
+
+}  // namespace penstock::redis_store

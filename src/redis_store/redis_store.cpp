@@ -1,0 +1,197 @@
+#include "redis_store/redis_store.hpp"
+
+#include "redis/hash_slot.hpp"
+#include "redis_store/batch_call.hpp"
+#include "redis_store/small_calls.hpp"
+#include "redis_store/together.hpp"
+#include "resp/command.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <utility>
+
+namespace penstock::redis_store {
+
+// Outlives the store for as long as a posted flush refers to it.
+class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
+ public:
+  Core(const boost::asio::any_io_executor& executor, redis::Options options,
+       std::size_t max_waiting, const ScriptSet& scripts)
+      : executor_(executor),
+        scripts_(scripts),
+        max_waiting_(max_waiting),
+        client_(std::make_unique<redis::Client>(executor, std::move(options), scripts.all())) {}
+
+  void check(KeyCheck check, base::Deadline deadline, Sink& sink, std::size_t question) {
+    if (queue_.size() >= max_waiting_) {
+      sink.on_decision(question,
+                       Error{ErrorCode::Overloaded,
+                             std::to_string(max_waiting_) + " questions are waiting already"});
+      return;
+    }
+    queue_.add(std::move(check.key), {.quota = check.quota,
+                                      .cost = check.cost,
+                                      .deadline = deadline,
+                                      .sink = &sink,
+                                      .question = question});
+    flush_soon();
+  }
+
+  // At the end of this tick, so that everything asked in it leaves together.
+  void flush_soon() {
+    if (flush_posted_ || flushes_at_return_) return;
+    flush_posted_ = true;
+    boost::asio::post(executor_, [self = shared_from_this()] {
+      self->flush_posted_ = false;
+      self->send_ready();
+    });
+  }
+
+  void at_once(const std::function<void()>& questions) {
+    flushes_at_return_ = true;
+    questions();
+    flushes_at_return_ = false;
+    send_ready();
+  }
+
+  void send_ready() {
+    if (client_ == nullptr || !queue_.has_ready()) return;
+    const auto spread =
+        client_->is_cluster() ? CheckQueue::Spread::BySlot : CheckQueue::Spread::OneServer;
+    for (CheckBatch& batch : queue_.take(spread, base::monotonic_now())) {
+      send(std::make_unique<BatchCall>(scripts_, std::move(batch), Reads::OneAlgorithm, hooks()));
+    }
+  }
+
+  void send(std::unique_ptr<BatchCall> call) {
+    redis::Command command = call->command();
+    client_->send(std::move(command), std::move(call));
+  }
+
+  // Everybody who waits hears that it is over, while the caller's things are still there.
+  void close() {
+    client_.reset();
+    queue_.fail_all({ErrorCode::Unavailable, "the store was closed"});
+  }
+
+  [[nodiscard]] redis::Client& client() { return *client_; }
+  [[nodiscard]] const ScriptSet& scripts() const { return scripts_; }
+
+ private:
+  // What a call may do with the store that it belongs to, if that is still there.
+  BatchCall::Hooks hooks() {
+    return {.finish =
+                [weak = weak_from_this()](KeyQueue& queue) {
+                  const auto self = weak.lock();
+                  if (self == nullptr) return;
+                  self->queue_.finish(queue);
+                  if (self->queue_.has_ready()) self->flush_soon();
+                },
+            .again =
+                [weak = weak_from_this()](std::unique_ptr<BatchCall> call) {
+                  const auto self = weak.lock();
+                  if (self != nullptr && self->client_ != nullptr) self->send(std::move(call));
+                }};
+  }
+
+  boost::asio::any_io_executor executor_;
+  const ScriptSet& scripts_;
+  std::size_t max_waiting_;
+  std::unique_ptr<redis::Client> client_;
+  CheckQueue queue_;
+  bool flush_posted_ = false;
+  bool flushes_at_return_ = false;
+};
+
+RedisStore::RedisStore(const boost::asio::any_io_executor& executor, redis::Options options,
+                       std::size_t max_waiting, const ScriptSet& scripts)
+    : core_(std::make_shared<Core>(executor, std::move(options), max_waiting, scripts)) {}
+
+RedisStore::~RedisStore() { core_->close(); }
+
+void RedisStore::start() { core_->client().start(); }
+
+void RedisStore::at_once(const std::function<void()>& questions) { core_->at_once(questions); }
+
+void RedisStore::check(KeyCheck check, base::Deadline deadline, Sink& sink, std::size_t question) {
+  core_->check(std::move(check), deadline, sink, question);
+}
+
+void RedisStore::check_together(TogetherRequest request, base::Deadline deadline, Decided decided) {
+  redis_store::check_together(core_->client(), core_->scripts(), std::move(request), deadline,
+                              std::move(decided));
+}
+
+void RedisStore::refund(TogetherRequest request, base::Deadline deadline, Decided decided) {
+  redis_store::refund(core_->client(), core_->scripts(), std::move(request), deadline,
+                      std::move(decided));
+}
+
+void RedisStore::reset(std::vector<std::string> keys, base::Deadline deadline, Done done) {
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  redis::Command command = script_command(core_->scripts().reset(), views, {});
+  command.slot = redis::hash_slot(keys.front());
+  command.deadline = deadline;
+  core_->client().send(std::move(command), reply_call([done = std::move(done)](const auto& reply) {
+                         done(read_reset(reply));
+                       }));
+}
+
+void RedisStore::block(const std::string& key, Duration duration, base::Deadline deadline,
+                       Done done) {
+  const std::vector<std::string_view> keys{key};
+  const std::string micros = std::to_string(duration.count());
+  redis::Command command = script_command(core_->scripts().block(), keys, {micros});
+  command.slot = redis::hash_slot(key);
+  command.deadline = deadline;
+  core_->client().send(std::move(command), reply_call([done = std::move(done)](const auto& reply) {
+                         done(read_flag(reply));
+                       }));
+}
+
+void RedisStore::add(const std::string& counter, std::int64_t delta,
+                     std::optional<Duration> lifetime, base::Deadline deadline, Counted counted) {
+  const std::vector<std::string_view> keys{counter};
+  const auto lasting = std::chrono::ceil<std::chrono::milliseconds>(lifetime.value_or(Duration{0}));
+  const std::string delta_text = std::to_string(delta);
+  const std::string lifetime_text = std::to_string(lasting.count());
+  redis::Command command =
+      script_command(core_->scripts().count(), keys, {delta_text, lifetime_text});
+  command.slot = redis::hash_slot(counter);
+  command.deadline = deadline;
+  core_->client().send(std::move(command),
+                       reply_call([counted = std::move(counted), delta](const auto& reply) {
+                         counted(read_sum(reply, delta));
+                       }));
+}
+
+void RedisStore::get(const std::string& counter, base::Deadline deadline, Counted counted) {
+  const std::vector<std::string_view> keys{counter};
+  redis::Command command = script_command(core_->scripts().read_count(), keys, {});
+  command.slot = redis::hash_slot(counter);
+  command.deadline = deadline;
+  core_->client().send(std::move(command),
+                       reply_call([counted = std::move(counted)](const auto& reply) {
+                         counted(read_count(reply));
+                       }));
+}
+
+void RedisStore::remove(const std::vector<std::string>& counters, base::Deadline deadline,
+                        Done done) {
+  resp::CommandWriter writer(1 + counters.size());
+  writer.add("DEL");
+  for (const std::string& counter : counters) writer.add(counter);
+  redis::Command command;
+  command.bytes = std::move(writer).take();
+  command.slot = redis::hash_slot(counters.front());
+  command.deadline = deadline;
+  core_->client().send(std::move(command), reply_call([done = std::move(done)](const auto& reply) {
+                         done(read_flag(reply));
+                       }));
+}
+
+redis::Client& RedisStore::client() noexcept { return core_->client(); }
+
+redis::ClientStats RedisStore::stats() const noexcept { return core_->client().stats(); }
+
+}  // namespace penstock::redis_store

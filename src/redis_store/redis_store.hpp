@@ -1,0 +1,84 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "penstock/check.hpp"
+#include "penstock/decision.hpp"
+#include "penstock/result.hpp"
+#include "redis/client.hpp"
+#include "redis_store/check_queue.hpp"
+#include "redis_store/scripts.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace penstock::redis_store {
+
+// One limit to ask about, under its key in Redis.
+struct KeyCheck {
+  std::string key;
+  Quota quota;
+  Cost cost{};
+};
+
+// Limits that pass together or not at all.
+struct TogetherRequest {
+  std::vector<KeyCheck> checks{};
+  std::string guard{};  // a key that must not be blocked, besides; empty for none
+};
+
+// The shared store: keys, scripts and batches on top of a Redis client. It reports failures, and
+// never decides what they mean.
+//
+// Thread-safety: none; everything happens on the executor, which must not run it in two threads at
+// once. Whoever waits for an answer hears it there, exactly once, before the store is gone.
+class RedisStore {
+ public:
+  using Decided = std::function<void(Result<std::vector<Decision>>)>;
+  using Done = std::function<void(Result<bool>)>;
+  using Counted = std::function<void(Result<std::int64_t>)>;
+
+  // REQUIRES: the scripts outlive the store.
+  RedisStore(const boost::asio::any_io_executor& executor, redis::Options options,
+             std::size_t max_waiting, const ScriptSet& scripts = redis_store::scripts());
+  ~RedisStore();
+  RedisStore(const RedisStore&) = delete;
+  RedisStore& operator=(const RedisStore&) = delete;
+
+  void start();
+
+  // Questions of one tick leave together; those asked by `questions` leave when it returns, which
+  // saves a turn of the event loop.
+  void at_once(const std::function<void()>& questions);
+  void check(KeyCheck check, base::Deadline deadline, Sink& sink, std::size_t question);
+
+  // What every limit said. Keys of a cluster that live apart are debited in the order of their
+  // slots and given back when a later one refuses.
+  void check_together(TogetherRequest request, base::Deadline deadline, Decided decided);
+  // What every limit says afterwards. REQUIRES: the keys live in one slot.
+  void refund(TogetherRequest request, base::Deadline deadline, Decided decided);
+  // Whether any of them had used something. REQUIRES: the keys live in one slot.
+  void reset(std::vector<std::string> keys, base::Deadline deadline, Done done);
+  // Whether the key was blocked before. Zero unblocks.
+  void block(const std::string& key, Duration duration, base::Deadline deadline, Done done);
+
+  void add(const std::string& counter, std::int64_t delta, std::optional<Duration> lifetime,
+           base::Deadline deadline, Counted counted);
+  void get(const std::string& counter, base::Deadline deadline, Counted counted);
+  // Whether there was any. REQUIRES: the counters live in one slot.
+  void remove(const std::vector<std::string>& counters, base::Deadline deadline, Done done);
+
+  [[nodiscard]] redis::Client& client() noexcept;
+  [[nodiscard]] redis::ClientStats stats() const noexcept;
+
+ private:
+  class Core;
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace penstock::redis_store

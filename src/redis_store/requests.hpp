@@ -1,0 +1,26 @@
+#pragma once
+
+#include "penstock/check.hpp"
+#include "penstock/limits.hpp"
+#include "penstock/redis_options.hpp"
+#include "penstock/result.hpp"
+#include "redis/options.hpp"
+#include "redis_store/key_layout.hpp"
+#include "redis_store/redis_store.hpp"
+
+#include <span>
+#include <string_view>
+
+// What the public calls mean for the store.
+namespace penstock::redis_store {
+
+[[nodiscard]] TogetherRequest request_for(const KeyLayout& layout, std::string_view key,
+                                          const Limits& limits, Cost cost);
+[[nodiscard]] TogetherRequest request_for(const KeyLayout& layout, std::span<const Check> checks);
+
+// The options that the client understands; an error names the one that cannot work.
+[[nodiscard]] Result<redis::Options> client_options(const RedisOptions& options);
+
+[[nodiscard]] RedisStats public_stats(const redis::ClientStats& stats);
+
+}  // namespace penstock::redis_store

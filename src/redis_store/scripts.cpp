@@ -1,0 +1,75 @@
+#include "redis_store/scripts.hpp"
+
+#include "redis_store/lua_texts.hpp"
+
+#include <initializer_list>
+#include <string>
+
+namespace penstock::redis_store {
+namespace {
+
+redis::Script put_together(std::string_view clock, std::initializer_list<std::string_view> parts) {
+  std::string text = "#!lua\n";
+  text += clock;
+  for (const std::string_view part : parts) text += part;
+  return redis::Script::from(std::move(text));
+}
+
+redis::Script deciding(std::string_view clock, std::initializer_list<std::string_view> modules) {
+  std::string text = "local modules = {}  -- by the number of their algorithm\n";
+  text += lua::kWide;
+  for (const std::string_view module : modules) text += module;
+  return put_together(clock, {text, lua::kDecide});
+}
+
+}  // namespace
+
+ScriptSet::ScriptSet() : ScriptSet(lua::kClock) {}
+
+ScriptSet::ScriptSet(std::string_view clock)
+    : buckets_(put_together(clock, {lua::kBuckets})),
+      decide_bucket_(deciding(clock, {lua::kBucket})),
+      decide_fixed_window_(deciding(clock, {lua::kFixedWindow})),
+      decide_sliding_log_(deciding(clock, {lua::kSlidingLog})),
+      decide_sliding_counter_(deciding(clock, {lua::kSlidingCounter})),
+      decide_sub_windows_(deciding(clock, {lua::kSubWindows})),
+      decide_any_(deciding(clock, {lua::kBucket, lua::kFixedWindow, lua::kSlidingLog,
+                                   lua::kSlidingCounter, lua::kSubWindows})),
+      reset_(put_together(clock, {lua::kReset})),
+      block_(put_together(clock, {lua::kBlock})),
+      count_(put_together(clock, {lua::kCount})),
+      read_count_(put_together(clock, {lua::kReadCount})) {}
+
+const redis::Script& ScriptSet::decide(Algorithm algorithm) const noexcept {
+  switch (algorithm) {
+    case Algorithm::TokenBucket:
+    case Algorithm::Gcra: return decide_bucket_;
+    case Algorithm::FixedWindow:
+    case Algorithm::AnchoredWindow: return decide_fixed_window_;
+    case Algorithm::SlidingLog: return decide_sliding_log_;
+    case Algorithm::SlidingCounter: return decide_sliding_counter_;
+    case Algorithm::SubWindows: return decide_sub_windows_;
+  }
+  return decide_any_;
+}
+
+std::vector<const redis::Script*> ScriptSet::all() const {
+  return {&buckets_,
+          &decide_bucket_,
+          &decide_fixed_window_,
+          &decide_sliding_log_,
+          &decide_sliding_counter_,
+          &decide_sub_windows_,
+          &decide_any_,
+          &reset_,
+          &block_,
+          &count_,
+          &read_count_};
+}
+
+const ScriptSet& scripts() {
+  static const ScriptSet set;
+  return set;
+}
+
+}  // namespace penstock::redis_store

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "penstock/quota.hpp"
+#include "redis/script.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace penstock::redis_store {
+
+// The scripts of lua/, put together: each starts with "#!lua", so that a server that is no longer
+// the master refuses it, and with the clock.
+class ScriptSet {
+ public:
+  // With Redis' clock.
+  ScriptSet();
+  // With other Lua in its place, which must say what `now` is: for tests.
+  explicit ScriptSet(std::string_view clock);
+
+  // Many keys under one bucket quota.
+  [[nodiscard]] const redis::Script& buckets() const noexcept { return buckets_; }
+  // Any requests whose quotas are of this algorithm, or of any.
+  [[nodiscard]] const redis::Script& decide(Algorithm algorithm) const noexcept;
+  [[nodiscard]] const redis::Script& decide_any() const noexcept { return decide_any_; }
+  [[nodiscard]] const redis::Script& reset() const noexcept { return reset_; }
+  [[nodiscard]] const redis::Script& block() const noexcept { return block_; }
+  [[nodiscard]] const redis::Script& count() const noexcept { return count_; }
+  [[nodiscard]] const redis::Script& read_count() const noexcept { return read_count_; }
+
+  [[nodiscard]] std::vector<const redis::Script*> all() const;
+
+ private:
+  redis::Script buckets_;
+  redis::Script decide_bucket_;
+  redis::Script decide_fixed_window_;
+  redis::Script decide_sliding_log_;
+  redis::Script decide_sliding_counter_;
+  redis::Script decide_sub_windows_;
+  redis::Script decide_any_;
+  redis::Script reset_;
+  redis::Script block_;
+  redis::Script count_;
+  redis::Script read_count_;
+};
+
+// The set that production uses, made once.
+[[nodiscard]] const ScriptSet& scripts();
+
+}  // namespace penstock::redis_store

@@ -1,0 +1,76 @@
+#include "redis_store/small_calls.hpp"
+
+#include "redis_store/decide_command.hpp"
+#include "redis_store/key_replay.hpp"
+
+#include <charconv>
+#include <string>
+
+namespace penstock::redis_store {
+namespace {
+
+class ReplyCall final : public redis::Call {
+ public:
+  explicit ReplyCall(OnReply on_reply) : on_reply_(std::move(on_reply)) {}
+
+  void on_reply(Result<resp::Value> reply) override { on_reply_(reply); }
+
+ private:
+  OnReply on_reply_;
+};
+
+Result<std::int64_t> whole_number(const std::string& text) {
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [read, failure] = std::from_chars(text.data(), end, number);
+  if (failure != std::errc{} || read != end) {
+    return malformed("a counter that is no whole number: \"" + text + "\"");
+  }
+  return number;
+}
+
+}  // namespace
+
+std::unique_ptr<redis::Call> reply_call(OnReply on_reply) {
+  return std::make_unique<ReplyCall>(std::move(on_reply));
+}
+
+Result<bool> read_reset(const Result<resp::Value>& reply) {
+  if (!reply) return reply.error();
+  if (reply->elements.empty()) return malformed("nothing");
+  const Result<Instant> now = read_instant(reply->elements.front());
+  if (!now) return now.error();
+  bool any = false;
+  for (std::size_t i = 1; i < reply->elements.size(); ++i) {
+    const resp::Value& state = reply->elements[i];
+    if (state.is(resp::Value::Type::Nil)) continue;
+    std::optional<KeyContent> content = decode(state.text);
+    // what cannot be read is gone as well
+    any = any || !content || KeyReplay(*std::move(content)).is_used(*now);
+  }
+  return any;
+}
+
+Result<bool> read_flag(const Result<resp::Value>& reply) {
+  if (!reply) return reply.error();
+  if (!reply->is(resp::Value::Type::Integer)) return malformed("no whole number");
+  return reply->integer > 0;
+}
+
+Result<std::int64_t> read_sum(const Result<resp::Value>& reply, std::int64_t delta) {
+  if (!reply) {
+    const std::string& detail = reply.error().detail;
+    if (detail.find("overflow") == std::string::npos) return reply.error();
+    return Error{ErrorCode::Overflow,
+                 "adding " + std::to_string(delta) + " would leave the range of 64 bits"};
+  }
+  return whole_number(reply->text);
+}
+
+Result<std::int64_t> read_count(const Result<resp::Value>& reply) {
+  if (!reply) return reply.error();
+  if (reply->is(resp::Value::Type::Nil)) return std::int64_t{0};
+  return whole_number(reply->text);
+}
+
+}  // namespace penstock::redis_store

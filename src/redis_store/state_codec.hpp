@@ -1,0 +1,53 @@
+#pragma once
+
+#include "core/any_state.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// How a state is written in Redis; docs/redis-keys.md is the description for people. Little-endian,
+// packed: what Lua's struct library calls
+//
+//     I1 16 + algorithm, I4 limit, I4 capacity, I5 period in ms, I1 parts     the header, 15 bytes
+//     I6 the key's expiry in ms since 1970, as last set
+//     token_bucket     I7 full_at, I4 its part, I7 last
+//     gcra             I7 idle_at, I4 its part
+//     fixed windows    I7 end, I4 count
+//     sliding_counter  I7 start, I4 current, I4 previous
+//     sub_windows      I7 newest, then I4 per part, parts + 1 of them
+//     sliding_log      I4 first, I4 total, I4 entries, I7 newest, then per entry I7 at, I4 weight
+//
+// A blocked key begins with I1 1, I7 until; its state, if any, follows.
+namespace penstock::redis_store {
+
+inline constexpr std::size_t kHeaderSize = 15;
+
+// Which quota a state was written under. Two quotas have the same header if and only if they are
+// equal.
+using StateHeader = std::array<char, kHeaderSize>;
+
+[[nodiscard]] StateHeader header_of(const Quota& quota);
+[[nodiscard]] inline std::string_view view(const StateHeader& header) {
+  return {header.data(), header.size()};
+}
+
+// What a key holds.
+struct KeyContent {
+  Instant blocked_until{};
+  std::optional<Quota> quota{};  // that the state was written under; empty when there is no state
+  core::AnyState state{};
+  std::int64_t expires_ms = 0;  // the TTL that was set with it
+};
+
+// What `bytes` say, when they can be read. `expected` saves the work of reading the quota where its
+// header is the same.
+[[nodiscard]] std::optional<KeyContent> decode(std::string_view bytes, const Quota& expected,
+                                               const StateHeader& expected_header);
+[[nodiscard]] std::optional<KeyContent> decode(std::string_view bytes);
+
+// REQUIRES: content has a state, made under its quota.
+[[nodiscard]] std::string encode(const KeyContent& content);
+
+}  // namespace penstock::redis_store

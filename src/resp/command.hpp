@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace penstock::resp {
+
+// Writes one command as a server reads it: an array of strings, whose number is known beforehand.
+//
+//     resp::CommandWriter(3).add("SET").add(key).add(value).take()
+class CommandWriter {
+ public:
+  explicit CommandWriter(std::size_t parts);
+
+  CommandWriter& add(std::string_view part);
+  CommandWriter& add_number(std::int64_t number);
+
+  [[nodiscard]] std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+[[nodiscard]] std::string command(std::initializer_list<std::string_view> parts);
+
+}  // namespace penstock::resp

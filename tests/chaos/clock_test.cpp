@@ -1,0 +1,64 @@
+#include "chaos/crowd.hpp"
+#include "redis_store/key_layout.hpp"
+#include "redis_store/redis_store.hpp"
+#include "redis_store/requests.hpp"
+#include "servers/redis_server.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <gtest/gtest.h>
+
+namespace penstock::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+using servers::RedisServer;
+
+// The store on a server whose clock is a key.
+class ClockStore : public redis_store::Sink {
+ public:
+  explicit ClockStore(const RedisServer& server) : server_(server) { store_.start(); }
+
+  bool takes_at(Duration time, const Quota& quota) {
+    server_.must({"SET", "clock", std::to_string(time.count())});
+    decision_.reset();
+    store_.check({.key = layout_.limit("key"), .quota = quota, .cost = {}},
+                 base::deadline_after(5s), *this, 0);
+    while (!decision_) io_.run_one();
+    EXPECT_TRUE(*decision_) << text_of(*decision_);
+    return *decision_ && (*decision_)->allowed();
+  }
+  void on_decision(std::size_t /*question*/, const Result<Decision>& decision) override {
+    decision_ = decision;
+  }
+
+ private:
+  const RedisServer& server_;
+  boost::asio::io_context io_;
+  redis_store::KeyLayout layout_{"penstock"};
+  redis_store::ScriptSet scripts_{"local now = tonumber(redis.call('GET', 'clock'))\n"};
+  std::optional<Result<Decision>> decision_;
+  redis_store::RedisStore store_{io_.get_executor(),
+                                 redis_store::client_options(patient(server_.url())).value(), 16,
+                                 scripts_};
+};
+
+TEST(Clock, ATokenBucketIsNotRefilledTwiceByAClockThatStepsBack) {
+  // After the clock of the machine, by which Redis lets keys expire.
+  constexpr Duration kNow = std::chrono::hours{24 * 365 * 130};
+  constexpr Quota kTen = per(10, 10s);
+  const RedisServer server;
+  ClockStore store(server);
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(store.takes_at(kNow, kTen));
+  EXPECT_FALSE(store.takes_at(kNow, kTen));
+  EXPECT_FALSE(store.takes_at(kNow - 3s, kTen));
+  EXPECT_FALSE(store.takes_at(kNow, kTen));
+  EXPECT_TRUE(store.takes_at(kNow + 1s, kTen));
+  EXPECT_FALSE(store.takes_at(kNow + 1s, kTen));
+  EXPECT_FALSE(store.takes_at(kNow - 2s, kTen));
+  EXPECT_FALSE(store.takes_at(kNow + 1s, kTen));
+  EXPECT_TRUE(store.takes_at(kNow + 2s, kTen));
+  EXPECT_FALSE(store.takes_at(kNow + 2s, kTen));
+}
+
+}  // namespace
+}  // namespace penstock::chaos

@@ -1,0 +1,182 @@
+#include "chaos/crowd.hpp"
+#include "servers/fault_proxy.hpp"
+#include "servers/redis_server.hpp"
+#include "servers/wait.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+namespace penstock::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+using servers::Direction;
+using servers::FaultProxy;
+using servers::RedisServer;
+
+constexpr std::chrono::milliseconds kDefaultTimeout = 10ms;
+
+TEST(Hang, AFrozenRedisCostsOneTimeoutAndThenNothing) {
+  RedisServer server;
+  SharedLimiter limiter = open_limiter({.url = server.url()});
+  wait_until_works(limiter);
+  Crowd crowd(limiter, usual_questions());
+  crowd.wait_for_decisions(1000);
+  const Time frozen = base::monotonic_now();
+  server.pause();
+  crowd.wait_for(2s);
+  const Time mended = base::monotonic_now();
+  server.resume();
+  crowd.wait_for_decisions(1000);
+  const Tally tally = crowd.stop();
+
+  std::vector<Span> timeouts;
+  for (const Answer& answer : tally.answers()) {
+    if (answer.answered >= frozen && answer.error && answer.error->code == ErrorCode::Timeout) {
+      timeouts.push_back(answer.took());
+    }
+  }
+  ASSERT_FALSE(timeouts.empty());
+  std::ranges::sort(timeouts);
+  const Span median = timeouts[timeouts.size() / 2];
+  report("SIGSTOP for 2 s", std::to_string(timeouts.size()) + " timeouts, median " +
+                                text_of(median) + ", slowest " + text_of(timeouts.back()));
+  EXPECT_LT(median, kDefaultTimeout + 5ms);
+  EXPECT_LT(timeouts.back(), kDefaultTimeout + 90ms);
+
+  // Half a second is more than the breaker needs to open.
+  const Time open = frozen + 500ms;
+  const Span p50 = tally.percentile(50, open, mended - 10ms);
+  const Span p95 = tally.percentile(95, open, mended - 10ms);
+  const Span p99 = tally.percentile(99, open, mended - 10ms);
+  report("calls while the breaker is open",
+         "median " + text_of(p50) + ", p95 " + text_of(p95) + ", p99 " + text_of(p99));
+  EXPECT_LT(p95, 1ms);
+  EXPECT_LT(p99, kDefaultTimeout);
+  report_recovery("SIGSTOP for 2 s", tally, mended);
+  expect_sound(tally, usual_questions(), limiter, kDefaultTimeout);
+}
+
+TEST(Hang, ALimiterIsDestroyedAtOnceWhileRedisHangs) {
+  RedisServer server;
+  auto limiter = std::make_unique<SharedLimiter>(open_limiter({.url = server.url()}));
+  wait_until_works(*limiter);
+  Crowd crowd(*limiter, usual_questions());
+  crowd.wait_for_decisions(300);
+  server.pause();
+  crowd.wait_for_errors(20);
+  const Tally tally = crowd.stop();  // the last calls have just returned
+  const Time start = base::monotonic_now();
+  limiter.reset();
+  const Span took = base::monotonic_now() - start;
+  report("destructor while Redis hangs", text_of(took));
+  EXPECT_LT(took, 250ms);
+  expect_prompt(tally, kDefaultTimeout);
+  server.resume();
+}
+
+TEST(Hang, ALimiterThatNeverConnectedIsDestroyedAtOnce) {
+  RedisServer server;
+  server.pause();
+  auto limiter = std::make_unique<SharedLimiter>(open_limiter({.url = server.url()}));
+  const Result<Decision> said = limiter->check("key", kBucket);
+  ASSERT_FALSE(said);
+  EXPECT_EQ(said.error().code, ErrorCode::Unavailable) << said.error().detail;
+  const Time start = base::monotonic_now();
+  limiter.reset();
+  const Span took = base::monotonic_now() - start;
+  report("destructor while connecting to a Redis that hangs", text_of(took));
+  EXPECT_LT(took, 250ms);
+  server.resume();
+}
+
+// A question about a key that is being asked about waits for that answer before it is sent: a
+// timeout should leave room for two round trips.
+TEST(Hang, SlowRepliesAreFineWithinTheTimeout) {
+  constexpr std::chrono::milliseconds kTimeout = 100ms;
+  RedisServer server;
+  FaultProxy proxy(server.port());
+  SharedLimiter limiter = open_limiter({.url = proxy.url(), .timeout = kTimeout});
+  wait_until_works(limiter);
+  proxy.delay(Direction::Replies, 20ms);
+  Crowd crowd(limiter, usual_questions());
+  crowd.wait_for_decisions(100);
+  const Tally tally = crowd.stop();
+  report("replies 20 ms late, timeout 100 ms", tally.summary());
+  EXPECT_EQ(tally.errors(), 0U);
+  expect_sound(tally, usual_questions(), limiter, kTimeout);
+}
+
+// However little time is left to those who ask, a server that answers in time is asked again.
+TEST(Hang, ABreakerThatImpatientQuestionsOpenedIsClosedByAPatientProbe) {
+  RedisServer server;
+  FaultProxy proxy(server.port());
+  SharedLimiter limiter = open_limiter({.url = proxy.url(), .timeout = 60ms});
+  wait_until_works(limiter);
+  proxy.delay(Direction::Replies, 40ms);
+  // Of the two threads of a key one waits for the other, and has 20 ms left for 40 ms.
+  Crowd crowd(limiter, usual_questions());
+  crowd.wait_for(2s);
+  const Tally tally = crowd.stop();
+  proxy.pass();
+  report("replies 40 ms late, timeout 60 ms", tally.summary());
+  EXPECT_GT(tally.answers().size() - tally.errors(), 20U);
+  expect_sound(tally, usual_questions(), limiter, 60ms);
+}
+
+// Each key has a limit of its own, so that an answer tells whom it is for.
+TEST(Hang, ALateReplyIsNeverTakenForAnothers) {
+  RedisServer server;
+  FaultProxy proxy(server.port());
+  SharedLimiter limiter = open_limiter({.url = proxy.url()});
+  wait_until_works(limiter);
+  std::vector<Question> questions;
+  for (int i = 0; i < 4; ++i) {
+    const QuotaSpec bucket = per(10'000 + i, Quota::kMaxPeriod);
+    questions.push_back({"own-" + std::to_string(i), Quota::make(bucket).value()});
+  }
+  std::atomic<std::size_t> strange = 0;
+  Crowd crowd(limiter, questions, [&](SharedLimiter& asked, const Question& question) {
+    Result<Decision> said = asked.check(question.key, question.quota);
+    if (said && said->limit() != question.quota.capacity()) ++strange;
+    return said;
+  });
+  Time mended{};
+  for (int i = 0; i < 5; ++i) {
+    crowd.wait_for_decisions(50);
+    proxy.delay(Direction::Replies, 50ms);
+    crowd.wait_for_errors(10);
+    proxy.pass();
+    mended = base::monotonic_now();
+  }
+  crowd.wait_for_decisions(200);
+  const Tally tally = crowd.stop();
+  report_recovery("replies 50 ms late, timeout 10 ms", tally, mended);
+  EXPECT_EQ(strange, 0U);
+  EXPECT_GT(tally.errors(ErrorCode::Timeout), 0U);
+  expect_sound(tally, questions, limiter, kDefaultTimeout);
+}
+
+TEST(Hang, BackPressureIsOverloadedAndChargesNothing) {
+  RedisServer server;
+  FaultProxy proxy(server.port());
+  RedisOptions options = patient(proxy.url());
+  options.max_waiting = 2;
+  SharedLimiter limiter = open_limiter(options);
+  wait_until_works(limiter);
+  proxy.delay(Direction::Replies, 5ms);
+  Crowd crowd(limiter, usual_questions());
+  crowd.wait_for_errors(100);
+  crowd.wait_for_decisions(100);
+  proxy.pass();
+  const Tally tally = crowd.stop();
+  report("six threads, two may wait", tally.summary());
+  EXPECT_EQ(tally.errors(), tally.errors(ErrorCode::Overloaded));
+  expect_sound(tally, usual_questions(), limiter, kPatientTimeout);
+}
+
+}  // namespace
+}  // namespace penstock::chaos

@@ -1,0 +1,61 @@
+#include "chaos/crowd.hpp"
+#include "servers/sentinel_group.hpp"
+#include "servers/wait.hpp"
+
+#include <gtest/gtest.h>
+
+namespace penstock::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+using servers::RedisServer;
+using servers::SentinelGroup;
+
+// A replica that says it follows may not have been sent anything yet.
+void wait_until_replicas_hear(SentinelGroup& group) {
+  servers::Session master = group.master().session();
+  servers::wait_until("a write to reach the replica", [&] {
+    master.must({"SET", "heard", "1"});
+    return master.must({"WAIT", "1", "1000"}).integer == 1;
+  });
+}
+
+// A master that is killed may have answered what its replica had not heard yet; one that is
+// replaced on request goes on answering until the sentinels have told it.
+TEST(Sentinel, FailoversOnRequestAndByDeathAreFollowed) {
+  SentinelGroup group;
+  SharedLimiter limiter = open_limiter(patient(group.url()));
+  wait_until_works(limiter);
+  wait_until_replicas_hear(group);
+  {
+    Crowd crowd(limiter, usual_questions());
+    crowd.wait_for_decisions(300);
+    const Time start = base::monotonic_now();
+    group.fail_over();
+    const Time mended = base::monotonic_now();
+    crowd.wait_for_decisions(300);
+    const Tally tally = crowd.stop();
+    report("SENTINEL FAILOVER", "until the sentinels agree " + text_of(mended - start));
+    report_recovery("SENTINEL FAILOVER", tally, mended);
+    expect_sound(tally, usual_questions(), limiter, kPatientTimeout, {start, mended + 100ms});
+  }
+  group.wait_until_whole();
+  for (const Question& question : usual_questions()) {
+    ASSERT_TRUE(limiter.reset(question.key));
+  }
+  wait_until_replicas_hear(group);
+  Crowd crowd(limiter, usual_questions());
+  crowd.wait_for_decisions(300);
+  const Time start = base::monotonic_now();
+  const RedisServer& killed = group.kill_master();
+  group.wait_for_master_other_than(killed.port());
+  const Time mended = base::monotonic_now();
+  crowd.wait_for_decisions(300);
+  const Tally tally = crowd.stop();
+  report("master killed", "until the sentinels agree " + text_of(mended - start));
+  report_recovery("master killed, followed by a sentinel", tally, mended);
+  expect_sound(tally, usual_questions(), limiter, kPatientTimeout, {start - 1s, start});
+}
+
+}  // namespace
+}  // namespace penstock::chaos

@@ -1,0 +1,99 @@
+#include "chaos/crowd.hpp"
+#include "servers/redis_server.hpp"
+#include "servers/test_certificates.hpp"
+#include "servers/wait.hpp"
+
+#include <gtest/gtest.h>
+
+namespace penstock::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+using servers::ClientCertificates;
+using servers::RedisServer;
+using servers::ServerTls;
+using servers::TestCertificates;
+
+class Tls : public testing::Test {
+ protected:
+  [[nodiscard]] ServerTls tls(const TestCertificates::Pair& pair,
+                              ClientCertificates clients = ClientCertificates::NotAsked) const {
+    return {.ca = certificates_.ca(),
+            .certificate = pair.certificate,
+            .key = pair.key,
+            .clients = clients};
+  }
+  [[nodiscard]] RedisOptions options(const RedisServer& server) const {
+    RedisOptions made = patient(server.url());
+    made.ca_file = certificates_.ca().string();
+    return made;
+  }
+  static Error refusal(RedisOptions options) {
+    SharedLimiter limiter = open_limiter(std::move(options));
+    Error error;
+    servers::wait_until(
+        "a refusal",
+        [&] {
+          const Result<Decision> said = limiter.check("key", kBucket);
+          if (!said) error = said.error();
+          return error.code == ErrorCode::Misconfigured;
+        },
+        5s);
+    return error;
+  }
+  static void expect_refused(RedisOptions options, std::string_view words) {
+    const Error error = refusal(std::move(options));
+    report("refused", text_of(error));
+    EXPECT_NE(error.detail.find("TLS"), std::string::npos) << error.detail;
+    EXPECT_NE(error.detail.find(words), std::string::npos) << error.detail;
+  }
+
+  TestCertificates certificates_;
+};
+
+TEST_F(Tls, AServerThatIsTrustedWorksAndIsFoundAgainAfterARestart) {
+  RedisServer server(
+      {.persistence = servers::Persistence::AppendOnly, .tls = tls(certificates_.server())});
+  SharedLimiter limiter = open_limiter(options(server));
+  Crowd crowd(limiter, usual_questions());
+  crowd.wait_for_decisions(300);
+  server.restart();
+  const Time mended = base::monotonic_now();
+  crowd.wait_for_decisions(300);
+  const Tally tally = crowd.stop();
+  report_recovery("restart, over TLS", tally, mended);
+  expect_sound(tally, usual_questions(), limiter, kPatientTimeout);
+}
+
+TEST_F(Tls, AnExpiredCertificateIsRefused) {
+  const RedisServer server({.tls = tls(certificates_.expired())});
+  expect_refused(options(server), "expired");
+}
+
+TEST_F(Tls, ACertificateForAnotherHostIsRefused) {
+  const RedisServer server({.tls = tls(certificates_.wrong_host())});
+  expect_refused(options(server), "another host");
+}
+
+TEST_F(Tls, ACertificateOfAnUnknownAuthorityIsRefused) {
+  const RedisServer server({.tls = tls(certificates_.stranger())});
+  expect_refused(options(server), "certificate");
+}
+
+TEST_F(Tls, AServerThatWantsAClientCertificateGetsIt) {
+  const RedisServer server({.tls = tls(certificates_.server(), ClientCertificates::Required)});
+  RedisOptions with = options(server);
+  with.certificate_file = certificates_.client().certificate.string();
+  with.key_file = certificates_.client().key.string();
+  SharedLimiter limiter = open_limiter(with);
+  wait_until_works(limiter);
+  EXPECT_TRUE(limiter.check("key", kBucket));
+}
+
+TEST_F(Tls, AMissingClientCertificateIsForTheOperator) {
+  const RedisServer server({.tls = tls(certificates_.server(), ClientCertificates::Required)});
+  expect_refused(options(server), "certificate");
+}
+
+}  // namespace
+}  // namespace penstock::chaos

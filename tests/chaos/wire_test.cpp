@@ -1,0 +1,153 @@
+// Faults of the network between the limiter and a server that is well.
+
+#include "chaos/crowd.hpp"
+#include "servers/fault_proxy.hpp"
+#include "servers/redis_server.hpp"
+#include "servers/wait.hpp"
+
+#include <gtest/gtest.h>
+
+namespace penstock::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+using servers::FaultProxy;
+using servers::RedisServer;
+
+class Wire : public testing::Test {
+ protected:
+  RedisServer server_;
+  FaultProxy proxy_{server_.port()};
+};
+
+// A limiter of its own for each byte: one whose connections are cut again and again would wait
+// longer each time before it makes the next.
+TEST_F(Wire, AReplyMayBeCutAtEveryByte) {
+  const Question question{"cut", kBucket};
+  std::size_t length = 0;
+  std::size_t allowed = 0;
+  {
+    SharedLimiter limiter = open_limiter(patient(proxy_.url()));
+    wait_until_works(limiter);
+    ASSERT_TRUE(limiter.check(question.key, question.quota));  // so that there is a state to tell
+    const std::uint64_t before = proxy_.counts().reply_bytes;
+    ASSERT_TRUE(limiter.check(question.key, question.quota));
+    length = proxy_.counts().reply_bytes - before;
+    allowed += 2;
+  }
+  ASSERT_GT(length, 30U);
+  Span slowest{};
+  for (std::size_t byte = 0; byte < length; ++byte) {
+    SCOPED_TRACE("cut after byte " + std::to_string(byte));
+    SharedLimiter limiter = open_limiter(patient(proxy_.url()));
+    ASSERT_LT(wait_until_works(limiter), kPatientTimeout + kMargin);
+    proxy_.cut_after(byte);
+    const Result<Decision> cut = limiter.check(question.key, question.quota);
+    const Time lost = base::monotonic_now();
+    ASSERT_FALSE(cut) << text_of(cut);
+    ASSERT_EQ(cut.error().code, ErrorCode::ConnectionLost) << text_of(cut);
+    const Result<Decision> next = limiter.check(question.key, question.quota);
+    slowest = std::max(slowest, base::monotonic_now() - lost);
+    ASSERT_TRUE(next) << text_of(next);
+    ++allowed;
+    // The server had executed the one that was cut.
+    ASSERT_EQ(question.quota.capacity() - next->remaining(), allowed + byte + 1);
+  }
+  report("cut within a reply", std::to_string(length) + " places, next answer after " +
+                                   text_of(slowest) + " at the most");
+}
+
+TEST_F(Wire, ConnectionsThatBreakUnderLoadLoseOnlyWhatWasUnderWay) {
+  SharedLimiter limiter = open_limiter(patient(proxy_.url()));
+  wait_until_works(limiter);
+  Crowd crowd(limiter, usual_questions());
+  Time mended{};
+  for (int i = 0; i < 3; ++i) {
+    crowd.wait_for_decisions(200);
+    if (i % 2 == 0) {
+      proxy_.reset();
+    } else {
+      proxy_.close();
+    }
+    mended = base::monotonic_now();
+  }
+  crowd.wait_for_decisions(200);
+  const Tally tally = crowd.stop();
+  report_recovery("three connections broken", tally, mended);
+  expect_sound(tally, usual_questions(), limiter, kPatientTimeout);
+  EXPECT_EQ(limiter.stats().connects, 4U);
+}
+
+TEST_F(Wire, BytesMayArriveOneByOne) {
+  SharedLimiter limiter = open_limiter(patient(proxy_.url()));
+  wait_until_works(limiter);
+  proxy_.slice(1, 20us);
+  Crowd crowd(limiter, usual_questions());
+  crowd.wait_for_decisions(100);
+  const Tally tally = crowd.stop();
+  proxy_.pass();
+  report("one byte at a time", tally.summary());
+  EXPECT_EQ(tally.errors(), 0U);
+  expect_sound(tally, usual_questions(), limiter, kPatientTimeout);
+}
+
+// What a checksum should have found. A decision may then be wrong, and the state that a reply shows
+// may send the limiter to another script: but nothing hangs or crashes, and it works again.
+TEST_F(Wire, CorruptedRepliesAreErrorsUntilTheyEnd) {
+  SharedLimiter limiter = open_limiter(patient(proxy_.url()));
+  wait_until_works(limiter);
+  Crowd crowd(limiter, usual_questions());
+  crowd.wait_for_decisions(200);
+  for (const std::uint64_t nth : {53U, 1U}) {
+    proxy_.corrupt(nth);
+    crowd.wait_for_errors(20);
+    proxy_.pass();
+    crowd.wait_for_decisions(20);
+  }
+  const Time mended = base::monotonic_now();
+  crowd.wait_for_decisions(200);
+  const Tally tally = crowd.stop();
+  report_recovery("corrupted replies", tally, mended);
+  expect_prompt(tally, kPatientTimeout);
+  EXPECT_EQ(tally.errors(),
+            tally.errors(ErrorCode::Protocol) + tally.errors(ErrorCode::ConnectionLost) +
+                tally.errors(ErrorCode::Timeout) + tally.errors(ErrorCode::Unavailable));
+  const std::vector<Question> questions = usual_questions();
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_GE(stored_usage(limiter, questions[i]), tally.allowed(i));
+  }
+}
+
+TEST_F(Wire, ANetworkThatSwallowsEverythingAndComesBack) {
+  SharedLimiter limiter = open_limiter({.url = proxy_.url()});
+  wait_until_works(limiter);
+  Crowd crowd(limiter, usual_questions());
+  crowd.wait_for_decisions(200);
+  proxy_.stall();
+  crowd.wait_for(500ms);
+  proxy_.pass();
+  const Time mended = base::monotonic_now();
+  crowd.wait_for_decisions(200);
+  const Tally tally = crowd.stop();
+  report_recovery("network silent for 500 ms, timeout 10 ms", tally, mended);
+  expect_sound(tally, usual_questions(), limiter, 10ms);
+}
+
+TEST_F(Wire, APortThatRefusesAndComesBack) {
+  SharedLimiter limiter = open_limiter(patient(proxy_.url()));
+  wait_until_works(limiter);
+  Crowd crowd(limiter, usual_questions());
+  crowd.wait_for_decisions(200);
+  proxy_.refuse();
+  proxy_.reset();
+  crowd.wait_for(300ms);
+  proxy_.pass();
+  const Time mended = base::monotonic_now();
+  crowd.wait_for_decisions(200);
+  const Tally tally = crowd.stop();
+  report_recovery("port refused for 300 ms", tally, mended);
+  expect_sound(tally, usual_questions(), limiter, kPatientTimeout);
+}
+
+}  // namespace
+}  // namespace penstock::chaos

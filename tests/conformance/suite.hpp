@@ -1,0 +1,87 @@
+#pragma once
+
+#include "conformance/place.hpp"
+#include "reference/quotas.hpp"
+#include "reference/show_decision.hpp"
+#include "servers/keys.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace penstock::conformance {
+
+// So long that nothing comes back while a test runs, and that hardly a test ever sees a window end.
+inline constexpr Duration kLong = Days{300};
+
+// The same limit, counted in this way.
+[[nodiscard]] inline Quota long_quota(std::int64_t limit, Algorithm algorithm) {
+  return reference::quota_of(limit, kLong, algorithm);
+}
+
+// A limiter at each place, without counts of others. Afterwards no key may be left that would never
+// expire.
+class Conformance : public ::testing::TestWithParam<PlaceKind> {
+ protected:
+  void SetUp() override {
+    if (!place().missing().empty()) GTEST_SKIP() << place().missing();
+    static int runs = 0;
+    run_ = ++runs;
+    limiter_ = place().limiter(prefix());
+  }
+
+  void TearDown() override {
+    limiter_.reset();
+    for (const servers::RedisServer* server : place().servers()) {
+      EXPECT_EQ(servers::keys_that_never_expire(*server), std::vector<std::string>{});
+    }
+  }
+
+  [[nodiscard]] static Place& place() { return place_of(GetParam()); }
+  [[nodiscard]] AnyLimiter& limiter() { return *limiter_; }
+  // That of this test, another one when it is repeated.
+  [[nodiscard]] std::string prefix() const {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    std::string name = test->name();
+    for (char& letter : name) {
+      if (letter == '/') letter = '.';
+    }
+    return name + "." + std::to_string(run_);
+  }
+
+  // An error is a failure of the test; what is returned then says no.
+  [[nodiscard]] static Decision must(const Result<Decision>& decision) {
+    EXPECT_TRUE(decision) << (decision ? "" : decision.error().detail);
+    return decision ? *decision : Decision{};
+  }
+  template <class T>
+  [[nodiscard]] static T must(const Result<T>& result) {
+    EXPECT_TRUE(result) << (result ? "" : result.error().detail);
+    return result ? *result : T{};
+  }
+
+  [[nodiscard]] Decision check(std::string_view key, const Quota& quota, std::uint64_t cost = 1) {
+    return must(limiter().check(key, quota, Cost{cost}));
+  }
+  [[nodiscard]] Decision check(std::string_view key, const Limits& limits, std::uint64_t cost = 1) {
+    return must(limiter().check(key, limits, Cost{cost}));
+  }
+  [[nodiscard]] bool takes(std::string_view key, const Quota& quota, std::uint64_t cost = 1) {
+    return check(key, quota, cost).allowed();
+  }
+  // By looking.
+  [[nodiscard]] std::uint32_t remaining(std::string_view key, const Quota& quota) {
+    return check(key, quota, 0).remaining();
+  }
+
+ private:
+  int run_ = 0;
+  std::unique_ptr<AnyLimiter> limiter_;
+};
+
+[[nodiscard]] inline std::string name_of(const ::testing::TestParamInfo<PlaceKind>& parameter) {
+  return to_string(parameter.param);
+}
+
+}  // namespace penstock::conformance

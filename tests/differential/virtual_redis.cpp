@@ -1,0 +1,160 @@
+#include "differential/virtual_redis.hpp"
+
+#include "redis/url.hpp"
+#include "redis_store/small_calls.hpp"
+#include "resp/command.hpp"
+
+#include <stdexcept>
+#include <string_view>
+
+namespace penstock::differential {
+namespace {
+
+constexpr std::string_view kClock = "local now = tonumber(redis.call('GET', 'clock'))\n";
+
+constexpr std::string_view kLook =
+    "local said = {}\n"
+    "for _, key in ipairs(KEYS) do\n"
+    "  said[#said + 1] = redis.call('GET', key)\n"
+    "  said[#said + 1] = redis.call('PEXPIRETIME', key)\n"
+    "end\n"
+    "return said\n";
+
+constexpr std::chrono::seconds kPatience{60};
+
+base::Deadline far() { return base::deadline_after(kPatience); }
+
+redis::Options options_for(const servers::RedisServer& server) {
+  redis::Options options{.url = redis::Url::parse(server.unix_url()).value()};
+  options.max_in_flight = 1'000'000;
+  return options;
+}
+
+}  // namespace
+
+class VirtualRedis::Answers final : public redis_store::Sink {
+ public:
+  explicit Answers(VirtualRedis& redis) : redis_(redis) {}
+
+  void on_decision(std::size_t question, const Result<Decision>& decision) override {
+    redis_.asked_[question]->emplace(decision);
+    --redis_.open_;
+  }
+
+ private:
+  VirtualRedis& redis_;
+};
+
+VirtualRedis::VirtualRedis()
+    : scripts_(kClock),
+      look_(redis::Script::from(std::string(kLook))),
+      answers_(std::make_unique<Answers>(*this)),
+      store_(std::make_unique<redis_store::RedisStore>(io_.get_executor(), options_for(server_),
+                                                       1'000'000, scripts_)) {
+  store_->start();
+  server_.must({"SCRIPT", "LOAD", look_.text});
+}
+
+VirtualRedis::~VirtualRedis() {
+  is_closing_ = true;
+  store_.reset();
+}
+
+void VirtualRedis::send(std::string bytes, std::function<void(const Result<resp::Value>&)> heard) {
+  redis::Command command;
+  command.bytes = std::move(bytes);
+  command.deadline = far();
+  ++open_;
+  store_->client().send(std::move(command),
+                        redis_store::reply_call([this, heard = std::move(heard)](const auto& said) {
+                          --open_;
+                          if (is_closing_) return;
+                          if (!said) throw std::runtime_error("Redis: " + said.error().detail);
+                          heard(said);
+                        }));
+}
+
+void VirtualRedis::set_clock(Instant now) {
+  const std::string micros = std::to_string(now.time_since_epoch().count());
+  send(resp::command({"SET", "clock", micros}), [](const auto&) {});
+}
+
+void VirtualRedis::start_over(Instant now) {
+  send(resp::command({"FLUSHDB"}), [](const auto&) {});
+  set_clock(now);
+  wait();
+}
+
+void VirtualRedis::check(const redis_store::KeyCheck& check,
+                         std::optional<Result<Decision>>& answer) {
+  asked_.push_back(&answer);
+  ++open_;
+  store_->check(check, far(), *answers_, asked_.size() - 1);
+}
+
+void VirtualRedis::check_together(redis_store::TogetherRequest request,
+                                  std::optional<Result<std::vector<Decision>>>& answer) {
+  ++open_;
+  store_->check_together(std::move(request), far(), [this, &answer](auto said) {
+    --open_;
+    answer.emplace(std::move(said));
+  });
+}
+
+void VirtualRedis::refund(redis_store::TogetherRequest request,
+                          std::optional<Result<std::vector<Decision>>>& answer) {
+  ++open_;
+  store_->refund(std::move(request), far(), [this, &answer](auto said) {
+    --open_;
+    answer.emplace(std::move(said));
+  });
+}
+
+void VirtualRedis::reset(std::vector<std::string> keys, std::optional<Result<bool>>& answer) {
+  ++open_;
+  store_->reset(std::move(keys), far(), [this, &answer](auto said) {
+    --open_;
+    answer.emplace(std::move(said));
+  });
+}
+
+void VirtualRedis::block(const std::string& key, Duration duration,
+                         std::optional<Result<bool>>& answer) {
+  ++open_;
+  store_->block(key, duration, far(), [this, &answer](auto said) {
+    --open_;
+    answer.emplace(std::move(said));
+  });
+}
+
+void VirtualRedis::remove(const std::string& key) {
+  send(resp::command({"DEL", key}), [](const auto&) {});
+}
+
+void VirtualRedis::wait() {
+  const base::Deadline end = far();
+  while (open_ > 0) {
+    io_.restart();
+    io_.run_one_for(std::chrono::milliseconds{100});
+    if (base::monotonic_now() > end) throw std::runtime_error("Redis does not answer");
+  }
+  asked_.clear();
+}
+
+std::vector<Stored> VirtualRedis::look(const std::vector<std::string>& keys) {
+  std::vector<Stored> stored(keys.size());
+  resp::CommandWriter writer(3 + keys.size());
+  writer.add("EVALSHA").add(look_.sha1).add_number(static_cast<std::int64_t>(keys.size()));
+  for (const std::string& key : keys) writer.add(key);
+  send(std::move(writer).take(), [&](const Result<resp::Value>& said) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const resp::Value& bytes = said->elements.at(2 * i);
+      if (bytes.is(resp::Value::Type::String)) stored[i].bytes = bytes.text;
+      stored[i].expires_ms = said->elements.at(2 * i + 1).integer;
+    }
+  });
+  wait();
+  return stored;
+}
+
+}  // namespace penstock::differential

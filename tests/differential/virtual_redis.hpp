@@ -1,0 +1,74 @@
+#pragma once
+
+#include "penstock/time.hpp"
+#include "redis_store/redis_store.hpp"
+#include "servers/redis_server.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace penstock::differential {
+
+// What a key holds in Redis.
+struct Stored {
+  std::optional<std::string> bytes{};
+  std::int64_t expires_ms = 0;  // PEXPIRETIME; -1 for a key that never expires, -2 for no key
+};
+
+// A real Redis with the real scripts, but for their clock: that is a key which the test sets. The
+// virtual present is a century ahead of the real one, so that no key expires meanwhile.
+//
+// Every question is asked when it is put, and answered by wait(). Thread-safety: none.
+class VirtualRedis {
+ public:
+  // Between these all sums that a script makes stay below 2^53, a bucket that takes 100 years to
+  // fill included.
+  static constexpr Instant kEarliest{Duration{4'000'000'000'000'000}};
+  static constexpr Instant kUsual{Duration{4'200'000'000'123'457}};
+  static constexpr Instant kLatest{Duration{5'500'000'000'000'000}};
+
+  VirtualRedis();
+  ~VirtualRedis();
+  VirtualRedis(const VirtualRedis&) = delete;
+  VirtualRedis& operator=(const VirtualRedis&) = delete;
+
+  void set_clock(Instant now);
+  // Without keys, and with this clock.
+  void start_over(Instant now);
+
+  // Questions up to the next wait() travel together, as those of many callers would.
+  void check(const redis_store::KeyCheck& check, std::optional<Result<Decision>>& answer);
+  void check_together(redis_store::TogetherRequest request,
+                      std::optional<Result<std::vector<Decision>>>& answer);
+  void refund(redis_store::TogetherRequest request,
+              std::optional<Result<std::vector<Decision>>>& answer);
+  void reset(std::vector<std::string> keys, std::optional<Result<bool>>& answer);
+  void block(const std::string& key, Duration duration, std::optional<Result<bool>>& answer);
+  void remove(const std::string& key);
+  // Until everything is answered. Throws when that takes too long.
+  void wait();
+
+  [[nodiscard]] std::vector<Stored> look(const std::vector<std::string>& keys);
+
+ private:
+  class Answers;
+
+  void send(std::string bytes, std::function<void(const Result<resp::Value>&)> heard);
+
+  servers::RedisServer server_;
+  redis_store::ScriptSet scripts_;
+  redis::Script look_;
+  boost::asio::io_context io_;
+  std::vector<std::optional<Result<Decision>>*> asked_;
+  std::size_t open_ = 0;
+  bool is_closing_ = false;
+  std::unique_ptr<Answers> answers_;
+  std::unique_ptr<redis_store::RedisStore> store_;
+};
+
+}  // namespace penstock::differential

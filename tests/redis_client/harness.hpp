@@ -1,0 +1,109 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "redis/client.hpp"
+#include "redis/hash_slot.hpp"
+#include "resp/command.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace penstock::redis_client {
+
+// A reply that may come later.
+using Answer = std::shared_ptr<std::optional<Result<resp::Value>>>;
+
+class AnswerCall : public redis::Call {
+ public:
+  explicit AnswerCall(Answer answer) : answer_(std::move(answer)) {}
+  void on_reply(Result<resp::Value> reply) override {
+    EXPECT_FALSE(answer_->has_value()) << "a call was answered twice";
+    answer_->emplace(std::move(reply));
+  }
+
+ private:
+  Answer answer_;
+};
+
+// A client with the loop it runs in.
+class Harness {
+ public:
+  explicit Harness(redis::Options options, std::vector<const redis::Script*> scripts = {}) {
+    options.on_event = [this](std::string_view text) { events.emplace_back(text); };
+    client =
+        std::make_unique<redis::Client>(io.get_executor(), std::move(options), std::move(scripts));
+    client->start();
+  }
+  explicit Harness(const std::string& url, std::vector<const redis::Script*> scripts = {})
+      : Harness(options_for(url), std::move(scripts)) {}
+
+  [[nodiscard]] static redis::Options options_for(const std::string& url) {
+    return {.url = *redis::Url::parse(url)};
+  }
+
+  [[nodiscard]] Answer send(redis::Command command, std::chrono::milliseconds budget) {
+    auto answer = std::make_shared<std::optional<Result<resp::Value>>>();
+    command.deadline = base::deadline_after(budget);
+    client->send(std::move(command), std::make_unique<AnswerCall>(answer));
+    return answer;
+  }
+  [[nodiscard]] Answer send(std::initializer_list<std::string_view> words,
+                            std::chrono::milliseconds budget = kPatience) {
+    const std::uint16_t slot = words.size() > 1 ? redis::hash_slot(words.begin()[1]) : 0;
+    return send({.bytes = resp::command(words), .slot = slot}, budget);
+  }
+
+  // Runs the loop until `done`, or for so long that it never will be.
+  bool run_until(const std::function<bool()>& done, std::chrono::milliseconds limit = kPatience) {
+    const base::Deadline end = base::deadline_after(limit);
+    while (!done() && base::monotonic_now() < end) {
+      io.restart();
+      io.run_one_for(std::chrono::milliseconds(10));
+    }
+    return done();
+  }
+  [[nodiscard]] Result<resp::Value> wait(const Answer& answer) {
+    if (!run_until([&] { return answer->has_value(); })) {
+      return Error{ErrorCode::InvalidInput, "never answered"};
+    }
+    return **answer;
+  }
+  [[nodiscard]] Result<resp::Value> ask(std::initializer_list<std::string_view> words,
+                                        std::chrono::milliseconds budget = kPatience) {
+    return wait(send(words, budget));
+  }
+  // Asks again and again until the reply is no error.
+  [[nodiscard]] bool ask_until_answered(std::initializer_list<std::string_view> words) {
+    const base::Deadline end = base::deadline_after(kPatience);
+    while (base::monotonic_now() < end) {
+      if (ask(words, std::chrono::milliseconds(500))) return true;
+      const base::Deadline next = base::deadline_after(std::chrono::milliseconds(5));
+      run_until([&] { return base::monotonic_now() >= next; });
+    }
+    return false;
+  }
+  [[nodiscard]] bool has_event(std::string_view part) const {
+    for (const std::string& event : events) {
+      if (event.find(part) != std::string::npos) return true;
+    }
+    return false;
+  }
+
+  static constexpr std::chrono::milliseconds kPatience{10'000};
+
+  boost::asio::io_context io;
+  std::vector<std::string> events;
+  std::unique_ptr<redis::Client> client;
+};
+
+}  // namespace penstock::redis_client

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "servers/redis_server.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace penstock::servers {
+
+// Every key that begins with this.
+[[nodiscard]] std::vector<std::string> keys_of(const RedisServer& server,
+                                               const std::string& start = "");
+
+// Keys that would stay for ever.
+[[nodiscard]] std::vector<std::string> keys_that_never_expire(const RedisServer& server);
+
+}  // namespace penstock::servers

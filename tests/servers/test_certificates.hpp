@@ -1,0 +1,39 @@
+#pragma once
+
+#include "servers/temp_directory.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace penstock::servers {
+
+// Certificates of an authority that nobody else trusts, made by `openssl` and gone with the object.
+// All files are PEM. Server certificates are for 127.0.0.1 and localhost unless they say otherwise.
+class TestCertificates {
+ public:
+  struct Pair {
+    std::filesystem::path certificate;
+    std::filesystem::path key;
+  };
+
+  TestCertificates();
+
+  [[nodiscard]] std::filesystem::path ca() const { return directory_ / "ca.pem"; }
+  [[nodiscard]] Pair server() const { return pair("server"); }
+  [[nodiscard]] Pair client() const { return pair("client"); }
+  // Server certificates that a client has to refuse.
+  [[nodiscard]] Pair expired() const { return pair("expired"); }        // yesterday
+  [[nodiscard]] Pair wrong_host() const { return pair("wrong_host"); }  // other.example
+  [[nodiscard]] Pair stranger() const { return pair("stranger"); }      // signed by stranger_ca()
+  [[nodiscard]] std::filesystem::path stranger_ca() const { return directory_ / "stranger_ca.pem"; }
+
+ private:
+  [[nodiscard]] Pair pair(const std::string& name) const;
+  void make_authority(const std::string& name) const;
+  void make(const std::string& name, const std::string& authority, const std::string& names,
+            int days) const;
+
+  TempDirectory directory_;
+};
+
+}  // namespace penstock::servers

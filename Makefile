@@ -9,7 +9,7 @@ TEST := ctest --parallel $(JOBS) --preset
 PROGRAM := build/release/penstock
 
 .PHONY: help deps deps-build deps-test build run test bench lint format install
-.PHONY: asan tsan sanitize tidy coverage long clean
+.PHONY: asan tsan sanitize tidy fuzz coverage long clean
 .NOTPARALLEL:
 
 help: ## list the commands
@@ -52,8 +52,18 @@ sanitize: deps ## all tests, those with real servers too, under both sanitizers
 	  ctest --test-dir build/$$tool-redis --label-regex '^(unit|redis)$$' --output-on-failure || exit 1; \
 	done
 
+# What was found worth keeping is the start of the next run.
+fuzz: deps ## each target of tests/fuzz for a minute; FUZZ_SECONDS=600 to choose
+	cmake --preset fuzz
+	$(BUILD) fuzz --target penstock_fuzz
+	for program in build/fuzz/tests/fuzz/*_fuzz; do \
+	  mkdir -p $$program.corpus && \
+	  $$program -max_total_time=$${FUZZ_SECONDS:-60} -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
+	    -print_final_stats=1 -artifact_prefix=$$program.found. $$program.corpus || exit 1; \
+	done
+
 # PENSTOCK_STEPS times as much as `make test` does, with other random numbers.
-long: deps sanitize ## sanitizers with real servers, then random tests; PENSTOCK_STEPS=50 to choose
+long: deps sanitize fuzz ## sanitizers with real servers, fuzzing, random tests; PENSTOCK_STEPS=50 to choose
 	cmake --preset release -DPENSTOCK_BUILD_TESTS=ON
 	$(BUILD) release --target penstock_differential_test penstock_properties_test
 	PENSTOCK_STEPS=$${PENSTOCK_STEPS:-20} build/release/tests/penstock_differential_test

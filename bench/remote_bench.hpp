@@ -37,7 +37,9 @@ class RemoteContender {
 };
 
 struct RemoteBenchOptions : Load {
-  Quota quota = per_day(1000);
+  static constexpr Quota kUsualQuota = per_day(1000);  // as StoreBenchOptions has it
+
+  Quota quota = kUsualQuota;
   unsigned batch = 1;
 };
 

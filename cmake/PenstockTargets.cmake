@@ -71,6 +71,31 @@ function(penstock_combine_layers)
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 endfunction()
 
+# Test programs are many and run shortly: compiling them is what `make test` waits for. With -O1, and
+# what all of them include compiled once, it takes two fifths of the time. ccache keeps nothing that
+# uses a precompiled header, so one or the other. GCC 12 forgets that precompiled headers are the
+# system's, and lets its false alarms about std::string through: nothing that is shipped uses them.
+function(penstock_compile_quickly target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(CMAKE_CXX_COMPILER_LAUNCHER OR NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    return()
+  endif()
+  if(NOT TARGET penstock_test_headers)
+    # A program, as its users are: position independence is part of what has to agree.
+    file(WRITE "${PROJECT_BINARY_DIR}/test_headers.cpp" "")
+    add_executable(penstock_test_headers EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/test_headers.cpp")
+    target_link_libraries(penstock_test_headers PRIVATE GTest::gtest_main Threads::Threads)
+    target_compile_options(penstock_test_headers PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_precompile_headers(penstock_test_headers PRIVATE
+      <gtest/gtest.h> <algorithm> <chrono> <functional> <map> <memory> <optional> <string> <thread>
+      <vector>)
+    penstock_developer_flags(penstock_test_headers)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM penstock_test_headers)
+  target_compile_options(${target} PRIVATE
+    -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+endfunction()
+
 # penstock_tests(name SOURCES ... [LABEL unit] [LIBRARIES ...]): one test program, one ctest entry.
 # Tests may look into src/; what they link is the library as it is installed.
 function(penstock_tests target)
@@ -89,6 +114,7 @@ function(penstock_tests target)
     ${tests_LIBRARIES} $<TARGET_NAME_IF_EXISTS:penstock_test_support> penstock
     GTest::gtest_main rapidcheck_gtest Boost::headers Threads::Threads)
   penstock_developer_flags(${target})
+  penstock_compile_quickly(${target})
   if(tests_LABEL STREQUAL unit)
     add_dependencies(penstock_unit_tests ${target})
   endif()

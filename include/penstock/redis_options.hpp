@@ -35,7 +35,7 @@ struct RedisOptions {
   // Questions that may wait for an answer at once; beyond it they fail with Overloaded.
   std::size_t max_waiting = 65'536;
   // After so many failures in a row a server is left alone for a while, and calls fail at once with
-  // Unavailable. One call then tries it; each failure doubles the pause, from the least to the
+  // Unavailable. A PING then tries it; each failure doubles the pause, from the least to the
   // most.
   unsigned breaker_failures = 5;
   Duration breaker_least = std::chrono::milliseconds{50};

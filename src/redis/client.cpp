@@ -26,4 +26,6 @@ std::string Client::address_of(NodeId node) const { return core_->address_of(nod
 
 ClientStats Client::stats() const noexcept { return core_->stats(); }
 
+std::shared_ptr<Refusal> Client::refusal() const { return core_->refusal(); }
+
 }  // namespace penstock::redis

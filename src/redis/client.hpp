@@ -3,6 +3,7 @@
 #include "base/deadline.hpp"
 #include "penstock/result.hpp"
 #include "redis/options.hpp"
+#include "redis/refusal.hpp"
 #include "redis/script.hpp"
 #include "resp/value.hpp"
 
@@ -86,6 +87,9 @@ class Client {
   // "host:port" or the path of the socket.
   [[nodiscard]] std::string address_of(NodeId node) const;
   [[nodiscard]] ClientStats stats() const noexcept;
+  // What send() would refuse now, to be looked at from any thread, also after the client is gone.
+  // In a cluster it depends on the slot, and nothing is ever put up.
+  [[nodiscard]] std::shared_ptr<Refusal> refusal() const;
 
  private:
   class Core;

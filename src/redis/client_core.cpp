@@ -105,6 +105,12 @@ std::string Client::Core::address_of(NodeId node) const {
   return node < nodes_.size() ? nodes_[node]->address() : "";
 }
 
+ClientStats Client::Core::stats() const noexcept {
+  ClientStats stats = stats_;
+  stats.fast_fails += refusal_->refused();
+  return stats;
+}
+
 void Client::Core::send(Command command, std::unique_ptr<Call> call) {
   auto pending = std::make_unique<Pending>();
   pending->command = std::move(command);
@@ -193,6 +199,15 @@ void Client::Core::on_connected(Node& /*node*/) { ++stats_.connects; }
 
 void Client::Core::on_trouble(Node& node) {
   if (router_ && router_->is_master(node.id())) want_map();
+}
+
+void Client::Core::on_refusal(Node& node) {
+  if (router_) return;
+  if (const Error* const why = node.refusal()) {
+    refusal_->put_up(*why);
+  } else {
+    refusal_->take_down();
+  }
 }
 
 void Client::Core::on_event(std::string_view text) {

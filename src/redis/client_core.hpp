@@ -34,13 +34,15 @@ class Client::Core : public NodeOwner, public std::enable_shared_from_this<Core>
   [[nodiscard]] bool is_cluster() const noexcept { return router_.has_value(); }
   [[nodiscard]] std::vector<NodeId> masters() const;
   [[nodiscard]] std::string address_of(NodeId node) const;
-  [[nodiscard]] const ClientStats& stats() const noexcept { return stats_; }
+  [[nodiscard]] ClientStats stats() const noexcept;
+  [[nodiscard]] std::shared_ptr<Refusal> refusal() const { return refusal_; }
 
   void on_reply(Node& node, PendingPtr pending, resp::Value reply) override;
   void on_unsent(Node& node, PendingPtr pending, Error why) override;
   void on_lost(Node& node, std::unique_ptr<Call> call, Error why) override;
   void on_connected(Node& node) override;
   void on_trouble(Node& node) override;
+  void on_refusal(Node& node) override;
   void on_event(std::string_view text) override;
   [[nodiscard]] bool wants_connection(const Node& node) const override;
 
@@ -74,6 +76,7 @@ class Client::Core : public NodeOwner, public std::enable_shared_from_this<Core>
   std::vector<std::shared_ptr<Node>> nodes_;  // by NodeId
   std::shared_ptr<SentinelLocator> sentinels_;
   ClientStats stats_;
+  std::shared_ptr<Refusal> refusal_ = std::make_shared<Refusal>();
   Outbox outbox_;
   RetryQueue retries_;
   boost::asio::steady_timer timer_;

@@ -1,12 +1,11 @@
 #include "redis/client.hpp"
 #include "redis_client/harness.hpp"
-#include "redis_client/test_server.hpp"
+#include "servers/redis_server.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 
 namespace penstock::redis {
 namespace {
@@ -14,10 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using redis_client::Answer;
 using redis_client::Harness;
-using redis_client::TestDirectory;
-using redis_client::TestServer;
-
-std::string url_of(const TestServer& server) { return "redis://" + server.address(); }
+using servers::RedisServer;
 
 std::string text_of(const Result<resp::Value>& reply) {
   if (!reply) return std::string(to_string(reply.error().code)) + ": " + reply.error().detail;
@@ -41,8 +37,8 @@ std::uint64_t info(Harness& harness, std::string_view name) {
 }
 
 TEST(ClientRedis, AnswersInOrder) {
-  const TestServer server;
-  Harness harness(url_of(server));
+  const RedisServer server;
+  Harness harness(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"PING"}));
   const Answer set = harness.send({"SET", "key", "value"});
   const Answer got = harness.send({"GET", "key"});
@@ -51,8 +47,8 @@ TEST(ClientRedis, AnswersInOrder) {
 }
 
 TEST(ClientRedis, CommandsOfOneTickLeaveInOneWrite) {
-  const TestServer server;
-  Harness harness(url_of(server));
+  const RedisServer server;
+  Harness harness(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"PING"}));
   const std::uint64_t before = info(harness, "total_reads_processed");
   std::vector<Answer> answers;
@@ -65,9 +61,9 @@ TEST(ClientRedis, CommandsOfOneTickLeaveInOneWrite) {
 }
 
 TEST(ClientRedis, AFlushedScriptIsNotNoticed) {
-  const TestServer server;
+  const RedisServer server;
   const Script script = Script::from("return redis.call('INCRBY', KEYS[1], ARGV[1])");
-  Harness harness(url_of(server), {&script});
+  Harness harness(server.url(), {&script});
   const auto run = [&] {
     return harness.wait(harness.send(
         {.bytes = resp::command({"EVALSHA", script.sha1, "1", "key", "5"}), .script = &script},
@@ -84,7 +80,7 @@ TEST(ClientRedis, AFlushedScriptIsNotNoticed) {
 }
 
 TEST(ClientRedis, AWrongPasswordIsMisconfiguredAndNotRepeated) {
-  const TestServer server({"--requirepass", "right"});
+  const RedisServer server({.password = "right"});
   Harness harness("redis://:wrong-one@" + server.address());
   ASSERT_TRUE(harness.run_until([&] { return harness.has_event("WRONGPASS"); }));
   const Result<resp::Value> reply = harness.ask({"PING"});
@@ -94,52 +90,50 @@ TEST(ClientRedis, AWrongPasswordIsMisconfiguredAndNotRepeated) {
 }
 
 TEST(ClientRedis, AMissingPasswordIsMisconfigured) {
-  const TestServer server({"--requirepass", "right"});
-  Harness harness(url_of(server));
+  const RedisServer server({.password = "right"});
+  Harness harness("redis://" + server.address());
   ASSERT_TRUE(harness.run_until([&] { return harness.has_event("connected"); }));
   EXPECT_EQ(code_of(harness.ask({"PING"})), ErrorCode::Misconfigured);
 }
 
 TEST(ClientRedis, UsesTheDatabaseOfTheUrl) {
-  const TestServer server({"--requirepass", "right"});
-  Harness harness("redis://:right@" + server.address() + "/3");
+  const RedisServer server({.password = "right"});
+  Harness harness(server.url() + "/3");
   ASSERT_TRUE(harness.ask_until_answered({"SET", "key", "in three"}));
   EXPECT_NE(text_of(harness.ask({"CLIENT", "INFO"})).find(" db=3 "), std::string::npos);
   EXPECT_NE(text_of(harness.ask({"CLIENT", "INFO"})).find(" name=penstock "), std::string::npos);
 }
 
 TEST(ClientRedis, SpeaksOverAUnixSocket) {
-  const TestDirectory directory;
-  const std::string socket = directory.file("redis.sock");
-  const TestServer server({"--port", "0", "--unixsocket", socket});
-  Harness harness("redis+unix://" + socket + "?db=2");
+  const RedisServer server;
+  Harness harness(server.unix_url() + "?db=2");
   ASSERT_TRUE(harness.ask_until_answered({"PING"}));
   EXPECT_NE(text_of(harness.ask({"CLIENT", "INFO"})).find(" db=2 "), std::string::npos);
-  EXPECT_EQ(harness.client->address_of(0), socket);
+  EXPECT_EQ(harness.client->address_of(0), (server.directory() / "redis.sock").string());
 }
 
 TEST(ClientRedis, StartsBeforeTheServerDoes) {
-  TestServer server;
+  RedisServer server;
   server.kill();
-  Harness harness(url_of(server));
+  Harness harness(server.url());
   const Result<resp::Value> early = harness.ask({"PING"});
   EXPECT_EQ(code_of(early), ErrorCode::Unavailable);
   EXPECT_EQ(early.error().detail, server.address() + ": Connection refused");
-  server.start();
+  server.restart();
   EXPECT_TRUE(harness.ask_until_answered({"PING"}));
 }
 
 TEST(ClientRedis, ACommandWaitsForTheFirstConnection) {
-  const TestServer server;
-  Harness probe(url_of(server));
+  const RedisServer server;
+  Harness probe(server.url());
   ASSERT_TRUE(probe.ask_until_answered({"PING"}));
-  Harness harness(url_of(server));
+  Harness harness(server.url());
   EXPECT_EQ(text_of(harness.ask({"PING"})), "PONG");
 }
 
 TEST(ClientRedis, RecoversFromAServerThatIsKilled) {
-  TestServer server;
-  Harness harness(url_of(server));
+  RedisServer server;
+  Harness harness(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"PING"}));
   const Answer blocked = harness.send({"BLPOP", "nothing", "0"});
   harness.run_until([&] { return blocked->has_value(); }, 20ms);
@@ -147,16 +141,16 @@ TEST(ClientRedis, RecoversFromAServerThatIsKilled) {
   EXPECT_EQ(code_of(harness.wait(blocked)), ErrorCode::ConnectionLost);
   ASSERT_TRUE(harness.run_until([&] { return harness.has_event("refused"); }));
   EXPECT_EQ(code_of(harness.ask({"PING"})), ErrorCode::Unavailable);
-  server.start();
+  server.restart();
   EXPECT_TRUE(harness.ask_until_answered({"PING"}));
   EXPECT_EQ(harness.client->stats().connects, 2U);
 }
 
 TEST(ClientRedis, AFrozenServerCostsOneDeadlineAndThenNothing) {
-  const TestServer server;
-  Harness harness(url_of(server));
+  RedisServer server;
+  Harness harness(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"PING"}));
-  server.freeze();
+  server.pause();
   std::vector<Answer> answers;
   const base::Deadline start = base::monotonic_now();
   for (int i = 0; i < 5; ++i) answers.push_back(harness.send({"INCR", "counter"}, 20ms));
@@ -175,36 +169,36 @@ TEST(ClientRedis, AFrozenServerCostsOneDeadlineAndThenNothing) {
   EXPECT_LT(times[times.size() / 2], 100us);
   EXPECT_EQ(harness.client->stats().fast_fails, fast_fails + 21);
 
-  server.thaw();
+  server.resume();
   EXPECT_TRUE(harness.ask_until_answered({"PING"}));
 }
 
 TEST(ClientRedis, ALateReplyIsNotGivenToTheNextCall) {
-  const TestServer server;
-  Harness harness(url_of(server));
+  RedisServer server;
+  Harness harness(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"SET", "key", "mine"}));
-  server.freeze();
+  server.pause();
   EXPECT_EQ(code_of(harness.ask({"ECHO", "late"}, 20ms)), ErrorCode::Timeout);
   const Answer next = harness.send({"GET", "key"});
-  server.thaw();
+  server.resume();
   EXPECT_EQ(text_of(harness.wait(next)), "mine");
   EXPECT_EQ(harness.client->stats().connects, 1U);
 }
 
 TEST(ClientRedis, AConnectionThatStaysSilentIsMadeAnew) {
-  const TestServer server;
-  Harness harness(url_of(server));
+  RedisServer server;
+  Harness harness(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"PING"}));
-  server.freeze();
+  server.pause();
   EXPECT_EQ(code_of(harness.ask({"PING"}, 10ms)), ErrorCode::Timeout);
   EXPECT_TRUE(harness.run_until([&] { return harness.has_event("connection lost: nothing"); }));
-  server.thaw();
+  server.resume();
   EXPECT_TRUE(harness.ask_until_answered({"PING"}));
 }
 
 TEST(ClientRedis, RefusesMoreCommandsThanItMayHold) {
-  const TestServer server;
-  Options options = Harness::options_for(url_of(server));
+  const RedisServer server;
+  Options options = Harness::options_for(server.url());
   options.max_in_flight = 3;
   Harness harness(std::move(options));
   ASSERT_TRUE(harness.ask_until_answered({"PING"}));
@@ -216,19 +210,19 @@ TEST(ClientRedis, RefusesMoreCommandsThanItMayHold) {
 }
 
 TEST(ClientRedis, AReplicaIsRefused) {
-  const TestServer master;
-  const TestServer replica({"--replicaof", "127.0.0.1", std::to_string(master.port())});
-  Harness harness(url_of(replica));
+  const RedisServer master;
+  const RedisServer replica({.config = {"replicaof 127.0.0.1 " + std::to_string(master.port())}});
+  Harness harness(replica.url());
   EXPECT_TRUE(
       harness.run_until([&] { return harness.has_event("is not a master but \"slave\""); }));
   EXPECT_EQ(code_of(harness.ask({"PING"})), ErrorCode::Unavailable);
 }
 
 TEST(ClientRedis, AMasterThatIsDemotedIsLeftAndTakenBack) {
-  const TestServer other;
-  const TestServer server;
-  Harness harness(url_of(server));
-  Harness operator_of(url_of(server));
+  const RedisServer other;
+  const RedisServer server;
+  Harness harness(server.url());
+  Harness operator_of(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"PING"}));
   ASSERT_TRUE(operator_of.ask_until_answered({"PING"}));
   ASSERT_TRUE(operator_of.ask({"REPLICAOF", "127.0.0.1", std::to_string(other.port())}));
@@ -239,8 +233,8 @@ TEST(ClientRedis, AMasterThatIsDemotedIsLeftAndTakenBack) {
 }
 
 TEST(ClientRedis, AFullServerIsReportedAtOnceInItsOwnWords) {
-  const TestServer server;
-  Harness harness(url_of(server));
+  const RedisServer server;
+  Harness harness(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"CONFIG", "SET", "maxmemory", "1"}));
   const Result<resp::Value> reply = harness.ask({"SET", "key", "1"});
   EXPECT_EQ(code_of(reply), ErrorCode::Unavailable);
@@ -249,8 +243,8 @@ TEST(ClientRedis, AFullServerIsReportedAtOnceInItsOwnWords) {
 }
 
 TEST(ClientRedis, OtherErrorsKeepTheServersWords) {
-  const TestServer server;
-  Harness harness(url_of(server));
+  const RedisServer server;
+  Harness harness(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"SET", "key", "text"}));
   const Result<resp::Value> reply = harness.ask({"INCR", "key"});
   EXPECT_EQ(code_of(reply), ErrorCode::Protocol);
@@ -259,8 +253,8 @@ TEST(ClientRedis, OtherErrorsKeepTheServersWords) {
 }
 
 TEST(ClientRedis, ClosingTellsWhoeverStillWaits) {
-  const TestServer server;
-  Harness harness(url_of(server));
+  const RedisServer server;
+  Harness harness(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"PING"}));
   const Answer in_flight = harness.send({"BLPOP", "nothing", "0"});
   harness.run_until([&] { return in_flight->has_value(); }, 20ms);
@@ -283,8 +277,8 @@ class ClosingCall : public Call {
 };
 
 TEST(ClientRedis, MayBeClosedFromWithinAReply) {
-  const TestServer server;
-  Harness harness(url_of(server));
+  const RedisServer server;
+  Harness harness(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"PING"}));
   harness.client->send(
       {.bytes = resp::command({"PING"}), .deadline = base::deadline_after(Harness::kPatience)},

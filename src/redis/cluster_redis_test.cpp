@@ -1,82 +1,32 @@
 #include "redis/client.hpp"
 #include "redis/hash_slot.hpp"
 #include "redis_client/harness.hpp"
-#include "redis_client/test_server.hpp"
+#include "servers/cluster.hpp"
 
 #include <gtest/gtest.h>
-
-#include <array>
-#include <memory>
 
 namespace penstock::redis {
 namespace {
 
-using namespace std::chrono_literals;
 using redis_client::Answer;
-using redis_client::free_port;
 using redis_client::Harness;
-using redis_client::TestServer;
+using servers::Cluster;
+using servers::RedisServer;
+using servers::SlotMigration;
 
 std::string text_of(const Result<resp::Value>& reply) {
   if (!reply) return std::string(to_string(reply.error().code)) + ": " + reply.error().detail;
   return reply->text;
 }
 
-// A member of a cluster, with a connection of its own for the operator.
-struct Member {
-  Member()
-      : server({"--cluster-enabled", "yes", "--cluster-port", std::to_string(free_port()),
-                "--cluster-node-timeout", "1000", "--repl-diskless-sync-delay", "0"}),
-        admin("redis://" + server.address()) {
-    EXPECT_TRUE(admin.ask_until_answered({"PING"}));
-    id = text_of(admin.ask({"CLUSTER", "MYID"}));
-  }
-  [[nodiscard]] std::string bus_port() {
-    const std::string text = text_of(admin.ask({"CLUSTER", "NODES"}));
-    const std::size_t at = text.find('@') + 1;
-    return text.substr(at, text.find_first_of(", ", at) - at);
-  }
+// A master that has not the slot.
+RedisServer& master_other_than(Cluster& cluster, const RedisServer& owner) {
+  return &owner == &cluster.node(0) ? cluster.node(1) : cluster.node(0);
+}
 
-  TestServer server;
-  Harness admin;
-  std::string id;
-};
-
-// Three masters that share the slots.
-class ClusterRedis : public testing::Test {
- protected:
-  void SetUp() override {
-    for (std::unique_ptr<Member>& member : masters_) member = std::make_unique<Member>();
-    constexpr std::array<const char*, 4> kBounds{"0", "5461", "10923", "16384"};
-    for (std::size_t i = 0; i < masters_.size(); ++i) {
-      const std::string last = std::to_string(std::stoi(kBounds[i + 1]) - 1);
-      ASSERT_TRUE(masters_[i]->admin.ask({"CLUSTER", "ADDSLOTSRANGE", kBounds[i], last}));
-      // Or they would have to agree on epochs first.
-      const std::string epoch = std::to_string(i + 1);
-      ASSERT_TRUE(masters_[i]->admin.ask({"CLUSTER", "SET-CONFIG-EPOCH", epoch}));
-      if (i > 0) meet(*masters_[i]);
-    }
-    for (const std::unique_ptr<Member>& member : masters_) {
-      ASSERT_TRUE(member->admin.run_until([&] {
-        const std::string info = text_of(member->admin.ask({"CLUSTER", "INFO"}));
-        return info.find("cluster_state:ok") != std::string::npos &&
-               info.find("cluster_known_nodes:3") != std::string::npos;
-      }));
-    }
-  }
-  void meet(Member& member) {
-    const std::string port = std::to_string(member.server.port());
-    ASSERT_TRUE(masters_[0]->admin.ask({"CLUSTER", "MEET", "127.0.0.1", port, member.bus_port()}));
-  }
-  [[nodiscard]] std::string url() const {
-    return "redis-cluster://" + masters_[0]->server.address() + "," + masters_[1]->server.address();
-  }
-
-  std::array<std::unique_ptr<Member>, 3> masters_;
-};
-
-TEST_F(ClusterRedis, FindsEveryKeyOnItsMaster) {
-  Harness harness(url());
+TEST(ClusterRedis, FindsEveryKeyOnItsMaster) {
+  Cluster cluster;
+  Harness harness(cluster.url());
   std::vector<Answer> answers;
   for (int i = 0; i < 100; ++i) {
     answers.push_back(harness.send({"SET", "key" + std::to_string(i), "value"}));
@@ -88,8 +38,9 @@ TEST_F(ClusterRedis, FindsEveryKeyOnItsMaster) {
   EXPECT_EQ(harness.client->stats().connects, 3U);
 }
 
-TEST_F(ClusterRedis, ACommandCanBeForOneNode) {
-  Harness harness(url());
+TEST(ClusterRedis, ACommandCanBeForOneNode) {
+  Cluster cluster;
+  Harness harness(cluster.url());
   ASSERT_TRUE(harness.ask_until_answered({"SET", "key", "value"}));
   for (const NodeId node : harness.client->masters()) {
     const Answer info = harness.send({.bytes = resp::command({"INFO", "server"}), .node = node},
@@ -100,67 +51,46 @@ TEST_F(ClusterRedis, ACommandCanBeForOneNode) {
   }
 }
 
-TEST_F(ClusterRedis, FollowsASlotThatIsMovedAway) {
-  Harness harness(url());
+TEST(ClusterRedis, FollowsASlotThatIsMovedAway) {
+  Cluster cluster;
+  const std::uint16_t slot = hash_slot("key");
+  Harness harness(cluster.url());
   ASSERT_TRUE(harness.ask_until_answered({"SET", "key", "value"}));
-  const std::string slot = std::to_string(hash_slot("key"));
-  Member& from = *masters_[hash_slot("key") / 5462];
-  Member& to = *masters_[(hash_slot("key") / 5462 + 1) % 3];
+  SlotMigration migration(cluster, slot, master_other_than(cluster, cluster.master_of_slot(slot)));
 
   // While it moves: what is still there is found there, what is not is ASKed for at the new place.
-  ASSERT_TRUE(to.admin.ask({"CLUSTER", "SETSLOT", slot, "IMPORTING", from.id}));
-  ASSERT_TRUE(from.admin.ask({"CLUSTER", "SETSLOT", slot, "MIGRATING", to.id}));
+  migration.begin();
   EXPECT_EQ(text_of(harness.ask({"GET", "key"})), "value");
   EXPECT_EQ(harness.client->stats().retries, 0U);
   EXPECT_EQ(text_of(harness.ask({"SET", "{key}new", "fresh"})), "OK");
   EXPECT_EQ(text_of(harness.ask({"GET", "{key}new"})), "fresh");
   EXPECT_EQ(harness.client->stats().retries, 2U);
 
-  const std::string port = std::to_string(to.server.port());
-  ASSERT_TRUE(from.admin.ask({"MIGRATE", "127.0.0.1", port, "key", "0", "1000"}));
-  ASSERT_TRUE(to.admin.ask({"CLUSTER", "SETSLOT", slot, "NODE", to.id}));
-  ASSERT_TRUE(from.admin.ask({"CLUSTER", "SETSLOT", slot, "NODE", to.id}));
+  migration.move_all_keys();
+  migration.finish();
   EXPECT_EQ(text_of(harness.ask({"GET", "key"})), "value");
   EXPECT_EQ(harness.client->stats().retries, 3U);
   EXPECT_EQ(text_of(harness.ask({"GET", "key"})), "value");
   EXPECT_EQ(harness.client->stats().retries, 3U);
 }
 
-TEST_F(ClusterRedis, FollowsAFailover) {
-  Member replica;
-  meet(replica);
-  ASSERT_TRUE(replica.admin.run_until([&] {
-    return text_of(replica.admin.ask({"CLUSTER", "INFO"})).find("cluster_known_nodes:4") !=
-           std::string::npos;
-  }));
-  Member& master = *masters_[hash_slot("key") / 5462];
-  ASSERT_TRUE(replica.admin.ask_until_answered({"CLUSTER", "REPLICATE", master.id}));
-  ASSERT_TRUE(master.admin.run_until([&] {
-    return text_of(master.admin.ask({"INFO", "replication"})).find("state=online") !=
-           std::string::npos;
-  }));
-  // The others must have heard of the replica to vote for it.
-  for (const std::unique_ptr<Member>& member : masters_) {
-    ASSERT_TRUE(member->admin.run_until([&] {
-      const Result<resp::Value> replicas = member->admin.ask({"CLUSTER", "REPLICAS", master.id});
-      return replicas && replicas->elements.size() == 1;
-    }));
-  }
-  Options options = Harness::options_for(
-      "redis-cluster://" + masters_[(hash_slot("key") / 5462 + 1) % 3]->server.address());
-  Harness harness(std::move(options));
+TEST(ClusterRedis, FollowsAFailover) {
+  Cluster cluster;
+  const std::uint16_t slot = hash_slot("key");
+  const RedisServer& seed = master_other_than(cluster, cluster.master_of_slot(slot));
+  Harness harness("redis-cluster://" + seed.address());
   ASSERT_TRUE(harness.ask_until_answered({"SET", "key", "value"}));
-  master.server.kill();
+  const RedisServer& killed = cluster.kill_master_of_slot(slot);
+  cluster.wait_for_other_master(slot, killed);
   EXPECT_TRUE(harness.ask_until_answered({"SET", "key", "again"}));
   EXPECT_EQ(text_of(harness.ask({"GET", "key"})), "again");
 }
 
-TEST_F(ClusterRedis, AFlushedScriptIsNotNoticed) {
+TEST(ClusterRedis, AFlushedScriptIsNotNoticed) {
+  Cluster cluster;
   const Script script = Script::from("return redis.call('INCRBY', KEYS[1], ARGV[1])");
-  Harness harness(url(), {&script});
-  for (const std::unique_ptr<Member>& member : masters_) {
-    ASSERT_TRUE(member->admin.ask({"SCRIPT", "FLUSH"}));
-  }
+  Harness harness(cluster.url(), {&script});
+  for (std::size_t i = 0; i < Cluster::kMasters; ++i) cluster.node(i).must({"SCRIPT", "FLUSH"});
   const Answer answer =
       harness.send({.bytes = resp::command({"EVALSHA", script.sha1, "1", "counter", "5"}),
                     .script = &script,
@@ -172,7 +102,7 @@ TEST_F(ClusterRedis, AFlushedScriptIsNotNoticed) {
 }
 
 TEST(ClusterRedisSeeds, SaysWhyNoneAnswers) {
-  TestServer dead;
+  RedisServer dead;
   dead.kill();
   Harness harness("redis-cluster://" + dead.address());
   const Result<resp::Value> reply = harness.ask({"GET", "key"});
@@ -182,9 +112,7 @@ TEST(ClusterRedisSeeds, SaysWhyNoneAnswers) {
 }
 
 TEST(ClusterRedisSeeds, AServerThatIsNoClusterIsForTheOperator) {
-  const TestServer server;
-  Harness operator_of("redis://" + server.address());
-  ASSERT_TRUE(operator_of.ask_until_answered({"PING"}));
+  const RedisServer server;
   Harness harness("redis-cluster://" + server.address());
   const Result<resp::Value> reply = harness.ask({"GET", "key"});
   ASSERT_FALSE(reply);

@@ -70,9 +70,8 @@ std::vector<PendingPtr> Node::stop() {
 }
 
 std::optional<Error> Node::submit(PendingPtr& pending) {
-  if (failure_) return failure_;
   start();
-  if (!breaker_.lets_through()) return breaker_error_;
+  if (const Error* const why = refusal()) return *why;
   if (queue_.size() >= settings_->options.max_in_flight) {
     return Error{ErrorCode::Overloaded, address_ + ": too many commands are waiting"};
   }
@@ -80,6 +79,11 @@ std::optional<Error> Node::submit(PendingPtr& pending) {
   arm_timer(queue_.next_deadline());
   schedule_flush();
   return std::nullopt;
+}
+
+const Error* Node::refusal() const noexcept {
+  if (failure_) return &*failure_;
+  return breaker_.lets_through() ? nullptr : &breaker_error_;
 }
 
 void Node::reconnect(std::string_view why) {
@@ -179,6 +183,7 @@ void Node::on_connected(std::shared_ptr<Connection> connection) {
   last_received_ = connected_at_;
   tell(*owner, address_ + ": connected");
   count_success(*owner);
+  owner->on_refusal(*this);
   owner->on_connected(*this);
   schedule_flush();
 }
@@ -189,6 +194,7 @@ void Node::on_connect_failed(Error why) {
   tell(*owner, why.detail);
   failure_ = std::move(why);
   count_failure(*owner, base::monotonic_now());
+  owner->on_refusal(*this);
   for (PendingPtr& pending : queue_.take_waiting()) {
     owner->on_unsent(*this, std::move(pending), *failure_);
   }
@@ -214,6 +220,7 @@ bool Node::goes_to_rest() {
   if (owner->wants_connection(*this)) return false;
   started_ = false;
   failure_.reset();
+  owner->on_refusal(*this);
   const Error why{ErrorCode::Unavailable, address_ + ": no longer a master"};
   for (PendingPtr& pending : queue_.take_waiting()) {
     owner->on_unsent(*this, std::move(pending), why);
@@ -337,14 +344,15 @@ void Node::send_probe(Time now) {
 void Node::count_failure(NodeOwner& owner, Time now) {
   if (breaker_.on_failure(now, random()) != CircuitBreaker::Change::Opened) return;
   breaker_error_ = {ErrorCode::Unavailable, address_ + ": not asked, because it failed repeatedly"};
+  owner.on_refusal(*this);
   tell(owner, address_ + ": breaker open");
   owner.on_trouble(*this);
 }
 
 void Node::count_success(NodeOwner& owner) {
-  if (breaker_.on_success() == CircuitBreaker::Change::Closed) {
-    tell(owner, address_ + ": breaker closed");
-  }
+  if (breaker_.on_success() != CircuitBreaker::Change::Closed) return;
+  owner.on_refusal(*this);
+  tell(owner, address_ + ": breaker closed");
 }
 
 }  // namespace penstock::redis

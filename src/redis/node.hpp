@@ -53,6 +53,8 @@ class NodeOwner {
   virtual void on_connected(Node& node) = 0;
   // It cannot be reached, or its breaker has opened.
   virtual void on_trouble(Node& node) = 0;
+  // What Node::refusal() says has changed.
+  virtual void on_refusal(Node& node) = 0;
   virtual void on_event(std::string_view text) = 0;
   // Whether a connection that is lost, or cannot be made, shall be tried for again. If not, the
   // next command starts the node afresh.
@@ -105,6 +107,8 @@ class Node : public std::enable_shared_from_this<Node> {
   // Takes the command, and starts if need be, unless it is refused: then `pending` stays with the
   // caller.
   [[nodiscard]] std::optional<Error> submit(PendingPtr& pending);
+  // What every command is refused with now, until a connection or a probe succeeds.
+  [[nodiscard]] const Error* refusal() const noexcept;
 
   // Makes a new connection as soon as what is in flight has been answered; at once if not
   // connected.

@@ -25,6 +25,7 @@ class BlockingStore::Loop {
       : work_(boost::asio::make_work_guard(context_)),
         store_(
             std::make_unique<RedisStore>(context_.get_executor(), std::move(options), max_waiting)),
+        refusal_(store_->client().refusal()),
         thread_([this] { run(); }) {}
 
   // Without memory for one job more the process ends, as it would anywhere else.
@@ -48,6 +49,8 @@ class BlockingStore::Loop {
     }
     if (was_empty) boost::asio::post(context_, [this] { take_jobs(); });
   }
+
+  [[nodiscard]] std::optional<Error> refuse() { return refusal_->refuse(); }
 
  private:
   void run() {
@@ -74,6 +77,8 @@ class BlockingStore::Loop {
   // Only touched by the thread:
   std::vector<Job> taken_;
   std::unique_ptr<RedisStore> store_;
+  // Touched by all:
+  std::shared_ptr<redis::Refusal> refusal_;
   std::thread thread_;
 };
 
@@ -96,6 +101,12 @@ Answer BlockingStore::wait_for(Start start) {
   });
   answered.acquire();
   return *std::move(answer);
+}
+
+template <class Value, class Start>
+Result<Value> BlockingStore::ask(Start start) {
+  if (std::optional<Error> refused = loop_->refuse()) return *std::move(refused);
+  return wait_for<Result<Value>>(std::move(start));
 }
 
 namespace {
@@ -128,6 +139,10 @@ Result<Decision> strictest_of(Result<std::vector<Decision>> decisions) {
 void BlockingStore::check_each(std::span<const Check> checks, std::span<Result<Decision>> results) {
   PENSTOCK_CHECK(results.size() == checks.size());
   if (checks.empty()) return;
+  if (const std::optional<Error> refused = loop_->refuse()) {
+    std::fill(results.begin(), results.end(), *refused);
+    return;
+  }
   BatchSink sink(results);
   const base::Deadline until = deadline();
   // Copies, but for the sink: the last answer may be given at once, and whoever asked is gone then.
@@ -151,7 +166,7 @@ Result<Decision> BlockingStore::check(std::string_view key, const Quota& quota, 
 Result<Decision> BlockingStore::check(std::string_view key, const Limits& limits, Cost cost) {
   if (limits.size() == 0) return Decision::allow(0, 0, Duration{0});
   const base::Deadline until = deadline();
-  return strictest_of(wait_for<Result<std::vector<Decision>>>([&](RedisStore& store, auto answer) {
+  return strictest_of(ask<std::vector<Decision>>([&](RedisStore& store, auto answer) {
     store.check_together(request_for(layout_, key, limits, cost), until, answer);
   }));
 }
@@ -160,7 +175,7 @@ Result<Decision> BlockingStore::check_all(std::span<const Check> checks, std::sp
   PENSTOCK_CHECK(each.empty() || each.size() == checks.size());
   if (checks.empty()) return Decision::allow(0, 0, Duration{0});  // nothing limits it
   const base::Deadline until = deadline();
-  auto decisions = wait_for<Result<std::vector<Decision>>>([&](RedisStore& store, auto answer) {
+  auto decisions = ask<std::vector<Decision>>([&](RedisStore& store, auto answer) {
     store.check_together(request_for(layout_, checks), until, answer);
   });
   if (decisions && !each.empty()) std::copy(decisions->begin(), decisions->end(), each.begin());
@@ -170,7 +185,7 @@ Result<Decision> BlockingStore::check_all(std::span<const Check> checks, std::sp
 Result<Decision> BlockingStore::refund(std::string_view key, const Quota& quota, Cost cost) {
   const Check check{.key = key, .quota = quota, .cost = cost};
   const base::Deadline until = deadline();
-  return strictest_of(wait_for<Result<std::vector<Decision>>>([&](RedisStore& store, auto answer) {
+  return strictest_of(ask<std::vector<Decision>>([&](RedisStore& store, auto answer) {
     store.refund(request_for(layout_, {&check, 1}), until, answer);
   }));
 }
@@ -178,14 +193,14 @@ Result<Decision> BlockingStore::refund(std::string_view key, const Quota& quota,
 Result<Decision> BlockingStore::refund(std::string_view key, const Limits& limits, Cost cost) {
   if (limits.size() == 0) return Decision::allow(0, 0, Duration{0});
   const base::Deadline until = deadline();
-  return strictest_of(wait_for<Result<std::vector<Decision>>>([&](RedisStore& store, auto answer) {
+  return strictest_of(ask<std::vector<Decision>>([&](RedisStore& store, auto answer) {
     store.refund(request_for(layout_, key, limits, cost), until, answer);
   }));
 }
 
 Result<bool> BlockingStore::reset(std::string_view key) {
   const base::Deadline until = deadline();
-  return wait_for<Result<bool>>(
+  return ask<bool>(
       [&](RedisStore& store, auto answer) { store.reset({layout_.limit(key)}, until, answer); });
 }
 
@@ -196,14 +211,13 @@ Result<bool> BlockingStore::reset(std::string_view key, const Limits& limits) {
     keys.push_back(layout_.limit(key, limits[i].name));
   }
   const base::Deadline until = deadline();
-  return wait_for<Result<bool>>(
-      [&](RedisStore& store, auto answer) { store.reset(keys, until, answer); });
+  return ask<bool>([&](RedisStore& store, auto answer) { store.reset(keys, until, answer); });
 }
 
 Result<bool> BlockingStore::block(std::string_view key, Duration duration) {
   const Duration lasting = std::clamp<Duration>(duration, Duration{0}, Quota::kMaxRefill);
   const base::Deadline until = deadline();
-  return wait_for<Result<bool>>([&](RedisStore& store, auto answer) {
+  return ask<bool>([&](RedisStore& store, auto answer) {
     store.block(layout_.limit(key), lasting, until, answer);
   });
 }
@@ -211,20 +225,19 @@ Result<bool> BlockingStore::block(std::string_view key, Duration duration) {
 Result<std::int64_t> BlockingStore::add(const std::string& counter, std::int64_t delta,
                                         std::optional<Duration> lifetime) {
   const base::Deadline until = deadline();
-  return wait_for<Result<std::int64_t>>(
+  return ask<std::int64_t>(
       [&](RedisStore& store, auto answer) { store.add(counter, delta, lifetime, until, answer); });
 }
 
 Result<std::int64_t> BlockingStore::get(const std::string& counter) {
   const base::Deadline until = deadline();
-  return wait_for<Result<std::int64_t>>(
+  return ask<std::int64_t>(
       [&](RedisStore& store, auto answer) { store.get(counter, until, answer); });
 }
 
 Result<bool> BlockingStore::remove(const std::vector<std::string>& counters) {
   const base::Deadline until = deadline();
-  return wait_for<Result<bool>>(
-      [&](RedisStore& store, auto answer) { store.remove(counters, until, answer); });
+  return ask<bool>([&](RedisStore& store, auto answer) { store.remove(counters, until, answer); });
 }
 
 Result<resp::Value> BlockingStore::command(std::string bytes, std::optional<redis::NodeId> node,
@@ -234,7 +247,7 @@ Result<resp::Value> BlockingStore::command(std::string bytes, std::optional<redi
   command.node = node;
   command.slot = slot;
   command.deadline = base::deadline_after(timeout);
-  return wait_for<Result<resp::Value>>([&](RedisStore& store, auto answer) {
+  return ask<resp::Value>([&](RedisStore& store, auto answer) {
     store.client().send(std::move(command), reply_call(answer));
   });
 }

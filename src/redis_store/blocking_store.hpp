@@ -19,7 +19,8 @@
 namespace penstock::redis_store {
 
 // The shared store for callers who wait: one thread of its own runs it, and calls of any thread are
-// handed over to that one. Those that arrive together travel together.
+// handed over to that one. Those that arrive together travel together. While the one server there
+// is cannot be asked, calls fail where they were made.
 //
 // Thread-safety: all members, from any thread.
 class BlockingStore {
@@ -64,6 +65,9 @@ class BlockingStore {
   // Runs `start` on the thread of the store, with a function to call with the answer, and waits.
   template <class Answer, class Start>
   Answer wait_for(Start start);
+  // The same for a question to Redis, which may be refused here already.
+  template <class Value, class Start>
+  Result<Value> ask(Start start);
 
   [[nodiscard]] base::Deadline deadline() const { return base::deadline_after(timeout_); }
 

@@ -7,7 +7,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <future>
 #include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace penstock::chaos {
 namespace {
@@ -58,6 +65,88 @@ TEST(Hang, AFrozenRedisCostsOneTimeoutAndThenNothing) {
   EXPECT_LT(p99, kDefaultTimeout);
   report_recovery("SIGSTOP for 2 s", tally, mended);
   expect_sound(tally, usual_questions(), limiter, kDefaultTimeout);
+}
+
+// Everything that asks Redis, by the name it has in SharedLimiter.
+std::vector<std::pair<std::string, std::function<std::optional<Error>(SharedLimiter&)>>>
+all_questions() {
+  const auto error_of = [](const auto& said) {
+    return said ? std::nullopt : std::optional<Error>(said.error());
+  };
+  static const Limits limits = Limits::make({{"small", kSmall}}).value();
+  static const std::vector<Check> checks{{.key = "one", .quota = kBucket},
+                                         {.key = "two", .quota = kWindow}};
+  return {
+      {"check", [=](auto& asked) { return error_of(asked.check("key", kBucket)); }},
+      {"check of limits", [=](auto& asked) { return error_of(asked.check("key", limits)); }},
+      {"check_all", [=](auto& asked) { return error_of(asked.check_all(checks)); }},
+      {"check_each",
+       [=](auto& asked) {
+         std::vector<Result<Decision>> results(checks.size(), Decision{});
+         asked.check_each(checks, results);
+         return error_of(results.back());
+       }},
+      {"refund", [=](auto& asked) { return error_of(asked.refund("key", kBucket)); }},
+      {"refund of limits", [=](auto& asked) { return error_of(asked.refund("key", limits)); }},
+      {"reset", [=](auto& asked) { return error_of(asked.reset("key")); }},
+      {"reset of limits", [=](auto& asked) { return error_of(asked.reset("key", limits)); }},
+      {"block", [=](auto& asked) { return error_of(asked.block("key", 1s)); }},
+      {"unblock", [=](auto& asked) { return error_of(asked.unblock("key")); }},
+      {"add", [=](auto& asked) { return error_of(asked.counters().add("counter", 1)); }},
+      {"get", [=](auto& asked) { return error_of(asked.counters().get("counter")); }},
+  };
+}
+
+// The limiter's own thread is held in the listener: what is answered meanwhile was not handed over
+// to it.
+TEST(Hang, CallsWhileTheBreakerIsOpenFailWhereTheyWereMade) {
+  constexpr std::size_t kCalls = 20'000;
+  RedisServer server;
+  std::promise<void> opened;
+  std::promise<void> go_on;
+  std::atomic<bool> is_open = false;
+  RedisOptions options{.url = server.url()};
+  options.on_event = [&](std::string_view text) {
+    if (is_open || text.find("breaker open") == std::string_view::npos) return;
+    is_open = true;
+    opened.set_value();
+    go_on.get_future().wait();
+  };
+  SharedLimiter limiter = open_limiter(std::move(options));
+  wait_until_works(limiter);
+  server.pause();
+  std::thread opener([&] {
+    while (!is_open) EXPECT_FALSE(limiter.check("key", kBucket));
+  });
+  opened.get_future().wait();
+
+  std::vector<Span> times;
+  for (std::size_t i = 0; i < kCalls; ++i) {
+    const Time asked = base::monotonic_now();
+    const Result<Decision> said = limiter.check("key", kBucket);
+    times.push_back(base::monotonic_now() - asked);
+    ASSERT_FALSE(said);
+    ASSERT_EQ(said.error().code, ErrorCode::Unavailable);
+  }
+  const auto questions = all_questions();
+  for (const auto& [name, ask] : questions) {
+    const std::optional<Error> error = ask(limiter);
+    ASSERT_TRUE(error) << name;
+    EXPECT_EQ(text_of(*error), "unavailable: 127.0.0.1:" + std::to_string(server.port()) +
+                                   ": not asked, because it failed repeatedly")
+        << name;
+  }
+  go_on.set_value();
+  opener.join();
+  EXPECT_EQ(limiter.stats().fast_fails, kCalls + questions.size());
+
+  std::ranges::sort(times);
+  const auto nanoseconds = [](Span time) { return std::to_string(time.count()) + " ns"; };
+  report("calls of one thread while the breaker is open",
+         "median " + nanoseconds(times[kCalls / 2]) + ", p99 " +
+             nanoseconds(times[kCalls * 99 / 100]) + ", slowest " + nanoseconds(times.back()));
+  server.resume();
+  wait_until_works(limiter);
 }
 
 TEST(Hang, ALimiterIsDestroyedAtOnceWhileRedisHangs) {

@@ -182,6 +182,20 @@ TEST_P(Limit, IsUnblockedByTime) {
   EXPECT_EQ(remaining("untouched", quota), 4U);
 }
 
+TEST_P(Limit, IsUnblockedByABlockOfNoTime) {
+  const Quota quota = long_quota(5, Algorithm::SlidingCounter);
+  EXPECT_TRUE(takes("k", quota, 2));
+  for (const Duration no_time : {Duration{0}, Duration{-1}, Duration::min()}) {
+    EXPECT_TRUE(limiter().block("k", std::chrono::hours{1}));
+    EXPECT_EQ(check("k", quota).outcome(), Outcome::Blocked);
+    EXPECT_TRUE(limiter().block("k", no_time));
+    EXPECT_EQ(remaining("k", quota), 3U);
+    EXPECT_FALSE(must(limiter().unblock("k")));
+    EXPECT_TRUE(limiter().block("never blocked", no_time));
+    EXPECT_FALSE(must(limiter().unblock("never blocked")));
+  }
+}
+
 TEST_P(Limit, IsBlockedForACenturyAtTheMost) {
   const Quota quota = long_quota(5, Algorithm::Gcra);
   EXPECT_TRUE(limiter().block("k", Duration::max()));

@@ -183,6 +183,28 @@ TEST_P(SeveralLimits, OnOneKeyAddUp) {
   EXPECT_EQ(remaining("other", quota), 8U);
 }
 
+TEST_P(SeveralLimits, MayBeManyAndRepeatTheirKeys) {
+  constexpr std::size_t kKeys = 40;
+  constexpr std::size_t kTimes = 3;
+  const Quota quota = per(10, kLong);
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < kKeys; ++i) keys.push_back("key " + std::to_string(i));
+  std::vector<Check> checks;
+  for (std::size_t i = 0; i < kKeys * kTimes; ++i) {
+    checks.push_back({.key = keys[i % kKeys], .quota = quota});
+  }
+  std::vector<Decision> each(checks.size());
+  EXPECT_TRUE(check_all(checks, each).allowed());
+  for (const Decision& decision : each) EXPECT_TRUE(decision.allowed());
+  for (const std::string& key : keys) EXPECT_EQ(remaining(key, quota), 7U) << key;
+
+  EXPECT_TRUE(takes(keys[33], quota, 5));  // leaves two where three are asked for
+  EXPECT_EQ(check_all(checks, each).outcome(), Outcome::Denied);
+  for (std::size_t i = 0; i < kKeys; ++i) {
+    EXPECT_EQ(remaining(keys[i], quota), i == 33 ? 2U : 7U) << keys[i];
+  }
+}
+
 TEST_P(SeveralLimits, OnOneKeyMustHaveOneQuota) {
   if (GetParam() == PlaceKind::Memory) GTEST_SKIP() << "the embedded store has no errors";
   const std::vector<Check> checks{{.key = "k", .quota = per(10, kLong)},

@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import unittest
+from pathlib import Path
 
 from redis_server import RedisServer, free_port
 
@@ -211,6 +213,25 @@ class AuditTest(SharedStoreTest):
         self.assertGreater(self.server.call("TTL", "penstock:1:l:{eve}"), 86000)
         self.assertEqual(self.server.call("TTL", "penstock:settings"), -1)
         self.assertEqual(self.server.call("TTL", "else"), -1)
+
+    def test_the_documented_rights_suffice_and_are_needed(self):
+        text = (Path(__file__).parents[2] / "docs/operations.md").read_text("utf-8")
+        rules = re.search(r"^ACL SETUSER limiter on >password (.*)$", text, re.M)[1].split()
+        more = re.search(r"`penstock audit` also needs\s+`([^`]*)`", text)[1].split()
+        self.addCleanup(self.server.call, "ACL", "DELUSER", "auditor")
+        url = f"redis://auditor:sesame@127.0.0.1:{self.server.port}"
+        self.fill()
+        for missing in ("", *more):
+            given = rules + [rule for rule in more if rule != missing]
+            self.server.call("ACL", "SETUSER", "auditor", "reset", "on", ">sesame", *given)
+            self.server.call("PERSIST", "penstock:1:l:{bob}:daily")
+            result = run("audit", "--repair", "--json", store=url)
+            if missing and missing != "+memory|usage":
+                self.assertEqual(result.returncode, NOT_ASKED, missing)
+                self.assertIn("NOPERM", result.stderr)
+            else:
+                self.assertEqual((result.returncode, result.stderr), (FINE, ""))
+                self.assertEqual(json.loads(result.stdout)["repaired"], 1)
 
     def test_eviction_is_trouble(self):
         self.server.call("CONFIG", "SET", "maxmemory", "100mb")

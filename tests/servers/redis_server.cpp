@@ -90,8 +90,7 @@ bool RedisServer::answers() const {
 }
 
 std::string RedisServer::url() const {
-  return (options_.tls ? "rediss://" : "redis://") + credentials(password()) +
-         "127.0.0.1:" + std::to_string(port());
+  return (options_.tls ? "rediss://" : "redis://") + credentials(password()) + address();
 }
 
 std::string RedisServer::unix_url() const {

@@ -55,6 +55,7 @@ class RedisServer {
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_.number(); }
   [[nodiscard]] const std::string& password() const noexcept { return options_.password; }
+  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port()); }
   [[nodiscard]] std::string url() const;       // redis://… or rediss://…
   [[nodiscard]] std::string unix_url() const;  // redis+unix://…
   [[nodiscard]] const std::filesystem::path& directory() const noexcept {

@@ -44,10 +44,13 @@ std::vector<std::string> sentinel_config(const SentinelGroupOptions& options,
 
 // How often a sentinel introduces itself, and looks at the servers: 2 s and 10 s unless told.
 // Without effect where a program does not know the command, which only makes things slower.
+//
+// Once the master is down, a sentinel looks at the replicas every second, whatever it was told, and
+// promotes none that it has not looked at within five ping periods: those must be longer than that.
 void set_periods(const RedisServer& sentinel, std::chrono::milliseconds publish) {
   static_cast<void>(
       sentinel.command({"SENTINEL", "DEBUG", "PUBLISH-PERIOD", std::to_string(publish.count()),
-                        "INFO-PERIOD", "200", "PING-PERIOD", "100", "ASK-PERIOD", "100"}));
+                        "INFO-PERIOD", "200", "PING-PERIOD", "400", "ASK-PERIOD", "100"}));
 }
 
 bool follows(const RedisServer& replica, std::uint16_t master_port) {

@@ -15,6 +15,7 @@ using std::chrono::milliseconds;
 
 constexpr Days kCounterLife{366};  // count.lua: a year from the last addition
 constexpr Days kUnreadableLife{1};
+constexpr std::chrono::minutes kNodesLife{1};  // whoever is alive says so again long before
 // Limits are decided on the servers' clocks, so that a small difference does not matter; a large
 // one says that nobody sets the clock, and a failover would then jump.
 constexpr Duration kMostSkew = std::chrono::seconds{1};
@@ -25,14 +26,25 @@ std::string kind_of(const std::optional<KeyName>& name) {
     case KeyKind::Limit: return "limit";
     case KeyKind::Counter: return "counter";
     case KeyKind::DecimalCounter: return "decimal counter";
+    case KeyKind::Nodes: return "nodes";
   }
   return "unknown";
+}
+
+std::string_view type_of(KeyKind kind) {
+  switch (kind) {
+    case KeyKind::Limit: return "string";
+    case KeyKind::Counter:
+    case KeyKind::DecimalCounter: return "hash";
+    case KeyKind::Nodes: return "zset";
+  }
+  return "none";
 }
 
 KeyFault fault_of(const SeenKey& seen, const std::optional<KeyName>& name) {
   if (!name) return KeyFault::UnknownName;
   const bool is_limit = name->kind == KeyKind::Limit;
-  if (seen.type != (is_limit ? "string" : "hash")) return KeyFault::WrongType;
+  if (seen.type != type_of(name->kind)) return KeyFault::WrongType;
   if (is_limit && seen.bytes && !redis_store::decode(*seen.bytes)) return KeyFault::Unreadable;
   return KeyFault::None;
 }
@@ -52,6 +64,7 @@ std::optional<milliseconds> ttl_to_give(const SeenKey& seen, const redis_store::
   const std::optional<KeyName> name = redis_store::read_key(seen.key, layout);
   if (!name) return std::nullopt;
   if (fault_of(seen, name) != KeyFault::None) return kUnreadableLife;
+  if (name->kind == KeyKind::Nodes) return kNodesLife;
   if (name->kind != KeyKind::Limit) return kCounterLife;
   const auto content = seen.bytes ? redis_store::decode(*seen.bytes) : std::nullopt;
   if (!content) return kUnreadableLife;

@@ -44,7 +44,7 @@ enum class KeyFault : std::uint8_t {
 
 // What to think of one key.
 struct KeyVerdict {
-  std::string kind{};   // "limit", "counter", "decimal counter" or "unknown"
+  std::string kind{};   // "limit", "counter", "decimal counter", "nodes" or "unknown"
   std::string group{};  // the name of its limit; empty for one without
   KeyFault fault = KeyFault::None;
   bool lacks_ttl = false;
@@ -53,8 +53,8 @@ struct KeyVerdict {
 [[nodiscard]] KeyVerdict judge(const SeenKey& seen, const redis_store::KeyLayout& layout);
 
 // How long a key that lacks a TTL should live from now on: what its state needs; a year for
-// counters; a day for what cannot be read, which somebody may want to look at. Nothing for a key
-// whose name is not ours.
+// counters; a minute for the nodes; a day for what cannot be read, which somebody may want to look
+// at. Nothing for a key whose name is not ours.
 [[nodiscard]] std::optional<std::chrono::milliseconds> ttl_to_give(
     const SeenKey& seen, const redis_store::KeyLayout& layout, Instant now);
 

@@ -37,6 +37,10 @@ TEST(Audit, KnowsKindsAndNames) {
   EXPECT_EQ(judge(limit_key(), kLayout).fault, KeyFault::None);
   EXPECT_FALSE(judge(limit_key(), kLayout).lacks_ttl);
   const SeenKey counter{.key = kLayout.counter("downloads"), .type = "hash", .ttl_ms = 5};
+  const SeenKey nodes{.key = kLayout.nodes(), .type = "zset", .ttl_ms = 5};
+  EXPECT_EQ(judge(nodes, kLayout).kind, "nodes");
+  EXPECT_EQ(judge(nodes, kLayout).fault, KeyFault::None);
+  EXPECT_EQ(ttl_to_give(nodes, kLayout, kNow), std::chrono::minutes{1});
   EXPECT_EQ(judge(counter, kLayout).kind, "counter");
   EXPECT_EQ(judge(counter, kLayout).fault, KeyFault::None);
 }

@@ -24,6 +24,8 @@ std::vector<NodeId> Client::masters() const { return core_->masters(); }
 
 std::string Client::address_of(NodeId node) const { return core_->address_of(node); }
 
+ClientHealth Client::health() const { return core_->health(); }
+
 ClientStats Client::stats() const noexcept { return core_->stats(); }
 
 std::shared_ptr<Refusal> Client::refusal() const { return core_->refusal(); }

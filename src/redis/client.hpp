@@ -51,11 +51,18 @@ struct Command {
 };
 
 struct ClientStats {
-  std::uint64_t commands = 0;    // sent for callers, retries included
-  std::uint64_t retries = 0;     // sent again because they were not executed
-  std::uint64_t connects = 0;    // connections made
-  std::uint64_t timeouts = 0;    // calls that were not answered in time
-  std::uint64_t fast_fails = 0;  // calls refused at once: node unreachable, or its breaker open
+  std::uint64_t commands = 0;      // sent for callers, retries included
+  std::uint64_t retries = 0;       // sent again because they were not executed
+  std::uint64_t connects = 0;      // connections made
+  std::uint64_t timeouts = 0;      // calls that were not answered in time
+  std::uint64_t fast_fails = 0;    // calls refused at once: node unreachable, or its breaker open
+  std::uint64_t script_loads = 0;  // sent again with a script that the server had forgotten
+};
+
+// Whether anybody can be asked, as far as is known already.
+struct ClientHealth {
+  bool serving = false;   // some server can; of a cluster, one master at least
+  std::string trouble{};  // what is wrong with a server, in words; empty when all is well
 };
 
 // Speaks to one Redis, a Sentinel group or a cluster: one connection per node, commands of one tick
@@ -87,6 +94,7 @@ class Client {
   // "host:port" or the path of the socket.
   [[nodiscard]] std::string address_of(NodeId node) const;
   [[nodiscard]] ClientStats stats() const noexcept;
+  [[nodiscard]] ClientHealth health() const;
   // What send() would refuse now, to be looked at from any thread, also after the client is gone.
   // In a cluster it depends on the slot, and nothing is ever put up.
   [[nodiscard]] std::shared_ptr<Refusal> refusal() const;

@@ -105,6 +105,22 @@ std::string Client::Core::address_of(NodeId node) const {
   return node < nodes_.size() ? nodes_[node]->address() : "";
 }
 
+ClientHealth Client::Core::health() const {
+  if (!started_ || stopped_) return {.trouble = "the Redis client is not running"};
+  if (router_ && !router_->has_map()) {
+    return {.trouble =
+                map_failure_ ? map_failure_->detail : "the cluster's slots are not known yet"};
+  }
+  ClientHealth health;
+  for (const NodeId id : masters()) {
+    // one that nobody has asked yet is as good as any
+    const std::string trouble = id < nodes_.size() ? nodes_[id]->trouble() : std::string{};
+    health.serving = health.serving || trouble.empty();
+    if (health.trouble.empty()) health.trouble = trouble;
+  }
+  return health;
+}
+
 ClientStats Client::Core::stats() const noexcept {
   ClientStats stats = stats_;
   stats.fast_fails += refusal_->refused();
@@ -233,6 +249,7 @@ void Client::Core::send_with_script_text(PendingPtr pending, Error why) {
     return;
   }
   pending->command.bytes = *std::move(eval);
+  ++stats_.script_loads;
   resend(std::move(pending));
 }
 

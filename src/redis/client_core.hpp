@@ -34,6 +34,7 @@ class Client::Core : public NodeOwner, public std::enable_shared_from_this<Core>
   [[nodiscard]] bool is_cluster() const noexcept { return router_.has_value(); }
   [[nodiscard]] std::vector<NodeId> masters() const;
   [[nodiscard]] std::string address_of(NodeId node) const;
+  [[nodiscard]] ClientHealth health() const;
   [[nodiscard]] ClientStats stats() const noexcept;
   [[nodiscard]] std::shared_ptr<Refusal> refusal() const { return refusal_; }
 

@@ -81,6 +81,12 @@ std::optional<Error> Node::submit(PendingPtr& pending) {
   return std::nullopt;
 }
 
+std::string Node::trouble() const {
+  if (failure_) return failure_->detail;
+  if (!breaker_.lets_through()) return breaker_error_.detail;
+  return !started_ || connection_ != nullptr ? std::string{} : address_ + ": not connected";
+}
+
 const Error* Node::refusal() const noexcept {
   if (failure_) return &*failure_;
   return breaker_.lets_through() ? nullptr : &breaker_error_;

@@ -114,6 +114,9 @@ class Node : public std::enable_shared_from_this<Node> {
   // connected.
   void reconnect(std::string_view why);
 
+  // Why it cannot be asked now, as far as is known; empty when it can, or nobody has tried yet.
+  [[nodiscard]] std::string trouble() const;
+
   [[nodiscard]] NodeId id() const noexcept { return id_; }
   [[nodiscard]] bool is_connected() const noexcept { return connection_ != nullptr; }
   [[nodiscard]] const std::string& address() const noexcept { return address_; }

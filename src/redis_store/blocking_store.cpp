@@ -215,11 +215,18 @@ Result<bool> BlockingStore::reset(std::string_view key, const Limits& limits) {
 }
 
 Result<bool> BlockingStore::block(std::string_view key, Duration duration) {
+  return block_state(layout_.limit(key), duration);
+}
+
+Result<bool> BlockingStore::block(std::string_view key, std::string_view limit, Duration duration) {
+  return block_state(layout_.limit(key, limit), duration);
+}
+
+Result<bool> BlockingStore::block_state(const std::string& state, Duration duration) {
   const Duration lasting = std::clamp<Duration>(duration, Duration{0}, Quota::kMaxRefill);
   const base::Deadline until = deadline();
-  return ask<bool>([&](RedisStore& store, auto answer) {
-    store.block(layout_.limit(key), lasting, until, answer);
-  });
+  return ask<bool>(
+      [&](RedisStore& store, auto answer) { store.block(state, lasting, until, answer); });
 }
 
 Result<std::int64_t> BlockingStore::add(const std::string& counter, std::int64_t delta,

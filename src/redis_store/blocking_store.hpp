@@ -40,6 +40,8 @@ class BlockingStore {
   Result<bool> reset(std::string_view key);
   Result<bool> reset(std::string_view key, const Limits& limits);
   Result<bool> block(std::string_view key, Duration duration);
+  // The count of one limit of the key alone.
+  Result<bool> block(std::string_view key, std::string_view limit, Duration duration);
   Result<bool> unblock(std::string_view key) { return block(key, Duration{0}); }
 
   Result<std::int64_t> add(const std::string& counter, std::int64_t delta,
@@ -68,6 +70,8 @@ class BlockingStore {
   // The same for a question to Redis, which may be refused here already.
   template <class Value, class Start>
   Result<Value> ask(Start start);
+
+  Result<bool> block_state(const std::string& state, Duration duration);
 
   [[nodiscard]] base::Deadline deadline() const { return base::deadline_after(timeout_); }
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::size_t kHashBytes = 16;
+constexpr std::string_view kNodes = "nodes";  // there is one set of them only
 
 void append_hex(std::string& text, unsigned char byte) {
   text += kDigits[byte >> 4U];
@@ -94,6 +95,8 @@ std::string KeyLayout::decimal_counter(std::string_view name) const {
   return in_braces(start_, KeyKind::DecimalCounter, name);
 }
 
+std::string KeyLayout::nodes() const { return in_braces(start_, KeyKind::Nodes, kNodes); }
+
 std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
   if (!key.starts_with(layout.start())) return std::nullopt;
   key.remove_prefix(layout.start().size());
@@ -103,6 +106,7 @@ std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
     case 'l': name.kind = KeyKind::Limit; break;
     case 'c': name.kind = KeyKind::Counter; break;
     case 'd': name.kind = KeyKind::DecimalCounter; break;
+    case 'n': name.kind = KeyKind::Nodes; break;
     default: return std::nullopt;
   }
   const std::size_t close = key.find('}');
@@ -110,6 +114,7 @@ std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
   const std::optional<std::string> subject = unescaped(key.substr(3, close - 3));
   if (!subject) return std::nullopt;
   name.subject = *subject;
+  if (name.kind == KeyKind::Nodes && name.subject != kNodes) return std::nullopt;
   const std::string_view rest = key.substr(close + 1);
   if (rest.empty()) return name;
   if (name.kind != KeyKind::Limit || !rest.starts_with(':')) return std::nullopt;

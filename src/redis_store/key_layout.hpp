@@ -12,6 +12,7 @@ namespace penstock::redis_store {
 //     penstock:1:l:{alice}:per-second    the same under a limit with a name
 //     penstock:1:c:{downloads}           a counter
 //     penstock:1:d:{spent}               a decimal counter
+//     penstock:1:n:{nodes}               which nodes are alive
 //
 // What stands in braces decides where a key lives in a cluster, so that all of one subject are
 // together. Bytes that mean something here are percent-encoded, so that no two subjects share a
@@ -27,6 +28,8 @@ class KeyLayout {
   [[nodiscard]] std::string counter(std::string_view name) const;
   [[nodiscard]] std::string decimal_counter(std::string_view name) const;
 
+  [[nodiscard]] std::string nodes() const;
+
   // What all of our keys start with.
   [[nodiscard]] const std::string& start() const noexcept { return start_; }
 
@@ -34,7 +37,7 @@ class KeyLayout {
   std::string start_;
 };
 
-enum class KeyKind : char { Limit = 'l', Counter = 'c', DecimalCounter = 'd' };
+enum class KeyKind : char { Limit = 'l', Counter = 'c', DecimalCounter = 'd', Nodes = 'n' };
 
 // What a key of ours is for.
 struct KeyName {

@@ -190,6 +190,21 @@ void RedisStore::remove(const std::vector<std::string>& counters, base::Deadline
                        }));
 }
 
+void RedisStore::heartbeat(const std::string& key, std::string_view node, Duration lasts,
+                           base::Deadline deadline, Counted counted) {
+  const std::vector<std::string_view> keys{key};
+  const std::string micros = std::to_string(lasts.count());
+  redis::Command command = script_command(core_->scripts().heartbeat(), keys, {node, micros});
+  command.slot = redis::hash_slot(key);
+  command.deadline = deadline;
+  core_->client().send(std::move(command),
+                       reply_call([counted = std::move(counted)](const auto& reply) {
+                         counted(read_integer(reply));
+                       }));
+}
+
+bool RedisStore::is_cluster() const noexcept { return core_->client().is_cluster(); }
+
 redis::Client& RedisStore::client() noexcept { return core_->client(); }
 
 redis::ClientStats RedisStore::stats() const noexcept { return core_->client().stats(); }

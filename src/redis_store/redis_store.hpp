@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace penstock::redis_store {
@@ -73,6 +74,12 @@ class RedisStore {
   // Whether there was any. REQUIRES: the counters live in one slot.
   void remove(const std::vector<std::string>& counters, base::Deadline deadline, Done done);
 
+  // How many nodes have given a sign of life lately, this one included, which lasts so long from
+  // now on. Zero takes it away.
+  void heartbeat(const std::string& key, std::string_view node, Duration lasts,
+                 base::Deadline deadline, Counted counted);
+
+  [[nodiscard]] bool is_cluster() const noexcept;
   [[nodiscard]] redis::Client& client() noexcept;
   [[nodiscard]] redis::ClientStats stats() const noexcept;
 

@@ -38,7 +38,8 @@ ScriptSet::ScriptSet(std::string_view clock)
       reset_(put_together(clock, {lua::kReset})),
       block_(put_together(clock, {lua::kBlock})),
       count_(put_together(clock, {lua::kCount})),
-      read_count_(put_together(clock, {lua::kReadCount})) {}
+      read_count_(put_together(clock, {lua::kReadCount})),
+      heartbeat_(put_together(clock, {lua::kHeartbeat})) {}
 
 const redis::Script& ScriptSet::decide(Algorithm algorithm) const noexcept {
   switch (algorithm) {
@@ -64,7 +65,8 @@ std::vector<const redis::Script*> ScriptSet::all() const {
           &reset_,
           &block_,
           &count_,
-          &read_count_};
+          &read_count_,
+          &heartbeat_};
 }
 
 const ScriptSet& scripts() {

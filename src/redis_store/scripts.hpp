@@ -26,6 +26,7 @@ class ScriptSet {
   [[nodiscard]] const redis::Script& block() const noexcept { return block_; }
   [[nodiscard]] const redis::Script& count() const noexcept { return count_; }
   [[nodiscard]] const redis::Script& read_count() const noexcept { return read_count_; }
+  [[nodiscard]] const redis::Script& heartbeat() const noexcept { return heartbeat_; }
 
   [[nodiscard]] std::vector<const redis::Script*> all() const;
 
@@ -41,6 +42,7 @@ class ScriptSet {
   redis::Script block_;
   redis::Script count_;
   redis::Script read_count_;
+  redis::Script heartbeat_;
 };
 
 // The set that production uses, made once.

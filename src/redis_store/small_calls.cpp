@@ -51,10 +51,16 @@ Result<bool> read_reset(const Result<resp::Value>& reply) {
   return any;
 }
 
-Result<bool> read_flag(const Result<resp::Value>& reply) {
+Result<std::int64_t> read_integer(const Result<resp::Value>& reply) {
   if (!reply) return reply.error();
   if (!reply->is(resp::Value::Type::Integer)) return malformed("no whole number");
-  return reply->integer > 0;
+  return reply->integer;
+}
+
+Result<bool> read_flag(const Result<resp::Value>& reply) {
+  const Result<std::int64_t> number = read_integer(reply);
+  if (!number) return number.error();
+  return *number > 0;
 }
 
 Result<std::int64_t> read_sum(const Result<resp::Value>& reply, std::int64_t delta) {

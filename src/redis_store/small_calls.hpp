@@ -17,6 +17,7 @@ using OnReply = std::function<void(const Result<resp::Value>&)>;
 [[nodiscard]] Result<bool> read_reset(const Result<resp::Value>& reply);
 // Whether a whole number is above zero.
 [[nodiscard]] Result<bool> read_flag(const Result<resp::Value>& reply);
+[[nodiscard]] Result<std::int64_t> read_integer(const Result<resp::Value>& reply);
 // Of count.lua. `delta` is what was added, for the error of a sum that left its range.
 [[nodiscard]] Result<std::int64_t> read_sum(const Result<resp::Value>& reply, std::int64_t delta);
 // Of a counter that may be absent.

@@ -286,6 +286,66 @@ bool MemoryStore::unblock(std::string_view key) noexcept {
   return shard.unblock(hash, present);
 }
 
+Hash128 MemoryStore::hash_of(const core::CountName& name) const noexcept {
+  const Hash128 subject = hasher_.key(name.subject);
+  return name.limit.empty() ? subject : hasher_.limit_of(subject, name.limit);
+}
+
+Decision MemoryStore::check(const core::NamedCheck& check) noexcept {
+  const Hash128 hash = hash_of(check.name);
+  Shard& shard = shard_of(hash);
+  shard.prefetch(hash);  // arrives while the clock is read
+  const Instant present = now();
+  const base::SpinGuard guard(shard.lock);
+  return shard.decide({.slot = hash, .owner = hash}, check.quota, check.cost, present);
+}
+
+void MemoryStore::check_all(std::span<const core::NamedCheck> checks,
+                            std::span<Decision> each) noexcept {
+  PENSTOCK_CHECK(each.size() == checks.size());
+  Plan plan(checks.size());
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    const Hash128 hash = hash_of(checks[i].name);
+    plan.list.all()[i] = {.target = {.slot = hash, .owner = hash},
+                          .quota = &checks[i].quota,
+                          .cost = checks[i].cost,
+                          .shard = &shard_of(hash)};
+  }
+  static_cast<void>(decide_together(plan, each));
+}
+
+void MemoryStore::refund(std::span<const core::NamedCheck> checks,
+                         std::span<Decision> each) noexcept {
+  PENSTOCK_CHECK(each.size() == checks.size());
+  const Instant present = now();
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    const Hash128 hash = hash_of(checks[i].name);
+    const Target target{.slot = hash, .owner = hash};
+    Shard& shard = shard_of(hash);
+    const base::SpinGuard guard(shard.lock);
+    shard.refund(target, checks[i].quota, checks[i].cost, present);
+    each[i] = shard.preview(target, checks[i].quota, Cost{0}, present);
+  }
+}
+
+bool MemoryStore::reset(const core::CountName& name) noexcept {
+  const Hash128 hash = hash_of(name);
+  Shard& shard = shard_of(hash);
+  const Instant present = now();
+  const base::SpinGuard guard(shard.lock);
+  return shard.reset(hash, present);
+}
+
+bool MemoryStore::block(const core::CountName& name, Duration duration) noexcept {
+  const Hash128 hash = hash_of(name);
+  Shard& shard = shard_of(hash);
+  const Instant present = now();
+  const base::SpinGuard guard(shard.lock);
+  const bool was_blocked = shard.unblock(hash, present);
+  if (duration > Duration{0}) shard.block(hash, duration, present);
+  return was_blocked;
+}
+
 MemoryStats MemoryStore::stats() const noexcept {
   MemoryStats stats;
   const Instant present = now();

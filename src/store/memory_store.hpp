@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/named_check.hpp"
 #include "penstock/check.hpp"
 #include "penstock/decision.hpp"
 #include "penstock/limits.hpp"
@@ -40,6 +41,15 @@ class MemoryStore {
   void block(std::string_view key, Duration duration) noexcept;
   bool unblock(std::string_view key) noexcept;
 
+  // The same for counts with names. A block is of one count alone; that of a subject without a
+  // limit is the key of the functions above. `each` has as many places as there are checks.
+  [[nodiscard]] Decision check(const core::NamedCheck& check) noexcept;
+  void check_all(std::span<const core::NamedCheck> checks, std::span<Decision> each) noexcept;
+  void refund(std::span<const core::NamedCheck> checks, std::span<Decision> each) noexcept;
+  bool reset(const core::CountName& name) noexcept;
+  // Whether it was blocked before. Zero unblocks.
+  bool block(const core::CountName& name, Duration duration) noexcept;
+
   [[nodiscard]] CounterStore& counters() noexcept { return counters_; }
   [[nodiscard]] MemoryStats stats() const noexcept;
   std::size_t sweep(std::size_t entries) noexcept;
@@ -51,6 +61,7 @@ class MemoryStore {
   [[nodiscard]] Shard& shard_of(const Hash128& hash) const noexcept {
     return *shards_[(hash.high >> (64U - kShardBits)) & shard_mask_];
   }
+  [[nodiscard]] Hash128 hash_of(const core::CountName& name) const noexcept;
   [[nodiscard]] Instant now() const noexcept;
   static void find_pending(std::span<Planned> checks);
   [[nodiscard]] Decision decide_together(Plan& plan, std::span<Decision> each) noexcept;

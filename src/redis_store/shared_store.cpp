@@ -1,0 +1,250 @@
+#include "redis_store/shared_store.hpp"
+
+#include "redis/hash_slot.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace penstock::redis_store {
+namespace {
+
+// Waits for the answers to several calls, then gives one: `value`, as the answers left it, or the
+// first error.
+template <class T>
+class Gathered {
+ public:
+  Gathered(std::size_t open, T start, std::function<void(Result<T>)> answered)
+      : value(std::move(start)), open_(open), answered_(std::move(answered)) {}
+
+  // Notes one answer: `take` puts what it says into the value.
+  template <class Said, class Take>
+  void note(const Result<Said>& said, Take take) {
+    if (said) {
+      take(*said);
+    } else if (!failure_) {
+      failure_ = said.error();
+    }
+    if (--open_ > 0) return;
+    answered_(failure_ ? Result<T>(*failure_) : Result<T>(std::move(value)));
+  }
+
+  T value;
+
+ private:
+  std::size_t open_;
+  std::function<void(Result<T>)> answered_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace
+
+// Who waits for the answer to a request with one check. A Sink must not ask again from within
+// on_decision(), but whoever hears an answer may: so answers are passed on from the event loop, all
+// that arrived together at once.
+class SharedStore::SingleChecks final : public Sink,
+                                        public std::enable_shared_from_this<SingleChecks> {
+ public:
+  explicit SingleChecks(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}
+
+  [[nodiscard]] std::size_t add(Answered<Decisions> answered) {
+    if (free_.empty()) {
+      waiting_.push_back(std::move(answered));
+      return waiting_.size() - 1;
+    }
+    const std::size_t place = free_.back();
+    free_.pop_back();
+    waiting_[place] = std::move(answered);
+    return place;
+  }
+
+  void on_decision(std::size_t question, const Result<Decision>& decision) override {
+    arrived_.push_back({std::exchange(waiting_[question], nullptr), decision});
+    free_.push_back(question);
+    if (arrived_.size() > 1) return;
+    boost::asio::post(executor_, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->pass_on();
+    });
+  }
+
+  void pass_on() {
+    for (Arrived& each : std::exchange(arrived_, {})) {
+      if (each.decision) {
+        each.answered(Decisions{*each.decision});
+      } else {
+        each.answered(each.decision.error());
+      }
+    }
+  }
+
+ private:
+  struct Arrived {
+    Answered<Decisions> answered;
+    Result<Decision> decision;
+  };
+
+  boost::asio::any_io_executor executor_;
+  std::vector<Answered<Decisions>> waiting_;  // bounded by RedisOptions::max_waiting
+  std::vector<std::size_t> free_;
+  std::vector<Arrived> arrived_;
+};
+
+SharedStore::SharedStore(const boost::asio::any_io_executor& executor, const RedisOptions& options,
+                         redis::Options client, const ScriptSet& scripts)
+    : layout_(options.key_prefix),
+      timeout_(options.timeout),
+      singles_(std::make_shared<SingleChecks>(executor)),
+      store_(std::make_unique<RedisStore>(executor, std::move(client), options.max_waiting,
+                                          scripts)) {}
+
+SharedStore::~SharedStore() {
+  singles_->pass_on();  // whoever hears an answer may ask again: while there is somebody to ask
+  store_.reset();
+  singles_->pass_on();
+}
+
+namespace {
+
+// For those who hear that the store is going, and ask it something else.
+Error closed() { return {ErrorCode::Unavailable, "the store was closed"}; }
+
+}  // namespace
+
+void SharedStore::start() { store_->start(); }
+
+base::Deadline SharedStore::within(base::Deadline deadline) const {
+  return std::min(deadline, base::deadline_after(timeout_));
+}
+
+std::string SharedStore::key_of(const core::CountName& name) const {
+  return name.limit.empty() ? layout_.limit(name.subject) : layout_.limit(name.subject, name.limit);
+}
+
+std::string SharedStore::counter_key(CounterKind kind, std::string_view name) const {
+  return kind == CounterKind::Integer ? layout_.counter(name) : layout_.decimal_counter(name);
+}
+
+std::vector<std::vector<std::size_t>> SharedStore::calls_for(
+    const std::vector<std::string>& keys) const {
+  std::map<std::uint16_t, std::vector<std::size_t>> by_slot;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    by_slot[store_->is_cluster() ? redis::hash_slot(keys[i]) : std::uint16_t{0}].push_back(i);
+  }
+  std::vector<std::vector<std::size_t>> calls;
+  for (auto& [slot, places] : by_slot) calls.push_back(std::move(places));
+  return calls;
+}
+
+void SharedStore::check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+                        Answered<Decisions> answered) {
+  if (store_ == nullptr) return answered(closed());
+  if (checks.size() == 1) {
+    const core::NamedCheck& check = checks.front();
+    KeyCheck question{.key = key_of(check.name), .quota = check.quota, .cost = check.cost};
+    store_->check(std::move(question), within(deadline), *singles_,
+                  singles_->add(std::move(answered)));
+    return;
+  }
+  TogetherRequest request;
+  for (const core::NamedCheck& check : checks) {
+    request.checks.push_back({.key = key_of(check.name), .quota = check.quota, .cost = check.cost});
+  }
+  store_->check_together(std::move(request), within(deadline), std::move(answered));
+}
+
+void SharedStore::refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+                         Answered<Decisions> answered) {
+  if (store_ == nullptr) return answered(closed());
+  std::vector<std::string> keys;
+  for (const core::NamedCheck& check : checks) keys.push_back(key_of(check.name));
+  const auto calls = calls_for(keys);
+  const auto all = std::make_shared<Gathered<Decisions>>(calls.size(), Decisions(checks.size()),
+                                                         std::move(answered));
+  for (const std::vector<std::size_t>& places : calls) {
+    TogetherRequest request;
+    for (const std::size_t place : places) {
+      request.checks.push_back({.key = std::move(keys[place]),
+                                .quota = checks[place].quota,
+                                .cost = checks[place].cost});
+    }
+    store_->refund(std::move(request), within(deadline),
+                   [all, places](const Result<Decisions>& said) {
+                     all->note(said, [&](const Decisions& decisions) {
+                       for (std::size_t i = 0; i < places.size(); ++i) {
+                         all->value[places[i]] = decisions[i];
+                       }
+                     });
+                   });
+  }
+}
+
+void SharedStore::reset(std::vector<core::CountName> names, base::Deadline deadline,
+                        Answered<bool> answered) {
+  if (names.empty()) return answered(false);
+  std::vector<std::string> keys;
+  for (const core::CountName& name : names) keys.push_back(key_of(name));
+  const auto calls = calls_for(keys);
+  const auto all = std::make_shared<Gathered<bool>>(calls.size(), false, std::move(answered));
+  for (const std::vector<std::size_t>& places : calls) {
+    std::vector<std::string> together;
+    for (const std::size_t place : places) together.push_back(std::move(keys[place]));
+    store_->reset(std::move(together), within(deadline), [all](const Result<bool>& said) {
+      all->note(said, [&](bool was_used) { all->value = all->value || was_used; });
+    });
+  }
+}
+
+void SharedStore::block(std::vector<core::CountName> names, Duration duration,
+                        base::Deadline deadline, Answered<bool> answered) {
+  if (names.empty()) return answered(false);
+  const Duration lasting = std::clamp<Duration>(duration, Duration{0}, Quota::kMaxRefill);
+  const auto all = std::make_shared<Gathered<bool>>(names.size(), false, std::move(answered));
+  for (const core::CountName& name : names) {
+    store_->block(key_of(name), lasting, within(deadline), [all](const Result<bool>& said) {
+      all->note(said, [&](bool was_blocked) { all->value = all->value || was_blocked; });
+    });
+  }
+}
+
+void SharedStore::add(CounterKind kind, std::string name, std::int64_t delta,
+                      std::optional<Duration> lifetime, base::Deadline deadline,
+                      Answered<std::int64_t> answered) {
+  if (lifetime && *lifetime <= Duration{0}) {
+    return answered(Error{ErrorCode::InvalidInput, "lifetime " + std::to_string(lifetime->count()) +
+                                                       " us of counter \"" + name +
+                                                       "\" must be above zero"});
+  }
+  store_->add(counter_key(kind, name), delta, lifetime, within(deadline), std::move(answered));
+}
+
+void SharedStore::get(CounterKind kind, std::string name, base::Deadline deadline,
+                      Answered<std::int64_t> answered) {
+  store_->get(counter_key(kind, name), within(deadline), std::move(answered));
+}
+
+void SharedStore::remove(std::string name, base::Deadline deadline, Answered<bool> answered) {
+  store_->remove({layout_.counter(name), layout_.decimal_counter(name)}, within(deadline),
+                 std::move(answered));
+}
+
+store::Store::Health SharedStore::health() const {
+  const redis::ClientHealth health = store_->client().health();
+  const redis::ClientStats stats = store_->stats();
+  return {.serving = health.serving,
+          .trouble = health.trouble,
+          .round_trips = stats.commands,
+          .timeouts = stats.timeouts,
+          .fast_fails = stats.fast_fails,
+          .connects = stats.connects,
+          .script_loads = stats.script_loads};
+}
+
+void SharedStore::heartbeat(std::string_view node, Duration lasts,
+                            Answered<std::int64_t> answered) {
+  store_->heartbeat(layout_.nodes(), node, lasts, base::deadline_after(timeout_),
+                    std::move(answered));
+}
+
+}  // namespace penstock::redis_store

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "penstock/redis_options.hpp"
+#include "redis/options.hpp"
+#include "redis_store/key_layout.hpp"
+#include "redis_store/redis_store.hpp"
+#include "store/store.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::redis_store {
+
+// The shared store as the service asks for it. A request with one check joins the others of its
+// tick (CheckQueue); several checks are one script, or in a cluster one per slot.
+//
+// Nothing takes longer than RedisOptions::timeout, nor than the caller's deadline.
+//
+// Thread-safety: none; everything happens on the executor, which must not run it in two threads at
+// once. Whoever waits hears an answer before the store is gone, and must not ask again when that
+// is an error.
+class SharedStore final : public store::Store {
+ public:
+  // `client` is what redis_store::client_options() made of the options. REQUIRES: the scripts
+  // outlive the store.
+  SharedStore(const boost::asio::any_io_executor& executor, const RedisOptions& options,
+              redis::Options client, const ScriptSet& scripts = redis_store::scripts());
+  ~SharedStore() override;
+
+  // Connects. Before it, every question fails with Unavailable.
+  void start();
+
+  void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+             Answered<Decisions> answered) override;
+  // Names of several slots are given back one slot after the other; one failure is that of all.
+  void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+              Answered<Decisions> answered) override;
+  void reset(std::vector<core::CountName> names, base::Deadline deadline,
+             Answered<bool> answered) override;
+  void block(std::vector<core::CountName> names, Duration duration, base::Deadline deadline,
+             Answered<bool> answered) override;
+
+  void add(CounterKind kind, std::string name, std::int64_t delta, std::optional<Duration> lifetime,
+           base::Deadline deadline, Answered<std::int64_t> answered) override;
+  void get(CounterKind kind, std::string name, base::Deadline deadline,
+           Answered<std::int64_t> answered) override;
+  void remove(std::string name, base::Deadline deadline, Answered<bool> answered) override;
+
+  [[nodiscard]] Health health() const override;
+
+  // A sign of life of this node, which lasts so long; how many have given one. Zero takes it away.
+  void heartbeat(std::string_view node, Duration lasts, Answered<std::int64_t> answered);
+
+ private:
+  class SingleChecks;
+
+  [[nodiscard]] base::Deadline within(base::Deadline deadline) const;
+  [[nodiscard]] std::string key_of(const core::CountName& name) const;
+  [[nodiscard]] std::string counter_key(CounterKind kind, std::string_view name) const;
+  // Positions of those keys that can be named in one call.
+  [[nodiscard]] std::vector<std::vector<std::size_t>> calls_for(
+      const std::vector<std::string>& keys) const;
+
+  KeyLayout layout_;
+  Duration timeout_;
+  std::shared_ptr<SingleChecks> singles_;
+  std::unique_ptr<RedisStore> store_;
+};
+
+}  // namespace penstock::redis_store

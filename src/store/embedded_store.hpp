@@ -1,0 +1,38 @@
+#pragma once
+
+#include "store/memory_store.hpp"
+#include "store/store.hpp"
+
+namespace penstock::store {
+
+// The embedded store as the service asks for it. Every answer comes before the call returns, so
+// that deadlines never matter.
+//
+// Thread-safety: none; but the MemoryStore behind it may be shared by many of these.
+class EmbeddedStore final : public Store {
+ public:
+  // REQUIRES: `memory` outlives the store.
+  explicit EmbeddedStore(MemoryStore& memory) noexcept : memory_(memory) {}
+
+  void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+             Answered<Decisions> answered) override;
+  void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+              Answered<Decisions> answered) override;
+  void reset(std::vector<core::CountName> names, base::Deadline deadline,
+             Answered<bool> answered) override;
+  void block(std::vector<core::CountName> names, Duration duration, base::Deadline deadline,
+             Answered<bool> answered) override;
+
+  void add(CounterKind kind, std::string name, std::int64_t delta, std::optional<Duration> lifetime,
+           base::Deadline deadline, Answered<std::int64_t> answered) override;
+  void get(CounterKind kind, std::string name, base::Deadline deadline,
+           Answered<std::int64_t> answered) override;
+  void remove(std::string name, base::Deadline deadline, Answered<bool> answered) override;
+
+  [[nodiscard]] Health health() const override { return {}; }
+
+ private:
+  MemoryStore& memory_;
+};
+
+}  // namespace penstock::store

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "core/named_check.hpp"
+#include "penstock/decision.hpp"
+#include "penstock/result.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace penstock::store {
+
+// Where counts are kept, as the service asks for them; each event loop has a Store of its own, in
+// front of counts that all of them share.
+//
+// An answer comes exactly once, on the event loop, perhaps before the call returns, and no later
+// than a little after the deadline. A failure to ask is an Error: a store never decides what it
+// means.
+//
+// Thread-safety: none; everything happens on one event loop.
+class Store {
+ public:
+  template <class T>
+  using Answered = std::function<void(Result<T>)>;
+  using Decisions = std::vector<Decision>;
+
+  Store() = default;
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+  virtual ~Store() = default;
+
+  // All pass, or nothing is taken from any. What every single limit said, in their order.
+  // REQUIRES: there is at least one; no name appears twice.
+  virtual void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+                     Answered<Decisions> answered) = 0;
+  // Gives back; what every limit says afterwards. REQUIRES: as above.
+  virtual void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+                      Answered<Decisions> answered) = 0;
+  // Whether anything had been used.
+  virtual void reset(std::vector<core::CountName> names, base::Deadline deadline,
+                     Answered<bool> answered) = 0;
+  // Refuses everything under these names for a while; zero unblocks. Whether any was blocked
+  // before.
+  virtual void block(std::vector<core::CountName> names, Duration duration, base::Deadline deadline,
+                     Answered<bool> answered) = 0;
+
+  // Counters: integers, and decimals as so many billionths (penstock/decimal.hpp).
+  enum class CounterKind : std::uint8_t { Integer, Decimal };
+  virtual void add(CounterKind kind, std::string name, std::int64_t delta,
+                   std::optional<Duration> lifetime, base::Deadline deadline,
+                   Answered<std::int64_t> answered) = 0;
+  virtual void get(CounterKind kind, std::string name, base::Deadline deadline,
+                   Answered<std::int64_t> answered) = 0;
+  // Forgets the integer and the decimal of this name. Whether there was one.
+  virtual void remove(std::string name, base::Deadline deadline, Answered<bool> answered) = 0;
+
+  // How the store is, for /readyz and metrics; what it knows already, without asking anybody.
+  struct Health {
+    bool serving = true;    // false while nobody can be asked
+    std::string trouble{};  // why, in words, when not serving
+    std::uint64_t round_trips = 0;
+    std::uint64_t timeouts = 0;
+    std::uint64_t fast_fails = 0;  // refused at once because a server was left alone for a while
+    std::uint64_t connects = 0;
+    std::uint64_t script_loads = 0;
+  };
+  [[nodiscard]] virtual Health health() const = 0;
+};
+
+}  // namespace penstock::store

@@ -1,0 +1,230 @@
+#include "reference/quotas.hpp"
+#include "servers/cluster.hpp"
+#include "servers/keys.hpp"
+#include "store_adapters/any_store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+// What the service asks of a store, over each of them.
+namespace penstock::store_adapters {
+namespace {
+
+using core::CountName;
+using core::NamedCheck;
+using Kind = store::Store::CounterKind;
+using NamedChecks = AnyStore::NamedChecks;
+
+// So long that nothing comes back while a test runs.
+const Quota kThree = per(3, Days{300});
+const Quota kFive = per(5, Days{300}).fixed_window();
+
+enum class Where : std::uint8_t { Embedded, Redis, Cluster };
+
+std::string name_of(const ::testing::TestParamInfo<Where>& parameter) {
+  switch (parameter.param) {
+    case Where::Embedded: return "embedded";
+    case Where::Redis: return "redis";
+    case Where::Cluster: return "cluster";
+  }
+  return "unknown";
+}
+
+// The servers end before main() returns, while all they need is still there.
+class Servers final : public ::testing::Environment {
+ public:
+  void TearDown() override {
+    redis_.reset();
+    cluster_.reset();
+  }
+  servers::RedisServer& redis() {
+    if (!redis_) redis_ = std::make_unique<servers::RedisServer>();
+    return *redis_;
+  }
+  servers::Cluster& cluster() {
+    if (!cluster_) {
+      cluster_ = std::make_unique<servers::Cluster>(
+          servers::ClusterOptions{.node_timeout = std::chrono::seconds{20}});
+    }
+    return *cluster_;
+  }
+
+ private:
+  std::unique_ptr<servers::RedisServer> redis_;
+  std::unique_ptr<servers::Cluster> cluster_;
+};
+
+auto* const kServers = static_cast<Servers*>(
+    ::testing::AddGlobalTestEnvironment(std::make_unique<Servers>().release()));
+
+std::unique_ptr<AnyStore> open(Where where) {
+  static int runs = 0;
+  const std::string prefix = "adapters" + std::to_string(++runs);
+  switch (where) {
+    case Where::Embedded: break;
+    case Where::Redis: return AnyStore::shared(patient(kServers->redis().url(), prefix));
+    case Where::Cluster: return AnyStore::shared(patient(kServers->cluster().url(), prefix));
+  }
+  return AnyStore::embedded();
+}
+
+NamedCheck ask(std::string subject, std::string limit, const Quota& quota, std::uint64_t cost = 1) {
+  return {.name = {std::move(subject), std::move(limit)}, .quota = quota, .cost = Cost{cost}};
+}
+
+template <class T>
+std::string text_of(const Result<T>& said) {
+  if (!said) return said.error().detail;
+  if constexpr (std::is_same_v<T, AnyStore::Decisions>) {
+    std::string text;
+    for (const Decision& decision : *said) {
+      text += std::string(to_string(decision.outcome())) + " " +
+              std::to_string(decision.remaining()) + "/" + std::to_string(decision.limit()) +
+              (decision.reset_after() > Duration{0} ? " used, " : " unused, ");
+    }
+    return text;
+  } else {
+    return std::to_string(*said);
+  }
+}
+
+class StoreAdapter : public ::testing::TestWithParam<Where> {
+ protected:
+  void TearDown() override {
+    store_.reset();
+    if (GetParam() != Where::Redis) return;
+    EXPECT_EQ(servers::keys_that_never_expire(kServers->redis()), std::vector<std::string>{});
+  }
+  std::string check(const NamedChecks& checks) { return text_of(store_->check(checks)); }
+
+  std::unique_ptr<AnyStore> store_ = open(GetParam());
+};
+
+TEST_P(StoreAdapter, CountsEverySubjectAndLimitApart) {
+  EXPECT_EQ(check({ask("alice", "api/a", kThree)}), "allowed 2/3 used, ");
+  EXPECT_EQ(check({ask("alice", "api/b", kThree)}), "allowed 2/3 used, ");
+  EXPECT_EQ(check({ask("alice", "", kThree)}), "allowed 2/3 used, ");
+  EXPECT_EQ(check({ask("bob", "api/a", kThree)}), "allowed 2/3 used, ");
+  EXPECT_EQ(check({ask("", "api/a", kThree)}), "allowed 2/3 used, ");
+  EXPECT_EQ(check({ask("alice", "api/a", kThree)}), "allowed 1/3 used, ");
+}
+
+TEST_P(StoreAdapter, TakesFromAllOrFromNone) {
+  EXPECT_EQ(check({ask("alice", "a", kThree, 2), ask("bob", "b", kFive, 2)}),
+            "allowed 1/3 used, allowed 3/5 used, ");
+  EXPECT_EQ(check({ask("alice", "a", kThree, 2), ask("bob", "b", kFive, 2)}),
+            "denied 1/3 used, allowed 3/5 used, ");
+  EXPECT_EQ(check({ask("bob", "b", kFive, 3)}), "allowed 0/5 used, ");
+  EXPECT_EQ(check({ask("alice", "a", kThree, 1), ask("bob", "b", kFive, 1)}),
+            "allowed 1/3 used, denied 0/5 used, ");
+  EXPECT_EQ(check({ask("alice", "a", kThree, 4)}), "never_fits 1/3 used, ");
+}
+
+TEST_P(StoreAdapter, GivesBackWhereverTheCountsAre) {
+  EXPECT_EQ(check({ask("alice", "a", kThree, 3), ask("bob", "b", kFive, 4), ask("x", "", kThree)}),
+            "allowed 0/3 used, allowed 1/5 used, allowed 2/3 used, ");
+  EXPECT_EQ(text_of(store_->refund(
+                {ask("alice", "a", kThree, 2), ask("bob", "b", kFive, 1), ask("x", "", kThree)})),
+            "allowed 2/3 used, allowed 2/5 used, allowed 3/3 unused, ");
+}
+
+TEST_P(StoreAdapter, ForgetsWhatWasUsed) {
+  EXPECT_EQ(check({ask("alice", "a", kThree), ask("bob", "b", kFive)}),
+            "allowed 2/3 used, allowed 4/5 used, ");
+  EXPECT_EQ(text_of(store_->reset({{"alice", "a"}, {"bob", "b"}, {"carol", ""}})), "1");
+  EXPECT_EQ(text_of(store_->reset({{"alice", "a"}, {"bob", "b"}, {"carol", ""}})), "0");
+  EXPECT_EQ(check({ask("alice", "a", kThree, 3)}), "allowed 0/3 used, ");
+}
+
+TEST_P(StoreAdapter, BlocksJustTheCountThatIsNamed) {
+  const AnyStore::Names names{{"alice", "a"}, {"bob", "b"}};
+  EXPECT_EQ(text_of(store_->block(names, std::chrono::hours{1})), "0");
+  EXPECT_EQ(text_of(store_->block(names, std::chrono::hours{1})), "1");
+  EXPECT_EQ(check({ask("alice", "a", kThree)}), "blocked 0/3 used, ");
+  EXPECT_EQ(check({ask("alice", "b", kThree)}), "allowed 2/3 used, ");
+  EXPECT_EQ(check({ask("alice", "", kThree)}), "allowed 2/3 used, ");
+  EXPECT_EQ(check({ask("alice", "b", kThree), ask("bob", "b", kThree)}),
+            "allowed 2/3 used, blocked 0/3 used, ");
+  EXPECT_EQ(text_of(store_->block(names, Duration{0})), "1");
+  EXPECT_EQ(text_of(store_->block(names, Duration{0})), "0");
+  EXPECT_EQ(check({ask("alice", "a", kThree)}), "allowed 2/3 used, ");
+  // of a subject without a limit: not of its limits
+  EXPECT_EQ(text_of(store_->block({{"alice", ""}}, std::chrono::hours{1})), "0");
+  EXPECT_EQ(check({ask("alice", "", kThree)}), "blocked 0/3 used, ");
+  EXPECT_EQ(check({ask("alice", "a", kThree)}), "allowed 1/3 used, ");
+}
+
+TEST_P(StoreAdapter, KeepsCounters) {
+  EXPECT_EQ(text_of(store_->add(Kind::Integer, "n", 5)), "5");
+  EXPECT_EQ(text_of(store_->add(Kind::Integer, "n", -7)), "-2");
+  EXPECT_EQ(text_of(store_->add(Kind::Decimal, "n", 1, std::chrono::hours{1})), "1");
+  EXPECT_EQ(text_of(store_->get(Kind::Integer, "n")), "-2");
+  EXPECT_EQ(text_of(store_->get(Kind::Decimal, "n")), "1");
+  EXPECT_EQ(text_of(store_->remove("n")), "1");
+  EXPECT_EQ(text_of(store_->remove("n")), "0");
+  EXPECT_EQ(text_of(store_->get(Kind::Integer, "n")), "0");
+  const auto refused = store_->add(Kind::Integer, "n", 1, Duration{0});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::InvalidInput);
+}
+
+TEST_P(StoreAdapter, LetsWhoeverHearsAnAnswerAskAgain) {
+  int answers = 0;
+  const base::Deadline deadline = base::deadline_after(std::chrono::seconds{30});
+  store_->store().check({ask("alice", "a", kThree)}, deadline, [&](auto first) {
+    ASSERT_TRUE(first);
+    ++answers;
+    store_->store().check({ask("alice", "a", kThree)}, deadline, [&](auto second) {
+      ASSERT_TRUE(second);
+      EXPECT_EQ(second->front().remaining(), 1U);
+      ++answers;
+    });
+  });
+  EXPECT_TRUE(store_->run_until([&] { return answers == 2; }));
+}
+
+TEST_P(StoreAdapter, AnswersAsTheEmbeddedStoreWhateverIsAsked) {
+  const auto seed = static_cast<std::uint32_t>(::testing::UnitTest::GetInstance()->random_seed());
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  const auto below = [&](std::size_t end) { return random() % end; };
+  const auto other = AnyStore::embedded();
+  const auto quota_of = [&](std::size_t limit) { return limit == 0 ? kThree : kFive; };
+  for (int step = 0; step < 400 && !HasFailure(); ++step) {
+    NamedChecks checks;
+    AnyStore::Names names;
+    for (std::size_t i = 0; i < 6; ++i) {
+      if (below(3) > 0) continue;
+      const std::string subject = std::string(1, static_cast<char>('a' + i / 2));
+      const std::string limit = i % 2 == 0 ? "" : "limit";
+      checks.push_back(ask(subject, limit, quota_of(i % 2), below(4)));
+      names.push_back({subject, limit});
+    }
+    if (checks.empty()) continue;
+    const Duration lasting = below(2) == 0 ? Duration{0} : Duration{std::chrono::hours{1}};
+    const auto how = below(10);
+    const auto perform = [&](AnyStore& store) {
+      switch (how) {
+        case 0: return text_of(store.reset(names));
+        case 1: return text_of(store.block(names, lasting));
+        case 2:
+        case 3: return text_of(store.refund(checks));
+        default: return text_of(store.check(checks));
+      }
+    };
+    EXPECT_EQ(perform(*store_), perform(*other)) << "step " << step << ", call " << how;
+  }
+}
+
+TEST_P(StoreAdapter, SaysThatItServes) {
+  EXPECT_EQ(check({ask("alice", "a", kThree)}), "allowed 2/3 used, ");
+  EXPECT_TRUE(store_->store().health().serving);
+  EXPECT_EQ(store_->store().health().trouble, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreAdapter,
+                         ::testing::Values(Where::Embedded, Where::Redis, Where::Cluster), name_of);
+
+}  // namespace
+}  // namespace penstock::store_adapters

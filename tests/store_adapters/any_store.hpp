@@ -1,0 +1,57 @@
+#pragma once
+
+#include "penstock/redis_options.hpp"
+#include "redis_store/shared_store.hpp"
+#include "servers/redis_server.hpp"
+#include "store/embedded_store.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace penstock::store_adapters {
+
+// A store with the event loop that it runs in; asks, and waits for the answer.
+class AnyStore {
+ public:
+  using NamedChecks = std::vector<core::NamedCheck>;
+  using Names = std::vector<core::CountName>;
+  using Decisions = store::Store::Decisions;
+  using Kind = store::Store::CounterKind;
+
+  [[nodiscard]] static std::unique_ptr<AnyStore> embedded();
+  [[nodiscard]] static std::unique_ptr<AnyStore> shared(const RedisOptions& options);
+
+  Result<Decisions> check(const NamedChecks& checks);
+  Result<Decisions> refund(const NamedChecks& checks);
+  Result<bool> reset(const Names& names);
+  Result<bool> block(const Names& names, Duration duration);
+  Result<std::int64_t> add(Kind kind, const std::string& name, std::int64_t delta,
+                           std::optional<Duration> lifetime = {});
+  Result<std::int64_t> get(Kind kind, const std::string& name);
+  Result<bool> remove(const std::string& name);
+
+  [[nodiscard]] store::Store& store() { return *store_; }
+  [[nodiscard]] redis_store::SharedStore& shared_store() {
+    return dynamic_cast<redis_store::SharedStore&>(*store_);
+  }
+  // Turns the loop until this holds; false when it never does.
+  bool run_until(const std::function<bool()>& holds);
+
+ private:
+  template <class T, class Ask>
+  Result<T> wait_for(Ask ask);
+
+  boost::asio::io_context io_{1};
+  std::unique_ptr<store::MemoryStore> memory_;
+  std::unique_ptr<store::Store> store_;
+};
+
+// Waits longer than a busy machine needs.
+[[nodiscard]] RedisOptions patient(std::string url, std::string prefix);
+
+}  // namespace penstock::store_adapters

@@ -1,0 +1,136 @@
+#include "rules/envoy_matcher.hpp"
+
+#include "rules/count_names.hpp"
+
+#include <unordered_set>
+#include <utility>
+
+namespace penstock::rules {
+namespace {
+
+using Names = std::unordered_set<std::string_view>;
+
+Cost cost_of(const Request& request, const Descriptor& descriptor) {
+  return descriptor.cost.value_or(request.cost);
+}
+
+bool takes_something(const Request& request, const Descriptor& descriptor) {
+  return !descriptor.gives_back && cost_of(request, descriptor).units > 0;
+}
+
+// Every limit that was found counts, one without a limit of its own and one that is replaced as
+// well.
+template <class Ways>
+Names replaced_by(const Ways& ways) {
+  Names names;
+  for (const auto& way : ways) {
+    if (way.empty()) continue;
+    const std::vector<std::string>& replaces = way.back().node->replaces();
+    names.insert(replaces.begin(), replaces.end());
+  }
+  return names;
+}
+
+Said said_of(const Rule& rule, const Names& replaced, bool takes) {
+  if (rule.action == Action::Unlimited) return Said::Unlimited;
+  if (!rule.given_name.empty() && replaced.contains(rule.given_name)) return Said::Replaced;
+  if (rule.action != Action::Deny) return Said::Limited;
+  return takes && !rule.shadow ? Said::Denied : Said::NoRule;
+}
+
+}  // namespace
+
+EnvoyMatcher::EnvoyMatcher(std::string domain, EnvoyNode root, std::vector<EnvoyPath> paths)
+    : domain_(std::move(domain)), root_(std::move(root)), paths_(std::move(paths)) {}
+
+EnvoyMatcher::Ways EnvoyMatcher::ways_of(const Request& request) const {
+  Ways ways(request.descriptors.size());
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    const Descriptor& descriptor = request.descriptors[i];
+    if (descriptor.limit.has_value()) continue;
+    std::vector<EnvoyStep> way = walk(root_, descriptor.entries);
+    if (!way.empty() && way.back().node->rule() != nullptr) ways[i] = std::move(way);
+  }
+  return ways;
+}
+
+void EnvoyMatcher::match(const Request& request, Match& match) const {
+  apply(request, ways_of(request), match);
+}
+
+void EnvoyMatcher::apply(const Request& request, const Ways& ways, Match& match) const {
+  const Names replaced = replaced_by(ways);
+  const Rule* denying_quota = nullptr;
+  bool may_allow = false;  // one of the quotas
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    const Descriptor& descriptor = request.descriptors[i];
+    if (descriptor.limit.has_value()) {
+      match.descriptors[i] = Said::Limited;
+      match.limits.push_back(applied_by_request(request, i));
+      continue;
+    }
+    if (ways[i].empty()) continue;
+    const Rule& rule = *ways[i].back().node->rule();
+    const Said said = said_of(rule, replaced, takes_something(request, descriptor));
+    match.descriptors[i] = said;
+    if (said == Said::Limited) {
+      match.limits.push_back(applied_by_rule(request, i, ways[i]));
+      may_allow = may_allow || rule.quota_mode;
+    } else if (said == Said::Denied && rule.quota_mode) {
+      denying_quota = &rule;
+    } else if (said == Said::Denied && match.listed_by == nullptr) {
+      match.listed_by = &rule;
+    }
+  }
+  if (match.listed_by == nullptr && !may_allow) match.listed_by = denying_quota;
+}
+
+Applied EnvoyMatcher::applied_by_rule(const Request& request, std::size_t descriptor,
+                                      const std::vector<EnvoyStep>& way) const {
+  const Rule& rule = *way.back().node->rule();
+  const Descriptor& asked = request.descriptors[descriptor];
+  std::string subject;
+  for (const EnvoyStep& step : way) {
+    append_subject(subject, step.entry->name,
+                   step.shared ? std::string_view(step.node->traits().value) : step.entry->value);
+  }
+  return {.rule = &rule,
+          .limit = 0,
+          .descriptor = descriptor,
+          .check = {.name = {.subject = std::move(subject),
+                             .limit = limit_name(domain_, rule.name, {})},
+                    .quota = rule.limits.front().quota,
+                    .cost = cost_of(request, asked)},
+          .gives_back = asked.gives_back,
+          .metric = has_metric_of_its_own(way) ? metric_of(domain_, way) : std::string{}};
+}
+
+Applied EnvoyMatcher::applied_by_request(const Request& request, std::size_t descriptor) const {
+  const Descriptor& asked = request.descriptors[descriptor];
+  std::string subject;
+  for (const Attribute& entry : asked.entries) append_subject(subject, entry.name, entry.value);
+  return {.rule = nullptr,
+          .limit = 0,
+          .descriptor = descriptor,
+          .check = {.name = {.subject = std::move(subject),
+                             .limit = travelling_limit_name(domain_, *asked.limit)},
+                    .quota = *asked.limit,
+                    .cost = cost_of(request, asked)},
+          .gives_back = asked.gives_back,
+          .metric = metric_of(domain_, asked.entries)};
+}
+
+void EnvoyMatcher::explain(const Request& request, Explanation& explanation) const {
+  const Ways ways = ways_of(request);
+  apply(request, ways, explanation.match);
+  for (const EnvoyPath& path : paths_) {
+    RuleReport report = report_on(path, root_, request, explanation.match);
+    if (explanation.rules.size() >= kMaxReports && !report.matched) {
+      explanation.cut_short = true;
+      continue;
+    }
+    explanation.rules.push_back(std::move(report));
+  }
+}
+
+}  // namespace penstock::rules

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "rules/domain_matcher.hpp"
+#include "rules/envoy_explanation.hpp"
+#include "rules/envoy_tree.hpp"
+
+#include <string>
+#include <vector>
+
+namespace penstock::rules {
+
+// A domain with the descriptors of envoyproxy/ratelimit. Each descriptor of a request is looked up
+// by itself; afterwards limits that another one replaces are left out.
+//
+// A limit of no requests at all is a rule that denies: it settles the request, unless it is in
+// quota mode beside a quota that may allow. What takes nothing passes it, and everything does when
+// it is in shadow mode.
+class EnvoyMatcher final : public DomainMatcher {
+ public:
+  // REQUIRES: the rules live as long as the matcher; the paths are of this tree, in declared order.
+  EnvoyMatcher(std::string domain, EnvoyNode root, std::vector<EnvoyPath> paths);
+
+  void match(const Request& request, Match& match) const override;
+  void explain(const Request& request, Explanation& explanation) const override;
+
+ private:
+  // The way of each descriptor, empty where nothing holds.
+  using Ways = std::vector<std::vector<EnvoyStep>>;
+
+  [[nodiscard]] Ways ways_of(const Request& request) const;
+  void apply(const Request& request, const Ways& ways, Match& match) const;
+  [[nodiscard]] Applied applied_by_rule(const Request& request, std::size_t descriptor,
+                                        const std::vector<EnvoyStep>& way) const;
+  [[nodiscard]] Applied applied_by_request(const Request& request, std::size_t descriptor) const;
+
+  std::string domain_;
+  EnvoyNode root_;
+  std::vector<EnvoyPath> paths_;
+};
+
+}  // namespace penstock::rules

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+// Every key of our own format. examples/penstock.yaml and docs/configuration.md name them all;
+// tests see to that.
+namespace penstock::rules::keys {
+
+using namespace std::string_view_literals;
+
+inline constexpr std::array kTop{"server"sv, "log"sv, "store"sv, "nodes"sv, "maps"sv, "domains"sv};
+inline constexpr std::array kServer{"listen"sv,          "admin"sv,
+                                    "workers"sv,         "token"sv,
+                                    "token_file"sv,      "tls"sv,
+                                    "max_connections"sv, "max_header_bytes"sv,
+                                    "max_body_bytes"sv,  "header_timeout"sv,
+                                    "body_timeout"sv,    "write_timeout"sv,
+                                    "idle_timeout"sv,    "shutdown_grace"sv,
+                                    "headers"sv,         "trusted_proxies"sv,
+                                    "forward_auth"sv};
+inline constexpr std::array kTls{"certificate"sv, "key"sv, "client_ca"sv};
+inline constexpr std::array kForwardAuth{"domain"sv, "deny_status"sv};
+inline constexpr std::array kLog{"level"sv, "format"sv};
+inline constexpr std::array kStore{"url"sv,
+                                   "url_file"sv,
+                                   "timeout"sv,
+                                   "key_prefix"sv,
+                                   "ca_file"sv,
+                                   "certificate_file"sv,
+                                   "key_file"sv,
+                                   "server_name"sv,
+                                   "sentinel_user"sv,
+                                   "sentinel_password"sv,
+                                   "connect_timeout"sv,
+                                   "max_waiting"sv,
+                                   "breaker_failures"sv,
+                                   "breaker_least"sv,
+                                   "breaker_most"sv,
+                                   "max_keys"sv,
+                                   "max_log_bytes"sv,
+                                   "max_counters"sv};
+inline constexpr std::array kMap{"file"sv, "values"sv};
+inline constexpr std::array kDomain{
+    "on_failure"sv,  "algorithm"sv,  "shadow"sv, "count_denied"sv, "ipv4_prefix"sv,
+    "ipv6_prefix"sv, "attributes"sv, "deny"sv,   "allow"sv,        "rules"sv};
+inline constexpr std::array kAttribute{"map"sv, "by"sv, "default"sv};
+inline constexpr std::array kListed{"name"sv, "description"sv, "when"sv};
+inline constexpr std::array kRule{
+    "name"sv,        "description"sv,  "when"sv,      "key"sv,        "limit"sv,  "limits"sv,
+    "unlimited"sv,   "algorithm"sv,    "burst"sv,     "cost"sv,       "shadow"sv, "on_failure"sv,
+    "ipv4_prefix"sv, "count_denied"sv, "overrides"sv, "ipv6_prefix"sv};
+inline constexpr std::array kLimit{"limit"sv, "algorithm"sv, "burst"sv};
+inline constexpr std::array kCost{"attribute"sv, "default"sv};
+inline constexpr std::array kOverrides{"map"sv, "by"sv};
+inline constexpr std::array kCondition{"equals"sv, "one_of"sv, "prefix"sv,  "glob"sv, "template"sv,
+                                       "cidr"sv,   "regex"sv,  "present"sv, "not"sv};
+
+struct Section {
+  std::string_view name;
+  std::span<const std::string_view> keys;
+};
+inline constexpr std::array kAll{Section{"top", kTop},
+                                 Section{"server", kServer},
+                                 Section{"server.tls", kTls},
+                                 Section{"server.forward_auth", kForwardAuth},
+                                 Section{"log", kLog},
+                                 Section{"store", kStore},
+                                 Section{"map", kMap},
+                                 Section{"domain", kDomain},
+                                 Section{"attribute", kAttribute},
+                                 Section{"deny and allow", kListed},
+                                 Section{"rule", kRule},
+                                 Section{"limits", kLimit},
+                                 Section{"cost", kCost},
+                                 Section{"overrides", kOverrides},
+                                 Section{"condition", kCondition}};
+
+}  // namespace penstock::rules::keys

@@ -1,0 +1,123 @@
+#include "rules/ruleset.hpp"
+
+#include "rules/count_names.hpp"
+#include "rules/ruleset_parts.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace penstock::rules {
+namespace {
+
+Cost sum(Cost a, Cost b) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  return {a.units > kMost - b.units ? kMost : a.units + b.units};
+}
+
+// A store is asked about each count once. Few limits apply at a time, so looking at all earlier
+// ones is quicker than a table.
+void merge_equal_counts(std::vector<Applied>& limits) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    const auto end = limits.begin() + static_cast<std::ptrdiff_t>(kept);
+    const auto same = std::find_if(limits.begin(), end, [&](const Applied& other) {
+      return other.gives_back == limits[i].gives_back && other.check.name == limits[i].check.name;
+    });
+    if (same != end) {
+      same->check.cost = sum(same->check.cost, limits[i].check.cost);
+    } else {
+      if (kept != i) limits[kept] = std::move(limits[i]);
+      ++kept;
+    }
+  }
+  limits.erase(limits.begin() + static_cast<std::ptrdiff_t>(kept), limits.end());
+}
+
+}  // namespace
+
+Ruleset::Ruleset() : parts_(std::make_unique<Parts>()) {}
+Ruleset::~Ruleset() = default;
+
+Match Ruleset::match(const Request& request) const {
+  Match match;
+  match.descriptors.assign(request.descriptors.size(), Said::NoRule);
+  const auto domain = parts_->domains.find(request.domain);
+  if (domain == parts_->domains.end()) return match;
+  match.domain_known = true;
+  domain->second.matcher->match(request, match);
+  merge_equal_counts(match.limits);
+  return match;
+}
+
+Explanation Ruleset::explain(const Request& request) const {
+  Explanation explanation;
+  Match& match = explanation.match;
+  match.descriptors.assign(request.descriptors.size(), Said::NoRule);
+  const auto domain = parts_->domains.find(request.domain);
+  if (domain == parts_->domains.end()) return explanation;
+  match.domain_known = true;
+  domain->second.matcher->explain(request, explanation);
+  merge_equal_counts(match.limits);
+  return explanation;
+}
+
+const std::vector<std::unique_ptr<const Rule>>& Ruleset::rules() const noexcept {
+  return parts_->rules;
+}
+
+const Rule* Ruleset::find(std::string_view domain, std::string_view rule) const {
+  const auto place = parts_->domains.find(domain);
+  if (place == parts_->domains.end()) return nullptr;
+  const auto found = place->second.rules.find(rule);
+  return found == place->second.rules.end() ? nullptr : found->second;
+}
+
+bool Ruleset::has_domain(std::string_view domain) const {
+  return parts_->domains.find(domain) != parts_->domains.end();
+}
+
+core::CountName Ruleset::count_name(const Rule& rule, std::size_t limit, std::string_view subject) {
+  const bool has_limit = limit < rule.limits.size();
+  core::CountName name{
+      .subject = {},
+      .limit = limit_name(rule.domain, rule.name, has_limit ? rule.limits[limit].name : "")};
+  const std::optional<SubjectParts> parts = parse_subject(subject);
+  if (!parts) {
+    name.subject = subject;
+    return name;
+  }
+  std::vector<bool> used(parts->size());
+  for (const KeyPart& key : rule.key) {
+    for (std::size_t i = 0; i < parts->size(); ++i) {
+      if (used[i] || (*parts)[i].first != key.name) continue;
+      append_subject(name.subject, key.name, key_value(key, (*parts)[i].second));
+      used[i] = true;
+      break;
+    }
+  }
+  for (std::size_t i = 0; i < parts->size(); ++i) {
+    if (!used[i]) append_subject(name.subject, (*parts)[i].first, (*parts)[i].second);
+  }
+  return name;
+}
+
+std::vector<const Rule*> Ruleset::counting_by(std::string_view domain,
+                                              std::string_view subject) const {
+  std::vector<const Rule*> found;
+  const std::optional<SubjectParts> parts = parse_subject(subject);
+  if (!parts) return found;
+  std::vector<std::string_view> wanted;
+  for (const auto& [name, value] : *parts) wanted.emplace_back(name);
+  std::sort(wanted.begin(), wanted.end());
+  for (const auto& rule : parts_->rules) {
+    if (rule->domain != domain || rule->action != Action::Limit) continue;
+    std::vector<std::string_view> names;
+    for (const KeyPart& part : rule->key) names.emplace_back(part.name);
+    std::sort(names.begin(), names.end());
+    if (names == wanted) found.push_back(rule.get());
+  }
+  return found;
+}
+
+}  // namespace penstock::rules

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "rules/domain_matcher.hpp"
+#include "rules/ruleset.hpp"
+#include "rules/text_map.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace penstock::rules {
+
+struct DomainPart {
+  Source source{};
+  std::unique_ptr<const DomainMatcher> matcher{};
+  TextMap<const Rule*> rules{};  // by name
+};
+
+struct Ruleset::Parts {
+  std::vector<std::unique_ptr<const Rule>> rules;
+  TextMap<DomainPart> domains;
+};
+
+}  // namespace penstock::rules

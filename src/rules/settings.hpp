@@ -1,0 +1,76 @@
+#pragma once
+
+#include "penstock/memory_options.hpp"
+#include "penstock/redis_options.hpp"
+#include "penstock/time.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What a configuration says besides its rules. Every member has the default that the documentation
+// names (docs/configuration.md).
+namespace penstock::rules {
+
+struct Address {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 0;
+};
+
+// "127.0.0.1:8080", "[::1]:8080"; empty for anything else.
+[[nodiscard]] std::optional<Address> parse_address(std::string_view text);
+
+struct TlsFiles {
+  std::string certificate{};  // PEM, with its chain
+  std::string key{};
+  std::string client_ca{};  // when given, clients must show a certificate of this authority
+
+  friend bool operator==(const TlsFiles&, const TlsFiles&) = default;
+};
+
+enum class HeaderDraft : std::uint8_t { Off, XRateLimit, Draft06, Draft07, Draft08 };
+
+struct HttpSettings {
+  std::vector<Address> listen{{.host = "127.0.0.1", .port = 8080}};
+  std::optional<TlsFiles> tls{};
+  std::string token{};  // needed by calls that change something, unless bound to loopback
+  std::size_t max_connections = 20'000;
+  std::size_t max_header_bytes = std::size_t{16} * 1024;
+  std::size_t max_body_bytes = std::size_t{1024} * 1024;
+  Duration header_timeout = std::chrono::seconds{10};  // first byte to end of the headers
+  Duration body_timeout = std::chrono::seconds{10};
+  Duration write_timeout = std::chrono::seconds{10};
+  Duration idle_timeout = std::chrono::seconds{75};
+};
+
+struct ForwardAuthSettings {
+  std::string domain = "default";
+  unsigned deny_status = 429;  // 403 for nginx
+};
+
+struct LogSettings {
+  enum class Level : std::uint8_t { Debug, Info, Warning, Error };
+  enum class Format : std::uint8_t { Text, Json };
+  Level level = Level::Info;
+  Format format = Format::Text;
+};
+
+struct Settings {
+  unsigned workers = 0;  // 0: one per core
+  HttpSettings http{};
+  ForwardAuthSettings forward_auth{};
+  std::optional<Address> admin{{.host = "127.0.0.1", .port = 9090}};
+  std::vector<HeaderDraft> headers{HeaderDraft::XRateLimit, HeaderDraft::Draft08};
+  std::vector<std::string> trusted_proxies{};  // CIDR; whose X-Forwarded-For is believed
+  Duration shutdown_grace = std::chrono::seconds{10};
+  LogSettings log{};
+  std::string store_url = "memory://";
+  RedisOptions redis{};    // unless the URL says memory://
+  MemoryOptions memory{};  // of the embedded store, and of `on_failure: local`
+  unsigned nodes = 0;      // that share a limit when the store is gone; 0: counted by heartbeat
+};
+
+}  // namespace penstock::rules

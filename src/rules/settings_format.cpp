@@ -1,0 +1,232 @@
+#include "rules/settings_format.hpp"
+
+#include "rules/ip_address.hpp"
+#include "rules/known_keys.hpp"
+#include "rules/scalar_fields.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace penstock::rules {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kMaxTimeout = 24h;
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30U;
+constexpr std::int64_t kMaxCount = 1'000'000'000;
+constexpr std::size_t kMaxSecret = 64 * 1024;
+
+std::optional<Address> read_address(const YamlNode& node) {
+  std::optional<Address> address = node.is_text() ? parse_address(node.raw()) : std::nullopt;
+  if (!address) node.expected("an address such as 127.0.0.1:8080 or [::1]:8080");
+  return address;
+}
+
+void read_listen(const YamlFields& fields, Settings& settings) {
+  if (const auto listen = fields.find("listen")) {
+    settings.http.listen.clear();
+    for (const YamlNode& node : listen->one_or_list()) {
+      if (auto address = read_address(node)) settings.http.listen.push_back(std::move(*address));
+    }
+    if (listen->is_list() && listen->list().empty()) listen->error("listen: no address at all");
+  }
+  if (const auto admin = fields.find("admin")) {
+    settings.admin = admin->raw() == "off" ? std::nullopt : read_address(*admin);
+  }
+}
+
+// A secret that stands in a file of its own, without the line end after it.
+void read_secret(const YamlFields& fields, std::string_view direct, std::string_view in_file,
+                 LoadState& state, std::string& secret) {
+  read_text(fields, direct, secret);
+  const auto node = fields.find(in_file);
+  if (!node) return;
+  if (fields.find(direct)) {
+    node->error("give either " + std::string(direct) + " or " + std::string(in_file));
+    return;
+  }
+  std::string path;
+  read_path(fields, in_file, path);
+  if (path.empty()) return;
+  state.files.emplace_back(path);
+  Result<std::string> text = read_text_file(path, kMaxSecret);
+  if (!text) return node->error(text.error().detail);
+  while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();
+  if (text->empty()) return node->error(std::string(in_file) + ": " + path + " is empty");
+  secret = std::move(*text);
+}
+
+void read_tls(const YamlFields& fields, HttpSettings& http) {
+  const auto section = fields.find("tls");
+  if (!section) return;
+  const YamlFields tls(*section, keys::kTls);
+  TlsFiles files;
+  static_cast<void>(tls.need("certificate"));
+  static_cast<void>(tls.need("key"));
+  read_path(tls, "certificate", files.certificate);
+  read_path(tls, "key", files.key);
+  read_path(tls, "client_ca", files.client_ca);
+  http.tls = std::move(files);
+}
+
+void read_headers(const YamlFields& fields, Settings& settings) {
+  const auto node = fields.find("headers");
+  if (!node) return;
+  settings.headers.clear();
+  for (const YamlNode& one : node->one_or_list()) {
+    const auto draft = one.choice<HeaderDraft>({{"off", HeaderDraft::Off},
+                                                {"x-ratelimit", HeaderDraft::XRateLimit},
+                                                {"draft-06", HeaderDraft::Draft06},
+                                                {"draft-07", HeaderDraft::Draft07},
+                                                {"draft-08", HeaderDraft::Draft08}});
+    if (!draft) continue;
+    if (node->is_list() && *draft == HeaderDraft::Off) {
+      one.error("headers: off stands alone, not in a list");
+    } else if (*draft != HeaderDraft::Off) {
+      settings.headers.push_back(*draft);
+    }
+  }
+}
+
+void read_trusted_proxies(const YamlFields& fields, Settings& settings) {
+  const auto node = fields.find("trusted_proxies");
+  if (!node) return;
+  settings.trusted_proxies.clear();
+  for (const YamlNode& one : node->one_or_list()) {
+    if (!one.is_text() || !IpNetwork::parse(one.raw())) {
+      one.expected("a network such as 10.0.0.0/8 or 2001:db8::/32");
+      continue;
+    }
+    settings.trusted_proxies.emplace_back(one.raw());
+  }
+}
+
+void read_forward_auth(const YamlFields& fields, ForwardAuthSettings& settings) {
+  const auto section = fields.find("forward_auth");
+  if (!section) return;
+  const YamlFields forward(*section, keys::kForwardAuth);
+  read_text(forward, "domain", settings.domain);
+  read_number(forward, "deny_status", 400, 599, settings.deny_status);
+}
+
+bool is_store_url(std::string_view url) {
+  constexpr std::array kSchemes{"redis://",          "rediss://",          "redis+unix://",
+                                "redis-sentinel://", "rediss-sentinel://", "redis-cluster://",
+                                "rediss-cluster://"};
+  return url == "memory://" || std::any_of(kSchemes.begin(), kSchemes.end(),
+                                           [&](auto scheme) { return url.starts_with(scheme); });
+}
+
+void read_breaker(const YamlFields& fields, RedisOptions& redis) {
+  read_number(fields, "breaker_failures", 1, 1'000'000, redis.breaker_failures);
+  read_duration(fields, "breaker_least", kMaxTimeout, redis.breaker_least);
+  read_duration(fields, "breaker_most", kMaxTimeout, redis.breaker_most);
+  if (redis.breaker_least > redis.breaker_most) {
+    fields.map().error("store: breaker_least " + duration_text(redis.breaker_least) +
+                       " is above breaker_most " + duration_text(redis.breaker_most));
+  }
+}
+
+}  // namespace
+
+std::optional<Address> parse_address(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return std::nullopt;
+  std::string_view host = text.substr(0, colon);
+  const bool in_brackets = host.starts_with('[') && host.ends_with(']');
+  if (in_brackets) host = host.substr(1, host.size() - 2);
+  if (in_brackets != (host.find(':') != std::string_view::npos) || host.empty()) {
+    return std::nullopt;
+  }
+  const std::string_view digits = text.substr(colon + 1);
+  const char* const end = digits.data() + digits.size();
+  Address address{.host = std::string(host)};
+  const auto [stop, failure] = std::from_chars(digits.data(), end, address.port);
+  if (failure != std::errc{} || stop != end || digits.empty()) return std::nullopt;
+  return address;
+}
+
+void load_server(const YamlNode& section, LoadState& state) {
+  const YamlFields fields(section, keys::kServer);
+  HttpSettings& http = state.settings.http;
+  read_listen(fields, state.settings);
+  read_number(fields, "workers", 0, 1024, state.settings.workers);
+  read_secret(fields, "token", "token_file", state, http.token);
+  read_tls(fields, http);
+  read_number(fields, "max_connections", 1, 10'000'000, http.max_connections);
+  read_number(fields, "max_header_bytes", 256, kMaxBytes, http.max_header_bytes);
+  read_number(fields, "max_body_bytes", 0, kMaxBytes, http.max_body_bytes);
+  read_duration(fields, "header_timeout", kMaxTimeout, http.header_timeout);
+  read_duration(fields, "body_timeout", kMaxTimeout, http.body_timeout);
+  read_duration(fields, "write_timeout", kMaxTimeout, http.write_timeout);
+  read_duration(fields, "idle_timeout", kMaxTimeout, http.idle_timeout);
+  read_duration(fields, "shutdown_grace", kMaxTimeout, state.settings.shutdown_grace);
+  read_headers(fields, state.settings);
+  read_trusted_proxies(fields, state.settings);
+  read_forward_auth(fields, state.settings.forward_auth);
+}
+
+void load_log(const YamlNode& section, Settings& settings) {
+  const YamlFields fields(section, keys::kLog);
+  if (const auto level = fields.find("level")) {
+    const auto chosen = level->choice<LogSettings::Level>({{"debug", LogSettings::Level::Debug},
+                                                           {"info", LogSettings::Level::Info},
+                                                           {"warning", LogSettings::Level::Warning},
+                                                           {"error", LogSettings::Level::Error}});
+    if (chosen) settings.log.level = *chosen;
+  }
+  if (const auto format = fields.find("format")) {
+    const auto chosen = format->choice<LogSettings::Format>(
+        {{"text", LogSettings::Format::Text}, {"json", LogSettings::Format::Json}});
+    if (chosen) settings.log.format = *chosen;
+  }
+}
+
+void load_store(const YamlNode& section, LoadState& state) {
+  const YamlFields fields(section, keys::kStore);
+  Settings& settings = state.settings;
+  RedisOptions& redis = settings.redis;
+  read_secret(fields, "url", "url_file", state, settings.store_url);
+  if (!is_store_url(settings.store_url)) {
+    // Never shown: it may hold a password.
+    const auto node = fields.find("url");
+    (node ? *node : fields.map())
+        .error(
+            "url: expected memory://, redis://, rediss://, redis+unix://, redis-sentinel:// or "
+            "redis-cluster:// at its beginning");
+  }
+  if (settings.store_url != "memory://") redis.url = settings.store_url;
+  read_duration(fields, "timeout", 1min, redis.timeout);
+  read_text(fields, "key_prefix", redis.key_prefix);
+  read_path(fields, "ca_file", redis.ca_file);
+  read_path(fields, "certificate_file", redis.certificate_file);
+  read_path(fields, "key_file", redis.key_file);
+  read_text(fields, "server_name", redis.server_name);
+  read_text(fields, "sentinel_user", redis.sentinel_user);
+  read_text(fields, "sentinel_password", redis.sentinel_password);
+  read_duration(fields, "connect_timeout", 1min, redis.connect_timeout);
+  read_number(fields, "max_waiting", 1, 10'000'000, redis.max_waiting);
+  read_breaker(fields, redis);
+  read_number(fields, "max_keys", 1, kMaxCount, settings.memory.max_keys);
+  read_number(fields, "max_log_bytes", 0, std::int64_t{1} << 40U, settings.memory.max_log_bytes);
+  read_number(fields, "max_counters", 0, kMaxCount, settings.memory.max_counters);
+}
+
+void load_nodes(const YamlNode& value, Settings& settings) {
+  if (value.raw() == "auto") {
+    settings.nodes = 0;
+    return;
+  }
+  const std::string expected = "auto or a whole number from 1 to 10000";
+  std::int64_t count = 0;
+  const std::string_view raw = value.raw();
+  const auto [stop, failure] = std::from_chars(raw.data(), raw.data() + raw.size(), count);
+  if (failure != std::errc{} || stop != raw.data() + raw.size() || count < 1 || count > 10'000) {
+    return value.expected(expected);
+  }
+  settings.nodes = static_cast<unsigned>(count);
+}
+
+}  // namespace penstock::rules

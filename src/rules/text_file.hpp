@@ -1,0 +1,19 @@
+#pragma once
+
+#include "penstock/result.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+namespace penstock::rules {
+
+// The content of a file of at most so many bytes.
+[[nodiscard]] Result<std::string> read_text_file(const std::filesystem::path& path,
+                                                 std::size_t max_bytes);
+
+// A relative path that is written in a file is meant from where that file is.
+[[nodiscard]] std::filesystem::path path_beside(const std::filesystem::path& file,
+                                                const std::filesystem::path& written);
+
+}  // namespace penstock::rules

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "service/answer.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+// How several limits make one answer. Pure functions.
+namespace penstock::service {
+
+// What a limit has to do with the answer.
+enum class Role : std::uint8_t {
+  Enforced,     // must pass
+  Alternative,  // Envoy's quota mode: one of all alternatives must pass
+  Shadow,       // looked at, and never enforced
+  GivesBack,    // is given something, and refuses nothing
+};
+[[nodiscard]] Role role_of(const rules::Applied& applied) noexcept;
+
+// What the answer is while the store cannot be asked about this limit.
+[[nodiscard]] rules::OnFailure on_failure_of(const rules::Applied& applied) noexcept;
+
+struct Verdict {
+  bool allowed = true;
+  // See Answer::strictest. When all alternatives refuse: the one to wait for the least, because one
+  // of them is enough.
+  std::optional<std::size_t> strictest{};
+};
+
+// Refused when an enforced limit refuses, or when there are alternatives and all of them refuse.
+// Limits without a decision refuse nothing.
+[[nodiscard]] Verdict combine(std::span<const LimitAnswer> limits);
+
+// Settles what needs no store: an entry of an allow or deny list, or no limit at all. Whether it
+// did.
+[[nodiscard]] bool settle_without_limits(Answer& answer);
+
+// What a request of this cost would be told, judging by a decision about cost 0. When it would be
+// refused, `retry_after` is at most the one given: by then nothing counts as used any more.
+[[nodiscard]] Decision would_say(const Decision& peeked, const Quota& quota, Cost cost);
+
+}  // namespace penstock::service

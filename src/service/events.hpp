@@ -1,0 +1,27 @@
+#pragma once
+
+#include "penstock/result.hpp"
+#include "service/answer.hpp"
+
+#include <chrono>
+#include <string_view>
+
+namespace penstock::service {
+
+// Who hears what the service does: metrics, logs, the list of busy keys. Called on the event loop,
+// on the way of every request: it must neither wait nor take a lock that others hold for long.
+class Events {
+ public:
+  Events() = default;
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+  virtual ~Events() = default;
+
+  // The store was asked, and answered or failed after so long. `failure` is null for an answer.
+  virtual void on_store_call(std::chrono::steady_clock::duration waited, const Error* failure) = 0;
+  // A request is about to be told this: refusals, those of shadow limits, failures and decisions of
+  // this node alone are all in it. `domain` is empty when the rules know no such domain.
+  virtual void on_answer(std::string_view domain, const Answer& answer) = 0;
+};
+
+}  // namespace penstock::service

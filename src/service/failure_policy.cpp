@@ -1,0 +1,32 @@
+#include "service/failure_policy.hpp"
+
+#include <algorithm>
+
+namespace penstock::service {
+
+using rules::OnFailure;
+
+FailurePlan plan_for_failure(std::span<const OnFailure> limits) {
+  const auto has = [&](OnFailure wanted) {
+    return std::find(limits.begin(), limits.end(), wanted) != limits.end();
+  };
+  const bool is_refused = has(OnFailure::Closed);
+  FailurePlan plan;
+  plan.reason = is_refused              ? Reason::FailedClosed
+                : has(OnFailure::Local) ? Reason::DecidedLocally
+                                        : Reason::FailedOpen;
+  for (const OnFailure on_failure : limits) {
+    switch (on_failure) {
+      case OnFailure::Closed: plan.limits.push_back(InPlace::Refuse); break;
+      case OnFailure::Local:
+        plan.limits.push_back(is_refused ? InPlace::Nothing : InPlace::AskLocally);
+        break;
+      case OnFailure::Open:
+        plan.limits.push_back(is_refused ? InPlace::Nothing : InPlace::LetPass);
+        break;
+    }
+  }
+  return plan;
+}
+
+}  // namespace penstock::service

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "rules/rule.hpp"
+#include "service/answer.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace penstock::service {
+
+// What to do about one limit that the store could not be asked about.
+enum class InPlace : std::uint8_t {
+  LetPass,
+  Refuse,
+  AskLocally,  // this node's share decides
+  Nothing,     // another limit has refused the request already
+};
+
+struct FailurePlan {
+  Reason reason = Reason::FailedOpen;  // FailedOpen, FailedClosed or DecidedLocally
+  std::vector<InPlace> limits{};       // as many as were asked about
+};
+
+// The failure policy, all of it. A closed limit refuses the request, and then nothing is taken from
+// any other; local ones are decided by this node's share; open ones let pass.
+[[nodiscard]] FailurePlan plan_for_failure(std::span<const rules::OnFailure> limits);
+
+}  // namespace penstock::service

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "service/membership.hpp"
+#include "store/memory_store.hpp"
+#include "telemetry/metrics.hpp"
+
+// Numbers that are read when somebody looks at the metrics.
+namespace penstock::service {
+
+// REQUIRES: what is given outlives the source.
+[[nodiscard]] telemetry::Metrics::Source memory_source(const store::MemoryStore& memory);
+[[nodiscard]] telemetry::Metrics::Source membership_source(const Membership& members);
+
+}  // namespace penstock::service

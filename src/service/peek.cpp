@@ -1,0 +1,86 @@
+#include "service/peek.hpp"
+
+#include "service/failure_policy.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace penstock::service {
+namespace {
+
+// All counts of the answer, each once, at no cost.
+std::vector<core::NamedCheck> looks_at(const Answer& answer) {
+  std::vector<core::NamedCheck> looks;
+  for (const LimitAnswer& limit : answer.limits) {
+    const core::NamedCheck& check = limit.applied.check;
+    const bool is_known = std::any_of(looks.begin(), looks.end(), [&](const auto& earlier) {
+      return earlier.name == check.name;
+    });
+    if (!is_known) looks.push_back({.name = check.name, .quota = check.quota, .cost = Cost{0}});
+  }
+  return looks;
+}
+
+void fill(LimitAnswer& limit, const std::vector<core::NamedCheck>& looks,
+          const std::vector<Decision>& decisions) {
+  const core::NamedCheck& check = limit.applied.check;
+  for (std::size_t i = 0; i < looks.size(); ++i) {
+    if (looks[i].name != check.name) continue;
+    const Cost cost = limit.applied.gives_back ? Cost{0} : check.cost;
+    limit.decision = would_say(decisions[i], check.quota, cost);
+  }
+}
+
+void conclude(Answer& answer) {
+  const Verdict verdict = combine(answer.limits);
+  answer.allowed = verdict.allowed;
+  answer.strictest = verdict.strictest;
+  answer.reason = verdict.allowed ? Reason::WithinLimits : Reason::OverLimit;
+}
+
+void conclude_without_store(const Colleagues& colleagues, Answer& answer) {
+  std::vector<rules::OnFailure> policies;
+  for (const LimitAnswer& limit : answer.limits) {
+    if (role_of(limit.applied) == Role::Enforced || role_of(limit.applied) == Role::Alternative) {
+      policies.push_back(on_failure_of(limit.applied));
+    }
+  }
+  const FailurePlan plan = plan_for_failure(policies);
+  if (plan.reason == Reason::DecidedLocally) {
+    for (LimitAnswer& limit : answer.limits) {
+      if (on_failure_of(limit.applied) != rules::OnFailure::Local || limit.shadow) continue;
+      core::NamedCheck look = limit.applied.check;
+      look.cost = Cost{0};
+      const std::vector<Decision> said = colleagues.local.check({look});
+      limit.decision =
+          would_say(said.front(), colleagues.local.share_of(look.quota), limit.applied.check.cost);
+      limit.local = true;
+    }
+  }
+  conclude(answer);
+  answer.reason = plan.reason;
+  if (plan.reason == Reason::FailedClosed) answer.allowed = false;
+}
+
+}  // namespace
+
+void peek(const Colleagues& colleagues, Answer answer, base::Deadline deadline,
+          std::function<void(Answer)> answered) {
+  for (LimitAnswer& limit : answer.limits) limit.shadow = role_of(limit.applied) == Role::Shadow;
+  if (settle_without_limits(answer)) return answered(std::move(answer));
+  std::vector<core::NamedCheck> looks = looks_at(answer);
+  const auto kept = std::make_shared<Answer>(std::move(answer));
+  colleagues.store.check(looks, deadline,
+                         [kept, looks, colleagues, answered = std::move(answered)](
+                             const Result<store::Store::Decisions>& said) {
+                           if (said) {
+                             for (LimitAnswer& limit : kept->limits) fill(limit, looks, *said);
+                             conclude(*kept);
+                           } else {
+                             conclude_without_store(colleagues, *kept);
+                           }
+                           answered(std::move(*kept));
+                         });
+}
+
+}  // namespace penstock::service

@@ -1,0 +1,158 @@
+#include "service/recorder.hpp"
+
+#include "service/combine.hpp"
+
+#include <algorithm>
+
+namespace penstock::service {
+namespace {
+
+using telemetry::Cell;
+using telemetry::HotKind;
+namespace metrics = telemetry::metrics;
+
+// Names of series that this worker remembers; the metrics have a bound of their own.
+constexpr std::size_t kMostNames = 10'000;
+constexpr std::string_view kUnknownDomain = "unknown";
+constexpr std::string_view kTravelled = "from_request";
+
+// "connection lost" as Prometheus would write it.
+std::string label_of(ErrorCode code) {
+  std::string label(to_string(code));
+  std::replace(label.begin(), label.end(), ' ', '_');
+  return label;
+}
+
+constexpr std::size_t kLongestName = 200;
+
+bool has_failed(Reason reason) {
+  return reason == Reason::FailedOpen || reason == Reason::FailedClosed ||
+         reason == Reason::DecidedLocally;
+}
+
+std::string_view name_of(const rules::Applied& applied) {
+  // it may have words of the request in it
+  if (!applied.metric.empty()) return std::string_view(applied.metric).substr(0, kLongestName);
+  if (applied.rule == nullptr) return kTravelled;
+  return applied.rule->metric.empty() ? applied.rule->name : applied.rule->metric;
+}
+
+}  // namespace
+
+Recorder::Recorder(telemetry::WorkerMetrics& metrics, telemetry::HotKeys& hot_keys,
+                   telemetry::LimitedLog& log)
+    : metrics_(metrics),
+      hot_keys_(hot_keys),
+      log_(log),
+      latency_(metrics.latency(metrics::kStoreLatency)),
+      failed_open_(metrics.cell(metrics::kFailedOpen)),
+      shadow_denied_(metrics.cell(metrics::kShadowDenied)) {
+  for (std::size_t code = 0; code < errors_.size(); ++code) {
+    errors_[code] = &metrics.cell(metrics::kStoreErrors, {label_of(static_cast<ErrorCode>(code))});
+  }
+}
+
+void Recorder::on_store_call(std::chrono::steady_clock::duration waited, const Error* failure) {
+  latency_.observe(waited);
+  if (failure == nullptr) return;
+  errors_[static_cast<std::size_t>(failure->code)]->add();
+  last_error_ = failure->detail;
+}
+
+void Recorder::on_answer(std::string_view domain, const Answer& answer) {
+  if (domain.empty()) domain = kUnknownDomain;
+  auto known = by_domain_.find(domain);
+  if (known == by_domain_.end()) {
+    if (by_domain_.size() >= kMostNames) by_domain_.clear();
+    known = by_domain_.emplace(domain, ReasonCells{}).first;
+  }
+  Cell*& requests = known->second[static_cast<std::size_t>(answer.reason)];
+  if (requests == nullptr) {
+    requests = &metrics_.cell(metrics::kRequests, {to_string(answer.reason), domain});
+  }
+  requests->add();
+  if (answer.reason == Reason::FailedOpen) failed_open_.add();
+  if (answer.rules != ruleset_) {
+    ruleset_ = answer.rules;
+    by_rule_.clear();
+  }
+  for (const LimitAnswer& limit : answer.limits) count(limit, domain, answer);
+  if (has_failed(answer.reason)) warn_of_failure(domain, answer);
+}
+
+std::optional<Recorder::Said> Recorder::what_it_said(const LimitAnswer& limit,
+                                                     const Answer& answer) {
+  if (role_of(limit.applied) == Role::GivesBack) return std::nullopt;
+  if (!limit.decision) {
+    if (limit.shadow || !has_failed(answer.reason)) return std::nullopt;  // not asked
+    if (answer.reason != Reason::FailedClosed) return Said::FailedOpen;
+    const bool is_closed = on_failure_of(limit.applied) == rules::OnFailure::Closed;
+    return is_closed ? std::optional(Said::FailedClosed) : std::nullopt;
+  }
+  if (limit.local) return Said::Local;
+  if (limit.decision->allowed()) {
+    return answer.allowed ? std::optional(Said::Allowed) : std::nullopt;
+  }
+  if (limit.shadow) return Said::ShadowDenied;
+  return limit.decision->outcome() == Outcome::Blocked ? Said::Blocked : Said::Denied;
+}
+
+void Recorder::count(const LimitAnswer& limit, std::string_view domain, const Answer& answer) {
+  const core::CountName& name = limit.applied.check.name;
+  if (limit.decision) hot_keys_.note(HotKind::Asked, name.limit, name.subject);
+  const std::optional<Said> said = what_it_said(limit, answer);
+  if (!said) return;
+  cell_of(limit, domain, *said).add();
+  if (*said == Said::ShadowDenied) {
+    shadow_denied_.add();
+  } else if (limit.decision && !limit.decision->allowed()) {
+    hot_keys_.note(HotKind::Denied, name.limit, name.subject);
+  }
+}
+
+Recorder::RuleCells& Recorder::cells_of(const rules::Applied& applied) {
+  if (applied.rule != nullptr && applied.metric.empty()) {
+    const std::size_t index = applied.rule->index;
+    if (by_rule_.size() <= index) by_rule_.resize(index + 1);
+    return by_rule_[index];
+  }
+  const std::string_view name = name_of(applied);
+  if (const auto known = by_metric_.find(name); known != by_metric_.end()) return known->second;
+  if (by_metric_.size() >= kMostNames) by_metric_.clear();
+  return by_metric_.emplace(name, RuleCells{}).first->second;
+}
+
+Cell& Recorder::cell_of(const LimitAnswer& limit, std::string_view domain, Said said) {
+  Cell*& cell = cells_of(limit.applied)[static_cast<std::size_t>(said)];
+  if (cell == nullptr) {
+    const rules::Rule* const rule = limit.applied.rule;
+    cell = &metrics_.cell(metrics::kDecisions,
+                          {rule == nullptr ? domain : rule->domain,
+                           kSaid[static_cast<std::size_t>(said)], name_of(limit.applied)});
+  }
+  return *cell;
+}
+
+void Recorder::warn_of_failure(std::string_view domain, const Answer& answer) {
+  log_.warning("a request was decided without the store",
+               {{"decision", answer.allowed ? "allowed" : "refused"},
+                {"reason", to_string(answer.reason)},
+                {"domain", domain},
+                {"error", last_error_}});
+}
+
+void Recorder::tick(const store::Store::Health& health) {
+  const auto set = [&](const telemetry::Metric& metric, std::uint64_t value) {
+    metrics_.cell(metric).set(static_cast<std::int64_t>(value));
+  };
+  set(metrics::kStoreServing, health.serving ? 1 : 0);
+  set(metrics::kStoreRoundTrips, health.round_trips);
+  set(metrics::kStoreTimeouts, health.timeouts);
+  set(metrics::kStoreFastFails, health.fast_fails);
+  set(metrics::kStoreConnects, health.connects);
+  set(metrics::kScriptReloads, health.script_loads);
+  hot_keys_.tick();
+  log_.tick();
+}
+
+}  // namespace penstock::service

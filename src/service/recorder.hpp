@@ -1,0 +1,85 @@
+#pragma once
+
+#include "service/events.hpp"
+#include "store/store.hpp"
+#include "telemetry/hot_keys.hpp"
+#include "telemetry/log.hpp"
+#include "telemetry/metrics.hpp"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace penstock::service {
+
+// Turns events into metrics, busy keys and lines of the log. Each worker has its own.
+//
+// A limit that let pass what another limit refused is not counted: nothing was taken from it.
+//
+// Thread-safety: none; others may read the metrics meanwhile.
+class Recorder final : public Events {
+ public:
+  // REQUIRES: all of them outlive it.
+  Recorder(telemetry::WorkerMetrics& metrics, telemetry::HotKeys& hot_keys,
+           telemetry::LimitedLog& log);
+
+  void on_store_call(std::chrono::steady_clock::duration waited, const Error* failure) override;
+  void on_answer(std::string_view domain, const Answer& answer) override;
+
+  // Once a second, on the event loop: what the store says of itself, and what has gathered.
+  void tick(const store::Store::Health& health);
+
+ private:
+  enum class Said : std::uint8_t {
+    Allowed,
+    Denied,
+    ShadowDenied,
+    Blocked,
+    FailedOpen,
+    FailedClosed,
+    Local,
+  };
+  static constexpr std::array<std::string_view, 7> kSaid{
+      "allowed", "denied", "shadow_denied", "blocked", "failed_open", "failed_closed", "local"};
+  static constexpr std::size_t kReasons = 8;
+  static constexpr std::size_t kErrorCodes = 9;
+
+  // Where a rule is counted: found when they are first needed, because looking takes a lock.
+  using RuleCells = std::array<telemetry::Cell*, kSaid.size()>;
+  using ReasonCells = std::array<telemetry::Cell*, kReasons>;
+  struct TextHash {
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
+    std::size_t operator()(std::string_view text) const noexcept {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+  template <class T>
+  using TextMap = std::unordered_map<std::string, T, TextHash, std::equal_to<>>;
+
+  [[nodiscard]] static std::optional<Said> what_it_said(const LimitAnswer& limit,
+                                                        const Answer& answer);
+  [[nodiscard]] telemetry::Cell& cell_of(const LimitAnswer& limit, std::string_view domain,
+                                         Said said);
+  [[nodiscard]] RuleCells& cells_of(const rules::Applied& applied);
+  void count(const LimitAnswer& limit, std::string_view domain, const Answer& answer);
+  void warn_of_failure(std::string_view domain, const Answer& answer);
+
+  telemetry::WorkerMetrics& metrics_;
+  telemetry::HotKeys& hot_keys_;
+  telemetry::LimitedLog& log_;
+
+  telemetry::LatencyCells& latency_;
+  telemetry::Cell& failed_open_;
+  telemetry::Cell& shadow_denied_;
+  std::array<telemetry::Cell*, kErrorCodes> errors_{};
+  std::string last_error_;
+
+  std::shared_ptr<const rules::Ruleset> ruleset_;  // that by_rule_ is about
+  std::vector<RuleCells> by_rule_;                 // by Rule::index
+  TextMap<RuleCells> by_metric_;                   // of names that depend on the request
+  TextMap<ReasonCells> by_domain_;
+};
+
+}  // namespace penstock::service

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "service/answer.hpp"
+#include "service/combine.hpp"
+#include "service/events.hpp"
+#include "service/local_share.hpp"
+#include "store/store.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace penstock::service {
+
+// Whom a request needs on its way. They outlive it.
+struct Colleagues {
+  store::Store& store;
+  LocalShare& local;
+  Events& events;
+};
+
+// One request from its limits to its answer:
+//
+//   enforced limits      together: all pass, or nothing is taken
+//   alternatives         each by itself, when those passed; all refuse: the enforced get theirs
+//   back shadow limits        each by itself, when the request passes what is given back   whatever
+//   was decided
+//
+// A refused request leaves what rules with count_denied want of it: its cost, or what is left where
+// that is less. When the store cannot be asked, the failure policy decides, and the store is not
+// asked again for this request.
+//
+// Lifetime: owns itself until it has answered, which it does once.
+class RequestFlow {
+ public:
+  using Answered = std::function<void(Answer)>;
+
+  // `answer` has the match and its limits, without decisions. REQUIRES: see rules::Match.
+  static void start(const Colleagues& colleagues, Answer answer, std::string domain,
+                    base::Deadline deadline, Answered answered);
+
+ private:
+  using Places = std::vector<std::size_t>;
+  using Next = void (RequestFlow::*)();
+
+  RequestFlow(const Colleagues& colleagues, Answer answer, std::string domain,
+              base::Deadline deadline, Answered answered);
+
+  void ask_enforced();
+  void on_enforced(const Result<store::Store::Decisions>& said);
+  void ask_alternatives();
+  void without_store();
+  void on_alternatives();
+  void judge_alternatives();
+  void ask_shadows();
+  void ask_to_give_back();
+  void finish();
+
+  void obey_failure_policy(const Places& places);
+  // One that failed; the others go on.
+  void stand_in(std::size_t place);
+  void take_what_is_left(Role role);
+  void give_back_enforced();
+  // For a call whose answer changes nothing any more.
+  [[nodiscard]] store::Store::Answered<store::Store::Decisions> unheard() const;
+
+  // Asks about each by itself; `next` is called when all have answered.
+  void ask_each(const Places& places, Next next);
+  void close_one();
+
+  [[nodiscard]] Places places_of(Role role) const;
+  // Each name once, with the sum of the costs; `asked_` says which check each place became.
+  [[nodiscard]] std::vector<core::NamedCheck> checks_of(const Places& places);
+  void note(const Places& places, const store::Store::Decisions& decisions);
+  void hear_store(base::Deadline since, const Error* failure) const;
+
+  const Colleagues colleagues_;
+  Answer answer_;
+  std::string domain_;
+  base::Deadline deadline_;
+  Answered answered_;
+  Places enforced_;
+  Places asked_;   // see checks_of()
+  Places failed_;  // of ask_each(): the store did not answer
+  std::size_t open_ = 0;
+  Next next_ = nullptr;
+};
+
+}  // namespace penstock::service

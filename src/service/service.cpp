@@ -1,0 +1,50 @@
+#include "service/service.hpp"
+
+#include "service/peek.hpp"
+
+#include <utility>
+
+namespace penstock::service {
+namespace {
+
+// What is known before anybody is asked.
+Answer answer_for(rules::Match match, std::shared_ptr<const rules::Ruleset> rules) {
+  Answer answer;
+  answer.limits.reserve(match.limits.size());
+  for (rules::Applied& applied : match.limits) {
+    answer.limits.push_back({.applied = std::move(applied)});
+  }
+  match.limits.clear();
+  answer.match = std::move(match);
+  answer.rules = std::move(rules);
+  return answer;
+}
+
+}  // namespace
+
+Service::Service(store::Store& store, LocalShare& local, Events& events,
+                 std::shared_ptr<const rules::Ruleset> rules)
+    : colleagues_{.store = store, .local = local, .events = events}, rules_(std::move(rules)) {}
+
+void Service::use(std::shared_ptr<const rules::Ruleset> rules) { rules_ = std::move(rules); }
+
+const std::shared_ptr<const rules::Ruleset>& Service::rules() const noexcept { return rules_; }
+
+void Service::decide(const rules::Request& request, base::Deadline deadline, Answered answered) {
+  rules::Match match = rules_->match(request);
+  std::string domain(match.domain_known ? request.domain : std::string_view{});
+  RequestFlow::start(colleagues_, answer_for(std::move(match), rules_), std::move(domain), deadline,
+                     std::move(answered));
+}
+
+void Service::explain(const rules::Request& request, base::Deadline deadline,
+                      std::function<void(Explained)> answered) {
+  rules::Explanation explanation = rules_->explain(request);
+  Answer answer = answer_for(explanation.match, rules_);
+  peek(colleagues_, std::move(answer), deadline,
+       [explanation = std::move(explanation), answered = std::move(answered)](Answer said) {
+         answered({.answer = std::move(said), .explanation = explanation});
+       });
+}
+
+}  // namespace penstock::service

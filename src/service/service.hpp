@@ -1,0 +1,51 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "rules/ruleset.hpp"
+#include "service/answer.hpp"
+#include "service/events.hpp"
+#include "service/local_share.hpp"
+#include "service/request_flow.hpp"
+#include "store/store.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace penstock::service {
+
+// Takes one request from start to end: rules, store, failure policy, answer, events. Each event
+// loop has a Service of its own.
+//
+// Thread-safety: none; everything happens on one event loop.
+class Service {
+ public:
+  using Answered = std::function<void(Answer)>;
+
+  // REQUIRES: all of them outlive the service; `local` and `events` outlive the store, which
+  // answers whatever is under way before it is gone.
+  Service(store::Store& store, LocalShare& local, Events& events,
+          std::shared_ptr<const rules::Ruleset> rules);
+
+  // Those under way go on with the rules that they began with.
+  void use(std::shared_ptr<const rules::Ruleset> rules);
+  [[nodiscard]] const std::shared_ptr<const rules::Ruleset>& rules() const noexcept;
+
+  // Always answers, once, perhaps before it returns.
+  void decide(const rules::Request& request, base::Deadline deadline, Answered answered);
+  // Looks without taking, with what every rule had to say. Answers as decide() would, but that the
+  // wait of a refusal is the longest that it can be.
+  struct Explained {
+    Answer answer;
+    rules::Explanation explanation;
+  };
+  void explain(const rules::Request& request, base::Deadline deadline,
+               std::function<void(Explained)> answered);
+
+  [[nodiscard]] store::Store& store() noexcept { return colleagues_.store; }
+
+ private:
+  Colleagues colleagues_;
+  std::shared_ptr<const rules::Ruleset> rules_;
+};
+
+}  // namespace penstock::service

@@ -1,0 +1,119 @@
+#include "service/service.hpp"
+
+#include "rules/configuration.hpp"
+#include "service_harness/test_service.hpp"
+
+#include <gtest/gtest.h>
+
+namespace penstock::service {
+namespace {
+
+constexpr std::string_view kRules = R"(
+domains:
+  api:
+    rules:
+      - name: search
+        when: {path: /search/**}
+        key: [user]
+        limit: 2/day
+        algorithm: fixed_window
+      - name: everyone
+        limit: 100/day
+        algorithm: fixed_window
+        on_failure: closed
+  other:
+    rules:
+      - name: nothing
+        when: {path: /never}
+        limit: 1/day
+)";
+
+std::shared_ptr<const rules::Ruleset> load(std::string_view text) {
+  const rules::Loaded loaded = rules::load_text(text, "test.yaml");
+  for (const auto& diagnostic : loaded.diagnostics) ADD_FAILURE() << to_string(diagnostic);
+  return loaded.configuration.value().rules;
+}
+
+rules::Request request(std::string_view domain, std::string_view path, std::string_view user) {
+  return {.domain = domain,
+          .descriptors = {
+              {.entries = {{.name = "path", .value = path}, {.name = "user", .value = user}}}}};
+}
+
+struct WithRules : ::testing::Test {
+  Answer decide(const rules::Request& asked) {
+    std::optional<Answer> answer;
+    service.decide(asked, {}, [&](Answer said) { answer = std::move(said); });
+    return *answer;
+  }
+  Service::Explained explain(const rules::Request& asked) {
+    std::optional<Service::Explained> explained;
+    service.explain(asked, {}, [&](Service::Explained said) { explained = std::move(said); });
+    return *explained;
+  }
+  TestService parts;
+  Service service{parts.store, parts.local, parts.events, load(kRules)};
+};
+
+TEST_F(WithRules, RequestsAreDecidedByTheLimitsThatApply) {
+  struct Row {
+    rules::Request request;
+    std::string answer;
+  };
+  const std::vector<Row> rows{
+      {request("api", "/search/x", "alice"), "allowed within_limits by 0: 1 left, 99 left"},
+      {request("api", "/search/y", "alice"), "allowed within_limits by 0: 0 left, 98 left"},
+      {request("api", "/search/y", "alice"), "refused over_limit by 0: denied 0 left, 98 left"},
+      {request("api", "/search/y", "bob"), "allowed within_limits by 0: 1 left, 97 left"},
+      {request("api", "/else", "alice"), "allowed within_limits by 0: 96 left"},
+      {request("other", "/else", "alice"), "allowed no_rule"},
+      {request("unheard-of", "/else", "alice"), "allowed no_rule"},
+  };
+  for (const Row& row : rows) EXPECT_EQ(text_of(decide(row.request)), row.answer);
+  EXPECT_EQ(parts.events.domains,
+            (std::vector<std::string>{"api", "api", "api", "api", "api", "other", ""}));
+}
+
+TEST_F(WithRules, AnswersKeepTheRulesThatTheyPointInto) {
+  const Answer answer = decide(request("api", "/search/x", "alice"));
+  service.use(load("domains: {api: {rules: [{name: new, limit: 1/day}]}}"));
+  ASSERT_NE(answer.rules, nullptr);
+  EXPECT_EQ(answer.limits.at(0).applied.rule->name, "search");
+  EXPECT_TRUE(answer.match.limits.empty());
+  EXPECT_EQ(decide(request("api", "/search/x", "alice")).limits.at(0).applied.rule->name, "new");
+}
+
+TEST_F(WithRules, RequestsUnderWayGoOnWithTheRulesTheyBeganWith) {
+  parts.store.is_late = true;
+  std::optional<Answer> answer;
+  service.decide(request("api", "/search/x", "alice"), {},
+                 [&](Answer said) { answer = std::move(said); });
+  service.use(load("domains: {api: {rules: [{name: new, limit: 1/day}]}}"));
+  parts.store.answer_late();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->limits.at(0).applied.rule->name, "search");
+}
+
+TEST_F(WithRules, ExplainLooksWithoutTaking) {
+  EXPECT_TRUE(decide(request("api", "/search/x", "alice")).allowed);
+  rules::Request asked = request("api", "/search/x", "alice");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(text_of(explain(asked).answer), "allowed within_limits by 0: 1 left, 99 left");
+  }
+  asked.cost = Cost{2};
+  EXPECT_EQ(text_of(explain(asked).answer), "refused over_limit by 0: denied 1 left, 99 left");
+  asked.cost = Cost{3};
+  EXPECT_EQ(text_of(explain(asked).answer), "refused over_limit by 0: never_fits 1 left, 99 left");
+  EXPECT_EQ(explain(asked).explanation.rules.size(), 2U);
+  EXPECT_TRUE(parts.events.answers.size() == 1) << "looking is no event";
+}
+
+TEST_F(WithRules, FailuresFollowTheRules) {
+  parts.store.failure = Error{ErrorCode::Unavailable, "gone"};
+  EXPECT_EQ(text_of(decide(request("api", "/search/x", "alice"))),
+            "refused failed_closed: not asked, not asked");
+  EXPECT_FALSE(explain(request("api", "/search/x", "alice")).answer.allowed);
+}
+
+}  // namespace
+}  // namespace penstock::service

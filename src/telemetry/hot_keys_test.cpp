@@ -1,0 +1,115 @@
+#include "telemetry/hot_keys.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+
+namespace penstock::telemetry {
+namespace {
+
+std::map<std::string, HotKey> by_key(const std::vector<HotKey>& keys) {
+  std::map<std::string, HotKey> found;
+  for (const HotKey& key : keys) found[key.key] = key;
+  return found;
+}
+
+// Small numbers are frequent.
+std::vector<std::string> random_stream() {
+  std::vector<std::string> keys;
+  const auto numbers = *rc::gen::container<std::vector<unsigned>>(rc::gen::inRange(0U, 400U));
+  for (const unsigned number : numbers)
+    keys.push_back("key" + std::to_string(number % (1 + number % 40)));
+  return keys;
+}
+
+RC_GTEST_PROP(SpaceSaving, BoundsEveryCountAndKeepsEveryFrequentKey, ()) {
+  const auto counters = *rc::gen::inRange<std::size_t>(1, 20);
+  const std::vector<std::string> stream = random_stream();
+  SpaceSaving sketch(counters);
+  std::map<std::string, std::uint64_t> truth;
+  for (const std::string& key : stream) {
+    sketch.add(key);
+    ++truth[key];
+  }
+  const auto found = by_key(sketch.keys());
+  RC_ASSERT(found.size() == std::min(counters, truth.size()));
+  const std::uint64_t most_error = stream.size() / counters;
+  for (const auto& [key, hot] : found) {
+    RC_ASSERT(hot.count >= truth[key]);
+    RC_ASSERT(hot.count - hot.error <= truth[key]);
+    RC_ASSERT(hot.error <= most_error);
+  }
+  for (const auto& [key, count] : truth) {
+    if (count > most_error) RC_ASSERT(found.contains(key));
+    if (!found.contains(key)) RC_ASSERT(count <= sketch.floor());
+  }
+  RC_ASSERT(sketch.floor() <= most_error);
+}
+
+RC_GTEST_PROP(SpaceSaving, MergesPagesWithoutLosingTheirBounds, ()) {
+  std::map<std::string, std::uint64_t> truth;
+  std::vector<HotKeyPage> pages;
+  for (int worker = 0; worker < 3; ++worker) {
+    SpaceSaving sketch(8);
+    for (const std::string& key : random_stream()) {
+      sketch.add(key);
+      ++truth[key];
+    }
+    pages.push_back({.keys = sketch.keys(), .floor = sketch.floor()});
+  }
+  const std::vector<HotKey> merged = merge_hot_keys(pages, 1000);
+  for (std::size_t i = 0; i < merged.size(); ++i) {
+    RC_ASSERT(merged[i].count >= truth[merged[i].key]);
+    RC_ASSERT(merged[i].count - merged[i].error <= truth[merged[i].key]);
+    if (i > 0) RC_ASSERT(merged[i - 1].count >= merged[i].count);
+  }
+}
+
+TEST(SpaceSaving, LetsOldFameFade) {
+  SpaceSaving sketch(2);
+  for (int i = 0; i < 64; ++i) sketch.add("old");
+  for (int i = 0; i < 7; ++i) sketch.halve();
+  EXPECT_TRUE(sketch.keys().empty());
+  sketch.add("new");
+  sketch.add("newer");
+  const auto found = by_key(sketch.keys());
+  EXPECT_TRUE(found.contains("new"));
+  EXPECT_TRUE(found.contains("newer"));
+}
+
+TEST(SpaceSaving, CutsOffWhatIsVeryLong) {
+  SpaceSaving sketch(2);
+  sketch.add(std::string(10'000, 'x'));
+  EXPECT_EQ(sketch.keys().front().key.size(), SpaceSaving::kLongestKey);
+}
+
+TEST(HotKeys, ShowRuleAndSubjectAfterATick) {
+  HotKeyBoard board;
+  HotKeys one(board, 0);
+  HotKeys two(board, 1);
+  for (int i = 0; i < 3; ++i) one.note(HotKind::Asked, "api/search", "alice");
+  two.note(HotKind::Asked, "api/search", "alice");
+  two.note(HotKind::Asked, "api/search", "bob");
+  two.note(HotKind::Denied, "api/search", "bob");
+  EXPECT_TRUE(board.top(HotKind::Asked, 10).empty());
+  one.tick();
+  two.tick();
+  const auto asked = board.top(HotKind::Asked, 10);
+  ASSERT_EQ(asked.size(), 2U);
+  EXPECT_EQ(asked[0].key, "api/search alice");
+  EXPECT_EQ(asked[0].count, 4U);
+  EXPECT_EQ(board.top(HotKind::Asked, 1).size(), 1U);
+  EXPECT_EQ(board.top(HotKind::Denied, 10).front().key, "api/search bob");
+}
+
+TEST(HotKeys, FadeWithTheTicks) {
+  HotKeyBoard board;
+  HotKeys keys(board, 0);
+  for (int i = 0; i < 8; ++i) keys.note(HotKind::Asked, "rule", "alice");
+  for (unsigned i = 0; i < HotKeys::kHalfLife + 1; ++i) keys.tick();
+  EXPECT_EQ(board.top(HotKind::Asked, 1).front().count, 4U);
+}
+
+}  // namespace
+}  // namespace penstock::telemetry

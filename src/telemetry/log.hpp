@@ -1,0 +1,99 @@
+#pragma once
+
+#include "penstock/clock.hpp"
+#include "telemetry/metrics.hpp"
+
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace penstock::telemetry {
+
+enum class LogLevel : std::uint8_t { Debug, Info, Warning, Error };
+enum class LogFormat : std::uint8_t {
+  Text,  // 2026-01-31T12:00:00.000Z warning the store is gone error="timeout"
+  Json,  // {"time":"2026-01-31T12:00:00.000Z","level":"warning","message":"...","error":"timeout"}
+};
+
+struct LogOptions {
+  LogLevel level = LogLevel::Info;
+  LogFormat format = LogFormat::Text;
+  const Clock* clock = nullptr;  // the system's when null
+};
+
+// A fact beside the message.
+struct LogField {
+  std::string_view name;
+  std::string_view value;
+};
+
+// The log of the process, one line per message. Line ends and other control characters are escaped,
+// so that nobody can write lines of their own into it.
+//
+// Thread-safety: all members, from any thread.
+class Log {
+ public:
+  using Fields = std::initializer_list<LogField>;
+
+  // To standard error.
+  explicit Log(const LogOptions& options);
+  // REQUIRES: `out` outlives the log.
+  Log(const LogOptions& options, std::ostream& out);
+  ~Log();
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  void set_level(LogLevel level);
+  [[nodiscard]] bool writes(LogLevel level) const;
+
+  void write(LogLevel level, std::string_view message, Fields fields = {});
+  void debug(std::string_view message, Fields fields = {}) {
+    write(LogLevel::Debug, message, fields);
+  }
+  void info(std::string_view message, Fields fields = {}) {
+    write(LogLevel::Info, message, fields);
+  }
+  void warning(std::string_view message, Fields fields = {}) {
+    write(LogLevel::Warning, message, fields);
+  }
+  void error(std::string_view message, Fields fields = {}) {
+    write(LogLevel::Error, message, fields);
+  }
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+// For what happens to requests, of which there may be a million a second: so many lines, and then
+// how many more there were.
+//
+// Thread-safety: none; each worker has its own.
+class LimitedLog {
+ public:
+  static constexpr unsigned kLinesPerSecond = 5;
+
+  // REQUIRES: all outlive it. `suppressed` counts the lines that were left out.
+  LimitedLog(Log& log, const Clock& clock, Cell& suppressed,
+             unsigned lines_per_second = kLinesPerSecond)
+      : log_(log), clock_(clock), suppressed_(suppressed), most_(lines_per_second) {}
+
+  void warning(std::string_view message, Log::Fields fields = {});
+  // Says what was left out, if a second has passed. To be called now and then: nobody else may
+  // come.
+  void tick();
+
+ private:
+  Log& log_;
+  const Clock& clock_;
+  Cell& suppressed_;
+  unsigned most_;
+  Instant second_{};  // when the present one began
+  unsigned written_ = 0;
+  std::uint64_t left_out_ = 0;
+};
+
+}  // namespace penstock::telemetry

@@ -1,0 +1,160 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace penstock::telemetry {
+
+enum class MetricType : std::uint8_t { Counter, Gauge, Histogram };
+
+// What the values of all workers make together.
+enum class Merge : std::uint8_t {
+  Sum,
+  Least,  // 1 only if all say 1
+};
+
+// One family of series; docs/metrics.md lists them for people, and a test compares the two.
+struct Metric {
+  std::string_view name;
+  MetricType type = MetricType::Counter;
+  std::string_view help;
+  std::array<std::string_view, 3> labels{};  // empty ones are none
+  std::size_t most_series = 200;             // beyond it, the last series is called "other"
+  Merge merge = Merge::Sum;
+};
+
+namespace metrics {
+
+inline constexpr Metric kDecisions{
+    .name = "penstock_decisions_total",
+    .help =
+        "Limits asked, by what they said: allowed, denied, blocked, shadow_denied, failed_open, "
+        "failed_closed or local.",
+    .labels = {"domain", "outcome", "rule"},
+    .most_series = 10'000};
+inline constexpr Metric kRequests{.name = "penstock_requests_total",
+                                  .help = "Requests answered, by why they passed or not.",
+                                  .labels = {"reason", "domain"},
+                                  .most_series = 2'000};
+inline constexpr Metric kFailedOpen{
+    .name = "penstock_failed_open_total",
+    .help = "Requests let through because the store could not be asked."};
+inline constexpr Metric kShadowDenied{
+    .name = "penstock_shadow_denied_total",
+    .help = "Refusals of shadow limits, which nobody was told of."};
+
+inline constexpr Metric kStoreLatency{.name = "penstock_store_latency_seconds",
+                                      .type = MetricType::Histogram,
+                                      .help = "How long the store took to answer, or to fail."};
+inline constexpr Metric kStoreErrors{.name = "penstock_store_errors_total",
+                                     .help = "Calls to the store that failed, by what went wrong.",
+                                     .labels = {"kind"}};
+inline constexpr Metric kStoreServing{
+    .name = "penstock_store_serving",
+    .type = MetricType::Gauge,
+    .help =
+        "1 while every worker can ask the store; 0 while a breaker is open or a connection is "
+        "missing.",
+    .merge = Merge::Least};
+inline constexpr Metric kStoreRoundTrips{.name = "penstock_store_round_trips_total",
+                                         .help = "Commands sent to Redis, retries included."};
+inline constexpr Metric kStoreTimeouts{.name = "penstock_store_timeouts_total",
+                                       .help = "Commands that Redis did not answer in time."};
+inline constexpr Metric kStoreFastFails{
+    .name = "penstock_store_fast_fails_total",
+    .help = "Commands refused at once because a server was left alone for a while."};
+inline constexpr Metric kStoreConnects{.name = "penstock_store_connects_total",
+                                       .help = "Connections made to Redis."};
+inline constexpr Metric kScriptReloads{
+    .name = "penstock_store_script_reloads_total",
+    .help = "Scripts sent again because Redis had forgotten them."};
+inline constexpr Metric kNodes{.name = "penstock_nodes",
+                               .type = MetricType::Gauge,
+                               .help = "Nodes that share the limits, as this one knows."};
+inline constexpr Metric kOrphanKeys{
+    .name = "penstock_orphan_keys",
+    .type = MetricType::Gauge,
+    .help = "Keys in Redis that belong to no rule, as the last audit found."};
+
+inline constexpr Metric kMemoryKeys{.name = "penstock_memory_keys",
+                                    .type = MetricType::Gauge,
+                                    .help = "Counts that the embedded store remembers."};
+inline constexpr Metric kMemoryBytes{.name = "penstock_memory_bytes",
+                                     .type = MetricType::Gauge,
+                                     .help = "Memory of the embedded store."};
+inline constexpr Metric kMemoryBlocked{.name = "penstock_memory_blocked",
+                                       .type = MetricType::Gauge,
+                                       .help = "Counts blocked by hand in the embedded store."};
+inline constexpr Metric kMemoryEvicted{
+    .name = "penstock_memory_evicted_total",
+    .help = "Counts that the embedded store forgot because it was full."};
+inline constexpr Metric kMemoryForgiven{
+    .name = "penstock_memory_forgiven_units_total",
+    .help = "Units that forgotten counts had used: so many may be admitted again."};
+
+inline constexpr Metric kConfigReloads{.name = "penstock_config_reloads_total",
+                                       .help = "Attempts to load the configuration: ok or failed.",
+                                       .labels = {"result"}};
+inline constexpr Metric kConfigOk{
+    .name = "penstock_config_last_reload_successful",
+    .type = MetricType::Gauge,
+    .help = "1 when the last attempt to load the configuration succeeded."};
+inline constexpr Metric kConfigTime{
+    .name = "penstock_config_last_reload_success_timestamp_seconds",
+    .type = MetricType::Gauge,
+    .help = "When the configuration in force was loaded, in seconds since 1970."};
+inline constexpr Metric kConfigHash{
+    .name = "penstock_config_hash",
+    .type = MetricType::Gauge,
+    .help = "First 52 bits of a hash of the configuration: equal on nodes that agree."};
+inline constexpr Metric kConfigRules{
+    .name = "penstock_config_rules", .type = MetricType::Gauge, .help = "Rules in force."};
+
+inline constexpr Metric kDoorConnections{.name = "penstock_door_connections",
+                                         .type = MetricType::Gauge,
+                                         .help = "Connections open now, by door.",
+                                         .labels = {"door"}};
+inline constexpr Metric kDoorAccepted{.name = "penstock_door_accepted_connections_total",
+                                      .help = "Connections accepted, by door.",
+                                      .labels = {"door"}};
+inline constexpr Metric kDoorRefused{.name = "penstock_door_refused_connections_total",
+                                     .help = "Connections closed because there were too many.",
+                                     .labels = {"door"}};
+inline constexpr Metric kDoorRequests{.name = "penstock_door_requests_total",
+                                      .help = "Requests answered, by door and status.",
+                                      .labels = {"door", "status"}};
+inline constexpr Metric kDoorErrors{
+    .name = "penstock_door_errors_total",
+    .help = "Connections ended for what the other side did, by door and kind: timeout or tls.",
+    .labels = {"door", "kind"}};
+
+inline constexpr Metric kLogLinesSuppressed{
+    .name = "penstock_log_lines_suppressed_total",
+    .help = "Warnings about requests that were left out of the log because there were too many."};
+inline constexpr Metric kBuildInfo{.name = "penstock_build_info",
+                                   .type = MetricType::Gauge,
+                                   .help = "Always 1; the labels say what runs here.",
+                                   .labels = {"version"}};
+inline constexpr Metric kWorkers{
+    .name = "penstock_workers", .type = MetricType::Gauge, .help = "Event loops."};
+
+// Under the names that every Prometheus client library uses.
+inline constexpr Metric kProcessCpu{.name = "process_cpu_seconds_total",
+                                    .help = "Processor time used, user and system."};
+inline constexpr Metric kProcessMemory{
+    .name = "process_resident_memory_bytes", .type = MetricType::Gauge, .help = "Resident memory."};
+inline constexpr Metric kProcessFiles{
+    .name = "process_open_fds", .type = MetricType::Gauge, .help = "Open file descriptors."};
+inline constexpr Metric kProcessMostFiles{.name = "process_max_fds",
+                                          .type = MetricType::Gauge,
+                                          .help = "How many file descriptors may be open."};
+
+}  // namespace metrics
+
+// All of the above.
+[[nodiscard]] std::span<const Metric* const> all_metrics() noexcept;
+
+}  // namespace penstock::telemetry

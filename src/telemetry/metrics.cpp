@@ -1,0 +1,198 @@
+#include "telemetry/metrics.hpp"
+
+#include "base/check.hpp"
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace penstock::telemetry {
+namespace {
+
+using Labels = std::vector<std::string>;
+constexpr std::string_view kOther = "other";
+
+std::size_t label_count(const Metric& metric) {
+  return static_cast<std::size_t>(std::count_if(metric.labels.begin(), metric.labels.end(),
+                                                [](auto name) { return !name.empty(); }));
+}
+
+prometheus::MetricType type_of(const Metric& metric) {
+  switch (metric.type) {
+    case MetricType::Counter: return prometheus::MetricType::Counter;
+    case MetricType::Gauge: return prometheus::MetricType::Gauge;
+    case MetricType::Histogram: return prometheus::MetricType::Histogram;
+  }
+  return prometheus::MetricType::Untyped;
+}
+
+prometheus::ClientMetric with_labels(const Metric& metric, const Labels& labels) {
+  prometheus::ClientMetric made;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    made.label.push_back({std::string(metric.labels[i]), labels[i]});
+  }
+  return made;
+}
+
+double seconds_of(LatencyCells::Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+void LatencyCells::observe(Duration took) noexcept {
+  const auto bound = std::lower_bound(kBounds.begin(), kBounds.end(), took);
+  buckets_[static_cast<std::size_t>(bound - kBounds.begin())].add();
+  sum_.add(took.count());
+}
+
+struct Metrics::Registry {
+  // One series: a cell for each worker that has used it, and the value that was set from outside.
+  struct Series {
+    std::map<std::size_t, Cell> cells{};
+    std::optional<double> value{};
+
+    [[nodiscard]] double merged(Merge merge) const {
+      if (value) return *value;
+      std::int64_t result = 0;
+      bool is_first = true;
+      for (const auto& [worker, cell] : cells) {
+        result = is_first                ? cell.get()
+                 : merge == Merge::Least ? std::min(result, cell.get())
+                                         : result + cell.get();
+        is_first = false;
+      }
+      return static_cast<double>(result);
+    }
+  };
+  struct Family {
+    std::map<Labels, Series> series{};
+    std::map<std::size_t, LatencyCells> latencies{};  // by worker
+  };
+
+  // REQUIRES: the mutex.
+  Series& series_of(const Metric& metric, LabelValues values) {
+    PENSTOCK_CHECK(values.size() == label_count(metric));
+    Family& family = families[&metric];
+    Labels labels(values.begin(), values.end());
+    const auto known = family.series.find(labels);
+    if (known != family.series.end()) return known->second;
+    if (!labels.empty() && family.series.size() + 1 >= metric.most_series) labels.back() = kOther;
+    return family.series[std::move(labels)];
+  }
+
+  std::mutex mutex;
+  // All guarded by the mutex, but for the cells, which stay where they are:
+  std::map<const Metric*, Family> families;
+  std::deque<WorkerMetrics> workers;
+  std::vector<Source> sources;
+};
+
+Metrics::Metrics(std::string_view version) : registry_(std::make_unique<Registry>()) {
+  set(metrics::kBuildInfo, 1, {version});
+}
+
+Metrics::~Metrics() = default;
+
+WorkerMetrics& Metrics::add_worker() {
+  const std::lock_guard lock(registry_->mutex);
+  const std::size_t number = registry_->workers.size();
+  registry_->workers.push_back(WorkerMetrics(*registry_, number));
+  registry_->series_of(metrics::kWorkers, {}).value = static_cast<double>(number + 1);
+  return registry_->workers.back();
+}
+
+void Metrics::set(const Metric& metric, double value, LabelValues labels) {
+  const std::lock_guard lock(registry_->mutex);
+  registry_->series_of(metric, labels).value = value;
+}
+
+void Metrics::add_source(Source source) {
+  const std::lock_guard lock(registry_->mutex);
+  registry_->sources.push_back(std::move(source));
+}
+
+Cell& WorkerMetrics::cell(const Metric& metric, LabelValues labels) {
+  const std::lock_guard lock(registry_.mutex);
+  return registry_.series_of(metric, labels).cells[worker_];
+}
+
+LatencyCells& WorkerMetrics::latency(const Metric& metric) {
+  const std::lock_guard lock(registry_.mutex);
+  return registry_.families[&metric].latencies[worker_];
+}
+
+namespace {
+
+void add_histogram(prometheus::MetricFamily& family,
+                   const std::map<std::size_t, LatencyCells>& latencies) {
+  prometheus::ClientMetric metric;
+  auto& histogram = metric.histogram;
+  for (std::size_t bucket = 0; bucket <= LatencyCells::kBounds.size(); ++bucket) {
+    for (const auto& [worker, cells] : latencies) {
+      histogram.sample_count += static_cast<std::uint64_t>(cells.count(bucket));
+    }
+    const bool is_last = bucket == LatencyCells::kBounds.size();
+    histogram.bucket.push_back(
+        {histogram.sample_count, is_last ? std::numeric_limits<double>::infinity()
+                                         : seconds_of(LatencyCells::kBounds[bucket])});
+  }
+  for (const auto& [worker, cells] : latencies) histogram.sample_sum += seconds_of(cells.sum());
+  family.metric.push_back(std::move(metric));
+}
+
+void add_value(prometheus::MetricFamily& family, prometheus::ClientMetric metric, double value) {
+  metric.counter.value = value;
+  metric.gauge.value = value;
+  family.metric.push_back(std::move(metric));
+}
+
+}  // namespace
+
+std::string Metrics::prometheus_text() const {
+  std::map<const Metric*, std::vector<double>> reported;
+  std::vector<Source> sources;
+  {
+    const std::lock_guard lock(registry_->mutex);
+    sources = registry_->sources;
+  }
+  for (const Source& source : sources) {
+    source([&](const Metric& metric, double value) { reported[&metric] = {value}; });
+  }
+  std::vector<prometheus::MetricFamily> families;
+  const std::lock_guard lock(registry_->mutex);
+  for (const Metric* metric : all_metrics()) {
+    prometheus::MetricFamily family{.name = std::string(metric->name),
+                                    .help = std::string(metric->help),
+                                    .type = type_of(*metric),
+                                    .metric = {}};
+    if (const auto found = registry_->families.find(metric); found != registry_->families.end()) {
+      for (const auto& [labels, series] : found->second.series) {
+        add_value(family, with_labels(*metric, labels), series.merged(metric->merge));
+      }
+      if (!found->second.latencies.empty()) add_histogram(family, found->second.latencies);
+    }
+    for (const double value : reported[metric]) add_value(family, {}, value);
+    if (!family.metric.empty()) families.push_back(std::move(family));
+  }
+  return prometheus::TextSerializer{}.Serialize(families);
+}
+
+std::int64_t Metrics::total(const Metric& metric) const {
+  const std::lock_guard lock(registry_->mutex);
+  const auto found = registry_->families.find(&metric);
+  if (found == registry_->families.end()) return 0;
+  std::int64_t sum = 0;
+  for (const auto& [labels, series] : found->second.series) {
+    for (const auto& [worker, cell] : series.cells) sum += cell.get();
+  }
+  return sum;
+}
+
+}  // namespace penstock::telemetry

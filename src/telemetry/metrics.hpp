@@ -1,0 +1,123 @@
+#pragma once
+
+#include "telemetry/metric_catalogue.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace penstock::telemetry {
+
+// A number that one thread changes and others read.
+//
+// All loads and stores are relaxed: each cell is a number by itself, and a scrape that is some
+// instants late does no harm. With one writer, load and store need no atomic addition, which would
+// lock the cache line.
+class Cell {
+ public:
+  void add(std::int64_t delta = 1) noexcept {
+    value_.store(value_.load(std::memory_order_relaxed) + delta, std::memory_order_relaxed);
+  }
+  void set(std::int64_t value) noexcept { value_.store(value, std::memory_order_relaxed); }
+  [[nodiscard]] std::int64_t get() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::int64_t> value_{0};
+};
+
+// How long things took, of one thread.
+class LatencyCells {
+ public:
+  using Duration = std::chrono::nanoseconds;
+
+  // From what memory takes to what nobody waits for. A last one is for all above.
+  static constexpr std::array<Duration, 15> kBounds{
+      std::chrono::microseconds{1},    std::chrono::microseconds{10},
+      std::chrono::microseconds{50},   std::chrono::microseconds{100},
+      std::chrono::microseconds{250},  std::chrono::microseconds{500},
+      std::chrono::milliseconds{1},    std::chrono::microseconds{2'500},
+      std::chrono::milliseconds{5},    std::chrono::milliseconds{10},
+      std::chrono::milliseconds{25},   std::chrono::milliseconds{50},
+      std::chrono::milliseconds{100},  std::chrono::milliseconds{500},
+      std::chrono::milliseconds{2'000}};
+
+  void observe(Duration took) noexcept;
+
+  [[nodiscard]] std::int64_t count(std::size_t bucket) const noexcept {
+    return buckets_[bucket].get();
+  }
+  [[nodiscard]] Duration sum() const noexcept { return Duration{sum_.get()}; }
+
+ private:
+  std::array<Cell, kBounds.size() + 1> buckets_;
+  Cell sum_;
+};
+
+// The values of the labels of a series, in the order of Metric::labels.
+using LabelValues = std::initializer_list<std::string_view>;
+
+class WorkerMetrics;
+
+// All numbers of the process. Each worker writes cells of its own; a scrape adds them up.
+//
+// Series are never more than Metric::most_series, whatever clients send: beyond it the last label
+// is "other".
+//
+// Thread-safety: all members, from any thread.
+class Metrics {
+ public:
+  // `version` is shown by penstock_build_info.
+  explicit Metrics(std::string_view version);
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  // Cells for one thread, as long as the Metrics live.
+  [[nodiscard]] WorkerMetrics& add_worker();
+
+  // Of nobody in particular; the last value counts.
+  void set(const Metric& metric, double value, LabelValues labels = {});
+
+  // Values that are read when somebody asks. A source is called on the thread of the scrape.
+  using Report = std::function<void(const Metric&, double)>;
+  using Source = std::function<void(const Report&)>;
+  void add_source(Source source);
+
+  // The text that Prometheus reads, and its Content-Type.
+  [[nodiscard]] std::string prometheus_text() const;
+  static constexpr std::string_view kContentType = "text/plain; version=0.0.4; charset=utf-8";
+
+  // The sum over all workers and series of a counter, for readiness checks, `top` and tests.
+  [[nodiscard]] std::int64_t total(const Metric& metric) const;
+
+ private:
+  friend class WorkerMetrics;
+  struct Registry;
+  std::unique_ptr<Registry> registry_;
+};
+
+// The cells of one worker. Looking one up takes a lock and some time: keep what is returned, which
+// stays valid as long as the Metrics live.
+//
+// Thread-safety: none, but that others may scrape meanwhile.
+class WorkerMetrics {
+ public:
+  [[nodiscard]] Cell& cell(const Metric& metric, LabelValues labels = {});
+  [[nodiscard]] LatencyCells& latency(const Metric& metric);
+
+ private:
+  friend class Metrics;
+  WorkerMetrics(Metrics::Registry& registry, std::size_t worker)
+      : registry_(registry), worker_(worker) {}
+
+  Metrics::Registry& registry_;
+  std::size_t worker_;
+};
+
+}  // namespace penstock::telemetry

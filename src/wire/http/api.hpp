@@ -1,0 +1,29 @@
+#pragma once
+
+#include "penstock/result.hpp"
+#include "rules/settings.hpp"
+#include "wire/http/backend.hpp"
+#include "wire/http/call.hpp"
+#include "wire/http/message.hpp"
+
+namespace penstock::wire::http {
+
+// The error names the setting.
+[[nodiscard]] Result<ApiSettings> api_settings(const rules::Settings& settings);
+
+// The calls of docs/http-api.md. Every error is a problem of RFC 9457, but those of /json.
+//
+// Thread-safety: none; each event loop has its own.
+class Api final : public Handler {
+ public:
+  // REQUIRES: the backend outlives the Api, and the Api all answers.
+  Api(Backend& backend, ApiSettings settings);
+
+  void handle(const Request& request, Respond respond) override;
+
+ private:
+  Backend& backend_;
+  ApiSettings settings_;
+};
+
+}  // namespace penstock::wire::http

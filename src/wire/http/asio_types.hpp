@@ -1,0 +1,29 @@
+#pragma once
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <chrono>
+
+// Asio's types for one known kind of event loop: the general ones pay for the freedom to choose
+// with every operation.
+namespace penstock::wire::http {
+
+using Executor = boost::asio::io_context::executor_type;
+using Tcp = boost::asio::ip::tcp;
+using Socket = boost::asio::basic_stream_socket<Tcp, Executor>;
+using Acceptor = boost::asio::basic_socket_acceptor<Tcp, Executor>;
+using Timer = boost::asio::basic_waitable_timer<
+    std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, Executor>;
+template <class T>
+using Awaitable = boost::asio::awaitable<T, Executor>;
+
+inline constexpr auto kIo = boost::asio::as_tuple(boost::asio::use_awaitable_t<Executor>());
+
+}  // namespace penstock::wire::http

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "penstock/result.hpp"
+#include "rules/request.hpp"
+#include "wire/http/json.hpp"
+
+#include <string>
+#include <vector>
+
+namespace penstock::wire::http {
+
+inline constexpr std::size_t kMaxDescriptors = 100;
+inline constexpr std::size_t kMaxEntries = 100;  // of one descriptor
+inline constexpr std::size_t kMaxChecks = 1000;  // of one batch
+
+// {"domain", "attributes": {...} | "descriptors": [...], "cost"}. The texts of the request are the
+// JSON's. `place` is where it stands, as in Members.
+[[nodiscard]] Result<rules::Request> read_check(const Json& json, std::string place);
+
+// {"checks": [...]}, or the array alone.
+[[nodiscard]] Result<std::vector<rules::Request>> read_checks(const Json& json);
+
+}  // namespace penstock::wire::http

@@ -1,0 +1,83 @@
+#pragma once
+
+#include "penstock/clock.hpp"
+#include "penstock/time.hpp"
+#include "wire/http/date_line.hpp"
+#include "wire/http/message.hpp"
+#include "wire/http/request_reader.hpp"
+#include "wire/http/response_text.hpp"
+#include "wire/http/statistics.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace penstock::wire::http {
+
+// What the connections of a server have in common.
+struct Surroundings {
+  Handler& handler;
+  const Clock& clock;
+  ReaderLimits limits{};
+  Duration request_timeout{};
+  DateLine date{};
+  Statistics statistics{};
+};
+
+// Who is at the other end.
+struct Peer {
+  std::string address;
+  bool listens_on_loopback = true;
+};
+
+// Everything a connection does but the I/O: reads requests, asks the handler, writes answers in
+// order. advance() says what the connection has to do next:
+//
+//   Read   fill reader().room(), commit(), and advance() again
+//   Write  send all of take_output(), and advance() again
+//   Wait   until on_answer is called, and advance() again
+//   Close  the last answer is sent
+//
+// Answers that are given at once are collected, so that pipelined requests leave in one write.
+// Ownership: shared with the answer that is awaited, because the request lives in here until then.
+// Thread-safety: none.
+class Conversation : public std::enable_shared_from_this<Conversation> {
+ public:
+  enum class Step : std::uint8_t { Read, Write, Wait, Close };
+
+  // `surroundings` outlives the conversation, or its end as abandon() tells it.
+  Conversation(Surroundings& surroundings, Peer peer);
+
+  [[nodiscard]] Step advance();
+  [[nodiscard]] RequestReader& reader() noexcept { return reader_; }
+  // Valid until the next advance(); an answer that comes meanwhile does no harm.
+  [[nodiscard]] std::string_view take_output();
+
+  // Answers by itself and ends.
+  void refuse(const Refusal& why);
+  // Ends after the request that is under way, if any.
+  void finish() noexcept { finishing_ = true; }
+  // Nobody is there to answer to: a late answer goes nowhere.
+  void abandon() noexcept;
+
+  std::function<void()> on_answer;  // not called for answers that come at once
+
+ private:
+  void ask();
+  void answer(const Response& response);
+
+  Surroundings& surroundings_;
+  Peer peer_;
+  RequestReader reader_;
+  std::string out_;
+  std::string sending_;
+  bool asking_ = false;    // within the call of the handler
+  bool awaiting_ = false;  // an answer
+  bool finishing_ = false;
+  bool finished_ = false;  // the last answer is in out_ or gone
+  bool abandoned_ = false;
+};
+
+}  // namespace penstock::wire::http

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "penstock/result.hpp"
+#include "rules/request.hpp"
+#include "wire/http/client_address.hpp"
+#include "wire/http/message.hpp"
+
+#include <deque>
+#include <string>
+
+namespace penstock::wire::http {
+
+// The request that a proxy asks about, as attributes: method, path, query, host, proto, client_ip,
+// and header.<name> for each of its fields.
+//
+// Proxies of different makes say the same in different fields and pass on those of the others,
+// which a client may have invented. So two that disagree are an error, not a choice.
+class Forwarded {
+ public:
+  [[nodiscard]] static Result<Forwarded> read(const Request& request,
+                                              const TrustedProxies& trusted);
+
+  // REQUIRES: the Forwarded and the request outlive it.
+  [[nodiscard]] rules::Descriptor descriptor() const;
+
+ private:
+  struct Fact {
+    std::string name;
+    std::string value;
+  };
+  void add(std::string name, std::string value);
+  void add_headers(const Request& request);
+
+  std::deque<Fact> facts_;
+};
+
+}  // namespace penstock::wire::http

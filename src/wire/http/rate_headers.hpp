@@ -1,0 +1,47 @@
+#pragma once
+
+#include "penstock/decision.hpp"
+#include "penstock/quota.hpp"
+#include "rules/settings.hpp"
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// What clients are told about their limits, in the header fields of the drafts that exist
+// (docs/headers.md). All waits are rounded up: whoever waits as told is admitted.
+namespace penstock::wire::http {
+
+struct NamedDecision {
+  std::string name;
+  Quota quota;
+  Decision decision;
+};
+
+// The limits that are enforced, and which of them answers.
+struct RateFacts {
+  std::vector<NamedDecision> limits{};
+  std::optional<std::size_t> strictest{};
+};
+
+// How long to wait, in whole seconds, at least one. Empty when allowed, and when waiting does not
+// help.
+[[nodiscard]] std::optional<std::chrono::seconds> retry_seconds(const Decision& decision);
+
+// Of the drafts that share field names with each other (06, 07, 08), the first one given is used.
+// Retry-After stands on every refusal that passes, whatever the drafts.
+using HeaderFields = std::vector<std::pair<std::string, std::string>>;
+void add_rate_headers(HeaderFields& fields, std::span<const rules::HeaderDraft> drafts,
+                      const RateFacts& facts);
+
+// A text as a String of structured fields (RFC 9651): quoted, escaped; bytes that it cannot hold
+// are percent-encoded.
+[[nodiscard]] std::string structured_string(std::string_view text);
+// Fifteen digits at the most, as structured fields allow.
+[[nodiscard]] std::string structured_integer(std::uint64_t value);
+
+}  // namespace penstock::wire::http

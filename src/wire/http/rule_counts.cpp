@@ -1,0 +1,54 @@
+#include "wire/http/rule_counts.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace penstock::wire::http {
+namespace {
+
+Error refused(std::string text) { return {ErrorCode::InvalidInput, std::move(text)}; }
+
+std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+
+// A store is never asked about one name twice.
+void add_counts(std::vector<RuleCount>& counts, const rules::Rule& rule, std::string_view subject) {
+  for (std::size_t i = 0; i < rule.limits.size(); ++i) {
+    RuleCount count{.rule = rule.domain + "/" + rule.name,
+                    .limit = rule.limits[i].name,
+                    .name = rules::Ruleset::count_name(rule, i, subject),
+                    .quota = rule.limits[i].quota};
+    const bool known = std::any_of(counts.begin(), counts.end(), [&](const RuleCount& other) {
+      return other.name == count.name;
+    });
+    if (!known) counts.push_back(std::move(count));
+  }
+}
+
+}  // namespace
+
+Result<std::vector<RuleCount>> counts_of_rule(const rules::Ruleset& rules, std::string_view domain,
+                                              std::string_view rule, std::string_view subject) {
+  const rules::Rule* found = rules.find(domain, rule);
+  const std::string name = quoted(std::string(domain) + "/" + std::string(rule));
+  if (found == nullptr) return refused("rule: " + name + " is not loaded");
+  std::vector<RuleCount> counts;
+  add_counts(counts, *found, subject);
+  if (counts.empty()) return refused("rule: " + name + " sets no limit, so there is no count");
+  return counts;
+}
+
+Result<std::vector<RuleCount>> counts_of_domain(const rules::Ruleset& rules,
+                                                std::string_view domain, std::string_view subject) {
+  if (!rules.has_domain(domain)) return refused("domain: " + quoted(domain) + " is not loaded");
+  std::vector<RuleCount> counts;
+  for (const rules::Rule* rule : rules.counting_by(domain, subject)) {
+    add_counts(counts, *rule, subject);
+  }
+  if (counts.empty()) {
+    return refused("key: no rule of domain " + quoted(domain) + " counts by the attributes of " +
+                   quoted(subject) + "; expected attributes as in \"api_key=abc\"");
+  }
+  return counts;
+}
+
+}  // namespace penstock::wire::http

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "base/check.hpp"
+#include "wire/http/asio_types.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <exception>
+#include <utility>
+
+namespace penstock::wire::http {
+
+// Runs a coroutine that nobody waits for. It reports what fails by itself; an exception that leaves
+// it is a bug and ends the process.
+inline void spawn(const Executor& executor, Awaitable<void> coroutine) {
+  boost::asio::co_spawn(executor, std::move(coroutine), [](const std::exception_ptr& escaped) {
+    PENSTOCK_CHECK(escaped == nullptr);
+  });
+}
+
+}  // namespace penstock::wire::http

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "wire/http/statistics.hpp"
+
+#include <boost/intrusive/list.hpp>
+
+#include <array>
+#include <chrono>
+
+namespace penstock::wire::http {
+
+// Something that is in one phase at a time. Leaves the Timeouts it is in when it is destroyed.
+class Timed : public boost::intrusive::list_base_hook<
+                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+ public:
+  Timed() = default;
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+  virtual ~Timed() = default;
+
+  [[nodiscard]] Phase phase() const noexcept { return phase_; }
+
+  // It has been in this phase for too long, and is in Ending now.
+  virtual void expire(Phase phase) = 0;
+
+ private:
+  friend class Timeouts;
+  Phase phase_ = Phase::Ending;
+  base::Deadline deadline_{};
+};
+
+// Who is in which phase, and until when. All who enter a phase get the same time, so a list per
+// phase is in the order of its deadlines: entering costs a few pointers, and a look at the clock
+// costs the front of each list. A timer for each connection would cost a heap operation per
+// request.
+class Timeouts {
+ public:
+  using Durations = std::array<std::chrono::steady_clock::duration, kPhases>;
+
+  // Phases without a time limit have Duration::max().
+  explicit Timeouts(Durations limits) noexcept : limits_(limits) {}
+
+  void enter(Timed& timed, Phase phase, base::Deadline now);
+  // Calls expire() of all who are due.
+  void expire(base::Deadline now);
+  // Calls `visit` for everybody, who may change phase or go away in it; who changes to a later
+  // phase is visited again.
+  template <class Visit>
+  void for_each(const Visit& visit);
+
+ private:
+  using List = boost::intrusive::list<Timed, boost::intrusive::constant_time_size<false>>;
+
+  [[nodiscard]] List& list(Phase phase) { return lists_.at(static_cast<std::size_t>(phase)); }
+
+  Durations limits_;
+  std::array<List, kPhases> lists_;
+};
+
+template <class Visit>
+void Timeouts::for_each(const Visit& visit) {
+  for (List& members : lists_) {
+    List visited;
+    visited.swap(members);
+    while (!visited.empty()) {
+      Timed& timed = visited.front();
+      visited.pop_front();
+      members.push_back(timed);
+      visit(timed);
+    }
+  }
+}
+
+}  // namespace penstock::wire::http

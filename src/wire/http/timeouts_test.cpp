@@ -1,0 +1,106 @@
+#include "wire/http/timeouts.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace penstock::wire::http {
+namespace {
+
+using std::chrono::seconds;
+
+base::Deadline at(int second) { return base::Deadline{seconds{second}}; }
+
+Timeouts::Durations some_limits() {
+  Timeouts::Durations limits;
+  limits.fill(std::chrono::steady_clock::duration::max());
+  limits.at(static_cast<std::size_t>(Phase::Idle)) = seconds{75};
+  limits.at(static_cast<std::size_t>(Phase::Header)) = seconds{10};
+  limits.at(static_cast<std::size_t>(Phase::Write)) = seconds{10};
+  return limits;
+}
+
+class Member : public Timed {
+ public:
+  void expire(Phase phase) override { expired.push_back(phase); }
+  std::vector<Phase> expired;
+};
+
+TEST(Timeouts, ExpireAtTheLimitOfThePhaseAndOnlyOnce) {
+  Timeouts timeouts(some_limits());
+  Member member;
+  timeouts.enter(member, Phase::Header, at(100));
+  timeouts.expire(at(109));
+  EXPECT_TRUE(member.expired.empty());
+  timeouts.expire(at(110));
+  timeouts.expire(at(111));
+  EXPECT_EQ(member.expired, std::vector{Phase::Header});
+  EXPECT_EQ(member.phase(), Phase::Ending);
+}
+
+TEST(Timeouts, ForgetWhoeverIsGone) {
+  Timeouts timeouts(some_limits());
+  auto member = std::make_unique<Member>();
+  timeouts.enter(*member, Phase::Header, at(0));
+  member.reset();
+  timeouts.expire(at(1000));
+}
+
+TEST(Timeouts, NeverExpireWithoutALimit) {
+  Timeouts timeouts(some_limits());
+  Member member;
+  timeouts.enter(member, Phase::Answer, at(0));
+  timeouts.expire(base::Deadline::max() - seconds{1});
+  EXPECT_TRUE(member.expired.empty());
+}
+
+TEST(Timeouts, VisitEverybodyEvenThoseWhoLeaveOnTheWay) {
+  Timeouts timeouts(some_limits());
+  std::vector<Member> members(5);
+  for (Member& member : members) timeouts.enter(member, Phase::Idle, at(0));
+  timeouts.enter(members[1], Phase::Write, at(0));
+  int visits = 0;
+  timeouts.for_each([&](Timed& timed) {
+    ++visits;
+    timed.unlink();
+  });
+  EXPECT_EQ(visits, 5);
+  timeouts.for_each([&](Timed&) { ++visits; });
+  EXPECT_EQ(visits, 5);
+}
+
+// Against the plain way: everybody with a deadline, looked at one by one.
+RC_GTEST_PROP(Timeouts, ExpireTheSameAsAListOfDeadlines, ()) {
+  Timeouts timeouts(some_limits());
+  std::vector<Member> members(6);
+  std::vector<std::optional<int>> deadlines(members.size());
+  std::vector<std::size_t> expected(members.size());
+  int now = 0;
+  const auto steps = *rc::gen::container<std::vector<std::pair<int, int>>>(
+      rc::gen::pair(rc::gen::inRange(0, 30), rc::gen::inRange(0, 18)));
+  for (const auto& [pause, act] : steps) {
+    now += pause;
+    timeouts.expire(at(now));
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (!deadlines[i] || *deadlines[i] > now) continue;
+      ++expected[i];
+      deadlines[i].reset();
+    }
+    const auto who = static_cast<std::size_t>(act % 6);
+    const bool idle = act < 6;
+    if (act >= 12) continue;
+    timeouts.enter(members[who], idle ? Phase::Idle : Phase::Header, at(now));
+    deadlines[who] = now + (idle ? 75 : 10);
+  }
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    RC_ASSERT(members[i].expired.size() == expected[i]);
+  }
+}
+
+}  // namespace
+}  // namespace penstock::wire::http

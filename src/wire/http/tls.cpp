@@ -1,0 +1,89 @@
+#include "wire/http/tls.hpp"
+
+#include <boost/asio/ssl/verify_mode.hpp>
+#include <boost/system/error_code.hpp>
+#include <openssl/ssl.h>
+
+#include <string>
+#include <string_view>
+
+namespace penstock::wire::http {
+namespace {
+
+namespace ssl = boost::asio::ssl;
+using boost::system::error_code;
+
+// As ALPN lists them: each name behind its length.
+constexpr std::string_view kProtocols = "\x08http/1.1";
+
+Error unusable(const std::string& what, const error_code& why) {
+  return {ErrorCode::Misconfigured, "TLS: " + what + ": " + why.message()};
+}
+
+const unsigned char* unsigned_bytes(std::string_view text) {
+  return static_cast<const unsigned char*>(static_cast<const void*>(text.data()));
+}
+
+// A client that offers only other protocols is refused, one that offers none speaks HTTP/1.1.
+int choose_protocol(SSL* /*connection*/, const unsigned char** chosen, unsigned char* chosen_size,
+                    const unsigned char* offered, unsigned int offered_size, void* /*context*/) {
+  unsigned char* found = nullptr;
+  const int outcome =
+      SSL_select_next_proto(&found, chosen_size, unsigned_bytes(kProtocols),
+                            static_cast<unsigned>(kProtocols.size()), offered, offered_size);
+  *chosen = found;
+  return outcome == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+Result<void> load_certificate(ssl::context& context, const rules::TlsFiles& files) {
+  error_code failed;
+  context.use_certificate_chain_file(files.certificate, failed);
+  if (failed) return unusable("certificate \"" + files.certificate + "\"", failed);
+  context.use_private_key_file(files.key, ssl::context::pem, failed);
+  if (failed) return unusable("key \"" + files.key + "\"", failed);
+  if (SSL_CTX_check_private_key(context.native_handle()) != 1) {
+    return Error{
+        ErrorCode::Misconfigured,
+        "TLS: key \"" + files.key + "\" is not that of certificate \"" + files.certificate + "\""};
+  }
+  return {};
+}
+
+Result<void> ask_for_certificates(ssl::context& context, const std::string& authority) {
+  error_code failed;
+  context.set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert, failed);
+  if (!failed) context.load_verify_file(authority, failed);
+  if (failed) return unusable("client CA \"" + authority + "\"", failed);
+  // The list that clients choose their certificate by.
+  SSL_CTX_set_client_CA_list(context.native_handle(), SSL_load_client_CA_file(authority.c_str()));
+  return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<ssl::context>> make_tls_context(const rules::TlsFiles& files) {
+  auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
+  error_code failed;
+  context->set_options(ssl::context::default_workarounds | ssl::context::no_tlsv1 |
+                           ssl::context::no_tlsv1_1 | ssl::context::no_compression |
+                           SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE,
+                       failed);
+  if (failed) return unusable("protocol version", failed);
+  const Result<void> loaded = load_certificate(*context, files);
+  if (!loaded) return loaded.error();
+  if (!files.client_ca.empty()) {
+    const Result<void> asked = ask_for_certificates(*context, files.client_ca);
+    if (!asked) return asked.error();
+  }
+  SSL_CTX* const native = context->native_handle();
+  SSL_CTX_set_alpn_select_cb(native, &choose_protocol, nullptr);
+  // Idle connections give their buffers back: 34 KB each.
+  SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
+  constexpr std::string_view kName = "penstock";
+  if (SSL_CTX_set_session_id_context(native, unsigned_bytes(kName), kName.size()) != 1) {
+    return Error{ErrorCode::Misconfigured, "TLS: the name of the sessions is refused"};
+  }
+  return context;
+}
+
+}  // namespace penstock::wire::http

@@ -8,7 +8,7 @@ BUILD := cmake --build --parallel $(JOBS) --preset
 TEST := ctest --parallel $(JOBS) --preset
 PROGRAM := build/release/penstock
 
-.PHONY: help deps deps-build deps-test build run test bench lint format install
+.PHONY: help deps deps-build deps-test build run demo test bench lint format install
 .PHONY: asan tsan sanitize tidy fuzz coverage long clean
 .NOTPARALLEL:
 
@@ -26,7 +26,10 @@ build: deps-build ## build/release/penstock, the program, and the library
 	@test -e build/release/build.ninja || cmake --preset release -DPENSTOCK_BUILD_TESTS=OFF
 	$(BUILD) release --target penstock_cli
 
-run: build ## the algorithms side by side in the terminal
+run: build ## the daemon on the embedded store, with lines to try; Ctrl-C ends it
+	@tools/run.sh $(PROGRAM)
+
+demo: build ## the algorithms side by side in the terminal
 	$(PROGRAM) demo
 
 test: deps ## everything: tests, lint, then the unit tests under both sanitizers
@@ -40,16 +43,16 @@ asan: deps ## unit tests of the embedded store, address and undefined behaviour 
 	$(BUILD) asan --target penstock_unit_tests
 	$(TEST) asan
 
-tsan: deps ## unit tests of the embedded store, thread sanitizer
+tsan: deps ## what threads share in the embedded store, thread sanitizer
 	cmake --preset tsan
-	$(BUILD) tsan --target penstock_unit_tests
+	$(BUILD) tsan --target penstock_api_test penstock_base_test penstock_store_test
 	$(TEST) tsan
 
 sanitize: deps ## all tests, those with real servers too, under both sanitizers
 	for tool in asan tsan; do \
-	  cmake --preset $$tool -B build/$$tool-redis -DPENSTOCK_SHARED_STORE=ON && \
+	  cmake --preset $$tool -B build/$$tool-redis -DPENSTOCK_SHARED_STORE=ON -DPENSTOCK_BUILD_DAEMON=ON && \
 	  cmake --build build/$$tool-redis --parallel $(JOBS) && \
-	  ctest --test-dir build/$$tool-redis --label-regex '^(unit|redis)$$' --output-on-failure || exit 1; \
+	  ctest --test-dir build/$$tool-redis --label-regex '^(unit|sockets|redis)$$' --output-on-failure || exit 1; \
 	done
 
 # What was found worth keeping is the start of the next run.

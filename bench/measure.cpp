@@ -22,6 +22,12 @@ std::chrono::nanoseconds thread_cpu_time() { return read_clock(CLOCK_THREAD_CPUT
 
 std::chrono::nanoseconds process_cpu_time() { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
+std::optional<std::chrono::nanoseconds> process_cpu_time(int pid) {
+  clockid_t clock{};
+  if (clock_getcpuclockid(pid, &clock) != 0) return std::nullopt;
+  return read_clock(clock);
+}
+
 std::uint64_t resident_bytes() {
   std::ifstream statm("/proc/self/statm");
   std::uint64_t total_pages = 0;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace penstock::bench {
@@ -11,6 +12,9 @@ namespace penstock::bench {
 
 // Processor time of all threads of this process.
 [[nodiscard]] std::chrono::nanoseconds process_cpu_time();
+
+// Processor time that another process has used so far; empty when there is none of this number.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> process_cpu_time(int pid);
 
 // Memory of this process that is really there.
 [[nodiscard]] std::uint64_t resident_bytes();

@@ -27,9 +27,10 @@ endfunction()
 
 # penstock_layer(core USES base [LIBRARIES ...]): this folder as the object library penstock_core, and
 # the tests beside its sources as penstock_core_test; those that start a redis-server (*_redis_test.cpp)
-# as penstock_core_redis_test. A folder of headers alone makes no object library.
+# as penstock_core_redis_test. A folder of headers alone makes no object library. DAEMON: of the program
+# alone, not of the installed library.
 function(penstock_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "USES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "DAEMON" "" "USES;LIBRARIES")
   penstock_find_sources(sources tests)
   if(sources)
     add_library(penstock_${name} OBJECT ${sources})
@@ -42,13 +43,23 @@ function(penstock_layer name)
       endif()
     endforeach()
     target_link_libraries(penstock_${name} PRIVATE ${layer_LIBRARIES})
-    set_property(GLOBAL APPEND PROPERTY PENSTOCK_LAYERS penstock_${name})
+    if(layer_DAEMON)
+      set_property(GLOBAL APPEND PROPERTY PENSTOCK_DAEMON_LAYERS penstock_${name})
+      set_property(GLOBAL APPEND PROPERTY PENSTOCK_DAEMON_LIBRARIES ${layer_LIBRARIES})
+    else()
+      set_property(GLOBAL APPEND PROPERTY PENSTOCK_LAYERS penstock_${name})
+    endif()
+  endif()
+  set(test_libraries)
+  if(layer_DAEMON)
+    set(test_libraries penstock_daemon)
   endif()
   set(redis_tests ${tests})
   list(FILTER tests EXCLUDE REGEX "_redis_test\\.cpp$")
   list(FILTER redis_tests INCLUDE REGEX "_redis_test\\.cpp$")
-  penstock_tests(penstock_${name}_test SOURCES ${tests})
-  penstock_tests(penstock_${name}_redis_test SOURCES ${redis_tests} LABEL redis)
+  penstock_tests(penstock_${name}_test SOURCES ${tests} LIBRARIES ${test_libraries})
+  penstock_tests(penstock_${name}_redis_test SOURCES ${redis_tests} LABEL redis
+    LIBRARIES ${test_libraries})
 endfunction()
 
 # The installable library, from all layers.
@@ -69,6 +80,17 @@ function(penstock_combine_layers)
     LINKER_LANGUAGE CXX
     VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+endfunction()
+
+# What the daemon is made of, for the program and the tests: the layers above the library.
+function(penstock_combine_daemon)
+  get_property(layers GLOBAL PROPERTY PENSTOCK_DAEMON_LAYERS)
+  get_property(libraries GLOBAL PROPERTY PENSTOCK_DAEMON_LIBRARIES)
+  list(REMOVE_DUPLICATES libraries)
+  list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  add_library(penstock_daemon STATIC ${objects})
+  target_link_libraries(penstock_daemon PUBLIC penstock ${libraries})
+  set_target_properties(penstock_daemon PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()
 
 # Test programs are many and run shortly: compiling them is what `make test` waits for. With -O1, and
@@ -115,7 +137,7 @@ function(penstock_tests target)
     GTest::gtest_main rapidcheck_gtest Boost::headers Threads::Threads)
   penstock_developer_flags(${target})
   penstock_compile_quickly(${target})
-  if(tests_LABEL STREQUAL unit)
+  if(tests_LABEL MATCHES "^(unit|sockets)$")
     add_dependencies(penstock_unit_tests ${target})
   endif()
   add_test(NAME ${target} COMMAND ${target})

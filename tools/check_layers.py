@@ -41,8 +41,19 @@ ARROWS = {
     "wire/resp": ["service", "telemetry", "resp"],
     "gateway": ["service"],
     "bench": [],
-    "bench/micro": ["store", "bench"],  # measures the parts one by one
-    "apps": ["wire/http", "wire/grpc", "wire/resp", "gateway", "redis_store", "bench"],
+    "bench/micro": ["service", "store", "wire/http", "bench"],  # measures the parts one by one
+    "apps": [  # which puts everything together
+        "wire/http",
+        "wire/grpc",
+        "wire/resp",
+        "gateway",
+        "service",
+        "rules",
+        "telemetry",
+        "store",
+        "redis_store",
+        "bench",
+    ],
     "examples": [],
 }
 
@@ -50,7 +61,7 @@ ARROWS = {
 # that is not here has no home yet.
 HOMES = {
     "CLI/": {"apps"},
-    "nlohmann/": {"apps", "bench", "wire/http"},
+    "nlohmann/": {"apps", "bench", "wire/http", "telemetry", "tests"},  # telemetry: lines of the log
     "boost/asio": {
         "redis",
         "redis_store",
@@ -61,9 +72,17 @@ HOMES = {
         "wire/resp",
         "gateway",
         "apps",
+        "bench",
         "examples",
+        "bench/micro",
     },
-    "openssl/": {"redis", "redis_store"},  # TLS, names of scripts, hashes of long keys
+    "boost/beast": {"wire/http", "apps"},
+    "boost/intrusive/": {"wire/http"},  # connections in the order of their deadlines
+    "boost/system/": {"wire/http", "apps"},  # the error codes of Asio and Beast
+    # TLS, names of scripts, hashes of long keys
+    "openssl/": {"redis", "redis_store", "wire/http"},
+    "re2/": {"rules"},
+    "prometheus/": {"telemetry"},
     "hiredis/": {"resp"},
     "yaml-cpp/": {"rules"},
     "spdlog/": {"telemetry"},
@@ -72,9 +91,11 @@ HOMES = {
     "x86intrin.h": {"base"},  # to read that counter
     "immintrin.h": {"store"},  # the AES instructions of its hash
     "sys/mman.h": {"store"},  # huge pages
-    "unistd.h": {"apps", "bench", "tests"},  # is the output a terminal? how large is a page?
+    # is the output a terminal? how large is a page?
+    "unistd.h": {"apps", "bench", "telemetry", "tests"},
     # `penstock verify` asks from processes of its own.
     "spawn.h": {"apps"},
+    "sys/stat.h": {"apps"},  # has a file of the configuration changed?
     # The rest is of programs, sockets and a proxy of the tests, without the libraries that are
     # under test.
     "fcntl.h": {"apps", "tests"},
@@ -82,7 +103,7 @@ HOMES = {
     "poll.h": {"tests"},
     "sys/eventfd.h": {"tests"},
     "sys/prctl.h": {"tests"},
-    "sys/socket.h": {"tests"},
+    "sys/socket.h": {"wire/http", "tests"},  # SO_REUSEPORT, which Asio does not name
     "sys/types.h": {"apps", "tests"},
     "sys/un.h": {"tests"},
     "sys/wait.h": {"apps", "tests"},

@@ -12,7 +12,11 @@ build_packages=(
   libhiredis-dev      # reads the replies of Redis
   libssl-dev          # TLS to Redis
   libcli11-dev        # command line of the program
-  nlohmann-json3-dev  # --json output of the program
+  nlohmann-json3-dev  # --json output of the program, bodies of the HTTP API
+  libyaml-cpp-dev     # configurations
+  libre2-dev          # regular expressions of rules
+  libspdlog-dev       # logs
+  prometheus-cpp-dev  # the text of /metrics
 )
 test_packages=(
   libgtest-dev       # GoogleTest
@@ -26,6 +30,12 @@ test_packages=(
   clang-tidy         # lint
   clang-format       # lint and make format
   gcovr              # make coverage
+  nginx-light        # asks the daemon in tests/e2e; what bench/http_compare.sh compares with
+  haproxy            # the same, by a Lua script
+  caddy              # the same, by forward_auth
+  prometheus         # scrapes the daemon in tests/e2e, and checks the alerts
+  wrk                # load for bench/http_compare.sh
+  curl               # the commands that the documents show
 )
 
 if [ "${PENSTOCK_SKIP_DEPS:-0}" = 1 ]; then exit 0; fi
@@ -47,9 +57,10 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   cat >&2 <<'TEXT'
 This system has no apt. Please install, by the names they have here:
   to build: a C++20 compiler (GCC 12 or later), CMake 3.25 or later, Ninja, CLI11, nlohmann-json,
-            Boost 1.81 (headers), hiredis, OpenSSL
+            Boost 1.81 (headers), hiredis, OpenSSL, yaml-cpp, RE2, spdlog, prometheus-cpp
   to test:  GoogleTest, RapidCheck, Google Benchmark, Redis 7, openssl, Python 3, pkg-config,
             clang, clang-tidy and clang-format 14, gcovr
+  if there: nginx, HAProxy, Caddy, Prometheus, wrk, curl; tests that need a missing one are skipped
 and then run make again with PENSTOCK_SKIP_DEPS=1.
 TEXT
   exit 1
@@ -73,6 +84,15 @@ else
   echo "These packages are missing, and installing them needs root. Please run, as root:" >&2
   echo "  apt-get update && apt-get install ${missing[*]}" >&2
   exit 1
+fi
+
+# Servers are installed for tests that start their own: those of the packages must not. Debian asks this file
+# before it starts one; a file that is there already is left alone.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  trap '"${as_root[@]}" rm -f "$policy"' EXIT
+  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+  "${as_root[@]}" chmod 755 "$policy"
 fi
 
 echo "Installing: ${missing[*]}"

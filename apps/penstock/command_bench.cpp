@@ -1,4 +1,5 @@
 #include "apps/penstock/bench_arguments.hpp"
+#include "apps/penstock/bench_http.hpp"
 #include "apps/penstock/bench_table.hpp"
 #include "apps/penstock/commands.hpp"
 #include "apps/penstock/progress.hpp"
@@ -148,6 +149,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   CLI::App* bench =
       app.add_subcommand("bench", "Measure how fast decisions are, and that none is wrong");
   bench->require_subcommand(1);
+  add_http_bench(*bench, exit_code);
   CLI::App* store = bench->add_subcommand("store", "Ask a store directly, in this process");
   auto arguments = std::make_shared<BenchArguments>();
   bench::Load& load = arguments->load;

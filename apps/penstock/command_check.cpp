@@ -1,8 +1,9 @@
 #include "apps/penstock/commands.hpp"
+#include "apps/penstock/counts_arguments.hpp"
+#include "apps/penstock/daemon_calls.hpp"
 #include "apps/penstock/decision_text.hpp"
 #include "apps/penstock/limit_arguments.hpp"
 #include "apps/penstock/number_argument.hpp"
-#include "apps/penstock/store_arguments.hpp"
 #include "penstock/limiter.hpp"
 #include "penstock/shared_limiter.hpp"
 
@@ -12,41 +13,32 @@
 #include <functional>
 #include <iostream>
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace penstock::app {
 namespace {
 
-const std::string kCheckFooter =
+const std::string kFooter =
     std::string(kLimitHelp) + "\n\n" + kStoreHelp +
     "\n\n"
     "The memory store, the default, lives only as long as the program: every run starts with\n"
-    "nothing used. --repeat shows what several requests in a row would get.\n"
+    "nothing used. --repeat shows what several requests in a row would get. With --server a\n"
+    "running daemon decides; the limit travels with the request, and no rule is asked.\n"
     "\n"
     "JSON fields: key, allowed, outcome, algorithm, limit, remaining, reset_after_us, "
     "retry_after_us\n"
     "(null: never). One object per line and decision.\n"
     "\n"
-    "Exit codes: 0 allowed, 1 denied, 2 wrong usage or bad input, 3 the store could not be asked\n"
-    "(the reason is on standard error); of the last decision with --repeat.";
-
-const std::string kPeekFooter =
-    std::string(kLimitHelp) + "\n\n" + kStoreHelp +
-    "\n\n"
-    "JSON fields: as those of penstock check.\n"
-    "\n"
-    "Exit codes: 0 one more would be allowed, 1 it would be denied, 2 wrong usage or bad input,\n"
-    "3 the store could not be asked.";
+    "Exit codes: 0 allowed, 1 denied, 2 wrong usage or bad input, 3 the store or the daemon could\n"
+    "not be asked (the reason is on standard error); of the last decision with --repeat.";
 
 // As typed.
 struct CheckArguments {
   std::string key;
   LimitArguments limit;
-  std::string name;
   std::string cost = "1";
   std::string repeat = "1";
-  StoreArguments store;
+  CountsArguments counts;
   bool json = false;
 };
 
@@ -74,7 +66,7 @@ Result<CheckRequest> read_request(const CheckArguments& arguments) {
 template <class AnyLimiter>
 Ask asks(std::shared_ptr<AnyLimiter> limiter, const CheckArguments& arguments) {
   return [limiter, key = arguments.key,
-          name = arguments.name](const CheckRequest& request) -> Result<Decision> {
+          name = arguments.counts.name](const CheckRequest& request) -> Result<Decision> {
     if (name.empty()) return limiter->check(key, request.quota, request.cost);
     const Result<Limits> limits = Limits::make({{.name = name, .quota = request.quota}});
     if (!limits) return limits.error();
@@ -82,9 +74,24 @@ Ask asks(std::shared_ptr<AnyLimiter> limiter, const CheckArguments& arguments) {
   };
 }
 
-Result<Ask> open(const CheckArguments& arguments) {
-  if (arguments.store.is_memory()) return asks(std::make_shared<Limiter>(), arguments);
-  const Result<RedisOptions> options = redis_options(arguments.store, "nothing");
+Ask asks_daemon(const CheckArguments& arguments) {
+  return [daemon = daemon_of(arguments.counts),
+          key = arguments.key](const CheckRequest& request) -> Result<Decision> {
+    const Result<DaemonCall> call = take_call(key, request.quota, request.cost);
+    if (!call) return call.error();
+    const Result<DaemonAnswer> answer = ask(daemon, *call);
+    if (!answer) return answer.error();
+    const Result<std::vector<CountState>> counts = read_counts(*answer);
+    if (!counts) return counts.error();
+    return counts->front().decision;
+  };
+}
+
+Result<Ask> open(const CheckArguments& arguments, CountsPlace place) {
+  if (place == CountsPlace::Daemon) return asks_daemon(arguments);
+  const StoreArguments& store = arguments.counts.store;
+  if (store.is_memory()) return asks(std::make_shared<Limiter>(), arguments);
+  const Result<RedisOptions> options = redis_options(store, "nothing");
   if (!options) return options.error();
   Result<SharedLimiter> limiter = SharedLimiter::open(*options);
   if (!limiter) {
@@ -94,10 +101,12 @@ Result<Ask> open(const CheckArguments& arguments) {
   return asks(std::make_shared<SharedLimiter>(*std::move(limiter)), arguments);
 }
 
-Result<int> run_check(const CheckArguments& arguments) {
+Result<int> run_check(const CLI::App& command, const CheckArguments& arguments) {
   const Result<CheckRequest> request = read_request(arguments);
   if (!request) return request.error();
-  const Result<Ask> ask = open(arguments);
+  const Result<CountsPlace> place = place_of(command, arguments.counts);
+  if (!place) return place.error();
+  const Result<Ask> ask = open(arguments, *place);
   if (!ask) return ask.error();
   Decision decision;
   for (std::int64_t turn = 1; turn <= request->repeat && std::cout; ++turn) {
@@ -116,57 +125,30 @@ Result<int> run_check(const CheckArguments& arguments) {
   return decision.allowed() ? kExitAllowed : kExitDenied;
 }
 
-int run(const char* command, const CheckArguments& arguments) {
-  const Result<int> code = run_check(arguments);
+int run(const CLI::App& command, const CheckArguments& arguments) {
+  const Result<int> code = run_check(command, arguments);
   if (code) return *code;
-  std::cerr << "penstock " << command << ": " << code.error().detail << '\n';
+  std::cerr << "penstock check: " << code.error().detail << '\n';
   return exit_code_of(code.error());
-}
-
-void add_name_option(CLI::App& command, std::string& name) {
-  command.add_option("--name", name, "Name of the limit, where a key has several")
-      ->type_name("NAME");
 }
 
 }  // namespace
 
 void add_check_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<CheckArguments>();
-  arguments->store.url = kMemoryStore;
+  arguments->counts.store.url = kMemoryStore;
   CLI::App* check = app.add_subcommand("check", "Decide whether a request may pass");
   add_key_argument(*check, arguments->key);
   add_limit_options(*check, arguments->limit);
-  add_name_option(*check, arguments->name);
   check
       ->add_option("--cost", arguments->cost, "How much the request takes; 0 only looks; default 1")
       ->type_name("N");
   check->add_option("--repeat", arguments->repeat, "Decide so many times in a row; default 1")
       ->type_name("N");
-  add_store_options(*check, arguments->store);
+  add_counts_options(*check, arguments->counts);
   check->add_flag("--json", arguments->json, "Print JSON");
-  check->footer(kCheckFooter);
-  check->callback([arguments, &exit_code] { exit_code = run("check", *arguments); });
-}
-
-void add_peek_command(CLI::App& app, int& exit_code) {
-  auto arguments = std::make_shared<CheckArguments>();
-  CLI::App* peek = app.add_subcommand("peek", "Look at a key of a shared store, taking nothing");
-  add_key_argument(*peek, arguments->key);
-  add_limit_options(*peek, arguments->limit);
-  add_name_option(*peek, arguments->name);
-  add_store_options(*peek, arguments->store);
-  peek->add_flag("--json", arguments->json, "Print JSON");
-  peek->footer(kPeekFooter);
-  peek->callback([arguments, &exit_code] {
-    arguments->cost = "0";
-    if (arguments->store.is_memory()) {
-      std::cerr << "penstock peek: "
-                << redis_options(arguments->store, "nothing to look at").error().detail << '\n';
-      exit_code = kExitBadInput;
-      return;
-    }
-    exit_code = run("peek", *arguments);
-  });
+  check->footer(kFooter);
+  check->callback([arguments, check, &exit_code] { exit_code = run(*check, *arguments); });
 }
 
 }  // namespace penstock::app

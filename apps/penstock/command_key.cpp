@@ -1,9 +1,12 @@
 #include "apps/penstock/commands.hpp"
+#include "apps/penstock/counts_arguments.hpp"
+#include "apps/penstock/daemon_calls.hpp"
 #include "apps/penstock/duration_argument.hpp"
 #include "apps/penstock/duration_text.hpp"
 #include "apps/penstock/limit_arguments.hpp"
-#include "apps/penstock/store_arguments.hpp"
-#include "penstock/shared_limiter.hpp"
+#include "penstock/limits.hpp"
+#include "redis_store/blocking_store.hpp"
+#include "redis_store/requests.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -16,17 +19,13 @@ namespace penstock::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-const std::string kFooter =
-    std::string(kStoreHelp) +
-    "\n\nExit codes: 0 done, 2 wrong usage or bad input, 3 the store could not be asked.";
+using redis_store::BlockingStore;
 
 // As typed.
 struct KeyArguments {
   std::string key;
-  std::string name;
   std::string duration;
-  StoreArguments store;
+  CountsArguments counts;
   bool json = false;
 };
 
@@ -36,60 +35,129 @@ struct Done {
   Json json;
 };
 
-Result<SharedLimiter> open(const KeyArguments& arguments, std::string_view what) {
+// One of the commands: what it asks of a store, or of a daemon, and what it makes of the answer.
+struct Action {
+  const char* name;
+  const char* description;
+  const char* more;       // arguments of the examples
+  const char* pointless;  // what a store in memory would not have
+  Result<bool> (*in_store)(BlockingStore&, const KeyArguments&, Duration);
+  DaemonCall (*call)(const KeyArguments&, Duration);
+  const char* member;  // of the daemon's answer
+  Done (*tell)(const KeyArguments&, Duration, bool answer);
+};
+
+KeyScope scope_of(const KeyArguments& arguments) {
+  return {.rule = arguments.counts.rule, .domain = arguments.counts.domain};
+}
+
+Result<bool> reset_in_store(BlockingStore& store, const KeyArguments& arguments, Duration) {
+  if (arguments.counts.name.empty()) return store.reset(arguments.key);
+  // where the state is depends on the name alone
+  const Result<Limits> limits =
+      Limits::make({{.name = arguments.counts.name, .quota = per_second(1)}});
+  if (!limits) return limits.error();
+  return store.reset(arguments.key, *limits);
+}
+
+Result<bool> block_in_store(BlockingStore& store, const KeyArguments& arguments,
+                            Duration duration) {
+  if (arguments.counts.name.empty()) return store.block(arguments.key, duration);
+  return store.block(arguments.key, arguments.counts.name, duration);
+}
+
+DaemonCall call_reset(const KeyArguments& arguments, Duration) {
+  return reset_call(arguments.key, scope_of(arguments));
+}
+
+DaemonCall call_block(const KeyArguments& arguments, Duration duration) {
+  return block_call(arguments.key, scope_of(arguments), duration);
+}
+
+DaemonCall call_unblock(const KeyArguments& arguments, Duration) {
+  return unblock_call(arguments.key, scope_of(arguments));
+}
+
+Done tell_reset(const KeyArguments& arguments, Duration, bool was_used) {
+  return {.text = arguments.key + (was_used ? ": starts anew" : ": had used nothing"),
+          .json = {{"key", arguments.key}, {"was_used", was_used}}};
+}
+
+Done tell_block(const KeyArguments& arguments, Duration duration, bool /*was_blocked*/) {
+  return {.text = arguments.key + ": blocked for " + exactly(duration),
+          .json = {{"key", arguments.key}, {"blocked_for_us", duration.count()}}};
+}
+
+Done tell_unblock(const KeyArguments& arguments, Duration, bool was_blocked) {
+  return {.text = arguments.key + (was_blocked ? ": no longer blocked" : ": was not blocked"),
+          .json = {{"key", arguments.key}, {"was_blocked", was_blocked}}};
+}
+
+constexpr Action kReset{.name = "reset",
+                        .description = "Forget what a key has used",
+                        .more = "",
+                        .pointless = "nothing to forget",
+                        .in_store = reset_in_store,
+                        .call = call_reset,
+                        .member = "was_used",
+                        .tell = tell_reset};
+constexpr Action kBlock{.name = "block",
+                        .description = "Refuse everything for a key, for a while",
+                        .more = " --for 10m",
+                        .pointless = "nobody to block",
+                        .in_store = block_in_store,
+                        .call = call_block,
+                        .member = "was_blocked",
+                        .tell = tell_block};
+constexpr Action kUnblock{.name = "unblock",
+                          .description = "Let a blocked key ask again",
+                          .more = "",
+                          .pointless = "nobody to unblock",
+                          .in_store = block_in_store,
+                          .call = call_unblock,
+                          .member = "was_blocked",
+                          .tell = tell_unblock};
+
+Result<bool> run_in_store(const Action& action, const KeyArguments& arguments, Duration duration) {
+  const Result<RedisOptions> options = redis_options(arguments.counts.store, action.pointless);
+  if (!options) return options.error();
+  Result<redis::Options> client = redis_store::client_options(*options);
+  if (!client) return Error{client.error().code, "--store: " + client.error().detail};
+  BlockingStore store(*options, *std::move(client));
+  return action.in_store(store, arguments, duration);
+}
+
+Result<bool> run_at_daemon(const Action& action, const KeyArguments& arguments, Duration duration) {
+  const Result<DaemonAnswer> answer =
+      ask(daemon_of(arguments.counts), action.call(arguments, duration));
+  if (!answer) return answer.error();
+  return read_flag(*answer, action.member);
+}
+
+Result<Done> run_action(const CLI::App& command, const Action& action,
+                        const KeyArguments& arguments) {
   const Result<void> key = check_key(arguments.key);
   if (!key) return key.error();
-  const Result<RedisOptions> options = redis_options(arguments.store, what);
-  if (!options) return options.error();
-  Result<SharedLimiter> limiter = SharedLimiter::open(*options);
-  if (!limiter) return Error{limiter.error().code, "--store: " + limiter.error().detail};
-  return limiter;
+  Duration duration{0};
+  if (&action == &kBlock) {
+    const Result<Duration> typed =
+        parse_duration("--for", arguments.duration, std::chrono::milliseconds{1}, Days{36'500});
+    if (!typed) return typed.error();
+    duration = *typed;
+  }
+  const Result<CountsPlace> place = place_of(command, arguments.counts);
+  if (!place) return place.error();
+  const Result<bool> answer = *place == CountsPlace::Store
+                                  ? run_in_store(action, arguments, duration)
+                                  : run_at_daemon(action, arguments, duration);
+  if (!answer) return answer.error();
+  return action.tell(arguments, duration, *answer);
 }
 
-Result<bool> reset(SharedLimiter& limiter, const KeyArguments& arguments) {
-  if (arguments.name.empty()) return limiter.reset(arguments.key);
-  // where the state is depends on the name alone
-  const Result<Limits> limits = Limits::make({{.name = arguments.name, .quota = per_second(1)}});
-  if (!limits) return limits.error();
-  return limiter.reset(arguments.key, *limits);
-}
-
-Result<Done> run_reset(const KeyArguments& arguments) {
-  Result<SharedLimiter> limiter = open(arguments, "nothing to forget");
-  if (!limiter) return limiter.error();
-  const Result<bool> was_used = reset(*limiter, arguments);
-  if (!was_used) return was_used.error();
-  return Done{.text = arguments.key + (*was_used ? ": starts anew" : ": had used nothing"),
-              .json = {{"key", arguments.key}, {"was_used", *was_used}}};
-}
-
-Result<Done> run_block(const KeyArguments& arguments) {
-  const Result<Duration> duration =
-      parse_duration("--for", arguments.duration, std::chrono::milliseconds{1}, Days{36'500});
-  if (!duration) return duration.error();
-  Result<SharedLimiter> limiter = open(arguments, "nobody to block");
-  if (!limiter) return limiter.error();
-  const Result<void> blocked = limiter->block(arguments.key, *duration);
-  if (!blocked) return blocked.error();
-  return Done{.text = arguments.key + ": blocked for " + exactly(*duration),
-              .json = {{"key", arguments.key}, {"blocked_for_us", duration->count()}}};
-}
-
-Result<Done> run_unblock(const KeyArguments& arguments) {
-  Result<SharedLimiter> limiter = open(arguments, "nobody to unblock");
-  if (!limiter) return limiter.error();
-  const Result<bool> was_blocked = limiter->unblock(arguments.key);
-  if (!was_blocked) return was_blocked.error();
-  return Done{.text = arguments.key + (*was_blocked ? ": no longer blocked" : ": was not blocked"),
-              .json = {{"key", arguments.key}, {"was_blocked", *was_blocked}}};
-}
-
-using Run = Result<Done> (*)(const KeyArguments&);
-
-int run(const std::string& command, const KeyArguments& arguments, Run what) {
-  const Result<Done> done = what(arguments);
+int run(const CLI::App& command, const Action& action, const KeyArguments& arguments) {
+  const Result<Done> done = run_action(command, action, arguments);
   if (!done) {
-    std::cerr << "penstock " << command << ": " << done.error().detail << '\n';
+    std::cerr << "penstock " << action.name << ": " << done.error().detail << '\n';
     return exit_code_of(done.error());
   }
   // a key that is not UTF-8 must not end the program; JSON cannot hold its bytes
@@ -99,34 +167,42 @@ int run(const std::string& command, const KeyArguments& arguments, Run what) {
   return kExitAllowed;
 }
 
-std::shared_ptr<KeyArguments> add(CLI::App& app, int& exit_code, const std::string& name,
-                                  const std::string& description, Run what) {
+std::string footer_of(const Action& action) {
+  const std::string start = std::string("  penstock ") + action.name;
+  const std::string more = action.more;
+  return std::string(kCountsHelp) + "\n\nExamples:\n" +                                      //
+         start + " alice" + more + " --store redis://127.0.0.1:6379\n" +                     //
+         start + " api_key=abc" + more + " --name api/search --store redis://127.0.0.1\n" +  //
+         start + " api_key=abc" + more + " --rule api/search --server http://127.0.0.1:8080\n" +
+         start + " api_key=abc" + more + " --domain api --server http://127.0.0.1:8080\n\n" +
+         kStoreHelp + "\n\n" + kDaemonHelp +
+         "\n\nExit codes: 0 done, 2 wrong usage or bad input, 3 the store or the daemon could not "
+         "be\nasked, or refused.";
+}
+
+std::shared_ptr<KeyArguments> add(CLI::App& app, int& exit_code, const Action& action) {
   auto arguments = std::make_shared<KeyArguments>();
-  CLI::App* command = app.add_subcommand(name, description);
+  CLI::App* command = app.add_subcommand(action.name, action.description);
   add_key_argument(*command, arguments->key);
-  add_store_options(*command, arguments->store);
+  add_counts_options(*command, arguments->counts);
+  add_rule_options(*command, arguments->counts);
   command->add_flag("--json", arguments->json, "Print JSON");
-  command->footer(kFooter);
+  command->footer(footer_of(action));
   command->callback(
-      [arguments, &exit_code, name, what] { exit_code = run(name, *arguments, what); });
+      [arguments, command, &exit_code, &action] { exit_code = run(*command, action, *arguments); });
   return arguments;
 }
 
 }  // namespace
 
 void add_key_commands(CLI::App& app, int& exit_code) {
-  const auto reset_arguments =
-      add(app, exit_code, "reset", "Forget what a key of a shared store has used", run_reset);
-  app.get_subcommand("reset")
-      ->add_option("--name", reset_arguments->name, "Name of the limit, where a key has several")
-      ->type_name("NAME");
-  const auto block_arguments =
-      add(app, exit_code, "block", "Refuse everything for a key, for a while", run_block);
+  add(app, exit_code, kReset);
+  const auto block_arguments = add(app, exit_code, kBlock);
   app.get_subcommand("block")
       ->add_option("--for", block_arguments->duration, "How long, such as 10m")
       ->required()
       ->type_name("TIME");
-  add(app, exit_code, "unblock", "Let a blocked key ask again", run_unblock);
+  add(app, exit_code, kUnblock);
 }
 
 }  // namespace penstock::app

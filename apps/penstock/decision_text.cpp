@@ -44,6 +44,7 @@ std::string verdict(const Asked& asked, const Decision& decision) {
 std::string as_paragraph(const Asked& asked, const Decision& decision) {
   std::string text = verdict(asked, decision) + "\n";
   text += "  key        " + std::string(asked.key) + "\n";
+  if (!asked.rule.empty()) text += "  rule       " + std::string(asked.rule) + "\n";
   text += "  limit      " + std::to_string(asked.quota.limit()) + " per " +
           exactly(asked.quota.period());
   if (asked.quota.capacity() != asked.quota.limit()) {
@@ -68,6 +69,7 @@ std::string as_line(std::int64_t turn, const Decision& decision) {
 std::string as_json(const Asked& asked, const Decision& decision) {
   nlohmann::ordered_json json;
   json["key"] = asked.key;
+  if (!asked.rule.empty()) json["rule"] = asked.rule;
   json["allowed"] = decision.allowed();
   json["outcome"] = to_string(decision.outcome());
   json["algorithm"] = to_string(asked.quota.algorithm());

@@ -15,6 +15,7 @@ struct Asked {
   std::string_view key;
   Quota quota;
   Cost cost;
+  std::string_view rule{};  // whose limit it is, if a rule's
 };
 
 // Several lines for people.

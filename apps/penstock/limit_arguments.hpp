@@ -20,6 +20,7 @@ struct LimitArguments {
 // For the footer of --help.
 extern const char* const kLimitHelp;
 
+// --limit, --burst and --algorithm. The limit must be given, unless the command says otherwise.
 void add_limit_options(CLI::App& command, LimitArguments& arguments);
 
 [[nodiscard]] Result<Quota> read_quota(const LimitArguments& arguments);

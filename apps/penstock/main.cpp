@@ -1,5 +1,5 @@
 #include "apps/penstock/commands.hpp"
-#include "apps/penstock/suggestion.hpp"
+#include "apps/penstock/unknown_argument.hpp"
 #include "penstock/version.hpp"
 
 #include <CLI/CLI.hpp>
@@ -13,15 +13,18 @@ namespace {
 
 constexpr const char* kFooter =
     "Examples:\n"
-    "  penstock check alice --limit 100/m\n"
+    "  penstock serve --config examples/quickstart.yaml\n"
+    "  penstock explain --config examples/quickstart.yaml path=/login client_ip=192.0.2.1\n"
     "  penstock check alice --limit \"10/s burst 20\" --repeat 25\n"
     "  penstock check alice --limit 100/m --store redis://127.0.0.1:6379\n"
+    "  penstock peek client_ip=192.0.2.1 --rule default/login --server http://127.0.0.1:8080\n"
     "  penstock block mallory --for 10m --store redis://127.0.0.1:6379\n"
+    "  penstock top --watch\n"
     "  penstock demo\n"
     "\n"
-    "Exit codes: 0 fine or allowed, 1 denied, 2 wrong usage or bad input, 3 the store could not "
-    "be\n"
-    "asked.";
+    "Exit codes: 0 fine or allowed, 1 denied, 2 wrong usage or bad input, 3 the store or the "
+    "daemon\n"
+    "could not be asked.";
 
 std::string command_path(const CLI::App& app) {
   const CLI::App* parent = app.get_parent();
@@ -60,13 +63,17 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(kFooter);
 
+  penstock::app::add_serve_command(app, exit_code);
+  penstock::app::add_validate_command(app, exit_code);
+  penstock::app::add_explain_command(app, exit_code);
   penstock::app::add_check_command(app, exit_code);
   penstock::app::add_peek_command(app, exit_code);
   penstock::app::add_key_commands(app, exit_code);
+  penstock::app::add_top_command(app, exit_code);
   penstock::app::add_audit_command(app, exit_code);
   penstock::app::add_verify_command(app, exit_code);
-  penstock::app::add_demo_command(app, exit_code);
   penstock::app::add_bench_command(app, exit_code);
+  penstock::app::add_demo_command(app, exit_code);
 
   try {
     app.parse(argc, argv);

@@ -11,7 +11,7 @@ const char* const kStoreHelp =
     "environment variable PENSTOCK_STORE instead.";
 
 void add_connection_options(CLI::App& command, StoreArguments& arguments) {
-  command.add_option("--timeout", arguments.timeout, "How long to wait for Redis")
+  command.add_option("--timeout", arguments.timeout, "How long to wait for an answer")
       ->capture_default_str()
       ->type_name("TIME");
   command.add_option("--ca", arguments.ca, "TLS: PEM file of those who sign servers")

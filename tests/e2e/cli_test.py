@@ -11,16 +11,20 @@ PROGRAM = os.environ.get("PENSTOCK_PROGRAM", "")
 ALLOWED, DENIED, BAD_INPUT = 0, 1, 2
 COMMANDS = (
     [],
+    ["serve"],
+    ["validate"],
+    ["explain"],
     ["check"],
     ["peek"],
     ["reset"],
     ["block"],
     ["unblock"],
+    ["top"],
     ["audit"],
     ["verify"],
-    ["demo"],
     ["bench"],
     ["bench", "store"],
+    ["demo"],
 )
 ALGORITHMS = {
     "token_bucket",
@@ -34,7 +38,7 @@ ALGORITHMS = {
 
 
 def environment(**extra):
-    unwanted = ("NO_COLOR", "TERM", "PENSTOCK_STORE")
+    unwanted = ("NO_COLOR", "TERM", "PENSTOCK_STORE", "PENSTOCK_SERVER")
     clean = {name: value for name, value in os.environ.items() if name not in unwanted}
     return {**clean, **extra}
 
@@ -91,6 +95,11 @@ class ProgramTest(CliTest):
             self.assertEqual(result.returncode, 0, arguments)
             self.assertIn("Usage: penstock", result.stdout)
             self.assertEqual(result.stderr, "")
+
+    def test_help_lists_the_commands_in_the_order_of_their_use(self):
+        lines = run("--help").stdout.partition("Subcommands:\n")[2].partition("\n\n")[0]
+        names = [line.split()[0] for line in lines.splitlines() if line[2:3] != " "]
+        self.assertEqual(names, [words[0] for words in COMMANDS if len(words) == 1])
 
     def test_help_fits_the_terminal(self):
         for arguments in COMMANDS:

@@ -8,6 +8,7 @@ import sys
 import unittest
 from pathlib import Path
 
+from daemon import Daemon
 from redis_server import RedisServer, free_port
 
 PROGRAM = os.environ.get("PENSTOCK_PROGRAM", "")
@@ -24,7 +25,7 @@ NEEDS_STORE = {
 
 
 def run(*arguments, store=None):
-    unwanted = ("NO_COLOR", "TERM", "PENSTOCK_STORE")
+    unwanted = ("NO_COLOR", "TERM", "PENSTOCK_STORE", "PENSTOCK_SERVER")
     clean = {name: value for name, value in os.environ.items() if name not in unwanted}
     if store is not None:
         clean["PENSTOCK_STORE"] = store
@@ -101,6 +102,35 @@ class KeyTest(SharedStoreTest):
         self.assertEqual(self.run_json("unblock", "mallory")[1]["was_blocked"], True)
         self.assertEqual(self.run_json("unblock", "mallory")[1]["was_blocked"], False)
         self.assertEqual(self.run_json("check", "mallory", "--limit", "5/s")[0], FINE)
+
+    def test_a_block_may_be_of_one_limit(self):
+        named = ("api_key=abc", "--name", "api/search")
+        self.assertEqual(self.run_json("block", *named, "--for", "10m")[0], FINE)
+        code, decision = self.run_json("check", *named, "--limit", "5/s")
+        self.assertEqual((code, decision["outcome"]), (DENIED, "blocked"))
+        self.assertEqual(self.run_json("peek", *named, "--limit", "5/s")[0], DENIED)
+        self.assertEqual(self.run_json("check", "api_key=abc", "--limit", "5/s")[0], FINE)
+        self.assertEqual(self.run_json("unblock", "api_key=abc")[1]["was_blocked"], False)
+        self.assertEqual(self.run_json("unblock", *named)[1]["was_blocked"], True)
+        self.assertEqual(self.run_json("check", *named, "--limit", "5/s")[0], FINE)
+
+    def test_a_rule_of_a_daemon_is_reached_by_its_name(self):
+        rules = "store: {url: '%s', timeout: 1s}\n" % self.server.url + (
+            "domains: {api: {rules: [{name: search, key: [user], limit: 1/day}]}}\n"
+        )
+        question = {"domain": "api", "attributes": {"user": "7"}}
+        named = ("user=7", "--name", "api/search")
+        with Daemon(rules) as daemon:
+            ask = lambda: daemon.ask("POST", "/v1/check", question)[0]
+            self.assertEqual([ask(), ask()], [200, 429])
+            self.assertEqual(self.run_json("peek", *named, "--limit", "1/day")[0], DENIED)
+            self.assertEqual(self.run_json("reset", *named)[1]["was_used"], True)
+            self.assertEqual(ask(), 200)
+            self.run_json("reset", *named)
+            self.run_json("block", *named, "--for", "1h")
+            self.assertEqual(ask(), 429)
+            self.run_json("unblock", *named)
+            self.assertEqual(ask(), 200)
 
     def test_another_prefix_shares_nothing(self):
         for prefix in ("one", "two"):

@@ -1,0 +1,132 @@
+#include "apps/penstock/commands.hpp"
+#include "apps/penstock/counts_arguments.hpp"
+#include "apps/penstock/daemon_calls.hpp"
+#include "apps/penstock/decision_text.hpp"
+#include "apps/penstock/limit_arguments.hpp"
+#include "penstock/shared_limiter.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace penstock::app {
+namespace {
+
+const std::string kFooter =
+    std::string(kCountsHelp) +
+    "\n\n"
+    "Examples:\n"
+    "  penstock peek alice --limit 100/m --store redis://127.0.0.1:6379\n"
+    "  penstock peek api_key=abc --limit 600/m --name api/search --store redis://127.0.0.1:6379\n"
+    "  penstock peek api_key=abc --rule api/search --server http://127.0.0.1:8080\n"
+    "\n" +
+    kLimitHelp + "\n\n" + kStoreHelp +
+    "\n\n"
+    "JSON fields: as those of penstock check, and rule with --rule and --domain. One object per\n"
+    "line and limit. Times of a daemon are rounded up to milliseconds.\n"
+    "\n"
+    "Exit codes: 0 one more would be allowed, 1 it would be denied, 2 wrong usage or bad input,\n"
+    "3 the store or the daemon could not be asked.";
+
+// As typed.
+struct PeekArguments {
+  std::string key;
+  LimitArguments limit;
+  CountsArguments counts;
+  bool json = false;
+};
+
+using Counts = std::vector<CountState>;
+
+Result<Decision> peek(SharedLimiter& limiter, const PeekArguments& arguments, const Quota& quota) {
+  if (arguments.counts.name.empty()) return limiter.peek(arguments.key, quota);
+  const Result<Limits> limits = Limits::make({{.name = arguments.counts.name, .quota = quota}});
+  if (!limits) return limits.error();
+  return limiter.peek(arguments.key, *limits);
+}
+
+Result<Counts> peek_in_store(const PeekArguments& arguments, const Quota& quota) {
+  const Result<RedisOptions> options = redis_options(arguments.counts.store, "nothing to look at");
+  if (!options) return options.error();
+  Result<SharedLimiter> limiter = SharedLimiter::open(*options);
+  if (!limiter) return Error{limiter.error().code, "--store: " + limiter.error().detail};
+  const Result<Decision> decision = peek(*limiter, arguments, quota);
+  if (!decision) return decision.error();
+  return Counts{{.quota = quota, .decision = *decision}};
+}
+
+Result<Counts> peek_at_daemon(const PeekArguments& arguments, const std::optional<Quota>& quota) {
+  const KeyScope scope{.rule = arguments.counts.rule, .domain = arguments.counts.domain};
+  const Result<DaemonAnswer> answer =
+      ask(daemon_of(arguments.counts), peek_call(arguments.key, scope, quota));
+  if (!answer) return answer.error();
+  return read_counts(*answer);
+}
+
+// The limit that was typed; rules of a daemon have their own, and need none.
+Result<std::optional<Quota>> read_limit(const PeekArguments& arguments) {
+  const bool of_rules = !arguments.counts.rule.empty() || !arguments.counts.domain.empty();
+  const LimitArguments& limit = arguments.limit;
+  const bool typed = !limit.limit.empty() || limit.burst || limit.algorithm;
+  if (of_rules && typed) {
+    return Error{ErrorCode::InvalidInput,
+                 "--limit, --burst and --algorithm: rules have their own, so not with --rule or "
+                 "--domain"};
+  }
+  if (of_rules) return std::optional<Quota>{};
+  if (limit.limit.empty()) {
+    return Error{ErrorCode::InvalidInput, "--limit is needed, or --rule with --server"};
+  }
+  const Result<Quota> quota = read_quota(limit);
+  if (!quota) return quota.error();
+  return std::optional<Quota>{*quota};
+}
+
+Result<Counts> look(const CLI::App& command, const PeekArguments& arguments) {
+  const Result<void> key = check_key(arguments.key);
+  if (!key) return key.error();
+  const Result<CountsPlace> place = place_of(command, arguments.counts);
+  if (!place) return place.error();
+  const Result<std::optional<Quota>> quota = read_limit(arguments);
+  if (!quota) return quota.error();
+  if (*place == CountsPlace::Daemon) return peek_at_daemon(arguments, *quota);
+  return peek_in_store(arguments, **quota);
+}
+
+int run(const CLI::App& command, const PeekArguments& arguments) {
+  const Result<Counts> counts = look(command, arguments);
+  if (!counts) {
+    std::cerr << "penstock peek: " << counts.error().detail << '\n';
+    return exit_code_of(counts.error());
+  }
+  int code = kExitAllowed;
+  for (const CountState& count : *counts) {
+    const Asked asked{
+        .key = arguments.key, .quota = count.quota, .cost = Cost{0}, .rule = count.rule};
+    if (!count.decision.allowed()) code = kExitDenied;
+    std::cout << (arguments.json ? as_json(asked, count.decision) + "\n"
+                                 : as_paragraph(asked, count.decision));
+  }
+  return code;
+}
+
+}  // namespace
+
+void add_peek_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<PeekArguments>();
+  CLI::App* peek = app.add_subcommand("peek", "Look at what a key has used, taking nothing");
+  add_key_argument(*peek, arguments->key);
+  add_limit_options(*peek, arguments->limit);
+  peek->get_option("--limit")->required(false);
+  add_counts_options(*peek, arguments->counts);
+  add_rule_options(*peek, arguments->counts);
+  peek->add_flag("--json", arguments->json, "Print JSON");
+  peek->footer(kFooter);
+  peek->callback([arguments, peek, &exit_code] { exit_code = run(*peek, *arguments); });
+}
+
+}  // namespace penstock::app

@@ -1,0 +1,97 @@
+#include "apps/penstock/commands.hpp"
+#include "apps/penstock/daemon.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace penstock::app {
+namespace {
+
+constexpr const char* kFooter =
+    "The configuration is read again on SIGHUP and whenever a file of it changes; one with errors\n"
+    "is refused, and the rules in force stay. SIGTERM and SIGINT end the daemon when the requests\n"
+    "under way are answered; a second one at once.\n"
+    "\n"
+    "Example: penstock serve --config examples/quickstart.yaml\n"
+    "\n"
+    "Exit codes: 0 ended as told, 2 wrong usage or bad configuration, 3 cannot listen.";
+
+// As typed.
+struct ServeArguments {
+  std::vector<std::filesystem::path> configuration;
+  std::vector<std::string> listen;
+  std::string admin;
+};
+
+Result<rules::Address> read_address(const char* option, const std::string& text) {
+  std::optional<rules::Address> address = rules::parse_address(text);
+  if (address) return *std::move(address);
+  return Error{ErrorCode::InvalidInput,
+               std::string(option) + " \"" + text + "\" must be an address such as 127.0.0.1:8080"};
+}
+
+Result<DaemonOptions> read_options(const ServeArguments& arguments) {
+  DaemonOptions options{.configuration = arguments.configuration};
+  for (const std::string& text : arguments.listen) {
+    const Result<rules::Address> address = read_address("--listen", text);
+    if (!address) return address.error();
+    options.listen.push_back(*address);
+  }
+  if (!arguments.admin.empty()) {
+    const Result<rules::Address> address = read_address("--admin", arguments.admin);
+    if (!address) return address.error();
+    options.admin = *address;
+  }
+  return options;
+}
+
+std::string shown(const rules::Address& address) {
+  const bool is_v6 = address.host.find(':') != std::string::npos;
+  return (is_v6 ? "[" + address.host + "]" : address.host) + ":" + std::to_string(address.port);
+}
+
+Result<void> run(const ServeArguments& arguments) {
+  Result<DaemonOptions> options = read_options(arguments);
+  if (!options) return options.error();
+  Result<std::unique_ptr<Daemon>> daemon = Daemon::make(*std::move(options));
+  if (!daemon) return daemon.error();
+  const char* scheme = (*daemon)->serves_tls() ? "https://" : "http://";
+  for (const rules::Address& address : (*daemon)->addresses()) {
+    std::cout << "listening on " << scheme << shown(address) << '\n';
+  }
+  if (const auto& admin = (*daemon)->admin_address()) {
+    std::cout << "admin on http://" << shown(*admin) << '\n';
+  }
+  std::cout.flush();
+  (*daemon)->run();
+  return {};
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<ServeArguments>();
+  CLI::App* command = app.add_subcommand("serve", "Run the daemon: decide over HTTP");
+  command
+      ->add_option("--config", arguments->configuration, "Configurations, or directories of them")
+      ->required()
+      ->type_name("FILE");
+  command
+      ->add_option("--listen", arguments->listen,
+                   "Where to listen, in place of server.listen; port 0 takes a free one")
+      ->type_name("HOST:PORT");
+  command->add_option("--admin", arguments->admin, "The same for the admin port")
+      ->type_name("HOST:PORT");
+  command->footer(kFooter);
+  command->callback([arguments, &exit_code] {
+    const Result<void> done = run(*arguments);
+    exit_code = done ? kExitAllowed : exit_code_of(done.error());
+    if (!done) std::cerr << "penstock serve: " << done.error().detail << '\n';
+  });
+}
+
+}  // namespace penstock::app

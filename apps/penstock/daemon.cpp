@@ -1,0 +1,377 @@
+#include "apps/penstock/daemon.hpp"
+
+#include "penstock/version.hpp"
+#include "service/metric_sources.hpp"
+#include "telemetry/process_numbers.hpp"
+
+#include <boost/asio/post.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <unordered_map>
+#include <utility>
+
+namespace penstock::app {
+namespace {
+
+using boost::system::error_code;
+
+// A change of the files is noticed after the second look that finds it.
+constexpr Duration kLookAtFiles = std::chrono::milliseconds{250};
+constexpr Duration kLookAtWorkers = std::chrono::milliseconds{500};
+// The admin port answers until the workers have ended, and is then cut.
+constexpr Duration kAdminGrace = std::chrono::milliseconds{200};
+
+Error error_of(const std::vector<rules::Diagnostic>& diagnostics) {
+  std::string text = "the configuration cannot be used";
+  for (const rules::Diagnostic& each : diagnostics) text += "\n  " + to_string(each);
+  return {ErrorCode::InvalidInput, text};
+}
+
+std::string node_name() {
+  std::array<char, 256> host{};
+  if (gethostname(host.data(), host.size() - 1) != 0) host.front() = '?';
+  std::random_device random;
+  return std::string(host.data()) + "/" + std::to_string(getpid()) + "/" + std::to_string(random());
+}
+
+telemetry::LogOptions log_options(const rules::LogSettings& settings) {
+  // both lists are in the same order
+  return {.level = static_cast<telemetry::LogLevel>(settings.level),
+          .format = static_cast<telemetry::LogFormat>(settings.format)};
+}
+
+// FNV-1a of all that the files say, as many bits as Prometheus keeps of a number.
+std::uint64_t hash_of(const std::vector<std::filesystem::path>& files) {
+  std::uint64_t hash = 14'695'981'039'346'656'037U;
+  for (const std::filesystem::path& file : files) {
+    std::ifstream in(file, std::ios::binary);
+    for (std::istreambuf_iterator<char> byte(in), end; byte != end; ++byte) {
+      hash = (hash ^ static_cast<unsigned char>(*byte)) * 1'099'511'628'211U;
+    }
+  }
+  return hash >> 12U;
+}
+
+// What is looked at for changes.
+std::vector<std::filesystem::path> watched_files(const DaemonOptions& options,
+                                                 const rules::Configuration& configuration) {
+  std::vector<std::filesystem::path> files = configuration.files;
+  // of a directory: whether files come and go
+  files.insert(files.end(), options.configuration.begin(), options.configuration.end());
+  if (const auto& tls = configuration.settings.http.tls) {
+    for (const std::string& file : {tls->certificate, tls->key, tls->client_ca}) {
+      if (!file.empty()) files.emplace_back(file);
+    }
+  }
+  return files;
+}
+
+// What a running daemon cannot change.
+std::string needs_restart(const rules::Settings& old, const rules::Settings& now) {
+  std::string names;
+  const auto note = [&](bool changed, const char* name) {
+    if (changed) names += (names.empty() ? "" : ", ") + std::string(name);
+  };
+  const auto differ = [](const rules::Address& a, const rules::Address& b) {
+    return a.host != b.host || a.port != b.port;
+  };
+  note(!std::equal(old.http.listen.begin(), old.http.listen.end(), now.http.listen.begin(),
+                   now.http.listen.end(),
+                   [&](const auto& a, const auto& b) { return !differ(a, b); }),
+       "server.listen");
+  note(old.workers != now.workers, "server.workers");
+  note(old.http.tls != now.http.tls, "server.tls");
+  note(old.admin.has_value() != now.admin.has_value() ||
+           (old.admin && differ(*old.admin, *now.admin)),
+       "server.admin");
+  note(old.http.max_connections != now.http.max_connections, "server.max_connections");
+  note(old.http.max_header_bytes != now.http.max_header_bytes, "server.max_header_bytes");
+  note(old.http.max_body_bytes != now.http.max_body_bytes, "server.max_body_bytes");
+  note(old.http.header_timeout != now.http.header_timeout, "server.header_timeout");
+  note(old.http.body_timeout != now.http.body_timeout, "server.body_timeout");
+  note(old.http.write_timeout != now.http.write_timeout, "server.write_timeout");
+  note(old.http.idle_timeout != now.http.idle_timeout, "server.idle_timeout");
+  note(old.shutdown_grace != now.shutdown_grace, "server.shutdown_grace");
+  note(old.forward_auth.domain != now.forward_auth.domain ||
+           old.forward_auth.deny_status != now.forward_auth.deny_status,
+       "server.forward_auth");
+  note(old.log.level != now.log.level || old.log.format != now.log.format, "log");
+  note(old.memory.max_keys != now.memory.max_keys, "store.max_keys");
+  note(old.http.token != now.http.token, "server.token");
+  note(old.store_url != now.store_url, "store.url");
+  note(old.redis.timeout != now.redis.timeout, "store.timeout");
+  note(old.redis.key_prefix != now.redis.key_prefix, "store.key_prefix");
+  note(old.nodes != now.nodes, "nodes");
+  note(old.headers != now.headers, "server.headers");
+  note(old.trusted_proxies != now.trusted_proxies, "server.trusted_proxies");
+  return names;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::make(DaemonOptions options) {
+  rules::Loaded loaded = rules::load(options.configuration);
+  if (!loaded.configuration) return error_of(loaded.diagnostics);
+  std::unique_ptr<Daemon> daemon(new Daemon(std::move(options), *std::move(loaded.configuration)));
+  const Result<void> workers = daemon->start_workers();
+  if (!workers) return workers.error();
+  const Result<void> admin = daemon->start_admin();
+  if (!admin) return admin.error();
+  return daemon;
+}
+
+Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
+    : options_(std::move(options)),
+      configuration_(std::move(configuration)),
+      as_written_(configuration_.settings),
+      loaded_at_(system_clock().now()),
+      log_(log_options(configuration_.settings.log)),
+      metrics_(kVersion),
+      own_metrics_(metrics_.add_worker()),
+      memory_(configuration_.settings.memory),
+      local_memory_(configuration_.settings.memory),
+      members_(configuration_.settings.nodes),
+      local_(local_memory_, members_),
+      node_(node_name()),
+      signals_(loop_),
+      files_timer_(loop_),
+      state_timer_(loop_),
+      beat_timer_(loop_),
+      admin_(*this) {
+  std::signal(SIGPIPE, SIG_IGN);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
+  if (!options_.listen.empty()) configuration_.settings.http.listen = options_.listen;
+  if (options_.admin) configuration_.settings.admin = options_.admin;
+  watch_.watch(watched_files(options_, configuration_));
+  metrics_.add_source(service::memory_source(memory_));
+  metrics_.add_source(service::membership_source(members_));
+  metrics_.add_source(telemetry::report_process);
+  show_configuration(true);
+}
+
+Daemon::~Daemon() = default;
+
+bool Daemon::serves_tls() const { return configuration_.settings.http.tls.has_value(); }
+
+Result<void> Daemon::start_workers() {
+  const rules::Settings& settings = configuration_.settings;
+  const WorkerSurroundings surroundings{.settings = settings,
+                                        .memory = memory_,
+                                        .local = local_,
+                                        .metrics = metrics_,
+                                        .hot_keys = hot_keys_,
+                                        .log = log_};
+  for (unsigned i = 0; i < worker_count(settings); ++i) {
+    Result<std::unique_ptr<ServeWorker>> worker =
+        ServeWorker::make(surroundings, workers_.size(), configuration_.rules);
+    if (!worker) return worker.error();
+    const bool is_first = workers_.empty();
+    Result<std::vector<rules::Address>> bound =
+        (*worker)->listen(is_first ? settings.http.listen : addresses_,
+                          is_first ? wire::http::Sharing::First : wire::http::Sharing::Joining);
+    if (!bound) return bound.error();
+    if (is_first) addresses_ = *std::move(bound);
+    workers_.push_back(*std::move(worker));
+  }
+  stores_.resize(workers_.size());
+  metrics_.set(telemetry::metrics::kWorkers, static_cast<double>(workers_.size()));
+  running_workers_ = workers_.size();
+  for (const std::unique_ptr<ServeWorker>& worker : workers_) worker->start();
+  return {};
+}
+
+Result<void> Daemon::start_admin() {
+  if (!configuration_.settings.admin) return {};
+  admin_server_ = std::make_unique<wire::http::Server>(loop_, admin_, wire::http::ServerOptions{});
+  Result<std::vector<rules::Address>> bound =
+      admin_server_->listen({*configuration_.settings.admin}, wire::http::Sharing::First);
+  if (!bound) return bound.error();
+  admin_address_ = bound->front();
+  return {};
+}
+
+void Daemon::run() {
+  wait_for_signal();
+  repeat(files_timer_, kLookAtFiles, &Daemon::look_at_files);
+  repeat(state_timer_, kLookAtWorkers, &Daemon::look_at_workers);
+  repeat(beat_timer_, service::Heartbeat::kEvery, &Daemon::beat);
+  look_at_workers();
+  beat();
+  log_.info("serving", {{"workers", std::to_string(workers_.size())},
+                        {"rules", std::to_string(configuration_.rules->rules().size())}});
+  loop_.run();
+  log_.info("ended");
+}
+
+void Daemon::wait_for_signal() {
+  signals_.async_wait([this](const error_code& failed, int signal) {
+    if (failed) return;
+    on_signal(signal);
+    wait_for_signal();
+  });
+}
+
+void Daemon::on_signal(int signal) {
+  if (signal == SIGHUP) return reload();
+  if (stopping_) {
+    loop_.stop();
+    return;
+  }
+  stop();
+}
+
+void Daemon::repeat(boost::asio::steady_timer& timer, Duration every, void (Daemon::*what)()) {
+  timer.expires_after(every);
+  timer.async_wait([this, &timer, every, what](const error_code& failed) {
+    if (failed || stopping_) return;
+    (this->*what)();
+    repeat(timer, every, what);
+  });
+}
+
+void Daemon::look_at_files() {
+  if (watch_.look()) reload();
+}
+
+void Daemon::look_at_workers() {
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    workers_[i]->look([this, i](store::Store::Health health) {
+      boost::asio::post(loop_, [this, i, health = std::move(health)]() mutable {
+        stores_[i] = std::move(health);
+      });
+    });
+  }
+}
+
+void Daemon::beat() {
+  if (members_.is_configured()) return;
+  workers_.front()->heartbeat(node_, service::Heartbeat::kLasts,
+                              [this](const Result<std::int64_t>& nodes) {
+                                if (nodes) members_.heard(*nodes);
+                              });
+}
+
+void Daemon::reload() {
+  // as the files are before they are read: what changes meanwhile is a change
+  FileWatch before;
+  before.watch(watched_files(options_, configuration_));
+  rules::Loaded loaded = rules::load(options_.configuration);
+  for (const rules::Diagnostic& each : loaded.diagnostics) {
+    const bool is_error = each.severity == rules::Diagnostic::Severity::Error;
+    log_.write(is_error ? telemetry::LogLevel::Error : telemetry::LogLevel::Warning,
+               "configuration", {{"problem", to_string(each)}});
+  }
+  if (loaded.configuration) return use(*std::move(loaded.configuration), std::move(before));
+  show_configuration(false);
+  reload_trouble_ = error_of(loaded.diagnostics).detail;
+  log_.error("the configuration was not reloaded: the rules in force stay");
+}
+
+void Daemon::use(rules::Configuration configuration, FileWatch before) {
+  const std::string later = needs_restart(as_written_, configuration.settings);
+  if (!later.empty()) {
+    log_.warning("settings that changed take effect after a restart", {{"settings", later}});
+  }
+  reload_trouble_.clear();
+  const bool same_files = configuration_.files == configuration.files;
+  configuration_.rules = std::move(configuration.rules);
+  configuration_.files = std::move(configuration.files);
+  loaded_at_ = system_clock().now();
+  watch_ = std::move(before);
+  if (!same_files) watch_.watch(watched_files(options_, configuration_));
+  for (const std::unique_ptr<ServeWorker>& worker : workers_) {
+    worker->use(configuration_.rules);
+    worker->reload_tls([this](const Result<void>& done) {
+      if (!done) boost::asio::post(loop_, [this, why = done.error().detail] { on_bad_tls(why); });
+    });
+  }
+  show_configuration(true);
+  log_.info("the configuration was reloaded",
+            {{"rules", std::to_string(configuration_.rules->rules().size())}});
+}
+
+void Daemon::on_bad_tls(const std::string& why) {
+  if (reload_trouble_ == why) return;  // another worker has said so
+  reload_trouble_ = why;
+  show_configuration(false);
+  log_.error("the certificate was not reloaded: the old one stays", {{"problem", why}});
+}
+
+void Daemon::show_configuration(bool is_good) {
+  own_metrics_.cell(telemetry::metrics::kConfigReloads, {is_good ? "ok" : "failed"}).add();
+  metrics_.set(telemetry::metrics::kConfigOk, is_good ? 1 : 0);
+  if (!is_good) return;
+  const auto since_1970 = std::chrono::duration<double>(system_clock().now().time_since_epoch());
+  metrics_.set(telemetry::metrics::kConfigTime, since_1970.count());
+  metrics_.set(telemetry::metrics::kConfigHash, static_cast<double>(hash_of(configuration_.files)));
+  metrics_.set(telemetry::metrics::kConfigRules,
+               static_cast<double>(configuration_.rules->rules().size()));
+}
+
+void Daemon::stop() {
+  stopping_ = true;
+  log_.info("stopping: requests under way are answered");
+  if (!members_.is_configured()) {
+    workers_.front()->heartbeat(node_, Duration{0}, [](const Result<std::int64_t>&) {});
+  }
+  for (const std::unique_ptr<ServeWorker>& worker : workers_) {
+    worker->stop(configuration_.settings.shutdown_grace,
+                 [this] { boost::asio::post(loop_, [this] { on_worker_stopped(); }); });
+  }
+}
+
+void Daemon::on_worker_stopped() {
+  if (--running_workers_ > 0) return;
+  signals_.cancel();
+  if (admin_server_ == nullptr) return loop_.stop();
+  admin_server_->stop(kAdminGrace, [this] { loop_.stop(); });
+}
+
+std::string Daemon::metrics() { return metrics_.prometheus_text(); }
+
+wire::http::Readiness Daemon::readiness() {
+  wire::http::Readiness readiness{.stopping = stopping_, .reload_trouble = reload_trouble_};
+  for (const store::Store::Health& store : stores_) {
+    if (!store.serving) readiness.store_trouble = store.trouble;
+  }
+  return readiness;
+}
+
+wire::http::LoadedRules Daemon::rules() {
+  wire::http::LoadedRules loaded{.loaded_at = loaded_at_, .owner = configuration_.rules};
+  for (const std::filesystem::path& file : configuration_.files) loaded.files.push_back(file);
+  for (const auto& rule : configuration_.rules->rules()) loaded.rules.push_back(rule.get());
+  return loaded;
+}
+
+std::vector<wire::http::TopEntry> Daemon::top(wire::http::TopBy by, std::size_t count) {
+  using telemetry::HotKeys;
+  using telemetry::HotKind;
+  const bool denied = by == wire::http::TopBy::Denied;
+  std::unordered_map<std::string, std::uint64_t> others;
+  for (telemetry::HotKey& key :
+       hot_keys_.top(denied ? HotKind::Asked : HotKind::Denied, HotKeys::kCounters)) {
+    others.emplace(std::move(key.key), key.count);
+  }
+  std::vector<wire::http::TopEntry> entries;
+  for (const telemetry::HotKey& key :
+       hot_keys_.top(denied ? HotKind::Denied : HotKind::Asked, count)) {
+    const std::size_t space = key.key.find(' ');
+    wire::http::TopEntry entry{.rule = key.key.substr(0, space), .subject = {}};
+    if (space != std::string::npos) entry.subject = key.key.substr(space + 1);
+    const auto other = others.find(key.key);
+    const std::uint64_t of_other = other == others.end() ? 0 : other->second;
+    entry.asked = denied ? of_other : key.count;
+    entry.denied = denied ? key.count : of_other;
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+}  // namespace penstock::app

@@ -1,0 +1,114 @@
+#pragma once
+
+#include "apps/penstock/file_watch.hpp"
+#include "apps/penstock/serve_worker.hpp"
+#include "penstock/result.hpp"
+#include "rules/configuration.hpp"
+#include "service/local_share.hpp"
+#include "service/membership.hpp"
+#include "store/memory_store.hpp"
+#include "telemetry/hot_keys.hpp"
+#include "telemetry/log.hpp"
+#include "telemetry/metrics.hpp"
+#include "wire/http/admin.hpp"
+#include "wire/http/server.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace penstock::app {
+
+// What `penstock serve` was asked for.
+struct DaemonOptions {
+  std::vector<std::filesystem::path> configuration;
+  std::vector<rules::Address> listen{};  // in place of what the configuration says
+  std::optional<rules::Address> admin{};
+};
+
+// The daemon: workers that answer requests, and one more event loop for everything else (signals,
+// reloads, the admin port, signs of life), on the thread that runs it.
+//
+// Thread-safety: none.
+class Daemon final : public wire::http::AdminFacts {
+ public:
+  // Reads the configuration and listens; errors say what cannot work.
+  [[nodiscard]] static Result<std::unique_ptr<Daemon>> make(DaemonOptions options);
+  ~Daemon() override;
+
+  [[nodiscard]] bool serves_tls() const;
+  // Where it listens, with the ports that were chosen.
+  [[nodiscard]] const std::vector<rules::Address>& addresses() const { return addresses_; }
+  [[nodiscard]] const std::optional<rules::Address>& admin_address() const {
+    return admin_address_;
+  }
+
+  // Until SIGTERM or SIGINT, and all requests under way are answered; a second one ends at once.
+  void run();
+
+  [[nodiscard]] std::string metrics() override;
+  [[nodiscard]] wire::http::Readiness readiness() override;
+  [[nodiscard]] wire::http::LoadedRules rules() override;
+  [[nodiscard]] std::vector<wire::http::TopEntry> top(wire::http::TopBy by,
+                                                      std::size_t count) override;
+
+ private:
+  explicit Daemon(DaemonOptions options, rules::Configuration configuration);
+
+  [[nodiscard]] Result<void> start_workers();
+  [[nodiscard]] Result<void> start_admin();
+  void wait_for_signal();
+  void on_signal(int signal);
+  // Calls `what` every so often, until the end.
+  void repeat(boost::asio::steady_timer& timer, Duration every, void (Daemon::*what)());
+  void look_at_files();
+  void look_at_workers();
+  void beat();
+  void reload();
+  void use(rules::Configuration configuration, FileWatch before);
+  void on_bad_tls(const std::string& why);
+  void show_configuration(bool is_good);
+  void stop();
+  void on_worker_stopped();
+
+  DaemonOptions options_;
+  rules::Configuration configuration_;
+  rules::Settings as_written_;  // without what the command line says
+  Instant loaded_at_{};
+  std::string reload_trouble_{};
+  bool stopping_ = false;
+
+  telemetry::Log log_;
+  telemetry::Metrics metrics_;
+  telemetry::HotKeyBoard hot_keys_;
+  telemetry::WorkerMetrics& own_metrics_;  // of the thread that runs the daemon
+
+  store::MemoryStore memory_;        // the embedded store
+  store::MemoryStore local_memory_;  // what this node admits while the shared store is gone
+  service::Membership members_;
+  service::LocalShare local_;
+  std::string node_;  // what this node calls itself
+
+  boost::asio::io_context loop_{1};
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer files_timer_;
+  boost::asio::steady_timer state_timer_;
+  boost::asio::steady_timer beat_timer_;
+  FileWatch watch_;
+
+  std::vector<rules::Address> addresses_;
+  std::optional<rules::Address> admin_address_;
+  std::vector<std::unique_ptr<ServeWorker>> workers_;
+  std::vector<store::Store::Health> stores_;  // of each worker, as of its last look
+  std::size_t running_workers_ = 0;
+  wire::http::Admin admin_;
+  std::unique_ptr<wire::http::Server> admin_server_;
+};
+
+}  // namespace penstock::app

@@ -1,0 +1,41 @@
+#include "apps/penstock/door_metrics.hpp"
+
+#include <cstdint>
+#include <numeric>
+#include <string>
+
+namespace penstock::app {
+
+using namespace telemetry::metrics;
+
+DoorMetrics::DoorMetrics(telemetry::WorkerMetrics& metrics, std::string_view door)
+    : connections_(metrics.cell(kDoorConnections, {door})),
+      accepted_(metrics.cell(kDoorAccepted, {door})),
+      refused_(metrics.cell(kDoorRefused, {door})),
+      timeouts_(metrics.cell(kDoorErrors, {door, "timeout"})),
+      tls_failures_(metrics.cell(kDoorErrors, {door, "tls"})) {
+  for (std::size_t digit = 1; digit < responses_.size(); ++digit) {
+    responses_[digit] = &metrics.cell(kDoorRequests, {door, std::to_string(digit) + "xx"});
+  }
+}
+
+void DoorMetrics::show(const wire::http::Statistics& statistics) {
+  const auto set = [](telemetry::Cell& cell, std::uint64_t value) {
+    cell.set(static_cast<std::int64_t>(value));
+  };
+  // an idle connection that is closed in the end is nobody's mistake
+  const auto idle = static_cast<std::size_t>(wire::http::Phase::Idle);
+  const std::uint64_t timeouts =
+      std::accumulate(statistics.timeouts.begin(), statistics.timeouts.end(), std::uint64_t{0}) -
+      statistics.timeouts[idle];
+  set(connections_, statistics.open);
+  set(accepted_, statistics.accepted);
+  set(refused_, statistics.refused);
+  set(timeouts_, timeouts);
+  set(tls_failures_, statistics.handshake_failures);
+  for (std::size_t digit = 1; digit < responses_.size(); ++digit) {
+    set(*responses_[digit], statistics.responses[digit]);
+  }
+}
+
+}  // namespace penstock::app

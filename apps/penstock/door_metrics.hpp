@@ -1,0 +1,27 @@
+#pragma once
+
+#include "telemetry/metrics.hpp"
+#include "wire/http/statistics.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace penstock::app {
+
+// What a server of one worker has counted, as metrics.
+class DoorMetrics {
+ public:
+  DoorMetrics(telemetry::WorkerMetrics& metrics, std::string_view door);
+
+  void show(const wire::http::Statistics& statistics);
+
+ private:
+  telemetry::Cell& connections_;
+  telemetry::Cell& accepted_;
+  telemetry::Cell& refused_;
+  telemetry::Cell& timeouts_;
+  telemetry::Cell& tls_failures_;
+  std::array<telemetry::Cell*, 6> responses_{};  // by the first digit of their status
+};
+
+}  // namespace penstock::app

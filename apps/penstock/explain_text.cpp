@@ -1,0 +1,108 @@
+#include "apps/penstock/explain_text.hpp"
+
+#include "apps/penstock/duration_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace penstock::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string title_of(const rules::Rule* rule) {
+  return rule == nullptr ? "a limit of the request itself" : rule->domain + "/" + rule->name;
+}
+
+bool refuses(const rules::Applied& applied, const Decision& now) {
+  if (applied.gives_back || (applied.rule != nullptr && applied.rule->shadow)) return false;
+  return !now.allowed() || applied.check.cost.units > now.remaining();
+}
+
+std::string limit_line(const rules::Applied& applied, const Decision* now) {
+  std::string line =
+      "    " + title_of(applied.rule) + ": " + to_string(applied.check.quota) + ", counted for ";
+  line += applied.check.name.subject.empty() ? "everybody" : applied.check.name.subject;
+  line += ", takes " + std::to_string(applied.check.cost.units);
+  if (applied.rule != nullptr && applied.rule->shadow) line += ", shadow: never enforced";
+  if (now == nullptr) return line + "\n";
+  line += "\n      now: " + std::to_string(now->remaining()) + " of " +
+          std::to_string(now->limit()) + " left";
+  if (now->outcome() == Outcome::Blocked) line += ", blocked by hand";
+  if (now->reset_after() > Duration{0}) line += ", all free in " + rounded_up(now->reset_after());
+  return line + (refuses(applied, *now) ? ": would refuse\n" : ": would pass\n");
+}
+
+}  // namespace
+
+bool would_pass(const Explained& explained) {
+  const rules::Match& match = explained.explanation->match;
+  if (match.listed_by != nullptr) return match.listed_by->action != rules::Action::Deny;
+  for (std::size_t i = 0; i < explained.decisions.size(); ++i) {
+    if (refuses(match.limits[i], explained.decisions[i])) return false;
+  }
+  return true;
+}
+
+std::string as_text(const Explained& explained) {
+  const rules::Match& match = explained.explanation->match;
+  std::string text;
+  if (!match.domain_known) {
+    return "There is no domain \"" + std::string(explained.request->domain) +
+           "\": nothing limits the request.";
+  }
+  text += "Rules of " + std::string(explained.request->domain) + ":\n";
+  for (const rules::RuleReport& each : explained.explanation->rules) {
+    text += std::string(each.matched ? "  + " : "  - ") + each.rule->name;
+    if (!each.reason.empty()) text += ": " + each.reason;
+    text += "\n";
+  }
+  if (explained.explanation->cut_short) text += "  ... and more\n";
+  if (match.listed_by != nullptr) {
+    const bool denied = match.listed_by->action == rules::Action::Deny;
+    return text + "On the " + (denied ? "deny" : "allow") + " list: " + match.listed_by->name;
+  }
+  if (match.limits.empty()) return text + "No limit applies: the request passes.";
+  text += "Limits that apply:\n";
+  for (std::size_t i = 0; i < match.limits.size(); ++i) {
+    const bool known = i < explained.decisions.size();
+    text += limit_line(match.limits[i], known ? &explained.decisions[i] : nullptr);
+  }
+  if (explained.decisions.empty()) return text + "Counts were not looked up (--store).";
+  return text +
+         (would_pass(explained) ? "The request would pass." : "The request would be refused.");
+}
+
+std::string as_json(const Explained& explained) {
+  const rules::Match& match = explained.explanation->match;
+  Json rules = Json::array();
+  for (const rules::RuleReport& each : explained.explanation->rules) {
+    rules.push_back(
+        {{"rule", each.rule->name}, {"matched", each.matched}, {"reason", each.reason}});
+  }
+  Json limits = Json::array();
+  for (std::size_t i = 0; i < match.limits.size(); ++i) {
+    const rules::Applied& applied = match.limits[i];
+    Json limit{{"rule", applied.rule == nullptr ? "" : applied.rule->name},
+               {"quota", to_string(applied.check.quota)},
+               {"subject", applied.check.name.subject},
+               {"count", applied.check.name.limit},
+               {"cost", applied.check.cost.units},
+               {"shadow", applied.rule != nullptr && applied.rule->shadow}};
+    if (i < explained.decisions.size()) {
+      limit["remaining"] = explained.decisions[i].remaining();
+      limit["would_refuse"] = refuses(applied, explained.decisions[i]);
+    }
+    limits.push_back(std::move(limit));
+  }
+  Json json{{"domain", explained.request->domain},
+            {"domain_known", match.domain_known},
+            {"rules", std::move(rules)},
+            {"limits", std::move(limits)}};
+  if (match.listed_by != nullptr) json["listed_by"] = match.listed_by->name;
+  const bool known =
+      match.listed_by != nullptr || match.limits.empty() || !explained.decisions.empty();
+  if (known) json["allowed"] = would_pass(explained);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace penstock::app

@@ -1,0 +1,96 @@
+#include "apps/penstock/file_watch.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace penstock::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A directory of its own, gone afterwards.
+class FileWatchTest : public ::testing::Test {
+ protected:
+  FileWatchTest() {
+    std::string name = (fs::temp_directory_path() / "penstock-watch-XXXXXX").string();
+    directory_ = ::mkdtemp(name.data());
+  }
+  ~FileWatchTest() override { fs::remove_all(directory_); }
+
+  [[nodiscard]] fs::path path(const std::string& name) const { return directory_ / name; }
+  static void write(const fs::path& file, const std::string& text) {
+    std::ofstream(file, std::ios::trunc) << text;
+  }
+  // A change is told at the second look that finds it the same.
+  static bool told(FileWatch& watch) { return !watch.look() && watch.look(); }
+
+ private:
+  fs::path directory_;
+};
+
+TEST_F(FileWatchTest, SaysNothingWhileNothingChanges) {
+  write(path("a"), "one");
+  FileWatch watch;
+  watch.watch({path("a")});
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(watch.look());
+}
+
+TEST_F(FileWatchTest, NoticesAFileWrittenInPlaceOnce) {
+  write(path("a"), "one");
+  FileWatch watch;
+  watch.watch({path("a")});
+  write(path("a"), "another");
+  EXPECT_TRUE(told(watch));
+  EXPECT_FALSE(watch.look());
+}
+
+TEST_F(FileWatchTest, LeavesAFileAloneWhileItIsBeingWritten) {
+  write(path("a"), "1");
+  FileWatch watch;
+  watch.watch({path("a")});
+  for (const char* text : {"12", "123", "1234"}) {
+    write(path("a"), text);
+    EXPECT_FALSE(watch.look());
+  }
+  EXPECT_TRUE(watch.look());
+}
+
+TEST_F(FileWatchTest, NoticesAFileReplacedByARename) {
+  write(path("a"), "one");
+  FileWatch watch;
+  watch.watch({path("a")});
+  write(path("a.new"), "two");
+  fs::rename(path("a.new"), path("a"));
+  EXPECT_TRUE(told(watch));
+}
+
+TEST_F(FileWatchTest, NoticesASymbolicLinkSwappedAboveIt) {
+  fs::create_directory(path("v1"));
+  fs::create_directory(path("v2"));
+  write(path("v1") / "a", "same");
+  write(path("v2") / "a", "same");
+  fs::create_directory_symlink("v1", path("data"));
+  fs::create_symlink("data/a", path("a"));
+  FileWatch watch;
+  watch.watch({path("a")});
+  fs::create_directory_symlink("v2", path("data.new"));
+  fs::rename(path("data.new"), path("data"));
+  EXPECT_TRUE(told(watch));
+}
+
+TEST_F(FileWatchTest, NoticesThatAFileIsGoneAndThatItIsBack) {
+  write(path("a"), "one");
+  FileWatch watch;
+  watch.watch({path("a")});
+  fs::remove(path("a"));
+  EXPECT_TRUE(told(watch));
+  write(path("a"), "one");
+  EXPECT_TRUE(told(watch));
+}
+
+}  // namespace
+}  // namespace penstock::app

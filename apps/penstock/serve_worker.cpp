@@ -1,0 +1,147 @@
+#include "apps/penstock/serve_worker.hpp"
+
+#include "apps/penstock/store_arguments.hpp"
+#include "redis_store/requests.hpp"
+#include "redis_store/shared_store.hpp"
+#include "store/embedded_store.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace penstock::app {
+namespace {
+
+std::unique_ptr<store::Store> make_store(const WorkerSurroundings& surroundings,
+                                         const boost::asio::any_io_executor& executor,
+                                         redis_store::SharedStore*& shared) {
+  if (surroundings.settings.store_url == kMemoryStore) {
+    return std::make_unique<store::EmbeddedStore>(surroundings.memory);
+  }
+  RedisOptions options = surroundings.settings.redis;
+  options.url = surroundings.settings.store_url;
+  options.on_event = [&log = surroundings.log](std::string_view what) {
+    const bool is_good = what.ends_with(": connected") || what.starts_with("cluster: slots") ||
+                         what.starts_with("sentinel: the master is now");
+    log.write(is_good ? telemetry::LogLevel::Info : telemetry::LogLevel::Warning, "store",
+              {{"event", what}});
+  };
+  // checked in ServeWorker::make
+  auto store = std::make_unique<redis_store::SharedStore>(executor, options,
+                                                          *redis_store::client_options(options));
+  shared = store.get();
+  return store;
+}
+
+// Limits are of the daemon; a worker has its part of them.
+wire::http::ServerOptions server_options(const rules::Settings& settings) {
+  wire::http::ServerOptions options{.http = settings.http};
+  const std::size_t workers = worker_count(settings);
+  options.http.max_connections =
+      std::max<std::size_t>(1, (settings.http.max_connections + workers - 1) / workers);
+  return options;
+}
+
+}  // namespace
+
+unsigned worker_count(const rules::Settings& settings) {
+  if (settings.workers > 0) return settings.workers;
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+Result<std::unique_ptr<ServeWorker>> ServeWorker::make(
+    const WorkerSurroundings& surroundings, std::size_t number,
+    std::shared_ptr<const rules::Ruleset> rules) {
+  const rules::Settings& settings = surroundings.settings;
+  if (settings.store_url != kMemoryStore) {
+    RedisOptions options = settings.redis;
+    options.url = settings.store_url;
+    const Result<redis::Options> client = redis_store::client_options(options);
+    if (!client) return Error{client.error().code, "store: " + client.error().detail};
+  }
+  Result<wire::http::ApiSettings> api = wire::http::api_settings(settings);
+  if (!api) return api.error();
+  std::unique_ptr<ServeWorker> worker(
+      new ServeWorker(surroundings, number, std::move(rules), *std::move(api)));
+  const Result<void> tls = worker->server_.reload_tls();
+  if (!tls) return tls.error();
+  return worker;
+}
+
+ServeWorker::ServeWorker(const WorkerSurroundings& surroundings, std::size_t number,
+                         std::shared_ptr<const rules::Ruleset> rules, wire::http::ApiSettings api)
+    : work_(boost::asio::make_work_guard(loop_)),
+      tick_timer_(loop_),
+      metrics_(surroundings.metrics.add_worker()),
+      hot_keys_(surroundings.hot_keys, number),
+      log_(surroundings.log, system_clock(),
+           metrics_.cell(telemetry::metrics::kLogLinesSuppressed)),
+      recorder_(metrics_, hot_keys_, log_),
+      door_metrics_(metrics_, "http"),
+      store_(make_store(surroundings, loop_.get_executor(), shared_)),
+      service_(*store_, surroundings.local, recorder_, std::move(rules)),
+      backend_(service_),
+      api_(backend_, std::move(api)),
+      server_(loop_, api_, server_options(surroundings.settings)) {}
+
+ServeWorker::~ServeWorker() {
+  loop_.stop();
+  if (thread_.joinable()) thread_.join();
+  store_.reset();  // answers what is under way, while all who hear it are there
+}
+
+Result<std::vector<rules::Address>> ServeWorker::listen(
+    const std::vector<rules::Address>& addresses, wire::http::Sharing sharing) {
+  return server_.listen(addresses, sharing);
+}
+
+void ServeWorker::start() {
+  thread_ = std::thread([this] {
+    if (shared_ != nullptr) shared_->start();
+    tick();
+    loop_.run();
+  });
+}
+
+void ServeWorker::tick() {
+  recorder_.tick(store_->health());
+  door_metrics_.show(server_.statistics());
+  tick_timer_.expires_after(std::chrono::seconds{1});
+  tick_timer_.async_wait([this](const boost::system::error_code& failed) {
+    if (!failed) tick();
+  });
+}
+
+void ServeWorker::use(std::shared_ptr<const rules::Ruleset> rules) {
+  boost::asio::post(loop_,
+                    [this, rules = std::move(rules)]() mutable { service_.use(std::move(rules)); });
+}
+
+void ServeWorker::reload_tls(std::function<void(Result<void>)> done) {
+  boost::asio::post(loop_, [this, done = std::move(done)] { done(server_.reload_tls()); });
+}
+
+void ServeWorker::look(std::function<void(store::Store::Health)> seen) {
+  boost::asio::post(loop_, [this, seen = std::move(seen)] { seen(store_->health()); });
+}
+
+void ServeWorker::heartbeat(std::string node, Duration lasts,
+                            std::function<void(Result<std::int64_t>)> answered) {
+  if (shared_ == nullptr) return;
+  boost::asio::post(loop_, [this, node = std::move(node), lasts, answered = std::move(answered)] {
+    shared_->heartbeat(node, lasts, answered);
+  });
+}
+
+void ServeWorker::stop(Duration grace, std::function<void()> stopped) {
+  boost::asio::post(loop_, [this, grace, stopped = std::move(stopped)] {
+    server_.stop(grace, [this, stopped] {
+      work_.reset();
+      loop_.stop();
+      stopped();
+    });
+  });
+}
+
+}  // namespace penstock::app

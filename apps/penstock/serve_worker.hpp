@@ -1,0 +1,99 @@
+#pragma once
+
+#include "apps/penstock/door_metrics.hpp"
+#include "penstock/result.hpp"
+#include "rules/configuration.hpp"
+#include "service/local_share.hpp"
+#include "service/recorder.hpp"
+#include "service/service.hpp"
+#include "store/memory_store.hpp"
+#include "telemetry/hot_keys.hpp"
+#include "telemetry/log.hpp"
+#include "telemetry/metrics.hpp"
+#include "wire/http/api.hpp"
+#include "wire/http/server.hpp"
+#include "wire/http/service_backend.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace penstock::redis_store {
+class SharedStore;
+}
+
+namespace penstock::app {
+
+// As configured, or one per core.
+[[nodiscard]] unsigned worker_count(const rules::Settings& settings);
+
+// What all workers share. REQUIRES: it outlives them.
+struct WorkerSurroundings {
+  const rules::Settings& settings;
+  store::MemoryStore& memory;  // the embedded store; unused when the store is a Redis
+  service::LocalShare& local;
+  telemetry::Metrics& metrics;
+  telemetry::HotKeyBoard& hot_keys;
+  telemetry::Log& log;
+};
+
+// One event loop of the daemon, on a thread of its own, with all that a request meets on its way:
+// sockets, API, service, and a connection to the store. Workers share no lock on that way.
+//
+// Thread-safety: its members are called from one thread, that of the daemon.
+class ServeWorker {
+ public:
+  // The `number`th of them, from 0. Fails for settings that cannot work.
+  [[nodiscard]] static Result<std::unique_ptr<ServeWorker>> make(
+      const WorkerSurroundings& surroundings, std::size_t number,
+      std::shared_ptr<const rules::Ruleset> rules);
+  ~ServeWorker();
+  ServeWorker(const ServeWorker&) = delete;
+  ServeWorker& operator=(const ServeWorker&) = delete;
+
+  // Before start(): which addresses, with their ports.
+  [[nodiscard]] Result<std::vector<rules::Address>> listen(
+      const std::vector<rules::Address>& addresses, wire::http::Sharing sharing);
+  void start();
+
+  // Those below are done by the worker when it comes to it; answers come from its thread.
+  void use(std::shared_ptr<const rules::Ruleset> rules);
+  void reload_tls(std::function<void(Result<void>)> done);
+  void look(std::function<void(store::Store::Health)> seen);
+  // A sign of life to the shared store; nothing on an embedded one.
+  void heartbeat(std::string node, Duration lasts,
+                 std::function<void(Result<std::int64_t>)> answered);
+  // Ends as Server::stop does, and then the thread.
+  void stop(Duration grace, std::function<void()> stopped);
+
+ private:
+  ServeWorker(const WorkerSurroundings& surroundings, std::size_t number,
+              std::shared_ptr<const rules::Ruleset> rules, wire::http::ApiSettings api);
+
+  // Once a second: what has gathered becomes visible to others.
+  void tick();
+
+  boost::asio::io_context loop_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  boost::asio::steady_timer tick_timer_;
+  // Only touched by the thread, once it runs:
+  telemetry::WorkerMetrics& metrics_;
+  telemetry::HotKeys hot_keys_;
+  telemetry::LimitedLog log_;
+  service::Recorder recorder_;
+  DoorMetrics door_metrics_;
+  redis_store::SharedStore* shared_ = nullptr;  // the store below, if it is one
+  std::unique_ptr<store::Store> store_;
+  service::Service service_;
+  wire::http::ServiceBackend backend_;
+  wire::http::Api api_;
+  wire::http::Server server_;
+  std::thread thread_;
+};
+
+}  // namespace penstock::app

@@ -1,0 +1,35 @@
+// The HTTP server with a handler that does nothing, on a port of the kernel's choice, which it
+// prints. bench/http_compare.sh measures what it costs.
+
+#include "wire/http/server.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <cstdlib>
+#include <iostream>
+
+namespace {
+
+namespace http = penstock::wire::http;
+
+class Nothing final : public http::Handler {
+ public:
+  void handle(const http::Request& /*request*/, Respond respond) override {
+    respond({.status = 200, .fields = {{"Content-Type", "text/plain"}}, .body = "allowed\n"});
+  }
+};
+
+}  // namespace
+
+int main() {
+  boost::asio::io_context loop(1);
+  Nothing nothing;
+  http::Server server(loop, nothing, {});
+  const auto bound = server.listen({{.host = "127.0.0.1", .port = 0}}, http::Sharing::First);
+  if (!bound) {
+    std::cerr << bound.error().detail << "\n";
+    return EXIT_FAILURE;
+  }
+  std::cout << bound->front().port << std::endl;
+  loop.run();
+}

@@ -1,0 +1,241 @@
+"""The header fields of real answers, read by somebody else's parser of structured fields (RFC 9651):
+the npm package of tests/interop. And a client that does what they say."""
+
+import json
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.parse
+from pathlib import Path
+
+from daemon import SOURCE_DIR, Daemon
+from server_process import require
+
+INTEROP = SOURCE_DIR / "tests" / "interop"
+NOT_REACHED = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH",
+               "EHOSTUNREACH", "ERR_SOCKET_TIMEOUT", "ENOTCACHED")
+NAMES = ("plain", 'say "hi"', "back\\slash\\", "a, b;q=1", "grün 限制 🚰", "?1", ":YQ==:", "it's/one",
+         "x" * 200)
+RULES = """
+server: {headers: SETTING}
+domains:
+  api:
+    rules:
+      - name: several
+        when: {path: /several}
+        key: [user]
+        limits:
+          burst: 5/2s burst 3
+          day: {limit: 100/day, algorithm: sliding_counter}
+          short: 7/500ms
+          odd: 30/1500ms
+      - name: large
+        when: {path: /large}
+        limit: 1000000000/365d
+      - name: soon
+        when: {path: /soon}
+        key: [user]
+        limit: 1/s
+      - name: soon-too
+        when: {path: /soon}
+        key: [user]
+        limit: 2/1s
+        algorithm: fixed_window
+      - name: watched
+        when: {path: /soon}
+        shadow: true
+        limit: 1/day
+"""
+MOST = 999_999_999_999_999  # of an integer in a structured field
+
+
+def named_rules():
+    """A rule for each name, in JSON, which YAML contains."""
+    return "".join(
+        "      - " + json.dumps(rule, ensure_ascii=False) + "\n"
+        for rule in ({"name": name, "when": {"name": name}, "limit": "10/m"} for name in NAMES)
+    )
+
+
+def setUpModule():
+    require("node", "npm")
+    folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
+    unittest.addModuleCleanup(shutil.rmtree, folder, ignore_errors=True)
+    for path in INTEROP.iterdir():
+        shutil.copy(path, folder)
+    result = subprocess.run(
+        ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=0",
+         "--fetch-timeout=10000", "--cache", str(folder / "cache")],
+        cwd=folder, capture_output=True, encoding="utf-8", timeout=60, check=False,
+    )
+    if result.returncode != 0:
+        if any(word in result.stderr for word in NOT_REACHED):
+            raise unittest.SkipTest("the npm registry cannot be reached")
+        raise RuntimeError("npm ci: " + result.stderr)
+    Parser.folder = folder
+
+
+class Parser:
+    folder = None
+
+    @classmethod
+    def read(cls, questions):
+        """What the parser says to each (type, text)."""
+        lines = "".join(json.dumps(question) + "\n" for question in questions)
+        result = subprocess.run(
+            ["node", "parse_fields.mjs"], cwd=cls.folder, input=lines, capture_output=True,
+            encoding="utf-8", timeout=30, check=True,
+        )
+        answers = [json.loads(line) for line in result.stdout.splitlines()]
+        if len(answers) != len(questions):
+            raise RuntimeError(result.stderr)
+        return answers
+
+
+def check(daemon, cost=1, **attributes):
+    body = {"domain": "api", "attributes": attributes, "cost": cost}
+    return daemon.ask("POST", "/v1/check", body)
+
+
+def serve(setting):
+    return Daemon(RULES.replace("SETTING", setting) + named_rules())
+
+
+class FieldsTest(unittest.TestCase):
+    def whole(self, value, least=0):
+        self.assertIs(type(value), int)
+        self.assertTrue(least <= value <= MOST, value)
+
+    def answers(self, setting):
+        """Answers of all kinds: every name, several limits, refusals, a cost that never fits."""
+        with serve(setting) as daemon:
+            for name in NAMES:
+                yield check(daemon, name=name)
+            yield check(daemon, path="/large")
+            for user in ("a", "a", "a", "a"):
+                yield check(daemon, path="/several", user=user)
+            yield check(daemon, cost=4, path="/several", user="b")
+            yield daemon.ask("POST", "/v1/take", {"key": 'k"\\é', "limit": "5/m"})
+            forwarded = {"X-Forwarded-Uri": "/large"}
+            yield daemon.ask("GET", "/v1/forward-auth/api", headers=forwarded)
+
+    def read(self, setting, **types):
+        """The fields of these types, as they were understood, of every answer."""
+        answers = list(self.answers(setting))
+        self.assertEqual({answer.status for answer in answers}, {200, 429})
+        kinds = {name.replace("_", "-"): kind for name, kind in types.items()}
+        questions = [
+            (kind, answer.fields[name]) for answer in answers for name, kind in kinds.items()
+        ]
+        read = iter(Parser.read(questions))
+        understood = [{name: next(read) for name in kinds} for _ in answers]
+        for fields, (_, text) in zip(
+            (value for each in understood for value in each.values()), questions
+        ):
+            self.assertNotIn("error", fields, text)
+        return list(zip(answers, understood))
+
+    def hold_retry_after(self, answer, reset):
+        """The wait, where there is one, is told once and the same everywhere."""
+        wait = answer.fields.get("retry-after")
+        self.assertEqual(wait is not None, bool(answer.status == 429 and answer.body["retry_after_ms"]))
+        if wait is not None:
+            self.assertEqual(str(int(wait)), wait)
+            self.assertEqual(int(wait), reset)
+            self.assertGreaterEqual(int(wait) * 1000, answer.body["retry_after_ms"])
+
+    def test_the_latest_draft(self):
+        seen = set()
+        for answer, fields in self.read("draft-08", ratelimit="list", ratelimit_policy="list"):
+            policies = {name: parameters for name, parameters in fields["ratelimit-policy"]}
+            for name, parameters in policies.items():
+                self.assertIs(type(name), str)
+                self.assertLessEqual(set(parameters), {"q", "w", "penstock-burst"})
+                for value in parameters.values():
+                    self.whole(value, 1)
+                seen.add(urllib.parse.unquote(name))
+            ((name, told),) = fields["ratelimit"]
+            self.assertIn(name, policies)
+            self.assertEqual(set(told), {"r", "t"})
+            self.whole(told["r"])
+            self.whole(told["t"])
+            self.hold_retry_after(answer, told["t"])
+        self.assertLessEqual(set(NAMES) | {"several/burst", "several/short", "request"}, seen)
+
+    def test_the_numbers_of_the_latest_draft(self):
+        with serve("draft-08") as daemon:
+            answer = check(daemon, path="/several", user="a")
+        policy, left = Parser.read(
+            [("list", answer.fields["ratelimit-policy"]), ("list", answer.fields["ratelimit"])]
+        )
+        self.assertEqual(
+            policy,
+            [["several/burst", {"q": 5, "w": 2, "penstock-burst": 3}],
+             ["several/day", {"q": 100, "w": 86400}],
+             ["several/short", {"q": 7}],
+             ["several/odd", {"q": 30, "w": 2}]],
+        )
+        self.assertEqual(left, [["several/burst", {"r": 2, "t": 1}]])
+
+    def test_draft_07(self):
+        for answer, fields in self.read("draft-07", ratelimit="dictionary", ratelimit_policy="list"):
+            self.hold_older_policy(fields["ratelimit-policy"])
+            self.assertEqual(set(fields["ratelimit"]), {"limit", "remaining", "reset"})
+            for value, parameters in fields["ratelimit"].values():
+                self.whole(value)
+                self.assertEqual(parameters, {})
+            self.hold_retry_after(answer, fields["ratelimit"]["reset"][0])
+
+    def test_draft_06(self):
+        types = {f"ratelimit_{name}": "item" for name in ("limit", "remaining", "reset")}
+        for answer, fields in self.read("draft-06", ratelimit_policy="list", **types):
+            self.hold_older_policy(fields.pop("ratelimit-policy"))
+            for value, parameters in fields.values():
+                self.whole(value)
+                self.assertEqual(parameters, {})
+            self.hold_retry_after(answer, fields["ratelimit-reset"][0])
+
+    def hold_older_policy(self, policy):
+        for quota, parameters in policy:
+            self.whole(quota, 1)
+            self.assertEqual(set(parameters), {"w"})
+            self.whole(parameters["w"], 1)
+
+    def test_the_plain_ones_and_none(self):
+        for answer in self.answers("x-ratelimit"):
+            for name in ("limit", "remaining", "reset"):
+                text = answer.fields["x-ratelimit-" + name]
+                self.assertEqual(str(int(text)), text)
+            self.assertNotIn("ratelimit-policy", answer.fields)
+            self.hold_retry_after(answer, int(answer.fields["x-ratelimit-reset"]))
+        for answer in self.answers('"off"'):
+            told = [name for name in answer.fields if name.startswith(("ratelimit", "x-ratelimit-l"))]
+            self.assertEqual(told, [])
+            self.assertEqual("retry-after" in answer.fields,
+                             bool(answer.status == 429 and answer.body["retry_after_ms"]))
+
+    def test_limits_in_shadow_are_in_no_header(self):
+        with serve("[x-ratelimit, draft-08]") as daemon:
+            for user in ("a", "b"):
+                answer = check(daemon, path="/soon", user=user)
+                self.assertEqual(answer.status, 200)
+                self.assertNotIn("watched", str(answer.fields))
+
+
+class WaitTest(unittest.TestCase):
+    def test_who_waits_as_told_is_admitted(self):
+        with serve("draft-08") as daemon:
+            for user in ("alice", "bob"):
+                self.assertEqual(check(daemon, path="/soon", user=user).status, 200)
+                refused = check(daemon, path="/soon", user=user)
+                self.assertEqual(refused.status, 429)
+                wait = int(refused.fields["retry-after"])
+                self.assertEqual(wait, 1)
+                time.sleep(wait)
+                self.assertEqual(check(daemon, path="/soon", user=user).status, 200)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,251 @@
+"""Holds a running daemon against docs/openapi.json: every call that is described, with good and bad
+input, and every answer against its schema. PENSTOCK_PROGRAM names the program."""
+
+import json
+import sys
+import unittest
+from pathlib import Path
+
+from daemon import Daemon
+from json_schema import Schema, resolve
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = json.loads((ROOT / "docs" / "openapi.json").read_text(encoding="utf-8"))
+METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
+
+RULES = """
+domains:
+  api:
+    deny:
+      - name: banned
+        when: {client_ip: 192.0.2.66}
+    rules:
+      - name: search
+        description: what everybody may search
+        when: {path: /search}
+        key: [user]
+        limits:
+          minute: 3/minute
+          day: 1000/day
+      - name: once
+        when: {path: /once}
+        key: [client_ip]
+        limit: 1/hour
+      - name: everything
+        limit: 1000000/s
+"""
+LOOPBACK = RULES + """
+server:
+  trusted_proxies: [127.0.0.1]
+  forward_auth: {domain: api}
+"""
+WITH_TOKEN = RULES + """
+server:
+  token: open sesame
+"""
+# Nothing listens there.
+WITHOUT_STORE = RULES.replace("  api:\n", "  api:\n    on_failure: closed\n") + """
+server:
+  trusted_proxies: [127.0.0.1]
+  forward_auth: {domain: api}
+store: {url: "redis://127.0.0.1:1", timeout: 50ms}
+"""
+
+
+def search(user, **more):
+    return {"domain": "api", "attributes": {"path": "/search", "user": user}, **more}
+
+
+def envoy(user):
+    entries = [{"key": "path", "value": "/search"}, {"key": "user", "value": user}]
+    return {"domain": "api", "descriptors": [{"entries": entries}]}
+
+
+def proxied(client, path="/search"):
+    return {"X-Forwarded-Uri": path, "X-Forwarded-For": client}
+
+
+TAKE = {"key": "k", "limit": "100/m"}
+OVER = {"key": "over", "limit": "2/h", "cost": 3}
+KEY = "/v1/keys/user%3D7"
+CHANGES = [  # (method, path in the document, path, body)
+    ("delete", "/v1/keys/{key}", "/v1/keys/k", None),
+    ("post", "/v1/keys/{key}/refund", "/v1/keys/k/refund", {"limit": "100/m"}),
+    ("post", "/v1/keys/{key}/block", "/v1/keys/k/block", {"for": "1s"}),
+    ("post", "/v1/keys/{key}/unblock", "/v1/keys/k/unblock", None),
+    ("post", "/v1/counters/{name}", "/v1/counters/n", {"add": 1}),
+    ("delete", "/v1/counters/{name}", "/v1/counters/n", None),
+]
+
+# (method, path in the document, path, body, headers, status)
+ON_LOOPBACK = [
+    ("post", "/v1/check", "/v1/check", search("a", cost=2), {}, 200),
+    ("post", "/v1/check", "/v1/check", search("a", cost=2), {}, 429),
+    ("post", "/v1/check", "/v1/check", search("a", cost=4), {}, 429),
+    ("post", "/v1/check", "/v1/check", {"domain": "none", "attributes": {}}, {}, 200),
+    ("post", "/v1/check", "/v1/check",
+     {"domain": "api", "descriptors": [{"entries": [{"key": "user", "value": "b"}], "cost": 0}]}, {}, 200),
+    ("post", "/v1/check", "/v1/check",
+     {"domain": "api", "attributes": {"client_ip": "192.0.2.66"}}, {}, 403),
+    ("post", "/v1/check", "/v1/check", search("a", cost=-1), {}, 400),
+    ("post", "/v1/check", "/v1/check", search("a", prize=1), {}, 400),
+    ("post", "/v1/check", "/v1/check", "{", {}, 400),
+    ("post", "/v1/checks", "/v1/checks", [search("c")] * 5, {}, 200),
+    ("post", "/v1/checks", "/v1/checks", {"checks": [search("c")]}, {}, 200),
+    ("post", "/v1/checks", "/v1/checks", [], {}, 400),
+    ("post", "/v1/take", "/v1/take", TAKE, {}, 200),
+    ("post", "/v1/take", "/v1/take", OVER, {}, 429),
+    ("post", "/v1/take", "/v1/take", {"key": "k"}, {}, 400),
+    ("post", "/v1/explain", "/v1/explain", search("d"), {}, 200),
+    ("post", "/v1/explain", "/v1/explain", {}, {}, 400),
+    ("post", "/json", "/json", envoy("e"), {}, 200),
+    ("post", "/json", "/json", dict(envoy("e"), hitsAddend=3), {}, 429),
+    ("post", "/json", "/json", {}, {}, 400),
+    ("get", "/v1/keys/{key}", "/v1/keys/k?limit=100/m", None, {}, 200),
+    ("get", "/v1/keys/{key}", KEY + "?rule=api/search", None, {}, 200),
+    ("get", "/v1/keys/{key}", KEY + "?domain=api", None, {}, 200),
+    ("get", "/v1/keys/{key}", "/v1/keys/k", None, {}, 400),
+    ("delete", "/v1/keys/{key}", "/v1/keys/k?rule=none", None, {}, 400),
+    ("post", "/v1/keys/{key}/refund", "/v1/keys/k/refund", {}, {}, 400),
+    ("post", "/v1/keys/{key}/block", "/v1/keys/k/block", {}, {}, 400),
+    ("post", "/v1/keys/{key}/unblock", "/v1/keys/k/unblock", {"for": "1s"}, {}, 400),
+    ("post", "/v1/counters/{name}", "/v1/counters/n", {"add": "0.25", "ttl": "1h"}, {}, 200),
+    ("post", "/v1/counters/{name}", "/v1/counters/big", {"add": 2**63 - 1}, {}, 200),
+    ("post", "/v1/counters/{name}", "/v1/counters/big", {"add": 1}, {}, 409),
+    ("post", "/v1/counters/{name}", "/v1/counters/n", {"add": 0.25}, {}, 400),
+    ("get", "/v1/counters/{name}", "/v1/counters/n", None, {}, 200),
+    ("get", "/v1/counters/{name}", "/v1/counters/n?x=1", None, {}, 400),
+    ("delete", "/v1/counters/{name}", "/v1/counters/n?x=1", None, {}, 400),
+    *((method, path, target, body, {}, 200) for method, path, target, body in CHANGES),
+    *((method, path, target, body, {"Origin": "https://page.example"}, 403)
+      for method, path, target, body in CHANGES),
+]
+ON_ADMIN = [
+    ("get", "/metrics", "/metrics", None, {}, 200),
+    ("get", "/healthz", "/healthz", None, {}, 200),
+    ("get", "/readyz", "/readyz", None, {}, 200),
+    ("get", "/rules", "/rules?domain=api", None, {}, 200),
+    ("get", "/rules", "/rules?x=1", None, {}, 400),
+    ("get", "/top", "/top?by=denied&n=3", None, {}, 200),
+    ("get", "/top", "/top?n=0", None, {}, 400),
+]
+
+
+def proxy_calls(method, number):
+    """Each method with a client of its own: all that may pass, and the first that may not."""
+    document = "/v1/forward-auth"
+    with_domain = "/v1/forward-auth/{domain}"
+    doors = ((number, document, document), (number + 100, with_domain, document + "/api"))
+    for client, path, target in doors:
+        user = proxied(f"198.51.100.{client}")
+        yield (method, path, target, None, user, 200)
+        once = proxied(f"198.51.100.{client}", "/once")
+        yield (method, path, target, None, once, 200)
+        yield (method, path, target, None, once, 429)
+        yield (method, path, target, None, proxied("192.0.2.66"), 403)
+        yield (method, path, target, None, {**user, "X-Original-URI": "/other"}, 400)
+
+
+ON_LOOPBACK += [
+    call for number, method in enumerate(METHODS) for call in proxy_calls(method, number)
+]
+STORE_IS_GONE = [
+    ("post", "/v1/check", "/v1/check", search("a"), {}, 503),
+    ("post", "/v1/take", "/v1/take", TAKE, {}, 503),
+    ("get", "/v1/keys/{key}", "/v1/keys/k?limit=100/m", None, {}, 503),
+    ("get", "/v1/counters/{name}", "/v1/counters/n", None, {}, 503),
+    *((method, path, target, body, {}, 503) for method, path, target, body in CHANGES),
+    *((method, path, target, None, proxied("198.51.100.1"), 503)
+      for method in METHODS
+      for path, target in (("/v1/forward-auth", "/v1/forward-auth"),
+                           ("/v1/forward-auth/{domain}", "/v1/forward-auth/api"))),
+]
+# A daemon that has no rules yet, or is about to end, answers too briefly to be caught here.
+NOT_PROVOKED = {("get", "/readyz", "503")}
+
+
+class OpenApi(unittest.TestCase):
+    seen = set()
+
+    def walk(self, daemon, calls, port=None):
+        for method, path, target, body, headers, status in calls:
+            with self.subTest(call=f"{method} {target}", status=status):
+                answer = daemon.ask(method.upper(), target, body, headers, port)
+                self.assertEqual(answer.status, status, answer.body)
+                self.hold_against_document(method, path, answer)
+                self.seen.add((method, path, str(status)))
+
+    def hold_against_document(self, method, path, answer):
+        described = DOCUMENT["paths"][path][method]["responses"].get(str(answer.status))
+        self.assertIsNotNone(described, f"{answer.status} is not described")
+        described = resolve(DOCUMENT, described)
+        schema = Schema(DOCUMENT)
+        for name, header in described.get("headers", {}).items():
+            value = answer.fields.get(name.lower())
+            self.assertFalse(value is None and header.get("required"), f"{name} is missing")
+            if value is not None:
+                typed = int(value) if header["schema"].get("type") == "integer" else value
+                self.assertEqual(list(schema.complaints(header["schema"], typed)), [])
+        if method == "head":
+            self.assertEqual(answer.body, "")
+            return
+        content = described.get("content")
+        if content is None:
+            self.assertEqual(answer.body, "")
+            return
+        media = answer.fields["content-type"]
+        self.assertIn(media, content)
+        self.assertEqual(list(schema.complaints(content[media]["schema"], answer.body)), [])
+        if media == "application/problem+json":
+            self.assertEqual(answer.body["status"], answer.status)
+            self.assertEqual(answer.fields["cache-control"], "no-store")
+
+    def test_every_answer_is_as_described(self):
+        with_token = {"Authorization": "Bearer open sesame"}
+        changes = [(*call, {}, 401) for call in CHANGES]
+        changes += [(*call, with_token, 200) for call in CHANGES]
+        with Daemon(LOOPBACK) as daemon:
+            self.walk(daemon, ON_LOOPBACK)
+            self.walk(daemon, ON_ADMIN, daemon.admin_port)
+        with Daemon(WITHOUT_STORE) as daemon:
+            self.walk(daemon, STORE_IS_GONE)
+        with Daemon(WITH_TOKEN, listen="0.0.0.0:0") as daemon:
+            self.walk(daemon, changes)
+        self.assertEqual(described_answers() - self.seen - NOT_PROVOKED, set())
+
+    def test_other_methods_and_paths_are_refused(self):
+        with Daemon(LOOPBACK) as daemon:
+            for path, item in DOCUMENT["paths"].items():
+                port = daemon.admin_port if "servers" in item else daemon.port
+                self.refuses_all_but(item, daemon, path.replace("{", "").replace("}", ""), port)
+
+    def refuses_all_but(self, item, daemon, target, port):
+        for method in METHODS:
+            if method in item or (method == "head" and port == daemon.admin_port):
+                continue
+            answer = daemon.ask(method.upper(), target, port=port)
+            self.assertEqual(answer.status, 405, f"{method} {target}")
+            allowed = answer.fields["allow"].lower().split(", ")
+            self.assertLessEqual({name for name in METHODS if name in item}, set(allowed))
+        self.assertEqual(daemon.ask("GET", target + "/x/y/z", port=port).status, 404)
+
+    def test_examples_of_bodies_fit_their_schemas(self):
+        for method, path, _, body, _, status in ON_LOOPBACK:
+            if status != 200 or body is None:
+                continue
+            content = DOCUMENT["paths"][path][method]["requestBody"]["content"]
+            schema = content["application/json"]["schema"]
+            self.assertEqual(list(Schema(DOCUMENT, strict=False).complaints(schema, body)), [], body)
+
+
+def described_answers():
+    return {
+        (method, path, status)
+        for path, item in DOCUMENT["paths"].items()
+        for method in METHODS if method in item
+        for status in item[method]["responses"]
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

@@ -1,0 +1,211 @@
+"""nginx, HAProxy and Caddy in front of an application, asking the daemon: the configurations of
+examples/, with other ports."""
+
+import http.server
+import shutil
+import signal
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+from daemon import SOURCE_DIR, Daemon, ask
+from redis_server import free_port
+from server_process import ServerProcess, require
+
+RULES = """
+server:
+  trusted_proxies: [127.0.0.1/32]
+  headers: [draft-08]
+domains:
+  default:
+    deny:
+      - name: banned
+        when: {path: /banned}
+    rules:
+      - name: per-path
+        when: {path: /limited/**}
+        key: [client_ip, path]
+        limit: 3/hour
+"""
+# What clients may try to be counted as another request.
+FORGED = (
+    ("X-Forwarded-Uri", "/free"),
+    ("X-Original-URI", "/free"),
+    ("X-Original-URL", "http://127.0.0.1/free"),
+    ("X-Forwarded-Method", "PUT"),
+    ("X-Original-Method", "PUT"),
+    ("X-Forwarded-For", "198.51.100.9"),
+    ("X-Real-IP", "198.51.100.9"),
+)
+
+
+class Application(http.server.BaseHTTPRequestHandler):
+    """What the proxies protect. It says what it got, and can refuse by itself."""
+
+    protocol_version = "HTTP/1.1"
+    seen = []
+
+    def do_GET(self):
+        Application.seen.append(self.path)
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = b"hello\n"
+        self.send_response(403 if self.path.startswith("/forbidden") else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_POST = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
+class ApplicationServer(http.server.ThreadingHTTPServer):
+    def handle_error(self, *_):
+        pass  # a proxy that closes its connections is nobody's mistake
+
+
+class ProxyCase:
+    """The tests, for each proxy."""
+
+    statuses_while_gone = (200,)  # requests pass
+
+    @classmethod
+    def setUpClass(cls):
+        require(cls.program)
+        cls.application = ApplicationServer(("127.0.0.1", 0), Application)
+        threading.Thread(target=cls.application.serve_forever, daemon=True).start()
+        cls.addClassCleanup(cls.application.server_close)
+        cls.addClassCleanup(cls.application.shutdown)
+        cls.daemon = Daemon(RULES)
+        cls.addClassCleanup(cls.daemon.close)
+        cls.folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        cls.port = free_port()
+        cls.start()
+
+    @classmethod
+    def write(cls, example, own_port):
+        text = (SOURCE_DIR / "examples" / example).read_text(encoding="utf-8")
+        ports = {own_port: cls.port, 8080: cls.daemon.port, 3000: cls.application.server_port}
+        for old, new in ports.items():
+            text = text.replace(f"127.0.0.1:{old}", f"127.0.0.1:{new}")
+        path = cls.folder / Path(example).name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    @classmethod
+    def run_proxy(cls, *command, env=None):
+        cls.addClassCleanup(ServerProcess(command, cls.port, cls.folder, env).close)
+
+    def get(self, path, method="GET"):
+        return ask(self.port, method, path)
+
+    def test_passes_what_fits_and_refuses_the_rest_with_429(self):
+        for _ in range(3):
+            status, _, body = self.get("/limited/a")
+            self.assertEqual((status, body), (200, "hello\n"))
+        before = len(Application.seen)
+        status, fields, _ = self.get("/limited/a")
+        self.assertEqual(status, 429)
+        # 3 an hour: the next one fits within 20 minutes
+        self.assertTrue(1 <= int(fields["retry-after"]) <= 1200, fields)
+        self.assertEqual(len(Application.seen), before, "what is refused does not get through")
+
+    def test_counts_paths_apart_and_leaves_others_alone(self):
+        for _ in range(3):
+            self.assertEqual(self.get("/limited/b")[0], 200)
+        self.assertEqual(self.get("/limited/b")[0], 429)
+        self.assertEqual(self.get("/limited/c?x=1")[0], 200)
+        for _ in range(8):
+            self.assertEqual(self.get("/free")[0], 200)
+
+    def test_sees_the_method_and_passes_bodies(self):
+        self.assertEqual(ask(self.port, "POST", "/limited/post", "x" * 5000)[0], 200)
+
+    def test_the_applications_own_403_stays_one(self):
+        self.assertEqual(self.get("/forbidden")[0], 403)
+
+    def test_lets_nobody_through_who_is_on_a_deny_list(self):
+        self.assertIn(self.get("/banned")[0], (403, 429))
+
+    def test_clients_cannot_say_what_is_asked_about(self):
+        for _ in range(3):
+            self.assertEqual(self.get("/limited/forged")[0], 200)
+        for name, value in FORGED:
+            with self.subTest(name=name):
+                status, _, _ = ask(self.port, "GET", "/limited/forged", headers={name: value})
+                self.assertIn(status, (400, 429))
+
+    def test_clients_cannot_send_too_much_to_be_asked_about(self):
+        headers = {name: "x" * 6000 for name in "abc"}
+        status, _, _ = ask(self.port, "GET", "/limited/large", headers=headers)
+        self.assertIn(status, (400, 431))
+
+    def test_does_what_it_says_while_the_daemon_is_gone(self):
+        self.daemon.signal(signal.SIGSTOP)
+        try:
+            start = time.monotonic()
+            status, _, _ = self.get("/free")
+            took = time.monotonic() - start
+        finally:
+            self.daemon.signal(signal.SIGCONT)
+        self.assertIn(status, self.statuses_while_gone)
+        self.assertLess(took, 2)
+
+
+class NginxTest(ProxyCase, unittest.TestCase):
+    program = "nginx"
+
+    @classmethod
+    def start(cls):
+        path = cls.write("nginx/nginx.conf", 8000)
+        cls.run_proxy("nginx", "-p", str(cls.folder), "-c", str(path), "-g", "daemon off;")
+
+    def test_shows_the_limit_to_clients(self):
+        _, fields, _ = self.get("/limited/headers")
+        self.assertIn("per-path", fields["ratelimit-policy"])
+        self.assertIn("r=2", fields["ratelimit"])
+
+
+class HaproxyTest(ProxyCase, unittest.TestCase):
+    program = "haproxy"
+
+    @classmethod
+    def start(cls):
+        path = cls.write("haproxy/haproxy.cfg", 8001)
+        cls.write("haproxy/penstock.lua", 8001)
+        cls.run_proxy("haproxy", "-db", "-f", str(path))
+
+    def test_shows_the_limit_to_clients(self):
+        _, fields, _ = self.get("/limited/headers")
+        self.assertIn("per-path", fields["ratelimit-policy"])
+
+
+class CaddyTest(ProxyCase, unittest.TestCase):
+    program = "caddy"
+    statuses_while_gone = (502, 504)  # it has no way to go on without an answer
+
+    @classmethod
+    def start(cls):
+        path = cls.write("caddy/Caddyfile", 8002)
+        home = str(cls.folder)
+        cls.run_proxy(
+            "caddy", "run", "--config", str(path), "--adapter", "caddyfile",
+            env={"HOME": home, "XDG_CONFIG_HOME": home, "XDG_DATA_HOME": home},
+        )
+
+    def test_hands_the_reason_to_clients(self):
+        for _ in range(3):
+            self.get("/limited/reason")
+        status, fields, body = self.get("/limited/reason")
+        self.assertEqual(status, 429)
+        self.assertEqual(fields["content-type"], "application/problem+json")
+        self.assertEqual(body["violated-policies"], ["per-path"])
+        self.assertIn("retry-after", fields)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,61 @@
+"""A client that sends exactly the bytes it is given, and reads the answers of HTTP one by one."""
+
+import http.client
+import io
+import socket
+
+
+class _KeptOpen(io.BufferedReader):
+    """HTTPResponse closes its file after an answer; here another may follow."""
+
+    def close(self):
+        pass
+
+
+class RawClient:
+    def __init__(self, port, context=None, timeout=20):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
+        if context is not None:
+            try:
+                self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
+            except OSError:
+                self.socket.close()
+                raise
+        self._reader = _KeptOpen(socket.SocketIO(self.socket, "r"))
+
+    def makefile(self, *_):  # what HTTPResponse reads from
+        return self._reader
+
+    def send(self, *pieces):
+        for piece in pieces:
+            self.socket.sendall(piece)
+        return self
+
+    def answer(self, method="GET"):
+        """Status, fields in lower case and bytes of the next answer; None when there is none."""
+        response = http.client.HTTPResponse(self, method=method)
+        try:
+            response.begin()
+        except ConnectionError:
+            return None
+        fields = {name.lower(): value for name, value in response.getheaders()}
+        return response.status, fields, response.read()
+
+    def everything(self):
+        """All that comes until the other side closes."""
+        received = b""
+        try:
+            while piece := self._reader.read1(65536):
+                received += piece
+        except ConnectionError:
+            pass
+        return received
+
+    def close(self):
+        self.socket.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

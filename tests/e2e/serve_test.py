@@ -1,0 +1,338 @@
+"""The daemon as people run it: decisions, reloads, the end of it, a Redis that goes away, and several
+daemons on one limit."""
+
+import concurrent.futures
+import os
+import signal
+import subprocess
+import threading
+import time
+import unittest
+
+from daemon import PROGRAM, SOURCE_DIR, Daemon, ask, eventually
+from redis_server import RedisServer
+
+SMALL = """
+domains:
+  api:
+    rules:
+      - name: per-key
+        key: [api_key]
+        limit: {limit}
+        algorithm: anchored_window
+"""
+ANOTHER = "      - {name: another, limit: 1000/s}\n"
+MORE = "domains: {more: {rules: [{name: all, limit: 1000/s}]}}\n"
+
+
+def check(daemon, key="alice", domain="api", port=None):
+    body = {"domain": domain, "attributes": {"api_key": key}}
+    return ask(port or daemon.port, "POST", "/v1/check", body)
+
+
+def small(limit="3/hour"):
+    return SMALL.replace("{limit}", limit)
+
+
+class Hammer:
+    """Asks from several threads until it is stopped, and keeps every answer."""
+
+    def __init__(self, question, threads=4):
+        self._stop = threading.Event()
+        self._question = question
+        self.answers = []
+        self._threads = [threading.Thread(target=self._run, args=(i,)) for i in range(threads)]
+        for thread in self._threads:
+            thread.start()
+
+    def _run(self, number):
+        while not self._stop.is_set():
+            try:
+                self.answers.append(self._question(number))
+            except OSError as error:
+                self.answers.append(error)
+
+    def stop(self):
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+        return self.answers
+
+
+class DecisionTest(unittest.TestCase):
+    def test_admits_the_limit_and_says_when_to_come_back(self):
+        with Daemon(small()) as daemon:
+            for left in (2, 1, 0):
+                status, _, answer = check(daemon)
+                self.assertEqual((status, answer["allowed"]), (200, True))
+                self.assertEqual(answer["remaining"], left)
+            status, fields, answer = check(daemon)
+            self.assertEqual(status, 429)
+            self.assertTrue(1 <= int(fields["retry-after"]) <= 3600, fields)
+            self.assertEqual(fields["content-type"], "application/problem+json")
+            self.assertEqual(check(daemon, "bob")[0], 200)
+
+    def test_all_workers_share_the_embedded_store(self):
+        with Daemon("server: {workers: 2}\n" + small("100/hour")) as daemon:
+            with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                answers = list(pool.map(lambda _: check(daemon)[0], range(200)))
+            self.assertEqual(answers.count(200), 100)
+            self.assertEqual(answers.count(429), 100)
+
+
+class ReloadTest(unittest.TestCase):
+    def limit_is(self, daemon, limit):
+        return eventually(lambda: check(daemon, os.urandom(8).hex())[2].get("limit") == limit)
+
+    def test_a_file_written_in_place_replaced_and_a_signal(self):
+        with Daemon(small("3/hour")) as daemon:
+            daemon.configuration.write_text(small("4/hour"), encoding="utf-8")
+            self.assertTrue(self.limit_is(daemon, 4), daemon.output)
+            fresh = daemon.folder / "fresh.yaml"
+            fresh.write_text(small("5/hour"), encoding="utf-8")
+            fresh.rename(daemon.configuration)
+            self.assertTrue(self.limit_is(daemon, 5), daemon.output)
+            before = daemon.metric('penstock_config_reloads_total{result="ok"}')
+            daemon.signal(signal.SIGHUP)
+            self.assertTrue(eventually(
+                lambda: daemon.metric('penstock_config_reloads_total{result="ok"}') == before + 1))
+            self.assertTrue(self.limit_is(daemon, 5), daemon.output)
+
+    def test_a_reload_forgets_no_counts(self):
+        with Daemon(small("3/hour")) as daemon:
+            self.assertEqual([check(daemon)[0] for _ in range(3)], [200] * 3)
+            daemon.configuration.write_text(small("3/hour") + ANOTHER, encoding="utf-8")
+            self.assertTrue(eventually(lambda: len(daemon.admin("/rules").body["rules"]) == 2))
+            self.assertEqual(check(daemon)[0], 429)
+
+    def test_the_number_of_rules_follows_a_reload(self):
+        with Daemon(small("3/hour")) as daemon:
+            daemon.configuration.write_text(small("3/hour") + ANOTHER, encoding="utf-8")
+            self.assertTrue(eventually(lambda: len(daemon.admin("/rules").body["rules"]) == 2))
+            self.assertTrue(eventually(lambda: daemon.metric("penstock_config_rules") == 2))
+
+    def test_daemons_that_agree_have_the_same_hash(self):
+        def configuration_hash(daemon):
+            return daemon.metric("penstock_config_hash")
+
+        with Daemon(small("3/hour")) as one, Daemon(small("3/hour")) as two:
+            agreed = configuration_hash(one)
+            self.assertNotEqual(agreed, 0)
+            self.assertEqual(configuration_hash(two), agreed)
+            two.configuration.write_text(small("4/hour"), encoding="utf-8")
+            self.assertTrue(eventually(lambda: configuration_hash(two) != agreed))
+            two.configuration.write_text(small("3/hour"), encoding="utf-8")
+            self.assertTrue(eventually(lambda: configuration_hash(two) == agreed))
+
+    def test_a_file_that_is_gone_keeps_the_old_rules(self):
+        with Daemon(small("3/hour")) as daemon:
+            daemon.configuration.unlink()
+            daemon.wait_for_output("cannot be read")
+            self.assertTrue(self.limit_is(daemon, 3))
+
+    def more_is_served(self, daemon, timeout=10):
+        def served():
+            return check(daemon, domain="more")[2]["reason"] == "within_limits"
+        return eventually(served, timeout)
+
+    def test_a_directory_may_have_more_files_at_a_signal(self):
+        with Daemon(small("3/hour"), whole_folder=True) as daemon:
+            self.assertEqual(check(daemon, domain="more")[2]["reason"], "no_rule")
+            (daemon.folder / "more.yaml").write_text(MORE, encoding="utf-8")
+            daemon.signal(signal.SIGHUP)
+            self.assertTrue(self.more_is_served(daemon))
+            daemon.configuration.write_text(small("4/hour"), encoding="utf-8")
+            self.assertTrue(self.limit_is(daemon, 4))
+            (daemon.folder / "more.yaml").unlink()
+            self.assertTrue(
+                eventually(lambda: check(daemon, domain="more")[2]["reason"] == "no_rule"))
+
+    def test_a_directory_is_read_again_when_a_file_comes(self):
+        with Daemon(small("3/hour"), whole_folder=True) as daemon:
+            (daemon.folder / "more.yaml").write_text(MORE, encoding="utf-8")
+            served = self.more_is_served(daemon, timeout=2)
+        self.assertTrue(served)
+
+    def test_settings_that_need_a_restart_are_named(self):
+        with Daemon(small("3/hour")) as daemon:
+            text = small("4/hour") + "server: {headers: 'off', token: open sesame}\n"
+            daemon.configuration.write_text(text, encoding="utf-8")
+            daemon.wait_for_output("take effect after a restart")
+            self.assertIn("server.token, server.headers", daemon.output)
+            self.assertNotIn("open sesame", daemon.output)
+            self.assertTrue(self.limit_is(daemon, 4), "rules take effect at once")
+
+    def test_every_setting_that_needs_a_restart_is_named(self):
+        with Daemon(small("3/hour")) as daemon:
+            text = small("4/hour") + "server: {max_connections: 10}\nlog: {level: error}\n"
+            daemon.configuration.write_text(text, encoding="utf-8")
+            self.assertTrue(self.limit_is(daemon, 4))
+        self.assertIn("server.max_connections", daemon.output)
+
+    def test_a_symbolic_link_swapped_as_kubernetes_does(self):
+        with Daemon(small("3/hour")) as daemon:
+            folder = daemon.folder
+            for version, limit in (("v1", "3/hour"), ("v2", "7/hour")):
+                (folder / version).mkdir()
+                (folder / version / "penstock.yaml").write_text(small(limit), encoding="utf-8")
+            (folder / "data").symlink_to("v1")
+            daemon.configuration.unlink()
+            daemon.configuration.symlink_to("data/penstock.yaml")
+            self.assertTrue(self.limit_is(daemon, 3), daemon.output)
+            (folder / "data.new").symlink_to("v2")
+            (folder / "data.new").rename(folder / "data")
+            self.assertTrue(self.limit_is(daemon, 7), daemon.output)
+
+    def test_a_bad_file_keeps_the_old_rules_and_says_so(self):
+        with Daemon(small("3/hour")) as daemon:
+            daemon.configuration.write_text("domains: {api: {rulez: []}}\n", encoding="utf-8")
+            daemon.wait_for_output("rulez")
+            self.assertTrue(self.limit_is(daemon, 3))
+            self.assertEqual(daemon.metric("penstock_config_last_reload_successful"), 0)
+            status, _, ready = daemon.admin("/readyz")
+            self.assertEqual(status, 200)
+            self.assertIn("rulez", str(ready))
+            daemon.configuration.write_text(small("6/hour"), encoding="utf-8")
+            self.assertTrue(self.limit_is(daemon, 6))
+            self.assertTrue(
+                eventually(lambda: daemon.metric("penstock_config_last_reload_successful") == 1)
+            )
+
+    def test_reloads_under_load_lose_nothing(self):
+        with Daemon(small("1000000/hour")) as daemon:
+            hammer = Hammer(lambda _: check(daemon)[0])
+            for turn in range(10):
+                daemon.configuration.write_text(
+                    small(f"{1000001 + turn}/hour"), encoding="utf-8"
+                )
+                daemon.signal(signal.SIGHUP)
+                time.sleep(0.1)
+            answers = hammer.stop()
+            self.assertGreater(len(answers), 100)
+            self.assertEqual(set(answers), {200})
+
+
+class EndTest(unittest.TestCase):
+    def test_ends_by_itself_when_told_and_answers_what_it_has(self):
+        with Daemon(small("1000000/hour")) as daemon:
+            hammer = Hammer(lambda _: check(daemon)[0])
+            time.sleep(0.3)
+            daemon.signal(signal.SIGTERM)
+            self.assertEqual(daemon.wait(), 0, daemon.output)
+            answers = hammer.stop()
+            self.assertEqual({a for a in answers if not isinstance(a, OSError)}, {200})
+
+    def test_ends_by_itself_when_told_as_soon_as_it_says_where_it_listens(self):
+        quickstart = SOURCE_DIR / "examples" / "quickstart.yaml"
+        codes = set()
+        for _ in range(15):
+            with subprocess.Popen(
+                [PROGRAM, "serve", "--config", str(quickstart), "--listen", "127.0.0.1:0",
+                 "--admin", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            ) as process:
+                while not process.stdout.readline().startswith(b"admin on"):
+                    pass
+                process.send_signal(signal.SIGTERM)
+                codes.add(process.wait(20))
+        self.assertEqual(codes, {0})
+
+    def test_a_port_in_use_is_an_error_that_names_it(self):
+        with Daemon(small()) as daemon:
+            result = subprocess.run(
+                [PROGRAM, "serve", "--config", str(daemon.configuration),
+                 "--listen", f"127.0.0.1:{daemon.port}", "--admin", "127.0.0.1:0"],
+                capture_output=True, encoding="utf-8", timeout=20, check=False,
+            )
+            self.assertEqual(result.returncode, 3, result)
+            self.assertIn(f"127.0.0.1:{daemon.port}", result.stderr)
+
+    def test_a_bad_configuration_is_an_error_that_names_the_place(self):
+        result = subprocess.run(
+            [PROGRAM, "serve", "--config", "/does/not/exist.yaml"],
+            capture_output=True, encoding="utf-8", timeout=20, check=False,
+        )
+        self.assertEqual(result.returncode, 2, result)
+        self.assertIn("/does/not/exist.yaml", result.stderr)
+
+
+POLICY = """
+  {policy}:
+    on_failure: {policy}
+    rules: [{name: per-key, key: [api_key], limit: 10/hour, algorithm: anchored_window}]
+"""
+
+
+def policies(url):
+    """A domain for each of the three policies, called after it."""
+    domains = "".join(POLICY.replace("{policy}", name) for name in ("open", "closed", "local"))
+    return f"store: {{url: '{url}', timeout: 50ms}}\nnodes: 2\ndomains:{domains}"
+
+
+class RedisGoneTest(unittest.TestCase):
+    def test_each_policy_does_what_it_says_while_redis_is_gone_and_after(self):
+        server = RedisServer()
+        self.addCleanup(server.close)
+        with Daemon(policies(server.url)) as daemon:
+            self.assertTrue(eventually(lambda: check(daemon, "warm", "closed")[0] == 200))
+            hammer = Hammer(lambda i: check(daemon, f"h{i}", ("open", "closed", "local")[i % 3])[0])
+            time.sleep(0.2)
+            server.stop()
+            time.sleep(0.5)
+            fates = {}
+            for domain in ("open", "closed", "local"):
+                fates[domain] = [check(daemon, "bob", domain) for _ in range(20)]
+            hammered = hammer.stop()
+
+            def passed(domain):
+                return sum(answer[2]["allowed"] for answer in fates[domain] if answer[0] == 200)
+
+            self.assertEqual(passed("open"), 20)
+            self.assertEqual(passed("closed"), 0)
+            # two nodes share ten: five for this one
+            self.assertEqual(passed("local"), 5)
+            self.assertFalse([a for a in hammered if isinstance(a, OSError)])
+            self.assertGreaterEqual(
+                daemon.metric('penstock_decisions_total{outcome="failed_open"}'), 20
+            )
+            self.assertGreaterEqual(
+                daemon.metric('penstock_decisions_total{outcome="failed_closed"}'), 20
+            )
+            status, _, ready = daemon.admin("/readyz")
+            self.assertEqual(status, 200, ready)
+
+    def test_starts_without_redis_and_finds_it_when_it_comes(self):
+        server = RedisServer()
+        self.addCleanup(server.close)
+        port = server.port
+        server.stop()
+        with Daemon(policies(f"redis://127.0.0.1:{port}")) as daemon:
+            self.assertNotEqual(check(daemon, "a", "closed")[0], 200)
+            back = subprocess.Popen(
+                ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", ""],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=daemon.folder,
+            )
+            try:
+                self.assertTrue(eventually(lambda: check(daemon, "a", "closed")[0] == 200))
+            finally:
+                back.kill()
+                back.wait()
+
+
+class SeveralDaemonsTest(unittest.TestCase):
+    def test_three_daemons_on_one_redis_hold_one_limit_exactly(self):
+        server = RedisServer()
+        self.addCleanup(server.close)
+        text = f"store: {{url: '{server.url}', timeout: 1s}}\n" + small("500/hour")
+        with Daemon(text) as one, Daemon(text) as two, Daemon(text) as three:
+            daemons = (one, two, three)
+            for daemon in daemons:
+                self.assertTrue(eventually(lambda d=daemon: check(d, "warm")[0] == 200))
+                self.assertTrue(eventually(lambda d=daemon: d.metric("penstock_nodes") == 3))
+            with concurrent.futures.ThreadPoolExecutor(12) as pool:
+                answers = list(pool.map(lambda i: check(daemons[i % 3])[0], range(1500)))
+            self.assertEqual(answers.count(200), 500)
+            self.assertEqual(answers.count(429), 1000)
+
+
+if __name__ == "__main__":
+    unittest.main()

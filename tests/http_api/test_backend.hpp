@@ -1,0 +1,156 @@
+#pragma once
+
+#include "wire/http/api.hpp"
+#include "wire/http/backend.hpp"
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// For the tests beside this file: a backend that says what it is told to, and writes down what it
+// was asked.
+namespace penstock::wire::http {
+
+inline std::string show(const core::CountName& name) { return name.subject + "|" + name.limit; }
+
+class TestStore final : public store::Store {
+ public:
+  std::vector<std::string> asked{};
+  std::optional<Error> failure{};
+  Decisions decisions{Decision::allow(100, 99, std::chrono::milliseconds{600})};
+  bool yes = true;
+  std::int64_t number = 7;
+
+  void check(std::vector<core::NamedCheck> checks, base::Deadline /*deadline*/,
+             Answered<Decisions> answered) override {
+    asked.push_back("check" + show(checks));
+    answer(std::move(answered), decisions);
+  }
+  void refund(std::vector<core::NamedCheck> checks, base::Deadline /*deadline*/,
+              Answered<Decisions> answered) override {
+    asked.push_back("refund" + show(checks));
+    answer(std::move(answered), decisions);
+  }
+  void reset(std::vector<core::CountName> names, base::Deadline /*deadline*/,
+             Answered<bool> answered) override {
+    asked.push_back("reset" + show(names));
+    answer(std::move(answered), yes);
+  }
+  void block(std::vector<core::CountName> names, Duration duration, base::Deadline /*deadline*/,
+             Answered<bool> answered) override {
+    asked.push_back("block" + show(names) + " " + std::to_string(duration.count()));
+    answer(std::move(answered), yes);
+  }
+  void add(CounterKind kind, std::string name, std::int64_t delta, std::optional<Duration> lifetime,
+           base::Deadline /*deadline*/, Answered<std::int64_t> answered) override {
+    asked.push_back("add " + show(kind) + " " + name + " " + std::to_string(delta) +
+                    (lifetime ? " " + std::to_string(lifetime->count()) : ""));
+    answer(std::move(answered), number);
+  }
+  void get(CounterKind kind, std::string name, base::Deadline /*deadline*/,
+           Answered<std::int64_t> answered) override {
+    asked.push_back("get " + show(kind) + " " + name);
+    answer(std::move(answered), number);
+  }
+  void remove(std::string name, base::Deadline /*deadline*/, Answered<bool> answered) override {
+    asked.push_back("remove " + name);
+    answer(std::move(answered), yes);
+  }
+  [[nodiscard]] Health health() const override { return {}; }
+
+ private:
+  static std::string show(CounterKind kind) {
+    return kind == CounterKind::Integer ? "integer" : "decimal";
+  }
+  static std::string show(const std::vector<core::NamedCheck>& checks) {
+    std::string text;
+    for (const core::NamedCheck& check : checks) {
+      text += " " + http::show(check.name) + " " + to_string(check.quota) + " x" +
+              std::to_string(check.cost.units);
+    }
+    return text;
+  }
+  static std::string show(const std::vector<core::CountName>& names) {
+    std::string text;
+    for (const core::CountName& name : names) text += " " + http::show(name);
+    return text;
+  }
+
+  template <class T>
+  void answer(Answered<T> answered, T value) {
+    if (failure) return answered(*failure);
+    answered(std::move(value));
+  }
+};
+
+class TestBackend final : public Backend {
+ public:
+  TestStore counts{};
+  std::vector<std::string> asked{};
+  service::Answer next{};
+  std::vector<rules::RuleReport> reports{};
+  bool hold = false;  // answers wait in `waiting`
+  std::deque<std::function<void(service::Answer)>> waiting{};
+
+  void decide(const rules::Request& request, base::Deadline /*deadline*/,
+              std::function<void(service::Answer)> answered) override {
+    asked.push_back(show(request));
+    if (hold) {
+      waiting.push_back(std::move(answered));
+    } else {
+      answered(next);
+    }
+  }
+  void explain(const rules::Request& request, base::Deadline /*deadline*/,
+               std::function<void(Explained)> answered) override {
+    asked.push_back(show(request));
+    Explained explained{.answer = next, .explanation = {}};
+    explained.explanation.match.domain_known = true;
+    explained.explanation.rules = reports;
+    answered(std::move(explained));
+  }
+  [[nodiscard]] Result<std::vector<RuleCount>> counts_of_rule(
+      std::string_view domain, std::string_view rule, std::string_view subject) const override {
+    const std::string name = std::string(domain) + "/" + std::string(rule);
+    if (name != "api/search") {
+      return Error{ErrorCode::InvalidInput, "rule: \"" + name + "\" is not loaded"};
+    }
+    return std::vector{RuleCount{.rule = name,
+                                 .limit = "minute",
+                                 .name = {.subject = std::string(subject), .limit = name + "/m"},
+                                 .quota = per_minute(600)},
+                       RuleCount{.rule = name,
+                                 .limit = "day",
+                                 .name = {.subject = std::string(subject), .limit = name + "/d"},
+                                 .quota = per_day(5000)}};
+  }
+  [[nodiscard]] Result<std::vector<RuleCount>> counts_of_domain(
+      std::string_view domain, std::string_view subject) const override {
+    if (domain != "api") return Error{ErrorCode::InvalidInput, "domain: not loaded"};
+    return counts_of_rule("api", "search", subject);
+  }
+  [[nodiscard]] store::Store& store() override { return counts; }
+
+ private:
+  // "api x1 [method=GET path=/ cost=2]"
+  static std::string show(const rules::Request& request) {
+    std::string text = std::string(request.domain) + " x" + std::to_string(request.cost.units);
+    for (const rules::Descriptor& descriptor : request.descriptors) {
+      std::string entries;
+      for (const rules::Attribute& entry : descriptor.entries) {
+        entries +=
+            (entries.empty() ? "" : " ") + std::string(entry.name) + "=" + std::string(entry.value);
+      }
+      text += " [" + entries + "]";
+      if (descriptor.cost) text += " x" + std::to_string(descriptor.cost->units);
+      if (descriptor.limit) text += " " + to_string(*descriptor.limit);
+      if (descriptor.gives_back) text += " gives back";
+    }
+    return text;
+  }
+};
+
+}  // namespace penstock::wire::http

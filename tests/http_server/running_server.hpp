@@ -1,0 +1,85 @@
+#pragma once
+
+#include "wire/http/server.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace penstock::http_server {
+
+// Answers with what was asked: "GET /path?query peer{body}". Paths below /later wait until told.
+class Echo final : public wire::http::Handler {
+ public:
+  void handle(const wire::http::Request& request, Respond respond) override;
+  // On the event loop.
+  void answer_all();
+  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.load(); }
+
+  std::string large;  // what /large is answered with
+
+ private:
+  struct Pending {
+    const wire::http::Request* request;
+    Respond respond;
+  };
+  std::vector<Pending> pending_;
+  std::atomic<std::size_t> waiting_ = 0;
+};
+
+// A server with its event loop, in a thread of its own.
+class RunningServer {
+ public:
+  explicit RunningServer(wire::http::ServerOptions options = {},
+                         const rules::Address& address = {.host = "127.0.0.1", .port = 0});
+  ~RunningServer();
+  RunningServer(const RunningServer&) = delete;
+  RunningServer& operator=(const RunningServer&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const noexcept { return address_.port; }
+  [[nodiscard]] const rules::Address& address() const noexcept { return address_; }
+  // Why it does not listen; empty when it does.
+  [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
+
+  // Runs something on the event loop and waits for it.
+  template <class Act>
+  auto call(Act act) {
+    std::packaged_task<decltype(act())()> task(std::move(act));
+    auto done = task.get_future();
+    run(std::ref(task));
+    return done.get();
+  }
+  [[nodiscard]] wire::http::Statistics statistics();
+  // The future is ready when the server has stopped.
+  [[nodiscard]] std::future<void> stop(Duration grace);
+  // Ends the server while its event loop goes on.
+  void destroy();
+
+  Echo echo;
+
+  [[nodiscard]] wire::http::Server& server() { return *server_; }
+
+ private:
+  void run(std::function<void()> act);
+
+  boost::asio::io_context loop_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> busy_;
+  std::unique_ptr<wire::http::Server> server_;
+  rules::Address address_;
+  std::string failure_;
+  std::thread thread_;
+};
+
+// Time limits that a test can wait for; everything else as by default.
+[[nodiscard]] wire::http::ServerOptions hasty_options();
+
+}  // namespace penstock::http_server

@@ -1,0 +1,108 @@
+#include "http_server/client.hpp"
+#include "http_server/running_server.hpp"
+#include "servers/wait.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace penstock::http_server {
+namespace {
+
+using namespace std::chrono_literals;
+
+bool is_done(const std::future<void>& stopped) {
+  return stopped.wait_for(0s) == std::future_status::ready;
+}
+
+TEST(HttpServerShutdown, ClosesIdleConnectionsAtOnce) {
+  RunningServer server;
+  Client fresh(server.port());
+  Client served(server.port());
+  EXPECT_EQ(served.ask("/").status, 200U);
+  servers::wait_until("both", [&] { return server.statistics().open == 2; });
+  const std::future<void> stopped = server.stop(1h);
+  EXPECT_TRUE(fresh.is_closed());
+  EXPECT_TRUE(served.is_closed());
+  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+  EXPECT_THROW(Client late(server.port()), std::system_error);
+}
+
+TEST(HttpServerShutdown, StopsAtOnceWithoutConnections) {
+  RunningServer server;
+  EXPECT_EQ(server.stop(1h).wait_for(servers::kPatience), std::future_status::ready);
+}
+
+TEST(HttpServerShutdown, FinishesRequestsUnderWay) {
+  RunningServer server;
+  Client half(server.port());
+  half.send("GET /half HTTP/1.1\r\n");
+  Client later(server.port());
+  later.get("/later");
+  servers::wait_until("both", [&] {
+    return server.echo.waiting() == 1 && server.statistics().bytes_in >= 20 + 32;
+  });
+  const std::future<void> stopped = server.stop(1h);
+  EXPECT_FALSE(is_done(stopped));
+  server.call([&] { server.echo.answer_all(); });
+  half.send("Host: x\r\n\r\n");
+  for (Client* client : {&half, &later}) {
+    const Answer answer = client->read();
+    EXPECT_EQ(answer.status, 200U);
+    EXPECT_TRUE(answer.has("Connection: close"));
+    EXPECT_TRUE(client->is_closed());
+  }
+  half.half_close();
+  later.half_close();
+  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+}
+
+TEST(HttpServerShutdown, CutsWhatIsLeftAfterTheGrace) {
+  RunningServer server(hasty_options());
+  Client client(server.port());
+  client.get("/later");
+  servers::wait_until("the request", [&] { return server.echo.waiting() == 1; });
+  const std::future<void> stopped = server.stop(50ms);
+  EXPECT_TRUE(client.is_closed());
+  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+  server.call([&] { server.echo.answer_all(); });
+}
+
+// Every request that was sent is answered, or its connection was idle and is closed: no answer is
+// cut in two, and none is lost once the server has said that it will go on.
+TEST(HttpServerShutdown, LosesNoAnswerUnderLoad) {
+  RunningServer server;
+  std::atomic<int> answered = 0;
+  std::atomic<int> broken = 0;
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.emplace_back([&] {
+      Client client(server.port());
+      for (bool closing = false; !closing;) {
+        try {
+          const Answer answer = client.ask("/");
+          closing = answer.status == 0 || answer.has("Connection: close");
+          if (answer.status == 200) ++answered;
+        } catch (const std::system_error&) {
+          closing = true;  // closed while it was idle
+        } catch (const std::exception&) {
+          ++broken;
+          closing = true;
+        }
+      }
+    });
+  }
+  servers::wait_until("some load", [&] { return answered > 2'000; });
+  const std::future<void> stopped = server.stop(10s);
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+  EXPECT_EQ(broken, 0);
+  EXPECT_EQ(server.statistics().responses.at(2), static_cast<std::uint64_t>(answered));
+}
+
+}  // namespace
+}  // namespace penstock::http_server

@@ -1,0 +1,197 @@
+#include "http_server/client.hpp"
+#include "http_server/running_server.hpp"
+#include "servers/temp_directory.hpp"
+#include "servers/test_certificates.hpp"
+#include "servers/wait.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/write.hpp>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace penstock::http_server {
+namespace {
+
+namespace asio = boost::asio;
+namespace ssl = boost::asio::ssl;
+using servers::TestCertificates;
+
+// One request over TLS; all that comes back, and what the handshake came to.
+struct Talk {
+  std::string answer;
+  std::string protocol;     // that ALPN chose
+  std::string certificate;  // the name in it
+  boost::system::error_code failed;
+};
+
+struct TlsClient {
+  std::string ca;
+  std::optional<TestCertificates::Pair> certificate{};
+  std::string protocols = "\x02h2\x08http/1.1";
+  int most_version = TLS1_3_VERSION;
+};
+
+std::string name_in(SSL* connection) {
+  X509* const shown = SSL_get1_peer_certificate(connection);
+  std::string name(256, '\0');
+  const int size = X509_NAME_get_text_by_NID(X509_get_subject_name(shown), NID_commonName,
+                                             name.data(), static_cast<int>(name.size()));
+  X509_free(shown);
+  name.resize(static_cast<std::size_t>(std::max(size, 0)));
+  return name;
+}
+
+Talk talk(std::uint16_t port, const TlsClient& client) {
+  asio::io_context io;
+  ssl::context context(ssl::context::tls_client);
+  context.load_verify_file(client.ca);
+  context.set_verify_mode(ssl::verify_peer);
+  SSL_CTX_set_max_proto_version(context.native_handle(), client.most_version);
+  if (client.certificate) {
+    context.use_certificate_chain_file(client.certificate->certificate.string());
+    context.use_private_key_file(client.certificate->key.string(), ssl::context::pem);
+  }
+  ssl::stream<asio::ip::tcp::socket> stream(io, context);
+  SSL_set_alpn_protos(
+      stream.native_handle(),
+      static_cast<const unsigned char*>(static_cast<const void*>(client.protocols.data())),
+      static_cast<unsigned>(client.protocols.size()));
+  stream.next_layer().connect({asio::ip::address_v4::loopback(), port});
+  Talk result;
+  stream.handshake(ssl::stream_base::client, result.failed);
+  if (result.failed) return result;
+  result.certificate = name_in(stream.native_handle());
+  const unsigned char* protocol = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(stream.native_handle(), &protocol, &size);
+  result.protocol.assign(static_cast<const char*>(static_cast<const void*>(protocol)), size);
+  const std::string request = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+  asio::write(stream, asio::buffer(request), result.failed);
+  if (!result.failed) asio::read(stream, asio::dynamic_buffer(result.answer), result.failed);
+  if (result.failed == asio::error::eof) result.failed = {};
+  return result;
+}
+
+class HttpServerTls : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { certificates = std::make_unique<TestCertificates>(); }
+  static void TearDownTestSuite() { certificates.reset(); }
+
+  void SetUp() override { install(certificates->server()); }
+  // The files that the server reads.
+  void install(const TestCertificates::Pair& pair) {
+    const auto over = std::filesystem::copy_options::overwrite_existing;
+    std::filesystem::copy_file(pair.certificate, folder / "server.pem", over);
+    std::filesystem::copy_file(pair.key, folder / "server.key", over);
+  }
+  [[nodiscard]] wire::http::ServerOptions options() const {
+    wire::http::ServerOptions made = hasty_options();
+    made.http.tls = rules::TlsFiles{.certificate = (folder / "server.pem").string(),
+                                    .key = (folder / "server.key").string()};
+    return made;
+  }
+  static TlsClient trusting(const std::filesystem::path& ca) { return {.ca = ca.string()}; }
+  static Result<void> reload(RunningServer& server) {
+    return server.call([&] { return server.server().reload_tls(); });
+  }
+
+  static inline std::unique_ptr<TestCertificates> certificates;
+  servers::TempDirectory folder;
+};
+
+TEST_F(HttpServerTls, AnswersOverTlsAndChoosesHttp11) {
+  RunningServer server(options());
+  const Talk said = talk(server.port(), trusting(certificates->ca()));
+  EXPECT_FALSE(said.failed) << said.failed.message();
+  EXPECT_NE(said.answer.find("GET / 127.0.0.1{}"), std::string::npos) << said.answer;
+  EXPECT_EQ(said.protocol, "http/1.1");
+}
+
+TEST_F(HttpServerTls, RefusesOldVersionsAndOtherProtocols) {
+  RunningServer server(options());
+  TlsClient old = trusting(certificates->ca());
+  old.most_version = TLS1_1_VERSION;
+  EXPECT_TRUE(talk(server.port(), old).failed);
+  TlsClient other = trusting(certificates->ca());
+  other.protocols = "\x02h2";
+  EXPECT_TRUE(talk(server.port(), other).failed);
+  servers::wait_until("both to be counted",
+                      [&] { return server.statistics().handshake_failures == 2; });
+}
+
+TEST_F(HttpServerTls, TakesANewCertificateWithoutARestart) {
+  RunningServer server(options());
+  EXPECT_EQ(talk(server.port(), trusting(certificates->ca())).certificate, "server");
+  install(certificates->stranger());
+  ASSERT_TRUE(reload(server));
+  EXPECT_TRUE(talk(server.port(), trusting(certificates->ca())).failed);
+  EXPECT_EQ(talk(server.port(), trusting(certificates->stranger_ca())).certificate, "stranger");
+}
+
+TEST_F(HttpServerTls, KeepsTheOldCertificateWhenTheNewOneIsBad) {
+  RunningServer server(options());
+  servers::write_file(folder / "server.pem", "no certificate");
+  const Result<void> broken = reload(server);
+  ASSERT_FALSE(broken);
+  EXPECT_NE(broken.error().detail.find("server.pem"), std::string::npos) << broken.error().detail;
+  std::filesystem::copy_file(certificates->client().certificate, folder / "server.pem",
+                             std::filesystem::copy_options::overwrite_existing);
+  const Result<void> mismatched = reload(server);
+  ASSERT_FALSE(mismatched);
+  EXPECT_NE(mismatched.error().detail.find("server.key"), std::string::npos)
+      << mismatched.error().detail;
+  EXPECT_FALSE(talk(server.port(), trusting(certificates->ca())).failed);
+}
+
+TEST_F(HttpServerTls, DoesNotListenWithoutItsCertificate) {
+  std::filesystem::remove(folder / "server.pem");
+  const RunningServer server(options());
+  EXPECT_NE(server.failure().find("server.pem"), std::string::npos) << server.failure();
+}
+
+TEST_F(HttpServerTls, AsksForCertificatesOfItsClients) {
+  wire::http::ServerOptions strict = options();
+  strict.http.tls->client_ca = certificates->ca().string();
+  RunningServer server(strict);
+  TlsClient client = trusting(certificates->ca());
+  EXPECT_EQ(talk(server.port(), client).answer, "");
+  client.certificate = certificates->stranger();
+  EXPECT_EQ(talk(server.port(), client).answer, "");
+  client.certificate = certificates->client();
+  EXPECT_NE(talk(server.port(), client).answer.find("GET / 127.0.0.1{}"), std::string::npos);
+}
+
+TEST_F(HttpServerTls, CutsAHandshakeThatDoesNotEnd) {
+  RunningServer server(options());
+  Client silent(server.port());
+  Client trickling(server.port());
+  trickling.send("\x16\x03\x01");
+  EXPECT_TRUE(silent.is_closed());
+  EXPECT_TRUE(trickling.is_closed());
+  const auto phase = static_cast<std::size_t>(wire::http::Phase::Handshake);
+  EXPECT_EQ(server.statistics().timeouts.at(phase), 2U);
+}
+
+TEST_F(HttpServerTls, SurvivesClientsThatDoNotSpeakTls) {
+  RunningServer server(options());
+  Client plain(server.port());
+  plain.get("/");
+  static_cast<void>(plain.read_to_end());
+  EXPECT_FALSE(talk(server.port(), trusting(certificates->ca())).failed);
+}
+
+TEST_F(HttpServerTls, StopsGracefully) {
+  RunningServer server(options());
+  EXPECT_FALSE(talk(server.port(), trusting(certificates->ca())).failed);
+  const std::future<void> stopped = server.stop(std::chrono::seconds{10});
+  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+}
+
+}  // namespace
+}  // namespace penstock::http_server

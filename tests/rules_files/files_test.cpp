@@ -1,0 +1,97 @@
+// Configurations in files and directories.
+#include "rules/configuration.hpp"
+#include "servers/temp_directory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace penstock::rules {
+namespace {
+
+class Files : public testing::Test {
+ protected:
+  void write(const std::string& name, std::string_view text) const {
+    servers::write_file(directory() / name, text);
+  }
+  std::filesystem::path directory() const { return directory_.path(); }
+  Loaded load_all() const {
+    const std::vector<std::filesystem::path> paths{directory()};
+    return load(paths);
+  }
+  // With the directory cut away.
+  std::string complaints(const Loaded& loaded) const {
+    std::string all;
+    for (const Diagnostic& diagnostic : loaded.diagnostics) all += to_string(diagnostic) + "\n";
+    const std::string prefix = directory().string() + "/";
+    for (std::size_t at = all.find(prefix); at != std::string::npos; at = all.find(prefix)) {
+      all.erase(at, prefix.size());
+    }
+    return all;
+  }
+
+ private:
+  servers::TempDirectory directory_;
+};
+
+TEST_F(Files, OfADirectoryAreOneConfiguration) {
+  write("a.yaml", "domains: {a: {rules: [{name: r, limit: 1/s, when: {tier: gold}}]}}");
+  write("b.yml",
+        "domains:\n  b:\n    attributes: {tier: {map: tiers, by: user}}\n"
+        "    rules: [{name: r, limit: 2/s, when: {tier: gold}}]");
+  write("maps.yaml", "maps: {tiers: {file: tiers.txt}}");
+  write("tiers.txt", "ann: gold\n");
+  write("notes.md", "not: [read");
+  write(".hidden.yaml", "not: [read");
+  const Loaded loaded = load_all();
+  EXPECT_EQ(complaints(loaded), "");
+  ASSERT_TRUE(loaded.configuration.has_value());
+  EXPECT_TRUE(loaded.configuration->rules->has_domain("a"));
+  EXPECT_TRUE(loaded.configuration->rules->has_domain("b"));
+  EXPECT_EQ(
+      loaded.configuration->files,
+      (std::vector<std::filesystem::path>{directory() / "a.yaml", directory() / "b.yml",
+                                          directory() / "maps.yaml", directory() / "tiers.txt"}));
+  const Match match = loaded.configuration->rules->match(
+      {.domain = "b", .descriptors = {{.entries = {{"user", "ann"}}}}});
+  EXPECT_EQ(match.limits.size(), 1U);
+}
+
+TEST_F(Files, NameBothPlacesOfADuplicate) {
+  write("a.yaml", "server: {workers: 1}\ndomains: {x: {rules: [{name: r, limit: 1/s}]}}");
+  write("b.yaml", "\nserver: {workers: 2}\ndomains: {x: {rules: [{name: r, limit: 1/s}]}}");
+  EXPECT_EQ(complaints(load_all()),
+            "b.yaml:2:9: error: server a second time; first in a.yaml:1\n"
+            "b.yaml:3:11: error: domain 'x' a second time; first in a.yaml:2\n");
+}
+
+TEST_F(Files, ErrorsOfMapsNameTheMap) {
+  write("z.yaml", "maps: {m: {file: m.csv}, n: {file: n.yaml}, o: {file: gone.csv}}");
+  write("m.csv", "a\n");
+  write("n.yaml", "maps: 1\na: [1]\n");  // a map, though it looks like a configuration
+  EXPECT_EQ(complaints(load_all()),
+            "m.csv:1:1: error: expected a line key,value, found \"a\"\n"
+            "n.yaml:2:4: error: a: expected a text, found a list\n"
+            "z.yaml:1:55: error: gone.csv cannot be read: No such file or directory\n");
+}
+
+TEST_F(Files, SecretsAreReadFromFilesWithoutTheirLineEnd) {
+  write("token", "s3cret\n");
+  write("url", "redis://:pass@db:6379\n");
+  write("a.yaml", "server: {token_file: token}\nstore: {url_file: url}\n");
+  const Loaded loaded = load_all();
+  ASSERT_TRUE(loaded.configuration.has_value()) << complaints(loaded);
+  EXPECT_EQ(loaded.configuration->settings.http.token, "s3cret");
+  EXPECT_EQ(loaded.configuration->settings.redis.url, "redis://:pass@db:6379");
+}
+
+TEST_F(Files, ThatAreNotThereAreSaid) {
+  const std::vector<std::filesystem::path> paths{directory() / "none.yaml"};
+  EXPECT_EQ(complaints(load(paths)),
+            "none.yaml: error: none.yaml cannot be read: No such file or directory\n");
+  EXPECT_NE(complaints(load_all()).find("a directory without *.yaml or *.yml files"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::rules

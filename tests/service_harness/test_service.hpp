@@ -1,0 +1,108 @@
+#pragma once
+
+#include "service/peek.hpp"
+#include "service/request_flow.hpp"
+#include "service_harness/test_store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace penstock::service {
+
+// Remembers what it hears.
+class TestEvents final : public Events {
+ public:
+  void on_store_call(std::chrono::steady_clock::duration /*waited*/,
+                     const Error* failure) override {
+    ++calls;
+    if (failure != nullptr) failures.push_back(failure->code);
+  }
+  void on_answer(std::string_view domain, const Answer& answer) override {
+    domains.emplace_back(domain);
+    answers.push_back(answer);
+  }
+
+  int calls = 0;
+  std::vector<ErrorCode> failures{};
+  std::vector<std::string> domains{};
+  std::vector<Answer> answers{};
+};
+
+// Everything that a request needs, without rules: tests say which limits apply.
+struct TestService {
+  TestStore store{};
+  ManualClock clock{};
+  store::MemoryStore local_memory{{.clock = &clock}};
+  Membership members{4};
+  LocalShare local{local_memory, members};
+  TestEvents events{};
+
+  [[nodiscard]] Colleagues colleagues() {
+    return {.store = store, .local = local, .events = events};
+  }
+
+  // The answer, which must have come by now.
+  Answer decide(std::vector<rules::Applied> limits) {
+    std::optional<Answer> answer;
+    decide_later(std::move(limits), answer);
+    EXPECT_TRUE(answer.has_value());
+    return answer.value_or(Answer{});
+  }
+  void decide_later(std::vector<rules::Applied> limits, std::optional<Answer>& answer) {
+    RequestFlow::start(colleagues(), with(std::move(limits)), "api",
+                       base::Deadline{} + std::chrono::hours{1}, [&](Answer said) {
+                         EXPECT_FALSE(answer.has_value()) << "answered twice";
+                         answer.emplace(std::move(said));
+                       });
+  }
+  Answer look(std::vector<rules::Applied> limits) {
+    std::optional<Answer> answer;
+    peek(colleagues(), with(std::move(limits)), base::Deadline{},
+         [&](Answer said) { answer.emplace(std::move(said)); });
+    return answer.value_or(Answer{});
+  }
+
+  [[nodiscard]] static Answer with(std::vector<rules::Applied> limits) {
+    Answer answer;
+    for (rules::Applied& each : limits) answer.limits.push_back({.applied = std::move(each)});
+    return answer;
+  }
+};
+
+// So long that nothing comes back.
+[[nodiscard]] inline Quota so_many(std::int64_t limit) {
+  return Quota::make(per(limit, Days{300}).fixed_window()).value();
+}
+
+// A rule of one limit, for subject "s"; the name of the rule is that of the count.
+[[nodiscard]] inline rules::Applied applied(const rules::Rule& rule, std::int64_t limit,
+                                            std::uint64_t cost = 1) {
+  rules::Applied made{.rule = &rule,
+                      .check = {.name = {"s", rule.name}, .quota = so_many(limit), .cost = {cost}}};
+  return made;
+}
+
+// "refused over_limit by 1: 3 left, refused 0 left, not asked"
+[[nodiscard]] inline std::string text_of(const Answer& answer) {
+  std::string text = answer.allowed ? "allowed " : "refused ";
+  text += to_string(answer.reason);
+  if (answer.strictest) text += " by " + std::to_string(*answer.strictest);
+  std::string separator = ": ";
+  for (const LimitAnswer& limit : answer.limits) {
+    text += std::exchange(separator, ", ");
+    if (limit.shadow) text += "shadow ";
+    if (limit.local) text += "local ";
+    if (!limit.decision) {
+      text += "not asked";
+      continue;
+    }
+    if (!limit.decision->allowed()) text += std::string(to_string(limit.decision->outcome())) + " ";
+    text += std::to_string(limit.decision->remaining()) + " left";
+  }
+  return text;
+}
+
+}  // namespace penstock::service

@@ -1,0 +1,104 @@
+#pragma once
+
+#include "penstock/clock.hpp"
+#include "store/embedded_store.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace penstock::service {
+
+// A store for tests: real counts in virtual time, that fails or is late when told to, and remembers
+// what it was asked.
+class TestStore final : public store::Store {
+ public:
+  struct Call {
+    std::string what;  // "check" or "refund"
+    std::vector<core::NamedCheck> checks;
+    base::Deadline deadline;
+  };
+
+  void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+             Answered<Decisions> answered) override {
+    ask("check", std::move(checks), deadline, std::move(answered));
+  }
+  void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+              Answered<Decisions> answered) override {
+    ask("refund", std::move(checks), deadline, std::move(answered));
+  }
+  void reset(std::vector<core::CountName> names, base::Deadline deadline,
+             Answered<bool> answered) override {
+    counts_.reset(std::move(names), deadline, std::move(answered));
+  }
+  void block(std::vector<core::CountName> names, Duration duration, base::Deadline deadline,
+             Answered<bool> answered) override {
+    counts_.block(std::move(names), duration, deadline, std::move(answered));
+  }
+  void add(CounterKind /*kind*/, std::string /*name*/, std::int64_t /*delta*/,
+           std::optional<Duration> /*lifetime*/, base::Deadline /*deadline*/,
+           Answered<std::int64_t> answered) override {
+    answered(std::int64_t{0});
+  }
+  void get(CounterKind /*kind*/, std::string /*name*/, base::Deadline /*deadline*/,
+           Answered<std::int64_t> answered) override {
+    answered(std::int64_t{0});
+  }
+  void remove(std::string /*name*/, base::Deadline /*deadline*/, Answered<bool> answered) override {
+    answered(false);
+  }
+  [[nodiscard]] Health health() const override { return {}; }
+
+  // What a look at this count says.
+  [[nodiscard]] std::uint32_t remaining(const core::CountName& name, const Quota& quota) {
+    return memory_.check({.name = name, .quota = quota, .cost = Cost{0}}).remaining();
+  }
+  void block_now(const core::CountName& name) { memory_.block(name, std::chrono::hours{1}); }
+
+  // Answers those that wait, in their order, and those that they ask meanwhile.
+  void answer_late() {
+    while (!late_.empty()) {
+      const auto next = std::move(late_.front());
+      late_.pop_front();
+      next();
+    }
+  }
+
+  std::optional<Error> failure{};                       // of every call
+  std::function<bool(const std::string&)> fails_for{};  // or of those about this limit
+  bool is_late = false;
+  std::vector<Call> calls{};
+
+ private:
+  void ask(const std::string& what, std::vector<core::NamedCheck> checks, base::Deadline deadline,
+           Answered<Decisions> answered) {
+    calls.push_back({what, checks, deadline});
+    auto answer = [this, what, checks = std::move(checks), deadline,
+                   answered = std::move(answered)] {
+      if (failure) return answered(*failure);
+      for (const core::NamedCheck& check : checks) {
+        if (fails_for && fails_for(check.name.limit)) {
+          return answered(Error{ErrorCode::Unavailable, "no answer for " + check.name.limit});
+        }
+      }
+      if (what == "check") return counts_.check(checks, deadline, answered);
+      counts_.refund(checks, deadline, answered);
+    };
+    if (is_late) {
+      late_.push_back(std::move(answer));
+    } else {
+      answer();
+    }
+  }
+
+  ManualClock clock_;
+  store::MemoryStore memory_{{.clock = &clock_}};
+  store::EmbeddedStore counts_{memory_};
+  std::deque<std::function<void()>> late_;
+};
+
+}  // namespace penstock::service

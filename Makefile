@@ -93,8 +93,10 @@ format: deps ## format all C++ files
 	tools/check_format.sh --fix
 
 bench: deps build ## the figures of docs/performance.md
-	cmake --preset release >/dev/null && $(BUILD) release --target penstock_micro_bench
+	cmake --preset release >/dev/null
+	$(BUILD) release --target penstock_micro_bench penstock_http_bench_server
 	tools/bench.sh $(PROGRAM)
+	bench/http_compare.sh build/release
 
 install: build ## install to PREFIX (/usr/local), below DESTDIR if set
 	cmake --install build/release --prefix '$(PREFIX)'

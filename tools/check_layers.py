@@ -51,6 +51,7 @@ ARROWS = {
         "rules",
         "telemetry",
         "store",
+        "core",
         "redis_store",
         "bench",
     ],

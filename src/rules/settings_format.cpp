@@ -1,5 +1,6 @@
 #include "rules/settings_format.hpp"
 
+#include "core/duration_text.hpp"
 #include "rules/ip_address.hpp"
 #include "rules/known_keys.hpp"
 #include "rules/scalar_fields.hpp"
@@ -124,8 +125,8 @@ void read_breaker(const YamlFields& fields, RedisOptions& redis) {
   read_duration(fields, "breaker_least", kMaxTimeout, redis.breaker_least);
   read_duration(fields, "breaker_most", kMaxTimeout, redis.breaker_most);
   if (redis.breaker_least > redis.breaker_most) {
-    fields.map().error("store: breaker_least " + duration_text(redis.breaker_least) +
-                       " is above breaker_most " + duration_text(redis.breaker_most));
+    fields.map().error("store: breaker_least " + core::duration_text(redis.breaker_least) +
+                       " is above breaker_most " + core::duration_text(redis.breaker_most));
   }
 }
 

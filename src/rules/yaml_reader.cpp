@@ -1,23 +1,15 @@
 #include "rules/yaml_reader.hpp"
 
+#include "core/duration_text.hpp"
 #include "rules/closest_word.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <system_error>
 #include <unordered_map>
 
 namespace penstock::rules {
 namespace {
-
-struct Unit {
-  std::string_view name;
-  Duration length;
-};
-constexpr std::array kUnits{Unit{"d", Days{1}}, Unit{"h", std::chrono::hours{1}},
-                            Unit{"m", std::chrono::minutes{1}}, Unit{"s", std::chrono::seconds{1}},
-                            Unit{"ms", std::chrono::milliseconds{1}}};
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t value = 0;
@@ -28,27 +20,6 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 }
 
 }  // namespace
-
-std::optional<Duration> parse_duration(std::string_view text) {
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const std::optional<std::int64_t> count = parse_integer(text.substr(0, digits));
-  if (!count) return std::nullopt;
-  for (const Unit& unit : kUnits) {
-    if (text.substr(digits) == unit.name && *count <= Duration::max() / unit.length) {
-      return *count * unit.length;
-    }
-  }
-  return std::nullopt;
-}
-
-std::string duration_text(Duration duration) {
-  for (const Unit& unit : kUnits) {
-    if (duration >= unit.length && duration % unit.length == Duration{0}) {
-      return std::to_string(duration / unit.length) + std::string(unit.name);
-    }
-  }
-  return std::to_string(duration / std::chrono::milliseconds{1}) + "ms";
-}
 
 std::string shown(std::string_view value, char quote) {
   constexpr std::size_t kMost = 60;
@@ -136,11 +107,11 @@ std::optional<bool> YamlNode::boolean() const {
 
 std::optional<Duration> YamlNode::duration(Duration least, Duration most) const {
   if (is_text()) {
-    const std::optional<Duration> value = parse_duration(raw());
+    const std::optional<Duration> value = core::parse_duration(raw());
     if (value && *value >= least && *value <= most) return value;
   }
-  expected("a time such as 250ms, 10s, 5m, 2h or 1d, from " + duration_text(least) + " to " +
-           duration_text(most));
+  expected("a time such as 250ms, 10s, 5m, 2h or 1d, from " + core::duration_text(least) + " to " +
+           core::duration_text(most));
   return std::nullopt;
 }
 

@@ -109,9 +109,6 @@ class YamlFields {
   std::vector<YamlEntry> entries_;
 };
 
-// "10ms", "5s", "2m", "1h", "7d"; nothing when it is not written so.
-[[nodiscard]] std::optional<Duration> parse_duration(std::string_view text);
-[[nodiscard]] std::string duration_text(Duration duration);
 // How a value is shown in a message: in quotes, cut when it is long, odd characters escaped.
 [[nodiscard]] std::string shown(std::string_view value, char quote = '"');
 

@@ -1,47 +1,17 @@
 #include "wire/http/members.hpp"
 
+#include "core/duration_text.hpp"
 #include "rules/closest_word.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <system_error>
 #include <utility>
 
 namespace penstock::wire::http {
 namespace {
 
 constexpr std::size_t kMaxShown = 64;
-
-struct Unit {
-  std::string_view name;
-  Duration length;
-};
-constexpr std::array kUnits{Unit{"ms", std::chrono::milliseconds{1}},
-                            Unit{"s", std::chrono::seconds{1}}, Unit{"m", std::chrono::minutes{1}},
-                            Unit{"h", std::chrono::hours{1}}, Unit{"d", Days{1}}};
-
-std::optional<Duration> length_of(std::string_view text) {
-  std::int64_t count = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, count);
-  if (failure != std::errc{} || count < 0) return std::nullopt;
-  const std::string_view name(stop, static_cast<std::size_t>(end - stop));
-  for (const Unit& unit : kUnits) {
-    if (name == unit.name && count <= Duration::max() / unit.length) return count * unit.length;
-  }
-  return std::nullopt;
-}
-
-std::string in_largest_unit(Duration length) {
-  const Unit* best = kUnits.data();
-  for (const Unit& unit : kUnits) {
-    if (length % unit.length == Duration{0}) best = &unit;
-  }
-  return std::to_string(length / best->length) + std::string(best->name);
-}
 
 std::string cut(std::string text) {
   if (text.size() <= kMaxShown) return text;
@@ -59,12 +29,12 @@ std::string shown_json(const Json& value) {
 
 Result<Duration> read_duration(std::string_view place, std::string_view text, Duration least,
                                Duration most) {
-  const std::optional<Duration> length = length_of(text);
+  const std::optional<Duration> length = core::parse_duration(text);
   if (length && *length >= least && *length <= most) return *length;
   return Error{ErrorCode::InvalidInput,
                std::string(place) + ": " + shown(text) +
                    " must be a time such as 250ms, 10s, 5m, 2h or 1d, from " +
-                   in_largest_unit(least) + " to " + in_largest_unit(most)};
+                   core::duration_text(least) + " to " + core::duration_text(most)};
 }
 
 Result<Quota> read_quota(const QuotaText& text) {

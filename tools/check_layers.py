@@ -36,10 +36,12 @@ ARROWS = {
     "rules": ["core"],
     "telemetry": ["base"],
     "service": ["rules", "store", "telemetry"],
-    "wire/http": ["service", "telemetry"],
-    "wire/grpc": ["service", "telemetry"],
-    "wire/resp": ["service", "telemetry", "resp"],
-    "gateway": ["service"],
+    "net": ["rules"],  # whose addresses and names of files it takes
+    "http2": ["base"],
+    "wire/http": ["service", "telemetry", "net"],
+    "wire/grpc": ["service", "telemetry", "net", "http2"],
+    "wire/resp": ["service", "telemetry", "net", "resp"],
+    "gateway": ["wire/http", "http2"],
     "bench": [],
     "bench/micro": ["service", "store", "wire/http", "bench"],  # measures the parts one by one
     "apps": [  # which puts everything together
@@ -50,6 +52,7 @@ ARROWS = {
         "service",
         "rules",
         "telemetry",
+        "net",
         "store",
         "core",
         "redis_store",
@@ -68,6 +71,7 @@ HOMES = {
         "redis_store",
         "api",
         "service",
+        "net",
         "wire/http",
         "wire/grpc",
         "wire/resp",
@@ -77,17 +81,18 @@ HOMES = {
         "examples",
         "bench/micro",
     },
-    "boost/beast": {"wire/http", "apps"},
-    "boost/intrusive/": {"wire/http"},  # connections in the order of their deadlines
-    "boost/system/": {"wire/http", "apps"},  # the error codes of Asio and Beast
+    "boost/beast": {"wire/http", "gateway", "apps"},
+    "boost/intrusive/": {"net"},  # connections in the order of their deadlines
+    "boost/system/": {"net", "wire/http", "wire/grpc", "wire/resp", "gateway", "apps"},  # the error codes of Asio and Beast
     # TLS, names of scripts, hashes of long keys
-    "openssl/": {"redis", "redis_store", "wire/http"},
+    "openssl/": {"redis", "redis_store", "net", "wire/http"},
     "re2/": {"rules"},
     "prometheus/": {"telemetry"},
     "hiredis/": {"resp"},
     "yaml-cpp/": {"rules"},
     "spdlog/": {"telemetry"},
-    "nghttp2/": {"wire/grpc"},
+    "nghttp2/": {"http2", "bench"},
+    "google/protobuf/": {"wire/grpc"},
     "cpuid.h": {"base"},  # can the counter of the processor be trusted as a clock?
     "x86intrin.h": {"base"},  # to read that counter
     "immintrin.h": {"store"},  # the AES instructions of its hash
@@ -104,7 +109,7 @@ HOMES = {
     "poll.h": {"tests"},
     "sys/eventfd.h": {"tests"},
     "sys/prctl.h": {"tests"},
-    "sys/socket.h": {"wire/http", "tests"},  # SO_REUSEPORT, which Asio does not name
+    "sys/socket.h": {"net", "tests"},  # SO_REUSEPORT, which Asio does not name
     "sys/types.h": {"apps", "tests"},
     "sys/un.h": {"tests"},
     "sys/wait.h": {"apps", "tests"},

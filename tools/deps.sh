@@ -17,6 +17,9 @@ build_packages=(
   libre2-dev          # regular expressions of rules
   libspdlog-dev       # logs
   prometheus-cpp-dev  # the text of /metrics
+  libnghttp2-dev      # HTTP/2: gRPC, and the gateway
+  libprotobuf-dev     # messages of gRPC
+  protobuf-compiler   # their code
 )
 test_packages=(
   libgtest-dev       # GoogleTest
@@ -35,6 +38,12 @@ test_packages=(
   caddy              # the same, by forward_auth
   prometheus         # scrapes the daemon in tests/e2e, and checks the alerts
   wrk                # load for bench/http_compare.sh
+  nghttp2-client     # h2load and nghttp: HTTP/2 clients for tests and bench/
+  libgrpc++-dev      # a client for the tests, and what bench/ compares with
+  protobuf-compiler-grpc # code for both
+  python3-grpcio     # the same in Python
+  python3-protobuf   # its messages
+  python3-redis      # a client of the Redis protocol
   curl               # the commands that the documents show
 )
 

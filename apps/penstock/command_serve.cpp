@@ -59,9 +59,10 @@ Result<void> run(const ServeArguments& arguments) {
   if (!options) return options.error();
   Result<std::unique_ptr<Daemon>> daemon = Daemon::make(*std::move(options));
   if (!daemon) return daemon.error();
-  const char* scheme = (*daemon)->serves_tls() ? "https://" : "http://";
-  for (const rules::Address& address : (*daemon)->addresses()) {
-    std::cout << "listening on " << scheme << shown(address) << '\n';
+  for (const DoorPlan& door : (*daemon)->doors()) {
+    for (const rules::Address& address : door.listen) {
+      std::cout << "listening on " << door.scheme << "://" << shown(address) << '\n';
+    }
   }
   if (const auto& admin = (*daemon)->admin_address()) {
     std::cout << "admin on http://" << shown(*admin) << '\n';

@@ -157,8 +157,6 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
 
 Daemon::~Daemon() = default;
 
-bool Daemon::serves_tls() const { return configuration_.settings.http.tls.has_value(); }
-
 Result<void> Daemon::start_workers() {
   const rules::Settings& settings = configuration_.settings;
   const WorkerSurroundings surroundings{.settings = settings,
@@ -167,16 +165,15 @@ Result<void> Daemon::start_workers() {
                                         .metrics = metrics_,
                                         .hot_keys = hot_keys_,
                                         .log = log_};
+  doors_ = planned_doors(settings);
   for (unsigned i = 0; i < worker_count(settings); ++i) {
     Result<std::unique_ptr<ServeWorker>> worker =
         ServeWorker::make(surroundings, workers_.size(), configuration_.rules);
     if (!worker) return worker.error();
     const bool is_first = workers_.empty();
-    Result<std::vector<rules::Address>> bound =
-        (*worker)->listen(is_first ? settings.http.listen : addresses_,
-                          is_first ? wire::http::Sharing::First : wire::http::Sharing::Joining);
+    const Result<void> bound =
+        (*worker)->listen(doors_, is_first ? net::Sharing::First : net::Sharing::Joining);
     if (!bound) return bound.error();
-    if (is_first) addresses_ = *std::move(bound);
     workers_.push_back(*std::move(worker));
   }
   stores_.resize(workers_.size());
@@ -190,7 +187,7 @@ Result<void> Daemon::start_admin() {
   if (!configuration_.settings.admin) return {};
   admin_server_ = std::make_unique<wire::http::Server>(loop_, admin_, wire::http::ServerOptions{});
   Result<std::vector<rules::Address>> bound =
-      admin_server_->listen({*configuration_.settings.admin}, wire::http::Sharing::First);
+      admin_server_->listen({*configuration_.settings.admin}, net::Sharing::First);
   if (!bound) return bound.error();
   admin_address_ = bound->front();
   return {};

@@ -42,9 +42,8 @@ class Daemon final : public wire::http::AdminFacts {
   [[nodiscard]] static Result<std::unique_ptr<Daemon>> make(DaemonOptions options);
   ~Daemon() override;
 
-  [[nodiscard]] bool serves_tls() const;
   // Where it listens, with the ports that were chosen.
-  [[nodiscard]] const std::vector<rules::Address>& addresses() const { return addresses_; }
+  [[nodiscard]] const std::vector<DoorPlan>& doors() const { return doors_; }
   [[nodiscard]] const std::optional<rules::Address>& admin_address() const {
     return admin_address_;
   }
@@ -102,7 +101,7 @@ class Daemon final : public wire::http::AdminFacts {
   boost::asio::steady_timer beat_timer_;
   FileWatch watch_;
 
-  std::vector<rules::Address> addresses_;
+  std::vector<DoorPlan> doors_;
   std::optional<rules::Address> admin_address_;
   std::vector<std::unique_ptr<ServeWorker>> workers_;
   std::vector<store::Store::Health> stores_;  // of each worker, as of its last look

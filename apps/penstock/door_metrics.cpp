@@ -19,12 +19,12 @@ DoorMetrics::DoorMetrics(telemetry::WorkerMetrics& metrics, std::string_view doo
   }
 }
 
-void DoorMetrics::show(const wire::http::Statistics& statistics) {
+void DoorMetrics::show(const net::Statistics& statistics) {
   const auto set = [](telemetry::Cell& cell, std::uint64_t value) {
     cell.set(static_cast<std::int64_t>(value));
   };
   // an idle connection that is closed in the end is nobody's mistake
-  const auto idle = static_cast<std::size_t>(wire::http::Phase::Idle);
+  const auto idle = static_cast<std::size_t>(net::Phase::Idle);
   const std::uint64_t timeouts =
       std::accumulate(statistics.timeouts.begin(), statistics.timeouts.end(), std::uint64_t{0}) -
       statistics.timeouts[idle];

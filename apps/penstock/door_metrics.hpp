@@ -1,7 +1,7 @@
 #pragma once
 
+#include "net/statistics.hpp"
 #include "telemetry/metrics.hpp"
-#include "wire/http/statistics.hpp"
 
 #include <array>
 #include <string_view>
@@ -13,7 +13,7 @@ class DoorMetrics {
  public:
   DoorMetrics(telemetry::WorkerMetrics& metrics, std::string_view door);
 
-  void show(const wire::http::Statistics& statistics);
+  void show(const net::Statistics& statistics);
 
  private:
   telemetry::Cell& connections_;

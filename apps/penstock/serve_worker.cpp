@@ -35,11 +35,14 @@ std::unique_ptr<store::Store> make_store(const WorkerSurroundings& surroundings,
 }
 
 // Limits are of the daemon; a worker has its part of them.
-wire::http::ServerOptions server_options(const rules::Settings& settings) {
-  wire::http::ServerOptions options{.http = settings.http};
+std::size_t part_of(std::size_t connections, const rules::Settings& settings) {
   const std::size_t workers = worker_count(settings);
-  options.http.max_connections =
-      std::max<std::size_t>(1, (settings.http.max_connections + workers - 1) / workers);
+  return std::max<std::size_t>(1, (connections + workers - 1) / workers);
+}
+
+wire::http::ServerOptions http_options(const rules::Settings& settings) {
+  wire::http::ServerOptions options{.http = settings.http};
+  options.http.max_connections = part_of(settings.http.max_connections, settings);
   return options;
 }
 
@@ -64,7 +67,7 @@ Result<std::unique_ptr<ServeWorker>> ServeWorker::make(
   if (!api) return api.error();
   std::unique_ptr<ServeWorker> worker(
       new ServeWorker(surroundings, number, std::move(rules), *std::move(api)));
-  const Result<void> tls = worker->server_.reload_tls();
+  const Result<void> tls = worker->reload_tls();
   if (!tls) return tls.error();
   return worker;
 }
@@ -78,12 +81,22 @@ ServeWorker::ServeWorker(const WorkerSurroundings& surroundings, std::size_t num
       log_(surroundings.log, system_clock(),
            metrics_.cell(telemetry::metrics::kLogLinesSuppressed)),
       recorder_(metrics_, hot_keys_, log_),
-      door_metrics_(metrics_, "http"),
       store_(make_store(surroundings, loop_.get_executor(), shared_)),
       service_(*store_, surroundings.local, recorder_, std::move(rules)),
       backend_(service_),
-      api_(backend_, std::move(api)),
-      server_(loop_, api_, server_options(surroundings.settings)) {}
+      api_(backend_, std::move(api)) {
+  make_doors(surroundings.settings);
+}
+
+void ServeWorker::make_doors(const rules::Settings& settings) {
+  for (const DoorPlan& plan : planned_doors(settings)) {
+    std::unique_ptr<net::Door> door;
+    if (plan.name == "http") {
+      door = std::make_unique<wire::http::Server>(loop_, api_, http_options(settings));
+    }
+    doors_.push_back({.door = std::move(door), .metrics = DoorMetrics(metrics_, plan.name)});
+  }
+}
 
 ServeWorker::~ServeWorker() {
   loop_.stop();
@@ -91,9 +104,21 @@ ServeWorker::~ServeWorker() {
   store_.reset();  // answers what is under way, while all who hear it are there
 }
 
-Result<std::vector<rules::Address>> ServeWorker::listen(
-    const std::vector<rules::Address>& addresses, wire::http::Sharing sharing) {
-  return server_.listen(addresses, sharing);
+Result<void> ServeWorker::listen(std::vector<DoorPlan>& doors, net::Sharing sharing) {
+  for (std::size_t i = 0; i < doors.size(); ++i) {
+    Result<std::vector<rules::Address>> bound = doors_[i].door->listen(doors[i].listen, sharing);
+    if (!bound) return bound.error();
+    doors[i].listen = *std::move(bound);
+  }
+  return {};
+}
+
+Result<void> ServeWorker::reload_tls() {
+  for (const WorkerDoor& each : doors_) {
+    const Result<void> loaded = each.door->reload_tls();
+    if (!loaded) return loaded.error();
+  }
+  return {};
 }
 
 void ServeWorker::start() {
@@ -106,7 +131,7 @@ void ServeWorker::start() {
 
 void ServeWorker::tick() {
   recorder_.tick(store_->health());
-  door_metrics_.show(server_.statistics());
+  for (WorkerDoor& each : doors_) each.metrics.show(each.door->statistics());
   tick_timer_.expires_after(std::chrono::seconds{1});
   tick_timer_.async_wait([this](const boost::system::error_code& failed) {
     if (!failed) tick();
@@ -119,7 +144,7 @@ void ServeWorker::use(std::shared_ptr<const rules::Ruleset> rules) {
 }
 
 void ServeWorker::reload_tls(std::function<void(Result<void>)> done) {
-  boost::asio::post(loop_, [this, done = std::move(done)] { done(server_.reload_tls()); });
+  boost::asio::post(loop_, [this, done = std::move(done)] { done(reload_tls()); });
 }
 
 void ServeWorker::look(std::function<void(store::Store::Health)> seen) {
@@ -136,11 +161,15 @@ void ServeWorker::heartbeat(std::string node, Duration lasts,
 
 void ServeWorker::stop(Duration grace, std::function<void()> stopped) {
   boost::asio::post(loop_, [this, grace, stopped = std::move(stopped)] {
-    server_.stop(grace, [this, stopped] {
-      work_.reset();
-      loop_.stop();
-      stopped();
-    });
+    open_doors_ = doors_.size();
+    for (const WorkerDoor& each : doors_) {
+      each.door->stop(grace, [this, stopped] {
+        if (--open_doors_ > 0) return;
+        work_.reset();
+        loop_.stop();
+        stopped();
+      });
+    }
   });
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apps/penstock/door_metrics.hpp"
+#include "apps/penstock/doors.hpp"
 #include "penstock/result.hpp"
 #include "rules/configuration.hpp"
 #include "service/local_share.hpp"
@@ -56,9 +56,8 @@ class ServeWorker {
   ServeWorker(const ServeWorker&) = delete;
   ServeWorker& operator=(const ServeWorker&) = delete;
 
-  // Before start(): which addresses, with their ports.
-  [[nodiscard]] Result<std::vector<rules::Address>> listen(
-      const std::vector<rules::Address>& addresses, wire::http::Sharing sharing);
+  // Before start(), at every door; puts the ports that were chosen into the plans.
+  [[nodiscard]] Result<void> listen(std::vector<DoorPlan>& doors, net::Sharing sharing);
   void start();
 
   // Those below are done by the worker when it comes to it; answers come from its thread.
@@ -75,6 +74,9 @@ class ServeWorker {
   ServeWorker(const WorkerSurroundings& surroundings, std::size_t number,
               std::shared_ptr<const rules::Ruleset> rules, wire::http::ApiSettings api);
 
+  // Opens what planned_doors() says, in that order.
+  void make_doors(const rules::Settings& settings);
+  [[nodiscard]] Result<void> reload_tls();
   // Once a second: what has gathered becomes visible to others.
   void tick();
 
@@ -86,13 +88,13 @@ class ServeWorker {
   telemetry::HotKeys hot_keys_;
   telemetry::LimitedLog log_;
   service::Recorder recorder_;
-  DoorMetrics door_metrics_;
   redis_store::SharedStore* shared_ = nullptr;  // the store below, if it is one
   std::unique_ptr<store::Store> store_;
   service::Service service_;
   wire::http::ServiceBackend backend_;
   wire::http::Api api_;
-  wire::http::Server server_;
+  std::vector<WorkerDoor> doors_;
+  std::size_t open_doors_ = 0;
   std::thread thread_;
 };
 

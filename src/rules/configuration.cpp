@@ -1,6 +1,7 @@
 #include "rules/configuration.hpp"
 
 #include "rules/domain_format.hpp"
+#include "rules/door_format.hpp"
 #include "rules/envoy_format.hpp"
 #include "rules/known_keys.hpp"
 #include "rules/load_state.hpp"
@@ -116,6 +117,8 @@ class Loader {
   void load_sections(const YamlNode& root) {
     const YamlFields fields(root, keys::kTop);
     if (const auto node = claim(fields, "server")) load_server(*node, state_);
+    if (const auto node = claim(fields, "grpc")) load_grpc(*node, state_);
+    if (const auto node = claim(fields, "resp")) load_resp(*node, state_);
     if (const auto node = claim(fields, "log")) load_log(*node, state_.settings);
     if (const auto node = claim(fields, "store")) load_store(*node, state_);
     if (const auto node = claim(fields, "nodes")) load_nodes(*node, state_.settings);

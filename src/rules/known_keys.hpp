@@ -10,7 +10,8 @@ namespace penstock::rules::keys {
 
 using namespace std::string_view_literals;
 
-inline constexpr std::array kTop{"server"sv, "log"sv, "store"sv, "nodes"sv, "maps"sv, "domains"sv};
+inline constexpr std::array kTop{"server"sv, "grpc"sv,  "resp"sv, "log"sv,
+                                 "store"sv,  "nodes"sv, "maps"sv, "domains"sv};
 inline constexpr std::array kServer{"listen"sv,          "admin"sv,
                                     "workers"sv,         "token"sv,
                                     "token_file"sv,      "tls"sv,
@@ -22,6 +23,13 @@ inline constexpr std::array kServer{"listen"sv,          "admin"sv,
                                     "forward_auth"sv};
 inline constexpr std::array kTls{"certificate"sv, "key"sv, "client_ca"sv};
 inline constexpr std::array kForwardAuth{"domain"sv, "deny_status"sv};
+inline constexpr std::array kGrpc{
+    "listen"sv,       "tls"sv,     "max_connections"sv, "max_streams"sv, "max_message_bytes"sv,
+    "idle_timeout"sv, "headers"sv, "dynamic_metadata"sv};
+inline constexpr std::array kResp{"listen"sv,          "tls"sv,
+                                  "password"sv,        "password_file"sv,
+                                  "max_connections"sv, "max_request_bytes"sv,
+                                  "idle_timeout"sv};
 inline constexpr std::array kLog{"level"sv, "format"sv};
 inline constexpr std::array kStore{"url"sv,
                                    "url_file"sv,
@@ -65,6 +73,8 @@ inline constexpr std::array kAll{Section{"top", kTop},
                                  Section{"server", kServer},
                                  Section{"server.tls", kTls},
                                  Section{"server.forward_auth", kForwardAuth},
+                                 Section{"grpc", kGrpc},
+                                 Section{"resp", kResp},
                                  Section{"log", kLog},
                                  Section{"store", kStore},
                                  Section{"map", kMap},

@@ -46,6 +46,28 @@ struct HttpSettings {
   Duration idle_timeout = std::chrono::seconds{75};
 };
 
+// The door for Envoy: its rate limit service over gRPC. There is none without an address.
+struct GrpcSettings {
+  std::vector<Address> listen{};
+  std::optional<TlsFiles> tls{};
+  std::size_t max_connections = 10'000;
+  std::size_t max_streams = 1'000;  // of one connection at a time
+  std::size_t max_message_bytes = std::size_t{1024} * 1024;
+  Duration idle_timeout = std::chrono::hours{1};  // of a connection without a stream
+  bool headers = true;            // adds response headers that tell clients what is left
+  bool dynamic_metadata = false;  // tells Envoy what was asked, for its access log
+};
+
+// The door for clients of Redis. There is none without an address.
+struct RespSettings {
+  std::vector<Address> listen{};
+  std::optional<TlsFiles> tls{};
+  std::string password{};  // clients that have not said AUTH may only say HELLO, AUTH and QUIT
+  std::size_t max_connections = 10'000;
+  std::size_t max_request_bytes = std::size_t{1024} * 1024;  // of one command
+  Duration idle_timeout = std::chrono::minutes{5};
+};
+
 struct ForwardAuthSettings {
   std::string domain = "default";
   unsigned deny_status = 429;  // 403 for nginx
@@ -61,6 +83,8 @@ struct LogSettings {
 struct Settings {
   unsigned workers = 0;  // 0: one per core
   HttpSettings http{};
+  GrpcSettings grpc{};
+  RespSettings resp{};
   ForwardAuthSettings forward_auth{};
   std::optional<Address> admin{{.host = "127.0.0.1", .port = 9090}};
   std::vector<HeaderDraft> headers{HeaderDraft::XRateLimit, HeaderDraft::Draft08};

@@ -11,7 +11,7 @@
 namespace penstock::http_server {
 namespace {
 
-using wire::http::Phase;
+using net::Phase;
 
 std::uint64_t timeouts(RunningServer& server, Phase phase) {
   return server.statistics().timeouts.at(static_cast<std::size_t>(phase));

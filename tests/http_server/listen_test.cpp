@@ -13,7 +13,7 @@
 namespace penstock::http_server {
 namespace {
 
-using wire::http::Sharing;
+using net::Sharing;
 
 TEST(HttpServerListen, NamesTheAddressThatIsInUse) {
   const servers::ReservedPort port;

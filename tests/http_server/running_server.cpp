@@ -35,7 +35,7 @@ void Echo::answer_all() {
 RunningServer::RunningServer(wire::http::ServerOptions options, const rules::Address& address)
     : busy_(loop_.get_executor()),
       server_(std::make_unique<wire::http::Server>(loop_, echo, std::move(options))) {
-  const auto bound = server_->listen({address}, wire::http::Sharing::First);
+  const auto bound = server_->listen({address}, net::Sharing::First);
   if (bound) {
     address_ = bound->front();
   } else {
@@ -53,7 +53,7 @@ RunningServer::~RunningServer() {
 
 void RunningServer::run(std::function<void()> act) { boost::asio::post(loop_, std::move(act)); }
 
-wire::http::Statistics RunningServer::statistics() {
+net::Statistics RunningServer::statistics() {
   return call([this] { return server_->statistics(); });
 }
 

@@ -58,7 +58,7 @@ class RunningServer {
     run(std::ref(task));
     return done.get();
   }
-  [[nodiscard]] wire::http::Statistics statistics();
+  [[nodiscard]] net::Statistics statistics();
   // The future is ready when the server has stopped.
   [[nodiscard]] std::future<void> stop(Duration grace);
   // Ends the server while its event loop goes on.

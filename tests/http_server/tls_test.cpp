@@ -174,7 +174,7 @@ TEST_F(HttpServerTls, CutsAHandshakeThatDoesNotEnd) {
   trickling.send("\x16\x03\x01");
   EXPECT_TRUE(silent.is_closed());
   EXPECT_TRUE(trickling.is_closed());
-  const auto phase = static_cast<std::size_t>(wire::http::Phase::Handshake);
+  const auto phase = static_cast<std::size_t>(net::Phase::Handshake);
   EXPECT_EQ(server.statistics().timeouts.at(phase), 2U);
 }
 

@@ -1,7 +1,7 @@
 #include "wire/http/connection.hpp"
 
 #include "base/deadline.hpp"
-#include "wire/http/spawn.hpp"
+#include "net/spawn.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
@@ -17,6 +17,12 @@ namespace {
 
 namespace asio = boost::asio;
 using boost::system::error_code;
+using net::Awaitable;
+using net::kIo;
+using net::Phase;
+using net::Socket;
+using net::Tcp;
+using net::TlsStream;
 
 // Of a client that goes on sending after the last answer: more is not read.
 constexpr std::size_t kLingerReads = 64;
@@ -26,19 +32,19 @@ constexpr Refusal kTooSlow{408, "the request did not arrive in time"};
 }  // namespace
 
 template <class Stream>
-Connection<Stream>::Connection(std::shared_ptr<ServerCore> core, Stream stream, Peer peer)
+Connection<Stream>::Connection(std::shared_ptr<ServerCore> core, Stream stream, net::Peer peer)
     : core_(std::move(core)),
       stream_(std::move(stream)),
       conversation_(std::make_shared<Conversation>(core_->surroundings, std::move(peer))),
       answered_(stream_.get_executor(), base::Deadline::max()) {
-  ++core_->statistics().open;
+  ++core_->statistics.open;
 }
 
 template <class Stream>
 Connection<Stream>::~Connection() {
   if (!open_) return;  // else the event loop is gone, and nobody has to be told
   conversation_->abandon();
-  --core_->statistics().open;
+  --core_->statistics.open;
 }
 
 template <class Stream>
@@ -47,7 +53,7 @@ void Connection<Stream>::start(const Refusal* refusal) {
   if (refusal != nullptr) conversation_->refuse(*refusal);
   if (core_->stopping) conversation_->finish();
   enter(Phase::Idle);
-  spawn(stream_.get_executor(), serve(this->shared_from_this()));
+  net::spawn(stream_.get_executor(), serve(this->shared_from_this()));
 }
 
 template <class Stream>
@@ -83,7 +89,7 @@ Awaitable<bool> Connection<Stream>::greet() {
   if constexpr (std::is_same_v<Stream, TlsStream>) {
     enter(Phase::Handshake);
     const auto [failed] = co_await stream_.async_handshake(asio::ssl::stream_base::server, kIo);
-    if (failed) ++core_->statistics().handshake_failures;
+    if (failed) ++core_->statistics.handshake_failures;
     co_return !failed;
   }
   co_return true;
@@ -91,7 +97,7 @@ Awaitable<bool> Connection<Stream>::greet() {
 
 template <class Stream>
 bool Connection<Stream>::received(const error_code& failed, std::size_t size) {
-  core_->statistics().bytes_in += size;
+  core_->statistics.bytes_in += size;
   if (!open_) return false;
   if (too_slow_) {
     conversation_->refuse(kTooSlow);
@@ -108,7 +114,7 @@ std::size_t Connection<Stream>::write_now(std::string_view bytes) {
   if constexpr (std::is_same_v<Stream, Socket>) {
     error_code failed;  // will come again when the rest is written
     const std::size_t written = stream_.write_some(asio::buffer(bytes), failed);
-    core_->statistics().bytes_out += written;
+    core_->statistics.bytes_out += written;
     return written;
   }
   return 0;  // TLS has its own buffers between us and the socket
@@ -120,7 +126,7 @@ Awaitable<bool> Connection<Stream>::write_rest(std::string_view bytes) {
   while (!bytes.empty() && open_) {
     const asio::const_buffer buffer = asio::buffer(bytes);
     const auto [failed, size] = co_await stream_.async_write_some(buffer, kIo);
-    core_->statistics().bytes_out += size;
+    core_->statistics.bytes_out += size;
     if (failed) co_return false;
     bytes.remove_prefix(size);
   }
@@ -148,7 +154,7 @@ Awaitable<void> Connection<Stream>::take_leave() {
     } else {
       std::tie(failed, size) = co_await stream_.next_layer().async_read_some(buffer, kIo);
     }
-    core_->statistics().bytes_in += size;
+    core_->statistics.bytes_in += size;
   }
 }
 
@@ -172,7 +178,7 @@ void Connection<Stream>::enter_reading() {
 
 template <class Stream>
 void Connection<Stream>::expire(Phase phase) {
-  ++core_->statistics().timeouts.at(static_cast<std::size_t>(phase));
+  ++core_->statistics.timeouts.at(static_cast<std::size_t>(phase));
   if (phase != Phase::Header && phase != Phase::Body) {
     cut();
     return;
@@ -200,7 +206,7 @@ void Connection<Stream>::cut() {
   error_code ignored;  // there is nothing to be done about a socket that does not close
   stream_.lowest_layer().close(ignored);
   unlink();
-  if (--core_->statistics().open == 0 && core_->on_last_gone) core_->on_last_gone();
+  core_->leave();
 }
 
 template class Connection<Socket>;

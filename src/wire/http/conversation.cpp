@@ -18,7 +18,7 @@ constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
 
-Conversation::Conversation(Surroundings& surroundings, Peer peer)
+Conversation::Conversation(Surroundings& surroundings, net::Peer peer)
     : surroundings_(surroundings), peer_(std::move(peer)), reader_(surroundings.limits) {}
 
 Conversation::Step Conversation::advance() {

@@ -1,12 +1,13 @@
 #pragma once
 
+#include "net/connection.hpp"
+#include "net/statistics.hpp"
 #include "penstock/clock.hpp"
 #include "penstock/time.hpp"
 #include "wire/http/date_line.hpp"
 #include "wire/http/message.hpp"
 #include "wire/http/request_reader.hpp"
 #include "wire/http/response_text.hpp"
-#include "wire/http/statistics.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -20,16 +21,10 @@ namespace penstock::wire::http {
 struct Surroundings {
   Handler& handler;
   const Clock& clock;
+  net::Statistics& statistics;
   ReaderLimits limits{};
   Duration request_timeout{};
   DateLine date{};
-  Statistics statistics{};
-};
-
-// Who is at the other end.
-struct Peer {
-  std::string address;
-  bool listens_on_loopback = true;
 };
 
 // Everything a connection does but the I/O: reads requests, asks the handler, writes answers in
@@ -48,7 +43,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   enum class Step : std::uint8_t { Read, Write, Wait, Close };
 
   // `surroundings` outlives the conversation, or its end as abandon() tells it.
-  Conversation(Surroundings& surroundings, Peer peer);
+  Conversation(Surroundings& surroundings, net::Peer peer);
 
   [[nodiscard]] Step advance();
   [[nodiscard]] RequestReader& reader() noexcept { return reader_; }
@@ -69,7 +64,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   void answer(const Response& response);
 
   Surroundings& surroundings_;
-  Peer peer_;
+  net::Peer peer_;
   RequestReader reader_;
   std::string out_;
   std::string sending_;

@@ -58,10 +58,13 @@ class ConversationTest : public testing::Test {
 
   Echo echo;
   ManualClock clock{Instant{}};
-  Surroundings surroundings{
-      .handler = echo, .clock = clock, .request_timeout = std::chrono::seconds{1}};
+  net::Statistics statistics{};
+  Surroundings surroundings{.handler = echo,
+                            .clock = clock,
+                            .statistics = statistics,
+                            .request_timeout = std::chrono::seconds{1}};
   std::shared_ptr<Conversation> conversation =
-      std::make_shared<Conversation>(surroundings, Peer{.address = "192.0.2.1"});
+      std::make_shared<Conversation>(surroundings, net::Peer{.address = "192.0.2.1"});
 };
 
 TEST_F(ConversationTest, ReadsAnswersAndReadsAgain) {
@@ -194,8 +197,8 @@ TEST_F(ConversationTest, CollectsNoMoreThanItCanBound) {
       respond({.body = std::string(40'000, 'b')});
     }
   } large;
-  Surroundings with_large{.handler = large, .clock = clock};
-  conversation = std::make_shared<Conversation>(with_large, Peer{});
+  Surroundings with_large{.handler = large, .clock = clock, .statistics = statistics};
+  conversation = std::make_shared<Conversation>(with_large, net::Peer{});
   for (int i = 0; i < 5; ++i) get("/");
   EXPECT_EQ(conversation->advance(), Step::Write);
   EXPECT_LT(conversation->take_output().size(), 100'000U);

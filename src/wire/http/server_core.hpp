@@ -1,24 +1,23 @@
 #pragma once
 
-#include "base/deadline.hpp"
+#include "net/connection.hpp"
 #include "wire/http/conversation.hpp"
-#include "wire/http/statistics.hpp"
-#include "wire/http/timeouts.hpp"
-
-#include <functional>
 
 namespace penstock::wire::http {
 
 // What a server shares with its connections. They keep it alive; the handler they do not, and do
 // not call it once the server is gone.
-struct ServerCore {
-  Surroundings surroundings;
-  Timeouts timeouts;
-  // When the last connection has gone while the server stops.
-  std::function<void()> on_last_gone{};
-  bool stopping = false;
+struct ServerCore : net::Room {
+  ServerCore(net::Timeouts::Durations limits_of_time, Handler& handler, const Clock& clock,
+             ReaderLimits limits, Duration request_timeout)
+      : Room(limits_of_time),
+        surroundings{.handler = handler,
+                     .clock = clock,
+                     .statistics = statistics,
+                     .limits = limits,
+                     .request_timeout = request_timeout} {}
 
-  [[nodiscard]] Statistics& statistics() noexcept { return surroundings.statistics; }
+  Surroundings surroundings;
 };
 
 }  // namespace penstock::wire::http

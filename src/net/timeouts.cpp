@@ -1,6 +1,6 @@
-#include "wire/http/timeouts.hpp"
+#include "net/timeouts.hpp"
 
-namespace penstock::wire::http {
+namespace penstock::net {
 
 void Timeouts::enter(Timed& timed, Phase phase, base::Deadline now) {
   const auto limit = limits_.at(static_cast<std::size_t>(phase));
@@ -22,4 +22,4 @@ void Timeouts::expire(base::Deadline now) {
   }
 }
 
-}  // namespace penstock::wire::http
+}  // namespace penstock::net

@@ -1,4 +1,4 @@
-#include "wire/http/timeouts.hpp"
+#include "net/timeouts.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace penstock::wire::http {
+namespace penstock::net {
 namespace {
 
 using std::chrono::seconds;
@@ -103,4 +103,4 @@ RC_GTEST_PROP(Timeouts, ExpireTheSameAsAListOfDeadlines, ()) {
 }
 
 }  // namespace
-}  // namespace penstock::wire::http
+}  // namespace penstock::net

@@ -1,14 +1,14 @@
 #pragma once
 
 #include "base/check.hpp"
-#include "wire/http/asio_types.hpp"
+#include "net/asio_types.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 
 #include <exception>
 #include <utility>
 
-namespace penstock::wire::http {
+namespace penstock::net {
 
 // Runs a coroutine that nobody waits for. It reports what fails by itself; an exception that leaves
 // it is a bug and ends the process.
@@ -18,4 +18,4 @@ inline void spawn(const Executor& executor, Awaitable<void> coroutine) {
   });
 }
 
-}  // namespace penstock::wire::http
+}  // namespace penstock::net

@@ -1,14 +1,14 @@
 #pragma once
 
 #include "base/deadline.hpp"
-#include "wire/http/statistics.hpp"
+#include "net/statistics.hpp"
 
 #include <boost/intrusive/list.hpp>
 
 #include <array>
 #include <chrono>
 
-namespace penstock::wire::http {
+namespace penstock::net {
 
 // Something that is in one phase at a time. Leaves the Timeouts it is in when it is destroyed.
 class Timed : public boost::intrusive::list_base_hook<
@@ -72,4 +72,4 @@ void Timeouts::for_each(const Visit& visit) {
   }
 }
 
-}  // namespace penstock::wire::http
+}  // namespace penstock::net

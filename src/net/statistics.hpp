@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace penstock::wire::http {
+namespace penstock::net {
 
 // What a connection does at the moment. Each phase but Answer and Ending has its time limit.
 enum class Phase : std::uint8_t {
@@ -33,4 +33,4 @@ struct Statistics {
   std::uint64_t bytes_out = 0;
 };
 
-}  // namespace penstock::wire::http
+}  // namespace penstock::net

@@ -1,4 +1,4 @@
-#include "wire/http/listener.hpp"
+#include "net/listener.hpp"
 
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/basic_resolver.hpp>
@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace penstock::wire::http {
+namespace penstock::net {
 namespace {
 
 namespace asio = boost::asio;
@@ -114,4 +114,4 @@ rules::Address address_of(const Acceptor& acceptor) {
   return {.host = endpoint.address().to_string(), .port = endpoint.port()};
 }
 
-}  // namespace penstock::wire::http
+}  // namespace penstock::net

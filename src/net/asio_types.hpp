@@ -13,7 +13,7 @@
 
 // Asio's types for one known kind of event loop: the general ones pay for the freedom to choose
 // with every operation.
-namespace penstock::wire::http {
+namespace penstock::net {
 
 using Executor = boost::asio::io_context::executor_type;
 using Tcp = boost::asio::ip::tcp;
@@ -26,4 +26,4 @@ using Awaitable = boost::asio::awaitable<T, Executor>;
 
 inline constexpr auto kIo = boost::asio::as_tuple(boost::asio::use_awaitable_t<Executor>());
 
-}  // namespace penstock::wire::http
+}  // namespace penstock::net

@@ -1,20 +1,18 @@
-#include "wire/http/tls.hpp"
+#include "net/tls.hpp"
 
 #include <boost/asio/ssl/verify_mode.hpp>
 #include <boost/system/error_code.hpp>
 #include <openssl/ssl.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 
-namespace penstock::wire::http {
+namespace penstock::net {
 namespace {
 
 namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
-
-// As ALPN lists them: each name behind its length.
-constexpr std::string_view kProtocols = "\x08http/1.1";
 
 Error unusable(const std::string& what, const error_code& why) {
   return {ErrorCode::Misconfigured, "TLS: " + what + ": " + why.message()};
@@ -24,15 +22,40 @@ const unsigned char* unsigned_bytes(std::string_view text) {
   return static_cast<const unsigned char*>(static_cast<const void*>(text.data()));
 }
 
-// A client that offers only other protocols is refused, one that offers none speaks HTTP/1.1.
-int choose_protocol(SSL* /*connection*/, const unsigned char** chosen, unsigned char* chosen_size,
+// The protocols as ALPN lists them, each behind its length; goes with the SSL_CTX.
+void forget_protocols(void* /*context*/, void* protocols, CRYPTO_EX_DATA* /*all*/, int /*index*/,
+                      long /*number*/, void* /*pointer*/) {
+  const std::unique_ptr<std::string> owned(static_cast<std::string*>(protocols));
+}
+
+int protocols_index() {
+  static const int kIndex =
+      SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, &forget_protocols);
+  return kIndex;
+}
+
+int choose_protocol(SSL* connection, const unsigned char** chosen, unsigned char* chosen_size,
                     const unsigned char* offered, unsigned int offered_size, void* /*context*/) {
+  const auto* ours = static_cast<const std::string*>(
+      SSL_CTX_get_ex_data(SSL_get_SSL_CTX(connection), protocols_index()));
   unsigned char* found = nullptr;
   const int outcome =
-      SSL_select_next_proto(&found, chosen_size, unsigned_bytes(kProtocols),
-                            static_cast<unsigned>(kProtocols.size()), offered, offered_size);
+      SSL_select_next_proto(&found, chosen_size, unsigned_bytes(*ours),
+                            static_cast<unsigned>(ours->size()), offered, offered_size);
   *chosen = found;
   return outcome == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+void offer(SSL_CTX* context, std::span<const std::string> protocols) {
+  auto listed = std::make_unique<std::string>();
+  for (const std::string& protocol : protocols) {
+    *listed += static_cast<char>(protocol.size());
+    *listed += protocol;
+  }
+  if (listed->empty()) return;
+  if (SSL_CTX_set_ex_data(context, protocols_index(), listed.get()) != 1) return;
+  static_cast<void>(listed.release());  // the context's now
+  SSL_CTX_set_alpn_select_cb(context, &choose_protocol, nullptr);
 }
 
 Result<void> load_certificate(ssl::context& context, const rules::TlsFiles& files) {
@@ -61,7 +84,8 @@ Result<void> ask_for_certificates(ssl::context& context, const std::string& auth
 
 }  // namespace
 
-Result<std::shared_ptr<ssl::context>> make_tls_context(const rules::TlsFiles& files) {
+Result<std::shared_ptr<ssl::context>> make_tls_context(const rules::TlsFiles& files,
+                                                       std::span<const std::string> protocols) {
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   error_code failed;
   context->set_options(ssl::context::default_workarounds | ssl::context::no_tlsv1 |
@@ -76,7 +100,7 @@ Result<std::shared_ptr<ssl::context>> make_tls_context(const rules::TlsFiles& fi
     if (!asked) return asked.error();
   }
   SSL_CTX* const native = context->native_handle();
-  SSL_CTX_set_alpn_select_cb(native, &choose_protocol, nullptr);
+  offer(native, protocols);
   // Idle connections give their buffers back: 34 KB each.
   SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
   constexpr std::string_view kName = "penstock";
@@ -86,4 +110,11 @@ Result<std::shared_ptr<ssl::context>> make_tls_context(const rules::TlsFiles& fi
   return context;
 }
 
-}  // namespace penstock::wire::http
+std::string_view chosen_protocol(const SSL* connection) {
+  const unsigned char* protocol = nullptr;
+  unsigned int size = 0;
+  SSL_get0_alpn_selected(connection, &protocol, &size);
+  return {static_cast<const char*>(static_cast<const void*>(protocol)), size};
+}
+
+}  // namespace penstock::net

@@ -1,13 +1,13 @@
 #pragma once
 
+#include "net/asio_types.hpp"
 #include "penstock/result.hpp"
 #include "rules/settings.hpp"
-#include "wire/http/asio_types.hpp"
 
 #include <cstdint>
 #include <vector>
 
-namespace penstock::wire::http {
+namespace penstock::net {
 
 // Whether others may listen on the address already. The workers of a process share addresses
 // (SO_REUSEPORT: the kernel spreads the connections); the first of them makes sure that no other
@@ -23,4 +23,4 @@ enum class Sharing : std::uint8_t { First, Joining };
 // The address that a socket listens on, with the port that the kernel has chosen for 0.
 [[nodiscard]] rules::Address address_of(const Acceptor& acceptor);
 
-}  // namespace penstock::wire::http
+}  // namespace penstock::net

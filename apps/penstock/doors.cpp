@@ -1,0 +1,13 @@
+#include "apps/penstock/doors.hpp"
+
+namespace penstock::app {
+
+std::vector<DoorPlan> planned_doors(const rules::Settings& settings) {
+  std::vector<DoorPlan> doors;
+  doors.push_back({.name = "http",
+                   .scheme = settings.http.tls ? "https" : "http",
+                   .listen = settings.http.listen});
+  return doors;
+}
+
+}  // namespace penstock::app

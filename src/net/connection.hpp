@@ -1,0 +1,48 @@
+#pragma once
+
+#include "net/asio_types.hpp"
+#include "net/statistics.hpp"
+#include "net/timeouts.hpp"
+
+#include <boost/asio/ssl/stream.hpp>
+
+#include <functional>
+#include <string>
+
+namespace penstock::net {
+
+using TlsStream = boost::asio::ssl::stream<Socket>;
+
+// Who is at the other end.
+struct Peer {
+  std::string address;
+  bool listens_on_loopback = true;
+};
+
+// A connection as its server sees it.
+class AnyConnection : public Timed {
+ public:
+  // The server is about to stop: goes at once if idle, after the request under way otherwise.
+  virtual void finish() = 0;
+  // Goes at once. What is under way fails soon, not from within this call.
+  virtual void cut() = 0;
+};
+
+// What the connections of one server share. They keep it alive, and count themselves in
+// statistics.open.
+struct Room {
+  explicit Room(Timeouts::Durations limits) noexcept : timeouts(limits) {}
+
+  // A connection that has been counted is gone.
+  void leave() {
+    if (--statistics.open == 0 && on_last_gone) on_last_gone();
+  }
+
+  Statistics statistics{};
+  Timeouts timeouts;
+  // When the last connection has gone while the server stops.
+  std::function<void()> on_last_gone{};
+  bool stopping = false;
+};
+
+}  // namespace penstock::net

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "net/listener.hpp"
+#include "net/statistics.hpp"
+#include "penstock/result.hpp"
+#include "penstock/time.hpp"
+#include "rules/settings.hpp"
+
+#include <functional>
+#include <vector>
+
+namespace penstock::net {
+
+// A server of one event loop, whatever it speaks. Each worker has its own, on the same addresses.
+//
+// Thread-safety: none; everything happens on the event loop.
+class Door {
+ public:
+  Door() = default;
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+  virtual ~Door() = default;
+
+  // Reads the TLS files of its options again, if there are any: new connections use them. On an
+  // error everything stays as it was. Also needed once before listen().
+  [[nodiscard]] virtual Result<void> reload_tls() = 0;
+
+  // Listens on all addresses or on none. Returns them with their ports: what the other workers
+  // join.
+  [[nodiscard]] virtual Result<std::vector<rules::Address>> listen(
+      const std::vector<rules::Address>& addresses, Sharing sharing) = 0;
+
+  // Accepts no more, closes idle connections, lets requests under way end, and cuts what is left
+  // after `grace`. `stopped` is called once from the event loop, when nothing is left.
+  virtual void stop(Duration grace, std::function<void()> stopped) = 0;
+
+  [[nodiscard]] virtual const Statistics& statistics() const noexcept = 0;
+};
+
+}  // namespace penstock::net

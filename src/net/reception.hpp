@@ -1,0 +1,77 @@
+#pragma once
+
+#include "net/asio_types.hpp"
+#include "net/connection.hpp"
+#include "net/listener.hpp"
+#include "penstock/result.hpp"
+#include "penstock/time.hpp"
+#include "rules/settings.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ssl/context.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace penstock::net {
+
+struct ReceptionOptions {
+  std::size_t max_connections = 20'000;
+  std::optional<rules::TlsFiles> tls{};
+  std::vector<std::string> protocols{};            // offered in TLS (ALPN), the best first
+  Duration tick = std::chrono::milliseconds{100};  // how often time limits are looked at
+};
+
+// The front of a server, whatever it speaks: listens, accepts, looks at the time limits of the
+// connections, and sees them off at the end. Each worker has its own, on the same addresses.
+//
+// Thread-safety: none; everything happens on the event loop, which one thread runs and which
+// outlives the reception.
+class Reception {
+ public:
+  // A client that has come: its socket does not block, and does not wait to fill packets.
+  struct Arrival {
+    Socket socket;
+    Peer peer;
+    std::shared_ptr<boost::asio::ssl::context> tls;  // null without TLS
+    bool too_many;  // to be told so, and sent away: there are max_connections already
+  };
+  // Starts a connection for it, which is an AnyConnection in the Room.
+  using Admit = std::function<void(Arrival)>;
+
+  Reception(boost::asio::io_context& loop, std::shared_ptr<Room> room, ReceptionOptions options,
+            Admit admit);
+  // Cuts what is left. NOLINTNEXTLINE(bugprone-exception-escape): a timer that cannot be cancelled
+  ~Reception();
+  Reception(const Reception&) = delete;
+  Reception& operator=(const Reception&) = delete;
+
+  // Reads the TLS files of the options again, if there are any: new connections use them. On an
+  // error everything stays as it was.
+  [[nodiscard]] Result<void> reload_tls();
+
+  // Listens on all addresses or on none. Returns them with their ports: what the other workers
+  // join.
+  [[nodiscard]] Result<std::vector<rules::Address>> listen(
+      const std::vector<rules::Address>& addresses, Sharing sharing);
+
+  // Accepts no more, closes idle connections, lets requests under way end, and cuts what is left
+  // after `grace`. `stopped` is called once from the event loop, when nothing is left.
+  void stop(Duration grace, std::function<void()> stopped);
+
+ private:
+  struct Listener;
+  struct Front;  // what the accepting coroutines share with the reception
+
+  static Awaitable<void> accept_on(std::shared_ptr<Front> front,
+                                   std::shared_ptr<Listener> listener);
+  static Awaitable<void> watch(std::shared_ptr<Front> front);
+
+  std::shared_ptr<Front> front_;
+};
+
+}  // namespace penstock::net

@@ -1,0 +1,44 @@
+#include "rules/door_format.hpp"
+
+#include "rules/known_keys.hpp"
+#include "rules/listen_format.hpp"
+#include "rules/scalar_fields.hpp"
+
+namespace penstock::rules {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kMaxTimeout = 24h;
+constexpr std::int64_t kMaxConnections = 10'000'000;
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30U;
+
+}  // namespace
+
+void load_grpc(const YamlNode& section, LoadState& state) {
+  const YamlFields fields(section, keys::kGrpc);
+  GrpcSettings& grpc = state.settings.grpc;
+  static_cast<void>(fields.need("listen"));
+  read_addresses(fields, grpc.listen);
+  read_tls(fields, grpc.tls);
+  read_number(fields, "max_connections", 1, kMaxConnections, grpc.max_connections);
+  read_number(fields, "max_streams", 1, 1'000'000, grpc.max_streams);
+  read_number(fields, "max_message_bytes", 256, kMaxBytes, grpc.max_message_bytes);
+  read_duration(fields, "idle_timeout", kMaxTimeout, grpc.idle_timeout);
+  read_boolean(fields, "headers", grpc.headers);
+  read_boolean(fields, "dynamic_metadata", grpc.dynamic_metadata);
+}
+
+void load_resp(const YamlNode& section, LoadState& state) {
+  const YamlFields fields(section, keys::kResp);
+  RespSettings& resp = state.settings.resp;
+  static_cast<void>(fields.need("listen"));
+  read_addresses(fields, resp.listen);
+  read_tls(fields, resp.tls);
+  read_secret(fields, "password", "password_file", state, resp.password);
+  read_number(fields, "max_connections", 1, kMaxConnections, resp.max_connections);
+  read_number(fields, "max_request_bytes", 256, kMaxBytes, resp.max_request_bytes);
+  read_duration(fields, "idle_timeout", kMaxTimeout, resp.idle_timeout);
+}
+
+}  // namespace penstock::rules

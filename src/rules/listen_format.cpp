@@ -1,0 +1,82 @@
+#include "rules/listen_format.hpp"
+
+#include "rules/known_keys.hpp"
+#include "rules/scalar_fields.hpp"
+
+#include <charconv>
+#include <utility>
+
+namespace penstock::rules {
+namespace {
+
+constexpr std::size_t kMaxSecret = 64 * 1024;
+
+}  // namespace
+
+std::optional<Address> parse_address(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return std::nullopt;
+  std::string_view host = text.substr(0, colon);
+  const bool in_brackets = host.starts_with('[') && host.ends_with(']');
+  if (in_brackets) host = host.substr(1, host.size() - 2);
+  if (in_brackets != (host.find(':') != std::string_view::npos) || host.empty()) {
+    return std::nullopt;
+  }
+  const std::string_view digits = text.substr(colon + 1);
+  const char* const end = digits.data() + digits.size();
+  Address address{.host = std::string(host)};
+  const auto [stop, failure] = std::from_chars(digits.data(), end, address.port);
+  if (failure != std::errc{} || stop != end || digits.empty()) return std::nullopt;
+  return address;
+}
+
+std::optional<Address> read_address(const YamlNode& node) {
+  std::optional<Address> address = node.is_text() ? parse_address(node.raw()) : std::nullopt;
+  if (!address) node.expected("an address such as 127.0.0.1:8080 or [::1]:8080");
+  return address;
+}
+
+void read_addresses(const YamlFields& fields, std::vector<Address>& addresses) {
+  const auto listen = fields.find("listen");
+  if (!listen) return;
+  addresses.clear();
+  for (const YamlNode& node : listen->one_or_list()) {
+    if (auto address = read_address(node)) addresses.push_back(std::move(*address));
+  }
+  if (listen->is_list() && listen->list().empty()) listen->error("listen: no address at all");
+}
+
+void read_secret(const YamlFields& fields, std::string_view direct, std::string_view in_file,
+                 LoadState& state, std::string& secret) {
+  read_text(fields, direct, secret);
+  const auto node = fields.find(in_file);
+  if (!node) return;
+  if (fields.find(direct)) {
+    node->error("give either " + std::string(direct) + " or " + std::string(in_file));
+    return;
+  }
+  std::string path;
+  read_path(fields, in_file, path);
+  if (path.empty()) return;
+  state.files.emplace_back(path);
+  Result<std::string> text = read_text_file(path, kMaxSecret);
+  if (!text) return node->error(text.error().detail);
+  while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();
+  if (text->empty()) return node->error(std::string(in_file) + ": " + path + " is empty");
+  secret = std::move(*text);
+}
+
+void read_tls(const YamlFields& fields, std::optional<TlsFiles>& tls_files) {
+  const auto section = fields.find("tls");
+  if (!section) return;
+  const YamlFields tls(*section, keys::kTls);
+  TlsFiles files;
+  static_cast<void>(tls.need("certificate"));
+  static_cast<void>(tls.need("key"));
+  read_path(tls, "certificate", files.certificate);
+  read_path(tls, "key", files.key);
+  read_path(tls, "client_ca", files.client_ca);
+  tls_files = std::move(files);
+}
+
+}  // namespace penstock::rules

@@ -59,12 +59,12 @@ rules::Request request(std::string_view path, std::string_view api_key) {
                                        {.name = "api_key", .value = api_key}}}}};
 }
 
-void match(benchmark::State& state) {
+void match_one(benchmark::State& state) {
   const Worker worker;
   const rules::Request asked = request("/v1/search/x", "0123456789abcdef");
   for (auto _ : state) benchmark::DoNotOptimize(worker.rules->match(asked));
 }
-BENCHMARK(match);
+BENCHMARK(match_one);
 
 void decide_one_limit(benchmark::State& state) {
   Worker worker;

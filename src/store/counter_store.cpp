@@ -7,7 +7,7 @@ namespace penstock::store {
 namespace {
 
 // Enough to get around the table long before it has doubled.
-constexpr std::size_t kSweepPerInsert = 4;
+constexpr std::size_t kSweepPerCounter = 4;
 
 }  // namespace
 
@@ -126,7 +126,7 @@ void CounterStore::make_room() {
 
 void CounterStore::sweep_some(Part& part, Instant now) {
   std::vector<Hash128> ended;
-  for (std::size_t i = 0; i < std::min(kSweepPerInsert, part.counters.bucket_count()); ++i) {
+  for (std::size_t i = 0; i < std::min(kSweepPerCounter, part.counters.bucket_count()); ++i) {
     part.swept = (part.swept + 1) % part.counters.bucket_count();
     for (auto it = part.counters.cbegin(part.swept); it != part.counters.cend(part.swept); ++it) {
       if (it->second.ends <= now) ended.push_back(it->first);

@@ -16,6 +16,8 @@ class EmbeddedStore final : public Store {
 
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
              Answered<Decisions> answered) override;
+  [[nodiscard]] bool check_at_once(std::span<const core::NamedCheck* const> checks,
+                                   std::span<Decision> decisions) override;
   void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
               Answered<Decisions> answered) override;
   void reset(std::vector<core::CountName> names, base::Deadline deadline,

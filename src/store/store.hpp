@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,12 @@ class Store {
   // REQUIRES: there is at least one; no name appears twice.
   virtual void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                      Answered<Decisions> answered) = 0;
+  // The same now, into as many decisions. False, and nothing is done, when an answer takes time:
+  // then check() has to be asked. Checks stay where they are, so that nothing is copied.
+  [[nodiscard]] virtual bool check_at_once(std::span<const core::NamedCheck* const> /*checks*/,
+                                           std::span<Decision> /*decisions*/) {
+    return false;
+  }
   // Gives back; what every limit says afterwards. REQUIRES: as above.
   virtual void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                       Answered<Decisions> answered) = 0;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,13 @@ class TestStore final : public store::Store {
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
              Answered<Decisions> answered) override {
     ask("check", std::move(checks), deadline, std::move(answered));
+  }
+  [[nodiscard]] bool check_at_once(std::span<const core::NamedCheck* const> checks,
+                                   std::span<Decision> decisions) override {
+    if (!answers_at_once) return false;
+    calls.push_back({"check", {}, {}});
+    for (const core::NamedCheck* check : checks) calls.back().checks.push_back(*check);
+    return counts_.check_at_once(checks, decisions);
   }
   void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
               Answered<Decisions> answered) override {
@@ -71,6 +79,7 @@ class TestStore final : public store::Store {
   std::optional<Error> failure{};                       // of every call
   std::function<bool(const std::string&)> fails_for{};  // or of those about this limit
   bool is_late = false;
+  bool answers_at_once = false;  // as the embedded store does
   std::vector<Call> calls{};
 
  private:

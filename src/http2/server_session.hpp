@@ -53,13 +53,13 @@ class ServerSession {
   ServerSession(const ServerSession&) = delete;
   ServerSession& operator=(const ServerSession&) = delete;
 
-  // False when the client broke the protocol: send the output, which says so, and close.
+  // False when the client broke the protocol so that it cannot even be told: close.
   [[nodiscard]] bool receive(std::string_view bytes, base::Deadline now);
   // Valid until the next call. Empty when there is nothing to send.
   [[nodiscard]] std::string_view take_output();
   [[nodiscard]] bool has_output() const noexcept;
   [[nodiscard]] bool is_finished() const noexcept;
-  [[nodiscard]] std::size_t open_streams() const noexcept { return open_streams_; }
+  [[nodiscard]] std::size_t open_streams() const noexcept;
 
   // The whole answer when there is no body; else its head, and `body` is asked for the rest until
   // it ends or the stream is closed. The first of `head` is ":status". REQUIRES: once per stream.
@@ -73,6 +73,9 @@ class ServerSession {
   // Ends the stream without (the rest of) an answer.
   void reset(StreamId stream, ErrorCode why);
 
+  // Asks the client whether it is there; whatever it sends then says so.
+  void ping();
+
   // Says goodbye in two steps (RFC 9113, 6.8): first that no more streams should be opened, and
   // when the client has seen that, which ones are still answered. Finished when they are.
   void begin_shutdown();
@@ -80,10 +83,8 @@ class ServerSession {
   void terminate(ErrorCode why);
 
  private:
-  struct Library;  // what nghttp2 calls
   struct Parts;
 
-  std::size_t open_streams_ = 0;
   std::unique_ptr<Parts> parts_;
 };
 

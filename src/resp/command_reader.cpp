@@ -20,6 +20,20 @@ constexpr std::size_t kLargeRoom = std::size_t{16} << 10U;
 constexpr std::size_t kLengthLine = 64;
 constexpr std::size_t kInlineLine = std::size_t{64} << 10U;
 
+// The usual length of a string: its digits alone, all there. Its size with the line end, 0 for
+// anything else.
+std::size_t read_short_length(std::string_view bytes, std::size_t& length) {
+  constexpr std::size_t kDigits = 5;
+  std::size_t value = 0;
+  std::size_t i = 0;
+  for (; i < bytes.size() && i < kDigits && bytes[i] >= '0' && bytes[i] <= '9'; ++i) {
+    value = value * 10 + static_cast<std::size_t>(bytes[i] - '0');
+  }
+  if (i == 0 || bytes.size() - i < 2 || bytes[i] != '\r' || bytes[i + 1] != '\n') return 0;
+  length = value;
+  return i + 2;
+}
+
 bool read_number(std::string_view text, std::int64_t& number) {
   const char* const end = text.data() + text.size();
   const auto [read, failure] = std::from_chars(text.data(), end, number);
@@ -145,15 +159,20 @@ CommandReader::Step CommandReader::read_bulk_length() {
     const bool shown = got >= ' ' && got <= '~';
     return fail(std::string("Protocol error: expected '$', got '") + (shown ? got : '?') + "'");
   }
-  std::string_view line;
-  const Step step = take_line(kLengthLine, "Protocol error: too big bulk count string", line);
-  if (step != Step::Goes) return step;
-  std::int64_t size = 0;
-  if (!read_number(line.substr(1), size) || size < 0 ||
-      static_cast<std::size_t>(size) > limits_.bytes) {
-    return fail("Protocol error: invalid bulk length");
+  const std::string_view behind(bytes_.get() + cursor_ + 1, end_ - cursor_ - 1);
+  if (const std::size_t taken = read_short_length(behind, bulk_size_); taken > 0) [[likely]] {
+    cursor_ += 1 + taken;
+  } else {
+    std::string_view line;
+    const Step step = take_line(kLengthLine, "Protocol error: too big bulk count string", line);
+    if (step != Step::Goes) return step;
+    std::int64_t size = 0;
+    if (!read_number(line.substr(1), size) || size < 0) {
+      return fail("Protocol error: invalid bulk length");
+    }
+    bulk_size_ = static_cast<std::size_t>(size);
   }
-  bulk_size_ = static_cast<std::size_t>(size);
+  if (bulk_size_ > limits_.bytes) return fail("Protocol error: invalid bulk length");
   if (cursor_ - start_ + bulk_size_ > limits_.bytes) {
     return fail("Protocol error: too big request: more than " + std::to_string(limits_.bytes) +
                 " bytes");

@@ -15,10 +15,11 @@ namespace penstock::resp {
 namespace {
 
 using Words = std::vector<std::string>;
+using Commands = std::vector<Words>;
 using Progress = CommandReader::Progress;
 
 struct Read {
-  std::vector<Words> commands{};
+  Commands commands{};
   std::string error{};
 
   friend bool operator==(const Read&, const Read&) = default;
@@ -62,7 +63,7 @@ std::vector<std::size_t> any_portions() {
 }
 
 RC_GTEST_PROP(CommandReader, ReadsWhatWasWrittenInAnyPortions, ()) {
-  const auto commands = *rc::gen::container<std::vector<Words>>(
+  const auto commands = *rc::gen::container<Commands>(
       rc::gen::nonEmpty(rc::gen::container<Words>(rc::gen::arbitrary<std::string>())));
   std::string bytes;
   for (const Words& command : commands) bytes += encoded(command);
@@ -81,27 +82,26 @@ RC_GTEST_PROP(CommandReader, ReadsAnyBytesAlikeHoweverTheyArePortioned, ()) {
 
 TEST(CommandReader, ReadsLongCommandsThroughASmallRoom) {
   const Words words{"SET", std::string(300'000, 'x'), std::string(500'000, 'y')};
-  EXPECT_EQ(read(encoded(words), {1'000}).commands, std::vector{words});
+  EXPECT_EQ(read(encoded(words), {1'000}).commands, Commands{words});
   EXPECT_EQ(read(encoded(words) + encoded({"PING"}), {}).commands,
-            (std::vector{words, Words{"PING"}}));
+            (Commands{words, Words{"PING"}}));
 }
 
 TEST(CommandReader, HasNoUseForEmptyCommands) {
   EXPECT_EQ(read_all("*0\r\n*-1\r\n\r\n  \r\n*1\r\n$4\r\nPING\r\n").commands,
-            (std::vector{Words{"PING"}}));
+            (Commands{Words{"PING"}}));
 }
 
 TEST(CommandReader, ReadsLinesAsPeopleTypeThem) {
-  EXPECT_EQ(read_all("PING\r\n").commands, (std::vector{Words{"PING"}}));
-  EXPECT_EQ(read_all("  set  a\tb \n").commands, (std::vector{Words{"set", "a", "b"}}));
-  EXPECT_EQ(read_all("set \"a b\" 'c d'\r\n").commands, (std::vector{Words{"set", "a b", "c d"}}));
+  EXPECT_EQ(read_all("PING\r\n").commands, (Commands{Words{"PING"}}));
+  EXPECT_EQ(read_all("  set  a\tb \n").commands, (Commands{Words{"set", "a", "b"}}));
+  EXPECT_EQ(read_all("set \"a b\" 'c d'\r\n").commands, (Commands{Words{"set", "a b", "c d"}}));
   EXPECT_EQ(read_all(R"(echo "a\n\t\"\x41\x4")"
                      "\r\n")
                 .commands,
-            (std::vector{Words{"echo", "a\n\t\"Ax4"}}));
-  EXPECT_EQ(read_all("echo 'it\\'s \\n'\r\n").commands, (std::vector{Words{"echo", "it's \\n"}}));
-  EXPECT_EQ(read_all("echo pre\"fix\" \"\"\r\n").commands,
-            (std::vector{Words{"echo", "prefix", ""}}));
+            (Commands{Words{"echo", "a\n\t\"Ax4"}}));
+  EXPECT_EQ(read_all("echo 'it\\'s \\n'\r\n").commands, (Commands{Words{"echo", "it's \\n"}}));
+  EXPECT_EQ(read_all("echo pre\"fix\" \"\"\r\n").commands, (Commands{Words{"echo", "prefix", ""}}));
 }
 
 TEST(CommandReader, RefusesQuotesThatDoNotMatch) {
@@ -132,7 +132,7 @@ TEST(CommandReader, SaysWhatIsWrongAsRedisDoes) {
 
 TEST(CommandReader, GivesTheCommandsBeforeAnError) {
   const Read result = read_all("PING\r\n*1\r\n$x\r\n");
-  EXPECT_EQ(result.commands, (std::vector{Words{"PING"}}));
+  EXPECT_EQ(result.commands, (Commands{Words{"PING"}}));
   EXPECT_EQ(result.error, "Protocol error: invalid bulk length");
 }
 

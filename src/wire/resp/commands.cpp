@@ -66,14 +66,17 @@ void refuse_unknown(const Exchange& exchange) {
 std::span<const Command> all_commands() { return kCommands; }
 
 const Command* find_command(std::string_view name) {
-  if (name.size() > kLongestName) return nullptr;
+  if (name.empty() || name.size() > kLongestName) return nullptr;
   std::array<char, kLongestName> lowered;
   std::transform(name.begin(), name.end(), lowered.begin(), small);
   const std::string_view wanted(lowered.data(), name.size());
-  const auto* const found =
-      std::lower_bound(kCommands.begin(), kCommands.end(), wanted,
-                       [](const Command& a, std::string_view b) { return a.name < b; });
-  return found != kCommands.end() && found->name == wanted ? found : nullptr;
+  for (const Command& each : kCommands) {
+    if (each.name.size() == wanted.size() && each.name.front() == wanted.front() &&
+        each.name == wanted) {
+      return &each;
+    }
+  }
+  return nullptr;
 }
 
 void run_command(const Exchange& exchange) {

@@ -1,6 +1,5 @@
 #include "wire/resp/throttle.hpp"
 
-#include "base/wide.hpp"
 #include "penstock/clock.hpp"
 #include "store/memory_store.hpp"
 
@@ -9,13 +8,14 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <string>
+#include <vector>
 
 namespace penstock::wire::resp {
 namespace {
 
 using Answer = std::array<std::int64_t, 5>;
-using Nanos = __int128;
+using Nanos = std::int64_t;
 
 constexpr Nanos kSecond = 1'000'000'000;
 
@@ -28,7 +28,7 @@ class CellModel {
   Answer ask(Nanos now, std::int64_t quantity) {
     const Nanos tolerance = interval_ * capacity_;
     const Nanos increment = interval_ * quantity;
-    const Nanos tat = std::max(tat_.value_or(now), now);
+    const Nanos tat = std::max(tat_, now);
     const Nanos new_tat = tat + increment;
     allow_at_ = new_tat - tolerance;
     const bool limited = now < allow_at_;
@@ -38,8 +38,7 @@ class CellModel {
     const Nanos remaining =
         room > -interval_ ? (room / 1000) / std::max<Nanos>(1, interval_ / 1000) : 0;
     const Nanos retry = limited && increment <= tolerance ? seconds(allow_at_ - now) : -1;
-    return {limited ? 1 : 0, capacity_, static_cast<std::int64_t>(remaining),
-            static_cast<std::int64_t>(retry), static_cast<std::int64_t>(seconds(ttl))};
+    return {limited ? 1 : 0, capacity_, remaining, retry, seconds(ttl)};
   }
   // Of the last question.
   [[nodiscard]] Nanos allow_at() const { return allow_at_; }
@@ -51,7 +50,7 @@ class CellModel {
 
   std::int64_t capacity_;
   Nanos interval_;
-  std::optional<Nanos> tat_;
+  Nanos tat_ = 0;  // long ago: a new key
   Nanos allow_at_ = 0;
 };
 
@@ -63,7 +62,7 @@ class CrabModel {
 
   Answer ask(Nanos now, std::int64_t quantity) {
     const Nanos tolerance = interval_ * (burst_ - 1);
-    const Nanos tat = std::max(tat_.value_or(now - interval_), now - interval_);
+    const Nanos tat = std::max(tat_, now - interval_);
     const Nanos new_tat = tat + interval_ * quantity;
     const Nanos allow_at = new_tat - tolerance;
     const bool allowed = now >= allow_at;
@@ -71,15 +70,14 @@ class CrabModel {
     const Nanos current = allowed ? new_tat : tat;
     const Nanos room = tolerance - (current - now);
     const Nanos reset = std::max<Nanos>(0, current - now + tolerance);
-    return {allowed ? 1 : 0, burst_, static_cast<std::int64_t>(room <= 0 ? 0 : room / interval_),
-            static_cast<std::int64_t>(reset / kSecond),
-            allowed ? 0 : static_cast<std::int64_t>((allow_at - now) / kSecond)};
+    return {allowed ? 1 : 0, burst_, room <= 0 ? 0 : room / interval_, reset / kSecond,
+            allowed ? 0 : (allow_at - now) / kSecond};
   }
 
  private:
   std::int64_t burst_;
   Nanos interval_;
-  std::optional<Nanos> tat_;
+  Nanos tat_ = 0;  // long ago: a new key
 };
 
 struct Step {

@@ -65,4 +65,18 @@ void EmbeddedStore::remove(std::string name, base::Deadline /*deadline*/, Answer
   answered(memory_.counters().reset(name));
 }
 
+void EmbeddedStore::look(std::string name, base::Deadline /*deadline*/,
+                         Answered<Counter> answered) {
+  const CounterStore::Content content = memory_.counters().look(name);
+  answered(Counter{
+      .integer = content.integer, .decimal = content.decimal, .lifetime = content.lifetime});
+}
+
+void EmbeddedStore::expire(std::string name, Duration lifetime, Renewal renewal,
+                           base::Deadline /*deadline*/, Answered<bool> answered) {
+  const auto whom =
+      renewal == Renewal::Always ? CounterStore::Whom::All : CounterStore::Whom::Endless;
+  answered(memory_.counters().expire(name, lifetime, whom));
+}
+
 }  // namespace penstock::store

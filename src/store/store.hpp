@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace penstock::store {
@@ -63,6 +64,28 @@ class Store {
                    Answered<std::int64_t> answered) = 0;
   // Forgets the integer and the decimal of this name. Whether there was one.
   virtual void remove(std::string name, base::Deadline deadline, Answered<bool> answered) = 0;
+
+  // Both numbers of a name, each if it is there, and how long the last of them has to live: empty
+  // for as long as it is wanted.
+  struct Counter {
+    std::optional<std::int64_t> integer{};
+    std::optional<std::int64_t> decimal{};
+    std::optional<Duration> lifetime{};
+  };
+  virtual void look(std::string name, base::Deadline deadline, Answered<Counter> answered) = 0;
+  // Both numbers of a name live so long from now on, or only those that had no end to it. Whether
+  // there was one that does.
+  enum class Renewal : std::uint8_t { Always, IfEndless };
+  virtual void expire(std::string name, Duration lifetime, Renewal renewal, base::Deadline deadline,
+                      Answered<bool> answered) = 0;
+
+  // A single check of a subject without the name of a limit, by a store that need not ask anybody
+  // for it; empty from one that has to, and then nothing was asked.
+  [[nodiscard]] virtual std::optional<Decision> check_at_once(std::string_view /*subject*/,
+                                                              const Quota& /*quota*/,
+                                                              Cost /*cost*/) {
+    return std::nullopt;
+  }
 
   // How the store is, for /readyz and metrics; what it knows already, without asking anybody.
   struct Health {

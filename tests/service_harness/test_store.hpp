@@ -59,6 +59,13 @@ class TestStore final : public store::Store {
   void remove(std::string /*name*/, base::Deadline /*deadline*/, Answered<bool> answered) override {
     answered(false);
   }
+  void look(std::string name, base::Deadline deadline, Answered<Counter> answered) override {
+    counts_.look(std::move(name), deadline, std::move(answered));
+  }
+  void expire(std::string name, Duration lifetime, Renewal renewal, base::Deadline deadline,
+              Answered<bool> answered) override {
+    counts_.expire(std::move(name), lifetime, renewal, deadline, std::move(answered));
+  }
   [[nodiscard]] Health health() const override { return {}; }
 
   // What a look at this count says.

@@ -100,6 +100,9 @@ bench: deps build ## the figures of docs/performance.md
 	tools/bench.sh $(PROGRAM)
 	bench/http_compare.sh build/release
 
+interop: deps build ## a real Envoy, of PyPI, asks the daemon
+	tools/interop.sh $(PROGRAM)
+
 install: build ## install to PREFIX (/usr/local), below DESTDIR if set
 	cmake --install build/release --prefix '$(PREFIX)'
 

@@ -190,7 +190,7 @@ class HitsTest(GrpcCase):
 
     def test_a_limit_of_the_request_stands_in_place_of_the_rules(self):
         mine = (self.key("i"), {"limit": (2, HOUR)})
-        codes = [self.client.ask("edge", total).overall_code for _ in range(3)]
+        codes = [self.client.ask("edge", mine).overall_code for _ in range(3)]
         self.assertEqual(codes, [OK, OK, OVER_LIMIT])
 
 

@@ -39,7 +39,8 @@ ARROWS = {
     "net": ["rules"],  # whose addresses and names of files it takes
     "http2": ["base"],
     "wire/http": ["service", "telemetry", "net"],
-    "wire/grpc": ["service", "telemetry", "net", "http2"],
+    # wire/http: what it tells clients of HTTP, Envoy tells them in our words
+    "wire/grpc": ["service", "telemetry", "net", "http2", "wire/http"],
     "wire/resp": ["service", "telemetry", "net", "resp"],
     "gateway": ["wire/http", "http2"],
     "bench": [],
@@ -91,8 +92,10 @@ HOMES = {
     "hiredis/": {"resp"},
     "yaml-cpp/": {"rules"},
     "spdlog/": {"telemetry"},
-    "nghttp2/": {"http2", "bench"},
-    "google/protobuf/": {"wire/grpc"},
+    "nghttp2/": {"http2", "bench", "tests"},
+    "google/protobuf/": {"wire/grpc", "tests"},
+    "envoy/": {"wire/grpc", "tests"},  # what protoc makes of proto/
+    "grpc/": {"wire/grpc", "tests"},  # the same
     "cpuid.h": {"base"},  # can the counter of the processor be trusted as a clock?
     "x86intrin.h": {"base"},  # to read that counter
     "immintrin.h": {"store"},  # the AES instructions of its hash

@@ -153,6 +153,16 @@ void ServerSession::Parts::set_frame_callbacks(nghttp2_session_callbacks* out) {
         if (open != nullptr && open->events != nullptr) open->events->on_end();
         return 0;
       });
+  nghttp2_session_callbacks_set_on_frame_send_callback(
+      out, [](nghttp2_session* session, const nghttp2_frame* frame, void* user) {
+        const bool has_stream_end =
+            frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
+        if (!has_stream_end || !has_flag(frame->hd, NGHTTP2_FLAG_END_STREAM)) return 0;
+        if (nghttp2_session_get_stream_remote_close(session, frame->hd.stream_id) != 0) return 0;
+        static_cast<Parts*>(user)->note(nghttp2_submit_rst_stream(
+            session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR));
+        return 0;
+      });
 }
 
 bool ServerSession::Parts::make_session() {

@@ -62,7 +62,8 @@ class ServerSession {
   [[nodiscard]] std::size_t open_streams() const noexcept;
 
   // The whole answer when there is no body; else its head, and `body` is asked for the rest until
-  // it ends or the stream is closed. The first of `head` is ":status". REQUIRES: once per stream.
+  // it ends or the stream is closed. The first of `head` is ":status". A client that is still
+  // sending its request at the end is told to stop. REQUIRES: once per stream.
   void respond(StreamId stream, std::span<const Field> head, BodySource* body = nullptr);
   // An interim answer: 100, 103.
   void inform(StreamId stream, std::span<const Field> head);

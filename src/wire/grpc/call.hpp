@@ -80,9 +80,9 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
   http2::StreamId stream_ = 0;
   Method method_{};
   State state_ = State::Spare;
-  bool started_ = false;   // the answer
-  bool ended_ = false;     // the answer is complete
-  bool closed_ = false;    // while Asking
+  bool started_ = false;  // the answer
+  bool ended_ = false;    // the answer is complete
+  bool closed_ = false;   // while Asking
   base::Deadline deadline_{};
   MessageReader reader_;
   std::string out_;

@@ -66,13 +66,20 @@ void write_status(const EnvoyStatus& status, RateLimitResponse::DescriptorStatus
   if (applied.rule != nullptr) limit.set_name(applied.rule->given_name);
 }
 
-void add_headers(RateLimitResponse& out, const http::HeaderFields& fields) {
-  for (const auto& [name, value] : fields) {
-    auto& header = *out.add_response_headers_to_add();
-    header.set_key(name);
-    header.set_value(value);
+// Adds header fields to a message.
+class MessageSink final : public http::FieldSink {
+ public:
+  explicit MessageSink(RateLimitResponse& out) : out_(out) {}
+
+  [[nodiscard]] std::string& add(std::string_view name) override {
+    auto& header = *out_.add_response_headers_to_add();
+    header.set_key(name.data(), name.size());
+    return *header.mutable_value();
   }
-}
+
+ private:
+  RateLimitResponse& out_;
+};
 
 }  // namespace
 
@@ -99,27 +106,31 @@ Status read_request(const RateLimitRequest& message, rules::Request& out) {
   return {};
 }
 
-void write_response(const service::Answer& answer, std::size_t descriptors,
-                    const rules::Request* request, std::span<const rules::HeaderDraft> drafts,
-                    RateLimitResponse& out) {
+RateLimitResponse& ResponseWriter::write(const service::Answer& answer,
+                                         const rules::Request* request) {
+  RateLimitResponse& out = response_;
   out.Clear();
   out.set_overall_code(answer.allowed ? RateLimitResponse::OK : RateLimitResponse::OVER_LIMIT);
-  for (std::size_t i = 0; i < descriptors; ++i) {
+  for (std::size_t i = 0; i < answer.match.descriptors.size(); ++i) {
     write_status(http::envoy_status(answer, i, request), *out.add_statuses());
   }
-  if (answer.allowed && drafts.empty()) return;
-  const http::Verdict verdict = http::verdict_of(answer, {});
-  http::HeaderFields fields;
-  if (answer.allowed) {
-    http::add_rate_headers(fields, drafts, http::rate_facts(verdict));
-  } else {
-    // What Envoy answers its client with, whatever the reason, unless it is told otherwise.
-    constexpr unsigned kTooManyRequests = 429;
-    http::Response refusal = http::refusal(verdict, kTooManyRequests, drafts);
-    fields = std::move(refusal.fields);
-    out.set_raw_body(std::move(refusal.body));
+  if (!answer.allowed) {
+    write_refusal(answer);
+  } else if (!drafts_.empty()) {
+    MessageSink sink(out);
+    http::put_rate_facts(answer, facts_);
+    http::add_rate_headers(sink, drafts_, facts_);
   }
-  add_headers(out, fields);
+  return out;
+}
+
+void ResponseWriter::write_refusal(const service::Answer& answer) {
+  // What Envoy answers its client with, whatever the reason, unless it is told otherwise.
+  constexpr unsigned kTooManyRequests = 429;
+  http::Response refusal = http::refusal(http::verdict_of(answer, {}), kTooManyRequests, drafts_);
+  MessageSink sink(response_);
+  for (const auto& [name, value] : refusal.fields) sink.add(name) = value;
+  response_.set_raw_body(std::move(refusal.body));
 }
 
 void write_metadata(const RateLimitRequest& message, google::protobuf::Struct& out) {

@@ -4,12 +4,14 @@
 #include "rules/settings.hpp"
 #include "service/answer.hpp"
 #include "wire/grpc/status.hpp"
+#include "wire/http/rate_headers.hpp"
 
 #include <envoy/service/ratelimit/v3/rls.pb.h>
 
-#include <span>
+#include <utility>
+#include <vector>
 
-// Envoy's messages from and to what the service understands. Pure functions.
+// Envoy's messages from and to what the service understands, without I/O.
 namespace penstock::wire::grpc {
 
 using RateLimitRequest = envoy::service::ratelimit::v3::RateLimitRequest;
@@ -23,12 +25,25 @@ using RateLimitResponse = envoy::service::ratelimit::v3::RateLimitResponse;
 //                     needs
 [[nodiscard]] Status read_request(const RateLimitRequest& message, rules::Request& out);
 
-// One status for each descriptor, and in a refusal the body for the client of Envoy: always, with
-// its Content-Type and Retry-After. `drafts` says which header fields tell clients what is left.
-// `request` is needed when wire::http::shares_counts(answer).
-void write_response(const service::Answer& answer, std::size_t descriptors,
-                    const rules::Request* request, std::span<const rules::HeaderDraft> drafts,
-                    RateLimitResponse& out);
+// How answers are written; keeps its buffers from one to the next.
+class ResponseWriter {
+ public:
+  // `drafts` says which header fields tell clients what is left.
+  explicit ResponseWriter(std::vector<rules::HeaderDraft> drafts) : drafts_(std::move(drafts)) {}
+
+  // One status for each descriptor, and in a refusal the body for the client of Envoy: always, with
+  // its Content-Type and Retry-After. `request` is needed when http::shares_counts(answer). Valid
+  // until the next.
+  [[nodiscard]] RateLimitResponse& write(const service::Answer& answer,
+                                         const rules::Request* request);
+
+ private:
+  void write_refusal(const service::Answer& answer);
+
+  std::vector<rules::HeaderDraft> drafts_;
+  RateLimitResponse response_;
+  http::RateFacts facts_{};
+};
 
 // What was asked, for Envoy's access log: domain, descriptors, hitsAddend.
 void write_metadata(const RateLimitRequest& message, google::protobuf::Struct& out);

@@ -3,7 +3,7 @@
 #include "wire/grpc/call.hpp"
 #include "wire/http/envoy_status.hpp"
 
-#include <utility>
+#include <memory>
 
 namespace penstock::wire::grpc {
 namespace {
@@ -21,14 +21,14 @@ Status parse(const Call& call, RateLimitRequest& message, rules::Request& reques
 
 }  // namespace
 
-RateLimiter::RateLimiter(service::Service& service, RateLimiterOptions options)
-    : service_(service), options_(std::move(options)) {}
+RateLimiter::RateLimiter(service::Service& service, const RateLimiterOptions& options)
+    : service_(service), writer_(options.headers), dynamic_metadata_(options.dynamic_metadata) {}
 
 void RateLimiter::ask(Call& call) {
   const Status read = parse(call, message_, request_);
   if (!read.ok()) return call.end(read);
   request_of_ = &call;
-  if (options_.dynamic_metadata) {
+  if (dynamic_metadata_) {
     call.metadata = std::make_unique<google::protobuf::Struct>();
     write_metadata(message_, *call.metadata);
   }
@@ -51,9 +51,9 @@ void RateLimiter::answer(Call& call, const service::Answer& answer) {
   if (request == nullptr && http::shares_counts(answer) && parse(call, message, again).ok()) {
     request = &again;
   }
-  write_response(answer, answer.match.descriptors.size(), request, options_.headers, response_);
-  if (call.metadata != nullptr) response_.mutable_dynamic_metadata()->Swap(call.metadata.get());
-  call.send(response_);
+  RateLimitResponse& response = writer_.write(answer, request);
+  if (call.metadata != nullptr) response.mutable_dynamic_metadata()->Swap(call.metadata.get());
+  call.send(response);
   call.end({});
 }
 

@@ -24,7 +24,7 @@ struct RateLimiterOptions {
 class RateLimiter {
  public:
   // `service` outlives the limiter, or is not asked any more.
-  RateLimiter(service::Service& service, RateLimiterOptions options);
+  RateLimiter(service::Service& service, const RateLimiterOptions& options);
 
   // Answers, perhaps before it returns.
   void ask(Call& call);
@@ -33,11 +33,11 @@ class RateLimiter {
   void answer(Call& call, const service::Answer& answer);
 
   service::Service& service_;
-  RateLimiterOptions options_;
+  ResponseWriter writer_;
+  bool dynamic_metadata_;
   RateLimitRequest message_;
   rules::Request request_{};          // its texts are those of message_
   const Call* request_of_ = nullptr;  // whose they are, while the service is being asked
-  RateLimitResponse response_;
 };
 
 }  // namespace penstock::wire::grpc

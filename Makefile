@@ -97,6 +97,7 @@ bench: deps build ## the figures of docs/performance.md
 	$(BUILD) release --target penstock_micro_bench penstock_http_bench_server
 	tools/bench.sh $(PROGRAM)
 	bench/http_compare.sh build/release
+	bench/resp_compare.sh build/release
 
 install: build ## install to PREFIX (/usr/local), below DESTDIR if set
 	cmake --install build/release --prefix '$(PREFIX)'

@@ -222,7 +222,7 @@ class StartTest(unittest.TestCase):
         with Daemon(text) as daemon:
             with self.assertRaises(redis.AuthenticationError):
                 redis.Redis(port=daemon.resp_port).ping()
-            with self.assertRaises(redis.AuthenticationError):
+            with self.assertRaisesRegex(redis.ResponseError, "WRONGPASS"):
                 redis.Redis(port=daemon.resp_port, password="wrong").ping()
             for user in (None, "default"):
                 client = redis.Redis(port=daemon.resp_port, username=user, password="sesame")

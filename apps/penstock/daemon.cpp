@@ -1,5 +1,6 @@
 #include "apps/penstock/daemon.hpp"
 
+#include "apps/penstock/store_arguments.hpp"
 #include "penstock/version.hpp"
 #include "service/metric_sources.hpp"
 #include "telemetry/process_numbers.hpp"
@@ -119,6 +120,7 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
   note(old.store_url != now.store_url, "store.url");
   note(old.redis.timeout != now.redis.timeout, "store.timeout");
   note(old.redis.key_prefix != now.redis.key_prefix, "store.key_prefix");
+  note(old.audit_every != now.audit_every, "store.audit_every");
   note(old.nodes != now.nodes, "nodes");
   note(old.headers != now.headers, "server.headers");
   note(old.trusted_proxies != now.trusted_proxies, "server.trusted_proxies");
@@ -164,6 +166,7 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
   metrics_.add_source(service::memory_source(memory_));
   metrics_.add_source(service::membership_source(members_));
   metrics_.add_source(telemetry::report_process);
+  metrics_.set(telemetry::metrics::kOrphanKeys, 0);
   show_configuration(true);
 }
 
@@ -212,9 +215,13 @@ void Daemon::run() {
   repeat(beat_timer_, service::Heartbeat::kEvery, &Daemon::beat);
   look_at_workers();
   beat();
+  if (configuration_.settings.store_url != kMemoryStore && configuration_.settings.audit_every) {
+    auditor_ = std::make_unique<StoreAuditor>(configuration_.settings, node_, metrics_, log_);
+  }
   log_.info("serving", {{"workers", std::to_string(workers_.size())},
                         {"rules", std::to_string(configuration_.rules->rules().size())}});
   loop_.run();
+  auditor_.reset();
   log_.info("ended");
 }
 

@@ -95,9 +95,9 @@ HOMES = {
     "spdlog/": {"telemetry"},
     "nghttp2/": {"http2", "bench", "tests"},
     "google/protobuf/": {"wire/grpc", "tests"},
-    "envoy/": {"wire/grpc", "tests"},  # what protoc makes of proto/
+    "envoy/": {"wire/grpc", "bench", "tests"},  # what protoc makes of proto/
     "grpc/": {"wire/grpc", "tests"},  # the same
-    "grpcpp/": {"tests"},  # a client that is not ours
+    "grpcpp/": {"bench", "tests"},  # what the gRPC door is compared with, a client that is not ours
     "cpuid.h": {"base"},  # can the counter of the processor be trusted as a clock?
     "x86intrin.h": {"base"},  # to read that counter
     "immintrin.h": {"store"},  # the AES instructions of its hash

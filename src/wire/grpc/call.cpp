@@ -123,17 +123,23 @@ bool Call::heard() {
 }
 
 void Call::send(const google::protobuf::MessageLite& message) {
-  const std::size_t size = message.ByteSizeLong();
+  static_cast<void>(message.AppendToString(&begin_message()));  // all fields are optional
+  send_message();
+}
+
+std::string& Call::begin_message() {
   if (sent_ == out_.size()) {
     out_.clear();
     sent_ = 0;
   }
-  const std::size_t front = out_.size();
-  out_.resize(front + kPrefix + size);
-  char* const place = out_.data() + front;
-  write_prefix(place, static_cast<std::uint32_t>(size));
-  message.SerializeWithCachedSizesToArray(
-      static_cast<std::uint8_t*>(static_cast<void*>(place + kPrefix)));
+  message_ = out_.size();
+  out_.append(kPrefix, '\0');
+  return out_;
+}
+
+void Call::send_message() {
+  write_prefix(out_.data() + message_,
+               static_cast<std::uint32_t>(out_.size() - message_ - kPrefix));
   http2::ServerSession& session = conversation_->session();
   if (started_) {
     session.resume(stream_);

@@ -49,6 +49,9 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
 
   // For those who answer at once:
   void send(const google::protobuf::MessageLite& message);
+  // The same in two steps: what is appended to the text in between is the message.
+  [[nodiscard]] std::string& begin_message();
+  void send_message();
   void end(const Status& status);  // the last; does nothing the second time
 
   // For those who answer more than once.
@@ -87,6 +90,7 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
   MessageReader reader_;
   std::string out_;
   std::size_t sent_ = 0;
+  std::size_t message_ = 0;  // where the last one begins
   Status status_{};
   std::array<http2::Field, 2> trailers_{};
 };

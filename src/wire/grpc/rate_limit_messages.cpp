@@ -2,8 +2,6 @@
 
 #include "wire/http/check_body.hpp"
 #include "wire/http/envoy_status.hpp"
-#include "wire/http/rate_headers.hpp"
-#include "wire/http/verdict.hpp"
 
 #include <algorithm>
 #include <string>
@@ -11,7 +9,6 @@
 namespace penstock::wire::grpc {
 namespace {
 
-using http::EnvoyStatus;
 using http::EnvoyUnit;
 using DescriptorMessage = envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
 
@@ -51,36 +48,6 @@ Status read_descriptor(const DescriptorMessage& message, int place, rules::Descr
   return {};
 }
 
-void write_status(const EnvoyStatus& status, RateLimitResponse::DescriptorStatus& out) {
-  out.set_code(status.over ? RateLimitResponse::OVER_LIMIT : RateLimitResponse::OK);
-  out.set_limit_remaining(status.remaining);
-  if (status.until_reset.count() > 0) {
-    out.mutable_duration_until_reset()->set_seconds(status.until_reset.count());
-  }
-  if (status.limit == nullptr) return;
-  const rules::Applied& applied = status.limit->applied;
-  RateLimitResponse::RateLimit& limit = *out.mutable_current_limit();
-  limit.set_requests_per_unit(applied.check.quota.limit());
-  limit.set_unit(
-      static_cast<RateLimitResponse::RateLimit::Unit>(http::unit_of(applied.check.quota.period())));
-  if (applied.rule != nullptr) limit.set_name(applied.rule->given_name);
-}
-
-// Adds header fields to a message.
-class MessageSink final : public http::FieldSink {
- public:
-  explicit MessageSink(RateLimitResponse& out) : out_(out) {}
-
-  [[nodiscard]] std::string& add(std::string_view name) override {
-    auto& header = *out_.add_response_headers_to_add();
-    header.set_key(name.data(), name.size());
-    return *header.mutable_value();
-  }
-
- private:
-  RateLimitResponse& out_;
-};
-
 }  // namespace
 
 Status read_request(const RateLimitRequest& message, rules::Request& out) {
@@ -104,33 +71,6 @@ Status read_request(const RateLimitRequest& message, rules::Request& out) {
     if (!read.ok()) return read;
   }
   return {};
-}
-
-RateLimitResponse& ResponseWriter::write(const service::Answer& answer,
-                                         const rules::Request* request) {
-  RateLimitResponse& out = response_;
-  out.Clear();
-  out.set_overall_code(answer.allowed ? RateLimitResponse::OK : RateLimitResponse::OVER_LIMIT);
-  for (std::size_t i = 0; i < answer.match.descriptors.size(); ++i) {
-    write_status(http::envoy_status(answer, i, request), *out.add_statuses());
-  }
-  if (!answer.allowed) {
-    write_refusal(answer);
-  } else if (!drafts_.empty()) {
-    MessageSink sink(out);
-    http::put_rate_facts(answer, facts_);
-    http::add_rate_headers(sink, drafts_, facts_);
-  }
-  return out;
-}
-
-void ResponseWriter::write_refusal(const service::Answer& answer) {
-  // What Envoy answers its client with, whatever the reason, unless it is told otherwise.
-  constexpr unsigned kTooManyRequests = 429;
-  http::Response refusal = http::refusal(http::verdict_of(answer, {}), kTooManyRequests, drafts_);
-  MessageSink sink(response_);
-  for (const auto& [name, value] : refusal.fields) sink.add(name) = value;
-  response_.set_raw_body(std::move(refusal.body));
 }
 
 void write_metadata(const RateLimitRequest& message, google::protobuf::Struct& out) {

@@ -4,6 +4,7 @@
 #include "wire/http/envoy_status.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace penstock::wire::grpc {
 namespace {
@@ -45,15 +46,14 @@ void RateLimiter::ask(Call& call) {
 
 void RateLimiter::answer(Call& call, const service::Answer& answer) {
   // Not in message_: it may be that of a call which is being asked for.
-  RateLimitRequest message;
+  std::optional<RateLimitRequest> message;
   rules::Request again;
   const rules::Request* request = request_of_ == &call ? &request_ : nullptr;
-  if (request == nullptr && http::shares_counts(answer) && parse(call, message, again).ok()) {
-    request = &again;
+  if (request == nullptr && http::shares_counts(answer)) {
+    if (parse(call, message.emplace(), again).ok()) request = &again;
   }
-  RateLimitResponse& response = writer_.write(answer, request);
-  if (call.metadata != nullptr) response.mutable_dynamic_metadata()->Swap(call.metadata.get());
-  call.send(response);
+  writer_.write(answer, request, call.metadata.get(), call.begin_message());
+  call.send_message();
   call.end({});
 }
 

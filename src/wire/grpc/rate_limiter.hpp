@@ -4,6 +4,7 @@
 #include "rules/settings.hpp"
 #include "service/service.hpp"
 #include "wire/grpc/rate_limit_messages.hpp"
+#include "wire/grpc/response_writer.hpp"
 
 #include <memory>
 #include <vector>

@@ -1,0 +1,131 @@
+#include "wire/grpc/response_writer.hpp"
+
+#include "wire/grpc/wire_writer.hpp"
+#include "wire/http/envoy_status.hpp"
+#include "wire/http/verdict.hpp"
+
+#include <string_view>
+
+namespace penstock::wire::grpc {
+namespace {
+
+// The fields of proto/envoy/service/ratelimit/v3/rls.proto.
+namespace response {
+constexpr unsigned kOverallCode = 1;
+constexpr unsigned kStatuses = 2;
+constexpr unsigned kResponseHeadersToAdd = 3;
+constexpr unsigned kRawBody = 5;
+constexpr unsigned kDynamicMetadata = 6;
+}  // namespace response
+namespace descriptor_status {
+constexpr unsigned kCode = 1;
+constexpr unsigned kCurrentLimit = 2;
+constexpr unsigned kLimitRemaining = 3;
+constexpr unsigned kDurationUntilReset = 4;
+}  // namespace descriptor_status
+namespace rate_limit {
+constexpr unsigned kRequestsPerUnit = 1;
+constexpr unsigned kUnit = 2;
+constexpr unsigned kName = 3;
+}  // namespace rate_limit
+namespace duration {
+constexpr unsigned kSeconds = 1;
+}
+namespace header_value {
+constexpr unsigned kKey = 1;
+constexpr unsigned kValue = 2;
+}  // namespace header_value
+
+constexpr std::uint64_t kOk = 1;
+constexpr std::uint64_t kOverLimit = 2;
+
+void write_limit(WireWriter& writer, const rules::Applied& applied) {
+  const std::size_t start = writer.begin(descriptor_status::kCurrentLimit);
+  const Quota& quota = applied.check.quota;
+  writer.number(rate_limit::kRequestsPerUnit, quota.limit());
+  writer.number(rate_limit::kUnit, static_cast<std::uint64_t>(http::unit_of(quota.period())));
+  if (applied.rule != nullptr) writer.bytes(rate_limit::kName, applied.rule->given_name);
+  writer.end(start);
+}
+
+void write_status(WireWriter& writer, const http::EnvoyStatus& status) {
+  const std::size_t start = writer.begin(response::kStatuses);
+  writer.number(descriptor_status::kCode, status.over ? kOverLimit : kOk);
+  if (status.limit != nullptr) write_limit(writer, status.limit->applied);
+  writer.number(descriptor_status::kLimitRemaining, status.remaining);
+  if (status.until_reset.count() > 0) {
+    const std::size_t inner = writer.begin(descriptor_status::kDurationUntilReset);
+    writer.number(duration::kSeconds, static_cast<std::uint64_t>(status.until_reset.count()));
+    writer.end(inner);
+  }
+  writer.end(start);
+}
+
+// Writes each header field when the next one begins, or at its own end.
+class MessageSink final : public http::FieldSink {
+ public:
+  MessageSink(std::string& out, std::string& value) : writer_(out), value_(value) {}
+  ~MessageSink() override { flush(); }
+  MessageSink(const MessageSink&) = delete;
+  MessageSink& operator=(const MessageSink&) = delete;
+
+  // REQUIRES: the name lives until the next.
+  [[nodiscard]] std::string& add(std::string_view name) override {
+    flush();
+    name_ = name;
+    value_.clear();
+    return value_;
+  }
+
+ private:
+  void flush() {
+    if (name_.empty()) return;
+    const std::size_t start = writer_.begin(response::kResponseHeadersToAdd);
+    writer_.bytes(header_value::kKey, name_);
+    writer_.bytes(header_value::kValue, value_);
+    writer_.end(start);
+  }
+
+  WireWriter writer_;
+  std::string& value_;
+  std::string_view name_;
+};
+
+}  // namespace
+
+void ResponseWriter::write(const service::Answer& answer, const rules::Request* request,
+                           const google::protobuf::Struct* metadata, std::string& out) {
+  WireWriter writer(out);
+  writer.number(response::kOverallCode, answer.allowed ? kOk : kOverLimit);
+  for (std::size_t i = 0; i < answer.match.descriptors.size(); ++i) {
+    write_status(writer, http::envoy_status(answer, i, request));
+  }
+  if (!answer.allowed) {
+    write_refusal(answer, out);
+  } else if (!drafts_.empty()) {
+    write_headers(answer, out);
+  }
+  if (metadata != nullptr) {
+    writer.field_of(response::kDynamicMetadata, metadata->SerializeAsString());
+  }
+}
+
+void ResponseWriter::write_headers(const service::Answer& answer, std::string& out) {
+  MessageSink sink(out, value_);
+  http::put_rate_facts(answer, facts_);
+  http::add_rate_headers(sink, drafts_, facts_);
+}
+
+void ResponseWriter::write_refusal(const service::Answer& answer, std::string& out) {
+  // What Envoy answers its client with, whatever the reason, unless it is told otherwise.
+  constexpr unsigned kTooManyRequests = 429;
+  const http::Response refusal =
+      http::refusal(http::verdict_of(answer, {}), kTooManyRequests, drafts_);
+  {
+    MessageSink sink(out, value_);
+    for (const auto& [name, value] : refusal.fields) sink.add(name) = value;
+  }
+  WireWriter(out).bytes(response::kRawBody, refusal.body);
+}
+
+}  // namespace penstock::wire::grpc

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "rules/request.hpp"
+#include "rules/settings.hpp"
+#include "service/answer.hpp"
+#include "wire/http/rate_headers.hpp"
+
+#include <google/protobuf/struct.pb.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace penstock::wire::grpc {
+
+// Writes RateLimitResponse. By hand: half of the work of a call was to fill a message of protobuf
+// and to serialise it; the tests read with protobuf what is written here. Keeps its buffers from
+// one answer to the next.
+class ResponseWriter {
+ public:
+  // `drafts` says which header fields tell clients what is left.
+  explicit ResponseWriter(std::vector<rules::HeaderDraft> drafts) : drafts_(std::move(drafts)) {}
+
+  // Appends the message. One status for each descriptor, and in a refusal the body for the client
+  // of Envoy: always, with its Content-Type and Retry-After. `request` is needed when
+  // http::shares_counts(answer); `metadata` may be null.
+  void write(const service::Answer& answer, const rules::Request* request,
+             const google::protobuf::Struct* metadata, std::string& out);
+
+ private:
+  void write_headers(const service::Answer& answer, std::string& out);
+  void write_refusal(const service::Answer& answer, std::string& out);
+
+  std::vector<rules::HeaderDraft> drafts_;
+  http::RateFacts facts_{};
+  std::string value_;  // of the header field that is being written
+};
+
+}  // namespace penstock::wire::grpc

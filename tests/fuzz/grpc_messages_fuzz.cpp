@@ -1,0 +1,78 @@
+// libFuzzer: the body of a call in any portions. Whatever comes, the reader stays within its limit
+// and reads the same as from the whole; what protobuf takes for a request is read, and refused or
+// within limits.
+
+#include "wire/grpc/message_reader.hpp"
+#include "wire/grpc/rate_limit_messages.hpp"
+#include "wire/grpc/timeout.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace penstock::wire::grpc;
+using Progress = MessageReader::Progress;
+
+constexpr std::size_t kMaxMessage = 2000;
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+void read_message(std::string_view bytes) {
+  RateLimitRequest message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return;
+  penstock::rules::Request request;
+  const Status status = read_request(message, request);
+  if (!status.ok()) {
+    check(!status.message.empty());
+    return;
+  }
+  check(!request.domain.empty() && !request.descriptors.empty());
+  check(request.descriptors.size() == static_cast<std::size_t>(message.descriptors_size()));
+  google::protobuf::Struct metadata;
+  write_metadata(message, metadata);
+}
+
+std::string read_in_portions(std::string_view bytes, std::size_t portion) {
+  MessageReader reader;
+  reader.begin(kMaxMessage);
+  std::string seen;
+  while (!bytes.empty()) {
+    const std::size_t size = std::min(portion, bytes.size());
+    reader.add(bytes.substr(0, size));
+    bytes.remove_prefix(size);
+    for (Progress progress = reader.peek(); progress != Progress::NeedMore;
+         progress = reader.peek()) {
+      seen += std::to_string(static_cast<int>(progress)) + ";";
+      if (progress != Progress::Message) return seen;
+      check(reader.message().size() <= kMaxMessage);
+      seen += reader.message();
+      read_message(reader.message());
+      reader.pop();
+    }
+  }
+  return seen;
+}
+
+}  // namespace
+
+// libFuzzer's name for it.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return 0;
+  const std::string_view bytes(static_cast<const char*>(static_cast<const void*>(data + 1)),
+                               size - 1);
+  const std::string whole = read_in_portions(bytes, bytes.size());
+  const std::string parts = read_in_portions(bytes, std::size_t{data[0]} + 1);
+  check(whole == parts);
+  static_cast<void>(parse_timeout(bytes));
+  read_message(bytes);
+  return 0;
+}

@@ -1,0 +1,87 @@
+// libFuzzer: bytes of a client of HTTP/2 in any portions; the preface is given. Whatever comes, the
+// session ends or goes on, its streams are bounded, and every stream that began is closed once.
+
+#include "http2/server_session.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace penstock::http2;
+
+constexpr std::uint32_t kMaxStreams = 8;
+constexpr std::array kHead{lasting_field(":status", "200")};
+constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+// Sends back what it gets.
+class Echo final : public StreamEvents, public BodySource {
+ public:
+  void on_data(std::string_view bytes) override {
+    check(!closed);
+    received += bytes.size();
+  }
+  void on_end() override { check(!closed); }
+  void on_closed(ErrorCode /*why*/) override {
+    check(!closed);
+    closed = true;
+  }
+  [[nodiscard]] Portion read(std::span<char> room) override {
+    check(!closed);
+    const std::size_t size = std::min(room.size(), received);
+    std::fill_n(room.begin(), size, 'x');
+    received -= size;
+    return {.size = size, .after = received > 0 ? After::More : After::End};
+  }
+
+  std::size_t received = 0;
+  bool closed = false;
+};
+
+class Requests final : public RequestEvents {
+ public:
+  StreamEvents* on_request(StreamId stream, const RequestHead& head) override {
+    check(head.fields.size() < 1000);
+    Echo& echo = *streams.emplace_back(std::make_unique<Echo>());
+    session->respond(stream, kHead, &echo);
+    return &echo;
+  }
+
+  ServerSession* session = nullptr;
+  std::vector<std::unique_ptr<Echo>> streams;
+};
+
+}  // namespace
+
+// libFuzzer's name for it.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return 0;
+  const std::size_t portion = std::size_t{data[0]} + 1;
+  std::string_view bytes(static_cast<const char*>(static_cast<const void*>(data + 1)), size - 1);
+  Requests requests;
+  ServerSession session(requests,
+                        {.max_streams = kMaxStreams,
+                         .windows = data[0] % 2 == 0 ? Windows::Manual : Windows::Automatic});
+  requests.session = &session;
+  check(session.receive(kPreface, {}));
+  while (!bytes.empty() && !session.is_finished()) {
+    const std::size_t taken = std::min(portion, bytes.size());
+    if (!session.receive(bytes.substr(0, taken), {})) break;
+    bytes.remove_prefix(taken);
+    static_cast<void>(session.take_output());
+    check(session.open_streams() <= kMaxStreams);
+  }
+  return 0;
+}

@@ -1,5 +1,6 @@
 #include "net/secret.hpp"
 
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <string>

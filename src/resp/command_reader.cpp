@@ -56,9 +56,10 @@ std::span<char> CommandReader::room() {
   const std::size_t kept = end_ - start_;
   const std::size_t wanted = wanted_capacity(kept);
   if (wanted != capacity_) {
-    std::unique_ptr<char[]> larger = std::make_unique_for_overwrite<char[]>(wanted);
-    if (kept > 0) std::memcpy(larger.get(), bytes_.get() + start_, kept);
-    bytes_ = std::move(larger);
+    // NOLINTNEXTLINE(modernize-avoid-c-arrays)
+    Bytes other = std::make_unique_for_overwrite<char[]>(wanted);
+    if (kept > 0) std::memcpy(other.get(), bytes_.get() + start_, kept);
+    bytes_ = std::move(other);
     capacity_ = wanted;
   } else if (kept > 0 && start_ > 0) {
     std::memmove(bytes_.get(), bytes_.get() + start_, kept);

@@ -59,6 +59,8 @@ class CommandReader {
     std::size_t offset;
     std::size_t size;
   };
+  // Not cleared. NOLINTNEXTLINE(modernize-avoid-c-arrays)
+  using Bytes = std::unique_ptr<char[]>;
   enum class Stage : std::uint8_t { Nothing, Inline, Length, Bulk };
   enum class Step : std::uint8_t { Goes, WantsMore, Broken, Ready };
 
@@ -74,7 +76,7 @@ class CommandReader {
   void finish();
 
   CommandLimits limits_;
-  std::unique_ptr<char[]> bytes_{};
+  Bytes bytes_{};
   std::size_t capacity_ = 0;
   std::size_t start_ = 0;   // of the command that is read
   std::size_t cursor_ = 0;  // what has been understood

@@ -4,6 +4,7 @@
 #include "servers/process.hpp"
 #include "servers/temp_directory.hpp"
 #include "servers/test_certificates.hpp"
+#include "servers/wait.hpp"
 
 #include <gtest/gtest.h>
 #include <hiredis/hiredis.h>
@@ -89,8 +90,7 @@ TEST(RespClients, PipelinesReachTheStoreTogether) {
   for (int i = 0; i < 100; ++i) redisAppendCommand(context.get(), "CL.THROTTLE user 999 1 1 1");
   int done = 0;
   while (done == 0) redisBufferWrite(context.get(), &done);
-  while (server.waiting() < 100) {
-  }
+  servers::wait_until("all of them", [&] { return server.waiting() == 100; });
   server.answer_all();
   for (int i = 0; i < 100; ++i) {
     EXPECT_TRUE(next_reply(context.get()).starts_with("[0 1000 " + std::to_string(999 - i)));

@@ -231,7 +231,6 @@ std::string text_of(const Result<store::Store::Counter>& counter) {
 }
 
 TEST_P(StoreAdapter, CountersAreLookedAtAndGetALifetime) {
-  using Kind = AnyStore::Kind;
   using Renewal = store::Store::Renewal;
   using std::chrono::hours;
   const auto look = [&] { return text_of(store_->look("visits")); };

@@ -7,8 +7,8 @@
 -- O(1). `now` is not needed.
 local answer = {}
 for i = 1, 2 do
-  local found = redis.call('HMGET', KEYS[i], 'v', 'p')
-  answer[2 * i - 1] = found[1]
-  answer[2 * i] = found[2] and -1 or math.max(0, redis.call('PTTL', KEYS[i]))
+  local is_endless = redis.call('HEXISTS', KEYS[i], 'p') == 1
+  answer[2 * i - 1] = redis.call('HGET', KEYS[i], 'v')
+  answer[2 * i] = is_endless and -1 or math.max(0, redis.call('PTTL', KEYS[i]))
 end
 return answer

@@ -1,9 +1,7 @@
 #include "http_api/test_calls.hpp"
-#include "wire/http/access.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
-#include <rapidcheck/gtest.h>
 
 namespace penstock::wire::http {
 namespace {

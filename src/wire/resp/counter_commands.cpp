@@ -194,15 +194,15 @@ void get(const Exchange& exchange) {
 
 // DEL name …: how many there were.
 void del(const Exchange& exchange) {
-  count_names(exchange, [&](std::string name, auto answered) {
-    exchange.store().remove(std::move(name), exchange.deadline(), std::move(answered));
+  count_names(exchange, [&](const std::string& name, auto answered) {
+    exchange.store().remove(name, exchange.deadline(), std::move(answered));
   });
 }
 
 // EXISTS name …: how many there are; a name that is given twice counts twice.
 void exists(const Exchange& exchange) {
-  count_names(exchange, [&](std::string name, auto answered) {
-    exchange.store().look(std::move(name), exchange.deadline(),
+  count_names(exchange, [&](const std::string& name, auto answered) {
+    exchange.store().look(name, exchange.deadline(),
                           [answered = std::move(answered)](const Result<Counter>& counter) {
                             if (!counter) return answered(counter.error());
                             answered(is_there(*counter));

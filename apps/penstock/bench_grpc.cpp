@@ -78,8 +78,7 @@ void add_grpc_bench(CLI::App& bench, int& exit_code) {
       ->capture_default_str();
   command
       ->add_option("--descriptor", arguments->descriptors,
-                   "NAME=VALUE,NAME=VALUE; {key} is the key of each request; several times for "
-                   "several")
+                   "NAME=VALUE,NAME=VALUE; {key} is the key of a request; may be repeated")
       ->capture_default_str()
       ->expected(1)
       ->take_all();

@@ -68,6 +68,9 @@ class Ruleset {
   [[nodiscard]] static core::CountName count_name(const Rule& rule, std::size_t limit,
                                                   std::string_view subject);
   // Rules that count by exactly the attributes of this subject, to block it everywhere.
+  // The quotas that hold for such a subject, as many as the rule has limits: an override's, where
+  // the subject says enough to find it. None when that says unlimited.
+  [[nodiscard]] std::vector<Quota> quotas_for(const Rule& rule, std::string_view subject) const;
   [[nodiscard]] std::vector<const Rule*> counting_by(std::string_view domain,
                                                      std::string_view subject) const;
 

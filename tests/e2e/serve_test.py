@@ -300,6 +300,26 @@ class RedisGoneTest(unittest.TestCase):
             status, _, ready = daemon.admin("/readyz")
             self.assertEqual(status, 200, ready)
 
+    def test_a_limit_that_travels_says_itself_what_holds_without_redis(self):
+        server = RedisServer()
+        self.addCleanup(server.close)
+        with Daemon(policies(server.url)) as daemon:
+            def take(on_failure):
+                body = {"key": "carl", "limit": "10/hour fixed_window", "on_failure": on_failure}
+                return daemon.ask("POST", "/v1/take", body).status
+
+            series = 'penstock_decisions_total{domain="take",rule="take",outcome="%s"}'
+            self.assertTrue(eventually(lambda: take("closed") == 200))
+            before = daemon.metric(series % "allowed")
+            self.assertGreaterEqual(before, 1)
+            server.stop()
+            self.assertTrue(eventually(lambda: take("closed") == 503))
+            self.assertEqual([take("open") for _ in range(20)], [200] * 20)
+            # two nodes share ten: five for this one
+            self.assertEqual([take("local") for _ in range(7)], [200] * 5 + [429] * 2)
+            self.assertEqual(daemon.metric(series % "failed_open"), 20)
+            self.assertEqual(daemon.metric(series % "local"), 7)
+
     def test_starts_without_redis_and_finds_it_when_it_comes(self):
         server = RedisServer()
         self.addCleanup(server.close)

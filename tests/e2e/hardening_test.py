@@ -123,6 +123,10 @@ def daemon_seconds(daemon):
     numbers = Path(f"/proc/{daemon.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
 
+            self.assertTrue(eventually(
+                lambda: daemon.metric('penstock_door_errors_total{kind="accept"}') > 0))
+            daemon.wait_for_output("could not be accepted")
+            self.assertIn("Too many open files", daemon.output)
 
 def fate(client):
     """The status of an answer, None where the connection ends without one."""

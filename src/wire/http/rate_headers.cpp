@@ -123,7 +123,7 @@ std::string structured_string(std::string_view text) {
   std::string quoted = "\"";
   for (const char letter : text) {
     const auto byte = static_cast<unsigned char>(letter);
-    if (byte < 0x20 || byte > 0x7E) {
+    if (byte < 0x20 || byte > 0x7E || letter == '%') {
       quoted += {'%', kHex[byte / 16U], kHex[byte % 16U]};
       continue;
     }

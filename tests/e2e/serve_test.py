@@ -10,7 +10,7 @@ import time
 import unittest
 
 from daemon import PROGRAM, SOURCE_DIR, Daemon, ask, eventually
-from redis_server import RedisServer
+from redis_server import RedisServer, free_port
 
 SMALL = """
 domains:
@@ -336,6 +336,25 @@ class RedisGoneTest(unittest.TestCase):
             finally:
                 back.kill()
                 back.wait()
+
+
+class UnknownNodesTest(unittest.TestCase):
+    WARNING = "nobody knows how many nodes share the limits"
+
+    def test_who_would_enforce_whole_limits_for_want_of_redis_says_so(self):
+        server = RedisServer()
+        self.addCleanup(server.close)
+        rule = "{name: r, limit: 5/m, on_failure: %s}"
+        text = "store: {url: '%s'}\n%s\ndomains: {api: {rules: [" + rule + "]}}\n"
+        gone = f"redis://127.0.0.1:{free_port()}"
+        with Daemon(text % (gone, "nodes: 3", "local")) as configured, \
+                Daemon(text % (gone, "", "open")) as indifferent, \
+                Daemon(text % (server.url, "", "local")) as connected, \
+                Daemon(text % (gone, "", "local")) as alone:
+            alone.wait_for_output(self.WARNING)
+            time.sleep(0.5)  # the others have begun earlier
+            for daemon in (configured, indifferent, connected):
+                self.assertNotIn(self.WARNING, daemon.output)
 
 
 class SeveralDaemonsTest(unittest.TestCase):

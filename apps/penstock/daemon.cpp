@@ -25,6 +25,8 @@ using boost::system::error_code;
 // A change of the files is noticed after the second look that finds it.
 constexpr Duration kLookAtFiles = std::chrono::milliseconds{250};
 constexpr Duration kLookAtWorkers = std::chrono::milliseconds{500};
+// A Redis that is there has answered by then.
+constexpr unsigned kPatientBeats = 3;
 // The admin port answers until the workers have ended, and is then cut.
 constexpr Duration kAdminGrace = std::chrono::milliseconds{200};
 
@@ -267,10 +269,24 @@ void Daemon::look_at_workers() {
 
 void Daemon::beat() {
   if (members_.is_configured()) return;
+  if (++beats_ == kPatientBeats) warn_of_unknown_nodes();
   workers_.front()->heartbeat(node_, service::Heartbeat::kLasts,
                               [this](const Result<std::int64_t>& nodes) {
-                                if (nodes) members_.heard(*nodes);
+                                if (!nodes) return;
+                                members_.heard(*nodes);
+                                knows_nodes_ = true;
                               });
+}
+
+void Daemon::warn_of_unknown_nodes() {
+  const auto& rules = configuration_.rules->rules();
+  const bool matters = std::any_of(rules.begin(), rules.end(), [](const auto& rule) {
+    return rule->on_failure == rules::OnFailure::Local;
+  });
+  if (!matters || knows_nodes_ || configuration_.settings.store_url == kMemoryStore) return;
+  log_.warning(
+      "nobody knows how many nodes share the limits: on_failure: local enforces whole ones",
+      {{"why", "Redis was not reached since the start"}, {"mend", "nodes: N"}});
 }
 
 void Daemon::reload() {

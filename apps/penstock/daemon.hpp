@@ -18,6 +18,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -70,6 +71,8 @@ class Daemon final : public wire::http::AdminFacts {
   void look_at_files();
   void look_at_workers();
   void beat();
+  // Once, when nobody has said how many share the limits and a rule would need to know.
+  void warn_of_unknown_nodes();
   void reload();
   void use(rules::Configuration configuration, FileWatch before);
   void on_bad_tls(const std::string& why);
@@ -94,6 +97,8 @@ class Daemon final : public wire::http::AdminFacts {
   service::Membership members_;
   service::LocalShare local_;
   std::string node_;  // what this node calls itself
+  unsigned beats_ = 0;
+  std::atomic<bool> knows_nodes_{false};  // set by a worker: Redis has answered a sign of life
 
   boost::asio::io_context loop_{1};
   boost::asio::signal_set signals_;

@@ -113,7 +113,8 @@ void ServeWorker::make_doors(const rules::Settings& settings) {
     } else if (plan.name == "resp") {
       door = std::make_unique<wire::resp::Server>(loop_, service_, resp_options(settings));
     }
-    doors_.push_back({.door = std::move(door), .metrics = DoorMetrics(metrics_, plan.name)});
+    doors_.push_back(
+        {.name = plan.name, .door = std::move(door), .metrics = DoorMetrics(metrics_, plan.name)});
   }
 }
 
@@ -150,7 +151,15 @@ void ServeWorker::start() {
 
 void ServeWorker::tick() {
   recorder_.tick(store_->health());
-  for (WorkerDoor& each : doors_) each.metrics.show(each.door->statistics());
+  for (WorkerDoor& each : doors_) {
+    const net::Statistics& statistics = each.door->statistics();
+    const std::uint64_t failures = each.metrics.show(statistics);
+    if (failures == 0) continue;
+    log_.warning("connections wait because they could not be accepted",
+                 {{"door", each.name},
+                  {"attempts", std::to_string(failures)},
+                  {"error", statistics.accept_trouble}});
+  }
   tick_timer_.expires_after(std::chrono::seconds{1});
   tick_timer_.async_wait([this](const boost::system::error_code& failed) {
     if (!failed) tick();

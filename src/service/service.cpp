@@ -55,6 +55,18 @@ void Service::decide(const rules::Request& request, base::Deadline deadline, Ans
                      std::move(answered));
 }
 
+void Service::take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
+                   Answered answered) {
+  Answer answer;
+  answer.limits.push_back(
+      {.applied = {
+           .check = std::move(check), .metric = std::string(kTake), .on_failure = on_failure}});
+  answer.match.domain_known = true;
+  answer.rules = rules_;
+  RequestFlow::start(colleagues_, std::move(answer), std::string(kTake), deadline,
+                     std::move(answered));
+}
+
 void Service::explain(const rules::Request& request, base::Deadline deadline,
                       std::function<void(Explained)> answered) {
   rules::Explanation explanation = rules_->explain(request);

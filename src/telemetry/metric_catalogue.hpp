@@ -130,7 +130,9 @@ inline constexpr Metric kDoorRequests{.name = "penstock_door_requests_total",
                                       .labels = {"door", "status"}};
 inline constexpr Metric kDoorErrors{
     .name = "penstock_door_errors_total",
-    .help = "Connections ended for what the other side did, by door and kind: timeout or tls.",
+    .help =
+        "Connections that went wrong, by door and kind: timeout or tls, for what the other side "
+        "did; accept, where this process could take in no more.",
     .labels = {"door", "kind"}};
 
 inline constexpr Metric kLogLinesSuppressed{

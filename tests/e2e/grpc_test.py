@@ -408,6 +408,24 @@ class TlsTest(unittest.TestCase):
     def test_serves_over_tls(self):
         self.assertEqual(self.ask(self.serve()), OK)
 
+    def test_serves_a_new_certificate_when_its_files_change(self):
+        daemon = self.serve()
+        self.assertEqual(self.ask(daemon), OK)
+        for name, source in (("server.key", self.known[1]), ("server.pem", self.known[0])):
+            fresh = daemon.folder / (name + ".new")
+            shutil.copy(source, fresh)
+            fresh.rename(daemon.folder / name)
+
+        def trusts_the_new_one():
+            credentials = grpc.ssl_channel_credentials(self.known[0].read_bytes())
+            with Client(Shared.messages, grpc_port(daemon), credentials) as client:
+                try:
+                    return client.ask("edge", {"route": "odd"}, timeout=2).overall_code == OK
+                except grpc.RpcError:
+                    return False
+
+        self.assertTrue(eventually(trusts_the_new_one))
+
     def test_without_tls_nobody_gets_in(self):
         with Client(Shared.messages, grpc_port(self.serve())) as client:
             with self.assertRaises(grpc.RpcError):

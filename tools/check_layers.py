@@ -83,13 +83,14 @@ HOMES = {
         "bench/micro",
     },
     "boost/beast": {"wire/http", "gateway", "apps"},
+    "boost/container/": {"rules", "service"},  # lists of a request that need no heap
     "boost/intrusive/": {"net"},  # connections in the order of their deadlines
     "boost/system/": {"net", "wire/http", "wire/grpc", "wire/resp", "gateway", "apps"},  # the error codes of Asio and Beast
     # TLS, names of scripts, hashes of long keys
     "openssl/": {"redis", "redis_store", "net", "wire/http"},
     "re2/": {"rules"},
     "prometheus/": {"telemetry"},
-    "hiredis/": {"resp"},
+    "hiredis/": {"resp", "tests"},  # tests: a client of our own server
     "yaml-cpp/": {"rules"},
     "spdlog/": {"telemetry"},
     "nghttp2/": {"http2", "bench", "tests"},

@@ -384,6 +384,14 @@ class ShutdownTest(unittest.TestCase):
         self.assertEqual(1_000_000 - status.limit_remaining, len(answered))
 
 
+class ReloadTest(unittest.TestCase):
+    def test_settings_that_need_a_restart_are_named(self):
+        with Daemon(rules()) as daemon:
+            grpc_port(daemon)
+            daemon.configuration.write_text(rules(more=", max_streams: 7, headers: false"), encoding="utf-8")
+            daemon.wait_for_output('settings="grpc.max_streams, grpc.headers"')
+
+
 class TlsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -67,7 +67,8 @@ std::vector<std::filesystem::path> watched_files(const DaemonOptions& options,
   std::vector<std::filesystem::path> files = configuration.files;
   // of a directory: whether files come and go
   files.insert(files.end(), options.configuration.begin(), options.configuration.end());
-  for (const auto& tls : {configuration.settings.http.tls, configuration.settings.resp.tls}) {
+  for (const auto& tls : {configuration.settings.http.tls, configuration.settings.grpc.tls,
+                          configuration.settings.resp.tls}) {
     if (!tls) continue;
     for (const std::string& file : {tls->certificate, tls->key, tls->client_ca}) {
       if (!file.empty()) files.emplace_back(file);
@@ -106,6 +107,14 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
     return !std::equal(a.begin(), a.end(), b.begin(), b.end(),
                        [&](const auto& x, const auto& y) { return !differ(x, y); });
   };
+  note(differ_in(old.grpc.listen, now.grpc.listen), "grpc.listen");
+  note(old.grpc.tls != now.grpc.tls, "grpc.tls");
+  note(old.grpc.max_connections != now.grpc.max_connections, "grpc.max_connections");
+  note(old.grpc.max_streams != now.grpc.max_streams, "grpc.max_streams");
+  note(old.grpc.max_message_bytes != now.grpc.max_message_bytes, "grpc.max_message_bytes");
+  note(old.grpc.idle_timeout != now.grpc.idle_timeout, "grpc.idle_timeout");
+  note(old.grpc.headers != now.grpc.headers, "grpc.headers");
+  note(old.grpc.dynamic_metadata != now.grpc.dynamic_metadata, "grpc.dynamic_metadata");
   note(differ_in(old.resp.listen, now.resp.listen), "resp.listen");
   note(old.resp.tls != now.resp.tls, "resp.tls");
   note(old.resp.password != now.resp.password, "resp.password");

@@ -14,7 +14,8 @@ from daemon import SOURCE_DIR, Daemon, ask, eventually
 from grpc_calls import grpc_port
 from proxies_test import Application, ApplicationServer
 from redis_server import free_port
-from server_process import ServerProcess
+from server_process import ServerProcess, require
+from tls_test import Certificates
 
 ENVOY = os.environ.get("PENSTOCK_ENVOY", "")
 EXAMPLES = SOURCE_DIR / "examples" / "envoy"
@@ -32,7 +33,7 @@ def setUpModule():
         raise unittest.SkipTest("PENSTOCK_ENVOY names no Envoy")
 
 
-class EnvoyTest(unittest.TestCase):
+class EnvoyCase(unittest.TestCase):
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
@@ -47,10 +48,22 @@ class EnvoyTest(unittest.TestCase):
     def serve(self, port):
         rules = (EXAMPLES / "penstock.yaml").read_text(encoding="utf-8")
         self.grpc_port = port
-        daemon = Daemon(rules.replace("127.0.0.1:8081", f"127.0.0.1:{port}"))
+        files = self.files()
+        rules = rules.replace("127.0.0.1:8081", f"127.0.0.1:{port}" + self.more_rules)
+        daemon = Daemon(rules, files=files)
         self.addCleanup(daemon.close)
         self.assertEqual(grpc_port(daemon), port)
         return daemon
+
+    more_rules = ""  # after `listen` of grpc
+
+    def files(self):
+        """For the folder of the daemon."""
+        return {}
+
+    def change(self, text):
+        """Of Envoy's configuration."""
+        return text
 
     def start_envoy(self):
         text = (EXAMPLES / "envoy.yaml").read_text(encoding="utf-8")
@@ -59,6 +72,7 @@ class EnvoyTest(unittest.TestCase):
             changed = text.replace(f"port_value: {old}", f"port_value: {new}")
             self.assertNotEqual(changed, text)
             text = changed
+        text = self.change(text)
         text += ("\nadmin: {address: {socket_address: {address: 127.0.0.1, port_value: %d}}}\n" % self.admin_port)
         path = self.folder / "envoy.yaml"
         path.write_text(text, encoding="utf-8")
@@ -81,6 +95,8 @@ class EnvoyTest(unittest.TestCase):
     def get(self, path, key=None):
         return ask(self.port, "GET", path, headers={"X-Api-Key": key} if key else {})
 
+
+class EnvoyTest(EnvoyCase):
     def test_passes_what_fits_and_refuses_the_rest_with_429(self):
         for left in (2, 1, 0):
             status, fields, body = self.get("/v1/search/x", "alice")
@@ -174,6 +190,33 @@ class EnvoyTest(unittest.TestCase):
             thread.join()
         self.assertLessEqual(set(statuses), {200, 429})
         self.assertGreater(statuses.count(200), 10)
+
+
+class EnvoyTlsTest(EnvoyCase):
+    """With tls.yaml in the cluster: both show a certificate."""
+
+    more_rules = "\n  tls: {certificate: server.pem, key: server.key, client_ca: envoys.pem}"
+
+    def files(self):
+        require("openssl")
+        certificates = Certificates()
+        self.addCleanup(certificates.close)
+        server, envoy = certificates.make("server", "penstock.internal"), certificates.make("envoy")
+        for name, path in (("envoy.pem", envoy[0]), ("envoy.key", envoy[1]), ("server-ca.pem", server[0])):
+            shutil.copy(path, self.folder / name)
+        return {"server.pem": server[0].read_text(), "server.key": server[1].read_text(),
+                "envoys.pem": envoy[0].read_text()}
+
+    def change(self, text):
+        lines = (EXAMPLES / "tls.yaml").read_text(encoding="utf-8").splitlines()
+        socket = "".join(f"      {line}\n" for line in lines)
+        socket = socket.replace("filename: ", f"filename: {self.folder}/")
+        return text.replace("    - name: application\n", socket + "    - name: application\n")
+
+    def test_asks_over_tls(self):
+        statuses = [self.get("/v1/search/x", "alice").status for _ in range(4)]
+        self.assertEqual(statuses, [200] * 3 + [429])
+        self.assertGreaterEqual(self.stat("cluster.penstock.ssl.handshake"), 1)
 
 
 if __name__ == "__main__":

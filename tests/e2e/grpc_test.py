@@ -384,6 +384,14 @@ class ShutdownTest(unittest.TestCase):
         self.assertEqual(1_000_000 - status.limit_remaining, len(answered))
 
 
+class ReloadTest(unittest.TestCase):
+    def test_settings_that_need_a_restart_are_named(self):
+        with Daemon(rules()) as daemon:
+            grpc_port(daemon)
+            daemon.configuration.write_text(rules(more=", max_streams: 7, headers: false"), encoding="utf-8")
+            daemon.wait_for_output('settings="grpc.max_streams, grpc.headers"')
+
+
 class TlsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -407,6 +415,24 @@ class TlsTest(unittest.TestCase):
 
     def test_serves_over_tls(self):
         self.assertEqual(self.ask(self.serve()), OK)
+
+    def test_serves_a_new_certificate_when_its_files_change(self):
+        daemon = self.serve()
+        self.assertEqual(self.ask(daemon), OK)
+        for name, source in (("server.key", self.known[1]), ("server.pem", self.known[0])):
+            fresh = daemon.folder / (name + ".new")
+            shutil.copy(source, fresh)
+            fresh.rename(daemon.folder / name)
+
+        def trusts_the_new_one():
+            credentials = grpc.ssl_channel_credentials(self.known[0].read_bytes())
+            with Client(Shared.messages, grpc_port(daemon), credentials) as client:
+                try:
+                    return client.ask("edge", {"route": "odd"}, timeout=2).overall_code == OK
+                except grpc.RpcError:
+                    return False
+
+        self.assertTrue(eventually(trusts_the_new_one))
 
     def test_without_tls_nobody_gets_in(self):
         with Client(Shared.messages, grpc_port(self.serve())) as client:

@@ -26,7 +26,7 @@ def install_packages(source=INTEROP):
     result = subprocess.run(
         ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=0",
          "--fetch-timeout=10000", "--cache", str(folder / "cache")],
-        cwd=folder, capture_output=True, encoding="utf-8", timeout=60, check=False,
+        cwd=folder, capture_output=True, encoding="utf-8", timeout=100, check=False,
     )
     if result.returncode != 0:
         if any(word in result.stderr for word in NOT_REACHED):

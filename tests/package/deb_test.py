@@ -149,6 +149,58 @@ class ServiceTest(unittest.TestCase):
         self.assertEqual(code, 0, said[-2000:])
 
 
+    def test_systemd_makes_the_user(self):
+        require("systemd-sysusers")
+        folder = Path(tempfile.mkdtemp(dir=self.root))
+        target = folder / "usr/lib/sysusers.d"
+        target.mkdir(parents=True)
+        shutil.copy(self.root / "usr/lib/sysusers.d/penstock.conf", target)
+        (folder / "etc").mkdir()
+        code, said = run("systemd-sysusers", f"--root={folder}", "penstock.conf")
+        self.assertEqual(code, 0, said)
+        users = (folder / "etc/passwd").read_text(encoding="utf-8")
+        self.assertRegex(users, r"(?m)^penstock:.*:/usr/sbin/nologin$")
+
+    def allowed_calls(self, words):
+        """The system calls that a SystemCallFilter= of these words names."""
+        calls = set()
+        for word in words:
+            if not word.startswith("@"):
+                calls.add(word)
+                continue
+            code, said = run("systemd-analyze", "syscall-filter", word)
+            self.assertEqual(code, 0, said)
+            listed = [line.strip() for line in said.splitlines()[1:]]
+            calls |= self.allowed_calls([line for line in listed if line and not line.startswith("#")])
+        return calls
+
+    def test_the_daemon_makes_no_call_that_the_unit_forbids(self):
+        require("strace")
+        text = self.unit.read_text(encoding="utf-8")
+        filters = re.findall(r"(?m)^SystemCallFilter=(.*)$", text)
+        allowed = self.allowed_calls(" ".join(f for f in filters if not f.startswith("~")).split())
+        for each in (f[1:] for f in filters if f.startswith("~")):
+            allowed -= self.allowed_calls(each.split())
+        folder = Path(tempfile.mkdtemp(dir=self.root))
+        trace, wrapper = folder / "trace", folder / "penstock"
+        wrapper.write_text(f'#!/bin/sh\nexec strace -D -f -qq -o {trace} {self.root}/usr/bin/penstock "$@"\n',
+                           encoding="utf-8")
+        wrapper.chmod(0o755)
+        daemon.PROGRAM = str(wrapper)
+        rules = (self.root / "etc/penstock/penstock.yaml").read_text(encoding="utf-8")
+        rules += "\ngrpc: {listen: '127.0.0.1:0'}\nstore: {url: 'redis://localhost:1'}\n"
+        with daemon.Daemon(rules) as served:
+            self.assertEqual(served.ask("GET", "/v1/forward-auth").status, 200)
+            self.assertEqual(served.admin("/metrics").status, 200)
+            served.signal(daemon.signal.SIGHUP)
+            served.wait_for_output("the configuration was reloaded")
+            served.signal(daemon.signal.SIGTERM)
+            self.assertEqual(served.wait(), 0)
+        made = set(re.findall(r"(?m)^\d+ +(\w+)\(", trace.read_text(encoding="utf-8", errors="replace")))
+        self.assertIn("epoll_wait", made)
+        self.assertEqual(made - allowed, set())
+
+
 class ProgramTest(unittest.TestCase):
     def setUp(self):
         self.root = Package.all["penstock"].root

@@ -67,7 +67,8 @@ std::vector<std::filesystem::path> watched_files(const DaemonOptions& options,
   std::vector<std::filesystem::path> files = configuration.files;
   // of a directory: whether files come and go
   files.insert(files.end(), options.configuration.begin(), options.configuration.end());
-  if (const auto& tls = configuration.settings.http.tls) {
+  for (const auto& tls : {configuration.settings.http.tls, configuration.settings.resp.tls}) {
+    if (!tls) continue;
     for (const std::string& file : {tls->certificate, tls->key, tls->client_ca}) {
       if (!file.empty()) files.emplace_back(file);
     }
@@ -100,6 +101,17 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
   note(old.http.body_timeout != now.http.body_timeout, "server.body_timeout");
   note(old.http.write_timeout != now.http.write_timeout, "server.write_timeout");
   note(old.http.idle_timeout != now.http.idle_timeout, "server.idle_timeout");
+  const auto differ_in = [&](const std::vector<rules::Address>& a,
+                             const std::vector<rules::Address>& b) {
+    return !std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                       [&](const auto& x, const auto& y) { return !differ(x, y); });
+  };
+  note(differ_in(old.resp.listen, now.resp.listen), "resp.listen");
+  note(old.resp.tls != now.resp.tls, "resp.tls");
+  note(old.resp.password != now.resp.password, "resp.password");
+  note(old.resp.max_connections != now.resp.max_connections, "resp.max_connections");
+  note(old.resp.max_request_bytes != now.resp.max_request_bytes, "resp.max_request_bytes");
+  note(old.resp.idle_timeout != now.resp.idle_timeout, "resp.idle_timeout");
   note(old.shutdown_grace != now.shutdown_grace, "server.shutdown_grace");
   note(old.forward_auth.domain != now.forward_auth.domain ||
            old.forward_auth.deny_status != now.forward_auth.deny_status,

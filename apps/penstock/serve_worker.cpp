@@ -1,9 +1,12 @@
 #include "apps/penstock/serve_worker.hpp"
 
 #include "apps/penstock/store_arguments.hpp"
+#include "penstock/version.hpp"
 #include "redis_store/requests.hpp"
 #include "redis_store/shared_store.hpp"
 #include "store/embedded_store.hpp"
+#include "wire/grpc/server.hpp"
+#include "wire/resp/server.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -43,6 +46,18 @@ std::size_t part_of(std::size_t connections, const rules::Settings& settings) {
 wire::http::ServerOptions http_options(const rules::Settings& settings) {
   wire::http::ServerOptions options{.http = settings.http};
   options.http.max_connections = part_of(settings.http.max_connections, settings);
+  return options;
+}
+
+wire::grpc::ServerOptions grpc_options(const rules::Settings& settings) {
+  wire::grpc::ServerOptions options{.grpc = settings.grpc, .headers = settings.headers};
+  options.grpc.max_connections = part_of(settings.grpc.max_connections, settings);
+  return options;
+}
+
+wire::resp::ServerOptions resp_options(const rules::Settings& settings) {
+  wire::resp::ServerOptions options{.resp = settings.resp, .version = std::string(kVersion)};
+  options.resp.max_connections = part_of(settings.resp.max_connections, settings);
   return options;
 }
 
@@ -93,6 +108,10 @@ void ServeWorker::make_doors(const rules::Settings& settings) {
     std::unique_ptr<net::Door> door;
     if (plan.name == "http") {
       door = std::make_unique<wire::http::Server>(loop_, api_, http_options(settings));
+    } else if (plan.name == "grpc") {
+      door = std::make_unique<wire::grpc::Server>(loop_, service_, grpc_options(settings));
+    } else if (plan.name == "resp") {
+      door = std::make_unique<wire::resp::Server>(loop_, service_, resp_options(settings));
     }
     doors_.push_back(
         {.name = plan.name, .door = std::move(door), .metrics = DoorMetrics(metrics_, plan.name)});

@@ -77,6 +77,9 @@ class RedisServer:
     def keys(self):
         return sorted(self.call("KEYS", "*"))
 
+    def signal(self, which):
+        self._process.send_signal(which)
+
     def stop(self):
         self._process.kill()
         self._process.wait()

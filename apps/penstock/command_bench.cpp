@@ -1,5 +1,5 @@
 #include "apps/penstock/bench_arguments.hpp"
-#include "apps/penstock/bench_http.hpp"
+#include "apps/penstock/bench_doors.hpp"
 #include "apps/penstock/bench_table.hpp"
 #include "apps/penstock/commands.hpp"
 #include "apps/penstock/progress.hpp"
@@ -150,6 +150,8 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       app.add_subcommand("bench", "Measure how fast decisions are, and that none is wrong");
   bench->require_subcommand(1);
   add_http_bench(*bench, exit_code);
+  add_grpc_bench(*bench, exit_code);
+  add_resp_bench(*bench, exit_code);
   CLI::App* store = bench->add_subcommand("store", "Ask a store directly, in this process");
   auto arguments = std::make_shared<BenchArguments>();
   bench::Load& load = arguments->load;

@@ -1,5 +1,6 @@
 #include "apps/penstock/daemon.hpp"
 
+#include "apps/penstock/store_arguments.hpp"
 #include "penstock/version.hpp"
 #include "service/metric_sources.hpp"
 #include "telemetry/process_numbers.hpp"
@@ -24,6 +25,8 @@ using boost::system::error_code;
 // A change of the files is noticed after the second look that finds it.
 constexpr Duration kLookAtFiles = std::chrono::milliseconds{250};
 constexpr Duration kLookAtWorkers = std::chrono::milliseconds{500};
+// A Redis that is there has answered by then.
+constexpr unsigned kPatientBeats = 3;
 // The admin port answers until the workers have ended, and is then cut.
 constexpr Duration kAdminGrace = std::chrono::milliseconds{200};
 
@@ -64,7 +67,9 @@ std::vector<std::filesystem::path> watched_files(const DaemonOptions& options,
   std::vector<std::filesystem::path> files = configuration.files;
   // of a directory: whether files come and go
   files.insert(files.end(), options.configuration.begin(), options.configuration.end());
-  if (const auto& tls = configuration.settings.http.tls) {
+  for (const auto& tls : {configuration.settings.http.tls, configuration.settings.grpc.tls,
+                          configuration.settings.resp.tls}) {
+    if (!tls) continue;
     for (const std::string& file : {tls->certificate, tls->key, tls->client_ca}) {
       if (!file.empty()) files.emplace_back(file);
     }
@@ -97,6 +102,25 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
   note(old.http.body_timeout != now.http.body_timeout, "server.body_timeout");
   note(old.http.write_timeout != now.http.write_timeout, "server.write_timeout");
   note(old.http.idle_timeout != now.http.idle_timeout, "server.idle_timeout");
+  const auto differ_in = [&](const std::vector<rules::Address>& a,
+                             const std::vector<rules::Address>& b) {
+    return !std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                       [&](const auto& x, const auto& y) { return !differ(x, y); });
+  };
+  note(differ_in(old.grpc.listen, now.grpc.listen), "grpc.listen");
+  note(old.grpc.tls != now.grpc.tls, "grpc.tls");
+  note(old.grpc.max_connections != now.grpc.max_connections, "grpc.max_connections");
+  note(old.grpc.max_streams != now.grpc.max_streams, "grpc.max_streams");
+  note(old.grpc.max_message_bytes != now.grpc.max_message_bytes, "grpc.max_message_bytes");
+  note(old.grpc.idle_timeout != now.grpc.idle_timeout, "grpc.idle_timeout");
+  note(old.grpc.headers != now.grpc.headers, "grpc.headers");
+  note(old.grpc.dynamic_metadata != now.grpc.dynamic_metadata, "grpc.dynamic_metadata");
+  note(differ_in(old.resp.listen, now.resp.listen), "resp.listen");
+  note(old.resp.tls != now.resp.tls, "resp.tls");
+  note(old.resp.password != now.resp.password, "resp.password");
+  note(old.resp.max_connections != now.resp.max_connections, "resp.max_connections");
+  note(old.resp.max_request_bytes != now.resp.max_request_bytes, "resp.max_request_bytes");
+  note(old.resp.idle_timeout != now.resp.idle_timeout, "resp.idle_timeout");
   note(old.shutdown_grace != now.shutdown_grace, "server.shutdown_grace");
   note(old.forward_auth.domain != now.forward_auth.domain ||
            old.forward_auth.deny_status != now.forward_auth.deny_status,
@@ -107,6 +131,7 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
   note(old.store_url != now.store_url, "store.url");
   note(old.redis.timeout != now.redis.timeout, "store.timeout");
   note(old.redis.key_prefix != now.redis.key_prefix, "store.key_prefix");
+  note(old.audit_every != now.audit_every, "store.audit_every");
   note(old.nodes != now.nodes, "nodes");
   note(old.headers != now.headers, "server.headers");
   note(old.trusted_proxies != now.trusted_proxies, "server.trusted_proxies");
@@ -152,6 +177,7 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
   metrics_.add_source(service::memory_source(memory_));
   metrics_.add_source(service::membership_source(members_));
   metrics_.add_source(telemetry::report_process);
+  metrics_.set(telemetry::metrics::kOrphanKeys, 0);
   show_configuration(true);
 }
 
@@ -200,9 +226,13 @@ void Daemon::run() {
   repeat(beat_timer_, service::Heartbeat::kEvery, &Daemon::beat);
   look_at_workers();
   beat();
+  if (configuration_.settings.store_url != kMemoryStore && configuration_.settings.audit_every) {
+    auditor_ = std::make_unique<StoreAuditor>(configuration_.settings, node_, metrics_, log_);
+  }
   log_.info("serving", {{"workers", std::to_string(workers_.size())},
                         {"rules", std::to_string(configuration_.rules->rules().size())}});
   loop_.run();
+  auditor_.reset();
   log_.info("ended");
 }
 
@@ -248,10 +278,24 @@ void Daemon::look_at_workers() {
 
 void Daemon::beat() {
   if (members_.is_configured()) return;
+  if (++beats_ == kPatientBeats) warn_of_unknown_nodes();
   workers_.front()->heartbeat(node_, service::Heartbeat::kLasts,
                               [this](const Result<std::int64_t>& nodes) {
-                                if (nodes) members_.heard(*nodes);
+                                if (!nodes) return;
+                                members_.heard(*nodes);
+                                knows_nodes_ = true;
                               });
+}
+
+void Daemon::warn_of_unknown_nodes() {
+  const auto& rules = configuration_.rules->rules();
+  const bool matters = std::any_of(rules.begin(), rules.end(), [](const auto& rule) {
+    return rule->on_failure == rules::OnFailure::Local;
+  });
+  if (!matters || knows_nodes_ || configuration_.settings.store_url == kMemoryStore) return;
+  log_.warning(
+      "nobody knows how many nodes share the limits: on_failure: local enforces whole ones",
+      {{"why", "Redis was not reached since the start"}, {"mend", "nodes: N"}});
 }
 
 void Daemon::reload() {

@@ -2,6 +2,7 @@
 
 #include "apps/penstock/file_watch.hpp"
 #include "apps/penstock/serve_worker.hpp"
+#include "apps/penstock/store_auditor.hpp"
 #include "penstock/result.hpp"
 #include "rules/configuration.hpp"
 #include "service/local_share.hpp"
@@ -17,6 +18,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -69,6 +71,8 @@ class Daemon final : public wire::http::AdminFacts {
   void look_at_files();
   void look_at_workers();
   void beat();
+  // Once, when nobody has said how many share the limits and a rule would need to know.
+  void warn_of_unknown_nodes();
   void reload();
   void use(rules::Configuration configuration, FileWatch before);
   void on_bad_tls(const std::string& why);
@@ -93,6 +97,8 @@ class Daemon final : public wire::http::AdminFacts {
   service::Membership members_;
   service::LocalShare local_;
   std::string node_;  // what this node calls itself
+  unsigned beats_ = 0;
+  std::atomic<bool> knows_nodes_{false};  // set by a worker: Redis has answered a sign of life
 
   boost::asio::io_context loop_{1};
   boost::asio::signal_set signals_;
@@ -108,6 +114,7 @@ class Daemon final : public wire::http::AdminFacts {
   std::size_t running_workers_ = 0;
   wire::http::Admin admin_;
   std::unique_ptr<wire::http::Server> admin_server_;
+  std::unique_ptr<StoreAuditor> auditor_;  // of a shared store, unless that is off
 };
 
 }  // namespace penstock::app

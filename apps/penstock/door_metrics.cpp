@@ -13,13 +13,14 @@ DoorMetrics::DoorMetrics(telemetry::WorkerMetrics& metrics, std::string_view doo
       accepted_(metrics.cell(kDoorAccepted, {door})),
       refused_(metrics.cell(kDoorRefused, {door})),
       timeouts_(metrics.cell(kDoorErrors, {door, "timeout"})),
-      tls_failures_(metrics.cell(kDoorErrors, {door, "tls"})) {
+      tls_failures_(metrics.cell(kDoorErrors, {door, "tls"})),
+      accept_failures_(metrics.cell(kDoorErrors, {door, "accept"})) {
   for (std::size_t digit = 1; digit < responses_.size(); ++digit) {
     responses_[digit] = &metrics.cell(kDoorRequests, {door, std::to_string(digit) + "xx"});
   }
 }
 
-void DoorMetrics::show(const net::Statistics& statistics) {
+std::uint64_t DoorMetrics::show(const net::Statistics& statistics) {
   const auto set = [](telemetry::Cell& cell, std::uint64_t value) {
     cell.set(static_cast<std::int64_t>(value));
   };
@@ -33,9 +34,12 @@ void DoorMetrics::show(const net::Statistics& statistics) {
   set(refused_, statistics.refused);
   set(timeouts_, timeouts);
   set(tls_failures_, statistics.handshake_failures);
+  const auto known = static_cast<std::uint64_t>(accept_failures_.get());
+  set(accept_failures_, statistics.accept_failures);
   for (std::size_t digit = 1; digit < responses_.size(); ++digit) {
     set(*responses_[digit], statistics.responses[digit]);
   }
+  return statistics.accept_failures - known;
 }
 
 }  // namespace penstock::app

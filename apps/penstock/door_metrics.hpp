@@ -13,7 +13,8 @@ class DoorMetrics {
  public:
   DoorMetrics(telemetry::WorkerMetrics& metrics, std::string_view door);
 
-  void show(const net::Statistics& statistics);
+  // How many connections could not be accepted since the last time.
+  std::uint64_t show(const net::Statistics& statistics);
 
  private:
   telemetry::Cell& connections_;
@@ -21,6 +22,7 @@ class DoorMetrics {
   telemetry::Cell& refused_;
   telemetry::Cell& timeouts_;
   telemetry::Cell& tls_failures_;
+  telemetry::Cell& accept_failures_;
   std::array<telemetry::Cell*, 6> responses_{};  // by the first digit of their status
 };
 

@@ -12,6 +12,11 @@ std::vector<DoorPlan> planned_doors(const rules::Settings& settings) {
                      .scheme = settings.grpc.tls ? "grpcs" : "grpc",
                      .listen = settings.grpc.listen});
   }
+  if (!settings.resp.listen.empty()) {
+    doors.push_back({.name = "resp",
+                     .scheme = settings.resp.tls ? "rediss" : "redis",
+                     .listen = settings.resp.listen});
+  }
   return doors;
 }
 

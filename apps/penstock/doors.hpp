@@ -22,6 +22,7 @@ struct DoorPlan {
 
 // A door of one worker.
 struct WorkerDoor {
+  std::string name;
   std::unique_ptr<net::Door> door;
   DoorMetrics metrics;
 };

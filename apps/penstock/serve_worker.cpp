@@ -1,10 +1,12 @@
 #include "apps/penstock/serve_worker.hpp"
 
 #include "apps/penstock/store_arguments.hpp"
+#include "penstock/version.hpp"
 #include "redis_store/requests.hpp"
 #include "redis_store/shared_store.hpp"
 #include "store/embedded_store.hpp"
 #include "wire/grpc/server.hpp"
+#include "wire/resp/server.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -50,6 +52,12 @@ wire::http::ServerOptions http_options(const rules::Settings& settings) {
 wire::grpc::ServerOptions grpc_options(const rules::Settings& settings) {
   wire::grpc::ServerOptions options{.grpc = settings.grpc, .headers = settings.headers};
   options.grpc.max_connections = part_of(settings.grpc.max_connections, settings);
+  return options;
+}
+
+wire::resp::ServerOptions resp_options(const rules::Settings& settings) {
+  wire::resp::ServerOptions options{.resp = settings.resp, .version = std::string(kVersion)};
+  options.resp.max_connections = part_of(settings.resp.max_connections, settings);
   return options;
 }
 
@@ -102,8 +110,11 @@ void ServeWorker::make_doors(const rules::Settings& settings) {
       door = std::make_unique<wire::http::Server>(loop_, api_, http_options(settings));
     } else if (plan.name == "grpc") {
       door = std::make_unique<wire::grpc::Server>(loop_, service_, grpc_options(settings));
+    } else if (plan.name == "resp") {
+      door = std::make_unique<wire::resp::Server>(loop_, service_, resp_options(settings));
     }
-    doors_.push_back({.door = std::move(door), .metrics = DoorMetrics(metrics_, plan.name)});
+    doors_.push_back(
+        {.name = plan.name, .door = std::move(door), .metrics = DoorMetrics(metrics_, plan.name)});
   }
 }
 
@@ -140,7 +151,15 @@ void ServeWorker::start() {
 
 void ServeWorker::tick() {
   recorder_.tick(store_->health());
-  for (WorkerDoor& each : doors_) each.metrics.show(each.door->statistics());
+  for (WorkerDoor& each : doors_) {
+    const net::Statistics& statistics = each.door->statistics();
+    const std::uint64_t failures = each.metrics.show(statistics);
+    if (failures == 0) continue;
+    log_.warning("connections wait because they could not be accepted",
+                 {{"door", each.name},
+                  {"attempts", std::to_string(failures)},
+                  {"error", statistics.accept_trouble}});
+  }
   tick_timer_.expires_after(std::chrono::seconds{1});
   tick_timer_.async_wait([this](const boost::system::error_code& failed) {
     if (!failed) tick();

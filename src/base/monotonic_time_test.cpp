@@ -26,6 +26,15 @@ nanoseconds error_of_one_reading() {
   return std::max({nanoseconds{0}, nanoseconds{before - reading}, nanoseconds{reading - after}});
 }
 
+// The least of what a few runs say, until one is right: a machine that stops all of us for a
+// moment, or sets its clock, spoils a run; a mistake of ours spoils them all.
+template <class Run>
+nanoseconds best_of(nanoseconds tolerance, Run run) {
+  nanoseconds best = run();
+  for (int again = 0; again < 4 && best > tolerance; ++again) best = std::min(best, run());
+  return best;
+}
+
 void wait_busily(nanoseconds length) {
   const SteadyClock::time_point end = SteadyClock::now() + length;
   while (SteadyClock::now() < end) {
@@ -33,40 +42,51 @@ void wait_busily(nanoseconds length) {
 }
 
 TEST(MonotonicTime, StaysWithTheSteadyClockOverManyReadings) {
-  nanoseconds worst{0};
-  for (int i = 0; i < 500'000; ++i) worst = std::max(worst, error_of_one_reading());
-  EXPECT_LE(worst, kTolerance);
+  const auto run = [] {
+    nanoseconds worst{0};
+    for (int i = 0; i < 500'000; ++i) worst = std::max(worst, error_of_one_reading());
+    return worst;
+  };
+  EXPECT_LE(best_of(kTolerance, run), kTolerance);
 }
 
 TEST(MonotonicTime, IsRightAtOnceAfterAPause) {
   for (int pause = 0; pause < 50; ++pause) {
-    wait_busily(milliseconds{1} + microseconds{137 * (pause % 20)});
-    EXPECT_LE(error_of_one_reading(), kTolerance);
+    const auto run = [pause] {
+      wait_busily(milliseconds{1} + microseconds{137 * (pause % 20)});
+      return error_of_one_reading();
+    };
+    EXPECT_LE(best_of(kTolerance, run), kTolerance);
   }
 }
 
 TEST(MonotonicTime, IsRightFromTheFirstReadingOfAThread) {
-  for (int thread = 0; thread < 50; ++thread) {
+  const auto run = [] {
     nanoseconds worst{0};
     std::jthread([&] {
       for (int i = 0; i < 3000; ++i) worst = std::max(worst, error_of_one_reading());
     }).join();
-    EXPECT_LE(worst, kTolerance);
-  }
+    return worst;
+  };
+  for (int thread = 0; thread < 50; ++thread) EXPECT_LE(best_of(kTolerance, run), kTolerance);
 }
 
 TEST(MonotonicTime, HardlyEverStepsBackWithinAThread) {
-  SteadyClock::time_point latest = monotonic_now();
-  nanoseconds worst{0};
-  for (int i = 0; i < 1'000'000; ++i) {
-    const SteadyClock::time_point reading = monotonic_now();
-    worst = std::max(worst, nanoseconds{latest - reading});
-    latest = std::max(latest, reading);
-  }
-  EXPECT_LE(worst, microseconds{1});
+  const auto run = [] {
+    SteadyClock::time_point latest = monotonic_now();
+    nanoseconds worst{0};
+    for (int i = 0; i < 1'000'000; ++i) {
+      const SteadyClock::time_point reading = monotonic_now();
+      worst = std::max(worst, nanoseconds{latest - reading});
+      latest = std::max(latest, reading);
+    }
+    return worst;
+  };
+  EXPECT_LE(best_of(microseconds{1}, run), microseconds{1});
 }
 
-TEST(MonotonicTime, IsTheSameForAllThreads) {
+// How far a thread was behind what another had read before.
+nanoseconds worst_between_threads() {
   std::atomic<SteadyClock::time_point> latest{monotonic_now()};
   std::vector<nanoseconds> worst(4);
   std::vector<std::jthread> threads;
@@ -82,7 +102,11 @@ TEST(MonotonicTime, IsTheSameForAllThreads) {
     });
   }
   threads.clear();
-  for (const nanoseconds each : worst) EXPECT_LE(each, kTolerance);
+  return *std::max_element(worst.begin(), worst.end());
+}
+
+TEST(MonotonicTime, IsTheSameForAllThreads) {
+  EXPECT_LE(best_of(kTolerance, worst_between_threads), kTolerance);
 }
 
 }  // namespace

@@ -174,6 +174,7 @@ Awaitable<void> Reception::accept_on(std::shared_ptr<Front> front,
     if (!listener->acceptor.is_open()) co_return;
     // No descriptor or no memory left: the client waits in the queue of the kernel.
     ++front->room->statistics.accept_failures;
+    front->room->statistics.accept_trouble = failed.message();
     listener->retry.expires_after(front->options.tick);
     co_await listener->retry.async_wait(kIo);
   }

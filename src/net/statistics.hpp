@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace penstock::net {
 
@@ -25,6 +26,7 @@ struct Statistics {
   std::uint64_t accepted = 0;
   std::uint64_t refused = 0;          // too many connections
   std::uint64_t accept_failures = 0;  // no file descriptor left, for instance
+  std::string accept_trouble{};       // why, the last time
   std::uint64_t handshake_failures = 0;
   std::uint64_t requests = 0;                     // that reached the handler
   std::array<std::uint64_t, 6> responses{};       // by the first digit of their status

@@ -27,6 +27,25 @@ void settle(const AttributeRule& rule, Said said, Match& match) {
   }
 }
 
+const std::optional<Quota>* look_up(const Overrides& overrides,
+                                    const std::optional<std::string_view>& by) {
+  if (!by) return nullptr;
+  const auto found = overrides.quotas->find(*by);
+  return found == overrides.quotas->end() ? nullptr : &found->second;
+}
+
+// What a pattern of the rule captured, if it is counted by that: found again in the subject.
+std::optional<std::string_view> captured_in(const Descriptor& subject, const AttributeRule& rule,
+                                            std::size_t capture) {
+  for (const KeySource& key : rule.key) {
+    if (key.value.from != ValueSource::From::Capture || key.value.number != capture) continue;
+    for (const Attribute& part : subject.entries) {
+      if (part.name == key.part.name) return part.value;
+    }
+  }
+  return std::nullopt;
+}
+
 std::string_view outcome(const Match& match, const Rule& rule) {
   if (match.listed_by == nullptr || match.listed_by == &rule) return "applies";
   return match.listed_by->action == Action::Deny ? "would apply, but the request is denied"
@@ -99,15 +118,10 @@ Said AttributeMatcher::apply(const AttributeRule& rule, const Request& request, 
   }
   std::optional<std::string> subject = subject_of(rule, facts, captures);
   if (!subject) return Said::NoRule;
-  const Quota* replaced = nullptr;
-  if (rule.overrides) {
-    const auto by = value_of(rule.overrides->by, facts, captures);
-    const auto found = by ? rule.overrides->quotas->find(*by) : rule.overrides->quotas->end();
-    if (found != rule.overrides->quotas->end()) {
-      if (!found->second) return Said::Unlimited;
-      replaced = &*found->second;
-    }
-  }
+  const std::optional<Quota>* const replaced =
+      rule.overrides ? look_up(*rule.overrides, value_of(rule.overrides->by, facts, captures))
+                     : nullptr;
+  if (replaced != nullptr && !*replaced) return Said::Unlimited;
   const Cost cost = cost_of(rule.cost, asked_cost(request, number), facts, captures);
   const std::vector<RuleLimit>& limits = rule.rule->limits;
   for (std::size_t i = 0; i < limits.size(); ++i) {
@@ -117,7 +131,7 @@ Said AttributeMatcher::apply(const AttributeRule& rule, const Request& request, 
          .limit = i,
          .descriptor = number,
          .check = {.name = {.subject = std::move(counted), .limit = rule.limit_names[i]},
-                   .quota = replaced != nullptr ? *replaced : limits[i].quota,
+                   .quota = replaced != nullptr ? **replaced : limits[i].quota,
                    .cost = cost},
          .gives_back = request.descriptors[number].gives_back});
   }
@@ -159,6 +173,18 @@ void AttributeMatcher::explain(const Request& request, Explanation& explanation)
           {.rule = rule.rule, .matched = matched, .reason = std::move(reason)});
     }
   }
+}
+
+const std::optional<Quota>* AttributeMatcher::find_override(const Rule& rule,
+                                                            const Descriptor& subject) const {
+  const auto found = std::find_if(domain_.rules.begin(), domain_.rules.end(),
+                                  [&](const AttributeRule& each) { return each.rule == &rule; });
+  if (found == domain_.rules.end() || !found->overrides) return nullptr;
+  const ValueSource& by = found->overrides->by;
+  if (by.from == ValueSource::From::Capture) {
+    return look_up(*found->overrides, captured_in(subject, *found, by.number));
+  }
+  return look_up(*found->overrides, facts_of(subject)[by.number].value);
 }
 
 std::size_t AttributeMatcher::count_candidates(const Descriptor& descriptor) const {

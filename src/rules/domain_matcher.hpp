@@ -3,6 +3,8 @@
 #include "rules/request.hpp"
 #include "rules/ruleset.hpp"
 
+#include <optional>
+
 namespace penstock::rules {
 
 // What a domain says about a request; each format of rules has its own. Immutable.
@@ -21,6 +23,13 @@ class DomainMatcher {
   virtual void match(const Request& request, Match& match) const = 0;
   // The same into explanation.match, with a report per rule.
   virtual void explain(const Request& request, Explanation& explanation) const = 0;
+
+  // What an override says for somebody of whom only the attributes that the rule counts by are
+  // known. Null: nothing; an empty one: unlimited.
+  [[nodiscard]] virtual const std::optional<Quota>* find_override(
+      const Rule& /*rule*/, const Descriptor& /*subject*/) const {
+    return nullptr;
+  }
 };
 
 // Beyond this many reports an explanation is cut short.

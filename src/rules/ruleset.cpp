@@ -102,6 +102,24 @@ core::CountName Ruleset::count_name(const Rule& rule, std::size_t limit, std::st
   return name;
 }
 
+std::vector<Quota> Ruleset::quotas_for(const Rule& rule, std::string_view subject) const {
+  const auto domain = parts_->domains.find(rule.domain);
+  const std::optional<SubjectParts> parts = parse_subject(subject);
+  const std::optional<Quota>* replaced = nullptr;
+  if (domain != parts_->domains.end() && parts) {
+    Descriptor known;
+    for (const auto& [name, value] : *parts)
+      known.entries.push_back({.name = name, .value = value});
+    replaced = domain->second.matcher->find_override(rule, known);
+  }
+  std::vector<Quota> quotas;
+  if (replaced != nullptr && !*replaced) return quotas;
+  for (const RuleLimit& limit : rule.limits) {
+    quotas.push_back(replaced != nullptr ? **replaced : limit.quota);
+  }
+  return quotas;
+}
+
 std::vector<const Rule*> Ruleset::counting_by(std::string_view domain,
                                               std::string_view subject) const {
   std::vector<const Rule*> found;

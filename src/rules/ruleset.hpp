@@ -21,6 +21,7 @@ struct Applied {
   core::NamedCheck check;      // the quota may be an override of the rule's
   bool gives_back = false;
   std::string metric{};  // in place of the rule's, where it depends on the request
+  OnFailure on_failure = OnFailure::Open;  // of a limit without a rule
 };
 
 // What the rules say about one descriptor.
@@ -67,6 +68,9 @@ class Ruleset {
   // The count that a rule keeps for a subject written as people do ("api_key=abc").
   [[nodiscard]] static core::CountName count_name(const Rule& rule, std::size_t limit,
                                                   std::string_view subject);
+  // The quotas that hold for such a subject, as many as the rule has limits: an override's, where
+  // the subject says enough to find it. None when that says unlimited.
+  [[nodiscard]] std::vector<Quota> quotas_for(const Rule& rule, std::string_view subject) const;
   // Rules that count by exactly the attributes of this subject, to block it everywhere.
   [[nodiscard]] std::vector<const Rule*> counting_by(std::string_view domain,
                                                      std::string_view subject) const;

@@ -46,7 +46,7 @@ Role role_of(const rules::Applied& applied) noexcept {
 }
 
 rules::OnFailure on_failure_of(const rules::Applied& applied) noexcept {
-  return applied.rule == nullptr ? rules::OnFailure::Open : applied.rule->on_failure;
+  return applied.rule == nullptr ? applied.on_failure : applied.rule->on_failure;
 }
 
 Verdict combine(std::span<const LimitAnswer> limits) {

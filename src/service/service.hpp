@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <string_view>
 
 namespace penstock::service {
 
@@ -32,6 +33,10 @@ class Service {
 
   // Always answers, once, perhaps before it returns.
   void decide(const rules::Request& request, base::Deadline deadline, Answered answered);
+  // The same for a limit that no rule knows, which is counted under kTake.
+  static constexpr std::string_view kTake = "take";
+  void take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
+            Answered answered);
   // Looks without taking, with what every rule had to say. Answers as decide() would, but that the
   // wait of a refusal is the longest that it can be.
   struct Explained {

@@ -108,6 +108,32 @@ TEST_F(WithRules, ExplainLooksWithoutTaking) {
   EXPECT_TRUE(parts.events.answers.size() == 1) << "looking is no event";
 }
 
+struct Take : WithRules {
+  std::string take(rules::OnFailure on_failure) {
+    std::optional<Answer> answer;
+    service.take({.name = {.subject = "k", .limit = {}}, .quota = per_day(4).fixed_window()},
+                 on_failure, {}, [&](Answer said) { answer = std::move(said); });
+    return text_of(*answer);
+  }
+};
+
+TEST_F(Take, IsARequestLikeAnyOther) {
+  EXPECT_EQ(take(rules::OnFailure::Closed), "allowed within_limits by 0: 3 left");
+  for (int i = 0; i < 3; ++i) static_cast<void>(take(rules::OnFailure::Closed));
+  EXPECT_EQ(take(rules::OnFailure::Closed), "refused over_limit by 0: denied 0 left");
+  EXPECT_EQ(parts.events.domains, (std::vector<std::string>(5, "take")));
+  EXPECT_EQ(parts.events.answers.back().limits.at(0).applied.metric, "take");
+}
+
+TEST_F(Take, SaysItselfWhatToDoWithoutTheStore) {
+  parts.store.failure = Error{ErrorCode::Unavailable, "gone"};
+  EXPECT_EQ(take(rules::OnFailure::Closed), "refused failed_closed: not asked");
+  EXPECT_EQ(take(rules::OnFailure::Open), "allowed failed_open: not asked");
+  // one of four nodes has a quarter of it
+  EXPECT_EQ(take(rules::OnFailure::Local), "allowed decided_locally by 0: local 0 left");
+  EXPECT_EQ(take(rules::OnFailure::Local), "refused decided_locally by 0: local denied 0 left");
+}
+
 TEST_F(WithRules, FailuresFollowTheRules) {
   parts.store.failure = Error{ErrorCode::Unavailable, "gone"};
   EXPECT_EQ(text_of(decide(request("api", "/search/x", "alice"))),

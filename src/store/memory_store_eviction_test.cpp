@@ -200,6 +200,24 @@ TEST(MemoryStoreLogs, ALogThatAloneIsTooLongIsKept) {
   EXPECT_FALSE(store.check("k", quota).allowed()) << "its own limit holds";
 }
 
+// Those that go make others move: whose log grew must still be known by then.
+TEST(MemoryStoreLogs, WhoseLogJustGrewIsKeptHoweverManyGoForIt) {
+  const Quota log = quota_of(10, hours{1}, Algorithm::SlidingLog);
+  const Quota bucket = per_day(1000);
+  const Quota parts = Quota::make(per_day(1000).sub_windows(100)).value();
+  for (int round = 0; round < 200; ++round) {
+    ManualStore store({.max_keys = ManualStore::kOneShard, .max_log_bytes = 2000});
+    for (int i = 0; i < 60; ++i) store.take(fresh(100 * round + i), log, 9);
+    const std::uint64_t evicted = store.store.stats().evicted;
+    const std::string mine = "mine " + std::to_string(round);
+    store.take(mine, bucket);
+    store.take(mine,
+               parts);  // has used less of its quota than anybody, and takes 400 bytes at once
+    EXPECT_GE(store.store.stats().evicted, evicted + 3);
+    ASSERT_EQ(store.remaining(mine, parts), 998U) << round;
+  }
+}
+
 // A few logs among so many buckets that a random slot is hardly ever one.
 TEST(MemoryStoreLogs, StayWithinTheirBoundAmongManyOtherKeys) {
   constexpr std::uint64_t kMostBytes = 50'000;

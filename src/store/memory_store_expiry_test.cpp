@@ -122,6 +122,30 @@ TEST_P(MemoryStoreExpiry, WhatASweepHasSeenEndIsOverEvenIfTheClockStepsBack) {
   EXPECT_FALSE(store_.check("k", quota_).allowed());
 }
 
+// docs/limitations.md: time after 3886 counts as 3886, and time before 1970 as 1970.
+TEST_P(MemoryStoreExpiry, TimeStandsStillBeyondItsRange) {
+  constexpr Instant kLast{Days{700'000}};
+  ManualStore store;
+  const Quota quota = reference::quota_of(3, std::chrono::seconds{10}, GetParam());
+  const auto drain_at = [&](Instant now) {
+    store.clock.set(now);
+    const std::string key = "k" + std::to_string(now.time_since_epoch().count());
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(store.check(key, quota).allowed());
+    const Decision refused = store.check(key, quota);
+    EXPECT_FALSE(refused.allowed());
+    EXPECT_LE(refused.retry_after(), std::chrono::seconds{20});
+    return key;
+  };
+  EXPECT_FALSE(store.check(drain_at(Instant::min()), quota).allowed());
+  EXPECT_FALSE(store.check(drain_at(Instant{Duration{-1}}), quota).allowed());
+  const std::string key = drain_at(kLast);
+  for (const Instant later : {kLast + Days{1}, Instant::max()}) {
+    store.clock.set(later);
+    EXPECT_FALSE(store.check(key, quota).allowed()) << "nothing comes back any more";
+    drain_at(later);
+  }
+}
+
 TEST(MemoryStoreStats, AreZeroAtFirstButForTheEmptyTables) {
   ManualStore store;
   const MemoryStats stats = store.store.stats();

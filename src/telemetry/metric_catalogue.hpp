@@ -77,7 +77,9 @@ inline constexpr Metric kNodes{.name = "penstock_nodes",
 inline constexpr Metric kOrphanKeys{
     .name = "penstock_orphan_keys",
     .type = MetricType::Gauge,
-    .help = "Keys in Redis that belong to no rule, as the last audit found."};
+    .help =
+        "Keys in Redis that never expire, or that Penstock did not writ"
+        "e, as the last audit found."};
 
 inline constexpr Metric kMemoryKeys{.name = "penstock_memory_keys",
                                     .type = MetricType::Gauge,
@@ -128,7 +130,9 @@ inline constexpr Metric kDoorRequests{.name = "penstock_door_requests_total",
                                       .labels = {"door", "status"}};
 inline constexpr Metric kDoorErrors{
     .name = "penstock_door_errors_total",
-    .help = "Connections ended for what the other side did, by door and kind: timeout or tls.",
+    .help =
+        "Connections that went wrong, by door and kind: timeout or tls, for what the other side "
+        "did; accept, where this process could take in no more.",
     .labels = {"door", "kind"}};
 
 inline constexpr Metric kLogLinesSuppressed{

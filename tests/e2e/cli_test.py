@@ -24,6 +24,9 @@ COMMANDS = (
     ["verify"],
     ["bench"],
     ["bench", "store"],
+    ["bench", "http"],
+    ["bench", "grpc"],
+    ["bench", "resp"],
     ["demo"],
 )
 ALGORITHMS = {

@@ -152,6 +152,8 @@ ON_LOOPBACK += [
 STORE_IS_GONE = [
     ("post", "/v1/check", "/v1/check", search("a"), {}, 503),
     ("post", "/v1/take", "/v1/take", TAKE, {}, 503),
+    ("post", "/v1/take", "/v1/take", dict(TAKE, on_failure="open"), {}, 200),
+    ("post", "/v1/take", "/v1/take", dict(TAKE, on_failure="local"), {}, 200),
     ("get", "/v1/keys/{key}", "/v1/keys/k?limit=100/m", None, {}, 503),
     ("get", "/v1/counters/{name}", "/v1/counters/n", None, {}, 503),
     *((method, path, target, body, {}, 503) for method, path, target, body in CHANGES),

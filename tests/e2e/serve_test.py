@@ -10,7 +10,7 @@ import time
 import unittest
 
 from daemon import PROGRAM, SOURCE_DIR, Daemon, ask, eventually
-from redis_server import RedisServer
+from redis_server import RedisServer, free_port
 
 SMALL = """
 domains:
@@ -300,6 +300,26 @@ class RedisGoneTest(unittest.TestCase):
             status, _, ready = daemon.admin("/readyz")
             self.assertEqual(status, 200, ready)
 
+    def test_a_limit_that_travels_says_itself_what_holds_without_redis(self):
+        server = RedisServer()
+        self.addCleanup(server.close)
+        with Daemon(policies(server.url)) as daemon:
+            def take(on_failure):
+                body = {"key": "carl", "limit": "10/hour fixed_window", "on_failure": on_failure}
+                return daemon.ask("POST", "/v1/take", body).status
+
+            series = 'penstock_decisions_total{domain="take",rule="take",outcome="%s"}'
+            self.assertTrue(eventually(lambda: take("closed") == 200))
+            before = daemon.metric(series % "allowed")
+            self.assertGreaterEqual(before, 1)
+            server.stop()
+            self.assertTrue(eventually(lambda: take("closed") == 503))
+            self.assertEqual([take("open") for _ in range(20)], [200] * 20)
+            # two nodes share ten: five for this one
+            self.assertEqual([take("local") for _ in range(7)], [200] * 5 + [429] * 2)
+            self.assertEqual(daemon.metric(series % "failed_open"), 20)
+            self.assertEqual(daemon.metric(series % "local"), 7)
+
     def test_starts_without_redis_and_finds_it_when_it_comes(self):
         server = RedisServer()
         self.addCleanup(server.close)
@@ -316,6 +336,25 @@ class RedisGoneTest(unittest.TestCase):
             finally:
                 back.kill()
                 back.wait()
+
+
+class UnknownNodesTest(unittest.TestCase):
+    WARNING = "nobody knows how many nodes share the limits"
+
+    def test_who_would_enforce_whole_limits_for_want_of_redis_says_so(self):
+        server = RedisServer()
+        self.addCleanup(server.close)
+        rule = "{name: r, limit: 5/m, on_failure: %s}"
+        text = "store: {url: '%s'}\n%s\ndomains: {api: {rules: [" + rule + "]}}\n"
+        gone = f"redis://127.0.0.1:{free_port()}"
+        with Daemon(text % (gone, "nodes: 3", "local")) as configured, \
+                Daemon(text % (gone, "", "open")) as indifferent, \
+                Daemon(text % (server.url, "", "local")) as connected, \
+                Daemon(text % (gone, "", "local")) as alone:
+            alone.wait_for_output(self.WARNING)
+            time.sleep(0.5)  # the others have begun earlier
+            for daemon in (configured, indifferent, connected):
+                self.assertNotIn(self.WARNING, daemon.output)
 
 
 class SeveralDaemonsTest(unittest.TestCase):

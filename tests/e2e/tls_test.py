@@ -30,11 +30,11 @@ class Certificates:
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
 
-    def make(self, name):
+    def make(self, name, host="localhost"):
         certificate, key = self.folder / f"{name}.pem", self.folder / f"{name}.key"
         subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-             "-noenc", "-days", "2", "-subj", f"/CN={name}", "-addext", "subjectAltName=DNS:localhost",
+             "-noenc", "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{host}",
              "-out", str(certificate), "-keyout", str(key)],
             check=True, capture_output=True,
         )

@@ -59,6 +59,15 @@ class TestStore final : public store::Store {
     asked.push_back("remove " + name);
     answer(std::move(answered), yes);
   }
+  void look(std::string name, base::Deadline /*deadline*/, Answered<Counter> answered) override {
+    asked.push_back("look " + name);
+    answer(std::move(answered), Counter{.integer = number});
+  }
+  void expire(std::string name, Duration lifetime, Renewal /*renewal*/, base::Deadline /*deadline*/,
+              Answered<bool> answered) override {
+    asked.push_back("expire " + name + " " + std::to_string(lifetime.count()));
+    answer(std::move(answered), yes);
+  }
   [[nodiscard]] Health health() const override { return {}; }
 
  private:
@@ -92,7 +101,8 @@ class TestBackend final : public Backend {
   std::vector<std::string> asked{};
   service::Answer next{};
   std::vector<rules::RuleReport> reports{};
-  bool hold = false;  // answers wait in `waiting`
+  std::vector<rules::OnFailure> policies{};  // of those that took
+  bool hold = false;                         // answers wait in `waiting`
   std::deque<std::function<void(service::Answer)>> waiting{};
 
   void decide(const rules::Request& request, base::Deadline /*deadline*/,
@@ -103,6 +113,24 @@ class TestBackend final : public Backend {
     } else {
       answered(next);
     }
+  }
+  // Asks the store, and refuses when that fails.
+  void take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
+            std::function<void(service::Answer)> answered) override {
+    policies.push_back(on_failure);
+    counts.check({check}, deadline, [&](const Result<store::Store::Decisions>& said) {
+      using service::Reason;
+      service::Answer answer{.allowed = said && said->front().allowed(),
+                             .reason = Reason::FailedClosed};
+      answer.match.domain_known = true;
+      answer.limits.push_back({.applied = {.check = check}});
+      if (said) {
+        answer.reason = answer.allowed ? Reason::WithinLimits : Reason::OverLimit;
+        answer.limits.front().decision = said->front();
+        answer.strictest = 0;
+      }
+      answered(std::move(answer));
+    });
   }
   void explain(const rules::Request& request, base::Deadline /*deadline*/,
                std::function<void(Explained)> answered) override {

@@ -116,8 +116,12 @@ TEST(Heartbeat, NeedsWhatTheDocumentsSayAndNoLess) {
     }
     server.must(chaos::set_limiter_user(allowed));
     const auto store = AnyStore::shared(patient(url, "penstock"));
-    const bool works = beat(*store, "one", std::chrono::seconds{300}).has_value() &&
-                       beat(*store, "one", Duration{0}).has_value();
+    const bool works =
+        beat(*store, "one", std::chrono::seconds{300}).has_value() &&
+        beat(*store, "one", Duration{0}).has_value() &&
+        store->add(AnyStore::Kind::Integer, "visits", 1).has_value() &&
+        store->look("visits").has_value() &&
+        store->expire("visits", std::chrono::hours{1}, store::Store::Renewal::Always).has_value();
     EXPECT_EQ(works, missing == rules.size()) << allowed;
   }
 }

@@ -1,9 +1,7 @@
 #include "http_api/test_calls.hpp"
-#include "wire/http/access.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
-#include <rapidcheck/gtest.h>
 
 namespace penstock::wire::http {
 namespace {
@@ -96,12 +94,6 @@ TEST_F(ApiRoutes, WrongTokenIsRefusedEvenOnLoopback) {
   settings_.token = "open sesame";
   EXPECT_EQ(ask("DELETE", "/v1/keys/a").status, 200U);
   EXPECT_EQ(ask("DELETE", "/v1/keys/a", "", {{"Authorization", "Bearer x"}}).status, 401U);
-}
-
-RC_GTEST_PROP(IsSecretProperty, OnlyTheSecretItself,
-              (const std::string& text, const std::string& secret)) {
-  RC_ASSERT(is_secret(text, secret) == (text == secret));
-  RC_ASSERT(is_secret(secret, secret));
 }
 
 TEST_F(ApiRoutes, AnyPathAndBodyIsAnsweredOnce) {

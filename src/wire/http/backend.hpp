@@ -41,6 +41,9 @@ class Backend {
   // Answers once, perhaps before it returns. The texts of the request live until it returns.
   virtual void decide(const rules::Request& request, base::Deadline deadline,
                       std::function<void(service::Answer)> answered) = 0;
+  // The same for a limit that came with the request.
+  virtual void take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
+                    std::function<void(service::Answer)> answered) = 0;
   virtual void explain(const rules::Request& request, base::Deadline deadline,
                        std::function<void(Explained)> answered) = 0;
 

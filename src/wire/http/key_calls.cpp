@@ -208,6 +208,16 @@ Result<BlockAsked> read_block(const Request& request, BlockKind kind) {
   return asked;
 }
 
+rules::OnFailure read_on_failure(Members& members) {
+  const std::string_view word = members.text("on_failure").value_or("closed");
+  if (word == "open") return rules::OnFailure::Open;
+  if (word == "local") return rules::OnFailure::Local;
+  if (word != "closed") {
+    members.complain("on_failure", shown(word) + " must be open, closed or local");
+  }
+  return rules::OnFailure::Closed;
+}
+
 }  // namespace
 
 Result<std::string> name_in_path(std::string_view segment, std::string_view what) {
@@ -273,7 +283,7 @@ void unblock_key(Call call) {
       tell_bool(key_json(asked->key), "was_blocked", std::move(call.respond)));
 }
 
-// A limit that travels with the request: no rule is asked, so that no policy for failures holds.
+// A limit that travels with the request, and says itself what holds while the store is gone.
 void take(Call call) {
   const Result<Json> json = parse_json(call.request.body);
   if (!json) return call.respond(problem_of(json.error()));
@@ -281,18 +291,16 @@ void take(Call call) {
   std::string key(members.required_text("key", kMaxKeyBytes));
   const std::optional<Quota> quota = members.quota();
   const Cost cost = members.cost().value_or(Cost{});
+  const rules::OnFailure on_failure = read_on_failure(members);
   if (!quota) members.complain("limit", "missing; as in 100/m");
   const Result<void> read = members.finish();
   if (!read) return call.respond(problem_of(read.error()));
-  std::vector<RuleCount> counts{
-      {.rule = {}, .limit = {}, .name = {.subject = key, .limit = {}}, .quota = *quota}};
-  std::vector<core::NamedCheck> checks = checks_of(counts, cost);
-  call.backend.store().check(
-      std::move(checks), call.request.deadline,
-      [&settings = call.settings, key = std::move(key), counts = std::move(counts),
-       respond = std::move(call.respond)](const Result<store::Store::Decisions>& decisions) {
-        if (!decisions) return respond(problem_of(decisions.error()));
-        respond(response_of(verdict_of_counts(counts, key, *decisions), settings.headers));
+  call.backend.take(
+      {.name = {.subject = std::move(key), .limit = {}}, .quota = *quota, .cost = cost}, on_failure,
+      call.request.deadline,
+      [&settings = call.settings,
+       respond = std::move(call.respond)](const service::Answer& answer) {
+        respond(response_of(verdict_of(answer, {}), settings.headers));
       });
 }
 

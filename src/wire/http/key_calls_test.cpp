@@ -32,6 +32,22 @@ TEST_F(KeyCalls, TakeThatIsRefusedSaysWhenToRetry) {
   EXPECT_NE(response.body.find(R"("violated-policies":["request"])"), std::string::npos);
 }
 
+TEST_F(KeyCalls, TakeRefusesWithoutTheStoreUnlessItSaysOtherwise) {
+  backend_.counts.failure = Error{ErrorCode::Unavailable, "gone"};
+  const Response response = ask("POST", "/v1/take", R"({"key":"a","limit":"1/s"})");
+  EXPECT_EQ(response.status, 503U);
+  EXPECT_EQ(field(response, "Retry-After"), "1");
+  ask("POST", "/v1/take", R"({"key":"a","limit":"1/s","on_failure":"open"})");
+  ask("POST", "/v1/take", R"({"key":"a","limit":"1/s","on_failure":"local"})");
+  ask("POST", "/v1/take", R"({"key":"a","limit":"1/s","on_failure":"closed"})");
+  using rules::OnFailure;
+  EXPECT_EQ(backend_.policies,
+            (std::vector{OnFailure::Closed, OnFailure::Open, OnFailure::Local, OnFailure::Closed}));
+  const Response wrong = ask("POST", "/v1/take", R"({"key":"a","limit":"1/s","on_failure":"no"})");
+  EXPECT_EQ(wrong.status, 400U);
+  EXPECT_NE(wrong.body.find("must be open, closed or local"), std::string::npos) << wrong.body;
+}
+
 TEST_F(KeyCalls, TakeNeedsAKeyAndALimit) {
   EXPECT_EQ(ask("POST", "/v1/take", R"({"limit":"1/s"})").status, 400U);
   EXPECT_EQ(ask("POST", "/v1/take", R"({"key":"a"})").status, 400U);
@@ -158,7 +174,6 @@ TEST_F(KeyCalls, BadInputNeverReachesTheStore) {
 TEST_F(KeyCalls, StoreThatCannotBeAskedIsUnavailable) {
   backend_.counts.failure = Error{ErrorCode::Timeout, "no answer within 10 ms"};
   const std::vector<std::array<std::string_view, 3>> calls{
-      {"POST", "/v1/take", R"({"key":"a","limit":"1/s"})"},
       {"GET", "/v1/keys/a?limit=1/s", ""},
       {"DELETE", "/v1/keys/a", ""},
       {"POST", "/v1/keys/a/refund", R"({"limit":"1/s"})"},

@@ -29,7 +29,7 @@ void append_string(std::string& text, std::string_view content) {
   text += '"';
   for (const char letter : content) {
     const auto byte = static_cast<unsigned char>(letter);
-    if (byte < 0x20 || byte > 0x7E) {
+    if (byte < 0x20 || byte > 0x7E || letter == '%') {
       text += {'%', kHex[byte / 16U], kHex[byte % 16U]};
       continue;
     }

@@ -11,12 +11,14 @@ Error refused(std::string text) { return {ErrorCode::InvalidInput, std::move(tex
 std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
 // A store is never asked about one name twice.
-void add_counts(std::vector<RuleCount>& counts, const rules::Rule& rule, std::string_view subject) {
-  for (std::size_t i = 0; i < rule.limits.size(); ++i) {
+void add_counts(std::vector<RuleCount>& counts, const rules::Ruleset& rules,
+                const rules::Rule& rule, std::string_view subject) {
+  const std::vector<Quota> quotas = rules.quotas_for(rule, subject);
+  for (std::size_t i = 0; i < quotas.size(); ++i) {
     RuleCount count{.rule = rule.domain + "/" + rule.name,
                     .limit = rule.limits[i].name,
                     .name = rules::Ruleset::count_name(rule, i, subject),
-                    .quota = rule.limits[i].quota};
+                    .quota = quotas[i]};
     const bool known = std::any_of(counts.begin(), counts.end(), [&](const RuleCount& other) {
       return other.name == count.name;
     });
@@ -32,8 +34,11 @@ Result<std::vector<RuleCount>> counts_of_rule(const rules::Ruleset& rules, std::
   const std::string name = quoted(std::string(domain) + "/" + std::string(rule));
   if (found == nullptr) return refused("rule: " + name + " is not loaded");
   std::vector<RuleCount> counts;
-  add_counts(counts, *found, subject);
-  if (counts.empty()) return refused("rule: " + name + " sets no limit, so there is no count");
+  add_counts(counts, rules, *found, subject);
+  if (counts.empty()) {
+    const std::string whom = found->limits.empty() ? "" : " for " + quoted(subject);
+    return refused("rule: " + name + " sets no limit" + whom + ", so there is no count");
+  }
   return counts;
 }
 
@@ -42,7 +47,7 @@ Result<std::vector<RuleCount>> counts_of_domain(const rules::Ruleset& rules,
   if (!rules.has_domain(domain)) return refused("domain: " + quoted(domain) + " is not loaded");
   std::vector<RuleCount> counts;
   for (const rules::Rule* rule : rules.counting_by(domain, subject)) {
-    add_counts(counts, *rule, subject);
+    add_counts(counts, rules, *rule, subject);
   }
   if (counts.empty()) {
     return refused("key: no rule of domain " + quoted(domain) + " counts by the attributes of " +

@@ -20,6 +20,10 @@ class ServiceBackend final : public Backend {
               std::function<void(service::Answer)> answered) override {
     service_.decide(request, deadline, std::move(answered));
   }
+  void take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
+            std::function<void(service::Answer)> answered) override {
+    service_.take(std::move(check), on_failure, deadline, std::move(answered));
+  }
   void explain(const rules::Request& request, base::Deadline deadline,
                std::function<void(Explained)> answered) override {
     service_.explain(request, deadline,

@@ -19,6 +19,10 @@ namespace penstock::wire::http {
 namespace {
 
 constexpr std::string_view kRules = R"(
+maps:
+  special: {values: {big: 50/minute fixed_window, free: unlimited}}
+  tiers: {values: {gold-key: gold}}
+  by-tier: {values: {gold: 70/minute fixed_window}}
 domains:
   api:
     rules:
@@ -29,6 +33,18 @@ domains:
         algorithm: fixed_window
       - name: everyone
         limit: 1000/s
+  shop:
+    attributes: {tier: {map: tiers, by: api_key}}
+    rules:
+      - name: orders
+        when: {path: "/orders/{shop}"}
+        key: [shop]
+        limit: 3/minute fixed_window
+        overrides: {map: special, by: shop}
+      - name: carts
+        key: [api_key]
+        limit: 3/minute fixed_window
+        overrides: {map: by-tier, by: tier}
 )";
 
 class SilentEvents final : public service::Events {
@@ -109,6 +125,28 @@ TEST_F(RealApi, KeysReachTheCountsOfTheRules) {
   EXPECT_EQ(ask("GET", key + "?rule=api/serach").status, 400U);
   EXPECT_EQ(ask("GET", key + "?domain=apii").status, 400U);
   EXPECT_EQ(ask("GET", "/v1/keys/user=1?domain=api").status, 400U);
+}
+
+TEST_F(RealApi, KeysWithAnOverrideAreSeenUnderTheirOwnQuota) {
+  const auto order = [&](const std::string& shop) {
+    return ask("POST", "/v1/check",
+               R"({"domain":"shop","attributes":{"path":"/orders/)" + shop + R"("}})");
+  };
+  ASSERT_EQ(order("big").status, 200U);
+  ASSERT_EQ(order("small").status, 200U);
+  const auto remaining = [&](const std::string& key, const std::string& rule) {
+    return read(ask("GET", "/v1/keys/" + key + "?rule=shop/" + rule))["remaining"];
+  };
+  EXPECT_EQ(remaining("shop=big", "orders"), 49);
+  EXPECT_EQ(remaining("shop=small", "orders"), 2);
+  EXPECT_EQ(read(ask("POST", "/v1/keys/shop=big/refund", R"({"rule":"shop/orders"})"))["remaining"],
+            50);
+  EXPECT_EQ(read(order("big"))["remaining"], 49);
+  EXPECT_EQ(remaining("api_key=gold-key", "carts"), 70);
+  EXPECT_EQ(remaining("api_key=other", "carts"), 3);
+  const Response unlimited = ask("GET", "/v1/keys/shop=free?rule=shop/orders");
+  EXPECT_EQ(unlimited.status, 400U);
+  EXPECT_NE(unlimited.body.find("sets no limit for"), std::string::npos) << unlimited.body;
 }
 
 TEST_F(RealApi, TakeCountsAsTheLibraryDoes) {

@@ -188,7 +188,7 @@ unsigned status_of(const Verdict& verdict) noexcept {
 std::string detail_of(const Verdict& verdict) {
   if (verdict.reason == Reason::DenyListed) return "refused by a deny list";
   if (verdict.reason == Reason::FailedClosed) {
-    return "the store of the limits does not answer, and the rule refuses requests then";
+    return "the store of the limits does not answer, and requests are refused then";
   }
   const bool known = verdict.strictest && verdict.limits[*verdict.strictest].decision;
   return known ? over_limit_text(verdict.limits[*verdict.strictest]) : "refused by a limit";

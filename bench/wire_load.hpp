@@ -1,48 +1,43 @@
 #pragma once
 
 #include "bench/key_distribution.hpp"
+#include "bench/wire_protocol.hpp"
 #include "penstock/quota.hpp"
 #include "penstock/result.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-// Load over HTTP, as if from many clients who do not wait for each other.
+// Load over the network, in any protocol, as if from many clients who do not wait for each other.
 namespace penstock::bench {
 
-struct HttpTarget {
+struct WireTarget {
   std::string host = "127.0.0.1";
   std::string port = "8080";
 };
 
-// What to ask of the server.
-enum class HttpDoor : std::uint8_t {
-  Take,         // POST /v1/take with a key and the limit
-  ForwardAuth,  // GET, as a proxy asks; the key is the path
-  Plain,        // GET of a path, of any server
-};
-
-struct HttpLoad {
-  std::vector<HttpTarget> targets{{}};  // connections are spread over them
-  HttpDoor door = HttpDoor::Take;
-  std::string path{};  // of the request; the usual one of the door when empty
-  Quota quota = per_second(1'000'000'000);
+struct WireLoad {
+  std::vector<WireTarget> targets{{}};  // connections are spread over them
   std::uint32_t keys = 1000;
   KeyDistribution distribution{};
   std::uint64_t seed = 1;
   unsigned connections = 32;
+  unsigned depth = 1;  // requests of one connection that may be under way at once
   // Requests a second; they are sent when due, whether or not earlier ones were answered, as far as
-  // there are connections. Zero: as fast as answers come.
+  // there is room on connections. Zero: as fast as answers come.
   std::uint64_t rate = 0;
   std::chrono::milliseconds time{5000};
   std::optional<int> server_pid{};  // to measure what it costs
+  // That every key has, to count what is admitted beyond it; empty where it is not ours to know.
+  std::optional<Quota> quota{};
 };
 
-struct HttpFigures {
+struct WireFigures {
   double requests_per_second = 0;
   // From the moment that a request was due, so that waiting behind slow ones counts too.
   double p50_us = 0;
@@ -54,14 +49,17 @@ struct HttpFigures {
   std::optional<double> server_cpu_us{};  // per request
   std::uint64_t answered = 0;
   std::uint64_t allowed = 0;
-  std::uint64_t denied = 0;  // 429 and 403
-  std::uint64_t failed = 0;  // any other status, broken connections, no answer
+  std::uint64_t denied = 0;
+  std::uint64_t failed = 0;  // answers that are errors, broken connections, no answer
   std::string first_failure{};
-  std::optional<std::uint64_t> over_admitted{};  // empty where the limit is not ours to know
+  std::optional<std::uint64_t> over_admitted{};
 };
 
-// Fails when no connection can be made at all.
-[[nodiscard]] Result<HttpFigures> run_http_load(const HttpLoad& load,
+// One for each connection, and a new one whenever it is made again.
+using MakeProtocol = std::function<std::unique_ptr<WireProtocol>()>;
+
+// Fails when a connection cannot be made at the start.
+[[nodiscard]] Result<WireFigures> run_wire_load(const WireLoad& load, const MakeProtocol& protocol,
                                                 const std::function<void(double)>& on_progress);
 
 }  // namespace penstock::bench

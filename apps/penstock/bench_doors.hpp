@@ -1,0 +1,12 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace penstock::app {
+
+// Add `http`, `grpc` and `resp` to the subcommands of `penstock bench`.
+void add_http_bench(CLI::App& bench, int& exit_code);
+void add_grpc_bench(CLI::App& bench, int& exit_code);
+void add_resp_bench(CLI::App& bench, int& exit_code);
+
+}  // namespace penstock::app

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "bench/rate_limit_message.hpp"
+#include "bench/wire_protocol.hpp"
+
+#include <memory>
+#include <string>
+
+namespace penstock::bench {
+
+struct GrpcQuestion {
+  std::string authority = "127.0.0.1";
+  RateLimitQuestion message;
+};
+
+// Calls of ShouldRateLimit over HTTP/2 without TLS, each a stream of its own. OK is allowed,
+// OVER_LIMIT denied, any other answer and any status but 0 have failed.
+[[nodiscard]] std::unique_ptr<WireProtocol> make_grpc_protocol(const GrpcQuestion& question);
+
+}  // namespace penstock::bench

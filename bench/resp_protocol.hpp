@@ -1,0 +1,39 @@
+#pragma once
+
+#include "bench/wire_protocol.hpp"
+#include "penstock/quota.hpp"
+#include "penstock/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace penstock::bench {
+
+// The limit of CL.THROTTLE: "KEY max_burst count_per_period seconds", where one more than max_burst
+// can pass at once. Fails for what it cannot say: windows, and periods of broken seconds.
+struct ThrottleLimit {
+  std::int64_t max_burst = 0;
+  std::int64_t count = 0;
+  std::int64_t seconds = 0;
+
+  [[nodiscard]] static Result<ThrottleLimit> of(const Quota& quota);
+};
+
+// One command as clients write it, and its answer: five integers, the first of them 0 when allowed.
+void append_throttle(std::string& out, std::string_view key, const ThrottleLimit& limit);
+
+struct ThrottleReply {
+  std::size_t bytes = 0;  // that it takes; none while it is incomplete
+  Heard::Outcome outcome = Heard::Outcome::Failed;
+  std::string failure{};  // the server's words
+};
+// Reads the answer that `bytes` begin with; an error when it can be none.
+[[nodiscard]] Result<ThrottleReply> read_throttle_reply(std::string_view bytes);
+
+// CL.THROTTLE, any number at once; answers come in the order of the requests.
+[[nodiscard]] std::unique_ptr<WireProtocol> make_resp_protocol(const ThrottleLimit& limit);
+
+}  // namespace penstock::bench

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "bench/wire_load.hpp"
+#include "bench/wire_protocol.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace penstock::bench {
+
+// One connection of a load: carries bytes between a socket and a WireProtocol, and is made again
+// when it breaks.
+//
+// Lifetime: as long as the event loop runs.
+class WireConnection {
+ public:
+  // Who is told what happens.
+  class Owner {
+   public:
+    virtual void on_heard(Heard& heard) = 0;
+    // There is room for more requests than before, or for the first ones.
+    virtual void on_room(WireConnection& connection) = 0;
+    // So many requests were under way when it broke; or it could not be made again, and stays away.
+    virtual void on_lost(std::size_t requests, const std::string& why) = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  WireConnection(boost::asio::io_context& context, Owner& owner, const MakeProtocol& protocol)
+      : socket_(context), owner_(owner), make_protocol_(protocol), protocol_(protocol()) {}
+
+  // Waits until it is connected.
+  [[nodiscard]] Result<void> connect(const WireTarget& target);
+  void start() { read(); }
+  // Bytes go out once the handlers that are running have ended: requests of one moment in one
+  // write.
+  void ask(const Due& due);
+  [[nodiscard]] std::size_t under_way() const { return protocol_->under_way(); }
+  [[nodiscard]] bool is_connected() const { return is_connected_; }
+  // Makes no new connection when this one breaks.
+  void let_go() { is_wanted_ = false; }
+
+  bool is_listed = false;  // the owner's mark: it is among those with room
+
+ private:
+  void flush_soon();
+  void flush();
+  void read();
+  void on_bytes(std::size_t bytes);
+  void break_down(const std::string& why);
+  void connect_again();
+
+  boost::asio::ip::tcp::socket socket_;
+  boost::asio::ip::tcp::endpoint server_{};
+  Owner& owner_;
+  const MakeProtocol& make_protocol_;
+  std::unique_ptr<WireProtocol> protocol_;
+  std::string out_{};
+  std::array<char, std::size_t{64} * 1024> in_{};
+  std::vector<Heard> heard_{};
+  std::uint64_t generation_ = 0;  // of the socket: handlers of an earlier one do nothing
+  bool is_connected_ = false;
+  bool is_wanted_ = true;
+  bool is_writing_ = false;
+  bool will_flush_ = false;
+};
+
+}  // namespace penstock::bench

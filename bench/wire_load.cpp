@@ -1,0 +1,236 @@
+#include "bench/wire_load.hpp"
+
+#include "bench/admissions.hpp"
+#include "bench/latency_histogram.hpp"
+#include "bench/measure.hpp"
+#include "bench/request_schedule.hpp"
+#include "bench/wire_connection.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <deque>
+
+namespace penstock::bench {
+namespace {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+using boost::system::error_code;
+
+// Keys are drawn before the run, and used round and round.
+constexpr std::size_t kDrawn = 1U << 16U;
+// How long answers that are still missing are waited for.
+constexpr std::chrono::seconds kPatience{2};
+// Beyond so many waiting requests the server is hopelessly behind, and memory has an end.
+constexpr std::size_t kMostWaiting = 1'000'000;
+
+// The whole run, on one thread.
+class Run final : public WireConnection::Owner {
+ public:
+  Run(const WireLoad& load, const MakeProtocol& protocol,
+      const std::function<void(double)>& on_progress)
+      : load_(load),
+        protocol_(protocol),
+        on_progress_(on_progress),
+        keys_(draw_keys(load.distribution, load.keys, kDrawn, load.seed)),
+        admissions_(load.keys),
+        due_timer_(context_),
+        progress_timer_(context_) {}
+
+  Result<WireFigures> go() {
+    const Result<void> connected = connect();
+    if (!connected) return connected.error();
+    const auto cpu_start = process_cpu_time();
+    const auto server_start = server_cpu();
+    start_ = Clock::now();
+    end_ = start_ + load_.time;
+    if (load_.rate > 0) schedule_.emplace(load_.rate, start_, end_);
+    for (const auto& connection : connections_) {
+      connection->start();
+      on_room(*connection);
+    }
+    if (schedule_) send_due();
+    show_progress();
+    context_.run_until(end_ + kPatience);
+    finished_ = std::max(finished_, std::min(end_, Clock::now()));
+    return figures(process_cpu_time() - cpu_start, server_start);
+  }
+
+ private:
+  Result<void> connect() {
+    for (unsigned i = 0; i < load_.connections; ++i) {
+      connections_.push_back(std::make_unique<WireConnection>(context_, *this, protocol_));
+      Result<void> done = connections_.back()->connect(load_.targets[i % load_.targets.size()]);
+      if (!done) return done;
+    }
+    return {};
+  }
+
+  std::uint32_t next_key() { return keys_[drawn_++ % keys_.size()]; }
+
+  [[nodiscard]] bool has_room(const WireConnection& connection) const {
+    return connection.is_connected() && connection.under_way() < load_.depth;
+  }
+
+  void on_room(WireConnection& connection) override {
+    const Clock::time_point now = Clock::now();
+    if (schedule_) {
+      list(connection);
+      send_waiting();
+    } else if (now < end_) {
+      while (has_room(connection)) connection.ask({.at = now, .key = next_key()});
+    }
+    if (now >= end_) stop_when_done();
+  }
+
+  // Puts what is due by now into the queue, and comes back for the next.
+  void send_due() {
+    const Clock::time_point now = Clock::now();
+    std::optional<Clock::time_point> at = schedule_->next();
+    for (; at && *at <= now; at = schedule_->next()) {
+      schedule_->advance();
+      if (waiting_.size() < kMostWaiting) {
+        waiting_.push_back({.at = *at, .key = next_key()});
+      } else {
+        fail("the server is a million requests behind", 1);
+      }
+    }
+    send_waiting();
+    if (!at) {
+      if (now >= end_) stop_when_done();
+      return;
+    }
+    due_timer_.expires_at(*at);
+    due_timer_.async_wait([this](const error_code& failed) {
+      if (!failed) send_due();
+    });
+  }
+
+  void list(WireConnection& connection) {
+    if (connection.is_listed || !has_room(connection)) return;
+    connection.is_listed = true;
+    with_room_.push_back(&connection);
+  }
+
+  // The connections take turns.
+  void send_waiting() {
+    while (!waiting_.empty() && !with_room_.empty()) {
+      WireConnection& connection = *with_room_.front();
+      with_room_.pop_front();
+      connection.is_listed = false;
+      if (!has_room(connection)) continue;
+      connection.ask(waiting_.front());
+      waiting_.pop_front();
+      list(connection);
+    }
+  }
+
+  void on_heard(Heard& heard) override {
+    finished_ = Clock::now();
+    switch (heard.outcome) {
+      case Heard::Outcome::Allowed:
+        ++figures_.allowed;
+        admissions_.count(heard.due.key);
+        break;
+      case Heard::Outcome::Denied: ++figures_.denied; break;
+      case Heard::Outcome::Failed: fail(heard.failure, 1); break;
+    }
+    latencies_.add(finished_ - heard.due.at);
+  }
+
+  void on_lost(std::size_t requests, const std::string& why) override {
+    fail(why, requests);
+    if (Clock::now() >= end_) stop_when_done();
+  }
+
+  void stop_when_done() {
+    for (const auto& connection : connections_) connection->let_go();
+    const bool is_idle = waiting_.empty() && !(schedule_ && schedule_->next()) &&
+                         std::all_of(connections_.begin(), connections_.end(),
+                                     [](const auto& one) { return one->under_way() == 0; });
+    if (is_idle) context_.stop();
+  }
+
+  void fail(const std::string& why, std::uint64_t requests) {
+    figures_.failed += requests;
+    if (figures_.first_failure.empty()) figures_.first_failure = why;
+  }
+
+  void show_progress() {
+    const double share = std::chrono::duration<double>(Clock::now() - start_) /
+                         std::chrono::duration<double>(load_.time);
+    on_progress_(std::min(share, 1.0));
+    if (share >= 1) return stop_when_done();
+    progress_timer_.expires_after(std::chrono::milliseconds{200});
+    progress_timer_.async_wait([this](const error_code& failed) {
+      if (!failed) show_progress();
+    });
+  }
+
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> server_cpu() const {
+    if (!load_.server_pid) return std::nullopt;
+    return process_cpu_time(*load_.server_pid);
+  }
+
+  // Requests that were sent and never answered, and those that were never sent.
+  [[nodiscard]] std::uint64_t unanswered() const {
+    std::uint64_t missing = waiting_.size();
+    for (const auto& connection : connections_) missing += connection->under_way();
+    return missing;
+  }
+
+  WireFigures figures(std::chrono::nanoseconds cpu,
+                      std::optional<std::chrono::nanoseconds> server_start) {
+    using Micros = std::chrono::duration<double, std::micro>;
+    const auto micros = [&](double share) { return Micros(latencies_.percentile(share)).count(); };
+    figures_.answered = latencies_.count();
+    if (const std::uint64_t missing = unanswered(); missing > 0) fail("no answer in time", missing);
+    const auto elapsed = finished_ - start_;
+    const double answered = std::max<double>(1, static_cast<double>(figures_.answered));
+    figures_.requests_per_second =
+        static_cast<double>(figures_.answered) / std::chrono::duration<double>(elapsed).count();
+    figures_.p50_us = micros(0.5);
+    figures_.p90_us = micros(0.9);
+    figures_.p99_us = micros(0.99);
+    figures_.p999_us = micros(0.999);
+    figures_.max_us = micros(1.0);
+    figures_.client_cpu_us = Micros(cpu).count() / answered;
+    if (const auto server_end = server_cpu(); server_end && server_start) {
+      figures_.server_cpu_us = Micros(*server_end - *server_start).count() / answered;
+    }
+    if (load_.quota) {
+      figures_.over_admitted =
+          admissions_.beyond(*load_.quota, std::chrono::ceil<Duration>(elapsed));
+    }
+    return figures_;
+  }
+
+  const WireLoad& load_;
+  const MakeProtocol& protocol_;
+  const std::function<void(double)>& on_progress_;
+  std::vector<std::uint32_t> keys_;
+  Admissions admissions_;
+  asio::io_context context_{1};
+  asio::steady_timer due_timer_;
+  asio::steady_timer progress_timer_;
+  std::vector<std::unique_ptr<WireConnection>> connections_;
+  std::deque<WireConnection*> with_room_;
+  std::deque<Due> waiting_;
+  std::optional<RequestSchedule> schedule_;
+  LatencyHistogram latencies_;
+  WireFigures figures_;
+  Clock::time_point start_{};
+  Clock::time_point end_{};
+  Clock::time_point finished_{};
+  std::size_t drawn_ = 0;
+};
+
+}  // namespace
+
+Result<WireFigures> run_wire_load(const WireLoad& load, const MakeProtocol& protocol,
+                                  const std::function<void(double)>& on_progress) {
+  return std::make_unique<Run>(load, protocol, on_progress)->go();
+}
+
+}  // namespace penstock::bench

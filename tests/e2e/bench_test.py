@@ -1,0 +1,219 @@
+"""penstock bench against daemons and against servers that are wrong on purpose: what it counts is
+what happened."""
+
+import json
+import os
+import re
+import socket
+import socketserver
+import subprocess
+import threading
+import time
+import unittest
+
+from daemon import PROGRAM, Daemon, eventually
+
+FINE, BAD_INPUT, NOT_ASKED = 0, 2, 3
+CONFIGURATION = """
+grpc: {listen: 127.0.0.1:0}
+resp: {listen: 127.0.0.1:0}
+domains:
+  api:
+    rules:
+      - {name: everyone, limit: 1000000000/s}
+      - {name: user, key: [user], limit: 10/day, algorithm: fixed_window}
+"""
+KEYS = 20
+# More in a second than all keys may have together.
+RATE = 1000
+
+
+def run(*arguments):
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PENSTOCK_")}
+    return subprocess.run(
+        [PROGRAM, "bench", *arguments], env=clean, stdin=subprocess.DEVNULL,
+        capture_output=True, encoding="utf-8", timeout=60, check=False,
+    )
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def port_of(daemon, scheme):
+    found = []
+
+    def look():
+        found.extend(re.findall(rf"listening on {scheme}://[^ ]*:(\d+)", daemon.output))
+        return bool(found)
+
+    if not eventually(look):
+        raise AssertionError(f"no door for {scheme}:\n" + daemon.output)
+    return int(found[0])
+
+
+class ThrottleServer:
+    """Answers CL.THROTTLE, always with yes; `before_answer` may take its time."""
+
+    def __init__(self, before_answer=lambda: None):
+        outer = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self):
+                while self.rfile.readline():
+                    for _ in range(10):  # five words, each with its length
+                        self.rfile.readline()
+                    outer.before_answer()
+                    self.wfile.write(b"*5\r\n:0\r\n:2\r\n:1\r\n:-1\r\n:1\r\n")
+
+        class Server(socketserver.ThreadingTCPServer):
+            daemon_threads = True
+            allow_reuse_address = True
+
+        self.before_answer = before_answer
+        self._server = Server(("127.0.0.1", 0), Handler)
+        self.address = "127.0.0.1:%d" % self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class Bench(unittest.TestCase):
+    def report(self, *arguments):
+        result = run(*arguments, "--json")
+        self.assertEqual(result.returncode, FINE, result.stderr)
+        report = json.loads(result.stdout)
+        self.assertEqual(
+            report["answered"], report["allowed"] + report["denied"], result.stdout)
+        self.assertLessEqual(report["p50_us"], report["p99_us"])
+        self.assertLessEqual(report["p99_us"], report["max_us"])
+        return report
+
+
+class OnDaemon(Bench):
+    def setUp(self):
+        self.daemon = Daemon(CONFIGURATION)  # all tests ask about the same keys
+        self.addCleanup(self.daemon.close)
+        self.servers = {
+            "http": f"127.0.0.1:{self.daemon.port}",
+            "grpc": f"127.0.0.1:{port_of(self.daemon, 'grpc')}",
+            "resp": f"127.0.0.1:{port_of(self.daemon, 'redis')}",
+        }
+
+    def measure(self, door, *arguments):
+        return self.report(door, self.servers[door], "--time", "1s", *arguments)
+
+    def expect_exact(self, report, per_key):
+        self.assertEqual(report["failed"], 0, report)
+        self.assertEqual(report["over_admitted"], 0)
+        self.assertEqual(report["answered"], RATE)
+        self.assertEqual(report["allowed"], KEYS * per_key)
+
+    def test_counts_over_http_what_a_limit_lets_pass(self):
+        self.expect_exact(
+            self.measure("http", "--limit", "7/day fixed_window", "--keys", str(KEYS),
+                         "--rate", str(RATE)), 7)
+
+    def test_counts_over_grpc_what_a_limit_lets_pass(self):
+        self.expect_exact(
+            self.measure("grpc", "--domain", "api", "--limit", "8/day", "--keys", str(KEYS),
+                         "--rate", str(RATE)), 8)
+
+    def test_counts_over_resp_what_a_limit_lets_pass(self):
+        self.expect_exact(
+            self.measure("resp", "--limit", "1/day burst 9", "--keys", str(KEYS),
+                         "--rate", str(RATE)), 9)
+
+    def test_asks_by_the_rules_over_grpc(self):
+        report = self.measure(
+            "grpc", "--domain", "api", "--limit", "rules", "--descriptor", "user={key}",
+            "--descriptor", "path=/", "--keys", str(KEYS), "--rate", str(RATE))
+        self.assertEqual(report["allowed"], KEYS * 10)
+        self.assertNotIn("over_admitted", report)
+
+    def test_asks_as_fast_as_answers_come(self):
+        for door, more in (("http", []), ("grpc", ["--domain", "api", "--streams", "8"]),
+                           ("resp", ["--pipeline", "8"])):
+            with self.subTest(door):
+                report = self.measure(
+                    door, "--connections", "2", "--server-pid", str(self.daemon.pid), *more)
+                self.assertEqual(report["failed"], 0, report)
+                self.assertEqual(report["over_admitted"], 0)
+                self.assertGreater(report["answered"], 1000)
+                self.assertGreater(report["server_cpu_us_per_request"], 0)
+
+    def test_says_what_the_server_has_against_a_request(self):
+        result = run("grpc", self.servers["grpc"], "--domain", "", "--time", "100ms", "--rate", "10",
+                     "--json")
+        report = json.loads(result.stdout)
+        self.assertEqual(report["failed"], 1)
+        self.assertIn("domain", report["first_failure"])
+
+    def test_prints_a_table_for_people(self):
+        result = run("resp", self.servers["resp"], "--time", "100ms")
+        self.assertEqual(result.returncode, FINE, result.stderr)
+        for word in ("requests per second", "p99.9 us", "over-admitted"):
+            self.assertIn(word, result.stdout)
+
+
+class OnOtherServers(Bench):
+    def test_sees_a_server_that_admits_too_much(self):
+        with ThrottleServer() as server:
+            report = self.report("resp", server.address, "--limit", "2/day", "--keys", "1",
+                                 "--rate", "100", "--time", "1s")
+        self.assertEqual(report["allowed"], 100)
+        self.assertEqual(report["over_admitted"], 98)
+
+    def test_counts_the_wait_of_all_who_would_have_asked_during_a_stall(self):
+        stall, asked = 0.5, []
+
+        def stall_once():
+            asked.append(1)
+            if len(asked) == 20:
+                time.sleep(stall)
+
+        with ThrottleServer(stall_once) as server:
+            report = self.report("resp", server.address, "--connections", "1", "--pipeline", "1",
+                                 "--rate", "100", "--time", "1s")
+        # those due in the stall waited for its rest: a quarter of a second on average, half of all
+        self.assertGreater(report["p90_us"], 1e6 * stall * 0.5)
+        self.assertGreater(report["max_us"], 1e6 * stall * 0.9)
+
+    def test_counts_requests_without_an_answer_as_failed(self):
+        with ThrottleServer(lambda: time.sleep(60)) as server:
+            report = self.report("resp", server.address, "--connections", "2", "--rate", "20",
+                                 "--time", "500ms")
+        self.assertEqual(report["answered"], 0)
+        self.assertEqual(report["failed"], 10)
+        self.assertEqual(report["first_failure"], "no answer in time")
+
+    def test_says_that_nobody_listens(self):
+        for door in ("http", "grpc", "resp"):
+            with self.subTest(door):
+                result = run(door, f"127.0.0.1:{free_port()}", "--time", "100ms")
+                self.assertEqual(result.returncode, NOT_ASKED)
+                self.assertIn("Connection refused", result.stderr)
+
+    def test_refuses_limits_that_a_protocol_cannot_say(self):
+        for arguments, word in (
+            (("grpc", "--limit", "10/5m"), "cannot travel"),
+            (("grpc", "--limit", "10/s burst 5"), "cannot travel"),
+            (("resp", "--limit", "10/s fixed_window"), "bucket"),
+            (("resp", "--limit", "10/1500ms"), "whole seconds"),
+            (("grpc", "--descriptor", "user"), "NAME=VALUE"),
+        ):
+            with self.subTest(arguments):
+                result = run(*arguments)
+                self.assertEqual(result.returncode, BAD_INPUT)
+                self.assertIn(word, result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

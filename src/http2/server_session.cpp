@@ -154,13 +154,16 @@ void ServerSession::Parts::set_frame_callbacks(nghttp2_session_callbacks* out) {
         return 0;
       });
   nghttp2_session_callbacks_set_on_frame_send_callback(
-      out, [](nghttp2_session* session, const nghttp2_frame* frame, void* user) {
+      out, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
+        Parts& self = *static_cast<Parts*>(user);
         const bool has_stream_end =
             frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
         if (!has_stream_end || !has_flag(frame->hd, NGHTTP2_FLAG_END_STREAM)) return 0;
-        if (nghttp2_session_get_stream_remote_close(session, frame->hd.stream_id) != 0) return 0;
-        static_cast<Parts*>(user)->note(nghttp2_submit_rst_stream(
-            session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR));
+        if (nghttp2_session_get_stream_remote_close(self.session, frame->hd.stream_id) != 0) {
+          return 0;
+        }
+        self.note(nghttp2_submit_rst_stream(self.session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
+                                            NGHTTP2_NO_ERROR));
         return 0;
       });
 }

@@ -17,14 +17,14 @@ using std::chrono::nanoseconds;
 constexpr std::size_t kFillBatch = 256;
 
 // One thread's part of a round.
-struct Slice {
+struct RemoteSlice {
   std::vector<std::uint32_t> keys;
   std::vector<Answer> answers{};
   std::vector<nanoseconds> samples{};
   std::optional<Error> failure{};
 };
 
-void ask(RemoteContender& contender, Slice& slice, std::size_t batch) {
+void ask(RemoteContender& contender, RemoteSlice& slice, std::size_t batch) {
   slice.answers.assign(slice.keys.size(), Answer::Failed);
   slice.samples.clear();
   slice.samples.reserve(slice.keys.size() / batch + 1);
@@ -53,7 +53,7 @@ class Runner {
         started_(SteadyClock::now()) {}
 
   Result<void> fill() {
-    Slice slice;
+    RemoteSlice slice;
     slice.keys.resize(options_.keys);
     for (std::uint32_t key = 0; key < options_.keys; ++key) slice.keys[key] = key;
     ask(contender_, slice, kFillBatch);
@@ -64,7 +64,7 @@ class Runner {
     return {};
   }
 
-  Result<void> run(std::vector<Slice>& slices) {
+  Result<void> run(std::vector<RemoteSlice>& slices) {
     const Result<std::chrono::microseconds> server_before = server_cpu_time_();
     if (!server_before) return server_before.error();
     const std::uint64_t trips_before = contender_.round_trips();
@@ -76,7 +76,7 @@ class Runner {
     const Result<std::chrono::microseconds> server_after = server_cpu_time_();
     if (!server_after) return server_after.error();
     server_cpu_ += *server_after - *server_before;
-    for (Slice& slice : slices) count(slice);
+    for (RemoteSlice& slice : slices) count(slice);
     return {};
   }
 
@@ -96,7 +96,7 @@ class Runner {
   }
 
  private:
-  void count(Slice& slice) {
+  void count(RemoteSlice& slice) {
     checks_ += slice.keys.size();
     samples_.insert(samples_.end(), slice.samples.begin(), slice.samples.end());
     for (std::size_t i = 0; i < slice.keys.size(); ++i) {
@@ -128,8 +128,8 @@ class Runner {
   RemoteFigures figures_;
 };
 
-std::vector<Slice> draw_slices(const RemoteBenchOptions& options, unsigned round) {
-  std::vector<Slice> slices;
+std::vector<RemoteSlice> draw_slices(const RemoteBenchOptions& options, unsigned round) {
+  std::vector<RemoteSlice> slices;
   for (std::vector<std::uint32_t>& keys : draw_round(options, round)) {
     slices.push_back({.keys = std::move(keys)});
   }
@@ -150,7 +150,7 @@ Result<RemoteBenchReport> run_remote_bench(const RemoteBenchOptions& options,
   }
   for (unsigned round = 0; round < kRounds; ++round) {
     on_progress(static_cast<double>(round) / kRounds);
-    std::vector<Slice> slices = draw_slices(options, round);
+    std::vector<RemoteSlice> slices = draw_slices(options, round);
     for (const auto& runner : runners) {
       const Result<void> ran = runner->run(slices);
       if (!ran) return ran.error();

@@ -13,12 +13,12 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 const KeyLayout kLayout("penstock");
-constexpr Quota kQuota = per_minute(10);
+constexpr Quota kAudited = per_minute(10);
 constexpr Instant kNow{seconds{1'700'000'000}};
 
 std::string state_that_expires(Instant at) {
   redis_store::KeyContent content;
-  content.quota = kQuota;
+  content.quota = kAudited;
   content.state = core::TokenBucket::State{};
   content.expires_ms = at.time_since_epoch() / milliseconds{1};
   return redis_store::encode(content);

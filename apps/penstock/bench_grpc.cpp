@@ -9,7 +9,7 @@
 namespace penstock::app {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kGrpcBenchFooter =
     "Calls ShouldRateLimit of Envoy's rate limit service, without TLS. Times count from when a "
     "request\n"
     "was due, as with penstock bench http.\n"
@@ -88,7 +88,7 @@ void add_grpc_bench(CLI::App& bench, int& exit_code) {
       ->capture_default_str()
       ->check(CLI::Range(1U, 10'000U));
   add_wire_options(*command, arguments->wire);
-  command->footer(kFooter);
+  command->footer(kGrpcBenchFooter);
   on_wire_bench(*command, exit_code, [arguments] { return run(*arguments); });
 }
 

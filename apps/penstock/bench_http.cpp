@@ -8,7 +8,7 @@
 namespace penstock::app {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kHttpBenchFooter =
     "Requests are sent when they are due, whether or not earlier ones were answered, and their "
     "time\n"
     "counts from then: a server that stalls cannot hide it. With --rate 0 every connection asks "
@@ -65,7 +65,7 @@ void add_http_bench(CLI::App& bench, int& exit_code) {
   command->add_option("--path", arguments->path, "Path to ask, in place of the door's own");
   command->add_option("--limit", arguments->limit, "Limit of every key")->capture_default_str();
   add_wire_options(*command, arguments->wire);
-  command->footer(kFooter);
+  command->footer(kHttpBenchFooter);
   on_wire_bench(*command, exit_code, [arguments] { return run(*arguments); });
 }
 

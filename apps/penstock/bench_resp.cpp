@@ -8,7 +8,7 @@
 namespace penstock::app {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kRespBenchFooter =
     "Sends CL.THROTTLE, which carries the limit: a bucket, in whole seconds, such as \"100/s burst "
     "20\".\n"
     "Times count from when a request was due, as with penstock bench http.\n"
@@ -50,7 +50,7 @@ void add_resp_bench(CLI::App& bench, int& exit_code) {
       ->capture_default_str()
       ->check(CLI::Range(1U, 10'000U));
   add_wire_options(*command, arguments->wire);
-  command->footer(kFooter);
+  command->footer(kRespBenchFooter);
   on_wire_bench(*command, exit_code, [arguments] { return run(*arguments); });
 }
 

@@ -23,7 +23,7 @@ constexpr std::uint64_t kMostChecks = 10'000'000'000;
 constexpr unsigned kMostThreads = 256;
 constexpr unsigned kMostInBatch = 65'536;
 
-constexpr const char* kFooter =
+constexpr const char* kBenchFooter =
     "Baselines: on memory://, naive is a mutex, a map and a token bucket in floating point. On a\n"
     "Redis it is the usual token bucket script, called once per check; incr is a plain INCR per\n"
     "check. Both go through the same client, all checks of a batch in one write.\n"
@@ -187,7 +187,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   add_connection_options(*store, arguments->store);
   store->add_flag("--json", arguments->json, "Print JSON");
-  store->footer(kFooter);
+  store->footer(kBenchFooter);
   store->callback([arguments, &exit_code] {
     const Result<void> done = run(*arguments);
     exit_code = done ? kExitAllowed : exit_code_of(done.error());

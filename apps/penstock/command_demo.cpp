@@ -18,7 +18,7 @@
 namespace penstock::app {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kDemoFooter =
     "Time is virtual: the whole takes milliseconds. Colours are used on a terminal, unless "
     "NO_COLOR\n"
     "is set.";
@@ -101,7 +101,7 @@ void add_demo_command(CLI::App& app, int& exit_code) {
       ->type_name("LIMIT");
   demo->add_flag("--json", arguments->json, "Print JSON: every request and what became of it");
   demo->add_flag("--no-color", arguments->no_color, "Never use colours");
-  demo->footer(kFooter);
+  demo->footer(kDemoFooter);
   demo->callback([arguments, &exit_code] { exit_code = run_demo_command(*arguments); });
 }
 

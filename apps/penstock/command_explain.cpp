@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kFooter =
+constexpr const char* kExplainFooter =
     "Nothing is taken. The rules of --config are asked, and with --store the counts behind them;\n"
     "without --config those of a running daemon, whose JSON is printed as it is.\n"
     "\n"
@@ -155,7 +155,7 @@ void add_explain_command(CLI::App& app, int& exit_code) {
   add_daemon_options(*command, arguments->counts.daemon);
   add_store_options(*command, arguments->counts.store);
   command->add_flag("--json", arguments->json, "Print JSON");
-  command->footer(kFooter);
+  command->footer(kExplainFooter);
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -11,7 +11,7 @@
 namespace penstock::app {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kServeFooter =
     "The configuration is read again on SIGHUP and whenever a file of it changes; one with errors\n"
     "is refused, and the rules in force stay. SIGTERM and SIGINT end the daemon when the requests\n"
     "under way are answered; a second one at once.\n"
@@ -87,7 +87,7 @@ void add_serve_command(CLI::App& app, int& exit_code) {
       ->type_name("HOST:PORT");
   command->add_option("--admin", arguments->admin, "The same for the admin port")
       ->type_name("HOST:PORT");
-  command->footer(kFooter);
+  command->footer(kServeFooter);
   command->callback([arguments, &exit_code] {
     const Result<void> done = run(*arguments);
     exit_code = done ? kExitAllowed : exit_code_of(done.error());

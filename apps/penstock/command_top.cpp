@@ -19,7 +19,7 @@ constexpr const char* kUsualAdmin = "http://127.0.0.1:9090";
 constexpr std::int64_t kMostRows = 1000;  // that a daemon tells
 constexpr const char* kClearScreen = "\x1b[H\x1b[2J";
 
-constexpr const char* kFooter =
+constexpr const char* kTopFooter =
     "Asks the admin port of a running daemon, which counts the busiest subjects of its rules. "
     "Counts\n"
     "are of the last seconds: they are halved every ten, and may be too high where many subjects\n"
@@ -105,7 +105,7 @@ void add_top_command(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->type_name("TIME");
   top->add_flag("--json", arguments->json, "Print JSON");
-  top->footer(kFooter);
+  top->footer(kTopFooter);
   top->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -14,32 +14,32 @@
 namespace penstock {
 namespace {
 
-struct Unit {
+struct Period {
   std::string_view name;
   Duration length;
 };
 
 constexpr std::array kUnits{
-    Unit{"ms", std::chrono::milliseconds{1}},
-    Unit{"millisecond", std::chrono::milliseconds{1}},
-    Unit{"milliseconds", std::chrono::milliseconds{1}},
-    Unit{"s", std::chrono::seconds{1}},
-    Unit{"sec", std::chrono::seconds{1}},
-    Unit{"second", std::chrono::seconds{1}},
-    Unit{"seconds", std::chrono::seconds{1}},
-    Unit{"m", std::chrono::minutes{1}},
-    Unit{"min", std::chrono::minutes{1}},
-    Unit{"minute", std::chrono::minutes{1}},
-    Unit{"minutes", std::chrono::minutes{1}},
-    Unit{"h", std::chrono::hours{1}},
-    Unit{"hour", std::chrono::hours{1}},
-    Unit{"hours", std::chrono::hours{1}},
-    Unit{"d", Days{1}},
-    Unit{"day", Days{1}},
-    Unit{"days", Days{1}},
-    Unit{"w", Days{7}},
-    Unit{"week", Days{7}},
-    Unit{"weeks", Days{7}},
+    Period{"ms", std::chrono::milliseconds{1}},
+    Period{"millisecond", std::chrono::milliseconds{1}},
+    Period{"milliseconds", std::chrono::milliseconds{1}},
+    Period{"s", std::chrono::seconds{1}},
+    Period{"sec", std::chrono::seconds{1}},
+    Period{"second", std::chrono::seconds{1}},
+    Period{"seconds", std::chrono::seconds{1}},
+    Period{"m", std::chrono::minutes{1}},
+    Period{"min", std::chrono::minutes{1}},
+    Period{"minute", std::chrono::minutes{1}},
+    Period{"minutes", std::chrono::minutes{1}},
+    Period{"h", std::chrono::hours{1}},
+    Period{"hour", std::chrono::hours{1}},
+    Period{"hours", std::chrono::hours{1}},
+    Period{"d", Days{1}},
+    Period{"day", Days{1}},
+    Period{"days", Days{1}},
+    Period{"w", Days{7}},
+    Period{"week", Days{7}},
+    Period{"weeks", Days{7}},
 };
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -141,7 +141,7 @@ class Parser {
     }
     const std::string_view word = peek_word();
     if (word.empty()) return expected("a unit: ms, s, m, h, d or w");
-    for (const Unit& unit : kUnits) {
+    for (const Period& unit : kUnits) {
       if (word != unit.name) continue;
       // beyond this the product would not fit; well below, Quota::make refuses it with the reason
       const std::int64_t most = Duration::max() / unit.length;
@@ -201,13 +201,13 @@ class Parser {
 };
 
 std::string period_text(Duration period) {
-  constexpr std::array kCanonical{Unit{"w", Days{7}},
-                                  Unit{"d", Days{1}},
-                                  Unit{"h", std::chrono::hours{1}},
-                                  Unit{"m", std::chrono::minutes{1}},
-                                  Unit{"s", std::chrono::seconds{1}},
-                                  Unit{"ms", std::chrono::milliseconds{1}}};
-  for (const Unit& unit : kCanonical) {
+  constexpr std::array kCanonical{Period{"w", Days{7}},
+                                  Period{"d", Days{1}},
+                                  Period{"h", std::chrono::hours{1}},
+                                  Period{"m", std::chrono::minutes{1}},
+                                  Period{"s", std::chrono::seconds{1}},
+                                  Period{"ms", std::chrono::milliseconds{1}}};
+  for (const Period& unit : kCanonical) {
     if (period % unit.length != Duration{0}) continue;
     const std::int64_t count = period / unit.length;
     return (count == 1 ? "" : std::to_string(count)) + std::string(unit.name);

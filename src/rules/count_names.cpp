@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kHex = "0123456789ABCDEF";
 
 // Where a text stands says which characters are written %XX besides % and control characters.
-enum class Place : std::uint8_t { Subject = 1, Domain = 2, Rule = 4 };
+enum class PartOfName : std::uint8_t { Subject = 1, Domain = 2, Rule = 4 };
 
 // For each character, the places in which it is not written as it is.
 constexpr std::array<std::uint8_t, 256> kEscapedIn = [] {
@@ -27,13 +27,13 @@ constexpr std::array<std::uint8_t, 256> kEscapedIn = [] {
   return places;
 }();
 
-bool is_plain(std::string_view value, Place place) {
+bool is_plain(std::string_view value, PartOfName place) {
   unsigned escaped_in = 0;
   for (const char c : value) escaped_in |= kEscapedIn[static_cast<unsigned char>(c)];
   return (escaped_in & static_cast<unsigned>(place)) == 0;
 }
 
-void append_escaped(std::string& text, std::string_view value, Place place) {
+void append_escaped(std::string& text, std::string_view value, PartOfName place) {
   if (is_plain(value, place)) {  // as nearly all are
     text.append(value);
     return;
@@ -74,29 +74,29 @@ std::string unescape(std::string_view text) {
 
 void append_subject(std::string& subject, std::string_view name, std::string_view value) {
   if (!subject.empty()) subject += '&';
-  append_escaped(subject, name, Place::Subject);
+  append_escaped(subject, name, PartOfName::Subject);
   subject += '=';
-  append_escaped(subject, value, Place::Subject);
+  append_escaped(subject, value, PartOfName::Subject);
 }
 
 void append_escaped_value(std::string& subject, std::string_view value) {
-  append_escaped(subject, value, Place::Subject);
+  append_escaped(subject, value, PartOfName::Subject);
 }
 
 std::string limit_name(std::string_view domain, std::string_view rule, std::string_view limit) {
   std::string name;
-  append_escaped(name, domain, Place::Domain);
+  append_escaped(name, domain, PartOfName::Domain);
   name += '/';
-  append_escaped(name, rule, Place::Rule);
+  append_escaped(name, rule, PartOfName::Rule);
   if (limit.empty()) return name;
   name += '/';
-  append_escaped(name, limit, Place::Domain);
+  append_escaped(name, limit, PartOfName::Domain);
   return name;
 }
 
 std::string travelling_limit_name(std::string_view domain, const Quota& quota) {
   std::string name;
-  append_escaped(name, domain, Place::Domain);
+  append_escaped(name, domain, PartOfName::Domain);
   const auto period = std::chrono::ceil<std::chrono::milliseconds>(quota.period());
   return name + "/#" + std::to_string(period.count()) + "ms";
 }

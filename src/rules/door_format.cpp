@@ -9,7 +9,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kMaxTimeout = 24h;
 constexpr std::int64_t kMaxConnections = 10'000'000;
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30U;
 

@@ -8,6 +8,8 @@
 // Reads options into the members they are for, which stay as they are when there is none.
 namespace penstock::rules {
 
+inline constexpr Duration kMaxTimeout = std::chrono::hours{24};
+
 template <class Number>
 void read_number(const YamlFields& fields, std::string_view key, std::int64_t least,
                  std::int64_t most, Number& number) {

@@ -15,7 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kMaxTimeout = 24h;
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30U;
 constexpr std::int64_t kMaxCount = 1'000'000'000;
 

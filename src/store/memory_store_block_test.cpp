@@ -17,7 +17,7 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr Quota kTen = per_minute(10);
+constexpr Quota kTenPerMinute = per_minute(10);
 
 TEST(MemoryStoreBlock, RefusesEverythingUntilItEnds) {
   for (const Algorithm algorithm : kAlgorithms) {
@@ -41,12 +41,13 @@ TEST(MemoryStoreBlock, RefusesEverythingUntilItEnds) {
 TEST(MemoryStoreBlock, HoldsForItsKeyAlone) {
   ManualStore store;
   store.store.block("k", minutes{5});
-  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(store.check("k" + std::to_string(i), kTen).allowed());
+  for (int i = 0; i < 1000; ++i)
+    EXPECT_TRUE(store.check("k" + std::to_string(i), kTenPerMinute).allowed());
 }
 
 TEST(MemoryStoreBlock, HoldsForTheNamedLimitsOfItsKey) {
   ManualStore store;
-  const Limits limits = Limits::make({{"a", kTen}, {"b", per_day(20)}}).value();
+  const Limits limits = Limits::make({{"a", kTenPerMinute}, {"b", per_day(20)}}).value();
   store.store.block("k", minutes{5});
   const Decision refused = store.store.check("k", limits, Cost{});
   EXPECT_EQ(refused.outcome(), Outcome::Blocked);
@@ -59,7 +60,7 @@ TEST(MemoryStoreBlock, HoldsForTheNamedLimitsOfItsKey) {
 TEST(MemoryStoreBlock, HoldsInBatches) {
   ManualStore store;
   store.store.block("b", minutes{5});
-  const std::vector<Check> checks{{"a", kTen}, {"b", kTen}, {"c", kTen}};
+  const std::vector<Check> checks{{"a", kTenPerMinute}, {"b", kTenPerMinute}, {"c", kTenPerMinute}};
   std::vector<Decision> decisions(3);
   store.store.check_each(checks, decisions);
   EXPECT_TRUE(decisions[0].allowed());
@@ -89,19 +90,19 @@ TEST(MemoryStoreBlock, ARefundStillCounts) {
 
 TEST(MemoryStoreBlock, StaysThroughAReset) {
   ManualStore store;
-  store.take("k", kTen);
+  store.take("k", kTenPerMinute);
   store.store.block("k", minutes{5});
   EXPECT_TRUE(store.store.reset("k"));
-  EXPECT_EQ(store.check("k", kTen).outcome(), Outcome::Blocked);
+  EXPECT_EQ(store.check("k", kTenPerMinute).outcome(), Outcome::Blocked);
 }
 
 TEST(MemoryStoreBlock, BlockingAgainReplacesTheTime) {
   ManualStore store;
   store.store.block("k", minutes{5});
   store.store.block("k", seconds{1});
-  EXPECT_EQ(store.check("k", kTen).retry_after(), Duration{seconds{1}});
+  EXPECT_EQ(store.check("k", kTenPerMinute).retry_after(), Duration{seconds{1}});
   store.store.block("k", hours{1});
-  EXPECT_EQ(store.check("k", kTen).retry_after(), Duration{hours{1}});
+  EXPECT_EQ(store.check("k", kTenPerMinute).retry_after(), Duration{hours{1}});
   EXPECT_EQ(store.store.stats().blocked, 1U);
 }
 
@@ -119,12 +120,12 @@ TEST(MemoryStoreBlock, UnblockSaysWhetherTheKeyWasBlocked) {
 TEST(MemoryStoreBlock, ForNoTimeOrLessIsNoBlock) {
   ManualStore store;
   store.store.block("k", Duration{0});
-  EXPECT_TRUE(store.check("k", kTen).allowed());
+  EXPECT_TRUE(store.check("k", kTenPerMinute).allowed());
   store.store.block("k", minutes{5});
   store.store.block("k", Duration{-1});
-  EXPECT_TRUE(store.check("k", kTen).allowed());
+  EXPECT_TRUE(store.check("k", kTenPerMinute).allowed());
   store.store.block("k", Duration::min());
-  EXPECT_TRUE(store.check("k", kTen).allowed());
+  EXPECT_TRUE(store.check("k", kTenPerMinute).allowed());
   EXPECT_EQ(store.store.stats().blocked, 0U);
 }
 
@@ -132,14 +133,14 @@ TEST(MemoryStoreBlock, ForLongerThanTimeLastsIsACentury) {
   ManualStore store;
   store.store.block("k", Duration::max());
   store.clock.advance(Days{36'000});
-  EXPECT_EQ(store.check("k", kTen).outcome(), Outcome::Blocked);
+  EXPECT_EQ(store.check("k", kTenPerMinute).outcome(), Outcome::Blocked);
 }
 
 TEST(MemoryStoreBlock, TimeStandsStillForItWhileTheClockIsBehind) {
   ManualStore store;
   store.store.block("k", minutes{5});
   store.clock.advance(-hours{1});
-  EXPECT_EQ(store.check("k", kTen).retry_after(), Duration{minutes{5}});
+  EXPECT_EQ(store.check("k", kTenPerMinute).retry_after(), Duration{minutes{5}});
 }
 
 TEST(MemoryStoreBlock, StatsCountBlocksThatHold) {
@@ -156,9 +157,9 @@ TEST(MemoryStoreBlock, StatsCountBlocksThatHold) {
 TEST(MemoryStoreBlock, AFloodOfKeysLeavesBlocksAlone) {
   ManualStore store({.max_keys = 1000});
   for (int i = 0; i < 100; ++i) store.store.block("bad " + std::to_string(i), hours{1});
-  for (int i = 0; i < 20'000; ++i) store.take("fresh " + std::to_string(i), kTen);
+  for (int i = 0; i < 20'000; ++i) store.take("fresh " + std::to_string(i), kTenPerMinute);
   for (int i = 0; i < 100; ++i) {
-    EXPECT_EQ(store.check("bad " + std::to_string(i), kTen).outcome(), Outcome::Blocked);
+    EXPECT_EQ(store.check("bad " + std::to_string(i), kTenPerMinute).outcome(), Outcome::Blocked);
   }
   EXPECT_EQ(store.store.stats().blocks_evicted, 0U);
 }
@@ -170,7 +171,7 @@ TEST(MemoryStoreBlock, ThereIsABoundAndTheSoonestToEndGoesFirst) {
   EXPECT_EQ(stats.blocked, 50U);
   EXPECT_EQ(stats.blocks_evicted, 450U);
   for (int i = 450; i < 500; ++i) {
-    EXPECT_EQ(store.check(std::to_string(i), kTen).outcome(), Outcome::Blocked) << i;
+    EXPECT_EQ(store.check(std::to_string(i), kTenPerMinute).outcome(), Outcome::Blocked) << i;
   }
 }
 

@@ -368,10 +368,10 @@ TEST(SlotTable, KeysChosenToCollideUnderAnotherSecretAreSpread) {
   EXPECT_LT(longest_run(flooded), 2 * longest_run(ordinary));
 }
 
-enum class Action : std::uint8_t { Put, Erase, Advance, Shrink };
+enum class Step : std::uint8_t { Put, Erase, Advance, Shrink };
 
 struct Operation {
-  Action action = Action::Put;
+  Step action = Step::Put;
   std::uint16_t key = 0;
 };
 
@@ -382,10 +382,9 @@ void showValue(const Operation& operation, std::ostream& out) {
 
 rc::Gen<Operation> any_operation() {
   return rc::gen::build<Operation>(
-      rc::gen::set(
-          &Operation::action,
-          rc::gen::weightedElement<Action>(
-              {{12, Action::Put}, {6, Action::Erase}, {3, Action::Advance}, {1, Action::Shrink}})),
+      rc::gen::set(&Operation::action,
+                   rc::gen::weightedElement<Step>(
+                       {{12, Step::Put}, {6, Step::Erase}, {3, Step::Advance}, {1, Step::Shrink}})),
       rc::gen::set(&Operation::key,
                    rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::uint16_t>(0, 1000))));
 }
@@ -402,13 +401,13 @@ RC_GTEST_PROP(SlotTable, AgreesWithAMapAfterAnyOperations, ()) {
   std::uint64_t value = 0;
   for (const Operation& operation : operations) {
     switch (operation.action) {
-      case Action::Put:
+      case Step::Put:
         pair.table().advance();
         pair.put(crowded_hash(operation.key), ++value);
         break;
-      case Action::Erase: pair.erase(crowded_hash(operation.key)); break;
-      case Action::Advance: pair.table().advance(); break;
-      case Action::Shrink: pair.table().shrink_if_sparse(); break;
+      case Step::Erase: pair.erase(crowded_hash(operation.key)); break;
+      case Step::Advance: pair.table().advance(); break;
+      case Step::Shrink: pair.table().shrink_if_sparse(); break;
     }
   }
   RC_ASSERT(pair.agrees());

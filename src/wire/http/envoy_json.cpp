@@ -4,6 +4,7 @@
 #include "wire/http/envoy_status.hpp"
 #include "wire/http/members.hpp"
 #include "wire/http/problem.hpp"
+#include "wire/http/wrong_input.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -17,8 +18,6 @@
 
 namespace penstock::wire::http {
 namespace {
-
-Error refused(std::string text) { return {ErrorCode::InvalidInput, std::move(text)}; }
 
 // A member under either of its names. Both at once are a complaint.
 const Json* either(Members& members, std::string_view camel, std::string_view snake) {
@@ -65,7 +64,8 @@ Result<Quota> read_override(const Json& json) {
   if (!read) return read.error();
   const std::optional<std::uint64_t> limit =
       count == nullptr ? std::nullopt : number(*count, std::numeric_limits<std::uint32_t>::max());
-  if (!limit || unit == nullptr) return refused("limit: needs requestsPerUnit and a known unit");
+  if (!limit || unit == nullptr)
+    return wrong_input("limit: needs requestsPerUnit and a known unit");
   return quota_of_override(static_cast<std::uint32_t>(*limit), read_unit(*unit));
 }
 
@@ -106,10 +106,10 @@ Result<rules::Descriptor> read_descriptor(const Json& json) {
   }
   if (hits != nullptr) {
     const auto units = number(*hits, std::numeric_limits<std::uint64_t>::max());
-    if (!units) return refused("hitsAddend: " + shown_json(*hits));
+    if (!units) return wrong_input("hitsAddend: " + shown_json(*hits));
     descriptor.cost = Cost{*units};
   }
-  if (negative != nullptr && !negative->is_boolean()) return refused("isNegativeHits");
+  if (negative != nullptr && !negative->is_boolean()) return wrong_input("isNegativeHits");
   descriptor.gives_back = negative != nullptr && negative->get<bool>();
   return descriptor;
 }
@@ -145,13 +145,13 @@ Result<rules::Request> read_envoy_request(const Json& json) {
   const Json* hits = either(members, "hitsAddend", "hits_addend");
   const Result<void> read = members.finish();
   if (!read) return read.error();
-  if (request.domain.empty()) return refused("domain: must not be empty");
+  if (request.domain.empty()) return wrong_input("domain: must not be empty");
   if (descriptors == nullptr || descriptors->empty()) {
-    return refused("descriptors: must not be empty");
+    return wrong_input("descriptors: must not be empty");
   }
   if (hits != nullptr) {
     const auto units = number(*hits, std::numeric_limits<std::uint32_t>::max());
-    if (!units) return refused("hitsAddend: " + shown_json(*hits));
+    if (!units) return wrong_input("hitsAddend: " + shown_json(*hits));
     request.cost = Cost{std::max<std::uint64_t>(*units, 1)};
   }
   for (const Json& element : *descriptors) {

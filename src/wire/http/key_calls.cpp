@@ -5,6 +5,7 @@
 #include "wire/http/problem.hpp"
 #include "wire/http/target.hpp"
 #include "wire/http/verdict.hpp"
+#include "wire/http/wrong_input.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -29,13 +30,11 @@ struct Scope {
   std::optional<Quota> quota{};
 };
 
-Error refused(std::string text) { return {ErrorCode::InvalidInput, std::move(text)}; }
-
 Result<std::vector<RuleCount>> counts_of(const Backend& backend, const std::string& key,
                                          const Scope& scope) {
   if (int{scope.rule.has_value()} + int{scope.domain.has_value()} + int{scope.quota.has_value()} >
       1) {
-    return refused("rule, domain, limit: only one of them");
+    return wrong_input("rule, domain, limit: only one of them");
   }
   if (scope.domain) return backend.counts_of_domain(*scope.domain, key);
   if (!scope.rule) {
@@ -46,8 +45,8 @@ Result<std::vector<RuleCount>> counts_of(const Backend& backend, const std::stri
   }
   const std::size_t slash = scope.rule->find('/');
   if (slash == std::string::npos) {
-    return refused("rule: " + shown(*scope.rule) +
-                   " must be a domain and a rule, as in api/search");
+    return wrong_input("rule: " + shown(*scope.rule) +
+                       " must be a domain and a rule, as in api/search");
   }
   return backend.counts_of_rule(scope.rule->substr(0, slash), scope.rule->substr(slash + 1), key);
 }
@@ -129,7 +128,7 @@ Result<KeyAsked> resolve(const Call& call, const Scope& scope, NeedsQuota needs)
   Result<std::string> key = name_in_path(call.segments[kKeySegment], "key");
   if (!key) return key.error();
   if (needs == NeedsQuota::Yes && !scope.rule && !scope.domain && !scope.quota) {
-    return refused("limit: missing; give limit=100/m, or rule=domain/rule");
+    return wrong_input("limit: missing; give limit=100/m, or rule=domain/rule");
   }
   Result<std::vector<RuleCount>> counts = counts_of(call.backend, *key, scope);
   if (!counts) return counts.error();
@@ -222,11 +221,12 @@ rules::OnFailure read_on_failure(Members& members) {
 
 Result<std::string> name_in_path(std::string_view segment, std::string_view what) {
   std::optional<std::string> name = percent_decoded(segment);
-  if (!name) return refused(std::string(what) + ": " + shown(segment) + " is not percent-encoded");
-  if (name->empty()) return refused(std::string(what) + ": must not be empty");
+  if (!name)
+    return wrong_input(std::string(what) + ": " + shown(segment) + " is not percent-encoded");
+  if (name->empty()) return wrong_input(std::string(what) + ": must not be empty");
   if (name->size() > kMaxKeyBytes) {
-    return refused(std::string(what) + ": " + std::to_string(name->size()) + " bytes; at most " +
-                   std::to_string(kMaxKeyBytes));
+    return wrong_input(std::string(what) + ": " + std::to_string(name->size()) +
+                       " bytes; at most " + std::to_string(kMaxKeyBytes));
   }
   return std::move(*name);
 }

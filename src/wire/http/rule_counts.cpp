@@ -1,12 +1,12 @@
 #include "wire/http/rule_counts.hpp"
 
+#include "wire/http/wrong_input.hpp"
+
 #include <algorithm>
 #include <string>
 
 namespace penstock::wire::http {
 namespace {
-
-Error refused(std::string text) { return {ErrorCode::InvalidInput, std::move(text)}; }
 
 std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
@@ -32,26 +32,27 @@ Result<std::vector<RuleCount>> counts_of_rule(const rules::Ruleset& rules, std::
                                               std::string_view rule, std::string_view subject) {
   const rules::Rule* found = rules.find(domain, rule);
   const std::string name = quoted(std::string(domain) + "/" + std::string(rule));
-  if (found == nullptr) return refused("rule: " + name + " is not loaded");
+  if (found == nullptr) return wrong_input("rule: " + name + " is not loaded");
   std::vector<RuleCount> counts;
   add_counts(counts, rules, *found, subject);
   if (counts.empty()) {
     const std::string whom = found->limits.empty() ? "" : " for " + quoted(subject);
-    return refused("rule: " + name + " sets no limit" + whom + ", so there is no count");
+    return wrong_input("rule: " + name + " sets no limit" + whom + ", so there is no count");
   }
   return counts;
 }
 
 Result<std::vector<RuleCount>> counts_of_domain(const rules::Ruleset& rules,
                                                 std::string_view domain, std::string_view subject) {
-  if (!rules.has_domain(domain)) return refused("domain: " + quoted(domain) + " is not loaded");
+  if (!rules.has_domain(domain)) return wrong_input("domain: " + quoted(domain) + " is not loaded");
   std::vector<RuleCount> counts;
   for (const rules::Rule* rule : rules.counting_by(domain, subject)) {
     add_counts(counts, rules, *rule, subject);
   }
   if (counts.empty()) {
-    return refused("key: no rule of domain " + quoted(domain) + " counts by the attributes of " +
-                   quoted(subject) + "; expected attributes as in \"api_key=abc\"");
+    return wrong_input("key: no rule of domain " + quoted(domain) +
+                       " counts by the attributes of " + quoted(subject) +
+                       "; expected attributes as in \"api_key=abc\"");
   }
   return counts;
 }

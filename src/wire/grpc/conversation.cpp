@@ -24,8 +24,10 @@ constexpr Duration kLongestTimeout = std::chrono::minutes{1};
 }  // namespace
 
 struct Conversation::Terms {
+  std::optional<Method> method{};
   std::string_view content_type{};
-  std::optional<std::string_view> timeout{};
+  std::optional<std::string_view> timeout_text{};
+  std::optional<Duration> timeout{};  // empty: the text cannot be read
 };
 
 Conversation::Conversation(Surroundings& surroundings)
@@ -66,12 +68,13 @@ void Conversation::change(Call::State from, Call::State to) noexcept {
   if (to == Call::State::Streaming) ++streaming_;
 }
 
-Conversation::Terms Conversation::read_terms(const http2::RequestHead& head) {
-  Terms terms;
+Conversation::Terms Conversation::read_terms(const http2::RequestHead& head) const {
+  Terms terms{.method = find_method(head.path), .timeout = surroundings_.request_timeout};
   for (const Field& field : head.fields) {
     if (field.name == "content-type") terms.content_type = field.value;
-    if (field.name == "grpc-timeout") terms.timeout = field.value;
+    if (field.name == "grpc-timeout") terms.timeout_text = field.value;
   }
+  if (terms.timeout_text) terms.timeout = parse_timeout(*terms.timeout_text);
   return terms;
 }
 
@@ -80,12 +83,10 @@ http2::StreamEvents* Conversation::on_request(http2::StreamId stream,
   const Terms terms = read_terms(head);
   if (!is_grpc(stream, head, terms) || !admits(stream, head, terms)) return nullptr;
   ++surroundings_.room.statistics.requests;
-  Duration timeout = surroundings_.request_timeout;
-  if (terms.timeout) timeout = std::min(*parse_timeout(*terms.timeout), kLongestTimeout);
   if (spare_.empty()) spare_.push_back(calls_.emplace_back(std::make_unique<Call>(*this)).get());
   Call& call = *spare_.back();
   spare_.pop_back();
-  call.begin(stream, *find_method(head.path), now_ + timeout);
+  call.begin(stream, *terms.method, now_ + std::min(*terms.timeout, kLongestTimeout));
   return &call;
 }
 
@@ -105,19 +106,16 @@ bool Conversation::is_grpc(http2::StreamId stream, const http2::RequestHead& hea
 
 bool Conversation::admits(http2::StreamId stream, const http2::RequestHead& head,
                           const Terms& terms) {
-  const std::optional<Method> method = find_method(head.path);
-  const std::optional<Duration> timeout =
-      terms.timeout ? parse_timeout(*terms.timeout) : surroundings_.request_timeout;
   Status status;
-  if (!method) {
+  if (!terms.method) {
     status = {.code = StatusCode::Unimplemented,
               .message = "there is no method " + std::string(head.path)};
-  } else if (!timeout) {
+  } else if (!terms.timeout) {
     status = {.code = StatusCode::InvalidArgument,
-              .message = "grpc-timeout: " + std::string(*terms.timeout)};
-  } else if (*timeout <= Duration{0}) {
+              .message = "grpc-timeout: " + std::string(*terms.timeout_text)};
+  } else if (*terms.timeout <= Duration{0}) {
     status = {.code = StatusCode::DeadlineExceeded, .message = "grpc-timeout is 0"};
-  } else if (!is_unary(*method) && streaming_ >= kMaxStreaming) {
+  } else if (!is_unary(*terms.method) && streaming_ >= kMaxStreaming) {
     status = {.code = StatusCode::ResourceExhausted, .message = "too many streams"};
   }
   if (status.ok()) return true;

@@ -70,7 +70,7 @@ class Conversation final : public http2::RequestEvents {
  private:
   struct Terms;  // what the head of a request says
 
-  [[nodiscard]] static Terms read_terms(const http2::RequestHead& head);
+  [[nodiscard]] Terms read_terms(const http2::RequestHead& head) const;
   // Whether it is a gRPC request at all; else it is answered.
   [[nodiscard]] bool is_grpc(http2::StreamId stream, const http2::RequestHead& head,
                              const Terms& terms);

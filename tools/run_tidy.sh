@@ -22,9 +22,12 @@ tidy=$(command -v clang-tidy-14 || command -v clang-tidy) &&
 folders='(src|apps|bench)'
 if [ "$quick" = yes ]; then folders='src/(base|core|store)'; fi
 pattern=${2:-"^$PWD/$folders/(?!.*_test\\.cpp\$)"}
-# Sources are compiled several at a time there; clang-tidy looks at them one by one.
-database=$build_dir/one_by_one
-cmake -S . -B "$database" -G Ninja -DPENSTOCK_DEVELOPER=ON -DCMAKE_UNITY_BUILD=OFF >/dev/null
+database=$build_dir
+if grep -q /Unity/ "$build_dir/compile_commands.json"; then
+  # Sources are compiled several at a time there; clang-tidy looks at them one by one.
+  database=$build_dir/one_by_one
+  cmake -S . -B "$database" -G Ninja -DPENSTOCK_DEVELOPER=ON -DCMAKE_UNITY_BUILD=OFF >/dev/null
+fi
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 

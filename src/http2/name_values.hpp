@@ -12,8 +12,8 @@ namespace penstock::http2 {
 // Fields as the library wants them; it changes none of them.
 inline void set_name_values(std::vector<nghttp2_nv>& out, std::span<const Field> fields) {
   const auto bytes = [](std::string_view text) {
-    return static_cast<std::uint8_t*>(static_cast<void*>(
-        const_cast<char*>(text.data())));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
+    return static_cast<std::uint8_t*>(static_cast<void*>(const_cast<char*>(text.data())));
   };
   out.clear();
   for (const Field& field : fields) {

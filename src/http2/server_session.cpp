@@ -69,6 +69,7 @@ struct ServerSession::Parts {
   void close(Open& stream, ErrorCode why);
   void on_headers(const nghttp2_frame& frame);
   void on_pong(const nghttp2_ping& frame);
+  void say_last_goodbye();
   void submit_trailers(StreamId stream, std::span<const Field> fields);
 
   static nghttp2_session_callbacks* callbacks();
@@ -87,8 +88,9 @@ struct ServerSession::Parts {
   std::vector<Open*> spare{};                    // those of them that no stream uses
   std::string sending{};
   std::size_t open_streams = 0;
-  bool too_much = false;  // nuisance
-  bool leaving = false;   // has said goodbye
+  bool too_much = false;   // nuisance
+  bool leaving = false;    // has said goodbye
+  bool heard_out = false;  // the client has heard it, and is to be told what was taken
   bool broken = false;
 };
 
@@ -230,6 +232,13 @@ void ServerSession::Parts::on_headers(const nghttp2_frame& frame) {
 void ServerSession::Parts::on_pong(const nghttp2_ping& frame) {
   if (!has_flag(frame.hd, NGHTTP2_FLAG_ACK)) return;
   if (!std::equal(kGoodbye.begin(), kGoodbye.end(), std::begin(frame.opaque_data))) return;
+  heard_out = true;
+}
+
+// The last goodbye says which requests were taken. Those behind the client's answer to the first
+// are taken too, so it comes when all that arrived has been read.
+void ServerSession::Parts::say_last_goodbye() {
+  if (!std::exchange(heard_out, false)) return;
   note(nghttp2_submit_goaway(session, NGHTTP2_FLAG_NONE,
                              nghttp2_session_get_last_proc_stream_id(session), NGHTTP2_NO_ERROR,
                              nullptr, 0));
@@ -284,6 +293,7 @@ bool ServerSession::receive(std::string_view bytes, base::Deadline now) {
   const auto* const data = static_cast<const std::uint8_t*>(static_cast<const void*>(bytes.data()));
   const ssize_t taken = nghttp2_session_mem_recv(parts.session, data, bytes.size());
   if (taken < 0) parts.broken = true;
+  parts.say_last_goodbye();
   if (parts.too_much) terminate(ErrorCode::EnhanceYourCalm);
   return !parts.broken;
 }

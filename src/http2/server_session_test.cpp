@@ -285,6 +285,26 @@ TEST_F(Http2, GoodbyeComesInTwoStepsAndWaitsForStreams) {
   EXPECT_TRUE(session->is_finished());
 }
 
+// grpc++ sends it so: its answers to pings overtake requests that wait to be written. What the last
+// goodbye leaves out, it asks again elsewhere, though it was answered here.
+TEST_F(Http2, RequestBehindTheAnswerToTheGoodbyeIsNotLeftOut) {
+  start({}, {.answers_pings = false});
+  ASSERT_TRUE(exchange());
+  const auto late = client->request(kPost, "");
+  const std::string request = client->take_output();
+  session->begin_shutdown();
+  client->receive(session->take_output());
+  const std::string ping = client->last_ping;
+  client->answer_ping(static_cast<const std::uint8_t*>(static_cast<const void*>(ping.data())));
+  ASSERT_TRUE(session->receive(client->take_output() + request, now));
+  ASSERT_EQ(requests.streams.size(), 1U);
+  session->respond(late, kOk);
+  ASSERT_TRUE(exchange());
+  ASSERT_EQ(client->goodbyes.size(), 2U);
+  EXPECT_EQ(client->goodbyes[1].last_stream, late);
+  EXPECT_EQ(client->answer(late).field(":status"), "200");
+}
+
 TEST_F(Http2, TerminationSaysWhyAtOnce) {
   client->request(kPost, "");
   ASSERT_TRUE(exchange());

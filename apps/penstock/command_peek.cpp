@@ -16,7 +16,7 @@
 namespace penstock::app {
 namespace {
 
-const std::string kFooter =
+const std::string kPeekFooter =
     std::string(kCountsHelp) +
     "\n\n"
     "Examples:\n"
@@ -125,7 +125,7 @@ void add_peek_command(CLI::App& app, int& exit_code) {
   add_counts_options(*peek, arguments->counts);
   add_rule_options(*peek, arguments->counts);
   peek->add_flag("--json", arguments->json, "Print JSON");
-  peek->footer(kFooter);
+  peek->footer(kPeekFooter);
   peek->callback([arguments, peek, &exit_code] { exit_code = run(*peek, *arguments); });
 }
 

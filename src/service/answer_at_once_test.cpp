@@ -12,7 +12,7 @@ namespace {
 using rules::Applied;
 using rules::Rule;
 
-std::vector<Rule> random_rules() {
+std::vector<Rule> any_rules() {
   // a rule that is unusual in one way or another, for a good half of all requests
   const auto seldom = [] { return *rc::gen::inRange(0, 12) == 0; };
   std::vector<Rule> rules(*rc::gen::inRange<std::size_t>(1, 7));
@@ -96,7 +96,7 @@ struct Sides {
 };
 
 RC_GTEST_PROP(AnswerAtOnce, SaysAndDoesWhatRequestFlowWould, ()) {
-  const std::vector<Rule> rules = random_rules();
+  const std::vector<Rule> rules = any_rules();
   const Rule allow{.domain = "api", .name = "list", .action = rules::Action::Allow};
   const Rule deny{.domain = "api", .name = "list", .action = rules::Action::Deny};
   Sides sides;

@@ -368,10 +368,10 @@ TEST(SlotTable, KeysChosenToCollideUnderAnotherSecretAreSpread) {
   EXPECT_LT(longest_run(flooded), 2 * longest_run(ordinary));
 }
 
-enum class Step : std::uint8_t { Put, Erase, Advance, Shrink };
+enum class TableStep : std::uint8_t { Put, Erase, Advance, Shrink };
 
 struct Operation {
-  Step action = Step::Put;
+  TableStep action = TableStep::Put;
   std::uint16_t key = 0;
 };
 
@@ -383,8 +383,10 @@ void showValue(const Operation& operation, std::ostream& out) {
 rc::Gen<Operation> any_operation() {
   return rc::gen::build<Operation>(
       rc::gen::set(&Operation::action,
-                   rc::gen::weightedElement<Step>(
-                       {{12, Step::Put}, {6, Step::Erase}, {3, Step::Advance}, {1, Step::Shrink}})),
+                   rc::gen::weightedElement<TableStep>({{12, TableStep::Put},
+                                                        {6, TableStep::Erase},
+                                                        {3, TableStep::Advance},
+                                                        {1, TableStep::Shrink}})),
       rc::gen::set(&Operation::key,
                    rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::uint16_t>(0, 1000))));
 }
@@ -401,13 +403,13 @@ RC_GTEST_PROP(SlotTable, AgreesWithAMapAfterAnyOperations, ()) {
   std::uint64_t value = 0;
   for (const Operation& operation : operations) {
     switch (operation.action) {
-      case Step::Put:
+      case TableStep::Put:
         pair.table().advance();
         pair.put(crowded_hash(operation.key), ++value);
         break;
-      case Step::Erase: pair.erase(crowded_hash(operation.key)); break;
-      case Step::Advance: pair.table().advance(); break;
-      case Step::Shrink: pair.table().shrink_if_sparse(); break;
+      case TableStep::Erase: pair.erase(crowded_hash(operation.key)); break;
+      case TableStep::Advance: pair.table().advance(); break;
+      case TableStep::Shrink: pair.table().shrink_if_sparse(); break;
     }
   }
   RC_ASSERT(pair.agrees());

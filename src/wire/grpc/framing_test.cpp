@@ -14,7 +14,7 @@ namespace {
 
 using Progress = MessageReader::Progress;
 
-std::string framed(std::string_view message, char flag = 0) {
+std::string in_frame(std::string_view message, char flag = 0) {
   std::string bytes(kPrefix, '\0');
   write_prefix(bytes.data(), static_cast<std::uint32_t>(message.size()));
   bytes[0] = flag;
@@ -25,7 +25,7 @@ RC_GTEST_PROP(MessageReader, AnySplitReadsTheSameMessages, ()) {
   const auto messages =
       *rc::gen::container<std::vector<std::string>>(rc::gen::string<std::string>());
   std::string bytes;
-  for (const std::string& message : messages) bytes += framed(message);
+  for (const std::string& message : messages) bytes += in_frame(message);
   MessageReader reader;
   reader.begin(1'000'000);
   std::vector<std::string> read;
@@ -50,9 +50,9 @@ TEST(MessageReader, SaysWhatItDoesNotRead) {
   };
   for (const Row& row :
        {Row{"", Progress::NeedMore}, Row{std::string(4, '\0'), Progress::NeedMore},
-        Row{framed("12345678"), Progress::Message}, Row{framed("123456789"), Progress::TooLarge},
-        Row{framed("123456789").substr(0, 5), Progress::TooLarge},
-        Row{framed("1", 1), Progress::Compressed}, Row{framed("123456789", 1), Progress::TooLarge},
+        Row{in_frame("12345678"), Progress::Message}, Row{in_frame("123456789"), Progress::TooLarge},
+        Row{in_frame("123456789").substr(0, 5), Progress::TooLarge},
+        Row{in_frame("1", 1), Progress::Compressed}, Row{in_frame("123456789", 1), Progress::TooLarge},
         Row{"\x02", Progress::Malformed}}) {
     MessageReader reader;
     reader.begin(8);
@@ -64,7 +64,7 @@ TEST(MessageReader, SaysWhatItDoesNotRead) {
 TEST(MessageReader, KnowsWhetherMoreFollows) {
   MessageReader reader;
   reader.begin(8);
-  reader.add(framed("1"));
+  reader.add(in_frame("1"));
   EXPECT_FALSE(reader.has_more());
   EXPECT_FALSE(reader.is_empty());
   reader.add(std::string(1, '\0'));

@@ -4,12 +4,12 @@ namespace penstock::wire::grpc {
 namespace {
 
 // What is kept of a buffer for the next call.
-constexpr std::size_t kKept = std::size_t{4} << 10U;
+constexpr std::size_t kKeptBuffer = std::size_t{4} << 10U;
 
 }  // namespace
 
 void MessageReader::begin(std::size_t max_bytes) {
-  if (buffer_.capacity() > kKept) buffer_ = std::string();
+  if (buffer_.capacity() > kKeptBuffer) buffer_ = std::string();
   buffer_.clear();
   front_ = 0;
   max_bytes_ = max_bytes;

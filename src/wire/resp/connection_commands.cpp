@@ -12,7 +12,7 @@ using penstock::resp::Version;
 
 constexpr std::string_view kWrongPassword =
     "WRONGPASS invalid username-password pair or user is disabled.";
-constexpr std::size_t kLongestName = 256;
+constexpr std::size_t kLongestClientName = 256;
 
 bool is_user(const Exchange& exchange, std::string_view user, std::string_view password) {
   const std::string& ours = exchange.surroundings().terms.password;
@@ -21,7 +21,7 @@ bool is_user(const Exchange& exchange, std::string_view user, std::string_view p
 }
 
 bool is_name(std::string_view text) {
-  return text.size() <= kLongestName &&
+  return text.size() <= kLongestClientName &&
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
 }
 

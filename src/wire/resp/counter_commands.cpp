@@ -12,7 +12,7 @@
 namespace penstock::wire::resp {
 namespace {
 
-using Kind = store::Store::CounterKind;
+using CounterKind = store::Store::CounterKind;
 using Counter = store::Store::Counter;
 using std::chrono::milliseconds;
 
@@ -43,7 +43,7 @@ void write_sum(const Later& later, std::int64_t integer, std::int64_t nanos) {
 }
 
 void add(const Exchange& exchange, std::int64_t delta) {
-  exchange.store().add(Kind::Integer, std::string(exchange.word(1)), delta, std::nullopt,
+  exchange.store().add(CounterKind::Integer, std::string(exchange.word(1)), delta, std::nullopt,
                        exchange.deadline(),
                        [later = exchange.later()](const Result<std::int64_t>& value) {
                          if (!value) return later.fail(value.error());
@@ -175,11 +175,11 @@ void incrbyfloat(const Exchange& exchange) {
   const std::string name(exchange.word(1));
   const base::Deadline deadline = exchange.deadline();
   exchange.store().add(
-      Kind::Decimal, name, delta->nanos(), std::nullopt, deadline,
+      CounterKind::Decimal, name, delta->nanos(), std::nullopt, deadline,
       [parts](const Result<std::int64_t>& value) { parts->note(parts->nanos, value); });
-  exchange.store().get(Kind::Integer, name, deadline, [parts](const Result<std::int64_t>& value) {
-    parts->note(parts->integer, value);
-  });
+  exchange.store().get(
+      CounterKind::Integer, name, deadline,
+      [parts](const Result<std::int64_t>& value) { parts->note(parts->integer, value); });
 }
 
 // GET name: the sum of both parts as text; null when neither is there.

@@ -80,15 +80,15 @@ class CrabModel {
   Nanos tat_ = 0;  // long ago: a new key
 };
 
-struct Step {
+struct Asked {
   std::int64_t pause_us;
   std::int64_t quantity;
 };
 
-std::vector<Step> any_steps(const ThrottleRate& rate) {
+std::vector<Asked> any_steps(const ThrottleRate& rate) {
   const std::int64_t token_us =
       std::max<std::int64_t>(1, rate.period_seconds * 1'000'000 / rate.count);
-  std::vector<Step> steps;
+  std::vector<Asked> steps;
   const auto count = *rc::gen::inRange(1, 40);
   for (int i = 0; i < count; ++i) {
     const std::int64_t most = 3 * token_us + 3;
@@ -131,7 +131,7 @@ RC_GTEST_PROP(ClThrottle, SaysWhatRedisCellSays, ()) {
   const ThrottleRate rate = even_rate();
   Subject subject(rate);
   CellModel model(rate);
-  for (const Step& step : any_steps(rate)) {
+  for (const Asked& step : any_steps(rate)) {
     subject.clock.advance(Duration{step.pause_us});
     const Answer expected = model.ask(subject.now(), step.quantity);
     RC_ASSERT(cell_answer(subject.ask(step.quantity), step.quantity) == expected);
@@ -144,7 +144,7 @@ RC_GTEST_PROP(ClThrottle, DisagreesWithRedisCellOnlyAtTheBorder, ()) {
   const ThrottleRate rate = any_rate();
   Subject subject(rate);
   CellModel model(rate);
-  for (const Step& step : any_steps(rate)) {
+  for (const Asked& step : any_steps(rate)) {
     subject.clock.advance(Duration{step.pause_us});
     const Answer expected = model.ask(subject.now(), step.quantity);
     const Answer answer = cell_answer(subject.ask(step.quantity), step.quantity);
@@ -165,7 +165,7 @@ RC_GTEST_PROP(Throttle, SaysWhatThrottlecrabSays, ()) {
   const ThrottleRate rate = even_rate();
   Subject subject(rate);
   CrabModel model(rate);
-  for (const Step& step : any_steps(rate)) {
+  for (const Asked& step : any_steps(rate)) {
     subject.clock.advance(Duration{step.pause_us});
     Answer expected = model.ask(subject.now(), step.quantity);
     if (step.quantity > rate.capacity) expected[4] = -1;  // never

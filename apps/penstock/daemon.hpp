@@ -2,6 +2,7 @@
 
 #include "apps/penstock/file_watch.hpp"
 #include "apps/penstock/serve_worker.hpp"
+#include "gateway/in_flight.hpp"
 #include "penstock/result.hpp"
 #include "rules/configuration.hpp"
 #include "service/local_share.hpp"
@@ -92,7 +93,8 @@ class Daemon final : public wire::http::AdminFacts {
   store::MemoryStore local_memory_;  // what this node admits while the shared store is gone
   service::Membership members_;
   service::LocalShare local_;
-  std::string node_;  // what this node calls itself
+  gateway::InFlight in_flight_;  // of all workers
+  std::string node_;             // what this node calls itself
 
   boost::asio::io_context loop_{1};
   boost::asio::signal_set signals_;

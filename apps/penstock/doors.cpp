@@ -7,6 +7,11 @@ std::vector<DoorPlan> planned_doors(const rules::Settings& settings) {
   doors.push_back({.name = "http",
                    .scheme = settings.http.tls ? "https" : "http",
                    .listen = settings.http.listen});
+  if (!settings.gateway.listen.empty()) {
+    doors.push_back({.name = "gateway",
+                     .scheme = settings.gateway.tls ? "https" : "http",
+                     .listen = settings.gateway.listen});
+  }
   return doors;
 }
 

@@ -8,16 +8,18 @@ BUILD := cmake --build --parallel $(JOBS) --preset
 TEST := ctest --parallel $(JOBS) --preset
 PROGRAM := build/release/penstock
 
-.PHONY: help deps deps-build deps-test build run demo test bench lint format install
+.PHONY: help deps deps-build deps-package deps-test build run demo test bench lint format install package interop
 .PHONY: asan tsan sanitize tidy fuzz coverage long clean
 .NOTPARALLEL:
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
-deps: deps-build deps-test ## install what is missing to build and to test
+deps: deps-build deps-package deps-test ## install what is missing to build and to test
 deps-build:
 	@tools/deps.sh build
+deps-package:
+	@tools/deps.sh package
 deps-test:
 	@tools/deps.sh test
 
@@ -97,9 +99,18 @@ bench: deps build ## the figures of docs/performance.md
 	$(BUILD) release --target penstock_micro_bench penstock_http_bench_server
 	tools/bench.sh $(PROGRAM)
 	bench/http_compare.sh build/release
+	bench/resp_compare.sh build/release
+
+interop: deps build ## a real Envoy, of PyPI, asks the daemon
+	tools/interop.sh $(PROGRAM)
 
 install: build ## install to PREFIX (/usr/local), below DESTDIR if set
 	cmake --install build/release --prefix '$(PREFIX)'
+
+package: deps-build deps-package build ## Debian packages, in build/packages
+	$(BUILD) release --target penstock
+	cpack --config build/release/CPackConfig.cmake -B build/packages
+	@rm -rf build/packages/_CPack_Packages
 
 clean: ## remove build/
 	rm -rf build

@@ -8,7 +8,7 @@
 namespace penstock::bench {
 namespace {
 
-StoreBenchOptions small() {
+StoreBenchOptions small_store() {
   StoreBenchOptions options;
   options.quota = per_hour(10);
   options.keys = 200;
@@ -29,7 +29,7 @@ void expect_sound(const StoreFigures& figures, std::uint64_t checks) {
 }
 
 TEST(StoreBench, CountsEveryCheckAndAdmitsNoneTooMany) {
-  const StoreBenchReport report = run(small());
+  const StoreBenchReport report = run(small_store());
   expect_sound(report.penstock, 20'000);
   EXPECT_EQ(report.penstock.over_admitted, 0U);
   // each key had ten: one went to the filling of the store, and demand was ten times as much
@@ -40,7 +40,7 @@ TEST(StoreBench, CountsEveryCheckAndAdmitsNoneTooMany) {
 }
 
 TEST(StoreBench, SaysTheSameInBatches) {
-  StoreBenchOptions options = small();
+  StoreBenchOptions options = small_store();
   // does not divide a round
   options.batch = 37;
   const StoreBenchReport report = run(options);
@@ -51,7 +51,7 @@ TEST(StoreBench, SaysTheSameInBatches) {
 }
 
 TEST(StoreBench, SaysTheSameOnSeveralThreads) {
-  StoreBenchOptions options = small();
+  StoreBenchOptions options = small_store();
   options.threads = 4;
   const StoreBenchReport report = run(options);
   expect_sound(report.penstock, 20'000);
@@ -63,7 +63,7 @@ TEST(StoreBench, AdmitsNoneTooManyForOtherDistributionsAndAlgorithms) {
   for (const char* distribution : {"one", "zipf:0.99"}) {
     for (const char* quota : {"10/h gcra", "10/h fixed_window", "10/h sliding_log",
                               "10/h sliding_counter", "10/h anchored_window", "10/h sub_windows"}) {
-      StoreBenchOptions options = small();
+      StoreBenchOptions options = small_store();
       options.distribution = KeyDistribution::parse(distribution).value();
       options.quota = Quota::parse(quota).value();
       options.checks = 5000;
@@ -73,8 +73,8 @@ TEST(StoreBench, AdmitsNoneTooManyForOtherDistributionsAndAlgorithms) {
 }
 
 TEST(StoreBench, MeasuresTheBaselineOnTheSameLoad) {
-  EXPECT_FALSE(run(small()).naive.has_value());
-  const StoreBenchReport report = run(small(), Baseline::Naive);
+  EXPECT_FALSE(run(small_store()).naive.has_value());
+  const StoreBenchReport report = run(small_store(), Baseline::Naive);
   ASSERT_TRUE(report.naive.has_value());
   expect_sound(*report.naive, 20'000);
   EXPECT_EQ(report.naive->over_admitted, 0U);
@@ -84,8 +84,8 @@ TEST(StoreBench, MeasuresTheBaselineOnTheSameLoad) {
 
 TEST(StoreBench, TellsItsProgressFromZeroToOne) {
   std::vector<double> heard;
-  static_cast<void>(
-      run_store_bench(small(), Baseline::None, [&](double share) { heard.push_back(share); }));
+  static_cast<void>(run_store_bench(small_store(), Baseline::None,
+                                    [&](double share) { heard.push_back(share); }));
   ASSERT_FALSE(heard.empty());
   EXPECT_TRUE(std::is_sorted(heard.begin(), heard.end()));
   EXPECT_GE(heard.front(), 0);
@@ -93,7 +93,7 @@ TEST(StoreBench, TellsItsProgressFromZeroToOne) {
 }
 
 TEST(StoreBench, ManagesFewerChecksThanThreadsAndRounds) {
-  StoreBenchOptions options = small();
+  StoreBenchOptions options = small_store();
   options.checks = 1;
   options.threads = 3;
   const StoreBenchReport report = run(options);

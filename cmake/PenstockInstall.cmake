@@ -1,26 +1,28 @@
 # What `cmake --install` puts where: the library and its headers, the program, and what
-# find_package(penstock) and pkg-config need to find them.
+# find_package(penstock) and pkg-config need to find them. Components are the packages of PenstockPackage.cmake.
 include(CMakePackageConfigHelpers)
 
 set(penstock_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/penstock")
 
-install(TARGETS penstock EXPORT penstockTargets)
+install(TARGETS penstock EXPORT penstockTargets COMPONENT penstock-dev)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/penstock" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-  FILES_MATCHING PATTERN "*.hpp")
+  COMPONENT penstock-dev FILES_MATCHING PATTERN "*.hpp")
 if(TARGET penstock_cli)
-  install(TARGETS penstock_cli)
+  install(TARGETS penstock_cli COMPONENT penstock)
 endif()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
-  DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+  DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documents)
 
-install(EXPORT penstockTargets NAMESPACE penstock:: DESTINATION "${penstock_cmake_dir}")
+install(EXPORT penstockTargets NAMESPACE penstock:: DESTINATION "${penstock_cmake_dir}"
+  COMPONENT penstock-dev)
 configure_package_config_file(cmake/penstockConfig.cmake.in
   "${PROJECT_BINARY_DIR}/penstockConfig.cmake" INSTALL_DESTINATION "${penstock_cmake_dir}")
 # Below 1.0 a minor version may change the API.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/penstockConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/penstockConfig.cmake"
-  "${PROJECT_BINARY_DIR}/penstockConfigVersion.cmake" DESTINATION "${penstock_cmake_dir}")
+  "${PROJECT_BINARY_DIR}/penstockConfigVersion.cmake" DESTINATION "${penstock_cmake_dir}"
+  COMPONENT penstock-dev)
 
 # Relative to the .pc file, so that the installed tree can be moved.
 file(RELATIVE_PATH penstock_pc_prefix
@@ -34,4 +36,5 @@ elseif(BUILD_SHARED_LIBS)
   set(penstock_pc_requires "Requires.private: hiredis openssl")
 endif()
 configure_file(cmake/penstock.pc.in "${PROJECT_BINARY_DIR}/penstock.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/penstock.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+install(FILES "${PROJECT_BINARY_DIR}/penstock.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
+  COMPONENT penstock-dev)

@@ -7,7 +7,9 @@ function(penstock_developer_flags target)
   if(PENSTOCK_DEVELOPER)
     target_compile_options(${target} PRIVATE
       -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
-      $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>)
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>
+      # of sources compiled several at a time: GCC takes them for headers
+      $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 

@@ -39,7 +39,8 @@ ARROWS = {
     "net": ["rules"],  # whose addresses and names of files it takes
     "http2": ["base"],
     "wire/http": ["service", "telemetry", "net"],
-    "wire/grpc": ["service", "telemetry", "net", "http2"],
+    # wire/http: what it tells clients of HTTP, Envoy tells them in our words
+    "wire/grpc": ["service", "telemetry", "net", "http2", "wire/http"],
     "wire/resp": ["service", "telemetry", "net", "resp"],
     "gateway": ["wire/http", "http2"],
     "bench": [],
@@ -82,17 +83,21 @@ HOMES = {
         "bench/micro",
     },
     "boost/beast": {"wire/http", "gateway", "apps"},
+    "boost/container/": {"rules", "service"},  # lists of a request that need no heap
     "boost/intrusive/": {"net"},  # connections in the order of their deadlines
     "boost/system/": {"net", "wire/http", "wire/grpc", "wire/resp", "gateway", "apps"},  # the error codes of Asio and Beast
     # TLS, names of scripts, hashes of long keys
     "openssl/": {"redis", "redis_store", "net", "wire/http"},
     "re2/": {"rules"},
     "prometheus/": {"telemetry"},
-    "hiredis/": {"resp"},
+    "hiredis/": {"resp", "tests"},  # tests: a client of our own server
     "yaml-cpp/": {"rules"},
     "spdlog/": {"telemetry"},
-    "nghttp2/": {"http2", "bench"},
-    "google/protobuf/": {"wire/grpc"},
+    "nghttp2/": {"http2", "bench", "tests"},
+    "google/protobuf/": {"wire/grpc", "tests"},
+    "envoy/": {"wire/grpc", "tests"},  # what protoc makes of proto/
+    "grpc/": {"wire/grpc", "tests"},  # the same
+    "grpcpp/": {"tests"},  # a client that is not ours
     "cpuid.h": {"base"},  # can the counter of the processor be trusted as a clock?
     "x86intrin.h": {"base"},  # to read that counter
     "immintrin.h": {"store"},  # the AES instructions of its hash

@@ -48,6 +48,7 @@ RULES = [
             "src/base/monotonic_time_test.cpp": "compares the above with the real clock",
             "src/base/system_clock.cpp": "the one reader of the wall clock",
             "bench/": "measures real time",
+            "tests/grpc_client/": "deadlines of grpc++ are times of day",
             "apps/penstock/pace.cpp": "holds back a walk over a server that others use",
         },
     ),

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# deps.sh [build] [test]: makes sure that the packages of these groups are installed, both when none
+# deps.sh [build] [package] [test]: makes sure that the packages of these groups are installed, all when none
 # is named. Says nothing when all are there. PENSTOCK_SKIP_DEPS=1 trusts that they are.
 set -euo pipefail
 
@@ -20,6 +20,10 @@ build_packages=(
   libnghttp2-dev      # HTTP/2: gRPC, and the gateway
   libprotobuf-dev     # messages of gRPC
   protobuf-compiler   # their code
+)
+package_packages=(
+  dpkg-dev  # make package: which libraries the program depends on
+  file      # the same
 )
 test_packages=(
   libgtest-dev       # GoogleTest
@@ -50,13 +54,14 @@ test_packages=(
 if [ "${PENSTOCK_SKIP_DEPS:-0}" = 1 ]; then exit 0; fi
 
 wanted=()
-if [ $# -eq 0 ]; then set -- build test; fi
+if [ $# -eq 0 ]; then set -- build package test; fi
 for group in "$@"; do
   case $group in
     build) wanted+=("${build_packages[@]}") ;;
+    package) wanted+=("${package_packages[@]}") ;;
     test) wanted+=("${test_packages[@]}") ;;
     *)
-      echo "deps.sh: unknown group '$group'; there are build and test" >&2
+      echo "deps.sh: unknown group '$group'; there are build, package and test" >&2
       exit 2
       ;;
   esac

@@ -22,11 +22,14 @@ tidy=$(command -v clang-tidy-14 || command -v clang-tidy) &&
 folders='(src|apps|bench)'
 if [ "$quick" = yes ]; then folders='src/(base|core|store)'; fi
 pattern=${2:-"^$PWD/$folders/(?!.*_test\\.cpp\$)"}
+# Sources are compiled several at a time there; clang-tidy looks at them one by one.
+database=$build_dir/one_by_one
+cmake -S . -B "$database" -G Ninja -DPENSTOCK_DEVELOPER=ON -DCMAKE_UNITY_BUILD=OFF >/dev/null
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 
 status=0
-"$runner" -clang-tidy-binary "$tidy" -p "$build_dir" -quiet -j "${JOBS:-$(nproc)}" \
+"$runner" -clang-tidy-binary "$tidy" -p "$database" -quiet -j "${JOBS:-$(nproc)}" \
   -extra-arg=-Wthread-safety -extra-arg=-Wreserved-identifier "$pattern" >"$output" 2>&1 || status=$?
 # Without colours, the command lines and the counts of what was suppressed in system headers.
 sed 's/\x1b\[[0-9;]*m//g' "$output" |

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 
 constexpr Days kCounterLife{366};  // count.lua: a year from the last addition
 constexpr Days kUnreadableLife{1};
-constexpr std::chrono::minutes kNodesLife{1};  // whoever is alive says so again long before
+constexpr std::chrono::minutes kPassingLife{1};  // nodes and audits: said again soon
 // Limits are decided on the servers' clocks, so that a small difference does not matter; a large
 // one says that nobody sets the clock, and a failover would then jump.
 constexpr Duration kMostSkew = std::chrono::seconds{1};
@@ -27,13 +27,15 @@ std::string kind_of(const std::optional<KeyName>& name) {
     case KeyKind::Counter: return "counter";
     case KeyKind::DecimalCounter: return "decimal counter";
     case KeyKind::Nodes: return "nodes";
+    case KeyKind::Audit: return "audit";
   }
   return "unknown";
 }
 
 std::string_view type_of(KeyKind kind) {
   switch (kind) {
-    case KeyKind::Limit: return "string";
+    case KeyKind::Limit:
+    case KeyKind::Audit: return "string";
     case KeyKind::Counter:
     case KeyKind::DecimalCounter: return "hash";
     case KeyKind::Nodes: return "zset";
@@ -64,7 +66,7 @@ std::optional<milliseconds> ttl_to_give(const SeenKey& seen, const redis_store::
   const std::optional<KeyName> name = redis_store::read_key(seen.key, layout);
   if (!name) return std::nullopt;
   if (fault_of(seen, name) != KeyFault::None) return kUnreadableLife;
-  if (name->kind == KeyKind::Nodes) return kNodesLife;
+  if (name->kind == KeyKind::Nodes || name->kind == KeyKind::Audit) return kPassingLife;
   if (name->kind != KeyKind::Limit) return kCounterLife;
   const auto content = seen.bytes ? redis_store::decode(*seen.bytes) : std::nullopt;
   if (!content) return kUnreadableLife;
@@ -98,6 +100,7 @@ void AuditSummary::add(const SeenKey& seen, const KeyVerdict& verdict) {
     ++group.sampled;
     group.sampled_bytes += *seen.memory;
   }
+  if (verdict.lacks_ttl || verdict.fault != KeyFault::None) note(orphans_, seen.key);
   if (verdict.lacks_ttl) note(without_ttl_, seen.key);
   if (verdict.fault != KeyFault::None) note(faults_[verdict.fault], seen.key);
 }

@@ -44,7 +44,7 @@ enum class KeyFault : std::uint8_t {
 
 // What to think of one key.
 struct KeyVerdict {
-  std::string kind{};   // "limit", "counter", "decimal counter", "nodes" or "unknown"
+  std::string kind{};   // "limit", "counter", "decimal counter", "nodes", "audit" or "unknown"
   std::string group{};  // the name of its limit; empty for one without
   KeyFault fault = KeyFault::None;
   bool lacks_ttl = false;
@@ -53,8 +53,8 @@ struct KeyVerdict {
 [[nodiscard]] KeyVerdict judge(const SeenKey& seen, const redis_store::KeyLayout& layout);
 
 // How long a key that lacks a TTL should live from now on: what its state needs; a year for
-// counters; a minute for the nodes; a day for what cannot be read, which somebody may want to look
-// at. Nothing for a key whose name is not ours.
+// counters; a minute for nodes and audits; a day for what cannot be read, which somebody may want
+// to look at. Nothing for a key whose name is not ours.
 [[nodiscard]] std::optional<std::chrono::milliseconds> ttl_to_give(
     const SeenKey& seen, const redis_store::KeyLayout& layout, Instant now);
 
@@ -87,6 +87,8 @@ class AuditSummary {
   [[nodiscard]] std::vector<Group> groups() const;
   [[nodiscard]] std::int64_t memory() const;
   [[nodiscard]] const Fault& without_ttl() const noexcept { return without_ttl_; }
+  // Those without a TTL and those with a fault, each once.
+  [[nodiscard]] const Fault& orphans() const noexcept { return orphans_; }
   // By what is wrong; only those that were seen.
   [[nodiscard]] const std::map<KeyFault, Fault>& faults() const noexcept { return faults_; }
 
@@ -96,6 +98,7 @@ class AuditSummary {
   std::uint64_t keys_ = 0;
   std::map<std::pair<std::string, std::string>, Group> groups_;
   Group rest_{.kind = "other", .name = "all other names"};
+  Fault orphans_;
   Fault without_ttl_;
   std::map<KeyFault, Fault> faults_;
 };

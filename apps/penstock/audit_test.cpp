@@ -41,6 +41,9 @@ TEST(Audit, KnowsKindsAndNames) {
   EXPECT_EQ(judge(nodes, kLayout).kind, "nodes");
   EXPECT_EQ(judge(nodes, kLayout).fault, KeyFault::None);
   EXPECT_EQ(ttl_to_give(nodes, kLayout, kNow), std::chrono::minutes{1});
+  const SeenKey audit{.key = kLayout.audit(), .type = "string", .ttl_ms = 5, .bytes = "found 3"};
+  EXPECT_EQ(judge(audit, kLayout).kind, "audit");
+  EXPECT_EQ(judge(audit, kLayout).fault, KeyFault::None);
   EXPECT_EQ(judge(counter, kLayout).kind, "counter");
   EXPECT_EQ(judge(counter, kLayout).fault, KeyFault::None);
 }

@@ -16,7 +16,6 @@ using redis_store::BlockingStore;
 using redis_store::command_for_node;
 using std::chrono::milliseconds;
 
-constexpr unsigned kPage = 500;
 constexpr std::size_t kMemoryEvery = 16;  // MEMORY USAGE is slow: one key in so many
 constexpr std::int64_t kShortState = 4096;
 constexpr std::size_t kRepairsTold = 20;
@@ -49,7 +48,7 @@ class Walk {
     for (std::size_t i = 0; i < masters.size(); ++i) {
       clock_skew_ = report_.servers[i].clock_skew;
       const Result<void> walked =
-          scan(store_, {.node = masters[i], .prefix = options_.prefix + ":", .page = kPage},
+          scan(store_, {.node = masters[i], .prefix = options_.prefix + ":", .page = options_.page},
                options_.timeout,
                [&](std::span<const std::string> keys) { return take_page(masters[i], keys); });
       if (!walked) return walked.error();
@@ -91,7 +90,8 @@ class Walk {
   }
 
   Result<void> take_page(redis::NodeId node, std::span<const std::string> keys) {
-    pace_.wait_for(kPage);
+    if (options_.stop.stop_requested()) return Error{ErrorCode::Unavailable, "stopped"};
+    pace_.wait_for(options_.page);
     Result<std::vector<SeenKey>> seen = look_at(node, keys);
     if (!seen) return seen.error();
     const Result<void> read = read_states(node, *seen);
@@ -105,7 +105,7 @@ class Walk {
       }
       report_.summary.add(each, verdict);
     }
-    looked_at_ += kPage;
+    looked_at_ += options_.page;
     if (keys_expected_ > 0) {
       on_progress_(
           std::min(0.99, static_cast<double>(looked_at_) / static_cast<double>(keys_expected_)));

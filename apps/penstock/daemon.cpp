@@ -1,5 +1,6 @@
 #include "apps/penstock/daemon.hpp"
 
+#include "apps/penstock/store_arguments.hpp"
 #include "penstock/version.hpp"
 #include "service/metric_sources.hpp"
 #include "telemetry/process_numbers.hpp"
@@ -64,9 +65,10 @@ std::vector<std::filesystem::path> watched_files(const DaemonOptions& options,
   std::vector<std::filesystem::path> files = configuration.files;
   // of a directory: whether files come and go
   files.insert(files.end(), options.configuration.begin(), options.configuration.end());
-  for (const auto* tls : {&configuration.settings.http.tls, &configuration.settings.gateway.tls}) {
-    if (!*tls) continue;
-    for (const std::string& file : {(*tls)->certificate, (*tls)->key, (*tls)->client_ca}) {
+  for (const auto& tls : {configuration.settings.http.tls, configuration.settings.resp.tls,
+                          configuration.settings.grpc.tls, configuration.settings.gateway.tls}) {
+    if (!tls) continue;
+    for (const std::string& file : {tls->certificate, tls->key, tls->client_ca}) {
       if (!file.empty()) files.emplace_back(file);
     }
   }
@@ -98,6 +100,17 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
   note(old.http.body_timeout != now.http.body_timeout, "server.body_timeout");
   note(old.http.write_timeout != now.http.write_timeout, "server.write_timeout");
   note(old.http.idle_timeout != now.http.idle_timeout, "server.idle_timeout");
+  const auto differ_in = [&](const std::vector<rules::Address>& a,
+                             const std::vector<rules::Address>& b) {
+    return !std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                       [&](const auto& x, const auto& y) { return !differ(x, y); });
+  };
+  note(differ_in(old.resp.listen, now.resp.listen), "resp.listen");
+  note(old.resp.tls != now.resp.tls, "resp.tls");
+  note(old.resp.password != now.resp.password, "resp.password");
+  note(old.resp.max_connections != now.resp.max_connections, "resp.max_connections");
+  note(old.resp.max_request_bytes != now.resp.max_request_bytes, "resp.max_request_bytes");
+  note(old.resp.idle_timeout != now.resp.idle_timeout, "resp.idle_timeout");
   note(old.shutdown_grace != now.shutdown_grace, "server.shutdown_grace");
   note(old.forward_auth.domain != now.forward_auth.domain ||
            old.forward_auth.deny_status != now.forward_auth.deny_status,
@@ -108,6 +121,7 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
   note(old.store_url != now.store_url, "store.url");
   note(old.redis.timeout != now.redis.timeout, "store.timeout");
   note(old.redis.key_prefix != now.redis.key_prefix, "store.key_prefix");
+  note(old.audit_every != now.audit_every, "store.audit_every");
   note(old.nodes != now.nodes, "nodes");
   note(old.gateway != now.gateway, "gateway");
   note(old.headers != now.headers, "server.headers");
@@ -155,6 +169,7 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
   metrics_.add_source(service::memory_source(memory_));
   metrics_.add_source(service::membership_source(members_));
   metrics_.add_source(telemetry::report_process);
+  metrics_.set(telemetry::metrics::kOrphanKeys, 0);
   show_configuration(true);
 }
 
@@ -204,9 +219,13 @@ void Daemon::run() {
   repeat(beat_timer_, service::Heartbeat::kEvery, &Daemon::beat);
   look_at_workers();
   beat();
+  if (configuration_.settings.store_url != kMemoryStore && configuration_.settings.audit_every) {
+    auditor_ = std::make_unique<StoreAuditor>(configuration_.settings, node_, metrics_, log_);
+  }
   log_.info("serving", {{"workers", std::to_string(workers_.size())},
                         {"rules", std::to_string(configuration_.rules->rules().size())}});
   loop_.run();
+  auditor_.reset();
   log_.info("ended");
 }
 

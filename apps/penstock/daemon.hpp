@@ -2,6 +2,7 @@
 
 #include "apps/penstock/file_watch.hpp"
 #include "apps/penstock/serve_worker.hpp"
+#include "apps/penstock/store_auditor.hpp"
 #include "gateway/in_flight.hpp"
 #include "penstock/result.hpp"
 #include "rules/configuration.hpp"
@@ -110,6 +111,7 @@ class Daemon final : public wire::http::AdminFacts {
   std::size_t running_workers_ = 0;
   wire::http::Admin admin_;
   std::unique_ptr<wire::http::Server> admin_server_;
+  std::unique_ptr<StoreAuditor> auditor_;  // of a shared store, unless that is off
 };
 
 }  // namespace penstock::app

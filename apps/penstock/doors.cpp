@@ -7,6 +7,16 @@ std::vector<DoorPlan> planned_doors(const rules::Settings& settings) {
   doors.push_back({.name = "http",
                    .scheme = settings.http.tls ? "https" : "http",
                    .listen = settings.http.listen});
+  if (!settings.grpc.listen.empty()) {
+    doors.push_back({.name = "grpc",
+                     .scheme = settings.grpc.tls ? "grpcs" : "grpc",
+                     .listen = settings.grpc.listen});
+  }
+  if (!settings.resp.listen.empty()) {
+    doors.push_back({.name = "resp",
+                     .scheme = settings.resp.tls ? "rediss" : "redis",
+                     .listen = settings.resp.listen});
+  }
   if (!settings.gateway.listen.empty()) {
     doors.push_back({.name = "gateway",
                      .scheme = settings.gateway.tls ? "https" : "http",

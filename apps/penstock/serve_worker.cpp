@@ -2,9 +2,12 @@
 
 #include "apps/penstock/store_arguments.hpp"
 #include "gateway/server.hpp"
+#include "penstock/version.hpp"
 #include "redis_store/requests.hpp"
 #include "redis_store/shared_store.hpp"
 #include "store/embedded_store.hpp"
+#include "wire/grpc/server.hpp"
+#include "wire/resp/server.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -44,6 +47,18 @@ std::size_t part_of(std::size_t connections, const rules::Settings& settings) {
 wire::http::ServerOptions http_options(const rules::Settings& settings) {
   wire::http::ServerOptions options{.http = settings.http};
   options.http.max_connections = part_of(settings.http.max_connections, settings);
+  return options;
+}
+
+wire::grpc::ServerOptions grpc_options(const rules::Settings& settings) {
+  wire::grpc::ServerOptions options{.grpc = settings.grpc, .headers = settings.headers};
+  options.grpc.max_connections = part_of(settings.grpc.max_connections, settings);
+  return options;
+}
+
+wire::resp::ServerOptions resp_options(const rules::Settings& settings) {
+  wire::resp::ServerOptions options{.resp = settings.resp, .version = std::string(kVersion)};
+  options.resp.max_connections = part_of(settings.resp.max_connections, settings);
   return options;
 }
 
@@ -113,8 +128,15 @@ Result<std::unique_ptr<net::Door>> ServeWorker::make_door(const DoorPlan& plan,
     if (!made) return made.error();
     return std::unique_ptr<net::Door>(*std::move(made));
   }
-  return std::unique_ptr<net::Door>(
-      std::make_unique<wire::http::Server>(loop_, api_, http_options(settings)));
+  std::unique_ptr<net::Door> door;
+  if (plan.name == "http") {
+    door = std::make_unique<wire::http::Server>(loop_, api_, http_options(settings));
+  } else if (plan.name == "grpc") {
+    door = std::make_unique<wire::grpc::Server>(loop_, service_, grpc_options(settings));
+  } else if (plan.name == "resp") {
+    door = std::make_unique<wire::resp::Server>(loop_, service_, resp_options(settings));
+  }
+  return door;
 }
 
 ServeWorker::~ServeWorker() {

@@ -28,9 +28,22 @@ domains:
         limit: 1000000000/s
 )";
 
+constexpr std::string_view kEnvoyRules = R"(
+domain: edge
+descriptors:
+  - key: destination
+    value: search
+    rate_limit: {unit: second, requests_per_unit: 1000000000}
+  - key: tenant
+    descriptors:
+      - key: remote_address
+        rate_limit: {unit: second, requests_per_unit: 1000000000}
+)";
+
 // Everything that stands behind a door of one worker.
 struct Worker {
-  Worker() : rules(rules::load_text(kRules, "bench.yaml").configuration.value().rules) {}
+  explicit Worker(std::string_view text = kRules)
+      : rules(rules::load_text(std::string(text), "bench.yaml").configuration.value().rules) {}
 
   void decide(const rules::Request& request) {
     service.decide(request, {}, [](service::Answer answer) { benchmark::DoNotOptimize(answer); });
@@ -59,12 +72,29 @@ rules::Request request(std::string_view path, std::string_view api_key) {
                                        {.name = "api_key", .value = api_key}}}}};
 }
 
-void match(benchmark::State& state) {
+// What a proxy asks: two descriptors, each with a limit of its own.
+rules::Request envoy_request(std::string_view address) {
+  return {.domain = "edge",
+          .descriptors = {{.entries = {{.name = "destination", .value = "search"}}},
+                          {.entries = {{.name = "tenant", .value = "a-customer-of-ours"},
+                                       {.name = "remote_address", .value = address}}}}};
+}
+
+// Addresses enough that not every one is in the nearest cache.
+std::vector<std::string> addresses() {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 2000; ++i) {
+    texts.push_back("198.51." + std::to_string(i / 250) + "." + std::to_string(i % 250));
+  }
+  return texts;
+}
+
+void match_one(benchmark::State& state) {
   const Worker worker;
   const rules::Request asked = request("/v1/search/x", "0123456789abcdef");
   for (auto _ : state) benchmark::DoNotOptimize(worker.rules->match(asked));
 }
-BENCHMARK(match);
+BENCHMARK(match_one);
 
 void decide_one_limit(benchmark::State& state) {
   Worker worker;
@@ -79,6 +109,28 @@ void decide_two_limits(benchmark::State& state) {
   for (auto _ : state) worker.decide(asked);
 }
 BENCHMARK(decide_two_limits);
+
+void match_envoy(benchmark::State& state) {
+  const Worker worker(kEnvoyRules);
+  const rules::Request asked = envoy_request("198.51.100.7");
+  for (auto _ : state) benchmark::DoNotOptimize(worker.rules->match(asked));
+}
+BENCHMARK(match_envoy);
+
+void decide_envoy(benchmark::State& state) {
+  Worker worker(kEnvoyRules);
+  const std::vector<std::string> clients = addresses();
+  std::vector<rules::Request> asked;
+  for (int i = 0; i < state.range(0); ++i) {
+    asked.push_back(envoy_request(clients[static_cast<std::size_t>(i)]));
+  }
+  std::size_t next = 0;
+  for (auto _ : state) {
+    worker.decide(asked[next]);
+    if (++next == asked.size()) next = 0;
+  }
+}
+BENCHMARK(decide_envoy)->ArgName("clients")->Arg(1)->Arg(2000);
 
 void note_hot_key(benchmark::State& state) {
   telemetry::HotKeyBoard board;

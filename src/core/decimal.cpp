@@ -1,13 +1,13 @@
 #include "penstock/decimal.hpp"
 
+#include "core/digit.hpp"
+
 #include <algorithm>
 
 namespace penstock {
 namespace {
 
 constexpr std::size_t kPlaces = 9;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 Error malformed(std::string_view text) {
   return {ErrorCode::InvalidInput,
@@ -24,8 +24,8 @@ Result<Decimal> Decimal::parse(std::string_view text) {
   const std::string_view whole = rest.substr(0, point);
   const std::string_view places = point < rest.size() ? rest.substr(point + 1) : std::string_view{};
   if (whole.empty() || (point < rest.size() && places.empty())) return malformed(text);
-  if (!std::all_of(whole.begin(), whole.end(), is_digit) ||
-      !std::all_of(places.begin(), places.end(), is_digit)) {
+  if (!std::all_of(whole.begin(), whole.end(), core::is_digit) ||
+      !std::all_of(places.begin(), places.end(), core::is_digit)) {
     return malformed(text);
   }
   if (places.size() > kPlaces) {

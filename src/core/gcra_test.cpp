@@ -11,10 +11,10 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // One request every 100 ms, five at once.
-constexpr Quota kQuota = per_second(10).burst(5).gcra();
+constexpr Quota kGcraQuota = per_second(10).burst(5).gcra();
 
 TEST(Gcra, AllowsTheBurstAndThenOnePerInterval) {
-  TestKey key(kQuota);
+  TestKey key(kGcraQuota);
   for (int request = 0; request < 5; ++request) EXPECT_TRUE(key.take().allowed());
   for (int request = 0; request < 20; ++request) {
     EXPECT_FALSE(key.take().allowed());
@@ -31,7 +31,7 @@ TEST(Gcra, BurstOfOneAllowsOneRequest) {
 }
 
 TEST(Gcra, AllowsExactlyAtRetryAfter) {
-  TestKey key(kQuota);
+  TestKey key(kGcraQuota);
   ASSERT_TRUE(key.take(5).allowed());
   const Duration retry = key.take(2).retry_after().value();
   EXPECT_EQ(retry, milliseconds{200});
@@ -42,7 +42,7 @@ TEST(Gcra, AllowsExactlyAtRetryAfter) {
 }
 
 TEST(Gcra, ReportsTheTimeUntilIdle) {
-  TestKey key(kQuota);
+  TestKey key(kGcraQuota);
   EXPECT_EQ(key.take(3).reset_after(), milliseconds{300});
   key.wait(milliseconds{299});
   EXPECT_EQ(key.reset_after(), milliseconds{1});
@@ -51,7 +51,7 @@ TEST(Gcra, ReportsTheTimeUntilIdle) {
 }
 
 TEST(Gcra, CostAboveTheBurstNeverFits) {
-  TestKey key(kQuota);
+  TestKey key(kGcraQuota);
   const Decision decision = key.take(6);
   EXPECT_EQ(decision.outcome(), Outcome::NeverFits);
   EXPECT_EQ(decision.remaining(), 5U);
@@ -60,7 +60,7 @@ TEST(Gcra, CostAboveTheBurstNeverFits) {
 }
 
 TEST(Gcra, IdlingSavesUpOneBurstNotTwo) {
-  TestKey key(kQuota);
+  TestKey key(kGcraQuota);
   ASSERT_TRUE(key.take(5).allowed());
   key.wait(Days{1});
   int admitted = 0;
@@ -81,7 +81,7 @@ TEST(Gcra, IsExactWhenAnIntervalIsShorterThanATick) {
 
 TEST(Gcra, AgreesWithTheTokenBucketOfTheSameNumbers) {
   constexpr Quota kBucket = per_second(10).burst(5);
-  TestKey gcra(kQuota);
+  TestKey gcra(kGcraQuota);
   TestKey bucket(kBucket);
   for (int step = 0; step < 1'000; ++step) {
     const auto cost = static_cast<std::uint64_t>(step % 7);
@@ -93,7 +93,7 @@ TEST(Gcra, AgreesWithTheTokenBucketOfTheSameNumbers) {
 }
 
 TEST(Gcra, RefundMovesTheIdleTimeBackToNowAtMost) {
-  TestKey key(kQuota);
+  TestKey key(kGcraQuota);
   ASSERT_TRUE(key.take(4).allowed());
   key.refund(1);
   EXPECT_EQ(key.remaining(), 2U);
@@ -103,7 +103,7 @@ TEST(Gcra, RefundMovesTheIdleTimeBackToNowAtMost) {
 }
 
 TEST(Gcra, AClockThatStepsBackMakesItStricter) {
-  TestKey key(kQuota);
+  TestKey key(kGcraQuota);
   ASSERT_TRUE(key.take(2).allowed());
   key.step_clock_back(milliseconds{100});
   EXPECT_EQ(key.remaining(), 2U) << "200 ms owed, and 100 ms more to get there";
@@ -111,7 +111,7 @@ TEST(Gcra, AClockThatStepsBackMakesItStricter) {
 }
 
 TEST(Gcra, AClockThatStepsBackFarBlocksForOneRefillAtMost) {
-  TestKey key(kQuota);
+  TestKey key(kGcraQuota);
   ASSERT_TRUE(key.take(1).allowed());
   key.step_clock_back(Days{30});
   const Decision denied = key.take(5);

@@ -9,10 +9,10 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr Quota kQuota = per_minute(100).sliding_counter();
+constexpr Quota kCounterQuota = per_minute(100).sliding_counter();
 
 TEST(SlidingCounter, WeighsTheLastWindowByWhatIsLeftOfIt) {
-  TestKey key(kQuota);
+  TestKey key(kCounterQuota);
   ASSERT_TRUE(key.take(80).allowed());
   key.wait(seconds{60 + 15});
   // 80 * 45 / 60 = 60
@@ -22,7 +22,7 @@ TEST(SlidingCounter, WeighsTheLastWindowByWhatIsLeftOfIt) {
 }
 
 TEST(SlidingCounter, RoundsTheWeightAgainstTheKey) {
-  TestKey key(kQuota);
+  TestKey key(kCounterQuota);
   ASSERT_TRUE(key.take(80).allowed());
   key.wait(seconds{60 + 15} + Duration{1});
   EXPECT_EQ(key.remaining(), 40U) << "59.99999 counts as 60";
@@ -33,7 +33,7 @@ TEST(SlidingCounter, RoundsTheWeightAgainstTheKey) {
 }
 
 TEST(SlidingCounter, AllowsExactlyAtRetryAfterWithinTheWindow) {
-  TestKey key(kQuota);
+  TestKey key(kCounterQuota);
   ASSERT_TRUE(key.take(100).allowed());
   key.wait(seconds{60});
   const Duration retry = key.take(3).retry_after().value();
@@ -45,7 +45,7 @@ TEST(SlidingCounter, AllowsExactlyAtRetryAfterWithinTheWindow) {
 }
 
 TEST(SlidingCounter, AllowsExactlyAtRetryAfterInTheNextWindow) {
-  TestKey key(kQuota);
+  TestKey key(kCounterQuota);
   key.wait(seconds{20});
   ASSERT_TRUE(key.take(100).allowed());
   const Duration retry = key.take(50).retry_after().value();
@@ -57,13 +57,13 @@ TEST(SlidingCounter, AllowsExactlyAtRetryAfterInTheNextWindow) {
 }
 
 TEST(SlidingCounter, WholeLimitWaitsForTwoWindows) {
-  TestKey key(kQuota);
+  TestKey key(kCounterQuota);
   ASSERT_TRUE(key.take(1).allowed());
   EXPECT_EQ(key.take(100).retry_after(), seconds{120});
 }
 
 TEST(SlidingCounter, LooksAtTheCost) {
-  TestKey key(kQuota);
+  TestKey key(kCounterQuota);
   ASSERT_TRUE(key.take(99).allowed());
   EXPECT_FALSE(key.take(2).allowed());
   EXPECT_TRUE(key.take(1).allowed());
@@ -83,7 +83,7 @@ TEST(SlidingCounter, LetsAlmostTwiceTheLimitPassInOnePeriod) {
 }
 
 TEST(SlidingCounter, ReportsWhenNothingCountsAnyMore) {
-  TestKey key(kQuota);
+  TestKey key(kCounterQuota);
   EXPECT_EQ(key.reset_after(), Duration{0});
   key.wait(seconds{10});
   EXPECT_EQ(key.take(1).reset_after(), seconds{110});
@@ -94,14 +94,14 @@ TEST(SlidingCounter, ReportsWhenNothingCountsAnyMore) {
 }
 
 TEST(SlidingCounter, ForgetsAWindowThatIsTwoBack) {
-  TestKey key(kQuota);
+  TestKey key(kCounterQuota);
   ASSERT_TRUE(key.take(100).allowed());
   key.wait(seconds{120});
   EXPECT_EQ(key.take(100).remaining(), 0U);
 }
 
 TEST(SlidingCounter, CostAboveTheLimitNeverFits) {
-  TestKey key(kQuota);
+  TestKey key(kCounterQuota);
   ASSERT_TRUE(key.take(1).allowed());
   const Decision decision = key.take(101);
   EXPECT_EQ(decision.outcome(), Outcome::NeverFits);
@@ -111,7 +111,7 @@ TEST(SlidingCounter, CostAboveTheLimitNeverFits) {
 }
 
 TEST(SlidingCounter, RefundTakesBackTheNewestFirst) {
-  TestKey key(kQuota);
+  TestKey key(kCounterQuota);
   ASSERT_TRUE(key.take(60).allowed());
   key.wait(seconds{90});
   ASSERT_TRUE(key.take(20).allowed());
@@ -130,7 +130,7 @@ TEST(SlidingCounter, DoesNotOverflowAtTheLargestLimit) {
 }
 
 TEST(SlidingCounter, AWindowFromTheFutureIsTheCurrentOneWithTheLastInFull) {
-  TestKey key(kQuota);
+  TestKey key(kCounterQuota);
   ASSERT_TRUE(key.take(60).allowed());
   key.wait(seconds{90});
   ASSERT_TRUE(key.take(10).allowed());
@@ -139,7 +139,7 @@ TEST(SlidingCounter, AWindowFromTheFutureIsTheCurrentOneWithTheLastInFull) {
 }
 
 TEST(SlidingCounter, AWindowTooFarAheadIsMovedToNow) {
-  TestKey key(kQuota);
+  TestKey key(kCounterQuota);
   ASSERT_TRUE(key.take(60).allowed());
   key.step_clock_back(seconds{60});
   EXPECT_EQ(key.reset_after(), seconds{180}) << "a period ahead, and kept";
@@ -149,10 +149,10 @@ TEST(SlidingCounter, AWindowTooFarAheadIsMovedToNow) {
 }
 
 TEST(SlidingCounter, ExpiresWhenTheCurrentWindowHasSlidOut) {
-  TestKey key(kQuota);
+  TestKey key(kCounterQuota);
   key.wait(seconds{10});
   ASSERT_TRUE(key.take(1).allowed());
-  EXPECT_EQ(expires_at(key.state(), kQuota), key.now() + seconds{110});
+  EXPECT_EQ(expires_at(key.state(), kCounterQuota), key.now() + seconds{110});
 }
 
 }  // namespace

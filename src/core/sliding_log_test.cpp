@@ -9,10 +9,10 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr Quota kQuota = per(5, seconds{10}).sliding_log();
+constexpr Quota kLogQuota = per(5, seconds{10}).sliding_log();
 
 TEST(SlidingLog, AnAdmissionCountsForExactlyOnePeriod) {
-  TestKey key(kQuota);
+  TestKey key(kLogQuota);
   ASSERT_TRUE(key.take(5).allowed());
   key.wait(seconds{10} - Duration{1});
   EXPECT_EQ(key.remaining(), 0U);
@@ -21,7 +21,7 @@ TEST(SlidingLog, AnAdmissionCountsForExactlyOnePeriod) {
 }
 
 TEST(SlidingLog, HoldsAcrossWhatWouldBeAWindowBoundary) {
-  TestKey key(kQuota);
+  TestKey key(kLogQuota);
   key.wait(seconds{9});
   ASSERT_TRUE(key.take(5).allowed());
   key.wait(seconds{2});
@@ -29,7 +29,7 @@ TEST(SlidingLog, HoldsAcrossWhatWouldBeAWindowBoundary) {
 }
 
 TEST(SlidingLog, RetryAfterWaitsForAsManyAsTheCostNeeds) {
-  TestKey key(kQuota);
+  TestKey key(kLogQuota);
   for (int second = 0; second < 5; ++second) {
     ASSERT_TRUE(key.take(1).allowed());
     key.wait(seconds{1});
@@ -42,7 +42,7 @@ TEST(SlidingLog, RetryAfterWaitsForAsManyAsTheCostNeeds) {
 }
 
 TEST(SlidingLog, AllowsExactlyAtRetryAfter) {
-  TestKey key(kQuota);
+  TestKey key(kLogQuota);
   ASSERT_TRUE(key.take(2).allowed());
   key.wait(seconds{3});
   ASSERT_TRUE(key.take(3).allowed());
@@ -54,13 +54,13 @@ TEST(SlidingLog, AllowsExactlyAtRetryAfter) {
 }
 
 TEST(SlidingLog, RequestsOfTheSameMicrosecondAllCount) {
-  TestKey key(kQuota);
+  TestKey key(kLogQuota);
   for (int request = 0; request < 5; ++request) EXPECT_TRUE(key.take(1).allowed());
   EXPECT_FALSE(key.take(1).allowed());
 }
 
 TEST(SlidingLog, RequestsOfTheSameMicrosecondShareAnEntry) {
-  TestKey key(kQuota);
+  TestKey key(kLogQuota);
   ASSERT_TRUE(key.take(1).allowed());
   ASSERT_TRUE(key.take(3).allowed());
   EXPECT_EQ(std::get<SlidingLog::State>(key.state()).entries.size(), 1U);
@@ -68,14 +68,14 @@ TEST(SlidingLog, RequestsOfTheSameMicrosecondShareAnEntry) {
 }
 
 TEST(SlidingLog, ForgetsWhatIsOldBeforeItCounts) {
-  TestKey key(kQuota);
+  TestKey key(kLogQuota);
   ASSERT_TRUE(key.take(5).allowed());
   key.wait(seconds{10});
   EXPECT_EQ(key.take(5).remaining(), 0U);
 }
 
 TEST(SlidingLog, MemoryStaysWithinTwiceTheLimit) {
-  TestKey key(kQuota);
+  TestKey key(kLogQuota);
   for (int second = 0; second < 10'000; ++second) {
     static_cast<void>(key.take(1));
     key.wait(seconds{1});
@@ -84,7 +84,7 @@ TEST(SlidingLog, MemoryStaysWithinTwiceTheLimit) {
 }
 
 TEST(SlidingLog, DenialsAreNotRemembered) {
-  TestKey key(kQuota);
+  TestKey key(kLogQuota);
   ASSERT_TRUE(key.take(5).allowed());
   for (int second = 0; second < 10; ++second) {
     EXPECT_FALSE(key.take(1).allowed());
@@ -94,7 +94,7 @@ TEST(SlidingLog, DenialsAreNotRemembered) {
 }
 
 TEST(SlidingLog, CostAboveTheLimitNeverFits) {
-  TestKey key(kQuota);
+  TestKey key(kLogQuota);
   ASSERT_TRUE(key.take(1).allowed());
   const Decision decision = key.take(6);
   EXPECT_EQ(decision.outcome(), Outcome::NeverFits);
@@ -103,7 +103,7 @@ TEST(SlidingLog, CostAboveTheLimitNeverFits) {
 }
 
 TEST(SlidingLog, RefundTakesBackTheNewestFirst) {
-  TestKey key(kQuota);
+  TestKey key(kLogQuota);
   ASSERT_TRUE(key.take(2).allowed());
   key.wait(seconds{4});
   ASSERT_TRUE(key.take(2).allowed());
@@ -116,7 +116,7 @@ TEST(SlidingLog, RefundTakesBackTheNewestFirst) {
 }
 
 TEST(SlidingLog, EntriesFromTheFutureCount) {
-  TestKey key(kQuota);
+  TestKey key(kLogQuota);
   ASSERT_TRUE(key.take(5).allowed());
   key.step_clock_back(seconds{4});
   const Decision denied = key.take(1);
@@ -125,14 +125,14 @@ TEST(SlidingLog, EntriesFromTheFutureCount) {
 }
 
 TEST(SlidingLog, WhileTheClockIsBehindAdmissionsAreStampedLikeTheNewest) {
-  TestKey key(kQuota);
+  TestKey key(kLogQuota);
   ASSERT_TRUE(key.take(1).allowed());
   key.step_clock_back(seconds{4});
   EXPECT_EQ(key.take(1).reset_after(), seconds{14});
 }
 
 TEST(SlidingLog, EntriesTooFarAheadAreStampedNow) {
-  TestKey key(kQuota);
+  TestKey key(kLogQuota);
   ASSERT_TRUE(key.take(2).allowed());
   key.wait(seconds{5});
   ASSERT_TRUE(key.take(2).allowed());
@@ -145,11 +145,11 @@ TEST(SlidingLog, EntriesTooFarAheadAreStampedNow) {
 }
 
 TEST(SlidingLog, ExpiresAPeriodAfterTheNewest) {
-  TestKey key(kQuota);
+  TestKey key(kLogQuota);
   ASSERT_TRUE(key.take(1).allowed());
   key.wait(seconds{3});
   ASSERT_TRUE(key.take(1).allowed());
-  EXPECT_EQ(expires_at(key.state(), kQuota), key.now() + seconds{10});
+  EXPECT_EQ(expires_at(key.state(), kLogQuota), key.now() + seconds{10});
 }
 
 }  // namespace

@@ -10,10 +10,10 @@ namespace {
 using std::chrono::seconds;
 
 // Parts of ten seconds.
-constexpr Quota kQuota = per_minute(60).sub_windows(6);
+constexpr Quota kPartsQuota = per_minute(60).sub_windows(6);
 
 TEST(SubWindows, AnAdmissionCountsUntilItsPartCannotMatter) {
-  TestKey key(kQuota);
+  TestKey key(kPartsQuota);
   key.wait(seconds{3});
   ASSERT_TRUE(key.take(60).allowed());
   key.wait(seconds{67} - Duration{1});
@@ -23,7 +23,7 @@ TEST(SubWindows, AnAdmissionCountsUntilItsPartCannotMatter) {
 }
 
 TEST(SubWindows, AllowsExactlyAtRetryAfter) {
-  TestKey key(kQuota);
+  TestKey key(kPartsQuota);
   key.wait(seconds{3});
   ASSERT_TRUE(key.take(60).allowed());
   const Duration retry = key.take(1).retry_after().value();
@@ -35,7 +35,7 @@ TEST(SubWindows, AllowsExactlyAtRetryAfter) {
 }
 
 TEST(SubWindows, RetryAfterWaitsForAsManyPartsAsTheCostNeeds) {
-  TestKey key(kQuota);
+  TestKey key(kPartsQuota);
   for (int part = 0; part < 6; ++part) {
     ASSERT_TRUE(key.take(10).allowed());
     key.wait(seconds{10});
@@ -49,7 +49,7 @@ TEST(SubWindows, RetryAfterWaitsForAsManyPartsAsTheCostNeeds) {
 }
 
 TEST(SubWindows, GivesUpAtMostOnePartOfTheRate) {
-  TestKey key(kQuota);
+  TestKey key(kPartsQuota);
   std::int64_t admitted = 0;
   for (int second = 0; second < 7'000; ++second) {
     while (key.take(1).allowed()) ++admitted;
@@ -59,7 +59,7 @@ TEST(SubWindows, GivesUpAtMostOnePartOfTheRate) {
 }
 
 TEST(SubWindows, NeverMoreThanTheLimitAcrossABoundary) {
-  TestKey key(kQuota);
+  TestKey key(kPartsQuota);
   key.wait(seconds{60} - Duration{1});
   ASSERT_TRUE(key.take(60).allowed());
   key.wait(Duration{1});
@@ -67,14 +67,14 @@ TEST(SubWindows, NeverMoreThanTheLimitAcrossABoundary) {
 }
 
 TEST(SubWindows, CostZeroLooksWithoutTaking) {
-  TestKey key(kQuota);
+  TestKey key(kPartsQuota);
   EXPECT_TRUE(key.take(0).allowed());
   EXPECT_EQ(key.state(), AnyState{});
   EXPECT_EQ(key.reset_after(), Duration{0});
 }
 
 TEST(SubWindows, CostAboveTheLimitNeverFits) {
-  TestKey key(kQuota);
+  TestKey key(kPartsQuota);
   ASSERT_TRUE(key.take(1).allowed());
   const Decision decision = key.take(61);
   EXPECT_EQ(decision.outcome(), Outcome::NeverFits);
@@ -83,7 +83,7 @@ TEST(SubWindows, CostAboveTheLimitNeverFits) {
 }
 
 TEST(SubWindows, RefundTakesBackTheNewestFirst) {
-  TestKey key(kQuota);
+  TestKey key(kPartsQuota);
   ASSERT_TRUE(key.take(10).allowed());
   key.wait(seconds{20});
   ASSERT_TRUE(key.take(10).allowed());
@@ -93,7 +93,7 @@ TEST(SubWindows, RefundTakesBackTheNewestFirst) {
 }
 
 TEST(SubWindows, IsLikeAbsentWhenEverythingWasRefunded) {
-  TestKey key(kQuota);
+  TestKey key(kPartsQuota);
   key.wait(seconds{10});
   ASSERT_TRUE(key.take(10).allowed());
   key.refund(1'000);
@@ -104,7 +104,7 @@ TEST(SubWindows, IsLikeAbsentWhenEverythingWasRefunded) {
 }
 
 TEST(SubWindows, ANewestPartFromTheFutureStaysTheNewest) {
-  TestKey key(kQuota);
+  TestKey key(kPartsQuota);
   ASSERT_TRUE(key.take(20).allowed());
   key.step_clock_back(seconds{60});
   const Decision allowed = key.take(20);
@@ -113,7 +113,7 @@ TEST(SubWindows, ANewestPartFromTheFutureStaysTheNewest) {
 }
 
 TEST(SubWindows, ANewestPartTooFarAheadIsMovedToNow) {
-  TestKey key(kQuota);
+  TestKey key(kPartsQuota);
   ASSERT_TRUE(key.take(20).allowed());
   key.step_clock_back(seconds{61});
   const Decision denied = key.take(41);
@@ -122,10 +122,10 @@ TEST(SubWindows, ANewestPartTooFarAheadIsMovedToNow) {
 }
 
 TEST(SubWindows, ExpiresWhenItsNewestPartCannotMatter) {
-  TestKey key(kQuota);
+  TestKey key(kPartsQuota);
   key.wait(seconds{3});
   ASSERT_TRUE(key.take(1).allowed());
-  EXPECT_EQ(expires_at(key.state(), kQuota), key.now() + seconds{67});
+  EXPECT_EQ(expires_at(key.state(), kPartsQuota), key.now() + seconds{67});
 }
 
 }  // namespace

@@ -11,10 +11,10 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // One token every 600 ms.
-constexpr Quota kQuota = per_minute(100).burst(20);
+constexpr Quota kBucketQuota = per_minute(100).burst(20);
 
 TEST(TokenBucket, StartsFull) {
-  const TestKey key(kQuota);
+  const TestKey key(kBucketQuota);
   const Decision decision = key.would_take(1);
   EXPECT_TRUE(decision.allowed());
   EXPECT_EQ(decision.limit(), 20U);
@@ -25,7 +25,7 @@ TEST(TokenBucket, StartsFull) {
 }
 
 TEST(TokenBucket, AllowsTheWholeBurstAtOnceAndNotOneMore) {
-  TestKey key(kQuota);
+  TestKey key(kBucketQuota);
   for (int token = 0; token < 20; ++token) EXPECT_TRUE(key.take().allowed());
   const Decision denied = key.take();
   EXPECT_EQ(denied.outcome(), Outcome::Denied);
@@ -35,7 +35,7 @@ TEST(TokenBucket, AllowsTheWholeBurstAtOnceAndNotOneMore) {
 }
 
 TEST(TokenBucket, AllowsExactlyAtRetryAfter) {
-  TestKey key(kQuota);
+  TestKey key(kBucketQuota);
   ASSERT_TRUE(key.take(20).allowed());
   const Duration retry = key.take(3).retry_after().value();
   EXPECT_EQ(retry, milliseconds{1800});
@@ -54,14 +54,14 @@ TEST(TokenBucket, RoundsRetryAfterUp) {
 }
 
 TEST(TokenBucket, ChargesTheCost) {
-  TestKey key(kQuota);
+  TestKey key(kBucketQuota);
   EXPECT_EQ(key.take(15).remaining(), 5U);
   EXPECT_FALSE(key.take(6).allowed());
   EXPECT_TRUE(key.take(5).allowed());
 }
 
 TEST(TokenBucket, CostAboveTheBurstNeverFits) {
-  TestKey key(kQuota);
+  TestKey key(kBucketQuota);
   ASSERT_TRUE(key.take(2).allowed());
   const Decision decision = key.take(21);
   EXPECT_EQ(decision.outcome(), Outcome::NeverFits);
@@ -73,7 +73,7 @@ TEST(TokenBucket, CostAboveTheBurstNeverFits) {
 }
 
 TEST(TokenBucket, CostZeroLooksWithoutTaking) {
-  TestKey key(kQuota);
+  TestKey key(kBucketQuota);
   EXPECT_TRUE(key.take(0).allowed());
   EXPECT_EQ(key.state(), AnyState{});
   ASSERT_TRUE(key.take(20).allowed());
@@ -85,7 +85,7 @@ TEST(TokenBucket, CostZeroLooksWithoutTaking) {
 }
 
 TEST(TokenBucket, DenialTakesNothing) {
-  TestKey key(kQuota);
+  TestKey key(kBucketQuota);
   ASSERT_TRUE(key.take(18).allowed());
   const AnyState before = key.state();
   for (int attempt = 0; attempt < 100; ++attempt) EXPECT_FALSE(key.take(3).allowed());
@@ -94,7 +94,7 @@ TEST(TokenBucket, DenialTakesNothing) {
 }
 
 TEST(TokenBucket, FillsNoFurtherThanTheBurst) {
-  TestKey key(kQuota);
+  TestKey key(kBucketQuota);
   ASSERT_TRUE(key.take(20).allowed());
   key.wait(Days{365});
   EXPECT_EQ(key.remaining(), 20U);
@@ -103,7 +103,7 @@ TEST(TokenBucket, FillsNoFurtherThanTheBurst) {
 }
 
 TEST(TokenBucket, ReportsWholeTokensOnly) {
-  TestKey key(kQuota);
+  TestKey key(kBucketQuota);
   ASSERT_TRUE(key.take(20).allowed());
   key.wait(milliseconds{1199});
   EXPECT_EQ(key.remaining(), 1U);
@@ -112,7 +112,7 @@ TEST(TokenBucket, ReportsWholeTokensOnly) {
 }
 
 TEST(TokenBucket, KeepsTheFractionOfAToken) {
-  TestKey key(kQuota);
+  TestKey key(kBucketQuota);
   ASSERT_TRUE(key.take(20).allowed());
   key.wait(milliseconds{900});
   ASSERT_TRUE(key.take(1).allowed());
@@ -170,7 +170,7 @@ TEST(TokenBucket, StaysExactWhereABucketInUnitsLeaves64Bits) {
 }
 
 TEST(TokenBucket, RefundGivesBackUpToTheBurst) {
-  TestKey key(kQuota);
+  TestKey key(kBucketQuota);
   key.refund(5);
   EXPECT_EQ(key.state(), AnyState{}) << "nothing happens to an absent key";
   ASSERT_TRUE(key.take(10).allowed());
@@ -182,7 +182,7 @@ TEST(TokenBucket, RefundGivesBackUpToTheBurst) {
 }
 
 TEST(TokenBucket, TimeStandsStillWhileTheClockIsBehind) {
-  TestKey key(kQuota);
+  TestKey key(kBucketQuota);
   ASSERT_TRUE(key.take(20).allowed());
   key.step_clock_back(seconds{5});
   const Decision denied = key.take(1);
@@ -193,7 +193,7 @@ TEST(TokenBucket, TimeStandsStillWhileTheClockIsBehind) {
 }
 
 TEST(TokenBucket, AClockThatReturnsIsNotCreditedTwice) {
-  TestKey key(kQuota);
+  TestKey key(kBucketQuota);
   ASSERT_TRUE(key.take(20).allowed());
   for (int swing = 0; swing < 100; ++swing) {
     key.step_clock_back(seconds{10});
@@ -204,7 +204,7 @@ TEST(TokenBucket, AClockThatReturnsIsNotCreditedTwice) {
 }
 
 TEST(TokenBucket, AClockBehindByMoreThanARefillStartsFromNow) {
-  TestKey key(kQuota);
+  TestKey key(kBucketQuota);
   ASSERT_TRUE(key.take(15).allowed());
   key.step_clock_back(seconds{12});
   EXPECT_EQ(key.take(6).retry_after(), seconds{12} + milliseconds{600}) << "still waited for";
@@ -214,7 +214,7 @@ TEST(TokenBucket, AClockBehindByMoreThanARefillStartsFromNow) {
 }
 
 TEST(TokenBucket, KeepsTheNewTimeEvenWhenTheRequestWasDenied) {
-  TestKey key(kQuota);
+  TestKey key(kBucketQuota);
   ASSERT_TRUE(key.take(20).allowed());
   key.step_clock_back(Days{1});
   ASSERT_FALSE(key.take(20).allowed());
@@ -223,9 +223,9 @@ TEST(TokenBucket, KeepsTheNewTimeEvenWhenTheRequestWasDenied) {
 }
 
 TEST(TokenBucket, ExpiresWhenItIsFull) {
-  TestKey key(kQuota);
+  TestKey key(kBucketQuota);
   ASSERT_TRUE(key.take(7).allowed());
-  EXPECT_EQ(expires_at(key.state(), kQuota), key.now() + milliseconds{4200});
+  EXPECT_EQ(expires_at(key.state(), kBucketQuota), key.now() + milliseconds{4200});
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ class Downstream {
   [[nodiscard]] virtual net::Awaitable<bool> more_body() = 0;
   virtual void interrupt_body() = 0;  // who waits for more gets false
   // Fields behind the body, once the last piece is there.
-  [[nodiscard]] virtual std::span<const Field> trailers() = 0;
+  [[nodiscard]] virtual std::span<const Field> body_trailers() = 0;
 
   // 100, 103: before the answer, any number of times.
   [[nodiscard]] virtual net::Awaitable<bool> send_interim(const AnswerHead& head) = 0;

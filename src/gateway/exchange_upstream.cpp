@@ -113,7 +113,7 @@ Awaitable<bool> Exchange::send_first(std::string_view head) {
   const Downstream::BodyPiece piece = client_.body();
   BodyEncoder encoder(framing_);
   const std::vector<Field> trailers =
-      piece.is_last ? allowed_trailers(client_.trailers()) : std::vector<Field>{};
+      piece.is_last ? allowed_trailers(client_.body_trailers()) : std::vector<Field>{};
   Gather bytes;
   bytes.add(head);
   encoder.add(bytes, piece.data, last_if(piece.is_last), trailers);
@@ -159,7 +159,7 @@ Awaitable<void> Exchange::pump(std::shared_ptr<Exchange> self,
 Awaitable<bool> Exchange::pump_piece(UpstreamConnection& connection, Downstream::BodyPiece piece) {
   BodyEncoder encoder(framing_);
   const std::vector<Field> trailers =
-      piece.is_last ? allowed_trailers(client_.trailers()) : std::vector<Field>{};
+      piece.is_last ? allowed_trailers(client_.body_trailers()) : std::vector<Field>{};
   Gather bytes;
   encoder.add(bytes, piece.data, last_if(piece.is_last), trailers);
   bool sent = connection.write_now(bytes);

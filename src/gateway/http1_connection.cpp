@@ -2,7 +2,9 @@
 
 #include "base/deadline.hpp"
 #include "gateway/answer_text.hpp"
+#include "gateway/http2_connection.hpp"
 #include "net/spawn.hpp"
+#include "net/tls.hpp"
 #include "wire/http/response_text.hpp"
 
 #include <boost/asio/error.hpp>
@@ -73,7 +75,12 @@ Awaitable<void> Http1Connection<Stream>::serve(std::shared_ptr<Http1Connection> 
     co_await self->refuse(*refusal);
     going = false;
   }
-  while (going && self->open_) going = co_await self->serve_one();
+  if (going && self->speaks_http2()) co_return self->hand_over();
+  while (going && self->open_) {
+    going = co_await self->serve_one();
+    if (self->speaks_http2()) co_return self->hand_over();
+    self->is_first_ = false;
+  }
   if (self->open_) co_await self->take_leave();
   self->cut();
 }
@@ -90,6 +97,28 @@ Awaitable<bool> Http1Connection<Stream>::greet() {
     co_return !failed && open_;
   }
   co_return true;
+}
+
+// Agreed upon with TLS, or said with the first bytes.
+template <class Stream>
+bool Http1Connection<Stream>::speaks_http2() {
+  constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\n";
+  if (!is_first_ || !open_) return false;
+  if constexpr (std::is_same_v<Stream, TlsStream>) {
+    return net::chosen_protocol(stream_.native_handle()) == "h2";
+  }
+  return received().starts_with(kPreface);
+}
+
+// The connection goes on as another.
+template <class Stream>
+void Http1Connection<Stream>::hand_over() {
+  open_ = false;
+  unlink();
+  --core_->statistics.open;  // the other counts itself
+  core_->statistics.bytes_in += inbox_.total();
+  std::make_shared<Http2Connection<Stream>>(core_, std::move(stream_), peer_, trust_)
+      ->start(std::string(received()));
 }
 
 // Whether another may follow.
@@ -119,6 +148,7 @@ template <class Stream>
 Awaitable<bool> Http1Connection<Stream>::read_head() {
   while (open_) {
     const std::span<char> bytes = inbox_.bytes();
+    if (speaks_http2()) co_return false;
     const Finding found = reader_.look({bytes.data(), bytes.size()});
     if (const auto* end = std::get_if<RequestHeadReader::End>(&found)) {
       head_bytes_ = end->bytes;
@@ -259,7 +289,7 @@ Awaitable<bool> Http1Connection<Stream>::more_body() {
 }
 
 template <class Stream>
-std::span<const Field> Http1Connection<Stream>::trailers() {
+std::span<const Field> Http1Connection<Stream>::body_trailers() {
   trailers_ = decoder_.trailers();
   return trailers_;
 }

@@ -40,6 +40,8 @@ class Http1Connection final : public net::AnyConnection,
 
   static net::Awaitable<void> serve(std::shared_ptr<Http1Connection> self, const Refusal* refusal);
   [[nodiscard]] net::Awaitable<bool> greet();
+  [[nodiscard]] bool speaks_http2();
+  void hand_over();
   [[nodiscard]] net::Awaitable<bool> serve_one();
   [[nodiscard]] net::Awaitable<bool> read_head();
   [[nodiscard]] net::Awaitable<void> refuse(Refusal why);
@@ -55,7 +57,7 @@ class Http1Connection final : public net::AnyConnection,
   void consume_body() override;
   [[nodiscard]] net::Awaitable<bool> more_body() override;
   void interrupt_body() override { inbox_.interrupt(); }
-  [[nodiscard]] std::span<const Field> trailers() override;
+  [[nodiscard]] std::span<const Field> body_trailers() override;
   [[nodiscard]] net::Awaitable<bool> send_interim(const AnswerHead& head) override;
   [[nodiscard]] net::Awaitable<bool> send_head(const AnswerHead& head, std::string_view data,
                                                Last last, std::span<const Field> trailers) override;
@@ -92,6 +94,7 @@ class Http1Connection final : public net::AnyConnection,
   BodyFraming::Kind framing_ = BodyFraming::Kind::None;
 
   bool open_ = true;
+  bool is_first_ = true;  // nothing has been answered yet
   bool finishing_ = false;
   bool closes_ = false;  // after this answer
   bool too_slow_ = false;

@@ -73,7 +73,7 @@ Server::Server(boost::asio::io_context& loop, std::shared_ptr<GatewayCore> core,
           loop, core_,
           {.max_connections = core_->settings.max_connections,
            .tls = core_->settings.tls,
-           .protocols = {"http/1.1"},
+           .protocols = {"h2", "http/1.1"},
            .tick = options.tick},
           [core = core_](net::Reception::Arrival arrival) { admit(core, std::move(arrival)); }) {}
 

@@ -13,12 +13,8 @@ namespace {
 using namespace std::chrono_literals;
 using redis_client::Answer;
 using redis_client::Harness;
+using redis_client::text_of;
 using servers::RedisServer;
-
-std::string text_of(const Result<resp::Value>& reply) {
-  if (!reply) return std::string(to_string(reply.error().code)) + ": " + reply.error().detail;
-  return reply->is(resp::Value::Type::Integer) ? std::to_string(reply->integer) : reply->text;
-}
 
 ErrorCode code_of(const Result<resp::Value>& reply) {
   EXPECT_FALSE(reply) << text_of(reply);

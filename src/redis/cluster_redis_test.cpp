@@ -10,14 +10,10 @@ namespace {
 
 using redis_client::Answer;
 using redis_client::Harness;
+using redis_client::text_of;
 using servers::Cluster;
 using servers::RedisServer;
 using servers::SlotMigration;
-
-std::string text_of(const Result<resp::Value>& reply) {
-  if (!reply) return std::string(to_string(reply.error().code)) + ": " + reply.error().detail;
-  return reply->text;
-}
 
 // A master that has not the slot.
 RedisServer& master_other_than(Cluster& cluster, const RedisServer& owner) {

@@ -1,11 +1,11 @@
 #include "redis/connection.hpp"
 
-#include <boost/asio/as_tuple.hpp>
+#include "redis/spawn.hpp"
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -18,8 +18,6 @@ namespace {
 
 namespace asio = boost::asio;
 using boost::system::error_code;
-
-constexpr auto kIo = asio::as_tuple(asio::use_awaitable);
 
 // Replies of several hundred commands; more are read next time.
 constexpr std::size_t kReadBytes = std::size_t{64} << 10U;

@@ -3,9 +3,7 @@
 #include "redis/spawn.hpp"
 #include "resp/command.hpp"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -15,8 +13,6 @@ namespace {
 
 namespace asio = boost::asio;
 using boost::system::error_code;
-
-constexpr auto kIo = asio::as_tuple(asio::use_awaitable);
 
 // Deadlines are looked at in one go; not more often than this, however many there are.
 constexpr std::chrono::microseconds kExpiryInterval{500};

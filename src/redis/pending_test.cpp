@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr base::Deadline kStart{};
+constexpr base::Deadline kBegin{};
 
 class IgnoringCall : public Call {
  public:
@@ -20,7 +20,7 @@ PendingPtr pending(std::string bytes, base::Deadline deadline) {
   auto made = std::make_unique<Pending>();
   made->command = {.bytes = std::move(bytes), .deadline = deadline};
   made->call = std::make_unique<IgnoringCall>();
-  made->since = kStart;
+  made->since = kBegin;
   return made;
 }
 
@@ -32,10 +32,10 @@ std::string written(PendingQueue& queue) {
 
 TEST(PendingQueue, WritesAllThatWaitsAndMatchesRepliesInOrder) {
   PendingQueue queue;
-  queue.push(pending("a", kStart + 5ms));
-  queue.push(pending("b", kStart + 5ms));
+  queue.push(pending("a", kBegin + 5ms));
+  queue.push(pending("b", kBegin + 5ms));
   EXPECT_EQ(written(queue), "ab");
-  queue.push(pending("c", kStart + 5ms));
+  queue.push(pending("c", kBegin + 5ms));
   EXPECT_EQ(written(queue), "c");
   EXPECT_EQ(written(queue), "");
   for (const char* expected : {"a", "b", "c"}) {
@@ -46,10 +46,10 @@ TEST(PendingQueue, WritesAllThatWaitsAndMatchesRepliesInOrder) {
 
 TEST(PendingQueue, TheLateReplyOfATimedOutCommandGoesToNobody) {
   PendingQueue queue;
-  queue.push(pending("late", kStart + 5ms));
-  queue.push(pending("patient", kStart + 50ms));
+  queue.push(pending("late", kBegin + 5ms));
+  queue.push(pending("patient", kBegin + 50ms));
   static_cast<void>(written(queue));
-  const PendingQueue::Expired expired = queue.expire(kStart + 5ms);
+  const PendingQueue::Expired expired = queue.expire(kBegin + 5ms);
   ASSERT_EQ(expired.in_flight.size(), 1U);
   EXPECT_EQ(expired.in_flight[0].budget, 5ms);
   EXPECT_EQ(queue.size(), 2U);
@@ -59,29 +59,29 @@ TEST(PendingQueue, TheLateReplyOfATimedOutCommandGoesToNobody) {
 
 TEST(PendingQueue, WhatWasNeverWrittenLeavesWhenItsTimeIsOver) {
   PendingQueue queue;
-  queue.push(pending("a", kStart + 50ms));
-  queue.push(pending("late", kStart + 5ms));
-  queue.push(pending("b", kStart + 50ms));
-  EXPECT_EQ(queue.next_deadline(), kStart + 5ms);
-  const PendingQueue::Expired expired = queue.expire(kStart + 5ms);
+  queue.push(pending("a", kBegin + 50ms));
+  queue.push(pending("late", kBegin + 5ms));
+  queue.push(pending("b", kBegin + 50ms));
+  EXPECT_EQ(queue.next_deadline(), kBegin + 5ms);
+  const PendingQueue::Expired expired = queue.expire(kBegin + 5ms);
   ASSERT_EQ(expired.waiting.size(), 1U);
   EXPECT_NE(expired.waiting[0]->call, nullptr);
-  EXPECT_EQ(queue.next_deadline(), kStart + 50ms);
+  EXPECT_EQ(queue.next_deadline(), kBegin + 50ms);
   EXPECT_EQ(written(queue), "ab");
 }
 
 TEST(PendingQueue, HasNoDeadlineWithoutCalls) {
   PendingQueue queue;
   EXPECT_EQ(queue.next_deadline(), PendingQueue::Time::max());
-  queue.push(pending("a", kStart + 5ms));
+  queue.push(pending("a", kBegin + 5ms));
   static_cast<void>(written(queue));
-  static_cast<void>(queue.expire(kStart + 6ms));
+  static_cast<void>(queue.expire(kBegin + 6ms));
   EXPECT_EQ(queue.next_deadline(), PendingQueue::Time::max());
 }
 
 TEST(PendingQueue, AskingGoesBeforeTheCommandAndItsReplyToNobody) {
   PendingQueue queue;
-  PendingPtr asked = pending("get", kStart + 5ms);
+  PendingPtr asked = pending("get", kBegin + 5ms);
   asked->prefix = Pending::Prefix::Asking;
   queue.push(std::move(asked));
   EXPECT_EQ(written(queue), resp::command({"ASKING"}) + "get");
@@ -91,27 +91,27 @@ TEST(PendingQueue, AskingGoesBeforeTheCommandAndItsReplyToNobody) {
 
 TEST(PendingQueue, AConnectionIsStuckWhenTheOldestIsLateAndNothingIsReceived) {
   PendingQueue queue;
-  EXPECT_EQ(queue.stuck_at(kStart), PendingQueue::Time::max());
-  queue.push(pending("quick", kStart + 10ms));
+  EXPECT_EQ(queue.stuck_at(kBegin), PendingQueue::Time::max());
+  queue.push(pending("quick", kBegin + 10ms));
   static_cast<void>(written(queue));
-  EXPECT_EQ(queue.stuck_at(kStart), kStart + 110ms);
-  EXPECT_EQ(queue.stuck_at(kStart + 20ms), kStart + 120ms);
+  EXPECT_EQ(queue.stuck_at(kBegin), kBegin + 110ms);
+  EXPECT_EQ(queue.stuck_at(kBegin + 20ms), kBegin + 120ms);
 }
 
 TEST(PendingQueue, IsMorePatientWhenTheCallerIs) {
   PendingQueue queue;
-  queue.push(pending("slow", kStart + 1s));
+  queue.push(pending("slow", kBegin + 1s));
   static_cast<void>(written(queue));
-  EXPECT_EQ(queue.stuck_at(kStart), kStart + 3s);
+  EXPECT_EQ(queue.stuck_at(kBegin), kBegin + 3s);
 }
 
 TEST(PendingQueue, GivesBackWhatIsInFlightAndWhatIsNot) {
   PendingQueue queue;
-  queue.push(pending("a", kStart + 5ms));
+  queue.push(pending("a", kBegin + 5ms));
   static_cast<void>(written(queue));
-  queue.push(pending("b", kStart + 9ms));
+  queue.push(pending("b", kBegin + 9ms));
   EXPECT_EQ(queue.take_in_flight().size(), 1U);
-  EXPECT_EQ(queue.next_deadline(), kStart + 9ms);
+  EXPECT_EQ(queue.next_deadline(), kBegin + 9ms);
   EXPECT_EQ(queue.take_waiting().size(), 1U);
   EXPECT_EQ(queue.size(), 0U);
 }

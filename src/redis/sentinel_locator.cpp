@@ -3,17 +3,12 @@
 #include "redis/spawn.hpp"
 #include "resp/command.hpp"
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
 #include <utility>
 
 namespace penstock::redis {
 namespace {
 
 namespace asio = boost::asio;
-
-constexpr auto kIo = asio::as_tuple(asio::use_awaitable);
 
 // A sentinel that says nothing for so long may be gone without a word; another is listened to.
 constexpr std::chrono::seconds kMostSilence{30};

@@ -8,13 +8,9 @@ namespace penstock::redis {
 namespace {
 
 using redis_client::Harness;
+using redis_client::text_of;
 using servers::RedisServer;
 using servers::SentinelGroup;
-
-std::string text_of(const Result<resp::Value>& reply) {
-  if (!reply) return std::string(to_string(reply.error().code)) + ": " + reply.error().detail;
-  return reply->text;
-}
 
 TEST(SentinelRedis, AsksForTheMaster) {
   SentinelGroup group;

@@ -1,10 +1,10 @@
 #include "redis/server_error.hpp"
 
+#include "base/whole_number.hpp"
 #include "redis/hash_slot.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 namespace penstock::redis {
@@ -25,14 +25,6 @@ constexpr std::array kCodes{
     Code{"NOPERM", ErrorKind::Refused},          Code{"WRONGTYPE", ErrorKind::WrongType},
 };
 
-template <class Number>
-std::optional<Number> read_number(std::string_view text) {
-  Number number{};
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // "3999 127.0.0.1:6381", "3999 :6381", "3999 [::1]:6381" or, unbracketed, "3999 ::1:6381".
 ServerError read_redirect(ErrorKind kind, std::string_view text) {
   const std::size_t space = text.find(' ');
@@ -40,8 +32,8 @@ ServerError read_redirect(ErrorKind kind, std::string_view text) {
   if (space == std::string_view::npos || colon == std::string_view::npos || colon < space) {
     return {};
   }
-  const auto slot = read_number<std::uint16_t>(text.substr(0, space));
-  const auto port = read_number<std::uint16_t>(text.substr(colon + 1));
+  const auto slot = base::whole_number<std::uint16_t>(text.substr(0, space));
+  const auto port = base::whole_number<std::uint16_t>(text.substr(colon + 1));
   if (!slot || *slot >= kHashSlots || !port) return {};
   std::string_view host = text.substr(space + 1, colon - space - 1);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);

@@ -1,8 +1,9 @@
 #include "redis/url.hpp"
 
+#include "base/whole_number.hpp"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 namespace penstock::redis {
@@ -28,16 +29,6 @@ constexpr std::array kSchemes{
 };
 
 Error invalid(const std::string& what) { return {ErrorCode::InvalidInput, "Redis URL: " + what}; }
-
-template <class Number>
-std::optional<Number> read_number(std::string_view text) {
-  Number number{};
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || failure != std::errc{} || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return number;
-}
 
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string decoded;
@@ -82,7 +73,7 @@ Result<HostPort> read_host(std::string_view text, std::uint16_t default_port) {
   }
   if (host.host.empty()) return invalid("\"" + std::string(text) + "\" names no host");
   if (port.empty()) return host;
-  const auto number = read_number<std::uint16_t>(port.substr(1));
+  const auto number = base::whole_number<std::uint16_t>(port.substr(1));
   if (!number || *number == 0) {
     return invalid("port \"" + std::string(port.substr(1)) + "\" of \"" + host.host +
                    "\" is not between 1 and 65535");
@@ -93,7 +84,7 @@ Result<HostPort> read_host(std::string_view text, std::uint16_t default_port) {
 
 Result<std::uint32_t> read_database(std::string_view text) {
   if (text.empty()) return 0U;
-  const auto number = read_number<std::uint32_t>(text);
+  const auto number = base::whole_number<std::uint32_t>(text);
   if (!number) return invalid("database \"" + std::string(text) + "\" is not a number");
   return *number;
 }

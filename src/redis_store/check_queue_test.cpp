@@ -11,8 +11,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr base::Deadline kNow{std::chrono::hours{1}};
-constexpr base::Deadline kLater = kNow + milliseconds{10};
+constexpr base::Deadline kAsked{std::chrono::hours{1}};
+constexpr base::Deadline kLater = kAsked + milliseconds{10};
 
 class Answers : public Sink {
  public:
@@ -32,7 +32,7 @@ struct CheckQueueTest : ::testing::Test {
                     .question = asked++});
   }
   std::vector<CheckBatch> take(CheckQueue::Spread spread = CheckQueue::Spread::OneServer) {
-    return queue.take(spread, kNow);
+    return queue.take(spread, kAsked);
   }
 
   CheckQueue queue;
@@ -117,9 +117,9 @@ TEST_F(CheckQueueTest, SplitsWhatWouldKeepTheServerTooLong) {
 }
 
 TEST_F(CheckQueueTest, AnswersThoseWhoseTimeIsOverWithoutAsking) {
-  ask("k", per_minute(5), 1, kNow);
+  ask("k", per_minute(5), 1, kAsked);
   ask("k", per_minute(5), 1, kLater);
-  ask("other", per_minute(5), 1, kNow - milliseconds{1});
+  ask("other", per_minute(5), 1, kAsked - milliseconds{1});
   const std::vector<CheckBatch> batches = take();
   ASSERT_EQ(batches.size(), 1U);
   EXPECT_EQ(batches[0].keys[0]->asked.size(), 1U);

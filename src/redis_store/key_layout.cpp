@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::size_t kHashBytes = 16;
 constexpr std::string_view kNodes = "nodes";  // there is one set of them only
+constexpr std::string_view kAudit = "audit";  // and one of these
 
 void append_hex(std::string& text, unsigned char byte) {
   text += kDigits[byte >> 4U];
@@ -97,6 +98,8 @@ std::string KeyLayout::decimal_counter(std::string_view name) const {
 
 std::string KeyLayout::nodes() const { return in_braces(start_, KeyKind::Nodes, kNodes); }
 
+std::string KeyLayout::audit() const { return in_braces(start_, KeyKind::Audit, kAudit); }
+
 std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
   if (!key.starts_with(layout.start())) return std::nullopt;
   key.remove_prefix(layout.start().size());
@@ -107,6 +110,7 @@ std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
     case 'c': name.kind = KeyKind::Counter; break;
     case 'd': name.kind = KeyKind::DecimalCounter; break;
     case 'n': name.kind = KeyKind::Nodes; break;
+    case 'a': name.kind = KeyKind::Audit; break;
     default: return std::nullopt;
   }
   const std::size_t close = key.find('}');
@@ -115,6 +119,7 @@ std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
   if (!subject) return std::nullopt;
   name.subject = *subject;
   if (name.kind == KeyKind::Nodes && name.subject != kNodes) return std::nullopt;
+  if (name.kind == KeyKind::Audit && name.subject != kAudit) return std::nullopt;
   const std::string_view rest = key.substr(close + 1);
   if (rest.empty()) return name;
   if (name.kind != KeyKind::Limit || !rest.starts_with(':')) return std::nullopt;

@@ -13,6 +13,7 @@ namespace penstock::redis_store {
 //     penstock:1:c:{downloads}           a counter
 //     penstock:1:d:{spent}               a decimal counter
 //     penstock:1:n:{nodes}               which nodes are alive
+//     penstock:1:a:{audit}               who audits the store, or what the last audit found
 //
 // What stands in braces decides where a key lives in a cluster, so that all of one subject are
 // together. Bytes that mean something here are percent-encoded, so that no two subjects share a
@@ -29,6 +30,7 @@ class KeyLayout {
   [[nodiscard]] std::string decimal_counter(std::string_view name) const;
 
   [[nodiscard]] std::string nodes() const;
+  [[nodiscard]] std::string audit() const;
 
   // What all of our keys start with.
   [[nodiscard]] const std::string& start() const noexcept { return start_; }
@@ -37,7 +39,13 @@ class KeyLayout {
   std::string start_;
 };
 
-enum class KeyKind : char { Limit = 'l', Counter = 'c', DecimalCounter = 'd', Nodes = 'n' };
+enum class KeyKind : char {
+  Limit = 'l',
+  Counter = 'c',
+  DecimalCounter = 'd',
+  Nodes = 'n',
+  Audit = 'a'
+};
 
 // What a key of ours is for.
 struct KeyName {

@@ -18,6 +18,7 @@ TEST(KeyLayout, IsReadable) {
   EXPECT_EQ(kLayout.counter("downloads"), "penstock:1:c:{downloads}");
   EXPECT_EQ(kLayout.decimal_counter("spent"), "penstock:1:d:{spent}");
   EXPECT_EQ(kLayout.nodes(), "penstock:1:n:{nodes}");
+  EXPECT_EQ(kLayout.audit(), "penstock:1:a:{audit}");
   EXPECT_EQ(KeyLayout("mine").limit("a"), "mine:1:l:{a}");
 }
 
@@ -64,11 +65,17 @@ TEST(ReadKey, KnowsTheNodes) {
   EXPECT_EQ(name->kind, KeyKind::Nodes);
 }
 
+TEST(ReadKey, KnowsTheAudit) {
+  const auto name = read_key(kLayout.audit(), kLayout);
+  ASSERT_TRUE(name.has_value());
+  EXPECT_EQ(name->kind, KeyKind::Audit);
+}
+
 TEST(ReadKey, RefusesWhatIsNotOurs) {
   for (const char* key :
        {"", "other:1:l:{a}", "penstock:2:l:{a}", "penstock:1:x:{a}", "penstock:1:l:a",
         "penstock:1:l:{a", "penstock:1:l:{a}b", "penstock:1:c:{a}:b", "penstock:1:n:{a}",
-        "penstock:1:n:{nodes}:b", "penstock:1:l:{%4}", "penstock:1:l:{%zz}"}) {
+        "penstock:1:n:{nodes}:b", "penstock:1:a:{a}", "penstock:1:l:{%4}", "penstock:1:l:{%zz}"}) {
     EXPECT_FALSE(read_key(key, kLayout)) << key;
   }
 }

@@ -190,6 +190,32 @@ void RedisStore::remove(const std::vector<std::string>& counters, base::Deadline
                        }));
 }
 
+void RedisStore::look(const CounterKeys& counters, base::Deadline deadline,
+                      std::function<void(Result<CounterPair>)> looked) {
+  const std::vector<std::string_view> keys(counters.begin(), counters.end());
+  redis::Command command = script_command(core_->scripts().look_at_counter(), keys, {});
+  command.slot = redis::hash_slot(counters.front());
+  command.deadline = deadline;
+  core_->client().send(std::move(command),
+                       reply_call([looked = std::move(looked)](const auto& reply) {
+                         looked(read_counter_pair(reply));
+                       }));
+}
+
+void RedisStore::expire(const CounterKeys& counters, Duration lifetime, Whom whom,
+                        base::Deadline deadline, Done done) {
+  const std::vector<std::string_view> keys(counters.begin(), counters.end());
+  const auto lasting = std::chrono::ceil<std::chrono::milliseconds>(lifetime);
+  const std::string milliseconds = std::to_string(lasting.count());
+  redis::Command command = script_command(core_->scripts().expire_counter(), keys,
+                                          {milliseconds, whom == Whom::Endless ? "1" : "0"});
+  command.slot = redis::hash_slot(counters.front());
+  command.deadline = deadline;
+  core_->client().send(std::move(command), reply_call([done = std::move(done)](const auto& reply) {
+                         done(read_flag(reply));
+                       }));
+}
+
 void RedisStore::heartbeat(const std::string& key, std::string_view node, Duration lasts,
                            base::Deadline deadline, Counted counted) {
   const std::vector<std::string_view> keys{key};

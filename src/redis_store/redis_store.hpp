@@ -6,10 +6,12 @@
 #include "penstock/result.hpp"
 #include "redis/client.hpp"
 #include "redis_store/check_queue.hpp"
+#include "redis_store/counter_pair.hpp"
 #include "redis_store/scripts.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -73,6 +75,15 @@ class RedisStore {
   void get(const std::string& counter, base::Deadline deadline, Counted counted);
   // Whether there was any. REQUIRES: the counters live in one slot.
   void remove(const std::vector<std::string>& counters, base::Deadline deadline, Done done);
+
+  // An integer and a decimal, with what they hold. REQUIRES: both live in one slot.
+  using CounterKeys = std::array<std::string, 2>;
+  void look(const CounterKeys& counters, base::Deadline deadline,
+            std::function<void(Result<CounterPair>)> looked);
+  // They live so long from now on. Whether there was one. REQUIRES: as above; lifetime > 0.
+  enum class Whom : std::uint8_t { All, Endless };
+  void expire(const CounterKeys& counters, Duration lifetime, Whom whom, base::Deadline deadline,
+              Done done);
 
   // How many nodes have given a sign of life lately, this one included, which lasts so long from
   // now on. Zero takes it away.

@@ -39,6 +39,8 @@ ScriptSet::ScriptSet(std::string_view clock)
       block_(put_together(clock, {lua::kBlock})),
       count_(put_together(clock, {lua::kCount})),
       read_count_(put_together(clock, {lua::kReadCount})),
+      look_at_counter_(put_together(clock, {lua::kLookAtCounter})),
+      expire_counter_(put_together(clock, {lua::kExpireCounter})),
       heartbeat_(put_together(clock, {lua::kHeartbeat})) {}
 
 const redis::Script& ScriptSet::decide(Algorithm algorithm) const noexcept {
@@ -66,6 +68,8 @@ std::vector<const redis::Script*> ScriptSet::all() const {
           &block_,
           &count_,
           &read_count_,
+          &look_at_counter_,
+          &expire_counter_,
           &heartbeat_};
 }
 

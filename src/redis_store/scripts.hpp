@@ -26,6 +26,8 @@ class ScriptSet {
   [[nodiscard]] const redis::Script& block() const noexcept { return block_; }
   [[nodiscard]] const redis::Script& count() const noexcept { return count_; }
   [[nodiscard]] const redis::Script& read_count() const noexcept { return read_count_; }
+  [[nodiscard]] const redis::Script& look_at_counter() const noexcept { return look_at_counter_; }
+  [[nodiscard]] const redis::Script& expire_counter() const noexcept { return expire_counter_; }
   [[nodiscard]] const redis::Script& heartbeat() const noexcept { return heartbeat_; }
 
   [[nodiscard]] std::vector<const redis::Script*> all() const;
@@ -42,6 +44,8 @@ class ScriptSet {
   redis::Script block_;
   redis::Script count_;
   redis::Script read_count_;
+  redis::Script look_at_counter_;
+  redis::Script expire_counter_;
   redis::Script heartbeat_;
 };
 

@@ -229,6 +229,24 @@ void SharedStore::remove(std::string name, base::Deadline deadline, Answered<boo
                  std::move(answered));
 }
 
+void SharedStore::look(std::string name, base::Deadline deadline, Answered<Counter> answered) {
+  store_->look(
+      {layout_.counter(name), layout_.decimal_counter(name)}, within(deadline),
+      [answered = std::move(answered)](const Result<CounterPair>& said) {
+        if (!said) return answered(said.error());
+        answered(Counter{
+            .integer = said->integer, .decimal = said->decimal, .lifetime = said->lifetime});
+      });
+}
+
+void SharedStore::expire(std::string name, Duration lifetime, Renewal renewal,
+                         base::Deadline deadline, Answered<bool> answered) {
+  const auto whom = renewal == Renewal::Always ? RedisStore::Whom::All : RedisStore::Whom::Endless;
+  store_->expire({layout_.counter(name), layout_.decimal_counter(name)},
+                 std::min<Duration>(lifetime, Quota::kMaxRefill), whom, within(deadline),
+                 std::move(answered));
+}
+
 store::Store::Health SharedStore::health() const {
   const redis::ClientHealth health = store_->client().health();
   const redis::ClientStats stats = store_->stats();

@@ -49,6 +49,9 @@ class SharedStore final : public store::Store {
   void get(CounterKind kind, std::string name, base::Deadline deadline,
            Answered<std::int64_t> answered) override;
   void remove(std::string name, base::Deadline deadline, Answered<bool> answered) override;
+  void look(std::string name, base::Deadline deadline, Answered<Counter> answered) override;
+  void expire(std::string name, Duration lifetime, Renewal renewal, base::Deadline deadline,
+              Answered<bool> answered) override;
 
   [[nodiscard]] Health health() const override;
 

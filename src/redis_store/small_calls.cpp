@@ -3,6 +3,7 @@
 #include "redis_store/decide_command.hpp"
 #include "redis_store/key_replay.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 
@@ -77,6 +78,29 @@ Result<std::int64_t> read_count(const Result<resp::Value>& reply) {
   if (!reply) return reply.error();
   if (reply->is(resp::Value::Type::Nil)) return std::int64_t{0};
   return whole_number(reply->text);
+}
+
+Result<CounterPair> read_counter_pair(const Result<resp::Value>& reply) {
+  using Type = resp::Value::Type;
+  if (!reply) return reply.error();
+  const std::vector<resp::Value>& parts = reply->elements;
+  if (parts.size() != 4) return malformed("not two counters");
+  CounterPair pair{.lifetime = Duration{0}};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const resp::Value& value = parts[2 * i];
+    const resp::Value& left = parts[2 * i + 1];
+    if (value.is(Type::Nil)) continue;
+    const Result<std::int64_t> number = whole_number(value.text);
+    if (!number) return number.error();
+    if (!left.is(Type::Integer)) return malformed("a counter without a lifetime");
+    (i == 0 ? pair.integer : pair.decimal) = *number;
+    if (left.integer < 0) {
+      pair.lifetime.reset();
+    } else if (pair.lifetime) {
+      pair.lifetime = std::max<Duration>(*pair.lifetime, std::chrono::milliseconds{left.integer});
+    }
+  }
+  return pair;
 }
 
 }  // namespace penstock::redis_store

@@ -2,6 +2,7 @@
 
 #include "penstock/result.hpp"
 #include "redis/client.hpp"
+#include "redis_store/counter_pair.hpp"
 
 #include <functional>
 #include <memory>
@@ -22,5 +23,8 @@ using OnReply = std::function<void(const Result<resp::Value>&)>;
 [[nodiscard]] Result<std::int64_t> read_sum(const Result<resp::Value>& reply, std::int64_t delta);
 // Of a counter that may be absent.
 [[nodiscard]] Result<std::int64_t> read_count(const Result<resp::Value>& reply);
+
+// Of look_at_counter.lua.
+[[nodiscard]] Result<CounterPair> read_counter_pair(const Result<resp::Value>& reply);
 
 }  // namespace penstock::redis_store

@@ -64,6 +64,9 @@ TEST(ConfigurationErrors, OfSettings) {
           "redis-sentinel:// or redis-cluster:// at its beginning\n"
           "p.yaml:1:50: error: timeout: expected a time such as 250ms, 10s, 5m, 2h or 1d, from 1ms "
           "to 1m, found \"0ms\"\n"});
+  expect({"store: {audit_every: never}",
+          "p.yaml:1:22: error: audit_every: expected a time such as 250ms, 10s, 5m, 2h or 1d, "
+          "from 1s to 7d, found \"never\"\n"});
   expect({"store: {breaker_least: 5s, breaker_most: 1s}",
           "p.yaml:1:8: error: store: breaker_least 5s is above breaker_most 1s\n"});
   expect({"nodes: some",

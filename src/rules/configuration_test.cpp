@@ -67,6 +67,7 @@ store:
   breaker_failures: 8
   breaker_least: 10ms
   breaker_most: 20ms
+  audit_every: 1h
   max_keys: 9
   max_log_bytes: 11
   max_counters: 12
@@ -111,6 +112,7 @@ nodes: 3
   EXPECT_EQ(settings.redis.breaker_failures, 8U);
   EXPECT_EQ(settings.redis.breaker_least, 10ms);
   EXPECT_EQ(settings.redis.breaker_most, 20ms);
+  EXPECT_EQ(settings.audit_every, 1h);
   EXPECT_EQ(settings.memory.max_keys, 9U);
   EXPECT_EQ(settings.memory.max_log_bytes, 11U);
   EXPECT_EQ(settings.memory.max_counters, 12U);

@@ -2,24 +2,47 @@
 
 #include "rules/ip_address.hpp"
 
+#include <array>
 #include <charconv>
+#include <cstdint>
 
 namespace penstock::rules {
 namespace {
 
 constexpr std::string_view kHex = "0123456789ABCDEF";
 
-bool is_plain(char c, std::string_view special) {
-  return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f && c != '%' &&
-         special.find(c) == std::string_view::npos;
+// Where a text stands says which characters are written %XX besides % and control characters.
+enum class Place : std::uint8_t { Subject = 1, Domain = 2, Rule = 4 };
+
+// For each character, the places in which it is not written as it is.
+constexpr std::array<std::uint8_t, 256> kEscapedIn = [] {
+  constexpr std::uint8_t kEverywhere = 7;
+  std::array<std::uint8_t, 256> places{};
+  for (std::size_t c = 0; c < 0x20; ++c) places[c] = kEverywhere;
+  places[0x7f] = kEverywhere;
+  places['%'] = kEverywhere;
+  for (const char c : {'&', '='}) places[static_cast<unsigned char>(c)] |= 1U;
+  places['/'] |= 2U | 4U;
+  places['#'] |= 4U;
+  return places;
+}();
+
+bool is_plain(std::string_view value, Place place) {
+  unsigned escaped_in = 0;
+  for (const char c : value) escaped_in |= kEscapedIn[static_cast<unsigned char>(c)];
+  return (escaped_in & static_cast<unsigned>(place)) == 0;
 }
 
-void append_escaped(std::string& text, std::string_view value, std::string_view special) {
+void append_escaped(std::string& text, std::string_view value, Place place) {
+  if (is_plain(value, place)) {  // as nearly all are
+    text.append(value);
+    return;
+  }
   std::size_t done = 0;
   for (std::size_t i = 0; i < value.size(); ++i) {
-    if (is_plain(value[i], special)) continue;
-    text.append(value, done, i - done);
     const auto byte = static_cast<unsigned char>(value[i]);
+    if ((kEscapedIn[byte] & static_cast<std::uint8_t>(place)) == 0) continue;
+    text.append(value, done, i - done);
     text += '%';
     text += kHex[byte >> 4U];
     text += kHex[byte & 0xfU];
@@ -51,29 +74,29 @@ std::string unescape(std::string_view text) {
 
 void append_subject(std::string& subject, std::string_view name, std::string_view value) {
   if (!subject.empty()) subject += '&';
-  append_escaped(subject, name, "&=");
+  append_escaped(subject, name, Place::Subject);
   subject += '=';
-  append_escaped(subject, value, "&=");
+  append_escaped(subject, value, Place::Subject);
 }
 
 void append_escaped_value(std::string& subject, std::string_view value) {
-  append_escaped(subject, value, "&=");
+  append_escaped(subject, value, Place::Subject);
 }
 
 std::string limit_name(std::string_view domain, std::string_view rule, std::string_view limit) {
   std::string name;
-  append_escaped(name, domain, "/");
+  append_escaped(name, domain, Place::Domain);
   name += '/';
-  append_escaped(name, rule, "/#");
+  append_escaped(name, rule, Place::Rule);
   if (limit.empty()) return name;
   name += '/';
-  append_escaped(name, limit, "/");
+  append_escaped(name, limit, Place::Domain);
   return name;
 }
 
 std::string travelling_limit_name(std::string_view domain, const Quota& quota) {
   std::string name;
-  append_escaped(name, domain, "/");
+  append_escaped(name, domain, Place::Domain);
   const auto period = std::chrono::ceil<std::chrono::milliseconds>(quota.period());
   return name + "/#" + std::to_string(period.count()) + "ms";
 }

@@ -199,13 +199,13 @@ descriptors:
   EXPECT_EQ(loading.rules->find("d", "c")->limits.at(0).quota.limit(), 9U);
 }
 
-struct Mistake {
+struct WrongDescriptor {
   std::string descriptor;  // in line 3
   Texts complaints;
 };
 
 TEST(EnvoyFormat, SaysWhatIsWrongWithADescriptorAndWhere) {
-  const std::vector<Mistake> mistakes{
+  const std::vector<WrongDescriptor> mistakes{
       {"value: v", {"3:3: error: descriptor has empty key"}},
       {"key:", {"3:3: error: descriptor has empty key"}},
       {"key: [a]",
@@ -239,7 +239,7 @@ TEST(EnvoyFormat, SaysWhatIsWrongWithADescriptorAndWhere) {
       {"key: k\n  descriptors: [{key: a, value: b}, {key: a, value: b}]",
        {"4:37: error: duplicate descriptor composite key 'd.k.a_b'; first in line 4"}},
   };
-  for (const Mistake& mistake : mistakes) {
+  for (const WrongDescriptor& mistake : mistakes) {
     Texts expected;
     for (const std::string& complaint : mistake.complaints) {
       expected.push_back("limits.yaml:" + complaint);
@@ -249,7 +249,7 @@ TEST(EnvoyFormat, SaysWhatIsWrongWithADescriptorAndWhere) {
 }
 
 TEST(EnvoyFormat, SaysWhatIsWrongWithALimitAndWhere) {
-  const std::vector<Mistake> mistakes{
+  const std::vector<WrongDescriptor> mistakes{
       {"{unit: fortnight, requests_per_unit: 1}",
        {"4:22: error: invalid rate limit unit 'fortnight'"}},
       {"{requests_per_unit: 1}", {"4:15: error: invalid rate limit unit ''"}},
@@ -282,7 +282,7 @@ TEST(EnvoyFormat, SaysWhatIsWrongWithALimitAndWhere) {
        {"4:45: error: on_failure: expected one of open, closed or local, found \"never\""}},
       {"[]", {"4:15: error: rate_limit: expected a map, found a list"}},
   };
-  for (const Mistake& mistake : mistakes) {
+  for (const WrongDescriptor& mistake : mistakes) {
     Texts expected;
     for (const std::string& complaint : mistake.complaints) {
       expected.push_back("limits.yaml:" + complaint);

@@ -26,6 +26,7 @@ Names replaced_by(const Ways& ways) {
   for (const auto& way : ways) {
     if (way.empty()) continue;
     const std::vector<std::string>& replaces = way.back().node->replaces();
+    if (replaces.empty()) continue;
     names.insert(replaces.begin(), replaces.end());
   }
   return names;
@@ -44,12 +45,14 @@ EnvoyMatcher::EnvoyMatcher(std::string domain, EnvoyNode root, std::vector<Envoy
     : domain_(std::move(domain)), root_(std::move(root)), paths_(std::move(paths)) {}
 
 EnvoyMatcher::Ways EnvoyMatcher::ways_of(const Request& request) const {
-  Ways ways(request.descriptors.size());
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    const Descriptor& descriptor = request.descriptors[i];
+  Ways ways;
+  ways.reserve(request.descriptors.size());
+  std::string scratch;
+  for (const Descriptor& descriptor : request.descriptors) {
+    EnvoyWay& way = ways.emplace_back();
     if (descriptor.limit.has_value()) continue;
-    std::vector<EnvoyStep> way = walk(root_, descriptor.entries);
-    if (!way.empty() && way.back().node->rule() != nullptr) ways[i] = std::move(way);
+    way = walk(root_, descriptor.entries, scratch);
+    if (!way.empty() && way.back().node->rule() == nullptr) way.clear();
   }
   return ways;
 }
@@ -60,6 +63,7 @@ void EnvoyMatcher::match(const Request& request, Match& match) const {
 
 void EnvoyMatcher::apply(const Request& request, const Ways& ways, Match& match) const {
   const Names replaced = replaced_by(ways);
+  match.limits.reserve(ways.size());
   const Rule* denying_quota = nullptr;
   bool may_allow = false;  // one of the quotas
   for (std::size_t i = 0; i < ways.size(); ++i) {
@@ -86,19 +90,21 @@ void EnvoyMatcher::apply(const Request& request, const Ways& ways, Match& match)
 }
 
 Applied EnvoyMatcher::applied_by_rule(const Request& request, std::size_t descriptor,
-                                      const std::vector<EnvoyStep>& way) const {
+                                      const EnvoyWay& way) const {
   const Rule& rule = *way.back().node->rule();
   const Descriptor& asked = request.descriptors[descriptor];
+  const auto value_of = [](const EnvoyStep& step) {
+    return step.shared ? std::string_view(step.node->traits().value) : step.entry->value;
+  };
+  std::size_t length = 0;
+  for (const EnvoyStep& step : way) length += step.entry->name.size() + value_of(step).size() + 2;
   std::string subject;
-  for (const EnvoyStep& step : way) {
-    append_subject(subject, step.entry->name,
-                   step.shared ? std::string_view(step.node->traits().value) : step.entry->value);
-  }
+  subject.reserve(length);
+  for (const EnvoyStep& step : way) append_subject(subject, step.entry->name, value_of(step));
   return {.rule = &rule,
           .limit = 0,
           .descriptor = descriptor,
-          .check = {.name = {.subject = std::move(subject),
-                             .limit = limit_name(domain_, rule.name, {})},
+          .check = {.name = {.subject = std::move(subject), .limit = way.back().node->limit_name()},
                     .quota = rule.limits.front().quota,
                     .cost = cost_of(request, asked)},
           .gives_back = asked.gives_back,

@@ -4,6 +4,8 @@
 #include "rules/envoy_explanation.hpp"
 #include "rules/envoy_tree.hpp"
 
+#include <boost/container/small_vector.hpp>
+
 #include <string>
 #include <vector>
 
@@ -25,12 +27,12 @@ class EnvoyMatcher final : public DomainMatcher {
 
  private:
   // The way of each descriptor, empty where nothing holds.
-  using Ways = std::vector<std::vector<EnvoyStep>>;
+  using Ways = boost::container::small_vector<EnvoyWay, 4>;
 
   [[nodiscard]] Ways ways_of(const Request& request) const;
   void apply(const Request& request, const Ways& ways, Match& match) const;
   [[nodiscard]] Applied applied_by_rule(const Request& request, std::size_t descriptor,
-                                        const std::vector<EnvoyStep>& way) const;
+                                        const EnvoyWay& way) const;
   [[nodiscard]] Applied applied_by_request(const Request& request, std::size_t descriptor) const;
 
   std::string domain_;

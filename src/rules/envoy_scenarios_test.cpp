@@ -6,7 +6,7 @@
 namespace penstock::rules {
 namespace {
 
-std::shared_ptr<const Ruleset> load(std::string_view text) {
+std::shared_ptr<const Ruleset> load_scenario(std::string_view text) {
   Diagnostics diagnostics;
   const auto document = YamlDocument::parse(text, "limits.yaml", diagnostics);
   RulesetBuilder builder;
@@ -29,7 +29,7 @@ std::string holds(const Ruleset& rules, std::string_view domain,
 }
 
 TEST(EnvoyScenarios, GatewayOfAMapServiceLimitsTenantsByRoute) {
-  const auto rules = load(R"(
+  const auto rules = load_scenario(R"(
 domain: maps
 descriptors:
   - key: tenant
@@ -68,7 +68,7 @@ descriptors:
 }
 
 TEST(EnvoyScenarios, MessagingServiceCapsSendersAndWarnsAboutNewLimits) {
-  const auto rules = load(R"(
+  const auto rules = load_scenario(R"(
 ---
 domain: messaging
 descriptors:
@@ -106,7 +106,7 @@ TEST(EnvoyScenarios, FileWithManyTenantsFindsEachOfThem) {
     text += "- key: tenant\n  value: t" + std::to_string(i) +
             "\n  rate_limit: {unit: minute, requests_per_unit: " + std::to_string(i + 1) + "}\n";
   }
-  const auto rules = load(text);
+  const auto rules = load_scenario(text);
   ASSERT_EQ(rules->rules().size(), 10'000U);
   for (const int i : {0, 1, 4999, 9999}) {
     const std::string tenant = "t" + std::to_string(i);

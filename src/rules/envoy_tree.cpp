@@ -1,5 +1,7 @@
 #include "rules/envoy_tree.hpp"
 
+#include "rules/count_names.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -12,6 +14,9 @@ void append_entry(std::string& text, const Attribute& entry) {
   text += '_';
   text += entry.value;
 }
+
+// Tells most names that a level lacks without looking for them.
+std::uint64_t length_bit(std::size_t length) { return std::uint64_t{1} << (length % 64); }
 
 bool depends_on_values(const EnvoyStep& step) {
   return !step.shared && step.node->traits().value_to_metric;
@@ -31,6 +36,7 @@ EnvoyNode* EnvoyNode::add(Traits traits) {
   if (!added) return nullptr;
   place->second = std::move(node);
   EnvoyNode* child = place->second.get();
+  lengths_ |= length_bit(child->name().size());
   if (child->name().find('*') != std::string::npos) {
     wildcards_.add(child->name());
     wildcard_nodes_.push_back(child);
@@ -40,18 +46,23 @@ EnvoyNode* EnvoyNode::add(Traits traits) {
 
 void EnvoyNode::limit_by(const Rule& rule, std::vector<std::string> replaces) {
   rule_ = &rule;
+  limit_name_ = rules::limit_name(rule.domain, rule.name, {});
   replaces_ = std::move(replaces);
 }
 
 EnvoyNode::Found EnvoyNode::child_for(const Attribute& entry, std::string& scratch) const {
-  scratch.assign(entry.name);
-  scratch += '_';
-  scratch += entry.value;
-  if (const auto named = children_.find(scratch); named != children_.end()) {
-    return {.node = named->second.get(), .by = By::ValueOrName};
-  }
-  if (const auto position = wildcards_.find(scratch)) {
-    return {.node = wildcard_nodes_[*position], .by = By::Wildcard};
+  const bool may_be_named =
+      (lengths_ & length_bit(entry.name.size() + 1 + entry.value.size())) != 0;
+  if (may_be_named || !wildcards_.empty()) {
+    scratch.assign(entry.name);
+    scratch += '_';
+    scratch += entry.value;
+    if (const auto named = children_.find(scratch); named != children_.end()) {
+      return {.node = named->second.get(), .by = By::ValueOrName};
+    }
+    if (const auto position = wildcards_.find(scratch)) {
+      return {.node = wildcard_nodes_[*position], .by = By::Wildcard};
+    }
   }
   if (const auto any = children_.find(entry.name); any != children_.end()) {
     return {.node = any->second.get(), .by = By::Key};
@@ -59,14 +70,16 @@ EnvoyNode::Found EnvoyNode::child_for(const Attribute& entry, std::string& scrat
   return {};
 }
 
-std::vector<EnvoyStep> walk(const EnvoyNode& root, std::span<const Attribute> entries) {
-  std::vector<EnvoyStep> way;
+EnvoyWay walk(const EnvoyNode& root, std::span<const Attribute> entries, std::string& scratch) {
+  EnvoyWay way;
   way.reserve(entries.size());
-  std::string scratch;
   const EnvoyNode* here = &root;
   for (const Attribute& entry : entries) {
     const EnvoyNode::Found found = here->child_for(entry, scratch);
-    if (found.node == nullptr) return {};
+    if (found.node == nullptr) {
+      way.clear();
+      return way;
+    }
     here = found.node;
     // The name of the pattern itself, written in a request, is an explicit match like any other.
     const bool shared = here->traits().share_threshold && found.by == EnvoyNode::By::Wildcard;

@@ -5,6 +5,8 @@
 #include "rules/rule.hpp"
 #include "rules/text_map.hpp"
 
+#include <boost/container/small_vector.hpp>
+
 #include <memory>
 #include <span>
 #include <string>
@@ -40,6 +42,8 @@ class EnvoyNode {
   [[nodiscard]] const Traits& traits() const noexcept { return traits_; }
   // Null when requests that end here have no limit.
   [[nodiscard]] const Rule* rule() const noexcept { return rule_; }
+  // How counts of the rule are called. Empty when there is no rule.
+  [[nodiscard]] const std::string& limit_name() const noexcept { return limit_name_; }
   // Names of limits that do not hold where this one does.
   [[nodiscard]] const std::vector<std::string>& replaces() const noexcept { return replaces_; }
 
@@ -56,9 +60,11 @@ class EnvoyNode {
   Traits traits_{};
   std::string name_{};
   const Rule* rule_ = nullptr;
+  std::string limit_name_{};
   std::vector<std::string> replaces_{};
   TextMap<std::unique_ptr<EnvoyNode>> children_{};
   EnvoyWildcards wildcards_{};
+  std::uint64_t lengths_ = 0;  // bit n: a child has a name of n characters, modulo 64
   std::vector<const EnvoyNode*> wildcard_nodes_{};  // by their position among the wildcards
 };
 
@@ -68,12 +74,15 @@ struct EnvoyStep {
   const EnvoyNode* node = nullptr;
   bool shared = false;  // all values that the wildcard matches have one count
 };
+// Longer ones than anybody writes go to the heap.
+using EnvoyWay = boost::container::small_vector<EnvoyStep, 4>;
 
 // The way that the entries of a descriptor lead, from the root to where they end; empty when they
 // lead nowhere. What was chosen for an entry is not reconsidered when a later one finds nothing.
 // The steps point to the entries.
-[[nodiscard]] std::vector<EnvoyStep> walk(const EnvoyNode& root,
-                                          std::span<const Attribute> entries);
+// `scratch` is kept for its memory.
+[[nodiscard]] EnvoyWay walk(const EnvoyNode& root, std::span<const Attribute> entries,
+                            std::string& scratch);
 
 // Whether the metric depends on the values in the request.
 [[nodiscard]] bool has_metric_of_its_own(std::span<const EnvoyStep> way);

@@ -27,7 +27,8 @@ RC_GTEST_PROP(EnvoyTree, WalksAsTheNaiveTranscriptionDoes, ()) {
     any.fill();
     for (const Descriptor& descriptor : any.request.descriptors) {
       const std::vector<naive::Step> expected = naive::walk(written, descriptor.entries);
-      const std::vector<EnvoyStep> way = walk(root, descriptor.entries);
+      std::string scratch;
+      const EnvoyWay way = walk(root, descriptor.entries, scratch);
       RC_ASSERT(way.size() == expected.size());
       for (std::size_t i = 0; i < way.size(); ++i) {
         RC_ASSERT(way[i].node->name() == naive::name_of(*expected[i].written));
@@ -49,13 +50,15 @@ struct Quirks : ::testing::Test {
   // The names along the way, "-" when it leads nowhere.
   std::string way(const std::vector<Attribute>& entries) const {
     std::string names;
-    for (const EnvoyStep& step : walk(root, entries)) {
+    std::string scratch;
+    for (const EnvoyStep& step : walk(root, entries, scratch)) {
       names += (names.empty() ? "" : " > ") + step.node->name() + (step.shared ? "!" : "");
     }
     return names.empty() ? "-" : names;
   }
   std::string metric(const std::vector<Attribute>& entries) const {
-    return metric_of("dom", walk(root, entries));
+    std::string scratch;
+    return metric_of("dom", walk(root, entries, scratch));
   }
 };
 

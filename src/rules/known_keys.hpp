@@ -63,6 +63,7 @@ inline constexpr std::array kStore{"url"sv,
                                    "breaker_failures"sv,
                                    "breaker_least"sv,
                                    "breaker_most"sv,
+                                   "audit_every"sv,
                                    "max_keys"sv,
                                    "max_log_bytes"sv,
                                    "max_counters"sv};

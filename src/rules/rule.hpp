@@ -48,7 +48,7 @@ struct Rule {
   std::size_t index = 0;  // its place among all rules of the Ruleset, for tables beside it
   std::string domain;
   std::string name;          // unique in the domain
-  std::string given_name{};  // Envoy: what its limit is called in answers and in `replaces`
+  std::string given_name{};  // what Envoy calls its limit in answers and in `replaces`, if anything
   std::string description{};
   std::string metric{};  // how metrics call it: "api/search-free", Envoy: "api.key_value"
   Action action = Action::Limit;

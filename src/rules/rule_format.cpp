@@ -43,8 +43,10 @@ std::optional<Rule> RuleReader::begin(const YamlFields& fields) {
                 std::to_string(first->second));
     return std::nullopt;
   }
-  Rule rule{
-      .domain = draft_.domain.name, .name = std::string(*name), .source = source_of(fields.map())};
+  Rule rule{.domain = draft_.domain.name,
+            .name = std::string(*name),
+            .given_name = std::string(*name),
+            .source = source_of(fields.map())};
   read_text(fields, "description", rule.description);
   return rule;
 }

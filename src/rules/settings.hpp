@@ -78,7 +78,9 @@ struct Settings {
   Duration shutdown_grace = std::chrono::seconds{10};
   LogSettings log{};
   std::string store_url = "memory://";
-  RedisOptions redis{};    // unless the URL says memory://
+  RedisOptions redis{};  // unless the URL says memory://
+  // How often one of the daemons looks over all keys in Redis; never, when there is nothing.
+  std::optional<Duration> audit_every{std::chrono::minutes{10}};
   MemoryOptions memory{};  // of the embedded store, and of `on_failure: local`
   unsigned nodes = 0;      // that share a limit when the store is gone; 0: counted by heartbeat
 };

@@ -84,6 +84,16 @@ void read_breaker(const YamlFields& fields, RedisOptions& redis) {
   }
 }
 
+void read_audit(const YamlFields& fields, Settings& settings) {
+  const auto node = fields.find("audit_every");
+  if (!node) return;
+  if (node->raw() == "off") {
+    settings.audit_every.reset();
+  } else if (const auto value = node->duration(1s, 7 * 24h)) {
+    settings.audit_every = *value;
+  }
+}
+
 }  // namespace
 
 void load_server(const YamlNode& section, LoadState& state) {
@@ -147,6 +157,7 @@ void load_store(const YamlNode& section, LoadState& state) {
   read_duration(fields, "connect_timeout", 1min, redis.connect_timeout);
   read_number(fields, "max_waiting", 1, 10'000'000, redis.max_waiting);
   read_breaker(fields, redis);
+  read_audit(fields, settings);
   read_number(fields, "max_keys", 1, kMaxCount, settings.memory.max_keys);
   read_number(fields, "max_log_bytes", 0, std::int64_t{1} << 40U, settings.memory.max_log_bytes);
   read_number(fields, "max_counters", 0, kMaxCount, settings.memory.max_counters);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/text_hash.hpp"
 #include "service/events.hpp"
 #include "store/store.hpp"
 #include "telemetry/hot_keys.hpp"
@@ -9,7 +10,6 @@
 #include <array>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace penstock::service {
@@ -49,14 +49,6 @@ class Recorder final : public Events {
   // Where a rule is counted: found when they are first needed, because looking takes a lock.
   using RuleCells = std::array<telemetry::Cell*, kSaid.size()>;
   using ReasonCells = std::array<telemetry::Cell*, kReasons>;
-  struct TextHash {
-    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
-    std::size_t operator()(std::string_view text) const noexcept {
-      return std::hash<std::string_view>{}(text);
-    }
-  };
-  template <class T>
-  using TextMap = std::unordered_map<std::string, T, TextHash, std::equal_to<>>;
 
   [[nodiscard]] static std::optional<Said> what_it_said(const LimitAnswer& limit,
                                                         const Answer& answer);
@@ -78,8 +70,8 @@ class Recorder final : public Events {
 
   std::shared_ptr<const rules::Ruleset> ruleset_;  // that by_rule_ is about
   std::vector<RuleCells> by_rule_;                 // by Rule::index
-  TextMap<RuleCells> by_metric_;                   // of names that depend on the request
-  TextMap<ReasonCells> by_domain_;
+  base::TextMap<RuleCells> by_metric_;             // of names that depend on the request
+  base::TextMap<ReasonCells> by_domain_;
 };
 
 }  // namespace penstock::service

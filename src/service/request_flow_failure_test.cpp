@@ -17,7 +17,7 @@ using rules::Rule;
 const Rule kOpen{.domain = "api", .name = "open"};
 const Rule kClosed{.domain = "api", .name = "closed", .on_failure = OnFailure::Closed};
 const Rule kLocal{.domain = "api", .name = "local", .on_failure = OnFailure::Local};
-const Rule kShadow{
+const Rule kShadowOpen{
     .domain = "api", .name = "shadow", .on_failure = OnFailure::Closed, .shadow = true};
 const Rule kQuotaOpen{.domain = "api", .name = "quota-open", .quota_mode = true};
 const Rule kQuotaClosed{
@@ -51,7 +51,7 @@ struct Without : ::testing::Test {
 };
 
 TEST_F(Without, StoreAnOpenLimitLetsPass) {
-  EXPECT_EQ(text_of(service.decide({applied(kOpen, 1), applied(kShadow, 1)})),
+  EXPECT_EQ(text_of(service.decide({applied(kOpen, 1), applied(kShadowOpen, 1)})),
             "allowed failed_open: not asked, shadow not asked");
   EXPECT_EQ(service.events.failures, std::vector{ErrorCode::Timeout});
   EXPECT_EQ(service.store.calls.size(), 1U);  // and is not asked again
@@ -90,7 +90,7 @@ TEST_F(Without, StoreALimitThatTravelledLetsPass) {
 }
 
 TEST_F(Without, StoreShadowLimitsAloneRefuseNothing) {
-  EXPECT_TRUE(service.decide({applied(kShadow, 1)}).allowed);
+  EXPECT_TRUE(service.decide({applied(kShadowOpen, 1)}).allowed);
 }
 
 TEST_F(Without, StoreAlternativesFollowTheirPolicies) {
@@ -130,7 +130,7 @@ TEST(PartlyFailing, AlternativeThatAnswersDecides) {
 TEST(PartlyFailing, ShadowLimitChangesNothing) {
   TestService service;
   service.store.fails_for = [](const std::string& limit) { return limit == "shadow"; };
-  EXPECT_EQ(text_of(service.decide({applied(kOpen, 2), applied(kShadow, 1)})),
+  EXPECT_EQ(text_of(service.decide({applied(kOpen, 2), applied(kShadowOpen, 1)})),
             "allowed within_limits by 0: 1 left, shadow not asked");
 }
 

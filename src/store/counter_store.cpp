@@ -7,7 +7,7 @@ namespace penstock::store {
 namespace {
 
 // Enough to get around the table long before it has doubled.
-constexpr std::size_t kSweepPerInsert = 4;
+constexpr std::size_t kSweepPerCounter = 4;
 
 }  // namespace
 
@@ -71,19 +71,54 @@ std::optional<Result<std::int64_t>> CounterStore::try_add(const Hash128& hash,
   return sum;
 }
 
-std::int64_t CounterStore::get(std::string_view name) { return get(hasher_.counter(name)); }
-
-Decimal CounterStore::get_decimal(std::string_view name) {
-  return Decimal::from_nanos(get(hasher_.decimal_counter(name)));
+std::int64_t CounterStore::get(std::string_view name) {
+  return find(hasher_.counter(name)).value_or(Found{}).value;
 }
 
-std::int64_t CounterStore::get(const Hash128& hash) {
+Decimal CounterStore::get_decimal(std::string_view name) {
+  return Decimal::from_nanos(find(hasher_.decimal_counter(name)).value_or(Found{}).value);
+}
+
+CounterStore::Content CounterStore::look(std::string_view name) {
+  const std::optional<Found> integer = find(hasher_.counter(name));
+  const std::optional<Found> decimal = find(hasher_.decimal_counter(name));
+  const Duration left = std::max(integer.value_or(Found{}).left, decimal.value_or(Found{}).left);
+  Content content;
+  if (integer) content.integer = integer->value;
+  if (decimal) content.decimal = decimal->value;
+  if (left != Duration::max()) content.lifetime = left;
+  return content;
+}
+
+std::optional<CounterStore::Found> CounterStore::find(const Hash128& hash) {
   const Instant read = clock_.now();
   Part& part = part_of(hash);
   const base::SpinGuard guard(part.lock);
   const Instant now = part.advance_to(read);
   const auto found = part.counters.find(hash);
-  return found == part.counters.end() || found->second.ends <= now ? 0 : found->second.value;
+  if (found == part.counters.end() || found->second.ends <= now) return std::nullopt;
+  const Instant ends = found->second.ends;
+  return Found{.value = found->second.value,
+               .left = ends == Instant::max() ? Duration::max() : ends - now};
+}
+
+bool CounterStore::expire(std::string_view name, Duration lifetime, Whom whom) {
+  const bool has_integer = expire(hasher_.counter(name), lifetime, whom);
+  const bool has_decimal = expire(hasher_.decimal_counter(name), lifetime, whom);
+  return has_integer || has_decimal;
+}
+
+bool CounterStore::expire(const Hash128& hash, Duration lifetime, Whom whom) {
+  const Instant read = clock_.now();
+  Part& part = part_of(hash);
+  const base::SpinGuard guard(part.lock);
+  const Instant now = part.advance_to(read);
+  const auto found = part.counters.find(hash);
+  if (found == part.counters.end() || found->second.ends <= now) return false;
+  if (whom == Whom::Endless && found->second.ends != Instant::max()) return false;
+  found->second.ends = lifetime < Instant::max() - now ? now + lifetime : Instant::max();
+  part.soonest_end = std::min(part.soonest_end, found->second.ends);
+  return true;
 }
 
 bool CounterStore::reset(std::string_view name) {
@@ -126,7 +161,7 @@ void CounterStore::make_room() {
 
 void CounterStore::sweep_some(Part& part, Instant now) {
   std::vector<Hash128> ended;
-  for (std::size_t i = 0; i < std::min(kSweepPerInsert, part.counters.bucket_count()); ++i) {
+  for (std::size_t i = 0; i < std::min(kSweepPerCounter, part.counters.bucket_count()); ++i) {
     part.swept = (part.swept + 1) % part.counters.bucket_count();
     for (auto it = part.counters.cbegin(part.swept); it != part.counters.cend(part.swept); ++it) {
       if (it->second.ends <= now) ended.push_back(it->first);

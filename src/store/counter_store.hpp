@@ -30,6 +30,17 @@ class CounterStore {
   [[nodiscard]] Decimal get_decimal(std::string_view name);
   bool reset(std::string_view name);
 
+  // Both numbers of a name, and how long the last of them has to live; empty: until it is reset.
+  struct Content {
+    std::optional<std::int64_t> integer{};
+    std::optional<std::int64_t> decimal{};
+    std::optional<Duration> lifetime{};
+  };
+  [[nodiscard]] Content look(std::string_view name);
+  // They live so long from now on. Whether there was one. REQUIRES: lifetime > 0.
+  enum class Whom : std::uint8_t { All, Endless };
+  bool expire(std::string_view name, Duration lifetime, Whom whom);
+
  private:
   struct Counter {
     std::int64_t value = 0;
@@ -53,7 +64,12 @@ class CounterStore {
   // The value afterwards; empty when there is no place for another counter.
   std::optional<Result<std::int64_t>> try_add(const Hash128& hash, std::string_view name,
                                               std::int64_t delta, std::optional<Duration> lifetime);
-  [[nodiscard]] std::int64_t get(const Hash128& hash);
+  struct Found {
+    std::int64_t value = 0;
+    Duration left{};  // max() for no end
+  };
+  [[nodiscard]] std::optional<Found> find(const Hash128& hash);
+  bool expire(const Hash128& hash, Duration lifetime, Whom whom);
   bool reset(const Hash128& hash);
   // Drops counters that have ended until there is a place, wherever they are.
   void make_room();

@@ -351,5 +351,44 @@ TEST(CounterStoreConcurrency, TheBoundHoldsWhileCountersComeAndGo) {
   EXPECT_FALSE(store.add("one more", 1)) << "no place was lost or found";
 }
 
+TEST(CounterStore, ShowsBothNumbersOfANameAndTheLongerLife) {
+  ManualCounters store;
+  EXPECT_FALSE(store.counters.look("n").integer);
+  store.put("n", std::int64_t{3}, seconds{10});
+  store.put("n", decimal("0.5"), seconds{20});
+  const CounterStore::Content content = store.counters.look("n");
+  EXPECT_EQ(content.integer, 3);
+  EXPECT_EQ(content.decimal, 500'000'000);
+  EXPECT_EQ(content.lifetime, Duration{seconds{20}});
+  store.clock.advance(seconds{10});
+  EXPECT_FALSE(store.counters.look("n").integer);
+  EXPECT_EQ(store.counters.look("n").lifetime, Duration{seconds{10}});
+}
+
+TEST(CounterStore, EndsWhenItsNewLifetimeDoes) {
+  ManualCounters store;
+  EXPECT_FALSE(store.counters.expire("n", seconds{1}, CounterStore::Whom::All));
+  store.put("n", std::int64_t{3});
+  EXPECT_EQ(store.counters.look("n").lifetime, std::nullopt);
+  EXPECT_TRUE(store.counters.expire("n", seconds{5}, CounterStore::Whom::Endless));
+  EXPECT_FALSE(store.counters.expire("n", seconds{50}, CounterStore::Whom::Endless));
+  store.clock.advance(seconds{4});
+  EXPECT_EQ(store.counters.get("n"), 3);
+  EXPECT_TRUE(store.counters.expire("n", seconds{2}, CounterStore::Whom::All));
+  store.clock.advance(seconds{2});
+  EXPECT_EQ(store.counters.get("n"), 0);
+}
+
+// A place is free again once a lifetime that was set later has ended.
+TEST(CounterStore, MakesRoomOfWhatWasToldToEnd) {
+  ManualCounters store(2);
+  store.put("a", std::int64_t{1});
+  store.put("b", std::int64_t{1});
+  EXPECT_FALSE(store.add("c", 1));
+  EXPECT_TRUE(store.counters.expire("a", seconds{5}, CounterStore::Whom::All));
+  store.clock.advance(seconds{5});
+  EXPECT_TRUE(store.add("c", 1));
+}
+
 }  // namespace
 }  // namespace penstock::store

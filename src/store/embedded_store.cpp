@@ -13,6 +13,16 @@ void EmbeddedStore::check(std::vector<core::NamedCheck> checks, base::Deadline /
   answered(std::move(decisions));
 }
 
+bool EmbeddedStore::check_at_once(std::span<const core::NamedCheck* const> checks,
+                                  std::span<Decision> decisions) {
+  if (checks.size() == 1) {
+    decisions.front() = memory_.check(*checks.front());
+  } else {
+    memory_.check_all(checks, decisions);
+  }
+  return true;
+}
+
 void EmbeddedStore::refund(std::vector<core::NamedCheck> checks, base::Deadline /*deadline*/,
                            Answered<Decisions> answered) {
   Decisions decisions(checks.size());
@@ -53,6 +63,20 @@ void EmbeddedStore::get(CounterKind kind, std::string name, base::Deadline /*dea
 
 void EmbeddedStore::remove(std::string name, base::Deadline /*deadline*/, Answered<bool> answered) {
   answered(memory_.counters().reset(name));
+}
+
+void EmbeddedStore::look(std::string name, base::Deadline /*deadline*/,
+                         Answered<Counter> answered) {
+  const CounterStore::Content content = memory_.counters().look(name);
+  answered(Counter{
+      .integer = content.integer, .decimal = content.decimal, .lifetime = content.lifetime});
+}
+
+void EmbeddedStore::expire(std::string name, Duration lifetime, Renewal renewal,
+                           base::Deadline /*deadline*/, Answered<bool> answered) {
+  const auto whom =
+      renewal == Renewal::Always ? CounterStore::Whom::All : CounterStore::Whom::Endless;
+  answered(memory_.counters().expire(name, lifetime, whom));
 }
 
 }  // namespace penstock::store

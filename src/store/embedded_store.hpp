@@ -16,6 +16,8 @@ class EmbeddedStore final : public Store {
 
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
              Answered<Decisions> answered) override;
+  [[nodiscard]] bool check_at_once(std::span<const core::NamedCheck* const> checks,
+                                   std::span<Decision> decisions) override;
   void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
               Answered<Decisions> answered) override;
   void reset(std::vector<core::CountName> names, base::Deadline deadline,
@@ -28,6 +30,13 @@ class EmbeddedStore final : public Store {
   void get(CounterKind kind, std::string name, base::Deadline deadline,
            Answered<std::int64_t> answered) override;
   void remove(std::string name, base::Deadline deadline, Answered<bool> answered) override;
+  void look(std::string name, base::Deadline deadline, Answered<Counter> answered) override;
+  void expire(std::string name, Duration lifetime, Renewal renewal, base::Deadline deadline,
+              Answered<bool> answered) override;
+  [[nodiscard]] std::optional<Decision> check_at_once(std::string_view subject, const Quota& quota,
+                                                      Cost cost) override {
+    return memory_.check(subject, quota, cost);
+  }
 
   [[nodiscard]] Health health() const override { return {}; }
 

@@ -8,11 +8,11 @@
 namespace penstock::store {
 namespace {
 
-constexpr KeyHasher::Secret kSecret{11, 22};
+constexpr KeyHasher::Secret kHasherSecret{11, 22};
 
 class KeyHasherTest : public ::testing::TestWithParam<KeyHasher::Engine> {
  protected:
-  KeyHasher hasher_{kSecret, GetParam()};
+  KeyHasher hasher_{kHasherSecret, GetParam()};
 };
 
 INSTANTIATE_TEST_SUITE_P(, KeyHasherTest,
@@ -23,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(, KeyHasherTest,
                          });
 
 TEST_P(KeyHasherTest, HashesAlikeUnderOneSecretOnly) {
-  EXPECT_EQ(KeyHasher(kSecret, GetParam()).key("user:42"), hasher_.key("user:42"));
+  EXPECT_EQ(KeyHasher(kHasherSecret, GetParam()).key("user:42"), hasher_.key("user:42"));
   EXPECT_NE(KeyHasher({12, 22}, GetParam()).key("user:42"), hasher_.key("user:42"));
   EXPECT_NE(KeyHasher({11, 23}, GetParam()).key("user:42"), hasher_.key("user:42"));
 }
@@ -68,8 +68,8 @@ TEST_P(KeyHasherTest, ANamedLimitIsNotTheKeySpelledTogetherWithTheName) {
 
 TEST(KeyHasher, EnginesAreDifferentHashes) {
   if (!AesHash::is_supported()) GTEST_SKIP() << "this processor has only one engine";
-  EXPECT_NE(KeyHasher(kSecret, KeyHasher::Engine::Fastest).key("user:42"),
-            KeyHasher(kSecret, KeyHasher::Engine::Portable).key("user:42"));
+  EXPECT_NE(KeyHasher(kHasherSecret, KeyHasher::Engine::Fastest).key("user:42"),
+            KeyHasher(kHasherSecret, KeyHasher::Engine::Portable).key("user:42"));
 }
 
 TEST(KeyHasher, SecretsAreDrawnAfresh) {

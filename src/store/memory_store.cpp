@@ -300,17 +300,29 @@ Decision MemoryStore::check(const core::NamedCheck& check) noexcept {
   return shard.decide({.slot = hash, .owner = hash}, check.quota, check.cost, present);
 }
 
+MemoryStore::Planned MemoryStore::planned(const core::NamedCheck& check) const noexcept {
+  const Hash128 hash = hash_of(check.name);
+  Shard& shard = shard_of(hash);
+  shard.prefetch(hash);
+  return {.target = {.slot = hash, .owner = hash},
+          .quota = &check.quota,
+          .cost = check.cost,
+          .shard = &shard};
+}
+
 void MemoryStore::check_all(std::span<const core::NamedCheck> checks,
                             std::span<Decision> each) noexcept {
   PENSTOCK_CHECK(each.size() == checks.size());
   Plan plan(checks.size());
-  for (std::size_t i = 0; i < checks.size(); ++i) {
-    const Hash128 hash = hash_of(checks[i].name);
-    plan.list.all()[i] = {.target = {.slot = hash, .owner = hash},
-                          .quota = &checks[i].quota,
-                          .cost = checks[i].cost,
-                          .shard = &shard_of(hash)};
-  }
+  for (std::size_t i = 0; i < checks.size(); ++i) plan.list.all()[i] = planned(checks[i]);
+  static_cast<void>(decide_together(plan, each));
+}
+
+void MemoryStore::check_all(std::span<const core::NamedCheck* const> checks,
+                            std::span<Decision> each) noexcept {
+  PENSTOCK_CHECK(each.size() == checks.size());
+  Plan plan(checks.size());
+  for (std::size_t i = 0; i < checks.size(); ++i) plan.list.all()[i] = planned(*checks[i]);
   static_cast<void>(decide_together(plan, each));
 }
 

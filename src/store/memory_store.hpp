@@ -45,6 +45,8 @@ class MemoryStore {
   // limit is the key of the functions above. `each` has as many places as there are checks.
   [[nodiscard]] Decision check(const core::NamedCheck& check) noexcept;
   void check_all(std::span<const core::NamedCheck> checks, std::span<Decision> each) noexcept;
+  void check_all(std::span<const core::NamedCheck* const> checks,
+                 std::span<Decision> each) noexcept;
   void refund(std::span<const core::NamedCheck> checks, std::span<Decision> each) noexcept;
   bool reset(const core::CountName& name) noexcept;
   // Whether it was blocked before. Zero unblocks.
@@ -63,6 +65,7 @@ class MemoryStore {
   }
   [[nodiscard]] Hash128 hash_of(const core::CountName& name) const noexcept;
   [[nodiscard]] Instant now() const noexcept;
+  [[nodiscard]] Planned planned(const core::NamedCheck& check) const noexcept;
   static void find_pending(std::span<Planned> checks);
   [[nodiscard]] Decision decide_together(Plan& plan, std::span<Decision> each) noexcept;
 

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace penstock::store {
@@ -36,6 +38,12 @@ class Store {
   // REQUIRES: there is at least one; no name appears twice.
   virtual void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                      Answered<Decisions> answered) = 0;
+  // The same now, into as many decisions. False, and nothing is done, when an answer takes time:
+  // then check() has to be asked. Checks stay where they are, so that nothing is copied.
+  [[nodiscard]] virtual bool check_at_once(std::span<const core::NamedCheck* const> /*checks*/,
+                                           std::span<Decision> /*decisions*/) {
+    return false;
+  }
   // Gives back; what every limit says afterwards. REQUIRES: as above.
   virtual void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                       Answered<Decisions> answered) = 0;
@@ -56,6 +64,28 @@ class Store {
                    Answered<std::int64_t> answered) = 0;
   // Forgets the integer and the decimal of this name. Whether there was one.
   virtual void remove(std::string name, base::Deadline deadline, Answered<bool> answered) = 0;
+
+  // Both numbers of a name, each if it is there, and how long the last of them has to live: empty
+  // for as long as it is wanted.
+  struct Counter {
+    std::optional<std::int64_t> integer{};
+    std::optional<std::int64_t> decimal{};
+    std::optional<Duration> lifetime{};
+  };
+  virtual void look(std::string name, base::Deadline deadline, Answered<Counter> answered) = 0;
+  // Both numbers of a name live so long from now on, or only those that had no end to it. Whether
+  // there was one that does.
+  enum class Renewal : std::uint8_t { Always, IfEndless };
+  virtual void expire(std::string name, Duration lifetime, Renewal renewal, base::Deadline deadline,
+                      Answered<bool> answered) = 0;
+
+  // A single check of a subject without the name of a limit, by a store that need not ask anybody
+  // for it; empty from one that has to, and then nothing was asked.
+  [[nodiscard]] virtual std::optional<Decision> check_at_once(std::string_view /*subject*/,
+                                                              const Quota& /*quota*/,
+                                                              Cost /*cost*/) {
+    return std::nullopt;
+  }
 
   // How the store is, for /readyz and metrics; what it knows already, without asking anybody.
   struct Health {

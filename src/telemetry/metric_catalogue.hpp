@@ -77,7 +77,9 @@ inline constexpr Metric kNodes{.name = "penstock_nodes",
 inline constexpr Metric kOrphanKeys{
     .name = "penstock_orphan_keys",
     .type = MetricType::Gauge,
-    .help = "Keys in Redis that belong to no rule, as the last audit found."};
+    .help =
+        "Keys in Redis that never expire, or that Penstock did not writ"
+        "e, as the last audit found."};
 
 inline constexpr Metric kMemoryKeys{.name = "penstock_memory_keys",
                                     .type = MetricType::Gauge,

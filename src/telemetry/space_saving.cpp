@@ -1,87 +1,117 @@
 #include "telemetry/space_saving.hpp"
 
 #include "base/check.hpp"
+#include "base/text_hash.hpp"
 
-#include <algorithm>
+#include <bit>
 
 namespace penstock::telemetry {
 
-SpaceSaving::SpaceSaving(std::size_t counters) : most_(counters) {
+SpaceSaving::SpaceSaving(std::size_t counters)
+    : most_(counters), entries_(std::bit_ceil(2 * counters)), mask_(entries_.size() - 1) {
   PENSTOCK_CHECK(counters > 0);
   counters_.reserve(counters);
   heap_.reserve(counters);
-  places_.reserve(counters);
 }
 
 void SpaceSaving::add(std::string_view key) {
   key = key.substr(0, kLongestKey);
-  if (const auto known = places_.find(key); known != places_.end()) {
-    return raise(counters_[known->second]);
-  }
-  if (counters_.size() < most_) {
-    const auto place = static_cast<Place>(counters_.size());
-    counters_.push_back({.key = std::string(key)});
-    heap_.push_back(place);
-    put(heap_.size() - 1, place);
-    // nothing counts less than nothing: it belongs in front
-    for (std::size_t at = heap_.size() - 1; at > 0; at = (at - 1) / 2) {
-      const Place above = heap_[(at - 1) / 2];
-      if (counters_[above].count == 0) break;
-      put(at, above);
-      put((at - 1) / 2, place);
-    }
-    places_.emplace(counters_.back().key, place);
-    return raise(counters_.back());
-  }
-  Counter& least = counters_[heap_.front()];
-  auto node = places_.extract(least.key);
-  least.key = key;
-  least.error = least.count;
-  node.key() = least.key;
-  places_.insert(std::move(node));
+  const auto hash = static_cast<std::uint32_t>(base::TextHash{}(key));
+  if (const auto known = find(key, hash)) return raise(*known);
+  if (counters_.size() < most_) return append(key, hash);
+  const Place least = heap_.front().counter;
+  leave(least);
+  Counter& counter = counters_[least];
+  counter.key = key;
+  counter.hash = hash;
+  counter.error = heap_.front().count;
+  enter(least);
   raise(least);
 }
 
-void SpaceSaving::put(std::size_t heap_place, Place counter) noexcept {
-  heap_[heap_place] = counter;
-  counters_[counter].in_heap = static_cast<Place>(heap_place);
+void SpaceSaving::append(std::string_view key, std::uint32_t hash) {
+  const auto place = static_cast<Place>(counters_.size());
+  counters_.push_back({.key = std::string(key), .hash = hash});
+  heap_.emplace_back();
+  std::size_t at = heap_.size() - 1;
+  // nothing counts less than nothing: it belongs in front
+  while (at > 0 && heap_[(at - 1) / 2].count > 0) {
+    put(at, heap_[(at - 1) / 2]);
+    at = (at - 1) / 2;
+  }
+  put(at, {.count = 0, .counter = place});
+  enter(place);
+  raise(place);
 }
 
-void SpaceSaving::raise(Counter& counter) {
-  ++counter.count;
-  const Place moved = heap_[counter.in_heap];
-  std::size_t at = counter.in_heap;
+std::optional<SpaceSaving::Place> SpaceSaving::find(std::string_view key,
+                                                    std::uint32_t hash) const noexcept {
+  for (std::size_t at = hash & mask_; entries_[at].counter != Entry::kFree; at = (at + 1) & mask_) {
+    const Entry& entry = entries_[at];
+    if (entry.hash == hash && counters_[entry.counter].key == key) return entry.counter;
+  }
+  return std::nullopt;
+}
+
+void SpaceSaving::enter(Place counter) noexcept {
+  const std::uint32_t hash = counters_[counter].hash;
+  std::size_t at = hash & mask_;
+  while (entries_[at].counter != Entry::kFree) at = (at + 1) & mask_;
+  entries_[at] = {.hash = hash, .counter = counter};
+}
+
+void SpaceSaving::leave(Place counter) noexcept {
+  std::size_t at = counters_[counter].hash & mask_;
+  while (entries_[at].counter != counter) at = (at + 1) & mask_;
+  // those behind it that would not be found across the gap move into it
+  for (std::size_t next = (at + 1) & mask_; entries_[next].counter != Entry::kFree;
+       next = (next + 1) & mask_) {
+    const std::size_t from_home = (next - entries_[next].hash) & mask_;
+    if (from_home < ((next - at) & mask_)) continue;
+    entries_[at] = entries_[next];
+    at = next;
+  }
+  entries_[at] = {};
+}
+
+void SpaceSaving::put(std::size_t heap_place, Ranked ranked) noexcept {
+  heap_[heap_place] = ranked;
+  counters_[ranked.counter].in_heap = static_cast<Place>(heap_place);
+}
+
+void SpaceSaving::raise(Place counter) noexcept {
+  std::size_t at = counters_[counter].in_heap;
+  const Ranked raised{.count = heap_[at].count + 1, .counter = counter};
   while (true) {
     std::size_t below = 2 * at + 1;
     if (below >= heap_.size()) break;
-    if (below + 1 < heap_.size() && count_at(below + 1) < count_at(below)) ++below;
-    if (counter.count <= count_at(below)) break;
+    if (below + 1 < heap_.size() && heap_[below + 1].count < heap_[below].count) ++below;
+    if (raised.count <= heap_[below].count) break;
     put(at, heap_[below]);
     at = below;
   }
-  put(at, moved);
+  put(at, raised);
 }
 
 void SpaceSaving::halve() {
   // the order stays as it is
-  for (Counter& counter : counters_) {
-    counter.count /= 2;
-    counter.error /= 2;
-  }
+  for (Ranked& ranked : heap_) ranked.count /= 2;
+  for (Counter& counter : counters_) counter.error /= 2;
 }
 
 std::vector<HotKey> SpaceSaving::keys() const {
   std::vector<HotKey> keys;
   keys.reserve(counters_.size());
-  for (const Counter& counter : counters_) {
-    if (counter.count == 0) continue;
-    keys.push_back({.key = counter.key, .count = counter.count, .error = counter.error});
+  for (const Ranked& ranked : heap_) {
+    if (ranked.count == 0) continue;
+    const Counter& counter = counters_[ranked.counter];
+    keys.push_back({.key = counter.key, .count = ranked.count, .error = counter.error});
   }
   return keys;
 }
 
 std::uint64_t SpaceSaving::floor() const noexcept {
-  return counters_.size() < most_ ? 0 : count_at(0);
+  return counters_.size() < most_ ? 0 : heap_.front().count;
 }
 
 }  // namespace penstock::telemetry

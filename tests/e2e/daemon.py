@@ -52,11 +52,16 @@ class Daemon:
         for line in self._process.stdout:
             self._lines.append(line)
 
-    def _port(self, what):
+    @property
+    def resp_port(self):
+        """Of the door for clients of Redis, where the configuration has one."""
+        return self._port("listening on", "rediss?")
+
+    def _port(self, what, scheme="https?"):
         deadline = time.monotonic() + _PATIENCE
         while time.monotonic() < deadline:
             for line in list(self._lines):
-                found = re.search(what + r" https?://[^ ]*:(\d+)", line)
+                found = re.search(rf"{what} {scheme}://[^ ]*:(\d+)", line)
                 if found:
                     return int(found.group(1))
             if self._process.poll() is not None:

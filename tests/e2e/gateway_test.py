@@ -254,6 +254,42 @@ class InFrontOfNode(unittest.TestCase):
             self.assertEqual(text.count(b"HTTP/1.1 200"), 2)
             self.assertEqual(text.count(b'"method"'), 1)
 
+    def test_http2_without_tls(self):
+        require("nghttp")
+        url = f"http://127.0.0.1:{self.port}"
+        done = subprocess.run(["nghttp", "-v", "--trailer", "x-sum: 7", "-d", "-", "-m", "3",
+                               url + "/swallow"], input="hello", capture_output=True,
+                              encoding="utf-8", check=True, timeout=30)
+        self.assertEqual(done.stdout.count('"size":5'), 3, done.stdout)
+        self.assertEqual(done.stdout.count('"trailers":{"x-sum":"7"}'), 3, done.stdout)
+        self.assertIn("x-ratelimit-limit: 100000000", done.stdout)
+
+    def test_large_bodies_pass_over_http2_in_constant_memory(self):
+        require("curl")
+        before = resident_bytes(self.daemon.pid)
+        url = f"http://127.0.0.1:{self.port}"
+        curl = "curl -sS --http2-prior-knowledge"
+        with PeakMemory(self.daemon.pid) as memory:
+            got = subprocess.run(
+                ["sh", "-c", f"head -c {LARGE} /dev/zero | {curl} -T - {url}/swallow"],
+                capture_output=True, check=True, timeout=120)
+            self.assertEqual(json.loads(got.stdout)["size"], LARGE)
+            got = subprocess.run(["sh", "-c", f"{curl} {url}/pour/{LARGE} | wc -c"],
+                                 capture_output=True, check=True, timeout=120)
+            self.assertEqual(int(got.stdout), LARGE)
+        self.assertLess(memory.most - before, 8 * MEBIBYTE)
+
+    def test_http2_is_refused_and_cut_as_http1_is(self):
+        require("curl")
+        url = f"http://127.0.0.1:{self.port}"
+        curl = ["curl", "-sS", "--http2-prior-knowledge", "-o", "/dev/null", "-w", "%{http_code}"]
+        statuses = [subprocess.run(curl + [url + "/limited/h2"], capture_output=True,
+                                   encoding="utf-8", check=True, timeout=30).stdout
+                    for _ in range(4)]
+        self.assertEqual(statuses, ["200", "200", "200", "429"])
+        done = subprocess.run(curl + [url + "/cut"], capture_output=True, check=False, timeout=30)
+        self.assertNotEqual(done.returncode, 0)
+
     def test_websockets_echo(self):
         if not self.node.has_packages:
             self.skipTest("npm cannot bring the package ws")
@@ -332,6 +368,10 @@ class InFrontOfNginx(unittest.TestCase):
             done = subprocess.run(["curl", "-sSk", f"https://127.0.0.1:{daemon.gateway_port}/large"],
                                   capture_output=True, check=True, timeout=60)
             self.assertEqual(len(done.stdout), 64 * MEBIBYTE)
+            done = subprocess.run(["curl", "-sSk", "--http2", "-w", "%{http_version}",
+                                   f"https://127.0.0.1:{daemon.gateway_port}/small"],
+                                  capture_output=True, check=True, timeout=60)
+            self.assertEqual(done.stdout, b"hello\n2")
 
 
 class WithServersOfOurOwn(unittest.TestCase):

@@ -2,20 +2,14 @@
 the npm package of tests/interop. And a client that does what they say."""
 
 import json
-import shutil
 import subprocess
-import tempfile
 import time
 import unittest
 import urllib.parse
-from pathlib import Path
 
-from daemon import SOURCE_DIR, Daemon
-from server_process import require
+from daemon import Daemon
+from npm_packages import install_packages
 
-INTEROP = SOURCE_DIR / "tests" / "interop"
-NOT_REACHED = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH",
-               "EHOSTUNREACH", "ERR_SOCKET_TIMEOUT", "ENOTCACHED")
 NAMES = ("plain", 'say "hi"', "back\\slash\\", "a, b;q=1", "grün 限制 🚰", "?1", ":YQ==:", "it's/one",
          "x" * 200)
 RULES = """
@@ -60,21 +54,7 @@ def named_rules():
 
 
 def setUpModule():
-    require("node", "npm")
-    folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
-    unittest.addModuleCleanup(shutil.rmtree, folder, ignore_errors=True)
-    for path in INTEROP.iterdir():
-        shutil.copy(path, folder)
-    result = subprocess.run(
-        ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=0",
-         "--fetch-timeout=10000", "--cache", str(folder / "cache")],
-        cwd=folder, capture_output=True, encoding="utf-8", timeout=60, check=False,
-    )
-    if result.returncode != 0:
-        if any(word in result.stderr for word in NOT_REACHED):
-            raise unittest.SkipTest("the npm registry cannot be reached")
-        raise RuntimeError("npm ci: " + result.stderr)
-    Parser.folder = folder
+    Parser.folder = install_packages()
 
 
 class Parser:

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from pathlib import Path
 
 _PATIENCE = 10  # seconds
 
@@ -17,18 +18,21 @@ def free_port():
 
 class RedisServer:
     def __init__(self, *settings):
+        self._settings = settings
         self._folder = tempfile.mkdtemp(prefix="penstock-e2e-")
         for _ in range(3):  # somebody may take the port before the server does
             self.port = free_port()
             self._process = subprocess.Popen(
-                ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
-                 "--dir", self._folder, *settings],
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                self._command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
             if self._is_up():
                 return
             self.stop()
         raise RuntimeError("redis-server does not start")
+
+    def _command(self):
+        return ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
+                "--dir", self._folder, *self._settings]
 
     def _is_up(self):
         deadline = time.monotonic() + _PATIENCE
@@ -73,6 +77,9 @@ class RedisServer:
     def keys(self):
         return sorted(self.call("KEYS", "*"))
 
+    def signal(self, which):
+        self._process.send_signal(which)
+
     def stop(self):
         self._process.kill()
         self._process.wait()
@@ -80,3 +87,12 @@ class RedisServer:
     def close(self):
         self.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class Sentinel(RedisServer):
+    """One that watches others; it keeps what it knows in a file of its own."""
+
+    def _command(self):
+        path = Path(self._folder) / "sentinel.conf"
+        path.write_text(f"port {self.port}\nbind 127.0.0.1\ndir {self._folder}\n", encoding="utf-8")
+        return ["redis-server", str(path), "--sentinel"]

@@ -59,6 +59,15 @@ class TestStore final : public store::Store {
     asked.push_back("remove " + name);
     answer(std::move(answered), yes);
   }
+  void look(std::string name, base::Deadline /*deadline*/, Answered<Counter> answered) override {
+    asked.push_back("look " + name);
+    answer(std::move(answered), Counter{.integer = number});
+  }
+  void expire(std::string name, Duration lifetime, Renewal /*renewal*/, base::Deadline /*deadline*/,
+              Answered<bool> answered) override {
+    asked.push_back("expire " + name + " " + std::to_string(lifetime.count()));
+    answer(std::move(answered), yes);
+  }
   [[nodiscard]] Health health() const override { return {}; }
 
  private:

@@ -23,6 +23,12 @@ namespace penstock::redis_client {
 // A reply that may come later.
 using Answer = std::shared_ptr<std::optional<Result<resp::Value>>>;
 
+// The text of a reply, or of the failure.
+[[nodiscard]] inline std::string text_of(const Result<resp::Value>& reply) {
+  if (!reply) return std::string(to_string(reply.error().code)) + ": " + reply.error().detail;
+  return reply->text;
+}
+
 class AnswerCall : public redis::Call {
  public:
   explicit AnswerCall(Answer answer) : answer_(std::move(answer)) {}

@@ -32,7 +32,8 @@ Loaded load_one(const std::filesystem::path& path) {
 }
 
 TEST(Examples, Load) {
-  for (const char* name : {"examples/penstock.yaml", "examples/quickstart.yaml"}) {
+  for (const char* name : {"examples/penstock.yaml", "examples/quickstart.yaml",
+                           "examples/envoy/penstock.yaml", "packaging/penstock.yaml"}) {
     const Loaded loaded = load_one(name);
     EXPECT_EQ(complaints(loaded), "") << name;
     EXPECT_TRUE(loaded.configuration.has_value()) << name;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,13 @@ class TestStore final : public store::Store {
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
              Answered<Decisions> answered) override {
     ask("check", std::move(checks), deadline, std::move(answered));
+  }
+  [[nodiscard]] bool check_at_once(std::span<const core::NamedCheck* const> checks,
+                                   std::span<Decision> decisions) override {
+    if (!answers_at_once) return false;
+    calls.push_back({"check", {}, {}});
+    for (const core::NamedCheck* check : checks) calls.back().checks.push_back(*check);
+    return counts_.check_at_once(checks, decisions);
   }
   void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
               Answered<Decisions> answered) override {
@@ -51,6 +59,13 @@ class TestStore final : public store::Store {
   void remove(std::string /*name*/, base::Deadline /*deadline*/, Answered<bool> answered) override {
     answered(false);
   }
+  void look(std::string name, base::Deadline deadline, Answered<Counter> answered) override {
+    counts_.look(std::move(name), deadline, std::move(answered));
+  }
+  void expire(std::string name, Duration lifetime, Renewal renewal, base::Deadline deadline,
+              Answered<bool> answered) override {
+    counts_.expire(std::move(name), lifetime, renewal, deadline, std::move(answered));
+  }
   [[nodiscard]] Health health() const override { return {}; }
 
   // What a look at this count says.
@@ -71,6 +86,7 @@ class TestStore final : public store::Store {
   std::optional<Error> failure{};                       // of every call
   std::function<bool(const std::string&)> fails_for{};  // or of those about this limit
   bool is_late = false;
+  bool answers_at_once = false;  // as the embedded store does
   std::vector<Call> calls{};
 
  private:

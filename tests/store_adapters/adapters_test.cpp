@@ -217,6 +217,41 @@ TEST_P(StoreAdapter, AnswersAsTheEmbeddedStoreWhateverIsAsked) {
   }
 }
 
+// "7 - no end", "- 0.5 2 h", "nothing"
+std::string text_of(const Result<store::Store::Counter>& counter) {
+  if (!counter) return counter.error().detail;
+  if (!counter->integer && !counter->decimal) return "nothing";
+  const auto number = [](const std::optional<std::int64_t>& value) {
+    return value ? std::to_string(*value) : std::string("-");
+  };
+  std::string text = number(counter->integer) + " " + number(counter->decimal) + " ";
+  if (!counter->lifetime) return text + "no end";
+  return text + std::to_string(std::chrono::ceil<std::chrono::hours>(*counter->lifetime).count()) +
+         " h";
+}
+
+TEST_P(StoreAdapter, CountersAreLookedAtAndGetALifetime) {
+  using Kind = AnyStore::Kind;
+  using Renewal = store::Store::Renewal;
+  using std::chrono::hours;
+  const auto look = [&] { return text_of(store_->look("visits")); };
+  EXPECT_EQ(look(), "nothing");
+  EXPECT_FALSE(store_->expire("visits", hours{1}, Renewal::Always).value());
+  ASSERT_TRUE(store_->add(Kind::Integer, "visits", 7));
+  EXPECT_EQ(look(), "7 - no end");
+  ASSERT_TRUE(store_->add(Kind::Decimal, "visits", -5, hours{3}));
+  EXPECT_EQ(look(), "7 -5 no end");
+  EXPECT_TRUE(store_->expire("visits", hours{2}, Renewal::IfEndless).value());
+  EXPECT_EQ(look(), "7 -5 3 h");
+  EXPECT_FALSE(store_->expire("visits", hours{9}, Renewal::IfEndless).value());
+  EXPECT_TRUE(store_->expire("visits", hours{1}, Renewal::Always).value());
+  EXPECT_EQ(look(), "7 -5 1 h");
+  ASSERT_TRUE(store_->add(Kind::Integer, "visits", 1));
+  EXPECT_EQ(look(), "8 -5 1 h");
+  EXPECT_TRUE(store_->remove("visits").value());
+  EXPECT_EQ(look(), "nothing");
+}
+
 TEST_P(StoreAdapter, SaysThatItServes) {
   EXPECT_EQ(check({ask("alice", "a", kThree)}), "allowed 2/3 used, ");
   EXPECT_TRUE(store_->store().health().serving);

@@ -79,6 +79,17 @@ Result<bool> AnyStore::remove(const std::string& name) {
   return wait_for<bool>([&](auto answered) { store_->remove(name, patience(), answered); });
 }
 
+Result<store::Store::Counter> AnyStore::look(const std::string& name) {
+  return wait_for<store::Store::Counter>(
+      [&](auto answered) { store_->look(name, patience(), answered); });
+}
+
+Result<bool> AnyStore::expire(const std::string& name, Duration lifetime,
+                              store::Store::Renewal renewal) {
+  return wait_for<bool>(
+      [&](auto answered) { store_->expire(name, lifetime, renewal, patience(), answered); });
+}
+
 RedisOptions patient(std::string url, std::string prefix) {
   RedisOptions options;
   options.url = std::move(url);

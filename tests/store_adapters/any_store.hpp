@@ -34,6 +34,8 @@ class AnyStore {
                            std::optional<Duration> lifetime = {});
   Result<std::int64_t> get(Kind kind, const std::string& name);
   Result<bool> remove(const std::string& name);
+  Result<store::Store::Counter> look(const std::string& name);
+  Result<bool> expire(const std::string& name, Duration lifetime, store::Store::Renewal renewal);
 
   [[nodiscard]] store::Store& store() { return *store_; }
   [[nodiscard]] redis_store::SharedStore& shared_store() {

@@ -1,21 +1,10 @@
 #include "wire/http/access.hpp"
 
+#include "net/secret.hpp"
 #include "wire/http/problem.hpp"
-
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-
-#include <array>
 
 namespace penstock::wire::http {
 namespace {
-
-using Digest = std::array<unsigned char, EVP_MAX_MD_SIZE>;
-
-bool digest(std::string_view text, Digest& result) {
-  unsigned size = 0;
-  return EVP_Digest(text.data(), text.size(), result.data(), &size, EVP_sha256(), nullptr) == 1;
-}
 
 // The credentials of "Bearer abc"; the scheme in any case.
 std::optional<std::string_view> bearer(std::string_view authorization) {
@@ -44,18 +33,10 @@ Response unauthorized(std::string_view detail) {
 
 }  // namespace
 
-bool is_secret(std::string_view text, std::string_view secret) {
-  // of equal length and unknown to the asker, whatever was given
-  Digest ours{};
-  Digest theirs{};
-  return digest(text, theirs) && digest(secret, ours) &&
-         CRYPTO_memcmp(ours.data(), theirs.data(), ours.size()) == 0;
-}
-
 std::optional<Response> refuse_change(const Request& request, std::string_view token) {
   const std::optional<std::string_view> given = bearer(request.field("Authorization"));
   if (given && !token.empty()) {
-    if (is_secret(*given, token)) return std::nullopt;
+    if (net::is_secret(*given, token)) return std::nullopt;
     return unauthorized("Authorization: not the token of the configuration");
   }
   if (request.listens_on_loopback) {

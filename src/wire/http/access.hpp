@@ -11,7 +11,4 @@ namespace penstock::wire::http {
 // and no web page is behind it. Else what to answer.
 [[nodiscard]] std::optional<Response> refuse_change(const Request& request, std::string_view token);
 
-// Takes as long for every text that is not the secret, whatever they have in common.
-[[nodiscard]] bool is_secret(std::string_view text, std::string_view secret);
-
 }  // namespace penstock::wire::http

@@ -104,10 +104,12 @@ void explain(Call call) {
 }
 
 void envoy_check(Call call) {
-  const Result<Json> json = parse_json(call.request.body);
+  Result<Json> json = parse_json(call.request.body);
   if (!json) return call.respond(envoy_bad_request());
-  const Result<rules::Request> asked = read_envoy_request(*json);
-  if (!asked) return call.respond(envoy_bad_request());
+  const auto kept = std::make_shared<const Json>(*std::move(json));
+  Result<rules::Request> read = read_envoy_request(*kept);
+  if (!read) return call.respond(envoy_bad_request());
+  const auto asked = std::make_shared<const rules::Request>(*std::move(read));
   const bool gives_back =
       std::any_of(asked->descriptors.begin(), asked->descriptors.end(),
                   [](const rules::Descriptor& descriptor) { return descriptor.gives_back; });
@@ -118,8 +120,9 @@ void envoy_check(Call call) {
   }
   call.backend.decide(
       *asked, call.request.deadline,
-      [descriptors = asked->descriptors.size(), respond = std::move(call.respond)](
-          const service::Answer& answer) { respond(envoy_answer(answer, descriptors)); });
+      [kept, asked, respond = std::move(call.respond)](const service::Answer& answer) {
+        respond(envoy_answer(answer, *asked));
+      });
 }
 
 }  // namespace penstock::wire::http

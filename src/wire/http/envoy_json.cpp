@@ -1,13 +1,12 @@
 #include "wire/http/envoy_json.hpp"
 
-#include "core/strictest.hpp"
 #include "wire/http/check_body.hpp"
+#include "wire/http/envoy_status.hpp"
 #include "wire/http/members.hpp"
 #include "wire/http/problem.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <array>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -18,24 +17,6 @@
 
 namespace penstock::wire::http {
 namespace {
-
-struct Unit {
-  std::string_view name;
-  Duration length;
-};
-
-// By their numbers in envoy.type.v3.RateLimitUnit; WEEK is only of answers.
-constexpr std::array kUnits{Unit{"UNKNOWN", Duration{0}},
-                            Unit{"SECOND", std::chrono::seconds{1}},
-                            Unit{"MINUTE", std::chrono::minutes{1}},
-                            Unit{"HOUR", std::chrono::hours{1}},
-                            Unit{"DAY", Days{1}},
-                            Unit{"MONTH", Days{30}},
-                            Unit{"YEAR", Days{365}},
-                            Unit{"WEEK", Days{7}}};
-constexpr std::uint64_t kLargestUnit = 6;
-
-constexpr std::uint64_t kUnlimitedRemaining = 4'294'967'295;
 
 Error refused(std::string text) { return {ErrorCode::InvalidInput, std::move(text)}; }
 
@@ -68,19 +49,14 @@ std::optional<std::uint64_t> number(const Json& json, std::uint64_t most) {
   return value;
 }
 
-std::optional<Duration> unit_length(const Json& json) {
+EnvoyUnit read_unit(const Json& json) {
   if (const auto* name = json.get_ptr<const std::string*>()) {
-    for (std::size_t i = 1; i <= kLargestUnit; ++i) {
-      if (kUnits[i].name == *name) return kUnits[i].length;
-    }
-    return std::nullopt;
+    return parse_envoy_unit(*name).value_or(EnvoyUnit::Unknown);
   }
-  const std::optional<std::uint64_t> index = number(json, kLargestUnit);
-  if (!index || *index == 0) return std::nullopt;
-  return kUnits[*index].length;
+  constexpr auto kLargest = static_cast<std::uint64_t>(EnvoyUnit::Year);
+  return static_cast<EnvoyUnit>(number(json, kLargest).value_or(0));
 }
 
-// A limit that travels with the request counts as the reference server does: by fixed windows.
 Result<Quota> read_override(const Json& json) {
   Members members(json, "limit.");
   const Json* count = either(members, "requestsPerUnit", "requests_per_unit");
@@ -89,9 +65,8 @@ Result<Quota> read_override(const Json& json) {
   if (!read) return read.error();
   const std::optional<std::uint64_t> limit =
       count == nullptr ? std::nullopt : number(*count, std::numeric_limits<std::uint32_t>::max());
-  const std::optional<Duration> period = unit == nullptr ? std::nullopt : unit_length(*unit);
-  if (!limit || !period) return refused("limit: needs requestsPerUnit and a known unit");
-  return Quota::make(per(static_cast<std::int64_t>(*limit), *period).fixed_window());
+  if (!limit || unit == nullptr) return refused("limit: needs requestsPerUnit and a known unit");
+  return quota_of_override(static_cast<std::uint32_t>(*limit), read_unit(*unit));
 }
 
 Result<rules::Attribute> read_entry(const Json& json) {
@@ -139,71 +114,26 @@ Result<rules::Descriptor> read_descriptor(const Json& json) {
   return descriptor;
 }
 
-enum class Which { Enforced, Shadow };
-
-// The strictest of the limits that hold for a descriptor: Envoy knows one status for each.
-std::optional<std::size_t> strictest_of(const service::Answer& answer, std::size_t descriptor,
-                                        Which which) {
-  std::vector<Decision> decisions;
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < answer.limits.size(); ++i) {
-    const service::LimitAnswer& limit = answer.limits[i];
-    if (limit.applied.descriptor != descriptor || !limit.decision) continue;
-    if (limit.shadow != (which == Which::Shadow)) continue;
-    decisions.push_back(*limit.decision);
-    places.push_back(i);
-  }
-  if (decisions.empty()) return std::nullopt;
-  return places[core::strictest(decisions).decided_by()];
-}
-
-// A limit in shadow speaks only where no other does.
-std::optional<std::size_t> deciding(const service::Answer& answer, std::size_t descriptor) {
-  const auto enforced = strictest_of(answer, descriptor, Which::Enforced);
-  return enforced ? enforced : strictest_of(answer, descriptor, Which::Shadow);
-}
-
 Json current_limit(const rules::Applied& applied) {
   Json json;
   json["requestsPerUnit"] = applied.check.quota.limit();
-  for (const Unit& unit : kUnits) {
-    if (unit.length == applied.check.quota.period()) json["unit"] = unit.name;
-  }
+  const EnvoyUnit unit = unit_of(applied.check.quota.period());
+  if (unit != EnvoyUnit::Unknown) json["unit"] = to_string(unit);
   if (applied.rule != nullptr && !applied.rule->given_name.empty()) {
     json["name"] = applied.rule->given_name;
   }
   return json;
 }
 
-// Whole seconds, at least one: Envoy drops the rest.
-std::string until_reset(const Decision& decision) {
-  const Duration wait = decision.allowed()
-                            ? decision.reset_after()
-                            : decision.retry_after().value_or(decision.reset_after());
-  return std::to_string(std::max(ceil_seconds(wait), std::chrono::seconds{1}).count()) + "s";
-}
-
-Json status_of(const service::Answer& answer, std::size_t descriptor) {
-  Json status;
-  const std::optional<std::size_t> place = deciding(answer, descriptor);
-  if (!place) {
-    const rules::Said said = descriptor < answer.match.descriptors.size()
-                                 ? answer.match.descriptors[descriptor]
-                                 : rules::Said::NoRule;
-    status["code"] = said == rules::Said::Denied ? "OVER_LIMIT" : "OK";
-    if (said == rules::Said::Unlimited) status["limitRemaining"] = kUnlimitedRemaining;
-    return status;
+Json status_json(const EnvoyStatus& status) {
+  Json json;
+  json["code"] = status.over ? "OVER_LIMIT" : "OK";
+  if (status.limit != nullptr) json["currentLimit"] = current_limit(status.limit->applied);
+  if (status.remaining > 0) json["limitRemaining"] = status.remaining;
+  if (status.until_reset.count() > 0) {
+    json["durationUntilReset"] = std::to_string(status.until_reset.count()) + "s";
   }
-  const service::LimitAnswer& limit = answer.limits[*place];
-  const Decision& decision = *limit.decision;
-  const bool over = !decision.allowed() && !limit.shadow;
-  status["code"] = over ? "OVER_LIMIT" : "OK";
-  status["currentLimit"] = current_limit(limit.applied);
-  if (decision.allowed() && decision.remaining() > 0) {
-    status["limitRemaining"] = decision.remaining();
-  }
-  status["durationUntilReset"] = until_reset(decision);
-  return status;
+  return json;
 }
 
 }  // namespace
@@ -232,17 +162,18 @@ Result<rules::Request> read_envoy_request(const Json& json) {
   return request;
 }
 
-Json envoy_response(const service::Answer& answer, std::size_t descriptors) {
+Json envoy_response(const service::Answer& answer, const rules::Request& request) {
   Json json;
   json["overallCode"] = answer.allowed ? "OK" : "OVER_LIMIT";
   Json& statuses = json["statuses"] = Json::array();
-  for (std::size_t i = 0; i < descriptors; ++i) statuses.push_back(status_of(answer, i));
+  for (std::size_t i = 0; i < request.descriptors.size(); ++i) {
+    statuses.push_back(status_json(envoy_status(answer, i, &request)));
+  }
   return json;
 }
 
-Response envoy_answer(const service::Answer& answer, std::size_t descriptors) {
-  Response response =
-      json_response(answer.allowed ? 200 : 429, envoy_response(answer, descriptors));
+Response envoy_answer(const service::Answer& answer, const rules::Request& request) {
+  Response response = json_response(answer.allowed ? 200 : 429, envoy_response(answer, request));
   response.body.pop_back();  // its line end, which the reference server does not write
   return response;
 }

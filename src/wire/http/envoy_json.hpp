@@ -6,8 +6,6 @@
 #include "wire/http/json.hpp"
 #include "wire/http/message.hpp"
 
-#include <cstddef>
-
 // The JSON form of Envoy's rate limit service, as envoyproxy/ratelimit has it under POST /json:
 // the protobuf JSON of RateLimitRequest and RateLimitResponse.
 namespace penstock::wire::http {
@@ -17,10 +15,10 @@ namespace penstock::wire::http {
 [[nodiscard]] Result<rules::Request> read_envoy_request(const Json& json);
 
 // One status for each descriptor; zeros are left out, as protobuf does.
-[[nodiscard]] Json envoy_response(const service::Answer& answer, std::size_t descriptors);
+[[nodiscard]] Json envoy_response(const service::Answer& answer, const rules::Request& request);
 
 // 200 or 429 with the above; 400 with a plain "Bad Request" for everything that cannot be answered.
-[[nodiscard]] Response envoy_answer(const service::Answer& answer, std::size_t descriptors);
+[[nodiscard]] Response envoy_answer(const service::Answer& answer, const rules::Request& request);
 [[nodiscard]] Response envoy_bad_request();
 
 }  // namespace penstock::wire::http

@@ -21,7 +21,7 @@ class ForwardAuth : public ApiTest {
   }
 };
 
-const Decision kOver = Decision::deny(100, 0, milliseconds{10'000}, milliseconds{1'100});
+const Decision kRefused = Decision::deny(100, 0, milliseconds{10'000}, milliseconds{1'100});
 
 TEST_F(ForwardAuth, ReadsTheFieldsOfEachProxy) {
   EXPECT_EQ(attributes({{"X-Forwarded-Method", "PUT"},
@@ -82,7 +82,7 @@ TEST_F(ForwardAuth, AllowedIsEmptyWithTheHeaders) {
 }
 
 TEST_F(ForwardAuth, RefusedCarriesAllThatAProxyPassesOn) {
-  backend_.next = answer_of(kOver);
+  backend_.next = answer_of(kRefused);
   const Response response = ask("GET", "/v1/forward-auth");
   EXPECT_EQ(response.status, 429U);
   EXPECT_EQ(field(response, "Retry-After"), "2");
@@ -93,7 +93,7 @@ TEST_F(ForwardAuth, RefusedCarriesAllThatAProxyPassesOn) {
 }
 
 TEST_F(ForwardAuth, DenyStatusIsForProxiesThatKnowOneOnly) {
-  backend_.next = answer_of(kOver);
+  backend_.next = answer_of(kRefused);
   const Response asked = ask("GET", "/v1/forward-auth?deny=403");
   EXPECT_EQ(asked.status, 403U);
   EXPECT_EQ(field(asked, "Retry-After"), "2");
@@ -113,7 +113,7 @@ TEST_F(ForwardAuth, TakesTheDomainFromThePath) {
 
 TEST_F(ForwardAuth, TheQueryOfAClientChangesNothingForIt) {
   EXPECT_EQ(attributes({}, "GET", "/v1/forward-auth/web?cost=0&x=1&%zz").find("web x1 "), 0U);
-  backend_.next = answer_of(kOver);
+  backend_.next = answer_of(kRefused);
   for (const char* deny : {"200", "399", "600", "x", ""}) {
     EXPECT_EQ(ask("GET", std::string("/v1/forward-auth?deny=") + deny).status, 429U) << deny;
   }

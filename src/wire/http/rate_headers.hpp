@@ -22,6 +22,17 @@ struct NamedDecision {
   Decision decision;
 };
 
+// Takes header fields; their values are written where it says, into an empty text.
+class FieldSink {
+ public:
+  FieldSink() = default;
+  FieldSink(const FieldSink&) = delete;
+  FieldSink& operator=(const FieldSink&) = delete;
+  virtual ~FieldSink() = default;
+
+  [[nodiscard]] virtual std::string& add(std::string_view name) = 0;
+};
+
 // The limits that are enforced, and which of them answers.
 struct RateFacts {
   std::vector<NamedDecision> limits{};
@@ -36,6 +47,8 @@ struct RateFacts {
 // Retry-After stands on every refusal that passes, whatever the drafts.
 using HeaderFields = std::vector<std::pair<std::string, std::string>>;
 void add_rate_headers(HeaderFields& fields, std::span<const rules::HeaderDraft> drafts,
+                      const RateFacts& facts);
+void add_rate_headers(FieldSink& fields, std::span<const rules::HeaderDraft> drafts,
                       const RateFacts& facts);
 
 // A text as a String of structured fields (RFC 9651): quoted, escaped; bytes that it cannot hold

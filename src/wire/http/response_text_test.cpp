@@ -12,7 +12,7 @@
 namespace penstock::wire::http {
 namespace {
 
-std::string text_of(const Response& response, After after = After::KeepAlive,
+std::string written(const Response& response, After after = After::KeepAlive,
                     BodyPart part = BodyPart::Sent) {
   std::string out = "before|";
   append_response(out, response, "Date: now\r\n", after, part);
@@ -20,27 +20,27 @@ std::string text_of(const Response& response, After after = After::KeepAlive,
 }
 
 TEST(ResponseText, HasStatusDateFieldsLengthAndBody) {
-  EXPECT_EQ(text_of({.status = 429, .fields = {{"Retry-After", "3"}}, .body = "no\n"}),
+  EXPECT_EQ(written({.status = 429, .fields = {{"Retry-After", "3"}}, .body = "no\n"}),
             "before|HTTP/1.1 429 Too Many Requests\r\nDate: now\r\nRetry-After: 3\r\n"
             "Content-Length: 3\r\n\r\nno\n");
 }
 
 TEST(ResponseText, SaysWhatHappensToTheConnection) {
-  EXPECT_NE(text_of({}, After::Close).find("\r\nConnection: close\r\n"), std::string::npos);
-  EXPECT_NE(text_of({}, After::KeepAliveStated).find("\r\nConnection: keep-alive\r\n"),
+  EXPECT_NE(written({}, After::Close).find("\r\nConnection: close\r\n"), std::string::npos);
+  EXPECT_NE(written({}, After::KeepAliveStated).find("\r\nConnection: keep-alive\r\n"),
             std::string::npos);
-  EXPECT_EQ(text_of({}, After::KeepAlive).find("Connection"), std::string::npos);
+  EXPECT_EQ(written({}, After::KeepAlive).find("Connection"), std::string::npos);
 }
 
 TEST(ResponseText, OmitsTheBodyOfHeadButNotItsLength) {
-  const std::string text = text_of({.body = "hello"}, After::KeepAlive, BodyPart::Omitted);
+  const std::string text = written({.body = "hello"}, After::KeepAlive, BodyPart::Omitted);
   EXPECT_NE(text.find("Content-Length: 5\r\n\r\n"), std::string::npos);
   EXPECT_EQ(text.find("hello"), std::string::npos);
 }
 
 TEST(ResponseText, SendsNeitherBodyNorLengthWhereThereIsNone) {
   for (const unsigned status : {204U, 304U}) {
-    const std::string text = text_of({.status = status, .body = "hello"});
+    const std::string text = written({.status = status, .body = "hello"});
     EXPECT_EQ(text.find("Content-Length"), std::string::npos);
     EXPECT_EQ(text.find("hello"), std::string::npos);
   }
@@ -48,7 +48,7 @@ TEST(ResponseText, SendsNeitherBodyNorLengthWhereThereIsNone) {
 
 RC_GTEST_PROP(ResponseText, NoFieldCanEndItsLine,
               (const std::string& name, const std::string& value)) {
-  const std::string text = text_of({.fields = {{name, value}}});
+  const std::string text = written({.fields = {{name, value}}});
   RC_ASSERT(std::count(text.begin(), text.end(), '\n') == 5);
   RC_ASSERT(std::count(text.begin(), text.end(), '\r') == 5);
 }

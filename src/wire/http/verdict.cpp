@@ -74,6 +74,14 @@ std::string over_limit_text(const LimitVerdict& limit) {
   return name + " has " + std::to_string(decision.remaining()) + " left; try again in " + wait;
 }
 
+// As LimitVerdict::policy().
+std::string policy_of(const rules::Applied& applied) {
+  if (applied.rule == nullptr) return "request";
+  const rules::Rule& rule = *applied.rule;
+  const bool named = applied.limit < rule.limits.size() && !rule.limits[applied.limit].name.empty();
+  return named ? rule.name + "/" + rule.limits[applied.limit].name : rule.name;
+}
+
 }  // namespace
 
 std::string LimitVerdict::policy() const {
@@ -156,6 +164,19 @@ RateFacts rate_facts(const Verdict& verdict) {
         {.name = limit.policy(), .quota = limit.quota, .decision = *limit.decision});
   }
   return facts;
+}
+
+void put_rate_facts(const service::Answer& answer, RateFacts& out) {
+  out.limits.clear();
+  out.strictest.reset();
+  for (std::size_t i = 0; i < answer.limits.size(); ++i) {
+    const service::LimitAnswer& limit = answer.limits[i];
+    const rules::Applied& applied = limit.applied;
+    if (!limit.decision || limit.shadow || applied.gives_back) continue;
+    if (answer.strictest == i) out.strictest = out.limits.size();
+    out.limits.push_back(
+        {.name = policy_of(applied), .quota = applied.check.quota, .decision = *limit.decision});
+  }
 }
 
 unsigned status_of(const Verdict& verdict) noexcept {

@@ -49,6 +49,8 @@ struct Verdict {
 void write_decision(JsonWriter& writer, const Verdict& verdict);
 [[nodiscard]] std::string decision_text(const Verdict& verdict);  // an object of these
 [[nodiscard]] RateFacts rate_facts(const Verdict& verdict);
+// The same without a Verdict, for whoever wants nothing else; `out` keeps its buffers.
+void put_rate_facts(const service::Answer& answer, RateFacts& out);
 
 // 200, or what a refusal is answered with: 429; 403 for a deny list, where waiting does not help;
 // 503 when the store could not be asked and the rule is closed then.

@@ -1,0 +1,374 @@
+#include "http2/server_session.hpp"
+
+#include "http2/header_block.hpp"
+#include "http2/name_values.hpp"
+#include "http2/nuisance_budget.hpp"
+
+#include <nghttp2/nghttp2.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace penstock::http2 {
+namespace {
+
+// What is kept of an output buffer for the next turn.
+constexpr std::size_t kKept = std::size_t{16} << 10U;
+// CONTINUATION frames of one header block; those of clients that mean well fit into one frame.
+constexpr std::size_t kMaxContinuations = 8;
+// What the PING after a GOAWAY carries, to know its answer from others.
+constexpr std::array<std::uint8_t, 8> kGoodbye{'g', 'o', 'o', 'd', 'b', 'y', 'e', '.'};
+
+// A stream that is open.
+struct Open {
+  StreamId id = 0;
+  StreamEvents* events = nullptr;
+  std::size_t unconsumed = 0;  // with Windows::Manual
+};
+
+bool has_flag(const nghttp2_frame_hd& frame, int flag) { return (frame.flags & flag) != 0; }
+
+// Frames that cost work and bring nothing.
+bool is_nuisance(const nghttp2_frame_hd& frame) {
+  switch (frame.type) {
+    case NGHTTP2_DATA: return frame.length == 0 && !has_flag(frame, NGHTTP2_FLAG_END_STREAM);
+    case NGHTTP2_SETTINGS:
+    case NGHTTP2_PING: return !has_flag(frame, NGHTTP2_FLAG_ACK);
+    case NGHTTP2_HEADERS:
+    case NGHTTP2_CONTINUATION:  // the library counts them
+    case NGHTTP2_WINDOW_UPDATE:
+    case NGHTTP2_GOAWAY: return false;
+    default: return true;
+  }
+}
+
+}  // namespace
+
+struct ServerSession::Parts {
+  Parts(RequestEvents& events, const SessionOptions& given)
+      : requests(events),
+        options(given),
+        block(given.max_header_bytes),
+        budget(given.nuisance_burst, given.nuisance_rate) {}
+  ~Parts() { nghttp2_session_del(session); }
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+
+  [[nodiscard]] bool make_session();
+  void submit_settings();
+  // The library fails for want of memory only: the connection cannot go on.
+  void note(int result) noexcept { broken = broken || result < 0; }
+
+  [[nodiscard]] Open* find(StreamId stream) const {
+    return static_cast<Open*>(nghttp2_session_get_stream_user_data(session, stream));
+  }
+  [[nodiscard]] int open(StreamId stream);
+  void close(Open& stream, ErrorCode why);
+  void on_headers(const nghttp2_frame& frame);
+  void on_pong(const nghttp2_ping& frame);
+  void submit_trailers(StreamId stream, std::span<const Field> fields);
+
+  static nghttp2_session_callbacks* callbacks();
+  static void set_frame_callbacks(nghttp2_session_callbacks* out);
+  static ssize_t read_body(nghttp2_session* session, std::int32_t stream, std::uint8_t* buffer,
+                           std::size_t room, std::uint32_t* flags, nghttp2_data_source* source,
+                           void* user);
+
+  RequestEvents& requests;
+  SessionOptions options;
+  nghttp2_session* session = nullptr;
+  HeaderBlock block;
+  NuisanceBudget budget;
+  std::vector<nghttp2_nv> fields{};
+  std::vector<std::unique_ptr<Open>> records{};  // as many as there were streams at a time
+  std::vector<Open*> spare{};                    // those of them that no stream uses
+  std::string sending{};
+  std::size_t open_streams = 0;
+  bool too_much = false;  // nuisance
+  bool leaving = false;   // has said goodbye
+  bool broken = false;
+};
+
+// Shared by all sessions, and never changed.
+nghttp2_session_callbacks* ServerSession::Parts::callbacks() {
+  nghttp2_session_callbacks* out = nullptr;
+  if (nghttp2_session_callbacks_new(&out) != 0) return nullptr;
+  set_frame_callbacks(out);
+  nghttp2_session_callbacks_set_on_begin_headers_callback(
+      out, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
+        Parts& self = *static_cast<Parts*>(user);
+        self.block.clear();
+        if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
+        return self.open(frame->hd.stream_id);
+      });
+  nghttp2_session_callbacks_set_on_header_callback2(
+      out, [](nghttp2_session*, const nghttp2_frame*, nghttp2_rcbuf* name, nghttp2_rcbuf* value,
+              std::uint8_t, void* user) {
+        static_cast<Parts*>(user)->block.add(name, value);
+        return 0;
+      });
+  nghttp2_session_callbacks_set_on_data_chunk_recv_callback(
+      out, [](nghttp2_session*, std::uint8_t, std::int32_t stream, const std::uint8_t* bytes,
+              std::size_t size, void* user) {
+        Parts& self = *static_cast<Parts*>(user);
+        Open* const open = self.find(stream);
+        const bool manual = self.options.windows == Windows::Manual;
+        if (open == nullptr || open->events == nullptr) {
+          if (manual) self.note(nghttp2_session_consume(self.session, stream, size));
+          return 0;
+        }
+        if (manual) open->unconsumed += size;
+        open->events->on_data({static_cast<const char*>(static_cast<const void*>(bytes)), size});
+        return 0;
+      });
+  nghttp2_session_callbacks_set_on_stream_close_callback(
+      out, [](nghttp2_session*, std::int32_t stream, std::uint32_t why, void* user) {
+        Parts& self = *static_cast<Parts*>(user);
+        Open* const open = self.find(stream);
+        if (open != nullptr) self.close(*open, static_cast<ErrorCode>(why));
+        return 0;
+      });
+  return out;
+}
+
+void ServerSession::Parts::set_frame_callbacks(nghttp2_session_callbacks* out) {
+  nghttp2_session_callbacks_set_on_begin_frame_callback(
+      out, [](nghttp2_session*, const nghttp2_frame_hd* frame, void* user) {
+        Parts& self = *static_cast<Parts*>(user);
+        if (is_nuisance(*frame) && !self.budget.spend()) self.too_much = true;
+        return 0;
+      });
+  nghttp2_session_callbacks_set_on_frame_recv_callback(
+      out, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
+        Parts& self = *static_cast<Parts*>(user);
+        if (frame->hd.type == NGHTTP2_HEADERS) self.on_headers(*frame);
+        if (frame->hd.type == NGHTTP2_PING) self.on_pong(frame->ping);
+        const bool has_stream_end =
+            frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
+        if (!has_stream_end || !has_flag(frame->hd, NGHTTP2_FLAG_END_STREAM)) return 0;
+        const Open* const open = self.find(frame->hd.stream_id);
+        if (open != nullptr && open->events != nullptr) open->events->on_end();
+        return 0;
+      });
+  nghttp2_session_callbacks_set_on_frame_send_callback(
+      out, [](nghttp2_session* session, const nghttp2_frame* frame, void* user) {
+        const bool has_stream_end =
+            frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
+        if (!has_stream_end || !has_flag(frame->hd, NGHTTP2_FLAG_END_STREAM)) return 0;
+        if (nghttp2_session_get_stream_remote_close(session, frame->hd.stream_id) != 0) return 0;
+        static_cast<Parts*>(user)->note(nghttp2_submit_rst_stream(
+            session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR));
+        return 0;
+      });
+}
+
+bool ServerSession::Parts::make_session() {
+  static nghttp2_session_callbacks* const shared = callbacks();
+  nghttp2_option* option = nullptr;
+  if (shared == nullptr || nghttp2_option_new(&option) != 0) return false;
+  nghttp2_option_set_no_closed_streams(option, 1);
+  nghttp2_option_set_max_continuations(option, kMaxContinuations);
+  nghttp2_option_set_stream_reset_rate_limit(option, options.nuisance_burst, options.nuisance_rate);
+  if (options.windows == Windows::Manual) nghttp2_option_set_no_auto_window_update(option, 1);
+  const int made = nghttp2_session_server_new2(&session, shared, this, option);
+  nghttp2_option_del(option);
+  return made == 0;
+}
+
+void ServerSession::Parts::submit_settings() {
+  const std::array settings{
+      nghttp2_settings_entry{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, options.max_streams},
+      nghttp2_settings_entry{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, options.stream_window},
+      nghttp2_settings_entry{NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE,
+                             static_cast<std::uint32_t>(options.max_header_bytes)},
+      nghttp2_settings_entry{NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}};
+  note(nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings.data(), settings.size()));
+  note(nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0,
+                                             static_cast<std::int32_t>(options.connection_window)));
+}
+
+int ServerSession::Parts::open(StreamId stream) {
+  if (spare.empty()) spare.push_back(records.emplace_back(std::make_unique<Open>()).get());
+  Open& record = *spare.back();
+  record = {.id = stream};
+  if (nghttp2_session_set_stream_user_data(session, stream, &record) != 0) {
+    return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  }
+  spare.pop_back();
+  ++open_streams;
+  return 0;
+}
+
+void ServerSession::Parts::close(Open& stream, ErrorCode why) {
+  --open_streams;
+  if (stream.unconsumed > 0) {  // the window of the connection outlives the stream
+    note(nghttp2_session_consume_connection(session, stream.unconsumed));
+  }
+  note(nghttp2_session_set_stream_user_data(session, stream.id, nullptr));
+  spare.push_back(&stream);
+  if (stream.events != nullptr) stream.events->on_closed(why);
+}
+
+void ServerSession::Parts::on_headers(const nghttp2_frame& frame) {
+  Open* const open = find(frame.hd.stream_id);
+  if (open == nullptr) return;
+  if (frame.headers.cat == NGHTTP2_HCAT_REQUEST) {
+    RequestHead head = block.head();
+    head.ends_stream = has_flag(frame.hd, NGHTTP2_FLAG_END_STREAM);
+    open->events = requests.on_request(frame.hd.stream_id, head);
+  } else if (open->events != nullptr) {
+    open->events->on_trailers(block.fields());
+  }
+}
+
+void ServerSession::Parts::on_pong(const nghttp2_ping& frame) {
+  if (!has_flag(frame.hd, NGHTTP2_FLAG_ACK)) return;
+  if (!std::equal(kGoodbye.begin(), kGoodbye.end(), std::begin(frame.opaque_data))) return;
+  note(nghttp2_submit_goaway(session, NGHTTP2_FLAG_NONE,
+                             nghttp2_session_get_last_proc_stream_id(session), NGHTTP2_NO_ERROR,
+                             nullptr, 0));
+}
+
+void ServerSession::Parts::submit_trailers(StreamId stream, std::span<const Field> trailers) {
+  set_name_values(fields, trailers);
+  note(nghttp2_submit_trailer(session, stream, fields.data(), fields.size()));
+}
+
+ssize_t ServerSession::Parts::read_body(nghttp2_session* /*session*/, std::int32_t stream,
+                                        std::uint8_t* buffer, std::size_t room,
+                                        std::uint32_t* flags, nghttp2_data_source* source,
+                                        void* user) {
+  Parts& self = *static_cast<Parts*>(user);
+  BodySource& body = *static_cast<BodySource*>(source->ptr);
+  const BodySource::Portion portion =
+      body.read({static_cast<char*>(static_cast<void*>(buffer)), room});
+  switch (portion.after) {
+    case BodySource::After::More: break;
+    case BodySource::After::Later:
+      if (portion.size == 0) return NGHTTP2_ERR_DEFERRED;
+      break;  // asked again for the next frame, it will say so
+    case BodySource::After::Failed: return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    case BodySource::After::End: {
+      *flags |= NGHTTP2_DATA_FLAG_EOF;
+      const std::span<const Field> trailers = body.trailers();
+      if (trailers.empty()) break;
+      *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+      self.submit_trailers(stream, trailers);
+      break;
+    }
+  }
+  return static_cast<ssize_t>(portion.size);
+}
+
+ServerSession::ServerSession(RequestEvents& requests, const SessionOptions& options)
+    : parts_(std::make_unique<Parts>(requests, options)) {
+  if (parts_->make_session()) {
+    parts_->submit_settings();
+  } else {
+    parts_->broken = true;
+  }
+}
+
+ServerSession::~ServerSession() = default;
+
+bool ServerSession::receive(std::string_view bytes, base::Deadline now) {
+  Parts& parts = *parts_;
+  if (parts.broken) return false;
+  parts.budget.refill(now);
+  const auto* const data = static_cast<const std::uint8_t*>(static_cast<const void*>(bytes.data()));
+  const ssize_t taken = nghttp2_session_mem_recv(parts.session, data, bytes.size());
+  if (taken < 0) parts.broken = true;
+  if (parts.too_much) terminate(ErrorCode::EnhanceYourCalm);
+  return !parts.broken;
+}
+
+std::string_view ServerSession::take_output() {
+  Parts& parts = *parts_;
+  std::string& out = parts.sending;
+  if (out.capacity() > kKept) out = std::string();
+  out.clear();
+  while (!parts.broken && out.size() < parts.options.max_output) {
+    const std::uint8_t* bytes = nullptr;
+    const ssize_t size = nghttp2_session_mem_send(parts.session, &bytes);
+    if (size <= 0) {
+      parts.note(static_cast<int>(size));
+      break;
+    }
+    out.append(static_cast<const char*>(static_cast<const void*>(bytes)),
+               static_cast<std::size_t>(size));
+  }
+  return out;
+}
+
+bool ServerSession::has_output() const noexcept {
+  return !parts_->broken && nghttp2_session_want_write(parts_->session) != 0;
+}
+
+bool ServerSession::is_finished() const noexcept {
+  return parts_->broken || (nghttp2_session_want_read(parts_->session) == 0 &&
+                            nghttp2_session_want_write(parts_->session) == 0);
+}
+
+std::size_t ServerSession::open_streams() const noexcept { return parts_->open_streams; }
+
+void ServerSession::respond(StreamId stream, std::span<const Field> head, BodySource* body) {
+  Parts& parts = *parts_;
+  if (parts.broken || parts.find(stream) == nullptr) return;
+  set_name_values(parts.fields, head);
+  const nghttp2_data_provider provider{.source = {.ptr = body}, .read_callback = Parts::read_body};
+  parts.note(nghttp2_submit_response(parts.session, stream, parts.fields.data(),
+                                     parts.fields.size(), body == nullptr ? nullptr : &provider));
+}
+
+void ServerSession::inform(StreamId stream, std::span<const Field> head) {
+  Parts& parts = *parts_;
+  if (parts.broken || parts.find(stream) == nullptr) return;
+  set_name_values(parts.fields, head);
+  parts.note(nghttp2_submit_headers(parts.session, NGHTTP2_FLAG_NONE, stream, nullptr,
+                                    parts.fields.data(), parts.fields.size(), nullptr));
+}
+
+void ServerSession::resume(StreamId stream) {
+  if (parts_->broken) return;
+  // refuses a stream that is gone, or not waiting
+  static_cast<void>(nghttp2_session_resume_data(parts_->session, stream));
+}
+
+void ServerSession::consume(StreamId stream, std::size_t bytes) {
+  Parts& parts = *parts_;
+  if (parts.broken || parts.options.windows != Windows::Manual) return;
+  Open* const open = parts.find(stream);
+  if (open == nullptr) return;  // then close() has done it
+  const std::size_t size = std::min(bytes, open->unconsumed);
+  open->unconsumed -= size;
+  parts.note(nghttp2_session_consume(parts.session, stream, size));
+}
+
+void ServerSession::reset(StreamId stream, ErrorCode why) {
+  Parts& parts = *parts_;
+  if (parts.broken || parts.find(stream) == nullptr) return;
+  parts.note(nghttp2_submit_rst_stream(parts.session, NGHTTP2_FLAG_NONE, stream,
+                                       static_cast<std::uint32_t>(why)));
+}
+
+void ServerSession::ping() {
+  if (!parts_->broken) parts_->note(nghttp2_submit_ping(parts_->session, 0, nullptr));
+}
+
+void ServerSession::begin_shutdown() {
+  Parts& parts = *parts_;
+  if (parts.broken || std::exchange(parts.leaving, true)) return;
+  parts.note(nghttp2_submit_shutdown_notice(parts.session));
+  parts.note(nghttp2_submit_ping(parts.session, NGHTTP2_FLAG_NONE, kGoodbye.data()));
+}
+
+void ServerSession::terminate(ErrorCode why) {
+  if (parts_->broken) return;
+  parts_->leaving = true;
+  parts_->note(nghttp2_session_terminate_session(parts_->session, static_cast<std::uint32_t>(why)));
+}
+
+}  // namespace penstock::http2

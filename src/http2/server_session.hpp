@@ -1,0 +1,92 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "http2/stream.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace penstock::http2 {
+
+// Who tells the client that there is room for more of its data: Automatic as soon as it is read,
+// Manual when consume() says so, for whoever passes it on to somebody slower.
+enum class Windows : std::uint8_t { Automatic, Manual };
+
+struct SessionOptions {
+  std::uint32_t max_streams = 1'000;      // at a time
+  std::size_t max_header_bytes = 16'384;  // of a request: names, values, and 32 for each field
+  std::uint32_t stream_window = 65'535;
+  std::uint32_t connection_window = 1U << 20U;
+  std::size_t max_output = std::size_t{1} << 20U;  // collected before the rest has to wait
+  Windows windows = Windows::Automatic;
+  // Frames that cost us work and bring nothing (streams reset by the client, empty data,
+  // priorities, pings and unknown frames): so many at once, and so many a second. More end the
+  // connection.
+  std::uint32_t nuisance_burst = 1'000;
+  std::uint32_t nuisance_rate = 1'000;
+};
+
+// The HTTP/2 of one connection, without a socket: bytes in, bytes out.
+//
+//   receive()      what the client sent, in any portions; calls on_request() and StreamEvents
+//   take_output()  all that is to be sent by now, in one piece
+//   is_finished()  nothing more can come: close when the output is gone
+//
+// A turn of the event loop is: receive, let those answer who can, take_output, write it. Who
+// answers later calls respond() or resume(), and sees to it that take_output() is called.
+//
+// Bounded: by the options, for each stream and for the connection. What the client sends against
+// the protocol, and floods of acknowledgements, settings, resets and continuations, end the
+// connection with GOAWAY.
+//
+// Thread-safety: none. `respond`, `inform`, `resume`, `consume` and `reset` may be called from
+// within all events; nothing else may. They do nothing for a stream that is gone.
+class ServerSession {
+ public:
+  // `requests` outlives the session, and so do the StreamEvents and BodySources of open streams,
+  // who are not told when the session is destroyed.
+  ServerSession(RequestEvents& requests, const SessionOptions& options);
+  ~ServerSession();
+  ServerSession(const ServerSession&) = delete;
+  ServerSession& operator=(const ServerSession&) = delete;
+
+  // False when the client broke the protocol so that it cannot even be told: close.
+  [[nodiscard]] bool receive(std::string_view bytes, base::Deadline now);
+  // Valid until the next call. Empty when there is nothing to send.
+  [[nodiscard]] std::string_view take_output();
+  [[nodiscard]] bool has_output() const noexcept;
+  [[nodiscard]] bool is_finished() const noexcept;
+  [[nodiscard]] std::size_t open_streams() const noexcept;
+
+  // The whole answer when there is no body; else its head, and `body` is asked for the rest until
+  // it ends or the stream is closed. The first of `head` is ":status". A client that is still
+  // sending its request at the end is told to stop. REQUIRES: once per stream.
+  void respond(StreamId stream, std::span<const Field> head, BodySource* body = nullptr);
+  // An interim answer: 100, 103.
+  void inform(StreamId stream, std::span<const Field> head);
+  // A body that said Later has more now.
+  void resume(StreamId stream);
+  // With Windows::Manual: so many bytes of on_data() are done with.
+  void consume(StreamId stream, std::size_t bytes);
+  // Ends the stream without (the rest of) an answer.
+  void reset(StreamId stream, ErrorCode why);
+
+  // Asks the client whether it is there; whatever it sends then says so.
+  void ping();
+
+  // Says goodbye in two steps (RFC 9113, 6.8): first that no more streams should be opened, and
+  // when the client has seen that, which ones are still answered. Finished when they are.
+  void begin_shutdown();
+  // Says goodbye at once: streams under way are dropped.
+  void terminate(ErrorCode why);
+
+ private:
+  struct Parts;
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace penstock::http2

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+// One request of an HTTP/2 connection and its answer, as those see it who serve them.
+namespace penstock::http2 {
+
+using StreamId = std::int32_t;
+
+// Of RFC 9113, section 7.
+enum class ErrorCode : std::uint32_t {
+  NoError = 0,
+  ProtocolError = 1,
+  InternalError = 2,
+  FlowControlError = 3,
+  RefusedStream = 7,
+  Cancel = 8,
+  EnhanceYourCalm = 11,
+};
+
+// A header field. Names are in lower case. Those of an answer are copied, unless they live forever.
+struct Field {
+  enum class Lives : std::uint8_t { Shortly, Forever };
+
+  std::string_view name;
+  std::string_view value;
+  Lives lives = Lives::Shortly;
+};
+
+// A literal, which costs no copy.
+constexpr Field lasting_field(std::string_view name, std::string_view value) {
+  return {.name = name, .value = value, .lives = Field::Lives::Forever};
+}
+
+// The texts live as long as the call that brings it.
+struct RequestHead {
+  std::string_view method;
+  std::string_view scheme;
+  std::string_view authority;
+  std::string_view path;
+  std::span<const Field> fields;  // without the above; as the client sent them
+  bool too_large = false;         // more than max_header_bytes: some are missing
+  bool ends_stream = false;       // there is no body; on_end() follows
+};
+
+// Hears the rest of a request. Belongs to whoever made it, until on_closed().
+class StreamEvents {
+ public:
+  StreamEvents() = default;
+  StreamEvents(const StreamEvents&) = delete;
+  StreamEvents& operator=(const StreamEvents&) = delete;
+  virtual ~StreamEvents() = default;
+
+  virtual void on_data(std::string_view bytes) = 0;
+  virtual void on_trailers(std::span<const Field> /*fields*/) {}
+  virtual void on_end() = 0;  // the request is complete
+  // The last event, also of streams that ended well (NoError). Not followed by any use of it.
+  virtual void on_closed(ErrorCode why) = 0;
+};
+
+// Hears of new requests.
+class RequestEvents {
+ public:
+  RequestEvents() = default;
+  RequestEvents(const RequestEvents&) = delete;
+  RequestEvents& operator=(const RequestEvents&) = delete;
+  virtual ~RequestEvents() = default;
+
+  // Who hears the rest; null for nobody.
+  virtual StreamEvents* on_request(StreamId stream, const RequestHead& head) = 0;
+};
+
+// The body of an answer, asked for as the client makes room for it.
+class BodySource {
+ public:
+  enum class After : std::uint8_t {
+    More,   // ask again
+    Later,  // ask again after ServerSession::resume()
+    End,
+    Failed,  // the stream is reset
+  };
+  struct Portion {
+    std::size_t size = 0;
+    After after = After::End;
+  };
+
+  BodySource() = default;
+  BodySource(const BodySource&) = delete;
+  BodySource& operator=(const BodySource&) = delete;
+  virtual ~BodySource() = default;
+
+  // Fills the front of `room`, which is not empty.
+  [[nodiscard]] virtual Portion read(std::span<char> room) = 0;
+  // Asked for at the End. The texts are copied before the next call.
+  [[nodiscard]] virtual std::span<const Field> trailers() { return {}; }
+};
+
+}  // namespace penstock::http2

@@ -1,0 +1,19 @@
+-- Sets how long the counters of a name have to live.
+--
+-- KEYS[1]  the integer (count.lua)
+-- KEYS[2]  the decimal
+-- ARGV[1]  milliseconds from now on, above 0
+-- ARGV[2]  1: only those without an end
+-- Returns  how many live so long now
+-- TTL      ARGV[1]
+-- O(1). `now` is not needed.
+local changed = 0
+for i = 1, 2 do
+  local is_endless = redis.call('HEXISTS', KEYS[i], 'p') == 1
+  if redis.call('EXISTS', KEYS[i]) == 1 and (is_endless or ARGV[2] == '0') then
+    redis.call('HDEL', KEYS[i], 'p')
+    redis.call('PEXPIRE', KEYS[i], ARGV[1])
+    changed = changed + 1
+  end
+end
+return changed

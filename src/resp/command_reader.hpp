@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::resp {
+
+// What a client may make us keep.
+struct CommandLimits {
+  std::size_t bytes = std::size_t{1} << 20U;  // of one command, with all that surrounds its words
+  std::size_t words = 1024;
+};
+
+// Reads commands from bytes that arrive in any portions: arrays of strings, as client libraries
+// send them, and lines of words, as people type them. Words are handed out where they lie.
+//
+//     read into room(), commit(); then next() until it wants more
+//
+// Errors are those of Redis. After one the reader is of no more use: the stream has lost its
+// rhythm.
+//
+// Thread-safety: none.
+class CommandReader {
+ public:
+  enum class Progress : std::uint8_t { Ready, WantsMore, Broken };
+
+  explicit CommandReader(CommandLimits limits = {}) noexcept : limits_(limits) {}
+
+  // For commands that have not begun yet.
+  void set_limits(CommandLimits limits) noexcept { limits_ = limits; }
+
+  // Where the next bytes go; never empty. Ends the life of words().
+  [[nodiscard]] std::span<char> room();
+  void commit(std::size_t size) noexcept {
+    end_ += size;
+    last_read_ = size;
+  }
+
+  [[nodiscard]] Progress next();
+  // The command that is ready, with its name; at least one. Until next() or room() is called.
+  [[nodiscard]] std::span<const std::string_view> words() const noexcept { return words_; }
+  // What the client is told when the reader is broken.
+  [[nodiscard]] const std::string& error() const noexcept { return error_; }
+
+  // Whether a command has begun and is not ready.
+  [[nodiscard]] bool is_within_command() const noexcept { return start_ < end_; }
+  [[nodiscard]] std::uint64_t commands() const noexcept { return commands_; }
+  // What an idle client makes us keep.
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+ private:
+  // A word that has arrived, from the start of its command.
+  struct Place {
+    std::size_t offset;
+    std::size_t size;
+  };
+  enum class Stage : std::uint8_t { Nothing, Inline, Length, Bulk };
+  enum class Step : std::uint8_t { Goes, WantsMore, Broken, Ready };
+
+  [[nodiscard]] std::size_t wanted_capacity(std::size_t kept) const;
+  Step begin();
+  Step read_inline();
+  Step read_array_length();
+  Step read_bulk_length();
+  Step read_bulk();
+  Step fail(std::string why);
+  // The bytes of the line at the cursor, which then stands behind it. `longest` without its end.
+  Step take_line(std::size_t longest, const char* too_long, std::string_view& line);
+  void finish();
+
+  CommandLimits limits_;
+  std::unique_ptr<char[]> bytes_{};
+  std::size_t capacity_ = 0;
+  std::size_t start_ = 0;   // of the command that is read
+  std::size_t cursor_ = 0;  // what has been understood
+  std::size_t looked_ = 0;  // how far a line was looked for its end
+  std::size_t end_ = 0;     // of what has arrived
+  Stage stage_ = Stage::Nothing;
+  std::size_t missing_ = 0;    // words of the command
+  std::size_t bulk_size_ = 0;  // of the word that arrives
+  std::vector<Place> places_;
+  std::vector<std::string_view> words_;
+  std::string error_;
+  std::uint64_t commands_ = 0;
+  std::size_t last_read_ = 0;
+};
+
+}  // namespace penstock::resp

@@ -1,0 +1,184 @@
+#include "wire/grpc/call.hpp"
+
+#include "wire/grpc/conversation.hpp"
+
+#include <google/protobuf/message_lite.h>
+
+#include <algorithm>
+
+namespace penstock::wire::grpc {
+namespace {
+
+using http2::Field;
+using http2::lasting_field;
+using Progress = MessageReader::Progress;
+
+constexpr std::array kHead{lasting_field(":status", "200"),
+                           lasting_field("content-type", "application/grpc")};
+constexpr std::array kOkTrailers{lasting_field("grpc-status", "0")};
+
+// What is kept of a buffer for the next call.
+constexpr std::size_t kKept = std::size_t{4} << 10U;
+// Answers that a client asks for and does not read; only streams can collect them.
+constexpr std::size_t kMaxUnread = std::size_t{256} << 10U;
+
+}  // namespace
+
+void Call::begin(http2::StreamId stream, Method method, base::Deadline deadline) {
+  stream_ = stream;
+  method_ = method;
+  deadline_ = deadline;
+  started_ = ended_ = closed_ = false;
+  reader_.begin(conversation_->max_message_bytes());
+  if (out_.capacity() > kKept) out_ = std::string();
+  out_.clear();
+  sent_ = 0;
+  metadata.reset();
+  enter(method == Method::Reflection ? State::Streaming : State::Receiving);
+}
+
+void Call::enter(State state) {
+  conversation_->change(state_, state);
+  state_ = state;
+}
+
+void Call::on_data(std::string_view bytes) {
+  if (ended_) return;
+  reader_.add(bytes);
+  if (state_ == State::Streaming) return stream_messages();
+  if (state_ == State::Receiving && accept_progress(reader_.peek()) &&
+      reader_.peek() == Progress::Message && reader_.has_more()) {
+    end({.code = StatusCode::Unimplemented, .message = "more than one message in a unary call"});
+  }
+}
+
+bool Call::accept_progress(Progress progress) {
+  switch (progress) {
+    case Progress::NeedMore:
+    case Progress::Message: return true;
+    case Progress::TooLarge:
+      end({.code = StatusCode::ResourceExhausted,
+           .message = "a message of " + std::to_string(reader_.size()) + " bytes; the most is " +
+                      std::to_string(conversation_->max_message_bytes())});
+      return false;
+    case Progress::Compressed:
+      end({.code = StatusCode::Unimplemented, .message = "compressed messages are not read"});
+      return false;
+    case Progress::Malformed:
+      end({.code = StatusCode::Internal, .message = "a message starts with an unknown flag"});
+      return false;
+  }
+  return false;
+}
+
+void Call::stream_messages() {
+  while (!ended_ && reader_.peek() == Progress::Message) {
+    conversation_->answer(*this);
+    reader_.pop();
+    if (out_.size() - sent_ > kMaxUnread) {
+      end({.code = StatusCode::ResourceExhausted, .message = "answers are not read"});
+    }
+  }
+  if (!ended_) accept_progress(reader_.peek());
+}
+
+void Call::on_end() {
+  if (ended_) return;
+  if (state_ == State::Streaming) {
+    if (method_ == Method::Reflection) {
+      end(reader_.is_empty() ? Status{} : Status{StatusCode::Internal, "a message is cut short"});
+    }
+    return;
+  }
+  if (state_ != State::Receiving) return;
+  if (reader_.peek() == Progress::Message) {
+    conversation_->answer(*this);
+  } else if (reader_.is_empty()) {
+    end({.code = StatusCode::Unimplemented, .message = "a unary call needs a message"});
+  } else {
+    end({.code = StatusCode::Internal, .message = "a message is cut short"});
+  }
+}
+
+void Call::on_closed(http2::ErrorCode /*why*/) {
+  if (state_ == State::Asking) {
+    closed_ = true;  // heard() gives it back
+    return;
+  }
+  enter(State::Spare);
+  conversation_->recycle(*this);
+}
+
+bool Call::heard() {
+  if (conversation_ == nullptr) {
+    delete this;
+    return false;
+  }
+  if (closed_) {
+    enter(State::Spare);
+    conversation_->recycle(*this);
+    return false;
+  }
+  return true;
+}
+
+void Call::send(const google::protobuf::MessageLite& message) {
+  const std::size_t size = message.ByteSizeLong();
+  if (sent_ == out_.size()) {
+    out_.clear();
+    sent_ = 0;
+  }
+  const std::size_t front = out_.size();
+  out_.resize(front + kPrefix + size);
+  char* const place = out_.data() + front;
+  write_prefix(place, static_cast<std::uint32_t>(size));
+  message.SerializeWithCachedSizesToArray(
+      static_cast<std::uint8_t*>(static_cast<void*>(place + kPrefix)));
+  http2::ServerSession& session = conversation_->session();
+  if (started_) {
+    session.resume(stream_);
+  } else {
+    session.respond(stream_, kHead, this);
+  }
+  started_ = true;
+  conversation_->wake();
+}
+
+void Call::end(const Status& status) {
+  if (ended_) return;
+  ended_ = true;
+  status_ = status;
+  enter(State::Answered);
+  conversation_->count_answer(class_of(status.code));
+  http2::ServerSession& session = conversation_->session();
+  if (started_) {
+    session.resume(stream_);
+  } else {
+    started_ = true;
+    conversation_->refuse(stream_, status);
+  }
+  conversation_->wake();
+}
+
+void Call::expire(base::Deadline now) {
+  if (state_ != State::Receiving || now < deadline_) return;
+  end({.code = StatusCode::DeadlineExceeded, .message = "the request did not arrive in time"});
+}
+
+http2::BodySource::Portion Call::read(std::span<char> room) {
+  const std::size_t size = std::min(room.size(), out_.size() - sent_);
+  std::copy_n(out_.data() + sent_, size, room.data());
+  sent_ += size;
+  if (sent_ < out_.size()) return {.size = size, .after = After::More};
+  return {.size = size, .after = ended_ ? After::End : After::Later};
+}
+
+std::span<const Field> Call::trailers() {
+  if (status_.ok()) return kOkTrailers;
+  status_.message = percent_encoded(status_.message);
+  trailers_ = {lasting_field("grpc-status", digits_of(status_.code)),
+               Field{.name = "grpc-message", .value = status_.message}};
+  return trailers_;
+}
+
+}  // namespace penstock::wire::grpc

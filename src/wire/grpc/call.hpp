@@ -1,0 +1,94 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "http2/stream.hpp"
+#include "wire/grpc/message_reader.hpp"
+#include "wire/grpc/method.hpp"
+#include "wire/grpc/status.hpp"
+
+#include <google/protobuf/struct.pb.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace google::protobuf {
+class MessageLite;
+}
+
+namespace penstock::wire::grpc {
+
+class Conversation;
+
+// One call: reads its messages, and writes the answer as the client makes room for it. Used again
+// for other calls of the same connection.
+//
+// Ownership: the conversation's, but for a call that awaits its answer when the conversation ends:
+// that one is its own until the answer comes.
+class Call final : public http2::StreamEvents, public http2::BodySource {
+ public:
+  enum class State : std::uint8_t {
+    Spare,
+    Receiving,  // the one message that it needs
+    Asking,     // somebody has promised to answer
+    Streaming,  // answers as long as the client or we like
+    Answered,
+  };
+
+  explicit Call(Conversation& conversation) : conversation_(&conversation) {}
+
+  void begin(http2::StreamId stream, Method method, base::Deadline deadline);
+
+  [[nodiscard]] State state() const noexcept { return state_; }
+  [[nodiscard]] Method method() const noexcept { return method_; }
+  [[nodiscard]] base::Deadline deadline() const noexcept { return deadline_; }
+  // The message to be answered; it stays while Asking.
+  [[nodiscard]] std::string_view message() const noexcept { return reader_.message(); }
+
+  // For those who answer at once:
+  void send(const google::protobuf::MessageLite& message);
+  void end(const Status& status);  // the last; does nothing the second time
+
+  // For those who answer more than once.
+  void stream() { enter(State::Streaming); }
+
+  // For those who answer later. The call is theirs until heard(), which says whether anybody still
+  // wants to know: if not, the call is gone.
+  void ask() { enter(State::Asking); }
+  [[nodiscard]] bool heard();
+  void orphan() noexcept { conversation_ = nullptr; }
+  std::unique_ptr<google::protobuf::Struct> metadata{};  // for the answer, if wanted
+
+  // Ends a call whose client has not said all in time.
+  void expire(base::Deadline now);
+
+  void on_data(std::string_view bytes) override;
+  void on_end() override;
+  void on_closed(http2::ErrorCode why) override;
+  [[nodiscard]] Portion read(std::span<char> room) override;
+  [[nodiscard]] std::span<const http2::Field> trailers() override;
+
+ private:
+  void enter(State state);
+  void stream_messages();
+  // Whether what has arrived so far can become what the method needs; else the call has ended.
+  bool accept_progress(MessageReader::Progress progress);
+
+  Conversation* conversation_;  // null when that is gone
+  http2::StreamId stream_ = 0;
+  Method method_{};
+  State state_ = State::Spare;
+  bool started_ = false;  // the answer
+  bool ended_ = false;    // the answer is complete
+  bool closed_ = false;   // while Asking
+  base::Deadline deadline_{};
+  MessageReader reader_;
+  std::string out_;
+  std::size_t sent_ = 0;
+  Status status_{};
+  std::array<http2::Field, 2> trailers_{};
+};
+
+}  // namespace penstock::wire::grpc

@@ -1,0 +1,234 @@
+#include "wire/grpc/connection.hpp"
+
+#include "base/deadline.hpp"
+#include "net/spawn.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace penstock::wire::grpc {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using net::Awaitable;
+using net::kIo;
+using net::Phase;
+using net::Socket;
+using net::Tcp;
+using net::TlsStream;
+
+// Of a client that goes on sending after the last answer: more is not read.
+constexpr std::size_t kLingerReads = 64;
+
+}  // namespace
+
+template <class Stream>
+Connection<Stream>::Connection(std::shared_ptr<ServerCore> core, Stream stream)
+    : core_(std::move(core)),
+      stream_(std::move(stream)),
+      conversation_(core_->surroundings),
+      written_(stream_.get_executor(), base::Deadline::max()) {
+  ++core_->statistics.open;
+}
+
+template <class Stream>
+Connection<Stream>::~Connection() {
+  if (open_) --core_->statistics.open;  // the event loop is gone, and nobody has to be told
+}
+
+template <class Stream>
+void Connection<Stream>::start(Welcome welcome) {
+  conversation_.on_output = [this] { plan_flush(); };
+  if (welcome == Welcome::TooMany) conversation_.refuse_client();
+  enter(Phase::Header);
+  net::spawn(stream_.get_executor(), serve(this->shared_from_this()));
+}
+
+template <class Stream>
+Awaitable<void> Connection<Stream>::serve(std::shared_ptr<Connection> self) {
+  bool goes_on = co_await self->greet();
+  if (self->core_->stopping) self->conversation_.finish();
+  if (goes_on) goes_on = co_await self->flush();
+  while (goes_on && self->open_) {
+    const asio::mutable_buffer buffer = asio::buffer(self->read_buffer_);
+    const auto [failed, size] = co_await self->stream_.async_read_some(buffer, kIo);
+    if (failed || !self->open_) break;
+    self->core_->statistics.bytes_in += size;
+    self->is_greeted_ = true;
+    self->is_probed_ = false;
+    const std::string_view bytes(self->read_buffer_.data(), size);
+    goes_on = self->conversation_.receive(bytes, base::monotonic_now());
+    const bool sent = co_await self->flush();
+    goes_on = goes_on && sent;
+  }
+  if (self->open_ && self->conversation_.is_finished()) co_await self->take_leave();
+  self->cut();
+}
+
+template <class Stream>
+Awaitable<bool> Connection<Stream>::greet() {
+  if constexpr (std::is_same_v<Stream, TlsStream>) {
+    enter(Phase::Handshake);
+    const auto [failed] = co_await stream_.async_handshake(asio::ssl::stream_base::server, kIo);
+    if (failed) ++core_->statistics.handshake_failures;
+    enter(Phase::Header);
+    co_return !failed;
+  }
+  co_return true;
+}
+
+template <class Stream>
+Awaitable<bool> Connection<Stream>::flush() {
+  while (is_writing_ && open_) co_await written_.async_wait(kIo);
+  is_writing_ = true;
+  bool goes_on = open_;
+  while (goes_on) {
+    const std::string_view bytes = conversation_.take_output();
+    if (bytes.empty()) break;
+    const std::size_t written = write_now(bytes);
+    if (written < bytes.size()) goes_on = co_await write_rest(bytes.substr(written));
+  }
+  is_writing_ = false;
+  written_.cancel();
+  if (!open_ || !goes_on || conversation_.is_finished()) co_return false;
+  enter_next();
+  co_return true;
+}
+
+// What the socket takes without waiting: for most answers all, which saves a turn of the event
+// loop.
+template <class Stream>
+std::size_t Connection<Stream>::write_now(std::string_view bytes) {
+  if constexpr (std::is_same_v<Stream, Socket>) {
+    error_code failed;  // will come again when the rest is written
+    const std::size_t written = stream_.write_some(asio::buffer(bytes), failed);
+    core_->statistics.bytes_out += written;
+    return written;
+  }
+  return 0;  // TLS has its own buffers between us and the socket
+}
+
+template <class Stream>
+Awaitable<bool> Connection<Stream>::write_rest(std::string_view bytes) {
+  enter(Phase::Write);
+  while (!bytes.empty() && open_) {
+    const asio::const_buffer buffer = asio::buffer(bytes);
+    const auto [failed, size] = co_await stream_.async_write_some(buffer, kIo);
+    core_->statistics.bytes_out += size;
+    if (failed) co_return false;
+    bytes.remove_prefix(size);
+  }
+  co_return open_;
+}
+
+template <class Stream>
+void Connection<Stream>::plan_flush() {
+  if (is_flush_planned_ || is_writing_ || !open_) return;  // who writes asks for more at the end
+  is_flush_planned_ = true;
+  asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
+    self->is_flush_planned_ = false;
+    if (!self->open_ || self->is_writing_ || self->phase() == Phase::Handshake) return;
+    net::spawn(self->stream_.get_executor(), write_later(self));
+  });
+}
+
+template <class Stream>
+Awaitable<void> Connection<Stream>::write_later(std::shared_ptr<Connection> self) {
+  const bool goes_on = co_await self->flush();
+  if (goes_on || !self->open_) co_return;
+  error_code ignored;  // the reader, who sees that everything is said, has nothing to wait for
+  self->stream_.lowest_layer().cancel(ignored);
+}
+
+// A socket that is closed while bytes of the client are unread, or on their way, takes the answer
+// back. So we say that nothing more will come, and wait a little for the client to go.
+template <class Stream>
+Awaitable<void> Connection<Stream>::take_leave() {
+  enter(Phase::Linger);
+  if constexpr (std::is_same_v<Stream, TlsStream>) {
+    const auto [unfinished] = co_await stream_.async_shutdown(kIo);
+    if (unfinished) co_return;
+  }
+  auto& socket = stream_.lowest_layer();
+  error_code failed;
+  socket.shutdown(Tcp::socket::shutdown_send, failed);
+  for (std::size_t reads = 0; reads < kLingerReads && !failed && open_; ++reads) {
+    const asio::mutable_buffer buffer = asio::buffer(read_buffer_);
+    std::size_t size = 0;
+    if constexpr (std::is_same_v<Stream, Socket>) {
+      std::tie(failed, size) = co_await stream_.async_read_some(buffer, kIo);
+    } else {
+      std::tie(failed, size) = co_await stream_.next_layer().async_read_some(buffer, kIo);
+    }
+    core_->statistics.bytes_in += size;
+  }
+}
+
+template <class Stream>
+void Connection<Stream>::enter(Phase phase) {
+  core_->timeouts.enter(*this, phase, base::monotonic_now());
+}
+
+// The time of a request that is incomplete runs from when the first such arrived.
+template <class Stream>
+void Connection<Stream>::enter_next() {
+  if (!is_greeted_) {
+    if (phase() != Phase::Header) enter(Phase::Header);
+  } else if (conversation_.incomplete() > 0) {
+    if (phase() != Phase::Body) enter(Phase::Body);
+  } else {
+    enter(conversation_.is_idle() ? Phase::Idle : Phase::Answer);
+  }
+}
+
+template <class Stream>
+void Connection<Stream>::expire(Phase phase) {
+  if (phase == Phase::Body) {
+    enter(Phase::Answer);
+    conversation_.expire(base::monotonic_now());
+    if (phase == this->phase()) return;
+    enter_next();
+    return;
+  }
+  if (phase == Phase::Answer && !std::exchange(is_probed_, true)) {
+    enter(Phase::Answer);
+    conversation_.probe();
+    plan_flush();
+    return;
+  }
+  ++core_->statistics.timeouts.at(static_cast<std::size_t>(phase));
+  if (phase == Phase::Idle && !is_writing_) {
+    conversation_.say_goodbye();
+    static_cast<void>(write_now(conversation_.take_output()));  // as much as it takes
+  }
+  cut();
+}
+
+template <class Stream>
+void Connection<Stream>::finish() {
+  if (phase() == Phase::Handshake) return cut();
+  conversation_.finish();
+}
+
+template <class Stream>
+void Connection<Stream>::cut() {
+  if (!open_) return;
+  open_ = false;
+  conversation_.on_output = nullptr;
+  written_.cancel();
+  error_code ignored;  // there is nothing to be done about a socket that does not close
+  stream_.lowest_layer().close(ignored);
+  unlink();
+  core_->leave();
+}
+
+template class Connection<Socket>;
+template class Connection<TlsStream>;
+
+}  // namespace penstock::wire::grpc

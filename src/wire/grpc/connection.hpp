@@ -1,0 +1,68 @@
+#pragma once
+
+#include "net/asio_types.hpp"
+#include "net/connection.hpp"
+#include "wire/grpc/conversation.hpp"
+#include "wire/grpc/server_core.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace penstock::wire::grpc {
+
+enum class Welcome : std::uint8_t { Served, TooMany };
+
+// One client: a socket, and a coroutine that reads for its Conversation. What is to be sent leaves
+// in one write at the end of a turn. Lives as long as the coroutine, and as a write under way.
+// Thread-safety: none.
+template <class Stream>
+class Connection final : public net::AnyConnection,
+                         public std::enable_shared_from_this<Connection<Stream>> {
+ public:
+  Connection(std::shared_ptr<ServerCore> core, Stream stream);
+  ~Connection() override;
+
+  void start(Welcome welcome);
+
+  void expire(net::Phase phase) override;
+  void finish() override;
+  void cut() override;
+
+ private:
+  // `self` is what keeps the connection alive.
+  static net::Awaitable<void> serve(std::shared_ptr<Connection> self);
+  static net::Awaitable<void> write_later(std::shared_ptr<Connection> self);
+  [[nodiscard]] net::Awaitable<bool> greet();
+  // Sends all there is, and waits while the client is slow. Whether the connection goes on.
+  [[nodiscard]] net::Awaitable<bool> flush();
+  [[nodiscard]] net::Awaitable<bool> write_rest(std::string_view bytes);
+  [[nodiscard]] net::Awaitable<void> take_leave();
+
+  [[nodiscard]] std::size_t write_now(std::string_view bytes);
+  // Answers of this turn of the event loop leave together at its end.
+  void plan_flush();
+  void enter(net::Phase phase);
+  void enter_next();
+
+  // What a client sends at a time: the requests of some hundred calls.
+  static constexpr std::size_t kReadBytes = std::size_t{16} << 10U;
+
+  std::shared_ptr<ServerCore> core_;
+  Stream stream_;
+  Conversation conversation_;
+  net::Timer written_;  // never expires: cancelled when the write under way has ended
+  bool open_ = true;
+  bool is_greeted_ = false;  // the client has begun to speak HTTP/2
+  bool is_writing_ = false;
+  bool is_flush_planned_ = false;
+  bool is_probed_ = false;  // asked whether it is there, and has not answered
+  std::array<char, kReadBytes> read_buffer_;
+};
+
+extern template class Connection<net::Socket>;
+extern template class Connection<net::TlsStream>;
+
+}  // namespace penstock::wire::grpc

@@ -1,0 +1,175 @@
+#include "wire/grpc/conversation.hpp"
+
+#include "wire/grpc/health.hpp"
+#include "wire/grpc/reflection.hpp"
+#include "wire/grpc/timeout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace penstock::wire::grpc {
+namespace {
+
+using http2::Field;
+using http2::lasting_field;
+
+// Of one connection at a time: what watches and reflects keeps buffers for as long as it likes.
+constexpr std::size_t kMaxStreaming = 16;
+// A client that wants to wait longer than this for a decision gets it no later.
+constexpr Duration kLongestTimeout = std::chrono::minutes{1};
+
+}  // namespace
+
+struct Conversation::Terms {
+  std::string_view content_type{};
+  std::optional<std::string_view> timeout{};
+};
+
+Conversation::Conversation(Surroundings& surroundings)
+    : surroundings_(surroundings), session_(*this, surroundings.session) {}
+
+Conversation::~Conversation() {
+  for (std::unique_ptr<Call>& call : calls_) {
+    if (call->state() != Call::State::Asking) continue;
+    call->orphan();
+    static_cast<void>(call.release());  // heard() deletes it
+  }
+}
+
+std::size_t Conversation::max_message_bytes() const noexcept {
+  return surroundings_.max_message_bytes;
+}
+
+bool Conversation::receive(std::string_view bytes, base::Deadline now) {
+  now_ = now;
+  receiving_ = true;
+  const bool goes_on = session_.receive(bytes, now);
+  receiving_ = false;
+  return goes_on;
+}
+
+void Conversation::wake() const {
+  if (!receiving_ && on_output) on_output();
+}
+
+void Conversation::count_answer(unsigned first_digit) {
+  ++surroundings_.room.statistics.responses.at(first_digit);
+}
+
+void Conversation::change(Call::State from, Call::State to) noexcept {
+  if (from == Call::State::Receiving) --incomplete_;
+  if (from == Call::State::Streaming) --streaming_;
+  if (to == Call::State::Receiving) ++incomplete_;
+  if (to == Call::State::Streaming) ++streaming_;
+}
+
+Conversation::Terms Conversation::read_terms(const http2::RequestHead& head) {
+  Terms terms;
+  for (const Field& field : head.fields) {
+    if (field.name == "content-type") terms.content_type = field.value;
+    if (field.name == "grpc-timeout") terms.timeout = field.value;
+  }
+  return terms;
+}
+
+http2::StreamEvents* Conversation::on_request(http2::StreamId stream,
+                                              const http2::RequestHead& head) {
+  const Terms terms = read_terms(head);
+  if (!is_grpc(stream, head, terms) || !admits(stream, head, terms)) return nullptr;
+  ++surroundings_.room.statistics.requests;
+  Duration timeout = surroundings_.request_timeout;
+  if (terms.timeout) timeout = std::min(*parse_timeout(*terms.timeout), kLongestTimeout);
+  if (spare_.empty()) spare_.push_back(calls_.emplace_back(std::make_unique<Call>(*this)).get());
+  Call& call = *spare_.back();
+  spare_.pop_back();
+  call.begin(stream, *find_method(head.path), now_ + timeout);
+  return &call;
+}
+
+bool Conversation::is_grpc(http2::StreamId stream, const http2::RequestHead& head,
+                           const Terms& terms) {
+  if (head.too_large) {
+    refuse_http(stream, "431");
+  } else if (head.method != "POST") {
+    refuse_http(stream, "405");
+  } else if (!is_grpc_type(terms.content_type)) {
+    refuse_http(stream, "415");
+  } else {
+    return true;
+  }
+  return false;
+}
+
+bool Conversation::admits(http2::StreamId stream, const http2::RequestHead& head,
+                          const Terms& terms) {
+  const std::optional<Method> method = find_method(head.path);
+  const std::optional<Duration> timeout =
+      terms.timeout ? parse_timeout(*terms.timeout) : surroundings_.request_timeout;
+  Status status;
+  if (!method) {
+    status = {.code = StatusCode::Unimplemented,
+              .message = "there is no method " + std::string(head.path)};
+  } else if (!timeout) {
+    status = {.code = StatusCode::InvalidArgument,
+              .message = "grpc-timeout: " + std::string(*terms.timeout)};
+  } else if (*timeout <= Duration{0}) {
+    status = {.code = StatusCode::DeadlineExceeded, .message = "grpc-timeout is 0"};
+  } else if (!is_unary(*method) && streaming_ >= kMaxStreaming) {
+    status = {.code = StatusCode::ResourceExhausted, .message = "too many streams"};
+  }
+  if (status.ok()) return true;
+  count_answer(class_of(status.code));
+  refuse(stream, status);
+  return false;
+}
+
+void Conversation::refuse_http(http2::StreamId stream, std::string_view status) {
+  count_answer(4);
+  const std::array head{lasting_field(":status", status), lasting_field("content-length", "0"),
+                        lasting_field("allow", "POST")};
+  session_.respond(stream, std::span(head).first(status == "405" ? 3 : 2));
+}
+
+void Conversation::refuse(http2::StreamId stream, const Status& status) {
+  const std::string message = percent_encoded(status.message);
+  const std::array head{lasting_field(":status", "200"),
+                        lasting_field("content-type", "application/grpc"),
+                        lasting_field("grpc-status", digits_of(status.code)),
+                        Field{.name = "grpc-message", .value = message},
+                        lasting_field("grpc-accept-encoding", "identity")};
+  session_.respond(stream, head);
+}
+
+void Conversation::answer(Call& call) {
+  switch (call.method()) {
+    case Method::ShouldRateLimit: return surroundings_.limiter.ask(call);
+    case Method::HealthCheck:
+    case Method::HealthWatch: return answer_health(call);
+    case Method::Reflection: return answer_reflection(call);
+  }
+}
+
+void Conversation::answer_health(Call& call) const {
+  const bool serving = !surroundings_.room.stopping;
+  if (call.method() == Method::HealthCheck) return check_health(call, serving);
+  watch_health(call, serving);
+}
+
+void Conversation::expire(base::Deadline now) {
+  for (const std::unique_ptr<Call>& call : calls_) call->expire(now);
+}
+
+void Conversation::finish() {
+  session_.begin_shutdown();
+  for (const std::unique_ptr<Call>& call : calls_) {
+    if (call->state() != Call::State::Streaming) continue;
+    if (call->method() == Method::HealthWatch) send_not_serving(*call);
+    call->end({.code = StatusCode::Unavailable, .message = "the server stops"});
+  }
+  wake();
+}
+
+}  // namespace penstock::wire::grpc

@@ -1,0 +1,93 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "http2/server_session.hpp"
+#include "net/connection.hpp"
+#include "penstock/time.hpp"
+#include "wire/grpc/call.hpp"
+#include "wire/grpc/rate_limiter.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace penstock::wire::grpc {
+
+// What the connections of a server have in common.
+struct Surroundings {
+  RateLimiter& limiter;
+  net::Room& room;  // its statistics; not serving any more when it is stopping
+  http2::SessionOptions session{};
+  std::size_t max_message_bytes = 0;
+  Duration request_timeout{};  // of a call without grpc-timeout
+};
+
+// Everything a connection does but the I/O: takes calls out of HTTP/2, has them answered, and
+// writes the answers. What comes in one portion is answered in one: calls that the service answers
+// at once are in the output after receive().
+//
+// Thread-safety: none.
+class Conversation final : public http2::RequestEvents {
+ public:
+  // `surroundings` outlives the conversation.
+  explicit Conversation(Surroundings& surroundings);
+  // Calls that await their answer are left to themselves.
+  ~Conversation() override;
+
+  // False when there is no going on.
+  [[nodiscard]] bool receive(std::string_view bytes, base::Deadline now);
+  // Valid until the next call; to be asked for until it is empty.
+  [[nodiscard]] std::string_view take_output() { return session_.take_output(); }
+  [[nodiscard]] bool is_finished() const noexcept { return session_.is_finished(); }
+  [[nodiscard]] bool is_idle() const noexcept { return session_.open_streams() == 0; }
+  // Calls whose request has not arrived completely.
+  [[nodiscard]] std::size_t incomplete() const noexcept { return incomplete_; }
+  void expire(base::Deadline now);
+
+  // No new calls; ends when those under way are answered. Who watches the health hears of it.
+  void finish();
+  // Sends the client away.
+  void refuse_client() { session_.terminate(http2::ErrorCode::EnhanceYourCalm); }
+  void say_goodbye() { session_.terminate(http2::ErrorCode::NoError); }
+  void probe() { session_.ping(); }
+
+  std::function<void()> on_output;  // there is some, and receive() is not running
+
+  http2::StreamEvents* on_request(http2::StreamId stream, const http2::RequestHead& head) override;
+
+  // For calls:
+  [[nodiscard]] http2::ServerSession& session() noexcept { return session_; }
+  [[nodiscard]] std::size_t max_message_bytes() const noexcept;
+  void answer(Call& call);  // its message
+  void change(Call::State from, Call::State to) noexcept;
+  void recycle(Call& call) { spare_.push_back(&call); }
+  void count_answer(unsigned first_digit);
+  void wake() const;
+  void refuse(http2::StreamId stream, const Status& status);
+
+ private:
+  struct Terms;  // what the head of a request says
+
+  [[nodiscard]] static Terms read_terms(const http2::RequestHead& head);
+  // Whether it is a gRPC request at all; else it is answered.
+  [[nodiscard]] bool is_grpc(http2::StreamId stream, const http2::RequestHead& head,
+                             const Terms& terms);
+  // Whether a call may begin; else it is answered.
+  [[nodiscard]] bool admits(http2::StreamId stream, const http2::RequestHead& head,
+                            const Terms& terms);
+  void refuse_http(http2::StreamId stream, std::string_view status);
+  void answer_health(Call& call) const;
+
+  Surroundings& surroundings_;
+  http2::ServerSession session_;
+  std::vector<std::unique_ptr<Call>> calls_;  // as many as there were at a time
+  std::vector<Call*> spare_;
+  base::Deadline now_{};
+  std::size_t incomplete_ = 0;
+  std::size_t streaming_ = 0;
+  bool receiving_ = false;
+};
+
+}  // namespace penstock::wire::grpc

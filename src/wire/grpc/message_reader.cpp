@@ -1,0 +1,56 @@
+#include "wire/grpc/message_reader.hpp"
+
+namespace penstock::wire::grpc {
+namespace {
+
+// What is kept of a buffer for the next call.
+constexpr std::size_t kKept = std::size_t{4} << 10U;
+
+}  // namespace
+
+void MessageReader::begin(std::size_t max_bytes) {
+  if (buffer_.capacity() > kKept) buffer_ = std::string();
+  buffer_.clear();
+  front_ = 0;
+  max_bytes_ = max_bytes;
+}
+
+std::size_t MessageReader::size() const noexcept {
+  std::size_t size = 0;
+  for (std::size_t i = front_ + 1; i < front_ + kPrefix; ++i) {
+    size = size << 8U | static_cast<unsigned char>(buffer_[i]);
+  }
+  return size;
+}
+
+MessageReader::Progress MessageReader::peek() const noexcept {
+  if (is_empty()) return Progress::NeedMore;
+  const auto flag = static_cast<unsigned char>(buffer_[front_]);
+  if (flag > 1) return Progress::Malformed;
+  if (buffer_.size() - front_ < kPrefix) return Progress::NeedMore;
+  if (size() > max_bytes_) return Progress::TooLarge;
+  if (flag == 1) return Progress::Compressed;
+  return buffer_.size() - front_ - kPrefix < size() ? Progress::NeedMore : Progress::Message;
+}
+
+std::string_view MessageReader::message() const noexcept {
+  return std::string_view(buffer_).substr(front_ + kPrefix, size());
+}
+
+void MessageReader::pop() {
+  front_ += kPrefix + size();
+  if (front_ < buffer_.size()) return;
+  buffer_.clear();
+  front_ = 0;
+}
+
+bool MessageReader::has_more() const noexcept { return buffer_.size() - front_ > kPrefix + size(); }
+
+void write_prefix(char* out, std::uint32_t size) noexcept {
+  *out = 0;
+  for (std::size_t i = kPrefix - 1; i > 0; --i, size >>= 8U) {
+    out[i] = static_cast<char>(size & 0xFFU);
+  }
+}
+
+}  // namespace penstock::wire::grpc

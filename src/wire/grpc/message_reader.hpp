@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace penstock::wire::grpc {
+
+// Messages as gRPC puts them into the body of a request: a flag, four bytes of length, the bytes.
+// They come in any portions.
+class MessageReader {
+ public:
+  enum class Progress : std::uint8_t {
+    NeedMore,
+    Message,     // message() has it
+    TooLarge,    // declared size() is more than allowed
+    Compressed,  // which we do not read
+    Malformed,   // the flag is neither 0 nor 1
+  };
+
+  void begin(std::size_t max_bytes);
+  void add(std::string_view bytes) { buffer_.append(bytes); }
+
+  // What stands at the front; the same until pop(). Everything but NeedMore and Message is final.
+  [[nodiscard]] Progress peek() const noexcept;
+  [[nodiscard]] std::string_view message() const noexcept;
+  [[nodiscard]] std::size_t size() const noexcept;
+  // Done with this message. REQUIRES: peek() says Message.
+  void pop();
+
+  // Nothing is left, not even a part.
+  [[nodiscard]] bool is_empty() const noexcept { return front_ == buffer_.size(); }
+  // Something follows the message at the front.
+  [[nodiscard]] bool has_more() const noexcept;
+
+ private:
+  std::string buffer_;
+  std::size_t front_ = 0;
+  std::size_t max_bytes_ = 0;
+};
+
+inline constexpr std::size_t kPrefix = 5;
+
+// Writes the prefix of a message of this size. REQUIRES: five bytes of room.
+void write_prefix(char* out, std::uint32_t size) noexcept;
+
+}  // namespace penstock::wire::grpc

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace penstock::wire::grpc {
+
+// What can be called.
+enum class Method : std::uint8_t { ShouldRateLimit, HealthCheck, HealthWatch, Reflection };
+
+// By the path of the request.
+[[nodiscard]] std::optional<Method> find_method(std::string_view path) noexcept;
+
+// One message comes, and one answer goes: the others are streams.
+[[nodiscard]] constexpr bool is_unary(Method method) noexcept {
+  return method == Method::ShouldRateLimit || method == Method::HealthCheck;
+}
+
+// "application/grpc", and what means the same.
+[[nodiscard]] bool is_grpc_type(std::string_view content_type) noexcept;
+
+}  // namespace penstock::wire::grpc

@@ -1,0 +1,60 @@
+#include "wire/grpc/rate_limiter.hpp"
+
+#include "wire/grpc/call.hpp"
+#include "wire/http/envoy_status.hpp"
+
+#include <memory>
+
+namespace penstock::wire::grpc {
+namespace {
+
+// Messages grow to the largest that they have held; beyond this they start afresh.
+constexpr std::size_t kKeptBytes = std::size_t{16} << 10U;
+
+Status parse(const Call& call, RateLimitRequest& message, rules::Request& request) {
+  const std::string_view bytes = call.message();
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return {.code = StatusCode::Internal, .message = "cannot read RateLimitRequest"};
+  }
+  return read_request(message, request);
+}
+
+}  // namespace
+
+RateLimiter::RateLimiter(service::Service& service, const RateLimiterOptions& options)
+    : service_(service), writer_(options.headers), dynamic_metadata_(options.dynamic_metadata) {}
+
+void RateLimiter::ask(Call& call) {
+  const Status read = parse(call, message_, request_);
+  if (!read.ok()) return call.end(read);
+  request_of_ = &call;
+  if (dynamic_metadata_) {
+    call.metadata = std::make_unique<google::protobuf::Struct>();
+    write_metadata(message_, *call.metadata);
+  }
+  const std::size_t bytes = call.message().size();
+  call.ask();
+  service_.decide(request_, call.deadline(), [this, &call](const service::Answer& said) {
+    if (call.heard()) answer(call, said);
+  });
+  request_of_ = nullptr;
+  if (bytes <= kKeptBytes) return;
+  message_ = RateLimitRequest();
+  request_ = {};
+}
+
+void RateLimiter::answer(Call& call, const service::Answer& answer) {
+  // Not in message_: it may be that of a call which is being asked for.
+  RateLimitRequest message;
+  rules::Request again;
+  const rules::Request* request = request_of_ == &call ? &request_ : nullptr;
+  if (request == nullptr && http::shares_counts(answer) && parse(call, message, again).ok()) {
+    request = &again;
+  }
+  RateLimitResponse& response = writer_.write(answer, request);
+  if (call.metadata != nullptr) response.mutable_dynamic_metadata()->Swap(call.metadata.get());
+  call.send(response);
+  call.end({});
+}
+
+}  // namespace penstock::wire::grpc

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "rules/request.hpp"
+#include "rules/settings.hpp"
+#include "service/service.hpp"
+#include "wire/grpc/rate_limit_messages.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace penstock::wire::grpc {
+
+class Call;
+
+struct RateLimiterOptions {
+  std::vector<rules::HeaderDraft> headers{};  // empty for none
+  bool dynamic_metadata = false;
+};
+
+// ShouldRateLimit: has the service decide. One for all connections of an event loop: messages keep
+// their buffers from call to call, whosever it is.
+//
+// Thread-safety: none.
+class RateLimiter {
+ public:
+  // `service` outlives the limiter, or is not asked any more.
+  RateLimiter(service::Service& service, const RateLimiterOptions& options);
+
+  // Answers, perhaps before it returns.
+  void ask(Call& call);
+
+ private:
+  void answer(Call& call, const service::Answer& answer);
+
+  service::Service& service_;
+  ResponseWriter writer_;
+  bool dynamic_metadata_;
+  RateLimitRequest message_;
+  rules::Request request_{};          // its texts are those of message_
+  const Call* request_of_ = nullptr;  // whose they are, while the service is being asked
+};
+
+}  // namespace penstock::wire::grpc

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "net/door.hpp"
+#include "net/reception.hpp"
+#include "penstock/result.hpp"
+#include "penstock/time.hpp"
+#include "rules/settings.hpp"
+#include "service/service.hpp"
+#include "wire/grpc/server_core.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace penstock::wire::grpc {
+
+struct ServerOptions {
+  rules::GrpcSettings grpc{};                 // `listen` is for others
+  std::vector<rules::HeaderDraft> headers{};  // for `grpc.headers`
+  Duration handshake_timeout = std::chrono::seconds{10};
+  Duration preface_timeout = std::chrono::seconds{10};  // for the first bytes of HTTP/2
+  Duration request_timeout = std::chrono::seconds{1};   // of a call without grpc-timeout
+  Duration write_timeout = std::chrono::seconds{10};    // for a client to take what it asked for
+  Duration linger = std::chrono::seconds{2};            // for a client to take its last answer
+  Duration tick = std::chrono::milliseconds{100};       // how often time limits are looked at
+};
+
+// Envoy's rate limit service over gRPC, for one event loop: HTTP/2 with prior knowledge, or over
+// TLS. Health and reflection besides. Each worker has its own, on the same addresses.
+//
+// max_connections is per server: one more is told GOAWAY. Stopping: health is NOT_SERVING at once,
+// connections say GOAWAY, calls under way are answered.
+// Thread-safety: none; everything happens on the event loop, which one thread runs. The service and
+// the event loop outlive the server; the server may go while answers are awaited.
+class Server final : public net::Door {
+ public:
+  Server(boost::asio::io_context& loop, service::Service& service, const ServerOptions& options);
+
+  [[nodiscard]] Result<void> reload_tls() override { return reception_.reload_tls(); }
+  [[nodiscard]] Result<std::vector<rules::Address>> listen(
+      const std::vector<rules::Address>& addresses, net::Sharing sharing) override {
+    return reception_.listen(addresses, sharing);
+  }
+  void stop(Duration grace, std::function<void()> stopped) override {
+    reception_.stop(grace, std::move(stopped));
+  }
+  [[nodiscard]] const net::Statistics& statistics() const noexcept override {
+    return core_->statistics;
+  }
+
+ private:
+  std::shared_ptr<ServerCore> core_;
+  net::Reception reception_;
+};
+
+}  // namespace penstock::wire::grpc

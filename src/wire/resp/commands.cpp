@@ -1,0 +1,117 @@
+#include "wire/resp/commands.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace penstock::wire::resp {
+namespace {
+
+constexpr std::size_t kAny = SIZE_MAX;
+using Kind = Command::Kind;
+
+// In the order of their names.
+constexpr std::array kCommands{
+    Command{"auth", 2, 3, auth, Kind::Connection, false, true},
+    Command{"cl.throttle", 1, kAny, cl_throttle, Kind::Write,
+            true},  // has its own words for misuse
+    Command{"client", 2, kAny, client, Kind::Connection},
+    Command{"command", 1, kAny, command, Kind::Connection},
+    Command{"decr", 2, 2, decr, Kind::Write, true},
+    Command{"decrby", 3, 3, decrby, Kind::Write, true},
+    Command{"del", 2, kAny, del, Kind::Write, true},
+    Command{"echo", 2, 2, echo, Kind::Connection},
+    Command{"exists", 2, kAny, exists, Kind::Read, true},
+    Command{"expire", 3, 4, expire, Kind::Write, true},
+    Command{"get", 2, 2, get, Kind::Read, true},
+    Command{"hello", 1, kAny, hello, Kind::Connection, false, true},
+    Command{"incr", 2, 2, incr, Kind::Write, true},
+    Command{"incrby", 3, 3, incrby, Kind::Write, true},
+    Command{"incrbyfloat", 3, 3, incrbyfloat, Kind::Write, true},
+    Command{"info", 1, kAny, info, Kind::Connection},
+    Command{"penstock.check", 2, kAny, penstock_check, Kind::Write},
+    Command{"pexpire", 3, 4, pexpire, Kind::Write, true},
+    Command{"ping", 1, 2, ping, Kind::Connection},
+    Command{"pttl", 2, 2, pttl, Kind::Read, true},
+    Command{"quit", 1, kAny, quit, Kind::Connection, false, true},
+    Command{"reset", 1, 1, reset, Kind::Connection, false, true},
+    Command{"select", 2, 2, select, Kind::Connection},
+    Command{"throttle", 5, 6, throttle, Kind::Write, true},
+    Command{"ttl", 2, 2, ttl, Kind::Read, true},
+};
+static_assert(std::is_sorted(kCommands.begin(), kCommands.end(),
+                             [](const Command& a, const Command& b) { return a.name < b.name; }));
+
+constexpr std::size_t kLongestName = 16;
+
+char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// As Redis does: 128 bytes of the command, and of its arguments.
+void refuse_unknown(const Exchange& exchange) {
+  constexpr std::size_t kShown = 128;
+  std::string text = "ERR unknown command '";
+  text += exchange.word(0).substr(0, kShown);
+  text += "', with args beginning with: ";
+  const std::size_t most = text.size() + kShown;
+  for (std::size_t i = 1; i < exchange.size() && text.size() < most; ++i) {
+    text += '\'';
+    text += exchange.word(i).substr(0, most - text.size());
+    text += "' ";
+  }
+  exchange.refuse(text);
+}
+
+}  // namespace
+
+std::span<const Command> all_commands() { return kCommands; }
+
+const Command* find_command(std::string_view name) {
+  if (name.empty() || name.size() > kLongestName) return nullptr;
+  std::array<char, kLongestName> lowered;
+  std::transform(name.begin(), name.end(), lowered.begin(), small);
+  const std::string_view wanted(lowered.data(), name.size());
+  for (const Command& each : kCommands) {
+    if (each.name.size() == wanted.size() && each.name.front() == wanted.front() &&
+        each.name == wanted) {
+      return &each;
+    }
+  }
+  return nullptr;
+}
+
+void run_command(const Exchange& exchange) {
+  const Command* const found = find_command(exchange.word(0));
+  if (found == nullptr) return refuse_unknown(exchange);
+  if (!exchange.session().is_known && !found->for_strangers) {
+    return exchange.refuse("NOAUTH Authentication required.");
+  }
+  if (exchange.size() < found->least || exchange.size() > found->most) {
+    return exchange.refuse(wrong_arity(found->name));
+  }
+  found->run(exchange);
+}
+
+bool is_word(std::string_view text, std::string_view wanted) {
+  return std::equal(text.begin(), text.end(), wanted.begin(), wanted.end(),
+                    [](char a, char b) { return small(a) == b; });
+}
+
+std::string in_small(std::string_view text) {
+  std::string lowered(text);
+  std::transform(lowered.begin(), lowered.end(), lowered.begin(), small);
+  return lowered;
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [read, failure] = std::from_chars(text.data(), end, number);
+  if (failure != std::errc{} || read != end) return std::nullopt;
+  return number;
+}
+
+std::string wrong_arity(std::string_view command) {
+  return "ERR wrong number of arguments for '" + std::string(command) + "' command";
+}
+
+}  // namespace penstock::wire::resp

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "net/asio_types.hpp"
+#include "net/connection.hpp"
+#include "wire/resp/conversation.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace penstock::wire::resp {
+
+// What a server shares with its connections. They keep it alive; the service they do not, and do
+// not ask it once the server is gone.
+struct ServerCore : net::Room {
+  ServerCore(net::Timeouts::Durations limits_of_time, service::Service& service, Terms terms)
+      : Room(limits_of_time),
+        surroundings{.service = service, .statistics = statistics, .terms = std::move(terms)} {}
+
+  Surroundings surroundings;
+};
+
+// One client: a socket, a coroutine that reads what its Conversation wants, and one that writes
+// while the socket does not take everything at once. Replies leave when a read has been worked off,
+// and when answers of the store have come: all of them in one write. Lives as long as its
+// coroutines. Thread-safety: none.
+template <class Stream>
+class Connection final : public net::AnyConnection,
+                         public std::enable_shared_from_this<Connection<Stream>> {
+ public:
+  Connection(std::shared_ptr<ServerCore> core, Stream stream, net::Peer peer);
+  ~Connection() override;
+
+  // Starts to serve. `refusal`, if any, is all that the client will hear.
+  void start(std::string_view refusal);
+
+  void expire(net::Phase phase) override;
+  void finish() override;
+  void cut() override;
+
+ private:
+  using Step = Conversation::Step;
+
+  // `self` is what keeps the connection alive.
+  static net::Awaitable<void> serve(std::shared_ptr<Connection> self);
+  static net::Awaitable<void> write_rest(std::shared_ptr<Connection> self);
+  [[nodiscard]] net::Awaitable<bool> greet();
+  [[nodiscard]] net::Awaitable<bool> read();
+  [[nodiscard]] net::Awaitable<void> take_leave();
+
+  // Sends what there is, as far as nothing is being sent.
+  void flush();
+  [[nodiscard]] std::size_t write_now(std::string_view bytes);
+  void on_answer();
+  void enter(net::Phase phase);
+  void enter_reading();
+
+  std::shared_ptr<ServerCore> core_;
+  Stream stream_;
+  std::shared_ptr<Conversation> conversation_;
+  net::Timer changed_;       // never expires: cancelled when there is something new to look at
+  std::string_view unsent_;  // of the output that was taken
+  std::uint64_t command_of_phase_ = 0;
+  bool writing_ = false;  // write_rest() is at work
+  bool flush_posted_ = false;
+  bool open_ = true;
+};
+
+extern template class Connection<net::Socket>;
+extern template class Connection<net::TlsStream>;
+
+}  // namespace penstock::wire::resp

@@ -1,0 +1,95 @@
+#include "wire/resp/conversation.hpp"
+
+#include "wire/resp/commands.hpp"
+#include "wire/resp/exchange.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace penstock::wire::resp {
+namespace {
+
+using Progress = penstock::resp::CommandReader::Progress;
+
+// Replies that wait to be sent; then reading stops until the client has taken them.
+constexpr std::size_t kMostUnsent = std::size_t{64} << 10U;
+// What is kept of a buffer for the next replies.
+constexpr std::size_t kKept = std::size_t{16} << 10U;
+// What somebody who has not said who they are can make us keep.
+constexpr penstock::resp::CommandLimits kForStrangers{.bytes = std::size_t{16} << 10U, .words = 16};
+
+}  // namespace
+
+Conversation::Conversation(Surroundings& surroundings, std::string peer)
+    : surroundings_(surroundings) {
+  session_.id = ++surroundings.last_client;
+  session_.peer = std::move(peer);
+  set_known(surroundings.terms.password.empty());
+}
+
+void Conversation::set_known(bool is_known) {
+  session_.is_known = is_known;
+  const penstock::resp::CommandLimits& limits = surroundings_.terms.limits;
+  reader_.set_limits(
+      is_known ? limits
+               : penstock::resp::CommandLimits{.bytes = std::min(limits.bytes, kForStrangers.bytes),
+                                               .words = kForStrangers.words});
+}
+
+Conversation::Step Conversation::advance() {
+  advancing_ = true;
+  Step step = Step::Pause;
+  while (!closing_ && queue_.ready().size() < kMostUnsent &&
+         queue_.missing() < surroundings_.terms.most_under_way) {
+    const Progress progress = reader_.next();
+    if (progress == Progress::Ready) {
+      run();
+    } else if (progress == Progress::Broken) {
+      refuse("ERR " + reader_.error());
+    } else if (finishing_ && !reader_.is_within_command()) {
+      closing_ = true;
+    } else {
+      step = Step::Read;
+      break;
+    }
+  }
+  advancing_ = false;
+  return closing_ ? Step::Close : step;
+}
+
+void Conversation::run() {
+  ++surroundings_.statistics.requests;
+  run_command(Exchange(*this, reader_.words()));
+}
+
+std::string_view Conversation::take_output() {
+  if (sending_.capacity() > kKept) sending_ = std::string();
+  sending_.clear();
+  std::swap(queue_.ready(), sending_);
+  return sending_;
+}
+
+void Conversation::refuse(std::string_view error) {
+  count_mistake();
+  penstock::resp::ReplyWriter(queue_.end(), session_.version).error(error);
+  closing_ = true;
+}
+
+void Conversation::abandon() noexcept {
+  abandoned_ = true;
+  on_answer = nullptr;
+}
+
+void Later::fail(const Error& error) const {
+  conversation_->answer(ticket_, [&](std::string& out) {
+    const bool is_mistake =
+        error.code == ErrorCode::InvalidInput || error.code == ErrorCode::Overflow;
+    ++conversation_->surroundings().statistics.responses[is_mistake ? 4 : 5];
+    std::string text = is_mistake ? "ERR " : "ERR store unavailable: ";
+    if (error.code == ErrorCode::Overflow) text += "increment or decrement would overflow: ";
+    if (error.code == ErrorCode::CapacityExhausted) text = "ERR ";
+    ReplyWriter(out, version_).error(text + error.detail);
+  });
+}
+
+}  // namespace penstock::wire::resp

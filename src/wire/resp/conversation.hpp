@@ -1,0 +1,94 @@
+#pragma once
+
+#include "resp/command_reader.hpp"
+#include "resp/reply_writer.hpp"
+#include "wire/resp/reply_queue.hpp"
+#include "wire/resp/surroundings.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace penstock::wire::resp {
+
+// What a client has said about itself.
+struct Session {
+  std::uint64_t id = 0;
+  std::string peer{};
+  penstock::resp::Version version = penstock::resp::Version::Two;
+  bool is_known = false;  // may do more than AUTH, HELLO and QUIT
+  std::string name{};
+  std::string library{};
+};
+
+// Everything a connection does but the I/O: reads commands, runs them, keeps their replies in
+// order. All commands that have arrived are begun before the first answer of the store is awaited,
+// so that they reach it together. advance() says what to do about reading:
+//
+//   Read   fill reader().room(), commit(), and advance() again
+//   Pause  enough is under way or unsent; advance() again after on_answer or when all was sent
+//   Close  nothing more is read: send what there is, until is_done()
+//
+// Output may be there at any time. Ownership: shared with the answers that are awaited.
+// Thread-safety: none.
+class Conversation : public std::enable_shared_from_this<Conversation> {
+ public:
+  enum class Step : std::uint8_t { Read, Pause, Close };
+
+  // `surroundings` outlives the conversation, or its end as abandon() tells it.
+  Conversation(Surroundings& surroundings, std::string peer);
+
+  [[nodiscard]] Step advance();
+  [[nodiscard]] penstock::resp::CommandReader& reader() noexcept { return reader_; }
+
+  [[nodiscard]] bool has_output() const noexcept { return !queue_.ready().empty(); }
+  // Valid until the next take_output(). REQUIRES: what was taken before is sent.
+  [[nodiscard]] std::string_view take_output();
+  [[nodiscard]] bool awaits_answers() const noexcept { return queue_.missing() > 0; }
+  // Nothing more will come.
+  [[nodiscard]] bool is_done() const noexcept {
+    return closing_ && !has_output() && !awaits_answers();
+  }
+
+  // Says this, and ends.
+  void refuse(std::string_view error);
+  // Ends after the commands that are under way.
+  void finish() noexcept { finishing_ = true; }
+  // Nobody is there to answer to: late answers go nowhere.
+  void abandon() noexcept;
+
+  std::function<void()> on_answer;  // when one came that was awaited
+
+  // For commands:
+  [[nodiscard]] Session& session() noexcept { return session_; }
+  [[nodiscard]] Surroundings& surroundings() noexcept { return surroundings_; }
+  [[nodiscard]] ReplyQueue& queue() noexcept { return queue_; }
+  // The client has shown who it is, or is a stranger again.
+  void set_known(bool is_known);
+  void close_after_reply() noexcept { closing_ = true; }
+  void count_mistake() noexcept { ++surroundings_.statistics.responses[4]; }
+  // An answer of the store has come.
+  template <class Write>
+  void answer(ReplyQueue::Ticket ticket, const Write& write) {
+    if (abandoned_) return;
+    queue_.fill(ticket, write);
+    if (!advancing_ && on_answer) on_answer();
+  }
+
+ private:
+  void run();
+
+  Surroundings& surroundings_;
+  Session session_;
+  penstock::resp::CommandReader reader_;
+  ReplyQueue queue_;
+  std::string sending_;
+  bool advancing_ = false;
+  bool closing_ = false;
+  bool finishing_ = false;
+  bool abandoned_ = false;
+};
+
+}  // namespace penstock::wire::resp

@@ -1,0 +1,86 @@
+#include "wire/resp/server.hpp"
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/basic_resolver.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace penstock::wire::resp {
+namespace {
+
+using boost::system::error_code;
+using net::Phase;
+
+constexpr std::string_view kTooMany = "ERR max number of clients reached";
+
+net::Timeouts::Durations limits_of(const ServerOptions& options) {
+  net::Timeouts::Durations limits;
+  limits.fill(std::chrono::steady_clock::duration::max());
+  const auto set = [&limits](Phase phase, Duration limit) {
+    limits.at(static_cast<std::size_t>(phase)) = std::min(limit, Duration{std::chrono::hours{24}});
+  };
+  set(Phase::Handshake, options.handshake_timeout);
+  set(Phase::Idle, options.resp.idle_timeout);
+  set(Phase::Header, options.command_timeout);
+  set(Phase::Write, options.write_timeout);
+  set(Phase::Linger, options.linger);
+  return limits;
+}
+
+Terms terms_of(const ServerOptions& options) {
+  return {.limits = {.bytes = options.resp.max_request_bytes},
+          .password = options.resp.password,
+          .version = options.version,
+          .request_timeout = options.request_timeout};
+}
+
+void admit(const std::shared_ptr<ServerCore>& core, net::Reception::Arrival arrival) {
+  if (arrival.tls == nullptr) {
+    std::make_shared<Connection<net::Socket>>(core, std::move(arrival.socket),
+                                              std::move(arrival.peer))
+        ->start(arrival.too_many ? kTooMany : std::string_view{});
+  } else {
+    std::make_shared<Connection<net::TlsStream>>(
+        core, net::TlsStream(std::move(arrival.socket), *arrival.tls), std::move(arrival.peer))
+        ->start({});
+  }
+}
+
+// Whether all that this name stands for is this machine. A name that stands for nothing is told by
+// whoever tries to listen on it.
+bool is_loopback(boost::asio::io_context& loop, const rules::Address& address) {
+  error_code failed;
+  const auto numeric = boost::asio::ip::make_address(address.host, failed);
+  if (!failed) return numeric.is_loopback();
+  boost::asio::ip::basic_resolver<net::Tcp, net::Executor> resolver(loop.get_executor());
+  const auto found = resolver.resolve(address.host, std::to_string(address.port), failed);
+  return std::all_of(found.begin(), found.end(),
+                     [](const auto& entry) { return entry.endpoint().address().is_loopback(); });
+}
+
+}  // namespace
+
+Server::Server(boost::asio::io_context& loop, service::Service& service, ServerOptions options)
+    : loop_(loop),
+      core_(std::make_shared<ServerCore>(limits_of(options), service, terms_of(options))),
+      reception_(
+          loop, core_,
+          {.max_connections = options.resp.max_connections,
+           .tls = options.resp.tls,
+           .protocols = {},
+           .tick = options.tick},
+          [core = core_](net::Reception::Arrival arrival) { admit(core, std::move(arrival)); }) {}
+
+Result<std::vector<rules::Address>> Server::listen(const std::vector<rules::Address>& addresses,
+                                                   net::Sharing sharing) {
+  for (const rules::Address& address : addresses) {
+    if (!core_->surroundings.terms.password.empty() || is_loopback(loop_, address)) continue;
+    return Error{ErrorCode::Misconfigured,
+                 "resp.listen " + address.host + ":" + std::to_string(address.port) +
+                     ": other machines can connect, and the configuration has no resp.password"};
+  }
+  return reception_.listen(addresses, sharing);
+}
+
+}  // namespace penstock::wire::resp

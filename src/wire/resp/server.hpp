@@ -1,0 +1,60 @@
+#pragma once
+
+#include "net/door.hpp"
+#include "net/reception.hpp"
+#include "penstock/result.hpp"
+#include "penstock/time.hpp"
+#include "rules/settings.hpp"
+#include "service/service.hpp"
+#include "wire/resp/connection.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace penstock::wire::resp {
+
+struct ServerOptions {
+  rules::RespSettings resp{};  // `listen` is for others
+  std::string version{};       // of the program
+  Duration handshake_timeout = std::chrono::seconds{10};
+  Duration command_timeout = std::chrono::seconds{30};  // from the first byte of one to its last
+  Duration write_timeout = std::chrono::seconds{10};
+  Duration request_timeout = std::chrono::seconds{1};  // what the store gets as its deadline
+  Duration linger = std::chrono::seconds{2};           // for a client to take its last reply
+  Duration tick = std::chrono::milliseconds{100};      // how often time limits are looked at
+};
+
+// The server of one event loop for clients of Redis: RESP2, RESP3 and lines that people type;
+// pipelining, TLS, limits on everything a client can make us hold or wait for. Each worker has its
+// own, on the same addresses.
+//
+// A connection holds 4 to 16 KB, and while it sends one a whole command.
+// Thread-safety: none; everything happens on the event loop, which one thread runs. The service and
+// the event loop outlive the server; the server may go while answers are awaited.
+class Server final : public net::Door {
+ public:
+  Server(boost::asio::io_context& loop, service::Service& service, ServerOptions options);
+
+  [[nodiscard]] Result<void> reload_tls() override { return reception_.reload_tls(); }
+  // Misconfigured when other machines could connect, and there is no password.
+  [[nodiscard]] Result<std::vector<rules::Address>> listen(
+      const std::vector<rules::Address>& addresses, net::Sharing sharing) override;
+  void stop(Duration grace, std::function<void()> stopped) override {
+    reception_.stop(grace, std::move(stopped));
+  }
+  [[nodiscard]] const net::Statistics& statistics() const noexcept override {
+    return core_->statistics;
+  }
+
+ private:
+  boost::asio::io_context& loop_;
+  std::shared_ptr<ServerCore> core_;
+  net::Reception reception_;
+};
+
+}  // namespace penstock::wire::resp

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "net/statistics.hpp"
+#include "penstock/time.hpp"
+#include "resp/command_reader.hpp"
+#include "service/service.hpp"
+#include "wire/resp/throttle.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace penstock::wire::resp {
+
+// What holds for every client of a server.
+struct Terms {
+  penstock::resp::CommandLimits limits{};
+  std::string password{};  // empty: nobody is asked for one
+  std::string version{};   // of the program, for HELLO and INFO
+  Duration request_timeout = std::chrono::seconds{1};
+  std::size_t most_under_way = 1000;  // commands of one connection that wait for the store
+};
+
+// What the connections of a server have in common.
+struct Surroundings {
+  service::Service& service;
+  net::Statistics& statistics;
+  Terms terms{};
+  QuotaCache quotas{};
+  std::uint64_t last_client = 0;  // clients are numbered
+};
+
+}  // namespace penstock::wire::resp

@@ -1,0 +1,100 @@
+"""The daemon looks for keys in Redis that never expire, by itself."""
+
+import unittest
+
+from daemon import Daemon, eventually
+from redis_server import RedisServer
+
+NOTE = "penstock:1:a:{audit}"
+ORPHANS = "penstock_orphan_keys"
+CHECK = {"domain": "api", "attributes": {"user": "7"}}
+
+
+def configuration(server, more=""):
+    return (
+        "store: {url: '%s', timeout: 1s, audit_every: 1s%s}\n" % (server.url, more)
+        + "domains: {api: {rules: [{name: a, key: [user], limit: 5/day}]}}\n"
+    )
+
+
+class OrphansTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = RedisServer()
+        cls.addClassCleanup(cls.server.close)
+
+    def setUp(self):
+        self.server.call("FLUSHALL")
+        self.server.call("CONFIG", "RESETSTAT")
+
+    def shows(self, daemon, number):
+        return eventually(lambda: daemon.metric(ORPHANS) == number)
+
+    def walks(self):
+        return "cmdstat_scan" in self.server.call("INFO", "commandstats")
+
+    def test_keys_that_never_expire_are_counted_and_told(self):
+        with Daemon(configuration(self.server)) as daemon:
+            self.assertEqual(daemon.ask("POST", "/v1/check", CHECK).status, 200)
+            self.assertTrue(eventually(lambda: self.server.call("GET", NOTE) == "found 0"))
+            self.assertEqual(daemon.metric(ORPHANS), 0)
+            self.assertEqual(self.server.call("PERSIST", "penstock:1:l:{user=7}:api/a"), 1)
+            self.server.call("LPUSH", "penstock:1:l:{list}", "x")  # of no TTL and a wrong type: once
+            self.server.call("SET", "of-somebody-else", "x")
+            self.assertTrue(self.shows(daemon, 2))
+            daemon.wait_for_output("never expire")
+            self.server.call("DEL", "penstock:1:l:{user=7}:api/a", "penstock:1:l:{list}")
+            self.assertTrue(self.shows(daemon, 0))
+
+    def test_every_key_of_the_audit_itself_expires(self):
+        with Daemon(configuration(self.server)):
+            self.assertTrue(eventually(lambda: self.server.call("GET", NOTE) == "found 0"))
+            self.assertGreater(self.server.call("PTTL", NOTE), 0)
+
+    def test_what_another_node_found_is_shown_without_a_walk(self):
+        self.server.call("SET", NOTE, "found 7", "PX", 600_000)
+        with Daemon(configuration(self.server)) as daemon:
+            self.assertTrue(self.shows(daemon, 7))
+            self.assertFalse(self.walks())
+
+    def test_nobody_walks_while_another_node_does(self):
+        self.server.call("SET", "penstock:1:l:{a}", "x")
+        self.server.call("SET", NOTE, "auditing another", "PX", 600_000)
+        gets = lambda: "cmdstat_get:calls=" in self.server.call("INFO", "commandstats")
+        with Daemon(configuration(self.server)) as daemon:
+            self.assertTrue(eventually(gets))
+            self.assertFalse(self.walks())
+            self.server.call("DEL", NOTE)  # it ended, and left nothing
+            self.assertTrue(self.shows(daemon, 1))
+
+    def test_off_means_never(self):
+        text = configuration(self.server).replace("audit_every: 1s", "audit_every: off")
+        with Daemon(text) as daemon, Daemon(configuration(self.server, ", key_prefix: b")) as other:
+            self.server.call("SET", "b:1:l:{a}", "x")
+            self.server.call("SET", "penstock:1:l:{a}", "x")
+            self.assertTrue(self.shows(other, 1))  # so there was time enough
+            self.assertEqual(daemon.metric(ORPHANS), 0)
+            self.assertIsNone(self.server.call("GET", NOTE))
+
+    def test_a_user_who_may_not_scan_is_told_and_served(self):
+        self.server.call("ACL", "SETUSER", "small", "on", ">x", "~*", "+@all", "-scan")
+        self.addCleanup(self.server.call, "ACL", "DELUSER", "small")
+        text = configuration(self.server).replace("redis://", "redis://small:x@")
+        with Daemon(text) as daemon:
+            daemon.wait_for_output("the store could not be audited")
+            self.assertEqual(daemon.ask("POST", "/v1/check", CHECK).status, 200)
+
+    def test_an_end_does_not_wait_for_a_long_audit(self):
+        many = "for i = 1, 20000 do redis.call('SET', 'penstock:1:l:{' .. i .. '}', 'x') end"
+        self.server.call("EVAL", many, 0)
+        daemon = Daemon(configuration(self.server))
+        try:
+            self.assertTrue(eventually(self.walks))
+            daemon.signal(15)
+            self.assertEqual(daemon.wait(timeout=5), 0)
+        finally:
+            daemon.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,128 @@
+"""The daemon on a Redis that fails over, and on a cluster."""
+
+import concurrent.futures
+import time
+import unittest
+
+from daemon import Daemon, eventually
+from redis_groups import Cluster, SentinelGroup
+
+POLICIES = ("open", "closed", "local")
+# A sentinel needs 0.5 s to miss the master, and some more to agree with itself and promote another.
+FAILOVER = 15  # seconds
+
+
+def check(daemon, domain, user):
+    return daemon.ask("POST", "/v1/check", {"domain": domain, "attributes": {"user": user}})
+
+
+class SentinelTest(unittest.TestCase):
+    def configuration(self, url):
+        rule = "rules: [{name: r, key: [user], limit: 10/day, algorithm: fixed_window}]"
+        domains = "".join(f"  {name}: {{on_failure: {name}, {rule}}}\n" for name in POLICIES)
+        return f"store: {{url: '{url}', timeout: 50ms}}\nnodes: 2\ndomains:\n{domains}"
+
+    def test_goes_on_with_the_new_master_and_what_it_had_counted(self):
+        group = SentinelGroup()
+        self.addCleanup(group.close)
+        with Daemon(self.configuration(group.url)) as daemon:
+            self.assertTrue(eventually(lambda: check(daemon, "closed", "warm").status == 200))
+            used = [check(daemon, "closed", "alice").status for _ in range(11)]
+            self.assertEqual(used, [200] * 10 + [429])
+            group.wait_for_replica()
+            group.master.stop()  # kill -9
+            killed = time.monotonic()
+
+            meanwhile = {policy: [] for policy in POLICIES}
+            while time.monotonic() - killed < FAILOVER:
+                for policy in POLICIES:
+                    user = f"u{len(meanwhile[policy]) // 3}"
+                    meanwhile[policy].append(check(daemon, policy, user).status)
+                if meanwhile["closed"][-1] == 200:
+                    break
+                time.sleep(0.02)
+            took = time.monotonic() - killed
+
+            self.assertEqual(meanwhile["closed"][-1], 200, "nobody took over")
+            self.assertEqual(set(meanwhile["open"]), {200})
+            self.assertEqual(set(meanwhile["local"]), {200})  # three each of a share of five
+            refused = meanwhile["closed"].count(503)
+            self.assertGreater(refused, 0)
+            self.assertEqual(refused + meanwhile["closed"].count(200), len(meanwhile["closed"]))
+            self.assertEqual(
+                daemon.metric('penstock_requests_total{reason="failed_closed",domain="closed"}'),
+                refused,
+            )
+            self.assertEqual(check(daemon, "closed", "alice").status, 429, "her count was lost")
+            daemon.wait_for_output("the master is now")
+        print(f"\nfailover: {took:.1f} s without a master, {refused} refused by policy")
+
+
+class ClusterTest(unittest.TestCase):
+    RULES = """
+store: {url: 'URL', timeout: 1s}
+domains:
+  api:
+    rules:
+      - {name: one, key: [user], limit: 5/day, algorithm: fixed_window}
+  two:
+    rules:
+      - name: both
+        key: [user]
+        limits:
+          small: {limit: 3/day, algorithm: fixed_window}
+          large: {limit: 7/day, algorithm: fixed_window}
+  shared:
+    rules:
+      - {name: own, key: [user], limit: 5/day, algorithm: fixed_window}
+      - {name: everyone, limit: 20/day, algorithm: fixed_window}
+"""
+    USERS = 40
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster()
+        cls.addClassCleanup(cls.cluster.close)
+
+    def setUp(self):
+        for server in self.cluster.servers:
+            server.call("FLUSHALL")
+        self.daemon = Daemon(self.RULES.replace("URL", self.cluster.url))
+        self.addCleanup(self.daemon.close)
+        self.assertTrue(eventually(lambda: self.daemon.metric("penstock_store_serving") == 1))
+
+    def admitted(self, domain, times):
+        """How often each user passed who asked so many times, all at once."""
+        users = [f"u{number}" for number in range(self.USERS)]
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda user: (user, check(self.daemon, domain, user).status),
+                                    users * times))
+        self.assertLessEqual({status for _, status in answers}, {200, 429})
+        return [answers.count((user, 200)) for user in users]
+
+    def remaining(self, user, rule):
+        answer = self.daemon.ask("GET", f"/v1/keys/user={user}?rule={rule}").body
+        return [limit["remaining"] for limit in answer["limits"]]
+
+    def test_limits_hold_whichever_slot_a_key_is_in(self):
+        self.assertEqual(self.admitted("api", 8), [5] * self.USERS)
+        for server in self.cluster.servers:
+            self.assertGreater(server.call("DBSIZE"), 0)
+
+    def test_several_limits_of_one_subject_are_taken_together_or_not_at_all(self):
+        self.assertEqual(self.admitted("two", 5), [3] * self.USERS)
+        self.assertEqual(self.remaining("u7", "two/both"), [0, 4])
+
+    def test_limits_of_several_slots_give_back_what_another_refused(self):
+        passed = self.admitted("shared", 1)
+        self.assertEqual(sum(passed), 20)
+
+        def is_settled():  # what is given back is on its way when the refusal is told
+            return all(self.remaining(f"u{number}", "shared/own") == [5 - taken]
+                       for number, taken in enumerate(passed))
+
+        self.assertTrue(eventually(is_settled))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,287 @@
+"""The door for clients of Redis: redis-cli, redis-py, redis-benchmark and ioredis against the built
+program, with counts in memory and in a Redis."""
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+try:
+    import redis
+except ImportError:  # of Debian's own Python
+    sys.path.append("/usr/lib/python3/dist-packages")
+    try:
+        import redis
+    except ImportError:
+        redis = None
+
+from daemon import PROGRAM, SOURCE_DIR, Daemon
+from redis_server import RedisServer
+from server_process import require
+
+INTEROP = SOURCE_DIR / "tests" / "interop"
+NOT_REACHED = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH",
+               "EHOSTUNREACH", "ERR_SOCKET_TIMEOUT", "ENOTCACHED")
+CONFIGURATION = """
+server: {workers: 2}
+resp: {listen: "127.0.0.1:0"}
+STORE
+domains:
+  api:
+    rules:
+      - {name: search, when: {path: /search}, key: [user], limit: 2/h, on_failure: closed}
+      - {name: open, when: {path: /open}, limit: 5/h}
+"""
+
+
+def serve(store="", extra=""):
+    return Daemon(CONFIGURATION.replace("STORE", store) + extra)
+
+
+def redis_cli(port, *words):
+    result = subprocess.run(
+        ["redis-cli", "-p", str(port), *words], capture_output=True, encoding="utf-8", timeout=20,
+        check=False,
+    )
+    return result.stdout.splitlines()
+
+
+class Contract:
+    """What holds whatever the store is; `daemon` and `client` are set up by who inherits."""
+
+    def test_cl_throttle_answers_as_redis_cell(self):
+        self.assertEqual(redis_cli(self.daemon.resp_port, "CL.THROTTLE", "cli", "15", "30", "60"),
+                         ["0", "16", "15", "-1", "2"])
+        throttle = lambda *more: self.client.execute_command("CL.THROTTLE", "py", 2, 1, 3600, *more)
+        self.assertEqual([throttle()[0] for _ in range(5)], [0, 0, 0, 1, 1])
+        limited, limit, remaining, retry_after, reset_after = throttle()
+        self.assertEqual((limited, limit, remaining), (1, 3, 0))
+        self.assertTrue(3590 <= retry_after <= 3600 and 10790 <= reset_after <= 10800)
+        self.assertEqual(throttle(0)[:3], [0, 3, 0])
+        self.assertEqual(throttle(-1)[:3], [0, 3, 1])
+        self.assertEqual(throttle(4)[3], -1)
+
+    def test_pipelines_admit_exactly_the_limit(self):
+        pipeline = self.client.pipeline(transaction=False)
+        for _ in range(300):
+            pipeline.execute_command("CL.THROTTLE", "crowd", 99, 1, 86400)
+        answers = pipeline.execute()
+        self.assertEqual([answer[0] for answer in answers], [0] * 100 + [1] * 200)
+
+    def test_rules_decide_over_resp_as_over_http(self):
+        check = lambda: self.client.execute_command(
+            "PENSTOCK.CHECK", "api", "path", "/search", "user", "alice")
+        self.assertEqual(check()[:3], [0, 2, 1])
+        body = {"domain": "api", "attributes": {"path": "/search", "user": "alice"}}
+        self.assertEqual(self.daemon.ask("POST", "/v1/check", body).body["remaining"], 0)
+        answer = check()
+        self.assertEqual(answer[0], 1)
+        self.assertEqual(answer[5:], [b"api/search", b"over_limit"])
+
+    def test_counters_are_those_of_the_http_api(self):
+        client = self.client
+        self.assertEqual(client.incr("visits"), 1)
+        self.assertEqual(client.incrby("visits", 9), 10)
+        self.assertEqual(client.decr("visits", 3), 7)
+        self.assertEqual(self.daemon.ask("GET", "/v1/counters/visits").body["integer"], 7)
+        self.assertEqual(client.incrbyfloat("spent", 0.25), 0.25)
+        self.assertEqual(client.get("spent"), b"0.25")
+        self.assertEqual(client.ttl("visits"), -1)
+        self.assertTrue(client.expire("visits", 100))
+        self.assertTrue(98 <= client.ttl("visits") <= 100)
+        self.assertTrue(98_000 <= client.pttl("visits") <= 100_000)
+        self.assertEqual(client.exists("visits", "spent", "nothing"), 2)
+        self.assertEqual(client.delete("visits", "spent"), 2)
+        self.assertIsNone(client.get("visits"))
+        self.assertEqual(client.ttl("visits"), -2)
+
+    def test_a_counter_ends_when_told(self):
+        self.client.incr("short")
+        self.assertTrue(self.client.pexpire("short", 50))
+        time.sleep(0.2)
+        self.assertIsNone(self.client.get("short"))
+        self.assertEqual(self.client.incr("short"), 1)
+
+    def test_mistakes_are_told(self):
+        for command, text in (
+            (("CL.THROTTLE", "k", 1, 0, 1), "Zero rates are not supported"),
+            (("CL.THROTTLE", "k", "x", 1, 1), "Couldn't parse as integer: x"),
+            (("NOPE", "a"), "unknown command 'NOPE'"),
+            (("GET",), "wrong number of arguments for 'get' command"),
+        ):
+            with self.assertRaisesRegex(redis.ResponseError, re.escape(text)):
+                self.client.execute_command(*command)
+
+    def test_redis_benchmark_runs(self):
+        require("redis-benchmark")
+        result = subprocess.run(
+            ["redis-benchmark", "-p", str(self.daemon.resp_port), "-n", "20000", "-P", "32", "-c",
+             "10", "-q", "CL.THROTTLE", "bench", "100", "1", "86400"],
+            capture_output=True, encoding="utf-8", timeout=60, check=False,
+        )
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("requests per second", result.stdout)
+        answer = self.client.execute_command("CL.THROTTLE", "bench", 100, 1, 86400, 0)
+        self.assertEqual(answer[2], 0)
+
+
+@unittest.skipIf(redis is None, "redis-py is not installed")
+class MemoryTest(Contract, unittest.TestCase):
+    def setUp(self):
+        require("redis-cli")
+        self.daemon = self.enterContext(serve()) if hasattr(self, "enterContext") else serve()
+        if not hasattr(self, "enterContext"):
+            self.addCleanup(self.daemon.close)
+        self.client = redis.Redis(port=self.daemon.resp_port)
+        self.addCleanup(self.client.close)
+
+    def test_the_doors_are_counted(self):
+        self.client.ping()
+        time.sleep(1.2)
+        self.assertGreater(
+            self.daemon.metric('penstock_door_requests_total{door="resp",status="2xx"}'), 0)
+        self.assertEqual(self.daemon.metric('penstock_door_connections{door="resp"}'), 1)
+
+
+@unittest.skipIf(redis is None, "redis-py is not installed")
+class RedisTest(Contract, unittest.TestCase):
+    def setUp(self):
+        require("redis-cli", "redis-server")
+        self.server = RedisServer()
+        self.addCleanup(self.server.close)
+        self.daemon = serve(f"store: {{url: {self.server.url}, timeout: 2s}}")
+        self.addCleanup(self.daemon.close)
+        self.client = redis.Redis(port=self.daemon.resp_port)
+        self.addCleanup(self.client.close)
+
+    def test_many_connections_admit_exactly_the_limit(self):
+        admitted = []
+
+        def crowd():
+            client = redis.Redis(port=self.daemon.resp_port)
+            pipeline = client.pipeline(transaction=False)
+            for _ in range(200):
+                pipeline.execute_command("CL.THROTTLE", "shared", 249, 1, 86400)
+            admitted.append(sum(answer[0] == 0 for answer in pipeline.execute()))
+            client.close()
+
+        threads = [threading.Thread(target=crowd) for _ in range(5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sum(admitted), 250)
+
+    def test_every_key_has_an_end(self):
+        self.client.execute_command("CL.THROTTLE", "k", 5, 5, 60)
+        self.client.incr("n")
+        self.client.incrbyfloat("n", 1.5)
+        self.client.expire("n", 60)
+        for key in self.server.keys():
+            if not key.startswith("penstock:1:n:"):
+                self.assertGreater(self.server.call("PTTL", key), 0, key)
+
+    def test_a_store_that_is_gone_is_an_error_and_rules_have_their_policy(self):
+        self.client.ping()
+        self.server.stop()
+        with self.assertRaisesRegex(redis.ResponseError, "store unavailable"):
+            self.client.execute_command("CL.THROTTLE", "k", 5, 5, 60)
+        with self.assertRaisesRegex(redis.ResponseError, "store unavailable"):
+            self.client.incr("n")
+        closed = self.client.execute_command("PENSTOCK.CHECK", "api", "path", "/search", "user", "x")
+        self.assertEqual((closed[0], closed[6]), (1, b"failed_closed"))
+        opened = self.client.execute_command("PENSTOCK.CHECK", "api", "path", "/open")
+        self.assertEqual((opened[0], opened[6]), (0, b"failed_open"))
+
+
+class StartTest(unittest.TestCase):
+    def test_others_need_a_password(self):
+        folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        (folder / "penstock.yaml").write_text("resp: {listen: '0.0.0.0:0'}\n", encoding="utf-8")
+        result = subprocess.run(
+            [PROGRAM, "serve", "--config", str(folder / "penstock.yaml"), "--listen", "127.0.0.1:0",
+             "--admin", "127.0.0.1:0"],
+            capture_output=True, encoding="utf-8", timeout=20, check=False,
+        )
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("0.0.0.0:0", result.stderr)
+        self.assertIn("resp.password", result.stderr)
+
+    @unittest.skipIf(redis is None, "redis-py is not installed")
+    def test_the_password_is_asked_for(self):
+        text = CONFIGURATION.replace("STORE", "").replace(
+            'listen: "127.0.0.1:0"', 'listen: "127.0.0.1:0", password: sesame')
+        with Daemon(text) as daemon:
+            with self.assertRaises(redis.AuthenticationError):
+                redis.Redis(port=daemon.resp_port).ping()
+            with self.assertRaisesRegex(redis.ResponseError, "WRONGPASS"):
+                redis.Redis(port=daemon.resp_port, password="wrong").ping()
+            for user in (None, "default"):
+                client = redis.Redis(port=daemon.resp_port, username=user, password="sesame")
+                self.assertTrue(client.ping())
+                client.close()
+
+    def test_the_example_works(self):
+        require("redis-cli")
+        text = (SOURCE_DIR / "examples" / "resp" / "penstock.yaml").read_text(encoding="utf-8")
+        with Daemon(text.replace("127.0.0.1:6380", "127.0.0.1:0")) as daemon:
+            self.assertEqual(redis_cli(daemon.resp_port, "CL.THROTTLE", "user:7", "15", "30", "60"),
+                             ["0", "16", "15", "-1", "2"])
+            told = redis_cli(daemon.resp_port, "PENSTOCK.CHECK", "api", "path", "/v1/search",
+                             "user", "7")
+            self.assertEqual(told[:3] + told[5:], ["0", "16", "15", "api/search", "within_limits"])
+
+    def test_a_stop_answers_what_has_been_sent(self):
+        daemon = serve()
+        self.addCleanup(daemon.close)
+        with socket.create_connection(("127.0.0.1", daemon.resp_port), timeout=10) as connection:
+            connection.sendall(b"PING\r\n" * 1000)
+            read = b""
+            while len(read) < 7000:
+                read += connection.recv(65536)
+            daemon.signal(15)
+            self.assertEqual(connection.recv(1), b"")
+        self.assertEqual(daemon.wait(), 0)
+
+
+class IoredisTest(unittest.TestCase):
+    """A client library of another language, from the npm package of tests/interop."""
+
+    def test_ioredis_is_answered(self):
+        require("node", "npm")
+        folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        for path in INTEROP.iterdir():
+            shutil.copy(path, folder)
+        result = subprocess.run(
+            ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=0",
+             "--fetch-timeout=10000", "--cache", str(folder / "cache")],
+            cwd=folder, capture_output=True, encoding="utf-8", timeout=60, check=False,
+        )
+        if result.returncode != 0:
+            if any(word in result.stderr for word in NOT_REACHED):
+                self.skipTest("the npm registry cannot be reached")
+            self.fail("npm ci: " + result.stderr)
+        with serve() as daemon:
+            run = subprocess.run(
+                ["node", "ask_resp.mjs", str(daemon.resp_port)], cwd=folder, capture_output=True,
+                encoding="utf-8", timeout=30, check=False,
+            )
+        self.assertEqual(run.returncode, 0, run.stderr)
+        said = json.loads(run.stdout)
+        self.assertEqual(said["throttle"], [0, 16, 15, -1, 2])
+        self.assertEqual(said["crowd"], 10)
+        self.assertEqual(said["check"], [0, 2, 1])
+        self.assertEqual(said["counter"], [1, 11, "11", 1])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,13 @@
+// node ask_resp.mjs PORT: asks the door for clients of Redis through ioredis, and prints what it
+// was told as JSON.
+import Redis from "ioredis";
+
+const client = new Redis({ port: Number(process.argv[2]), maxRetriesPerRequest: 0, connectionName: "interop" });
+const said = {};
+said.throttle = await client.call("CL.THROTTLE", "user", 15, 30, 60, 1);
+const crowd = Array.from({ length: 50 }, () => client.call("CL.THROTTLE", "crowd", 9, 1, 86400));
+said.crowd = (await Promise.all(crowd)).filter(([limited]) => limited === 0).length;
+said.check = (await client.call("PENSTOCK.CHECK", "api", "path", "/search", "user", "a")).slice(0, 3);
+said.counter = [await client.incr("n"), await client.incrby("n", 10), await client.get("n"), await client.expire("n", 60)];
+console.log(JSON.stringify(said));
+await client.quit();

@@ -1,0 +1,185 @@
+"""The Debian packages, made of what is built: what is in them, and that the program of the package starts with the
+configuration of the package. BUILD_DIR is in PENSTOCK_BUILD_DIR. Nothing is installed."""
+
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SOURCE_DIR = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE_DIR / "tests" / "e2e"))
+
+import daemon  # noqa: E402
+
+BUILD_DIR = Path(os.environ.get("PENSTOCK_BUILD_DIR", SOURCE_DIR / "build" / "release"))
+
+
+def run(*command, **options):
+    result = subprocess.run(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        encoding="utf-8", timeout=120, check=False, **options,
+    )
+    return result.returncode, result.stdout
+
+
+def require(program):
+    if shutil.which(program) is None:
+        raise unittest.SkipTest(f"{program} is not installed")
+
+
+def setUpModule():
+    for program in ("cpack", "dpkg-deb", "dpkg-shlibdeps"):
+        require(program)
+    folder = Path(tempfile.mkdtemp(prefix="penstock-deb-"))
+    unittest.addModuleCleanup(shutil.rmtree, folder, ignore_errors=True)
+    # Fast, not small: what is in the package is the same.
+    code, text = run("cpack", "--config", BUILD_DIR / "CPackConfig.cmake", "-B", folder,
+                     "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip")
+    if code != 0:
+        raise RuntimeError(text)
+    Package.all = {path.name.partition("_")[0]: Package(path) for path in folder.glob("*.deb")}
+
+
+class Package:
+    all = {}
+
+    def __init__(self, path):
+        self.path = path
+        self.root = path.with_suffix("")  # where it is unpacked
+        for option, target in (("-x", self.root), ("-e", self.root / "DEBIAN")):
+            code, text = run("dpkg-deb", option, path, target)
+            if code != 0:
+                raise RuntimeError(text)
+
+    def field(self, name):
+        return run("dpkg-deb", "-f", self.path, name)[1].strip()
+
+    def files(self):
+        """Mode and owner of everything in it, by path."""
+        lines = run("dpkg-deb", "-c", self.path)[1].splitlines()
+        return {line.split()[5].lstrip("."): tuple(line.split()[:2]) for line in lines}
+
+
+class ContentTest(unittest.TestCase):
+    def test_there_is_a_package_to_run_and_one_to_build_with(self):
+        self.assertEqual(set(Package.all), {"penstock", "penstock-dev"})
+
+    def test_the_program_has_all_it_needs_and_nothing_to_build_with(self):
+        files = Package.all["penstock"].files()
+        for path in ("/usr/bin/penstock", "/etc/penstock/penstock.yaml", "/lib/systemd/system/penstock.service",
+                     "/usr/lib/sysusers.d/penstock.conf", "/usr/share/man/man1/penstock.1.gz",
+                     "/usr/share/doc/penstock/copyright", "/usr/share/doc/penstock/docs/quickstart.md",
+                     "/usr/share/doc/penstock/examples/penstock.yaml",
+                     "/usr/share/doc/penstock/examples/nginx/nginx.conf"):
+            self.assertIn(path, files)
+        self.assertFalse([path for path in files if path.endswith((".hpp", ".a", ".cpp", ".cmake"))])
+
+    def test_the_library_is_in_the_other(self):
+        files = Package.all["penstock-dev"].files()
+        for path in ("/usr/include/penstock/penstock.hpp", "/usr/lib/pkgconfig/penstock.pc",
+                     "/usr/share/doc/penstock-dev/examples/first_use.cpp"):
+            self.assertIn(path, files)
+        self.assertTrue([path for path in files if path.endswith("libpenstock.a")])
+        self.assertFalse([path for path in files if path.startswith(("/usr/bin", "/etc"))])
+
+    def test_everything_is_roots_and_nobody_elses_to_write(self):
+        for package in Package.all.values():
+            for path, (mode, owner) in package.files().items():
+                self.assertEqual(owner, "root/root", path)
+                self.assertNotIn("w", mode[4:], path)
+                if not mode.startswith("d") and path != "/usr/bin/penstock":
+                    self.assertEqual(mode, "-rw-r--r--", path)
+
+    def test_depends_on_the_libraries_it_was_linked_with(self):
+        depends = Package.all["penstock"].field("Depends")
+        for library in ("libc6", "libssl3", "libhiredis", "libyaml-cpp", "libre2"):
+            self.assertIn(library, depends)
+        self.assertNotIn("-dev", depends)
+        self.assertIn("libssl-dev", Package.all["penstock-dev"].field("Depends"))
+
+    def test_the_configuration_is_kept_at_an_upgrade(self):
+        conffiles = (Package.all["penstock"].root / "DEBIAN" / "conffiles").read_text(encoding="utf-8")
+        self.assertEqual(conffiles.split(), ["/etc/penstock/penstock.yaml"])
+
+    def test_scripts_are_shell_that_runs(self):
+        for name in ("postinst", "prerm", "postrm"):
+            script = Package.all["penstock"].root / "DEBIAN" / name
+            self.assertEqual(run("sh", "-n", script), (0, ""))
+
+    def test_versions_agree(self):
+        version = Package.all["penstock"].field("Version")
+        self.assertEqual(Package.all["penstock-dev"].field("Version"), version)
+        changelog = gzip.decompress(
+            (Package.all["penstock"].root / "usr/share/doc/penstock/changelog.gz").read_bytes()
+        ).decode()
+        self.assertTrue(changelog.startswith(f"penstock ({version}) "), changelog)
+
+    def test_lintian_finds_no_error(self):
+        require("lintian")
+        packages = [package.path for package in Package.all.values()]
+        code, text = run("lintian", "--allow-root", "--fail-on", "error", *packages)
+        self.assertEqual(code, 0, text)
+
+
+class ServiceTest(unittest.TestCase):
+    def setUp(self):
+        require("systemd-analyze")
+        self.root = Package.all["penstock"].root
+        self.unit = self.root / "lib/systemd/system/penstock.service"
+
+    def test_systemd_understands_the_unit(self):
+        # Where the program would be after an installation, it is not.
+        unit = Path(tempfile.mkdtemp(dir=self.root)) / "penstock.service"
+        text = self.unit.read_text(encoding="utf-8")
+        program = self.root / "usr/bin/penstock"
+        self.assertIn("ExecStart=/usr/bin/penstock serve --config /etc/penstock/penstock.yaml\n", text)
+        unit.write_text(text.replace("/usr/bin/penstock", str(program)), encoding="utf-8")
+        code, said = run("systemd-analyze", "verify", "--man=no", unit)
+        self.assertEqual((code, said), (0, ""))
+
+    def test_it_can_do_little_beside_its_work(self):
+        code, said = run("systemd-analyze", "security", "--offline=true", "--threshold=20", self.unit)
+        if "Unknown" in said or "unrecognized" in said:
+            raise unittest.SkipTest("systemd is too old to say")
+        self.assertEqual(code, 0, said[-2000:])
+
+
+class ProgramTest(unittest.TestCase):
+    def setUp(self):
+        self.root = Package.all["penstock"].root
+        self.program = self.root / "usr/bin/penstock"
+
+    def test_the_manual_has_every_subcommand(self):
+        manual = gzip.decompress((self.root / "usr/share/man/man1/penstock.1.gz").read_bytes()).decode()
+        _, text = run(self.program, "--help")
+        listed = re.findall(r"^  (\w+) {3,}", text.partition("Subcommands:")[2].partition("Examples:")[0], re.M)
+        self.assertIn("serve", listed)
+        for name in listed:
+            self.assertRegex(manual, rf"\.BI? {name}\b")
+
+    def test_what_is_in_the_package_is_valid(self):
+        examples = self.root / "usr/share/doc/penstock/examples"
+        for path in (self.root / "etc/penstock/penstock.yaml", examples / "penstock.yaml",
+                     examples / "quickstart.yaml"):
+            code, text = run(self.program, "validate", path)
+            self.assertEqual(code, 0, text)
+
+    def test_it_serves_with_the_configuration_of_the_package(self):
+        configuration = (self.root / "etc/penstock/penstock.yaml").read_text(encoding="utf-8")
+        daemon.PROGRAM = str(self.program)
+        with daemon.Daemon(configuration) as served:
+            self.assertEqual(served.admin("/healthz").status, 200)
+            headers = {"X-Forwarded-Uri": "/login", "X-Forwarded-For": "203.0.113.7"}
+            statuses = [served.ask("GET", "/v1/forward-auth", headers=headers).status for _ in range(6)]
+            self.assertEqual(statuses, [200] * 5 + [429])
+            served.signal(daemon.signal.SIGTERM)
+            self.assertEqual(served.wait(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

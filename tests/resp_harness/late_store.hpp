@@ -1,0 +1,90 @@
+#pragma once
+
+#include "penstock/clock.hpp"
+#include "store/embedded_store.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace penstock::wire::resp {
+
+// A store for tests: real counts and counters in virtual time, that fails or answers late when told
+// to.
+class LateStore final : public store::Store {
+ public:
+  void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+             Answered<Decisions> answered) override {
+    ask(std::move(answered), [=, this](auto reply) { real_.check(checks, deadline, reply); });
+  }
+  void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+              Answered<Decisions> answered) override {
+    ask(std::move(answered), [=, this](auto reply) { real_.refund(checks, deadline, reply); });
+  }
+  void reset(std::vector<core::CountName> names, base::Deadline deadline,
+             Answered<bool> answered) override {
+    ask(std::move(answered), [=, this](auto reply) { real_.reset(names, deadline, reply); });
+  }
+  void block(std::vector<core::CountName> names, Duration duration, base::Deadline deadline,
+             Answered<bool> answered) override {
+    ask(std::move(answered),
+        [=, this](auto reply) { real_.block(names, duration, deadline, reply); });
+  }
+  void add(CounterKind kind, std::string name, std::int64_t delta, std::optional<Duration> lifetime,
+           base::Deadline deadline, Answered<std::int64_t> answered) override {
+    ask(std::move(answered),
+        [=, this](auto reply) { real_.add(kind, name, delta, lifetime, deadline, reply); });
+  }
+  void get(CounterKind kind, std::string name, base::Deadline deadline,
+           Answered<std::int64_t> answered) override {
+    ask(std::move(answered), [=, this](auto reply) { real_.get(kind, name, deadline, reply); });
+  }
+  void remove(std::string name, base::Deadline deadline, Answered<bool> answered) override {
+    ask(std::move(answered), [=, this](auto reply) { real_.remove(name, deadline, reply); });
+  }
+  void look(std::string name, base::Deadline deadline, Answered<Counter> answered) override {
+    ask(std::move(answered), [=, this](auto reply) { real_.look(name, deadline, reply); });
+  }
+  void expire(std::string name, Duration lifetime, Renewal renewal, base::Deadline deadline,
+              Answered<bool> answered) override {
+    ask(std::move(answered),
+        [=, this](auto reply) { real_.expire(name, lifetime, renewal, deadline, reply); });
+  }
+  [[nodiscard]] std::optional<Decision> check_at_once(std::string_view subject, const Quota& quota,
+                                                      Cost cost) override {
+    if (is_late || failure) return std::nullopt;
+    return real_.check_at_once(subject, quota, cost);
+  }
+  [[nodiscard]] Health health() const override { return {}; }
+
+  // Answers the `place`th of those that wait.
+  void answer(std::size_t place) {
+    const auto next = std::move(late_[place]);
+    late_.erase(late_.begin() + static_cast<std::ptrdiff_t>(place));
+    next();
+  }
+  [[nodiscard]] std::size_t waiting() const { return late_.size(); }
+
+  ManualClock clock{};
+  store::MemoryStore memory{{.clock = &clock}};
+  bool is_late = false;
+  std::optional<Error> failure{};
+
+ private:
+  template <class T, class Perform>
+  void ask(Answered<T> answered, Perform perform) {
+    auto act = [this, answered = std::move(answered), perform = std::move(perform)] {
+      if (failure) return answered(*failure);
+      perform(answered);
+    };
+    if (!is_late) return act();
+    late_.push_back(std::move(act));
+  }
+
+  store::EmbeddedStore real_{memory};
+  std::vector<std::function<void()>> late_;
+};
+
+}  // namespace penstock::wire::resp

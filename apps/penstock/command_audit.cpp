@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::string kFooter =
+const std::string kAuditFooter =
     std::string(kStoreHelp) +
     "\n\n"
     "Walks over all keys with SCAN, a page at a time, and counts keys per limit, keys that never\n"
@@ -173,7 +173,7 @@ void add_audit_command(CLI::App& app, int& exit_code) {
   audit->add_option("--rate", arguments->rate, "Keys to look at per second; default 0, all at once")
       ->type_name("N");
   audit->add_flag("--json", arguments->json, "Print JSON");
-  audit->footer(kFooter);
+  audit->footer(kAuditFooter);
   audit->callback([arguments, &exit_code] {
     const Result<int> code = run_audit(*arguments);
     exit_code = code ? *code : exit_code_of(code.error());

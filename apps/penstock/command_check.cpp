@@ -18,7 +18,7 @@
 namespace penstock::app {
 namespace {
 
-const std::string kFooter =
+const std::string kCheckFooter =
     std::string(kLimitHelp) + "\n\n" + kStoreHelp +
     "\n\n"
     "The memory store, the default, lives only as long as the program: every run starts with\n"
@@ -147,7 +147,7 @@ void add_check_command(CLI::App& app, int& exit_code) {
       ->type_name("N");
   add_counts_options(*check, arguments->counts);
   check->add_flag("--json", arguments->json, "Print JSON");
-  check->footer(kFooter);
+  check->footer(kCheckFooter);
   check->callback([arguments, check, &exit_code] { exit_code = run(*check, *arguments); });
 }
 

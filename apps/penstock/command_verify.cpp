@@ -32,7 +32,7 @@ constexpr std::array kAlgorithms{Algorithm::TokenBucket, Algorithm::Gcra,
                                  Algorithm::SlidingLog,  Algorithm::SlidingCounter,
                                  Algorithm::SubWindows};
 
-const std::string kFooter =
+const std::string kVerifyFooter =
     std::string(kStoreHelp) +
     "\n\n"
     "For every algorithm, several processes with several threads ask about one key and about 1000\n"
@@ -358,7 +358,7 @@ void add_verify_command(CLI::App& app, int& exit_code) {
   add_url_option(*verify, arguments->store);
   add_connection_options(*verify, arguments->store);
   verify->add_flag("--json", arguments->json, "Print JSON");
-  verify->footer(kFooter);
+  verify->footer(kVerifyFooter);
 
   // One of the processes that the above starts; not for people.
   auto of_worker = std::make_shared<VerifyArguments>();

@@ -67,8 +67,8 @@ std::vector<std::filesystem::path> watched_files(const DaemonOptions& options,
   std::vector<std::filesystem::path> files = configuration.files;
   // of a directory: whether files come and go
   files.insert(files.end(), options.configuration.begin(), options.configuration.end());
-  for (const auto& tls : {configuration.settings.http.tls, configuration.settings.grpc.tls,
-                          configuration.settings.resp.tls}) {
+  for (const auto& tls : {configuration.settings.http.tls, configuration.settings.resp.tls,
+                          configuration.settings.grpc.tls, configuration.settings.gateway.tls}) {
     if (!tls) continue;
     for (const std::string& file : {tls->certificate, tls->key, tls->client_ca}) {
       if (!file.empty()) files.emplace_back(file);
@@ -133,6 +133,7 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
   note(old.redis.key_prefix != now.redis.key_prefix, "store.key_prefix");
   note(old.audit_every != now.audit_every, "store.audit_every");
   note(old.nodes != now.nodes, "nodes");
+  note(old.gateway != now.gateway, "gateway");
   note(old.headers != now.headers, "server.headers");
   note(old.trusted_proxies != now.trusted_proxies, "server.trusted_proxies");
   return names;
@@ -163,6 +164,7 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
       local_memory_(configuration_.settings.memory),
       members_(configuration_.settings.nodes),
       local_(local_memory_, members_),
+      in_flight_(configuration_.settings.gateway.upstreams.size()),
       node_(node_name()),
       signals_(loop_),
       files_timer_(loop_),
@@ -190,7 +192,8 @@ Result<void> Daemon::start_workers() {
                                         .local = local_,
                                         .metrics = metrics_,
                                         .hot_keys = hot_keys_,
-                                        .log = log_};
+                                        .log = log_,
+                                        .in_flight = in_flight_};
   doors_ = planned_doors(settings);
   for (unsigned i = 0; i < worker_count(settings); ++i) {
     Result<std::unique_ptr<ServeWorker>> worker =

@@ -3,6 +3,7 @@
 #include "apps/penstock/file_watch.hpp"
 #include "apps/penstock/serve_worker.hpp"
 #include "apps/penstock/store_auditor.hpp"
+#include "gateway/in_flight.hpp"
 #include "penstock/result.hpp"
 #include "rules/configuration.hpp"
 #include "service/local_share.hpp"
@@ -96,7 +97,8 @@ class Daemon final : public wire::http::AdminFacts {
   store::MemoryStore local_memory_;  // what this node admits while the shared store is gone
   service::Membership members_;
   service::LocalShare local_;
-  std::string node_;  // what this node calls itself
+  gateway::InFlight in_flight_;  // of all workers
+  std::string node_;             // what this node calls itself
   unsigned beats_ = 0;
   std::atomic<bool> knows_nodes_{false};  // set by a worker: Redis has answered a sign of life
 

@@ -17,6 +17,11 @@ std::vector<DoorPlan> planned_doors(const rules::Settings& settings) {
                      .scheme = settings.resp.tls ? "rediss" : "redis",
                      .listen = settings.resp.listen});
   }
+  if (!settings.gateway.listen.empty()) {
+    doors.push_back({.name = "gateway",
+                     .scheme = settings.gateway.tls ? "https" : "http",
+                     .listen = settings.gateway.listen});
+  }
   return doors;
 }
 

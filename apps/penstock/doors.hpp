@@ -12,7 +12,7 @@ namespace penstock::app {
 
 // A way in that the configuration opens.
 struct DoorPlan {
-  std::string name;    // in metrics: "http", "grpc", "resp"
+  std::string name;    // in metrics: "http", "grpc", "resp", "gateway"
   std::string scheme;  // for people: "https"
   std::vector<rules::Address> listen;
 };

@@ -1,6 +1,7 @@
 #include "apps/penstock/serve_worker.hpp"
 
 #include "apps/penstock/store_arguments.hpp"
+#include "gateway/server.hpp"
 #include "penstock/version.hpp"
 #include "redis_store/requests.hpp"
 #include "redis_store/shared_store.hpp"
@@ -82,6 +83,8 @@ Result<std::unique_ptr<ServeWorker>> ServeWorker::make(
   if (!api) return api.error();
   std::unique_ptr<ServeWorker> worker(
       new ServeWorker(surroundings, number, std::move(rules), *std::move(api)));
+  const Result<void> doors = worker->make_doors(surroundings);
+  if (!doors) return doors.error();
   const Result<void> tls = worker->reload_tls();
   if (!tls) return tls.error();
   return worker;
@@ -99,23 +102,42 @@ ServeWorker::ServeWorker(const WorkerSurroundings& surroundings, std::size_t num
       store_(make_store(surroundings, loop_.get_executor(), shared_)),
       service_(*store_, surroundings.local, recorder_, std::move(rules)),
       backend_(service_),
-      api_(backend_, std::move(api)) {
-  make_doors(surroundings.settings);
+      api_(backend_, std::move(api)) {}
+
+Result<void> ServeWorker::make_doors(const WorkerSurroundings& surroundings) {
+  for (const DoorPlan& plan : planned_doors(surroundings.settings)) {
+    Result<std::unique_ptr<net::Door>> door = make_door(plan, surroundings);
+    if (!door) return door.error();
+    doors_.push_back(
+        {.name = plan.name, .door = *std::move(door), .metrics = DoorMetrics(metrics_, plan.name)});
+  }
+  return {};
 }
 
-void ServeWorker::make_doors(const rules::Settings& settings) {
-  for (const DoorPlan& plan : planned_doors(settings)) {
-    std::unique_ptr<net::Door> door;
-    if (plan.name == "http") {
-      door = std::make_unique<wire::http::Server>(loop_, api_, http_options(settings));
-    } else if (plan.name == "grpc") {
-      door = std::make_unique<wire::grpc::Server>(loop_, service_, grpc_options(settings));
-    } else if (plan.name == "resp") {
-      door = std::make_unique<wire::resp::Server>(loop_, service_, resp_options(settings));
-    }
-    doors_.push_back(
-        {.name = plan.name, .door = std::move(door), .metrics = DoorMetrics(metrics_, plan.name)});
+Result<std::unique_ptr<net::Door>> ServeWorker::make_door(const DoorPlan& plan,
+                                                          const WorkerSurroundings& surroundings) {
+  const rules::Settings& settings = surroundings.settings;
+  if (plan.name == "gateway") {
+    rules::Settings parts = settings;
+    parts.gateway.max_connections = part_of(settings.gateway.max_connections, settings);
+    Result<std::unique_ptr<gateway::Server>> made =
+        gateway::Server::make(loop_, parts,
+                              {.service = service_,
+                               .metrics = metrics_,
+                               .in_flight = surroundings.in_flight,
+                               .clock = system_clock()});
+    if (!made) return made.error();
+    return std::unique_ptr<net::Door>(*std::move(made));
   }
+  std::unique_ptr<net::Door> door;
+  if (plan.name == "http") {
+    door = std::make_unique<wire::http::Server>(loop_, api_, http_options(settings));
+  } else if (plan.name == "grpc") {
+    door = std::make_unique<wire::grpc::Server>(loop_, service_, grpc_options(settings));
+  } else if (plan.name == "resp") {
+    door = std::make_unique<wire::resp::Server>(loop_, service_, resp_options(settings));
+  }
+  return door;
 }
 
 ServeWorker::~ServeWorker() {

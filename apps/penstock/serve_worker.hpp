@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apps/penstock/doors.hpp"
+#include "gateway/in_flight.hpp"
 #include "penstock/result.hpp"
 #include "rules/configuration.hpp"
 #include "service/local_share.hpp"
@@ -40,6 +41,7 @@ struct WorkerSurroundings {
   telemetry::Metrics& metrics;
   telemetry::HotKeyBoard& hot_keys;
   telemetry::Log& log;
+  gateway::InFlight& in_flight;
 };
 
 // One event loop of the daemon, on a thread of its own, with all that a request meets on its way:
@@ -75,7 +77,9 @@ class ServeWorker {
               std::shared_ptr<const rules::Ruleset> rules, wire::http::ApiSettings api);
 
   // Opens what planned_doors() says, in that order.
-  void make_doors(const rules::Settings& settings);
+  [[nodiscard]] Result<void> make_doors(const WorkerSurroundings& surroundings);
+  [[nodiscard]] Result<std::unique_ptr<net::Door>> make_door(
+      const DoorPlan& plan, const WorkerSurroundings& surroundings);
   [[nodiscard]] Result<void> reload_tls();
   // Once a second: what has gathered becomes visible to others.
   void tick();

@@ -25,7 +25,8 @@ int main() {
   boost::asio::io_context loop(1);
   Nothing nothing;
   http::Server server(loop, nothing, {});
-  const auto bound = server.listen({{.host = "127.0.0.1", .port = 0}}, net::Sharing::First);
+  const auto bound =
+      server.listen({{.host = "127.0.0.1", .port = 0}}, penstock::net::Sharing::First);
   if (!bound) {
     std::cerr << bound.error().detail << "\n";
     return EXIT_FAILURE;

@@ -3,6 +3,7 @@
 #include "rules/domain_format.hpp"
 #include "rules/door_format.hpp"
 #include "rules/envoy_format.hpp"
+#include "rules/gateway_format.hpp"
 #include "rules/known_keys.hpp"
 #include "rules/load_state.hpp"
 #include "rules/settings_format.hpp"
@@ -119,6 +120,7 @@ class Loader {
     if (const auto node = claim(fields, "server")) load_server(*node, state_);
     if (const auto node = claim(fields, "grpc")) load_grpc(*node, state_);
     if (const auto node = claim(fields, "resp")) load_resp(*node, state_);
+    if (const auto node = claim(fields, "gateway")) load_gateway(*node, state_);
     if (const auto node = claim(fields, "log")) load_log(*node, state_.settings);
     if (const auto node = claim(fields, "store")) load_store(*node, state_);
     if (const auto node = claim(fields, "nodes")) load_nodes(*node, state_.settings);

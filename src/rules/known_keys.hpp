@@ -10,7 +10,7 @@ namespace penstock::rules::keys {
 
 using namespace std::string_view_literals;
 
-inline constexpr std::array kTop{"server"sv, "grpc"sv,  "resp"sv, "log"sv,
+inline constexpr std::array kTop{"server"sv, "grpc"sv,  "resp"sv, "gateway"sv, "log"sv,
                                  "store"sv,  "nodes"sv, "maps"sv, "domains"sv};
 inline constexpr std::array kServer{"listen"sv,          "admin"sv,
                                     "workers"sv,         "token"sv,
@@ -30,6 +30,23 @@ inline constexpr std::array kResp{"listen"sv,          "tls"sv,
                                   "password"sv,        "password_file"sv,
                                   "max_connections"sv, "max_request_bytes"sv,
                                   "idle_timeout"sv};
+inline constexpr std::array kGateway{"listen"sv,         "tls"sv,
+                                     "domain"sv,         "max_connections"sv,
+                                     "max_streams"sv,    "max_header_bytes"sv,
+                                     "header_timeout"sv, "body_timeout"sv,
+                                     "write_timeout"sv,  "idle_timeout"sv,
+                                     "tunnel_timeout"sv, "max_in_flight"sv,
+                                     "access_log"sv,     "upstreams"sv,
+                                     "routes"sv};
+inline constexpr std::array kInFlight{"key"sv, "limit"sv};
+inline constexpr std::array kAccessLog{"format"sv, "path"sv};
+inline constexpr std::array kUpstream{
+    "servers"sv,           "max_in_flight"sv,   "keepalive"sv,
+    "keepalive_timeout"sv, "connect_timeout"sv, "first_byte_timeout"sv,
+    "read_timeout"sv,      "write_timeout"sv,   "health"sv};
+inline constexpr std::array kHealth{"path"sv,    "interval"sv,  "timeout"sv,
+                                    "healthy"sv, "unhealthy"sv, "pause"sv};
+inline constexpr std::array kRoute{"host"sv, "path"sv, "upstream"sv, "domain"sv, "strip_prefix"sv};
 inline constexpr std::array kLog{"level"sv, "format"sv};
 inline constexpr std::array kStore{"url"sv,
                                    "url_file"sv,
@@ -76,6 +93,12 @@ inline constexpr std::array kAll{Section{"top", kTop},
                                  Section{"server.forward_auth", kForwardAuth},
                                  Section{"grpc", kGrpc},
                                  Section{"resp", kResp},
+                                 Section{"gateway", kGateway},
+                                 Section{"gateway.max_in_flight", kInFlight},
+                                 Section{"gateway.access_log", kAccessLog},
+                                 Section{"gateway.upstreams", kUpstream},
+                                 Section{"gateway.upstreams.health", kHealth},
+                                 Section{"gateway.routes", kRoute},
                                  Section{"log", kLog},
                                  Section{"store", kStore},
                                  Section{"map", kMap},

@@ -3,33 +3,18 @@
 #include "penstock/memory_options.hpp"
 #include "penstock/redis_options.hpp"
 #include "penstock/time.hpp"
+#include "rules/address.hpp"
+#include "rules/gateway_settings.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 // What a configuration says besides its rules. Every member has the default that the documentation
 // names (docs/configuration.md).
 namespace penstock::rules {
-
-struct Address {
-  std::string host = "127.0.0.1";
-  std::uint16_t port = 0;
-};
-
-// "127.0.0.1:8080", "[::1]:8080"; empty for anything else.
-[[nodiscard]] std::optional<Address> parse_address(std::string_view text);
-
-struct TlsFiles {
-  std::string certificate{};  // PEM, with its chain
-  std::string key{};
-  std::string client_ca{};  // when given, clients must show a certificate of this authority
-
-  friend bool operator==(const TlsFiles&, const TlsFiles&) = default;
-};
 
 enum class HeaderDraft : std::uint8_t { Off, XRateLimit, Draft06, Draft07, Draft08 };
 
@@ -85,6 +70,7 @@ struct Settings {
   HttpSettings http{};
   GrpcSettings grpc{};
   RespSettings resp{};
+  GatewaySettings gateway{};
   ForwardAuthSettings forward_auth{};
   std::optional<Address> admin{{.host = "127.0.0.1", .port = 9090}};
   std::vector<HeaderDraft> headers{HeaderDraft::XRateLimit, HeaderDraft::Draft08};

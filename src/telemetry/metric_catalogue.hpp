@@ -135,6 +135,35 @@ inline constexpr Metric kDoorErrors{
         "did; accept, where this process could take in no more.",
     .labels = {"door", "kind"}};
 
+inline constexpr Metric kUpstreamRequests{
+    .name = "penstock_upstream_requests_total",
+    .help = "Requests that the gateway forwarded, by upstream and status; none: no answer came.",
+    .labels = {"upstream", "status"},
+    .most_series = 1'000};
+inline constexpr Metric kUpstreamLatency{.name = "penstock_upstream_latency_seconds",
+                                         .type = MetricType::Histogram,
+                                         .help = "How long upstreams took to begin their answer."};
+inline constexpr Metric kUpstreamRetries{
+    .name = "penstock_upstream_retries_total",
+    .help = "Requests sent again because a kept connection was closed, by upstream.",
+    .labels = {"upstream"}};
+inline constexpr Metric kUpstreamInFlight{.name = "penstock_upstream_in_flight",
+                                          .type = MetricType::Gauge,
+                                          .help = "Requests under way now, by upstream.",
+                                          .labels = {"upstream"}};
+inline constexpr Metric kUpstreamWell{
+    .name = "penstock_upstream_servers_well",
+    .type = MetricType::Gauge,
+    .help = "Servers that are asked, by upstream; the least that any worker sees.",
+    .labels = {"upstream"},
+    .merge = Merge::Least};
+inline constexpr Metric kGatewayRefused{
+    .name = "penstock_gateway_refused_total",
+    .help =
+        "Requests refused besides limits: no_route, client_in_flight, upstream_in_flight or "
+        "no_server.",
+    .labels = {"reason"}};
+
 inline constexpr Metric kLogLinesSuppressed{
     .name = "penstock_log_lines_suppressed_total",
     .help = "Warnings about requests that were left out of the log because there were too many."};

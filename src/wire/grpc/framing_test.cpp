@@ -50,10 +50,11 @@ TEST(MessageReader, SaysWhatItDoesNotRead) {
   };
   for (const Row& row :
        {Row{"", Progress::NeedMore}, Row{std::string(4, '\0'), Progress::NeedMore},
-        Row{in_frame("12345678"), Progress::Message}, Row{in_frame("123456789"), Progress::TooLarge},
+        Row{in_frame("12345678"), Progress::Message},
+        Row{in_frame("123456789"), Progress::TooLarge},
         Row{in_frame("123456789").substr(0, 5), Progress::TooLarge},
-        Row{in_frame("1", 1), Progress::Compressed}, Row{in_frame("123456789", 1), Progress::TooLarge},
-        Row{"\x02", Progress::Malformed}}) {
+        Row{in_frame("1", 1), Progress::Compressed},
+        Row{in_frame("123456789", 1), Progress::TooLarge}, Row{"\x02", Progress::Malformed}}) {
     MessageReader reader;
     reader.begin(8);
     reader.add(row.bytes);

@@ -33,10 +33,18 @@ bool same_name(std::string_view name, std::string_view lower_case) {
       });
 }
 
+std::string_view first_of(std::span<const Field> fields, std::string_view lower_case) {
+  const auto found = std::find_if(fields.begin(), fields.end(), [&](const Field& field) {
+    return same_name(field.name, lower_case);
+  });
+  return found == fields.end() ? std::string_view{} : found->value;
+}
+
 // Walks the fields and their lists from the right. Empty when there is no such field.
-std::optional<IpAddress> from_forwarded_for(const Request& request, const TrustedProxies& trusted) {
+std::optional<IpAddress> from_forwarded_for(std::span<const Field> fields,
+                                            const TrustedProxies& trusted) {
   std::optional<IpAddress> nearest;
-  for (auto field = request.fields.rbegin(); field != request.fields.rend(); ++field) {
+  for (auto field = fields.rbegin(); field != fields.rend(); ++field) {
     if (!same_name(field->name, "x-forwarded-for")) continue;
     std::string_view rest = field->value;
     while (!rest.empty()) {
@@ -90,13 +98,18 @@ std::optional<IpAddress> read_address(std::string_view text) {
 }
 
 std::string client_address(const Request& request, const TrustedProxies& trusted) {
-  const std::optional<IpAddress> peer = read_address(request.peer);
-  if (!peer) return std::string(request.peer);
+  return client_address(request.peer, request.fields, trusted);
+}
+
+std::string client_address(std::string_view peer_text, std::span<const Field> fields,
+                           const TrustedProxies& trusted) {
+  const std::optional<IpAddress> peer = read_address(peer_text);
+  if (!peer) return std::string(peer_text);
   if (!trusted.contains(*peer)) return to_text(*peer);
-  if (const auto told = from_forwarded_for(request, trusted)) return to_text(*told);
+  if (const auto told = from_forwarded_for(fields, trusted)) return to_text(*told);
   // a list that cannot be read is no reason to believe another field
-  if (!request.field("X-Forwarded-For").empty()) return to_text(*peer);
-  if (const auto told = read_address(trimmed(request.field("X-Real-IP")))) return to_text(*told);
+  if (!first_of(fields, "x-forwarded-for").empty()) return to_text(*peer);
+  if (const auto told = read_address(trimmed(first_of(fields, "x-real-ip")))) return to_text(*told);
   return to_text(*peer);
 }
 

@@ -32,5 +32,7 @@ class TrustedProxies {
 // proxy's, for everything to its left may be invented. Without that field X-Real-IP. Of a peer that
 // is not trusted, the peer itself.
 [[nodiscard]] std::string client_address(const Request& request, const TrustedProxies& trusted);
+[[nodiscard]] std::string client_address(std::string_view peer, std::span<const Field> fields,
+                                         const TrustedProxies& trusted);
 
 }  // namespace penstock::wire::http

@@ -20,8 +20,9 @@ struct Field {
 // the answer has been given.
 struct Request {
   std::string_view method;
-  std::string_view path;   // as sent, without the query
-  std::string_view query;  // as sent, without the question mark
+  std::string_view path;         // as sent, without the query
+  std::string_view query;        // as sent, without the question mark
+  std::string_view authority{};  // of a target that is a whole URI
   std::vector<Field> fields{};
   std::string_view body;
   std::string_view peer;  // the address of the other end of the connection, without its port

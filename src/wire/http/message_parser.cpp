@@ -61,6 +61,7 @@ void MessageParser::on_request_impl(Verb /*method*/, Text method_text, Text targ
 
 // A path, "*", or an absolute URI, which every server has to understand.
 std::optional<Refusal> MessageParser::take_target(std::string_view target) {
+  request_.authority = {};
   if (target.front() != '/' && target != "*") {
     const std::size_t scheme_end = target.find("://");
     if (scheme_end == std::string_view::npos || request_.method == "CONNECT") {
@@ -68,6 +69,7 @@ std::optional<Refusal> MessageParser::take_target(std::string_view target) {
     }
     target.remove_prefix(scheme_end + 3);
     const std::size_t path = std::min(target.find_first_of("/?"), target.size());
+    request_.authority = target.substr(0, path);
     target.remove_prefix(path);
   }
   const std::size_t mark = std::min(target.find('?'), target.size());
@@ -101,6 +103,8 @@ std::optional<Refusal> MessageParser::take_special(Name name, std::string_view v
     has_length_ = true;
   } else if (name == Name::transfer_encoding) {
     if (version_ < 11) return Refusal{400, "HTTP/1.0 has no Transfer-Encoding"};
+    if (has_encoding_) return Refusal{400, "the request has two Transfer-Encoding fields"};
+    has_encoding_ = true;
     if (!beast::iequals(value, "chunked")) {
       return Refusal{501, "the only Transfer-Encoding understood is chunked"};
     }

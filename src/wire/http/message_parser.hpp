@@ -54,6 +54,7 @@ class MessageParser final : public boost::beast::http::basic_parser<true> {
   int version_ = 0;
   bool has_host_ = false;
   bool has_length_ = false;
+  bool has_encoding_ = false;
   bool wants_continue_ = false;
   bool header_done_ = false;
 };

@@ -88,6 +88,7 @@ void RequestReader::follow(const char* old_start, std::size_t old_size) {
   moved(request_.method);
   moved(request_.path);
   moved(request_.query);
+  moved(request_.authority);
   for (Field& field : request_.fields) {
     moved(field.name);
     moved(field.value);

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "gateway/access_log.hpp"
+#include "gateway/gateway_metrics.hpp"
+#include "gateway/in_flight.hpp"
+#include "gateway/route_table.hpp"
+#include "gateway/upstream.hpp"
+#include "net/connection.hpp"
+#include "penstock/clock.hpp"
+#include "rules/settings.hpp"
+#include "service/service.hpp"
+#include "wire/http/client_address.hpp"
+#include "wire/http/date_line.hpp"
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace penstock::gateway {
+
+// Whom the gateway of a worker works with. REQUIRES: all of them outlive it.
+struct Colleagues {
+  service::Service& service;
+  telemetry::WorkerMetrics& metrics;
+  InFlight& in_flight;
+  const Clock& clock;
+};
+
+// What the connections of a gateway share. They keep it alive.
+struct GatewayCore : net::Room {
+  GatewayCore(net::Timeouts::Durations limits, const rules::Settings& all,
+              wire::http::TrustedProxies proxies, const Colleagues& colleagues)
+      : Room(limits),
+        settings(all.gateway),
+        drafts(all.headers),
+        trusted(std::move(proxies)),
+        routes(settings),
+        service(colleagues.service),
+        in_flight(colleagues.in_flight),
+        clock(colleagues.clock),
+        log(settings.access_log),
+        metrics(colleagues.metrics, names_of(settings)) {}
+
+  [[nodiscard]] static std::vector<std::string_view> names_of(
+      const rules::GatewaySettings& settings) {
+    std::vector<std::string_view> names;
+    for (const rules::UpstreamSettings& upstream : settings.upstreams) {
+      names.push_back(upstream.name);
+    }
+    return names;
+  }
+
+  rules::GatewaySettings settings;
+  std::vector<rules::HeaderDraft> drafts;
+  wire::http::TrustedProxies trusted;
+  RouteTable routes;
+  service::Service& service;
+  InFlight& in_flight;
+  const Clock& clock;
+  AccessLog log;
+  GatewayMetrics metrics;
+  wire::http::DateLine date{};
+  std::vector<std::shared_ptr<Upstream>> upstreams{};
+};
+
+}  // namespace penstock::gateway

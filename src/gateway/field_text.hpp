@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+// The words that header fields are made of (RFC 9110, section 5.6).
+namespace penstock::gateway {
+
+[[nodiscard]] constexpr char lower(char letter) noexcept {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+
+// All but the tab, which may stand in a value.
+[[nodiscard]] constexpr bool is_control(char letter) noexcept {
+  const auto code = static_cast<unsigned char>(letter);
+  return (code < 0x20 && letter != '\t') || code == 0x7F;
+}
+
+// REQUIRES: `lower_case` is. For names of fields, which come in any case.
+[[nodiscard]] constexpr bool same_word(std::string_view word,
+                                       std::string_view lower_case) noexcept {
+  if (word.size() != lower_case.size()) return false;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    if (lower(word[i]) != lower_case[i]) return false;
+  }
+  return true;
+}
+
+// A word as methods and names of fields are.
+[[nodiscard]] bool is_token(std::string_view text) noexcept;
+[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
+[[nodiscard]] std::string lower_case(std::string_view text);
+
+// Calls `visit` with each item of a list that commas part, without those that are empty.
+template <class Visit>
+void for_each_item(std::string_view list, const Visit& visit) {
+  while (!list.empty()) {
+    const std::size_t comma = list.find(',');
+    const std::string_view item = trimmed(list.substr(0, comma));
+    if (!item.empty()) visit(item);
+    if (comma == std::string_view::npos) return;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+// "Name: value\r\n"
+inline void append_field(std::string& out, std::string_view name, std::string_view value) {
+  out.append(name).append(": ").append(value).append("\r\n");
+}
+
+}  // namespace penstock::gateway

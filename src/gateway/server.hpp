@@ -1,0 +1,63 @@
+#pragma once
+
+#include "gateway/core.hpp"
+#include "net/door.hpp"
+#include "net/reception.hpp"
+#include "penstock/result.hpp"
+#include "penstock/time.hpp"
+#include "rules/settings.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace penstock::gateway {
+
+struct ServerOptions {
+  Duration handshake_timeout = std::chrono::seconds{10};
+  Duration linger = std::chrono::seconds{2};       // for a client to take its last answer
+  Duration tick = std::chrono::milliseconds{100};  // how often time limits are looked at
+};
+
+// The gateway of one event loop: accepts clients, and forwards what the service lets pass. Each
+// worker has its own, on the same addresses.
+//
+// Memory: about 6 KB for an idle connection, two buffers of 16 KB for one with a request under way,
+// whatever the size of bodies.
+// Thread-safety: none; everything happens on the event loop, which one thread runs and which
+// outlives the server.
+class Server final : public net::Door {
+ public:
+  // The error names the setting.
+  [[nodiscard]] static Result<std::unique_ptr<Server>> make(boost::asio::io_context& loop,
+                                                            const rules::Settings& settings,
+                                                            const Colleagues& colleagues,
+                                                            const ServerOptions& options = {});
+  ~Server() override;
+
+  [[nodiscard]] Result<void> reload_tls() override { return reception_.reload_tls(); }
+  [[nodiscard]] Result<std::vector<rules::Address>> listen(
+      const std::vector<rules::Address>& addresses, net::Sharing sharing) override;
+  void stop(Duration grace, std::function<void()> stopped) override;
+  [[nodiscard]] const net::Statistics& statistics() const noexcept override {
+    return core_->statistics;
+  }
+
+ private:
+  Server(boost::asio::io_context& loop, std::shared_ptr<GatewayCore> core,
+         const ServerOptions& options);
+  static net::Awaitable<void> watch(std::shared_ptr<GatewayCore> core,
+                                    std::shared_ptr<net::Timer> timer, Duration tick);
+
+  boost::asio::io_context& loop_;
+  Duration tick_;
+  std::shared_ptr<GatewayCore> core_;
+  std::shared_ptr<net::Timer> timer_;
+  net::Reception reception_;
+  bool is_watching_ = false;
+};
+
+}  // namespace penstock::gateway

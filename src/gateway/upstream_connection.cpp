@@ -1,0 +1,99 @@
+#include "gateway/upstream_connection.hpp"
+
+#include "base/deadline.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/basic_resolver.hpp>
+
+#include <string>
+#include <utility>
+
+namespace penstock::gateway {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using net::Awaitable;
+using net::kIo;
+using net::Phase;
+using net::Tcp;
+
+constexpr std::size_t kBuffer = std::size_t{16} << 10U;
+
+}  // namespace
+
+UpstreamConnection::UpstreamConnection(const net::Executor& executor, net::Timeouts& timeouts,
+                                       std::size_t max_head_bytes)
+    : socket_(executor),
+      timeouts_(timeouts),
+      inbox_(socket_, kBuffer, std::max(kBuffer, max_head_bytes)),
+      head_reader_(max_head_bytes) {}
+
+Awaitable<bool> UpstreamConnection::connect(rules::Address address) {
+  const auto self = shared_from_this();  // the pool may be emptied meanwhile
+  enter(Phase::Handshake);
+  error_code failed;
+  const asio::ip::address numeric = asio::ip::make_address(address.host, failed);
+  Tcp::endpoint endpoint(numeric, address.port);
+  if (failed) {
+    asio::ip::basic_resolver<Tcp, net::Executor> resolver(socket_.get_executor());
+    auto [unknown, found] =
+        co_await resolver.async_resolve(address.host, std::to_string(address.port), kIo);
+    if (unknown || found.empty() || !is_open_) co_return false;
+    endpoint = found.begin()->endpoint();
+  }
+  const auto [refused] = co_await socket_.async_connect(endpoint, kIo);
+  if (refused || !is_open_) {
+    close();
+    co_return false;
+  }
+  socket_.set_option(Tcp::no_delay(true), failed);
+  socket_.non_blocking(true, failed);
+  enter(Phase::Answer);
+  co_return true;
+}
+
+bool UpstreamConnection::write_now(Gather& bytes) {
+  error_code failed;
+  const std::size_t size = socket_.write_some(bytes.parts(), failed);
+  written_ += size;
+  bytes.remove(size);
+  return !failed || failed == asio::error::would_block || failed == asio::error::try_again;
+}
+
+Awaitable<bool> UpstreamConnection::write(Gather bytes) {
+  const auto self = shared_from_this();
+  while (!bytes.is_empty() && is_open_) {
+    const auto parts = bytes.parts();
+    const auto [failed, size] = co_await socket_.async_write_some(parts, kIo);
+    written_ += size;
+    bytes.remove(size);
+    if (failed) co_return false;
+    if (!bytes.is_empty()) enter(Phase::Write);  // it took some: its time begins again
+  }
+  co_return is_open_;
+}
+
+void UpstreamConnection::end_sending() {
+  error_code ignored;  // then the connection is no good anyway
+  socket_.shutdown(Tcp::socket::shutdown_send, ignored);
+}
+
+void UpstreamConnection::close() {
+  if (!std::exchange(is_open_, false)) return;
+  unlink();
+  error_code ignored;  // there is nothing to be done about a socket that does not close
+  socket_.close(ignored);
+}
+
+void UpstreamConnection::expire(Phase /*phase*/) {
+  has_expired_ = true;
+  close();
+}
+
+void UpstreamConnection::enter(Phase phase) {
+  if (is_open_) timeouts_.enter(*this, phase, base::monotonic_now());
+}
+
+}  // namespace penstock::gateway

@@ -1,0 +1,90 @@
+#pragma once
+
+#include "penstock/time.hpp"
+#include "rules/address.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// The gateway as it is configured. Every member has the default that the documentation names
+// (docs/configuration.md).
+namespace penstock::rules {
+
+// How the servers of an upstream are asked whether they are well. Without a path nobody asks, and
+// only what happens to requests counts.
+struct HealthSettings {
+  std::string path{};
+  Duration interval = std::chrono::seconds{5};
+  Duration timeout = std::chrono::seconds{1};
+  unsigned healthy = 2;    // good answers in a row that bring a server back
+  unsigned unhealthy = 3;  // failures in a row, of requests too, that take it out
+  Duration pause = std::chrono::seconds{10};  // out for so long, when nobody asks
+
+  friend bool operator==(const HealthSettings&, const HealthSettings&) = default;
+};
+
+struct UpstreamSettings {
+  std::string name;
+  std::vector<Address> servers{};
+  std::size_t max_in_flight = 10'000;  // of all workers together
+  std::size_t keepalive = 64;          // idle connections that a worker keeps to a server
+  Duration keepalive_timeout = std::chrono::seconds{60};
+  Duration connect_timeout = std::chrono::seconds{2};
+  Duration first_byte_timeout = std::chrono::seconds{60};
+  Duration read_timeout = std::chrono::seconds{60};   // between two pieces of an answer
+  Duration write_timeout = std::chrono::seconds{60};  // for a piece of a request to be taken
+  HealthSettings health{};
+
+  friend bool operator==(const UpstreamSettings&, const UpstreamSettings&) = default;
+};
+
+struct RouteSettings {
+  std::string host{};          // "api.example.com", "*.example.com"; empty for all
+  std::string path = "/**";    // a pattern as in rules
+  std::size_t upstream = 0;    // by its place in GatewaySettings::upstreams
+  std::string domain{};        // in place of the gateway's
+  std::string strip_prefix{};  // taken off the path before it is forwarded
+
+  friend bool operator==(const RouteSettings&, const RouteSettings&) = default;
+};
+
+struct InFlightSettings {
+  std::string key = "client_ip";  // the attribute that tells clients apart
+  std::size_t limit = 0;          // requests of one of them at a time; 0: any number
+
+  friend bool operator==(const InFlightSettings&, const InFlightSettings&) = default;
+};
+
+struct AccessLogSettings {
+  enum class Format : std::uint8_t { Off, Combined, Json };
+  Format format = Format::Off;
+  std::string path = "stdout";
+
+  friend bool operator==(const AccessLogSettings&, const AccessLogSettings&) = default;
+};
+
+// The door that forwards. There is none without an address.
+struct GatewaySettings {
+  std::vector<Address> listen{};
+  std::optional<TlsFiles> tls{};
+  std::string domain = "default";
+  std::size_t max_connections = 20'000;
+  std::size_t max_streams = 128;  // of one HTTP/2 connection at a time
+  std::size_t max_header_bytes = std::size_t{16} * 1024;
+  Duration header_timeout = std::chrono::seconds{10};  // first byte to end of the headers
+  Duration body_timeout = std::chrono::seconds{30};    // between two pieces of a body
+  Duration write_timeout = std::chrono::seconds{30};   // for a client to take a piece of its answer
+  Duration idle_timeout = std::chrono::seconds{75};
+  Duration tunnel_timeout = std::chrono::hours{1};  // of an upgraded connection without a byte
+  InFlightSettings max_in_flight{};
+  AccessLogSettings access_log{};
+  std::vector<UpstreamSettings> upstreams{};
+  std::vector<RouteSettings> routes{};
+
+  friend bool operator==(const GatewaySettings&, const GatewaySettings&) = default;
+};
+
+}  // namespace penstock::rules

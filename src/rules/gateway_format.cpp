@@ -13,7 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kMaxTimeout = 24h;
 constexpr std::int64_t kMaxCount = 10'000'000;
 constexpr std::int64_t kMaxHeaderBytes = std::int64_t{1} << 20U;
 // Each has its metrics, and each request looks at the routes one after the other.

@@ -64,7 +64,7 @@ struct Row {
   ExactnessVerdict verdict;
 };
 
-struct Outcome {
+struct Verified {
   std::vector<Row> rows{};
   std::uint64_t without_ttl = 0;
 
@@ -128,7 +128,7 @@ class Verifier {
            redis_store::BlockingStore& store, std::int64_t processes)
       : arguments_(arguments), options_(options), store_(store), processes_(processes) {}
 
-  Result<void> run(Algorithm algorithm, Outcome& outcome) {
+  Result<void> run(Algorithm algorithm, Verified& outcome) {
     const std::vector<ExactnessCase> cases = bench::exactness_cases(algorithm);
     std::vector<KeyCounts> sums;
     sums.reserve(cases.size());
@@ -222,7 +222,7 @@ class Verifier {
   std::int64_t processes_;
 };
 
-Json outcome_json(const Outcome& outcome, const std::string& store) {
+Json outcome_json(const Verified& outcome, const std::string& store) {
   Json json{
       {"store", store}, {"exact", outcome.is_exact()}, {"keys_without_ttl", outcome.without_ttl}};
   json["cases"] = Json::array();
@@ -239,7 +239,7 @@ Json outcome_json(const Outcome& outcome, const std::string& store) {
   return json;
 }
 
-void print_outcome(const Outcome& outcome) {
+void print_outcome(const Verified& outcome) {
   std::cout << std::left << std::setw(17) << "algorithm" << std::setw(23) << "case" << std::right
             << std::setw(11) << "asked" << std::setw(11) << "admitted" << std::setw(11) << "at most"
             << std::setw(9) << "too many" << std::setw(9) << "too few" << std::setw(8) << "failed"
@@ -255,8 +255,8 @@ void print_outcome(const Outcome& outcome) {
             << (outcome.is_exact() ? "Exact.\n" : "Not exact.\n");
 }
 
-Result<Outcome> run_all(Verifier& verifier, const std::vector<Algorithm>& algorithms) {
-  Outcome outcome;
+Result<Verified> run_all(Verifier& verifier, const std::vector<Algorithm>& algorithms) {
+  Verified outcome;
   for (std::size_t i = 0; i < algorithms.size(); ++i) {
     draw_progress(static_cast<double>(i) / static_cast<double>(algorithms.size()));
     const Result<void> ran = verifier.run(algorithms[i], outcome);
@@ -286,7 +286,7 @@ Result<int> run_verify(const VerifyArguments& arguments) {
   const auto store = connect(*options);
   if (!store) return store.error();
   Verifier verifier(arguments, *options, **store, *processes);
-  const Result<Outcome> outcome = run_all(verifier, *algorithms);
+  const Result<Verified> outcome = run_all(verifier, *algorithms);
   const Result<std::uint64_t> cleared = delete_keys(**store, options->key_prefix, options->timeout);
   if (!outcome) return outcome.error();
   if (!cleared) return cleared.error();

@@ -9,7 +9,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMostOfAll = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 
 Decimal decimal(std::string_view text) { return Decimal::parse(text).value(); }
@@ -36,26 +36,26 @@ TEST_P(Counter, Counts) {
 }
 
 TEST_P(Counter, IsExactWithAllDigits) {
-  EXPECT_EQ(add("most", kMost), kMost);
-  EXPECT_EQ(add("most", -1), kMost - 1);
-  EXPECT_EQ(get("most"), kMost - 1);
+  EXPECT_EQ(add("most", kMostOfAll), kMostOfAll);
+  EXPECT_EQ(add("most", -1), kMostOfAll - 1);
+  EXPECT_EQ(get("most"), kMostOfAll - 1);
   EXPECT_EQ(add("least", kLeast), kLeast);
   EXPECT_EQ(get("least"), kLeast);
   EXPECT_EQ(add("odd", 9'007'199'254'740'993), 9'007'199'254'740'993);
 }
 
 TEST_P(Counter, RefusesToOverflow) {
-  EXPECT_EQ(add("n", kMost), kMost);
+  EXPECT_EQ(add("n", kMostOfAll), kMostOfAll);
   const Result<std::int64_t> over = limiter().add("n", 1, {});
   ASSERT_FALSE(over);
   EXPECT_EQ(over.error().code, ErrorCode::Overflow);
-  EXPECT_EQ(get("n"), kMost);
+  EXPECT_EQ(get("n"), kMostOfAll);
   EXPECT_EQ(add("m", kLeast), kLeast);
   const Result<std::int64_t> under = limiter().add("m", -1, {});
   ASSERT_FALSE(under);
   EXPECT_EQ(under.error().code, ErrorCode::Overflow);
   EXPECT_EQ(get("m"), kLeast);
-  EXPECT_EQ(add("d", Decimal::from_nanos(kMost)).nanos(), kMost);
+  EXPECT_EQ(add("d", Decimal::from_nanos(kMostOfAll)).nanos(), kMostOfAll);
   const Result<Decimal> decimal_over = limiter().add("d", decimal("0.000000001"), {});
   ASSERT_FALSE(decimal_over);
   EXPECT_EQ(decimal_over.error().code, ErrorCode::Overflow);

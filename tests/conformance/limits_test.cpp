@@ -12,9 +12,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class Limit : public Conformance {};
+class OneLimit : public Conformance {};
 
-TEST_P(Limit, OfEveryAlgorithmAdmitsExactlySoMany) {
+TEST_P(OneLimit, OfEveryAlgorithmAdmitsExactlySoMany) {
   for (const Algorithm algorithm : reference::kAlgorithms) {
     SCOPED_TRACE(to_string(algorithm));
     const std::string key(to_string(algorithm));
@@ -37,7 +37,7 @@ TEST_P(Limit, OfEveryAlgorithmAdmitsExactlySoMany) {
   }
 }
 
-TEST_P(Limit, IsRefusedUntilRetryAfterAndAllowedThen) {
+TEST_P(OneLimit, IsRefusedUntilRetryAfterAndAllowedThen) {
   for (const Algorithm algorithm : reference::kAlgorithms) {
     SCOPED_TRACE(to_string(algorithm));
     const std::string key(to_string(algorithm));
@@ -56,7 +56,7 @@ TEST_P(Limit, IsRefusedUntilRetryAfterAndAllowedThen) {
   }
 }
 
-TEST_P(Limit, LooksWithoutTaking) {
+TEST_P(OneLimit, LooksWithoutTaking) {
   for (const Algorithm algorithm : reference::kAlgorithms) {
     SCOPED_TRACE(to_string(algorithm));
     const std::string key(to_string(algorithm));
@@ -70,7 +70,7 @@ TEST_P(Limit, LooksWithoutTaking) {
   }
 }
 
-TEST_P(Limit, TellsWhatNeverFitsFromWhatMustWait) {
+TEST_P(OneLimit, TellsWhatNeverFitsFromWhatMustWait) {
   constexpr std::array<std::uint64_t, 4> kTooMuch{11, std::uint64_t{1} << 32U,
                                                   std::uint64_t{1} << 53U,
                                                   std::numeric_limits<std::uint64_t>::max()};
@@ -90,7 +90,7 @@ TEST_P(Limit, TellsWhatNeverFitsFromWhatMustWait) {
   }
 }
 
-TEST_P(Limit, TakesTheLargestNumbers) {
+TEST_P(OneLimit, TakesTheLargestNumbers) {
   const Quota bucket = per(1'000'000'000, Days{366});
   EXPECT_EQ(check("bucket", bucket, 1'000'000'000).remaining(), 0U);
   EXPECT_EQ(check("bucket", bucket, 1'000'000'000).outcome(), Outcome::Denied);
@@ -107,7 +107,7 @@ TEST_P(Limit, TakesTheLargestNumbers) {
   EXPECT_EQ(check("log", log).outcome(), Outcome::Denied);
 }
 
-TEST_P(Limit, GivesBackNoMoreThanWasUsed) {
+TEST_P(OneLimit, GivesBackNoMoreThanWasUsed) {
   for (const Algorithm algorithm : reference::kAlgorithms) {
     SCOPED_TRACE(to_string(algorithm));
     const std::string key(to_string(algorithm));
@@ -122,7 +122,7 @@ TEST_P(Limit, GivesBackNoMoreThanWasUsed) {
   }
 }
 
-TEST_P(Limit, IsForgottenOnRequest) {
+TEST_P(OneLimit, IsForgottenOnRequest) {
   for (const Algorithm algorithm : reference::kAlgorithms) {
     SCOPED_TRACE(to_string(algorithm));
     const std::string key(to_string(algorithm));
@@ -135,7 +135,7 @@ TEST_P(Limit, IsForgottenOnRequest) {
   }
 }
 
-TEST_P(Limit, IsOverruledByABlock) {
+TEST_P(OneLimit, IsOverruledByABlock) {
   using std::chrono::hours;
   for (const Algorithm algorithm : reference::kAlgorithms) {
     SCOPED_TRACE(to_string(algorithm));
@@ -161,7 +161,7 @@ TEST_P(Limit, IsOverruledByABlock) {
   }
 }
 
-TEST_P(Limit, StaysBlockedWhenItIsForgotten) {
+TEST_P(OneLimit, StaysBlockedWhenItIsForgotten) {
   const Quota quota = long_quota(5, Algorithm::TokenBucket);
   EXPECT_TRUE(takes("k", quota, 2));
   EXPECT_TRUE(limiter().block("k", std::chrono::hours{1}));
@@ -171,7 +171,7 @@ TEST_P(Limit, StaysBlockedWhenItIsForgotten) {
   EXPECT_EQ(remaining("k", quota), 5U);
 }
 
-TEST_P(Limit, IsUnblockedByTime) {
+TEST_P(OneLimit, IsUnblockedByTime) {
   const Quota quota = long_quota(5, Algorithm::FixedWindow);
   EXPECT_TRUE(takes("k", quota, 2));
   EXPECT_TRUE(limiter().block("k", milliseconds{100}));
@@ -182,7 +182,7 @@ TEST_P(Limit, IsUnblockedByTime) {
   EXPECT_EQ(remaining("untouched", quota), 4U);
 }
 
-TEST_P(Limit, IsUnblockedByABlockOfNoTime) {
+TEST_P(OneLimit, IsUnblockedByABlockOfNoTime) {
   const Quota quota = long_quota(5, Algorithm::SlidingCounter);
   EXPECT_TRUE(takes("k", quota, 2));
   for (const Duration no_time : {Duration{0}, Duration{-1}, Duration::min()}) {
@@ -196,7 +196,7 @@ TEST_P(Limit, IsUnblockedByABlockOfNoTime) {
   }
 }
 
-TEST_P(Limit, IsBlockedForACenturyAtTheMost) {
+TEST_P(OneLimit, IsBlockedForACenturyAtTheMost) {
   const Quota quota = long_quota(5, Algorithm::Gcra);
   EXPECT_TRUE(limiter().block("k", Duration::max()));
   const Decision blocked = check("k", quota);
@@ -205,7 +205,7 @@ TEST_P(Limit, IsBlockedForACenturyAtTheMost) {
   EXPECT_GT(*blocked.retry_after(), Days{36'524});
 }
 
-TEST_P(Limit, TellsEveryKeyFromEveryOther) {
+TEST_P(OneLimit, TellsEveryKeyFromEveryOther) {
   const Quota quota = long_quota(1, Algorithm::TokenBucket);
   using namespace std::string_literals;
   const std::vector<std::string> keys{""s,
@@ -251,7 +251,7 @@ TEST_P(Limit, TellsEveryKeyFromEveryOther) {
   EXPECT_TRUE(takes(keys[3], quota));
 }
 
-TEST_P(Limit, KeepsWhatWasUsedWhenItIsChanged) {
+TEST_P(OneLimit, KeepsWhatWasUsedWhenItIsChanged) {
   for (const Algorithm from : reference::kAlgorithms) {
     for (const Algorithm to : reference::kAlgorithms) {
       const std::string key = std::string(to_string(from)) + " to " + std::string(to_string(to));
@@ -268,7 +268,7 @@ TEST_P(Limit, KeepsWhatWasUsedWhenItIsChanged) {
   }
 }
 
-TEST_P(Limit, LeavesNothingBehindWhenItsTimeIsOver) {
+TEST_P(OneLimit, LeavesNothingBehindWhenItsTimeIsOver) {
   for (const Algorithm algorithm : reference::kAlgorithms) {
     const Quota quota = reference::quota_of(3, milliseconds{50}, algorithm);
     EXPECT_TRUE(takes(to_string(algorithm), quota, 3));
@@ -286,7 +286,7 @@ TEST_P(Limit, LeavesNothingBehindWhenItsTimeIsOver) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Places, Limit, ::testing::ValuesIn(kPlaceKinds), name_of);
+INSTANTIATE_TEST_SUITE_P(Places, OneLimit, ::testing::ValuesIn(kPlaceKinds), name_of);
 
 }  // namespace
 }  // namespace penstock::conformance

@@ -13,11 +13,11 @@
 namespace penstock::servers {
 namespace {
 
-redis::Url parsed(const std::string& url) { return redis::Url::parse(url).value(); }
+redis::Url url_of(const std::string& url) { return redis::Url::parse(url).value(); }
 
 TEST(SentinelGroup, FailsOverOnRequestAndWhenTheMasterDies) {
   SentinelGroup group({.replicas = 2, .password = "secret", .sentinel_password = "other"});
-  const redis::Url url = parsed(group.url());
+  const redis::Url url = url_of(group.url());
   EXPECT_EQ(url.topology, redis::Topology::Sentinel);
   EXPECT_EQ(url.hosts.size(), group.sentinels());
   EXPECT_EQ(url.master_name, "mymaster");
@@ -50,7 +50,7 @@ TEST(Cluster, FailsOverOnRequestAndWhenAMasterDies) {
   Cluster cluster;
   const std::string key = "a";
   const std::uint16_t slot = redis::hash_slot(key);
-  const redis::Url url = parsed(cluster.url());
+  const redis::Url url = url_of(cluster.url());
   EXPECT_EQ(url.topology, redis::Topology::Cluster);
   EXPECT_EQ(url.hosts.size(), Cluster::kNodes);
 

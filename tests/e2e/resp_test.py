@@ -23,12 +23,10 @@ except ImportError:  # of Debian's own Python
         redis = None
 
 from daemon import PROGRAM, SOURCE_DIR, Daemon, eventually
+from npm_packages import install_packages
 from redis_server import RedisServer
 from server_process import require
 
-INTEROP = SOURCE_DIR / "tests" / "interop"
-NOT_REACHED = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH",
-               "EHOSTUNREACH", "ERR_SOCKET_TIMEOUT", "ENOTCACHED")
 CONFIGURATION = """
 server: {workers: 2}
 resp: {listen: "127.0.0.1:0"}
@@ -254,20 +252,7 @@ class IoredisTest(unittest.TestCase):
     """A client library of another language, from the npm package of tests/interop."""
 
     def test_ioredis_is_answered(self):
-        require("node", "npm")
-        folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
-        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-        for path in INTEROP.iterdir():
-            shutil.copy(path, folder)
-        result = subprocess.run(
-            ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=0",
-             "--fetch-timeout=10000", "--cache", str(folder / "cache")],
-            cwd=folder, capture_output=True, encoding="utf-8", timeout=60, check=False,
-        )
-        if result.returncode != 0:
-            if any(word in result.stderr for word in NOT_REACHED):
-                self.skipTest("the npm registry cannot be reached")
-            self.fail("npm ci: " + result.stderr)
+        folder = install_packages()
         with serve() as daemon:
             run = subprocess.run(
                 ["node", "ask_resp.mjs", str(daemon.resp_port)], cwd=folder, capture_output=True,

@@ -69,6 +69,12 @@ class ListsTest(unittest.TestCase):
             self.assertEqual((answer.status, answer.body["reason"]), (200, "allow_listed"))
 
 
+GATEWAY = """
+gateway:
+  listen: 127.0.0.1:0
+  upstreams: {nobody: {servers: ["http://127.0.0.1:9"]}}
+  routes: [{upstream: nobody}]
+"""
 KINDS = """
 domains:
   api:
@@ -265,7 +271,7 @@ class MetricsTest(unittest.TestCase):
     def test_the_daemon_shows_every_metric_of_the_document_and_no_other(self):
         text = (SOURCE_DIR / "docs" / "metrics.md").read_text(encoding="utf-8")
         described = set(re.findall(r"^\| `((?:penstock|process)_\w+)`", text, re.MULTILINE))
-        with Daemon(KINDS) as daemon:
+        with Daemon(KINDS + GATEWAY) as daemon:
             check(daemon, path="/shadow")
             shown = re.findall(r"^# TYPE (\w+) ", daemon.admin("/metrics").body, re.MULTILINE)
         self.assertEqual(set(shown), described)

@@ -26,6 +26,7 @@ using Answer = std::shared_ptr<std::optional<Result<resp::Value>>>;
 // The text of a reply, or of the failure.
 [[nodiscard]] inline std::string text_of(const Result<resp::Value>& reply) {
   if (!reply) return std::string(to_string(reply.error().code)) + ": " + reply.error().detail;
+  if (reply->is(resp::Value::Type::Integer)) return std::to_string(reply->integer);
   return reply->text;
 }
 

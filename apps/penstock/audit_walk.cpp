@@ -160,6 +160,7 @@ class Walk {
       const Result<resp::Value>& length = replies[2 * i];
       Result<resp::Value>& bytes = replies[2 * i + 1];
       if (length && length->integer > kShortState) {  // a long log; one at a time
+        pace_.wait_for(static_cast<std::uint64_t>(length->integer / kShortState));
         bytes = ask_one(store_, command_for_node(node, {"GET", strings[i]->key}), options_.timeout);
       }
       if (!bytes && !is_about_the_key(bytes.error())) return bytes.error();

@@ -17,6 +17,9 @@ using net::Awaitable;
 using net::kIo;
 using net::Phase;
 
+// Of one answer. A client that does not read could have us keep any number.
+constexpr int kMostInterims = 16;
+
 std::vector<Field> allowed_trailers(std::span<const Field> fields) {
   std::vector<Field> kept;
   std::copy_if(fields.begin(), fields.end(), std::back_inserter(kept),
@@ -73,6 +76,8 @@ Awaitable<bool> Exchange::connect(std::size_t server) {
 }
 
 Awaitable<Exchange::Outcome> Exchange::ask(std::string_view head) {
+  trouble_.reset();  // of a server that was asked before
+  stopping_pump_ = false;
   written_before_ = connection_->written();
   received_before_ = connection_->inbox().total();
   const base::Deadline asked_at = base::monotonic_now();
@@ -166,7 +171,7 @@ Awaitable<bool> Exchange::pump_piece(UpstreamConnection& connection, Downstream:
   if (sent && !bytes.is_empty()) {
     connection.enter(Phase::Write);
     sent = co_await connection.write(bytes);
-    connection.enter(Phase::Answer);
+    connection.enter(answer_begun_ ? Phase::Body : Phase::Answer);
   }
   body_begun_ = true;
   client_.consume_body();
@@ -192,7 +197,7 @@ void Exchange::enter_waiting() {
 // The bytes of the head of an answer that is not an interim one; 0 for none.
 Awaitable<std::size_t> Exchange::read_head() {
   Inbox<net::Socket>& inbox = connection_->inbox();
-  while (true) {
+  for (int interims = 0; interims <= kMostInterims;) {
     const std::span<char> bytes = inbox.bytes();
     const auto found = connection_->head_reader().look({bytes.data(), bytes.size()}, asked_);
     if (std::holds_alternative<ResponseHeadReader::Nonsense>(found)) {
@@ -211,11 +216,14 @@ Awaitable<std::size_t> Exchange::read_head() {
         if (!co_await client_.send_interim(interim)) co_return 0;
       }
       inbox.consume(size);
+      ++interims;
       continue;
     }
     if (!pumping_ || request_done_) enter_waiting();
     if (!co_await connection_->more()) co_return 0;
   }
+  trouble_ = Trouble::BadAnswer;
+  co_return 0;
 }
 
 AnswerHead Exchange::answer_head() {
@@ -255,6 +263,10 @@ Awaitable<void> Exchange::relay(std::size_t head_bytes) {
       is_last ? allowed_trailers(decoder.trailers()) : std::vector<Field>{};
   bool whole = co_await client_.send_head(told, piece.data, last_if(is_last), trailers);
   connection_->inbox().consume(head_bytes + piece.used);
+  if (whole && piece.is_broken) {
+    client_.cut_answer();
+    whole = false;
+  }
   if (whole && !decoder.is_complete()) whole = co_await relay_body(decoder);
   entry_.cut = !whole;
   if (whole && keeps_alive && request_done_ && !pumping_) {

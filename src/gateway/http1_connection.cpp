@@ -79,7 +79,6 @@ Awaitable<void> Http1Connection<Stream>::serve(std::shared_ptr<Http1Connection> 
   while (going && self->open_) {
     going = co_await self->serve_one();
     if (self->speaks_http2()) co_return self->hand_over();
-    self->is_first_ = false;
   }
   if (self->open_) co_await self->take_leave();
   self->cut();
@@ -152,9 +151,11 @@ Awaitable<bool> Http1Connection<Stream>::read_head() {
     const Finding found = reader_.look({bytes.data(), bytes.size()});
     if (const auto* end = std::get_if<RequestHeadReader::End>(&found)) {
       head_bytes_ = end->bytes;
+      is_first_ = false;  // what follows is no preface of HTTP/2, whatever it looks like
       co_return true;
     }
     if (const auto* why = std::get_if<Refusal>(&found)) {
+      is_first_ = false;
       co_await refuse(*why);
       co_return false;
     }

@@ -24,6 +24,8 @@ using net::TlsStream;
 
 // What streams have in common waits in here for the socket.
 constexpr std::size_t kMaxOutput = std::size_t{64} << 10U;
+// Of a client that goes on sending after the last answer: more is not read.
+constexpr std::size_t kLastReads = 64;
 
 http2::SessionOptions session_options(const rules::GatewaySettings& settings) {
   return {.max_streams = static_cast<std::uint32_t>(settings.max_streams),
@@ -78,8 +80,23 @@ Awaitable<void> Http2Connection<Stream>::serve(std::shared_ptr<Http2Connection> 
     }
     error_code ignored;  // then the connection is no good anyway
     self->stream_.lowest_layer().shutdown(Tcp::socket::shutdown_send, ignored);
+    co_await self->linger();
   }
   self->cut();
+}
+
+// A socket that is closed while bytes of the client are on their way takes the answer back.
+template <class Stream>
+Awaitable<void> Http2Connection<Stream>::linger() {
+  if constexpr (std::is_same_v<Stream, Socket>) {
+    for (std::size_t reads = 0; reads < kLastReads && open_; ++reads) {
+      const asio::mutable_buffer buffer = asio::buffer(read_buffer_);
+      const auto [failed, size] = co_await stream_.async_read_some(buffer, kIo);
+      if (failed) co_return;
+      core_->statistics.bytes_in += size;
+    }
+  }
+  co_return;
 }
 
 template <class Stream>
@@ -179,7 +196,10 @@ void Http2Connection<Stream>::enter(Phase phase) {
 // Streams look after their time by themselves.
 template <class Stream>
 void Http2Connection<Stream>::enter_next() {
-  enter(session_.open_streams() == 0 ? Phase::Idle : Phase::Answer);
+  if (session_.open_streams() == 0) return enter(Phase::Idle);
+  if (!streams_.empty()) return enter(Phase::Answer);
+  // a head has begun, and has its time from there on
+  if (phase() != Phase::Header) enter(Phase::Header);
 }
 
 template <class Stream>

@@ -77,28 +77,33 @@ void Http2Stream::on_end() {
 
 void Http2Stream::on_closed(http2::ErrorCode /*why*/) {
   if (outlet_ != nullptr) outlet_->closed.push_back(id_);
-  abandon();
+  if (!is_last_ || !out_.empty()) return abandon();
+  // The client has all of the answer: the exchange ends by itself, and keeps its upstream.
+  outlet_ = nullptr;
+  is_closed_ = true;
+  arrived_.cancel();
+  drained_.cancel();
 }
 
 Downstream::BodyPiece Http2Stream::body() {
   if (request_.head().body.kind == BodyFraming::Kind::None) return {.is_last = true};
-  shown_ = received_.size();
-  return {.data = received_, .is_last = has_ended_};
+  is_interrupted_ = false;
+  if (shown_.empty()) shown_.swap(received_);
+  return {.data = shown_, .is_last = has_ended_ && received_.empty()};
 }
 
 void Http2Stream::consume_body() {
-  if (shown_ == 0) return;
-  received_.erase(0, shown_);
+  if (shown_.empty()) return;
   if (outlet_ != nullptr && !is_closed_) {
-    outlet_->session.consume(id_, shown_);
+    outlet_->session.consume(id_, shown_.size());
     outlet_->plan_flush();
   }
-  shown_ = 0;
+  shown_.clear();
 }
 
 Awaitable<bool> Http2Stream::more_body() {
   const auto self = shared_from_this();
-  if (has_ended_ || !received_.empty()) co_return true;
+  if (has_ended_ || !received_.empty() || !shown_.empty()) co_return true;
   if (is_closed_ || is_interrupted_) co_return false;
   arrived_.expires_after(core_->settings.body_timeout);
   co_await arrived_.async_wait(kIo);

@@ -79,7 +79,7 @@ class Http2Stream final : public http2::StreamEvents,
   std::string client_{};  // as trusted proxies tell it
 
   std::string received_{};
-  std::size_t shown_ = 0;  // of it, by body()
+  std::string shown_{};  // by body(): it stays where it is while more is received
   std::string in_trailer_text_{};
   std::vector<Field> in_trailers_{};
   bool is_interrupted_ = false;

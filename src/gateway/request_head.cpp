@@ -67,6 +67,12 @@ std::optional<Refusal> RequestHeadReader::parse(std::string_view bytes) {
   static_cast<void>(parser.put(boost::asio::buffer(bytes.data(), bytes.size()), failed));
   if (failed) return parser.refusal_of(failed);
   if (!parser.is_header_done()) return Refusal{400, "this is not a request of HTTP/1.1"};
+  if (request_.method == "CONNECT") return Refusal{501, "CONNECT is not served here"};
+  // Servers drop it: what they serve would not be what the rules were asked about.
+  if (request_.path.find('#') != std::string_view::npos ||
+      request_.query.find('#') != std::string_view::npos) {
+    return Refusal{400, "the target of the request has a fragment"};
+  }
   head_.method = request_.method;
   head_.path = request_.path;
   head_.query = {};

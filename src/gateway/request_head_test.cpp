@@ -65,6 +65,9 @@ TEST(RequestHead, RefusesWhatIsNoHost) {
   EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: [::1]:80\r\n\r\n"), 200U);
   EXPECT_EQ(status_of("GET / HTTP/1.0\r\n\r\n"), 200U);
   EXPECT_EQ(status_of("CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n"), 400U);
+  EXPECT_EQ(status_of("CONNECT /a HTTP/1.1\r\nHost: a\r\n\r\n"), 501U);
+  EXPECT_EQ(status_of("GET /login#1 HTTP/1.1\r\nHost: a\r\n\r\n"), 400U);
+  EXPECT_EQ(status_of("GET /login?a#1 HTTP/1.1\r\nHost: a\r\n\r\n"), 400U);
 }
 
 TEST(RequestHead, RefusesTwoEncodings) {

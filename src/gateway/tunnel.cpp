@@ -34,7 +34,10 @@ class Tunnel final : public std::enable_shared_from_this<Tunnel> {
       Gather out;
       out.add(bytes);
       open = self->server_->write_now(out);
-      if (open && !out.is_empty()) open = co_await self->server_->write(out);
+      if (open && !out.is_empty()) {
+        open = co_await self->server_->write(out);
+        self->server_->enter(net::Phase::Answer);  // a tunnel has a time limit of its own
+      }
       self->client_.consume(bytes.size());
       self->stir();
     }

@@ -93,7 +93,10 @@ std::shared_ptr<UpstreamConnection> Upstream::take_idle(std::size_t server) {
     std::shared_ptr<UpstreamConnection> connection = std::move(idle.back());
     idle.pop_back();
     connection->inbox().on_end = nullptr;
-    if (connection->is_open() && connection->inbox().bytes().empty()) return connection;
+    if (connection->is_open() && connection->inbox().bytes().empty()) {
+      connection->enter(net::Phase::Answer);  // it is idle no more
+      return connection;
+    }
     connection->close();  // it has spoken without being asked
   }
   return nullptr;

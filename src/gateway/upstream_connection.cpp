@@ -7,7 +7,9 @@
 #include <boost/asio/ip/basic_resolver.hpp>
 
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace penstock::gateway {
 namespace {
@@ -35,15 +37,22 @@ Awaitable<bool> UpstreamConnection::connect(rules::Address address) {
   enter(Phase::Handshake);
   error_code failed;
   const asio::ip::address numeric = asio::ip::make_address(address.host, failed);
-  Tcp::endpoint endpoint(numeric, address.port);
+  std::vector<Tcp::endpoint> endpoints{{numeric, address.port}};
   if (failed) {
     asio::ip::basic_resolver<Tcp, net::Executor> resolver(socket_.get_executor());
     auto [unknown, found] =
         co_await resolver.async_resolve(address.host, std::to_string(address.port), kIo);
     if (unknown || found.empty() || !is_open_) co_return false;
-    endpoint = found.begin()->endpoint();
+    endpoints.clear();
+    for (const auto& entry : found) endpoints.push_back(entry.endpoint());
   }
-  const auto [refused] = co_await socket_.async_connect(endpoint, kIo);
+  error_code refused;
+  for (const Tcp::endpoint& endpoint : endpoints) {
+    std::tie(refused) = co_await socket_.async_connect(endpoint, kIo);
+    if (!refused || !is_open_) break;
+    error_code ignored;  // the next address has a socket of its own
+    socket_.close(ignored);
+  }
   if (refused || !is_open_) {
     close();
     co_return false;

@@ -45,6 +45,7 @@ bool read_number(std::string_view text, std::int64_t& number) {
 // Follows what the client sends: twice as much when a read left no room, half when it needed
 // little. A long command gets its room as it arrives, not as it says.
 std::size_t CommandReader::wanted_capacity(std::size_t kept) const {
+  if (kept == 0 && capacity_ > kLargeRoom) return kLargeRoom;  // of a long command, which is done
   if (kept == 0 && last_read_ < capacity_ / 4) return std::max(capacity_ / 2, kSmallRoom);
   const bool was_filled = end_ == capacity_;
   std::size_t wanted = was_filled ? std::min(capacity_ * 2, kLargeRoom) : capacity_;

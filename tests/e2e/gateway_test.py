@@ -98,6 +98,7 @@ class RawUpstream:
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
         self.requests = 0
+        self.connections = 0
         self._serve = serve
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -105,6 +106,7 @@ class RawUpstream:
         while True:
             try:
                 connection, _ = self._socket.accept()
+                self.connections += 1
             except OSError:
                 return
             threading.Thread(target=self._run, args=(connection,), daemon=True).start()
@@ -394,6 +396,54 @@ class WithServersOfOurOwn(unittest.TestCase):
                 self.assertEqual(ask(daemon.gateway_port, "GET", "/").status, 200, i)
                 time.sleep(0.001 * (i % 15))
         self.assertEqual(upstream.requests, 100)
+
+    def test_an_upload_over_http2_arrives_whole_at_a_server_that_is_slow_to_read(self):
+        body = os.urandom(16 * MEBIBYTE)  # more than sockets hold
+        received = []
+
+        def slow(upstream, connection):
+            text = bytearray(read_head(connection).partition(b"\r\n\r\n")[2])
+            while len(text) < len(body):
+                if len(text) < MEBIBYTE:
+                    time.sleep(0.02)
+                text += connection.recv(65536)
+            received.append(bytes(text))
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+        upstream = self.upstream(slow)
+        with gateway([upstream.port]) as daemon, tempfile.NamedTemporaryFile() as file:
+            file.write(body)
+            file.flush()
+            result = subprocess.run(
+                ["curl", "-sS", "--http2-prior-knowledge", "--data-binary", "@" + file.name,
+                 f"http://127.0.0.1:{daemon.gateway_port}/"],
+                capture_output=True, timeout=60, check=False)
+        self.assertEqual(result.stdout, b"ok", result.stderr)
+        self.assertEqual(len(received), 1)
+        self.assertTrue(received[0] == body, "the body was changed on its way")
+
+    def test_connections_to_a_server_are_kept_for_clients_of_http2(self):
+        upstream = self.upstream(small_answers)
+        with gateway([upstream.port]) as daemon:
+            result = subprocess.run(
+                ["h2load", "-n20", "-c1", "-m1", f"http://127.0.0.1:{daemon.gateway_port}/"],
+                capture_output=True, encoding="utf-8", timeout=60, check=False)
+            self.assertIn("20 succeeded", result.stdout)
+        self.assertLessEqual(upstream.connections, 2)
+
+    def test_a_body_that_looks_like_http2_is_a_body(self):
+        preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(9)
+        port = free_port()
+        text = GATEWAY.format(port=port, more="", workers=1, upstream="", servers='"http://127.0.0.1:9"')
+        with Daemon(text.replace("routes: [{", "routes: [{path: /app/**, ")):
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+                client.sendall(b"POST /other HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
+                               % len(preface) + preface)
+                text = b""
+                while more := client.recv(4096):
+                    text += more
+        self.assertTrue(text.startswith(b"HTTP/1.1 404 "), text)
+        self.assertTrue(text.endswith(b"}\n"), text)  # and no frame of HTTP/2
 
     def test_without_a_server_it_is_502_and_then_another_is_asked(self):
         upstream = self.upstream(small_answers)

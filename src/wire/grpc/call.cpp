@@ -30,10 +30,8 @@ void Call::begin(http2::StreamId stream, Method method, base::Deadline deadline)
   deadline_ = deadline;
   started_ = ended_ = closed_ = false;
   reader_.begin(conversation_->max_message_bytes());
-  if (out_.capacity() > kKept) out_ = std::string();
   out_.clear();
   sent_ = 0;
-  metadata.reset();
   enter(method == Method::Reflection ? State::Streaming : State::Receiving);
 }
 
@@ -105,6 +103,14 @@ void Call::on_closed(http2::ErrorCode /*why*/) {
     closed_ = true;  // heard() gives it back
     return;
   }
+  retire();
+}
+
+// Until it is needed again, which may be never: what was large goes.
+void Call::retire() {
+  reader_.end();
+  if (out_.capacity() > kKept) out_ = std::string();
+  metadata.reset();
   enter(State::Spare);
   conversation_->recycle(*this);
 }
@@ -115,8 +121,7 @@ bool Call::heard() {
     return false;
   }
   if (closed_) {
-    enter(State::Spare);
-    conversation_->recycle(*this);
+    retire();
     return false;
   }
   return true;
@@ -128,8 +133,8 @@ void Call::send(const google::protobuf::MessageLite& message) {
 }
 
 std::string& Call::begin_message() {
-  if (sent_ == out_.size()) {
-    out_.clear();
+  if (sent_ == out_.size() || sent_ > kKept) {
+    out_.erase(0, sent_);
     sent_ = 0;
   }
   message_ = out_.size();

@@ -75,6 +75,7 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
 
  private:
   void enter(State state);
+  void retire();
   void stream_messages();
   // Whether what has arrived so far can become what the method needs; else the call has ended.
   bool accept_progress(MessageReader::Progress progress);

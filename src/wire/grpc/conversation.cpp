@@ -21,6 +21,9 @@ constexpr std::size_t kMaxStreaming = 16;
 // A client that wants to wait longer than this for a decision gets it no later.
 constexpr Duration kLongestTimeout = std::chrono::minutes{1};
 
+const Status kTooManyStreams{.code = StatusCode::ResourceExhausted, .message = "too many streams"};
+const Status kStopping{.code = StatusCode::Unavailable, .message = "the server stops"};
+
 }  // namespace
 
 struct Conversation::Terms {
@@ -116,7 +119,9 @@ bool Conversation::admits(http2::StreamId stream, const http2::RequestHead& head
   } else if (*terms.timeout <= Duration{0}) {
     status = {.code = StatusCode::DeadlineExceeded, .message = "grpc-timeout is 0"};
   } else if (!is_unary(*terms.method) && streaming_ >= kMaxStreaming) {
-    status = {.code = StatusCode::ResourceExhausted, .message = "too many streams"};
+    status = kTooManyStreams;
+  } else if (*terms.method == Method::Reflection && surroundings_.room.stopping) {
+    status = kStopping;
   }
   if (status.ok()) return true;
   count_answer(class_of(status.code));
@@ -153,7 +158,9 @@ void Conversation::answer(Call& call) {
 void Conversation::answer_health(Call& call) const {
   const bool serving = !surroundings_.room.stopping;
   if (call.method() == Method::HealthCheck) return check_health(call, serving);
+  if (streaming_ >= kMaxStreaming) return call.end(kTooManyStreams);
   watch_health(call, serving);
+  if (!serving) call.end(kStopping);
 }
 
 void Conversation::expire(base::Deadline now) {
@@ -165,7 +172,7 @@ void Conversation::finish() {
   for (const std::unique_ptr<Call>& call : calls_) {
     if (call->state() != Call::State::Streaming) continue;
     if (call->method() == Method::HealthWatch) send_not_serving(*call);
-    call->end({.code = StatusCode::Unavailable, .message = "the server stops"});
+    call->end(kStopping);
   }
   wake();
 }

@@ -43,6 +43,20 @@ RC_GTEST_PROP(MessageReader, AnySplitReadsTheSameMessages, ()) {
   RC_ASSERT(reader.is_empty());
 }
 
+// Of a client that always sends one byte of its next message as well.
+TEST(MessageReader, KeepsNothingOfWhatIsDoneWith) {
+  const std::string message = in_frame(std::string(1000, 'x'));
+  MessageReader reader;
+  reader.begin(1'000'000);
+  reader.add(message.substr(0, 1));
+  for (int i = 0; i < 1000; ++i) {
+    reader.add(message.substr(1) + message.substr(0, 1));
+    ASSERT_EQ(reader.peek(), Progress::Message);
+    reader.pop();
+    ASSERT_LE(reader.held(), 10'000U);
+  }
+}
+
 TEST(MessageReader, SaysWhatItDoesNotRead) {
   struct Row {
     std::string bytes;

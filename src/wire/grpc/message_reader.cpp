@@ -9,7 +9,7 @@ constexpr std::size_t kKeptBuffer = std::size_t{4} << 10U;
 }  // namespace
 
 void MessageReader::begin(std::size_t max_bytes) {
-  if (buffer_.capacity() > kKeptBuffer) buffer_ = std::string();
+  end();
   buffer_.clear();
   front_ = 0;
   max_bytes_ = max_bytes;
@@ -39,9 +39,13 @@ std::string_view MessageReader::message() const noexcept {
 
 void MessageReader::pop() {
   front_ += kPrefix + size();
-  if (front_ < buffer_.size()) return;
-  buffer_.clear();
+  if (front_ < buffer_.size() && front_ < kKeptBuffer) return;
+  buffer_.erase(0, front_);  // of a client that always sends a part of its next message too
   front_ = 0;
+}
+
+void MessageReader::end() {
+  if (buffer_.capacity() > kKeptBuffer) buffer_ = std::string();
 }
 
 bool MessageReader::has_more() const noexcept { return buffer_.size() - front_ > kPrefix + size(); }

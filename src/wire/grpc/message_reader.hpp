@@ -20,6 +20,8 @@ class MessageReader {
   };
 
   void begin(std::size_t max_bytes);
+  // Gives back what a large message took. REQUIRES: begin() comes next.
+  void end();
   void add(std::string_view bytes) { buffer_.append(bytes); }
 
   // What stands at the front; the same until pop(). Everything but NeedMore and Message is final.
@@ -29,6 +31,8 @@ class MessageReader {
   // Done with this message. REQUIRES: peek() says Message.
   void pop();
 
+  // Bytes in memory.
+  [[nodiscard]] std::size_t held() const noexcept { return buffer_.size(); }
   // Nothing is left, not even a part.
   [[nodiscard]] bool is_empty() const noexcept { return front_ == buffer_.size(); }
   // Something follows the message at the front.

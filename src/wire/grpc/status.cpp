@@ -29,8 +29,10 @@ unsigned class_of(StatusCode code) noexcept {
 
 std::string percent_encoded(std::string_view message) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
+  // What a client sent may be part of it, and a header that is too large is not sent at all.
+  constexpr std::size_t kLongest = 1024;
   std::string text;
-  for (const char letter : message) {
+  for (const char letter : message.substr(0, kLongest)) {
     const auto byte = static_cast<unsigned char>(letter);
     if (byte >= 0x20 && byte <= 0x7E && letter != '%') {
       text += letter;

@@ -91,6 +91,14 @@ void run_command(const Exchange& exchange) {
   found->run(exchange);
 }
 
+bool waits_for_others(std::span<const std::string_view> words) {
+  constexpr std::size_t kQuantity = 5;  // of CL.THROTTLE
+  if (is_word(words.front(), "cl.throttle")) {
+    return words.size() > kQuantity && words[kQuantity].starts_with('-');
+  }
+  return words.size() > 2 && (is_word(words.front(), "del") || is_word(words.front(), "exists"));
+}
+
 bool is_word(std::string_view text, std::string_view wanted) {
   return std::equal(text.begin(), text.end(), wanted.begin(), wanted.end(),
                     [](char a, char b) { return small(a) == b; });

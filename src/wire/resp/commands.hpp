@@ -57,6 +57,10 @@ void info(const Exchange& exchange);
 void quit(const Exchange& exchange);
 void reset(const Exchange& exchange);
 
+// Whether a command is begun only when all before it are answered: a refund, which the store would
+// do before the checks that it collects, and commands that ask it about many names.
+[[nodiscard]] bool waits_for_others(std::span<const std::string_view> words);
+
 // Texts and numbers of clients.
 [[nodiscard]] bool is_word(std::string_view text, std::string_view small);  // in any case
 [[nodiscard]] std::string in_small(std::string_view text);

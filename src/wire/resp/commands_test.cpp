@@ -190,6 +190,12 @@ TEST_F(Commands, DecimalsAreExactAndAddUpWithTheIntegerOfTheirName) {
   ask({"INCR", "a"});
   EXPECT_EQ(ask({"GET", "a"}), "$3\r\n1.3\r\n");
   EXPECT_EQ(ask({"INCRBYFLOAT", "a", "-1.3"}), "$1\r\n0\r\n");
+  ask({"INCRBY", "large", "10000000000"});
+  EXPECT_EQ(ask({"INCRBYFLOAT", "large", "0.5"}), "$13\r\n10000000000.5\r\n");
+  EXPECT_EQ(ask({"INCRBYFLOAT", "large", "-0.75"}), "$13\r\n9999999999.75\r\n");
+  EXPECT_EQ(ask({"GET", "large"}), "$13\r\n9999999999.75\r\n");
+  ask({"INCRBY", "below", "-9223372036854775808"});
+  EXPECT_EQ(ask({"INCRBYFLOAT", "below", "-0.5"}), "$22\r\n-9223372036854775808.5\r\n");
   EXPECT_TRUE(ask({"INCRBYFLOAT", "a", "x"}).starts_with("-ERR value is not a valid float"));
 }
 
@@ -210,6 +216,7 @@ TEST_F(Commands, LifetimesAreSetAndEnd) {
   EXPECT_EQ(ask({"TTL", "a"}), ":-1\r\n");
   EXPECT_EQ(ask({"EXPIRE", "a", "10"}), ":1\r\n");
   EXPECT_EQ(ask({"EXPIRE", "a", "99", "nx"}), ":0\r\n");
+  EXPECT_EQ(ask({"EXPIRE", "a", "0", "NX"}), ":0\r\n");  // it has an end
   EXPECT_TRUE(ask({"EXPIRE", "a", "99", "GT"}).starts_with("-ERR Unsupported option GT"));
   door.store.clock.advance(milliseconds{1'600});
   EXPECT_EQ(ask({"PTTL", "a"}), ":8400\r\n");

@@ -210,7 +210,10 @@ template <class Stream>
 void Connection<Stream>::finish() {
   conversation_->finish();
   if (phase() == Phase::Handshake) cut();
-  if (phase() != Phase::Idle || writing_ || conversation_->awaits_answers()) return;
+  if (phase() != Phase::Idle || writing_ || conversation_->awaits_answers() ||
+      conversation_->has_output() || conversation_->has_unfinished_input()) {
+    return;
+  }
   error_code failed;  // then the connection is no good anyway
   if (stream_.lowest_layer().available(failed) == 0) cut();
 }

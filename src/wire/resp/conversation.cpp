@@ -39,9 +39,13 @@ void Conversation::set_known(bool is_known) {
 Conversation::Step Conversation::advance() {
   advancing_ = true;
   Step step = Step::Pause;
-  while (!closing_ && queue_.ready().size() < kMostUnsent &&
+  while (!closing_ && queue_.ready().size() + queue_.held() < kMostUnsent &&
          queue_.missing() < surroundings_.terms.most_under_way) {
-    const Progress progress = reader_.next();
+    const Progress progress = std::exchange(deferred_, false) ? Progress::Ready : reader_.next();
+    if (progress == Progress::Ready && awaits_answers() && waits_for_others(reader_.words())) {
+      deferred_ = true;
+      break;
+    }
     if (progress == Progress::Ready) {
       run();
     } else if (progress == Progress::Broken) {
@@ -60,6 +64,7 @@ Conversation::Step Conversation::advance() {
 void Conversation::run() {
   ++surroundings_.statistics.requests;
   run_command(Exchange(*this, reader_.words()));
+  queue_.count_end();
 }
 
 std::string_view Conversation::take_output() {

@@ -47,6 +47,10 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   // Valid until the next take_output(). REQUIRES: what was taken before is sent.
   [[nodiscard]] std::string_view take_output();
   [[nodiscard]] bool awaits_answers() const noexcept { return queue_.missing() > 0; }
+  // There are commands that have not been begun, or not arrived in full.
+  [[nodiscard]] bool has_unfinished_input() const noexcept {
+    return deferred_ || reader_.is_within_command();
+  }
   // Nothing more will come.
   [[nodiscard]] bool is_done() const noexcept {
     return closing_ && !has_output() && !awaits_answers();
@@ -86,6 +90,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   ReplyQueue queue_;
   std::string sending_;
   bool advancing_ = false;
+  bool deferred_ = false;  // a command has been read, and waits for answers to others
   bool closing_ = false;
   bool finishing_ = false;
   bool abandoned_ = false;

@@ -76,6 +76,32 @@ TEST_F(Talking, ReadsNoMoreWhileMuchIsUnsent) {
   EXPECT_EQ(talk.conversation().advance(), Step::Read);
 }
 
+TEST_F(Talking, ReadsNoMoreWhileMuchWaitsForAReplyThatIsMissing) {
+  door.store.is_late = true;
+  std::string sent = Talk::encoded({"INCR", "a"});
+  for (int i = 0; i < 12; ++i) sent += Talk::encoded({"ECHO", std::string(10'000, 'x')});
+  EXPECT_EQ(talk.send(sent), Step::Pause);
+  EXPECT_EQ(talk.output(), "");
+  door.store.answer(0);
+  EXPECT_LE(talk.output().size(), 80'000U);
+  EXPECT_EQ(talk.conversation().advance(), Step::Read);
+}
+
+TEST_F(Talking, ARefundWaitsForTheChecksBeforeIt) {
+  door.store.is_late = true;
+  EXPECT_EQ(talk.send(Talk::encoded({"CL.THROTTLE", "key", "0", "1", "60", "1"}) +
+                      Talk::encoded({"CL.THROTTLE", "key", "0", "1", "60", "-1"}) +
+                      Talk::encoded({"PING"})),
+            Step::Pause);
+  EXPECT_EQ(door.store.waiting(), 1U);
+  EXPECT_TRUE(talk.conversation().has_unfinished_input());
+  door.store.answer(0);
+  EXPECT_EQ(talk.conversation().advance(), Step::Read);
+  EXPECT_EQ(door.store.waiting(), 1U);
+  door.store.answer(0);
+  EXPECT_TRUE(talk.output().ends_with("+PONG\r\n"));
+}
+
 TEST_F(Talking, EndsAfterTheErrorOfABrokenStream) {
   door.store.is_late = true;
   EXPECT_EQ(talk.send(Talk::encoded({"INCR", "a"}) + "*1\r\n$x\r\n" + Talk::encoded({"PING"})),

@@ -17,29 +17,24 @@ using Counter = store::Store::Counter;
 using std::chrono::milliseconds;
 
 constexpr std::string_view kNoInteger = "ERR value is not an integer or out of range";
+constexpr std::size_t kMostNames = 128;  // of one command: each is a question to the store
 constexpr milliseconds kLongestLifetime = std::chrono::duration_cast<milliseconds>(Days{36'500});
 
-// The sum of both parts as people write it; empty when it is beyond what a decimal holds, and then
-// the integer alone is too.
-std::optional<std::string> sum_of(std::int64_t integer, std::int64_t nanos) {
-  if (nanos == 0) return std::to_string(integer);
-  std::int64_t whole = 0;
-  std::int64_t sum = 0;
-  if (__builtin_mul_overflow(integer, Decimal::kNanosPerUnit, &whole) ||
-      __builtin_add_overflow(whole, nanos, &sum)) {
-    return std::nullopt;
-  }
-  return to_string(Decimal::from_nanos(sum));
+// The sum of both parts as people write it; it may be beyond what either holds.
+std::string sum_of(std::int64_t integer, std::int64_t nanos) {
+  __extension__ using Wide = __int128;
+  constexpr Wide kUnit = Decimal::kNanosPerUnit;
+  const Wide sum = integer * kUnit + nanos;
+  const Wide size = sum < 0 ? -sum : sum;
+  const std::string whole = std::to_string(static_cast<std::uint64_t>(size / kUnit));
+  const auto places = static_cast<std::int64_t>(size % kUnit);
+  std::string text = sum < 0 ? "-" + whole : whole;
+  if (places > 0) text += to_string(Decimal::from_nanos(places)).substr(1);  // without its 0
+  return text;
 }
 
 void write_sum(const Later& later, std::int64_t integer, std::int64_t nanos) {
-  const std::optional<std::string> sum = sum_of(integer, nanos);
-  if (!sum) {
-    return later.fail({ErrorCode::InvalidInput, "the sum of " + std::to_string(integer) + " and " +
-                                                    to_string(Decimal::from_nanos(nanos)) +
-                                                    " has too many digits"});
-  }
-  later.reply([&](ReplyWriter& reply) { reply.bulk(*sum); });
+  later.reply([&](ReplyWriter& reply) { reply.bulk(sum_of(integer, nanos)); });
 }
 
 void add(const Exchange& exchange, std::int64_t delta) {
@@ -92,6 +87,10 @@ void count_names(const Exchange& exchange, const Ask& ask) {
     std::size_t missing = 0;
     std::optional<Error> failure{};
   };
+  if (exchange.size() - 1 > kMostNames) {
+    return exchange.refuse("ERR " + std::to_string(exchange.size() - 1) + " names; the most is " +
+                           std::to_string(kMostNames));
+  }
   const auto count =
       std::make_shared<Count>(Count{.later = exchange.later(), .missing = exchange.size() - 1});
   for (const std::string_view name : exchange.words().subspan(1)) {
@@ -140,7 +139,11 @@ void set_lifetime(const Exchange& exchange, std::string_view command, millisecon
     later.reply([&](ReplyWriter& reply) { reply.integer(*done ? 1 : 0); });
   };
   std::string name(exchange.word(1));
-  if (*amount <= 0) {
+  if (*amount <= 0 && renewal == store::Store::Renewal::IfEndless) {
+    // gone at once, unless it has an end
+    exchange.store().expire(std::move(name), milliseconds{1}, renewal, exchange.deadline(),
+                            answered);
+  } else if (*amount <= 0) {
     exchange.store().remove(std::move(name), exchange.deadline(), answered);
   } else {
     exchange.store().expire(std::move(name), *amount * unit, renewal, exchange.deadline(),

@@ -34,14 +34,30 @@ class ReplyQueue {
     Place& place = waiting_[static_cast<std::size_t>(ticket - first_)];
     PENSTOCK_CHECK(!place.is_filled);
     place.is_filled = true;
-    write(ticket == first_ ? ready_ : place.reply);
+    if (ticket == first_) {
+      write(ready_);
+    } else {
+      write(place.reply);
+      held_ += place.reply.size();
+    }
     while (!waiting_.empty() && waiting_.front().is_filled) {
+      held_ -= waiting_.front().reply.size() + waiting_.front().counted;
       ready_ += waiting_.front().reply;
       ready_ += waiting_.front().behind;
       waiting_.pop_front();
       ++first_;
     }
   }
+
+  // Counts what was written to end(). Call it before the next place is kept or filled.
+  void count_end() noexcept {
+    if (waiting_.empty()) return;
+    Place& last = waiting_.back();
+    held_ += last.behind.size() - last.counted;
+    last.counted = last.behind.size();
+  }
+  // Bytes that wait for a reply that is missing.
+  [[nodiscard]] std::size_t held() const noexcept { return held_; }
 
   // What can be sent.
   [[nodiscard]] std::string& ready() noexcept { return ready_; }
@@ -51,12 +67,14 @@ class ReplyQueue {
  private:
   struct Place {
     std::string reply{};
-    std::string behind{};  // replies that were known at once
+    std::string behind{};     // replies that were known at once
+    std::size_t counted = 0;  // of it, in held_
     bool is_filled = false;
   };
 
   std::string ready_;
   std::deque<Place> waiting_;
+  std::size_t held_ = 0;
   Ticket first_ = 0;  // the ticket of the first that waits
 };
 

@@ -1,6 +1,7 @@
 #include "gateway/http2_connection.hpp"
 
 #include "base/deadline.hpp"
+#include "net/leave.hpp"
 #include "net/spawn.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -19,13 +20,10 @@ using net::Awaitable;
 using net::kIo;
 using net::Phase;
 using net::Socket;
-using net::Tcp;
 using net::TlsStream;
 
 // What streams have in common waits in here for the socket.
 constexpr std::size_t kMaxOutput = std::size_t{64} << 10U;
-// Of a client that goes on sending after the last answer: more is not read.
-constexpr std::size_t kLastReads = 64;
 
 http2::SessionOptions session_options(const rules::GatewaySettings& settings) {
   return {.max_streams = static_cast<std::uint32_t>(settings.max_streams),
@@ -75,28 +73,9 @@ Awaitable<void> Http2Connection<Stream>::serve(std::shared_ptr<Http2Connection> 
   }
   if (self->open_ && self->session_.is_finished()) {
     self->enter(Phase::Linger);
-    if constexpr (std::is_same_v<Stream, TlsStream>) {
-      co_await self->stream_.async_shutdown(kIo);
-    }
-    error_code ignored;  // then the connection is no good anyway
-    self->stream_.lowest_layer().shutdown(Tcp::socket::shutdown_send, ignored);
-    co_await self->linger();
+    co_await net::take_leave(self->stream_, self->open_, self->core_->statistics.bytes_in);
   }
   self->cut();
-}
-
-// A socket that is closed while bytes of the client are on their way takes the answer back.
-template <class Stream>
-Awaitable<void> Http2Connection<Stream>::linger() {
-  if constexpr (std::is_same_v<Stream, Socket>) {
-    for (std::size_t reads = 0; reads < kLastReads && open_; ++reads) {
-      const asio::mutable_buffer buffer = asio::buffer(read_buffer_);
-      const auto [failed, size] = co_await stream_.async_read_some(buffer, kIo);
-      if (failed) co_return;
-      core_->statistics.bytes_in += size;
-    }
-  }
-  co_return;
 }
 
 template <class Stream>

@@ -39,7 +39,6 @@ class Http2Connection final : public net::AnyConnection,
   static net::Awaitable<void> serve(std::shared_ptr<Http2Connection> self, std::string received);
   static net::Awaitable<void> write_later(std::shared_ptr<Http2Connection> self);
   [[nodiscard]] net::Awaitable<bool> receive(std::string_view bytes);
-  [[nodiscard]] net::Awaitable<void> linger();
   // Sends all there is, and waits while the client is slow. Whether the connection goes on.
   [[nodiscard]] net::Awaitable<bool> flush();
   void refuse(http2::StreamId id, const Refusal& why);

@@ -1,12 +1,12 @@
 #include "redis/sentinel.hpp"
 
 #include "base/check.hpp"
+#include "base/whole_number.hpp"
 #include "redis/retry.hpp"
 #include "redis/server_error.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <utility>
 
@@ -16,11 +16,9 @@ namespace {
 using Type = resp::Value::Type;
 
 std::optional<HostPort> address(std::string_view host, std::string_view port) {
-  std::uint16_t number = 0;
-  const auto [end, failed] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (failed != std::errc{} || end != port.data() + port.size()) return std::nullopt;
-  if (host.empty() || number == 0) return std::nullopt;
-  return HostPort{.host = std::string(host), .port = number};
+  const auto number = base::whole_number<std::uint16_t>(port);
+  if (host.empty() || !number || *number == 0) return std::nullopt;
+  return HostPort{.host = std::string(host), .port = *number};
 }
 
 std::string_view next_word(std::string_view& text) {

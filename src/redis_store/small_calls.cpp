@@ -1,10 +1,10 @@
 #include "redis_store/small_calls.hpp"
 
+#include "base/whole_number.hpp"
 #include "redis_store/decide_command.hpp"
 #include "redis_store/key_replay.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 
 namespace penstock::redis_store {
@@ -21,13 +21,9 @@ class ReplyCall final : public redis::Call {
 };
 
 Result<std::int64_t> whole_number(const std::string& text) {
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [read, failure] = std::from_chars(text.data(), end, number);
-  if (failure != std::errc{} || read != end) {
-    return malformed("a counter that is no whole number: \"" + text + "\"");
-  }
-  return number;
+  const std::optional<std::int64_t> number = base::whole_number<std::int64_t>(text);
+  if (!number) return malformed("a counter that is no whole number: \"" + text + "\"");
+  return *number;
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "resp/command_reader.hpp"
 
+#include "base/whole_number.hpp"
 #include "resp/inline_words.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <utility>
 
@@ -35,9 +35,9 @@ std::size_t read_short_length(std::string_view bytes, std::size_t& length) {
 }
 
 bool read_number(std::string_view text, std::int64_t& number) {
-  const char* const end = text.data() + text.size();
-  const auto [read, failure] = std::from_chars(text.data(), end, number);
-  return failure == std::errc{} && read == end;
+  const std::optional<std::int64_t> read = base::whole_number<std::int64_t>(text);
+  number = read.value_or(0);
+  return read.has_value();
 }
 
 }  // namespace

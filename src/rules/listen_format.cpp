@@ -1,9 +1,9 @@
 #include "rules/listen_format.hpp"
 
+#include "base/whole_number.hpp"
 #include "rules/known_keys.hpp"
 #include "rules/scalar_fields.hpp"
 
-#include <charconv>
 #include <utility>
 
 namespace penstock::rules {
@@ -22,12 +22,9 @@ std::optional<Address> parse_address(std::string_view text) {
   if (in_brackets != (host.find(':') != std::string_view::npos) || host.empty()) {
     return std::nullopt;
   }
-  const std::string_view digits = text.substr(colon + 1);
-  const char* const end = digits.data() + digits.size();
-  Address address{.host = std::string(host)};
-  const auto [stop, failure] = std::from_chars(digits.data(), end, address.port);
-  if (failure != std::errc{} || stop != end || digits.empty()) return std::nullopt;
-  return address;
+  const auto port = base::whole_number<std::uint16_t>(text.substr(colon + 1));
+  if (!port) return std::nullopt;
+  return Address{.host = std::string(host), .port = *port};
 }
 
 std::optional<Address> read_address(const YamlNode& node) {

@@ -1,8 +1,9 @@
 #include "telemetry/process_numbers.hpp"
 
+#include "base/whole_number.hpp"
+
 #include <unistd.h>
 
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -31,11 +32,7 @@ std::string_view word(std::string_view text, std::size_t number) {
 }
 
 std::optional<std::uint64_t> number_of(std::string_view text) {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [read, failure] = std::from_chars(text.data(), end, number);
-  if (failure != std::errc{} || read != end) return std::nullopt;
-  return number;
+  return base::whole_number<std::uint64_t>(text);
 }
 
 std::size_t open_files() {

@@ -1,13 +1,13 @@
 #include "wire/grpc/connection.hpp"
 
 #include "base/deadline.hpp"
+#include "net/leave.hpp"
 #include "net/spawn.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -20,11 +20,7 @@ using net::Awaitable;
 using net::kIo;
 using net::Phase;
 using net::Socket;
-using net::Tcp;
 using net::TlsStream;
-
-// Of a client that goes on sending after the last answer: more is not read.
-constexpr std::size_t kLingerReads = 64;
 
 }  // namespace
 
@@ -67,7 +63,10 @@ Awaitable<void> Connection<Stream>::serve(std::shared_ptr<Connection> self) {
     const bool sent = co_await self->flush();
     goes_on = goes_on && sent;
   }
-  if (self->open_ && self->conversation_.is_finished()) co_await self->take_leave();
+  if (self->open_ && self->conversation_.is_finished()) {
+    self->enter(Phase::Linger);
+    co_await net::take_leave(self->stream_, self->open_, self->core_->statistics.bytes_in);
+  }
   self->cut();
 }
 
@@ -144,30 +143,6 @@ Awaitable<void> Connection<Stream>::write_later(std::shared_ptr<Connection> self
   if (goes_on || !self->open_) co_return;
   error_code ignored;  // the reader, who sees that everything is said, has nothing to wait for
   self->stream_.lowest_layer().cancel(ignored);
-}
-
-// A socket that is closed while bytes of the client are unread, or on their way, takes the answer
-// back. So we say that nothing more will come, and wait a little for the client to go.
-template <class Stream>
-Awaitable<void> Connection<Stream>::take_leave() {
-  enter(Phase::Linger);
-  if constexpr (std::is_same_v<Stream, TlsStream>) {
-    const auto [unfinished] = co_await stream_.async_shutdown(kIo);
-    if (unfinished) co_return;
-  }
-  auto& socket = stream_.lowest_layer();
-  error_code failed;
-  socket.shutdown(Tcp::socket::shutdown_send, failed);
-  for (std::size_t reads = 0; reads < kLingerReads && !failed && open_; ++reads) {
-    const asio::mutable_buffer buffer = asio::buffer(read_buffer_);
-    std::size_t size = 0;
-    if constexpr (std::is_same_v<Stream, Socket>) {
-      std::tie(failed, size) = co_await stream_.async_read_some(buffer, kIo);
-    } else {
-      std::tie(failed, size) = co_await stream_.next_layer().async_read_some(buffer, kIo);
-    }
-    core_->statistics.bytes_in += size;
-  }
 }
 
 template <class Stream>

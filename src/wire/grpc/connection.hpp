@@ -39,7 +39,6 @@ class Connection final : public net::AnyConnection,
   // Sends all there is, and waits while the client is slow. Whether the connection goes on.
   [[nodiscard]] net::Awaitable<bool> flush();
   [[nodiscard]] net::Awaitable<bool> write_rest(std::string_view bytes);
-  [[nodiscard]] net::Awaitable<void> take_leave();
 
   [[nodiscard]] std::size_t write_now(std::string_view bytes);
   // Answers of this turn of the event loop leave together at its end.

@@ -1,14 +1,13 @@
 #include "wire/http/connection.hpp"
 
 #include "base/deadline.hpp"
+#include "net/leave.hpp"
 #include "net/spawn.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 
-#include <array>
 #include <span>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -21,11 +20,7 @@ using net::Awaitable;
 using net::kIo;
 using net::Phase;
 using net::Socket;
-using net::Tcp;
 using net::TlsStream;
-
-// Of a client that goes on sending after the last answer: more is not read.
-constexpr std::size_t kLingerReads = 64;
 
 constexpr Refusal kTooSlow{408, "the request did not arrive in time"};
 
@@ -63,7 +58,8 @@ Awaitable<void> Connection<Stream>::serve(std::shared_ptr<Connection> self) {
   while (open && self->open_) {
     const Step step = self->conversation_->advance();
     if (step == Step::Close) {
-      co_await self->take_leave();
+      self->enter(Phase::Linger);
+      co_await net::take_leave(self->stream_, self->open_, self->core_->statistics.bytes_in);
       break;
     }
     if (step == Step::Read) {
@@ -131,31 +127,6 @@ Awaitable<bool> Connection<Stream>::write_rest(std::string_view bytes) {
     bytes.remove_prefix(size);
   }
   co_return open_;
-}
-
-// A socket that is closed while bytes of the client are unread, or on their way, takes the answer
-// back. So we say that nothing more will come, and wait a little for the client to go.
-template <class Stream>
-Awaitable<void> Connection<Stream>::take_leave() {
-  enter(Phase::Linger);
-  if constexpr (std::is_same_v<Stream, TlsStream>) {
-    const auto [unfinished] = co_await stream_.async_shutdown(kIo);
-    if (unfinished) co_return;
-  }
-  auto& socket = stream_.lowest_layer();
-  error_code failed;
-  socket.shutdown(Tcp::socket::shutdown_send, failed);
-  std::array<char, 4096> unread;
-  for (std::size_t reads = 0; reads < kLingerReads && !failed && open_; ++reads) {
-    const asio::mutable_buffer buffer = asio::buffer(unread);
-    std::size_t size = 0;
-    if constexpr (std::is_same_v<Stream, Socket>) {
-      std::tie(failed, size) = co_await stream_.async_read_some(buffer, kIo);
-    } else {
-      std::tie(failed, size) = co_await stream_.next_layer().async_read_some(buffer, kIo);
-    }
-    core_->statistics.bytes_in += size;
-  }
 }
 
 template <class Stream>

@@ -35,7 +35,6 @@ class Connection final : public net::AnyConnection,
   static net::Awaitable<void> serve(std::shared_ptr<Connection> self);
   [[nodiscard]] net::Awaitable<bool> greet();
   [[nodiscard]] net::Awaitable<bool> write_rest(std::string_view bytes);
-  [[nodiscard]] net::Awaitable<void> take_leave();
 
   [[nodiscard]] bool received(const boost::system::error_code& failed, std::size_t size);
   [[nodiscard]] std::size_t write_now(std::string_view bytes);

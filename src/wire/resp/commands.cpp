@@ -1,8 +1,9 @@
 #include "wire/resp/commands.hpp"
 
+#include "base/whole_number.hpp"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace penstock::wire::resp {
 namespace {
@@ -111,11 +112,7 @@ std::string in_small(std::string_view text) {
 }
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [read, failure] = std::from_chars(text.data(), end, number);
-  if (failure != std::errc{} || read != end) return std::nullopt;
-  return number;
+  return base::whole_number<std::int64_t>(text);
 }
 
 std::string wrong_arity(std::string_view command) {

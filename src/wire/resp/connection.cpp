@@ -1,15 +1,14 @@
 #include "wire/resp/connection.hpp"
 
 #include "base/deadline.hpp"
+#include "net/leave.hpp"
 #include "net/spawn.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 
-#include <array>
 #include <span>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -22,11 +21,7 @@ using net::Awaitable;
 using net::kIo;
 using net::Phase;
 using net::Socket;
-using net::Tcp;
 using net::TlsStream;
-
-// Of a client that goes on sending after the last reply: more is not read.
-constexpr std::size_t kLingerReads = 64;
 
 }  // namespace
 
@@ -65,7 +60,8 @@ Awaitable<void> Connection<Stream>::serve(std::shared_ptr<Connection> self) {
     if (!self->open_) break;
     const bool all_said = self->conversation_->is_done() && !self->writing_;
     if (step == Step::Close && all_said) {
-      co_await self->take_leave();
+      self->enter(Phase::Linger);
+      co_await net::take_leave(self->stream_, self->open_, self->core_->statistics.bytes_in);
       break;
     }
     if (step == Step::Read) {
@@ -157,31 +153,6 @@ void Connection<Stream>::on_answer() {
     // told to finish while it was reading
     if (self->open_ && self->core_->stopping) self->finish();
   });
-}
-
-// A socket that is closed while bytes of the client are unread, or on their way, takes the reply
-// back. So we say that nothing more will come, and wait a little for the client to go.
-template <class Stream>
-Awaitable<void> Connection<Stream>::take_leave() {
-  enter(Phase::Linger);
-  if constexpr (std::is_same_v<Stream, TlsStream>) {
-    const auto [unfinished] = co_await stream_.async_shutdown(kIo);
-    if (unfinished) co_return;
-  }
-  auto& socket = stream_.lowest_layer();
-  error_code failed;
-  socket.shutdown(Tcp::socket::shutdown_send, failed);
-  std::array<char, 4096> unread;
-  for (std::size_t reads = 0; reads < kLingerReads && !failed && open_; ++reads) {
-    const asio::mutable_buffer buffer = asio::buffer(unread);
-    std::size_t size = 0;
-    if constexpr (std::is_same_v<Stream, Socket>) {
-      std::tie(failed, size) = co_await stream_.async_read_some(buffer, kIo);
-    } else {
-      std::tie(failed, size) = co_await stream_.next_layer().async_read_some(buffer, kIo);
-    }
-    core_->statistics.bytes_in += size;
-  }
 }
 
 template <class Stream>

@@ -48,7 +48,6 @@ class Connection final : public net::AnyConnection,
   static net::Awaitable<void> write_rest(std::shared_ptr<Connection> self);
   [[nodiscard]] net::Awaitable<bool> greet();
   [[nodiscard]] net::Awaitable<bool> read();
-  [[nodiscard]] net::Awaitable<void> take_leave();
 
   // Sends what there is, as far as nothing is being sent.
   void flush();

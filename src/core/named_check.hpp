@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/terms.hpp"
 #include "penstock/check.hpp"
 
 #include <string>
@@ -20,6 +21,7 @@ struct NamedCheck {
   CountName name;
   Quota quota;
   Cost cost{};
+  Terms terms{};
 };
 
 }  // namespace penstock::core

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/any_state.hpp"
+
+#include <cstdint>
+
+// Units of a count handed out ahead of the requests that will spend them. What the store decides
+// about a lease, as pure functions; redis_store/lua has the twins, docs/guarantees.md the proofs.
+namespace penstock::core {
+
+// Buckets, and windows that begin and end: what is leased of them counts where it is spent.
+[[nodiscard]] bool can_lease(Algorithm algorithm) noexcept;
+
+// Takes as many units as there are up to `want`, but nothing when fewer than `need` fit. Beyond
+// `need`, takers leave half of what there is to each other: with more than one, no more than
+// available / (2 * sharers). Returns how many. REQUIRES: need <= want; can_lease().
+[[nodiscard]] std::uint32_t take_up_to(AnyState& state, const Quota& quota, std::uint32_t need,
+                                       std::uint32_t want, std::uint32_t sharers, Instant now);
+
+// How long from `now` a unit that is taken now counts as used: until the window or sub-window ends;
+// Duration::max() for buckets, where a lease ends by its own lifetime. REQUIRES: the state was
+// settled at now.
+[[nodiscard]] Duration counts_for(const AnyState& state, const Quota& quota, Instant now);
+
+// What is leased of a bucket and may yet be spent, by the epoch (instant / lifetime) of its grant:
+// of the current one and the one before it. Leases are over when these two are.
+struct Escrow {
+  std::int64_t epoch = 0;
+  std::uint32_t current = 0;
+  std::uint32_t previous = 0;
+
+  friend constexpr bool operator==(const Escrow&, const Escrow&) = default;
+};
+
+// Refills the bucket up to now as far as the invariant allows, tokens + current + previous <=
+// burst, and moves on to the epoch of now. Each stretch between two epochs is refilled with what
+// was leased during it. REQUIRES: the quota is a bucket.
+void advance(AnyState& state, Escrow& escrow, const Quota& quota, Duration lifetime, Instant now);
+
+// Hears what became of leases of an epoch; one that is over is ignored. REQUIRES: advanced to now.
+void settle_report(AnyState& state, Escrow& escrow, const Quota& quota, std::int64_t epoch,
+                   std::uint32_t spent, std::uint32_t returned, Instant now);
+
+}  // namespace penstock::core

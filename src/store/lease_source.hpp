@@ -1,0 +1,70 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "core/named_check.hpp"
+#include "penstock/decision.hpp"
+#include "penstock/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace penstock::store {
+
+// What became of strict leases that were granted in one epoch. Told at most once: told twice, it
+// would release what somebody else still holds.
+struct LeaseReport {
+  std::int64_t epoch = 0;
+  std::uint32_t spent = 0;
+  std::uint32_t returned = 0;  // not spent, and nobody will
+
+  friend bool operator==(const LeaseReport&, const LeaseReport&) = default;
+};
+
+// Units of a count, prepaid, for whoever asks.
+struct LeaseAsk {
+  core::CountName name;
+  Quota quota;
+  std::uint32_t need = 0;     // fewer are of no use: then nothing is granted
+  std::uint32_t want = 0;     // no more than this; at least `need`
+  std::uint32_t sharers = 1;  // who take from the same count, so that the last units go round
+  // Of a strict lease, which the store keeps account of in epochs of this length, until two of them
+  // are over. Empty: units are taken, and that is all.
+  std::optional<Duration> strict_lifetime{};
+  std::vector<LeaseReport> reports{};  // strict only; two at the most, of different epochs
+};
+
+struct LeaseGrant {
+  std::uint32_t granted = 0;
+  std::int64_t epoch = 0;  // of a strict lease
+  // What was granted counts as used for so long from when it was asked for: until the window or
+  // sub-window ends; for buckets, forever.
+  Duration counts_for = Duration::max();
+  // What the limit says afterwards: to a request that needs as much, when nothing was granted; else
+  // to one that only looks.
+  Decision afterwards{};
+};
+
+// Where leases come from.
+//
+// An answer comes exactly once for every question, on the event loop, never before the call
+// returns. Unavailable and Overloaded mean that nothing was granted and no report was heard; any
+// other error, that nobody knows.
+//
+// Thread-safety: none; everything happens on one event loop.
+class LeaseSource {
+ public:
+  using Answered = std::function<void(std::size_t ask, const Result<LeaseGrant>& grant)>;
+
+  LeaseSource() = default;
+  LeaseSource(const LeaseSource&) = delete;
+  LeaseSource& operator=(const LeaseSource&) = delete;
+  virtual ~LeaseSource() = default;
+
+  // REQUIRES: no name appears twice; algorithms are buckets or windows (core::can_lease).
+  virtual void lease(std::vector<LeaseAsk> asks, base::Deadline deadline, Answered answered) = 0;
+};
+
+}  // namespace penstock::store

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "lease/denial.hpp"
+#include "store/hash128.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+
+namespace penstock::lease {
+
+// What the shared store said last to requests that were refused, so that whoever asks again costs
+// no call. Of a request with several limits it also knows those that did not refuse, for the
+// numbers that its answer shows.
+//
+// Bounded: `most` names; the oldest makes room. Thread-safety: none.
+class DenyCache {
+ public:
+  static constexpr std::size_t kUsualSize = 65'536;
+
+  explicit DenyCache(std::size_t most = kUsualSize) : most_(most) {}
+
+  // Of a refused request: what this limit said.
+  void note(const store::Hash128& name, const Quota& quota, Cost cost, const Decision& said,
+            base::Deadline asked, base::Deadline heard);
+
+  // When the store would refuse for certain.
+  [[nodiscard]] std::optional<Decision> refuses(const store::Hash128& name, const Quota& quota,
+                                                Cost cost, base::Deadline now) const;
+  // What it had left, for a request that another limit refuses.
+  [[nodiscard]] std::optional<Decision> shows(const store::Hash128& name, const Quota& quota,
+                                              base::Deadline now) const;
+
+  void forget(const store::Hash128& name);
+  void forget_all();
+
+  [[nodiscard]] std::size_t size() const noexcept { return known_.size(); }
+
+ private:
+  struct Known {
+    Denial denial;  // looked at only if `said` refuses
+    QuotaIdentity quota;
+    Decision said;
+    base::Deadline heard;
+  };
+
+  void make_room(base::Deadline now);
+
+  std::size_t most_;
+  std::unordered_map<store::Hash128, Known, store::Hash128Bucket> known_;
+  std::deque<store::Hash128> order_;  // the oldest first; some are forgotten already
+};
+
+}  // namespace penstock::lease

@@ -1,0 +1,278 @@
+#include "lease/holding.hpp"
+
+#include "base/check.hpp"
+#include "lease/clock_error.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace penstock::lease {
+
+Holding::Holding(core::CountName name, const Quota& quota, const core::Terms& terms,
+                 base::Deadline now)
+    : name_(std::move(name)),
+      quota_(quota),
+      terms_(terms),
+      size_(terms.lifetime, now),
+      heard_(Decision::allow(quota.capacity(), quota.capacity(), Duration{0})),
+      heard_at_(now),
+      used_at_(now) {}
+
+bool Holding::is_strict() const noexcept {
+  return terms_.mode == core::Mode::LeaseStrict && quota_.is_bucket();
+}
+
+std::optional<Decision> Holding::take(Cost cost, base::Deadline now) {
+  size_.note_demand(cost.units);
+  used_at_ = now;
+  if (cost.units > quota_.capacity()) return refuses(cost, now);
+  // those who wait came first
+  if (waiting_.empty() && spend(cost.units, now)) return shows(now);
+  if (is_asking_) return std::nullopt;
+  end_leases(now);
+  return refuses(cost, now);
+}
+
+std::optional<Decision> Holding::refuses(Cost cost, base::Deadline now) const {
+  if (cost.units > quota_.capacity()) {
+    return Decision::never_fits(quota_.capacity(), shows(now).remaining(),
+                                shows(now).reset_after());
+  }
+  if (is_asking_ || !denial_ || shortfall(cost) == 0) return std::nullopt;
+  std::optional<Decision> refused = denial_->repeat(quota_, Cost{shortfall(cost)}, now);
+  if (refused) return refused;
+  if (now < ask_after_) return paced(cost, now);
+  return std::nullopt;
+}
+
+// There is something again, but too little to ask for yet.
+Decision Holding::paced(Cost cost, base::Deadline now) const {
+  const auto wait = std::chrono::ceil<Duration>(ask_after_ - now);
+  const auto remaining =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(units_, cost.units - 1));
+  return Decision::deny(quota_.capacity(), remaining, std::max(shows(now).reset_after(), wait),
+                        wait);
+}
+
+void Holding::wait(Waiting& waiting, Cost cost) {
+  waiting_.push_back({.waiting = &waiting, .cost = cost});
+}
+
+bool Holding::spend(std::uint64_t units, base::Deadline now) {
+  if (units_ < units) return false;
+  if (leases_.front().ends <= now) {
+    end_leases(now);
+    if (units_ < units) return false;
+  }
+  units_ -= static_cast<std::uint32_t>(units);
+  for (std::size_t i = 0; units > 0; ++i) {
+    Lease& lease = leases_[i];
+    const auto part = static_cast<std::uint32_t>(std::min<std::uint64_t>(units, lease.units));
+    lease.units -= part;
+    lease.spent += part;
+    units -= part;
+  }
+  return true;
+}
+
+void Holding::end_leases(base::Deadline now) {
+  const auto is_over = [&](const Lease& lease) {
+    if (lease.ends > now) return false;
+    report(lease.epoch, lease.spent, lease.units);
+    units_ -= lease.units;
+    return true;
+  };
+  leases_.erase(std::remove_if(leases_.begin(), leases_.end(), is_over), leases_.end());
+}
+
+void Holding::report(std::int64_t epoch, std::uint32_t spent, std::uint32_t returned) {
+  if (!is_strict() || (spent == 0 && returned == 0)) return;
+  for (store::LeaseReport& known : reports_) {
+    if (known.epoch != epoch) continue;
+    known.spent += spent;
+    known.returned += returned;
+    return;
+  }
+  reports_.push_back({.epoch = epoch, .spent = spent, .returned = returned});
+  // the store keeps account of two epochs: what is older is settled already
+  if (reports_.size() > 2) {
+    reports_.erase(
+        std::min_element(reports_.begin(), reports_.end(),
+                         [](const auto& a, const auto& b) { return a.epoch < b.epoch; }));
+  }
+}
+
+void Holding::put_back(Cost cost, base::Deadline now) {
+  end_leases(now);
+  for (auto lease = leases_.rbegin(); lease != leases_.rend(); ++lease) {
+    if (lease->spent < cost.units) continue;
+    lease->spent -= static_cast<std::uint32_t>(cost.units);
+    lease->units += static_cast<std::uint32_t>(cost.units);
+    units_ += static_cast<std::uint32_t>(cost.units);
+    return;
+  }
+}
+
+std::uint64_t Holding::shortfall(Cost cost) const {
+  const std::uint64_t units = std::max<std::uint64_t>(cost.units, 1);
+  return units - std::min<std::uint64_t>(units, units_);
+}
+
+Decision Holding::shows(base::Deadline now) const {
+  const auto remaining = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(std::uint64_t{heard_.remaining()} + units_, quota_.capacity()));
+  const Duration passed = std::chrono::floor<Duration>(now - heard_at_);
+  return Decision::allow(quota_.capacity(), remaining,
+                         std::max(heard_.reset_after() - passed, Duration{0}));
+}
+
+bool Holding::wants_to_ask(base::Deadline now) const {
+  if (is_asking_) return false;
+  if (!waiting_.empty()) return true;
+  // of a key that is seldom asked for, whoever comes next asks
+  if (leases_.empty() || size_.low_water() == 0) return false;
+  const bool runs_out = units_ < size_.low_water() || leases_.back().ends - now < size_.ahead();
+  if (!runs_out || now < ask_after_) return false;
+  return !denial_ || !denial_->repeat(quota_, Cost{1}, now);
+}
+
+store::LeaseAsk Holding::ask(std::uint32_t sharers, base::Deadline now) {
+  end_leases(now);
+  for (Lease& lease : leases_) report(lease.epoch, std::exchange(lease.spent, 0), 0);
+  std::erase_if(leases_, [](const Lease& lease) { return lease.units == 0; });
+  told_ = std::exchange(reports_, {});
+  needed_ = waiting_.empty() ? 0 : static_cast<std::uint32_t>(shortfall(waiting_.front().cost));
+  std::uint64_t waited_for = 0;
+  for (const Waiter& waiter : waiting_) waited_for += waiter.cost.units;
+  const std::uint64_t want = std::max({size_.next(now), waited_for, std::uint64_t{needed_}});
+  is_asking_ = true;
+  asked_at_ = now;
+  store::LeaseAsk ask{
+      .name = name_,
+      .quota = quota_,
+      .need = needed_,
+      .want = static_cast<std::uint32_t>(std::min<std::uint64_t>(want, quota_.capacity())),
+      .sharers = sharers,
+      .strict_lifetime = std::nullopt,
+      .reports = told_};
+  if (is_strict()) ask.strict_lifetime = terms_.lifetime;
+  return ask;
+}
+
+void Holding::on_grant(const Result<store::LeaseGrant>& grant, base::Deadline now,
+                       Answers& answers) {
+  PENSTOCK_CHECK(is_asking_);
+  is_asking_ = false;
+  end_leases(now);
+  const std::vector<store::LeaseReport> told = std::exchange(told_, {});
+  const bool is_outdated = std::exchange(is_outdated_, false);
+  if (grant) {
+    size_.note_answer(now - asked_at_);
+    // those who wait are asked for again
+    if (is_outdated) return report(grant->epoch, 0, grant->granted);
+    hear(*grant, now);
+    return serve(*grant, now, answers);
+  }
+  const ErrorCode code = grant.error().code;
+  if (code == ErrorCode::Unavailable || code == ErrorCode::Overloaded) {
+    // nobody heard them
+    for (const store::LeaseReport& each : told) report(each.epoch, each.spent, each.returned);
+  }
+  fail(grant.error(), answers);
+}
+
+void Holding::fail(const Error& error, Answers& answers) {
+  for (const Waiter& waiter : waiting_) answers.emplace_back(waiter.waiting, error);
+  waiting_.clear();
+}
+
+void Holding::doubt() {
+  denial_.reset();
+  ask_after_ = {};
+  is_doubted_ = is_asking_;
+}
+
+void Holding::hear(const store::LeaseGrant& grant, base::Deadline now) {
+  heard_ = grant.afterwards;
+  heard_at_ = now;
+  denial_.reset();
+  if (!heard_.allowed() && !std::exchange(is_doubted_, false)) {
+    const Cost refused{grant.granted == 0 ? std::max<std::uint64_t>(needed_, 1) : 1};
+    denial_.emplace(quota_, refused, heard_, asked_at_, now);
+    ask_after_ = asked_at_ + size_.pause();
+    if (quota_.is_bucket()) {
+      // a small bucket is full before that, and would waste what comes then
+      ask_after_ =
+          std::min<base::Deadline>(ask_after_, asked_at_ + Duration{quota_.fill_time().whole / 2});
+    }
+  }
+  if (grant.granted == 0) return;
+  const Duration lasts = at_least(std::min(terms_.lifetime, grant.counts_for));
+  const Lease lease{
+      .units = grant.granted, .spent = 0, .ends = asked_at_ + lasts, .epoch = grant.epoch};
+  units_ += lease.units;
+  leases_.push_back(lease);
+  end_leases(now);  // it may have come too late
+}
+
+// In their order. Who asked first has been decided upon, one way or the other; the others wait on
+// when nobody knows.
+void Holding::serve(const store::LeaseGrant& grant, base::Deadline now, Answers& answers) {
+  bool is_first = true;
+  while (!waiting_.empty()) {
+    const Waiter waiter = waiting_.front();
+    std::optional<Decision> said;
+    if (units_ >= waiter.cost.units && spend(waiter.cost.units, now)) {
+      said = shows(now);
+    } else if (is_first && grant.granted == 0 && !grant.afterwards.allowed()) {
+      said = grant.afterwards;
+    } else {
+      said = refuses(waiter.cost, now);
+    }
+    if (!said) return;
+    answers.emplace_back(waiter.waiting, *said);
+    waiting_.pop_front();
+    is_first = false;
+  }
+}
+
+void Holding::drop(base::Deadline now) {
+  for (Lease& lease : leases_) lease.ends = std::min(lease.ends, now);
+  end_leases(now);
+  denial_.reset();
+  ask_after_ = {};
+  is_outdated_ = is_asking_;
+}
+
+void Holding::adopt(const Quota& quota, const core::Terms& terms, base::Deadline now) {
+  if (quota == quota_ && terms == terms_) return;
+  drop(now);
+  if (!quota.is_bucket() || terms.mode != core::Mode::LeaseStrict) reports_.clear();
+  quota_ = quota;
+  terms_ = terms;
+  size_.change_lifetime(terms.lifetime);
+}
+
+std::uint32_t Holding::returnable(base::Deadline now) {
+  end_leases(now);
+  return quota_.is_bucket() ? 0 : units_;
+}
+
+std::uint32_t Holding::in_hand(base::Deadline now) {
+  end_leases(now);
+  return units_;
+}
+
+bool Holding::has_reports() const {
+  return !reports_.empty() || std::any_of(leases_.begin(), leases_.end(),
+                                          [](const Lease& lease) { return lease.spent > 0; });
+}
+
+bool Holding::is_idle(base::Deadline now) const {
+  if (is_asking_ || !waiting_.empty()) return false;
+  return now - used_at_ > 2 * terms_.lifetime &&
+         std::all_of(leases_.begin(), leases_.end(),
+                     [&](const Lease& lease) { return lease.ends <= now; });
+}
+
+}  // namespace penstock::lease

@@ -1,0 +1,129 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "core/terms.hpp"
+#include "lease/denial.hpp"
+#include "lease/lease_size.hpp"
+#include "store/lease_source.hpp"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace penstock::lease {
+
+// Who waits for units that have to be asked for.
+class Waiting {
+ public:
+  Waiting() = default;
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+  virtual ~Waiting() = default;
+
+  // Once.
+  virtual void on_answer(const Result<Decision>& answer) = 0;
+};
+
+// Those who need not wait any longer, with what they are told.
+using Answers = std::vector<std::pair<Waiting*, Result<Decision>>>;
+
+// What this holder has leased of one count, and what it knows of the rest. Requests are answered
+// out of it; the store is asked for more before it runs out, by one call at a time, which whoever
+// comes too late waits for: first come, first served.
+//
+// A lease counts from the moment it was asked for, on this machine's clock, so that it is over here
+// before the store stops counting it.
+//
+// Thread-safety: none.
+class Holding {
+ public:
+  Holding(core::CountName name, const Quota& quota, const core::Terms& terms, base::Deadline now);
+
+  // Out of what is in hand, or refused for certain. Empty: somebody has to be asked.
+  // REQUIRES: cost > 0.
+  [[nodiscard]] std::optional<Decision> take(Cost cost, base::Deadline now);
+  // What take() would say, if it would refuse.
+  [[nodiscard]] std::optional<Decision> refuses(Cost cost, base::Deadline now) const;
+  // After take() had no answer. REQUIRES: `waiting` stays until it has heard.
+  void wait(Waiting& waiting, Cost cost);
+  // Of a request that took, and was then refused by another limit. What the store has been told
+  // about already, or what is over, is lost.
+  void put_back(Cost cost, base::Deadline now);
+  // What it has, for a request that another limit refuses.
+  [[nodiscard]] Decision shows(base::Deadline now) const;
+
+  [[nodiscard]] bool wants_to_ask(base::Deadline now) const;
+  // `sharers` take from the same count. REQUIRES: it wants to, or gives back.
+  [[nodiscard]] store::LeaseAsk ask(std::uint32_t sharers, base::Deadline now);
+  void on_grant(const Result<store::LeaseGrant>& grant, base::Deadline now, Answers& answers);
+
+  // What is in hand or on its way is nobody's any more: the store hears of strict leases that they
+  // are returned, others are lost.
+  void drop(base::Deadline now);
+  // The store may say something else now than it said last, or is saying.
+  void doubt();
+  // Everybody who waits hears this error.
+  void fail(const Error& error, Answers& answers);
+  void adopt(const Quota& quota, const core::Terms& terms, base::Deadline now);
+  // Everything in hand as units that nobody will spend, for a shutdown; none for buckets that are
+  // not strict, where giving back would admit too many.
+  [[nodiscard]] std::uint32_t returnable(base::Deadline now);
+
+  [[nodiscard]] const core::CountName& name() const noexcept { return name_; }
+  [[nodiscard]] const Quota& quota() const noexcept { return quota_; }
+  [[nodiscard]] const core::Terms& terms() const noexcept { return terms_; }
+  [[nodiscard]] std::uint32_t in_hand(base::Deadline now);
+  [[nodiscard]] bool is_asking() const noexcept { return is_asking_; }
+  [[nodiscard]] bool is_needed() const noexcept { return is_asking_ || !waiting_.empty(); }
+  [[nodiscard]] bool has_reports() const;
+  // Nobody needs it.
+  [[nodiscard]] bool is_idle(base::Deadline now) const;
+  // Asked for so seldom that a lease is not worth it.
+  [[nodiscard]] bool is_cold(base::Deadline now) const { return size_.is_cold(now); }
+
+ private:
+  struct Lease {
+    std::uint32_t units = 0;
+    std::uint32_t spent = 0;  // which the store has not been told
+    base::Deadline ends{};
+    std::int64_t epoch = 0;
+  };
+  struct Waiter {
+    Waiting* waiting = nullptr;
+    Cost cost{};
+  };
+
+  [[nodiscard]] bool is_strict() const noexcept;
+  void end_leases(base::Deadline now);
+  bool spend(std::uint64_t units, base::Deadline now);
+  void report(std::int64_t epoch, std::uint32_t spent, std::uint32_t returned);
+  void hear(const store::LeaseGrant& grant, base::Deadline now);
+  void serve(const store::LeaseGrant& grant, base::Deadline now, Answers& answers);
+  [[nodiscard]] std::uint64_t shortfall(Cost cost) const;
+  [[nodiscard]] Decision paced(Cost cost, base::Deadline now) const;
+
+  core::CountName name_;
+  Quota quota_;
+  core::Terms terms_;
+  LeaseSize size_;
+  std::vector<Lease> leases_;  // the oldest first
+  std::uint32_t units_ = 0;    // of all leases
+  std::deque<Waiter> waiting_;
+  std::vector<store::LeaseReport> reports_;  // of leases that are over; strict only
+  std::vector<store::LeaseReport> told_;     // by the call under way
+  std::optional<Denial> denial_;             // of the last answer, if it left nothing
+  Decision heard_{};                         // what the store had left
+  base::Deadline heard_at_{};
+  base::Deadline asked_at_{};
+  base::Deadline ask_after_{};  // when there was nothing left, asking at once is in vain
+  base::Deadline used_at_{};
+  std::uint32_t needed_ = 0;
+  bool is_asking_ = false;
+  bool is_outdated_ = false;  // what is being asked for was dropped meanwhile
+  bool is_doubted_ = false;   // what is being answered may be refused no longer
+};
+
+}  // namespace penstock::lease

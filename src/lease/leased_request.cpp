@@ -1,0 +1,187 @@
+#include "lease/leased_request.hpp"
+
+#include <utility>
+
+namespace penstock::lease {
+
+using store::Store;
+
+void LeasedRequest::start(LeasingStore& store, std::vector<core::NamedCheck> checks,
+                          std::vector<store::Hash128> hashes, base::Deadline deadline,
+                          Answered answered) {
+  std::unique_ptr<LeasedRequest> request(new LeasedRequest(
+      store, std::move(checks), std::move(hashes), deadline, std::move(answered)));
+  request.release()->take_leased();  // finish() takes it back
+}
+
+LeasedRequest::LeasedRequest(LeasingStore& store, std::vector<core::NamedCheck> checks,
+                             std::vector<store::Hash128> hashes, base::Deadline deadline,
+                             Answered answered)
+    : store_(store),
+      checks_(std::move(checks)),
+      hashes_(std::move(hashes)),
+      deadline_(deadline),
+      answered_(std::move(answered)),
+      decisions_(checks_.size()),
+      decided_(checks_.size(), false) {
+  const base::Deadline now = base::monotonic_now();
+  for (std::size_t i = 0; i < checks_.size(); ++i) {
+    const bool is_here = checks_[i].terms.mode == core::Mode::Local;
+    // a strict lease is kept account of: nobody else may take from the same count
+    const bool is_strict =
+        checks_[i].terms.mode == core::Mode::LeaseStrict && checks_[i].cost.units > 0;
+    const bool is_leased =
+        !is_here && (store_.holding_for(hashes_[i], checks_[i], now) != nullptr || is_strict);
+    places_.push_back(is_here ? Place::Here : is_leased ? Place::Leased : Place::Shared);
+  }
+}
+
+void LeasedRequest::take_leased() {
+  const base::Deadline now = base::monotonic_now();
+  while (next_ < checks_.size()) {
+    if (places_[next_] != Place::Leased) {
+      ++next_;
+      continue;
+    }
+    const core::NamedCheck& check = checks_[next_];
+    Holding* const holding = store_.table_.hold(hashes_[next_], check, now);
+    if (holding == nullptr) {
+      give_back(now);
+      return finish(Error{ErrorCode::Overloaded, "too many counts are leased already"});
+    }
+    const std::optional<Decision> said = holding->take(check.cost, now);
+    if (!said) holding->wait(*this, check.cost);
+    store_.ask_soon(hashes_[next_], now);
+    if (!said) return;  // on_answer() goes on
+    ++store_.stats_.decided_by_lease;
+    if (!hear(*said)) return;
+  }
+  take_here();
+}
+
+void LeasedRequest::on_answer(const Result<Decision>& answer) {
+  if (hear(answer)) take_leased();
+}
+
+bool LeasedRequest::hear(const Result<Decision>& answer) {
+  if (!answer) {
+    give_back(base::monotonic_now());
+    finish(answer.error());
+    return false;
+  }
+  decisions_[next_] = *answer;
+  decided_[next_] = true;
+  if (answer->allowed()) {
+    ++next_;
+    return true;
+  }
+  give_back(base::monotonic_now());
+  refuse();
+  return false;
+}
+
+void LeasedRequest::take_here() {
+  std::vector<core::NamedCheck> here;
+  for (std::size_t i = 0; i < checks_.size(); ++i) {
+    if (places_[i] == Place::Here) here.push_back(store_.local_share(checks_[i]));
+  }
+  if (here.empty()) return ask_shared();
+  Store::Decisions said(here.size());
+  store_.surroundings_.memory.check_all(here, said);
+  bool allowed = true;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < checks_.size(); ++i) {
+    if (places_[i] != Place::Here) continue;
+    decisions_[i] = said[at++];
+    decided_[i] = true;
+    allowed = allowed && decisions_[i].allowed();
+  }
+  if (!allowed) {
+    give_back(base::monotonic_now());
+    return refuse();
+  }
+  took_here_ = true;
+  ask_shared();
+}
+
+std::vector<core::NamedCheck> LeasedRequest::shared_checks(bool look) const {
+  std::vector<core::NamedCheck> checks;
+  for (std::size_t i = 0; i < checks_.size(); ++i) {
+    if (places_[i] != Place::Shared) continue;
+    checks.push_back(checks_[i]);
+    if (look) checks.back().cost = Cost{0};
+  }
+  return checks;
+}
+
+void LeasedRequest::ask_shared() {
+  std::vector<core::NamedCheck> checks = shared_checks(false);
+  if (checks.empty()) return finish(std::move(decisions_));
+  store_.ask_shared(std::move(checks), deadline_, [this](const Result<Store::Decisions>& said) {
+    if (!said) {
+      give_back(base::monotonic_now());
+      return finish(said.error());
+    }
+    bool allowed = true;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < checks_.size(); ++i) {
+      if (places_[i] != Place::Shared) continue;
+      decisions_[i] = (*said)[at++];
+      decided_[i] = true;
+      allowed = allowed && decisions_[i].allowed();
+    }
+    if (allowed) return finish(std::move(decisions_));
+    give_back(base::monotonic_now());
+    refuse();
+  });
+}
+
+void LeasedRequest::give_back(base::Deadline now) {
+  for (std::size_t i = 0; i < next_; ++i) {
+    if (places_[i] != Place::Leased) continue;
+    if (Holding* const holding = store_.table_.find(hashes_[i])) {
+      holding->put_back(checks_[i].cost, now);
+    }
+    decided_[i] = false;
+  }
+  if (!std::exchange(took_here_, false)) return;
+  std::vector<core::NamedCheck> here;
+  for (std::size_t i = 0; i < checks_.size(); ++i) {
+    if (places_[i] != Place::Here) continue;
+    here.push_back(store_.local_share(checks_[i]));
+    decided_[i] = false;
+  }
+  Store::Decisions said(here.size());
+  store_.surroundings_.memory.refund(here, said);
+}
+
+void LeasedRequest::refuse() {
+  const base::Deadline now = base::monotonic_now();
+  bool all_known = true;
+  for (std::size_t i = 0; i < checks_.size(); ++i) {
+    if (decided_[i]) continue;
+    const std::optional<Decision> shown = store_.shows(hashes_[i], checks_[i], now);
+    all_known = all_known && shown.has_value();
+    // until the store says better: what it can have, at the most
+    const std::uint32_t capacity = checks_[i].quota.capacity();
+    decisions_[i] = shown.value_or(Decision::allow(capacity, capacity, Duration{0}));
+  }
+  std::vector<core::NamedCheck> looks = shared_checks(true);
+  if (all_known || looks.empty()) return finish(std::move(decisions_));
+  store_.ask_shared(std::move(looks), deadline_, [this](const Result<Store::Decisions>& said) {
+    std::size_t at = 0;
+    for (std::size_t i = 0; said && i < checks_.size(); ++i) {
+      if (places_[i] != Place::Shared) continue;
+      const Decision& decision = (*said)[at++];
+      if (!decided_[i]) decisions_[i] = decision;
+    }
+    finish(std::move(decisions_));
+  });
+}
+
+void LeasedRequest::finish(Result<Store::Decisions> result) {
+  const std::unique_ptr<LeasedRequest> self(this);
+  answered_(std::move(result));
+}
+
+}  // namespace penstock::lease

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "lease/leasing_store.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace penstock::lease {
+
+// One request whose limits are not all decided in the same place. All pass, or nothing is taken:
+// leased limits are taken from first, then those of this node, then the shared store decides about
+// the rest; whoever gave before somebody refused gets it back.
+//
+// Lifetime: owns itself until it has answered, which it does once.
+class LeasedRequest final : public Waiting {
+ public:
+  using Answered = store::Store::Answered<store::Store::Decisions>;
+
+  // REQUIRES: the store outlives it; hashes are those of the checks' names.
+  static void start(LeasingStore& store, std::vector<core::NamedCheck> checks,
+                    std::vector<store::Hash128> hashes, base::Deadline deadline, Answered answered);
+
+  void on_answer(const Result<Decision>& answer) override;
+
+ private:
+  enum class Place : std::uint8_t { Leased, Here, Shared };
+
+  LeasedRequest(LeasingStore& store, std::vector<core::NamedCheck> checks,
+                std::vector<store::Hash128> hashes, base::Deadline deadline, Answered answered);
+
+  void take_leased();
+  // Whether to go on with the next.
+  bool hear(const Result<Decision>& answer);
+  void take_here();
+  void ask_shared();
+  void give_back(base::Deadline now);
+  // A limit refused, which has its decision: the others show what they have.
+  void refuse();
+  void finish(Result<store::Store::Decisions> result);
+  [[nodiscard]] std::vector<core::NamedCheck> shared_checks(bool look) const;
+
+  LeasingStore& store_;
+  std::vector<core::NamedCheck> checks_;
+  std::vector<store::Hash128> hashes_;
+  base::Deadline deadline_;
+  Answered answered_;
+  std::vector<Place> places_;
+  store::Store::Decisions decisions_;
+  std::vector<bool> decided_;
+  std::size_t next_ = 0;  // leased limits before this one have given
+  bool took_here_ = false;
+};
+
+}  // namespace penstock::lease

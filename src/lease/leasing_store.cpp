@@ -1,0 +1,331 @@
+#include "lease/leasing_store.hpp"
+
+#include "core/share.hpp"
+#include "lease/leased_request.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace penstock::lease {
+namespace {
+
+// Requests with more limits take the long way.
+constexpr std::size_t kUsualLimits = 8;
+
+// This node alone decides, about all of the limit.
+bool is_undivided(const core::NamedCheck* check) {
+  return check->terms.mode == core::Mode::Local && !check->terms.divided;
+}
+
+// What has to be known to remember a refusal.
+struct Asked {
+  store::Hash128 hash;
+  Quota quota;
+  Cost cost;
+};
+
+}  // namespace
+
+LeasingStore::LeasingStore(std::unique_ptr<store::Store> shared, Surroundings surroundings)
+    : hasher_(store::KeyHasher::random_secret()),
+      surroundings_(std::move(surroundings)),
+      self_(std::make_shared<LeasingStore*>(this)),
+      shared_(std::move(shared)) {}
+
+LeasingStore::~LeasingStore() {
+  shared_.reset();
+  Answers answers;
+  table_.fail_all({ErrorCode::Unavailable, "the store was closed"}, answers);
+  for (const auto& [waiting, error] : answers) waiting->on_answer(error);
+}
+
+store::Hash128 LeasingStore::hash_of(const core::CountName& name) const {
+  const store::Hash128 subject = hasher_.key(name.subject);
+  return name.limit.empty() ? subject : hasher_.limit_of(subject, name.limit);
+}
+
+Holding* LeasingStore::known_holding(const store::Hash128& hash, const core::NamedCheck& check,
+                                     base::Deadline now) {
+  if (check.terms.mode == core::Mode::Exact || check.terms.mode == core::Mode::Local) {
+    return nullptr;
+  }
+  Holding* const holding = table_.find(hash);
+  if (holding != nullptr) holding->adopt(check.quota, check.terms, now);
+  return holding;
+}
+
+Holding* LeasingStore::holding_for(const store::Hash128& hash, const core::NamedCheck& check,
+                                   base::Deadline now) {
+  Holding* const known = known_holding(hash, check, now);
+  if (check.cost.units == 0) return nullptr;  // the store knows better what is left
+  switch (check.terms.mode) {
+    case core::Mode::Exact:
+    case core::Mode::Local: return nullptr;
+    case core::Mode::Lease:
+    case core::Mode::LeaseStrict: return known != nullptr ? known : table_.hold(hash, check, now);
+    case core::Mode::Adaptive: break;
+  }
+  if (known != nullptr) {
+    if (!known->is_cold(now) || known->is_needed() || known->in_hand(now) > 0) return known;
+    table_.give_up(hash);
+    return nullptr;
+  }
+  const auto interval = static_cast<std::uint32_t>(now.time_since_epoch() / check.terms.lifetime);
+  return hotness_.note(hash, interval) ? table_.hold(hash, check, now) : nullptr;
+}
+
+std::optional<Decision> LeasingStore::shows(const store::Hash128& hash,
+                                            const core::NamedCheck& check, base::Deadline now) {
+  if (check.terms.mode == core::Mode::Local) {
+    core::NamedCheck look = local_share(check);
+    look.cost = Cost{0};
+    return surroundings_.memory.check(look);
+  }
+  if (const Holding* const holding = known_holding(hash, check, now)) return holding->shows(now);
+  return denials_.shows(hash, check.quota, now);
+}
+
+bool LeasingStore::repeat_denial(std::span<const core::NamedCheck* const> checks,
+                                 std::span<const store::Hash128> hashes,
+                                 std::span<Decision> decisions, base::Deadline now) {
+  std::array<bool, kUsualLimits> refused{};
+  bool any = false;
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    const core::NamedCheck& check = *checks[i];
+    if (check.terms.mode == core::Mode::Local || check.cost.units == 0) continue;
+    const Holding* const holding = known_holding(hashes[i], check, now);
+    const std::optional<Decision> said =
+        holding != nullptr ? holding->refuses(check.cost, now)
+                           : denials_.refuses(hashes[i], check.quota, check.cost, now);
+    if (!said) continue;
+    decisions[i] = *said;
+    refused.at(i) = true;
+    any = true;
+  }
+  if (!any) return false;
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    if (refused.at(i)) continue;
+    const std::optional<Decision> shown = shows(hashes[i], *checks[i], now);
+    if (!shown) return false;
+    decisions[i] = *shown;
+  }
+  ++stats_.decided_by_denial;
+  return true;
+}
+
+bool LeasingStore::check_at_once(std::span<const core::NamedCheck* const> checks,
+                                 std::span<Decision> decisions) {
+  if (checks.size() > kUsualLimits) return false;
+  if (std::all_of(checks.begin(), checks.end(), is_undivided)) {
+    surroundings_.memory.check_all(checks, decisions);
+    return true;
+  }
+  const base::Deadline now = base::monotonic_now();
+  std::array<store::Hash128, kUsualLimits> hashes;
+  for (std::size_t i = 0; i < checks.size(); ++i) hashes.at(i) = hash_of(checks[i]->name);
+  if (repeat_denial(checks, hashes, decisions, now)) return true;
+  std::size_t taken = 0;
+  for (; taken < checks.size(); ++taken) {
+    const core::NamedCheck& check = *checks[taken];
+    Holding* const holding =
+        check.cost.units > 0 ? known_holding(hashes.at(taken), check, now) : nullptr;
+    if (holding == nullptr) break;
+    const std::optional<Decision> said = holding->take(check.cost, now);
+    if (!said || !said->allowed()) break;
+    ask_soon(hashes.at(taken), now);
+    decisions[taken] = *said;
+  }
+  if (taken == checks.size()) {
+    stats_.decided_by_lease += taken;
+    return true;
+  }
+  while (taken-- > 0) {
+    if (Holding* const holding = table_.find(hashes.at(taken))) {
+      holding->put_back(checks[taken]->cost, now);
+    }
+  }
+  return false;
+}
+
+void LeasingStore::check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+                         Answered<Decisions> answered) {
+  const base::Deadline now = base::monotonic_now();
+  std::vector<store::Hash128> hashes;
+  hashes.reserve(checks.size());
+  for (const core::NamedCheck& check : checks) hashes.push_back(hash_of(check.name));
+  if (checks.size() <= kUsualLimits) {
+    std::array<const core::NamedCheck*, kUsualLimits> places{};
+    for (std::size_t i = 0; i < checks.size(); ++i) places.at(i) = &checks[i];
+    Decisions decisions(checks.size());
+    if (repeat_denial({places.data(), checks.size()}, hashes, decisions, now)) {
+      return answered(std::move(decisions));
+    }
+  }
+  const bool all_exact = std::all_of(checks.begin(), checks.end(), [](const auto& check) {
+    return check.terms.mode == core::Mode::Exact;
+  });
+  if (all_exact) return ask_shared(std::move(checks), deadline, std::move(answered));
+  LeasedRequest::start(*this, std::move(checks), std::move(hashes), deadline, std::move(answered));
+}
+
+void LeasingStore::ask_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+                              Answered<Decisions> answered) {
+  std::vector<Asked> asked;
+  asked.reserve(checks.size());
+  for (const core::NamedCheck& check : checks) {
+    asked.push_back({.hash = hash_of(check.name), .quota = check.quota, .cost = check.cost});
+  }
+  shared_->check(
+      std::move(checks), deadline,
+      [this, asked = std::move(asked), at = base::monotonic_now(), changes = changes_,
+       answered = std::move(answered)](Result<Decisions> said) {
+        const auto refuses = [](const Decision& decision) { return !decision.allowed(); };
+        if (said && changes == changes_ && std::any_of(said->begin(), said->end(), refuses)) {
+          const base::Deadline heard = base::monotonic_now();
+          for (std::size_t i = 0; i < asked.size(); ++i) {
+            denials_.note(asked[i].hash, asked[i].quota, asked[i].cost, (*said)[i], at, heard);
+          }
+        }
+        answered(std::move(said));
+      });
+}
+
+void LeasingStore::ask_soon(const store::Hash128& hash, base::Deadline now) {
+  if (!table_.review(hash, now) || is_posted_) return;
+  is_posted_ = true;
+  surroundings_.post([weak = std::weak_ptr(self_)] {
+    if (const auto self = weak.lock()) (*self)->ask_for_leases();
+  });
+}
+
+void LeasingStore::ask_for_leases() {
+  is_posted_ = false;
+  const base::Deadline now = base::monotonic_now();
+  LeaseTable::Asks all = table_.asks(surroundings_.nodes() * surroundings_.holders_per_node, now);
+  if (all.asks.empty()) return;
+  stats_.asks += all.asks.size();
+  surroundings_.leases.lease(std::move(all.asks), now + surroundings_.timeout,
+                             [this, names = std::move(all.names)](
+                                 std::size_t ask, const Result<store::LeaseGrant>& grant) {
+                               Answers answers;
+                               const base::Deadline heard = base::monotonic_now();
+                               if (grant) stats_.units_granted += grant->granted;
+                               table_.on_grant(names[ask], grant, heard, answers);
+                               ask_soon(names[ask], heard);
+                               for (const auto& [waiting, answer] : answers)
+                                 waiting->on_answer(answer);
+                             });
+}
+
+core::NamedCheck LeasingStore::local_share(const core::NamedCheck& check) const {
+  core::NamedCheck share = check;
+  if (check.terms.divided) share.quota = core::share_of(check.quota, surroundings_.nodes());
+  return share;
+}
+
+void LeasingStore::refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+                          Answered<Decisions> answered) {
+  std::vector<core::CountName> names;
+  for (const core::NamedCheck& check : checks) names.push_back(check.name);
+  shared_->refund(
+      std::move(checks), deadline,
+      [this, names = std::move(names), answered = std::move(answered)](Result<Decisions> said) {
+        for (const core::CountName& name : names) forget(name, Change::Better);
+        answered(std::move(said));
+      });
+}
+
+void LeasingStore::reset(std::vector<core::CountName> names, base::Deadline deadline,
+                         Answered<bool> answered) {
+  for (const core::CountName& name : names) surroundings_.memory.reset(name);
+  std::vector<core::CountName> copies = names;
+  shared_->reset(
+      std::move(names), deadline,
+      [this, copies = std::move(copies), answered = std::move(answered)](const Result<bool>& said) {
+        for (const core::CountName& name : copies) forget(name, Change::Worse);
+        answered(said);
+      });
+}
+
+void LeasingStore::block(std::vector<core::CountName> names, Duration duration,
+                         base::Deadline deadline, Answered<bool> answered) {
+  for (const core::CountName& name : names) surroundings_.memory.block(name, duration);
+  std::vector<core::CountName> copies = names;
+  shared_->block(
+      std::move(names), duration, deadline,
+      [this, copies = std::move(copies), answered = std::move(answered)](const Result<bool>& said) {
+        for (const core::CountName& name : copies) forget(name, Change::Worse);
+        answered(said);
+      });
+}
+
+void LeasingStore::forget(const core::CountName& name, Change change) {
+  ++changes_;
+  const store::Hash128 hash = hash_of(name);
+  denials_.forget(hash);
+  if (change == Change::Worse) {
+    table_.drop(hash, base::monotonic_now());
+  } else if (Holding* const holding = table_.find(hash)) {
+    holding->doubt();
+  }
+}
+
+void LeasingStore::forget_all() {
+  ++changes_;
+  denials_.forget_all();
+  table_.drop_all(base::monotonic_now());
+}
+
+void LeasingStore::leave(std::function<void()> done) {
+  const base::Deadline now = base::monotonic_now();
+  const base::Deadline until = now + surroundings_.timeout;
+  LeaseTable::Leftovers leftovers = table_.leave(now);
+  auto open =
+      std::make_shared<std::size_t>(leftovers.reports.size() + leftovers.refunds.size() + 1);
+  const auto close = [open, done = std::move(done)] {
+    if (--*open == 0) done();
+  };
+  if (!leftovers.reports.empty()) {
+    surroundings_.leases.lease(
+        std::move(leftovers.reports), until,
+        [close](std::size_t /*ask*/, const Result<store::LeaseGrant>& /*grant*/) { close(); });
+  }
+  for (core::NamedCheck& refund : leftovers.refunds) {
+    shared_->refund({std::move(refund)}, until, [close](const Result<Decisions>&) { close(); });
+  }
+  close();
+}
+
+LeaseStats LeasingStore::stats() const {
+  LeaseStats stats = stats_;
+  stats.holdings = table_.size();
+  stats.denials = denials_.size();
+  return stats;
+}
+
+void LeasingStore::add(CounterKind kind, std::string name, std::int64_t delta,
+                       std::optional<Duration> lifetime, base::Deadline deadline,
+                       Answered<std::int64_t> answered) {
+  shared_->add(kind, std::move(name), delta, lifetime, deadline, std::move(answered));
+}
+
+void LeasingStore::get(CounterKind kind, std::string name, base::Deadline deadline,
+                       Answered<std::int64_t> answered) {
+  shared_->get(kind, std::move(name), deadline, std::move(answered));
+}
+
+void LeasingStore::remove(std::string name, base::Deadline deadline, Answered<bool> answered) {
+  shared_->remove(std::move(name), deadline, std::move(answered));
+}
+
+void LeasingStore::look(std::string name, base::Deadline deadline, Answered<Counter> answered) {
+  shared_->look(std::move(name), deadline, std::move(answered));
+}
+
+void LeasingStore::expire(std::string name, Duration lifetime, Renewal renewal,
+                          base::Deadline deadline, Answered<bool> answered) {
+  shared_->expire(std::move(name), lifetime, renewal, deadline, std::move(answered));
+}
+
+}  // namespace penstock::lease

@@ -1,0 +1,116 @@
+#pragma once
+
+#include "lease/deny_cache.hpp"
+#include "lease/hotness.hpp"
+#include "lease/lease_table.hpp"
+#include "store/key_hasher.hpp"
+#include "store/lease_source.hpp"
+#include "store/memory_store.hpp"
+#include "store/store.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace penstock::lease {
+
+// What has happened, for metrics.
+struct LeaseStats {
+  std::uint64_t decided_by_lease = 0;   // requests' limits, out of what was in hand
+  std::uint64_t decided_by_denial = 0;  // refused again, by what the store had said
+  std::uint64_t asks = 0;               // leases asked for
+  std::uint64_t units_granted = 0;
+  std::size_t holdings = 0;  // counts that are leased now
+  std::size_t denials = 0;   // that are remembered
+};
+
+// Stands before the shared store and answers what it can without it: by leases, by refusals that
+// still hold, or, for limits of this node alone, by its own memory. How, is up to the terms of each
+// check; everything else is passed on. Each event loop has one, which is one holder of leases.
+//
+// Thread-safety: none; everything happens on one event loop.
+class LeasingStore final : public store::Store {
+ public:
+  struct Surroundings {
+    store::LeaseSource& leases;
+    store::MemoryStore& memory;         // of limits of this node alone
+    std::function<unsigned()> nodes{};  // that share the limits
+    unsigned holders_per_node = 1;
+    Duration timeout{};                                 // of a call
+    std::function<void(std::function<void()>)> post{};  // does it at the end of this tick
+  };
+
+  // REQUIRES: the surroundings outlive it, and `leases` is `shared` or lives as long.
+  LeasingStore(std::unique_ptr<store::Store> shared, Surroundings surroundings);
+  ~LeasingStore() override;
+
+  void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+             Answered<Decisions> answered) override;
+  [[nodiscard]] bool check_at_once(std::span<const core::NamedCheck* const> checks,
+                                   std::span<Decision> decisions) override;
+  void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+              Answered<Decisions> answered) override;
+  void reset(std::vector<core::CountName> names, base::Deadline deadline,
+             Answered<bool> answered) override;
+  void block(std::vector<core::CountName> names, Duration duration, base::Deadline deadline,
+             Answered<bool> answered) override;
+
+  void add(CounterKind kind, std::string name, std::int64_t delta, std::optional<Duration> lifetime,
+           base::Deadline deadline, Answered<std::int64_t> answered) override;
+  void get(CounterKind kind, std::string name, base::Deadline deadline,
+           Answered<std::int64_t> answered) override;
+  void remove(std::string name, base::Deadline deadline, Answered<bool> answered) override;
+  void look(std::string name, base::Deadline deadline, Answered<Counter> answered) override;
+  void expire(std::string name, Duration lifetime, Renewal renewal, base::Deadline deadline,
+              Answered<bool> answered) override;
+  [[nodiscard]] Health health() const override { return shared_->health(); }
+
+  // Somebody changed it, here or elsewhere: what is known of it may be wrong. `Worse` when what is
+  // in hand must not be spent either: it was reset or blocked.
+  enum class Change : std::uint8_t { Better, Worse };
+  void forget(const core::CountName& name, Change change);
+  void forget_all();
+  // Gives back what can be given back; done when the store has heard, or did not answer in time.
+  void leave(std::function<void()> done);
+
+  [[nodiscard]] LeaseStats stats() const;
+
+ private:
+  friend class LeasedRequest;
+
+  [[nodiscard]] store::Hash128 hash_of(const core::CountName& name) const;
+  // The holding that decides this check, if there is one already.
+  [[nodiscard]] Holding* known_holding(const store::Hash128& hash, const core::NamedCheck& check,
+                                       base::Deadline now);
+  // The same, or a new one where the terms say so; null when the shared store decides.
+  [[nodiscard]] Holding* holding_for(const store::Hash128& hash, const core::NamedCheck& check,
+                                     base::Deadline now);
+  // When a limit refuses for certain, and the others can be shown: into the decisions.
+  [[nodiscard]] bool repeat_denial(std::span<const core::NamedCheck* const> checks,
+                                   std::span<const store::Hash128> hashes,
+                                   std::span<Decision> decisions, base::Deadline now);
+  // What a limit has, for a request that another refuses; empty when nobody knows here.
+  [[nodiscard]] std::optional<Decision> shows(const store::Hash128& hash,
+                                              const core::NamedCheck& check, base::Deadline now);
+  void ask_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+                  Answered<Decisions> answered);
+  void ask_soon(const store::Hash128& hash, base::Deadline now);
+  void ask_for_leases();
+  [[nodiscard]] core::NamedCheck local_share(const core::NamedCheck& check) const;
+
+  store::KeyHasher hasher_;
+  Surroundings surroundings_;
+  std::shared_ptr<LeasingStore*> self_;  // what is posted finds the store, if it is still there
+  LeaseTable table_;
+  DenyCache denials_;
+  Hotness hotness_;
+  LeaseStats stats_;
+  std::uint64_t changes_ = 0;  // a refusal that was asked for before one is not remembered
+  bool is_posted_ = false;
+  std::unique_ptr<store::Store> shared_;  // goes first, and answers all that wait
+};
+
+}  // namespace penstock::lease

@@ -53,7 +53,7 @@ void LeasedRequest::take_leased() {
     if (!said) holding->wait(*this, check.cost);
     store_.ask_soon(hashes_[next_], now);
     if (!said) return;  // on_answer() goes on
-    ++store_.stats_.decided_by_lease;
+    ++store_.counted_.decided_by_lease;
     if (!hear(*said)) return;
   }
   take_here();

@@ -110,7 +110,7 @@ bool LeasingStore::repeat_denial(std::span<const core::NamedCheck* const> checks
     if (!shown) return false;
     decisions[i] = *shown;
   }
-  ++stats_.decided_by_denial;
+  ++counted_.decided_by_denial;
   return true;
 }
 
@@ -137,7 +137,7 @@ bool LeasingStore::check_at_once(std::span<const core::NamedCheck* const> checks
     decisions[taken] = *said;
   }
   if (taken == checks.size()) {
-    stats_.decided_by_lease += taken;
+    counted_.decided_by_lease += taken;
     return true;
   }
   while (taken-- > 0) {
@@ -204,13 +204,13 @@ void LeasingStore::ask_for_leases() {
   const base::Deadline now = base::monotonic_now();
   LeaseTable::Asks all = table_.asks(surroundings_.nodes() * surroundings_.holders_per_node, now);
   if (all.asks.empty()) return;
-  stats_.asks += all.asks.size();
+  counted_.leases_asked += all.asks.size();
   surroundings_.leases.lease(std::move(all.asks), now + surroundings_.timeout,
                              [this, names = std::move(all.names)](
                                  std::size_t ask, const Result<store::LeaseGrant>& grant) {
                                Answers answers;
                                const base::Deadline heard = base::monotonic_now();
-                               if (grant) stats_.units_granted += grant->granted;
+                               if (grant) counted_.units_leased += grant->granted;
                                table_.on_grant(names[ask], grant, heard, answers);
                                ask_soon(names[ask], heard);
                                for (const auto& [waiting, answer] : answers)
@@ -297,11 +297,14 @@ void LeasingStore::leave(std::function<void()> done) {
   close();
 }
 
-LeaseStats LeasingStore::stats() const {
-  LeaseStats stats = stats_;
-  stats.holdings = table_.size();
-  stats.denials = denials_.size();
-  return stats;
+LeasingStore::Health LeasingStore::health() const {
+  Health health = shared_->health();
+  health.decided_by_lease = counted_.decided_by_lease;
+  health.decided_by_denial = counted_.decided_by_denial;
+  health.leases_asked = counted_.leases_asked;
+  health.units_leased = counted_.units_leased;
+  health.leased_counts = table_.size();
+  return health;
 }
 
 void LeasingStore::add(CounterKind kind, std::string name, std::int64_t delta,

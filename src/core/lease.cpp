@@ -57,7 +57,7 @@ void start_over(Escrow& escrow, Duration lifetime, Instant at) {
 // At most two epochs have something to say; then nothing is leased.
 void roll(Bucket& bucket, Escrow& escrow, const Quota& quota) {
   while (escrow.leased() > 0 && end_of(escrow) <= bucket.at) {
-    bucket.full_at = std::max(bucket.full_at, full_after(end_of(escrow), escrow.current, quota));
+    bucket.full_at = std::max(bucket.full_at, full_after(end_of(escrow), escrow.leased(), quota));
     next_epoch(escrow);
   }
   if (escrow.leased() == 0) return;

@@ -131,7 +131,7 @@ Result<void> read(ModesArguments& arguments) {
   const Result<Quota> quota = Quota::parse(arguments.limit);
   if (!quota) return Error{quota.error().code, "--limit " + quota.error().detail};
   arguments.load.quota = *quota;
-  const Result<void> fits = check_mode(*terms, *quota);
+  const Result<void> fits = check_mode(*terms, quota->algorithm());
   if (!fits) return fits.error();
   const auto distribution = bench::KeyDistribution::parse(arguments.distribution);
   if (!distribution) {

@@ -1,4 +1,6 @@
 #include "apps/penstock/commands.hpp"
+#include "apps/penstock/mode_argument.hpp"
+#include "apps/penstock/mode_load.hpp"
 #include "apps/penstock/number_argument.hpp"
 #include "apps/penstock/progress.hpp"
 #include "apps/penstock/redis_access.hpp"
@@ -43,6 +45,9 @@ const std::string kVerifyFooter =
     "and\n"
     "are deleted at the end. It loads the server: --seconds for every algorithm.\n"
     "\n"
+    "With --mode, every thread holds leases as a worker of the daemon does. Too many is then what\n"
+    "exceeds the bound of that mode; too few is not judged, because leases may go to waste.\n"
+    "\n"
     "Exit codes: 0 exact, 1 too many or too few were admitted or a key never expires, 2 wrong "
     "usage\n"
     "or bad input, 3 the store could not be asked.";
@@ -55,6 +60,8 @@ struct VerifyArguments {
   std::string seconds = "5";
   std::string algorithm = "all";
   std::string seed = "1";
+  std::string mode = "exact";
+  std::string lifetime = "100ms";
   bool json = false;
 };
 
@@ -75,10 +82,22 @@ struct Verified {
 };
 
 Result<std::vector<Algorithm>> algorithms_of(const VerifyArguments& arguments) {
-  if (arguments.algorithm == "all") return std::vector(kAlgorithms.begin(), kAlgorithms.end());
-  const Result<Algorithm> algorithm = parse_algorithm(arguments.algorithm);
-  if (!algorithm) return Error{algorithm.error().code, "--algorithm: " + algorithm.error().detail};
-  return std::vector{*algorithm};
+  const Result<core::Terms> terms = parse_terms(arguments.mode, arguments.lifetime);
+  if (!terms) return terms.error();
+  if (arguments.algorithm != "all") {
+    const Result<Algorithm> algorithm = parse_algorithm(arguments.algorithm);
+    if (!algorithm) {
+      return Error{algorithm.error().code, "--algorithm: " + algorithm.error().detail};
+    }
+    const Result<void> fits = check_mode(*terms, *algorithm);
+    if (!fits) return fits.error();
+    return std::vector{*algorithm};
+  }
+  std::vector<Algorithm> algorithms;
+  for (const Algorithm algorithm : kAlgorithms) {
+    if (check_mode(*terms, algorithm)) algorithms.push_back(algorithm);
+  }
+  return algorithms;
 }
 
 Result<std::vector<KeyCounts>> read_counts(const std::string& text,
@@ -141,7 +160,8 @@ class Verifier {
     if (!after) return after.error();
     const bench::TimeSpan span{.begin = before->earliest, .end = after->latest};
     for (std::size_t i = 0; i < cases.size(); ++i) {
-      const ExactnessVerdict verdict = bench::judge(cases[i], sums[i], span);
+      const ExactnessVerdict verdict =
+          bench::judge(cases[i], sums[i], span, promise_for(cases[i].quota));
       if (verdict.failed == verdict.asked) {
         return Error{ErrorCode::Unavailable, "not one question of the workers was answered"};
       }
@@ -171,6 +191,11 @@ class Verifier {
   }
 
  private:
+  [[nodiscard]] bench::Promise promise_for(const Quota& quota) const {
+    const core::Terms terms = *parse_terms(arguments_.mode, arguments_.lifetime);
+    return {.beyond = allowance(terms, quota), .all_that_fits = terms.mode == core::Mode::Exact};
+  }
+
   Result<void> ask(Algorithm algorithm, const std::vector<ExactnessCase>& cases,
                    std::vector<KeyCounts>& sums) {
     std::vector<WorkerProcess> workers;
@@ -205,7 +230,13 @@ class Verifier {
         "--algorithm",
         std::string(to_string(algorithm)),
         "--seed",
-        std::to_string(number * 1'000'000)};
+        std::to_string(number * 1'000'000),
+        "--mode",
+        arguments_.mode,
+        "--lease-lifetime",
+        arguments_.lifetime,
+        "--nodes",
+        std::to_string(processes_)};
     for (const auto& [option, file] : {std::pair{"--ca", &arguments_.store.ca},
                                        std::pair{"--cert", &arguments_.store.certificate},
                                        std::pair{"--key", &arguments_.store.key}}) {
@@ -298,6 +329,34 @@ Result<int> run_verify(const VerifyArguments& arguments) {
   return outcome->is_exact() ? kExitAllowed : kExitDenied;
 }
 
+Json counts_json(const KeyCounts& counts) {
+  return {{"asked", counts.asked}, {"admitted", counts.admitted}, {"failed", counts.failed}};
+}
+
+// As hammer(), one case after the other, by threads that hold leases.
+Result<Json> hammer_with_leases(const VerifyArguments& arguments, const ModeLoad& load,
+                                const std::vector<ExactnessCase>& cases) {
+  Json json = Json::array();
+  for (const ExactnessCase& each : cases) {
+    ModeLoad mine = load;
+    // keys of one case must not be those of another
+    mine.redis.key_prefix = arguments.store.prefix + "-" + std::to_string(json.size());
+    mine.quota = each.quota;
+    mine.keys = each.keys;
+    mine.time = load.time / cases.size();
+    Result<ModeFigures> figures = run_mode_load(mine);
+    if (!figures) return figures.error();
+    KeyCounts counts(each.keys);
+    counts.asked = std::move(figures->counts.asked);
+    counts.admitted = std::move(figures->counts.admitted);
+    counts.failed = std::move(figures->counts.failed);
+    // the hot key, which there is none of
+    for (auto* values : {&counts.asked, &counts.admitted, &counts.failed}) values->pop_back();
+    json.push_back(counts_json(counts));
+  }
+  return json;
+}
+
 // Prints what it counted, for read_counts().
 Result<int> run_worker(const VerifyArguments& arguments) {
   const Result<std::int64_t> threads = parse_number("--threads", arguments.threads, {.least = 1});
@@ -310,14 +369,31 @@ Result<int> run_worker(const VerifyArguments& arguments) {
   if (!algorithm) return algorithm.error();
   const Result<RedisOptions> options = redis_options(arguments.store, "nothing to verify");
   if (!options) return options.error();
+  const Result<core::Terms> terms = parse_terms(arguments.mode, arguments.lifetime);
+  if (!terms) return terms.error();
+  if (terms->mode != core::Mode::Exact) {
+    const Result<std::int64_t> nodes = parse_number("--nodes", arguments.processes, {.least = 1});
+    if (!nodes) return nodes.error();
+    const Result<Json> counted = hammer_with_leases(arguments,
+                                                    {.redis = *options,
+                                                     .terms = *terms,
+                                                     .quota = per_second(1),
+                                                     .holders = static_cast<unsigned>(*threads),
+                                                     .nodes = static_cast<unsigned>(*nodes),
+                                                     .time = std::chrono::seconds{*seconds},
+                                                     .seed = static_cast<std::uint64_t>(*seed)},
+                                                    bench::exactness_cases(*algorithm));
+    if (!counted) return counted.error();
+    std::cout << counted->dump() << '\n';
+    return kExitAllowed;
+  }
   Result<SharedLimiter> limiter = SharedLimiter::open(*options);
   if (!limiter) return limiter.error();
   Json json = Json::array();
   for (const KeyCounts& counts :
        bench::hammer(*limiter, bench::exactness_cases(*algorithm), static_cast<unsigned>(*threads),
                      std::chrono::seconds{*seconds}, static_cast<std::uint64_t>(*seed))) {
-    json.push_back(
-        {{"asked", counts.asked}, {"admitted", counts.admitted}, {"failed", counts.failed}});
+    json.push_back(counts_json(counts));
   }
   std::cout << json.dump() << '\n';
   return kExitAllowed;
@@ -337,6 +413,7 @@ CLI::App* add(CLI::App& app, int& exit_code, const char* name, const char* descr
   command->add_option("--algorithm", arguments->algorithm, "One algorithm, or all")
       ->capture_default_str()
       ->type_name("NAME");
+  add_mode_options(*command, arguments->mode, arguments->lifetime);
   command->callback([arguments, &exit_code, run] {
     const Result<int> code = run(*arguments);
     exit_code = code ? *code : exit_code_of(code.error());
@@ -365,6 +442,7 @@ void add_verify_command(CLI::App& app, int& exit_code) {
   CLI::App* worker = add(app, exit_code, kWorkerCommand, "", of_worker, run_worker);
   add_store_options(*worker, of_worker->store);
   worker->add_option("--seed", of_worker->seed);
+  worker->add_option("--nodes", of_worker->processes);
   worker->group("");
 }
 

@@ -37,10 +37,10 @@ Result<core::Terms> parse_terms(const std::string& mode, const std::string& life
                "--mode: unknown mode \"" + mode + "\"; use exact, lease, lease_strict or adaptive"};
 }
 
-Result<void> check_mode(const core::Terms& terms, const Quota& quota) {
-  if (terms.mode == Mode::Exact || core::can_lease(quota.algorithm())) return {};
-  return Error{ErrorCode::InvalidInput, "--mode: " + std::string(to_string(quota.algorithm())) +
-                                            " cannot be leased; use exact"};
+Result<void> check_mode(const core::Terms& terms, Algorithm algorithm) {
+  if (terms.mode == Mode::Exact || core::can_lease(algorithm)) return {};
+  return Error{ErrorCode::InvalidInput,
+               "--mode: " + std::string(to_string(algorithm)) + " cannot be leased; use exact"};
 }
 
 std::uint64_t allowance(const core::Terms& terms, const Quota& quota) {

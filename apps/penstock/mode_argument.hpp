@@ -17,7 +17,7 @@ void add_mode_options(CLI::App& command, std::string& mode, std::string& lifetim
 [[nodiscard]] Result<core::Terms> parse_terms(const std::string& mode, const std::string& lifetime);
 
 // Whether this can be leased at all.
-[[nodiscard]] Result<void> check_mode(const core::Terms& terms, const Quota& quota);
+[[nodiscard]] Result<void> check_mode(const core::Terms& terms, Algorithm algorithm);
 
 // What the mode may admit beyond what an exact limiter may, in any time: docs/guarantees.md.
 [[nodiscard]] std::uint64_t allowance(const core::Terms& terms, const Quota& quota);

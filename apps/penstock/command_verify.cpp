@@ -1,10 +1,9 @@
 #include "apps/penstock/commands.hpp"
 #include "apps/penstock/mode_argument.hpp"
-#include "apps/penstock/mode_load.hpp"
 #include "apps/penstock/number_argument.hpp"
 #include "apps/penstock/progress.hpp"
 #include "apps/penstock/redis_access.hpp"
-#include "apps/penstock/store_arguments.hpp"
+#include "apps/penstock/verify_worker.hpp"
 #include "apps/penstock/worker_process.hpp"
 #include "bench/exactness.hpp"
 #include "redis_store/plain_command.hpp"
@@ -28,7 +27,6 @@ using bench::ExactnessCase;
 using bench::ExactnessVerdict;
 using bench::KeyCounts;
 
-constexpr const char* kWorkerCommand = "verify-worker";
 constexpr std::array kAlgorithms{Algorithm::TokenBucket, Algorithm::Gcra,
                                  Algorithm::FixedWindow, Algorithm::AnchoredWindow,
                                  Algorithm::SlidingLog,  Algorithm::SlidingCounter,
@@ -51,19 +49,6 @@ const std::string kVerifyFooter =
     "Exit codes: 0 exact, 1 too many or too few were admitted or a key never expires, 2 wrong "
     "usage\n"
     "or bad input, 3 the store could not be asked.";
-
-// As typed; the worker has the same.
-struct VerifyArguments {
-  StoreArguments store;
-  std::string processes = "4";
-  std::string threads = "8";
-  std::string seconds = "5";
-  std::string algorithm = "all";
-  std::string seed = "1";
-  std::string mode = "exact";
-  std::string lifetime = "100ms";
-  bool json = false;
-};
 
 struct Row {
   Algorithm algorithm{};
@@ -218,7 +203,7 @@ class Verifier {
   [[nodiscard]] std::vector<std::string> worker_arguments(Algorithm algorithm,
                                                           std::int64_t number) const {
     std::vector<std::string> arguments{
-        kWorkerCommand,
+        kVerifyWorker,
         "--prefix",
         options_.key_prefix + "-" + std::string(to_string(algorithm)),
         "--timeout",
@@ -329,76 +314,6 @@ Result<int> run_verify(const VerifyArguments& arguments) {
   return outcome->is_exact() ? kExitAllowed : kExitDenied;
 }
 
-Json counts_json(const KeyCounts& counts) {
-  return {{"asked", counts.asked}, {"admitted", counts.admitted}, {"failed", counts.failed}};
-}
-
-// As hammer(), one case after the other, by threads that hold leases.
-Result<Json> hammer_with_leases(const VerifyArguments& arguments, const ModeLoad& load,
-                                const std::vector<ExactnessCase>& cases) {
-  Json json = Json::array();
-  for (const ExactnessCase& each : cases) {
-    ModeLoad mine = load;
-    // keys of one case must not be those of another
-    mine.redis.key_prefix = arguments.store.prefix + "-" + std::to_string(json.size());
-    mine.quota = each.quota;
-    mine.keys = each.keys;
-    mine.time = load.time / cases.size();
-    Result<ModeFigures> figures = run_mode_load(mine);
-    if (!figures) return figures.error();
-    KeyCounts counts(each.keys);
-    counts.asked = std::move(figures->counts.asked);
-    counts.admitted = std::move(figures->counts.admitted);
-    counts.failed = std::move(figures->counts.failed);
-    // the hot key, which there is none of
-    for (auto* values : {&counts.asked, &counts.admitted, &counts.failed}) values->pop_back();
-    json.push_back(counts_json(counts));
-  }
-  return json;
-}
-
-// Prints what it counted, for read_counts().
-Result<int> run_worker(const VerifyArguments& arguments) {
-  const Result<std::int64_t> threads = parse_number("--threads", arguments.threads, {.least = 1});
-  if (!threads) return threads.error();
-  const Result<std::int64_t> seconds = parse_number("--seconds", arguments.seconds, {.least = 1});
-  if (!seconds) return seconds.error();
-  const Result<std::int64_t> seed = parse_number("--seed", arguments.seed, {});
-  if (!seed) return seed.error();
-  const Result<Algorithm> algorithm = parse_algorithm(arguments.algorithm);
-  if (!algorithm) return algorithm.error();
-  const Result<RedisOptions> options = redis_options(arguments.store, "nothing to verify");
-  if (!options) return options.error();
-  const Result<core::Terms> terms = parse_terms(arguments.mode, arguments.lifetime);
-  if (!terms) return terms.error();
-  if (terms->mode != core::Mode::Exact) {
-    const Result<std::int64_t> nodes = parse_number("--nodes", arguments.processes, {.least = 1});
-    if (!nodes) return nodes.error();
-    const Result<Json> counted = hammer_with_leases(arguments,
-                                                    {.redis = *options,
-                                                     .terms = *terms,
-                                                     .quota = per_second(1),
-                                                     .holders = static_cast<unsigned>(*threads),
-                                                     .nodes = static_cast<unsigned>(*nodes),
-                                                     .time = std::chrono::seconds{*seconds},
-                                                     .seed = static_cast<std::uint64_t>(*seed)},
-                                                    bench::exactness_cases(*algorithm));
-    if (!counted) return counted.error();
-    std::cout << counted->dump() << '\n';
-    return kExitAllowed;
-  }
-  Result<SharedLimiter> limiter = SharedLimiter::open(*options);
-  if (!limiter) return limiter.error();
-  Json json = Json::array();
-  for (const KeyCounts& counts :
-       bench::hammer(*limiter, bench::exactness_cases(*algorithm), static_cast<unsigned>(*threads),
-                     std::chrono::seconds{*seconds}, static_cast<std::uint64_t>(*seed))) {
-    json.push_back(counts_json(counts));
-  }
-  std::cout << json.dump() << '\n';
-  return kExitAllowed;
-}
-
 using Run = Result<int> (*)(const VerifyArguments&);
 
 CLI::App* add(CLI::App& app, int& exit_code, const char* name, const char* description,
@@ -437,9 +352,8 @@ void add_verify_command(CLI::App& app, int& exit_code) {
   verify->add_flag("--json", arguments->json, "Print JSON");
   verify->footer(kVerifyFooter);
 
-  // One of the processes that the above starts; not for people.
   auto of_worker = std::make_shared<VerifyArguments>();
-  CLI::App* worker = add(app, exit_code, kWorkerCommand, "", of_worker, run_worker);
+  CLI::App* worker = add(app, exit_code, kVerifyWorker, "", of_worker, run_verify_worker);
   add_store_options(*worker, of_worker->store);
   worker->add_option("--seed", of_worker->seed);
   worker->add_option("--nodes", of_worker->processes);

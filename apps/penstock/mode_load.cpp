@@ -1,6 +1,5 @@
 #include "apps/penstock/mode_load.hpp"
 
-#include "base/deadline.hpp"
 #include "bench/key_text.hpp"
 #include "bench/load.hpp"
 #include "lease/leasing_store.hpp"

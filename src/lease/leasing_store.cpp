@@ -75,6 +75,15 @@ Holding* LeasingStore::holding_for(const store::Hash128& hash, const core::Named
   return hotness_.note(hash, interval) ? table_.hold(hash, check, now) : nullptr;
 }
 
+LeasingStore::Place LeasingStore::place_of(const store::Hash128& hash,
+                                           const core::NamedCheck& check, base::Deadline now) {
+  if (check.terms.mode == core::Mode::Local) return Place::Here;
+  if (holding_for(hash, check, now) != nullptr) return Place::Leased;
+  // a strict lease is kept account of: nobody else may take from the same count
+  const bool is_strict = check.terms.mode == core::Mode::LeaseStrict && check.cost.units > 0;
+  return is_strict ? Place::Leased : Place::Shared;
+}
+
 std::optional<Decision> LeasingStore::shows(const store::Hash128& hash,
                                             const core::NamedCheck& check, base::Deadline now) {
   if (check.terms.mode == core::Mode::Local) {
@@ -162,11 +171,18 @@ void LeasingStore::check(std::vector<core::NamedCheck> checks, base::Deadline de
       return answered(std::move(decisions));
     }
   }
-  const bool all_exact = std::all_of(checks.begin(), checks.end(), [](const auto& check) {
-    return check.terms.mode == core::Mode::Exact;
-  });
-  if (all_exact) return ask_shared(std::move(checks), deadline, std::move(answered));
-  LeasedRequest::start(*this, std::move(checks), std::move(hashes), deadline, std::move(answered));
+  std::vector<Place> places;
+  places.reserve(checks.size());
+  bool all_shared = true;
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    places.push_back(place_of(hashes[i], checks[i], now));
+    all_shared = all_shared && places.back() == Place::Shared;
+  }
+  if (all_shared) return ask_shared(std::move(checks), deadline, std::move(answered));
+  LeasedRequest::start(
+      *this,
+      {.checks = std::move(checks), .hashes = std::move(hashes), .places = std::move(places)},
+      deadline, std::move(answered));
 }
 
 void LeasingStore::ask_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,

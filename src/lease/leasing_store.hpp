@@ -71,6 +71,9 @@ class LeasingStore final : public store::Store {
  private:
   friend class LeasedRequest;
 
+  // Who decides about a limit.
+  enum class Place : std::uint8_t { Leased, Here, Shared };
+
   [[nodiscard]] store::Hash128 hash_of(const core::CountName& name) const;
   // The holding that decides this check, if there is one already.
   [[nodiscard]] Holding* known_holding(const store::Hash128& hash, const core::NamedCheck& check,
@@ -78,6 +81,8 @@ class LeasingStore final : public store::Store {
   // The same, or a new one where the terms say so; null when the shared store decides.
   [[nodiscard]] Holding* holding_for(const store::Hash128& hash, const core::NamedCheck& check,
                                      base::Deadline now);
+  [[nodiscard]] Place place_of(const store::Hash128& hash, const core::NamedCheck& check,
+                               base::Deadline now);
   // When a limit refuses for certain, and the others can be shown: into the decisions.
   [[nodiscard]] bool repeat_denial(std::span<const core::NamedCheck* const> checks,
                                    std::span<const store::Hash128> hashes,

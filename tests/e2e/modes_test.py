@@ -4,6 +4,7 @@ admit together stays within the bound that docs/guarantees.md gives."""
 import collections
 import contextlib
 import json
+import re
 import signal
 import socket
 import threading
@@ -21,6 +22,7 @@ MODES = ("exact", "lease", "lease_strict", "adaptive")
 NODES = 4
 PIPELINE = 16
 RUN = 6  # seconds
+_STATUS = re.compile(rb"HTTP/1\.1 (\d{3})")
 
 
 def configuration(url):
@@ -59,13 +61,13 @@ class Client(threading.Thread):
             data = connection.recv(65536)
             if not data:
                 raise OSError("closed")
-            # a status line that was cut in two is counted when it is whole
-            text = text[-12:] + data
-            for part in text.split(b"HTTP/1.1 ")[1:]:
-                if len(part) >= 3:
-                    self.statuses[part[:3].decode()] += 1
-                    answers += 1
-            text = b"" if not text.endswith((b"HTTP/1.1 2", b"HTTP/1.1 20")) else text
+            text += data
+            rest = 0
+            for status in _STATUS.finditer(text):
+                self.statuses[status.group(1).decode()] += 1
+                answers += 1
+                rest = status.end()
+            text = text[rest:]
 
 
 class FourDaemons:

@@ -107,8 +107,9 @@ void KeyCounts::add(const KeyCounts& others) {
   add_to(failed, others.failed);
 }
 
-ExactnessVerdict judge(const ExactnessCase& which, const KeyCounts& counts, TimeSpan span) {
-  const std::uint64_t most = most_of_fresh_key(which.quota, span);
+ExactnessVerdict judge(const ExactnessCase& which, const KeyCounts& counts, TimeSpan span,
+                       Promise promise) {
+  const std::uint64_t most = most_of_fresh_key(which.quota, span) + promise.beyond;
   ExactnessVerdict verdict;
   verdict.most = most * which.keys;
   for (std::size_t i = 0; i < counts.asked.size(); ++i) {
@@ -117,6 +118,7 @@ ExactnessVerdict judge(const ExactnessCase& which, const KeyCounts& counts, Time
     verdict.admitted += admitted;
     verdict.failed += counts.failed[i];
     verdict.over_admitted += admitted > most ? admitted - most : 0;
+    if (!promise.all_that_fits) continue;
     // a fresh key has room for its whole capacity; a failed question may have taken some of it
     const std::uint64_t answered = counts.asked[i] - counts.failed[i];
     const std::uint64_t fits = std::min<std::uint64_t>(answered, which.quota.capacity());

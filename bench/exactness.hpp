@@ -49,9 +49,15 @@ struct TimeSpan {
   Instant end{};
 };
 
+// What is promised: by an exact store, all that fits and not one more.
+struct Promise {
+  std::uint64_t beyond = 0;   // that each key may be admitted besides
+  bool all_that_fits = true;  // false where units can be lost with a lease
+};
+
 // REQUIRES: the counts are of all who asked, and nobody had used the keys before.
 [[nodiscard]] ExactnessVerdict judge(const ExactnessCase& which, const KeyCounts& counts,
-                                     TimeSpan span);
+                                     TimeSpan span, Promise promise = {});
 
 // Asks about all cases in turn, from so many threads, for so long.
 [[nodiscard]] std::vector<KeyCounts> hammer(SharedLimiter& limiter,

@@ -28,6 +28,12 @@ std::uint64_t LatencyHistogram::end_of(std::size_t step) noexcept {
   return ((top + 1) << shift) - 1;
 }
 
+void LatencyHistogram::add(const LatencyHistogram& others) noexcept {
+  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += others.counts_[i];
+  count_ += others.count_;
+  longest_ = std::max(longest_, others.longest_);
+}
+
 LatencyHistogram::Duration LatencyHistogram::percentile(double share) const noexcept {
   if (count_ == 0) return Duration{0};
   const auto rank = static_cast<std::uint64_t>(share * static_cast<double>(count_ - 1));

@@ -14,6 +14,7 @@ class LatencyHistogram {
 
   // What is negative counts as zero.
   void add(Duration time) noexcept;
+  void add(const LatencyHistogram& others) noexcept;
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   // The time below which this share of all lies, or up to a 256th more, never more than the

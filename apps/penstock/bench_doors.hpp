@@ -4,9 +4,10 @@
 
 namespace penstock::app {
 
-// Add `http`, `grpc` and `resp` to the subcommands of `penstock bench`.
+// Add `http`, `grpc`, `resp` and `modes` to the subcommands of `penstock bench`.
 void add_http_bench(CLI::App& bench, int& exit_code);
 void add_grpc_bench(CLI::App& bench, int& exit_code);
 void add_resp_bench(CLI::App& bench, int& exit_code);
+void add_modes_bench(CLI::App& bench, int& exit_code);
 
 }  // namespace penstock::app

@@ -152,6 +152,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   add_http_bench(*bench, exit_code);
   add_grpc_bench(*bench, exit_code);
   add_resp_bench(*bench, exit_code);
+  add_modes_bench(*bench, exit_code);
   CLI::App* store = bench->add_subcommand("store", "Ask a store directly, in this process");
   auto arguments = std::make_shared<BenchArguments>();
   bench::Load& load = arguments->load;

@@ -1,8 +1,9 @@
 #include "apps/penstock/commands.hpp"
+#include "apps/penstock/mode_argument.hpp"
 #include "apps/penstock/number_argument.hpp"
 #include "apps/penstock/progress.hpp"
 #include "apps/penstock/redis_access.hpp"
-#include "apps/penstock/store_arguments.hpp"
+#include "apps/penstock/verify_worker.hpp"
 #include "apps/penstock/worker_process.hpp"
 #include "bench/exactness.hpp"
 #include "redis_store/plain_command.hpp"
@@ -26,7 +27,6 @@ using bench::ExactnessCase;
 using bench::ExactnessVerdict;
 using bench::KeyCounts;
 
-constexpr const char* kWorkerCommand = "verify-worker";
 constexpr std::array kAlgorithms{Algorithm::TokenBucket, Algorithm::Gcra,
                                  Algorithm::FixedWindow, Algorithm::AnchoredWindow,
                                  Algorithm::SlidingLog,  Algorithm::SlidingCounter,
@@ -43,20 +43,12 @@ const std::string kVerifyFooter =
     "and\n"
     "are deleted at the end. It loads the server: --seconds for every algorithm.\n"
     "\n"
+    "With --mode, every thread holds leases as a worker of the daemon does. Too many is then what\n"
+    "exceeds the bound of that mode; too few is not judged, because leases may go to waste.\n"
+    "\n"
     "Exit codes: 0 exact, 1 too many or too few were admitted or a key never expires, 2 wrong "
     "usage\n"
     "or bad input, 3 the store could not be asked.";
-
-// As typed; the worker has the same.
-struct VerifyArguments {
-  StoreArguments store;
-  std::string processes = "4";
-  std::string threads = "8";
-  std::string seconds = "5";
-  std::string algorithm = "all";
-  std::string seed = "1";
-  bool json = false;
-};
 
 struct Row {
   Algorithm algorithm{};
@@ -75,10 +67,22 @@ struct Verified {
 };
 
 Result<std::vector<Algorithm>> algorithms_of(const VerifyArguments& arguments) {
-  if (arguments.algorithm == "all") return std::vector(kAlgorithms.begin(), kAlgorithms.end());
-  const Result<Algorithm> algorithm = parse_algorithm(arguments.algorithm);
-  if (!algorithm) return Error{algorithm.error().code, "--algorithm: " + algorithm.error().detail};
-  return std::vector{*algorithm};
+  const Result<core::Terms> terms = parse_terms(arguments.mode, arguments.lifetime);
+  if (!terms) return terms.error();
+  if (arguments.algorithm != "all") {
+    const Result<Algorithm> algorithm = parse_algorithm(arguments.algorithm);
+    if (!algorithm) {
+      return Error{algorithm.error().code, "--algorithm: " + algorithm.error().detail};
+    }
+    const Result<void> fits = check_mode(*terms, *algorithm);
+    if (!fits) return fits.error();
+    return std::vector{*algorithm};
+  }
+  std::vector<Algorithm> algorithms;
+  for (const Algorithm algorithm : kAlgorithms) {
+    if (check_mode(*terms, algorithm)) algorithms.push_back(algorithm);
+  }
+  return algorithms;
 }
 
 Result<std::vector<KeyCounts>> read_counts(const std::string& text,
@@ -141,7 +145,8 @@ class Verifier {
     if (!after) return after.error();
     const bench::TimeSpan span{.begin = before->earliest, .end = after->latest};
     for (std::size_t i = 0; i < cases.size(); ++i) {
-      const ExactnessVerdict verdict = bench::judge(cases[i], sums[i], span);
+      const ExactnessVerdict verdict =
+          bench::judge(cases[i], sums[i], span, promise_for(cases[i].quota));
       if (verdict.failed == verdict.asked) {
         return Error{ErrorCode::Unavailable, "not one question of the workers was answered"};
       }
@@ -171,6 +176,11 @@ class Verifier {
   }
 
  private:
+  [[nodiscard]] bench::Promise promise_for(const Quota& quota) const {
+    const core::Terms terms = *parse_terms(arguments_.mode, arguments_.lifetime);
+    return {.beyond = allowance(terms, quota), .all_that_fits = terms.mode == core::Mode::Exact};
+  }
+
   Result<void> ask(Algorithm algorithm, const std::vector<ExactnessCase>& cases,
                    std::vector<KeyCounts>& sums) {
     std::vector<WorkerProcess> workers;
@@ -193,7 +203,7 @@ class Verifier {
   [[nodiscard]] std::vector<std::string> worker_arguments(Algorithm algorithm,
                                                           std::int64_t number) const {
     std::vector<std::string> arguments{
-        kWorkerCommand,
+        kVerifyWorker,
         "--prefix",
         options_.key_prefix + "-" + std::string(to_string(algorithm)),
         "--timeout",
@@ -205,7 +215,13 @@ class Verifier {
         "--algorithm",
         std::string(to_string(algorithm)),
         "--seed",
-        std::to_string(number * 1'000'000)};
+        std::to_string(number * 1'000'000),
+        "--mode",
+        arguments_.mode,
+        "--lease-lifetime",
+        arguments_.lifetime,
+        "--nodes",
+        std::to_string(processes_)};
     for (const auto& [option, file] : {std::pair{"--ca", &arguments_.store.ca},
                                        std::pair{"--cert", &arguments_.store.certificate},
                                        std::pair{"--key", &arguments_.store.key}}) {
@@ -298,31 +314,6 @@ Result<int> run_verify(const VerifyArguments& arguments) {
   return outcome->is_exact() ? kExitAllowed : kExitDenied;
 }
 
-// Prints what it counted, for read_counts().
-Result<int> run_worker(const VerifyArguments& arguments) {
-  const Result<std::int64_t> threads = parse_number("--threads", arguments.threads, {.least = 1});
-  if (!threads) return threads.error();
-  const Result<std::int64_t> seconds = parse_number("--seconds", arguments.seconds, {.least = 1});
-  if (!seconds) return seconds.error();
-  const Result<std::int64_t> seed = parse_number("--seed", arguments.seed, {});
-  if (!seed) return seed.error();
-  const Result<Algorithm> algorithm = parse_algorithm(arguments.algorithm);
-  if (!algorithm) return algorithm.error();
-  const Result<RedisOptions> options = redis_options(arguments.store, "nothing to verify");
-  if (!options) return options.error();
-  Result<SharedLimiter> limiter = SharedLimiter::open(*options);
-  if (!limiter) return limiter.error();
-  Json json = Json::array();
-  for (const KeyCounts& counts :
-       bench::hammer(*limiter, bench::exactness_cases(*algorithm), static_cast<unsigned>(*threads),
-                     std::chrono::seconds{*seconds}, static_cast<std::uint64_t>(*seed))) {
-    json.push_back(
-        {{"asked", counts.asked}, {"admitted", counts.admitted}, {"failed", counts.failed}});
-  }
-  std::cout << json.dump() << '\n';
-  return kExitAllowed;
-}
-
 using Run = Result<int> (*)(const VerifyArguments&);
 
 CLI::App* add(CLI::App& app, int& exit_code, const char* name, const char* description,
@@ -337,6 +328,7 @@ CLI::App* add(CLI::App& app, int& exit_code, const char* name, const char* descr
   command->add_option("--algorithm", arguments->algorithm, "One algorithm, or all")
       ->capture_default_str()
       ->type_name("NAME");
+  add_mode_options(*command, arguments->mode, arguments->lifetime);
   command->callback([arguments, &exit_code, run] {
     const Result<int> code = run(*arguments);
     exit_code = code ? *code : exit_code_of(code.error());
@@ -360,11 +352,11 @@ void add_verify_command(CLI::App& app, int& exit_code) {
   verify->add_flag("--json", arguments->json, "Print JSON");
   verify->footer(kVerifyFooter);
 
-  // One of the processes that the above starts; not for people.
   auto of_worker = std::make_shared<VerifyArguments>();
-  CLI::App* worker = add(app, exit_code, kWorkerCommand, "", of_worker, run_worker);
+  CLI::App* worker = add(app, exit_code, kVerifyWorker, "", of_worker, run_verify_worker);
   add_store_options(*worker, of_worker->store);
   worker->add_option("--seed", of_worker->seed);
+  worker->add_option("--nodes", of_worker->processes);
   worker->group("");
 }
 

@@ -190,6 +190,7 @@ Result<void> Daemon::start_workers() {
   const WorkerSurroundings surroundings{.settings = settings,
                                         .memory = memory_,
                                         .local = local_,
+                                        .members = members_,
                                         .metrics = metrics_,
                                         .hot_keys = hot_keys_,
                                         .log = log_,

@@ -18,12 +18,26 @@ bool refuses(const rules::Applied& applied, const Decision& now) {
   return !now.allowed() || applied.check.cost.units > now.remaining();
 }
 
+// Nothing about what is usual: every request asks the store.
+std::string mode_words(const core::Terms& terms) {
+  const std::string mode(to_string(terms.mode));
+  switch (terms.mode) {
+    case core::Mode::Exact: break;
+    case core::Mode::Lease:
+    case core::Mode::LeaseStrict:
+    case core::Mode::Adaptive: return ", " + mode + ": leases of " + exactly(terms.lifetime);
+    case core::Mode::Local: return ", " + mode + (terms.divided ? ": this node's share" : "");
+  }
+  return {};
+}
+
 std::string limit_line(const rules::Applied& applied, const Decision* now) {
   std::string line =
       "    " + title_of(applied.rule) + ": " + to_string(applied.check.quota) + ", counted for ";
   line += applied.check.name.subject.empty() ? "everybody" : applied.check.name.subject;
   line += ", takes " + std::to_string(applied.check.cost.units);
   if (applied.rule != nullptr && applied.rule->shadow) line += ", shadow: never enforced";
+  line += mode_words(applied.check.terms);
   if (now == nullptr) return line + "\n";
   line += "\n      now: " + std::to_string(now->remaining()) + " of " +
           std::to_string(now->limit()) + " left";
@@ -87,6 +101,7 @@ std::string as_json(const Explained& explained) {
                {"subject", applied.check.name.subject},
                {"count", applied.check.name.limit},
                {"cost", applied.check.cost.units},
+               {"mode", to_string(applied.check.terms.mode)},
                {"shadow", applied.rule != nullptr && applied.rule->shadow}};
     if (i < explained.decisions.size()) {
       limit["remaining"] = explained.decisions[i].remaining();

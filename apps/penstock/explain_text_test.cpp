@@ -22,6 +22,8 @@ domains:
     rules:
       - {name: search, when: {path: /search}, key: [user], limit: 3/minute}
       - {name: trial, when: {path: /search}, limit: 1/hour, shadow: true}
+      - {name: leased, when: {path: /leased}, limit: 9/s, mode: lease}
+      - {name: own, when: {path: /leased}, limit: 8/s, mode: local, share: nodes}
 )";
 
 // What is said about a request, given what its counts say.
@@ -57,6 +59,15 @@ TEST_F(ExplainText, NamesRulesWithTheirReasonsAndLimitsWithTheirCounts) {
   ask("api", {{"path", "/else"}});
   EXPECT_TRUE(says("  - search: "));
   EXPECT_TRUE(says("No limit applies: the request passes."));
+}
+
+TEST_F(ExplainText, SaysWhereALimitIsDecidedUnlessByTheStore) {
+  ask("api", {{"path", "/leased"}});
+  EXPECT_TRUE(says("api/leased: 9/s, counted for everybody, takes 1, lease: leases of 100 ms\n"));
+  EXPECT_TRUE(says("api/own: 8/s, counted for everybody, takes 1, local: this node's share\n"));
+  EXPECT_EQ(json()["limits"][0]["mode"], "lease");
+  ask("api", {{"path", "/search"}, {"user", "7"}});
+  EXPECT_EQ(json()["limits"][0]["mode"], "exact");
 }
 
 TEST_F(ExplainText, DoesNotGuessCountsThatWereNotLookedUp) {

@@ -19,7 +19,8 @@ namespace {
 
 std::unique_ptr<store::Store> make_store(const WorkerSurroundings& surroundings,
                                          const boost::asio::any_io_executor& executor,
-                                         redis_store::SharedStore*& shared) {
+                                         redis_store::SharedStore*& shared,
+                                         lease::LeasingStore*& leasing) {
   if (surroundings.settings.store_url == kMemoryStore) {
     return std::make_unique<store::EmbeddedStore>(surroundings.memory);
   }
@@ -35,7 +36,17 @@ std::unique_ptr<store::Store> make_store(const WorkerSurroundings& surroundings,
   auto store = std::make_unique<redis_store::SharedStore>(executor, options,
                                                           *redis_store::client_options(options));
   shared = store.get();
-  return store;
+  auto in_front = std::make_unique<lease::LeasingStore>(
+      std::move(store),
+      lease::LeasingStore::Surroundings{
+          .leases = *shared,
+          .memory = surroundings.memory,
+          .nodes = [&members = surroundings.members] { return members.nodes(); },
+          .holders_per_node = worker_count(surroundings.settings),
+          .timeout = options.timeout,
+          .post = [executor](auto what) { boost::asio::post(executor, std::move(what)); }});
+  leasing = in_front.get();
+  return in_front;
 }
 
 // Limits are of the daemon; a worker has its part of them.
@@ -99,7 +110,7 @@ ServeWorker::ServeWorker(const WorkerSurroundings& surroundings, std::size_t num
       log_(surroundings.log, system_clock(),
            metrics_.cell(telemetry::metrics::kLogLinesSuppressed)),
       recorder_(metrics_, hot_keys_, log_),
-      store_(make_store(surroundings, loop_.get_executor(), shared_)),
+      store_(make_store(surroundings, loop_.get_executor(), shared_, leasing_)),
       service_(*store_, surroundings.local, recorder_, std::move(rules)),
       backend_(service_),
       api_(backend_, std::move(api)) {}
@@ -201,6 +212,17 @@ void ServeWorker::look(std::function<void(store::Store::Health)> seen) {
   boost::asio::post(loop_, [this, seen = std::move(seen)] { seen(store_->health()); });
 }
 
+void ServeWorker::forget(std::optional<core::CountName> name, lease::LeasingStore::Change change) {
+  if (leasing_ == nullptr) return;
+  boost::asio::post(loop_, [this, name = std::move(name), change] {
+    if (name) {
+      leasing_->forget(*name, change);
+    } else {
+      leasing_->forget_all();
+    }
+  });
+}
+
 void ServeWorker::heartbeat(std::string node, Duration lasts,
                             std::function<void(Result<std::int64_t>)> answered) {
   if (shared_ == nullptr) return;
@@ -214,13 +236,20 @@ void ServeWorker::stop(Duration grace, std::function<void()> stopped) {
     open_doors_ = doors_.size();
     for (const WorkerDoor& each : doors_) {
       each.door->stop(grace, [this, stopped] {
-        if (--open_doors_ > 0) return;
-        work_.reset();
-        loop_.stop();
-        stopped();
+        if (--open_doors_ == 0) end(stopped);
       });
     }
   });
+}
+
+void ServeWorker::end(const std::function<void()>& stopped) {
+  const auto last = [this, stopped] {
+    work_.reset();
+    loop_.stop();
+    stopped();
+  };
+  if (leasing_ == nullptr) return last();
+  leasing_->leave(last);
 }
 
 }  // namespace penstock::app

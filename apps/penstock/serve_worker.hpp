@@ -1,7 +1,9 @@
 #pragma once
 
 #include "apps/penstock/doors.hpp"
+#include "core/named_check.hpp"
 #include "gateway/in_flight.hpp"
+#include "lease/leasing_store.hpp"
 #include "penstock/result.hpp"
 #include "rules/configuration.hpp"
 #include "service/local_share.hpp"
@@ -36,8 +38,9 @@ namespace penstock::app {
 // What all workers share. REQUIRES: it outlives them.
 struct WorkerSurroundings {
   const rules::Settings& settings;
-  store::MemoryStore& memory;  // the embedded store; unused when the store is a Redis
+  store::MemoryStore& memory;  // the embedded store; with Redis, limits of this node alone
   service::LocalShare& local;
+  const service::Membership& members;
   telemetry::Metrics& metrics;
   telemetry::HotKeyBoard& hot_keys;
   telemetry::Log& log;
@@ -66,10 +69,12 @@ class ServeWorker {
   void use(std::shared_ptr<const rules::Ruleset> rules);
   void reload_tls(std::function<void(Result<void>)> done);
   void look(std::function<void(store::Store::Health)> seen);
+  // Somebody changed this count, or nobody knows which: what is remembered of it is in doubt.
+  void forget(std::optional<core::CountName> name, lease::LeasingStore::Change change);
   // A sign of life to the shared store; nothing on an embedded one.
   void heartbeat(std::string node, Duration lasts,
                  std::function<void(Result<std::int64_t>)> answered);
-  // Ends as Server::stop does, and then the thread.
+  // Ends as Server::stop does, gives back what is leased, and then ends the thread.
   void stop(Duration grace, std::function<void()> stopped);
 
  private:
@@ -81,6 +86,7 @@ class ServeWorker {
   [[nodiscard]] Result<std::unique_ptr<net::Door>> make_door(
       const DoorPlan& plan, const WorkerSurroundings& surroundings);
   [[nodiscard]] Result<void> reload_tls();
+  void end(const std::function<void()>& stopped);
   // Once a second: what has gathered becomes visible to others.
   void tick();
 
@@ -92,7 +98,8 @@ class ServeWorker {
   telemetry::HotKeys hot_keys_;
   telemetry::LimitedLog log_;
   service::Recorder recorder_;
-  redis_store::SharedStore* shared_ = nullptr;  // the store below, if it is one
+  redis_store::SharedStore* shared_ = nullptr;  // of the store below, if it has one
+  lease::LeasingStore* leasing_ = nullptr;      // the store below, if it is one
   std::unique_ptr<store::Store> store_;
   service::Service service_;
   wire::http::ServiceBackend backend_;

@@ -1,4 +1,26 @@
 #include "core/share.hpp"
+
+#include "base/check.hpp"
+
+#include <algorithm>
+
 namespace penstock::core {
-Quota share_of(const Quota& quota, unsigned) { return quota; }
+
+Quota share_of(const Quota& quota, unsigned nodes) {
+  if (nodes <= 1) return quota;
+  const auto share = [&](std::uint32_t units) { return std::max<std::int64_t>(units / nodes, 1); };
+  QuotaSpec spec{.limit = share(quota.limit()),
+                 .period = quota.period(),
+                 .capacity = std::nullopt,
+                 .algorithm = quota.algorithm(),
+                 .sub_window_count = quota.sub_window_count()};
+  if (quota.is_bucket()) spec.capacity = share(quota.capacity());
+  if (const Result<Quota> made = Quota::make(spec)) return *made;
+  // a rate that was rounded down may take too long to fill a huge burst
+  spec.capacity = spec.limit;
+  const Result<Quota> small = Quota::make(spec);
+  PENSTOCK_CHECK(small.has_value());
+  return *small;
+}
+
 }  // namespace penstock::core

@@ -6,35 +6,23 @@ namespace penstock::lease {
 
 using store::Store;
 
-void LeasedRequest::start(LeasingStore& store, std::vector<core::NamedCheck> checks,
-                          std::vector<store::Hash128> hashes, base::Deadline deadline,
+void LeasedRequest::start(LeasingStore& store, Limits limits, base::Deadline deadline,
                           Answered answered) {
-  std::unique_ptr<LeasedRequest> request(new LeasedRequest(
-      store, std::move(checks), std::move(hashes), deadline, std::move(answered)));
+  std::unique_ptr<LeasedRequest> request(
+      new LeasedRequest(store, std::move(limits), deadline, std::move(answered)));
   request.release()->take_leased();  // finish() takes it back
 }
 
-LeasedRequest::LeasedRequest(LeasingStore& store, std::vector<core::NamedCheck> checks,
-                             std::vector<store::Hash128> hashes, base::Deadline deadline,
+LeasedRequest::LeasedRequest(LeasingStore& store, Limits limits, base::Deadline deadline,
                              Answered answered)
     : store_(store),
-      checks_(std::move(checks)),
-      hashes_(std::move(hashes)),
+      checks_(std::move(limits.checks)),
+      hashes_(std::move(limits.hashes)),
+      places_(std::move(limits.places)),
       deadline_(deadline),
       answered_(std::move(answered)),
       decisions_(checks_.size()),
-      decided_(checks_.size(), false) {
-  const base::Deadline now = base::monotonic_now();
-  for (std::size_t i = 0; i < checks_.size(); ++i) {
-    const bool is_here = checks_[i].terms.mode == core::Mode::Local;
-    // a strict lease is kept account of: nobody else may take from the same count
-    const bool is_strict =
-        checks_[i].terms.mode == core::Mode::LeaseStrict && checks_[i].cost.units > 0;
-    const bool is_leased =
-        !is_here && (store_.holding_for(hashes_[i], checks_[i], now) != nullptr || is_strict);
-    places_.push_back(is_here ? Place::Here : is_leased ? Place::Leased : Place::Shared);
-  }
-}
+      decided_(checks_.size(), false) {}
 
 void LeasedRequest::take_leased() {
   const base::Deadline now = base::monotonic_now();
@@ -53,7 +41,7 @@ void LeasedRequest::take_leased() {
     if (!said) holding->wait(*this, check.cost);
     store_.ask_soon(hashes_[next_], now);
     if (!said) return;  // on_answer() goes on
-    ++store_.stats_.decided_by_lease;
+    ++store_.counted_.decided_by_lease;
     if (!hear(*said)) return;
   }
   take_here();

@@ -16,17 +16,21 @@ class LeasedRequest final : public Waiting {
  public:
   using Answered = store::Store::Answered<store::Store::Decisions>;
 
-  // REQUIRES: the store outlives it; hashes are those of the checks' names.
-  static void start(LeasingStore& store, std::vector<core::NamedCheck> checks,
-                    std::vector<store::Hash128> hashes, base::Deadline deadline, Answered answered);
+  using Place = LeasingStore::Place;
+
+  // What is asked, and who decides about each.
+  struct Limits {
+    std::vector<core::NamedCheck> checks;
+    std::vector<store::Hash128> hashes;
+    std::vector<Place> places;
+  };
+  // REQUIRES: the store outlives it.
+  static void start(LeasingStore& store, Limits limits, base::Deadline deadline, Answered answered);
 
   void on_answer(const Result<Decision>& answer) override;
 
  private:
-  enum class Place : std::uint8_t { Leased, Here, Shared };
-
-  LeasedRequest(LeasingStore& store, std::vector<core::NamedCheck> checks,
-                std::vector<store::Hash128> hashes, base::Deadline deadline, Answered answered);
+  LeasedRequest(LeasingStore& store, Limits limits, base::Deadline deadline, Answered answered);
 
   void take_leased();
   // Whether to go on with the next.
@@ -42,9 +46,9 @@ class LeasedRequest final : public Waiting {
   LeasingStore& store_;
   std::vector<core::NamedCheck> checks_;
   std::vector<store::Hash128> hashes_;
+  std::vector<Place> places_;
   base::Deadline deadline_;
   Answered answered_;
-  std::vector<Place> places_;
   store::Store::Decisions decisions_;
   std::vector<bool> decided_;
   std::size_t next_ = 0;  // leased limits before this one have given

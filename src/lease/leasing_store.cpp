@@ -75,6 +75,15 @@ Holding* LeasingStore::holding_for(const store::Hash128& hash, const core::Named
   return hotness_.note(hash, interval) ? table_.hold(hash, check, now) : nullptr;
 }
 
+LeasingStore::Place LeasingStore::place_of(const store::Hash128& hash,
+                                           const core::NamedCheck& check, base::Deadline now) {
+  if (check.terms.mode == core::Mode::Local) return Place::Here;
+  if (holding_for(hash, check, now) != nullptr) return Place::Leased;
+  // a strict lease is kept account of: nobody else may take from the same count
+  const bool is_strict = check.terms.mode == core::Mode::LeaseStrict && check.cost.units > 0;
+  return is_strict ? Place::Leased : Place::Shared;
+}
+
 std::optional<Decision> LeasingStore::shows(const store::Hash128& hash,
                                             const core::NamedCheck& check, base::Deadline now) {
   if (check.terms.mode == core::Mode::Local) {
@@ -110,7 +119,7 @@ bool LeasingStore::repeat_denial(std::span<const core::NamedCheck* const> checks
     if (!shown) return false;
     decisions[i] = *shown;
   }
-  ++stats_.decided_by_denial;
+  ++counted_.decided_by_denial;
   return true;
 }
 
@@ -137,7 +146,7 @@ bool LeasingStore::check_at_once(std::span<const core::NamedCheck* const> checks
     decisions[taken] = *said;
   }
   if (taken == checks.size()) {
-    stats_.decided_by_lease += taken;
+    counted_.decided_by_lease += taken;
     return true;
   }
   while (taken-- > 0) {
@@ -162,11 +171,18 @@ void LeasingStore::check(std::vector<core::NamedCheck> checks, base::Deadline de
       return answered(std::move(decisions));
     }
   }
-  const bool all_exact = std::all_of(checks.begin(), checks.end(), [](const auto& check) {
-    return check.terms.mode == core::Mode::Exact;
-  });
-  if (all_exact) return ask_shared(std::move(checks), deadline, std::move(answered));
-  LeasedRequest::start(*this, std::move(checks), std::move(hashes), deadline, std::move(answered));
+  std::vector<Place> places;
+  places.reserve(checks.size());
+  bool all_shared = true;
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    places.push_back(place_of(hashes[i], checks[i], now));
+    all_shared = all_shared && places.back() == Place::Shared;
+  }
+  if (all_shared) return ask_shared(std::move(checks), deadline, std::move(answered));
+  LeasedRequest::start(
+      *this,
+      {.checks = std::move(checks), .hashes = std::move(hashes), .places = std::move(places)},
+      deadline, std::move(answered));
 }
 
 void LeasingStore::ask_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,
@@ -204,13 +220,13 @@ void LeasingStore::ask_for_leases() {
   const base::Deadline now = base::monotonic_now();
   LeaseTable::Asks all = table_.asks(surroundings_.nodes() * surroundings_.holders_per_node, now);
   if (all.asks.empty()) return;
-  stats_.asks += all.asks.size();
+  counted_.leases_asked += all.asks.size();
   surroundings_.leases.lease(std::move(all.asks), now + surroundings_.timeout,
                              [this, names = std::move(all.names)](
                                  std::size_t ask, const Result<store::LeaseGrant>& grant) {
                                Answers answers;
                                const base::Deadline heard = base::monotonic_now();
-                               if (grant) stats_.units_granted += grant->granted;
+                               if (grant) counted_.units_leased += grant->granted;
                                table_.on_grant(names[ask], grant, heard, answers);
                                ask_soon(names[ask], heard);
                                for (const auto& [waiting, answer] : answers)
@@ -297,11 +313,14 @@ void LeasingStore::leave(std::function<void()> done) {
   close();
 }
 
-LeaseStats LeasingStore::stats() const {
-  LeaseStats stats = stats_;
-  stats.holdings = table_.size();
-  stats.denials = denials_.size();
-  return stats;
+LeasingStore::Health LeasingStore::health() const {
+  Health health = shared_->health();
+  health.decided_by_lease = counted_.decided_by_lease;
+  health.decided_by_denial = counted_.decided_by_denial;
+  health.leases_asked = counted_.leases_asked;
+  health.units_leased = counted_.units_leased;
+  health.leased_counts = table_.size();
+  return health;
 }
 
 void LeasingStore::add(CounterKind kind, std::string name, std::int64_t delta,

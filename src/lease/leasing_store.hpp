@@ -17,16 +17,6 @@
 
 namespace penstock::lease {
 
-// What has happened, for metrics.
-struct LeaseStats {
-  std::uint64_t decided_by_lease = 0;   // requests' limits, out of what was in hand
-  std::uint64_t decided_by_denial = 0;  // refused again, by what the store had said
-  std::uint64_t asks = 0;               // leases asked for
-  std::uint64_t units_granted = 0;
-  std::size_t holdings = 0;  // counts that are leased now
-  std::size_t denials = 0;   // that are remembered
-};
-
 // Stands before the shared store and answers what it can without it: by leases, by refusals that
 // still hold, or, for limits of this node alone, by its own memory. How, is up to the terms of each
 // check; everything else is passed on. Each event loop has one, which is one holder of leases.
@@ -66,7 +56,7 @@ class LeasingStore final : public store::Store {
   void look(std::string name, base::Deadline deadline, Answered<Counter> answered) override;
   void expire(std::string name, Duration lifetime, Renewal renewal, base::Deadline deadline,
               Answered<bool> answered) override;
-  [[nodiscard]] Health health() const override { return shared_->health(); }
+  [[nodiscard]] Health health() const override;
 
   // Somebody changed it, here or elsewhere: what is known of it may be wrong. `Worse` when what is
   // in hand must not be spent either: it was reset or blocked.
@@ -76,10 +66,13 @@ class LeasingStore final : public store::Store {
   // Gives back what can be given back; done when the store has heard, or did not answer in time.
   void leave(std::function<void()> done);
 
-  [[nodiscard]] LeaseStats stats() const;
+  [[nodiscard]] std::size_t denials() const { return denials_.size(); }
 
  private:
   friend class LeasedRequest;
+
+  // Who decides about a limit.
+  enum class Place : std::uint8_t { Leased, Here, Shared };
 
   [[nodiscard]] store::Hash128 hash_of(const core::CountName& name) const;
   // The holding that decides this check, if there is one already.
@@ -88,6 +81,8 @@ class LeasingStore final : public store::Store {
   // The same, or a new one where the terms say so; null when the shared store decides.
   [[nodiscard]] Holding* holding_for(const store::Hash128& hash, const core::NamedCheck& check,
                                      base::Deadline now);
+  [[nodiscard]] Place place_of(const store::Hash128& hash, const core::NamedCheck& check,
+                               base::Deadline now);
   // When a limit refuses for certain, and the others can be shown: into the decisions.
   [[nodiscard]] bool repeat_denial(std::span<const core::NamedCheck* const> checks,
                                    std::span<const store::Hash128> hashes,
@@ -107,7 +102,7 @@ class LeasingStore final : public store::Store {
   LeaseTable table_;
   DenyCache denials_;
   Hotness hotness_;
-  LeaseStats stats_;
+  Health counted_;             // its numbers of leases
   std::uint64_t changes_ = 0;  // a refusal that was asked for before one is not remembered
   bool is_posted_ = false;
   std::unique_ptr<store::Store> shared_;  // goes first, and answers all that wait

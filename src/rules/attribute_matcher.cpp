@@ -132,7 +132,8 @@ Said AttributeMatcher::apply(const AttributeRule& rule, const Request& request, 
          .descriptor = number,
          .check = {.name = {.subject = std::move(counted), .limit = rule.limit_names[i]},
                    .quota = replaced != nullptr ? **replaced : limits[i].quota,
-                   .cost = cost},
+                   .cost = cost,
+                   .terms = rule.rule->terms},
          .gives_back = request.descriptors[number].gives_back});
   }
   return Said::Limited;

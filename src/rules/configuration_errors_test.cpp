@@ -31,6 +31,42 @@ TEST(ConfigurationErrors, OfYaml) {
   expect({"a: \x01", "p.yaml:1:1: error: unknown key 'a'\n"});
 }
 
+TEST(ConfigurationErrors, OfModes) {
+  expect({"domains: {a: {rules: [{name: x, limit: 1/s, mode: lese, lease_lifetime: 5ms}]}}",
+          "p.yaml:1:51: error: mode: expected one of exact, lease, lease_strict, adaptive or "
+          "local, found \"lese\"; did you mean 'lease'?\n"
+          "p.yaml:1:73: error: lease_lifetime: expected a time such as 250ms, 10s, 5m, 2h or "
+          "1d, from 10ms to 10s, found \"5ms\"\n"});
+  expect(
+      {"domains: {a: {rules: [{name: x, limit: 1/s, lease_lifetime: 1s}, "
+       "{name: y, limit: 1/s, mode: lease, share: nodes}]}}",
+       "p.yaml:1:61: error: lease_lifetime: \"1s\" means nothing in rule \"x\", whose mode is "
+       "exact; it needs mode: lease, lease_strict or adaptive\n"
+       "p.yaml:1:108: error: share: \"nodes\" means nothing in rule \"y\", whose mode is lease; "
+       "it needs mode: local\n"});
+  expect({"domains: {a: {rules: [{name: x, limit: 5/d sliding_log, mode: lease_strict}]}}",
+          "p.yaml:1:63: error: mode: lease_strict cannot hold for rule \"x\" with limit \"5/d "
+          "sliding_log\": sliding_log counts each unit when it is spent, and those of a lease are "
+          "spent later; use mode: exact, or an algorithm that lease_strict can keep: token_bucket, "
+          "gcra, fixed_window, anchored_window or sub_windows\n"});
+  expect(
+      {"domains:\n  a:\n    mode: adaptive\n    rules:\n"
+       "    - {name: x, limits: {s: 1/s, d: 5/d sliding_counter}}\n",
+       "p.yaml:5:7: error: mode: adaptive, which the domain says, cannot hold for rule \"x\" "
+       "with limit \"5/d sliding_counter\": sliding_counter counts each unit when it is spent, "
+       "and those of a lease are spent later; use mode: exact, or an algorithm that adaptive can "
+       "keep: token_bucket, gcra, fixed_window, anchored_window or sub_windows\n"});
+  expect(
+      {"maps: {m: {values: {k: 1/s, l: 1/s sliding_log}}}\ndomains: {a: {rules: [{name: x, "
+       "mode: lease, limit: 1/s, overrides: {map: m, by: u}}]}}",
+       "p.yaml:2:69: error: overrides: value of 'l': mode: lease cannot hold for \"1/s "
+       "sliding_log\": sliding_log counts each unit when it is spent, and those of a lease are "
+       "spent later; use mode: exact, or an algorithm that lease can keep: token_bucket, gcra, "
+       "fixed_window, anchored_window or sub_windows\n"});
+  expect({"domains: {a: {rules: [{name: x, unlimited: true, mode: lease}]}}",
+          "p.yaml:1:56: warning: mode means nothing for a rule without a limit\n"});
+}
+
 TEST(ConfigurationErrors, OfSettings) {
   expect({"server: {listen: 8080, admin: localhost, workers: many}",
           "p.yaml:1:18: error: listen: expected an address such as 127.0.0.1:8080 or [::1]:8080, "

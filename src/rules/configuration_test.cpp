@@ -164,6 +164,37 @@ domains:
   EXPECT_FALSE(configuration.rules->has_domain("web"));
 }
 
+TEST(Configuration, RulesSayWhereTheyAreDecidedOrTheirDomainDoes) {
+  using core::Mode;
+  using core::Terms;
+  const Configuration configuration = loaded(R"(
+domains:
+  usual: {rules: [{name: a, limit: 1/s}]}
+  api:
+    mode: lease
+    lease_lifetime: 50ms
+    share: nodes
+    rules:
+      - {name: a, limit: 1/s}
+      - {name: b, limit: 1/s, mode: lease_strict, lease_lifetime: 10s}
+      - {name: c, limit: 1/s, mode: adaptive}
+      - {name: d, limit: 1/s, mode: local}
+      - {name: e, limit: 1/s, mode: local, share: none}
+      - {name: f, limit: 1/s sliding_log, mode: exact}
+      - {name: g, unlimited: true}
+)");
+  const auto terms_of = [&](std::string_view domain, std::string_view rule) {
+    return configuration.rules->find(domain, rule)->terms;
+  };
+  EXPECT_EQ(terms_of("usual", "a"), Terms{});
+  EXPECT_EQ(terms_of("api", "a"), (Terms{.mode = Mode::Lease, .lifetime = 50ms}));
+  EXPECT_EQ(terms_of("api", "b"), (Terms{.mode = Mode::LeaseStrict, .lifetime = 10s}));
+  EXPECT_EQ(terms_of("api", "c"), (Terms{.mode = Mode::Adaptive, .lifetime = 50ms}));
+  EXPECT_EQ(terms_of("api", "d"), (Terms{.mode = Mode::Local, .divided = true}));
+  EXPECT_EQ(terms_of("api", "e"), (Terms{.mode = Mode::Local}));
+  EXPECT_EQ(terms_of("api", "f"), Terms{});
+}
+
 TEST(Configuration, NothingIsInForceWhenAnythingIsWrong) {
   const Loaded result = load_text("domains: {a: {rules: [{name: x, limit: 0/s}]}}", "p.yaml");
   EXPECT_FALSE(result.configuration.has_value());

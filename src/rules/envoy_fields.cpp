@@ -19,6 +19,9 @@ constexpr std::array kWords{
     Word{"domain", EnvoyMap::File},
     Word{"descriptors", EnvoyMap::File},
     Word{"on_failure", EnvoyMap::File, true},
+    Word{"mode", EnvoyMap::File, true},
+    Word{"lease_lifetime", EnvoyMap::File, true},
+    Word{"share", EnvoyMap::File, true},
     Word{"descriptors", EnvoyMap::Descriptor},
     Word{"key", EnvoyMap::Descriptor},
     Word{"value", EnvoyMap::Descriptor},
@@ -38,6 +41,9 @@ constexpr std::array kWords{
     Word{"burst", EnvoyMap::RateLimit, true},
     Word{"count_denied", EnvoyMap::RateLimit, true},
     Word{"on_failure", EnvoyMap::RateLimit, true},
+    Word{"mode", EnvoyMap::RateLimit, true},
+    Word{"lease_lifetime", EnvoyMap::RateLimit, true},
+    Word{"share", EnvoyMap::RateLimit, true},
     Word{"name", EnvoyMap::Replaces},
 };
 

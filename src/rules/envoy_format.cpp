@@ -28,8 +28,9 @@ class EnvoyFile {
   void read() {
     const bool claimed = claim_domain();
     if (const auto node = fields_.find("on_failure")) {
-      on_failure_ = read_on_failure(*node).value_or(on_failure_);
+      defaults_.on_failure = read_on_failure(*node).value_or(defaults_.on_failure);
     }
+    read_terms(written_terms(fields_), defaults_.terms);
     EnvoyNode top;
     read_level(fields_, {.parent = &top, .composite_key = domain_, .kept = claimed});
     if (!claimed) return;
@@ -73,7 +74,7 @@ class EnvoyFile {
     path.push_back(here);
     Rule rule = read_rule(node, fields);
     if (const auto limit_node = fields.find("rate_limit")) {
-      std::optional<EnvoyRateLimit> limit = read_rate_limit(*limit_node, on_failure_);
+      std::optional<EnvoyRateLimit> limit = read_rate_limit(*limit_node, defaults_, composite_key);
       if (limit && kept) {
         add_rule(*here, path, composite_key, std::move(*limit), std::move(rule));
       }
@@ -141,6 +142,7 @@ class EnvoyFile {
     if (limit.quota) rule.limits.push_back({.name = {}, .quota = *limit.quota});
     for (const EnvoyNode* node : path) rule.key.push_back({.name = node->traits().key});
     rule.on_failure = limit.on_failure;
+    rule.terms = limit.terms;
     rule.count_denied = limit.count_denied;
     const Rule& kept = builder_.add_rule(std::move(rule));
     here.limit_by(kept, std::move(limit.replaces));
@@ -165,7 +167,7 @@ class EnvoyFile {
   EnvoyFields fields_;
   RulesetBuilder& builder_;
   std::string domain_;
-  OnFailure on_failure_ = OnFailure::Open;
+  EnvoyDefaults defaults_;
   std::vector<EnvoyPath> paths_;
   std::unordered_set<std::string> names_;
   TextMap<std::size_t> lines_;  // of each composite key

@@ -12,8 +12,9 @@ namespace penstock::rules {
 // node, in their words where they have some, and reading goes on. What they accept without effect
 // is a warning.
 //
-// Our own words are accepted beside theirs: `algorithm`, `burst`, `on_failure` and `count_denied`
-// in a rate_limit, and `on_failure` at the top for all of the file.
+// Our own words are accepted beside theirs: `algorithm`, `burst`, `count_denied`, `on_failure`,
+// `mode`, `lease_lifetime` and `share` in a rate_limit, and the last four at the top for all of the
+// file.
 void load_envoy(const YamlNode& root, RulesetBuilder& builder);
 
 }  // namespace penstock::rules

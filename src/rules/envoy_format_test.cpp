@@ -105,7 +105,9 @@ descriptors:
   - key: strict
     rate_limit:
       {unit: minute, requests_per_unit: 60, algorithm: sliding_log, count_denied: true,
-       on_failure: local}
+       on_failure: local, mode: local, share: nodes}
+  - key: leased
+    rate_limit: {unit: day, requests_per_unit: 9, mode: lease_strict, lease_lifetime: 20ms}
 )");
   ASSERT_EQ(loading.complaints(), Texts{});
   const Rule* bucket = loading.rules->find("d", "bucket");
@@ -115,6 +117,27 @@ descriptors:
   EXPECT_EQ(strict->limits.at(0).quota, Quota(per_minute(60).sliding_log()));
   EXPECT_EQ(strict->on_failure, OnFailure::Local);
   EXPECT_TRUE(strict->count_denied);
+  EXPECT_EQ(bucket->terms, core::Terms{});
+  EXPECT_EQ(strict->terms, (core::Terms{.mode = core::Mode::Local, .divided = true}));
+  EXPECT_EQ(loading.rules->find("d", "leased")->terms,
+            (core::Terms{.mode = core::Mode::LeaseStrict, .lifetime = 20ms}));
+}
+
+TEST(EnvoyFormat, FileSaysWhereItsLimitsAreDecided) {
+  const Loading loading(R"(
+domain: d
+mode: lease
+lease_lifetime: 30ms
+share: nodes
+descriptors:
+  - {key: a, rate_limit: {unit: day, requests_per_unit: 9}}
+  - {key: b, rate_limit: {unit: day, requests_per_unit: 9, mode: exact}}
+  - {key: c, rate_limit: {unlimited: true}}
+)");
+  ASSERT_EQ(loading.complaints(), Texts{});
+  EXPECT_EQ(loading.rules->find("d", "a")->terms,
+            (core::Terms{.mode = core::Mode::Lease, .lifetime = 30ms}));
+  EXPECT_EQ(loading.rules->find("d", "b")->terms, core::Terms{});
 }
 
 TEST(EnvoyFormat, UnlimitedAndNoRequestsAreRulesWithoutALimit) {
@@ -292,6 +315,10 @@ TEST(EnvoyFormat, SaysWhatIsWrongWithALimitAndWhere) {
 }
 
 TEST(EnvoyFormat, ChecksOurOwnWordsToo) {
+  const Texts mode = complaints_about_limit(
+      "{unit: day, requests_per_unit: 1, mode: lease, algorithm: sliding_log}");
+  ASSERT_EQ(mode.size(), 1U);
+  EXPECT_NE(mode[0].find("mode: lease cannot hold for rule"), std::string::npos) << mode[0];
   const Texts burst = complaints_about_limit("{unit: day, requests_per_unit: 1, burst: 7}");
   ASSERT_EQ(burst.size(), 1U);
   EXPECT_NE(burst[0].find("burst"), std::string::npos) << burst[0];

@@ -106,7 +106,8 @@ Applied EnvoyMatcher::applied_by_rule(const Request& request, std::size_t descri
           .descriptor = descriptor,
           .check = {.name = {.subject = std::move(subject), .limit = way.back().node->limit_name()},
                     .quota = rule.limits.front().quota,
-                    .cost = cost_of(request, asked)},
+                    .cost = cost_of(request, asked),
+                    .terms = rule.terms},
           .gives_back = asked.gives_back,
           .metric = has_metric_of_its_own(way) ? metric_of(domain_, way) : std::string{}};
 }

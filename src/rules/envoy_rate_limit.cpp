@@ -35,9 +35,10 @@ std::optional<Duration> unit_length(std::string_view text) {
 // Reads one rate_limit. Whatever is wrong is noted, and the rest is read all the same.
 class RateLimitReader {
  public:
-  RateLimitReader(const YamlNode& node, OnFailure by_default)
-      : node_(node), fields_(node, EnvoyMap::RateLimit) {
-    limit_.on_failure = by_default;
+  RateLimitReader(const YamlNode& node, const EnvoyDefaults& defaults, std::string_view rule)
+      : node_(node), rule_(rule), fields_(node, EnvoyMap::RateLimit) {
+    limit_.on_failure = defaults.on_failure;
+    limit_.terms = defaults.terms;
   }
 
   std::optional<EnvoyRateLimit> read() {
@@ -54,6 +55,7 @@ class RateLimitReader {
     } else {
       read_quota();
     }
+    read_where();
     if (!usable_) return std::nullopt;
     return std::move(limit_);
   }
@@ -154,7 +156,17 @@ class RateLimitReader {
     return readable;
   }
 
+  void read_where() {
+    const WrittenTerms written = written_terms(fields_);
+    read_terms(written, limit_.terms);
+    std::vector<RuleLimit> limits;
+    if (limit_.quota) limits.push_back({.name = {}, .quota = *limit_.quota});
+    const TermsPlace place{.written = written, .rule = node_, .name = rule_};
+    limit_.terms = checked_terms(place, limit_.terms, limits);
+  }
+
   const YamlNode& node_;
+  std::string_view rule_;
   EnvoyFields fields_;
   EnvoyRateLimit limit_{};
   bool usable_ = true;
@@ -167,8 +179,9 @@ std::optional<OnFailure> read_on_failure(const YamlNode& node) {
       {{"open", OnFailure::Open}, {"closed", OnFailure::Closed}, {"local", OnFailure::Local}});
 }
 
-std::optional<EnvoyRateLimit> read_rate_limit(const YamlNode& node, OnFailure by_default) {
-  return RateLimitReader(node, by_default).read();
+std::optional<EnvoyRateLimit> read_rate_limit(const YamlNode& node, const EnvoyDefaults& defaults,
+                                              std::string_view rule) {
+  return RateLimitReader(node, defaults, rule).read();
 }
 
 }  // namespace penstock::rules

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "rules/rule.hpp"
+#include "rules/terms_format.hpp"
 #include "rules/yaml_reader.hpp"
 
 #include <optional>
@@ -16,12 +17,21 @@ struct EnvoyRateLimit {
   Action action = Action::Limit;  // no requests per unit: Deny
   std::optional<Quota> quota{};   // of a Limit
   OnFailure on_failure = OnFailure::Open;
+  core::Terms terms{};
   bool count_denied = false;
 };
 
-// Nothing when it cannot be used; then the reason was reported. Reports all that is wrong.
+// What the file says for all its limits.
+struct EnvoyDefaults {
+  OnFailure on_failure = OnFailure::Open;
+  core::Terms terms{};
+};
+
+// Nothing when it cannot be used; then the reason was reported. Reports all that is wrong. `rule`
+// is what the limit is called in reports.
 [[nodiscard]] std::optional<EnvoyRateLimit> read_rate_limit(const YamlNode& node,
-                                                            OnFailure by_default);
+                                                            const EnvoyDefaults& defaults,
+                                                            std::string_view rule);
 // `open`, `closed` or `local`.
 [[nodiscard]] std::optional<OnFailure> read_on_failure(const YamlNode& node);
 

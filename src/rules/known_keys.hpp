@@ -69,14 +69,17 @@ inline constexpr std::array kStore{"url"sv,
                                    "max_counters"sv};
 inline constexpr std::array kMap{"file"sv, "values"sv};
 inline constexpr std::array kDomain{
-    "on_failure"sv,  "algorithm"sv,  "shadow"sv, "count_denied"sv, "ipv4_prefix"sv,
-    "ipv6_prefix"sv, "attributes"sv, "deny"sv,   "allow"sv,        "rules"sv};
+    "on_failure"sv, "mode"sv,         "lease_lifetime"sv, "share"sv,       "algorithm"sv,
+    "shadow"sv,     "count_denied"sv, "ipv4_prefix"sv,    "ipv6_prefix"sv, "attributes"sv,
+    "deny"sv,       "allow"sv,        "rules"sv};
 inline constexpr std::array kAttribute{"map"sv, "by"sv, "default"sv};
 inline constexpr std::array kListed{"name"sv, "description"sv, "when"sv};
 inline constexpr std::array kRule{
-    "name"sv,        "description"sv,  "when"sv,      "key"sv,        "limit"sv,  "limits"sv,
-    "unlimited"sv,   "algorithm"sv,    "burst"sv,     "cost"sv,       "shadow"sv, "on_failure"sv,
-    "ipv4_prefix"sv, "count_denied"sv, "overrides"sv, "ipv6_prefix"sv};
+    "name"sv,         "description"sv,    "when"sv,       "key"sv,
+    "limit"sv,        "limits"sv,         "unlimited"sv,  "algorithm"sv,
+    "burst"sv,        "cost"sv,           "shadow"sv,     "on_failure"sv,
+    "mode"sv,         "lease_lifetime"sv, "share"sv,      "ipv4_prefix"sv,
+    "count_denied"sv, "overrides"sv,      "ipv6_prefix"sv};
 inline constexpr std::array kLimit{"limit"sv, "algorithm"sv, "burst"sv};
 inline constexpr std::array kCost{"attribute"sv, "default"sv};
 inline constexpr std::array kOverrides{"map"sv, "by"sv};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/terms.hpp"
 #include "penstock/quota.hpp"
 
 #include <cstddef>
@@ -55,6 +56,7 @@ struct Rule {
   std::vector<RuleLimit> limits{};  // empty unless the action is Limit
   std::vector<KeyPart> key{};       // in the order of the subject; empty: one count for all
   OnFailure on_failure = OnFailure::Open;
+  core::Terms terms{};        // where its limits are decided
   bool shadow = false;        // evaluated and counted, never enforced
   bool quota_mode = false;    // Envoy: refuses only when all others of its kind refuse as well
   bool count_denied = false;  // a refused request takes what is left

@@ -23,6 +23,7 @@ void read_rule_defaults(const YamlFields& fields, RuleDefaults& defaults) {
         {{"open", OnFailure::Open}, {"closed", OnFailure::Closed}, {"local", OnFailure::Local}});
     if (chosen) defaults.on_failure = *chosen;
   }
+  read_terms(written_terms(fields), defaults.terms);
   read_boolean(fields, "shadow", defaults.shadow);
   read_boolean(fields, "count_denied", defaults.count_denied);
   read_number(fields, "ipv4_prefix", 1, 32, defaults.ipv4_prefix);
@@ -80,6 +81,11 @@ void RuleReader::read_rule(const YamlNode& node, RuleDefaults defaults) {
   rule.shadow = defaults.shadow;
   rule.count_denied = defaults.count_denied;
   read_amounts(fields, defaults, rule);
+  if (!rule.limits.empty()) {
+    const WrittenTerms written = written_terms(fields);
+    rule.terms = checked_terms({.written = written, .rule = node, .name = rule.name},
+                               defaults.terms, rule.limits);
+  }
   read_key(fields, defaults, captures, compiled, rule);
   read_cost(fields, captures, compiled);
   read_overrides(fields, captures, rule, compiled);
@@ -98,7 +104,8 @@ void RuleReader::read_amounts(const YamlFields& fields, const RuleDefaults& defa
   }
   if (is_unlimited) {
     rule.action = Action::Unlimited;
-    for (const std::string_view key : {"burst", "cost", "overrides", "shadow", "count_denied"}) {
+    for (const std::string_view key : {"burst", "cost", "overrides", "shadow", "count_denied",
+                                       "mode", "lease_lifetime", "share"}) {
       if (const auto node = fields.find(key)) {
         node->warning(std::string(key) + " means nothing for a rule without a limit");
       }
@@ -183,6 +190,7 @@ void RuleReader::read_overrides(const YamlFields& fields, const std::vector<std:
   const Algorithm algorithm = rule.limits.front().quota.algorithm();
   compiled.overrides = Overrides{.by = source(*attribute, captures),
                                  .quotas = state_.overrides.of(map, algorithm, *section)};
+  check_overrides(*compiled.overrides->quotas, *section, rule.terms);
 }
 
 void RuleReader::finish(Rule rule, AttributeRule compiled) {

@@ -3,6 +3,7 @@
 #include "rules/condition_format.hpp"
 #include "rules/load_state.hpp"
 #include "rules/quota_format.hpp"
+#include "rules/terms_format.hpp"
 
 // Our own format: one rule, and one entry of the deny and allow lists.
 namespace penstock::rules {
@@ -11,6 +12,7 @@ namespace penstock::rules {
 struct RuleDefaults {
   QuotaDefaults quota{};
   OnFailure on_failure = OnFailure::Open;
+  core::Terms terms{};
   bool shadow = false;
   bool count_denied = false;
   unsigned ipv4_prefix = 32;

@@ -238,6 +238,26 @@ TEST(Ruleset, OverridesReplaceTheQuotaOfSome) {
   EXPECT_EQ(answer(*rules, request_of({{"api_key", "vip"}})), "tier=free|api/r|1/s|1");
 }
 
+TEST(Ruleset, ChecksSayWhereTheyAreDecided) {
+  const core::Terms leased{.mode = core::Mode::Lease, .lifetime = std::chrono::milliseconds{20}};
+  const Loaded loaded = load_text(
+      "maps: {m: {values: {vip: 9/d}}}\n"
+      "domains: {api: {mode: lease, lease_lifetime: 20ms, rules: "
+      "[{name: r, limits: {a: 5/s, b: 5/m}}, {name: e, limit: 5/h, mode: exact}, "
+      "{name: o, limit: 5/s, overrides: {map: m, by: user}}]}}",
+      "p.yaml");
+  Request request = request_of({{"user", "vip"}});
+  const std::vector<Applied> limits = loaded.configuration->rules->match(request).limits;
+  ASSERT_EQ(limits.size(), 4U);
+  EXPECT_EQ(limits[0].check.terms, leased);
+  EXPECT_EQ(limits[1].check.terms, leased);
+  EXPECT_EQ(limits[2].check.terms, core::Terms{});
+  EXPECT_EQ(limits[3].check.terms, leased);
+  EXPECT_EQ(to_string(limits[3].check.quota), "9/d");
+  request.descriptors[0].limit = *Quota::parse("7/h");
+  EXPECT_EQ(loaded.configuration->rules->match(request).limits.at(0).check.terms, core::Terms{});
+}
+
 TEST(Ruleset, NamesCountsAsMatchingDoes) {
   const auto rules = rules_of("rules: [{name: r, limits: {x: 5/s}, key: [client_ip, user]}]");
   const Rule& rule = *rules->find("api", "r");

@@ -26,13 +26,8 @@ class LocalShare {
   // All pass, or nothing is taken from any. REQUIRES: no name appears twice.
   [[nodiscard]] std::vector<Decision> check(std::vector<core::NamedCheck> checks) const;
 
-  // Limit and burst divided by the nodes, rounded down, which favours what is protected; but one
-  // unit at least, or a small limit would refuse everything: with more nodes than units, the nodes
-  // together allow as many as there are nodes.
-  [[nodiscard]] static Quota share_of(const Quota& quota, unsigned nodes);
-  [[nodiscard]] Quota share_of(const Quota& quota) const {
-    return share_of(quota, members_.nodes());
-  }
+  // Its part of a limit.
+  [[nodiscard]] Quota share_of(const Quota& quota) const;
 
  private:
   store::MemoryStore& memory_;

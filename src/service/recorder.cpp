@@ -150,6 +150,11 @@ void Recorder::tick(const store::Store::Health& health) {
   set(metrics::kStoreTimeouts, health.timeouts);
   set(metrics::kStoreFastFails, health.fast_fails);
   set(metrics::kStoreConnects, health.connects);
+  set(metrics::kDecidedByLease, health.decided_by_lease);
+  set(metrics::kDecidedByDenial, health.decided_by_denial);
+  set(metrics::kLeasesAsked, health.leases_asked);
+  set(metrics::kUnitsLeased, health.units_leased);
+  set(metrics::kLeasedCounts, health.leased_counts);
   set(metrics::kScriptReloads, health.script_loads);
   hot_keys_.tick();
   log_.tick();

@@ -96,6 +96,12 @@ class Store {
     std::uint64_t fast_fails = 0;  // refused at once because a server was left alone for a while
     std::uint64_t connects = 0;
     std::uint64_t script_loads = 0;
+    // Of a store that leases (lease::LeasingStore):
+    std::uint64_t decided_by_lease = 0;   // limits, out of what was in hand
+    std::uint64_t decided_by_denial = 0;  // requests, by what the store had said before
+    std::uint64_t leases_asked = 0;
+    std::uint64_t units_leased = 0;
+    std::uint64_t leased_counts = 0;  // now
   };
   [[nodiscard]] virtual Health health() const = 0;
 };

@@ -71,6 +71,19 @@ inline constexpr Metric kStoreConnects{.name = "penstock_store_connects_total",
 inline constexpr Metric kScriptReloads{
     .name = "penstock_store_script_reloads_total",
     .help = "Scripts sent again because Redis had forgotten them."};
+inline constexpr Metric kDecidedByLease{
+    .name = "penstock_lease_decisions_total",
+    .help = "Limits decided out of what was leased, without a call."};
+inline constexpr Metric kDecidedByDenial{
+    .name = "penstock_repeated_refusals_total",
+    .help = "Requests refused without a call, because what the store had said still held."};
+inline constexpr Metric kLeasesAsked{.name = "penstock_lease_requests_total",
+                                     .help = "Leases asked for."};
+inline constexpr Metric kUnitsLeased{.name = "penstock_leased_units_total",
+                                     .help = "Units that were leased."};
+inline constexpr Metric kLeasedCounts{.name = "penstock_leased_counts",
+                                      .type = MetricType::Gauge,
+                                      .help = "Counts of which something is leased now."};
 inline constexpr Metric kNodes{.name = "penstock_nodes",
                                .type = MetricType::Gauge,
                                .help = "Nodes that share the limits, as this one knows."};

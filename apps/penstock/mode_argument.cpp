@@ -1,0 +1,54 @@
+#include "apps/penstock/mode_argument.hpp"
+
+#include "apps/penstock/duration_argument.hpp"
+#include "core/lease.hpp"
+
+#include <array>
+
+namespace penstock::app {
+namespace {
+
+using core::Mode;
+
+constexpr std::array kModes{Mode::Exact, Mode::Lease, Mode::LeaseStrict, Mode::Adaptive};
+constexpr Duration kShortest = std::chrono::milliseconds{10};
+constexpr Duration kLongest = std::chrono::seconds{10};
+
+}  // namespace
+
+void add_mode_options(CLI::App& command, std::string& mode, std::string& lifetime) {
+  command
+      .add_option("--mode", mode,
+                  "Where limits are decided: exact, lease, lease_strict or adaptive")
+      ->capture_default_str()
+      ->type_name("MODE");
+  command.add_option("--lease-lifetime", lifetime, "How long a lease may last")
+      ->capture_default_str()
+      ->type_name("TIME");
+}
+
+Result<core::Terms> parse_terms(const std::string& mode, const std::string& lifetime) {
+  const Result<Duration> lasts = parse_duration("--lease-lifetime", lifetime, kShortest, kLongest);
+  if (!lasts) return lasts.error();
+  for (const Mode known : kModes) {
+    if (mode == core::to_string(known)) return core::Terms{.mode = known, .lifetime = *lasts};
+  }
+  return Error{ErrorCode::InvalidInput,
+               "--mode: unknown mode \"" + mode + "\"; use exact, lease, lease_strict or adaptive"};
+}
+
+Result<void> check_mode(const core::Terms& terms, Algorithm algorithm) {
+  if (terms.mode == Mode::Exact || core::can_lease(algorithm)) return {};
+  return Error{ErrorCode::InvalidInput,
+               "--mode: " + std::string(to_string(algorithm)) + " cannot be leased; use exact"};
+}
+
+std::uint64_t allowance(const core::Terms& terms, const Quota& quota) {
+  const bool burns = terms.mode == Mode::Lease || terms.mode == Mode::Adaptive;
+  if (!burns || !quota.is_bucket()) return 0;
+  const auto lifetime = static_cast<std::uint64_t>(terms.lifetime.count());
+  const auto period = static_cast<std::uint64_t>(quota.period().count());
+  return (quota.limit() * lifetime + period - 1) / period;
+}
+
+}  // namespace penstock::app

@@ -1,0 +1,92 @@
+#include "apps/penstock/verify_worker.hpp"
+
+#include "apps/penstock/commands.hpp"
+#include "apps/penstock/mode_argument.hpp"
+#include "apps/penstock/mode_load.hpp"
+#include "apps/penstock/number_argument.hpp"
+#include "bench/exactness.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+#include <utility>
+
+namespace penstock::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using bench::ExactnessCase;
+using bench::KeyCounts;
+
+Json counts_json(const KeyCounts& counts) {
+  return {{"asked", counts.asked}, {"admitted", counts.admitted}, {"failed", counts.failed}};
+}
+
+// As hammer(), one case after the other, by threads that hold leases.
+Result<Json> hammer_with_leases(const VerifyArguments& arguments, const ModeLoad& load,
+                                const std::vector<ExactnessCase>& cases) {
+  Json json = Json::array();
+  for (const ExactnessCase& each : cases) {
+    ModeLoad mine = load;
+    // keys of one case must not be those of another
+    mine.redis.key_prefix = arguments.store.prefix + "-" + std::to_string(json.size());
+    mine.quota = each.quota;
+    mine.keys = each.keys;
+    mine.time = load.time / cases.size();
+    Result<ModeFigures> figures = run_mode_load(mine);
+    if (!figures) return figures.error();
+    KeyCounts counts(each.keys);
+    counts.asked = std::move(figures->counts.asked);
+    counts.admitted = std::move(figures->counts.admitted);
+    counts.failed = std::move(figures->counts.failed);
+    // the hot key, which there is none of
+    for (auto* values : {&counts.asked, &counts.admitted, &counts.failed}) values->pop_back();
+    json.push_back(counts_json(counts));
+  }
+  return json;
+}
+
+}  // namespace
+
+Result<int> run_verify_worker(const VerifyArguments& arguments) {
+  const Result<std::int64_t> threads = parse_number("--threads", arguments.threads, {.least = 1});
+  if (!threads) return threads.error();
+  const Result<std::int64_t> seconds = parse_number("--seconds", arguments.seconds, {.least = 1});
+  if (!seconds) return seconds.error();
+  const Result<std::int64_t> seed = parse_number("--seed", arguments.seed, {});
+  if (!seed) return seed.error();
+  const Result<Algorithm> algorithm = parse_algorithm(arguments.algorithm);
+  if (!algorithm) return algorithm.error();
+  const Result<RedisOptions> options = redis_options(arguments.store, "nothing to verify");
+  if (!options) return options.error();
+  const Result<core::Terms> terms = parse_terms(arguments.mode, arguments.lifetime);
+  if (!terms) return terms.error();
+  if (terms->mode != core::Mode::Exact) {
+    const Result<std::int64_t> nodes = parse_number("--nodes", arguments.processes, {.least = 1});
+    if (!nodes) return nodes.error();
+    const Result<Json> counted = hammer_with_leases(arguments,
+                                                    {.redis = *options,
+                                                     .terms = *terms,
+                                                     .quota = per_second(1),
+                                                     .holders = static_cast<unsigned>(*threads),
+                                                     .nodes = static_cast<unsigned>(*nodes),
+                                                     .time = std::chrono::seconds{*seconds},
+                                                     .seed = static_cast<std::uint64_t>(*seed)},
+                                                    bench::exactness_cases(*algorithm));
+    if (!counted) return counted.error();
+    std::cout << counted->dump() << '\n';
+    return kExitAllowed;
+  }
+  Result<SharedLimiter> limiter = SharedLimiter::open(*options);
+  if (!limiter) return limiter.error();
+  Json json = Json::array();
+  for (const KeyCounts& counts :
+       bench::hammer(*limiter, bench::exactness_cases(*algorithm), static_cast<unsigned>(*threads),
+                     std::chrono::seconds{*seconds}, static_cast<std::uint64_t>(*seed))) {
+    json.push_back(counts_json(counts));
+  }
+  std::cout << json.dump() << '\n';
+  return kExitAllowed;
+}
+
+}  // namespace penstock::app

@@ -1,0 +1,53 @@
+"""A connection to a server that can be cut: what a partition of the network looks like."""
+
+import socket
+import threading
+import time
+
+
+class Link:
+    """Passes bytes between whoever connects and the server, unless it is cut: then nothing arrives
+    anywhere, and nobody is told."""
+
+    def __init__(self, port):
+        self._to = port
+        self._is_cut = threading.Event()
+        self._is_closed = threading.Event()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while not self._is_closed.is_set():
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(("127.0.0.1", self._to))
+            for source, sink in ((client, server), (server, client)):
+                source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                threading.Thread(target=self._pass, args=(source, sink), daemon=True).start()
+
+    def _pass(self, source, sink):
+        try:
+            while data := source.recv(65536):
+                while self._is_cut.is_set() and not self._is_closed.is_set():
+                    time.sleep(0.01)
+                sink.sendall(data)
+        except OSError:
+            pass
+        for each in (source, sink):
+            try:
+                each.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def cut(self):
+        self._is_cut.set()
+
+    def mend(self):
+        self._is_cut.clear()
+
+    def close(self):
+        self._is_closed.set()
+        self._listener.close()

@@ -1,0 +1,162 @@
+"""Four daemons on one Redis, every mode at once, and what breaks in the middle: what all of them
+admit together stays within the bound that docs/guarantees.md gives."""
+
+import collections
+import contextlib
+import json
+import re
+import signal
+import socket
+import threading
+import time
+import unittest
+
+from daemon import Daemon, eventually
+from link import Link
+from redis_groups import SentinelGroup
+from redis_server import RedisServer
+
+RATE, BURST = 400, 100
+LIFETIME = 0.1  # seconds
+MODES = ("exact", "lease", "lease_strict", "adaptive")
+NODES = 4
+PIPELINE = 16
+RUN = 6  # seconds
+_STATUS = re.compile(rb"HTTP/1\.1 (\d{3})")
+
+
+def configuration(url):
+    rules = "".join(
+        f"  {mode}: {{on_failure: closed, mode: {mode}, "
+        f"rules: [{{name: all, limit: {RATE}/s burst {BURST}}}]}}\n"
+        for mode in MODES
+    )
+    return (f"server: {{workers: 1}}\nnodes: {NODES}\n"
+            f"store: {{url: '{url}', timeout: 50ms}}\ndomains:\n{rules}")
+
+
+class Client(threading.Thread):
+    """Asks one daemon under one mode for as long as it may, several questions ahead."""
+
+    def __init__(self, port, mode, until):
+        super().__init__(daemon=True)
+        self.statuses = collections.Counter()
+        self._port, self._until = port, until
+        body = json.dumps({"domain": mode, "attributes": {}}).encode()
+        self._request = (b"POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                         b"Content-Length: %d\r\n\r\n%s" % (len(body), body)) * PIPELINE
+
+    def run(self):
+        with contextlib.suppress(OSError), socket.create_connection(
+            ("127.0.0.1", self._port), timeout=5
+        ) as connection:
+            while time.monotonic() < self._until:
+                connection.sendall(self._request)
+                self._read(connection)
+                time.sleep(0.005)  # far more than the limit, and time for the others
+
+    def _read(self, connection):
+        text, answers = b"", 0
+        while answers < PIPELINE:
+            data = connection.recv(65536)
+            if not data:
+                raise OSError("closed")
+            text += data
+            rest = 0
+            for status in _STATUS.finditer(text):
+                self.statuses[status.group(1).decode()] += 1
+                answers += 1
+                rest = status.end()
+            text = text[rest:]
+
+
+class FourDaemons:
+    """Under load while `events`, pairs of a moment and what to do then, take place."""
+
+    def __init__(self, daemons):
+        self.daemons = daemons
+
+    def run(self, events=()):
+        start = time.monotonic()
+        clients = {
+            mode: [Client(daemon.port, mode, start + RUN) for daemon in self.daemons]
+            for mode in MODES
+        }
+        for each in clients.values():
+            for client in each:
+                client.start()
+        for moment, event in events:
+            time.sleep(max(0, start + moment - time.monotonic()))
+            event()
+        for each in clients.values():
+            for client in each:
+                client.join(RUN + 15)
+        took = time.monotonic() - start
+        return took, {
+            mode: sum((client.statuses for client in each), collections.Counter())
+            for mode, each in clients.items()
+        }
+
+
+class ModesTest(unittest.TestCase):
+    def start(self, stack, urls):
+        daemons = [stack.enter_context(Daemon(configuration(url))) for url in urls]
+        for daemon in daemons:
+            self.assertTrue(eventually(lambda daemon=daemon: daemon.ask(
+                "POST", "/v1/take", {"key": "warm", "limit": "1000/s"}).status == 200))
+        return FourDaemons(daemons)
+
+    def judge(self, what, took, statuses, more=0):
+        """`more`: what the fault may cost in every mode."""
+        for mode in MODES:
+            bound = BURST + RATE * took + more
+            if mode in ("lease", "adaptive"):
+                bound += RATE * LIFETIME
+            admitted = statuses[mode]["200"]
+            print(f"{what}, {mode}: {admitted} admitted of {sum(statuses[mode].values())}, "
+                  f"at most {bound:.0f}; failed {statuses[mode]['503']}")
+            self.assertLessEqual(admitted, bound, mode)
+            self.assertGreater(statuses[mode]["429"], 0, mode)
+            # leases must not waste much either; faults may cost a part of it
+            self.assertGreater(admitted, (BURST + RATE * took) * (0.6 if more or what != "calm" else 0.9),
+                               mode)
+
+    def test_calm(self):
+        with contextlib.ExitStack() as stack:
+            redis = RedisServer()
+            stack.callback(redis.close)
+            took, statuses = self.start(stack, [redis.url] * NODES).run()
+            self.judge("calm", took, statuses)
+
+    def test_a_node_is_killed_one_stopped_one_cut_off_and_redis_hangs(self):
+        with contextlib.ExitStack() as stack:
+            redis = RedisServer()
+            stack.callback(redis.close)
+            link = Link(redis.port)
+            stack.callback(link.close)
+            urls = [redis.url] * (NODES - 1) + [f"redis://127.0.0.1:{link.port}"]
+            four = self.start(stack, urls)
+            took, statuses = four.run([
+                (1.0, lambda: four.daemons[0].signal(signal.SIGKILL)),
+                (1.5, lambda: four.daemons[1].signal(signal.SIGSTOP)),
+                (1.8, lambda: four.daemons[1].signal(signal.SIGCONT)),
+                (2.0, link.cut),
+                (2.6, link.mend),
+                (3.0, lambda: redis.signal(signal.SIGSTOP)),
+                (3.3, lambda: redis.signal(signal.SIGCONT)),
+            ])
+            self.judge("faults", took, statuses)
+            self.assertEqual([key for key in redis.keys() if redis.call("PTTL", key) == -1], [])
+
+    def test_a_failover(self):
+        with contextlib.ExitStack() as stack:
+            group = SentinelGroup()
+            stack.callback(group.close)
+            four = self.start(stack, [group.url] * NODES)
+            took, statuses = four.run([(1.5, group.master.stop)])
+            # once: a burst, and what was admitted while nobody copied it; the old master is dead
+            self.judge("failover", took, statuses, more=BURST + RATE * 0.5)
+
+
+if __name__ == "__main__":
+    unittest.main()

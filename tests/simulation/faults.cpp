@@ -1,0 +1,145 @@
+#include "simulation/world.hpp"
+
+#include <algorithm>
+
+// What goes wrong, and how much more may be admitted then.
+namespace penstock::simulation {
+namespace {
+
+// However long a node believes a refusal that nobody took back, on any clock.
+constexpr Moment kLongestBelief = lease::Denial::kLongest + lease::Denial::kLongest / 100;
+
+}  // namespace
+
+void World::go_wrong() {
+  if (now_ >= scenario_.length) return;
+  Place& place = places_[static_cast<std::size_t>(random_.below(scenario_.nodes))];
+  const Faults& faults = scenario_.faults;
+  std::vector<std::function<void()>> possible;
+  if (faults.losses) possible.emplace_back([&] { cut_off(place); });
+  if (faults.crashes) possible.emplace_back([&] { stop_node(place); });
+  if (faults.failovers) possible.emplace_back([&] { fail_over(); });
+  if (faults.steps && scenario_.quota.is_bucket()) possible.emplace_back([&] { step_clock(); });
+  if (faults.operators) possible.emplace_back([&] { operate(); });
+  if (possible.empty()) return;
+  random_.pick(possible)();
+  Moment gap{random_.wait(scenario_.between_faults.count())};
+  if (random_.percent(40)) {
+    gap = until_boundary() - Moment{random_.below(2 * scenario_.latency.count() + 1)};
+  }
+  at(now_ + gap, [this] { go_wrong(); });
+}
+
+void World::cut_off(Place& place) {
+  place.cut_off_until = now_ + Moment{random_.wait(scenario_.between_faults.count())};
+  place.is_refused = random_.percent(50);
+}
+
+void World::stop_node(Place& place) {
+  if (!place.node) return;
+  const auto index = static_cast<std::size_t>(&place - places_.data());
+  if (random_.percent(50)) {
+    place.node->leave();
+  }
+  for (const auto& [where, request] : open_) {
+    if (where == index) request->forget();
+  }
+  place.node.reset();
+  const Moment down =
+      random_.percent(50) ? Moment{0} : Moment{random_.wait(scenario_.between_faults.count())};
+  at(now_ + down, [this, &place] {
+    if (!place.node) start(place);
+  });
+}
+
+void World::remember() {
+  if (!scenario_.faults.failovers) return;
+  history_.emplace_back(now_, store_.kept());
+  while (history_.size() > 1 && history_[1].first <= now_ - scenario_.lag) history_.pop_front();
+}
+
+// What the store decided during the lag is forgotten.
+void World::fail_over() {
+  fault_allowance_ += envelope_.tokens(scenario_.quota.capacity()) +
+                      envelope_.refill(std::chrono::ceil<Duration>(scenario_.lag));
+  windows_are_unsure_ = true;
+  leases_are_unsure_ = true;
+  const Moment as_of = now_ - scenario_.lag;
+  while (history_.size() > 1 && history_[1].first <= as_of) history_.pop_front();
+  const bool has_any = !history_.empty() && history_.front().first <= as_of;
+  store_.take_over(has_any ? history_.front().second : Kept{});
+  history_.assign(1, {as_of, store_.kept()});
+  if (now_ < blocked_until_ && as_of < blocked_at_) blocked_until_ = now_;
+  doubt_all(now_ + kLongestBelief);
+}
+
+void World::step_clock() {
+  const Duration step{random_.magnitude(4 * scenario_.terms.lifetime.count())};
+  if (random_.percent(50)) {
+    stepped_ -= step;
+  } else {
+    stepped_ += step;
+    fault_allowance_ += envelope_.refill(step) + envelope_.tokens(scenario_.quota.capacity());
+  }
+  leases_are_unsure_ = true;
+  store_.excuse();
+  // blocks end by the store's clock
+  if (now_ < blocked_until_) blocked_until_ = now_;
+  doubt_all(now_ + kLongestBelief);
+}
+
+void World::operate() {
+  const Instant now = store_time();
+  switch (random_.below(4)) {
+    case 0:
+      store_.reset();
+      fault_allowance_ += envelope_.tokens(scenario_.quota.capacity());
+      windows_are_unsure_ = true;
+      leases_are_unsure_ = true;
+      blocked_until_ = now_;
+      publish(true);
+      break;
+    case 1: {
+      const std::int64_t units = random_.magnitude(scenario_.quota.capacity());
+      store_.refund(Cost{static_cast<std::uint64_t>(units)}, now);
+      fault_allowance_ += envelope_.tokens(units);
+      windows_are_unsure_ = true;
+      publish(false);
+      break;
+    }
+    case 2: {
+      const Duration lasts = scenario_.terms.lifetime * random_.between(1, 6);
+      store_.block(now + lasts);
+      blocked_at_ = now_;
+      blocked_until_ = now_ + Moment{lasts} - std::chrono::microseconds{2};
+      publish(true);
+      break;
+    }
+    default:
+      store_.block({});
+      blocked_until_ = now_;
+      publish(false);
+      break;
+  }
+  remember();
+}
+
+void World::doubt_all(Moment until) {
+  for (Place& place : places_) place.doubted_until = std::max(place.doubted_until, until);
+}
+
+// Everybody hears of it late, or not at all.
+void World::publish(bool is_worse) {
+  for (Place& place : places_) {
+    if (!place.node) continue;
+    const bool is_unheard = is_lost(place);
+    const Moment heard = now_ + latency();
+    place.doubted_until = std::max(place.doubted_until, is_unheard ? now_ + kLongestBelief : heard);
+    if (is_unheard) continue;
+    at(heard, [weak = place.node->weak_from_this(), is_worse] {
+      if (const auto node = weak.lock()) node->forget(is_worse);
+    });
+  }
+}
+
+}  // namespace penstock::simulation

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "simulation/audit.hpp"
+#include "simulation/defect.hpp"
+#include "simulation/kept.hpp"
+#include "store/lease_source.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace penstock::simulation {
+
+// The shared store as far as one count goes: the pure functions of core, around them what its
+// scripts do, and keys that vanish as early as they may.
+class ModelStore {
+ public:
+  ModelStore(const Quota& quota, Defect defect) : quota_(quota), defect_(defect), audit_(quota) {}
+
+  [[nodiscard]] Decision check(Cost cost, Instant now);
+  [[nodiscard]] store::LeaseGrant lease(const store::LeaseAsk& ask, Instant now);
+  void refund(Cost cost, Instant now);
+  void reset();
+  void block(Instant until) { kept_.blocked_until = until; }
+
+  // What check() would say; nothing changes.
+  [[nodiscard]] Decision peek(Cost cost, Instant now) const;
+  // When the current window ends, if there is one.
+  [[nodiscard]] std::optional<Instant> window_end(Instant now) const;
+  [[nodiscard]] const Audit& audit() const noexcept { return audit_; }
+
+  // What a replica has at this moment.
+  [[nodiscard]] const Kept& kept() const noexcept { return kept_; }
+  void take_over(const Kept& kept);
+  // Of strict leases, at this instant.
+  [[nodiscard]] std::uint32_t leased(Duration lifetime, Instant now) const;
+  void excuse() { audit_.excuse_next(); }
+
+ private:
+  void forget_expired(Instant now);
+  void keep();
+  void advance(const store::LeaseAsk& ask, Instant now);
+  void hear_reports(const store::LeaseAsk& ask, Instant now);
+  [[nodiscard]] Instant keep_until(Instant expires) const;
+
+  Quota quota_;
+  Defect defect_;
+  Kept kept_;
+  Audit audit_;
+};
+
+}  // namespace penstock::simulation

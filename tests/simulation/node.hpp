@@ -1,0 +1,77 @@
+#pragma once
+
+#include "lease/deny_cache.hpp"
+#include "lease/hotness.hpp"
+#include "lease/lease_table.hpp"
+#include "simulation/defect.hpp"
+#include "simulation/scenario.hpp"
+#include "simulation/surroundings.hpp"
+
+#include <memory>
+
+namespace penstock::simulation {
+
+// Somebody's request, which has to be answered once.
+class Request final : public lease::Waiting {
+ public:
+  Request(Surroundings& world, Cost cost) : world_(world), cost_(cost) {}
+
+  void on_answer(const Result<Decision>& answer) override;
+  // By the store: what was admitted has been counted there.
+  void on_shared_answer() { ++answers_; }
+
+  [[nodiscard]] Cost cost() const noexcept { return cost_; }
+  [[nodiscard]] int answers() const noexcept { return answers_; }
+  void forget() noexcept { is_forgotten_ = true; }
+  [[nodiscard]] bool is_forgotten() const noexcept { return is_forgotten_; }
+
+ private:
+  Surroundings& world_;
+  Cost cost_;
+  int answers_ = 0;
+  bool is_forgotten_ = false;  // its node crashed
+};
+
+// One holder: the production table, denials and hotness, put together as LeasingStore does it for
+// requests with one limit, on a clock of its own.
+class Node : public std::enable_shared_from_this<Node> {
+ public:
+  Node(Surroundings& world, const Scenario& scenario, Defect defect)
+      : world_(world), scenario_(scenario), defect_(defect) {}
+
+  void check(Request& request);
+  void forget(bool is_worse);
+  // Gives back what can be given back and answers everybody; it may not be asked any more.
+  void leave();
+  [[nodiscard]] std::uint32_t in_hand();
+
+ private:
+  [[nodiscard]] base::Deadline now() const { return world_.clock_of(*this); }
+  [[nodiscard]] core::NamedCheck named(Cost cost) const;
+  [[nodiscard]] bool is_leasing() const;
+  [[nodiscard]] std::optional<Decision> refuses(const lease::Holding* holding, Cost cost) const;
+  [[nodiscard]] lease::Holding* holding_for(Cost cost);
+  void decide(Request& request);
+  void ask_store(Request& request);
+  void ask_soon();
+  void ask_for_lease();
+  void send(store::LeaseAsk ask);
+  void hear(const Result<store::LeaseGrant>& grant);
+  // The defects that a node can have.
+  void refund_what_ended();
+  void look_at_hand();
+  [[nodiscard]] store::LeaseGrant as_received(store::LeaseGrant grant, base::Deadline asked) const;
+
+  Surroundings& world_;
+  const Scenario& scenario_;
+  Defect defect_;
+  lease::LeaseTable table_;
+  lease::DenyCache denials_;
+  lease::Hotness hotness_;
+  std::uint64_t changes_ = 0;
+  bool is_posted_ = false;
+  std::uint32_t seen_in_hand_ = 0;
+  Cost denied_{1};
+};
+
+}  // namespace penstock::simulation

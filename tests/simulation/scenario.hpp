@@ -1,0 +1,54 @@
+#pragma once
+
+#include "core/terms.hpp"
+#include "penstock/quota.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace penstock::simulation {
+
+// Virtual time, of the store's clock as if it never stepped.
+using Moment = std::chrono::duration<std::int64_t, std::nano>;
+
+// What goes wrong, besides delays.
+struct Faults {
+  bool losses = false;     // questions and answers are lost; a node is cut off for a while
+  bool crashes = false;    // nodes crash, leave, and come back
+  bool failovers = false;  // the store forgets its last moments
+  bool steps = false;      // of the store's clock
+  bool operators = false;  // reset, give back, block and unblock
+};
+
+// One run, all of which follows from its seed.
+struct Scenario {
+  std::uint64_t seed = 0;
+  Quota quota = per_second(1);
+  core::Terms terms{};
+  int nodes = 1;
+  Moment length{};
+  Moment mean_gap{};  // between arrivals, of all nodes together
+  std::int64_t most_cost = 1;
+  std::int64_t most_at_once = 1;  // that arrive at the same moment
+  int idle_percent = 0;           // of gaps that last until leases are about to end
+  bool one_busy_node = false;     // most arrive there
+  Moment latency{};               // of one way, on average
+  Moment timeout{};               // of a call
+  Moment between_faults{};
+  Moment lag{};  // of the replica that takes over
+  Faults faults{};
+};
+
+// Everything drawn: quota, load and network; demand below and above the limit. Every third is a
+// storm: silence until leases are about to end, then many at once, everywhere.
+[[nodiscard]] Scenario draw_scenario(std::uint64_t seed, core::Mode mode, Algorithm algorithm,
+                                     const Faults& faults);
+
+// A network that is quick for a lease's lifetime, a demand of several times the limit, nothing goes
+// wrong: what is lost now is the price of leases.
+[[nodiscard]] Scenario draw_busy_scenario(std::uint64_t seed, core::Mode mode, Algorithm algorithm,
+                                          int nodes);
+
+[[nodiscard]] std::string describe(const Scenario& scenario);
+
+}  // namespace penstock::simulation

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "simulation/world.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace penstock::simulation {
+
+// Which runs to make: those from PENSTOCK_SEED on, or the same in every run of the tests; as many
+// as PENSTOCK_SEEDS says, or `usual`, fewer in a build that is slow on purpose.
+struct Seeds {
+  std::uint64_t first = 1;
+  std::uint64_t count = 0;
+};
+[[nodiscard]] Seeds seeds(std::uint64_t usual);
+
+// What came of many runs.
+class Figures {
+ public:
+  void add(const Scenario& scenario, const Outcome& outcome);
+  void print(const std::string& title) const;
+
+  [[nodiscard]] double mean_utilisation() const;
+  [[nodiscard]] double least_utilisation() const { return least_utilisation_; }
+  // Empty if all promises were kept; else the first that were not, and how to see them again.
+  [[nodiscard]] std::string complaint() const;
+
+ private:
+  std::uint64_t runs_ = 0;
+  std::uint64_t broken_runs_ = 0;
+  std::uint64_t checks_ = 0;
+  std::uint64_t calls_ = 0;
+  std::uint64_t repeated_ = 0;
+  double utilisation_ = 0;
+  double least_utilisation_ = 1;
+  double worst_ = 0;
+  std::string first_broken_;
+};
+
+}  // namespace penstock::simulation

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "penstock/result.hpp"
+#include "simulation/model_store.hpp"
+
+#include <functional>
+
+namespace penstock::simulation {
+
+class Node;
+
+// What a node can do in the world that it is part of.
+class Surroundings {
+ public:
+  Surroundings() = default;
+  Surroundings(const Surroundings&) = delete;
+  Surroundings& operator=(const Surroundings&) = delete;
+  virtual ~Surroundings() = default;
+
+  // What the node's own clock shows.
+  [[nodiscard]] virtual base::Deadline clock_of(const Node& node) const = 0;
+  // At the end of this tick, if the node is still there.
+  virtual void post(Node& node, std::function<void()> task) = 0;
+  // Asks the store: `executed` happens there once or never, then `failed` here, or what `executed`
+  // returned; unless the node is gone by then.
+  using Reply = std::function<void()>;
+  virtual void call(Node& node, std::function<Reply(ModelStore&, Instant)> executed,
+                    std::function<void(const Error&)> failed) = 0;
+  // Somebody gave back or reset, and tells the others.
+  virtual void publish(bool is_worse) = 0;
+  // Decided by the store, or spent out of a lease.
+  virtual void admit(std::uint64_t units) = 0;
+  // What one node has now, in hand and on its way.
+  virtual void note_held(std::uint64_t units) = 0;
+  // Refused without a question to the store, by what it said last to this node.
+  virtual void refused_again(const Node& node, Cost cost) = 0;
+};
+
+}  // namespace penstock::simulation

@@ -1,0 +1,118 @@
+#pragma once
+
+#include "simulation/envelope.hpp"
+#include "simulation/node.hpp"
+#include "simulation/random.hpp"
+
+#include <deque>
+#include <memory>
+#include <queue>
+#include <string>
+#include <vector>
+
+namespace penstock::simulation {
+
+// What came of a run.
+struct Outcome {
+  std::vector<std::string> broken{};  // promises, in words
+  std::uint64_t checks = 0;
+  std::uint64_t calls = 0;     // of the store
+  std::uint64_t repeated = 0;  // refusals without a call
+  std::uint64_t admitted = 0;  // units
+  std::uint64_t ideal = 0;     // units that one bucket or window without delay admits
+  double worst = 0;            // excess, as a part of what is promised
+  double excess = 0;           // the same in tokens; negative when there was room
+};
+
+// Nodes, a network and a store in virtual time. Everything follows from the scenario.
+class World final : public Surroundings {
+ public:
+  World(const Scenario& scenario, Defect defect);
+
+  [[nodiscard]] Outcome run();
+
+ private:
+  struct Event {
+    Moment at{};
+    std::uint64_t number = 0;  // in order, at the same moment
+    std::function<void()> task{};
+
+    friend bool operator<(const Event& a, const Event& b) {
+      return a.at != b.at ? a.at > b.at : a.number > b.number;
+    }
+  };
+  struct Place {
+    std::shared_ptr<Node> node{};
+    Moment clock_starts{};
+    std::int64_t drift_ppm = 0;
+    Moment cut_off_until{};
+    bool is_refused = false;  // while cut off: nothing is sent, instead of lost
+    Moment doubted_until{};   // what it knows of the store may be wrong without its fault
+  };
+
+  [[nodiscard]] base::Deadline clock_of(const Node& node) const override;
+  void post(Node& node, std::function<void()> task) override;
+  void call(Node& node, std::function<Reply(ModelStore&, Instant)> executed,
+            std::function<void(const Error&)> failed) override;
+  void publish(bool is_worse) override;
+  void admit(std::uint64_t units) override;
+  void note_held(std::uint64_t units) override;
+  void refused_again(const Node& node, Cost cost) override;
+
+  void at(Moment moment, std::function<void()> task);
+  [[nodiscard]] Place& place_of(const Node& node);
+  [[nodiscard]] const Place& place_of(const Node& node) const;
+  [[nodiscard]] Moment latency();
+  [[nodiscard]] Instant store_time() const;
+  [[nodiscard]] Instant steady_time() const;
+  [[nodiscard]] bool is_lost(const Place& place);
+  void start(Place& place);
+
+  void arrive();
+  void arrive_at(Place& place);
+  [[nodiscard]] Moment next_gap();
+  [[nodiscard]] Moment until_boundary() const;
+
+  void go_wrong();
+  void stop_node(Place& place);
+  void cut_off(Place& place);
+  void fail_over();
+  void step_clock();
+  void operate();
+  void doubt_all(Moment until);
+  void remember();
+
+  void promise_broken(std::string what);
+  [[nodiscard]] Envelope::Units allowance() const;
+  void look_at_leases();
+  void look_at_answers();
+
+  Scenario scenario_;
+  Defect defect_;
+  Random random_;
+  ModelStore store_;
+  core::AnyState ideal_;
+  Envelope envelope_;
+  Envelope::Units fault_allowance_ = 0;
+  std::uint64_t most_held_ = 0;  // by one node
+  std::vector<Place> places_;
+  std::deque<Request> requests_;
+  std::vector<std::pair<std::size_t, Request*>> open_;  // of which place
+  std::priority_queue<Event> events_;
+  std::uint64_t event_number_ = 0;
+  Moment now_{};
+  Instant begins_;
+  Duration stepped_{};
+  std::deque<std::pair<Moment, Kept>> history_;  // if the store may fail over
+  Moment blocked_at_{};
+  Moment blocked_until_{};
+  bool windows_are_unsure_ = false;
+  bool leases_are_unsure_ = false;  // the store has forgotten some
+  Outcome outcome_;
+};
+
+[[nodiscard]] inline Outcome simulate(const Scenario& scenario, Defect defect = Defect::None) {
+  return World(scenario, defect).run();
+}
+
+}  // namespace penstock::simulation

@@ -118,6 +118,18 @@ std::uint64_t Holding::shortfall(Cost cost) const {
   return units - std::min<std::uint64_t>(units, units_);
 }
 
+// How long what is granted now will count, as far as anybody here knows: what is not spent by the
+// end of its window is lost.
+base::Deadline::duration Holding::counts_for(base::Deadline now) const {
+  if (quota_.is_bucket()) return base::Deadline::duration::max();
+  if (now < window_ends_) return window_ends_ - now;
+  Duration window = quota_.period();
+  if (quota_.algorithm() == Algorithm::SubWindows) window /= quota_.sub_window_count();
+  // an anchored window begins when somebody asks, the others where the last one ended
+  if (quota_.algorithm() == Algorithm::AnchoredWindow) return window;
+  return window - (now - window_ends_) % window;
+}
+
 Decision Holding::shows(base::Deadline now) const {
   const auto remaining = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(std::uint64_t{heard_.remaining()} + units_, quota_.capacity()));
@@ -144,7 +156,8 @@ store::LeaseAsk Holding::ask(std::uint32_t sharers, base::Deadline now) {
   needed_ = waiting_.empty() ? 0 : static_cast<std::uint32_t>(shortfall(waiting_.front().cost));
   std::uint64_t waited_for = 0;
   for (const Waiter& waiter : waiting_) waited_for += waiter.cost.units;
-  const std::uint64_t want = std::max({size_.next(now), waited_for, std::uint64_t{needed_}});
+  const std::uint64_t want =
+      std::max({size_.next(now, counts_for(now)), waited_for, std::uint64_t{needed_}});
   is_asking_ = true;
   asked_at_ = now;
   store::LeaseAsk ask{
@@ -206,10 +219,14 @@ void Holding::hear(const store::LeaseGrant& grant, base::Deadline now) {
           std::min<base::Deadline>(ask_after_, asked_at_ + Duration{quota_.fill_time().whole / 2});
     }
   }
+  if (!quota_.is_bucket()) window_ends_ = asked_at_ + grant.counts_for;
   if (grant.granted == 0) return;
   const Duration lasts = at_least(std::min(terms_.lifetime, grant.counts_for));
-  const Lease lease{
-      .units = grant.granted, .spent = 0, .ends = asked_at_ + lasts, .epoch = grant.epoch};
+  const Lease lease{.units = grant.granted,
+                    .spent = 0,
+                    .ends = asked_at_ + lasts,
+                    .counts_until = quota_.is_bucket() ? asked_at_ : asked_at_ + grant.counts_for,
+                    .epoch = grant.epoch};
   units_ += lease.units;
   leases_.push_back(lease);
   end_leases(now);  // it may have come too late
@@ -255,7 +272,11 @@ void Holding::adopt(const Quota& quota, const core::Terms& terms, base::Deadline
 
 std::uint32_t Holding::returnable(base::Deadline now) {
   end_leases(now);
-  return quota_.is_bucket() ? 0 : units_;
+  std::uint32_t units = 0;
+  for (const Lease& lease : leases_) {
+    if (lease.counts_until - now > at_most(kHeardWithin)) units += lease.units;
+  }
+  return units;
 }
 
 std::uint32_t Holding::in_hand(base::Deadline now) {

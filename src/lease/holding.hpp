@@ -68,8 +68,11 @@ class Holding {
   // Everybody who waits hears this error.
   void fail(const Error& error, Answers& answers);
   void adopt(const Quota& quota, const core::Terms& terms, base::Deadline now);
-  // Everything in hand as units that nobody will spend, for a shutdown; none for buckets that are
-  // not strict, where giving back would admit too many.
+  // What the store has heard by then, or it never will.
+  static constexpr Duration kHeardWithin = std::chrono::seconds{1};
+  // Units in hand that nobody will spend, for a shutdown: of windows that still count them when
+  // the store hears of it. Given back to the next window, or to a bucket that has refilled
+  // meanwhile, they would admit too many.
   [[nodiscard]] std::uint32_t returnable(base::Deadline now);
 
   [[nodiscard]] const core::CountName& name() const noexcept { return name_; }
@@ -89,6 +92,7 @@ class Holding {
     std::uint32_t units = 0;
     std::uint32_t spent = 0;  // which the store has not been told
     base::Deadline ends{};
+    base::Deadline counts_until{};  // of a window
     std::int64_t epoch = 0;
   };
   struct Waiter {
@@ -103,6 +107,7 @@ class Holding {
   void hear(const store::LeaseGrant& grant, base::Deadline now);
   void serve(const store::LeaseGrant& grant, base::Deadline now, Answers& answers);
   [[nodiscard]] std::uint64_t shortfall(Cost cost) const;
+  [[nodiscard]] base::Deadline::duration counts_for(base::Deadline now) const;
   [[nodiscard]] Decision paced(Cost cost, base::Deadline now) const;
 
   core::CountName name_;
@@ -118,7 +123,8 @@ class Holding {
   Decision heard_{};                         // what the store had left
   base::Deadline heard_at_{};
   base::Deadline asked_at_{};
-  base::Deadline ask_after_{};  // when there was nothing left, asking at once is in vain
+  base::Deadline window_ends_{};  // the one that was granted from last, or the sub-window
+  base::Deadline ask_after_{};    // when there was nothing left, asking at once is in vain
   base::Deadline used_at_{};
   std::uint32_t needed_ = 0;
   bool is_asking_ = false;

@@ -31,12 +31,13 @@ std::uint64_t LeaseSize::rate_until(base::Deadline now) const noexcept {
                   kMostUnits);
 }
 
-std::uint64_t LeaseSize::next(base::Deadline now) noexcept {
+std::uint64_t LeaseSize::next(base::Deadline now, base::Deadline::duration counts_for) noexcept {
   const std::uint64_t current = rate_until(now);
   rate_ = rate_ == 0 ? current : (rate_ + current) / 2;
   since_ = now;
   demand_ = 0;
-  const std::uint64_t want = in_time(rate_, lifetime_ / 2);
+  const std::uint64_t want =
+      in_time(rate_, std::min<base::Deadline::duration>(lifetime_ / 2, counts_for));
   low_water_ = std::min(in_time(rate_, ahead()), want / 2);
   return want;
 }

@@ -20,8 +20,10 @@ class LeaseSize {
   void note_demand(std::uint64_t units) noexcept { demand_ += units; }
   void note_answer(base::Deadline::duration took) noexcept;
 
-  // Looks at what was asked for since it was called last, and returns what would be wanted next.
-  [[nodiscard]] std::uint64_t next(base::Deadline now) noexcept;
+  // Looks at what was asked for since it was called last, and returns what would be wanted next,
+  // if it counts for so long at the most.
+  [[nodiscard]] std::uint64_t next(base::Deadline now,
+                                   base::Deadline::duration counts_for) noexcept;
   // With fewer than this in hand it is time to ask.
   [[nodiscard]] std::uint64_t low_water() const noexcept { return low_water_; }
   // A lease that ends so soon is as good as over, when more is on its way.

@@ -22,7 +22,7 @@ void clamp_at(core::AnyState& state, const Quota& quota, std::uint32_t leased, I
 }  // namespace
 
 Instant ModelStore::keep_until(Instant expires) const {
-  const Duration time = expires.time_since_epoch();
+  const Duration time = expires.time_since_epoch() + keys_linger_;
   if (defect_ == Defect::FlooredTtl) return Instant{std::chrono::floor<milliseconds>(time)};
   return Instant{std::chrono::ceil<milliseconds>(time)};
 }

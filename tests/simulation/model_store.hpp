@@ -12,10 +12,11 @@
 namespace penstock::simulation {
 
 // The shared store as far as one count goes: the pure functions of core, around them what its
-// scripts do, and keys that vanish as early as they may.
+// scripts do, and keys that vanish as early as they may, or linger.
 class ModelStore {
  public:
-  ModelStore(const Quota& quota, Defect defect) : quota_(quota), defect_(defect), audit_(quota) {}
+  ModelStore(const Quota& quota, Duration keys_linger, Defect defect)
+      : quota_(quota), keys_linger_(keys_linger), defect_(defect), audit_(quota) {}
 
   [[nodiscard]] Decision check(Cost cost, Instant now);
   [[nodiscard]] store::LeaseGrant lease(const store::LeaseAsk& ask, Instant now);
@@ -44,6 +45,7 @@ class ModelStore {
   [[nodiscard]] Instant keep_until(Instant expires) const;
 
   Quota quota_;
+  Duration keys_linger_;
   Defect defect_;
   Kept kept_;
   Audit audit_;

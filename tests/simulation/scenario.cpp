@@ -110,6 +110,7 @@ Scenario draw_scenario(std::uint64_t seed, core::Mode mode, Algorithm algorithm,
   draw_load(random, scenario, load);
   draw_network(random, scenario);
   if (seed % 3 == 0) draw_storm(random, scenario, algorithm);
+  if (random.percent(50)) scenario.keys_linger = scenario.terms.lifetime * random.between(1, 20);
   return scenario;
 }
 

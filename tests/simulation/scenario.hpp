@@ -30,12 +30,14 @@ struct Scenario {
   Moment mean_gap{};  // between arrivals, of all nodes together
   std::int64_t most_cost = 1;
   std::int64_t most_at_once = 1;  // that arrive at the same moment
-  int idle_percent = 0;           // of gaps that last until leases are about to end
+  int idle_percent = 0;           // of gaps that last until leases are about to end,
+  Moment silence{};               // or so long, if it is set
   bool one_busy_node = false;     // most arrive there
   Moment latency{};               // of one way, on average
   Moment timeout{};               // of a call
   Moment between_faults{};
-  Moment lag{};  // of the replica that takes over
+  Moment lag{};            // of the replica that takes over
+  Duration keys_linger{};  // after they could have gone
   Faults faults{};
 };
 

@@ -11,13 +11,16 @@ using std::chrono::floor;
 
 constexpr std::size_t kMostBroken = 3;  // that are told
 
+// On one way. Whoever leaves relies on it.
+constexpr Moment kLongestDelay = lease::Holding::kHeardWithin - std::chrono::milliseconds{1};
+
 }  // namespace
 
 World::World(const Scenario& scenario, Defect defect)
     : scenario_(scenario),
       defect_(defect),
       random_(scenario.seed ^ 0x5eedU),
-      store_(scenario.quota, defect),
+      store_(scenario.quota, scenario.keys_linger, defect),
       envelope_(scenario.quota),
       places_(static_cast<std::size_t>(scenario.nodes)),
       begins_(Duration{1'700'000'000'000'000 + random_.below(1'000'000'000)}) {
@@ -71,7 +74,9 @@ Instant World::steady_time() const { return begins_ + floor<Duration>(now_); }
 Instant World::store_time() const { return steady_time() + stepped_; }
 
 Moment World::latency() {
-  if (random_.percent(2)) return scenario_.latency * random_.between(1, 30);
+  if (random_.percent(2)) {
+    return std::min(scenario_.latency * random_.between(1, 30), Moment{kLongestDelay});
+  }
   return scenario_.latency / 2 + Moment{random_.below(scenario_.latency.count() + 1)};
 }
 
@@ -135,6 +140,7 @@ Moment World::next_gap() {
   if (!random_.percent(scenario_.idle_percent)) {
     return Moment{random_.wait(scenario_.mean_gap.count())};
   }
+  if (scenario_.silence > Moment{0}) return scenario_.silence;
   if (random_.percent(75)) {
     // a little before or after the store counts what is leased afresh
     const Moment near{random_.between(-2, 1) * random_.below(scenario_.latency.count() + 1)};

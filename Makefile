@@ -9,7 +9,7 @@ TEST := ctest --parallel $(JOBS) --preset
 PROGRAM := build/release/penstock
 
 .PHONY: help deps deps-build deps-package deps-test build run demo test bench lint format install package interop
-.PHONY: asan tsan sanitize tidy fuzz coverage long clean
+.PHONY: asan tsan sanitize simulate tidy fuzz coverage long clean
 .NOTPARALLEL:
 
 help: ## list the commands
@@ -67,8 +67,15 @@ fuzz: deps ## each target of tests/fuzz for a minute; FUZZ_SECONDS=600 to choose
 	    -print_final_stats=1 -artifact_prefix=$$program.found. $$program.corpus || exit 1; \
 	done
 
+# Prints what leases admit and cost. Of a run that breaks a promise it prints the seed: PENSTOCK_SEED=... SEEDS=1.
+simulate: deps ## leases in virtual time, with everything that goes wrong; SEEDS=3000 to choose
+	cmake --preset release -DPENSTOCK_BUILD_TESTS=ON
+	$(BUILD) release --target penstock_simulation_test
+	PENSTOCK_SEEDS=$${SEEDS:-3000} build/release/tests/penstock_simulation_test --gtest_filter='*Promises*'
+	PENSTOCK_SEEDS=$$(($${SEEDS:-3000} / 30 + 1)) build/release/tests/penstock_simulation_test --gtest_filter='Utilisation*'
+
 # PENSTOCK_STEPS times as much as `make test` does, with other random numbers.
-long: deps sanitize fuzz ## sanitizers with real servers, fuzzing, random tests; PENSTOCK_STEPS=50 to choose
+long: deps sanitize fuzz simulate ## sanitizers with real servers, fuzzing, random tests; PENSTOCK_STEPS=50 to choose
 	cmake --preset release -DPENSTOCK_BUILD_TESTS=ON
 	$(BUILD) release --target penstock_differential_test penstock_properties_test
 	PENSTOCK_STEPS=$${PENSTOCK_STEPS:-20} build/release/tests/penstock_differential_test

@@ -219,13 +219,14 @@ void Holding::hear(const store::LeaseGrant& grant, base::Deadline now) {
           std::min<base::Deadline>(ask_after_, asked_at_ + Duration{quota_.fill_time().whole / 2});
     }
   }
-  if (!quota_.is_bucket()) window_ends_ = asked_at_ + grant.counts_for;
+  window_ends_ = asked_at_;  // a bucket has none
+  if (!quota_.is_bucket()) window_ends_ += std::min(grant.counts_for, quota_.period());
   if (grant.granted == 0) return;
   const Duration lasts = at_least(std::min(terms_.lifetime, grant.counts_for));
   const Lease lease{.units = grant.granted,
                     .spent = 0,
                     .ends = asked_at_ + lasts,
-                    .counts_until = quota_.is_bucket() ? asked_at_ : asked_at_ + grant.counts_for,
+                    .counts_until = window_ends_,
                     .epoch = grant.epoch};
   units_ += lease.units;
   leases_.push_back(lease);

@@ -179,11 +179,12 @@ void Holding::on_grant(const Result<store::LeaseGrant>& grant, base::Deadline no
   end_leases(now);
   const std::vector<store::LeaseReport> told = std::exchange(told_, {});
   const bool is_outdated = std::exchange(is_outdated_, false);
+  const bool is_doubted = std::exchange(is_doubted_, false);
   if (grant) {
     size_.note_answer(now - asked_at_);
     // those who wait are asked for again
     if (is_outdated) return report(grant->epoch, 0, grant->granted);
-    hear(*grant, now);
+    hear(*grant, is_doubted, now);
     return serve(*grant, now, answers);
   }
   const ErrorCode code = grant.error().code;
@@ -205,11 +206,11 @@ void Holding::doubt() {
   is_doubted_ = is_asking_;
 }
 
-void Holding::hear(const store::LeaseGrant& grant, base::Deadline now) {
+void Holding::hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadline now) {
   heard_ = grant.afterwards;
   heard_at_ = now;
   denial_.reset();
-  if (!heard_.allowed() && !std::exchange(is_doubted_, false)) {
+  if (!heard_.allowed() && !is_doubted) {
     const Cost refused{grant.granted == 0 ? std::max<std::uint64_t>(needed_, 1) : 1};
     denial_.emplace(quota_, refused, heard_, asked_at_, now);
     ask_after_ = asked_at_ + size_.pause();

@@ -104,7 +104,7 @@ class Holding {
   void end_leases(base::Deadline now);
   bool spend(std::uint64_t units, base::Deadline now);
   void report(std::int64_t epoch, std::uint32_t spent, std::uint32_t returned);
-  void hear(const store::LeaseGrant& grant, base::Deadline now);
+  void hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadline now);
   void serve(const store::LeaseGrant& grant, base::Deadline now, Answers& answers);
   [[nodiscard]] std::uint64_t shortfall(Cost cost) const;
   [[nodiscard]] base::Deadline::duration counts_for(base::Deadline now) const;

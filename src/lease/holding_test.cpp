@@ -1,0 +1,365 @@
+#include "lease/holding.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace penstock::lease {
+namespace {
+
+using core::Mode;
+using namespace std::chrono_literals;
+
+// Counts what it is told.
+class Waiter final : public Waiting {
+ public:
+  void on_answer(const Result<Decision>& answer) override {
+    ++answers;
+    allowed = answer && answer->allowed();
+    error = answer ? std::nullopt : std::optional(answer.error().code);
+  }
+
+  int answers = 0;
+  bool allowed = false;
+  std::optional<ErrorCode> error;
+};
+
+constexpr Quota kBucket = per_second(1000).burst(100);
+const core::CountName kName{.subject = "somebody", .limit = "limit"};
+
+class HoldingTest : public testing::Test {
+ protected:
+  void begin(Mode mode, const Quota& quota = kBucket) {
+    holding_.emplace(kName, quota, core::Terms{.mode = mode}, now_);
+  }
+
+  void wait(Waiter& waiter, std::uint64_t cost) {
+    ASSERT_FALSE(holding_->take(Cost{cost}, now_));
+    holding_->wait(waiter, Cost{cost});
+  }
+  store::LeaseAsk ask() {
+    EXPECT_TRUE(holding_->wants_to_ask(now_));
+    return holding_->ask(1, now_);
+  }
+  void hear(const Result<store::LeaseGrant>& grant) {
+    Answers answers;
+    holding_->on_grant(grant, now_, answers);
+    for (const auto& [waiting, answer] : answers) waiting->on_answer(answer);
+  }
+  // Somebody asks for one, and gets so many; one is spent at once.
+  void grant(std::uint32_t units, const Decision& afterwards = Decision::allow(100, 50, 50ms)) {
+    Waiter waiter;
+    wait(waiter, 1);
+    static_cast<void>(ask());
+    hear(store::LeaseGrant{.granted = units, .epoch = 7, .afterwards = afterwards});
+    ASSERT_TRUE(waiter.allowed);
+  }
+  bool takes(std::uint64_t cost) {
+    const auto said = holding_->take(Cost{cost}, now_);
+    return said && said->allowed();
+  }
+
+  base::Deadline now_{std::chrono::seconds{100}};
+  std::optional<Holding> holding_;
+};
+
+TEST_F(HoldingTest, FirstRequestAsksForItself) {
+  begin(Mode::Lease);
+  Waiter waiter;
+  wait(waiter, 3);
+  const store::LeaseAsk asked = ask();
+  EXPECT_EQ(asked.need, 3U);
+  EXPECT_GE(asked.want, 3U);
+  EXPECT_FALSE(asked.strict_lifetime);
+  EXPECT_FALSE(holding_->wants_to_ask(now_)) << "one call at a time";
+}
+
+TEST_F(HoldingTest, ServesThoseWhoWaitInTheirOrder) {
+  begin(Mode::Lease);
+  std::array<Waiter, 3> waiters;
+  wait(waiters[0], 3);
+  static_cast<void>(ask());
+  wait(waiters[1], 4);
+  wait(waiters[2], 1);
+  hear(store::LeaseGrant{.granted = 5, .afterwards = Decision::allow(100, 9, 1ms)});
+  EXPECT_TRUE(waiters[0].allowed);
+  EXPECT_EQ(waiters[1].answers, 0) << "too little for it, and nobody knows whether there is more";
+  EXPECT_EQ(waiters[2].answers, 0) << "came later";
+  EXPECT_FALSE(holding_->take(Cost{1}, now_)) << "nobody overtakes who waits";
+  EXPECT_EQ(ask().need, 2U) << "two are in hand";
+  hear(store::LeaseGrant{.granted = 3, .afterwards = Decision::allow(100, 9, 1ms)});
+  EXPECT_TRUE(waiters[1].allowed);
+  EXPECT_TRUE(waiters[2].allowed);
+}
+
+TEST_F(HoldingTest, ARefusalAnswersEverybodyWhomItConcerns) {
+  begin(Mode::Lease);
+  std::array<Waiter, 3> waiters;
+  wait(waiters[0], 5);
+  static_cast<void>(ask());
+  wait(waiters[1], 6);
+  wait(waiters[2], 2);
+  // 5 are there in 3 ms, and so 2 are there now
+  hear(store::LeaseGrant{.granted = 0, .afterwards = Decision::deny(100, 2, 98ms, 3ms)});
+  EXPECT_EQ(waiters[0].answers, 1);
+  EXPECT_FALSE(waiters[0].allowed);
+  EXPECT_EQ(waiters[1].answers, 1);
+  EXPECT_FALSE(waiters[1].allowed);
+}
+
+TEST_F(HoldingTest, IsOverOneLifetimeAfterItWasAskedFor) {
+  begin(Mode::Lease);
+  Waiter waiter;
+  wait(waiter, 1);
+  static_cast<void>(ask());
+  now_ += 60ms;  // until the answer
+  hear(store::LeaseGrant{.granted = 10, .afterwards = Decision::allow(100, 9, 1ms)});
+  EXPECT_TRUE(takes(1));
+  now_ += 39ms;
+  EXPECT_TRUE(takes(1));
+  now_ += 1ms;
+  EXPECT_EQ(holding_->in_hand(now_), 0U);
+}
+
+TEST_F(HoldingTest, AnswerThatComesTooLateIsNotSpent) {
+  begin(Mode::LeaseStrict);
+  Waiter waiter;
+  wait(waiter, 1);
+  static_cast<void>(ask());
+  now_ += 100ms;
+  hear(store::LeaseGrant{.granted = 10, .epoch = 7, .afterwards = Decision::allow(100, 9, 1ms)});
+  EXPECT_EQ(waiter.answers, 0);
+  const store::LeaseAsk again = ask();
+  ASSERT_EQ(again.reports.size(), 1U);
+  EXPECT_EQ(again.reports[0], (store::LeaseReport{.epoch = 7, .spent = 0, .returned = 10}));
+}
+
+TEST_F(HoldingTest, WindowLeaseEndsWithItsWindow) {
+  begin(Mode::Lease, per(100, 1s).fixed_window());
+  Waiter waiter;
+  wait(waiter, 1);
+  static_cast<void>(ask());
+  hear(store::LeaseGrant{
+      .granted = 10, .counts_for = 20ms, .afterwards = Decision::allow(100, 9, 20ms)});
+  now_ += 19ms;
+  EXPECT_TRUE(takes(1));
+  now_ += 1ms;
+  EXPECT_EQ(holding_->in_hand(now_), 0U);
+}
+
+TEST_F(HoldingTest, StrictLeasesTellOnceWhatBecameOfThem) {
+  begin(Mode::LeaseStrict);
+  grant(10);
+  EXPECT_TRUE(takes(2));
+  now_ += 100ms;
+  Waiter waiter;
+  wait(waiter, 1);
+  const store::LeaseAsk asked = ask();
+  EXPECT_EQ(asked.strict_lifetime, 100ms);
+  ASSERT_EQ(asked.reports.size(), 1U);
+  EXPECT_EQ(asked.reports[0], (store::LeaseReport{.epoch = 7, .spent = 3, .returned = 7}));
+  hear(store::LeaseGrant{.granted = 1, .epoch = 8, .afterwards = Decision::allow(100, 9, 1ms)});
+  wait(waiter, 1);
+  ASSERT_EQ(ask().reports.size(), 1U) << "of the second lease alone";
+}
+
+TEST_F(HoldingTest, ReportsAreRepeatedOnlyWhenNobodyHeardThem) {
+  for (const auto& [code, repeated] : {std::pair{ErrorCode::Unavailable, 1U},
+                                       {ErrorCode::Overloaded, 1U},
+                                       {ErrorCode::Timeout, 0U},
+                                       {ErrorCode::ConnectionLost, 0U}}) {
+    begin(Mode::LeaseStrict);
+    grant(1);
+    Waiter waiter;
+    wait(waiter, 1);
+    ASSERT_EQ(ask().reports.size(), 1U);
+    hear(Error{code, "failed"});
+    EXPECT_EQ(waiter.error, code);
+    wait(waiter, 1);
+    EXPECT_EQ(ask().reports.size(), repeated) << to_string(code);
+  }
+}
+
+TEST_F(HoldingTest, LeasesThatAreNotStrictTellNothing) {
+  begin(Mode::Lease);
+  grant(10);
+  now_ += 200ms;
+  Waiter waiter;
+  wait(waiter, 1);
+  EXPECT_TRUE(ask().reports.empty());
+}
+
+TEST_F(HoldingTest, WhatIsPutBackCanBeTakenAgain) {
+  begin(Mode::Lease);
+  grant(5);
+  EXPECT_TRUE(takes(4));
+  EXPECT_EQ(holding_->in_hand(now_), 0U);
+  holding_->put_back(Cost{4}, now_);
+  EXPECT_TRUE(takes(4));
+}
+
+TEST_F(HoldingTest, WhatTheStoreWasToldOrIsOverCannotBePutBack) {
+  begin(Mode::LeaseStrict);
+  grant(5);
+  EXPECT_TRUE(takes(4));
+  Waiter waiter;
+  wait(waiter, 1);
+  static_cast<void>(ask());  // tells that they are spent
+  holding_->put_back(Cost{4}, now_);
+  EXPECT_EQ(holding_->in_hand(now_), 0U);
+
+  begin(Mode::Lease);
+  grant(5);
+  EXPECT_TRUE(takes(4));
+  now_ += 100ms;
+  holding_->put_back(Cost{4}, now_);
+  EXPECT_EQ(holding_->in_hand(now_), 0U);
+}
+
+TEST_F(HoldingTest, DroppedLeasesAreNotSpentAndStrictOnesReturned) {
+  begin(Mode::LeaseStrict);
+  grant(10);
+  holding_->drop(now_);
+  EXPECT_EQ(holding_->in_hand(now_), 0U);
+  Waiter waiter;
+  wait(waiter, 1);
+  EXPECT_EQ(ask().reports,
+            (std::vector{store::LeaseReport{.epoch = 7, .spent = 1, .returned = 9}}));
+}
+
+TEST_F(HoldingTest, WhatWasAskedBeforeADropIsAskedAgain) {
+  begin(Mode::LeaseStrict);
+  Waiter waiter;
+  wait(waiter, 2);
+  static_cast<void>(ask());
+  holding_->drop(now_);
+  hear(store::LeaseGrant{.granted = 6, .epoch = 9, .afterwards = Decision::allow(100, 9, 1ms)});
+  EXPECT_EQ(waiter.answers, 0);
+  EXPECT_EQ(holding_->in_hand(now_), 0U);
+  EXPECT_EQ(ask().reports,
+            (std::vector{store::LeaseReport{.epoch = 9, .spent = 0, .returned = 6}}));
+  hear(store::LeaseGrant{.granted = 2, .epoch = 9, .afterwards = Decision::allow(100, 9, 1ms)});
+  EXPECT_TRUE(waiter.allowed);
+  EXPECT_EQ(waiter.answers, 1);
+}
+
+TEST_F(HoldingTest, OtherTermsBeginWithNothingInHand) {
+  begin(Mode::Lease);
+  grant(10);
+  constexpr Quota kOther = per_second(2000).burst(100);
+  holding_->adopt(kOther, {.mode = Mode::Lease}, now_);
+  EXPECT_EQ(holding_->in_hand(now_), 0U);
+  Waiter waiter;
+  wait(waiter, 1);
+  EXPECT_EQ(ask().quota, kOther);
+  holding_->adopt(kOther, {.mode = Mode::Lease}, now_);
+  EXPECT_TRUE(holding_->is_asking()) << "the same terms change nothing";
+}
+
+TEST_F(HoldingTest, RefusesWithoutACallWhileTheStoreWould) {
+  begin(Mode::Lease, per_hour(1));
+  grant(1, Decision::deny(1, 0, 1h, 1h));
+  const auto said = holding_->take(Cost{1}, now_ + 1ms);
+  ASSERT_TRUE(said);
+  EXPECT_FALSE(said->allowed());
+  EXPECT_FALSE(holding_->wants_to_ask(now_ + 1ms));
+}
+
+TEST_F(HoldingTest, PacesItsQuestionsWhenThereIsNextToNothing) {
+  begin(Mode::Lease);
+  grant(1, Decision::deny(100, 0, 100ms, 1ms));
+  now_ += 3ms;  // three are there by now, and would be gone at once
+  const auto said = holding_->take(Cost{1}, now_);
+  ASSERT_TRUE(said);
+  EXPECT_FALSE(said->allowed());
+  EXPECT_LE(*said->retry_after(), 4ms);
+  now_ += *said->retry_after();
+  EXPECT_FALSE(holding_->take(Cost{1}, now_)) << "asks";
+}
+
+TEST_F(HoldingTest, DoubtAsksAgainAtOnce) {
+  begin(Mode::Lease, per_hour(1));
+  grant(1, Decision::deny(1, 0, 1h, 1h));
+  holding_->doubt();
+  EXPECT_FALSE(holding_->take(Cost{1}, now_ + 1ms));
+}
+
+TEST_F(HoldingTest, ARefusalOnItsWayWhenDoubtedIsToldButNotRepeated) {
+  begin(Mode::Lease, per_hour(1));
+  Waiter waiter;
+  wait(waiter, 1);
+  static_cast<void>(ask());
+  holding_->doubt();
+  hear(store::LeaseGrant{.granted = 0, .afterwards = Decision::deny(1, 0, 1h, 1h)});
+  EXPECT_EQ(waiter.answers, 1);
+  EXPECT_FALSE(holding_->take(Cost{1}, now_)) << "asks again";
+}
+
+TEST_F(HoldingTest, DoubtEndsWithTheAnswerThatWasOnItsWay) {
+  begin(Mode::Lease, per_hour(2));
+  Waiter waiter;
+  wait(waiter, 1);
+  static_cast<void>(ask());
+  holding_->doubt();
+  hear(store::LeaseGrant{.granted = 1, .afterwards = Decision::allow(2, 1, 1h)});
+  grant(1, Decision::deny(2, 0, 1h, 1h));
+  EXPECT_TRUE(holding_->take(Cost{1}, now_)) << "this refusal is fresh";
+}
+
+TEST_F(HoldingTest, AsksAheadWhenItRunsLow) {
+  begin(Mode::Lease);
+  for (int i = 0; i < 21; ++i) {  // one in a millisecond, and answers take one
+    Waiter waiter;
+    if (takes(1)) {
+      now_ += 1ms;
+      continue;
+    }
+    holding_->wait(waiter, Cost{1});
+    static_cast<void>(holding_->ask(1, now_));
+    now_ += 1ms;
+    hear(store::LeaseGrant{.granted = 5, .afterwards = Decision::allow(100, 50, 50ms)});
+  }
+  while (holding_->in_hand(now_) > 2) ASSERT_TRUE(takes(1));
+  while (!holding_->wants_to_ask(now_) && holding_->in_hand(now_) > 0) ASSERT_TRUE(takes(1));
+  EXPECT_GT(holding_->in_hand(now_), 0U);
+  EXPECT_EQ(holding_->ask(1, now_).need, 0U) << "nobody waits";
+}
+
+TEST_F(HoldingTest, AKeyThatNobodyAsksForAsksForNothing) {
+  begin(Mode::Lease);
+  grant(5);
+  now_ += 500ms;
+  EXPECT_FALSE(holding_->wants_to_ask(now_));
+  EXPECT_TRUE(holding_->is_idle(now_));
+}
+
+// Found by the simulation: given back to the next window, they would be admitted twice.
+TEST_F(HoldingTest, ReturnsWhatAWindowCountsUntilTheStoreHasHeard) {
+  for (const auto& [counts_for, returned] :
+       {std::pair{Duration{2s}, 9U}, {Duration{1s}, 0U}, {Duration{20ms}, 0U}}) {
+    begin(Mode::Lease, per(100, 10s).fixed_window());
+    Waiter waiter;
+    wait(waiter, 1);
+    static_cast<void>(ask());
+    hear(store::LeaseGrant{
+        .granted = 10, .counts_for = counts_for, .afterwards = Decision::allow(100, 9, 20ms)});
+    EXPECT_EQ(holding_->returnable(now_), returned) << counts_for.count();
+  }
+  begin(Mode::Lease);
+  grant(10);
+  EXPECT_EQ(holding_->returnable(now_), 0U) << "a bucket refills meanwhile";
+}
+
+TEST_F(HoldingTest, EverybodyHearsOfAFailureOnce) {
+  begin(Mode::Lease);
+  std::array<Waiter, 3> waiters;
+  for (Waiter& waiter : waiters) wait(waiter, 1);
+  Answers answers;
+  holding_->fail({ErrorCode::Unavailable, "gone"}, answers);
+  holding_->fail({ErrorCode::Unavailable, "gone"}, answers);
+  for (const auto& [waiting, answer] : answers) waiting->on_answer(answer);
+  for (const Waiter& waiter : waiters) EXPECT_EQ(waiter.answers, 1);
+}
+
+}  // namespace
+}  // namespace penstock::lease

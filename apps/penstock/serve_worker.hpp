@@ -4,6 +4,7 @@
 #include "gateway/in_flight.hpp"
 #include "penstock/result.hpp"
 #include "rules/configuration.hpp"
+#include "service/debt_reporter.hpp"
 #include "service/local_share.hpp"
 #include "service/recorder.hpp"
 #include "service/service.hpp"
@@ -94,6 +95,7 @@ class ServeWorker {
   service::Recorder recorder_;
   redis_store::SharedStore* shared_ = nullptr;  // the store below, if it is one
   std::unique_ptr<store::Store> store_;
+  service::DebtReporter debts_;
   service::Service service_;
   wire::http::ServiceBackend backend_;
   wire::http::Api api_;

@@ -163,7 +163,10 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
       memory_(configuration_.settings.memory),
       local_memory_(configuration_.settings.memory),
       members_(configuration_.settings.nodes),
-      local_(local_memory_, members_),
+      local_(local_memory_, members_,
+             configuration_.settings.store_url == kMemoryStore
+                 ? service::LocalShare::Recall::Nothing
+                 : service::LocalShare::Recall::WhatTheStoreSaid),
       in_flight_(configuration_.settings.gateway.upstreams.size()),
       node_(node_name()),
       signals_(loop_),
@@ -178,6 +181,7 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
   watch_.watch(watched_files(options_, configuration_));
   metrics_.add_source(service::memory_source(memory_));
   metrics_.add_source(service::membership_source(members_));
+  metrics_.add_source(service::outage_source(local_));
   metrics_.add_source(telemetry::report_process);
   metrics_.set(telemetry::metrics::kOrphanKeys, 0);
   show_configuration(true);
@@ -271,6 +275,7 @@ void Daemon::look_at_files() {
 }
 
 void Daemon::look_at_workers() {
+  tell_of_debts();
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     workers_[i]->look([this, i](store::Store::Health health) {
       boost::asio::post(loop_, [this, i, health = std::move(health)]() mutable {
@@ -278,6 +283,15 @@ void Daemon::look_at_workers() {
       });
     });
   }
+}
+
+void Daemon::tell_of_debts() {
+  const service::OutageLedger::Numbers now = local_.ledger().numbers();
+  if (now.names > 0 || (now.reported == told_.reported && now.lost == told_.lost)) return;
+  log_.info("the store was told what was admitted without it",
+            {{"units", std::to_string(now.reported - told_.reported)},
+             {"lost", std::to_string(now.lost - told_.lost)}});
+  told_ = now;
 }
 
 void Daemon::beat() {

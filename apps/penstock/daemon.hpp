@@ -72,6 +72,8 @@ class Daemon final : public wire::http::AdminFacts {
   void look_at_files();
   void look_at_workers();
   void beat();
+  // Once after each outage.
+  void tell_of_debts();
   // Once, when nobody has said how many share the limits and a rule would need to know.
   void warn_of_unknown_nodes();
   void reload();
@@ -97,8 +99,9 @@ class Daemon final : public wire::http::AdminFacts {
   store::MemoryStore local_memory_;  // what this node admits while the shared store is gone
   service::Membership members_;
   service::LocalShare local_;
-  gateway::InFlight in_flight_;  // of all workers
-  std::string node_;             // what this node calls itself
+  service::OutageLedger::Numbers told_{};  // as of the last line in the log
+  gateway::InFlight in_flight_;            // of all workers
+  std::string node_;                       // what this node calls itself
   unsigned beats_ = 0;
   std::atomic<bool> knows_nodes_{false};  // set by a worker: Redis has answered a sign of life
 

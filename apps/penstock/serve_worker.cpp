@@ -111,6 +111,7 @@ ServeWorker::ServeWorker(const WorkerSurroundings& surroundings, std::size_t num
            metrics_.cell(telemetry::metrics::kLogLinesSuppressed)),
       recorder_(metrics_, hot_keys_, log_),
       store_(make_store(surroundings, loop_.get_executor(), shared_, leasing_)),
+      debts_(*store_, shared_, surroundings.local),
       service_(*store_, surroundings.local, recorder_, std::move(rules)),
       backend_(service_),
       api_(backend_, std::move(api)) {}
@@ -184,6 +185,7 @@ void ServeWorker::start() {
 
 void ServeWorker::tick() {
   recorder_.tick(store_->health());
+  debts_.tick();
   for (WorkerDoor& each : doors_) {
     const net::Statistics& statistics = each.door->statistics();
     const std::uint64_t failures = each.metrics.show(statistics);

@@ -340,6 +340,16 @@ void MemoryStore::refund(std::span<const core::NamedCheck> checks,
   }
 }
 
+void MemoryStore::raise_used(const core::CountName& name, const Quota& quota,
+                             std::uint32_t used) noexcept {
+  const Hash128 hash = hash_of(name);
+  Shard& shard = shard_of(hash);
+  shard.prefetch(hash);  // arrives while the clock is read
+  const Instant present = now();
+  const base::SpinGuard guard(shard.lock);
+  shard.raise_used({.slot = hash, .owner = hash}, quota, used, present);
+}
+
 bool MemoryStore::reset(const core::CountName& name) noexcept {
   const Hash128 hash = hash_of(name);
   Shard& shard = shard_of(hash);

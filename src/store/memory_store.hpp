@@ -48,6 +48,9 @@ class MemoryStore {
   void check_all(std::span<const core::NamedCheck* const> checks,
                  std::span<Decision> each) noexcept;
   void refund(std::span<const core::NamedCheck> checks, std::span<Decision> each) noexcept;
+  // Makes at least so much of the quota count as used, as if it were taken now, and lifts a block.
+  // What counts already stays.
+  void raise_used(const core::CountName& name, const Quota& quota, std::uint32_t used) noexcept;
   bool reset(const core::CountName& name) noexcept;
   // Whether it was blocked before. Zero unblocks.
   bool block(const core::CountName& name, Duration duration) noexcept;

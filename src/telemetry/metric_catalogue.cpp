@@ -10,6 +10,7 @@ std::span<const Metric* const> all_metrics() noexcept {
                                    &kStoreFastFails,  &kStoreConnects,      &kScriptReloads,
                                    &kDecidedByLease,  &kDecidedByDenial,    &kLeasesAsked,
                                    &kUnitsLeased,     &kLeasedCounts,       &kNodes,
+                                   &kOutageDebts,     &kOutageReported,     &kOutageLost,
                                    &kOrphanKeys,      &kMemoryKeys,         &kMemoryBytes,
                                    &kMemoryBlocked,   &kMemoryEvicted,      &kMemoryForgiven,
                                    &kConfigReloads,   &kConfigOk,           &kConfigTime,

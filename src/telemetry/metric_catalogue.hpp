@@ -87,6 +87,16 @@ inline constexpr Metric kLeasedCounts{.name = "penstock_leased_counts",
 inline constexpr Metric kNodes{.name = "penstock_nodes",
                                .type = MetricType::Gauge,
                                .help = "Nodes that share the limits, as this one knows."};
+inline constexpr Metric kOutageDebts{
+    .name = "penstock_outage_debts",
+    .type = MetricType::Gauge,
+    .help = "Counts of which this node admitted units without the store, which it has yet to say."};
+inline constexpr Metric kOutageReported{
+    .name = "penstock_outage_reported_units_total",
+    .help = "Units admitted without the store that it took afterwards."};
+inline constexpr Metric kOutageLost{
+    .name = "penstock_outage_lost_units_total",
+    .help = "Units admitted without the store that it will never hear of."};
 inline constexpr Metric kOrphanKeys{
     .name = "penstock_orphan_keys",
     .type = MetricType::Gauge,

@@ -66,7 +66,7 @@ class TestStore final : public store::Store {
               Answered<bool> answered) override {
     counts_.expire(std::move(name), lifetime, renewal, deadline, std::move(answered));
   }
-  [[nodiscard]] Health health() const override { return {}; }
+  [[nodiscard]] Health health() const override { return {.serving = serving}; }
 
   // What a look at this count says.
   [[nodiscard]] std::uint32_t remaining(const core::CountName& name, const Quota& quota) {
@@ -85,6 +85,7 @@ class TestStore final : public store::Store {
 
   std::optional<Error> failure{};                       // of every call
   std::function<bool(const std::string&)> fails_for{};  // or of those about this limit
+  bool serving = true;                                  // as health() says
   bool is_late = false;
   bool answers_at_once = false;  // as the embedded store does
   std::vector<Call> calls{};

@@ -20,8 +20,7 @@ namespace penstock::core {
                                        std::uint32_t want, std::uint32_t sharers, Instant now);
 
 // How long from `now` a unit that is taken now counts as used: until the window or sub-window ends;
-// Duration::max() for buckets, where a lease ends by its own lifetime. REQUIRES: the state was
-// settled at now.
+// Duration::max() for buckets, where a lease ends by its own lifetime.
 [[nodiscard]] Duration counts_for(const AnyState& state, const Quota& quota, Instant now);
 
 // What is leased of a bucket and may yet be spent, by the epoch (instant / lifetime) of its grant:
@@ -30,17 +29,35 @@ struct Escrow {
   std::int64_t epoch = 0;
   std::uint32_t current = 0;
   std::uint32_t previous = 0;
+  Duration lifetime{};  // that epochs are counted by; zero before the first lease
+
+  [[nodiscard]] std::uint32_t leased() const noexcept { return current + previous; }
 
   friend constexpr bool operator==(const Escrow&, const Escrow&) = default;
 };
 
 // Refills the bucket up to now as far as the invariant allows, tokens + current + previous <=
 // burst, and moves on to the epoch of now. Each stretch between two epochs is refilled with what
-// was leased during it. REQUIRES: the quota is a bucket.
+// was leased during it.
+//
+// Another lifetime than before counts from when it is safe: a longer one at once, with everything
+// leased in its current epoch; a shorter one when nothing is leased any more. Until then
+// escrow.lifetime stays, and leases are counted for longer than they live. The same when the clock
+// steps back: the epoch stays, until it is more than two ahead. REQUIRES: the quota is a bucket;
+// lifetime > 0.
 void advance(AnyState& state, Escrow& escrow, const Quota& quota, Duration lifetime, Instant now);
 
 // Hears what became of leases of an epoch; one that is over is ignored. REQUIRES: advanced to now.
 void settle_report(AnyState& state, Escrow& escrow, const Quota& quota, std::int64_t epoch,
                    std::uint32_t spent, std::uint32_t returned, Instant now);
+
+// take_up_to() of the current epoch. REQUIRES: advanced to now.
+[[nodiscard]] std::uint32_t lease_strictly(AnyState& state, Escrow& escrow, const Quota& quota,
+                                           std::uint32_t need, std::uint32_t want,
+                                           std::uint32_t sharers, Instant now);
+
+// From this instant on the escrow says no more than an absent one. Later than the end of its
+// epochs: what could be spent until then is missing from the bucket, and has to refill.
+[[nodiscard]] Instant expires_at(const Escrow& escrow, const Quota& quota);
 
 }  // namespace penstock::core

@@ -1,0 +1,153 @@
+#include "core/lease.hpp"
+
+#include "base/check.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace penstock::core {
+namespace {
+
+// How far ahead of the clock an epoch may be before it is given up.
+constexpr std::int64_t kMostEpochsAhead = 2;
+
+// The instant and time of a bucket, whichever of the two it is.
+struct Bucket {
+  ExactSpan full_at{};
+  Instant at{};  // now, or when it was looked at last, if the clock has stepped back since
+};
+
+Bucket bucket_of(AnyState& state, const Quota& quota, Instant now) {
+  if (auto* bucket = std::get_if<TokenBucket::State>(&state)) {
+    static_cast<void>(TokenBucket::settle(*bucket, quota, now));
+    return {.full_at = bucket->full_at, .at = TokenBucket::effective(*bucket, now)};
+  }
+  if (auto* gcra = std::get_if<Gcra::State>(&state)) {
+    static_cast<void>(Gcra::settle(*gcra, quota, now));
+    return {.full_at = gcra->idle_at, .at = now};
+  }
+  return {.full_at = {}, .at = now};
+}
+
+AnyState state_of(const Bucket& bucket, const Quota& quota) {
+  if (quota.algorithm() == Algorithm::Gcra) return Gcra::State{.idle_at = bucket.full_at};
+  return TokenBucket::State{.full_at = bucket.full_at, .last = bucket.at};
+}
+
+Instant end_of(const Escrow& escrow) { return Instant{(escrow.epoch + 1) * escrow.lifetime}; }
+
+// When the bucket is full at the earliest, if so much of it was leased at that instant.
+ExactSpan full_after(Instant at, std::uint32_t leased, const Quota& quota) {
+  return bucket_meter::instant_after(at, quota.time_for(std::min(leased, quota.capacity())), quota);
+}
+
+void next_epoch(Escrow& escrow) {
+  escrow.previous = escrow.current;
+  escrow.current = 0;
+  ++escrow.epoch;
+}
+
+void start_over(Escrow& escrow, Duration lifetime, Instant at) {
+  escrow.current = escrow.leased();
+  escrow.previous = 0;
+  escrow.lifetime = lifetime;
+  escrow.epoch = at.time_since_epoch() / lifetime;
+}
+
+// At most two epochs have something to say; then nothing is leased.
+void roll(Bucket& bucket, Escrow& escrow, const Quota& quota) {
+  while (escrow.leased() > 0 && end_of(escrow) <= bucket.at) {
+    bucket.full_at = std::max(bucket.full_at, full_after(end_of(escrow), escrow.leased(), quota));
+    next_epoch(escrow);
+  }
+  if (escrow.leased() == 0) return;
+  const std::int64_t present = bucket.at.time_since_epoch() / escrow.lifetime;
+  if (escrow.epoch - present > kMostEpochsAhead) start_over(escrow, escrow.lifetime, bucket.at);
+}
+
+}  // namespace
+
+bool can_lease(Algorithm algorithm) noexcept {
+  switch (algorithm) {
+    case Algorithm::TokenBucket:
+    case Algorithm::Gcra:
+    case Algorithm::FixedWindow:
+    case Algorithm::AnchoredWindow:
+    case Algorithm::SubWindows: return true;
+    case Algorithm::SlidingLog:
+    case Algorithm::SlidingCounter: return false;
+  }
+  return false;
+}
+
+std::uint32_t take_up_to(AnyState& state, const Quota& quota, std::uint32_t need,
+                         std::uint32_t want, std::uint32_t sharers, Instant now) {
+  const std::uint64_t available = evaluate(state, quota, Cost{0}, now).remaining();
+  std::uint64_t taken = std::min<std::uint64_t>(want, available);
+  if (sharers > 1) {
+    taken =
+        std::min(taken, std::max<std::uint64_t>(need, available / (2 * std::uint64_t{sharers})));
+  }
+  if (taken < need) taken = 0;
+  static_cast<void>(decide(state, quota, Cost{taken}, now));
+  return static_cast<std::uint32_t>(taken);
+}
+
+Duration counts_for(const AnyState& state, const Quota& quota, Instant now) {
+  return with_algorithm(quota.algorithm(), [&]<class Algorithm>() {
+    const auto* held = std::get_if<typename Algorithm::State>(&state);
+    typename Algorithm::State mine = held == nullptr ? typename Algorithm::State{} : *held;
+    static_cast<void>(Algorithm::settle(mine, quota, now));
+    if constexpr (std::is_same_v<Algorithm, FixedWindow>) {
+      return mine.end - now;
+    } else if constexpr (std::is_same_v<Algorithm, SubWindows>) {
+      const Duration part = quota.period() / quota.sub_window_count();
+      return Instant{(mine.newest + 1) * part} - now;
+    } else {
+      return Duration::max();
+    }
+  });
+}
+
+void advance(AnyState& state, Escrow& escrow, const Quota& quota, Duration lifetime, Instant now) {
+  PENSTOCK_DCHECK(quota.is_bucket() && lifetime > Duration{0});
+  const bool was_absent = std::holds_alternative<std::monostate>(state);
+  const bool any_leased = escrow.leased() > 0;
+  Bucket bucket = bucket_of(state, quota, now);
+  roll(bucket, escrow, quota);
+  if (escrow.leased() == 0 || lifetime > escrow.lifetime) {
+    start_over(escrow, lifetime, bucket.at);
+  }
+  bucket.full_at = std::max(bucket.full_at, full_after(bucket.at, escrow.leased(), quota));
+  if (!was_absent || any_leased) state = state_of(bucket, quota);
+}
+
+void settle_report(AnyState& state, Escrow& escrow, const Quota& quota, std::int64_t epoch,
+                   std::uint32_t spent, std::uint32_t returned, Instant now) {
+  const bool is_current = epoch == escrow.epoch;
+  if (!is_current && epoch != escrow.epoch - 1) return;
+  std::uint32_t& leased = is_current ? escrow.current : escrow.previous;
+  const std::uint32_t used = std::min(spent, leased);
+  leased -= used;
+  const std::uint32_t unused = std::min(returned, leased);
+  leased -= unused;
+  if (unused > 0) refund(state, quota, Cost{unused}, now);
+}
+
+std::uint32_t lease_strictly(AnyState& state, Escrow& escrow, const Quota& quota,
+                             std::uint32_t need, std::uint32_t want, std::uint32_t sharers,
+                             Instant now) {
+  const std::uint32_t granted = take_up_to(state, quota, need, want, sharers, now);
+  escrow.current += granted;
+  return granted;
+}
+
+Instant expires_at(const Escrow& escrow, const Quota& quota) {
+  if (escrow.leased() == 0) return Instant{};
+  const Instant end = end_of(escrow);
+  const ExactSpan after_both = full_after(end, escrow.leased(), quota);
+  const ExactSpan after_current = full_after(end + escrow.lifetime, escrow.current, quota);
+  return bucket_meter::expires_at(std::max(after_both, after_current));
+}
+
+}  // namespace penstock::core

@@ -9,9 +9,7 @@
 namespace penstock::core {
 
 // Buckets, and windows that begin and end: what is leased of them counts where it is spent.
-[[nodiscard]] constexpr bool can_lease(Algorithm algorithm) noexcept {
-  return algorithm != Algorithm::SlidingLog && algorithm != Algorithm::SlidingCounter;
-}
+[[nodiscard]] bool can_lease(Algorithm algorithm) noexcept;
 
 // Takes as many units as there are up to `want`, but nothing when fewer than `need` fit. Beyond
 // `need`, takers leave half of what there is to each other: with more than one, no more than

@@ -73,10 +73,10 @@ class OutageTest(unittest.TestCase):
             self.assertLess(self.slowest, TIMEOUT + MARGIN)
 
             self.wait_for_redis(daemon)
-            self.assertTrue(eventually(lambda: self.left(daemon, "fresh") == 50))
-            # questions that timed out may have been charged as well, later
-            self.assertTrue(eventually(lambda: (self.left(daemon, "half") or 99) <= 25))
             self.assertTrue(eventually(lambda: daemon.metric("penstock_outage_debts") == 0))
+            # questions that timed out were in Redis' ear, and may have been charged as well
+            self.assertTrue(eventually(lambda: 15 <= (self.left(daemon, "half") or 99) <= 25))
+            self.assertTrue(eventually(lambda: 40 <= (self.left(daemon, "fresh") or 99) <= 50))
             told = daemon.metric("penstock_outage_reported_units_total")
             print(f"told of {told:.0f} units; left of 100: half {self.left(daemon, 'half')}, "
                   f"fresh {self.left(daemon, 'fresh')}")

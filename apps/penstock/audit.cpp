@@ -24,6 +24,7 @@ std::string kind_of(const std::optional<KeyName>& name) {
   if (!name) return "unknown";
   switch (name->kind) {
     case KeyKind::Limit: return "limit";
+    case KeyKind::Escrow: return "escrow";
     case KeyKind::Counter: return "counter";
     case KeyKind::DecimalCounter: return "decimal counter";
     case KeyKind::Nodes: return "nodes";
@@ -35,6 +36,7 @@ std::string kind_of(const std::optional<KeyName>& name) {
 std::string_view type_of(KeyKind kind) {
   switch (kind) {
     case KeyKind::Limit:
+    case KeyKind::Escrow:
     case KeyKind::Audit: return "string";
     case KeyKind::Counter:
     case KeyKind::DecimalCounter: return "hash";
@@ -48,6 +50,10 @@ KeyFault fault_of(const SeenKey& seen, const std::optional<KeyName>& name) {
   const bool is_limit = name->kind == KeyKind::Limit;
   if (seen.type != type_of(name->kind)) return KeyFault::WrongType;
   if (is_limit && seen.bytes && !redis_store::decode(*seen.bytes)) return KeyFault::Unreadable;
+  const bool is_escrow = name->kind == KeyKind::Escrow;
+  if (is_escrow && seen.bytes && !redis_store::decode_escrow(*seen.bytes)) {
+    return KeyFault::Unreadable;
+  }
   return KeyFault::None;
 }
 
@@ -67,6 +73,7 @@ std::optional<milliseconds> ttl_to_give(const SeenKey& seen, const redis_store::
   if (!name) return std::nullopt;
   if (fault_of(seen, name) != KeyFault::None) return kUnreadableLife;
   if (name->kind == KeyKind::Nodes || name->kind == KeyKind::Audit) return kPassingLife;
+  // an escrow lasts as long as its bucket takes to fill, which it does not say
   if (name->kind != KeyKind::Limit) return kCounterLife;
   const auto content = seen.bytes ? redis_store::decode(*seen.bytes) : std::nullopt;
   if (!content) return kUnreadableLife;

@@ -44,6 +44,15 @@ TEST(Audit, KnowsKindsAndNames) {
   const SeenKey audit{.key = kLayout.audit(), .type = "string", .ttl_ms = 5, .bytes = "found 3"};
   EXPECT_EQ(judge(audit, kLayout).kind, "audit");
   EXPECT_EQ(judge(audit, kLayout).fault, KeyFault::None);
+  SeenKey escrow{.key = kLayout.escrow("alice", "daily"),
+                 .type = "string",
+                 .ttl_ms = 5,
+                 .bytes = redis_store::encode(core::Escrow{.current = 1, .lifetime = seconds{1}})};
+  EXPECT_EQ(judge(escrow, kLayout).kind, "escrow");
+  EXPECT_EQ(judge(escrow, kLayout).group, "daily");
+  EXPECT_EQ(judge(escrow, kLayout).fault, KeyFault::None);
+  escrow.bytes = "gibberish";
+  EXPECT_EQ(judge(escrow, kLayout).fault, KeyFault::Unreadable);
   EXPECT_EQ(judge(counter, kLayout).kind, "counter");
   EXPECT_EQ(judge(counter, kLayout).fault, KeyFault::None);
 }

@@ -88,6 +88,14 @@ std::string KeyLayout::limit(std::string_view subject, std::string_view name) co
   return limit(subject) + ":" + escaped(name);
 }
 
+std::string KeyLayout::escrow(std::string_view subject) const {
+  return in_braces(start_, KeyKind::Escrow, subject);
+}
+
+std::string KeyLayout::escrow(std::string_view subject, std::string_view name) const {
+  return escrow(subject) + ":" + escaped(name);
+}
+
 std::string KeyLayout::counter(std::string_view name) const {
   return in_braces(start_, KeyKind::Counter, name);
 }
@@ -107,6 +115,7 @@ std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
   KeyName name;
   switch (key.front()) {
     case 'l': name.kind = KeyKind::Limit; break;
+    case 'e': name.kind = KeyKind::Escrow; break;
     case 'c': name.kind = KeyKind::Counter; break;
     case 'd': name.kind = KeyKind::DecimalCounter; break;
     case 'n': name.kind = KeyKind::Nodes; break;
@@ -122,7 +131,8 @@ std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
   if (name.kind == KeyKind::Audit && name.subject != kAudit) return std::nullopt;
   const std::string_view rest = key.substr(close + 1);
   if (rest.empty()) return name;
-  if (name.kind != KeyKind::Limit || !rest.starts_with(':')) return std::nullopt;
+  const bool has_name = name.kind == KeyKind::Limit || name.kind == KeyKind::Escrow;
+  if (!has_name || !rest.starts_with(':')) return std::nullopt;
   const std::optional<std::string> limit_name = unescaped(rest.substr(1));
   if (!limit_name) return std::nullopt;
   name.limit_name = *limit_name;

@@ -10,6 +10,7 @@ namespace penstock::redis_store {
 //
 //     penstock:1:l:{alice}               what alice has used
 //     penstock:1:l:{alice}:per-second    the same under a limit with a name
+//     penstock:1:e:{alice}:per-second    what is leased of it, by strict leases
 //     penstock:1:c:{downloads}           a counter
 //     penstock:1:d:{spent}               a decimal counter
 //     penstock:1:n:{nodes}               which nodes are alive
@@ -26,11 +27,17 @@ class KeyLayout {
 
   [[nodiscard]] std::string limit(std::string_view subject) const;
   [[nodiscard]] std::string limit(std::string_view subject, std::string_view name) const;
+  // Of the same subject and name, and in the same slot, as limit().
+  [[nodiscard]] std::string escrow(std::string_view subject) const;
+  [[nodiscard]] std::string escrow(std::string_view subject, std::string_view name) const;
   [[nodiscard]] std::string counter(std::string_view name) const;
   [[nodiscard]] std::string decimal_counter(std::string_view name) const;
 
   [[nodiscard]] std::string nodes() const;
   [[nodiscard]] std::string audit() const;
+
+  // The channel on which it is told that a count was changed by hand.
+  [[nodiscard]] std::string changes() const { return start_ + "changed"; }
 
   // What all of our keys start with.
   [[nodiscard]] const std::string& start() const noexcept { return start_; }
@@ -41,6 +48,7 @@ class KeyLayout {
 
 enum class KeyKind : char {
   Limit = 'l',
+  Escrow = 'e',
   Counter = 'c',
   DecimalCounter = 'd',
   Nodes = 'n',

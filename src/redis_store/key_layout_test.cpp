@@ -15,6 +15,9 @@ const KeyLayout kLayout("penstock");
 TEST(KeyLayout, IsReadable) {
   EXPECT_EQ(kLayout.limit("alice"), "penstock:1:l:{alice}");
   EXPECT_EQ(kLayout.limit("user:42", "per-second"), "penstock:1:l:{user:42}:per-second");
+  EXPECT_EQ(kLayout.escrow("alice"), "penstock:1:e:{alice}");
+  EXPECT_EQ(kLayout.escrow("user:42", "per-second"), "penstock:1:e:{user:42}:per-second");
+  EXPECT_EQ(kLayout.changes(), "penstock:1:changed");
   EXPECT_EQ(kLayout.counter("downloads"), "penstock:1:c:{downloads}");
   EXPECT_EQ(kLayout.decimal_counter("spent"), "penstock:1:d:{spent}");
   EXPECT_EQ(kLayout.nodes(), "penstock:1:n:{nodes}");
@@ -41,6 +44,8 @@ TEST(KeyLayout, KeepsAllOfOneSubjectInOneSlot) {
   for (const std::string subject : {"alice", "", "a}b", "{}"}) {
     EXPECT_EQ(redis::hash_slot(kLayout.limit(subject)),
               redis::hash_slot(kLayout.limit(subject, "per-day")));
+    EXPECT_EQ(redis::hash_slot(kLayout.limit(subject)),
+              redis::hash_slot(kLayout.escrow(subject, "per-day")));
     EXPECT_EQ(redis::hash_slot(kLayout.counter(subject)),
               redis::hash_slot(kLayout.decimal_counter(subject)));
   }
@@ -57,6 +62,11 @@ RC_GTEST_PROP(KeyLayout, GivesEveryPairAKeyOfItsOwnThatCanBeReadBack,
   RC_ASSERT(named->subject == subject);
   RC_ASSERT(named->limit_name == name);
   RC_ASSERT(kLayout.limit(subject) != kLayout.limit(subject, name));
+  const auto escrow = read_key(kLayout.escrow(subject, name), kLayout);
+  RC_ASSERT(escrow.has_value());
+  RC_ASSERT(escrow->kind == KeyKind::Escrow);
+  RC_ASSERT(escrow->subject == subject);
+  RC_ASSERT(escrow->limit_name == name);
 }
 
 TEST(ReadKey, KnowsTheNodes) {

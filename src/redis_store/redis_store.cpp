@@ -2,6 +2,7 @@
 
 #include "redis/hash_slot.hpp"
 #include "redis_store/batch_call.hpp"
+#include "redis_store/plain_command.hpp"
 #include "redis_store/small_calls.hpp"
 #include "redis_store/together.hpp"
 #include "resp/command.hpp"
@@ -11,6 +12,12 @@
 #include <utility>
 
 namespace penstock::redis_store {
+namespace {
+
+// Nobody waits for it.
+constexpr std::chrono::seconds kAnnouncePatience{1};
+
+}  // namespace
 
 // Outlives the store for as long as a posted flush refers to it.
 class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
@@ -74,10 +81,55 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
     queue_.fail_all({ErrorCode::Unavailable, "the store was closed"});
   }
 
+  // Sends what changes these keys, and announces them right behind it; once more when it is done,
+  // if anything was sent again meanwhile, and the change may have been overtaken.
+  void change(redis::Command command, const std::string& channel, std::vector<std::string> keys,
+              OnReply on_reply) {
+    const std::uint64_t before = sent_again();
+    client_->send(std::move(command),
+                  reply_call([weak = weak_from_this(), channel, keys, before,
+                              on_reply = std::move(on_reply)](const Result<resp::Value>& reply) {
+                    const auto self = weak.lock();
+                    if (self != nullptr && self->sent_again() != before) {
+                      self->announce(channel, keys);
+                    }
+                    on_reply(reply);
+                  }));
+    announce(channel, keys);
+  }
+
+  // Announces the keys when the answer is there, unless it says that nothing was changed.
+  RedisStore::Decided then_announce(const std::string& channel, std::vector<std::string> keys,
+                                    RedisStore::Decided decided) {
+    return [weak = weak_from_this(), channel, keys = std::move(keys),
+            decided = std::move(decided)](Result<std::vector<Decision>> said) {
+      const auto self = weak.lock();
+      const bool unchanged = !said && (said.error().code == ErrorCode::Unavailable ||
+                                       said.error().code == ErrorCode::Overloaded);
+      if (self != nullptr && !unchanged) self->announce(channel, keys);
+      decided(std::move(said));
+    };
+  }
+
   [[nodiscard]] redis::Client& client() { return *client_; }
   [[nodiscard]] const ScriptSet& scripts() const { return scripts_; }
 
  private:
+  void announce(const std::string& channel, const std::vector<std::string>& keys) {
+    if (client_ == nullptr || channel.empty()) return;
+    for (const std::string& key : keys) {
+      redis::Command command = command_for_key(key, {"PUBLISH", channel, key});
+      command.deadline = base::deadline_after(kAnnouncePatience);
+      client_->send(std::move(command), reply_call([](const auto&) {}));
+    }
+  }
+
+  [[nodiscard]] std::uint64_t sent_again() const {
+    if (client_ == nullptr) return 0;
+    const redis::ClientStats stats = client_->stats();
+    return stats.retries + stats.script_loads;
+  }
+
   // What a call may do with the store that it belongs to, if that is still there.
   BatchCall::Hooks hooks() {
     return {.finish =
@@ -111,6 +163,8 @@ RedisStore::~RedisStore() { core_->close(); }
 
 void RedisStore::start() { core_->client().start(); }
 
+void RedisStore::announce_on(std::string channel) { channel_ = std::move(channel); }
+
 void RedisStore::at_once(const std::function<void()>& questions) { core_->at_once(questions); }
 
 void RedisStore::check(KeyCheck check, base::Deadline deadline, Sink& sink, std::size_t question) {
@@ -123,6 +177,11 @@ void RedisStore::check_together(TogetherRequest request, base::Deadline deadline
 }
 
 void RedisStore::refund(TogetherRequest request, base::Deadline deadline, Decided decided) {
+  if (!channel_.empty()) {
+    std::vector<std::string> keys;
+    for (const KeyCheck& check : request.checks) keys.push_back(check.key);
+    decided = core_->then_announce(channel_, std::move(keys), std::move(decided));
+  }
   redis_store::refund(core_->client(), core_->scripts(), std::move(request), deadline,
                       std::move(decided));
 }
@@ -132,9 +191,8 @@ void RedisStore::reset(std::vector<std::string> keys, base::Deadline deadline, D
   redis::Command command = script_command(core_->scripts().reset(), views, {});
   command.slot = redis::hash_slot(keys.front());
   command.deadline = deadline;
-  core_->client().send(std::move(command), reply_call([done = std::move(done)](const auto& reply) {
-                         done(read_reset(reply));
-                       }));
+  core_->change(std::move(command), channel_, std::move(keys),
+                [done = std::move(done)](const auto& reply) { done(read_reset(reply)); });
 }
 
 void RedisStore::block(const std::string& key, Duration duration, base::Deadline deadline,
@@ -144,9 +202,13 @@ void RedisStore::block(const std::string& key, Duration duration, base::Deadline
   redis::Command command = script_command(core_->scripts().block(), keys, {micros});
   command.slot = redis::hash_slot(key);
   command.deadline = deadline;
-  core_->client().send(std::move(command), reply_call([done = std::move(done)](const auto& reply) {
-                         done(read_flag(reply));
-                       }));
+  core_->change(std::move(command), channel_, {key},
+                [done = std::move(done)](const auto& reply) { done(read_flag(reply)); });
+}
+
+void RedisStore::lease(std::vector<KeyLease> asks, base::Deadline deadline, Leased leased) {
+  redis_store::lease(core_->client(), core_->scripts(), std::move(asks), deadline,
+                     std::move(leased));
 }
 
 void RedisStore::add(const std::string& counter, std::int64_t delta,

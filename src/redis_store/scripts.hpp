@@ -22,6 +22,9 @@ class ScriptSet {
   // Any requests whose quotas are of this algorithm, or of any.
   [[nodiscard]] const redis::Script& decide(Algorithm algorithm) const noexcept;
   [[nodiscard]] const redis::Script& decide_any() const noexcept { return decide_any_; }
+  // Strict leases of buckets; keys that hold states of buckets, or of any algorithm.
+  [[nodiscard]] const redis::Script& lease_strict() const noexcept { return lease_strict_; }
+  [[nodiscard]] const redis::Script& lease_strict_any() const noexcept { return lease_strict_any_; }
   [[nodiscard]] const redis::Script& reset() const noexcept { return reset_; }
   [[nodiscard]] const redis::Script& block() const noexcept { return block_; }
   [[nodiscard]] const redis::Script& count() const noexcept { return count_; }
@@ -40,6 +43,8 @@ class ScriptSet {
   redis::Script decide_sliding_counter_;
   redis::Script decide_sub_windows_;
   redis::Script decide_any_;
+  redis::Script lease_strict_;
+  redis::Script lease_strict_any_;
   redis::Script reset_;
   redis::Script block_;
   redis::Script count_;

@@ -2,6 +2,7 @@
 
 #include "apps/penstock/store_arguments.hpp"
 #include "penstock/version.hpp"
+#include "redis_store/requests.hpp"
 #include "service/metric_sources.hpp"
 #include "telemetry/process_numbers.hpp"
 
@@ -227,8 +228,25 @@ Result<void> Daemon::start_admin() {
   return {};
 }
 
+void Daemon::listen_for_changes() {
+  const rules::Settings& settings = configuration_.settings;
+  if (settings.store_url == kMemoryStore) return;
+  RedisOptions options = settings.redis;
+  options.url = settings.store_url;
+  changes_ = std::make_unique<redis_store::ChangeFeed>(
+      loop_.get_executor(), options, *redis_store::client_options(options),
+      [this](const redis_store::ChangedCount& changed) {
+        const auto effect = changed.change == redis_store::Change::GaveBack
+                                ? lease::LeasingStore::Change::Better
+                                : lease::LeasingStore::Change::Worse;
+        for (const auto& worker : workers_) worker->forget(changed.name, effect);
+      });
+  changes_->start();
+}
+
 void Daemon::run() {
   wait_for_signal();
+  listen_for_changes();
   repeat(files_timer_, kLookAtFiles, &Daemon::look_at_files);
   repeat(state_timer_, kLookAtWorkers, &Daemon::look_at_workers);
   repeat(beat_timer_, service::Heartbeat::kEvery, &Daemon::beat);

@@ -5,6 +5,7 @@
 #include "apps/penstock/store_auditor.hpp"
 #include "gateway/in_flight.hpp"
 #include "penstock/result.hpp"
+#include "redis_store/change_feed.hpp"
 #include "rules/configuration.hpp"
 #include "service/local_share.hpp"
 #include "service/membership.hpp"
@@ -72,6 +73,8 @@ class Daemon final : public wire::http::AdminFacts {
   void look_at_files();
   void look_at_workers();
   void beat();
+  // Hears from Redis what others change, and tells the workers.
+  void listen_for_changes();
   // Once after each outage.
   void tell_of_debts();
   // Once, when nobody has said how many share the limits and a rule would need to know.
@@ -106,6 +109,7 @@ class Daemon final : public wire::http::AdminFacts {
   std::atomic<bool> knows_nodes_{false};  // set by a worker: Redis has answered a sign of life
 
   boost::asio::io_context loop_{1};
+  std::unique_ptr<redis_store::ChangeFeed> changes_;  // of a shared store
   boost::asio::signal_set signals_;
   boost::asio::steady_timer files_timer_;
   boost::asio::steady_timer state_timer_;

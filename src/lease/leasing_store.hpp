@@ -62,6 +62,7 @@ class LeasingStore final : public store::Store {
   // in hand must not be spent either: it was reset or blocked.
   enum class Change : std::uint8_t { Better, Worse };
   void forget(const core::CountName& name, Change change);
+  // Nobody knows what was changed. What is in hand is spent.
   void forget_all();
   // Gives back what can be given back; done when the store has heard, or did not answer in time.
   void leave(std::function<void()> done);

@@ -9,7 +9,7 @@ redis::Subscription::Handlers handlers(KeyLayout layout, ChangeFeed::OnChange on
   return {
       .on_message = [layout = std::move(layout), on_change](
                         std::string_view message) { on_change(changed_count(message, layout)); },
-      .on_gap = [on_change] { on_change(std::nullopt); }};
+      .on_gap = [on_change] { on_change({}); }};
 }
 
 // What was too long to stand in a key: nobody knows what it was.
@@ -17,11 +17,16 @@ bool is_hashed(std::string_view part) { return part.starts_with('#'); }
 
 }  // namespace
 
-std::optional<core::CountName> changed_count(std::string_view message, const KeyLayout& layout) {
-  std::optional<KeyName> name = read_key(message, layout);
-  if (!name || name->kind != KeyKind::Limit) return std::nullopt;
-  if (is_hashed(name->subject) || is_hashed(name->limit_name)) return std::nullopt;
-  return core::CountName{.subject = std::move(name->subject), .limit = std::move(name->limit_name)};
+ChangedCount changed_count(std::string_view message, const KeyLayout& layout) {
+  if (message.empty()) return {};
+  ChangedCount changed;
+  if (message.front() == kGaveBack) changed.change = Change::GaveBack;
+  std::optional<KeyName> name = read_key(message.substr(1), layout);
+  if (!name || name->kind != KeyKind::Limit) return changed;
+  if (is_hashed(name->subject) || is_hashed(name->limit_name)) return changed;
+  changed.name =
+      core::CountName{.subject = std::move(name->subject), .limit = std::move(name->limit_name)};
+  return changed;
 }
 
 ChangeFeed::ChangeFeed(const boost::asio::any_io_executor& executor, const RedisOptions& options,

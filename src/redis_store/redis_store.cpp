@@ -2,6 +2,7 @@
 
 #include "redis/hash_slot.hpp"
 #include "redis_store/batch_call.hpp"
+#include "redis_store/change_message.hpp"
 #include "redis_store/plain_command.hpp"
 #include "redis_store/small_calls.hpp"
 #include "redis_store/together.hpp"
@@ -83,30 +84,31 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
 
   // Sends what changes these keys, and announces them right behind it; once more when it is done,
   // if anything was sent again meanwhile, and the change may have been overtaken.
-  void change(redis::Command command, const std::string& channel, std::vector<std::string> keys,
-              OnReply on_reply) {
+  void change(redis::Command command, const std::string& channel,
+              const std::vector<std::string>& keys, OnReply on_reply) {
     const std::uint64_t before = sent_again();
     client_->send(std::move(command),
                   reply_call([weak = weak_from_this(), channel, keys, before,
                               on_reply = std::move(on_reply)](const Result<resp::Value>& reply) {
                     const auto self = weak.lock();
                     if (self != nullptr && self->sent_again() != before) {
-                      self->announce(channel, keys);
+                      self->announce(channel, keys, Change::Any);
                     }
                     on_reply(reply);
                   }));
-    announce(channel, keys);
+    announce(channel, keys, Change::Any);
   }
 
   // Announces the keys when the answer is there, unless it says that nothing was changed.
-  RedisStore::Decided then_announce(const std::string& channel, std::vector<std::string> keys,
+  RedisStore::Decided then_announce(const std::string& channel,
+                                    const std::vector<std::string>& keys,
                                     RedisStore::Decided decided) {
-    return [weak = weak_from_this(), channel, keys = std::move(keys),
+    return [weak = weak_from_this(), channel, keys,
             decided = std::move(decided)](Result<std::vector<Decision>> said) {
       const auto self = weak.lock();
       const bool unchanged = !said && (said.error().code == ErrorCode::Unavailable ||
                                        said.error().code == ErrorCode::Overloaded);
-      if (self != nullptr && !unchanged) self->announce(channel, keys);
+      if (self != nullptr && !unchanged) self->announce(channel, keys, Change::GaveBack);
       decided(std::move(said));
     };
   }
@@ -115,10 +117,11 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
   [[nodiscard]] const ScriptSet& scripts() const { return scripts_; }
 
  private:
-  void announce(const std::string& channel, const std::vector<std::string>& keys) {
+  void announce(const std::string& channel, const std::vector<std::string>& keys, Change change) {
     if (client_ == nullptr || channel.empty()) return;
     for (const std::string& key : keys) {
-      redis::Command command = command_for_key(key, {"PUBLISH", channel, key});
+      const std::string message = message_for(key, change);
+      redis::Command command = command_for_key(key, {"PUBLISH", channel, message});
       command.deadline = base::deadline_after(kAnnouncePatience);
       client_->send(std::move(command), reply_call([](const auto&) {}));
     }
@@ -180,7 +183,7 @@ void RedisStore::refund(TogetherRequest request, base::Deadline deadline, Decide
   if (!channel_.empty()) {
     std::vector<std::string> keys;
     for (const KeyCheck& check : request.checks) keys.push_back(check.key);
-    decided = core_->then_announce(channel_, std::move(keys), std::move(decided));
+    decided = core_->then_announce(channel_, keys, std::move(decided));
   }
   redis_store::refund(core_->client(), core_->scripts(), std::move(request), deadline,
                       std::move(decided));
@@ -191,7 +194,7 @@ void RedisStore::reset(std::vector<std::string> keys, base::Deadline deadline, D
   redis::Command command = script_command(core_->scripts().reset(), views, {});
   command.slot = redis::hash_slot(keys.front());
   command.deadline = deadline;
-  core_->change(std::move(command), channel_, std::move(keys),
+  core_->change(std::move(command), channel_, keys,
                 [done = std::move(done)](const auto& reply) { done(read_reset(reply)); });
 }
 

@@ -20,8 +20,9 @@ namespace penstock::store_adapters {
 class Listener {
  public:
   explicit Listener(const RedisOptions& options)
-      : feed_(io_.get_executor(), options, client_of(options),
-              [this](const std::optional<core::CountName>& name) { heard_.push_back(name); }) {
+      : feed_(
+            io_.get_executor(), options, client_of(options),
+            [this](const redis_store::ChangedCount& changed) { heard_.push_back(changed.name); }) {
     feed_.start();
   }
 

@@ -11,17 +11,17 @@ namespace {
 using rules::OnFailure;
 using rules::Rule;
 
-const Rule kLocal{.domain = "api", .name = "local", .on_failure = OnFailure::Local};
+const Rule kEnforcedAlone{.domain = "api", .name = "local", .on_failure = OnFailure::Local};
 // Another that counts the same, and leaves no trace on this node.
-const Rule kOther{.domain = "api", .name = "local"};
-const core::CountName kName{"s", "local"};
+const Rule kElsewhere{.domain = "api", .name = "local"};
+const core::CountName kOwed{"s", "local"};
 
 // Four nodes share the limits, of which this is one.
 struct AfterAnOutage : ::testing::Test {
   void admit_without_store(std::int64_t limit, int times) {
     service.store.failure = Error{ErrorCode::Unavailable, "gone"};
     for (int i = 0; i < times; ++i) {
-      EXPECT_TRUE(service.decide({applied(kLocal, limit)}).allowed) << i;
+      EXPECT_TRUE(service.decide({applied(kEnforcedAlone, limit)}).allowed) << i;
     }
     service.store.failure.reset();
     service.store.calls.clear();
@@ -37,7 +37,7 @@ TEST_F(AfterAnOutage, StoreHearsOnceWhatWasAdmitted) {
   EXPECT_EQ(numbers().names, 1U);
   reporter.tick();
   reporter.tick();
-  EXPECT_EQ(service.store.remaining(kName, so_many(100)), 90U);
+  EXPECT_EQ(service.store.remaining(kOwed, so_many(100)), 90U);
   EXPECT_EQ(service.store.calls.size(), 1U);
   EXPECT_EQ(numbers().reported, 10U);
   EXPECT_EQ(numbers().names, 0U);
@@ -53,9 +53,9 @@ TEST_F(AfterAnOutage, NothingIsSaidWhileTheStoreIsStillGone) {
 
 TEST_F(AfterAnOutage, NoMoreIsTakenThanIsLeft) {
   admit_without_store(100, 10);
-  EXPECT_TRUE(service.decide({applied(kOther, 100, 97)}).allowed);
+  EXPECT_TRUE(service.decide({applied(kElsewhere, 100, 97)}).allowed);
   reporter.tick();
-  EXPECT_EQ(service.store.remaining(kName, so_many(100)), 0U);
+  EXPECT_EQ(service.store.remaining(kOwed, so_many(100)), 0U);
   EXPECT_EQ(numbers().reported, 3U);
   EXPECT_EQ(numbers().lost, 0U);
 }
@@ -67,7 +67,7 @@ TEST_F(AfterAnOutage, WhatTheStoreCertainlyDidNotHearIsSaidAgain) {
   EXPECT_EQ(numbers().names, 1U);
   service.store.failure.reset();
   reporter.tick();
-  EXPECT_EQ(service.store.remaining(kName, so_many(100)), 90U);
+  EXPECT_EQ(service.store.remaining(kOwed, so_many(100)), 90U);
 }
 
 TEST_F(AfterAnOutage, WhatTheStorePerhapsHeardIsNotSaidAgain) {
@@ -94,7 +94,7 @@ TEST_F(AfterAnOutage, LimitsThatForgetWithinAMinuteAreNotToldOf) {
   EXPECT_TRUE(LocalShare::is_worth_telling(per_hour(3600).burst(60)));
   EXPECT_TRUE(LocalShare::is_worth_telling(per_minute(5).sliding_log()));
   service.store.failure = Error{ErrorCode::Unavailable, "gone"};
-  rules::Applied quick = applied(kLocal, 100);
+  rules::Applied quick = applied(kEnforcedAlone, 100);
   quick.check.quota = per_second(100);
   EXPECT_TRUE(service.decide({quick}).allowed);
   EXPECT_EQ(numbers().names, 0U);

@@ -64,6 +64,7 @@ wire::http::ServerOptions http_options(const rules::Settings& settings) {
 wire::grpc::ServerOptions grpc_options(const rules::Settings& settings) {
   wire::grpc::ServerOptions options{.grpc = settings.grpc, .headers = settings.headers};
   options.grpc.max_connections = part_of(settings.grpc.max_connections, settings);
+  options.receive_timeout = settings.http.body_timeout;
   return options;
 }
 

@@ -15,8 +15,10 @@ inline constexpr std::string_view kAclRules =
     "+getrange +setrange +strlen +append +del +exists +pexpire +pexpireat +pttl +hget +hset "
     "+hexists "
     "+hincrby";
-// What the daemon needs besides, to know how many share the limits, and for EXPIRE.
-inline constexpr std::string_view kAclRulesOfDaemons = "+zadd +zrem +zcard +zremrangebyscore +hdel";
+// What the daemon needs besides, to know how many share the limits, for EXPIRE, reservations and
+// seats.
+inline constexpr std::string_view kAclRulesOfDaemons =
+    "+zadd +zrem +zcard +zremrangebyscore +hdel +hmget +zscore +zrange";
 // What a cluster needs besides, and what it does not: +role.
 inline constexpr std::string_view kAclRulesOfClusters = "+cluster|slots +asking -role";
 

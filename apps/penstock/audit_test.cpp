@@ -53,6 +53,16 @@ TEST(Audit, KnowsKindsAndNames) {
   EXPECT_EQ(judge(escrow, kLayout).fault, KeyFault::None);
   escrow.bytes = "gibberish";
   EXPECT_EQ(judge(escrow, kLayout).fault, KeyFault::Unreadable);
+  const SeenKey record{.key = kLayout.reservation("42"), .type = "hash", .ttl_ms = 5};
+  EXPECT_EQ(judge(record, kLayout).kind, "reservation");
+  EXPECT_EQ(judge(record, kLayout).group, "");  // or each would be a group of its own
+  EXPECT_EQ(judge(record, kLayout).fault, KeyFault::None);
+  EXPECT_EQ(ttl_to_give(record, kLayout, kNow), Days{2});
+  const SeenKey open{.key = kLayout.reservations(), .type = "zset", .ttl_ms = 5};
+  EXPECT_EQ(judge(open, kLayout).fault, KeyFault::None);
+  const SeenKey seats{.key = kLayout.seats("uploads"), .type = "zset", .ttl_ms = 5};
+  EXPECT_EQ(judge(seats, kLayout).kind, "seats");
+  EXPECT_EQ(judge(seats, kLayout).fault, KeyFault::None);
   EXPECT_EQ(judge(counter, kLayout).kind, "counter");
   EXPECT_EQ(judge(counter, kLayout).fault, KeyFault::None);
 }

@@ -115,7 +115,8 @@ ServeWorker::ServeWorker(const WorkerSurroundings& surroundings, std::size_t num
       debts_(*store_, shared_, surroundings.local),
       service_(*store_, surroundings.local, recorder_, std::move(rules)),
       backend_(service_),
-      api_(backend_, std::move(api)) {}
+      api_(backend_, std::move(api)),
+      sweeps_(number == 0) {}
 
 Result<void> ServeWorker::make_doors(const WorkerSurroundings& surroundings) {
   for (const DoorPlan& plan : planned_doors(surroundings.settings)) {
@@ -187,6 +188,7 @@ void ServeWorker::start() {
 void ServeWorker::tick() {
   recorder_.tick(store_->health());
   debts_.tick();
+  if (sweeps_) service_.reservations().sweep();
   for (WorkerDoor& each : doors_) {
     const net::Statistics& statistics = each.door->statistics();
     const std::uint64_t failures = each.metrics.show(statistics);

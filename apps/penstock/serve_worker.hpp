@@ -108,6 +108,7 @@ class ServeWorker {
   wire::http::Api api_;
   std::vector<WorkerDoor> doors_;
   std::size_t open_doors_ = 0;
+  bool sweeps_;  // gives back what reservations left: one worker does
   std::thread thread_;
 };
 

@@ -15,6 +15,9 @@ namespace penstock::redis_store {
 //     penstock:1:d:{spent}               a decimal counter
 //     penstock:1:n:{nodes}               which nodes are alive
 //     penstock:1:a:{audit}               who audits the store, or what the last audit found
+//     penstock:1:r:{reservations}        which reservations are open
+//     penstock:1:r:{reservations}:42     one of them
+//     penstock:1:s:{uploads}             who has a seat of uploads
 //
 // What stands in braces decides where a key lives in a cluster, so that all of one subject are
 // together. Bytes that mean something here are percent-encoded, so that no two subjects share a
@@ -38,6 +41,9 @@ class KeyLayout {
 
   // The channel on which it is told that a count was changed by hand.
   [[nodiscard]] std::string changes() const { return start_ + "changed"; }
+  [[nodiscard]] std::string reservations() const;
+  [[nodiscard]] std::string reservation(std::string_view id) const;
+  [[nodiscard]] std::string seats(std::string_view key) const;
 
   // What all of our keys start with.
   [[nodiscard]] const std::string& start() const noexcept { return start_; }
@@ -52,14 +58,16 @@ enum class KeyKind : char {
   Counter = 'c',
   DecimalCounter = 'd',
   Nodes = 'n',
-  Audit = 'a'
+  Audit = 'a',
+  Reservation = 'r',
+  Seats = 's'
 };
 
 // What a key of ours is for.
 struct KeyName {
   KeyKind kind = KeyKind::Limit;
   std::string subject;     // as given; "#" and a hash when it was too long
-  std::string limit_name;  // empty for a limit without a name
+  std::string limit_name;  // empty for a limit without a name; the id of a reservation
 };
 
 // Empty for a key that KeyLayout would not write.

@@ -22,6 +22,9 @@ TEST(KeyLayout, IsReadable) {
   EXPECT_EQ(kLayout.decimal_counter("spent"), "penstock:1:d:{spent}");
   EXPECT_EQ(kLayout.nodes(), "penstock:1:n:{nodes}");
   EXPECT_EQ(kLayout.audit(), "penstock:1:a:{audit}");
+  EXPECT_EQ(kLayout.reservations(), "penstock:1:r:{reservations}");
+  EXPECT_EQ(kLayout.reservation("a b"), "penstock:1:r:{reservations}:a%20b");
+  EXPECT_EQ(kLayout.seats("uploads"), "penstock:1:s:{uploads}");
   EXPECT_EQ(KeyLayout("mine").limit("a"), "mine:1:l:{a}");
 }
 
@@ -81,11 +84,24 @@ TEST(ReadKey, KnowsTheAudit) {
   EXPECT_EQ(name->kind, KeyKind::Audit);
 }
 
+TEST(ReadKey, KnowsReservationsAndSeats) {
+  const auto open = read_key(kLayout.reservations(), kLayout);
+  ASSERT_TRUE(open.has_value());
+  EXPECT_EQ(open->kind, KeyKind::Reservation);
+  EXPECT_EQ(open->limit_name, "");
+  EXPECT_EQ(read_key(kLayout.reservation("4 2"), kLayout)->limit_name, "4 2");
+  const auto seats = read_key(kLayout.seats("up}"), kLayout);
+  ASSERT_TRUE(seats.has_value());
+  EXPECT_EQ(seats->kind, KeyKind::Seats);
+  EXPECT_EQ(seats->subject, "up}");
+}
+
 TEST(ReadKey, RefusesWhatIsNotOurs) {
   for (const char* key :
        {"", "other:1:l:{a}", "penstock:2:l:{a}", "penstock:1:x:{a}", "penstock:1:l:a",
         "penstock:1:l:{a", "penstock:1:l:{a}b", "penstock:1:c:{a}:b", "penstock:1:n:{a}",
-        "penstock:1:n:{nodes}:b", "penstock:1:a:{a}", "penstock:1:l:{%4}", "penstock:1:l:{%zz}"}) {
+        "penstock:1:n:{nodes}:b", "penstock:1:a:{a}", "penstock:1:r:{a}", "penstock:1:s:{a}:b",
+        "penstock:1:l:{%4}", "penstock:1:l:{%zz}"}) {
     EXPECT_FALSE(read_key(key, kLayout)) << key;
   }
 }

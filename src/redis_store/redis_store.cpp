@@ -294,6 +294,17 @@ void RedisStore::heartbeat(const std::string& key, std::string_view node, Durati
                        }));
 }
 
+void RedisStore::run(const redis::Script& script, const std::vector<std::string_view>& keys,
+                     std::initializer_list<std::string_view> arguments, base::Deadline deadline,
+                     std::function<void(const Result<resp::Value>&)> replied) {
+  redis::Command command = script_command(script, keys, arguments);
+  command.slot = redis::hash_slot(keys.front());
+  command.deadline = deadline;
+  core_->client().send(std::move(command), reply_call(std::move(replied)));
+}
+
+const ScriptSet& RedisStore::scripts() const noexcept { return core_->scripts(); }
+
 bool RedisStore::is_cluster() const noexcept { return core_->client().is_cluster(); }
 
 redis::Client& RedisStore::client() noexcept { return core_->client(); }

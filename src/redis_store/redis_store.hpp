@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -98,6 +99,12 @@ class RedisStore {
   // now on. Zero takes it away.
   void heartbeat(const std::string& key, std::string_view node, Duration lasts,
                  base::Deadline deadline, Counted counted);
+
+  // A script of ours about keys of one slot.
+  void run(const redis::Script& script, const std::vector<std::string_view>& keys,
+           std::initializer_list<std::string_view> arguments, base::Deadline deadline,
+           std::function<void(const Result<resp::Value>&)> replied);
+  [[nodiscard]] const ScriptSet& scripts() const noexcept;
 
   [[nodiscard]] bool is_cluster() const noexcept;
   [[nodiscard]] redis::Client& client() noexcept;

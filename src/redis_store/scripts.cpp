@@ -51,7 +51,10 @@ ScriptSet::ScriptSet(std::string_view clock)
       read_count_(put_together(clock, {lua::kReadCount})),
       look_at_counter_(put_together(clock, {lua::kLookAtCounter})),
       expire_counter_(put_together(clock, {lua::kExpireCounter})),
-      heartbeat_(put_together(clock, {lua::kHeartbeat})) {}
+      heartbeat_(put_together(clock, {lua::kHeartbeat})),
+      reservation_(put_together(clock, {lua::kReservation})),
+      due_reservations_(put_together(clock, {lua::kDueReservations})),
+      seats_(put_together(clock, {lua::kSeats})) {}
 
 const redis::Script& ScriptSet::decide(Algorithm algorithm) const noexcept {
   switch (algorithm) {
@@ -82,7 +85,10 @@ std::vector<const redis::Script*> ScriptSet::all() const {
           &read_count_,
           &look_at_counter_,
           &expire_counter_,
-          &heartbeat_};
+          &heartbeat_,
+          &reservation_,
+          &due_reservations_,
+          &seats_};
 }
 
 const ScriptSet& scripts() {

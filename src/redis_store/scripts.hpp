@@ -32,6 +32,9 @@ class ScriptSet {
   [[nodiscard]] const redis::Script& look_at_counter() const noexcept { return look_at_counter_; }
   [[nodiscard]] const redis::Script& expire_counter() const noexcept { return expire_counter_; }
   [[nodiscard]] const redis::Script& heartbeat() const noexcept { return heartbeat_; }
+  [[nodiscard]] const redis::Script& reservation() const noexcept { return reservation_; }
+  [[nodiscard]] const redis::Script& due_reservations() const noexcept { return due_reservations_; }
+  [[nodiscard]] const redis::Script& seats() const noexcept { return seats_; }
 
   [[nodiscard]] std::vector<const redis::Script*> all() const;
 
@@ -52,6 +55,9 @@ class ScriptSet {
   redis::Script look_at_counter_;
   redis::Script expire_counter_;
   redis::Script heartbeat_;
+  redis::Script reservation_;
+  redis::Script due_reservations_;
+  redis::Script seats_;
 };
 
 // The set that production uses, made once.

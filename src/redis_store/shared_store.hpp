@@ -3,6 +3,8 @@
 #include "penstock/redis_options.hpp"
 #include "redis/options.hpp"
 #include "redis_store/key_layout.hpp"
+#include "redis_store/redis_reservations.hpp"
+#include "redis_store/redis_seats.hpp"
 #include "redis_store/redis_store.hpp"
 #include "store/lease_source.hpp"
 #include "store/store.hpp"
@@ -62,6 +64,9 @@ class SharedStore final : public store::Store, public store::LeaseSource {
 
   [[nodiscard]] Health health() const override;
 
+  [[nodiscard]] store::ReservationBook& reservations() override { return reservations_; }
+  [[nodiscard]] store::SeatBook& seats() override { return seats_; }
+
   // A sign of life of this node, which lasts so long; how many have given one. Zero takes it away.
   void heartbeat(std::string_view node, Duration lasts, Answered<std::int64_t> answered);
 
@@ -80,6 +85,8 @@ class SharedStore final : public store::Store, public store::LeaseSource {
   Duration timeout_;
   std::shared_ptr<SingleChecks> singles_;
   std::unique_ptr<RedisStore> store_;
+  RedisReservations reservations_{layout_, timeout_, store_};
+  RedisSeats seats_{layout_, timeout_, store_};
 };
 
 }  // namespace penstock::redis_store

@@ -98,7 +98,9 @@ struct MemoryStore::Plan {
 MemoryStore::MemoryStore(const MemoryOptions& options, const KeyHasher& hasher)
     : hasher_(hasher),
       clock_(options.clock == nullptr ? system_clock() : *options.clock),
-      counters_(hasher_, clock_, options.max_counters) {
+      counters_(hasher_, clock_, options.max_counters),
+      seats_(clock_),
+      reservations_(clock_) {
   const std::size_t shards = shard_count(options.max_keys);
   shard_mask_ = shards - 1;
   bounds_.max_keys = options.max_keys;

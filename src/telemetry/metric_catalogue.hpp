@@ -180,6 +180,11 @@ inline constexpr Metric kUpstreamWell{
     .help = "Servers that are asked, by upstream; the least that any worker sees.",
     .labels = {"upstream"},
     .merge = Merge::Least};
+inline constexpr Metric kGatewayUnshared{
+    .name = "penstock_gateway_unshared_total",
+    .help =
+        "Requests that only the limit of this node counted, because the store could not be asked "
+        "for a seat."};
 inline constexpr Metric kGatewayRefused{
     .name = "penstock_gateway_refused_total",
     .help =

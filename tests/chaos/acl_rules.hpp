@@ -16,10 +16,10 @@ inline constexpr std::string_view kAclRules =
     "+getrange +setrange +strlen +append +del +exists +pexpire +pexpireat +pttl +hget +hset "
     "+hexists "
     "+hincrby +publish";
-// What the daemon needs besides: to know how many share the limits, for EXPIRE, and to hear what
-// others changed.
+// What the daemon needs besides: to know how many share the limits, for EXPIRE, reservations and
+// seats, and to hear what others changed.
 inline constexpr std::string_view kAclRulesOfDaemons =
-    "+zadd +zrem +zcard +zremrangebyscore +hdel +subscribe";
+    "+zadd +zrem +zcard +zremrangebyscore +hdel +hmget +zscore +zrange +subscribe";
 // What a cluster needs besides, and what it does not: +role.
 inline constexpr std::string_view kAclRulesOfClusters = "+cluster|slots +asking -role";
 

@@ -16,7 +16,8 @@ constexpr std::string_view kClock = "local now = tonumber(redis.call('GET', 'clo
 constexpr std::string_view kLook =
     "local said = {}\n"
     "for _, key in ipairs(KEYS) do\n"
-    "  said[#said + 1] = redis.call('GET', key)\n"
+    "  local is_text = redis.call('TYPE', key).ok == 'string'\n"
+    "  said[#said + 1] = is_text and redis.call('GET', key)\n"
     "  said[#said + 1] = redis.call('PEXPIRETIME', key)\n"
     "end\n"
     "return said\n";
@@ -136,6 +137,12 @@ void VirtualRedis::block(const std::string& key, Duration duration,
 
 void VirtualRedis::remove(const std::string& key) {
   send(resp::command({"DEL", key}), [](const auto&) {});
+}
+
+void VirtualRedis::ask(const std::function<void(const std::function<void()>& done)>& question) {
+  ++open_;
+  question([this] { --open_; });
+  wait();
 }
 
 void VirtualRedis::wait() {

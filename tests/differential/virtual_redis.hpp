@@ -51,6 +51,9 @@ class VirtualRedis {
   void reset(std::vector<std::string> keys, std::optional<Result<bool>>& answer);
   void block(const std::string& key, Duration duration, std::optional<Result<bool>>& answer);
   void remove(const std::string& key);
+  // Anything else, answered when this returns: `question` is given what to call then.
+  void ask(const std::function<void(const std::function<void()>& done)>& question);
+  [[nodiscard]] const std::unique_ptr<redis_store::RedisStore>& store() const { return store_; }
   // Until everything is answered. Throws when that takes too long.
   void wait();
 

@@ -111,6 +111,13 @@ bool can_listen(const RedisOptions& options) {
   return listener.is_listening();
 }
 
+bool reserves(AnyStore& store) {
+  using namespace store::reservation;
+  const auto does = [&](auto what) { return store.step({.id = "id", .what = what}).has_value(); };
+  return does(Begin{"me"}) && does(Confirm{"me", 1, std::chrono::hours{1}, {}}) &&
+         does(Commit{2}) && does(Note{1}) && store.due(5).has_value();
+}
+
 TEST(Heartbeat, NeedsWhatTheDocumentsSayAndNoLess) {
   const servers::RedisServer server;
   const std::string usual(chaos::kAclRules);
@@ -129,6 +136,8 @@ TEST(Heartbeat, NeedsWhatTheDocumentsSayAndNoLess) {
         store->add(AnyStore::Kind::Integer, "visits", 1).has_value() &&
         store->look("visits").has_value() &&
         store->expire("visits", std::chrono::hours{1}, store::Store::Renewal::Always).has_value() &&
+        store->acquire({"k", "a"}, 1, std::chrono::hours{1}).has_value() &&
+        store->release({"k", "a"}).has_value() && reserves(*store) &&
         can_listen(patient(url, "penstock"));
     EXPECT_EQ(works, missing == rules.size()) << allowed;
   }

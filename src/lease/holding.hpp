@@ -99,7 +99,7 @@ class Holding {
   [[nodiscard]] bool is_strict() const noexcept;
   void end_leases(base::Deadline now);
   bool spend(std::uint64_t units, base::Deadline now);
-  void report(std::int64_t epoch, std::uint32_t spent, std::uint32_t returned);
+  void report(const store::LeaseReport& news, base::Deadline now);
   void hear(const store::LeaseGrant& grant, base::Deadline now);
   void serve(const store::LeaseGrant& grant, base::Deadline now, Answers& answers);
   [[nodiscard]] std::uint64_t shortfall(Cost cost) const;
@@ -120,6 +120,7 @@ class Holding {
   base::Deadline asked_at_{};
   base::Deadline ask_after_{};  // when there was nothing left, asking at once is in vain
   base::Deadline used_at_{};
+  base::Deadline reported_at_{};  // when something was last added to reports_
   std::uint32_t needed_ = 0;
   bool is_asking_ = false;
   bool is_outdated_ = false;  // what is being asked for was dropped meanwhile

@@ -57,6 +57,8 @@ class LeasingStore final : public store::Store {
   void expire(std::string name, Duration lifetime, Renewal renewal, base::Deadline deadline,
               Answered<bool> answered) override;
   [[nodiscard]] Health health() const override;
+  [[nodiscard]] store::ReservationBook& reservations() override { return shared_->reservations(); }
+  [[nodiscard]] store::SeatBook& seats() override { return shared_->seats(); }
 
   // Somebody changed it, here or elsewhere: what is known of it may be wrong. `Worse` when what is
   // in hand must not be spent either: it was reset or blocked.

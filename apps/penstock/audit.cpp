@@ -15,6 +15,7 @@ using std::chrono::milliseconds;
 
 constexpr Days kCounterLife{366};  // count.lua: a year from the last addition
 constexpr Days kUnreadableLife{1};
+constexpr Days kLongestHold{2};  // reservation.lua, seats.lua: a day, and one to be remembered
 constexpr std::chrono::minutes kPassingLife{1};  // nodes and audits: said again soon
 // Limits are decided on the servers' clocks, so that a small difference does not matter; a large
 // one says that nobody sets the clock, and a failover would then jump.
@@ -24,21 +25,27 @@ std::string kind_of(const std::optional<KeyName>& name) {
   if (!name) return "unknown";
   switch (name->kind) {
     case KeyKind::Limit: return "limit";
+    case KeyKind::Escrow: return "escrow";
     case KeyKind::Counter: return "counter";
     case KeyKind::DecimalCounter: return "decimal counter";
     case KeyKind::Nodes: return "nodes";
     case KeyKind::Audit: return "audit";
+    case KeyKind::Reservation: return "reservation";
+    case KeyKind::Seats: return "seats";
   }
   return "unknown";
 }
 
-std::string_view type_of(KeyKind kind) {
-  switch (kind) {
+std::string_view type_of(const KeyName& name) {
+  switch (name.kind) {
     case KeyKind::Limit:
+    case KeyKind::Escrow:
     case KeyKind::Audit: return "string";
     case KeyKind::Counter:
     case KeyKind::DecimalCounter: return "hash";
-    case KeyKind::Nodes: return "zset";
+    case KeyKind::Nodes:
+    case KeyKind::Seats: return "zset";
+    case KeyKind::Reservation: return name.limit_name.empty() ? "zset" : "hash";
   }
   return "none";
 }
@@ -46,8 +53,12 @@ std::string_view type_of(KeyKind kind) {
 KeyFault fault_of(const SeenKey& seen, const std::optional<KeyName>& name) {
   if (!name) return KeyFault::UnknownName;
   const bool is_limit = name->kind == KeyKind::Limit;
-  if (seen.type != type_of(name->kind)) return KeyFault::WrongType;
+  if (seen.type != type_of(*name)) return KeyFault::WrongType;
   if (is_limit && seen.bytes && !redis_store::decode(*seen.bytes)) return KeyFault::Unreadable;
+  const bool is_escrow = name->kind == KeyKind::Escrow;
+  if (is_escrow && seen.bytes && !redis_store::decode_escrow(*seen.bytes)) {
+    return KeyFault::Unreadable;
+  }
   return KeyFault::None;
 }
 
@@ -56,7 +67,7 @@ KeyFault fault_of(const SeenKey& seen, const std::optional<KeyName>& name) {
 KeyVerdict judge(const SeenKey& seen, const redis_store::KeyLayout& layout) {
   const std::optional<KeyName> name = redis_store::read_key(seen.key, layout);
   return {.kind = kind_of(name),
-          .group = name ? name->limit_name : std::string{},
+          .group = name && name->kind == KeyKind::Limit ? name->limit_name : std::string{},
           .fault = fault_of(seen, name),
           .lacks_ttl = seen.ttl_ms == SeenKey::kNoTtl};
 }
@@ -67,6 +78,8 @@ std::optional<milliseconds> ttl_to_give(const SeenKey& seen, const redis_store::
   if (!name) return std::nullopt;
   if (fault_of(seen, name) != KeyFault::None) return kUnreadableLife;
   if (name->kind == KeyKind::Nodes || name->kind == KeyKind::Audit) return kPassingLife;
+  // an escrow lasts as long as its bucket takes to fill, which it does not say
+  if (name->kind == KeyKind::Reservation || name->kind == KeyKind::Seats) return kLongestHold;
   if (name->kind != KeyKind::Limit) return kCounterLife;
   const auto content = seen.bytes ? redis_store::decode(*seen.bytes) : std::nullopt;
   if (!content) return kUnreadableLife;

@@ -44,6 +44,25 @@ TEST(Audit, KnowsKindsAndNames) {
   const SeenKey audit{.key = kLayout.audit(), .type = "string", .ttl_ms = 5, .bytes = "found 3"};
   EXPECT_EQ(judge(audit, kLayout).kind, "audit");
   EXPECT_EQ(judge(audit, kLayout).fault, KeyFault::None);
+  SeenKey escrow{.key = kLayout.escrow("alice", "daily"),
+                 .type = "string",
+                 .ttl_ms = 5,
+                 .bytes = redis_store::encode(core::Escrow{.current = 1, .lifetime = seconds{1}})};
+  EXPECT_EQ(judge(escrow, kLayout).kind, "escrow");
+  EXPECT_EQ(judge(escrow, kLayout).group, "daily");
+  EXPECT_EQ(judge(escrow, kLayout).fault, KeyFault::None);
+  escrow.bytes = "gibberish";
+  EXPECT_EQ(judge(escrow, kLayout).fault, KeyFault::Unreadable);
+  const SeenKey record{.key = kLayout.reservation("42"), .type = "hash", .ttl_ms = 5};
+  EXPECT_EQ(judge(record, kLayout).kind, "reservation");
+  EXPECT_EQ(judge(record, kLayout).group, "");  // or each would be a group of its own
+  EXPECT_EQ(judge(record, kLayout).fault, KeyFault::None);
+  EXPECT_EQ(ttl_to_give(record, kLayout, kNow), Days{2});
+  const SeenKey open{.key = kLayout.reservations(), .type = "zset", .ttl_ms = 5};
+  EXPECT_EQ(judge(open, kLayout).fault, KeyFault::None);
+  const SeenKey seats{.key = kLayout.seats("uploads"), .type = "zset", .ttl_ms = 5};
+  EXPECT_EQ(judge(seats, kLayout).kind, "seats");
+  EXPECT_EQ(judge(seats, kLayout).fault, KeyFault::None);
   EXPECT_EQ(judge(counter, kLayout).kind, "counter");
   EXPECT_EQ(judge(counter, kLayout).fault, KeyFault::None);
 }

@@ -2,6 +2,7 @@
 
 #include "apps/penstock/store_arguments.hpp"
 #include "penstock/version.hpp"
+#include "redis_store/requests.hpp"
 #include "service/metric_sources.hpp"
 #include "telemetry/process_numbers.hpp"
 
@@ -163,7 +164,10 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
       memory_(configuration_.settings.memory),
       local_memory_(configuration_.settings.memory),
       members_(configuration_.settings.nodes),
-      local_(local_memory_, members_),
+      local_(local_memory_, members_,
+             configuration_.settings.store_url == kMemoryStore
+                 ? service::LocalShare::Recall::Nothing
+                 : service::LocalShare::Recall::WhatTheStoreSaid),
       in_flight_(configuration_.settings.gateway.upstreams.size()),
       node_(node_name()),
       signals_(loop_),
@@ -178,6 +182,7 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
   watch_.watch(watched_files(options_, configuration_));
   metrics_.add_source(service::memory_source(memory_));
   metrics_.add_source(service::membership_source(members_));
+  metrics_.add_source(service::outage_source(local_));
   metrics_.add_source(telemetry::report_process);
   metrics_.set(telemetry::metrics::kOrphanKeys, 0);
   show_configuration(true);
@@ -223,8 +228,25 @@ Result<void> Daemon::start_admin() {
   return {};
 }
 
+void Daemon::listen_for_changes() {
+  const rules::Settings& settings = configuration_.settings;
+  if (settings.store_url == kMemoryStore) return;
+  RedisOptions options = settings.redis;
+  options.url = settings.store_url;
+  changes_ = std::make_unique<redis_store::ChangeFeed>(
+      loop_.get_executor(), options, *redis_store::client_options(options),
+      [this](const redis_store::ChangedCount& changed) {
+        const auto effect = changed.change == redis_store::Change::GaveBack
+                                ? lease::LeasingStore::Change::Better
+                                : lease::LeasingStore::Change::Worse;
+        for (const auto& worker : workers_) worker->forget(changed.name, effect);
+      });
+  changes_->start();
+}
+
 void Daemon::run() {
   wait_for_signal();
+  listen_for_changes();
   repeat(files_timer_, kLookAtFiles, &Daemon::look_at_files);
   repeat(state_timer_, kLookAtWorkers, &Daemon::look_at_workers);
   repeat(beat_timer_, service::Heartbeat::kEvery, &Daemon::beat);
@@ -271,6 +293,7 @@ void Daemon::look_at_files() {
 }
 
 void Daemon::look_at_workers() {
+  tell_of_debts();
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     workers_[i]->look([this, i](store::Store::Health health) {
       boost::asio::post(loop_, [this, i, health = std::move(health)]() mutable {
@@ -278,6 +301,15 @@ void Daemon::look_at_workers() {
       });
     });
   }
+}
+
+void Daemon::tell_of_debts() {
+  const service::OutageLedger::Numbers now = local_.ledger().numbers();
+  if (now.names > 0 || (now.reported == told_.reported && now.lost == told_.lost)) return;
+  log_.info("the store was told what was admitted without it",
+            {{"units", std::to_string(now.reported - told_.reported)},
+             {"lost", std::to_string(now.lost - told_.lost)}});
+  told_ = now;
 }
 
 void Daemon::beat() {

@@ -5,6 +5,7 @@
 #include "apps/penstock/store_auditor.hpp"
 #include "gateway/in_flight.hpp"
 #include "penstock/result.hpp"
+#include "redis_store/change_feed.hpp"
 #include "rules/configuration.hpp"
 #include "service/local_share.hpp"
 #include "service/membership.hpp"
@@ -72,6 +73,10 @@ class Daemon final : public wire::http::AdminFacts {
   void look_at_files();
   void look_at_workers();
   void beat();
+  // Hears from Redis what others change, and tells the workers.
+  void listen_for_changes();
+  // Once after each outage.
+  void tell_of_debts();
   // Once, when nobody has said how many share the limits and a rule would need to know.
   void warn_of_unknown_nodes();
   void reload();
@@ -97,12 +102,14 @@ class Daemon final : public wire::http::AdminFacts {
   store::MemoryStore local_memory_;  // what this node admits while the shared store is gone
   service::Membership members_;
   service::LocalShare local_;
-  gateway::InFlight in_flight_;  // of all workers
-  std::string node_;             // what this node calls itself
+  service::OutageLedger::Numbers told_{};  // as of the last line in the log
+  gateway::InFlight in_flight_;            // of all workers
+  std::string node_;                       // what this node calls itself
   unsigned beats_ = 0;
   std::atomic<bool> knows_nodes_{false};  // set by a worker: Redis has answered a sign of life
 
   boost::asio::io_context loop_{1};
+  std::unique_ptr<redis_store::ChangeFeed> changes_;  // of a shared store
   boost::asio::signal_set signals_;
   boost::asio::steady_timer files_timer_;
   boost::asio::steady_timer state_timer_;

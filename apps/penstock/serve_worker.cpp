@@ -64,6 +64,7 @@ wire::http::ServerOptions http_options(const rules::Settings& settings) {
 wire::grpc::ServerOptions grpc_options(const rules::Settings& settings) {
   wire::grpc::ServerOptions options{.grpc = settings.grpc, .headers = settings.headers};
   options.grpc.max_connections = part_of(settings.grpc.max_connections, settings);
+  options.receive_timeout = settings.http.body_timeout;
   return options;
 }
 
@@ -111,9 +112,11 @@ ServeWorker::ServeWorker(const WorkerSurroundings& surroundings, std::size_t num
            metrics_.cell(telemetry::metrics::kLogLinesSuppressed)),
       recorder_(metrics_, hot_keys_, log_),
       store_(make_store(surroundings, loop_.get_executor(), shared_, leasing_)),
+      debts_(*store_, shared_, surroundings.local),
       service_(*store_, surroundings.local, recorder_, std::move(rules)),
       backend_(service_),
-      api_(backend_, std::move(api)) {}
+      api_(backend_, std::move(api)),
+      sweeps_(number == 0) {}
 
 Result<void> ServeWorker::make_doors(const WorkerSurroundings& surroundings) {
   for (const DoorPlan& plan : planned_doors(surroundings.settings)) {
@@ -184,6 +187,8 @@ void ServeWorker::start() {
 
 void ServeWorker::tick() {
   recorder_.tick(store_->health());
+  debts_.tick();
+  if (sweeps_) service_.reservations().sweep();
   for (WorkerDoor& each : doors_) {
     const net::Statistics& statistics = each.door->statistics();
     const std::uint64_t failures = each.metrics.show(statistics);

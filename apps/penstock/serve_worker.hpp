@@ -6,6 +6,7 @@
 #include "lease/leasing_store.hpp"
 #include "penstock/result.hpp"
 #include "rules/configuration.hpp"
+#include "service/debt_reporter.hpp"
 #include "service/local_share.hpp"
 #include "service/recorder.hpp"
 #include "service/service.hpp"
@@ -101,11 +102,13 @@ class ServeWorker {
   redis_store::SharedStore* shared_ = nullptr;  // of the store below, if it has one
   lease::LeasingStore* leasing_ = nullptr;      // the store below, if it is one
   std::unique_ptr<store::Store> store_;
+  service::DebtReporter debts_;
   service::Service service_;
   wire::http::ServiceBackend backend_;
   wire::http::Api api_;
   std::vector<WorkerDoor> doors_;
   std::size_t open_doors_ = 0;
+  bool sweeps_;  // gives back what reservations left: one worker does
   std::thread thread_;
 };
 

@@ -89,6 +89,20 @@ std::vector<std::string> addresses() {
   return texts;
 }
 
+// What each answer of the shared store costs beside, where the rule says on_failure: local.
+void remember_one(benchmark::State& state) {
+  store::MemoryStore memory{MemoryOptions{}};
+  const service::Membership members{static_cast<unsigned>(state.range(0))};
+  service::LocalShare local(memory, members);
+  const core::NamedCheck check{.name = {"api_key=0123456789abcdef", "api/search"},
+                               .quota = per_minute(600).burst(100)};
+  std::uint32_t remaining = 0;
+  for (auto _ : state) {
+    local.remember(check, Decision::allow(100, remaining++ % 100, std::chrono::seconds{10}));
+  }
+}
+BENCHMARK(remember_one)->Arg(1)->Arg(5);
+
 void match_one(benchmark::State& state) {
   const Worker worker;
   const rules::Request asked = request("/v1/search/x", "0123456789abcdef");

@@ -107,6 +107,7 @@ Result<AsyncLimiter> AsyncLimiter::open(asio::any_io_executor executor,
       new Parts{.layout = redis_store::KeyLayout(options.key_prefix),
                 .timeout = options.timeout,
                 .store = {executor, *std::move(client), options.max_waiting}});
+  parts->store.announce_on(parts->layout.changes());
   parts->store.start();
   return AsyncLimiter(std::move(parts));
 }

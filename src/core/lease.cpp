@@ -15,16 +15,18 @@ constexpr std::int64_t kMostEpochsAhead = 2;
 struct Bucket {
   ExactSpan full_at{};
   Instant at{};  // now, or when it was looked at last, if the clock has stepped back since
+  bool changed = false;
 };
 
 Bucket bucket_of(AnyState& state, const Quota& quota, Instant now) {
   if (auto* bucket = std::get_if<TokenBucket::State>(&state)) {
-    static_cast<void>(TokenBucket::settle(*bucket, quota, now));
-    return {.full_at = bucket->full_at, .at = TokenBucket::effective(*bucket, now)};
+    const bool changed = TokenBucket::settle(*bucket, quota, now);
+    return {
+        .full_at = bucket->full_at, .at = TokenBucket::effective(*bucket, now), .changed = changed};
   }
   if (auto* gcra = std::get_if<Gcra::State>(&state)) {
-    static_cast<void>(Gcra::settle(*gcra, quota, now));
-    return {.full_at = gcra->idle_at, .at = now};
+    const bool changed = Gcra::settle(*gcra, quota, now);
+    return {.full_at = gcra->idle_at, .at = now, .changed = changed};
   }
   return {.full_at = {}, .at = now};
 }
@@ -62,7 +64,9 @@ void roll(Bucket& bucket, Escrow& escrow, const Quota& quota) {
   }
   if (escrow.leased() == 0) return;
   const std::int64_t present = bucket.at.time_since_epoch() / escrow.lifetime;
-  if (escrow.epoch - present > kMostEpochsAhead) start_over(escrow, escrow.lifetime, bucket.at);
+  if (escrow.epoch - present <= kMostEpochsAhead) return;
+  start_over(escrow, escrow.lifetime, bucket.at);
+  bucket.changed = true;
 }
 
 }  // namespace
@@ -109,17 +113,19 @@ Duration counts_for(const AnyState& state, const Quota& quota, Instant now) {
   });
 }
 
-void advance(AnyState& state, Escrow& escrow, const Quota& quota, Duration lifetime, Instant now) {
+bool advance(AnyState& state, Escrow& escrow, const Quota& quota, Duration lifetime, Instant now) {
   PENSTOCK_DCHECK(quota.is_bucket() && lifetime > Duration{0});
   const bool was_absent = std::holds_alternative<std::monostate>(state);
   const bool any_leased = escrow.leased() > 0;
   Bucket bucket = bucket_of(state, quota, now);
   roll(bucket, escrow, quota);
   if (escrow.leased() == 0 || lifetime > escrow.lifetime) {
+    bucket.changed = bucket.changed || escrow.leased() > 0;
     start_over(escrow, lifetime, bucket.at);
   }
   bucket.full_at = std::max(bucket.full_at, full_after(bucket.at, escrow.leased(), quota));
   if (!was_absent || any_leased) state = state_of(bucket, quota);
+  return bucket.changed;
 }
 
 void settle_report(AnyState& state, Escrow& escrow, const Quota& quota, std::int64_t epoch,

@@ -4,6 +4,7 @@
 #include "gateway/gateway_metrics.hpp"
 #include "gateway/in_flight.hpp"
 #include "gateway/route_table.hpp"
+#include "gateway/shared_seats.hpp"
 #include "gateway/upstream.hpp"
 #include "net/connection.hpp"
 #include "penstock/clock.hpp"
@@ -39,7 +40,15 @@ struct GatewayCore : net::Room {
         in_flight(colleagues.in_flight),
         clock(colleagues.clock),
         log(settings.access_log),
-        metrics(colleagues.metrics, names_of(settings)) {}
+        metrics(colleagues.metrics, names_of(settings)) {
+    const rules::InFlightSettings& in_flight_of = settings.max_in_flight;
+    if (!in_flight_of.shared || in_flight_of.limit == 0) return;
+    seats = std::make_shared<SharedSeats>(
+        service.store().seats(),
+        SharedSeats::Terms{.limit = static_cast<std::uint32_t>(in_flight_of.limit),
+                           .lease = in_flight_of.lease,
+                           .prefix = "gateway:" + in_flight_of.key + "="});
+  }
 
   [[nodiscard]] static std::vector<std::string_view> names_of(
       const rules::GatewaySettings& settings) {
@@ -56,6 +65,7 @@ struct GatewayCore : net::Room {
   RouteTable routes;
   service::Service& service;
   InFlight& in_flight;
+  std::shared_ptr<SharedSeats> seats{};  // null when limits are of this node alone
   const Clock& clock;
   AccessLog log;
   GatewayMetrics metrics;

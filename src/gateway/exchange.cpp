@@ -25,6 +25,13 @@ struct Decided {
   net::Timer* waiting = nullptr;
 };
 
+// The same of a question for a seat.
+struct SeatAsked {
+  std::optional<SharedSeats::Outcome> outcome{};
+  SharedSeats::Seat seat{};
+  net::Timer* waiting = nullptr;
+};
+
 }  // namespace
 
 Exchange::Exchange(std::shared_ptr<GatewayCore> core, Downstream& client,
@@ -46,6 +53,7 @@ Awaitable<void> Exchange::run(std::shared_ptr<Exchange> self, const RequestHead&
   const Result<std::string_view> path = without_prefix(head.path, prefix);
   if (!trouble && !path) trouble = Trouble::BadPath;
   if (!trouble && self->client_.body().is_broken) trouble = Trouble::BadBody;
+  if (!trouble) trouble = co_await self->take_seat(facts);
   if (trouble) {
     if (*trouble == Trouble::NoRoute) self->core_->metrics.refused(Refused::NoRoute);
     co_await self->answer(answer_of(*trouble, {}));
@@ -96,6 +104,30 @@ std::optional<Trouble> Exchange::admit(const RequestFacts& facts, const Route& r
   if (upstream_place_) return std::nullopt;
   core_->metrics.refused(Refused::UpstreamInFlight);
   return Trouble::UpstreamInFlight;
+}
+
+// The same on all nodes. When the store cannot be asked, what admit() said is all there is.
+Awaitable<std::optional<Trouble>> Exchange::take_seat(const RequestFacts& facts) {
+  if (core_->seats == nullptr) co_return std::nullopt;
+  const std::string_view client = facts.value(core_->settings.max_in_flight.key);
+  if (client.empty()) co_return std::nullopt;
+  const auto asked = std::make_shared<SeatAsked>();
+  core_->seats->take(client, base::deadline_after(kDecideTimeout),
+                     [asked](SharedSeats::Outcome outcome, SharedSeats::Seat seat) {
+                       asked->outcome = outcome;
+                       asked->seat = std::move(seat);
+                       if (asked->waiting != nullptr) asked->waiting->cancel();
+                     });
+  if (!asked->outcome) {
+    asked->waiting = &event_;
+    co_await event_.async_wait(kIo);
+    asked->waiting = nullptr;
+  }
+  seat_ = std::move(asked->seat);
+  if (asked->outcome == SharedSeats::Outcome::NotAsked) core_->metrics.unshared();
+  if (asked->outcome != SharedSeats::Outcome::Full) co_return std::nullopt;
+  core_->metrics.refused(Refused::ClientInFlight);
+  co_return Trouble::ClientInFlight;
 }
 
 // Whether the request may pass; else refusal_ says why not.
@@ -155,6 +187,7 @@ void Exchange::finish() {
   connection_.reset();
   client_place_.reset();
   upstream_place_.reset();
+  seat_.leave();
   if (!core_->log.is_on()) return;
   entry_.took =
       std::chrono::duration_cast<std::chrono::microseconds>(base::monotonic_now() - started_);

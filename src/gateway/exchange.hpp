@@ -43,6 +43,7 @@ class Exchange final : public std::enable_shared_from_this<Exchange> {
 
   void begin(const RequestHead& head, const Caller& caller);
   [[nodiscard]] std::optional<Trouble> admit(const RequestFacts& facts, const Route& route);
+  [[nodiscard]] net::Awaitable<std::optional<Trouble>> take_seat(const RequestFacts& facts);
   [[nodiscard]] net::Awaitable<bool> decide(const RequestFacts& facts, std::string_view domain);
   [[nodiscard]] net::Awaitable<void> forward(std::string head);
   [[nodiscard]] net::Awaitable<bool> connect(std::size_t server);
@@ -80,6 +81,7 @@ class Exchange final : public std::enable_shared_from_this<Exchange> {
   std::optional<wire::http::Response> refusal_{};
   std::optional<InFlight::Place> client_place_{};
   std::optional<InFlight::Place> upstream_place_{};
+  SharedSeats::Seat seat_{};
 
   // Of the attempt:
   std::shared_ptr<Upstream> upstream_{};

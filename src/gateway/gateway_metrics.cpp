@@ -12,6 +12,7 @@ GatewayMetrics::GatewayMetrics(telemetry::WorkerMetrics& metrics,
                &metrics.cell(kGatewayRefused, {"client_in_flight"}),
                &metrics.cell(kGatewayRefused, {"upstream_in_flight"}),
                &metrics.cell(kGatewayRefused, {"no_server"})},
+      unshared_(metrics.cell(kGatewayUnshared)),
       latency_(metrics.latency(kUpstreamLatency)) {
   for (const std::string_view name : upstreams) {
     UpstreamCells cells{.retries = &metrics.cell(kUpstreamRetries, {name}),

@@ -18,6 +18,7 @@ class GatewayMetrics {
   GatewayMetrics(telemetry::WorkerMetrics& metrics, const std::vector<std::string_view>& upstreams);
 
   void refused(Refused why) { refused_.at(static_cast<std::size_t>(why))->add(); }
+  void unshared() { unshared_.add(); }
   // 0 for no answer at all.
   void answered(std::size_t upstream, unsigned status) {
     const unsigned digit = status / 100;
@@ -38,6 +39,7 @@ class GatewayMetrics {
     telemetry::Cell* well = nullptr;
   };
   std::array<telemetry::Cell*, 4> refused_{};
+  telemetry::Cell& unshared_;
   telemetry::LatencyCells& latency_;
   std::vector<UpstreamCells> upstreams_;
 };

@@ -79,6 +79,7 @@ Server::Server(boost::asio::io_context& loop, std::shared_ptr<GatewayCore> core,
 
 Server::~Server() {
   timer_->cancel();
+  if (core_->seats != nullptr) core_->seats->close();
   for (const auto& upstream : core_->upstreams) upstream->close();
   core_->log.flush();
 }
@@ -114,6 +115,7 @@ net::Awaitable<void> Server::watch(std::shared_ptr<GatewayCore> core,
       upstream.tick(now);
       core->metrics.show(i, upstream.in_flight(), upstream.well(now));
     }
+    if (core->seats != nullptr) core->seats->tick(now);
     core->log.flush();
   }
 }

@@ -4,9 +4,7 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
-#include <boost/asio/ip/basic_resolver.hpp>
 
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -39,12 +37,10 @@ Awaitable<bool> UpstreamConnection::connect(rules::Address address) {
   const asio::ip::address numeric = asio::ip::make_address(address.host, failed);
   std::vector<Tcp::endpoint> endpoints{{numeric, address.port}};
   if (failed) {
-    asio::ip::basic_resolver<Tcp, net::Executor> resolver(socket_.get_executor());
-    auto [unknown, found] =
-        co_await resolver.async_resolve(address.host, std::to_string(address.port), kIo);
-    if (unknown || found.empty() || !is_open_) co_return false;
-    endpoints.clear();
-    for (const auto& entry : found) endpoints.push_back(entry.endpoint());
+    lookup_ = std::make_shared<NameLookup>(socket_.get_executor());
+    endpoints = co_await lookup_->find(address);
+    lookup_.reset();
+    if (endpoints.empty() || !is_open_) co_return false;
   }
   error_code refused;
   for (const Tcp::endpoint& endpoint : endpoints) {
@@ -92,6 +88,7 @@ void UpstreamConnection::end_sending() {
 void UpstreamConnection::close() {
   if (!std::exchange(is_open_, false)) return;
   unlink();
+  if (lookup_ != nullptr) lookup_->give_up();
   error_code ignored;  // there is nothing to be done about a socket that does not close
   socket_.close(ignored);
 }

@@ -2,6 +2,7 @@
 
 #include "gateway/gather.hpp"
 #include "gateway/inbox.hpp"
+#include "gateway/name_lookup.hpp"
 #include "gateway/response_head.hpp"
 #include "net/asio_types.hpp"
 #include "net/timeouts.hpp"
@@ -55,6 +56,7 @@ class UpstreamConnection final : public net::Timed,
   net::Timeouts& timeouts_;
   Inbox<net::Socket> inbox_;
   ResponseHeadReader head_reader_;
+  std::shared_ptr<NameLookup> lookup_{};  // while there is one
   std::size_t written_ = 0;
   bool is_open_ = true;
   bool has_expired_ = false;

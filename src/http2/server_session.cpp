@@ -1,5 +1,6 @@
 #include "http2/server_session.hpp"
 
+#include "http2/block_pool.hpp"
 #include "http2/header_block.hpp"
 #include "http2/name_values.hpp"
 #include "http2/nuisance_budget.hpp"
@@ -53,7 +54,10 @@ struct ServerSession::Parts {
         options(given),
         block(given.max_header_bytes),
         budget(given.nuisance_burst, given.nuisance_rate) {}
-  ~Parts() { nghttp2_session_del(session); }
+  ~Parts() {
+    block.clear();  // its texts are the session's
+    nghttp2_session_del(session);
+  }
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
@@ -80,6 +84,7 @@ struct ServerSession::Parts {
 
   RequestEvents& requests;
   SessionOptions options;
+  BlockPool memory{};  // of the session and of the texts of its header fields
   nghttp2_session* session = nullptr;
   HeaderBlock block;
   NuisanceBudget budget;
@@ -178,7 +183,7 @@ bool ServerSession::Parts::make_session() {
   nghttp2_option_set_max_continuations(option, kMaxContinuations);
   nghttp2_option_set_stream_reset_rate_limit(option, options.nuisance_burst, options.nuisance_rate);
   if (options.windows == Windows::Manual) nghttp2_option_set_no_auto_window_update(option, 1);
-  const int made = nghttp2_session_server_new2(&session, shared, this, option);
+  const int made = nghttp2_session_server_new3(&session, shared, this, option, memory.functions());
   nghttp2_option_del(option);
   return made == 0;
 }

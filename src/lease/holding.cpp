@@ -78,22 +78,23 @@ bool Holding::spend(std::uint64_t units, base::Deadline now) {
 void Holding::end_leases(base::Deadline now) {
   const auto is_over = [&](const Lease& lease) {
     if (lease.ends > now) return false;
-    report(lease.epoch, lease.spent, lease.units);
+    report({.epoch = lease.epoch, .spent = lease.spent, .returned = lease.units}, lease.ends);
     units_ -= lease.units;
     return true;
   };
   leases_.erase(std::remove_if(leases_.begin(), leases_.end(), is_over), leases_.end());
 }
 
-void Holding::report(std::int64_t epoch, std::uint32_t spent, std::uint32_t returned) {
-  if (!is_strict() || (spent == 0 && returned == 0)) return;
+void Holding::report(const store::LeaseReport& news, base::Deadline since) {
+  if (!is_strict() || (news.spent == 0 && news.returned == 0)) return;
+  reported_at_ = std::max(reported_at_, since);
   for (store::LeaseReport& known : reports_) {
-    if (known.epoch != epoch) continue;
-    known.spent += spent;
-    known.returned += returned;
+    if (known.epoch != news.epoch) continue;
+    known.spent += news.spent;
+    known.returned += news.returned;
     return;
   }
-  reports_.push_back({.epoch = epoch, .spent = spent, .returned = returned});
+  reports_.push_back(news);
   // the store keeps account of two epochs: what is older is settled already
   if (reports_.size() > 2) {
     reports_.erase(
@@ -150,7 +151,11 @@ bool Holding::wants_to_ask(base::Deadline now) const {
 
 store::LeaseAsk Holding::ask(std::uint32_t sharers, base::Deadline now) {
   end_leases(now);
-  for (Lease& lease : leases_) report(lease.epoch, std::exchange(lease.spent, 0), 0);
+  // an epoch that is over by now may come again after a clock was set back: as somebody else's
+  if (now - reported_at_ > 2 * terms_.lifetime) reports_.clear();
+  for (Lease& lease : leases_) {
+    report({.epoch = lease.epoch, .spent = std::exchange(lease.spent, 0)}, now);
+  }
   std::erase_if(leases_, [](const Lease& lease) { return lease.units == 0; });
   told_ = std::exchange(reports_, {});
   needed_ = waiting_.empty() ? 0 : static_cast<std::uint32_t>(shortfall(waiting_.front().cost));
@@ -183,14 +188,14 @@ void Holding::on_grant(const Result<store::LeaseGrant>& grant, base::Deadline no
   if (grant) {
     size_.note_answer(now - asked_at_);
     // those who wait are asked for again
-    if (is_outdated) return report(grant->epoch, 0, grant->granted);
+    if (is_outdated) return report({.epoch = grant->epoch, .returned = grant->granted}, now);
     hear(*grant, is_doubted, now);
     return serve(*grant, now, answers);
   }
   const ErrorCode code = grant.error().code;
   if (code == ErrorCode::Unavailable || code == ErrorCode::Overloaded) {
     // nobody heard them
-    for (const store::LeaseReport& each : told) report(each.epoch, each.spent, each.returned);
+    for (const store::LeaseReport& each : told) report(each, now);
   }
   fail(grant.error(), answers);
 }

@@ -103,7 +103,7 @@ class Holding {
   [[nodiscard]] bool is_strict() const noexcept;
   void end_leases(base::Deadline now);
   bool spend(std::uint64_t units, base::Deadline now);
-  void report(std::int64_t epoch, std::uint32_t spent, std::uint32_t returned);
+  void report(const store::LeaseReport& news, base::Deadline since);
   void hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadline now);
   void serve(const store::LeaseGrant& grant, base::Deadline now, Answers& answers);
   [[nodiscard]] std::uint64_t shortfall(Cost cost) const;
@@ -126,6 +126,7 @@ class Holding {
   base::Deadline window_ends_{};  // the one that was granted from last, or the sub-window
   base::Deadline ask_after_{};    // when there was nothing left, asking at once is in vain
   base::Deadline used_at_{};
+  base::Deadline reported_at_{};  // since when the newest of reports_ is over
   std::uint32_t needed_ = 0;
   bool is_asking_ = false;
   bool is_outdated_ = false;  // what is being asked for was dropped meanwhile

@@ -100,8 +100,8 @@ void LeaseTable::drop(const store::Hash128& name, base::Deadline now) {
   if (Holding* const holding = find(name)) holding->drop(now);
 }
 
-void LeaseTable::drop_all(base::Deadline now) {
-  for (auto& [hash, entry] : holdings_) entry.holding->drop(now);
+void LeaseTable::doubt_all() {
+  for (auto& [hash, entry] : holdings_) entry.holding->doubt();
 }
 
 }  // namespace penstock::lease

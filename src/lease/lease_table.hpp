@@ -51,7 +51,7 @@ class LeaseTable {
   void fail_all(const Error& error, Answers& answers);
 
   void drop(const store::Hash128& name, base::Deadline now);
-  void drop_all(base::Deadline now);
+  void doubt_all();
 
   [[nodiscard]] std::size_t size() const noexcept { return holdings_.size(); }
 

@@ -290,7 +290,7 @@ void LeasingStore::forget(const core::CountName& name, Change change) {
 void LeasingStore::forget_all() {
   ++changes_;
   denials_.forget_all();
-  table_.drop_all(base::monotonic_now());
+  table_.doubt_all();
 }
 
 void LeasingStore::leave(std::function<void()> done) {

@@ -57,11 +57,14 @@ class LeasingStore final : public store::Store {
   void expire(std::string name, Duration lifetime, Renewal renewal, base::Deadline deadline,
               Answered<bool> answered) override;
   [[nodiscard]] Health health() const override;
+  [[nodiscard]] store::ReservationBook& reservations() override { return shared_->reservations(); }
+  [[nodiscard]] store::SeatBook& seats() override { return shared_->seats(); }
 
   // Somebody changed it, here or elsewhere: what is known of it may be wrong. `Worse` when what is
   // in hand must not be spent either: it was reset or blocked.
   enum class Change : std::uint8_t { Better, Worse };
   void forget(const core::CountName& name, Change change);
+  // Nobody knows what was changed. What is in hand is spent.
   void forget_all();
   // Gives back what can be given back; done when the store has heard, or did not answer in time.
   void leave(std::function<void()> done);

@@ -1,5 +1,7 @@
 #include "lease/leasing_store.hpp"
 
+#include "store/embedded_store.hpp"
+
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -61,6 +63,8 @@ class FakeShared final : public store::Store, public store::LeaseSource {
   void look(std::string, base::Deadline, Store::Answered<Counter>) override {}
   void expire(std::string, Duration, Renewal, base::Deadline, Store::Answered<bool>) override {}
   [[nodiscard]] Health health() const override { return {}; }
+  [[nodiscard]] store::ReservationBook& reservations() override { return embedded_.reservations(); }
+  [[nodiscard]] store::SeatBook& seats() override { return embedded_.seats(); }
 
   void later(std::function<void()> what) { waiting_.push_back(std::move(what)); }
   void run() {
@@ -92,6 +96,7 @@ class FakeShared final : public store::Store, public store::LeaseSource {
   }
 
   store::MemoryStore& memory_;
+  store::EmbeddedStore embedded_{memory_};
   std::deque<std::function<void()>> waiting_;
 };
 

@@ -37,6 +37,9 @@ struct NodeSettings {
   Result<TlsClient> tls = TlsClient{};
 };
 
+[[nodiscard]] std::shared_ptr<const NodeSettings> node_settings(Options options,
+                                                                std::vector<const Script*> scripts);
+
 // Whom a node tells what happens to it and to the commands it was given.
 class NodeOwner {
  public:

@@ -85,7 +85,9 @@ class BlockingStore::Loop {
 BlockingStore::BlockingStore(const RedisOptions& options, redis::Options client_options)
     : layout_(options.key_prefix),
       timeout_(options.timeout),
-      loop_(std::make_unique<Loop>(std::move(client_options), options.max_waiting)) {}
+      loop_(std::make_unique<Loop>(std::move(client_options), options.max_waiting)) {
+  loop_->post([channel = layout_.changes()](RedisStore& store) { store.announce_on(channel); });
+}
 
 BlockingStore::~BlockingStore() = default;
 

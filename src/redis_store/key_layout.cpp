@@ -10,8 +10,9 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::size_t kHashBytes = 16;
-constexpr std::string_view kNodes = "nodes";  // there is one set of them only
-constexpr std::string_view kAudit = "audit";  // and one of these
+constexpr std::string_view kNodes = "nodes";                // there is one set of them only
+constexpr std::string_view kAudit = "audit";                // and one of these
+constexpr std::string_view kReservations = "reservations";  // all of them together
 
 void append_hex(std::string& text, unsigned char byte) {
   text += kDigits[byte >> 4U];
@@ -88,6 +89,14 @@ std::string KeyLayout::limit(std::string_view subject, std::string_view name) co
   return limit(subject) + ":" + escaped(name);
 }
 
+std::string KeyLayout::escrow(std::string_view subject) const {
+  return in_braces(start_, KeyKind::Escrow, subject);
+}
+
+std::string KeyLayout::escrow(std::string_view subject, std::string_view name) const {
+  return escrow(subject) + ":" + escaped(name);
+}
+
 std::string KeyLayout::counter(std::string_view name) const {
   return in_braces(start_, KeyKind::Counter, name);
 }
@@ -100,6 +109,18 @@ std::string KeyLayout::nodes() const { return in_braces(start_, KeyKind::Nodes, 
 
 std::string KeyLayout::audit() const { return in_braces(start_, KeyKind::Audit, kAudit); }
 
+std::string KeyLayout::reservations() const {
+  return in_braces(start_, KeyKind::Reservation, kReservations);
+}
+
+std::string KeyLayout::reservation(std::string_view id) const {
+  return reservations() + ":" + escaped(id);
+}
+
+std::string KeyLayout::seats(std::string_view key) const {
+  return in_braces(start_, KeyKind::Seats, key);
+}
+
 std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
   if (!key.starts_with(layout.start())) return std::nullopt;
   key.remove_prefix(layout.start().size());
@@ -107,10 +128,13 @@ std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
   KeyName name;
   switch (key.front()) {
     case 'l': name.kind = KeyKind::Limit; break;
+    case 'e': name.kind = KeyKind::Escrow; break;
     case 'c': name.kind = KeyKind::Counter; break;
     case 'd': name.kind = KeyKind::DecimalCounter; break;
     case 'n': name.kind = KeyKind::Nodes; break;
     case 'a': name.kind = KeyKind::Audit; break;
+    case 'r': name.kind = KeyKind::Reservation; break;
+    case 's': name.kind = KeyKind::Seats; break;
     default: return std::nullopt;
   }
   const std::size_t close = key.find('}');
@@ -120,9 +144,12 @@ std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
   name.subject = *subject;
   if (name.kind == KeyKind::Nodes && name.subject != kNodes) return std::nullopt;
   if (name.kind == KeyKind::Audit && name.subject != kAudit) return std::nullopt;
+  if (name.kind == KeyKind::Reservation && name.subject != kReservations) return std::nullopt;
   const std::string_view rest = key.substr(close + 1);
   if (rest.empty()) return name;
-  if (name.kind != KeyKind::Limit || !rest.starts_with(':')) return std::nullopt;
+  const bool has_more = name.kind == KeyKind::Limit || name.kind == KeyKind::Escrow ||
+                        name.kind == KeyKind::Reservation;
+  if (!has_more || !rest.starts_with(':')) return std::nullopt;
   const std::optional<std::string> limit_name = unescaped(rest.substr(1));
   if (!limit_name) return std::nullopt;
   name.limit_name = *limit_name;

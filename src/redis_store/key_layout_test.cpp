@@ -15,10 +15,16 @@ const KeyLayout kLayout("penstock");
 TEST(KeyLayout, IsReadable) {
   EXPECT_EQ(kLayout.limit("alice"), "penstock:1:l:{alice}");
   EXPECT_EQ(kLayout.limit("user:42", "per-second"), "penstock:1:l:{user:42}:per-second");
+  EXPECT_EQ(kLayout.escrow("alice"), "penstock:1:e:{alice}");
+  EXPECT_EQ(kLayout.escrow("user:42", "per-second"), "penstock:1:e:{user:42}:per-second");
+  EXPECT_EQ(kLayout.changes(), "penstock:1:changed");
   EXPECT_EQ(kLayout.counter("downloads"), "penstock:1:c:{downloads}");
   EXPECT_EQ(kLayout.decimal_counter("spent"), "penstock:1:d:{spent}");
   EXPECT_EQ(kLayout.nodes(), "penstock:1:n:{nodes}");
   EXPECT_EQ(kLayout.audit(), "penstock:1:a:{audit}");
+  EXPECT_EQ(kLayout.reservations(), "penstock:1:r:{reservations}");
+  EXPECT_EQ(kLayout.reservation("a b"), "penstock:1:r:{reservations}:a%20b");
+  EXPECT_EQ(kLayout.seats("uploads"), "penstock:1:s:{uploads}");
   EXPECT_EQ(KeyLayout("mine").limit("a"), "mine:1:l:{a}");
 }
 
@@ -41,6 +47,8 @@ TEST(KeyLayout, KeepsAllOfOneSubjectInOneSlot) {
   for (const std::string subject : {"alice", "", "a}b", "{}"}) {
     EXPECT_EQ(redis::hash_slot(kLayout.limit(subject)),
               redis::hash_slot(kLayout.limit(subject, "per-day")));
+    EXPECT_EQ(redis::hash_slot(kLayout.limit(subject)),
+              redis::hash_slot(kLayout.escrow(subject, "per-day")));
     EXPECT_EQ(redis::hash_slot(kLayout.counter(subject)),
               redis::hash_slot(kLayout.decimal_counter(subject)));
   }
@@ -57,6 +65,11 @@ RC_GTEST_PROP(KeyLayout, GivesEveryPairAKeyOfItsOwnThatCanBeReadBack,
   RC_ASSERT(named->subject == subject);
   RC_ASSERT(named->limit_name == name);
   RC_ASSERT(kLayout.limit(subject) != kLayout.limit(subject, name));
+  const auto escrow = read_key(kLayout.escrow(subject, name), kLayout);
+  RC_ASSERT(escrow.has_value());
+  RC_ASSERT(escrow->kind == KeyKind::Escrow);
+  RC_ASSERT(escrow->subject == subject);
+  RC_ASSERT(escrow->limit_name == name);
 }
 
 TEST(ReadKey, KnowsTheNodes) {
@@ -71,11 +84,24 @@ TEST(ReadKey, KnowsTheAudit) {
   EXPECT_EQ(name->kind, KeyKind::Audit);
 }
 
+TEST(ReadKey, KnowsReservationsAndSeats) {
+  const auto open = read_key(kLayout.reservations(), kLayout);
+  ASSERT_TRUE(open.has_value());
+  EXPECT_EQ(open->kind, KeyKind::Reservation);
+  EXPECT_EQ(open->limit_name, "");
+  EXPECT_EQ(read_key(kLayout.reservation("4 2"), kLayout)->limit_name, "4 2");
+  const auto seats = read_key(kLayout.seats("up}"), kLayout);
+  ASSERT_TRUE(seats.has_value());
+  EXPECT_EQ(seats->kind, KeyKind::Seats);
+  EXPECT_EQ(seats->subject, "up}");
+}
+
 TEST(ReadKey, RefusesWhatIsNotOurs) {
   for (const char* key :
        {"", "other:1:l:{a}", "penstock:2:l:{a}", "penstock:1:x:{a}", "penstock:1:l:a",
         "penstock:1:l:{a", "penstock:1:l:{a}b", "penstock:1:c:{a}:b", "penstock:1:n:{a}",
-        "penstock:1:n:{nodes}:b", "penstock:1:a:{a}", "penstock:1:l:{%4}", "penstock:1:l:{%zz}"}) {
+        "penstock:1:n:{nodes}:b", "penstock:1:a:{a}", "penstock:1:r:{a}", "penstock:1:s:{a}:b",
+        "penstock:1:l:{%4}", "penstock:1:l:{%zz}"}) {
     EXPECT_FALSE(read_key(key, kLayout)) << key;
   }
 }

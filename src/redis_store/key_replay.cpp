@@ -1,6 +1,7 @@
 #include "redis_store/key_replay.hpp"
 
 #include "base/check.hpp"
+#include "core/lease.hpp"
 #include "core/strictest.hpp"
 
 namespace penstock::redis_store {
@@ -28,11 +29,27 @@ Decision KeyReplay::decide(const Quota& quota, Cost cost, Instant now) {
   return decision;
 }
 
+std::uint32_t KeyReplay::take_up_to(const Quota& quota, std::uint32_t need, std::uint32_t want,
+                                    std::uint32_t sharers, Instant now) {
+  if (is_blocked(now)) return 0;
+  core::AnyState state = state_under(quota, now);
+  const std::uint32_t taken = core::take_up_to(state, quota, need, want, sharers, now);
+  const bool is_other_quota = content_.quota && !(*content_.quota == quota);
+  if (is_other_quota && taken == 0 && need == 0) return 0;  // a look, which changes no quota
+  content_.state = std::move(state);
+  if (!std::holds_alternative<std::monostate>(content_.state)) content_.quota = quota;
+  return taken;
+}
+
 Decision KeyReplay::preview(const Quota& quota, Cost cost, Instant now) const {
   if (is_blocked(now)) {
     return Decision::block(quota.capacity(), content_.blocked_until - now);
   }
   return core::evaluate(state_under(quota, now), quota, cost, now);
+}
+
+Duration KeyReplay::counts_for(const Quota& quota, Instant now) const {
+  return core::counts_for(state_under(quota, now), quota, now);
 }
 
 void KeyReplay::adopt(const Quota& quota, Instant now) {

@@ -19,8 +19,13 @@ class KeyReplay {
 
   // Decides, and takes the cost when it allows.
   [[nodiscard]] Decision decide(const Quota& quota, Cost cost, Instant now);
+  // Takes as much as there is, as core::take_up_to() does; nothing of a blocked key.
+  [[nodiscard]] std::uint32_t take_up_to(const Quota& quota, std::uint32_t need, std::uint32_t want,
+                                         std::uint32_t sharers, Instant now);
   // Says what decide() would, and takes nothing.
   [[nodiscard]] Decision preview(const Quota& quota, Cost cost, Instant now) const;
+  // As core::counts_for().
+  [[nodiscard]] Duration counts_for(const Quota& quota, Instant now) const;
   // Makes this the quota of the key, as a charge that was refused does.
   void adopt(const Quota& quota, Instant now);
   void refund(const Quota& quota, Cost cost, Instant now);

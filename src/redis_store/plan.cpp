@@ -63,6 +63,10 @@ void Plan::add(KeyIndex key, const Quota& quota, std::uint32_t cost, std::uint64
   }
 }
 
+void Plan::add_lease(KeyIndex key, const Quota& quota, std::uint32_t need, std::uint32_t want) {
+  add(key, quota, std::min(want, quota.capacity()), need);
+}
+
 void Plan::add_guard(KeyIndex key) { requests_.back().checks.push_back({.key = key}); }
 
 bool Plan::is_of_one_algorithm() const noexcept {

@@ -16,7 +16,8 @@ class Plan {
     Take = 0,
     GiveBack = 1,
     Look = 2,
-    Refuse = 3,  // refused already, by others: nothing is taken, quotas change as in a refusal
+    Refuse = 3,    // refused already, by others: nothing is taken, quotas change as in a refusal
+    TakeUpTo = 4,  // as much as there is; has one check, made by add_lease()
   };
 
   using KeyIndex = std::uint16_t;
@@ -31,6 +32,9 @@ class Plan {
   void add_check(KeyIndex key, const Quota& quota, Cost cost);
   // Takes nothing, and asks whether so much would fit.
   void add_look(KeyIndex key, const Quota& quota, Cost asked);
+  // Up to `want`, and nothing when less than `need` is there. `times` of its request is how many
+  // share the count.
+  void add_lease(KeyIndex key, const Quota& quota, std::uint32_t need, std::uint32_t want);
   // Only whether this key is blocked.
   void add_guard(KeyIndex key);
 

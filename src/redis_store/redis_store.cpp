@@ -2,6 +2,8 @@
 
 #include "redis/hash_slot.hpp"
 #include "redis_store/batch_call.hpp"
+#include "redis_store/change_message.hpp"
+#include "redis_store/plain_command.hpp"
 #include "redis_store/small_calls.hpp"
 #include "redis_store/together.hpp"
 #include "resp/command.hpp"
@@ -11,6 +13,12 @@
 #include <utility>
 
 namespace penstock::redis_store {
+namespace {
+
+// Nobody waits for it.
+constexpr std::chrono::seconds kAnnouncePatience{1};
+
+}  // namespace
 
 // Outlives the store for as long as a posted flush refers to it.
 class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
@@ -74,10 +82,57 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
     queue_.fail_all({ErrorCode::Unavailable, "the store was closed"});
   }
 
+  // Sends what changes these keys, and announces them right behind it; once more when it is done,
+  // if anything was sent again meanwhile, and the change may have been overtaken.
+  void change(redis::Command command, const std::string& channel,
+              const std::vector<std::string>& keys, OnReply on_reply) {
+    const std::uint64_t before = sent_again();
+    client_->send(std::move(command),
+                  reply_call([weak = weak_from_this(), channel, keys, before,
+                              on_reply = std::move(on_reply)](const Result<resp::Value>& reply) {
+                    const auto self = weak.lock();
+                    if (self != nullptr && self->sent_again() != before) {
+                      self->announce(channel, keys, Change::Any);
+                    }
+                    on_reply(reply);
+                  }));
+    announce(channel, keys, Change::Any);
+  }
+
+  // Announces the keys when the answer is there, unless it says that nothing was changed.
+  RedisStore::Decided then_announce(const std::string& channel,
+                                    const std::vector<std::string>& keys,
+                                    RedisStore::Decided decided) {
+    return [weak = weak_from_this(), channel, keys,
+            decided = std::move(decided)](Result<std::vector<Decision>> said) {
+      const auto self = weak.lock();
+      const bool unchanged = !said && (said.error().code == ErrorCode::Unavailable ||
+                                       said.error().code == ErrorCode::Overloaded);
+      if (self != nullptr && !unchanged) self->announce(channel, keys, Change::GaveBack);
+      decided(std::move(said));
+    };
+  }
+
   [[nodiscard]] redis::Client& client() { return *client_; }
   [[nodiscard]] const ScriptSet& scripts() const { return scripts_; }
 
  private:
+  void announce(const std::string& channel, const std::vector<std::string>& keys, Change change) {
+    if (client_ == nullptr || channel.empty()) return;
+    for (const std::string& key : keys) {
+      const std::string message = message_for(key, change);
+      redis::Command command = command_for_key(key, {"PUBLISH", channel, message});
+      command.deadline = base::deadline_after(kAnnouncePatience);
+      client_->send(std::move(command), reply_call([](const auto&) {}));
+    }
+  }
+
+  [[nodiscard]] std::uint64_t sent_again() const {
+    if (client_ == nullptr) return 0;
+    const redis::ClientStats stats = client_->stats();
+    return stats.retries + stats.script_loads;
+  }
+
   // What a call may do with the store that it belongs to, if that is still there.
   BatchCall::Hooks hooks() {
     return {.finish =
@@ -111,6 +166,8 @@ RedisStore::~RedisStore() { core_->close(); }
 
 void RedisStore::start() { core_->client().start(); }
 
+void RedisStore::announce_on(std::string channel) { channel_ = std::move(channel); }
+
 void RedisStore::at_once(const std::function<void()>& questions) { core_->at_once(questions); }
 
 void RedisStore::check(KeyCheck check, base::Deadline deadline, Sink& sink, std::size_t question) {
@@ -123,6 +180,11 @@ void RedisStore::check_together(TogetherRequest request, base::Deadline deadline
 }
 
 void RedisStore::refund(TogetherRequest request, base::Deadline deadline, Decided decided) {
+  if (!channel_.empty()) {
+    std::vector<std::string> keys;
+    for (const KeyCheck& check : request.checks) keys.push_back(check.key);
+    decided = core_->then_announce(channel_, keys, std::move(decided));
+  }
   redis_store::refund(core_->client(), core_->scripts(), std::move(request), deadline,
                       std::move(decided));
 }
@@ -132,9 +194,8 @@ void RedisStore::reset(std::vector<std::string> keys, base::Deadline deadline, D
   redis::Command command = script_command(core_->scripts().reset(), views, {});
   command.slot = redis::hash_slot(keys.front());
   command.deadline = deadline;
-  core_->client().send(std::move(command), reply_call([done = std::move(done)](const auto& reply) {
-                         done(read_reset(reply));
-                       }));
+  core_->change(std::move(command), channel_, keys,
+                [done = std::move(done)](const auto& reply) { done(read_reset(reply)); });
 }
 
 void RedisStore::block(const std::string& key, Duration duration, base::Deadline deadline,
@@ -144,9 +205,13 @@ void RedisStore::block(const std::string& key, Duration duration, base::Deadline
   redis::Command command = script_command(core_->scripts().block(), keys, {micros});
   command.slot = redis::hash_slot(key);
   command.deadline = deadline;
-  core_->client().send(std::move(command), reply_call([done = std::move(done)](const auto& reply) {
-                         done(read_flag(reply));
-                       }));
+  core_->change(std::move(command), channel_, {key},
+                [done = std::move(done)](const auto& reply) { done(read_flag(reply)); });
+}
+
+void RedisStore::lease(std::vector<KeyLease> asks, base::Deadline deadline, Leased leased) {
+  redis_store::lease(core_->client(), core_->scripts(), std::move(asks), deadline,
+                     std::move(leased));
 }
 
 void RedisStore::add(const std::string& counter, std::int64_t delta,
@@ -228,6 +293,17 @@ void RedisStore::heartbeat(const std::string& key, std::string_view node, Durati
                          counted(read_integer(reply));
                        }));
 }
+
+void RedisStore::run(const redis::Script& script, const std::vector<std::string_view>& keys,
+                     std::initializer_list<std::string_view> arguments, base::Deadline deadline,
+                     std::function<void(const Result<resp::Value>&)> replied) {
+  redis::Command command = script_command(script, keys, arguments);
+  command.slot = redis::hash_slot(keys.front());
+  command.deadline = deadline;
+  core_->client().send(std::move(command), reply_call(std::move(replied)));
+}
+
+const ScriptSet& RedisStore::scripts() const noexcept { return core_->scripts(); }
 
 bool RedisStore::is_cluster() const noexcept { return core_->client().is_cluster(); }
 

@@ -7,6 +7,7 @@
 #include "redis/client.hpp"
 #include "redis_store/check_queue.hpp"
 #include "redis_store/counter_pair.hpp"
+#include "redis_store/lease_calls.hpp"
 #include "redis_store/scripts.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -14,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,6 +57,11 @@ class RedisStore {
 
   void start();
 
+  // From now on everybody who listens to this channel hears the keys that are given back to, reset,
+  // blocked or unblocked, after that is done. Nobody waits for it, and a failure is not told: those
+  // who listen must not believe for ever what they remember.
+  void announce_on(std::string channel);
+
   // Questions of one tick leave together; those asked by `questions` leave when it returns, which
   // saves a turn of the event loop.
   void at_once(const std::function<void()>& questions);
@@ -69,6 +76,9 @@ class RedisStore {
   void reset(std::vector<std::string> keys, base::Deadline deadline, Done done);
   // Whether the key was blocked before. Zero unblocks.
   void block(const std::string& key, Duration duration, base::Deadline deadline, Done done);
+
+  // Prepaid units, for each ask an answer. REQUIRES: no key appears twice.
+  void lease(std::vector<KeyLease> asks, base::Deadline deadline, Leased leased);
 
   void add(const std::string& counter, std::int64_t delta, std::optional<Duration> lifetime,
            base::Deadline deadline, Counted counted);
@@ -90,6 +100,12 @@ class RedisStore {
   void heartbeat(const std::string& key, std::string_view node, Duration lasts,
                  base::Deadline deadline, Counted counted);
 
+  // A script of ours about keys of one slot.
+  void run(const redis::Script& script, const std::vector<std::string_view>& keys,
+           std::initializer_list<std::string_view> arguments, base::Deadline deadline,
+           std::function<void(const Result<resp::Value>&)> replied);
+  [[nodiscard]] const ScriptSet& scripts() const noexcept;
+
   [[nodiscard]] bool is_cluster() const noexcept;
   [[nodiscard]] redis::Client& client() noexcept;
   [[nodiscard]] redis::ClientStats stats() const noexcept;
@@ -97,6 +113,7 @@ class RedisStore {
  private:
   class Core;
   std::shared_ptr<Core> core_;
+  std::string channel_;  // empty: nothing is announced
 };
 
 }  // namespace penstock::redis_store

@@ -15,11 +15,16 @@ redis::Script put_together(std::string_view clock, std::initializer_list<std::st
   return redis::Script::from(std::move(text));
 }
 
-redis::Script deciding(std::string_view clock, std::initializer_list<std::string_view> modules) {
+redis::Script with_modules(std::string_view clock, std::initializer_list<std::string_view> modules,
+                           std::string_view last) {
   std::string text = "local modules = {}  -- by the number of their algorithm\n";
   text += lua::kWide;
   for (const std::string_view module : modules) text += module;
-  return put_together(clock, {text, lua::kDecide});
+  return put_together(clock, {text, lua::kStates, last});
+}
+
+redis::Script deciding(std::string_view clock, std::initializer_list<std::string_view> modules) {
+  return with_modules(clock, modules, lua::kDecide);
 }
 
 }  // namespace
@@ -35,13 +40,21 @@ ScriptSet::ScriptSet(std::string_view clock)
       decide_sub_windows_(deciding(clock, {lua::kSubWindows})),
       decide_any_(deciding(clock, {lua::kBucket, lua::kFixedWindow, lua::kSlidingLog,
                                    lua::kSlidingCounter, lua::kSubWindows})),
+      lease_strict_(with_modules(clock, {lua::kBucket}, lua::kLeaseStrict)),
+      lease_strict_any_(with_modules(clock,
+                                     {lua::kBucket, lua::kFixedWindow, lua::kSlidingLog,
+                                      lua::kSlidingCounter, lua::kSubWindows},
+                                     lua::kLeaseStrict)),
       reset_(put_together(clock, {lua::kReset})),
       block_(put_together(clock, {lua::kBlock})),
       count_(put_together(clock, {lua::kCount})),
       read_count_(put_together(clock, {lua::kReadCount})),
       look_at_counter_(put_together(clock, {lua::kLookAtCounter})),
       expire_counter_(put_together(clock, {lua::kExpireCounter})),
-      heartbeat_(put_together(clock, {lua::kHeartbeat})) {}
+      heartbeat_(put_together(clock, {lua::kHeartbeat})),
+      reservation_(put_together(clock, {lua::kReservation})),
+      due_reservations_(put_together(clock, {lua::kDueReservations})),
+      seats_(put_together(clock, {lua::kSeats})) {}
 
 const redis::Script& ScriptSet::decide(Algorithm algorithm) const noexcept {
   switch (algorithm) {
@@ -64,13 +77,18 @@ std::vector<const redis::Script*> ScriptSet::all() const {
           &decide_sliding_counter_,
           &decide_sub_windows_,
           &decide_any_,
+          &lease_strict_,
+          &lease_strict_any_,
           &reset_,
           &block_,
           &count_,
           &read_count_,
           &look_at_counter_,
           &expire_counter_,
-          &heartbeat_};
+          &heartbeat_,
+          &reservation_,
+          &due_reservations_,
+          &seats_};
 }
 
 const ScriptSet& scripts() {

@@ -22,6 +22,9 @@ class ScriptSet {
   // Any requests whose quotas are of this algorithm, or of any.
   [[nodiscard]] const redis::Script& decide(Algorithm algorithm) const noexcept;
   [[nodiscard]] const redis::Script& decide_any() const noexcept { return decide_any_; }
+  // Strict leases of buckets; keys that hold states of buckets, or of any algorithm.
+  [[nodiscard]] const redis::Script& lease_strict() const noexcept { return lease_strict_; }
+  [[nodiscard]] const redis::Script& lease_strict_any() const noexcept { return lease_strict_any_; }
   [[nodiscard]] const redis::Script& reset() const noexcept { return reset_; }
   [[nodiscard]] const redis::Script& block() const noexcept { return block_; }
   [[nodiscard]] const redis::Script& count() const noexcept { return count_; }
@@ -29,6 +32,9 @@ class ScriptSet {
   [[nodiscard]] const redis::Script& look_at_counter() const noexcept { return look_at_counter_; }
   [[nodiscard]] const redis::Script& expire_counter() const noexcept { return expire_counter_; }
   [[nodiscard]] const redis::Script& heartbeat() const noexcept { return heartbeat_; }
+  [[nodiscard]] const redis::Script& reservation() const noexcept { return reservation_; }
+  [[nodiscard]] const redis::Script& due_reservations() const noexcept { return due_reservations_; }
+  [[nodiscard]] const redis::Script& seats() const noexcept { return seats_; }
 
   [[nodiscard]] std::vector<const redis::Script*> all() const;
 
@@ -40,6 +46,8 @@ class ScriptSet {
   redis::Script decide_sliding_counter_;
   redis::Script decide_sub_windows_;
   redis::Script decide_any_;
+  redis::Script lease_strict_;
+  redis::Script lease_strict_any_;
   redis::Script reset_;
   redis::Script block_;
   redis::Script count_;
@@ -47,6 +55,9 @@ class ScriptSet {
   redis::Script look_at_counter_;
   redis::Script expire_counter_;
   redis::Script heartbeat_;
+  redis::Script reservation_;
+  redis::Script due_reservations_;
+  redis::Script seats_;
 };
 
 // The set that production uses, made once.

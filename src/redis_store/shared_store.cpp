@@ -96,8 +96,10 @@ SharedStore::SharedStore(const boost::asio::any_io_executor& executor, const Red
     : layout_(options.key_prefix),
       timeout_(options.timeout),
       singles_(std::make_shared<SingleChecks>(executor)),
-      store_(std::make_unique<RedisStore>(executor, std::move(client), options.max_waiting,
-                                          scripts)) {}
+      store_(
+          std::make_unique<RedisStore>(executor, std::move(client), options.max_waiting, scripts)) {
+  store_->announce_on(layout_.changes());
+}
 
 SharedStore::~SharedStore() {
   singles_->pass_on();  // whoever hears an answer may ask again: while there is somebody to ask
@@ -120,6 +122,11 @@ base::Deadline SharedStore::within(base::Deadline deadline) const {
 
 std::string SharedStore::key_of(const core::CountName& name) const {
   return name.limit.empty() ? layout_.limit(name.subject) : layout_.limit(name.subject, name.limit);
+}
+
+std::string SharedStore::escrow_key_of(const core::CountName& name) const {
+  return name.limit.empty() ? layout_.escrow(name.subject)
+                            : layout_.escrow(name.subject, name.limit);
 }
 
 std::string SharedStore::counter_key(CounterKind kind, std::string_view name) const {
@@ -206,6 +213,27 @@ void SharedStore::block(std::vector<core::CountName> names, Duration duration,
       all->note(said, [&](bool was_blocked) { all->value = all->value || was_blocked; });
     });
   }
+}
+
+void SharedStore::lease(std::vector<store::LeaseAsk> asks, base::Deadline deadline,
+                        store::LeaseSource::Answered answered) {
+  if (store_ == nullptr) {
+    for (std::size_t i = 0; i < asks.size(); ++i) answered(i, closed());
+    return;
+  }
+  std::vector<KeyLease> leases;
+  leases.reserve(asks.size());
+  for (store::LeaseAsk& ask : asks) {
+    leases.push_back({.key = key_of(ask.name),
+                      .escrow_key = ask.strict_lifetime ? escrow_key_of(ask.name) : std::string{},
+                      .quota = ask.quota,
+                      .need = ask.need,
+                      .want = ask.want,
+                      .sharers = ask.sharers,
+                      .strict_lifetime = ask.strict_lifetime,
+                      .reports = std::move(ask.reports)});
+  }
+  store_->lease(std::move(leases), within(deadline), std::move(answered));
 }
 
 void SharedStore::add(CounterKind kind, std::string name, std::int64_t delta,

@@ -3,7 +3,10 @@
 #include "penstock/redis_options.hpp"
 #include "redis/options.hpp"
 #include "redis_store/key_layout.hpp"
+#include "redis_store/redis_reservations.hpp"
+#include "redis_store/redis_seats.hpp"
 #include "redis_store/redis_store.hpp"
+#include "store/lease_source.hpp"
 #include "store/store.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -16,15 +19,18 @@
 namespace penstock::redis_store {
 
 // The shared store as the service asks for it. A request with one check joins the others of its
-// tick (CheckQueue); several checks are one script, or in a cluster one per slot.
+// tick (CheckQueue); several checks are one script, or in a cluster one per slot. Leases that are
+// asked for together leave together, per algorithm and in a cluster per slot.
 //
 // Nothing takes longer than RedisOptions::timeout, nor than the caller's deadline.
 //
 // Thread-safety: none; everything happens on the executor, which must not run it in two threads at
 // once. Whoever waits hears an answer before the store is gone, and must not ask again when that
 // is an error.
-class SharedStore final : public store::Store {
+class SharedStore final : public store::Store, public store::LeaseSource {
  public:
+  using store::Store::Answered;  // not that of leases
+
   // `client` is what redis_store::client_options() made of the options. REQUIRES: the scripts
   // outlive the store.
   SharedStore(const boost::asio::any_io_executor& executor, const RedisOptions& options,
@@ -44,6 +50,9 @@ class SharedStore final : public store::Store {
   void block(std::vector<core::CountName> names, Duration duration, base::Deadline deadline,
              Answered<bool> answered) override;
 
+  void lease(std::vector<store::LeaseAsk> asks, base::Deadline deadline,
+             store::LeaseSource::Answered answered) override;
+
   void add(CounterKind kind, std::string name, std::int64_t delta, std::optional<Duration> lifetime,
            base::Deadline deadline, Answered<std::int64_t> answered) override;
   void get(CounterKind kind, std::string name, base::Deadline deadline,
@@ -55,6 +64,9 @@ class SharedStore final : public store::Store {
 
   [[nodiscard]] Health health() const override;
 
+  [[nodiscard]] store::ReservationBook& reservations() override { return reservations_; }
+  [[nodiscard]] store::SeatBook& seats() override { return seats_; }
+
   // A sign of life of this node, which lasts so long; how many have given one. Zero takes it away.
   void heartbeat(std::string_view node, Duration lasts, Answered<std::int64_t> answered);
 
@@ -63,6 +75,7 @@ class SharedStore final : public store::Store {
 
   [[nodiscard]] base::Deadline within(base::Deadline deadline) const;
   [[nodiscard]] std::string key_of(const core::CountName& name) const;
+  [[nodiscard]] std::string escrow_key_of(const core::CountName& name) const;
   [[nodiscard]] std::string counter_key(CounterKind kind, std::string_view name) const;
   // Positions of those keys that can be named in one call.
   [[nodiscard]] std::vector<std::vector<std::size_t>> calls_for(
@@ -72,6 +85,8 @@ class SharedStore final : public store::Store {
   Duration timeout_;
   std::shared_ptr<SingleChecks> singles_;
   std::unique_ptr<RedisStore> store_;
+  RedisReservations reservations_{layout_, timeout_, store_};
+  RedisSeats seats_{layout_, timeout_, store_};
 };
 
 }  // namespace penstock::redis_store

@@ -12,6 +12,7 @@ constexpr std::uint8_t kFormat = 16;  // version 1 in the upper half, the algori
 constexpr char kBlockMark = 1;
 constexpr std::size_t kBlockSize = 8;
 constexpr std::size_t kExpirySize = 6;
+constexpr std::size_t kEscrowSize = 23;
 constexpr std::size_t kLogHeadSize = 19;
 constexpr std::size_t kLogEntrySize = 11;
 
@@ -200,6 +201,29 @@ std::string encode(const KeyContent& content) {
     std::visit([&](const auto& state) { write(writer, state); }, content.state);
   }
   return std::move(writer).bytes();
+}
+
+std::optional<core::Escrow> decode_escrow(std::string_view bytes) {
+  if (bytes.size() != kEscrowSize) return std::nullopt;
+  PackedReader reader(bytes);
+  if (reader.number(1) != kFormat) return std::nullopt;
+  core::Escrow escrow;
+  escrow.lifetime = Duration{static_cast<std::int64_t>(reader.number(7))};
+  escrow.epoch = static_cast<std::int64_t>(reader.number(7));
+  escrow.current = count(reader);
+  escrow.previous = count(reader);
+  if (escrow.lifetime <= Duration{0}) return std::nullopt;
+  return escrow;
+}
+
+std::string encode(const core::Escrow& escrow) {
+  return PackedWriter()
+      .number(kFormat, 1)
+      .number(static_cast<std::uint64_t>(escrow.lifetime.count()), 7)
+      .number(static_cast<std::uint64_t>(escrow.epoch), 7)
+      .number(escrow.current, 4)
+      .number(escrow.previous, 4)
+      .bytes();
 }
 
 }  // namespace penstock::redis_store

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/any_state.hpp"
+#include "core/lease.hpp"
 
 #include <array>
 #include <optional>
@@ -20,6 +21,10 @@
 //     sliding_log      I4 first, I4 total, I4 entries, I7 newest, then per entry I7 at, I4 weight
 //
 // A blocked key begins with I1 1, I7 until; its state, if any, follows.
+//
+// An escrow, in a key of its own:
+//
+//     I1 16, I7 lifetime in microseconds, I7 epoch, I4 current, I4 previous
 namespace penstock::redis_store {
 
 inline constexpr std::size_t kHeaderSize = 15;
@@ -49,5 +54,8 @@ struct KeyContent {
 
 // REQUIRES: content has a state, made under its quota.
 [[nodiscard]] std::string encode(const KeyContent& content);
+
+[[nodiscard]] std::optional<core::Escrow> decode_escrow(std::string_view bytes);
+[[nodiscard]] std::string encode(const core::Escrow& escrow);
 
 }  // namespace penstock::redis_store

@@ -96,5 +96,19 @@ TEST(StateCodecHeader, RefusesAQuotaThatCannotBe) {
   EXPECT_FALSE(decode(bytes));
 }
 
+TEST(StateCodecEscrow, IsReadAsItWasWrittenAndNothingElse) {
+  const core::Escrow escrow{.epoch = 17'000'000'000,
+                            .current = 1'000'000'000,
+                            .previous = 7,
+                            .lifetime = std::chrono::milliseconds{100}};
+  std::string bytes = encode(escrow);
+  EXPECT_EQ(bytes.size(), 23U);
+  EXPECT_EQ(decode_escrow(bytes), escrow);
+  EXPECT_EQ(decode_escrow(bytes + "x"), std::nullopt);
+  EXPECT_EQ(decode_escrow(encode(core::Escrow{})), std::nullopt) << "no lifetime";
+  bytes[0] = 17;
+  EXPECT_EQ(decode_escrow(bytes), std::nullopt) << "another version";
+}
+
 }  // namespace
 }  // namespace penstock::redis_store

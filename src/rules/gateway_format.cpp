@@ -14,6 +14,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::int64_t kMaxCount = 10'000'000;
+constexpr std::size_t kMaxShared = 1'000'000;  // seats of a key in the store
+constexpr Duration kLeastLease = 1s;
+constexpr Duration kMaxLease = 1h;
 constexpr std::int64_t kMaxHeaderBytes = std::int64_t{1} << 20U;
 // Each has its metrics, and each request looks at the routes one after the other.
 constexpr std::size_t kMaxUpstreams = 100;
@@ -147,6 +150,15 @@ void read_in_flight(const YamlFields& gateway, InFlightSettings& in_flight) {
   const YamlFields fields(*section, keys::kInFlight);
   read_text(fields, "key", in_flight.key);
   read_number(fields, "limit", 0, kMaxCount, in_flight.limit);
+  read_boolean(fields, "shared", in_flight.shared);
+  read_duration(fields, "lease", kMaxLease, in_flight.lease);
+  if (in_flight.shared && in_flight.limit > kMaxShared) {
+    section->error("max_in_flight: a limit that is shared is at most " +
+                   std::to_string(kMaxShared));
+  }
+  if (in_flight.lease < kLeastLease) {
+    fields.find("lease")->expected("a time of 1s at least, so that renewals keep up");
+  }
 }
 
 void read_access_log(const YamlFields& gateway, AccessLogSettings& log) {

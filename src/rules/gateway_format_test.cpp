@@ -50,7 +50,7 @@ gateway:
   write_timeout: 8s
   idle_timeout: 9s
   tunnel_timeout: 10s
-  max_in_flight: {key: header.x-key, limit: 11}
+  max_in_flight: {key: header.x-key, limit: 11, shared: true, lease: 7s}
   access_log: {format: json, path: access.log}
   upstreams:
     a: {servers: [http://a.internal, "http://[::1]:81/"], max_in_flight: 12, keepalive: 13,
@@ -75,6 +75,8 @@ gateway:
   EXPECT_EQ(gateway.tunnel_timeout, 10s);
   EXPECT_EQ(gateway.max_in_flight.key, "header.x-key");
   EXPECT_EQ(gateway.max_in_flight.limit, 11U);
+  EXPECT_TRUE(gateway.max_in_flight.shared);
+  EXPECT_EQ(gateway.max_in_flight.lease, std::chrono::seconds{7});
   EXPECT_EQ(gateway.access_log.format, AccessLogSettings::Format::Json);
   EXPECT_EQ(gateway.access_log.path, "/etc/access.log");
   const UpstreamSettings& a = gateway.upstreams.at(0);

@@ -54,6 +54,9 @@ struct RouteSettings {
 struct InFlightSettings {
   std::string key = "client_ip";  // the attribute that tells clients apart
   std::size_t limit = 0;          // requests of one of them at a time; 0: any number
+  bool shared = false;            // on all nodes together, besides
+  Duration lease =
+      std::chrono::seconds{30};  // what a node that is gone holds is free after so long
 
   friend bool operator==(const InFlightSettings&, const InFlightSettings&) = default;
 };

@@ -38,7 +38,7 @@ inline constexpr std::array kGateway{"listen"sv,         "tls"sv,
                                      "tunnel_timeout"sv, "max_in_flight"sv,
                                      "access_log"sv,     "upstreams"sv,
                                      "routes"sv};
-inline constexpr std::array kInFlight{"key"sv, "limit"sv};
+inline constexpr std::array kInFlight{"key"sv, "limit"sv, "shared"sv, "lease"sv};
 inline constexpr std::array kAccessLog{"format"sv, "path"sv};
 inline constexpr std::array kUpstream{
     "servers"sv,           "max_in_flight"sv,   "keepalive"sv,

@@ -2,6 +2,7 @@
 
 #include "base/deadline.hpp"
 #include "service/combine.hpp"
+#include "service/failure_policy.hpp"
 
 #include <boost/container/small_vector.hpp>
 
@@ -27,7 +28,10 @@ bool ask(const Colleagues& colleagues, std::vector<LimitAnswer>& limits) {
   const base::Deadline since = base::monotonic_now();
   if (!colleagues.store.check_at_once(checks, decisions)) return false;
   colleagues.events.on_store_call(base::monotonic_now() - since, nullptr);
-  for (std::size_t i = 0; i < limits.size(); ++i) limits[i].decision = decisions[i];
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    limits[i].decision = decisions[i];
+    remember(colleagues.local, limits[i]);
+  }
   return true;
 }
 

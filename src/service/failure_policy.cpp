@@ -1,5 +1,7 @@
 #include "service/failure_policy.hpp"
 
+#include "service/combine.hpp"
+
 #include <algorithm>
 
 namespace penstock::service {
@@ -27,6 +29,11 @@ FailurePlan plan_for_failure(std::span<const OnFailure> limits) {
     }
   }
   return plan;
+}
+
+void remember(LocalShare& local, const LimitAnswer& limit) {
+  if (on_failure_of(limit.applied) != OnFailure::Local || limit.shadow) return;
+  local.remember(limit.applied.check, *limit.decision);
 }
 
 }  // namespace penstock::service

@@ -2,6 +2,7 @@
 
 #include "rules/rule.hpp"
 #include "service/answer.hpp"
+#include "service/local_share.hpp"
 
 #include <cstdint>
 #include <span>
@@ -25,5 +26,9 @@ struct FailurePlan {
 // The failure policy, all of it. A closed limit refuses the request, and then nothing is taken from
 // any other; local ones are decided by this node's share; open ones let pass.
 [[nodiscard]] FailurePlan plan_for_failure(std::span<const rules::OnFailure> limits);
+
+// Keeps what the store said about a limit, if this node would have to enforce it alone should the
+// store be gone the next moment. REQUIRES: it has a decision.
+void remember(LocalShare& local, const LimitAnswer& limit);
 
 }  // namespace penstock::service

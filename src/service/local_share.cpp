@@ -2,14 +2,61 @@
 
 #include "core/share.hpp"
 
-namespace penstock::service {
+#include <algorithm>
 
-std::vector<Decision> LocalShare::check(std::vector<core::NamedCheck> checks) const {
-  const unsigned nodes = members_.nodes();
-  for (core::NamedCheck& each : checks) each.quota = core::share_of(each.quota, nodes);
+namespace penstock::service {
+namespace {
+
+std::uint32_t used_of(const Decision& said) noexcept { return said.limit() - said.remaining(); }
+
+}  // namespace
+
+std::vector<Decision> LocalShare::check(std::vector<core::NamedCheck> checks) {
+  std::vector<Quota> whole;
+  for (core::NamedCheck& each : checks) {
+    whole.push_back(each.quota);
+    each.quota = share_of(each.quota);
+  }
   std::vector<Decision> decisions(checks.size());
   memory_.check_all(checks, decisions);
+  const bool passes = std::all_of(decisions.begin(), decisions.end(),
+                                  [](const Decision& each) { return each.allowed(); });
+  if (!passes || recall_ == Recall::Nothing) return decisions;
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    if (checks[i].cost.units == 0 || !is_worth_telling(whole[i])) continue;
+    ledger_.note(checks[i].name, whole[i], checks[i].cost.units);
+  }
   return decisions;
+}
+
+void LocalShare::keep(const core::NamedCheck& check, const Decision& said) noexcept {
+  if (check.terms.mode == core::Mode::Local) return;  // nobody else counts it
+  if (said.outcome() == Outcome::Blocked) {
+    static_cast<void>(memory_.block(check.name, said.retry_after().value_or(Duration{0})));
+    return;
+  }
+  const std::uint32_t used = used_of(said);
+  const unsigned nodes = members_.nodes();
+  // rounded up, which favours what is protected
+  memory_.raise_used(check.name, core::share_of(check.quota, nodes),
+                     used / nodes + (used % nodes == 0 ? 0 : 1));
+}
+
+bool LocalShare::is_worth_telling(const Quota& quota) noexcept {
+  return (quota.is_bucket() ? core::ceil_micros(quota.fill_time()) : quota.period()) >=
+         kWorthTelling;
+}
+
+std::vector<OutageLedger::Entry> LocalShare::take_debts(std::size_t most) {
+  std::vector<OutageLedger::Entry> debts = ledger_.take(most);
+  for (OutageLedger::Entry& debt : debts) {
+    const Decision now = memory_.check(
+        core::NamedCheck{.name = debt.name, .quota = share_of(debt.quota), .cost = Cost{0}});
+    if (now.outcome() == Outcome::Blocked) continue;
+    debt.units = std::min<std::uint64_t>(debt.units, used_of(now));
+  }
+  std::erase_if(debts, [](const OutageLedger::Entry& debt) { return debt.units == 0; });
+  return debts;
 }
 
 Quota LocalShare::share_of(const Quota& quota) const {

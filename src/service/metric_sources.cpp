@@ -22,4 +22,13 @@ Metrics::Source membership_source(const Membership& members) {
   };
 }
 
+Metrics::Source outage_source(const LocalShare& local) {
+  return [&local](const Metrics::Report& report) {
+    const OutageLedger::Numbers numbers = local.ledger().numbers();
+    report(metrics::kOutageDebts, static_cast<double>(numbers.names));
+    report(metrics::kOutageReported, static_cast<double>(numbers.reported));
+    report(metrics::kOutageLost, static_cast<double>(numbers.lost));
+  };
+}
+
 }  // namespace penstock::service

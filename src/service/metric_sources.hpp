@@ -1,5 +1,6 @@
 #pragma once
 
+#include "service/local_share.hpp"
 #include "service/membership.hpp"
 #include "store/memory_store.hpp"
 #include "telemetry/metrics.hpp"
@@ -10,5 +11,6 @@ namespace penstock::service {
 // REQUIRES: what is given outlives the source.
 [[nodiscard]] telemetry::Metrics::Source memory_source(const store::MemoryStore& memory);
 [[nodiscard]] telemetry::Metrics::Source membership_source(const Membership& members);
+[[nodiscard]] telemetry::Metrics::Source outage_source(const LocalShare& local);
 
 }  // namespace penstock::service

@@ -50,6 +50,9 @@ void RequestFlow::ask_enforced() {
 void RequestFlow::on_enforced(const Result<Store::Decisions>& said) {
   if (!said) return without_store();
   note(enforced_, *said);
+  for (const std::size_t place : enforced_) {
+    remember(colleagues_.local, answer_.limits[place]);
+  }
   if (combine(answer_.limits).allowed) return ask_alternatives();
   answer_.allowed = false;
   answer_.reason = Reason::OverLimit;
@@ -212,6 +215,7 @@ void RequestFlow::ask_each(const Places& places, Next next) {
           hear_store(since, said ? nullptr : &said.error());
           if (said) {
             answer_.limits[place].decision = said->front();
+            remember(colleagues_.local, answer_.limits[place]);
           } else {
             failed_.push_back(place);
           }

@@ -1,3 +1,4 @@
+#include "service/answer_at_once.hpp"
 #include "service/failure_policy.hpp"
 #include "service/request_flow.hpp"
 #include "service_harness/test_service.hpp"
@@ -117,6 +118,32 @@ TEST_F(Without, StoreALookFollowsThePolicyAndTakesNothing) {
     EXPECT_EQ(text_of(service.look({applied(kLocal, 4)})),
               "allowed decided_locally by 0: local 1 left");
   }
+}
+
+TEST(StoreThatGoes, LeavesWhatItSaidOfLocalLimits) {
+  for (const bool at_once : {false, true}) {
+    TestService service;
+    service.store.answers_at_once = at_once;
+    const std::vector<Applied> limits{applied(kLocal, 8, 5), applied(kQuotaLocal, 8, 8)};
+    const auto ask = [&](const Applied& limit) {
+      Answer answer = TestService::with({limit});
+      if (at_once && answer_at_once(service.colleagues(), "api", answer)) return answer;
+      return service.decide({limit});
+    };
+    for (const Applied& limit : limits) EXPECT_TRUE(ask(limit).allowed);
+    service.store.answers_at_once = false;
+    service.store.failure = Error{ErrorCode::Unavailable, "gone"};
+    // five of eight: two of this node's two
+    EXPECT_EQ(text_of(service.decide({applied(kLocal, 8)})),
+              "refused decided_locally by 0: local denied 0 left");
+    EXPECT_FALSE(service.decide({applied(kQuotaLocal, 8)}).allowed);
+  }
+}
+
+TEST(StoreThatGoes, LeavesNothingOfOtherLimits) {
+  TestService service;
+  EXPECT_TRUE(service.decide({applied(kOpen, 8, 5), applied(kClosed, 8, 5)}).allowed);
+  EXPECT_EQ(service.local_memory.stats().keys, 0U);
 }
 
 TEST(PartlyFailing, AlternativeThatAnswersDecides) {

@@ -34,7 +34,7 @@ Answer answer_for(rules::Match match, std::shared_ptr<const rules::Ruleset> rule
 
 Service::Service(store::Store& store, LocalShare& local, Events& events,
                  std::shared_ptr<const rules::Ruleset> rules)
-    : colleagues_{.store = store, .local = local, .events = events} {
+    : colleagues_{.store = store, .local = local, .events = events}, reservations_(colleagues_) {
   use(std::move(rules));
 }
 
@@ -57,14 +57,34 @@ void Service::decide(const rules::Request& request, base::Deadline deadline, Ans
 
 void Service::take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
                    Answered answered) {
+  RequestFlow::start(colleagues_, answer_for_take(std::move(check), on_failure), std::string(kTake),
+                     deadline, std::move(answered));
+}
+
+Answer Service::answer_for_take(core::NamedCheck check, rules::OnFailure on_failure) const {
   Answer answer;
   answer.limits.push_back(
       {.applied = {
            .check = std::move(check), .metric = std::string(kTake), .on_failure = on_failure}});
   answer.match.domain_known = true;
   answer.rules = rules_;
-  RequestFlow::start(colleagues_, std::move(answer), std::string(kTake), deadline,
-                     std::move(answered));
+  return answer;
+}
+
+void Service::reserve(rules::Request request, ReservationTerms terms, base::Deadline deadline,
+                      Reservations::Answered<Reserved> answered) {
+  request.cost = Cost{1};  // costs are multiples of what is asked for
+  Answer answer = answer_for(rules_->match(request), rules_);
+  std::string domain = answer.match.domain_known ? std::string(request.domain) : std::string{};
+  reservations_.reserve(std::move(answer), std::move(domain), std::move(terms), deadline,
+                        std::move(answered));
+}
+
+void Service::reserve(core::NamedCheck check, rules::OnFailure on_failure, ReservationTerms terms,
+                      base::Deadline deadline, Reservations::Answered<Reserved> answered) {
+  check.cost = Cost{1};
+  reservations_.reserve(answer_for_take(std::move(check), on_failure), std::string(kTake),
+                        std::move(terms), deadline, std::move(answered));
 }
 
 void Service::explain(const rules::Request& request, base::Deadline deadline,

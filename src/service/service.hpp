@@ -6,6 +6,7 @@
 #include "service/events.hpp"
 #include "service/local_share.hpp"
 #include "service/request_flow.hpp"
+#include "service/reservations.hpp"
 #include "store/store.hpp"
 
 #include <functional>
@@ -46,10 +47,22 @@ class Service {
   void explain(const rules::Request& request, base::Deadline deadline,
                std::function<void(Explained)> answered);
 
+  // Reserves the estimate of a request whose cost is known only later; the cost of the request is
+  // not looked at. See Reservations. REQUIRES: no descriptor has a cost of its own, none gives
+  // back.
+  void reserve(rules::Request request, ReservationTerms terms, base::Deadline deadline,
+               Reservations::Answered<Reserved> answered);
+  void reserve(core::NamedCheck check, rules::OnFailure on_failure, ReservationTerms terms,
+               base::Deadline deadline, Reservations::Answered<Reserved> answered);
+  [[nodiscard]] Reservations& reservations() noexcept { return reservations_; }
+
   [[nodiscard]] store::Store& store() noexcept { return colleagues_.store; }
 
  private:
+  [[nodiscard]] Answer answer_for_take(core::NamedCheck check, rules::OnFailure on_failure) const;
+
   Colleagues colleagues_;
+  Reservations reservations_;
   std::shared_ptr<const rules::Ruleset> rules_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "store/embedded_books.hpp"
 #include "store/memory_store.hpp"
 #include "store/store.hpp"
 
@@ -12,7 +13,8 @@ namespace penstock::store {
 class EmbeddedStore final : public Store {
  public:
   // REQUIRES: `memory` outlives the store.
-  explicit EmbeddedStore(MemoryStore& memory) noexcept : memory_(memory) {}
+  explicit EmbeddedStore(MemoryStore& memory) noexcept
+      : memory_(memory), reservations_(memory.reservations()), seats_(memory.seats()) {}
 
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
              Answered<Decisions> answered) override;
@@ -40,8 +42,13 @@ class EmbeddedStore final : public Store {
 
   [[nodiscard]] Health health() const override { return {}; }
 
+  [[nodiscard]] ReservationBook& reservations() override { return reservations_; }
+  [[nodiscard]] SeatBook& seats() override { return seats_; }
+
  private:
   MemoryStore& memory_;
+  EmbeddedReservations reservations_;
+  EmbeddedSeats seats_;
 };
 
 }  // namespace penstock::store

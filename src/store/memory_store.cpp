@@ -98,7 +98,9 @@ struct MemoryStore::Plan {
 MemoryStore::MemoryStore(const MemoryOptions& options, const KeyHasher& hasher)
     : hasher_(hasher),
       clock_(options.clock == nullptr ? system_clock() : *options.clock),
-      counters_(hasher_, clock_, options.max_counters) {
+      counters_(hasher_, clock_, options.max_counters),
+      seats_(clock_),
+      reservations_(clock_) {
   const std::size_t shards = shard_count(options.max_keys);
   shard_mask_ = shards - 1;
   bounds_.max_keys = options.max_keys;
@@ -338,6 +340,16 @@ void MemoryStore::refund(std::span<const core::NamedCheck> checks,
     shard.refund(target, checks[i].quota, checks[i].cost, present);
     each[i] = shard.preview(target, checks[i].quota, Cost{0}, present);
   }
+}
+
+void MemoryStore::raise_used(const core::CountName& name, const Quota& quota,
+                             std::uint32_t used) noexcept {
+  const Hash128 hash = hash_of(name);
+  Shard& shard = shard_of(hash);
+  shard.prefetch(hash);  // arrives while the clock is read
+  const Instant present = now();
+  const base::SpinGuard guard(shard.lock);
+  shard.raise_used({.slot = hash, .owner = hash}, quota, used, present);
 }
 
 bool MemoryStore::reset(const core::CountName& name) noexcept {

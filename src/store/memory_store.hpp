@@ -7,6 +7,8 @@
 #include "penstock/memory_options.hpp"
 #include "store/counter_store.hpp"
 #include "store/key_hasher.hpp"
+#include "store/memory_reservations.hpp"
+#include "store/memory_seats.hpp"
 #include "store/shard.hpp"
 
 #include <cstddef>
@@ -48,11 +50,16 @@ class MemoryStore {
   void check_all(std::span<const core::NamedCheck* const> checks,
                  std::span<Decision> each) noexcept;
   void refund(std::span<const core::NamedCheck> checks, std::span<Decision> each) noexcept;
+  // Makes at least so much of the quota count as used, as if it were taken now, and lifts a block.
+  // What counts already stays.
+  void raise_used(const core::CountName& name, const Quota& quota, std::uint32_t used) noexcept;
   bool reset(const core::CountName& name) noexcept;
   // Whether it was blocked before. Zero unblocks.
   bool block(const core::CountName& name, Duration duration) noexcept;
 
   [[nodiscard]] CounterStore& counters() noexcept { return counters_; }
+  [[nodiscard]] MemorySeats& seats() noexcept { return seats_; }
+  [[nodiscard]] MemoryReservations& reservations() noexcept { return reservations_; }
   [[nodiscard]] MemoryStats stats() const noexcept;
   std::size_t sweep(std::size_t entries) noexcept;
 
@@ -75,6 +82,8 @@ class MemoryStore {
   std::uint64_t shard_mask_ = 0;
   std::vector<std::unique_ptr<Shard>> shards_;  // a power of two of them
   CounterStore counters_;
+  MemorySeats seats_;
+  MemoryReservations reservations_;
   std::atomic<std::size_t> next_swept_{0};
 };
 

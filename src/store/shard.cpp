@@ -127,6 +127,15 @@ void Shard::adopt(const Target& target, const Quota& quota, Instant now) {
           now);
 }
 
+void Shard::raise_used(const Target& target, const Quota& quota, std::uint32_t used, Instant now) {
+  if (any_blocked_) static_cast<void>(unblock(target.owner, now));
+  if (used == 0) return;
+  const Decision before = preview(target, quota, Cost{0}, now);
+  const std::uint32_t counted = before.limit() - before.remaining();
+  const std::uint32_t wanted = std::min(used, quota.capacity());
+  if (wanted > counted) static_cast<void>(decide(target, quota, Cost{wanted - counted}, now));
+}
+
 void Shard::refund(const Target& target, const Quota& quota, Cost cost, Instant now) {
   now = advance_to(now);
   Slot* slot = table_.find(target.slot);

@@ -60,6 +60,9 @@ class alignas(64) Shard {
   }
   // Makes this the quota that the key is kept under, as a denied charge does.
   void adopt(const Target& target, const Quota& quota, Instant now) PENSTOCK_REQUIRES(lock);
+  // Makes at least so much count as used, as if it were taken now; a block is lifted.
+  void raise_used(const Target& target, const Quota& quota, std::uint32_t used, Instant now)
+      PENSTOCK_REQUIRES(lock);
   void refund(const Target& target, const Quota& quota, Cost cost, Instant now)
       PENSTOCK_REQUIRES(lock);
   [[nodiscard]] bool reset(const Hash128& slot, Instant now) PENSTOCK_REQUIRES(lock);

@@ -4,6 +4,8 @@
 #include "core/named_check.hpp"
 #include "penstock/decision.hpp"
 #include "penstock/result.hpp"
+#include "store/reservation_book.hpp"
+#include "store/seat_book.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -104,6 +106,10 @@ class Store {
     std::uint64_t leased_counts = 0;  // now
   };
   [[nodiscard]] virtual Health health() const = 0;
+
+  // Reservations and seats of the same store, with the same promises.
+  [[nodiscard]] virtual ReservationBook& reservations() = 0;
+  [[nodiscard]] virtual SeatBook& seats() = 0;
 };
 
 }  // namespace penstock::store

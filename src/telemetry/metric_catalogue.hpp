@@ -87,6 +87,16 @@ inline constexpr Metric kLeasedCounts{.name = "penstock_leased_counts",
 inline constexpr Metric kNodes{.name = "penstock_nodes",
                                .type = MetricType::Gauge,
                                .help = "Nodes that share the limits, as this one knows."};
+inline constexpr Metric kOutageDebts{
+    .name = "penstock_outage_debts",
+    .type = MetricType::Gauge,
+    .help = "Counts of which this node admitted units without the store, which it has yet to say."};
+inline constexpr Metric kOutageReported{
+    .name = "penstock_outage_reported_units_total",
+    .help = "Units admitted without the store that it took afterwards."};
+inline constexpr Metric kOutageLost{
+    .name = "penstock_outage_lost_units_total",
+    .help = "Units admitted without the store that it will never hear of."};
 inline constexpr Metric kOrphanKeys{
     .name = "penstock_orphan_keys",
     .type = MetricType::Gauge,
@@ -170,6 +180,11 @@ inline constexpr Metric kUpstreamWell{
     .help = "Servers that are asked, by upstream; the least that any worker sees.",
     .labels = {"upstream"},
     .merge = Merge::Least};
+inline constexpr Metric kGatewayUnshared{
+    .name = "penstock_gateway_unshared_total",
+    .help =
+        "Requests that only the limit of this node counted, because the store could not be asked "
+        "for a seat."};
 inline constexpr Metric kGatewayRefused{
     .name = "penstock_gateway_refused_total",
     .help =

@@ -11,12 +11,15 @@ namespace penstock::chaos {
 // these lines. +role is for noticing a master that was demoted; a database other than 0 needs
 // +select besides.
 inline constexpr std::string_view kAclRules =
-    "~penstock:* +ping +role +client|setname +script|load +evalsha +eval +time +get +set +mget "
+    "~penstock:* &penstock:* +ping +role +client|setname +script|load +evalsha +eval +time +get "
+    "+set +mget "
     "+getrange +setrange +strlen +append +del +exists +pexpire +pexpireat +pttl +hget +hset "
     "+hexists "
-    "+hincrby";
-// What the daemon needs besides, to know how many share the limits, and for EXPIRE.
-inline constexpr std::string_view kAclRulesOfDaemons = "+zadd +zrem +zcard +zremrangebyscore +hdel";
+    "+hincrby +publish";
+// What the daemon needs besides: to know how many share the limits, for EXPIRE, reservations and
+// seats, and to hear what others changed.
+inline constexpr std::string_view kAclRulesOfDaemons =
+    "+zadd +zrem +zcard +zremrangebyscore +hdel +hmget +zscore +zrange +subscribe";
 // What a cluster needs besides, and what it does not: +role.
 inline constexpr std::string_view kAclRulesOfClusters = "+cluster|slots +asking -role";
 

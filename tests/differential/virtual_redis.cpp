@@ -6,6 +6,7 @@
 
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace penstock::differential {
 namespace {
@@ -15,7 +16,8 @@ constexpr std::string_view kClock = "local now = tonumber(redis.call('GET', 'clo
 constexpr std::string_view kLook =
     "local said = {}\n"
     "for _, key in ipairs(KEYS) do\n"
-    "  said[#said + 1] = redis.call('GET', key)\n"
+    "  local is_text = redis.call('TYPE', key).ok == 'string'\n"
+    "  said[#said + 1] = is_text and redis.call('GET', key)\n"
     "  said[#said + 1] = redis.call('PEXPIRETIME', key)\n"
     "end\n"
     "return said\n";
@@ -110,6 +112,12 @@ void VirtualRedis::refund(redis_store::TogetherRequest request,
   });
 }
 
+void VirtualRedis::lease(redis_store::KeyLease ask,
+                         std::optional<Result<store::LeaseGrant>>& answer) {
+  leases_.push_back(std::move(ask));
+  leased_.push_back(&answer);
+}
+
 void VirtualRedis::reset(std::vector<std::string> keys, std::optional<Result<bool>>& answer) {
   ++open_;
   store_->reset(std::move(keys), far(), [this, &answer](auto said) {
@@ -131,7 +139,20 @@ void VirtualRedis::remove(const std::string& key) {
   send(resp::command({"DEL", key}), [](const auto&) {});
 }
 
+void VirtualRedis::ask(const std::function<void(const std::function<void()>& done)>& question) {
+  ++open_;
+  question([this] { --open_; });
+  wait();
+}
+
 void VirtualRedis::wait() {
+  if (!leases_.empty()) {
+    open_ += leases_.size();
+    store_->lease(std::exchange(leases_, {}), far(), [this](std::size_t ask, const auto& said) {
+      --open_;
+      if (!is_closing_) leased_[ask]->emplace(said);
+    });
+  }
   const base::Deadline end = far();
   while (open_ > 0) {
     io_.restart();
@@ -139,6 +160,7 @@ void VirtualRedis::wait() {
     if (base::monotonic_now() > end) throw std::runtime_error("Redis does not answer");
   }
   asked_.clear();
+  leased_.clear();
 }
 
 std::vector<Stored> VirtualRedis::look(const std::vector<std::string>& keys) {

@@ -47,9 +47,13 @@ class VirtualRedis {
                       std::optional<Result<std::vector<Decision>>>& answer);
   void refund(redis_store::TogetherRequest request,
               std::optional<Result<std::vector<Decision>>>& answer);
+  void lease(redis_store::KeyLease ask, std::optional<Result<store::LeaseGrant>>& answer);
   void reset(std::vector<std::string> keys, std::optional<Result<bool>>& answer);
   void block(const std::string& key, Duration duration, std::optional<Result<bool>>& answer);
   void remove(const std::string& key);
+  // Anything else, answered when this returns: `question` is given what to call then.
+  void ask(const std::function<void(const std::function<void()>& done)>& question);
+  [[nodiscard]] const std::unique_ptr<redis_store::RedisStore>& store() const { return store_; }
   // Until everything is answered. Throws when that takes too long.
   void wait();
 
@@ -65,6 +69,8 @@ class VirtualRedis {
   redis::Script look_;
   boost::asio::io_context io_;
   std::vector<std::optional<Result<Decision>>*> asked_;
+  std::vector<redis_store::KeyLease> leases_;  // asked at the next wait(), together
+  std::vector<std::optional<Result<store::LeaseGrant>>*> leased_;
   std::size_t open_ = 0;
   bool is_closing_ = false;
   std::unique_ptr<Answers> answers_;

@@ -1,5 +1,7 @@
 #include "differential/world.hpp"
 
+#include "core/lease.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -98,6 +100,21 @@ void World::draw_change(KeyModel& key) {
   questions_.push_back(std::move(question));
 }
 
+void World::draw_lease(KeyModel& key) {
+  const Quota& quota = random_.percent(70) ? key.last_quota : random_.pick(quotas_);
+  if (random_.percent(60) || !core::can_lease(quota.algorithm())) return;
+  const std::uint64_t most = std::uint64_t{quota.capacity()} + 2;
+  Question question{.key = &key, .action = Action::Lease, .quota = quota};
+  question.want = static_cast<std::uint32_t>(
+      random_.percent(50) ? random_.magnitude(most) : std::max(key.last.remaining(), 1U));
+  if (random_.percent(70)) {
+    question.need =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(random_.magnitude(most), question.want));
+  }
+  if (random_.percent(50)) question.sharers = static_cast<std::uint32_t>(random_.below(5));
+  questions_.push_back(std::move(question));
+}
+
 void World::ask(Question& question) {
   const std::string& key = question.key->name;
   switch (question.action) {
@@ -111,6 +128,13 @@ void World::ask(Question& question) {
     case Action::Reset: return redis_.reset({key}, question.flag);
     case Action::Block: return redis_.block(key, question.duration, question.flag);
     case Action::Unblock: return redis_.block(key, Duration{0}, question.flag);
+    case Action::Lease:
+      return redis_.lease({.key = key,
+                           .quota = question.quota,
+                           .need = question.need,
+                           .want = question.want,
+                           .sharers = question.sharers},
+                          question.grant);
   }
 }
 
@@ -175,10 +199,44 @@ std::string World::compare_flag(Question& question) {
   return {};
 }
 
+std::string World::compare_grant(Question& question) {
+  KeyModel& key = *question.key;
+  const Quota& quota = question.quota;
+  const std::uint32_t expected =
+      key.replay.take_up_to(quota, question.need, question.want, question.sharers, now_);
+  const Cost charged{expected > 0 ? expected : question.need};
+  key.last = key.replay.preview(quota, Cost{expected > 0 ? 0 : question.need}, now_);
+  key.last_quota = quota;
+  const bool answered = question.grant && *question.grant;
+  key.note(
+      now_,
+      "lease " + std::to_string(question.need) + " to " + std::to_string(question.want) +
+          " among " + std::to_string(question.sharers) + " " + to_string(quota) + " -> " +
+          (answered ? std::to_string((*question.grant)->granted) + " of " + std::to_string(expected)
+                    : "an error"));
+  if (!answered) return question.grant ? question.grant->error().detail : "never answered";
+  const store::LeaseGrant& grant = **question.grant;
+  if (grant.granted != expected) return "the model grants " + std::to_string(expected);
+  if (!(grant.afterwards == key.last)) return "the model says " + describe(key.last);
+  if (grant.counts_for != core::counts_for(key.replay.content().state, quota, now_) &&
+      expected > 0) {
+    return "the model has another end of what was granted";
+  }
+  if (moves_ != ClockMoves::Forward) return {};
+  const Decision in_memory = memory_.store.check(key.name, quota, charged);
+  if (in_memory.allowed() != (expected > 0) && charged.units > 0) {
+    return "the embedded store says " + describe(in_memory);
+  }
+  return {};
+}
+
 std::string World::compare_answer(Question& question) {
   ++steps_;
   const bool decides = question.action == Action::Check || question.action == Action::Refund;
-  std::string problem = decides ? compare_decision(question) : compare_flag(question);
+  const bool leases = question.action == Action::Lease;
+  std::string problem = leases    ? compare_grant(question)
+                        : decides ? compare_decision(question)
+                                  : compare_flag(question);
   if (!problem.empty()) problem += "\n" + question.key->story();
   return problem;
 }
@@ -236,6 +294,10 @@ std::string World::round() {
   std::string problem = compare_answers();
   if (problem.empty()) {
     for (KeyModel& key : keys_) draw_change(key);
+    problem = compare_answers();
+  }
+  if (problem.empty()) {
+    for (KeyModel& key : keys_) draw_lease(key);
     problem = compare_answers();
   }
   return problem.empty() ? compare_states() : problem;

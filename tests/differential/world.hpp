@@ -23,7 +23,7 @@ class World {
   [[nodiscard]] std::size_t steps() const noexcept { return steps_; }
 
  private:
-  enum class Action : std::uint8_t { Check, Refund, Reset, Block, Unblock };
+  enum class Action : std::uint8_t { Check, Refund, Reset, Block, Unblock, Lease };
   // Something asked about one key.
   struct Question {
     KeyModel* key = nullptr;
@@ -34,18 +34,24 @@ class World {
     std::optional<Result<Decision>> decision{};
     std::optional<Result<std::vector<Decision>>> decisions{};
     std::optional<Result<bool>> flag{};
+    std::uint32_t need = 0;  // of leases
+    std::uint32_t want = 0;
+    std::uint32_t sharers = 1;
+    std::optional<Result<store::LeaseGrant>> grant{};
   };
 
   void move_clock();
   [[nodiscard]] Cost draw_cost(const KeyModel& key, const Quota& quota);
   void draw_checks(KeyModel& key);
   void draw_change(KeyModel& key);
+  void draw_lease(KeyModel& key);
   void ask(Question& question);
   // What went wrong with the questions asked since the last call, in order.
   [[nodiscard]] std::string compare_answers();
   [[nodiscard]] std::string compare_answer(Question& question);
   [[nodiscard]] std::string compare_decision(Question& question);
   [[nodiscard]] std::string compare_flag(Question& question);
+  [[nodiscard]] std::string compare_grant(Question& question);
   [[nodiscard]] std::string compare_states();
   // Whether the key stays in Redis for much longer than any of the quotas needs it.
   [[nodiscard]] bool stays_too_long(const KeyModel& key, const Stored& stored) const;

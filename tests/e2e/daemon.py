@@ -30,7 +30,7 @@ class Daemon:
     """`with Daemon(text) as daemon`: serves this configuration until the end of the block. What it
     says is kept to itself unless the block fails."""
 
-    def __init__(self, configuration, listen="127.0.0.1:0", files=None, whole_folder=False):
+    def __init__(self, configuration, listen="127.0.0.1:0", files=None, whole_folder=False, env=None):
         self.folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
         self.configuration = self.folder / "penstock.yaml"
         self.configuration.write_text(configuration, encoding="utf-8")
@@ -42,6 +42,7 @@ class Daemon:
             [PROGRAM, "serve", "--config", str(source),
              "--listen", listen, "--admin", "127.0.0.1:0"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
+            env={**os.environ, **(env or {})},
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

@@ -51,6 +51,18 @@ domains:
       - {{name: everyone, limit: 100000000/hour}}
 """
 
+# Names take the system eight seconds, as with a name server that does not answer.
+SLOW_NAMES = """
+#include <netdb.h>
+#include <string.h>
+#include <unistd.h>
+int getaddrinfo(const char* name, const char* service, const struct addrinfo* hints, struct addrinfo** found) {
+  (void)service, (void)hints, (void)found;
+  if (name != NULL && strcmp(name, "slow.invalid") == 0) sleep(8);
+  return EAI_AGAIN;
+}
+"""
+
 
 def gateway(servers, more="", upstream="", workers=1, files=None):
     port = free_port()
@@ -459,6 +471,20 @@ class WithServersOfOurOwn(unittest.TestCase):
         upstream = self.upstream(lambda _, connection: time.sleep(5))
         with gateway([upstream.port], upstream="first_byte_timeout: 300ms") as daemon:
             self.assertEqual(ask(daemon.gateway_port, "GET", "/").status, 504)
+
+    def test_a_name_that_nobody_finds_in_time_is_504(self):
+        require("cc")
+        folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        (folder / "slow.c").write_text(SLOW_NAMES, encoding="utf-8")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", "slow.so", "slow.c"], cwd=folder, check=True)
+        port = free_port()
+        text = GATEWAY.format(port=port, more="", workers=1, servers="http://slow.invalid",
+                              upstream=", connect_timeout: 300ms")
+        with Daemon(text, env={"LD_PRELOAD": str(folder / "slow.so")}):
+            started = time.monotonic()
+            self.assertEqual(ask(port, "GET", "/").status, 504)
+            self.assertLess(time.monotonic() - started, 3)
 
     def test_nonsense_is_502(self):
         def nonsense(_, connection):

@@ -75,6 +75,11 @@ CHANGES = [  # (method, path in the document, path, body)
     ("post", "/v1/keys/{key}/unblock", "/v1/keys/k/unblock", None),
     ("post", "/v1/counters/{name}", "/v1/counters/n", {"add": 1}),
     ("delete", "/v1/counters/{name}", "/v1/counters/n", None),
+    *(("post", f"/v1/{call}", f"/v1/{call}", body) for call, body in (
+        ("reserve", dict(TAKE, id="one")), ("commit", {"id": "one", "actual": 3}),
+        ("reserve", search("r", id="two", ttl="1m")), ("cancel", {"id": "two"}),
+        ("acquire", {"key": "k", "limit": 1, "id": "one", "ttl": "1m"}),
+        ("renew", {"key": "k", "id": "one"}), ("release", {"key": "k", "id": "one"}))),
 ]
 
 # (method, path in the document, path, body, headers, status)
@@ -117,6 +122,25 @@ ON_LOOPBACK = [
     ("get", "/v1/counters/{name}", "/v1/counters/n?x=1", None, {}, 400),
     ("delete", "/v1/counters/{name}", "/v1/counters/n?x=1", None, {}, 400),
     *((method, path, target, body, {}, 200) for method, path, target, body in CHANGES),
+    ("post", "/v1/reserve", "/v1/reserve", dict(TAKE, id="one"), {}, 409),
+    ("post", "/v1/reserve", "/v1/reserve", dict(TAKE, id="three"), {}, 200),
+    ("post", "/v1/reserve", "/v1/reserve", dict(TAKE, id="three"), {}, 200),
+    ("post", "/v1/reserve", "/v1/reserve", OVER, {}, 429),
+    ("post", "/v1/reserve", "/v1/reserve", dict(TAKE, ttl="2d"), {}, 400),
+    ("post", "/v1/reserve", "/v1/reserve",
+     {"domain": "api", "attributes": {"client_ip": "192.0.2.66"}}, {}, 403),
+    ("post", "/v1/commit", "/v1/commit", {"id": "two", "actual": 1}, {}, 409),
+    ("post", "/v1/commit", "/v1/commit", {"id": "none", "actual": 1}, {}, 404),
+    ("post", "/v1/commit", "/v1/commit", {"id": "one"}, {}, 400),
+    ("post", "/v1/cancel", "/v1/cancel", {"id": "one"}, {}, 409),
+    ("post", "/v1/cancel", "/v1/cancel", {"id": "none"}, {}, 404),
+    ("post", "/v1/cancel", "/v1/cancel", {}, {}, 400),
+    ("post", "/v1/acquire", "/v1/acquire", {"key": "k", "limit": 1}, {}, 200),
+    ("post", "/v1/acquire", "/v1/acquire", {"key": "k", "limit": 1}, {}, 429),
+    ("post", "/v1/acquire", "/v1/acquire", {"key": "k", "limit": 0}, {}, 400),
+    ("post", "/v1/renew", "/v1/renew", {"key": "k", "id": "none"}, {}, 404),
+    ("post", "/v1/renew", "/v1/renew", {"key": "k"}, {}, 400),
+    ("post", "/v1/release", "/v1/release", {"key": "k"}, {}, 400),
     *((method, path, target, body, {"Origin": "https://page.example"}, 403)
       for method, path, target, body in CHANGES),
 ]

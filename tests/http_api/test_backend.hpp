@@ -1,5 +1,6 @@
 #pragma once
 
+#include "store/embedded_store.hpp"
 #include "wire/http/api.hpp"
 #include "wire/http/backend.hpp"
 
@@ -69,6 +70,8 @@ class TestStore final : public store::Store {
     answer(std::move(answered), yes);
   }
   [[nodiscard]] Health health() const override { return {}; }
+  [[nodiscard]] store::ReservationBook& reservations() override { return books_.reservations(); }
+  [[nodiscard]] store::SeatBook& seats() override { return books_.seats(); }
 
  private:
   static std::string show(CounterKind kind) {
@@ -93,6 +96,10 @@ class TestStore final : public store::Store {
     if (failure) return answered(*failure);
     answered(std::move(value));
   }
+
+  ManualClock clock_;
+  store::MemoryStore memory_{{.clock = &clock_}};
+  store::EmbeddedStore books_{memory_};
 };
 
 class TestBackend final : public Backend {
@@ -160,9 +167,44 @@ class TestBackend final : public Backend {
     if (domain != "api") return Error{ErrorCode::InvalidInput, "domain: not loaded"};
     return counts_of_rule("api", "search", subject);
   }
+  void reserve(rules::Request request, service::ReservationTerms terms, base::Deadline /*deadline*/,
+               store::Store::Answered<service::Reserved> answered) override {
+    asked.push_back("reserve " + show(request) + " " + show(terms));
+    answer(answered, reserved);
+  }
+  void reserve(core::NamedCheck check, rules::OnFailure on_failure, service::ReservationTerms terms,
+               base::Deadline /*deadline*/,
+               store::Store::Answered<service::Reserved> answered) override {
+    policies.push_back(on_failure);
+    asked.push_back("reserve " + http::show(check.name) + " " + to_string(check.quota) + " " +
+                    show(terms));
+    answer(answered, reserved);
+  }
+  void commit(std::string id, std::uint64_t actual, base::Deadline /*deadline*/,
+              store::Store::Answered<service::Settled> answered) override {
+    asked.push_back("commit " + id + " " + std::to_string(actual));
+    answer(answered, settled);
+  }
+  void cancel(std::string id, base::Deadline /*deadline*/,
+              store::Store::Answered<service::Settled> answered) override {
+    asked.push_back("cancel " + id);
+    answer(answered, settled);
+  }
   [[nodiscard]] store::Store& store() override { return counts; }
 
+  service::Reserved reserved{};
+  service::Settled settled{};
+
  private:
+  template <class T>
+  void answer(const store::Store::Answered<T>& answered, const T& value) {
+    if (counts.failure) return answered(*counts.failure);
+    answered(value);
+  }
+  static std::string show(const service::ReservationTerms& terms) {
+    return "id=" + terms.id + " x" + std::to_string(terms.estimate) + " for " +
+           std::to_string(terms.lasts / std::chrono::milliseconds{1}) + " ms";
+  }
   // "api x1 [method=GET path=/ cost=2]"
   static std::string show(const rules::Request& request) {
     std::string text = std::string(request.domain) + " x" + std::to_string(request.cost.units);

@@ -58,6 +58,8 @@ class LateStore final : public store::Store {
     return real_.check_at_once(subject, quota, cost);
   }
   [[nodiscard]] Health health() const override { return {}; }
+  [[nodiscard]] store::ReservationBook& reservations() override { return real_.reservations(); }
+  [[nodiscard]] store::SeatBook& seats() override { return real_.seats(); }
 
   // Answers the `place`th of those that wait.
   void answer(std::size_t place) {

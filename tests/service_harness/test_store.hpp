@@ -66,12 +66,15 @@ class TestStore final : public store::Store {
               Answered<bool> answered) override {
     counts_.expire(std::move(name), lifetime, renewal, deadline, std::move(answered));
   }
-  [[nodiscard]] Health health() const override { return {}; }
+  [[nodiscard]] Health health() const override { return {.serving = serving}; }
+  [[nodiscard]] store::ReservationBook& reservations() override { return book_; }
+  [[nodiscard]] store::SeatBook& seats() override { return counts_.seats(); }
 
   // What a look at this count says.
   [[nodiscard]] std::uint32_t remaining(const core::CountName& name, const Quota& quota) {
     return memory_.check({.name = name, .quota = quota, .cost = Cost{0}}).remaining();
   }
+  void advance(Duration by) { clock_.advance(by); }
   void block_now(const core::CountName& name) { memory_.block(name, std::chrono::hours{1}); }
 
   // Answers those that wait, in their order, and those that they ask meanwhile.
@@ -85,11 +88,39 @@ class TestStore final : public store::Store {
 
   std::optional<Error> failure{};                       // of every call
   std::function<bool(const std::string&)> fails_for{};  // or of those about this limit
+  bool serving = true;                                  // as health() says
   bool is_late = false;
   bool answers_at_once = false;  // as the embedded store does
   std::vector<Call> calls{};
+  // Of steps of reservations: how many are answered until one fails, and whether that one is done.
+  int steps_until_failure = -1;
+  bool failed_step_is_done = false;
 
  private:
+  class Book final : public store::ReservationBook {
+   public:
+    explicit Book(TestStore& store) : store_(store) {}
+
+    void ask(store::ReservationAsk ask, base::Deadline deadline,
+             Answered<store::ReservationAnswer> answered) override {
+      const bool fails = store_.failure || store_.steps_until_failure == 0;
+      if (store_.steps_until_failure >= 0) --store_.steps_until_failure;
+      if (!fails) return real().ask(std::move(ask), deadline, std::move(answered));
+      if (store_.failed_step_is_done) real().ask(std::move(ask), deadline, [](const auto&) {});
+      answered(store_.failed_step_is_done
+                   ? Error{ErrorCode::Timeout, "no answer in time"}
+                   : store_.failure.value_or(Error{ErrorCode::Unavailable, "gone"}));
+    }
+    void due(std::size_t most, base::Deadline deadline,
+             Answered<std::vector<std::string>> answered) override {
+      real().due(most, deadline, std::move(answered));
+    }
+
+   private:
+    store::ReservationBook& real() { return store_.counts_.reservations(); }
+    TestStore& store_;
+  };
+
   void ask(const std::string& what, std::vector<core::NamedCheck> checks, base::Deadline deadline,
            Answered<Decisions> answered) {
     calls.push_back({what, checks, deadline});
@@ -115,6 +146,7 @@ class TestStore final : public store::Store {
   store::MemoryStore memory_{{.clock = &clock_}};
   store::EmbeddedStore counts_{memory_};
   std::deque<std::function<void()>> late_;
+  Book book_{*this};
 };
 
 }  // namespace penstock::service

@@ -251,6 +251,74 @@ TEST_P(StoreAdapter, CountersAreLookedAtAndGetALifetime) {
   EXPECT_EQ(look(), "nothing");
 }
 
+TEST_P(StoreAdapter, WritesDownEveryStepOfAReservationOnce) {
+  using namespace store::reservation;
+  using store::ReservationState;
+  const std::vector<store::HeldCount> held{
+      {.name = {"alice", "api/a"}, .quota = kThree, .weight = 2, .counts_for = Days{1}},
+      {.name = {"bob {}", ""}, .quota = kFive, .weight = 1, .counts_for = Duration{5}}};
+  const auto step = [&](auto what) { return store_->step({.id = "one 1", .what = what}).value(); };
+  EXPECT_TRUE(step(Begin{"me"}).done);
+  EXPECT_EQ(step(Begin{"you"}).before->state, ReservationState::Pending);
+  EXPECT_FALSE(step(Confirm{"you", 7, std::chrono::hours{1}, held}).done);
+  EXPECT_FALSE(step(Drop{"you"}).done);
+  EXPECT_FALSE(step(Commit{1}).done);
+  EXPECT_TRUE(step(Confirm{"me", 7, std::chrono::hours{1}, held}).done);
+  EXPECT_FALSE(step(Expire{}).done);  // it is not over
+  const store::ReservationAnswer committed = step(Commit{9});
+  EXPECT_TRUE(committed.done);
+  EXPECT_EQ(committed.before->state, ReservationState::Open);
+  EXPECT_EQ(committed.before->estimate, 7U);
+  EXPECT_EQ(committed.before->held, held);
+  EXPECT_GT(committed.before->left, std::chrono::minutes{59});
+  EXPECT_TRUE(step(Note{2}).done);
+  const store::ReservationAnswer again = step(Commit{9});
+  EXPECT_FALSE(again.done);
+  EXPECT_EQ(again.before->state, ReservationState::Committed);
+  EXPECT_EQ(again.before->actual, 9U);
+  EXPECT_EQ(again.before->uncharged, 2U);
+  EXPECT_FALSE(step(Cancel{}).done);
+  EXPECT_FALSE(store_->step({.id = "two", .what = Cancel{}})->before.has_value());
+  EXPECT_TRUE(store_->step({.id = "two", .what = Begin{"me"}})->done);
+  EXPECT_TRUE(store_->step({.id = "two", .what = Drop{"me"}})->done);
+  EXPECT_FALSE(store_->step({.id = "two", .what = Cancel{}})->before.has_value());
+}
+
+TEST_P(StoreAdapter, NamesReservationsThatAreOver) {
+  using namespace store::reservation;
+  for (const std::string id : {"a", "b", "c"}) {
+    ASSERT_TRUE(store_->step({.id = id, .what = Begin{"me"}})->done);
+    const Duration lasts = id == "c" ? Duration{std::chrono::hours{1}} : Duration{1};
+    ASSERT_TRUE(store_->step({.id = id, .what = Confirm{"me", 5, lasts, {}}})->done);
+  }
+  EXPECT_EQ(store_->due(1).value(), std::vector<std::string>{"a"});
+  EXPECT_EQ(store_->due(9).value(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(store_->step({.id = "a", .what = Expire{}})->done);
+  EXPECT_FALSE(store_->step({.id = "a", .what = Expire{}})->done);
+  EXPECT_TRUE(store_->step({.id = "b", .what = Cancel{}})->done);
+  EXPECT_EQ(store_->due(9).value(), std::vector<std::string>{});
+  EXPECT_TRUE(store_->step({.id = "a", .what = Commit{3}})->done);
+}
+
+TEST_P(StoreAdapter, HasSoManySeats) {
+  using std::chrono::hours;
+  EXPECT_TRUE(store_->acquire({"up loads", "a"}, 2, hours{1})->held);
+  EXPECT_TRUE(store_->acquire({"up loads", "b"}, 2, hours{2})->held);
+  EXPECT_EQ(store_->acquire({"up loads", "a"}, 2, hours{1})->taken, 2U);
+  const core::SeatAnswer refused = store_->acquire({"up loads", "c"}, 2, hours{1}).value();
+  EXPECT_FALSE(refused.held);
+  EXPECT_EQ(refused.taken, 2U);
+  EXPECT_LE(refused.lasts, hours{1});
+  EXPECT_GT(refused.lasts, std::chrono::minutes{59});
+  EXPECT_TRUE(store_->acquire({"others", "c"}, 2, hours{1})->held);
+  EXPECT_TRUE(store_->release({"up loads", "b"}).value());
+  EXPECT_FALSE(store_->release({"up loads", "b"}).value());
+  EXPECT_TRUE(store_->acquire({"up loads", "c"}, 2, Duration{1})->held);  // over at once
+  EXPECT_TRUE(store_->acquire({"up loads", "d"}, 2, hours{1})->held);
+  EXPECT_FALSE(store_->renew({"up loads", "c"}, hours{1})->held);
+  EXPECT_TRUE(store_->renew({"up loads", "d"}, hours{3})->held);
+}
+
 TEST_P(StoreAdapter, SaysThatItServes) {
   EXPECT_EQ(check({ask("alice", "a", kThree)}), "allowed 2/3 used, ");
   EXPECT_TRUE(store_->store().health().serving);

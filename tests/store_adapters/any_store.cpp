@@ -90,6 +90,32 @@ Result<bool> AnyStore::expire(const std::string& name, Duration lifetime,
       [&](auto answered) { store_->expire(name, lifetime, renewal, patience(), answered); });
 }
 
+Result<store::ReservationAnswer> AnyStore::step(store::ReservationAsk ask) {
+  return wait_for<store::ReservationAnswer>(
+      [&](auto answered) { store_->reservations().ask(ask, patience(), answered); });
+}
+
+Result<std::vector<std::string>> AnyStore::due(std::size_t most) {
+  return wait_for<std::vector<std::string>>(
+      [&](auto answered) { store_->reservations().due(most, patience(), answered); });
+}
+
+Result<core::SeatAnswer> AnyStore::acquire(store::SeatName seat, std::uint32_t limit,
+                                           Duration lasts) {
+  return wait_for<core::SeatAnswer>(
+      [&](auto answered) { store_->seats().acquire(seat, limit, lasts, patience(), answered); });
+}
+
+Result<core::SeatAnswer> AnyStore::renew(store::SeatName seat, Duration lasts) {
+  return wait_for<core::SeatAnswer>(
+      [&](auto answered) { store_->seats().renew(seat, lasts, patience(), answered); });
+}
+
+Result<bool> AnyStore::release(store::SeatName seat) {
+  return wait_for<bool>(
+      [&](auto answered) { store_->seats().release(seat, patience(), answered); });
+}
+
 RedisOptions patient(std::string url, std::string prefix) {
   RedisOptions options;
   options.url = std::move(url);

@@ -36,6 +36,11 @@ class AnyStore {
   Result<bool> remove(const std::string& name);
   Result<store::Store::Counter> look(const std::string& name);
   Result<bool> expire(const std::string& name, Duration lifetime, store::Store::Renewal renewal);
+  Result<store::ReservationAnswer> step(store::ReservationAsk ask);
+  Result<std::vector<std::string>> due(std::size_t most);
+  Result<core::SeatAnswer> acquire(store::SeatName seat, std::uint32_t limit, Duration lasts);
+  Result<core::SeatAnswer> renew(store::SeatName seat, Duration lasts);
+  Result<bool> release(store::SeatName seat);
 
   [[nodiscard]] store::Store& store() { return *store_; }
   [[nodiscard]] redis_store::SharedStore& shared_store() {

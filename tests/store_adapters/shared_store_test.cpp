@@ -1,6 +1,7 @@
 #include "chaos/acl_rules.hpp"
 #include "servers/redis_server.hpp"
 #include "store_adapters/any_store.hpp"
+#include "store_adapters/listener.hpp"
 
 #include <gtest/gtest.h>
 
@@ -104,6 +105,19 @@ Result<std::int64_t> beat(AnyStore& store, std::string_view node, Duration lasts
   return answer.value();
 }
 
+bool can_listen(const RedisOptions& options) {
+  Listener listener(options);
+  EXPECT_TRUE(listener.run_until([&] { return !listener.event().empty(); }));
+  return listener.is_listening();
+}
+
+bool reserves(AnyStore& store) {
+  using namespace store::reservation;
+  const auto does = [&](auto what) { return store.step({.id = "id", .what = what}).has_value(); };
+  return does(Begin{"me"}) && does(Confirm{"me", 1, std::chrono::hours{1}, {}}) &&
+         does(Commit{2}) && does(Note{1}) && store.due(5).has_value();
+}
+
 TEST(Heartbeat, NeedsWhatTheDocumentsSayAndNoLess) {
   const servers::RedisServer server;
   const std::string usual(chaos::kAclRules);
@@ -121,7 +135,10 @@ TEST(Heartbeat, NeedsWhatTheDocumentsSayAndNoLess) {
         beat(*store, "one", Duration{0}).has_value() &&
         store->add(AnyStore::Kind::Integer, "visits", 1).has_value() &&
         store->look("visits").has_value() &&
-        store->expire("visits", std::chrono::hours{1}, store::Store::Renewal::Always).has_value();
+        store->expire("visits", std::chrono::hours{1}, store::Store::Renewal::Always).has_value() &&
+        store->acquire({"k", "a"}, 1, std::chrono::hours{1}).has_value() &&
+        store->release({"k", "a"}).has_value() && reserves(*store) &&
+        can_listen(patient(url, "penstock"));
     EXPECT_EQ(works, missing == rules.size()) << allowed;
   }
 }

@@ -104,6 +104,16 @@ function bucket.owed(state, quota)
   return tokens + (rest + part - left) / quota.token_units, left
 end
 
+-- Whole tokens that are there. REQUIRES: settled.
+function bucket.left(state, quota)
+  local owed_whole, owed_part = bucket_debt(state, quota)
+  local whole, part = quota.fill_whole - owed_whole, quota.fill_part - owed_part
+  if part < 0 then whole, part = whole - 1, part + quota.divisor end
+  local tokens, rest = multiply_divide(whole, quota.divisor, quota.token_units)
+  local left = math.fmod(rest + part, quota.token_units)
+  return tokens + (rest + part - left) / quota.token_units
+end
+
 function bucket.used(state, quota)
   local tokens, rest = bucket.owed(state, quota)
   return rest > 0 and tokens + 1 or tokens

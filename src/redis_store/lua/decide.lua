@@ -6,13 +6,15 @@
 --            I2 quotas, I2 requests, I2 keys before those of logs
 --            per log key:  I4 the least room that a check leaves: limit without what is asked
 --            per quota:    c15 header of its states, I4 divisor, I7 I4 time to fill the bucket
---            per request:  I1 kind (0 take, 1 give back, 2 look, 3 refuse), I2 checks, I4 times
+--            per request:  I1 kind (0 take, 1 give back, 2 look, 3 refuse, 4 take as much as there is),
+--                          I2 checks, I4 times; of kind 4: how many share
 --            per check:    I2 key, I2 quota (0: only look whether the key is blocked), I4 cost,
 --                          I4 what must fit, at least one, I7 I4 time that it takes to refill;
---                          of a request that gives back, that the cost takes
--- Returns  `now`; I4 per request, packed: how often it was admitted, or 2^32 - 1 when a state could
---          not be read by these modules; then the states before, nil for none. The caller replays
---          the questions on them.
+--                          of a request that gives back, that the cost takes. Kind 4 has one check,
+--                          takes up to its cost, and nothing when less than must fit is there
+-- Returns  `now`; I4 per request, packed: how often it was admitted, of kind 4 how much was taken,
+--          or 2^32 - 1 when a state could not be read by these modules; then the states before, nil
+--          for none. The caller replays the questions on them.
 -- TTL      at least until the state says nothing any more; renewed only when it is too short.
 -- O(keys + checks * times admitted). Twins: src/core, through replay.cpp.
 local plan = ARGV[1]
@@ -20,28 +22,6 @@ local quota_count, request_count, plain_keys, at = struct.unpack('<I2I2I2', plan
 local log_room = {}
 for i = plain_keys + 1, #KEYS do
   log_room[i], at = struct.unpack('<I4', plan, at)
-end
-
--- From the header alone; what a bucket needs besides is found when its debt is carried over.
-local function quota_of(header)
-  local quota = {header = header}
-  local format, limit, capacity, period, parts = struct.unpack('<I1I4I4I5I1', header)
-  quota.algorithm, quota.limit, quota.capacity = format - 16, limit, capacity
-  quota.period, quota.parts = period * 1000, parts
-  return quota
-end
-
-local function add_bucket_numbers(quota)
-  if quota.algorithm > 1 or quota.token_units then return end
-  if not quota.divisor then
-    local a, b = quota.period, quota.limit
-    while b > 0 do a, b = b, math.fmod(a, b) end
-    quota.divisor = quota.limit / a
-    quota.token_units = quota.period / a
-    quota.fill_whole, quota.fill_part =
-      multiply_divide(quota.capacity, quota.token_units, quota.divisor)
-  end
-  quota.token_units = quota.period / (quota.limit / quota.divisor)
 end
 
 local quotas = {}
@@ -55,49 +35,7 @@ end
 
 local raw = {}
 if plain_keys > 0 then raw = redis.call('MGET', unpack(KEYS, 1, plain_keys)) end
-local blocked = {}  -- until when, for keys that are
 local entries = {}  -- what is known of each key: quota, module, state, ttl, exists, dirty
-
-local function sizes_agree(bytes, quota)
-  local size = #bytes
-  if quota.algorithm == 0 then return size == 39 end
-  if quota.algorithm == 5 then return size == 36 end
-  if quota.algorithm == 6 then return size == 28 + 4 * (quota.parts + 1) end
-  if quota.algorithm == 4 then
-    if size < 40 then return false end
-    local first, _, count = struct.unpack('<I4I4I4', bytes, 22)
-    return size == 40 + 11 * count and first <= count
-  end
-  return size == 32
-end
-
--- The entry of a key whose bytes are known; nil when these modules cannot read them.
-local function read_entry(i, bytes, quota)
-  if bytes and string.byte(bytes) == 1 and #bytes >= 8 then
-    local ends = struct.unpack('<I7', bytes, 2)
-    if ends > now then blocked[i] = ends end
-    bytes = #bytes > 8 and string.sub(bytes, 9)
-  end
-  if not bytes then
-    return {quota = quota, module = modules[quota.algorithm], ttl = 0,
-      state = modules[quota.algorithm].absent(quota), absent = true}
-  end
-  if #bytes < 22 then return nil end
-  local header, ttl = struct.unpack('<c15I6', bytes)
-  local own = header == quota.header and quota or quota_of(header)
-  local module = modules[own.algorithm]
-  if not module or not sizes_agree(bytes, own) then return nil end
-  add_bucket_numbers(own)
-  local state = module.decode(bytes, own)
-  local entry = {quota = own, module = module, state = state, ttl = ttl, exists = true}
-  if module.settle(state, own) then entry.dirty = true end
-  return entry
-end
-
-local function same_shape(a, b)
-  return a.algorithm > 1 and a.algorithm == b.algorithm and a.period == b.period
-    and a.parts == b.parts
-end
 
 -- A log is read only as far as needed, unless there is something unusual about it.
 local function read_log_entry(i, quota)
@@ -136,36 +74,6 @@ local function entry_of(i, quota)
     if not entries[i] then unreadable[i] = true end
   end
   return entries[i]
-end
-
--- The same entry as it is under this quota: itself, or a copy that what was used is carried over
--- to.
-local function under(entry, quota)
-  local from = entry.quota
-  if from.header == quota.header then return entry end
-  local module = modules[quota.algorithm]
-  add_bucket_numbers(from)
-  add_bucket_numbers(quota)
-  local state
-  if entry.absent then
-    state = module.absent(quota)
-  elseif same_shape(from, quota) then
-    state = {}
-    for name, value in pairs(entry.state) do state[name] = value end
-    if state.counts then state.counts = {unpack(state.counts)} end
-    if state.entries then
-      state.entries = {}
-      for n, each in ipairs(entry.state.entries) do state.entries[n] = {each[1], each[2]} end
-    end
-  elseif from.algorithm <= 1 and quota.algorithm <= 1 then
-    local tokens, rest = entry.module.owed(entry.state, from)
-    state = module.with_owed(tokens, rest, from.token_units, quota)
-  else
-    local used = entry.module.used(entry.state, from)
-    state = module.with_used(math.min(used, quota.capacity), quota)
-  end
-  return {quota = quota, module = module, state = state, ttl = entry.ttl, exists = entry.exists,
-    absent = entry.absent, carried = true}
 end
 
 local function commit(i, entry)
@@ -217,6 +125,23 @@ local function give_back(checks)
   end
 end
 
+-- How much of a cost there was, and is taken.
+local function take_up_to(check, sharers)
+  if blocked[check.key] then return 0 end
+  local quota = check.quota
+  local entry = under(entries[check.key], quota)
+  add_bucket_numbers(quota)
+  entry.module.settle(entry.state, quota)
+  local units = portion(entry.module.left(entry.state, quota), check.asked, check.cost, sharers)
+  if units > 0 then
+    entry.module.take(entry.state, quota, cost_of(units, quota))
+    commit(check.key, entry)
+  elseif entry.carried and check.asked > 0 and not entry.absent then
+    commit(check.key, entry)
+  end
+  return units
+end
+
 local admitted = {}
 for request = 1, request_count do
   local kind, check_count, times
@@ -247,6 +172,8 @@ for request = 1, request_count do
     give_back(checks)
   elseif kind == 3 then
     take(checks, true)
+  elseif kind == 4 then
+    count = take_up_to(checks[1], times)
   end
   admitted[request] = struct.pack('<I4', count)
 end
@@ -255,33 +182,7 @@ local reply = {now, table.concat(admitted)}
 for i = 1, #KEYS do reply[i + 2] = told(i) end
 
 for i, entry in pairs(entries) do
-  if entry.dirty then
-    local key, quota, module = KEYS[i], entry.quota, entry.module
-    local expires = module.expires(entry.state, quota)
-    local too_short = entry.ttl * 1000 < expires
-    if expires <= now and not blocked[i] then
-      redis.call('DEL', key)
-    else
-      if too_short then entry.ttl = math.ceil(module.keep_until(expires, quota) / 1000) end
-      local head = struct.pack('<c15I6', quota.header, entry.ttl)
-      local in_place = entry.state.before and not entry.state.entries
-      if in_place then
-        module.write_in_place(key, head, entry.state)
-      elseif blocked[i] then
-        local ttl = math.max(entry.ttl, math.ceil(blocked[i] / 1000))
-        redis.call('SET', key, struct.pack('<I1I7', 1, blocked[i]) .. head
-          .. module.encode(entry.state, quota), 'PXAT', string.format('%.0f', ttl))
-      elseif too_short or not entry.exists then
-        redis.call('SET', key, head .. module.encode(entry.state, quota), 'PXAT',
-          string.format('%.0f', entry.ttl))
-      else
-        redis.call('SET', key, head .. module.encode(entry.state, quota), 'KEEPTTL')
-      end
-      if in_place and too_short then
-        redis.call('PEXPIREAT', key, string.format('%.0f', entry.ttl))
-      end
-    end
-  end
+  if entry.dirty then write_entry(KEYS[i], entry, blocked[i], 0) end
 end
 
 return reply

@@ -79,6 +79,10 @@ function sub_windows.keep_until(expires, quota)
   return math.max(expires, now + 2 * quota.period)
 end
 
+function sub_windows.left(state, quota)
+  return math.max(0, quota.limit - sub_windows.used(state))
+end
+
 function sub_windows.with_used(used, quota)
   local state = sub_windows.absent(quota)
   state.counts[quota.parts + 1] = used

@@ -24,10 +24,10 @@ constexpr std::size_t kMaxUnread = std::size_t{256} << 10U;
 
 }  // namespace
 
-void Call::begin(http2::StreamId stream, Method method, base::Deadline deadline) {
+void Call::begin(http2::StreamId stream, Method method, const Deadlines& deadlines) {
   stream_ = stream;
   method_ = method;
-  deadline_ = deadline;
+  deadlines_ = deadlines;
   started_ = ended_ = closed_ = false;
   reader_.begin(conversation_->max_message_bytes());
   out_.clear();
@@ -172,7 +172,7 @@ void Call::end(const Status& status) {
 }
 
 void Call::expire(base::Deadline now) {
-  if (state_ != State::Receiving || now < deadline_) return;
+  if (state_ != State::Receiving || now < deadlines_.received) return;
   end({.code = StatusCode::DeadlineExceeded, .message = "the request did not arrive in time"});
 }
 

@@ -39,11 +39,15 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
 
   explicit Call(Conversation& conversation) : conversation_(&conversation) {}
 
-  void begin(http2::StreamId stream, Method method, base::Deadline deadline);
+  struct Deadlines {
+    base::Deadline answered;  // what the client allows
+    base::Deadline received;  // no later: when its message has to be there
+  };
+  void begin(http2::StreamId stream, Method method, const Deadlines& deadlines);
 
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] Method method() const noexcept { return method_; }
-  [[nodiscard]] base::Deadline deadline() const noexcept { return deadline_; }
+  [[nodiscard]] base::Deadline deadline() const noexcept { return deadlines_.answered; }
   // The message to be answered; it stays while Asking.
   [[nodiscard]] std::string_view message() const noexcept { return reader_.message(); }
 
@@ -87,7 +91,7 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
   bool started_ = false;  // the answer
   bool ended_ = false;    // the answer is complete
   bool closed_ = false;   // while Asking
-  base::Deadline deadline_{};
+  Deadlines deadlines_{};
   MessageReader reader_;
   std::string out_;
   std::size_t sent_ = 0;

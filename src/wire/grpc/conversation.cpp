@@ -89,7 +89,9 @@ http2::StreamEvents* Conversation::on_request(http2::StreamId stream,
   if (spare_.empty()) spare_.push_back(calls_.emplace_back(std::make_unique<Call>(*this)).get());
   Call& call = *spare_.back();
   spare_.pop_back();
-  call.begin(stream, *terms.method, now_ + std::min(*terms.timeout, kLongestTimeout));
+  call.begin(stream, *terms.method,
+             {.answered = now_ + std::min(*terms.timeout, kLongestTimeout),
+              .received = now_ + std::min(*terms.timeout, surroundings_.receive_timeout)});
   return &call;
 }
 

@@ -22,6 +22,7 @@ struct Surroundings {
   http2::SessionOptions session{};
   std::size_t max_message_bytes = 0;
   Duration request_timeout{};  // of a call without grpc-timeout
+  Duration receive_timeout{};  // for the message of a call to arrive, whatever its client allows
 };
 
 // Everything a connection does but the I/O: takes calls out of HTTP/2, has them answered, and

@@ -49,7 +49,8 @@ struct Server {
         surroundings{.limiter = limiter,
                      .room = room,
                      .max_message_bytes = 1000,
-                     .request_timeout = seconds{1}},
+                     .request_timeout = seconds{1},
+                     .receive_timeout = seconds{5}},
         conversation(std::make_unique<Conversation>(surroundings)) {
     conversation->on_output = [this] { ++wakes; };
   }
@@ -195,6 +196,18 @@ TEST_F(Calls, RequestsThatNeverEndAreEnded) {
   EXPECT_EQ(status_of(client.answer(stream)), "4 the request did not arrive in time");
   EXPECT_EQ(server->conversation->incomplete(), 0U);
   EXPECT_TRUE(server->conversation->is_idle());
+}
+
+TEST_F(Calls, AMessageHasToArriveInTheServersTimeWhateverItsClientAllows) {
+  const auto stream = client.open(head_of(kShouldRateLimit, {{"grpc-timeout", "1H"}}));
+  client.send(stream, ask("h").substr(0, 7), false);
+  exchange();
+  server->conversation->expire(server->now + milliseconds{4999});
+  EXPECT_EQ(server->conversation->incomplete(), 1U);
+  server->conversation->expire(server->now + seconds{5});
+  exchange();
+  EXPECT_EQ(status_of(client.answer(stream)), "4 the request did not arrive in time");
+  EXPECT_EQ(server->conversation->incomplete(), 0U);
 }
 
 TEST_F(Calls, WhatCannotBeAnsweredHasItsStatus) {

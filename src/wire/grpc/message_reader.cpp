@@ -16,11 +16,10 @@ void MessageReader::begin(std::size_t max_bytes) {
 }
 
 std::size_t MessageReader::size() const noexcept {
-  std::size_t size = 0;
-  for (std::size_t i = front_ + 1; i < front_ + kPrefix; ++i) {
-    size = size << 8U | static_cast<unsigned char>(buffer_[i]);
-  }
-  return size;
+  const auto byte = [this](std::size_t place) {
+    return std::size_t{static_cast<unsigned char>(buffer_[front_ + place])};
+  };
+  return byte(1) << 24U | byte(2) << 16U | byte(3) << 8U | byte(4);
 }
 
 MessageReader::Progress MessageReader::peek() const noexcept {

@@ -1,6 +1,7 @@
 #include "wire/grpc/rate_limiter.hpp"
 
 #include "wire/grpc/call.hpp"
+#include "wire/grpc/plain_request.hpp"
 #include "wire/http/envoy_status.hpp"
 
 #include <memory>
@@ -12,8 +13,7 @@ namespace {
 // Messages grow to the largest that they have held; beyond this they start afresh.
 constexpr std::size_t kKeptBytes = std::size_t{16} << 10U;
 
-Status parse(const Call& call, RateLimitRequest& message, rules::Request& request) {
-  const std::string_view bytes = call.message();
+Status parse(std::string_view bytes, RateLimitRequest& message, rules::Request& request) {
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return {.code = StatusCode::Internal, .message = "cannot read RateLimitRequest"};
   }
@@ -26,8 +26,10 @@ RateLimiter::RateLimiter(service::Service& service, const RateLimiterOptions& op
     : service_(service), writer_(options.headers), dynamic_metadata_(options.dynamic_metadata) {}
 
 void RateLimiter::ask(Call& call) {
-  const Status read = parse(call, message_, request_);
-  if (!read.ok()) return call.end(read);
+  if (dynamic_metadata_ || !read_plain_request(call.message(), request_)) {
+    const Status read = parse(call.message(), message_, request_);
+    if (!read.ok()) return call.end(read);
+  }
   request_of_ = &call;
   if (dynamic_metadata_) {
     call.metadata = std::make_unique<google::protobuf::Struct>();
@@ -50,7 +52,7 @@ void RateLimiter::answer(Call& call, const service::Answer& answer) {
   rules::Request again;
   const rules::Request* request = request_of_ == &call ? &request_ : nullptr;
   if (request == nullptr && http::shares_counts(answer)) {
-    if (parse(call, message.emplace(), again).ok()) request = &again;
+    if (parse(call.message(), message.emplace(), again).ok()) request = &again;
   }
   writer_.write(answer, request, call.metadata.get(), call.begin_message());
   call.send_message();

@@ -37,7 +37,7 @@ class RateLimiter {
   ResponseWriter writer_;
   bool dynamic_metadata_;
   RateLimitRequest message_;
-  rules::Request request_{};          // its texts are those of message_
+  rules::Request request_{};          // its texts are those of message_, or of the call
   const Call* request_of_ = nullptr;  // whose they are, while the service is being asked
 };
 

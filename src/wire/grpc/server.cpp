@@ -51,7 +51,7 @@ Server::Server(boost::asio::io_context& loop, service::Service& service,
                const ServerOptions& options)
     : core_(std::make_shared<ServerCore>(limits_of(options), service, answers_of(options),
                                          session_of(options), options.grpc.max_message_bytes,
-                                         options.request_timeout)),
+                                         options.request_timeout, options.receive_timeout)),
       reception_(
           loop, core_,
           {.max_connections = options.grpc.max_connections,

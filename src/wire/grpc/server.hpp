@@ -23,6 +23,7 @@ struct ServerOptions {
   Duration handshake_timeout = std::chrono::seconds{10};
   Duration preface_timeout = std::chrono::seconds{10};  // for the first bytes of HTTP/2
   Duration request_timeout = std::chrono::seconds{1};   // of a call without grpc-timeout
+  Duration receive_timeout = std::chrono::seconds{10};  // for the message of a call to arrive
   Duration write_timeout = std::chrono::seconds{10};    // for a client to take what it asked for
   Duration linger = std::chrono::seconds{2};            // for a client to take its last answer
   Duration tick = std::chrono::milliseconds{100};       // how often time limits are looked at

@@ -11,14 +11,15 @@ namespace penstock::wire::grpc {
 struct ServerCore : net::Room {
   ServerCore(net::Timeouts::Durations limits, service::Service& service,
              const RateLimiterOptions& answers, const http2::SessionOptions& session,
-             std::size_t max_message_bytes, Duration request_timeout)
+             std::size_t max_message_bytes, Duration request_timeout, Duration receive_timeout)
       : Room(limits),
         limiter(service, answers),
         surroundings{.limiter = limiter,
                      .room = *this,
                      .session = session,
                      .max_message_bytes = max_message_bytes,
-                     .request_timeout = request_timeout} {}
+                     .request_timeout = request_timeout,
+                     .receive_timeout = receive_timeout} {}
 
   RateLimiter limiter;
   Surroundings surroundings;

@@ -38,6 +38,12 @@ constexpr std::array kRoutes{
     Route{"POST", "/v1/counters/{}", Effect::Changes, add_to_counter},
     Route{"GET", "/v1/counters/{}", Effect::Asks, read_counter},
     Route{"DELETE", "/v1/counters/{}", Effect::Changes, remove_counter},
+    Route{"POST", "/v1/reserve", Effect::Changes, reserve},
+    Route{"POST", "/v1/commit", Effect::Changes, commit},
+    Route{"POST", "/v1/cancel", Effect::Changes, cancel},
+    Route{"POST", "/v1/acquire", Effect::Changes, acquire},
+    Route{"POST", "/v1/renew", Effect::Changes, renew},
+    Route{"POST", "/v1/release", Effect::Changes, release},
 };
 
 bool leads_to(std::string_view pattern, std::span<const std::string_view> given) {

@@ -5,6 +5,7 @@
 #include "penstock/result.hpp"
 #include "rules/ruleset.hpp"
 #include "service/answer.hpp"
+#include "service/reservations.hpp"
 #include "store/store.hpp"
 
 #include <functional>
@@ -53,6 +54,18 @@ class Backend {
   // The same, of all rules of the domain that count by the attributes of the subject.
   [[nodiscard]] virtual Result<std::vector<RuleCount>> counts_of_domain(
       std::string_view domain, std::string_view subject) const = 0;
+
+  // As service::Service and service::Reservations have them.
+  virtual void reserve(rules::Request request, service::ReservationTerms terms,
+                       base::Deadline deadline,
+                       store::Store::Answered<service::Reserved> answered) = 0;
+  virtual void reserve(core::NamedCheck check, rules::OnFailure on_failure,
+                       service::ReservationTerms terms, base::Deadline deadline,
+                       store::Store::Answered<service::Reserved> answered) = 0;
+  virtual void commit(std::string id, std::uint64_t actual, base::Deadline deadline,
+                      store::Store::Answered<service::Settled> answered) = 0;
+  virtual void cancel(std::string id, base::Deadline deadline,
+                      store::Store::Answered<service::Settled> answered) = 0;
 
   [[nodiscard]] virtual store::Store& store() = 0;
 };

@@ -43,6 +43,12 @@ void unblock_key(Call call);
 void add_to_counter(Call call);
 void read_counter(Call call);
 void remove_counter(Call call);
+void reserve(Call call);
+void commit(Call call);
+void cancel(Call call);
+void acquire(Call call);
+void renew(Call call);
+void release(Call call);
 
 // Keys, subjects and names of counters are no longer than this.
 inline constexpr std::size_t kMaxKeyBytes = 4096;

@@ -3,6 +3,7 @@
 #include "wire/http/call.hpp"
 #include "wire/http/members.hpp"
 #include "wire/http/problem.hpp"
+#include "wire/http/take_body.hpp"
 #include "wire/http/target.hpp"
 #include "wire/http/verdict.hpp"
 #include "wire/http/wrong_input.hpp"
@@ -207,16 +208,6 @@ Result<BlockAsked> read_block(const Request& request, BlockKind kind) {
   return asked;
 }
 
-rules::OnFailure read_on_failure(Members& members) {
-  const std::string_view word = members.text("on_failure").value_or("closed");
-  if (word == "open") return rules::OnFailure::Open;
-  if (word == "local") return rules::OnFailure::Local;
-  if (word != "closed") {
-    members.complain("on_failure", shown(word) + " must be open, closed or local");
-  }
-  return rules::OnFailure::Closed;
-}
-
 }  // namespace
 
 Result<std::string> name_in_path(std::string_view segment, std::string_view what) {
@@ -283,25 +274,16 @@ void unblock_key(Call call) {
       tell_bool(key_json(asked->key), "was_blocked", std::move(call.respond)));
 }
 
-// A limit that travels with the request, and says itself what holds while the store is gone.
 void take(Call call) {
   const Result<Json> json = parse_json(call.request.body);
   if (!json) return call.respond(problem_of(json.error()));
-  Members members(*json, "");
-  std::string key(members.required_text("key", kMaxKeyBytes));
-  const std::optional<Quota> quota = members.quota();
-  const Cost cost = members.cost().value_or(Cost{});
-  const rules::OnFailure on_failure = read_on_failure(members);
-  if (!quota) members.complain("limit", "missing; as in 100/m");
-  const Result<void> read = members.finish();
-  if (!read) return call.respond(problem_of(read.error()));
-  call.backend.take(
-      {.name = {.subject = std::move(key), .limit = {}}, .quota = *quota, .cost = cost}, on_failure,
-      call.request.deadline,
-      [&settings = call.settings,
-       respond = std::move(call.respond)](const service::Answer& answer) {
-        respond(response_of(verdict_of(answer, {}), settings.headers));
-      });
+  Result<TakeAsked> asked = read_take(*json);
+  if (!asked) return call.respond(problem_of(asked.error()));
+  call.backend.take(std::move(asked->check), asked->on_failure, call.request.deadline,
+                    [&settings = call.settings,
+                     respond = std::move(call.respond)](const service::Answer& answer) {
+                      respond(response_of(verdict_of(answer, {}), settings.headers));
+                    });
 }
 
 }  // namespace penstock::wire::http

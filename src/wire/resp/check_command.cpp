@@ -1,6 +1,6 @@
 // Requests that the rules of the configuration decide.
-#include "service/answer.hpp"
 #include "wire/resp/commands.hpp"
+#include "wire/resp/told.hpp"
 
 #include <string>
 #include <utility>
@@ -10,69 +10,6 @@ namespace {
 
 // What JSON numbers of every language hold, as over HTTP.
 constexpr std::int64_t kMaxCost = std::int64_t{1} << 53U;
-
-// As clients are told: -1 for what there is not.
-struct Told {
-  std::int64_t denied = 0;
-  std::int64_t limit = -1;
-  std::int64_t remaining = -1;
-  std::int64_t retry_after_ms = -1;
-  std::int64_t reset_after_ms = -1;
-  std::string rule{};  // empty for none
-};
-
-std::int64_t in_milliseconds(Duration time) {
-  return std::chrono::ceil<std::chrono::milliseconds>(time).count();
-}
-
-std::string name_of(const rules::Rule* rule) {
-  return rule == nullptr ? std::string{} : rule->domain + "/" + rule->name;
-}
-
-Told told_of(const service::Answer& answer) {
-  Told told{.denied = answer.allowed ? 0 : 1, .rule = name_of(answer.match.listed_by)};
-  if (!answer.strictest) return told;
-  const service::LimitAnswer& strictest = answer.limits[*answer.strictest];
-  told.rule = name_of(strictest.applied.rule);
-  if (!strictest.decision) return told;
-  const Decision& decision = *strictest.decision;
-  told.limit = decision.limit();
-  told.remaining = decision.remaining();
-  told.reset_after_ms = in_milliseconds(decision.reset_after());
-  const std::optional<Duration> wait = decision.retry_after();
-  if (!answer.allowed && wait) told.retry_after_ms = in_milliseconds(*wait);
-  return told;
-}
-
-void write(ReplyWriter& reply, const service::Answer& answer) {
-  const Told told = told_of(answer);
-  const bool named = reply.version() == penstock::resp::Version::Three;
-  const auto name = [&](std::string_view text) {
-    if (named) reply.bulk(text);
-  };
-  const auto number = [&](std::string_view text, std::int64_t value) {
-    name(text);
-    reply.integer(value);
-  };
-  if (named) {
-    reply.map(7);
-  } else {
-    reply.array(7);
-  }
-  number("denied", told.denied);
-  number("limit", told.limit);
-  number("remaining", told.remaining);
-  number("retry_after_ms", told.retry_after_ms);
-  number("reset_after_ms", told.reset_after_ms);
-  name("rule");
-  if (told.rule.empty()) {
-    reply.null();
-  } else {
-    reply.bulk(told.rule);
-  }
-  name("reason");
-  reply.bulk(to_string(answer.reason));
-}
 
 }  // namespace
 
@@ -103,10 +40,13 @@ void penstock_check(const Exchange& exchange) {
     descriptor.entries.push_back({.name = exchange.word(i), .value = exchange.word(i + 1)});
   }
   request.descriptors.push_back(std::move(descriptor));
-  exchange.surroundings().service.decide(
-      request, exchange.deadline(), [later = exchange.later()](const service::Answer& answer) {
-        later.reply([&](ReplyWriter& reply) { write(reply, answer); });
-      });
+  exchange.surroundings().service.decide(request, exchange.deadline(),
+                                         [later = exchange.later()](const service::Answer& answer) {
+                                           later.reply([&](ReplyWriter& reply) {
+                                             NamedReply named(reply, kToldParts);
+                                             write(named, told_of(answer));
+                                           });
+                                         });
 }
 
 }  // namespace penstock::wire::resp

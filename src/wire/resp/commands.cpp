@@ -30,7 +30,13 @@ constexpr std::array kCommands{
     Command{"incrby", 3, 3, incrby, Kind::Write, true},
     Command{"incrbyfloat", 3, 3, incrbyfloat, Kind::Write, true},
     Command{"info", 1, kAny, info, Kind::Connection},
+    Command{"penstock.acquire", 5, 5, penstock_acquire, Kind::Write, true},
+    Command{"penstock.cancel", 2, 2, penstock_cancel, Kind::Write},
     Command{"penstock.check", 2, kAny, penstock_check, Kind::Write},
+    Command{"penstock.commit", 3, 3, penstock_commit, Kind::Write},
+    Command{"penstock.release", 3, 3, penstock_release, Kind::Write, true},
+    Command{"penstock.renew", 4, 4, penstock_renew, Kind::Write, true},
+    Command{"penstock.reserve", 6, kAny, penstock_reserve, Kind::Write},
     Command{"pexpire", 3, 4, pexpire, Kind::Write, true},
     Command{"ping", 1, 2, ping, Kind::Connection},
     Command{"pttl", 2, 2, pttl, Kind::Read, true},
@@ -96,6 +102,10 @@ bool waits_for_others(std::span<const std::string_view> words) {
   constexpr std::size_t kQuantity = 5;  // of CL.THROTTLE
   if (is_word(words.front(), "cl.throttle")) {
     return words.size() > kQuantity && words[kQuantity].starts_with('-');
+  }
+  for (const std::string_view settles :
+       {"penstock.reserve", "penstock.commit", "penstock.cancel"}) {
+    if (is_word(words.front(), settles)) return true;
   }
   return words.size() > 2 && (is_word(words.front(), "del") || is_word(words.front(), "exists"));
 }

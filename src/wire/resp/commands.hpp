@@ -33,6 +33,13 @@ void cl_throttle(const Exchange& exchange);
 void throttle(const Exchange& exchange);
 void penstock_check(const Exchange& exchange);
 
+void penstock_reserve(const Exchange& exchange);
+void penstock_commit(const Exchange& exchange);
+void penstock_cancel(const Exchange& exchange);
+void penstock_acquire(const Exchange& exchange);
+void penstock_renew(const Exchange& exchange);
+void penstock_release(const Exchange& exchange);
+
 void incr(const Exchange& exchange);
 void decr(const Exchange& exchange);
 void incrby(const Exchange& exchange);
@@ -57,8 +64,9 @@ void info(const Exchange& exchange);
 void quit(const Exchange& exchange);
 void reset(const Exchange& exchange);
 
-// Whether a command is begun only when all before it are answered: a refund, which the store would
-// do before the checks that it collects, and commands that ask it about many names.
+// Whether a command is begun only when all before it are answered: what gives back, which the store
+// would do before the checks that it collects, reservations, which take several steps, and commands
+// that ask it about many names.
 [[nodiscard]] bool waits_for_others(std::span<const std::string_view> words);
 
 // Texts and numbers of clients.

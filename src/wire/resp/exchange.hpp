@@ -33,6 +33,13 @@ class Later {
       write(writer);
     });
   }
+  // It cannot be done as it was asked for; the first word is the code.
+  void refuse(std::string_view error) const {
+    conversation_->answer(ticket_, [&](std::string& out) {
+      conversation_->count_mistake();
+      ReplyWriter(out, version_).error(error);
+    });
+  }
   // The store could not be asked, or would not do it. Never a denial.
   void fail(const Error& error) const;
 

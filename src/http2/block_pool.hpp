@@ -1,0 +1,47 @@
+#pragma once
+
+#include <nghttp2/nghttp2.h>
+
+#include <array>
+#include <cstddef>
+
+namespace penstock::http2 {
+
+// Memory for the library, of one session: each stream asks for a dozen small blocks and gives them
+// back, a hundred streams at a time. Small blocks that are given back wait here for the next, up to
+// kMostKept bytes; the rest goes where it came from.
+//
+// Thread-safety: none.
+class BlockPool {
+ public:
+  static constexpr std::size_t kMostKept = std::size_t{64} << 10U;
+
+  BlockPool();
+  // REQUIRES: everything was given back.
+  ~BlockPool();
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
+
+  // As malloc, free and realloc do it.
+  [[nodiscard]] void* take(std::size_t size) noexcept;
+  void give_back(void* block) noexcept;
+  [[nodiscard]] void* resize(void* block, std::size_t size) noexcept;
+
+  // Bytes that wait.
+  [[nodiscard]] std::size_t kept() const noexcept { return kept_; }
+
+  // What the library is told; lives as long as the pool.
+  [[nodiscard]] nghttp2_mem* functions() noexcept { return &functions_; }
+
+ private:
+  struct Block;
+
+  static constexpr std::size_t kStep = 64;  // sizes are rounded up to multiples of it
+  static constexpr std::size_t kSizes = 16;
+
+  std::array<Block*, kSizes> spare_{};  // of (place + 1) * kStep bytes each
+  std::size_t kept_ = 0;
+  nghttp2_mem functions_;
+};
+
+}  // namespace penstock::http2

@@ -1,0 +1,203 @@
+#include "redis/subscription.hpp"
+
+#include "redis/backoff.hpp"
+#include "redis/connection.hpp"
+#include "redis/handshake.hpp"
+#include "redis/node.hpp"
+#include "redis/push_message.hpp"
+#include "redis/sentinel_locator.hpp"
+#include "redis/spawn.hpp"
+#include "resp/command.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <random>
+#include <utility>
+
+namespace penstock::redis {
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+// Held by the subscription, and by its coroutine until stop().
+class Subscription::Core : public std::enable_shared_from_this<Subscription::Core> {
+ public:
+  Core(asio::any_io_executor executor, Options options, std::string channel, Handlers handlers)
+      : executor_(std::move(executor)),
+        settings_(node_settings(std::move(options), {})),
+        channel_(std::move(channel)),
+        handlers_(std::move(handlers)),
+        backoff_(settings_->options.reconnect_least, settings_->options.reconnect_most),
+        pause_timer_(executor_),
+        ping_timer_(executor_),
+        random_(std::random_device{}()) {}
+
+  void start() {
+    if (started_) return;
+    started_ = true;
+    if (settings_->options.url.topology == Topology::Sentinel) {
+      sentinels_ = std::make_shared<SentinelLocator>(executor_, settings_);
+      sentinels_->listen([weak = weak_from_this()](const HostPort& master) {
+        const auto self = weak.lock();
+        if (self != nullptr) self->leave("failover to " + to_string(master));
+      });
+    }
+    spawn(executor_, run(shared_from_this()));
+  }
+
+  void stop() {
+    stopped_ = true;
+    handlers_ = {};
+    pause_timer_.cancel();
+    ping_timer_.cancel();
+    if (sentinels_ != nullptr) sentinels_->stop();
+    leave("stopped");
+  }
+
+  [[nodiscard]] bool is_listening() const noexcept { return listening_; }
+
+ private:
+  // Coroutines; each is run by run(), which holds the core.
+  static asio::awaitable<void> run(std::shared_ptr<Core> self) {
+    while (!self->stopped_) {
+      const Error why = co_await self->listen();
+      self->on_lost(why);
+      if (self->stopped_) break;
+      ++self->attempts_;
+      const auto wait = self->backoff_.next(static_cast<std::uint32_t>(self->random_()));
+      self->pause_timer_.expires_after(wait);
+      static_cast<void>(co_await self->pause_timer_.async_wait(kIo));
+    }
+  }
+
+  // Until the connection is lost, or cannot be made.
+  asio::awaitable<Error> listen() {
+    if (!settings_->tls) co_return settings_->tls.error();
+    Result<Endpoint> where = co_await locate();
+    if (!where) co_return where.error();
+    if (stopped_) co_return Error{ErrorCode::Unavailable, "stopped"};
+    address_ = to_string(*where);
+    auto connection = std::make_shared<Connection>(executor_, *settings_->tls);
+    connection_ = connection;
+    connection->close_after(settings_->options.connect_timeout);
+    Result<void> done = co_await connection->open(*std::move(where));
+    if (done) {
+      done = co_await greet(connection);
+    }
+    if (!done) co_return done.error();
+    ping_soon(connection);
+    co_return co_await hear(connection);
+  }
+
+  asio::awaitable<Result<Endpoint>> locate() {
+    if (sentinels_ != nullptr) co_return co_await sentinels_->locate();
+    const Url& url = settings_->options.url;
+    Endpoint endpoint{.socket_path = url.socket_path};
+    if (!url.hosts.empty()) endpoint.address = url.hosts[attempts_ % url.hosts.size()];
+    co_return endpoint;
+  }
+
+  asio::awaitable<Result<void>> greet(std::shared_ptr<Connection> connection) {
+    Handshake handshake(settings_->login, settings_->role, {});
+    while (!handshake.is_done()) {
+      std::string next = handshake.take_bytes();
+      if (!next.empty()) {
+        const Result<void> sent = co_await connection->write(std::move(next));
+        if (!sent) co_return sent;
+      }
+      const Result<resp::Value> reply = co_await connection->read();
+      if (!reply) co_return reply.error();
+      const Result<void> judged = handshake.on_reply(*reply);
+      if (!judged) co_return judged;
+    }
+    std::string subscribe = resp::command({"SUBSCRIBE", channel_});
+    co_return co_await connection->write(std::move(subscribe));
+  }
+
+  asio::awaitable<Error> hear(std::shared_ptr<Connection> connection) {
+    while (true) {
+      const Result<resp::Value> reply = co_await connection->read();
+      if (!reply) co_return reply.error();
+      if (reply->is(resp::Value::Type::Error)) {
+        co_return Error{ErrorCode::Misconfigured, reply->text};
+      }
+      connection->close_after(kMostSilence);
+      on_push(read_push(*reply));
+    }
+  }
+
+  void on_push(const PushMessage& push) {
+    const Handlers handlers = handlers_;  // stop() may come from within
+    if (push.kind == PushMessage::Kind::Subscribed && !listening_) {
+      listening_ = true;
+      backoff_.reset();
+      tell(address_ + ": listening to \"" + channel_ + "\"");
+      if (handlers.on_gap) handlers.on_gap();
+    } else if (push.kind == PushMessage::Kind::Message && handlers.on_message) {
+      handlers.on_message(push.payload);
+    }
+  }
+
+  void on_lost(const Error& why) {
+    if (connection_ != nullptr) connection_->close(why.detail);
+    connection_.reset();
+    ping_timer_.cancel();
+    if (!stopped_) tell(address_ + ": not listening to \"" + channel_ + "\": " + why.detail);
+    const std::function<void()> on_gap = handlers_.on_gap;
+    if (std::exchange(listening_, false) && on_gap) on_gap();
+  }
+
+  void leave(std::string_view why) {
+    if (connection_ != nullptr) connection_->close(why);
+  }
+
+  // An answer to each of these keeps the connection from being closed.
+  void ping_soon(const std::shared_ptr<Connection>& connection) {
+    ping_timer_.expires_after(kPingEvery);
+    ping_timer_.async_wait([weak = weak_from_this(), connection](const error_code& failed) {
+      const auto self = weak.lock();
+      if (failed || self == nullptr || self->connection_ != connection) return;
+      connection->out() = resp::command({"PING"});
+      connection->start_write([weak, connection](const error_code& lost) {
+        const auto core = weak.lock();
+        if (!lost && core != nullptr && core->connection_ == connection)
+          core->ping_soon(connection);
+      });
+    });
+  }
+
+  void tell(const std::string& text) {
+    if (text == last_event_) return;
+    last_event_ = text;
+    if (settings_->options.on_event) settings_->options.on_event(text);
+  }
+
+  asio::any_io_executor executor_;
+  std::shared_ptr<const NodeSettings> settings_;
+  std::string channel_;
+  Handlers handlers_;
+  std::shared_ptr<SentinelLocator> sentinels_;
+  std::shared_ptr<Connection> connection_;
+  std::string address_;
+  std::string last_event_;
+  Backoff backoff_;
+  asio::steady_timer pause_timer_;
+  asio::steady_timer ping_timer_;
+  std::minstd_rand random_;
+  std::size_t attempts_ = 0;
+  bool started_ = false;
+  bool stopped_ = false;
+  bool listening_ = false;
+};
+
+Subscription::Subscription(asio::any_io_executor executor, Options options, std::string channel,
+                           Handlers handlers)
+    : core_(std::make_shared<Core>(std::move(executor), std::move(options), std::move(channel),
+                                   std::move(handlers))) {}
+
+Subscription::~Subscription() { core_->stop(); }
+
+void Subscription::start() { core_->start(); }
+
+bool Subscription::is_listening() const noexcept { return core_->is_listening(); }
+
+}  // namespace penstock::redis

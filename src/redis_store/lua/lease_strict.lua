@@ -1,0 +1,170 @@
+-- Leases units of buckets that are accounted for until they are spent, returned or over: tokens and
+-- what is leased are never more than the burst. Beside a bucket's key stands that of its escrow,
+-- which has what was leased in the current epoch and in the one before it.
+--
+-- KEYS     per ask: the bucket's key, the escrow's; each once
+-- ARGV[1]  packed (lease_command.cpp):
+--            I2 quotas, I2 asks
+--            per quota:   c15 header of its states, I4 divisor, I7 I4 time to fill the bucket
+--            per ask:     I2 quota, I7 lifetime of leases in microseconds, I4 need, I4 want,
+--                         I4 sharers, I1 reports
+--            per report:  I7 epoch, I4 spent, I4 returned
+-- Returns  `now`; I4 per ask, packed: how much was granted, or 2^32 - 1 when a state could not be
+--          read by these modules; then the states before, bucket and escrow in turn, nil for none.
+--          The caller replays the asks on them.
+-- TTL      of an escrow: until what was leased is over and has refilled; of a bucket as decide.lua
+--          sets it, and as long as its escrow.
+-- O(keys). Twins: src/core/lease.cpp, through strict_replay.cpp.
+local plan = ARGV[1]
+local quota_count, ask_count, at = struct.unpack('<I2I2', plan)
+local quotas = {}
+for i = 1, quota_count do
+  local header, divisor, whole, part
+  header, divisor, whole, part, at = struct.unpack('<c15I4I7I4', plan, at)
+  local quota = quota_of(header)
+  quota.divisor, quota.fill_whole, quota.fill_part = divisor, whole, part
+  add_bucket_numbers(quota)
+  quotas[i] = quota
+end
+
+local escrow_format = '<I1I7I7I4I4'
+
+-- Nil when the bytes cannot be read.
+local function read_escrow(bytes)
+  if not bytes then return {lifetime = 0, epoch = 0, current = 0, previous = 0} end
+  if #bytes ~= 23 or string.byte(bytes) ~= 16 then return nil end
+  local escrow, _ = {exists = true}
+  _, escrow.lifetime, escrow.epoch, escrow.current, escrow.previous =
+    struct.unpack(escrow_format, bytes)
+  return escrow.lifetime > 0 and escrow or nil
+end
+
+local function leased_of(escrow) return escrow.current + escrow.previous end
+
+local function end_of(escrow) return (escrow.epoch + 1) * escrow.lifetime end
+
+-- When the bucket is full at the earliest, if so much of it was leased at that instant.
+local function full_after(instant, leased, quota)
+  local whole, part =
+    multiply_divide(math.min(leased, quota.capacity), quota.token_units, quota.divisor)
+  return instant + whole, part
+end
+
+local function refill_only_after(state, instant, leased, quota)
+  local whole, part = full_after(instant, leased, quota)
+  if whole > state.whole or (whole == state.whole and part > state.part) then
+    state.whole, state.part = whole, part
+  end
+end
+
+local function epoch_of(instant, lifetime)
+  return (instant - math.fmod(instant, lifetime)) / lifetime
+end
+
+local function start_over(escrow, lifetime, instant)
+  escrow.current, escrow.previous = leased_of(escrow), 0
+  escrow.lifetime, escrow.epoch = lifetime, epoch_of(instant, lifetime)
+end
+
+-- Returns whether this must be written even when nothing is granted.
+local function advance(entry, escrow, quota, lifetime)
+  local state = entry.state
+  local changed = bucket.settle(state, quota)
+  local instant = bucket_effective(state, quota)
+  if leased_of(escrow) > 0 then entry.absent = false end
+  while leased_of(escrow) > 0 and end_of(escrow) <= instant do
+    refill_only_after(state, end_of(escrow), leased_of(escrow), quota)
+    escrow.previous, escrow.current, escrow.epoch = escrow.current, 0, escrow.epoch + 1
+  end
+  if leased_of(escrow) > 0 and escrow.epoch - epoch_of(instant, escrow.lifetime) > 2 then
+    start_over(escrow, escrow.lifetime, instant)
+    changed = true
+  end
+  if leased_of(escrow) == 0 or lifetime > escrow.lifetime then
+    changed = changed or leased_of(escrow) > 0
+    start_over(escrow, lifetime, instant)
+  end
+  refill_only_after(state, instant, leased_of(escrow), quota)
+  state.last = instant
+  return changed
+end
+
+local function hear(entry, escrow, quota, epoch, spent, returned)
+  local name = epoch == escrow.epoch and 'current'
+    or epoch == escrow.epoch - 1 and 'previous'
+  if not name then return end
+  escrow[name] = escrow[name] - math.min(spent, escrow[name])
+  local unused = math.min(returned, escrow[name])
+  escrow[name] = escrow[name] - unused
+  if unused > 0 then
+    bucket.give_back(entry.state, quota, cost_of(math.min(unused, quota.capacity), quota))
+  end
+end
+
+local function escrow_expires(escrow, quota)
+  if leased_of(escrow) == 0 then return 0 end
+  local ends = end_of(escrow)
+  local both, both_part = full_after(ends, leased_of(escrow), quota)
+  local current, current_part = full_after(ends + escrow.lifetime, escrow.current, quota)
+  return math.max(both_part > 0 and both + 1 or both,
+    current_part > 0 and current + 1 or current)
+end
+
+local function write_escrow(key, escrow, expires)
+  if leased_of(escrow) == 0 then
+    if escrow.exists then redis.call('DEL', key) end
+    return
+  end
+  redis.call('SET', key, struct.pack(escrow_format, 16, escrow.lifetime, escrow.epoch,
+    escrow.current, escrow.previous), 'PXAT', string.format('%.0f', math.ceil(expires / 1000)))
+end
+
+local raw = redis.call('MGET', unpack(KEYS))
+local granted = {}
+for ask = 1, ask_count do
+  local quota, lifetime, need, want, sharers, reports
+  quota, lifetime, need, want, sharers, reports, at = struct.unpack('<I2I7I4I4I4I1', plan, at)
+  quota = quotas[quota]
+  local entry = read_entry(2 * ask - 1, raw[2 * ask - 1], quota)
+  local escrow = read_escrow(raw[2 * ask])
+  local readable = entry and escrow
+  local changed = readable and (entry.dirty or reports > 0)
+  if readable then
+    local from = entry.quota
+    if from.header ~= quota.header then
+      -- refilled under the quota that it was written under, then carried over
+      if from.algorithm <= 1 then advance(entry, escrow, from, lifetime) end
+      entry = under(entry, quota)
+      changed = true
+    end
+    changed = advance(entry, escrow, quota, lifetime) or changed
+  end
+  for _ = 1, reports do
+    local epoch, spent, returned
+    epoch, spent, returned, at = struct.unpack('<I7I4I4', plan, at)
+    if readable then hear(entry, escrow, quota, epoch, spent, returned) end
+  end
+  local units = 0
+  if not readable then
+    units = 4294967295
+  elseif not blocked[2 * ask - 1] then
+    units = portion(bucket.left(entry.state, quota), need, want, sharers)
+    if units > 0 then
+      bucket.take(entry.state, quota, cost_of(units, quota))
+      escrow.current = escrow.current + units
+      entry.absent, changed = false, true
+    end
+  end
+  if changed then
+    local expires = escrow_expires(escrow, quota)
+    if not entry.absent then
+      write_entry(KEYS[2 * ask - 1], entry, blocked[2 * ask - 1], expires)
+    end
+    write_escrow(KEYS[2 * ask], escrow, expires)
+  end
+  granted[ask] = struct.pack('<I4', units)
+end
+
+local reply = {now, table.concat(granted)}
+for i = 1, #KEYS do reply[i + 2] = raw[i] or false end
+return reply

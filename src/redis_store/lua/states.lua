@@ -1,0 +1,146 @@
+-- States of keys, whatever their algorithm: which quota they were written under, what they are under
+-- another one. For the scripts that follow, with the modules before. Twins: state_codec.cpp,
+-- core::carry_over, core::take_up_to.
+-- From the header alone; what a bucket needs besides is found when its debt is carried over.
+local function quota_of(header)
+  local quota = {header = header}
+  local format, limit, capacity, period, parts = struct.unpack('<I1I4I4I5I1', header)
+  quota.algorithm, quota.limit, quota.capacity = format - 16, limit, capacity
+  quota.period, quota.parts = period * 1000, parts
+  return quota
+end
+
+local function add_bucket_numbers(quota)
+  if quota.algorithm > 1 or quota.token_units then return end
+  if not quota.divisor then
+    local a, b = quota.period, quota.limit
+    while b > 0 do a, b = b, math.fmod(a, b) end
+    quota.divisor = quota.limit / a
+    quota.token_units = quota.period / a
+    quota.fill_whole, quota.fill_part =
+      multiply_divide(quota.capacity, quota.token_units, quota.divisor)
+  end
+  quota.token_units = quota.period / (quota.limit / quota.divisor)
+end
+
+local blocked = {}  -- until when, for keys that are
+
+local function sizes_agree(bytes, quota)
+  local size = #bytes
+  if quota.algorithm == 0 then return size == 39 end
+  if quota.algorithm == 5 then return size == 36 end
+  if quota.algorithm == 6 then return size == 28 + 4 * (quota.parts + 1) end
+  if quota.algorithm == 4 then
+    if size < 40 then return false end
+    local first, _, count = struct.unpack('<I4I4I4', bytes, 22)
+    return size == 40 + 11 * count and first <= count
+  end
+  return size == 32
+end
+
+-- The entry of a key whose bytes are known; nil when these modules cannot read them.
+local function read_entry(i, bytes, quota)
+  if bytes and string.byte(bytes) == 1 and #bytes >= 8 then
+    local ends = struct.unpack('<I7', bytes, 2)
+    if ends > now then blocked[i] = ends end
+    bytes = #bytes > 8 and string.sub(bytes, 9)
+  end
+  if not bytes then
+    return {quota = quota, module = modules[quota.algorithm], ttl = 0,
+      state = modules[quota.algorithm].absent(quota), absent = true}
+  end
+  if #bytes < 22 then return nil end
+  local header, ttl = struct.unpack('<c15I6', bytes)
+  local own = header == quota.header and quota or quota_of(header)
+  local module = modules[own.algorithm]
+  if not module or not sizes_agree(bytes, own) then return nil end
+  add_bucket_numbers(own)
+  local state = module.decode(bytes, own)
+  local entry = {quota = own, module = module, state = state, ttl = ttl, exists = true}
+  if module.settle(state, own) then entry.dirty = true end
+  return entry
+end
+
+local function same_shape(a, b)
+  return a.algorithm > 1 and a.algorithm == b.algorithm and a.period == b.period
+    and a.parts == b.parts
+end
+
+-- The same entry as it is under this quota: itself, or a copy that what was used is carried over
+-- to.
+local function under(entry, quota)
+  local from = entry.quota
+  if from.header == quota.header then return entry end
+  local module = modules[quota.algorithm]
+  add_bucket_numbers(from)
+  add_bucket_numbers(quota)
+  local state
+  if entry.absent then
+    state = module.absent(quota)
+  elseif same_shape(from, quota) then
+    state = {}
+    for name, value in pairs(entry.state) do state[name] = value end
+    if state.counts then state.counts = {unpack(state.counts)} end
+    if state.entries then
+      state.entries = {}
+      for n, each in ipairs(entry.state.entries) do state.entries[n] = {each[1], each[2]} end
+    end
+  elseif from.algorithm <= 1 and quota.algorithm <= 1 then
+    local tokens, rest = entry.module.owed(entry.state, from)
+    state = module.with_owed(tokens, rest, from.token_units, quota)
+  else
+    local used = entry.module.used(entry.state, from)
+    state = module.with_used(math.min(used, quota.capacity), quota)
+  end
+  return {quota = quota, module = module, state = state, ttl = entry.ttl, exists = entry.exists,
+    absent = entry.absent, carried = true}
+end
+
+-- How many units go to one who needs some, wants more, and leaves half of the rest to the others.
+local function portion(available, need, want, sharers)
+  local units = math.min(want, available)
+  if sharers > 1 then
+    local part = (available - math.fmod(available, 2 * sharers)) / (2 * sharers)
+    units = math.min(units, math.max(need, part))
+  end
+  return units < need and 0 or units
+end
+
+-- A check that costs so much, as modules take and give it back.
+local function cost_of(units, quota)
+  local check = {cost = units}
+  if quota.algorithm <= 1 then
+    check.need_whole, check.need_part = multiply_divide(units, quota.token_units, quota.divisor)
+  end
+  return check
+end
+
+-- Writes the entry of a key, or deletes a key that says nothing any more. `least` is an instant
+-- until which it is kept in any case.
+local function write_entry(key, entry, blocked_until, least)
+  local quota, module = entry.quota, entry.module
+  local expires = math.max(module.expires(entry.state, quota), least)
+  local too_short = entry.ttl * 1000 < expires
+  if expires <= now and not blocked_until then
+    redis.call('DEL', key)
+    return
+  end
+  if too_short then entry.ttl = math.ceil(module.keep_until(expires, quota) / 1000) end
+  local head = struct.pack('<c15I6', quota.header, entry.ttl)
+  local in_place = entry.state.before and not entry.state.entries
+  if in_place then
+    module.write_in_place(key, head, entry.state)
+  elseif blocked_until then
+    local ttl = math.max(entry.ttl, math.ceil(blocked_until / 1000))
+    redis.call('SET', key, struct.pack('<I1I7', 1, blocked_until) .. head
+      .. module.encode(entry.state, quota), 'PXAT', string.format('%.0f', ttl))
+  elseif too_short or not entry.exists then
+    redis.call('SET', key, head .. module.encode(entry.state, quota), 'PXAT',
+      string.format('%.0f', entry.ttl))
+  else
+    redis.call('SET', key, head .. module.encode(entry.state, quota), 'KEEPTTL')
+  end
+  if in_place and too_short then
+    redis.call('PEXPIREAT', key, string.format('%.0f', entry.ttl))
+  end
+end

@@ -1,0 +1,78 @@
+#include "redis_store/redis_reservations.hpp"
+
+#include "redis_store/decide_command.hpp"
+#include "redis_store/reservation_codec.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace penstock::redis_store {
+namespace {
+
+// The words of reservation.lua behind the id; those that a step does not need are empty.
+struct Words {
+  std::string_view what;
+  std::array<std::string, 5> more{};
+};
+
+std::string in_milliseconds(Duration time) {
+  return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(time).count());
+}
+
+Words words_of(const store::reservation::Begin& what) {
+  return {"begin",
+          {what.claimant, in_milliseconds(store::ReservationBook::kPendingLasts),
+           std::to_string(RedisReservations::kMostOpen)}};
+}
+Words words_of(const store::reservation::Confirm& what) {
+  return {"confirm",
+          {what.claimant, std::to_string(what.estimate), std::to_string(what.lasts.count()),
+           in_milliseconds(store::ReservationBook::keep_for(what.lasts)), encode(what.held)}};
+}
+Words words_of(const store::reservation::Drop& what) { return {"drop", {what.claimant}}; }
+Words words_of(const store::reservation::Commit& what) {
+  return {"commit", {std::to_string(what.actual)}};
+}
+Words words_of(const store::reservation::Cancel& /*what*/) { return {"cancel"}; }
+Words words_of(const store::reservation::Expire& /*what*/) { return {"expire"}; }
+Words words_of(const store::reservation::Note& what) {
+  return {"note", {std::to_string(what.uncharged)}};
+}
+
+Error store_closed() { return {ErrorCode::Unavailable, "the store was closed"}; }
+
+Result<std::vector<std::string>> read_ids(const Result<resp::Value>& reply) {
+  if (!reply) return reply.error();
+  if (!reply->is(resp::Value::Type::Array)) return malformed("no list of reservations");
+  std::vector<std::string> ids;
+  for (const resp::Value& id : reply->elements) ids.push_back(id.text);
+  return ids;
+}
+
+}  // namespace
+
+void RedisReservations::ask(store::ReservationAsk ask, base::Deadline deadline,
+                            Answered<store::ReservationAnswer> answered) {
+  if (store_ == nullptr) return answered(store_closed());
+  const std::string record = layout_.reservation(ask.id);
+  const std::string open = layout_.reservations();
+  const Words words = std::visit([](const auto& what) { return words_of(what); }, ask.what);
+  const auto& more = words.more;
+  store_->run(
+      store_->scripts().reservation(), {record, open},
+      {words.what, ask.id, more[0], more[1], more[2], more[3], more[4]},
+      std::min(deadline, base::deadline_after(timeout_)),
+      [answered = std::move(answered)](const auto& reply) { answered(read_reservation(reply)); });
+}
+
+void RedisReservations::due(std::size_t most, base::Deadline deadline,
+                            Answered<std::vector<std::string>> answered) {
+  if (store_ == nullptr) return answered(store_closed());
+  const std::string open = layout_.reservations();
+  store_->run(store_->scripts().due_reservations(), {open}, {std::to_string(most)},
+              std::min(deadline, base::deadline_after(timeout_)),
+              [answered = std::move(answered)](const auto& reply) { answered(read_ids(reply)); });
+}
+
+}  // namespace penstock::redis_store

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "penstock/result.hpp"
+#include "resp/value.hpp"
+#include "store/reservation_book.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Reservations as Redis holds them; docs/redis-keys.md is the description for people.
+namespace penstock::redis_store {
+
+// For each count: weight and counts_for in microseconds, 8 bytes each, then subject, limit and
+// quota, each a text behind its length of 4 bytes. Little-endian.
+[[nodiscard]] std::string encode(const std::vector<store::HeldCount>& held);
+// Empty for bytes that encode() would not write.
+[[nodiscard]] std::optional<std::vector<store::HeldCount>> decode_held(std::string_view bytes);
+
+// Of reservation.lua.
+[[nodiscard]] Result<store::ReservationAnswer> read_reservation(const Result<resp::Value>& reply);
+
+}  // namespace penstock::redis_store

@@ -1,0 +1,48 @@
+#include "service/outage_ledger.hpp"
+
+#include <utility>
+
+namespace penstock::service {
+
+void OutageLedger::note(const core::CountName& name, const Quota& quota, std::uint64_t units) {
+  const std::lock_guard guard(mutex_);
+  const auto found = noted_.find(name);
+  if (found != noted_.end()) {
+    found->second.quota = quota;
+    found->second.units += units;
+    return;
+  }
+  if (noted_.size() >= most_names_) return count_lost(units);
+  noted_.emplace(name, Noted{.quota = quota, .units = units});
+  names_.store(noted_.size(), std::memory_order_relaxed);
+}
+
+std::vector<OutageLedger::Entry> OutageLedger::take(std::size_t most) {
+  std::vector<Entry> taken;
+  if (is_empty()) return taken;
+  const std::lock_guard guard(mutex_);
+  while (taken.size() < most && !noted_.empty()) {
+    auto node = noted_.extract(noted_.begin());
+    taken.push_back({.name = std::move(node.key()),
+                     .quota = node.mapped().quota,
+                     .units = node.mapped().units});
+  }
+  names_.store(noted_.size(), std::memory_order_relaxed);
+  return taken;
+}
+
+void OutageLedger::count_reported(std::uint64_t units) noexcept {
+  reported_.fetch_add(units, std::memory_order_relaxed);
+}
+
+void OutageLedger::count_lost(std::uint64_t units) noexcept {
+  lost_.fetch_add(units, std::memory_order_relaxed);
+}
+
+OutageLedger::Numbers OutageLedger::numbers() const noexcept {
+  return {.names = names_.load(std::memory_order_relaxed),
+          .reported = reported_.load(std::memory_order_relaxed),
+          .lost = lost_.load(std::memory_order_relaxed)};
+}
+
+}  // namespace penstock::service

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "core/named_check.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace penstock::service {
+
+// What this node admitted while the shared store was gone and that the store has yet to hear.
+//
+// Each entry is given out once: whoever takes it tells the store, or not; it is never told twice.
+//
+// Thread-safety: all members, from any thread.
+class OutageLedger {
+ public:
+  struct Entry {
+    core::CountName name;
+    Quota quota;  // the whole one, as the store knows it
+    std::uint64_t units = 0;
+  };
+  struct Numbers {
+    std::uint64_t names = 0;     // to be told
+    std::uint64_t reported = 0;  // units that the store has taken
+    std::uint64_t lost = 0;      // units that it will never hear of
+  };
+
+  // Some 20 MB of names of usual length.
+  static constexpr std::size_t kMostNames = 65'536;
+  explicit OutageLedger(std::size_t most_names = kMostNames) : most_names_(most_names) {}
+
+  // When it is full, units of a new name are lost, and counted as such.
+  void note(const core::CountName& name, const Quota& quota, std::uint64_t units);
+  [[nodiscard]] std::vector<Entry> take(std::size_t most);
+
+  // What became of an entry that was taken.
+  void count_reported(std::uint64_t units) noexcept;
+  void count_lost(std::uint64_t units) noexcept;
+
+  [[nodiscard]] bool is_empty() const noexcept {
+    return names_.load(std::memory_order_relaxed) == 0;  // relaxed: who looks, looks again
+  }
+  [[nodiscard]] Numbers numbers() const noexcept;
+
+ private:
+  struct Noted {
+    Quota quota;
+    std::uint64_t units = 0;
+  };
+
+  const std::size_t most_names_;
+  // relaxed, all three: numbers by themselves
+  std::atomic<std::uint64_t> names_{0};
+  std::atomic<std::uint64_t> reported_{0};
+  std::atomic<std::uint64_t> lost_{0};
+  std::mutex mutex_;
+  // Guarded by mutex_. Ordered, not hashed: clients choose the names.
+  std::map<core::CountName, Noted> noted_;
+};
+
+}  // namespace penstock::service

@@ -1,0 +1,88 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "service/answer.hpp"
+#include "service/request_flow.hpp"
+#include "store/reservation_book.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace penstock::service {
+
+// What somebody wants to reserve, besides of which limits.
+struct ReservationTerms {
+  std::string id{};  // who asks again with it is told the same; empty: one is made up
+  std::uint64_t estimate = 0;
+  Duration lasts = std::chrono::minutes{1};
+};
+
+// What became of a wish to reserve.
+struct Reserved {
+  enum class Outcome : std::uint8_t {
+    Decided,   // the limits were asked: see the answer
+    Repeated,  // it is open since an earlier call
+    Settled,   // an earlier call with this id, or one with another estimate, was settled or is open
+    Busy,      // an earlier call is still at it, or was, when its daemon ended
+  };
+  Outcome outcome = Outcome::Decided;
+  Answer answer{};   // of Decided
+  std::string id{};  // empty when nothing is reserved: refused, or a policy let pass without store
+  Duration left{};   // until it expires
+  store::Reservation known{};  // of Repeated and Settled
+};
+
+// What became of a commit or a cancel.
+struct Settled {
+  enum class Outcome : std::uint8_t {
+    Done,      // by this call or by an earlier one that said the same
+    Unknown,   // there is none, or none any more
+    Conflict,  // an earlier call said otherwise
+    Busy,      // it is not reserved yet
+  };
+  Outcome outcome = Outcome::Done;
+  store::ReservationState state = store::ReservationState::Pending;
+  std::uint64_t estimate = 0;
+  std::uint64_t actual = 0;
+  // What the limits had no more units for; empty while nobody has said so, or nobody ever will
+  // because a daemon ended just then.
+  std::optional<std::uint64_t> uncharged{};
+};
+
+// Costs that are known only afterwards: the estimate is taken as by an ordinary check, and what it
+// really was is settled later. Every step is written down before it is done, in the book of the
+// store, so that of all who try only one does it. Whoever ends in between leaves units used until
+// their limits forget them; they are never given back twice.
+//
+// Units are given back only while the limit cannot have forgotten them by itself: what came back
+// already would else come back twice, and more would pass than the limit says.
+//
+// Thread-safety: none; everything happens on one event loop.
+class Reservations {
+ public:
+  template <class T>
+  using Answered = std::function<void(Result<T>)>;
+
+  explicit Reservations(const Colleagues& colleagues) : colleagues_(colleagues) {}
+
+  // `unasked` has the limits, each with its cost for one unit. An error: nothing is known to be
+  // reserved; with an id, asking again finds out.
+  void reserve(Answer unasked, std::string domain, ReservationTerms terms, base::Deadline deadline,
+               Answered<Reserved> answered);
+  void commit(std::string id, std::uint64_t actual, base::Deadline deadline,
+              Answered<Settled> answered);
+  void cancel(std::string id, base::Deadline deadline, Answered<Settled> answered);
+
+  // About once a second, on one event loop of each node: gives back what nobody has settled in
+  // time. Of those that are due, so many at a time.
+  static constexpr std::size_t kPerSweep = 500;
+  void sweep();
+
+ private:
+  Colleagues colleagues_;
+  std::shared_ptr<int> sweeping_ = std::make_shared<int>(0);  // expiries under way
+};
+
+}  // namespace penstock::service

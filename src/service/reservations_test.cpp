@@ -1,0 +1,247 @@
+#include "service/reservations.hpp"
+
+#include "service_harness/test_service.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace penstock::service {
+namespace {
+
+using namespace std::chrono_literals;
+using store::ReservationState;
+
+const rules::Rule kTokens{.domain = "api", .name = "tokens"};
+const rules::Rule kBytes{.domain = "api", .name = "bytes"};
+
+// What was said, in few words.
+std::string text_of(const Result<Reserved>& said) {
+  if (!said) return "error " + said.error().detail;
+  switch (said->outcome) {
+    case Reserved::Outcome::Busy: return "busy";
+    case Reserved::Outcome::Settled: return "settled " + std::string(to_string(said->known.state));
+    case Reserved::Outcome::Repeated: return "repeated " + said->id;
+    case Reserved::Outcome::Decided: break;
+  }
+  return (said->answer.allowed ? "reserved " : "refused ") + said->id;
+}
+
+std::string text_of(const Result<Settled>& said) {
+  if (!said) return "error " + said.error().detail;
+  switch (said->outcome) {
+    case Settled::Outcome::Busy: return "busy";
+    case Settled::Outcome::Unknown: return "unknown";
+    case Settled::Outcome::Conflict: return "conflict " + std::string(to_string(said->state));
+    case Settled::Outcome::Done: break;
+  }
+  std::string text(to_string(said->state));
+  if (said->state == ReservationState::Committed) {
+    text += " " + std::to_string(said->actual) + " of " + std::to_string(said->estimate);
+    if (said->uncharged.value_or(0) > 0) text += ", not " + std::to_string(*said->uncharged);
+  }
+  return text;
+}
+
+struct ReservationsTest : ::testing::Test {
+  TestService test;
+  Reservations reservations{test.colleagues()};
+  std::vector<rules::Applied> limits{applied(kTokens, 100)};
+
+  std::string reserve(std::string id, std::uint64_t estimate, Duration lasts = 1min) {
+    std::string text;
+    reservations.reserve(TestService::with(limits), "api",
+                         {.id = std::move(id), .estimate = estimate, .lasts = lasts},
+                         base::Deadline{}, [&](const auto& said) { text = text_of(said); });
+    return text;
+  }
+  std::string commit(std::string id, std::uint64_t actual) {
+    std::string text;
+    reservations.commit(std::move(id), actual, base::Deadline{},
+                        [&](const auto& said) { text = text_of(said); });
+    return text;
+  }
+  std::string cancel(std::string id) {
+    std::string text;
+    reservations.cancel(std::move(id), base::Deadline{},
+                        [&](const auto& said) { text = text_of(said); });
+    return text;
+  }
+  [[nodiscard]] std::uint32_t left(const rules::Rule& rule = kTokens, std::int64_t limit = 100) {
+    return test.store.remaining({"s", rule.name}, so_many(limit));
+  }
+};
+
+TEST_F(ReservationsTest, TakeTheEstimateAndGiveBackWhatWasNotUsed) {
+  EXPECT_EQ(reserve("a", 60), "reserved a");
+  EXPECT_EQ(left(), 40U);
+  EXPECT_EQ(reserve("b", 60), "refused ");
+  EXPECT_EQ(commit("a", 20), "committed 20 of 60");
+  EXPECT_EQ(left(), 80U);
+  EXPECT_EQ(reserve("b", 60), "reserved b");  // a refusal is not remembered
+}
+
+TEST_F(ReservationsTest, ChargeWhatWasUsedBeyondTheEstimate) {
+  EXPECT_EQ(reserve("a", 10), "reserved a");
+  EXPECT_EQ(commit("a", 30), "committed 30 of 10");
+  EXPECT_EQ(left(), 70U);
+  EXPECT_EQ(reserve("b", 60), "reserved b");
+  EXPECT_EQ(commit("b", 85), "committed 85 of 60, not 15");
+  EXPECT_EQ(left(), 0U);
+}
+
+TEST_F(ReservationsTest, AreSettledOnceHoweverOftenSomebodyTries) {
+  EXPECT_EQ(reserve("a", 60), "reserved a");
+  EXPECT_EQ(reserve("a", 60), "repeated a");
+  EXPECT_EQ(reserve("a", 61), "settled open");
+  EXPECT_EQ(left(), 40U);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(commit("a", 110), "committed 110 of 60, not 10");
+  EXPECT_EQ(commit("a", 21), "conflict committed");
+  EXPECT_EQ(cancel("a"), "conflict committed");
+  EXPECT_EQ(reserve("a", 60), "settled committed");
+  EXPECT_EQ(left(), 0U);
+}
+
+TEST_F(ReservationsTest, AreCancelled) {
+  EXPECT_EQ(reserve("a", 60), "reserved a");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(cancel("a"), "cancelled");
+  EXPECT_EQ(commit("a", 1), "conflict cancelled");
+  EXPECT_EQ(cancel("b"), "unknown");
+  EXPECT_EQ(commit("b", 1), "unknown");
+  EXPECT_EQ(left(), 100U);
+}
+
+TEST_F(ReservationsTest, ExpireAndGiveBackAll) {
+  EXPECT_EQ(reserve("a", 60, 10s), "reserved a");
+  EXPECT_EQ(reserve("b", 30, 20s), "reserved b");
+  test.store.advance(9s);
+  reservations.sweep();
+  EXPECT_EQ(left(), 10U);
+  test.store.advance(1s);
+  reservations.sweep();
+  reservations.sweep();
+  EXPECT_EQ(left(), 70U);
+  EXPECT_EQ(cancel("a"), "expired");
+  EXPECT_EQ(reserve("a", 60), "settled expired");
+  EXPECT_EQ(commit("a", 5), "committed 5 of 60");  // late, but it was used
+  EXPECT_EQ(commit("a", 5), "committed 5 of 60");
+  EXPECT_EQ(left(), 65U);
+}
+
+TEST_F(ReservationsTest, HoldEveryLimitByItsOwnWeight) {
+  limits = {applied(kTokens, 100, 1), applied(kBytes, 1000, 4), applied(kBytes, 1000, 1)};
+  EXPECT_EQ(reserve("a", 50), "reserved a");
+  EXPECT_EQ(left(), 50U);
+  EXPECT_EQ(left(kBytes, 1000), 750U);
+  EXPECT_EQ(commit("a", 10), "committed 10 of 50");
+  EXPECT_EQ(left(), 90U);
+  EXPECT_EQ(left(kBytes, 1000), 950U);
+  EXPECT_EQ(reserve("b", 0), "reserved b");
+  EXPECT_EQ(commit("b", 193), "committed 193 of 0, not 103");
+  EXPECT_EQ(left(), 0U);
+  EXPECT_EQ(left(kBytes, 1000), 0U);
+}
+
+TEST_F(ReservationsTest, AreForgottenInTheEnd) {
+  EXPECT_EQ(reserve("a", 10, 10min), "reserved a");
+  EXPECT_EQ(commit("a", 10), "committed 10 of 10");
+  test.store.advance(10min - 1us);
+  EXPECT_EQ(commit("a", 10), "committed 10 of 10");
+  test.store.advance(1us);
+  EXPECT_EQ(commit("a", 10), "unknown");
+}
+
+// Nothing is given back that the limit has forgotten by itself: it would come back twice.
+TEST_F(ReservationsTest, OfAWindowThatIsOverGiveNothingBack) {
+  const Quota minute = Quota::make(per_minute(100).anchored_window()).value();
+  limits.front().check.quota = minute;
+  const auto remaining = [&] { return test.store.remaining({"s", "tokens"}, minute); };
+  EXPECT_EQ(reserve("a", 60, 5min), "reserved a");
+  EXPECT_EQ(reserve("b", 10, 5min), "reserved b");
+  test.store.advance(59s);
+  EXPECT_EQ(commit("b", 0), "committed 0 of 10");
+  EXPECT_EQ(remaining(), 40U);
+  test.store.advance(1s);
+  EXPECT_EQ(reserve("c", 100, 5min), "reserved c");
+  EXPECT_EQ(commit("a", 0), "committed 0 of 60");
+  EXPECT_EQ(remaining(), 0U);
+}
+
+TEST_F(ReservationsTest, WithoutTheStoreArePassedOrRefusedByPolicy) {
+  test.store.failure = Error{ErrorCode::Unavailable, "gone"};
+  const rules::Rule open{.domain = "api", .name = "open", .on_failure = rules::OnFailure::Open};
+  const rules::Rule closed{.domain = "api", .name = "shut", .on_failure = rules::OnFailure::Closed};
+  limits = {applied(open, 100)};
+  EXPECT_EQ(reserve("a", 10), "reserved ");  // without an id: nothing is held
+  limits = {applied(closed, 100)};
+  EXPECT_EQ(reserve("a", 10), "refused ");
+  EXPECT_EQ(commit("a", 10), "error gone");
+}
+
+TEST_F(ReservationsTest, ThatCouldNotBeWrittenDownGiveBack) {
+  test.store.steps_until_failure = 1;  // the limits are asked, then nobody can be told
+  EXPECT_EQ(reserve("a", 60), "error gone");
+  EXPECT_EQ(left(), 100U);
+  EXPECT_EQ(reserve("a", 60), "busy");
+  EXPECT_EQ(commit("a", 60), "busy");
+  test.store.advance(10s);
+  EXPECT_EQ(reserve("a", 60), "reserved a");
+}
+
+TEST_F(ReservationsTest, WhoseAnswerWasLostAreFoundAgain) {
+  test.store.steps_until_failure = 1;
+  test.store.failed_step_is_done = true;
+  EXPECT_EQ(reserve("a", 60), "error no answer in time");
+  EXPECT_EQ(left(), 40U);
+  EXPECT_EQ(reserve("a", 60), "repeated a");
+  test.store.steps_until_failure = 0;
+  EXPECT_EQ(commit("a", 20), "error no answer in time");
+  EXPECT_EQ(commit("a", 20), "committed 20 of 60");
+  EXPECT_EQ(left(), 40U);  // the safe side: nobody gave back, and nobody will
+}
+
+// Whatever is done in whatever order: used is what is held and what was committed, and no more.
+RC_GTEST_FIXTURE_PROP(ReservationsTest, AccountForEveryUnit, ()) {
+  std::map<std::string, std::uint64_t> held;
+  std::uint64_t committed = 0;
+  const int steps = *rc::gen::inRange(0, 40);
+  for (int i = 0; i < steps; ++i) {
+    const std::string id = std::to_string(*rc::gen::inRange(0, 5));
+    const auto units = *rc::gen::inRange<std::uint64_t>(0, 50);
+    switch (*rc::gen::inRange(0, 5)) {
+      case 0:
+      case 1:
+        if (reserve(id, units, 10s).starts_with("reserved")) held[id] = units;
+        break;
+      case 2:
+        if (commit(id, units).starts_with("committed") && held.contains(id)) {
+          const std::uint64_t before = committed;
+          committed = 0;
+          for (const auto& [other, estimate] : held) committed += other == id ? 0 : estimate;
+          committed = std::min<std::uint64_t>(before + units, 100 - committed);
+          held.erase(id);
+        }
+        break;
+      case 3:
+        if (cancel(id) == "cancelled") held.erase(id);
+        break;
+      default:
+        test.store.advance(10s);
+        reservations.sweep();
+        held.clear();
+        // ids that expired would be charged late; start anew with none of them
+        test.store.advance(5min);
+        break;
+    }
+    std::uint64_t used = committed;
+    for (const auto& [other, estimate] : held) used += estimate;
+    RC_ASSERT(left() + used == 100U);
+  }
+}
+
+}  // namespace
+}  // namespace penstock::service

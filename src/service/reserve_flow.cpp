@@ -1,0 +1,149 @@
+#include "service/reserve_flow.hpp"
+
+#include "service/unique_name.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace penstock::service {
+
+using store::HeldCount;
+using store::ReservationAnswer;
+using store::ReservationState;
+
+std::uint64_t times(std::uint64_t weight, std::uint64_t units) noexcept {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(weight, units, &product) ? UINT64_MAX : product;
+}
+
+void give_back(const Colleagues& colleagues, const std::vector<HeldCount>& held,
+               std::uint64_t units, Duration age, base::Deadline deadline,
+               std::function<void()> done) {
+  std::vector<core::NamedCheck> checks;
+  for (const HeldCount& each : held) {
+    if (units == 0 || age >= each.counts_for) continue;
+    checks.push_back({.name = each.name, .quota = each.quota, .cost = {times(each.weight, units)}});
+  }
+  if (checks.empty()) return done();
+  colleagues.store.refund(std::move(checks), deadline,
+                          [&events = colleagues.events, since = base::monotonic_now(),
+                           done = std::move(done)](const Result<store::Store::Decisions>& said) {
+                            events.on_store_call(base::monotonic_now() - since,
+                                                 said ? nullptr : &said.error());
+                            done();
+                          });
+}
+
+ReserveFlow::ReserveFlow(const Colleagues& colleagues, Answer unasked, std::string domain,
+                         ReservationTerms terms, base::Deadline deadline,
+                         Reservations::Answered<Reserved> answered)
+    : colleagues_(colleagues),
+      answer_(std::move(unasked)),
+      domain_(std::move(domain)),
+      terms_(std::move(terms)),
+      deadline_(deadline),
+      answered_(std::move(answered)),
+      claimant_(unique_name()) {
+  if (terms_.id.empty()) terms_.id = unique_name();
+  for (LimitAnswer& limit : answer_.limits) {
+    core::NamedCheck& check = limit.applied.check;
+    weights_.push_back(check.cost.units);
+    check.cost.units = times(check.cost.units, terms_.estimate);
+    check.terms = {};  // what is to be given back is counted exactly
+  }
+}
+
+void ReserveFlow::ask(decltype(store::ReservationAsk::what) what,
+                      void (ReserveFlow::*next)(const Result<ReservationAnswer>&)) {
+  colleagues_.store.reservations().ask(
+      {.id = terms_.id, .what = std::move(what)}, deadline_,
+      [self = shared_from_this(), next,
+       since = base::monotonic_now()](const Result<ReservationAnswer>& said) {
+        self->colleagues_.events.on_store_call(base::monotonic_now() - since,
+                                               said ? nullptr : &said.error());
+        ((*self).*next)(said);
+      });
+}
+
+void ReserveFlow::start() { ask(store::reservation::Begin{claimant_}, &ReserveFlow::on_begun); }
+
+void ReserveFlow::on_begun(const Result<ReservationAnswer>& said) {
+  if (!said && said.error().code == ErrorCode::CapacityExhausted) return answered_(said.error());
+  if (said && !said->done) return tell_known(*said->before);
+  has_begun_ = said.has_value();
+  decide();
+}
+
+void ReserveFlow::tell_known(const store::Reservation& known) {
+  Reserved reserved{.outcome = Reserved::Outcome::Settled, .id = terms_.id, .known = known};
+  if (known.state == ReservationState::Pending) {
+    reserved.outcome = Reserved::Outcome::Busy;
+  } else if (known.state == ReservationState::Open && known.left > Duration{0} &&
+             known.estimate == terms_.estimate) {
+    reserved.outcome = Reserved::Outcome::Repeated;
+    reserved.left = known.left;
+  }
+  answered_(std::move(reserved));
+}
+
+void ReserveFlow::decide() {
+  RequestFlow::start(
+      colleagues_, std::move(answer_), domain_, deadline_,
+      [self = shared_from_this()](Answer answer) { self->on_decided(std::move(answer)); });
+}
+
+void ReserveFlow::on_decided(Answer answer) {
+  answer_ = std::move(answer);
+  if (!has_begun_) return finish({});
+  if (answer_.allowed) {
+    return ask(store::reservation::Confirm{claimant_, terms_.estimate, terms_.lasts, held()},
+               &ReserveFlow::on_confirmed);
+  }
+  colleagues_.store.reservations().ask(
+      {.id = terms_.id, .what = store::reservation::Drop{claimant_}}, deadline_,
+      [self = shared_from_this()](const auto&) { self->finish({}); });
+}
+
+void ReserveFlow::on_confirmed(const Result<ReservationAnswer>& said) {
+  if (said && said->done) return finish(terms_.id);
+  // certainly not written down: what was taken is given back, by the one who knows what that is
+  const bool is_void = said || said.error().code == ErrorCode::Unavailable ||
+                       said.error().code == ErrorCode::Overloaded;
+  if (answer_.reason == Reason::FailedOpen || answer_.reason == Reason::DecidedLocally) {
+    return finish({});
+  }
+  const auto tell = [self = shared_from_this(), said] {
+    if (!said) return self->answered_(said.error());
+    self->answered_(Reserved{.outcome = Reserved::Outcome::Busy, .id = self->terms_.id});
+  };
+  if (!is_void) return tell();
+  give_back(colleagues_, held(), terms_.estimate, Duration{0}, deadline_, tell);
+}
+
+void ReserveFlow::finish(std::string id) {
+  const Duration left = id.empty() ? Duration{0} : terms_.lasts;
+  answered_(Reserved{.answer = std::move(answer_), .id = std::move(id), .left = left});
+}
+
+// What was really taken, each count once.
+std::vector<HeldCount> ReserveFlow::held() const {
+  std::vector<HeldCount> all;
+  for (std::size_t i = 0; i < answer_.limits.size(); ++i) {
+    const LimitAnswer& limit = answer_.limits[i];
+    if (!limit.decision || !limit.decision->allowed() || limit.local) continue;
+    const core::NamedCheck& check = limit.applied.check;
+    const auto same = std::find_if(all.begin(), all.end(),
+                                   [&](const HeldCount& each) { return each.name == check.name; });
+    if (same != all.end()) {
+      same->weight += std::min(weights_[i], UINT64_MAX - same->weight);
+      continue;
+    }
+    all.push_back({.name = check.name,
+                   .quota = check.quota,
+                   .weight = weights_[i],
+                   .counts_for = limit.decision->reset_after()});
+  }
+  return all;
+}
+
+}  // namespace penstock::service

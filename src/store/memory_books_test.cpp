@@ -1,0 +1,79 @@
+#include "penstock/clock.hpp"
+#include "store/memory_reservations.hpp"
+#include "store/memory_seats.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace penstock::store {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(MemorySeats, AreBoundedAndMakeRoomWhenTheyAreOver) {
+  ManualClock clock;
+  MemorySeats seats(clock, 10'000);
+  int held = 0;
+  while (seats.acquire({"key " + std::to_string(held), "a"}, 1, 1min)) ++held;
+  EXPECT_GT(held, 10);
+  EXPECT_LE(seats.bytes(), 10'000U);
+  const auto full = seats.acquire({"another", "a"}, 1, 1min);
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().code, ErrorCode::CapacityExhausted);
+  EXPECT_TRUE(seats.acquire({"key 0", "a"}, 1, 2min)->held);  // who has one keeps it
+  clock.advance(1min);
+  EXPECT_TRUE(seats.acquire({"another", "a"}, 1, 1min)->held);
+  EXPECT_LT(seats.bytes(), 2'000U);
+}
+
+TEST(MemorySeats, LeaveNothingBehind) {
+  ManualClock clock;
+  MemorySeats seats(clock);
+  for (int i = 0; i < 100; ++i) {
+    const SeatName seat{"key " + std::to_string(i % 7), std::to_string(i)};
+    EXPECT_TRUE(seats.acquire(seat, 100, 1min)->held);
+    if (i % 2 == 0) EXPECT_TRUE(seats.release(seat));
+  }
+  EXPECT_GT(seats.bytes(), 0U);
+  clock.advance(1min);
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(seats.renew({std::to_string(i), "x"}, 1s).held);
+  EXPECT_EQ(seats.bytes(), 0U);
+}
+
+ReservationAsk begin(const std::string& id) { return {id, reservation::Begin{"me"}}; }
+
+TEST(MemoryReservations, AreBoundedAndMakeRoomWhenTheyAreForgotten) {
+  ManualClock clock;
+  MemoryReservations book(clock, 10'000);
+  int known = 0;
+  while (book.ask(begin(std::to_string(known)))) ++known;
+  EXPECT_GT(known, 5);
+  EXPECT_LT(known, 20);
+  EXPECT_EQ(book.ask(begin("x")).error().code, ErrorCode::CapacityExhausted);
+  EXPECT_FALSE(book.ask(begin("0"))->done);  // is known, and told so
+  EXPECT_TRUE(book.ask({"0", reservation::Confirm{"me", 5, 1h, {}}})->done);
+  EXPECT_TRUE(book.ask({"0", reservation::Cancel{}})->done);
+  clock.advance(ReservationBook::kPendingLasts);
+  EXPECT_TRUE(book.ask(begin("x"))->done);
+  EXPECT_FALSE(book.ask(begin("0"))->done);
+  clock.advance(1h);
+  EXPECT_TRUE(book.ask(begin("0"))->done);
+}
+
+TEST(MemoryReservations, AreDueInTheOrderTheyEnd) {
+  ManualClock clock;
+  MemoryReservations book(clock);
+  for (const auto& [id, lasts] : {std::pair{"late", 3s}, std::pair{"soon", 1s}}) {
+    EXPECT_TRUE(book.ask(begin(id))->done);
+    EXPECT_TRUE(book.ask({id, reservation::Confirm{"me", 5, lasts, {}}})->done);
+  }
+  EXPECT_EQ(book.due(9), std::vector<std::string>{});
+  clock.advance(1s);
+  EXPECT_EQ(book.due(9), std::vector<std::string>{"soon"});
+  clock.advance(2s);
+  EXPECT_EQ(book.due(9), (std::vector<std::string>{"soon", "late"}));
+}
+
+}  // namespace
+}  // namespace penstock::store

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "core/concurrency.hpp"
+#include "penstock/clock.hpp"
+#include "penstock/result.hpp"
+#include "store/seat_book.hpp"
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace penstock::store {
+
+// The seats of the embedded store. Bounded: beyond so many bytes a new seat is an error; those that
+// are over are swept a few at a time, and all of them before a seat is refused.
+//
+// Thread-safety: all members, from any thread.
+class MemorySeats {
+ public:
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
+
+  explicit MemorySeats(const Clock& clock, std::size_t most_bytes = kMostBytes) noexcept
+      : clock_(clock), most_bytes_(most_bytes) {}
+
+  [[nodiscard]] Result<core::SeatAnswer> acquire(const SeatName& seat, std::uint32_t limit,
+                                                 Duration lasts);
+  [[nodiscard]] core::SeatAnswer renew(const SeatName& seat, Duration lasts);
+  bool release(const SeatName& seat);
+
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return bytes_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  struct alignas(64) Part {
+    std::mutex mutex;
+    // Guarded by mutex:
+    std::map<std::string, core::Seats, std::less<>> keys;
+    std::string swept_to;
+    Instant latest{};  // time never runs backwards in a part
+  };
+
+  [[nodiscard]] Part& part_of(std::string_view key);
+  // Does something with the seats of a key and keeps account of the bytes. REQUIRES: locked.
+  template <class Do>
+  auto with_seats(Part& part, const std::string& key, const Do& action);
+  static void sweep_some(Part& part, Instant now, std::atomic<std::size_t>& bytes);
+  void sweep_all();
+
+  const Clock& clock_;
+  std::size_t most_bytes_;
+  // relaxed: only says when to refuse another one
+  std::atomic<std::size_t> bytes_{0};
+  std::array<Part, 16> parts_;
+};
+
+}  // namespace penstock::store

@@ -1,0 +1,130 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "core/named_check.hpp"
+#include "penstock/result.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace penstock::store {
+
+// What a reservation has taken from one count.
+struct HeldCount {
+  core::CountName name;
+  Quota quota;
+  std::uint64_t weight = 1;  // units taken for each unit of the estimate
+  // So long after the reservation began the count has forgotten it by itself; then there is nothing
+  // to give back.
+  Duration counts_for{};
+
+  friend bool operator==(const HeldCount&, const HeldCount&) = default;
+};
+
+enum class ReservationState : std::uint8_t {
+  Pending,    // somebody is asking the limits for it
+  Open,       // the estimate is taken, and nobody has said yet what it really was
+  Committed,  // that is known, and settled
+  Cancelled,  // all was given back
+  Expired,    // nobody said anything in time: all was given back
+};
+[[nodiscard]] std::string_view to_string(ReservationState state) noexcept;
+
+// A reservation as the book has it.
+struct Reservation {
+  ReservationState state = ReservationState::Pending;
+  std::uint64_t estimate = 0;
+  std::uint64_t actual = 0;                  // of Committed
+  std::optional<std::uint64_t> uncharged{};  // of Committed, once that is known
+  Duration age{};                            // since it began
+  Duration left{};                           // of Open, until it expires; zero when it is over
+  std::vector<HeldCount> held{};             // of Open and Expired
+
+  friend bool operator==(const Reservation&, const Reservation&) = default;
+};
+
+// What can be done with a reservation; each of them is done once, or not at all.
+namespace reservation {
+
+// Nobody else has this id: it is Pending for whoever asks. Done when there was none.
+struct Begin {
+  std::string claimant;  // told again by Confirm and Drop, which are of nobody else
+};
+// Its units are taken. Done when it is Pending for the claimant.
+struct Confirm {
+  std::string claimant;
+  std::uint64_t estimate = 0;
+  Duration lasts{};  // REQUIRES: 0 < lasts <= ReservationBook::kLongest
+  std::vector<HeldCount> held{};
+};
+// The limits refused. Done when it was Pending for the claimant, and then there is none.
+struct Drop {
+  std::string claimant;
+};
+// Done when it is Open, or Expired; the caller then settles the difference.
+struct Commit {
+  std::uint64_t actual = 0;
+};
+// Done when it is Open; the caller then gives back.
+struct Cancel {};
+// Done when it is Open and over; the caller then gives back.
+struct Expire {};
+// What a commit could not charge. Done when it is Committed.
+struct Note {
+  std::uint64_t uncharged = 0;
+};
+
+}  // namespace reservation
+
+struct ReservationAsk {
+  std::string id;
+  std::variant<reservation::Begin, reservation::Confirm, reservation::Drop, reservation::Commit,
+               reservation::Cancel, reservation::Expire, reservation::Note>
+      what;
+};
+
+struct ReservationAnswer {
+  bool done = false;
+  std::optional<Reservation> before{};  // what there was when asked
+
+  friend bool operator==(const ReservationAnswer&, const ReservationAnswer&) = default;
+};
+
+// Where reservations are written down: each under an id of its own. What has been settled stays for
+// keep_for(), so that somebody who asks again is told the same. Answers come as those of a Store.
+//
+// Thread-safety: none; everything happens on one event loop.
+class ReservationBook {
+ public:
+  template <class T>
+  using Answered = std::function<void(Result<T>)>;
+
+  static constexpr Duration kLongest = Days{1};
+  static constexpr std::size_t kLongestId = 200;
+  // One that is Pending is forgotten after so long: whoever asked the limits is gone.
+  static constexpr Duration kPendingLasts = std::chrono::seconds{10};
+  // How long one is remembered after it was settled: as long as it could have lasted, but a while
+  // at least.
+  [[nodiscard]] static constexpr Duration keep_for(Duration lasts) {
+    constexpr Duration kLeast = std::chrono::minutes{5};
+    return lasts > kLeast ? lasts : kLeast;
+  }
+
+  ReservationBook() = default;
+  ReservationBook(const ReservationBook&) = delete;
+  ReservationBook& operator=(const ReservationBook&) = delete;
+  virtual ~ReservationBook() = default;
+
+  // CapacityExhausted for Begin when there are too many.
+  virtual void ask(ReservationAsk ask, base::Deadline deadline,
+                   Answered<ReservationAnswer> answered) = 0;
+  // Ids of some that are Open and over, those that ended first; Expire them.
+  virtual void due(std::size_t most, base::Deadline deadline,
+                   Answered<std::vector<std::string>> answered) = 0;
+};
+
+}  // namespace penstock::store

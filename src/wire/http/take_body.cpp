@@ -1,0 +1,37 @@
+#include "wire/http/take_body.hpp"
+
+#include "wire/http/call.hpp"
+#include "wire/http/members.hpp"
+
+#include <utility>
+
+namespace penstock::wire::http {
+namespace {
+
+rules::OnFailure read_on_failure(Members& members) {
+  const std::string_view word = members.text("on_failure").value_or("closed");
+  if (word == "open") return rules::OnFailure::Open;
+  if (word == "local") return rules::OnFailure::Local;
+  if (word != "closed") {
+    members.complain("on_failure", shown(word) + " must be open, closed or local");
+  }
+  return rules::OnFailure::Closed;
+}
+
+}  // namespace
+
+Result<TakeAsked> read_take(const Json& json) {
+  Members members(json, "");
+  std::string key(members.required_text("key", kMaxKeyBytes));
+  const std::optional<Quota> quota = members.quota();
+  const Cost cost = members.cost().value_or(Cost{});
+  const rules::OnFailure on_failure = read_on_failure(members);
+  if (!quota) members.complain("limit", "missing; as in 100/m");
+  const Result<void> read = members.finish();
+  if (!read) return read.error();
+  return TakeAsked{
+      .check = {.name = {.subject = std::move(key), .limit = {}}, .quota = *quota, .cost = cost},
+      .on_failure = on_failure};
+}
+
+}  // namespace penstock::wire::http

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "core/named_check.hpp"
+#include "penstock/result.hpp"
+#include "rules/rule.hpp"
+#include "wire/http/json.hpp"
+
+namespace penstock::wire::http {
+
+// A limit that travels with the request, and says itself what holds while the store is gone.
+struct TakeAsked {
+  core::NamedCheck check;
+  rules::OnFailure on_failure = rules::OnFailure::Closed;
+};
+
+// {"key", "limit", "burst", "algorithm", "cost", "on_failure"}.
+[[nodiscard]] Result<TakeAsked> read_take(const Json& json);
+
+}  // namespace penstock::wire::http

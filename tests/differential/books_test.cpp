@@ -1,0 +1,158 @@
+#include "differential/random.hpp"
+#include "differential/virtual_redis.hpp"
+#include "redis_store/key_layout.hpp"
+#include "redis_store/redis_reservations.hpp"
+#include "redis_store/redis_seats.hpp"
+#include "store/memory_reservations.hpp"
+#include "store/memory_seats.hpp"
+#include "store/reservation_record.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+// Random histories of seats and reservations: the scripts answer and write what the C++ twins do.
+namespace penstock::differential {
+namespace {
+
+using store::ReservationAnswer;
+using store::ReservationAsk;
+
+constexpr Duration kTimeout = std::chrono::seconds{60};
+
+class Books : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { redis_ = std::make_unique<VirtualRedis>(); }
+  static void TearDownTestSuite() { redis_.reset(); }
+
+  static std::unique_ptr<VirtualRedis> redis_;
+  redis_store::KeyLayout layout_{"books"};
+};
+
+std::unique_ptr<VirtualRedis> Books::redis_;
+
+template <class T, class Ask>
+Result<T> answer_of(VirtualRedis& redis, Ask ask) {
+  std::optional<Result<T>> said;
+  redis.ask([&](const std::function<void()>& done) {
+    ask([&said, done](Result<T> answer) {
+      said.emplace(std::move(answer));
+      done();
+    });
+  });
+  return *said;
+}
+
+TEST_F(Books, SeatsAreTheSameInRedisAndInTheCore) {
+  Random random(seed() + 500);
+  for (std::size_t world = 0; world < scaled(60); ++world) {
+    Instant now = VirtualRedis::kUsual;
+    redis_->start_over(now);
+    redis_store::RedisSeats book(layout_, kTimeout, redis_->store());
+    core::Seats model;
+    const auto limit = static_cast<std::uint32_t>(1 + random.below(4));
+    for (int step = 0; step < 60; ++step) {
+      now +=
+          Duration{static_cast<std::int64_t>(random.below(3) == 0 ? random.below(5'000'000) : 0)};
+      redis_->set_clock(now);
+      const store::SeatName seat{.key = "k", .id = std::to_string(random.below(7))};
+      const Duration lasts{static_cast<std::int64_t>(1 + random.below(6'000'000))};
+      const std::string where = "PENSTOCK_SEED=" + std::to_string(seed()) + ", world " +
+                                std::to_string(world) + ", step " + std::to_string(step);
+      const std::uint64_t what = random.below(5);
+      if (what == 0) {
+        const auto said = answer_of<bool>(
+            *redis_, [&](auto heard) { book.release(seat, base::Deadline::max(), heard); });
+        ASSERT_EQ(said.value(), model.release(seat.id, now)) << where;
+      } else if (what == 1) {
+        const auto said = answer_of<core::SeatAnswer>(
+            *redis_, [&](auto heard) { book.renew(seat, lasts, base::Deadline::max(), heard); });
+        ASSERT_EQ(said.value(), model.renew(seat.id, lasts, now)) << where;
+      } else {
+        const auto said = answer_of<core::SeatAnswer>(*redis_, [&](auto heard) {
+          book.acquire(seat, limit, lasts, base::Deadline::max(), heard);
+        });
+        ASSERT_EQ(said.value(), model.acquire(seat.id, limit, lasts, now)) << where;
+        const std::int64_t expires = redis_->look({layout_.seats("k")}).front().expires_ms;
+        ASSERT_GE(expires, model.last_end().time_since_epoch() / std::chrono::milliseconds{1})
+            << where;
+      }
+    }
+  }
+}
+
+// One of the things that can be asked about a reservation.
+ReservationAsk draw(Random& random) {
+  using namespace store::reservation;
+  ReservationAsk ask{.id = std::to_string(random.below(3)), .what = Cancel{}};
+  const std::string claimant = random.below(4) == 0 ? "other" : "me";
+  switch (random.below(9)) {
+    case 0:
+    case 1: ask.what = Begin{claimant}; break;
+    case 2:
+    case 3:
+      ask.what = Confirm{.claimant = claimant,
+                         .estimate = random.below(100),
+                         .lasts = Duration{static_cast<std::int64_t>(1 + random.below(9'000'000))},
+                         .held = {{.name = {"subject " + std::to_string(random.below(9)), "limit"},
+                                   .quota = per_minute(100),
+                                   .weight = 1 + random.below(5),
+                                   .counts_for = Duration{7}}}};
+      break;
+    case 4: ask.what = Drop{claimant}; break;
+    case 5: ask.what = Commit{random.below(100)}; break;
+    case 6: ask.what = Expire{}; break;
+    case 7: ask.what = Note{random.below(100)}; break;
+    default: break;
+  }
+  return ask;
+}
+
+TEST_F(Books, ReservationsAreTheSameInRedisAndInMemory) {
+  Random random(seed() + 600);
+  for (std::size_t world = 0; world < scaled(60); ++world) {
+    Instant now = VirtualRedis::kUsual;
+    redis_->start_over(now);
+    redis_store::RedisReservations book(layout_, kTimeout, redis_->store());
+    std::map<std::string, std::optional<store::ReservationRecord>> model;
+    for (int step = 0; step < 60; ++step) {
+      now +=
+          Duration{static_cast<std::int64_t>(random.below(3) == 0 ? random.below(5'000'000) : 0)};
+      if (random.below(20) == 0) now += std::chrono::minutes{6};
+      redis_->set_clock(now);
+      const ReservationAsk ask = draw(random);
+      std::optional<store::ReservationRecord>& record = model[ask.id];
+      if (record && record->forgotten <= now) {
+        // Redis' own clock is far behind, so that the key is still there
+        redis_->remove(layout_.reservation(ask.id));
+        record.reset();
+      }
+      const auto said = answer_of<ReservationAnswer>(
+          *redis_, [&](auto heard) { book.ask(ask, base::Deadline::max(), heard); });
+      const ReservationAnswer expected = store::step(record, ask, now);
+      ASSERT_TRUE(said) << said.error().detail;
+      ASSERT_EQ(*said, expected) << "PENSTOCK_SEED=" << seed() << ", world " << world << ", step "
+                                 << step << ", question " << ask.what.index();
+      const std::int64_t expires = redis_->look({layout_.reservation(ask.id)}).front().expires_ms;
+      if (!record) {
+        ASSERT_EQ(expires, -2);
+      } else {
+        const auto needed = record->forgotten.time_since_epoch() / std::chrono::milliseconds{1};
+        ASSERT_GE(expires, needed);
+        ASSERT_LE(expires, needed + 2);
+      }
+      const auto due = answer_of<std::vector<std::string>>(
+          *redis_, [&](auto heard) { book.due(10, base::Deadline::max(), heard); });
+      for (const auto& [id, known] : model) {
+        const bool is_over = known && known->is_over(now) && known->forgotten > now;
+        const bool is_due = std::find(due->begin(), due->end(), id) != due->end();
+        ASSERT_TRUE(is_due || !is_over) << id;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace penstock::differential

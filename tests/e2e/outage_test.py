@@ -1,0 +1,120 @@
+"""What passes while Redis is gone, under `on_failure: local`: no fresh burst, no slow answer, and a
+debt afterwards."""
+
+import signal
+import time
+import unittest
+
+from daemon import Daemon, eventually
+from redis_server import RedisServer
+
+NODES = 2
+TIMEOUT = 0.05  # seconds, of the store
+MARGIN = 0.25  # for a machine that has other things to do
+RULES = """
+store: {url: '%s', timeout: 50ms, breaker_most: 200ms}
+nodes: 2
+domains:
+  api:
+    on_failure: local
+    rules:
+      - {name: rate, when: {path: /rate}, key: [user], limit: 20/s, burst: 40}
+      - {name: quota, when: {path: /quota}, key: [user], limit: 100/day, algorithm: fixed_window}
+"""
+
+
+class OutageTest(unittest.TestCase):
+    def setUp(self):
+        self.server = RedisServer()
+        self.addCleanup(self.server.close)
+
+    slowest = 0.0  # answer so far, in seconds
+
+    def check(self, daemon, path, user, cost=1):
+        body = {"domain": "api", "attributes": {"path": path, "user": user}, "cost": cost}
+        began = time.monotonic()
+        answer = daemon.ask("POST", "/v1/check", body)
+        self.slowest = max(self.slowest, time.monotonic() - began)
+        return answer
+
+    def left(self, daemon, user):
+        """Of the quota, as Redis has it; nothing while that cannot be asked."""
+        answer = daemon.ask("POST", "/v1/explain",
+                            {"domain": "api", "attributes": {"path": "/quota", "user": user}})
+        limits = answer.body["decision"]["limits"]
+        return None if limits[0].get("local") else limits[0].get("remaining")
+
+    def wait_for_redis(self, daemon):
+        # each worker has a connection and a breaker of its own
+        def answers():
+            said = [self.check(daemon, "/rate", f"warm{i}").body["reason"] for i in range(20)]
+            return all(reason == "within_limits" for reason in said)
+        self.assertTrue(eventually(answers))
+
+    def test_nothing_new_for_who_had_used_it_up_and_a_debt_afterwards(self):
+        with Daemon(RULES % self.server.url) as daemon:
+            self.wait_for_redis(daemon)
+            self.assertEqual(self.check(daemon, "/quota", "spent", 100).status, 200)
+            self.assertEqual(self.check(daemon, "/quota", "half", 50).status, 200)
+            self.slowest = 0
+            self.server.signal(signal.SIGSTOP)
+            stopped = time.monotonic()
+            spent = [self.check(daemon, "/quota", "spent") for _ in range(30)]
+            half = [self.check(daemon, "/quota", "half") for _ in range(60)]
+            fresh = [self.check(daemon, "/quota", "fresh") for _ in range(60)]
+            lasted = time.monotonic() - stopped
+            self.server.signal(signal.SIGCONT)
+            passed = [sum(a.status == 200 for a in some) for some in (spent, half, fresh)]
+            print(f"\noutage of {lasted:.1f} s, {NODES} nodes, 100/day: passed {passed[0]} of who had "
+                  f"used 100, {passed[1]} of 50, {passed[2]} of 0; slowest answer "
+                  f"{self.slowest * 1000:.0f} ms, timeout {TIMEOUT * 1000:.0f} ms")
+            self.assertEqual(passed, [0, 25, 50])
+            self.assertEqual({a.body["reason"] for a in spent + half + fresh}, {"decided_locally"})
+            self.assertLess(self.slowest, TIMEOUT + MARGIN)
+
+            self.wait_for_redis(daemon)
+            self.assertTrue(eventually(lambda: daemon.metric("penstock_outage_debts") == 0))
+            # questions that timed out were in Redis' ear, and may have been charged as well
+            self.assertTrue(eventually(lambda: 15 <= (self.left(daemon, "half") or 99) <= 25))
+            self.assertTrue(eventually(lambda: 40 <= (self.left(daemon, "fresh") or 99) <= 50))
+            told = daemon.metric("penstock_outage_reported_units_total")
+            print(f"told of {told:.0f} units; left of 100: half {self.left(daemon, 'half')}, "
+                  f"fresh {self.left(daemon, 'fresh')}")
+            self.assertEqual(told + daemon.metric("penstock_outage_lost_units_total"), 75)
+            daemon.wait_for_output("the store was told what was admitted without it")
+            time.sleep(1.5)  # another tick: nothing is told twice
+            self.assertEqual(daemon.metric("penstock_outage_reported_units_total"), told)
+
+    def test_a_redis_that_comes_and_goes_grants_no_burst_anew(self):
+        with Daemon(RULES % self.server.url) as daemon:
+            self.wait_for_redis(daemon)
+            self.slowest = 0
+            began = time.monotonic()
+            admitted = {"within_limits": 0, "decided_locally": 0}
+            gone = 0.0
+            for _ in range(6):
+                self.server.signal(signal.SIGSTOP)
+                until = time.monotonic() + 0.4
+                while time.monotonic() < until:
+                    answer = self.check(daemon, "/rate", "hungry")
+                    if answer.status == 200:
+                        admitted[answer.body["reason"]] += 1
+                gone += 0.4
+                self.server.signal(signal.SIGCONT)
+                time.sleep(0.3)
+                answer = self.check(daemon, "/rate", "hungry")
+                if answer.status == 200:
+                    admitted[answer.body["reason"]] += 1
+            lasted = time.monotonic() - began
+            # of this one of two nodes: its share of (rate x time + burst)
+            bound = (20 * lasted + 40) / NODES
+            print(f"\n6 outages, {gone:.1f} s of {lasted:.1f} s, 20/s burst 40, {NODES} nodes: "
+                  f"admitted {admitted['decided_locally']} without Redis, at most {bound:.0f} = "
+                  f"(20 x {lasted:.1f} + 40) / {NODES}; slowest answer {self.slowest * 1000:.0f} ms")
+            self.assertLessEqual(admitted["decided_locally"], bound)
+            self.assertGreater(admitted["decided_locally"], 0)
+            self.assertLess(self.slowest, TIMEOUT + MARGIN)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,193 @@
+"""Costs that are known only afterwards, as clients settle them: over HTTP and as clients of Redis,
+embedded and on a Redis, with one daemon and with two."""
+
+import signal
+import sys
+import time
+import unittest
+
+from daemon import Daemon, eventually
+from redis_server import RedisServer
+from resp_client import RespClient
+
+RULES = """
+domains:
+  llm:
+    rules:
+      - {name: tokens, key: [user], limit: 1000/day, algorithm: fixed_window}
+      - {name: bytes, key: [user], limit: 100000/day, algorithm: fixed_window, cost: 4}
+  envoy:
+    rules:
+      - {name: tokens, key: [user], limit: 1000/day, algorithm: fixed_window, count_denied: true}
+resp: {listen: "127.0.0.1:0"}
+"""
+KEY = {"key": "k", "limit": "100/h", "algorithm": "fixed_window"}
+
+
+def left(daemon, user):
+    answer = daemon.ask("GET", f"/v1/keys/user%3D{user}?rule=llm/tokens")
+    return answer.body["remaining"]
+
+
+def by_rules(user, cost, **more):
+    return {"domain": "llm", "attributes": {"user": user}, "cost": cost, **more}
+
+
+class Calls:
+    """The tests, for any daemon that setUp() starts."""
+
+    def post(self, call, body, status=200, daemon=None):
+        answer = (daemon or self.daemon).ask("POST", f"/v1/{call}", body)
+        self.assertEqual(answer.status, status, answer.body)
+        return answer.body
+
+    def test_what_was_not_used_comes_back(self):
+        reserved = self.post("reserve", by_rules("a", 600, ttl="1m"))
+        self.assertEqual((reserved["state"], reserved["estimate"]), ("open", 600))
+        self.assertLessEqual(reserved["expires_after_ms"], 60_000)
+        self.assertEqual(left(self.daemon, "a"), 400)
+        self.post("reserve", by_rules("a", 600), 429)
+        settled = self.post("commit", {"id": reserved["id"], "actual": 150})
+        self.assertEqual(settled, {"id": reserved["id"], "state": "committed", "estimate": 600,
+                                   "actual": 150, "uncharged": 0})
+        self.assertEqual(left(self.daemon, "a"), 850)
+        state = self.daemon.ask("GET", "/v1/keys/user%3Da?rule=llm/bytes").body
+        self.assertEqual(state["remaining"], 100_000 - 4 * 150)
+
+    def test_what_was_used_beyond_is_charged_as_far_as_there_is_any(self):
+        self.post("reserve", by_rules("b", 100, id="b1"))
+        self.assertEqual(self.post("commit", {"id": "b1", "actual": 300})["uncharged"], 0)
+        self.post("reserve", by_rules("b", 600, id="b2"))
+        self.assertEqual(self.post("commit", {"id": "b2", "actual": 750})["uncharged"], 50)
+        self.assertEqual(left(self.daemon, "b"), 0)
+
+    def test_every_call_can_be_repeated(self):
+        body = by_rules("c", 600, id="c1")
+        first = self.post("reserve", body)
+        again = self.post("reserve", body)
+        for member in ("allowed", "id", "state", "estimate"):
+            self.assertEqual(first[member], again[member])
+        self.assertEqual(left(self.daemon, "c"), 400)
+        answers = [self.post("commit", {"id": "c1", "actual": 1100}) for _ in range(3)]
+        self.assertEqual(answers[0]["uncharged"], 100)
+        self.assertEqual(answers, [answers[0]] * 3)
+        self.post("commit", {"id": "c1", "actual": 1}, 409)
+        self.post("cancel", {"id": "c1"}, 409)
+        self.post("reserve", body, 409)
+        self.post("reserve", by_rules("c2", 5, id="c2"))
+        self.post("reserve", by_rules("c2", 6, id="c2"), 409)
+        for _ in range(3):
+            self.assertEqual(self.post("cancel", {"id": "c2"})["state"], "cancelled")
+        self.assertEqual(left(self.daemon, "c2"), 1000)
+        self.post("cancel", {"id": "never"}, 404)
+
+    def test_what_nobody_settles_comes_back(self):
+        self.post("reserve", by_rules("d", 600, id="d1", ttl="300ms"))
+        self.assertEqual(left(self.daemon, "d"), 400)
+        self.assertTrue(eventually(lambda: left(self.daemon, "d") == 1000))
+        self.assertEqual(self.post("cancel", {"id": "d1"})["state"], "expired")
+        self.assertEqual(self.post("commit", {"id": "d1", "actual": 70})["actual"], 70)
+        self.assertEqual(left(self.daemon, "d"), 930)
+
+    def test_limits_that_come_along(self):
+        reserved = self.post("reserve", dict(KEY, cost=70, ttl="5s"))
+        self.post("reserve", dict(KEY, cost=70), 429)
+        self.post("cancel", {"id": reserved["id"]})
+        self.assertEqual(self.post("reserve", dict(KEY, cost=70, id="k2"))["remaining"], 30)
+
+    def test_clients_of_redis(self):
+        with RespClient(self.daemon.resp_port) as client:
+            reply = client.ask("PENSTOCK.RESERVE", "r1", "600", "60000", "DOMAIN", "llm", "user", "e")
+            self.assertEqual(reply[:3], [0, 1000, 400])
+            self.assertEqual(reply[7], "r1")
+            again = client.ask("penstock.reserve", "r1", "600", "60000", "DOMAIN", "llm", "user", "e")
+            self.assertEqual(again[6:8], ["repeated", "r1"])
+            for _ in range(2):
+                self.assertEqual(client.ask("PENSTOCK.COMMIT", "r1", "150"),
+                                 ["committed", 600, 150, 0])
+            self.assertEqual(left(self.daemon, "e"), 850)
+            with self.assertRaisesRegex(RuntimeError, "CONFLICT"):
+                client.ask("PENSTOCK.CANCEL", "r1")
+            with self.assertRaisesRegex(RuntimeError, "NOTFOUND"):
+                client.ask("PENSTOCK.CANCEL", "r0")
+            made = client.ask("PENSTOCK.RESERVE", "*", "70", "9000", "KEY", "z", "100/h fixed_window")
+            self.assertEqual(client.ask("PENSTOCK.CANCEL", made[7]), ["cancelled", 70, 0, -1])
+
+
+class Embedded(Calls, unittest.TestCase):
+    def setUp(self):
+        self.daemon = Daemon(RULES)
+        self.addCleanup(self.daemon.close)
+
+
+class Shared(Calls, unittest.TestCase):
+    def setUp(self):
+        self.redis = RedisServer()
+        self.addCleanup(self.redis.close)
+        self.configuration = RULES + f"store: {{url: \"{self.redis.url}\", timeout: 1s}}\n"
+        self.daemon = Daemon(self.configuration)
+        self.addCleanup(self.daemon.close)
+
+    def tearDown(self):
+        for key in self.redis.keys():
+            self.assertNotEqual(self.redis.call("PTTL", key), -1, key)
+
+    def test_another_daemon_settles(self):
+        with Daemon(self.configuration) as other:
+            self.post("reserve", by_rules("f", 600, id="f1"))
+            self.post("reserve", by_rules("f", 600, id="f1"), daemon=other)
+            self.assertEqual(left(other, "f"), 400)
+            self.post("commit", {"id": "f1", "actual": 100}, daemon=other)
+            self.post("commit", {"id": "f1", "actual": 100})
+            self.assertEqual(left(self.daemon, "f"), 900)
+
+    def test_what_a_killed_daemon_held_comes_back(self):
+        with Daemon(self.configuration) as doomed:
+            self.post("reserve", by_rules("g", 600, id="g1", ttl="500ms"), daemon=doomed)
+            self.post("reserve", by_rules("g", 100, id="g2", ttl="1m"), daemon=doomed)
+            doomed.signal(signal.SIGKILL)
+            doomed.wait()
+        self.assertTrue(eventually(lambda: left(self.daemon, "g") == 900))
+        self.post("commit", {"id": "g2", "actual": 40})
+        self.assertEqual(left(self.daemon, "g"), 960)
+
+    def test_nobody_settles_twice_at_once(self):
+        with Daemon(self.configuration) as other:
+            for number in range(20):
+                name = f"h{number}"
+                self.post("reserve", by_rules("h", 30, id=name, ttl="200ms"))
+                if number % 2 == 0:
+                    self.post("commit", {"id": name, "actual": 10},
+                              daemon=other if number % 4 else None)
+            self.assertTrue(eventually(lambda: left(self.daemon, "h") == 900))
+            time.sleep(1.2)  # both have swept once more
+            self.assertEqual(left(other, "h"), 900)
+
+    def test_without_the_store_nothing_is_reserved(self):
+        self.redis.stop()
+        self.post("commit", {"id": "x", "actual": 1}, 503)
+        body = self.post("reserve", dict(KEY, on_failure="open", id="x"))
+        self.assertEqual((body["reason"], "id" in body), ("failed_open", False))
+        self.post("reserve", KEY, 503)
+
+
+class EnvoyPattern(unittest.TestCase):
+    """The cost of a response with two calls that Envoy can make: one that only looks, with an
+    addend of 0, before the request, and one that reports, after it."""
+
+    def test_look_first_and_report_afterwards(self):
+        with Daemon(RULES) as daemon:
+            def hit(cost):
+                descriptor = {"entries": [{"key": "user", "value": "v"}], "hitsAddend": cost}
+                body = {"domain": "envoy", "descriptors": [descriptor]}
+                return daemon.ask("POST", "/json", body).status
+            self.assertEqual(hit(0), 200)
+            self.assertEqual(hit(0), 200)  # nothing was taken
+            self.assertEqual(hit(990), 200)
+            self.assertEqual(hit(0), 200)  # ten are left: one more may begin
+            self.assertEqual(hit(50), 429)  # which took more than was left, and took that
+            self.assertEqual(hit(0), 429)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "reference/quotas.hpp"
+
+#include <rapidcheck.h>
+
+namespace penstock::reference {
+
+// Of any algorithm, up to sixty in up to two minutes: small enough for a random history to reach
+// every corner of it.
+[[nodiscard]] inline Quota any_handy_quota() {
+  QuotaSpec spec{.limit = *rc::gen::inRange<std::int64_t>(1, 61),
+                 .period = std::chrono::seconds{*rc::gen::inRange(1, 121)},
+                 .capacity = std::nullopt,
+                 .algorithm = *rc::gen::elementOf(kAlgorithms)};
+  if (spec.algorithm == Algorithm::TokenBucket || spec.algorithm == Algorithm::Gcra) {
+    spec.capacity = *rc::gen::inRange<std::int64_t>(1, 61);
+  }
+  return Quota::make(spec).value();
+}
+
+}  // namespace penstock::reference

@@ -6,7 +6,8 @@
 namespace penstock::simulation {
 namespace {
 
-// However long a node believes a refusal that nobody took back, on any clock.
+// However long a node believes a refusal that nobody took back, on any clock; it may be on its way
+// for as long as a call takes.
 constexpr Moment kLongestBelief = lease::Denial::kLongest + lease::Denial::kLongest / 100;
 
 }  // namespace
@@ -70,7 +71,7 @@ void World::fail_over() {
   store_.take_over(has_any ? history_.front().second : Kept{});
   history_.assign(1, {as_of, store_.kept()});
   if (now_ < blocked_until_ && as_of < blocked_at_) blocked_until_ = now_;
-  doubt_all(now_ + kLongestBelief);
+  doubt_all(now_ + scenario_.timeout + kLongestBelief);
 }
 
 void World::step_clock() {
@@ -85,7 +86,7 @@ void World::step_clock() {
   store_.excuse();
   // blocks end by the store's clock
   if (now_ < blocked_until_) blocked_until_ = now_;
-  doubt_all(now_ + kLongestBelief);
+  doubt_all(now_ + scenario_.timeout + kLongestBelief);
 }
 
 void World::operate() {
@@ -134,7 +135,8 @@ void World::publish(bool is_worse) {
     if (!place.node) continue;
     const bool is_unheard = is_lost(place);
     const Moment heard = now_ + latency();
-    place.doubted_until = std::max(place.doubted_until, is_unheard ? now_ + kLongestBelief : heard);
+    place.doubted_until = std::max(place.doubted_until,
+                                   is_unheard ? now_ + scenario_.timeout + kLongestBelief : heard);
     if (is_unheard) continue;
     at(heard, [weak = place.node->weak_from_this(), is_worse] {
       if (const auto node = weak.lock()) node->forget(is_worse);

@@ -17,20 +17,22 @@ Duration rounded_up(base::Deadline::duration time) noexcept {
 
 }  // namespace
 
-// From when it was asked. A bucket's wait for one cost tells that for every other: tokens arrive
-// evenly. In a window nothing changes before its end. Elsewhere, what asks for more waits as long.
+// From when it was asked. What was left would have passed. A bucket's wait for one cost tells that
+// for every other: tokens arrive evenly. In a window nothing changes before its end. Elsewhere,
+// what asks for more waits as long.
 Duration Denial::refused_for(const Quota& quota, Cost cost) const noexcept {
   const Duration wait = said_.retry_after().value_or(Duration::max());
   const std::uint64_t asked = asked_for(cost);
   const std::uint64_t refused = asked_for(cost_);
   if (said_.outcome() == Outcome::Blocked) return wait;
+  if (said_.outcome() == Outcome::Denied && asked <= said_.remaining()) return Duration{0};
   if (quota.is_bucket() && said_.outcome() == Outcome::Denied) {
     if (asked >= refused) return wait + Duration{quota.time_for(asked - refused).whole};
     return wait - core::ceil_micros(quota.time_for(refused - asked)) - Duration{1};
   }
   if (said_.outcome() == Outcome::Denied && (quota.algorithm() == Algorithm::FixedWindow ||
                                              quota.algorithm() == Algorithm::AnchoredWindow)) {
-    return asked > said_.remaining() ? wait : Duration{0};
+    return wait;
   }
   return asked >= refused ? wait : Duration{0};
 }

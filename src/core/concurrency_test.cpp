@@ -12,40 +12,40 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Instant kStart{Days{20'000}};
+constexpr Instant kOpening{Days{20'000}};
 
 TEST(Seats, AreTakenReleasedAndTakenAgain) {
   Seats seats;
-  EXPECT_EQ(seats.acquire("a", 2, 10s, kStart), (SeatAnswer{true, 1, 10s}));
-  EXPECT_EQ(seats.acquire("b", 2, 20s, kStart), (SeatAnswer{true, 2, 20s}));
-  EXPECT_EQ(seats.acquire("c", 2, 10s, kStart + 1s), (SeatAnswer{false, 2, 9s}));
-  EXPECT_TRUE(seats.release("a", kStart + 1s));
-  EXPECT_FALSE(seats.release("a", kStart + 1s));
-  EXPECT_EQ(seats.acquire("c", 2, 10s, kStart + 1s), (SeatAnswer{true, 2, 10s}));
+  EXPECT_EQ(seats.acquire("a", 2, 10s, kOpening), (SeatAnswer{true, 1, 10s}));
+  EXPECT_EQ(seats.acquire("b", 2, 20s, kOpening), (SeatAnswer{true, 2, 20s}));
+  EXPECT_EQ(seats.acquire("c", 2, 10s, kOpening + 1s), (SeatAnswer{false, 2, 9s}));
+  EXPECT_TRUE(seats.release("a", kOpening + 1s));
+  EXPECT_FALSE(seats.release("a", kOpening + 1s));
+  EXPECT_EQ(seats.acquire("c", 2, 10s, kOpening + 1s), (SeatAnswer{true, 2, 10s}));
 }
 
 TEST(Seats, OfOneNameAreOneSeat) {
   Seats seats;
-  EXPECT_TRUE(seats.acquire("a", 1, 10s, kStart).held);
-  EXPECT_EQ(seats.acquire("a", 1, 10s, kStart + 4s), (SeatAnswer{true, 1, 10s}));
-  EXPECT_EQ(seats.acquire("a", 1, 1s, kStart + 5s), (SeatAnswer{true, 1, 9s}));  // never less
+  EXPECT_TRUE(seats.acquire("a", 1, 10s, kOpening).held);
+  EXPECT_EQ(seats.acquire("a", 1, 10s, kOpening + 4s), (SeatAnswer{true, 1, 10s}));
+  EXPECT_EQ(seats.acquire("a", 1, 1s, kOpening + 5s), (SeatAnswer{true, 1, 9s}));  // never less
 }
 
 TEST(Seats, ThatAreOverCannotBeRenewed) {
   Seats seats;
-  EXPECT_TRUE(seats.acquire("a", 1, 10s, kStart).held);
-  EXPECT_EQ(seats.renew("a", 10s, kStart + 9s), (SeatAnswer{true, 1, 10s}));
-  EXPECT_EQ(seats.renew("a", 10s, kStart + 19s), (SeatAnswer{false, 0, 0s}));
-  EXPECT_EQ(seats.renew("b", 10s, kStart), (SeatAnswer{false, 0, 0s}));
+  EXPECT_TRUE(seats.acquire("a", 1, 10s, kOpening).held);
+  EXPECT_EQ(seats.renew("a", 10s, kOpening + 9s), (SeatAnswer{true, 1, 10s}));
+  EXPECT_EQ(seats.renew("a", 10s, kOpening + 19s), (SeatAnswer{false, 0, 0s}));
+  EXPECT_EQ(seats.renew("b", 10s, kOpening), (SeatAnswer{false, 0, 0s}));
   EXPECT_EQ(seats.name_bytes(), 0U);
 }
 
 TEST(Seats, AreFreeWhenSoManyMoreAreOverThanALowerLimitNeeds) {
   Seats seats;
   for (int i = 1; i <= 5; ++i) {
-    EXPECT_TRUE(seats.acquire(std::to_string(i), 5, i * 1s, kStart).held);
+    EXPECT_TRUE(seats.acquire(std::to_string(i), 5, i * 1s, kOpening).held);
   }
-  EXPECT_EQ(seats.acquire("x", 2, 1s, kStart), (SeatAnswer{false, 5, 4s}));
+  EXPECT_EQ(seats.acquire("x", 2, 1s, kOpening), (SeatAnswer{false, 5, 4s}));
 }
 
 struct Step {
@@ -67,7 +67,7 @@ RC_GTEST_PROP(SeatsProperty, NeverMoreThanTheLimitAndFreeWhenTold, ()) {
   const auto limit = *rc::gen::inRange<std::uint32_t>(1, 4);
   Seats seats;
   std::map<std::string, Instant> model;
-  Instant now = kStart;
+  Instant now = kOpening;
   for (const Step& step : *histories()) {
     now += Duration{step.wait};
     std::erase_if(model, [&](const auto& seat) { return seat.second <= now; });

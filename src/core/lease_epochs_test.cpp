@@ -7,8 +7,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr Duration kLifetime = milliseconds{100};
-constexpr Quota kQuota = per(10, milliseconds{100}).burst(10);
+constexpr Duration kEpochLength = milliseconds{100};
+constexpr Quota kTenQuota = per(10, milliseconds{100}).burst(10);
 
 Instant at(std::int64_t ms) { return Instant{milliseconds{100'000 + ms}}; }
 
@@ -16,12 +16,12 @@ Instant at(std::int64_t ms) { return Instant{milliseconds{100'000 + ms}}; }
 // bucket until then: found by the simulation, where 5 were spent just before the end and 10 leased
 // just after it.
 TEST(LeaseEpochs, BucketDoesNotRefillForLeasesThatAreOverBeforeTheyAre) {
-  for (const Quota& quota : {kQuota, Quota(per(10, milliseconds{100}).burst(10).gcra())}) {
+  for (const Quota& quota : {kTenQuota, Quota(per(10, milliseconds{100}).burst(10).gcra())}) {
     AnyState state;
     Escrow escrow;
-    advance(state, escrow, quota, kLifetime, at(99));
+    advance(state, escrow, quota, kEpochLength, at(99));
     ASSERT_EQ(lease_strictly(state, escrow, quota, 5, 5, 1, at(99)), 5U);
-    advance(state, escrow, quota, kLifetime, at(201));
+    advance(state, escrow, quota, kEpochLength, at(201));
     EXPECT_EQ(escrow.leased(), 0U);
     EXPECT_EQ(evaluate(state, quota, Cost{0}, at(201)).remaining(), 5U);
   }
@@ -30,10 +30,10 @@ TEST(LeaseEpochs, BucketDoesNotRefillForLeasesThatAreOverBeforeTheyAre) {
 TEST(LeaseEpochs, BucketIsFullAgainWhenLeasesHaveBeenOverForLong) {
   AnyState state;
   Escrow escrow;
-  advance(state, escrow, kQuota, kLifetime, at(99));
-  ASSERT_EQ(lease_strictly(state, escrow, kQuota, 10, 10, 1, at(99)), 10U);
-  advance(state, escrow, kQuota, kLifetime, at(300));
-  EXPECT_EQ(evaluate(state, kQuota, Cost{0}, at(300)).remaining(), 10U);
+  advance(state, escrow, kTenQuota, kEpochLength, at(99));
+  ASSERT_EQ(lease_strictly(state, escrow, kTenQuota, 10, 10, 1, at(99)), 10U);
+  advance(state, escrow, kTenQuota, kEpochLength, at(300));
+  EXPECT_EQ(evaluate(state, kTenQuota, Cost{0}, at(300)).remaining(), 10U);
 }
 
 }  // namespace

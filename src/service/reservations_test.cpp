@@ -243,5 +243,73 @@ RC_GTEST_FIXTURE_PROP(ReservationsTest, AccountForEveryUnit, ()) {
   }
 }
 
+struct Used {
+  Instant at;
+  std::uint64_t units;
+};
+
+// The most that any interval may have seen beyond what its limit allows; not above zero.
+std::int64_t most_beyond(const std::vector<Used>& used, const Quota& quota) {
+  std::int64_t most = 0;
+  for (std::size_t from = 0; from < used.size(); ++from) {
+    std::int64_t sum = 0;
+    for (std::size_t to = from; to < used.size(); ++to) {
+      sum += static_cast<std::int64_t>(used[to].units);
+      const Duration time = used[to].at - used[from].at;
+      const auto window = [&](Instant at) { return at.time_since_epoch() / quota.period(); };
+      if (!quota.is_bucket() && window(used[from].at) != window(used[to].at)) break;
+      const std::int64_t refilled =
+          quota.is_bucket() ? time.count() * quota.limit() / quota.period().count() : 0;
+      most = std::max(most, sum - refilled - quota.capacity());
+    }
+  }
+  return most;
+}
+
+// Never more passes than if the actual cost had been taken when it was reserved. Of a bucket one
+// reservation at a time: see docs/reservations.md.
+RC_GTEST_FIXTURE_PROP(ReservationsTest, NeverLetMorePassThanTheLimitSays, ()) {
+  const Quota quota = Quota::make(*rc::gen::elementOf(std::vector<QuotaSpec>{
+                                      per_minute(60).burst(30), per_minute(60).burst(30).gcra(),
+                                      per_minute(60).fixed_window()}))
+                          .value();
+  limits.front().check.quota = quota;
+  std::vector<Used> used;
+  std::map<std::string, std::size_t> open;  // places in `used`
+  Instant now{Days{20'000}};
+  const int steps = *rc::gen::inRange(0, 60);
+  for (int i = 0; i < steps; ++i) {
+    const Duration wait{*rc::gen::element<std::int64_t>(0, 0, 300'000, 7'000'000, 40'000'000)};
+    now += wait;
+    test.store.advance(wait);
+    const auto units = *rc::gen::inRange<std::uint64_t>(1, 40);
+    if (!open.empty() && *rc::gen::arbitrary<bool>()) {
+      const std::string id = open.begin()->first;
+      std::uint64_t& taken = used[open.begin()->second].units;
+      open.erase(open.begin());
+      if (*rc::gen::arbitrary<bool>()) {
+        taken = std::min(taken, units);
+        RC_ASSERT(commit(id, taken).starts_with("committed"));
+      } else {
+        taken = 0;
+        RC_ASSERT(cancel(id) == "cancelled");
+      }
+    } else if ((open.empty() || !quota.is_bucket()) && *rc::gen::arbitrary<bool>()) {
+      const std::string id = std::to_string(i);
+      if (!reserve(id, units, 1h).starts_with("reserved")) continue;
+      open[id] = used.size();
+      used.push_back({now, units});
+    } else if (test.decide({[&] {
+                     rules::Applied other = limits.front();
+                     other.check.cost = Cost{units};
+                     return other;
+                   }()})
+                   .allowed) {
+      used.push_back({now, units});
+    }
+  }
+  RC_ASSERT(most_beyond(used, quota) == 0);
+}
+
 }  // namespace
 }  // namespace penstock::service

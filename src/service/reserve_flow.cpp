@@ -1,5 +1,6 @@
 #include "service/reserve_flow.hpp"
 
+#include "core/exact_span.hpp"
 #include "service/unique_name.hpp"
 
 #include <algorithm>
@@ -16,13 +17,30 @@ std::uint64_t times(std::uint64_t weight, std::uint64_t units) noexcept {
   return __builtin_mul_overflow(weight, units, &product) ? UINT64_MAX : product;
 }
 
+namespace {
+
+// How many of these units the count cannot have forgotten by itself. A window has all of them until
+// it is over. A bucket refills: had less been taken, it might have been full for a while, and what
+// it would have missed then is not missing any more. That is at most as much as was refilled since
+// the units were taken, once what had been missing before is refilled.
+std::uint64_t still_counted(const HeldCount& held, std::uint64_t units, Duration age) {
+  if (age >= held.counts_for) return 0;
+  if (!held.quota.is_bucket()) return units;
+  const Duration missing = held.counts_for - age;
+  return std::min<std::uint64_t>(
+      units, core::tokens_in({.whole = missing.count(), .part = 0}, held.quota));
+}
+
+}  // namespace
+
 void give_back(const Colleagues& colleagues, const std::vector<HeldCount>& held,
                std::uint64_t units, Duration age, base::Deadline deadline,
                std::function<void()> done) {
   std::vector<core::NamedCheck> checks;
   for (const HeldCount& each : held) {
-    if (units == 0 || age >= each.counts_for) continue;
-    checks.push_back({.name = each.name, .quota = each.quota, .cost = {times(each.weight, units)}});
+    const std::uint64_t counted = still_counted(each, times(each.weight, units), age);
+    if (counted == 0) continue;
+    checks.push_back({.name = each.name, .quota = each.quota, .cost = {counted}});
   }
   if (checks.empty()) return done();
   colleagues.store.refund(std::move(checks), deadline,

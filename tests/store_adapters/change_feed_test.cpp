@@ -18,10 +18,10 @@ namespace {
 using core::CountName;
 
 const CountName kAlice{"alice", "limit"};
-const Quota kMany = per(1000, Days{300});
+const Quota kPlenty = per(1000, Days{300});
 
 core::NamedCheck charge(const CountName& name) {
-  return {.name = name, .quota = kMany, .cost = Cost{1}};
+  return {.name = name, .quota = kPlenty, .cost = Cost{1}};
 }
 
 TEST(ChangeFeed, TellsWhatWasGivenBackResetAndBlockedAndNothingElse) {

@@ -21,8 +21,8 @@ namespace descriptor {
 constexpr unsigned char kEntries = text_tag(1);
 }
 namespace entry {
-constexpr unsigned char kKey = text_tag(1);
-constexpr unsigned char kValue = text_tag(2);
+constexpr unsigned char kEntryKey = text_tag(1);
+constexpr unsigned char kEntryValue = text_tag(2);
 }  // namespace entry
 
 // Protobuf refuses strings that are no UTF-8, which ASCII always is.
@@ -38,9 +38,9 @@ bool read_entry(std::string_view bytes, rules::Attribute& out) {
   WireReader reader(bytes);
   while (!reader.is_empty()) {
     const unsigned char tag = reader.tag();
-    if (tag == entry::kKey) {
+    if (tag == entry::kEntryKey) {
       if (!read_text(reader, out.name)) return false;
-    } else if (tag != entry::kValue || !read_text(reader, out.value)) {
+    } else if (tag != entry::kEntryValue || !read_text(reader, out.value)) {
       return false;
     }
   }

@@ -8,7 +8,7 @@
 namespace penstock::wire::http {
 namespace {
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
 // A store is never asked about one name twice.
 void add_counts(std::vector<RuleCount>& counts, const rules::Ruleset& rules,
@@ -31,12 +31,12 @@ void add_counts(std::vector<RuleCount>& counts, const rules::Ruleset& rules,
 Result<std::vector<RuleCount>> counts_of_rule(const rules::Ruleset& rules, std::string_view domain,
                                               std::string_view rule, std::string_view subject) {
   const rules::Rule* found = rules.find(domain, rule);
-  const std::string name = quoted(std::string(domain) + "/" + std::string(rule));
+  const std::string name = in_quotes(std::string(domain) + "/" + std::string(rule));
   if (found == nullptr) return wrong_input("rule: " + name + " is not loaded");
   std::vector<RuleCount> counts;
   add_counts(counts, rules, *found, subject);
   if (counts.empty()) {
-    const std::string whom = found->limits.empty() ? "" : " for " + quoted(subject);
+    const std::string whom = found->limits.empty() ? "" : " for " + in_quotes(subject);
     return wrong_input("rule: " + name + " sets no limit" + whom + ", so there is no count");
   }
   return counts;
@@ -44,14 +44,15 @@ Result<std::vector<RuleCount>> counts_of_rule(const rules::Ruleset& rules, std::
 
 Result<std::vector<RuleCount>> counts_of_domain(const rules::Ruleset& rules,
                                                 std::string_view domain, std::string_view subject) {
-  if (!rules.has_domain(domain)) return wrong_input("domain: " + quoted(domain) + " is not loaded");
+  if (!rules.has_domain(domain))
+    return wrong_input("domain: " + in_quotes(domain) + " is not loaded");
   std::vector<RuleCount> counts;
   for (const rules::Rule* rule : rules.counting_by(domain, subject)) {
     add_counts(counts, rules, *rule, subject);
   }
   if (counts.empty()) {
-    return wrong_input("key: no rule of domain " + quoted(domain) +
-                       " counts by the attributes of " + quoted(subject) +
+    return wrong_input("key: no rule of domain " + in_quotes(domain) +
+                       " counts by the attributes of " + in_quotes(subject) +
                        "; expected attributes as in \"api_key=abc\"");
   }
   return counts;

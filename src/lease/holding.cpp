@@ -105,13 +105,12 @@ void Holding::report(const store::LeaseReport& news, base::Deadline since) {
 
 void Holding::put_back(Cost cost, base::Deadline now) {
   end_leases(now);
-  for (auto lease = leases_.rbegin(); lease != leases_.rend(); ++lease) {
-    if (lease->spent < cost.units) continue;
-    lease->spent -= static_cast<std::uint32_t>(cost.units);
-    lease->units += static_cast<std::uint32_t>(cost.units);
-    units_ += static_cast<std::uint32_t>(cost.units);
-    return;
-  }
+  const auto lease = std::find_if(leases_.rbegin(), leases_.rend(),
+                                  [&](const Lease& each) { return each.spent >= cost.units; });
+  if (lease == leases_.rend()) return;
+  lease->spent -= static_cast<std::uint32_t>(cost.units);
+  lease->units += static_cast<std::uint32_t>(cost.units);
+  units_ += static_cast<std::uint32_t>(cost.units);
 }
 
 std::uint64_t Holding::shortfall(Cost cost) const {

@@ -80,7 +80,11 @@ void World::step_clock() {
     stepped_ -= step;
   } else {
     stepped_ += step;
-    fault_allowance_ += envelope_.refill(step) + envelope_.tokens(scenario_.quota.capacity());
+    fault_allowance_ += envelope_.refill(step);
+    // the store takes leases for over that nodes still hold
+    if (scenario_.terms.mode == core::Mode::LeaseStrict) {
+      fault_allowance_ += envelope_.tokens(scenario_.quota.capacity());
+    }
   }
   leases_are_unsure_ = true;
   store_.excuse();

@@ -21,6 +21,7 @@ class Figures {
   void add(const Scenario& scenario, const Outcome& outcome);
   void print(const std::string& title) const;
 
+  [[nodiscard]] std::uint64_t runs() const noexcept { return runs_; }
   [[nodiscard]] double mean_utilisation() const;
   [[nodiscard]] double least_utilisation() const { return least_utilisation_; }
   // Empty if all promises were kept; else the first that were not, and how to see them again.

@@ -240,8 +240,36 @@ core::NamedCheck LeasingStore::local_share(const core::NamedCheck& check) const 
   return share;
 }
 
+// Of limits of this node alone, this node has it back; decisions stay in their order.
 void LeasingStore::refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                           Answered<Decisions> answered) {
+  Decisions here(checks.size());
+  std::vector<std::size_t> elsewhere;
+  std::vector<core::NamedCheck> shared;
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    if (checks[i].terms.mode == core::Mode::Local) {
+      const core::NamedCheck mine = local_share(checks[i]);
+      surroundings_.memory.refund({&mine, 1}, {&here[i], 1});
+    } else {
+      elsewhere.push_back(i);
+      shared.push_back(std::move(checks[i]));
+    }
+  }
+  if (shared.empty()) return answered(std::move(here));
+  if (shared.size() == here.size())
+    return refund_shared(std::move(shared), deadline, std::move(answered));
+  refund_shared(std::move(shared), deadline,
+                [here = std::move(here), elsewhere = std::move(elsewhere),
+                 answered = std::move(answered)](const Result<Decisions>& said) mutable {
+                  if (!said) return answered(said.error());
+                  for (std::size_t i = 0; i < elsewhere.size(); ++i)
+                    here[elsewhere[i]] = (*said)[i];
+                  answered(std::move(here));
+                });
+}
+
+void LeasingStore::refund_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+                                 Answered<Decisions> answered) {
   std::vector<core::CountName> names;
   for (const core::NamedCheck& check : checks) names.push_back(check.name);
   shared_->refund(

@@ -95,6 +95,8 @@ class LeasingStore final : public store::Store {
                                               const core::NamedCheck& check, base::Deadline now);
   void ask_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                   Answered<Decisions> answered);
+  void refund_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+                     Answered<Decisions> answered);
   void ask_soon(const store::Hash128& hash, base::Deadline now);
   void ask_for_leases();
   [[nodiscard]] core::NamedCheck local_share(const core::NamedCheck& check) const;

@@ -283,6 +283,18 @@ TEST_F(LeasingStoreTest, ADividedLocalLimitIsThePartOfThisNode) {
   EXPECT_EQ(shared_->checks_asked + shared_->leases_asked, 0);
 }
 
+TEST_F(LeasingStoreTest, EachPlaceHasBackWhatWasTakenThere) {
+  EXPECT_EQ(admitted_of(10, check("local", Mode::Local)), 10);
+  EXPECT_EQ(admitted_of(10, check("exact", Mode::Exact)), 10);
+  std::optional<Result<store::Store::Decisions>> said;
+  store_->refund({check("exact", Mode::Exact, 3), check("local", Mode::Local, 2)},
+                 base::deadline_after(1s), [&](const auto& answer) { said = answer; });
+  ASSERT_TRUE(said && *said);
+  EXPECT_EQ((**said)[0].remaining(), 3U);
+  EXPECT_EQ((**said)[1].remaining(), 2U);
+  EXPECT_EQ(admitted_of(10, check("local", Mode::Local)), 2);
+}
+
 TEST_F(LeasingStoreTest, WhoWaitsHearsThatTheStoreIsGone) {
   std::optional<ErrorCode> code;
   store_->check({check("alice", Mode::Lease)}, base::deadline_after(1s),

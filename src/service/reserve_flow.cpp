@@ -67,7 +67,9 @@ ReserveFlow::ReserveFlow(const Colleagues& colleagues, Answer unasked, std::stri
     core::NamedCheck& check = limit.applied.check;
     weights_.push_back(check.cost.units);
     check.cost.units = times(check.cost.units, terms_.estimate);
-    check.terms = {};  // what is to be given back is counted exactly
+    // what is to be given back is counted exactly; but of a strict lease the store keeps account,
+    // and nobody may take past it
+    if (check.terms.mode != core::Mode::LeaseStrict) check.terms = {};
   }
 }
 

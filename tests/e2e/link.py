@@ -1,5 +1,6 @@
 """A connection to a server that can be cut: what a partition of the network looks like."""
 
+import contextlib
 import socket
 import threading
 import time
@@ -24,11 +25,13 @@ class Link:
             except OSError:
                 return
             server = socket.create_connection(("127.0.0.1", self._to))
+            ends = threading.Semaphore(0)
             for source, sink in ((client, server), (server, client)):
                 source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                threading.Thread(target=self._pass, args=(source, sink), daemon=True).start()
+                threading.Thread(target=self._pass, args=(source, sink, ends), daemon=True).start()
+            threading.Thread(target=self._close, args=(client, server, ends), daemon=True).start()
 
-    def _pass(self, source, sink):
+    def _pass(self, source, sink, ends):
         try:
             while data := source.recv(65536):
                 while self._is_cut.is_set() and not self._is_closed.is_set():
@@ -37,10 +40,16 @@ class Link:
         except OSError:
             pass
         for each in (source, sink):
-            try:
+            with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
+        ends.release()
+
+    @staticmethod
+    def _close(client, server, ends):
+        for _ in range(2):
+            ends.acquire()
+        client.close()
+        server.close()
 
     def cut(self):
         self._is_cut.set()

@@ -21,7 +21,7 @@ LIFETIME = 0.1  # seconds
 MODES = ("exact", "lease", "lease_strict", "adaptive")
 NODES = 4
 PIPELINE = 16
-RUN = 6  # seconds
+RUN = 5  # seconds
 _STATUS = re.compile(rb"HTTP/1\.1 (\d{3})")
 
 
@@ -117,9 +117,9 @@ class ModesTest(unittest.TestCase):
                   f"at most {bound:.0f}; failed {statuses[mode]['503']}")
             self.assertLessEqual(admitted, bound, mode)
             self.assertGreater(statuses[mode]["429"], 0, mode)
-            # leases must not waste much either; faults may cost a part of it
-            self.assertGreater(admitted, (BURST + RATE * took) * (0.6 if more or what != "calm" else 0.9),
-                               mode)
+            # nor must leases waste much; with faults, some of it passes without anybody to ask
+            least = 0.9 if what == "calm" else 0.5
+            self.assertGreater(admitted, least * (BURST + RATE * took), mode)
 
     def test_calm(self):
         with contextlib.ExitStack() as stack:
@@ -156,6 +156,74 @@ class ModesTest(unittest.TestCase):
             took, statuses = four.run([(1.5, group.master.stop)])
             # once: a burst, and what was admitted while nobody copied it; the old master is dead
             self.judge("failover", took, statuses, more=BURST + RATE * 0.5)
+
+
+class ChangesTest(unittest.TestCase):
+    """What one daemon is told to change, another knows: long before the second is over for which it
+    would have believed its memory."""
+
+    CONFIGURATION = """
+nodes: 2
+store: {{url: '{url}', timeout: 1s}}
+domains:
+  exact: {{rules: [{{name: all, key: [user], limit: 5/day}}]}}
+  strict: {{mode: lease_strict, rules: [{{name: all, key: [user], limit: 1000/s}}]}}
+"""
+
+    def setUp(self):
+        redis = RedisServer()
+        self.addCleanup(redis.close)
+        stack = contextlib.ExitStack()
+        self.addCleanup(stack.close)
+        text = self.CONFIGURATION.format(url=redis.url)
+        self.here, self.there = (stack.enter_context(Daemon(text)) for _ in range(2))
+        for daemon in (self.here, self.there):
+            self.assertTrue(eventually(lambda daemon=daemon: self.status(daemon, "warm") == 200))
+        time.sleep(0.2)  # both hear what is published
+
+    @staticmethod
+    def status(daemon, user, domain="exact"):
+        body = {"domain": domain, "attributes": {"user": user}}
+        return daemon.ask("POST", "/v1/check", body).status
+
+    def exhaust(self, user):
+        for daemon in (self.here, self.there):
+            while self.status(daemon, user) == 200:
+                pass
+        before = self.there.metric("penstock_store_round_trips_total")
+        refused = [self.status(self.there, user) for _ in range(50)]
+        self.assertEqual(set(refused), {429})
+        time.sleep(1.1)  # metrics are shown once a second; by then it has asked again once
+        self.status(self.there, user)
+        self.assertLess(self.there.metric("penstock_store_round_trips_total") - before, 10)
+
+    def assert_noticed(self, what, holds):
+        since = time.monotonic()
+        self.assertTrue(eventually(holds, 5), what)
+        took = time.monotonic() - since
+        print(f"{what}: noticed by the other daemon after {1000 * took:.0f} ms")
+        self.assertLess(took, 0.5, what)
+
+    def test_a_reset_a_refund_and_the_end_of_a_block_reach_the_others(self):
+        changes = {
+            "reset": ("DELETE", "?rule=exact/all", None),
+            "refund": ("POST", "/refund", {"cost": 5, "rule": "exact/all"}),
+        }
+        for what, (method, path, body) in changes.items():
+            with self.subTest(what):
+                self.exhaust(what)
+                answer = self.here.ask(method, f"/v1/keys/user%3D{what}{path}", body)
+                self.assertEqual(answer.status, 200, answer.body)
+                self.assert_noticed(what, lambda what=what: self.status(self.there, what) == 200)
+
+    def test_a_block_ends_leases_elsewhere(self):
+        self.assertEqual({self.status(self.there, "eve", "strict") for _ in range(20)}, {200})
+        blocked = {"for": "10m", "rule": "strict/all"}
+        self.assertEqual(self.here.ask("POST", "/v1/keys/user%3Deve/block", blocked).status, 200)
+        self.assert_noticed("block", lambda: self.status(self.there, "eve", "strict") != 200)
+        freed = {"rule": "strict/all"}
+        self.assertEqual(self.here.ask("POST", "/v1/keys/user%3Deve/unblock", freed).status, 200)
+        self.assert_noticed("unblock", lambda: self.status(self.there, "eve", "strict") == 200)
 
 
 if __name__ == "__main__":

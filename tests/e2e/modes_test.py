@@ -204,7 +204,7 @@ domains:
         print(f"{what}: noticed by the other daemon after {1000 * took:.0f} ms")
         self.assertLess(took, 0.5, what)
 
-    def test_a_reset_a_refund_and_the_end_of_a_block_reach_the_others(self):
+    def test_a_reset_and_a_refund_reach_the_others(self):
         changes = {
             "reset": ("DELETE", "?rule=exact/all", None),
             "refund": ("POST", "/refund", {"cost": 5, "rule": "exact/all"}),

@@ -37,7 +37,8 @@ void DenyCache::make_room(base::Deadline now) {
 std::optional<Decision> DenyCache::refuses(const store::Hash128& name, const Quota& quota,
                                            Cost cost, base::Deadline now) const {
   const auto found = known_.find(name);
-  if (found == known_.end() || found->second.said.allowed()) return std::nullopt;
+  if (found == known_.end() || found->second.is_forgotten) return std::nullopt;
+  if (found->second.said.allowed()) return std::nullopt;
   return found->second.denial.repeat(quota, cost, now);
 }
 
@@ -46,13 +47,18 @@ std::optional<Decision> DenyCache::shows(const store::Hash128& name, const Quota
   const auto found = known_.find(name);
   if (found == known_.end()) return std::nullopt;
   const Known& known = found->second;
-  if (!(known.quota == quota.identity()) || known.denial.ends() <= now) return std::nullopt;
+  if (known.is_forgotten || !(known.quota == quota.identity())) return std::nullopt;
+  if (known.denial.ends() <= now) return std::nullopt;
   const Duration passed = std::chrono::floor<Duration>(now - known.heard);
   return Decision::allow(known.said.limit(), known.said.remaining(),
                          std::max(known.said.reset_after() - passed, Duration{0}));
 }
 
-void DenyCache::forget(const store::Hash128& name) { known_.erase(name); }
+// Keeps its place, or it would have two of them when it is noted again.
+void DenyCache::forget(const store::Hash128& name) {
+  const auto found = known_.find(name);
+  if (found != known_.end()) found->second.is_forgotten = true;
+}
 
 void DenyCache::forget_all() {
   known_.clear();

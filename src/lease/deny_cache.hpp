@@ -36,6 +36,7 @@ class DenyCache {
   void forget_all();
 
   [[nodiscard]] std::size_t size() const noexcept { return known_.size(); }
+  [[nodiscard]] std::size_t places() const noexcept { return order_.size(); }
 
  private:
   struct Known {
@@ -43,13 +44,14 @@ class DenyCache {
     QuotaIdentity quota;
     Decision said;
     base::Deadline heard;
+    bool is_forgotten = false;
   };
 
   void make_room(base::Deadline now);
 
   std::size_t most_;
   std::unordered_map<store::Hash128, Known, store::Hash128Bucket> known_;
-  std::deque<store::Hash128> order_;  // the oldest first; some are forgotten already
+  std::deque<store::Hash128> order_;  // of all that are known, the oldest first
 };
 
 }  // namespace penstock::lease

@@ -41,6 +41,15 @@ TEST_F(DenyCacheTest, ForgetsWhatWasChanged) {
   EXPECT_EQ(cache.size(), 0U);
 }
 
+TEST_F(DenyCacheTest, NeedsNoMoreMemoryHoweverOftenAKeyIsForgotten) {
+  DenyCache cache;
+  for (int i = 0; i < 1000; ++i) {
+    refuse(cache, 1, start_);
+    cache.forget(hash(1));
+  }
+  EXPECT_EQ(cache.places(), 1U);
+}
+
 TEST_F(DenyCacheTest, NeverHoldsMoreThanItsSize) {
   DenyCache cache(10);
   for (std::uint64_t name = 0; name < 1000; ++name) {

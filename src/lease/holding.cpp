@@ -54,8 +54,8 @@ Decision Holding::paced(Cost cost, base::Deadline now) const {
                         wait);
 }
 
-void Holding::wait(Waiting& waiting, Cost cost) {
-  waiting_.push_back({.waiting = &waiting, .cost = cost});
+void Holding::wait(Waiting& waiting, Cost cost, base::Deadline deadline) {
+  waiting_.push_back({.waiting = &waiting, .cost = cost, .deadline = deadline});
 }
 
 bool Holding::spend(std::uint64_t units, base::Deadline now) {
@@ -65,9 +65,12 @@ bool Holding::spend(std::uint64_t units, base::Deadline now) {
     if (units_ < units) return false;
   }
   units_ -= static_cast<std::uint32_t>(units);
+  taken_ = {};
+  const std::uint64_t whole = units;
   for (std::size_t i = 0; units > 0; ++i) {
     Lease& lease = leases_[i];
     const auto part = static_cast<std::uint32_t>(std::min<std::uint64_t>(units, lease.units));
+    if (part == whole) taken_ = {.lease = lease.number, .asks = asks_};
     lease.units -= part;
     lease.spent += part;
     units -= part;
@@ -103,11 +106,12 @@ void Holding::report(const store::LeaseReport& news, base::Deadline since) {
   }
 }
 
-void Holding::put_back(Cost cost, base::Deadline now) {
+void Holding::put_back(Cost cost, const Taken& taken, base::Deadline now) {
   end_leases(now);
-  const auto lease = std::find_if(leases_.rbegin(), leases_.rend(),
-                                  [&](const Lease& each) { return each.spent >= cost.units; });
-  if (lease == leases_.rend()) return;
+  if (taken.lease == 0 || taken.asks != asks_) return;  // of several, or told already
+  const auto lease = std::find_if(leases_.begin(), leases_.end(),
+                                  [&](const Lease& each) { return each.number == taken.lease; });
+  if (lease == leases_.end()) return;
   lease->spent -= static_cast<std::uint32_t>(cost.units);
   lease->units += static_cast<std::uint32_t>(cost.units);
   units_ += static_cast<std::uint32_t>(cost.units);
@@ -164,6 +168,7 @@ store::LeaseAsk Holding::ask(std::uint32_t sharers, base::Deadline now) {
       std::max({size_.next(now, counts_for(now)), waited_for, std::uint64_t{needed_}});
   is_asking_ = true;
   asked_at_ = now;
+  ++asks_;
   store::LeaseAsk ask{
       .name = name_,
       .quota = quota_,
@@ -187,10 +192,20 @@ void Holding::on_grant(const Result<store::LeaseGrant>& grant, base::Deadline no
   if (grant) {
     size_.note_answer(now - asked_at_);
     // those who wait are asked for again
-    if (is_outdated) return report({.epoch = grant->epoch, .returned = grant->granted}, now);
-    hear(*grant, is_doubted, now);
-    return serve(*grant, now, answers);
+    if (is_outdated) {
+      report({.epoch = grant->epoch, .returned = grant->granted}, now);
+    } else {
+      const bool is_late = hear(*grant, is_doubted, now);
+      serve(*grant, now, answers);
+      if (is_late) {
+        fail(
+            {ErrorCode::Timeout, "a lease was over before it arrived: lease_lifetime is too short"},
+            answers);
+      }
+    }
+    return dismiss_late(now, answers);
   }
+  ask_after_ = std::max(ask_after_, now + size_.pause());  // nobody waits for what failed just now
   const ErrorCode code = grant.error().code;
   if (code == ErrorCode::Unavailable || code == ErrorCode::Overloaded) {
     // nobody heard them
@@ -204,13 +219,22 @@ void Holding::fail(const Error& error, Answers& answers) {
   waiting_.clear();
 }
 
+void Holding::dismiss_late(base::Deadline now, Answers& answers) {
+  static const Error late_error{ErrorCode::Timeout, "there was no lease in time"};
+  std::erase_if(waiting_, [&](const Waiter& waiter) {
+    if (waiter.deadline > now) return false;
+    answers.emplace_back(waiter.waiting, late_error);
+    return true;
+  });
+}
+
 void Holding::doubt() {
   denial_.reset();
   ask_after_ = {};
   is_doubted_ = is_asking_;
 }
 
-void Holding::hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadline now) {
+bool Holding::hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadline now) {
   heard_ = grant.afterwards;
   heard_at_ = now;
   denial_.reset();
@@ -226,16 +250,18 @@ void Holding::hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadli
   }
   window_ends_ = asked_at_;  // a bucket has none
   if (!quota_.is_bucket()) window_ends_ += std::min(grant.counts_for, quota_.period());
-  if (grant.granted == 0) return;
+  if (grant.granted == 0) return false;
   const Duration lasts = at_least(std::min(terms_.lifetime, grant.counts_for));
   const Lease lease{.units = grant.granted,
                     .spent = 0,
                     .ends = asked_at_ + lasts,
                     .counts_until = window_ends_,
-                    .epoch = grant.epoch};
+                    .epoch = grant.epoch,
+                    .number = ++leases_heard_};
   units_ += lease.units;
   leases_.push_back(lease);
-  end_leases(now);  // it may have come too late
+  end_leases(now);
+  return lease.ends <= now;
 }
 
 // In their order. Who asked first has been decided upon, one way or the other; the others wait on
@@ -247,7 +273,8 @@ void Holding::serve(const store::LeaseGrant& grant, base::Deadline now, Answers&
     std::optional<Decision> said;
     if (units_ >= waiter.cost.units && spend(waiter.cost.units, now)) {
       said = shows(now);
-    } else if (is_first && grant.granted == 0 && !grant.afterwards.allowed()) {
+    } else if (is_first && grant.granted == 0 && !grant.afterwards.allowed() &&
+               needed_ == shortfall(waiter.cost)) {
       said = grant.afterwards;
     } else {
       said = refuses(waiter.cost, now);

@@ -47,11 +47,21 @@ class Holding {
   [[nodiscard]] std::optional<Decision> take(Cost cost, base::Deadline now);
   // What take() would say, if it would refuse.
   [[nodiscard]] std::optional<Decision> refuses(Cost cost, base::Deadline now) const;
-  // After take() had no answer. REQUIRES: `waiting` stays until it has heard.
-  void wait(Waiting& waiting, Cost cost);
+  // After take() had no answer. Hears of a failure at the first answer after its deadline.
+  // REQUIRES: `waiting` stays until it has heard.
+  void wait(Waiting& waiting, Cost cost, base::Deadline deadline = base::Deadline::max());
+  static constexpr std::size_t kMostWaiting = 65'536;
+  [[nodiscard]] bool is_crowded() const noexcept { return waiting_.size() >= kMostWaiting; }
+
+  // Which lease the last take() that passed took from, for put_back().
+  struct Taken {
+    std::uint64_t lease = 0;  // 0: of several
+    std::uint64_t asks = 0;   // made before
+  };
+  [[nodiscard]] const Taken& last_taken() const noexcept { return taken_; }
   // Of a request that took, and was then refused by another limit. What the store has been told
-  // about already, or what is over, is lost.
-  void put_back(Cost cost, base::Deadline now);
+  // about already, or what is over, is lost: elsewhere it would be one too many.
+  void put_back(Cost cost, const Taken& taken, base::Deadline now);
   // What it has, for a request that another limit refuses.
   [[nodiscard]] Decision shows(base::Deadline now) const;
 
@@ -94,17 +104,21 @@ class Holding {
     base::Deadline ends{};
     base::Deadline counts_until{};  // of a window
     std::int64_t epoch = 0;
+    std::uint64_t number = 0;
   };
   struct Waiter {
     Waiting* waiting = nullptr;
     Cost cost{};
+    base::Deadline deadline{};
   };
 
   [[nodiscard]] bool is_strict() const noexcept;
   void end_leases(base::Deadline now);
   bool spend(std::uint64_t units, base::Deadline now);
   void report(const store::LeaseReport& news, base::Deadline since);
-  void hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadline now);
+  // Whether it was over before it arrived.
+  bool hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadline now);
+  void dismiss_late(base::Deadline now, Answers& answers);
   void serve(const store::LeaseGrant& grant, base::Deadline now, Answers& answers);
   [[nodiscard]] std::uint64_t shortfall(Cost cost) const;
   [[nodiscard]] base::Deadline::duration counts_for(base::Deadline now) const;
@@ -128,6 +142,9 @@ class Holding {
   base::Deadline used_at_{};
   base::Deadline reported_at_{};  // since when the newest of reports_ is over
   std::uint32_t needed_ = 0;
+  Taken taken_{};
+  std::uint64_t asks_ = 1;
+  std::uint64_t leases_heard_ = 0;
   bool is_asking_ = false;
   bool is_outdated_ = false;  // what is being asked for was dropped meanwhile
   bool is_doubted_ = false;   // what is being answered may be refused no longer

@@ -204,25 +204,63 @@ TEST_F(HoldingTest, WhatIsPutBackCanBeTakenAgain) {
   grant(5);
   EXPECT_TRUE(takes(4));
   EXPECT_EQ(holding_->in_hand(now_), 0U);
-  holding_->put_back(Cost{4}, now_);
+  holding_->put_back(Cost{4}, holding_->last_taken(), now_);
   EXPECT_TRUE(takes(4));
+}
+
+TEST_F(HoldingTest, WhatWasTakenFromOneLeaseIsNotPutIntoAnother) {
+  begin(Mode::Lease);
+  grant(5);
+  EXPECT_TRUE(takes(3));
+  const Holding::Taken taken = holding_->last_taken();
+  now_ += 100ms;  // that lease is over
+  grant(5);
+  EXPECT_TRUE(takes(3));
+  const std::uint32_t before = holding_->in_hand(now_);
+  holding_->put_back(Cost{3}, taken, now_);
+  EXPECT_EQ(holding_->in_hand(now_), before);
+}
+
+TEST_F(HoldingTest, WhoWaitsForALeaseThatIsOverWhenItArrivesHearsOfIt) {
+  begin(Mode::LeaseStrict);
+  Waiter waiter;
+  wait(waiter, 1);
+  static_cast<void>(ask());
+  now_ += 200ms;
+  hear(store::LeaseGrant{
+      .granted = 5, .epoch = 7, .afterwards = Decision::allow(10, 5, Duration{1})});
+  EXPECT_EQ(waiter.error, ErrorCode::Timeout);
+}
+
+TEST_F(HoldingTest, NobodyWaitsMuchLongerThanItsDeadline) {
+  begin(Mode::Lease);
+  Waiter first;
+  Waiter late;
+  wait(first, 1);
+  static_cast<void>(ask());
+  static_cast<void>(holding_->take(Cost{9}, now_));
+  holding_->wait(late, Cost{9}, now_ + 1ms);
+  now_ += 2ms;
+  hear(store::LeaseGrant{.granted = 1, .afterwards = Decision::allow(10, 9, Duration{1})});
+  EXPECT_EQ(late.error, ErrorCode::Timeout);
 }
 
 TEST_F(HoldingTest, WhatTheStoreWasToldOrIsOverCannotBePutBack) {
   begin(Mode::LeaseStrict);
   grant(5);
   EXPECT_TRUE(takes(4));
+  const Holding::Taken taken = holding_->last_taken();
   Waiter waiter;
   wait(waiter, 1);
   static_cast<void>(ask());  // tells that they are spent
-  holding_->put_back(Cost{4}, now_);
+  holding_->put_back(Cost{4}, taken, now_);
   EXPECT_EQ(holding_->in_hand(now_), 0U);
 
   begin(Mode::Lease);
   grant(5);
   EXPECT_TRUE(takes(4));
   now_ += 100ms;
-  holding_->put_back(Cost{4}, now_);
+  holding_->put_back(Cost{4}, holding_->last_taken(), now_);
   EXPECT_EQ(holding_->in_hand(now_), 0U);
 }
 

@@ -22,7 +22,8 @@ LeasedRequest::LeasedRequest(LeasingStore& store, Limits limits, base::Deadline 
       deadline_(deadline),
       answered_(std::move(answered)),
       decisions_(checks_.size()),
-      decided_(checks_.size(), false) {}
+      decided_(checks_.size(), false),
+      taken_(checks_.size()) {}
 
 void LeasedRequest::take_leased() {
   const base::Deadline now = base::monotonic_now();
@@ -33,12 +34,18 @@ void LeasedRequest::take_leased() {
     }
     const core::NamedCheck& check = checks_[next_];
     Holding* const holding = store_.table_.hold(hashes_[next_], check, now);
-    if (holding == nullptr) {
+    if (holding == nullptr || holding->is_crowded()) {
       give_back(now);
-      return finish(Error{ErrorCode::Overloaded, "too many counts are leased already"});
+      return finish(Error{ErrorCode::Overloaded, holding == nullptr
+                                                     ? "too many counts are leased already"
+                                                     : "too many wait for one count already"});
     }
     const std::optional<Decision> said = holding->take(check.cost, now);
-    if (!said) holding->wait(*this, check.cost);
+    if (said && said->allowed()) taken_[next_] = holding->last_taken();
+    if (!said) {
+      const base::Deadline patience = now + store_.surroundings_.timeout;
+      holding->wait(*this, check.cost, std::min(deadline_, patience));
+    }
     store_.ask_soon(hashes_[next_], now);
     if (!said) return;  // on_answer() goes on
     ++store_.counted_.decided_by_lease;
@@ -128,7 +135,7 @@ void LeasedRequest::give_back(base::Deadline now) {
   for (std::size_t i = 0; i < next_; ++i) {
     if (places_[i] != Place::Leased) continue;
     if (Holding* const holding = store_.table_.find(hashes_[i])) {
-      holding->put_back(checks_[i].cost, now);
+      holding->put_back(checks_[i].cost, taken_[i], now);
     }
     decided_[i] = false;
   }
@@ -156,15 +163,18 @@ void LeasedRequest::refuse() {
   }
   std::vector<core::NamedCheck> looks = shared_checks(true);
   if (all_known || looks.empty()) return finish(std::move(decisions_));
-  store_.ask_shared(std::move(looks), deadline_, [this](const Result<Store::Decisions>& said) {
-    std::size_t at = 0;
-    for (std::size_t i = 0; said && i < checks_.size(); ++i) {
-      if (places_[i] != Place::Shared) continue;
-      const Decision& decision = (*said)[at++];
-      if (!decided_[i]) decisions_[i] = decision;
-    }
-    finish(std::move(decisions_));
-  });
+  store_.ask_shared(
+      std::move(looks), deadline_,
+      [this](const Result<Store::Decisions>& said) {
+        std::size_t at = 0;
+        for (std::size_t i = 0; said && i < checks_.size(); ++i) {
+          if (places_[i] != Place::Shared) continue;
+          const Decision& decision = (*said)[at++];
+          if (!decided_[i]) decisions_[i] = decision;
+        }
+        finish(std::move(decisions_));
+      },
+      LeasingStore::Remember::Always);
 }
 
 void LeasedRequest::finish(Result<Store::Decisions> result) {

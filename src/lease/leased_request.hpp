@@ -51,7 +51,8 @@ class LeasedRequest final : public Waiting {
   Answered answered_;
   store::Store::Decisions decisions_;
   std::vector<bool> decided_;
-  std::size_t next_ = 0;  // leased limits before this one have given
+  std::vector<Holding::Taken> taken_;  // what waited is given back to nobody
+  std::size_t next_ = 0;               // leased limits before this one have given
   bool took_here_ = false;
 };
 

@@ -31,13 +31,23 @@ LeasingStore::LeasingStore(std::unique_ptr<store::Store> shared, Surroundings su
     : hasher_(store::KeyHasher::random_secret()),
       surroundings_(std::move(surroundings)),
       self_(std::make_shared<LeasingStore*>(this)),
-      shared_(std::move(shared)) {}
+      shared_(*shared),
+      owned_(std::move(shared)) {}
 
+namespace {
+
+Error closed() { return {ErrorCode::Unavailable, "the store was closed"}; }
+
+}  // namespace
+
+// Whoever hears an answer may ask again: nothing is begun any more, and what is passed on finds the
+// shared store until it has answered all that wait there.
 LeasingStore::~LeasingStore() {
-  shared_.reset();
+  is_closing_ = true;
   Answers answers;
-  table_.fail_all({ErrorCode::Unavailable, "the store was closed"}, answers);
+  table_.fail_all(closed(), answers);
   for (const auto& [waiting, error] : answers) waiting->on_answer(error);
+  owned_.reset();
 }
 
 store::Hash128 LeasingStore::hash_of(const core::CountName& name) const {
@@ -125,7 +135,7 @@ bool LeasingStore::repeat_denial(std::span<const core::NamedCheck* const> checks
 
 bool LeasingStore::check_at_once(std::span<const core::NamedCheck* const> checks,
                                  std::span<Decision> decisions) {
-  if (checks.size() > kUsualLimits) return false;
+  if (checks.size() > kUsualLimits || is_closing_) return false;
   if (std::all_of(checks.begin(), checks.end(), is_undivided)) {
     surroundings_.memory.check_all(checks, decisions);
     return true;
@@ -134,31 +144,33 @@ bool LeasingStore::check_at_once(std::span<const core::NamedCheck* const> checks
   std::array<store::Hash128, kUsualLimits> hashes;
   for (std::size_t i = 0; i < checks.size(); ++i) hashes.at(i) = hash_of(checks[i]->name);
   if (repeat_denial(checks, hashes, decisions, now)) return true;
-  std::size_t taken = 0;
-  for (; taken < checks.size(); ++taken) {
-    const core::NamedCheck& check = *checks[taken];
-    Holding* const holding =
-        check.cost.units > 0 ? known_holding(hashes.at(taken), check, now) : nullptr;
-    if (holding == nullptr) break;
-    const std::optional<Decision> said = holding->take(check.cost, now);
-    if (!said || !said->allowed()) break;
-    ask_soon(hashes.at(taken), now);
-    decisions[taken] = *said;
+  // nobody takes who would have to give back for certain
+  std::array<Holding*, kUsualLimits> holdings{};
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    if (checks[i]->cost.units == 0) return false;
+    holdings.at(i) = known_holding(hashes.at(i), *checks[i], now);
+    if (holdings.at(i) == nullptr) return false;
   }
-  if (taken == checks.size()) {
-    counted_.decided_by_lease += taken;
+  std::array<Holding::Taken, kUsualLimits> taken{};
+  std::size_t next = 0;
+  for (; next < checks.size(); ++next) {
+    const std::optional<Decision> said = holdings.at(next)->take(checks[next]->cost, now);
+    if (!said || !said->allowed()) break;
+    taken.at(next) = holdings.at(next)->last_taken();
+    ask_soon(hashes.at(next), now);
+    decisions[next] = *said;
+  }
+  if (next == checks.size()) {
+    counted_.decided_by_lease += next;
     return true;
   }
-  while (taken-- > 0) {
-    if (Holding* const holding = table_.find(hashes.at(taken))) {
-      holding->put_back(checks[taken]->cost, now);
-    }
-  }
+  while (next-- > 0) holdings.at(next)->put_back(checks[next]->cost, taken.at(next), now);
   return false;
 }
 
 void LeasingStore::check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                          Answered<Decisions> answered) {
+  if (is_closing_) return answered(closed());
   const base::Deadline now = base::monotonic_now();
   std::vector<store::Hash128> hashes;
   hashes.reserve(checks.size());
@@ -186,18 +198,20 @@ void LeasingStore::check(std::vector<core::NamedCheck> checks, base::Deadline de
 }
 
 void LeasingStore::ask_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,
-                              Answered<Decisions> answered) {
+                              Answered<Decisions> answered, Remember remember) {
   std::vector<Asked> asked;
   asked.reserve(checks.size());
   for (const core::NamedCheck& check : checks) {
     asked.push_back({.hash = hash_of(check.name), .quota = check.quota, .cost = check.cost});
   }
-  shared_->check(
+  shared_.check(
       std::move(checks), deadline,
-      [this, asked = std::move(asked), at = base::monotonic_now(), changes = changes_,
+      [this, asked = std::move(asked), at = base::monotonic_now(), changes = changes_, remember,
        answered = std::move(answered)](Result<Decisions> said) {
         const auto refuses = [](const Decision& decision) { return !decision.allowed(); };
-        if (said && changes == changes_ && std::any_of(said->begin(), said->end(), refuses)) {
+        const bool is_worth_it = said && (remember == Remember::Always ||
+                                          std::any_of(said->begin(), said->end(), refuses));
+        if (is_worth_it && changes == changes_) {
           const base::Deadline heard = base::monotonic_now();
           for (std::size_t i = 0; i < asked.size(); ++i) {
             denials_.note(asked[i].hash, asked[i].quota, asked[i].cost, (*said)[i], at, heard);
@@ -272,7 +286,7 @@ void LeasingStore::refund_shared(std::vector<core::NamedCheck> checks, base::Dea
                                  Answered<Decisions> answered) {
   std::vector<core::CountName> names;
   for (const core::NamedCheck& check : checks) names.push_back(check.name);
-  shared_->refund(
+  shared_.refund(
       std::move(checks), deadline,
       [this, names = std::move(names), answered = std::move(answered)](Result<Decisions> said) {
         for (const core::CountName& name : names) forget(name, Change::Better);
@@ -284,7 +298,7 @@ void LeasingStore::reset(std::vector<core::CountName> names, base::Deadline dead
                          Answered<bool> answered) {
   for (const core::CountName& name : names) surroundings_.memory.reset(name);
   std::vector<core::CountName> copies = names;
-  shared_->reset(
+  shared_.reset(
       std::move(names), deadline,
       [this, copies = std::move(copies), answered = std::move(answered)](const Result<bool>& said) {
         for (const core::CountName& name : copies) forget(name, Change::Worse);
@@ -296,7 +310,7 @@ void LeasingStore::block(std::vector<core::CountName> names, Duration duration,
                          base::Deadline deadline, Answered<bool> answered) {
   for (const core::CountName& name : names) surroundings_.memory.block(name, duration);
   std::vector<core::CountName> copies = names;
-  shared_->block(
+  shared_.block(
       std::move(names), duration, deadline,
       [this, copies = std::move(copies), answered = std::move(answered)](const Result<bool>& said) {
         for (const core::CountName& name : copies) forget(name, Change::Worse);
@@ -323,7 +337,7 @@ void LeasingStore::forget_all() {
 
 void LeasingStore::leave(std::function<void()> done) {
   const base::Deadline now = base::monotonic_now();
-  const base::Deadline until = now + surroundings_.timeout;
+  const base::Deadline until = now + std::min(surroundings_.timeout, Holding::kHeardWithin);
   LeaseTable::Leftovers leftovers = table_.leave(now);
   auto open =
       std::make_shared<std::size_t>(leftovers.reports.size() + leftovers.refunds.size() + 1);
@@ -336,13 +350,13 @@ void LeasingStore::leave(std::function<void()> done) {
         [close](std::size_t /*ask*/, const Result<store::LeaseGrant>& /*grant*/) { close(); });
   }
   for (core::NamedCheck& refund : leftovers.refunds) {
-    shared_->refund({std::move(refund)}, until, [close](const Result<Decisions>&) { close(); });
+    shared_.refund({std::move(refund)}, until, [close](const Result<Decisions>&) { close(); });
   }
   close();
 }
 
 LeasingStore::Health LeasingStore::health() const {
-  Health health = shared_->health();
+  Health health = shared_.health();
   health.decided_by_lease = counted_.decided_by_lease;
   health.decided_by_denial = counted_.decided_by_denial;
   health.leases_asked = counted_.leases_asked;
@@ -354,25 +368,25 @@ LeasingStore::Health LeasingStore::health() const {
 void LeasingStore::add(CounterKind kind, std::string name, std::int64_t delta,
                        std::optional<Duration> lifetime, base::Deadline deadline,
                        Answered<std::int64_t> answered) {
-  shared_->add(kind, std::move(name), delta, lifetime, deadline, std::move(answered));
+  shared_.add(kind, std::move(name), delta, lifetime, deadline, std::move(answered));
 }
 
 void LeasingStore::get(CounterKind kind, std::string name, base::Deadline deadline,
                        Answered<std::int64_t> answered) {
-  shared_->get(kind, std::move(name), deadline, std::move(answered));
+  shared_.get(kind, std::move(name), deadline, std::move(answered));
 }
 
 void LeasingStore::remove(std::string name, base::Deadline deadline, Answered<bool> answered) {
-  shared_->remove(std::move(name), deadline, std::move(answered));
+  shared_.remove(std::move(name), deadline, std::move(answered));
 }
 
 void LeasingStore::look(std::string name, base::Deadline deadline, Answered<Counter> answered) {
-  shared_->look(std::move(name), deadline, std::move(answered));
+  shared_.look(std::move(name), deadline, std::move(answered));
 }
 
 void LeasingStore::expire(std::string name, Duration lifetime, Renewal renewal,
                           base::Deadline deadline, Answered<bool> answered) {
-  shared_->expire(std::move(name), lifetime, renewal, deadline, std::move(answered));
+  shared_.expire(std::move(name), lifetime, renewal, deadline, std::move(answered));
 }
 
 }  // namespace penstock::lease

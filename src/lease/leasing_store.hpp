@@ -57,8 +57,8 @@ class LeasingStore final : public store::Store {
   void expire(std::string name, Duration lifetime, Renewal renewal, base::Deadline deadline,
               Answered<bool> answered) override;
   [[nodiscard]] Health health() const override;
-  [[nodiscard]] store::ReservationBook& reservations() override { return shared_->reservations(); }
-  [[nodiscard]] store::SeatBook& seats() override { return shared_->seats(); }
+  [[nodiscard]] store::ReservationBook& reservations() override { return shared_.reservations(); }
+  [[nodiscard]] store::SeatBook& seats() override { return shared_.seats(); }
 
   // Somebody changed it, here or elsewhere: what is known of it may be wrong. `Worse` when what is
   // in hand must not be spent either: it was reset or blocked.
@@ -93,8 +93,9 @@ class LeasingStore final : public store::Store {
   // What a limit has, for a request that another refuses; empty when nobody knows here.
   [[nodiscard]] std::optional<Decision> shows(const store::Hash128& hash,
                                               const core::NamedCheck& check, base::Deadline now);
+  enum class Remember : std::uint8_t { Refusals, Always };
   void ask_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,
-                  Answered<Decisions> answered);
+                  Answered<Decisions> answered, Remember remember = Remember::Refusals);
   void refund_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                      Answered<Decisions> answered);
   void ask_soon(const store::Hash128& hash, base::Deadline now);
@@ -110,7 +111,9 @@ class LeasingStore final : public store::Store {
   Health counted_;             // its numbers of leases
   std::uint64_t changes_ = 0;  // a refusal that was asked for before one is not remembered
   bool is_posted_ = false;
-  std::unique_ptr<store::Store> shared_;  // goes first, and answers all that wait
+  bool is_closing_ = false;
+  store::Store& shared_;
+  std::unique_ptr<store::Store> owned_;  // the same
 };
 
 }  // namespace penstock::lease

@@ -18,6 +18,10 @@ using namespace std::chrono_literals;
 class FakeShared final : public store::Store, public store::LeaseSource {
  public:
   explicit FakeShared(store::MemoryStore& memory) : memory_(memory) {}
+  ~FakeShared() override {
+    failure = Error{ErrorCode::Unavailable, "closed"};
+    run();
+  }
 
   void check(std::vector<core::NamedCheck> checks, base::Deadline /*deadline*/,
              Store::Answered<Decisions> answered) override {
@@ -301,6 +305,32 @@ TEST_F(LeasingStoreTest, WhoWaitsHearsThatTheStoreIsGone) {
                 [&](const auto& said) { code = said.error().code; });
   store_.reset();
   EXPECT_EQ(code, ErrorCode::Unavailable);
+}
+
+TEST_F(LeasingStoreTest, WhoHearsThatTheStoreIsGoneMayAskAgain) {
+  LeasingStore* const store = store_.get();
+  int heard = 0;
+  for (const Mode mode : {Mode::Lease, Mode::Exact}) {
+    store->check({check("alice", mode)}, base::deadline_after(1s), [&, mode](const auto& said) {
+      EXPECT_FALSE(said);
+      ++heard;
+      store->check({check("alice", mode)}, base::deadline_after(1s), [&](const auto& again) {
+        EXPECT_FALSE(again);
+        ++heard;
+      });
+    });
+  }
+  store_.reset();
+  EXPECT_EQ(heard, 4);
+}
+
+TEST_F(LeasingStoreTest, WhatTheOtherLimitsHaveIsRememberedToo) {
+  EXPECT_EQ(admitted_of(20, check("lease", Mode::Lease)), 10);
+  const int asked = shared_->checks_asked;
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_FALSE(passes({check("exact", Mode::Exact), check("lease", Mode::Lease)}));
+  }
+  EXPECT_LE(shared_->checks_asked, asked + 1);
 }
 
 TEST_F(LeasingStoreTest, WhatIsLeftOfAWindowGoesBackAtTheEnd) {

@@ -155,6 +155,18 @@ TEST_F(ReservationsTest, AreForgottenInTheEnd) {
   EXPECT_EQ(commit("a", 10), "unknown");
 }
 
+// Somebody else takes a unit before each attempt but the last.
+TEST_F(ReservationsTest, SayWhatTheLastAttemptToChargeTook) {
+  EXPECT_EQ(reserve("a", 80), "reserved a");
+  int others = 3;
+  test.store.fails_for = [&](const std::string&) {
+    if (others-- > 0) test.store.take({"s", "tokens"}, so_many(100), 1);
+    return false;
+  };
+  EXPECT_EQ(commit("a", 110), "committed 110 of 80, not 13");
+  EXPECT_EQ(left(), 0U);
+}
+
 // Nothing is given back that the limit has forgotten by itself: it would come back twice.
 TEST_F(ReservationsTest, OfAWindowThatIsOverGiveNothingBack) {
   const Quota minute = Quota::make(per_minute(100).anchored_window()).value();

@@ -34,10 +34,11 @@ void ExtraCharge::charge(std::size_t place, std::uint64_t wanted, std::uint64_t 
        since = base::monotonic_now()](const Result<store::Store::Decisions>& said) {
         self->colleagues_.events.on_store_call(base::monotonic_now() - since,
                                                said ? nullptr : &said.error());
-        if (!said || attempt == kAttempts) return self->close_one(place, wanted);
+        if (!said) return self->close_one(place, wanted);
         const Decision& decision = said->front();
         if (decision.allowed()) return self->close_one(place, wanted - units);
-        if (decision.outcome() == Outcome::Blocked) return self->close_one(place, wanted);
+        const bool can_fit = decision.outcome() != Outcome::Blocked && attempt < kAttempts;
+        if (!can_fit) return self->close_one(place, wanted);
         self->charge(place, wanted, std::min<std::uint64_t>(decision.remaining(), units),
                      attempt + 1);
       });

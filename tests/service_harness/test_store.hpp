@@ -74,6 +74,10 @@ class TestStore final : public store::Store {
   [[nodiscard]] std::uint32_t remaining(const core::CountName& name, const Quota& quota) {
     return memory_.check({.name = name, .quota = quota, .cost = Cost{0}}).remaining();
   }
+  // As somebody else would.
+  void take(const core::CountName& name, const Quota& quota, std::uint64_t units) {
+    static_cast<void>(memory_.check({.name = name, .quota = quota, .cost = Cost{units}}));
+  }
   void advance(Duration by) { clock_.advance(by); }
   void block_now(const core::CountName& name) { memory_.block(name, std::chrono::hours{1}); }
 

@@ -50,6 +50,9 @@ std::string_view type_of(const KeyName& name) {
   return "none";
 }
 
+// Others would be a group each.
+bool is_of_limit(KeyKind kind) { return kind == KeyKind::Limit || kind == KeyKind::Escrow; }
+
 KeyFault fault_of(const SeenKey& seen, const std::optional<KeyName>& name) {
   if (!name) return KeyFault::UnknownName;
   const bool is_limit = name->kind == KeyKind::Limit;
@@ -67,7 +70,7 @@ KeyFault fault_of(const SeenKey& seen, const std::optional<KeyName>& name) {
 KeyVerdict judge(const SeenKey& seen, const redis_store::KeyLayout& layout) {
   const std::optional<KeyName> name = redis_store::read_key(seen.key, layout);
   return {.kind = kind_of(name),
-          .group = name && name->kind == KeyKind::Limit ? name->limit_name : std::string{},
+          .group = name && is_of_limit(name->kind) ? name->limit_name : std::string{},
           .fault = fault_of(seen, name),
           .lacks_ttl = seen.ttl_ms == SeenKey::kNoTtl};
 }

@@ -194,6 +194,19 @@ TEST_F(ReservationsTest, WithoutTheStoreArePassedOrRefusedByPolicy) {
   EXPECT_EQ(commit("a", 10), "error gone");
 }
 
+TEST_F(ReservationsTest, ThatCouldNotBeginTakeNothingFromTheStore) {
+  const rules::Rule open{.domain = "api", .name = "tokens", .on_failure = rules::OnFailure::Open};
+  const rules::Rule closed{
+      .domain = "api", .name = "tokens", .on_failure = rules::OnFailure::Closed};
+  limits = {applied(open, 100)};
+  test.store.steps_until_failure = 0;
+  EXPECT_EQ(reserve("a", 60), "reserved ");
+  limits = {applied(closed, 100)};
+  test.store.steps_until_failure = 0;
+  EXPECT_EQ(reserve("a", 60), "refused ");
+  EXPECT_EQ(left(), 100U);
+}
+
 TEST_F(ReservationsTest, ThatCouldNotBeWrittenDownGiveBack) {
   test.store.steps_until_failure = 1;  // the limits are asked, then nobody can be told
   EXPECT_EQ(reserve("a", 60), "error gone");

@@ -90,8 +90,7 @@ void ReserveFlow::start() { ask(store::reservation::Begin{claimant_}, &ReserveFl
 void ReserveFlow::on_begun(const Result<ReservationAnswer>& said) {
   if (!said && said.error().code == ErrorCode::CapacityExhausted) return answered_(said.error());
   if (said && !said->done) return tell_known(*said->before);
-  has_begun_ = said.has_value();
-  decide();
+  decide(said.has_value());
 }
 
 void ReserveFlow::tell_known(const store::Reservation& known) {
@@ -106,15 +105,22 @@ void ReserveFlow::tell_known(const store::Reservation& known) {
   answered_(std::move(reserved));
 }
 
-void ReserveFlow::decide() {
-  RequestFlow::start(
-      colleagues_, std::move(answer_), domain_, deadline_,
-      [self = shared_from_this()](Answer answer) { self->on_decided(std::move(answer)); });
+// What could not be written down would be taken for nobody to settle: then no limit is asked.
+void ReserveFlow::decide(bool has_begun) {
+  if (has_begun) {
+    return RequestFlow::start(
+        colleagues_, std::move(answer_), domain_, deadline_,
+        [self = shared_from_this()](Answer answer) { self->on_decided(std::move(answer)); });
+  }
+  RequestFlow::start_without_store(colleagues_, std::move(answer_), domain_,
+                                   [self = shared_from_this()](Answer answer) {
+                                     self->answer_ = std::move(answer);
+                                     self->finish({});
+                                   });
 }
 
 void ReserveFlow::on_decided(Answer answer) {
   answer_ = std::move(answer);
-  if (!has_begun_) return finish({});
   if (answer_.allowed) {
     return ask(store::reservation::Confirm{claimant_, terms_.estimate, terms_.lasts, held()},
                &ReserveFlow::on_confirmed);

@@ -19,14 +19,18 @@ std::uint64_t times(std::uint64_t weight, std::uint64_t units) noexcept {
 
 namespace {
 
+// What is given back arrives later than it was decided; the count must not have forgotten it by
+// then.
+constexpr Duration kOnTheWay = std::chrono::seconds{1};
+
 // How many of these units the count cannot have forgotten by itself. A window has all of them until
 // it is over. A bucket refills: had less been taken, it might have been full for a while, and what
 // it would have missed then is not missing any more. That is at most as much as was refilled since
 // the units were taken, once what had been missing before is refilled.
 std::uint64_t still_counted(const HeldCount& held, std::uint64_t units, Duration age) {
-  if (age >= held.counts_for) return 0;
+  if (held.counts_for - age <= kOnTheWay) return 0;
   if (!held.quota.is_bucket()) return units;
-  const Duration missing = held.counts_for - age;
+  const Duration missing = held.counts_for - age - kOnTheWay;
   return std::min<std::uint64_t>(
       units, core::tokens_in({.whole = missing.count(), .part = 0}, held.quota));
 }
@@ -85,7 +89,10 @@ void ReserveFlow::ask(decltype(store::ReservationAsk::what) what,
       });
 }
 
-void ReserveFlow::start() { ask(store::reservation::Begin{claimant_}, &ReserveFlow::on_begun); }
+void ReserveFlow::start() {
+  began_ = base::monotonic_now();
+  ask(store::reservation::Begin{claimant_}, &ReserveFlow::on_begun);
+}
 
 void ReserveFlow::on_begun(const Result<ReservationAnswer>& said) {
   if (!said && said.error().code == ErrorCode::CapacityExhausted) return answered_(said.error());
@@ -143,7 +150,8 @@ void ReserveFlow::on_confirmed(const Result<ReservationAnswer>& said) {
     self->answered_(Reserved{.outcome = Reserved::Outcome::Busy, .id = self->terms_.id});
   };
   if (!is_void) return tell();
-  give_back(colleagues_, held(), terms_.estimate, Duration{0}, deadline_, tell);
+  const auto age = std::chrono::ceil<Duration>(base::monotonic_now() - began_);
+  give_back(colleagues_, held(), terms_.estimate, age, deadline_, tell);
 }
 
 void ReserveFlow::finish(std::string id) {

@@ -40,6 +40,7 @@ class ReserveFlow final : public std::enable_shared_from_this<ReserveFlow> {
   std::string domain_;
   ReservationTerms terms_;
   base::Deadline deadline_;
+  base::Deadline began_{};
   Reservations::Answered<Reserved> answered_;
   std::string claimant_;
   std::vector<std::uint64_t> weights_;  // of the limits of the answer

@@ -106,6 +106,19 @@ TEST_F(ReservationsTest, AreSettledOnceHoweverOftenSomebodyTries) {
   EXPECT_EQ(left(), 0U);
 }
 
+TEST_F(ReservationsTest, OfOtherLimitsAreNotTheSame) {
+  EXPECT_EQ(reserve("a", 10), "reserved a");
+  limits = {applied(kBytes, 100)};
+  EXPECT_EQ(reserve("a", 10), "settled open");
+  limits = {applied(kTokens, 100, 2)};
+  EXPECT_EQ(reserve("a", 10), "settled open");
+  limits = {applied(kTokens, 100), applied(kBytes, 100)};
+  EXPECT_EQ(reserve("a", 10), "settled open");
+  limits = {applied(kTokens, 100)};
+  EXPECT_EQ(reserve("a", 10), "repeated a");
+  EXPECT_EQ(left(), 90U);
+}
+
 TEST_F(ReservationsTest, AreCancelled) {
   EXPECT_EQ(reserve("a", 60), "reserved a");
   for (int i = 0; i < 3; ++i) EXPECT_EQ(cancel("a"), "cancelled");

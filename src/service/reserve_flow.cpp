@@ -4,6 +4,7 @@
 #include "service/unique_name.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace penstock::service {
@@ -105,7 +106,7 @@ void ReserveFlow::tell_known(const store::Reservation& known) {
   if (known.state == ReservationState::Pending) {
     reserved.outcome = Reserved::Outcome::Busy;
   } else if (known.state == ReservationState::Open && known.left > Duration{0} &&
-             known.estimate == terms_.estimate) {
+             known.estimate == terms_.estimate && is_of_these_limits(known)) {
     reserved.outcome = Reserved::Outcome::Repeated;
     reserved.left = known.left;
   }
@@ -157,6 +158,28 @@ void ReserveFlow::on_confirmed(const Result<ReservationAnswer>& said) {
 void ReserveFlow::finish(std::string id) {
   const Duration left = id.empty() ? Duration{0} : terms_.lasts;
   answered_(Reserved{.answer = std::move(answer_), .id = std::move(id), .left = left});
+}
+
+// Of shadow rules and alternatives only those were taken that had room. One that holds nothing was
+// let pass by a policy.
+bool ReserveFlow::is_of_these_limits(const store::Reservation& known) const {
+  std::map<core::CountName, std::uint64_t> weights;
+  for (std::size_t i = 0; i < answer_.limits.size(); ++i) {
+    std::uint64_t& weight = weights[answer_.limits[i].applied.check.name];
+    weight += std::min(weights_[i], UINT64_MAX - weight);
+  }
+  const auto is_asked_for = [&](const HeldCount& each) {
+    const auto found = weights.find(each.name);
+    return found != weights.end() && found->second == each.weight;
+  };
+  const auto is_held = [&](const LimitAnswer& limit) {
+    return role_of(limit.applied) != Role::Enforced ||
+           std::any_of(known.held.begin(), known.held.end(), [&](const HeldCount& each) {
+             return each.name == limit.applied.check.name;
+           });
+  };
+  return known.held.empty() || (std::all_of(known.held.begin(), known.held.end(), is_asked_for) &&
+                                std::all_of(answer_.limits.begin(), answer_.limits.end(), is_held));
 }
 
 // What was really taken, each count once.

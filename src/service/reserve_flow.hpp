@@ -34,6 +34,8 @@ class ReserveFlow final : public std::enable_shared_from_this<ReserveFlow> {
   void ask(decltype(store::ReservationAsk::what) what,
            void (ReserveFlow::*next)(const Result<store::ReservationAnswer>&));
   [[nodiscard]] std::vector<store::HeldCount> held() const;
+  // Whether a reservation may be of the limits that this call asks for.
+  [[nodiscard]] bool is_of_these_limits(const store::Reservation& known) const;
 
   Colleagues colleagues_;
   Answer answer_;

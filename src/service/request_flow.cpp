@@ -25,6 +25,16 @@ void RequestFlow::start(const Colleagues& colleagues, Answer answer, std::string
   flow.release()->ask_enforced();  // finish() takes it back
 }
 
+void RequestFlow::start_without_store(const Colleagues& colleagues, Answer answer,
+                                      std::string domain, Answered answered) {
+  std::unique_ptr<RequestFlow> flow(new RequestFlow(
+      colleagues, std::move(answer), std::move(domain), base::Deadline{}, std::move(answered)));
+  flow->enforced_ = flow->places_of(Role::Enforced);
+  const bool is_settled = settle_without_limits(flow->answer_);
+  RequestFlow& running = *flow.release();
+  is_settled ? running.finish() : running.without_store();
+}
+
 RequestFlow::RequestFlow(const Colleagues& colleagues, Answer answer, std::string domain,
                          base::Deadline deadline, Answered answered)
     : colleagues_(colleagues),

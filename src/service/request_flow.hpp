@@ -40,6 +40,10 @@ class RequestFlow {
   // `answer` has the match and its limits, without decisions. REQUIRES: see rules::Match.
   static void start(const Colleagues& colleagues, Answer answer, std::string domain,
                     base::Deadline deadline, Answered answered);
+  // For a request that cannot use the store, as its caller found out: the failure policy decides,
+  // and nothing is taken that is not this node's own.
+  static void start_without_store(const Colleagues& colleagues, Answer answer, std::string domain,
+                                  Answered answered);
 
  private:
   using Places = std::vector<std::size_t>;

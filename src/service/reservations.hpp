@@ -24,7 +24,7 @@ struct Reserved {
   enum class Outcome : std::uint8_t {
     Decided,   // the limits were asked: see the answer
     Repeated,  // it is open since an earlier call
-    Settled,   // an earlier call with this id, or one with another estimate, was settled or is open
+    Settled,   // one of this id was settled, or is open for another estimate or other limits
     Busy,      // an earlier call is still at it, or was, when its daemon ended
   };
   Outcome outcome = Outcome::Decided;

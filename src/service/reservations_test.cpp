@@ -106,6 +106,19 @@ TEST_F(ReservationsTest, AreSettledOnceHoweverOftenSomebodyTries) {
   EXPECT_EQ(left(), 0U);
 }
 
+TEST_F(ReservationsTest, OfOtherLimitsAreNotTheSame) {
+  EXPECT_EQ(reserve("a", 10), "reserved a");
+  limits = {applied(kBytes, 100)};
+  EXPECT_EQ(reserve("a", 10), "settled open");
+  limits = {applied(kTokens, 100, 2)};
+  EXPECT_EQ(reserve("a", 10), "settled open");
+  limits = {applied(kTokens, 100), applied(kBytes, 100)};
+  EXPECT_EQ(reserve("a", 10), "settled open");
+  limits = {applied(kTokens, 100)};
+  EXPECT_EQ(reserve("a", 10), "repeated a");
+  EXPECT_EQ(left(), 90U);
+}
+
 TEST_F(ReservationsTest, AreCancelled) {
   EXPECT_EQ(reserve("a", 60), "reserved a");
   for (int i = 0; i < 3; ++i) EXPECT_EQ(cancel("a"), "cancelled");
@@ -174,11 +187,15 @@ TEST_F(ReservationsTest, OfAWindowThatIsOverGiveNothingBack) {
   const auto remaining = [&] { return test.store.remaining({"s", "tokens"}, minute); };
   EXPECT_EQ(reserve("a", 60, 5min), "reserved a");
   EXPECT_EQ(reserve("b", 10, 5min), "reserved b");
-  test.store.advance(59s);
+  EXPECT_EQ(reserve("c", 10, 5min), "reserved c");
+  test.store.advance(58s);
   EXPECT_EQ(commit("b", 0), "committed 0 of 10");
-  EXPECT_EQ(remaining(), 40U);
+  EXPECT_EQ(remaining(), 30U);
+  test.store.advance(1s);  // what is sent now may arrive in the next window
+  EXPECT_EQ(commit("c", 0), "committed 0 of 10");
+  EXPECT_EQ(remaining(), 30U);
   test.store.advance(1s);
-  EXPECT_EQ(reserve("c", 100, 5min), "reserved c");
+  EXPECT_EQ(reserve("d", 100, 5min), "reserved d");
   EXPECT_EQ(commit("a", 0), "committed 0 of 60");
   EXPECT_EQ(remaining(), 0U);
 }
@@ -192,6 +209,19 @@ TEST_F(ReservationsTest, WithoutTheStoreArePassedOrRefusedByPolicy) {
   limits = {applied(closed, 100)};
   EXPECT_EQ(reserve("a", 10), "refused ");
   EXPECT_EQ(commit("a", 10), "error gone");
+}
+
+TEST_F(ReservationsTest, ThatCouldNotBeginTakeNothingFromTheStore) {
+  const rules::Rule open{.domain = "api", .name = "tokens", .on_failure = rules::OnFailure::Open};
+  const rules::Rule closed{
+      .domain = "api", .name = "tokens", .on_failure = rules::OnFailure::Closed};
+  limits = {applied(open, 100)};
+  test.store.steps_until_failure = 0;
+  EXPECT_EQ(reserve("a", 60), "reserved ");
+  limits = {applied(closed, 100)};
+  test.store.steps_until_failure = 0;
+  EXPECT_EQ(reserve("a", 60), "refused ");
+  EXPECT_EQ(left(), 100U);
 }
 
 TEST_F(ReservationsTest, ThatCouldNotBeWrittenDownGiveBack) {

@@ -4,6 +4,7 @@
 #include "service/unique_name.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace penstock::service {
@@ -19,14 +20,18 @@ std::uint64_t times(std::uint64_t weight, std::uint64_t units) noexcept {
 
 namespace {
 
+// What is given back arrives later than it was decided; the count must not have forgotten it by
+// then.
+constexpr Duration kOnTheWay = std::chrono::seconds{1};
+
 // How many of these units the count cannot have forgotten by itself. A window has all of them until
 // it is over. A bucket refills: had less been taken, it might have been full for a while, and what
 // it would have missed then is not missing any more. That is at most as much as was refilled since
 // the units were taken, once what had been missing before is refilled.
 std::uint64_t still_counted(const HeldCount& held, std::uint64_t units, Duration age) {
-  if (age >= held.counts_for) return 0;
+  if (held.counts_for - age <= kOnTheWay) return 0;
   if (!held.quota.is_bucket()) return units;
-  const Duration missing = held.counts_for - age;
+  const Duration missing = held.counts_for - age - kOnTheWay;
   return std::min<std::uint64_t>(
       units, core::tokens_in({.whole = missing.count(), .part = 0}, held.quota));
 }
@@ -85,13 +90,15 @@ void ReserveFlow::ask(decltype(store::ReservationAsk::what) what,
       });
 }
 
-void ReserveFlow::start() { ask(store::reservation::Begin{claimant_}, &ReserveFlow::on_begun); }
+void ReserveFlow::start() {
+  began_ = base::monotonic_now();
+  ask(store::reservation::Begin{claimant_}, &ReserveFlow::on_begun);
+}
 
 void ReserveFlow::on_begun(const Result<ReservationAnswer>& said) {
   if (!said && said.error().code == ErrorCode::CapacityExhausted) return answered_(said.error());
   if (said && !said->done) return tell_known(*said->before);
-  has_begun_ = said.has_value();
-  decide();
+  decide(said.has_value());
 }
 
 void ReserveFlow::tell_known(const store::Reservation& known) {
@@ -99,22 +106,29 @@ void ReserveFlow::tell_known(const store::Reservation& known) {
   if (known.state == ReservationState::Pending) {
     reserved.outcome = Reserved::Outcome::Busy;
   } else if (known.state == ReservationState::Open && known.left > Duration{0} &&
-             known.estimate == terms_.estimate) {
+             known.estimate == terms_.estimate && is_of_these_limits(known)) {
     reserved.outcome = Reserved::Outcome::Repeated;
     reserved.left = known.left;
   }
   answered_(std::move(reserved));
 }
 
-void ReserveFlow::decide() {
-  RequestFlow::start(
-      colleagues_, std::move(answer_), domain_, deadline_,
-      [self = shared_from_this()](Answer answer) { self->on_decided(std::move(answer)); });
+// What could not be written down would be taken for nobody to settle: then no limit is asked.
+void ReserveFlow::decide(bool has_begun) {
+  if (has_begun) {
+    return RequestFlow::start(
+        colleagues_, std::move(answer_), domain_, deadline_,
+        [self = shared_from_this()](Answer answer) { self->on_decided(std::move(answer)); });
+  }
+  RequestFlow::start_without_store(colleagues_, std::move(answer_), domain_,
+                                   [self = shared_from_this()](Answer answer) {
+                                     self->answer_ = std::move(answer);
+                                     self->finish({});
+                                   });
 }
 
 void ReserveFlow::on_decided(Answer answer) {
   answer_ = std::move(answer);
-  if (!has_begun_) return finish({});
   if (answer_.allowed) {
     return ask(store::reservation::Confirm{claimant_, terms_.estimate, terms_.lasts, held()},
                &ReserveFlow::on_confirmed);
@@ -137,12 +151,35 @@ void ReserveFlow::on_confirmed(const Result<ReservationAnswer>& said) {
     self->answered_(Reserved{.outcome = Reserved::Outcome::Busy, .id = self->terms_.id});
   };
   if (!is_void) return tell();
-  give_back(colleagues_, held(), terms_.estimate, Duration{0}, deadline_, tell);
+  const auto age = std::chrono::ceil<Duration>(base::monotonic_now() - began_);
+  give_back(colleagues_, held(), terms_.estimate, age, deadline_, tell);
 }
 
 void ReserveFlow::finish(std::string id) {
   const Duration left = id.empty() ? Duration{0} : terms_.lasts;
   answered_(Reserved{.answer = std::move(answer_), .id = std::move(id), .left = left});
+}
+
+// Of shadow rules and alternatives only those were taken that had room. One that holds nothing was
+// let pass by a policy.
+bool ReserveFlow::is_of_these_limits(const store::Reservation& known) const {
+  std::map<core::CountName, std::uint64_t> weights;
+  for (std::size_t i = 0; i < answer_.limits.size(); ++i) {
+    std::uint64_t& weight = weights[answer_.limits[i].applied.check.name];
+    weight += std::min(weights_[i], UINT64_MAX - weight);
+  }
+  const auto is_asked_for = [&](const HeldCount& each) {
+    const auto found = weights.find(each.name);
+    return found != weights.end() && found->second == each.weight;
+  };
+  const auto is_held = [&](const LimitAnswer& limit) {
+    return role_of(limit.applied) != Role::Enforced ||
+           std::any_of(known.held.begin(), known.held.end(), [&](const HeldCount& each) {
+             return each.name == limit.applied.check.name;
+           });
+  };
+  return known.held.empty() || (std::all_of(known.held.begin(), known.held.end(), is_asked_for) &&
+                                std::all_of(answer_.limits.begin(), answer_.limits.end(), is_held));
 }
 
 // What was really taken, each count once.

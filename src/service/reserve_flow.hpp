@@ -14,7 +14,8 @@ namespace penstock::service {
 //   check     the estimate, all limits or none, as any request
 //   confirm   what was taken is written down; refused: the id is free again
 //
-// When the book cannot be written, the policies of the rules answer alone, and nothing is reserved.
+// When the book cannot be written, the policies of the rules answer alone, as if there were no
+// store, and nothing is reserved.
 class ReserveFlow final : public std::enable_shared_from_this<ReserveFlow> {
  public:
   ReserveFlow(const Colleagues& colleagues, Answer unasked, std::string domain,
@@ -26,23 +27,25 @@ class ReserveFlow final : public std::enable_shared_from_this<ReserveFlow> {
  private:
   void on_begun(const Result<store::ReservationAnswer>& said);
   void tell_known(const store::Reservation& known);
-  void decide();
+  void decide(bool has_begun);
   void on_decided(Answer answer);
   void on_confirmed(const Result<store::ReservationAnswer>& said);
   void finish(std::string id);
   void ask(decltype(store::ReservationAsk::what) what,
            void (ReserveFlow::*next)(const Result<store::ReservationAnswer>&));
   [[nodiscard]] std::vector<store::HeldCount> held() const;
+  // Whether a reservation may be of the limits that this call asks for.
+  [[nodiscard]] bool is_of_these_limits(const store::Reservation& known) const;
 
   Colleagues colleagues_;
   Answer answer_;
   std::string domain_;
   ReservationTerms terms_;
   base::Deadline deadline_;
+  base::Deadline began_{};
   Reservations::Answered<Reserved> answered_;
   std::string claimant_;
   std::vector<std::uint64_t> weights_;  // of the limits of the answer
-  bool has_begun_ = false;
 };
 
 // So many units of each count for every unit of cost.

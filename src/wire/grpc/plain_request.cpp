@@ -27,7 +27,8 @@ constexpr unsigned char kEntryValue = text_tag(2);
 
 // Protobuf refuses strings that are no UTF-8, which ASCII always is.
 bool is_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char letter) { return letter >= 0; });
+  return std::all_of(text.begin(), text.end(),
+                     [](char letter) { return static_cast<unsigned char>(letter) < 0x80; });
 }
 
 bool read_text(WireReader& reader, std::string_view& out) {

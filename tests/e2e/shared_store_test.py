@@ -291,6 +291,28 @@ class VerifyTest(SharedStoreTest):
             self.assertGreater(case["admitted"], 0)
         self.assertEqual(self.server.keys(), [])
 
+    def test_every_mode_keeps_its_bound(self):
+        for mode in ("lease", "lease_strict", "adaptive"):
+            with self.subTest(mode):
+                code, report = self.run_json(
+                    "verify", "--mode", mode, "--processes", "2", "--threads", "2", "--seconds", "2",
+                    "--algorithm", "token_bucket",
+                )
+                self.assertEqual((code, report["exact"], report["keys_without_ttl"]), (FINE, True, 0))
+                for case in report["cases"]:
+                    self.assertEqual(case["over_admitted"], 0, case)
+                    self.assertGreater(case["admitted"], 0)
+                self.assertEqual(self.server.keys(), [])
+
+    def test_modes_that_cannot_be(self):
+        result = run("verify", "--mode", "magic", store=self.server.url)
+        self.assertEqual(result.returncode, BAD_INPUT)
+        self.assertIn('"magic"', result.stderr)
+        result = run("verify", "--mode", "lease", "--algorithm", "sliding_log",
+                     store=self.server.url)
+        self.assertEqual(result.returncode, BAD_INPUT)
+        self.assertIn("sliding_log cannot be leased", result.stderr)
+
     def test_wrong_arguments(self):
         for option in ("--processes", "--threads", "--seconds"):
             result = run("verify", option, "0", store=self.server.url)
@@ -330,6 +352,16 @@ class BenchTest(SharedStoreTest):
         self.server.call("SET", "bench-mine", "mine")
         self.bench()
         self.assertEqual(self.server.keys(), ["bench-mine"])
+
+    def test_a_hot_key_that_is_leased_costs_few_calls(self):
+        result = run("bench", "modes", "--store", self.server.url, "--mode", "lease_strict",
+                     "--limit", "100000/s", "--time", "1s", "--timeout", "10s", "--json")
+        self.assertEqual((result.returncode, result.stderr), (FINE, ""), result)
+        report = json.loads(result.stdout)
+        self.assertEqual((report["failed"], report["over_admitted"]), (0, 0))
+        self.assertGreater(report["admitted"], 100_000)
+        self.assertLess(report["redis_calls_per_check"], 0.01)
+        self.assertEqual(self.server.keys(), [])
 
     def test_unknown_baseline(self):
         result = run("bench", "store", "--store", self.server.url, "--baseline", "magic")

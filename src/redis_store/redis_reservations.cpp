@@ -59,10 +59,12 @@ void RedisReservations::ask(store::ReservationAsk ask, base::Deadline deadline,
   const std::string open = layout_.reservations();
   const Words words = std::visit([](const auto& what) { return words_of(what); }, ask.what);
   const auto& more = words.more;
+  // nobody waits for one that expires, and what is lost on the way is never given back
+  const bool is_awaited = !std::holds_alternative<store::reservation::Expire>(ask.what);
   store_->run(
       store_->scripts().reservation(), {record, open},
       {words.what, ask.id, more[0], more[1], more[2], more[3], more[4]},
-      std::min(deadline, base::deadline_after(timeout_)),
+      is_awaited ? std::min(deadline, base::deadline_after(timeout_)) : deadline,
       [answered = std::move(answered)](const auto& reply) { answered(read_reservation(reply)); });
 }
 
@@ -70,8 +72,7 @@ void RedisReservations::due(std::size_t most, base::Deadline deadline,
                             Answered<std::vector<std::string>> answered) {
   if (store_ == nullptr) return answered(store_closed());
   const std::string open = layout_.reservations();
-  store_->run(store_->scripts().due_reservations(), {open}, {std::to_string(most)},
-              std::min(deadline, base::deadline_after(timeout_)),
+  store_->run(store_->scripts().due_reservations(), {open}, {std::to_string(most)}, deadline,
               [answered = std::move(answered)](const auto& reply) { answered(read_ids(reply)); });
 }
 

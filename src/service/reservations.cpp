@@ -14,9 +14,6 @@ using store::ReservationAnswer;
 using store::ReservationAsk;
 using store::ReservationState;
 
-// For what goes on when nobody waits.
-constexpr Duration kSweepTimeout = std::chrono::seconds{2};
-
 void hear(Events& events, base::Deadline since, const Result<ReservationAnswer>& said) {
   events.on_store_call(base::monotonic_now() - since, said ? nullptr : &said.error());
 }
@@ -91,7 +88,9 @@ void Reservations::commit(std::string id, std::uint64_t actual, base::Deadline d
         }
         settled.uncharged = 0;
         give_back(colleagues, before->held, before->estimate - actual, before->age, deadline,
-                  [settled, answered = std::move(answered)] { answered(settled); });
+                  [settled, answered = std::move(answered)](const Result<void>& /*given*/) {
+                    answered(settled);
+                  });
       });
 }
 
@@ -111,34 +110,7 @@ void Reservations::cancel(std::string id, base::Deadline deadline, Answered<Sett
         Settled settled = settled_as(*before, Settled::Outcome::Done);
         settled.state = ReservationState::Cancelled;
         give_back(colleagues, before->held, before->estimate, before->age, deadline,
-                  [settled, answered] { answered(settled); });
-      });
-}
-
-void Reservations::sweep() {
-  if (*sweeping_ > 0) return;
-  ++*sweeping_;
-  const base::Deadline deadline = base::deadline_after(kSweepTimeout);
-  colleagues_.store.reservations().due(
-      kPerSweep, deadline,
-      [colleagues = colleagues_, deadline,
-       under_way = sweeping_](const Result<std::vector<std::string>>& ids) {
-        --*under_way;
-        if (!ids) return;  // the store tells why by itself, to those who wait for it
-        *under_way += static_cast<int>(ids->size());
-        for (const std::string& id : *ids) {
-          colleagues.store.reservations().ask(
-              {.id = id, .what = store::reservation::Expire{}}, deadline,
-              [colleagues, deadline, under_way](const Result<ReservationAnswer>& said) {
-                if (!said || !said->done) {
-                  --*under_way;
-                  return;
-                }
-                const Reservation& before = *said->before;
-                give_back(colleagues, before.held, before.estimate, before.age, deadline,
-                          [under_way] { --*under_way; });
-              });
-        }
+                  [settled, answered](const Result<void>& /*given*/) { answered(settled); });
       });
 }
 

@@ -2,11 +2,13 @@
 
 #include "base/deadline.hpp"
 #include "service/answer.hpp"
+#include "service/expiry_sweep.hpp"
 #include "service/request_flow.hpp"
 #include "store/reservation_book.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -65,7 +67,8 @@ class Reservations {
   template <class T>
   using Answered = std::function<void(Result<T>)>;
 
-  explicit Reservations(const Colleagues& colleagues) : colleagues_(colleagues) {}
+  explicit Reservations(const Colleagues& colleagues)
+      : colleagues_(colleagues), sweep_(std::make_shared<ExpirySweep>(colleagues)) {}
 
   // `unasked` has the limits, each with its cost for one unit. An error: nothing is known to be
   // reserved; with an id, asking again finds out.
@@ -76,13 +79,12 @@ class Reservations {
   void cancel(std::string id, base::Deadline deadline, Answered<Settled> answered);
 
   // About once a second, on one event loop of each node: gives back what nobody has settled in
-  // time. Of those that are due, so many at a time.
-  static constexpr std::size_t kPerSweep = 500;
-  void sweep();
+  // time.
+  void sweep() { sweep_->start(); }
 
  private:
   Colleagues colleagues_;
-  std::shared_ptr<int> sweeping_ = std::make_shared<int>(0);  // expiries under way
+  std::shared_ptr<ExpirySweep> sweep_;
 };
 
 }  // namespace penstock::service

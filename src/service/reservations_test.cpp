@@ -145,6 +145,32 @@ TEST_F(ReservationsTest, ExpireAndGiveBackAll) {
   EXPECT_EQ(left(), 65U);
 }
 
+TEST_F(ReservationsTest, ExpireAFewAtATime) {
+  for (int i = 0; i < 90; ++i) reserve(std::to_string(i), 1, 10s);
+  EXPECT_EQ(left(), 10U);
+  test.store.advance(10s);
+  test.store.steps_are_late = true;
+  reservations.sweep();
+  EXPECT_EQ(test.store.waiting(), ExpirySweep::kAtOnce);
+  reservations.sweep();
+  EXPECT_EQ(test.store.waiting(), ExpirySweep::kAtOnce);
+  test.store.answer_late();
+  EXPECT_EQ(left(), 100U);
+}
+
+TEST_F(ReservationsTest, ThatExpireWhileTheStoreIsGoneAreGivenBackLater) {
+  EXPECT_EQ(reserve("a", 60, 10s), "reserved a");
+  test.store.advance(10s);
+  test.store.fails_for = [](const std::string&) { return true; };
+  reservations.sweep();
+  reservations.sweep();
+  EXPECT_EQ(left(), 40U);
+  test.store.fails_for = {};
+  reservations.sweep();
+  reservations.sweep();
+  EXPECT_EQ(left(), 100U);
+}
+
 TEST_F(ReservationsTest, HoldEveryLimitByItsOwnWeight) {
   limits = {applied(kTokens, 100, 1), applied(kBytes, 1000, 4), applied(kBytes, 1000, 1)};
   EXPECT_EQ(reserve("a", 50), "reserved a");

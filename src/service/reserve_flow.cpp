@@ -40,20 +40,20 @@ std::uint64_t still_counted(const HeldCount& held, std::uint64_t units, Duration
 
 void give_back(const Colleagues& colleagues, const std::vector<HeldCount>& held,
                std::uint64_t units, Duration age, base::Deadline deadline,
-               std::function<void()> done) {
+               std::function<void(Result<void>)> done) {
   std::vector<core::NamedCheck> checks;
   for (const HeldCount& each : held) {
     const std::uint64_t counted = still_counted(each, times(each.weight, units), age);
     if (counted == 0) continue;
     checks.push_back({.name = each.name, .quota = each.quota, .cost = {counted}});
   }
-  if (checks.empty()) return done();
+  if (checks.empty()) return done({});
   colleagues.store.refund(std::move(checks), deadline,
                           [&events = colleagues.events, since = base::monotonic_now(),
                            done = std::move(done)](const Result<store::Store::Decisions>& said) {
                             events.on_store_call(base::monotonic_now() - since,
                                                  said ? nullptr : &said.error());
-                            done();
+                            done(said ? Result<void>{} : said.error());
                           });
 }
 
@@ -146,11 +146,11 @@ void ReserveFlow::on_confirmed(const Result<ReservationAnswer>& said) {
   if (answer_.reason == Reason::FailedOpen || answer_.reason == Reason::DecidedLocally) {
     return finish({});
   }
-  const auto tell = [self = shared_from_this(), said] {
+  const auto tell = [self = shared_from_this(), said](const Result<void>& /*given*/) {
     if (!said) return self->answered_(said.error());
     self->answered_(Reserved{.outcome = Reserved::Outcome::Busy, .id = self->terms_.id});
   };
-  if (!is_void) return tell();
+  if (!is_void) return tell({});
   const auto age = std::chrono::ceil<Duration>(base::monotonic_now() - began_);
   give_back(colleagues_, held(), terms_.estimate, age, deadline_, tell);
 }

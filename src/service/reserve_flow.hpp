@@ -52,9 +52,9 @@ class ReserveFlow final : public std::enable_shared_from_this<ReserveFlow> {
 [[nodiscard]] std::uint64_t times(std::uint64_t weight, std::uint64_t units) noexcept;
 
 // Gives so many units back to those counts that cannot have forgotten them by themselves, and says
-// when that is done. Failures are heard by events: the units then stay used.
+// when that is done. Failures are heard by events as well: the units then stay used.
 void give_back(const Colleagues& colleagues, const std::vector<store::HeldCount>& held,
                std::uint64_t units, Duration age, base::Deadline deadline,
-               std::function<void()> done);
+               std::function<void(Result<void>)> done);
 
 }  // namespace penstock::service

@@ -81,10 +81,11 @@ class TestStore final : public store::Store {
   void advance(Duration by) { clock_.advance(by); }
   void block_now(const core::CountName& name) { memory_.block(name, std::chrono::hours{1}); }
 
+  [[nodiscard]] std::size_t waiting() const noexcept { return late_.size(); }
   // Answers those that wait, in their order, and those that they ask meanwhile.
   void answer_late() {
     while (!late_.empty()) {
-      const auto next = std::move(late_.front());
+      auto next = std::move(late_.front());
       late_.pop_front();
       next();
     }
@@ -99,6 +100,7 @@ class TestStore final : public store::Store {
   // Of steps of reservations: how many are answered until one fails, and whether that one is done.
   int steps_until_failure = -1;
   bool failed_step_is_done = false;
+  bool steps_are_late = false;
 
  private:
   class Book final : public store::ReservationBook {
@@ -109,6 +111,13 @@ class TestStore final : public store::Store {
              Answered<store::ReservationAnswer> answered) override {
       const bool fails = store_.failure || store_.steps_until_failure == 0;
       if (store_.steps_until_failure >= 0) --store_.steps_until_failure;
+      if (store_.steps_are_late) {
+        store_.late_.emplace_back(
+            [this, ask = std::move(ask), deadline, answered = std::move(answered)]() mutable {
+              real().ask(std::move(ask), deadline, std::move(answered));
+            });
+        return;
+      }
       if (!fails) return real().ask(std::move(ask), deadline, std::move(answered));
       if (store_.failed_step_is_done) real().ask(std::move(ask), deadline, [](const auto&) {});
       answered(store_.failed_step_is_done

@@ -37,6 +37,7 @@ Awaitable<std::vector<Tcp::endpoint>> NameLookup::find(rules::Address address) {
 
 void NameLookup::give_up() {
   is_waiting_ = false;
+  resolver_.cancel();
   ended_.cancel();
 }
 

@@ -12,8 +12,9 @@
 namespace penstock::gateway {
 
 // Asks the system what addresses a name has. The system cannot be interrupted: who has waited long
-// enough calls give_up() and goes; what was asked ends some time later by itself, and nobody hears
-// of it. There are kMost of them at a time in a thread, and one more finds nothing.
+// enough calls give_up() and goes; what the system is busy with ends some time later by itself, and
+// nobody hears of it. What still waits for its turn then is not asked any more. There are kMost of
+// them at a time in a thread, and one more finds nothing.
 //
 // Thread-safety: none.
 class NameLookup : public std::enable_shared_from_this<NameLookup> {

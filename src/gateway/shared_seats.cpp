@@ -2,6 +2,7 @@
 
 #include "service/unique_name.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace penstock::gateway {
@@ -9,6 +10,10 @@ namespace {
 
 // For what nobody waits for.
 constexpr Duration kPatience = std::chrono::seconds{1};
+
+bool may_be_done(const Error& error) {
+  return error.code != ErrorCode::Unavailable && error.code != ErrorCode::Overloaded;
+}
 
 }  // namespace
 
@@ -29,8 +34,13 @@ void SharedSeats::take(std::string_view client, base::Deadline deadline, Answere
   book_->acquire(name, terms_.limit, terms_.lease, deadline,
                  [self = shared_from_this(), name, number, asked_at = base::monotonic_now(),
                   answered = std::move(answered)](const Result<core::SeatAnswer>& answer) {
-                   // of a call that was lost nobody knows: a seat that was taken expires
-                   if (!answer) return answered(Outcome::NotAsked, {});
+                   if (!answer) {
+                     // of a call that was lost nobody knows whether it took the seat
+                     if (may_be_done(answer.error())) {
+                       self->release({name, asked_at + self->terms_.lease});
+                     }
+                     return answered(Outcome::NotAsked, {});
+                   }
                    if (!answer->held) return answered(Outcome::Full, {});
                    self->held_.emplace(
                        number, Held{.name = name, .renew_at = self->next_renewal(asked_at)});
@@ -54,6 +64,11 @@ void SharedSeats::tick(base::Deadline now) {
     book_->acquire(held.name, terms_.limit, terms_.lease, now + kPatience,
                    [](const Result<core::SeatAnswer>& /*answer*/) {});
   }
+  for (std::size_t tries = std::min(unreleased_.size(), kReleasesPerTick); tries > 0; --tries) {
+    Unreleased next = std::move(unreleased_.front());
+    unreleased_.pop_front();
+    if (next.expires > now) release(std::move(next));
+  }
 }
 
 void SharedSeats::leave(std::uint64_t number) {
@@ -61,8 +76,17 @@ void SharedSeats::leave(std::uint64_t number) {
   if (held == held_.end()) return;
   const store::SeatName name = std::move(held->second.name);
   held_.erase(held);
+  release({name, base::monotonic_now() + terms_.lease});
+}
+
+void SharedSeats::release(Unreleased seat) {
   if (book_ == nullptr) return;
-  book_->release(name, base::deadline_after(kPatience), [](const Result<bool>& /*was_held*/) {});
+  const store::SeatName name = seat.name;
+  book_->release(name, base::deadline_after(kPatience),
+                 [self = shared_from_this(), seat = std::move(seat)](const Result<bool>& released) {
+                   if (released || self->unreleased_.size() >= kMostUnreleased) return;
+                   self->unreleased_.push_back(seat);
+                 });
 }
 
 }  // namespace penstock::gateway

@@ -4,6 +4,7 @@
 #include "store/seat_book.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,12 +16,16 @@ namespace penstock::gateway {
 
 // The seats in the store that requests of this worker hold, so that all nodes together forward so
 // many requests of one client at a time. They are renewed while the requests last; those of a node
-// that is gone expire.
+// that is gone expire. What the store did not hear about a seat that was left is said again until
+// the seat has expired by itself.
 //
-// Bounded: one for each request under way. Thread-safety: none; everything happens on one event
-// loop.
+// Bounded: one for each request under way, and kMostUnreleased. Thread-safety: none; everything
+// happens on one event loop.
 class SharedSeats final : public std::enable_shared_from_this<SharedSeats> {
  public:
+  static constexpr std::size_t kMostUnreleased = 10'000;
+  static constexpr std::size_t kReleasesPerTick = 64;
+
   struct Terms {
     std::uint32_t limit = 1;
     Duration lease{};      // how long a seat lasts without renewal
@@ -58,7 +63,8 @@ class SharedSeats final : public std::enable_shared_from_this<SharedSeats> {
   SharedSeats(store::SeatBook& book, Terms terms);
 
   void take(std::string_view client, base::Deadline deadline, Answered answered);
-  // Renews what has been held for a third of its time. Called more often than that.
+  // Renews what has been held for a third of its time, and tries again to release. Called more
+  // often than that.
   void tick(base::Deadline now);
   // The book is gone: seats expire by themselves.
   void close() noexcept { book_ = nullptr; }
@@ -70,7 +76,12 @@ class SharedSeats final : public std::enable_shared_from_this<SharedSeats> {
     store::SeatName name;
     base::Deadline renew_at;
   };
+  struct Unreleased {
+    store::SeatName name;
+    base::Deadline expires;
+  };
   void leave(std::uint64_t number);
+  void release(Unreleased seat);
   [[nodiscard]] base::Deadline next_renewal(base::Deadline now) const;
 
   store::SeatBook* book_;
@@ -78,6 +89,7 @@ class SharedSeats final : public std::enable_shared_from_this<SharedSeats> {
   std::string node_;  // a name that no other worker has
   std::uint64_t last_ = 0;
   std::map<std::uint64_t, Held> held_;
+  std::deque<Unreleased> unreleased_;
 };
 
 }  // namespace penstock::gateway

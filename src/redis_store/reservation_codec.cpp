@@ -16,6 +16,8 @@ using store::ReservationState;
 
 constexpr unsigned kNumber = 8;
 constexpr unsigned kLength = 4;
+// Beside counts_for: the lifetime of a strict lease follows.
+constexpr std::uint64_t kStrict = std::uint64_t{1} << 63U;
 
 // Takes parts off the front; is_good() until one was not there.
 class Parts {
@@ -63,7 +65,12 @@ std::string encode(const std::vector<HeldCount>& held) {
   PackedWriter writer;
   for (const HeldCount& each : held) {
     writer.number(each.weight, kNumber);
-    writer.number(static_cast<std::uint64_t>(each.counts_for.count()), kNumber);
+    const bool is_strict = each.terms.mode == core::Mode::LeaseStrict;
+    const auto counts_for = static_cast<std::uint64_t>(each.counts_for.count());
+    writer.number(counts_for | (is_strict ? kStrict : 0), kNumber);
+    if (is_strict) {
+      writer.number(static_cast<std::uint64_t>(each.terms.lifetime.count()), kNumber);
+    }
     for (const std::string& text : {each.name.subject, each.name.limit, to_string(each.quota)}) {
       writer.number(text.size(), kLength).text(text);
     }
@@ -76,15 +83,22 @@ std::optional<std::vector<HeldCount>> decode_held(std::string_view bytes) {
   Parts parts(bytes);
   while (parts.is_good() && !parts.at_end()) {
     const std::uint64_t weight = parts.number(kNumber);
-    const auto counts_for = static_cast<std::int64_t>(parts.number(kNumber));
+    const std::uint64_t counts_for = parts.number(kNumber);
+    core::Terms terms;
+    if ((counts_for & kStrict) != 0) {
+      const auto lifetime = static_cast<std::int64_t>(parts.number(kNumber));
+      if (lifetime <= 0) return std::nullopt;
+      terms = {.mode = core::Mode::LeaseStrict, .lifetime = Duration{lifetime}};
+    }
     std::string subject = parts.text();
     std::string limit = parts.text();
     const Result<Quota> quota = Quota::parse(parts.text());
-    if (!quota || counts_for < 0) return std::nullopt;
+    if (!quota) return std::nullopt;
     held.push_back({.name = {std::move(subject), std::move(limit)},
                     .quota = *quota,
                     .weight = weight,
-                    .counts_for = Duration{counts_for}});
+                    .counts_for = Duration{static_cast<std::int64_t>(counts_for & ~kStrict)},
+                    .terms = terms});
   }
   if (!parts.is_good()) return std::nullopt;
   return held;

@@ -12,8 +12,9 @@
 // Reservations as Redis holds them; docs/redis-keys.md is the description for people.
 namespace penstock::redis_store {
 
-// For each count: weight and counts_for in microseconds, 8 bytes each, then subject, limit and
-// quota, each a text behind its length of 4 bytes. Little-endian.
+// For each count: weight and counts_for in microseconds, 8 bytes each; when the highest bit of
+// counts_for is set, the lifetime of a strict lease in microseconds, 8 bytes; then subject, limit
+// and quota, each a text behind its length of 4 bytes. Little-endian.
 [[nodiscard]] std::string encode(const std::vector<store::HeldCount>& held);
 // Empty for bytes that encode() would not write.
 [[nodiscard]] std::optional<std::vector<store::HeldCount>> decode_held(std::string_view bytes);

@@ -29,6 +29,15 @@ std::vector<Decision> LocalShare::check(std::vector<core::NamedCheck> checks) {
   return decisions;
 }
 
+void LocalShare::undo(std::vector<core::NamedCheck> checks) {
+  for (core::NamedCheck& each : checks) {
+    ledger_.strike(each.name, each.cost.units);
+    each.quota = share_of(each.quota);
+  }
+  std::vector<Decision> ignored(checks.size());
+  memory_.refund(checks, ignored);
+}
+
 void LocalShare::keep(const core::NamedCheck& check, const Decision& said) noexcept {
   if (check.terms.mode == core::Mode::Local) return;  // nobody else counts it
   if (said.outcome() == Outcome::Blocked) {

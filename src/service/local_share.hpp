@@ -36,6 +36,9 @@ class LocalShare {
   // All pass, or nothing is taken from any. REQUIRES: no name appears twice.
   [[nodiscard]] std::vector<Decision> check(std::vector<core::NamedCheck> checks);
 
+  // Undoes a check that passed. REQUIRES: no name appears twice.
+  void undo(std::vector<core::NamedCheck> checks);
+
   // Hears what the shared store said about a limit that this node would have to enforce.
   void remember(const core::NamedCheck& check, const Decision& said) noexcept {
     if (recall_ == Recall::WhatTheStoreSaid) keep(check, said);

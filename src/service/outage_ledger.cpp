@@ -1,5 +1,6 @@
 #include "service/outage_ledger.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace penstock::service {
@@ -14,6 +15,15 @@ void OutageLedger::note(const core::CountName& name, const Quota& quota, std::ui
   }
   if (noted_.size() >= most_names_) return count_lost(units);
   noted_.emplace(name, Noted{.quota = quota, .units = units});
+  names_.store(noted_.size(), std::memory_order_relaxed);
+}
+
+void OutageLedger::strike(const core::CountName& name, std::uint64_t units) {
+  const std::lock_guard guard(mutex_);
+  const auto found = noted_.find(name);
+  if (found == noted_.end()) return;
+  found->second.units -= std::min(found->second.units, units);
+  if (found->second.units == 0) noted_.erase(found);
   names_.store(noted_.size(), std::memory_order_relaxed);
 }
 

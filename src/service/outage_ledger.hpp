@@ -35,6 +35,8 @@ class OutageLedger {
 
   // When it is full, units of a new name are lost, and counted as such.
   void note(const core::CountName& name, const Quota& quota, std::uint64_t units);
+  // These were not admitted after all; of what has been taken out meanwhile there is nothing left.
+  void strike(const core::CountName& name, std::uint64_t units);
   [[nodiscard]] std::vector<Entry> take(std::size_t most);
 
   // What became of an entry that was taken.

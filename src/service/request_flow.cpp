@@ -77,7 +77,13 @@ void RequestFlow::without_store() {
   if (!answer_.allowed || failed_.empty()) return finish();
   const Reason of_enforced = answer_.reason;
   judge_alternatives();
-  if (answer_.allowed) answer_.reason = of_enforced;
+  if (answer_.allowed) {
+    answer_.reason = of_enforced;
+  } else {
+    Places taken = enforced_;
+    std::erase_if(taken, [this](std::size_t place) { return !answer_.limits[place].local; });
+    colleagues_.local.undo(checks_of(taken));
+  }
   finish();
 }
 

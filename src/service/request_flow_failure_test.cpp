@@ -84,6 +84,15 @@ TEST_F(Without, StoreALocalLimitIsEnforcedByItsShare) {
             "refused decided_locally by 1: not asked, local denied 0 left");
 }
 
+TEST_F(Without, StoreNothingIsTakenLocallyWhenAllAlternativesRefuse) {
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(service.decide({applied(kLocal, 8), applied(kQuotaClosed, 1)}).allowed);
+  }
+  EXPECT_TRUE(service.local.ledger().is_empty());
+  EXPECT_EQ(text_of(service.decide({applied(kLocal, 8)})),
+            "allowed decided_locally by 0: local 1 left");
+}
+
 TEST_F(Without, StoreALimitThatTravelledLetsPass) {
   Applied travelled = applied(kClosed, 1);
   travelled.rule = nullptr;

@@ -119,6 +119,27 @@ TEST_F(ReservationsTest, OfOtherLimitsAreNotTheSame) {
   EXPECT_EQ(left(), 90U);
 }
 
+TEST_F(ReservationsTest, OfWhatEachNodeDecidesAloneAreRefused) {
+  limits.front().check.terms.mode = core::Mode::Local;
+  EXPECT_EQ(reserve("a", 10),
+            "error rule \"tokens\" is decided by each node alone (mode: local) and cannot be "
+            "reserved");
+  EXPECT_EQ(left(), 100U);
+  EXPECT_EQ(commit("a", 10), "unknown");
+}
+
+TEST_F(ReservationsTest, ChargeByTheTermsOfAStrictLease) {
+  const core::Terms strict{.mode = core::Mode::LeaseStrict, .lifetime = 7s};
+  limits.front().check.terms = strict;
+  EXPECT_EQ(reserve("a", 10), "reserved a");
+  EXPECT_EQ(commit("a", 30), "committed 30 of 10");
+  EXPECT_EQ(test.store.calls.back().checks.front().terms, strict);
+  limits.front().check.terms.mode = core::Mode::Lease;
+  EXPECT_EQ(reserve("b", 10), "reserved b");
+  EXPECT_EQ(commit("b", 30), "committed 30 of 10");
+  EXPECT_EQ(test.store.calls.back().checks.front().terms, core::Terms{});
+}
+
 TEST_F(ReservationsTest, AreCancelled) {
   EXPECT_EQ(reserve("a", 60), "reserved a");
   for (int i = 0; i < 3; ++i) EXPECT_EQ(cancel("a"), "cancelled");

@@ -36,6 +36,14 @@ std::uint64_t still_counted(const HeldCount& held, std::uint64_t units, Duration
       units, core::tokens_in({.whole = missing.count(), .part = 0}, held.quota));
 }
 
+Error not_shared(const LimitAnswer& limit) {
+  const std::string name =
+      limit.applied.rule == nullptr ? limit.applied.check.name.limit : limit.applied.rule->name;
+  return {ErrorCode::InvalidInput, "rule \"" + name +
+                                       "\" is decided by each node alone (mode: local) and cannot "
+                                       "be reserved"};
+}
+
 }  // namespace
 
 void give_back(const Colleagues& colleagues, const std::vector<HeldCount>& held,
@@ -74,7 +82,9 @@ ReserveFlow::ReserveFlow(const Colleagues& colleagues, Answer unasked, std::stri
     check.cost.units = times(check.cost.units, terms_.estimate);
     // what is to be given back is counted exactly; but of a strict lease the store keeps account,
     // and nobody may take past it
-    if (check.terms.mode != core::Mode::LeaseStrict) check.terms = {};
+    const bool is_kept =
+        check.terms.mode == core::Mode::LeaseStrict || check.terms.mode == core::Mode::Local;
+    if (!is_kept) check.terms = {};
   }
 }
 
@@ -91,6 +101,10 @@ void ReserveFlow::ask(decltype(store::ReservationAsk::what) what,
 }
 
 void ReserveFlow::start() {
+  // counted by this node alone, and by nobody who settles
+  for (const LimitAnswer& limit : answer_.limits) {
+    if (limit.applied.check.terms.mode == core::Mode::Local) return answered_(not_shared(limit));
+  }
   began_ = base::monotonic_now();
   ask(store::reservation::Begin{claimant_}, &ReserveFlow::on_begun);
 }
@@ -198,7 +212,8 @@ std::vector<HeldCount> ReserveFlow::held() const {
     all.push_back({.name = check.name,
                    .quota = check.quota,
                    .weight = weights_[i],
-                   .counts_for = limit.decision->reset_after()});
+                   .counts_for = limit.decision->reset_after(),
+                   .terms = check.terms});
   }
   return all;
 }

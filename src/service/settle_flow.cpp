@@ -29,7 +29,7 @@ void ExtraCharge::charge(std::size_t place, std::uint64_t wanted, std::uint64_t 
   if (units == 0) return close_one(place, wanted);
   const store::HeldCount& held = held_[place];
   colleagues_.store.check(
-      {{.name = held.name, .quota = held.quota, .cost = {units}}}, deadline_,
+      {{.name = held.name, .quota = held.quota, .cost = {units}, .terms = held.terms}}, deadline_,
       [self = shared_from_this(), place, wanted, units, attempt,
        since = base::monotonic_now()](const Result<store::Store::Decisions>& said) {
         self->colleagues_.events.on_store_call(base::monotonic_now() - since,

@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t kSeatBytes = 250;
 constexpr std::size_t kKeyBytes = 250;
 constexpr std::size_t kSweepPerCall = 2;
+constexpr Duration kBetweenSweeps = std::chrono::seconds{1};
 
 std::size_t bytes_of(const std::string& key, const core::Seats& seats) {
   return key.size() + kKeyBytes + 2 * seats.name_bytes() + seats.size() * kSeatBytes;
@@ -40,7 +41,7 @@ auto MemorySeats::with_seats(Part& part, const std::string& key, const Do& actio
 Result<core::SeatAnswer> MemorySeats::acquire(const SeatName& seat, std::uint32_t limit,
                                               Duration lasts) {
   const std::size_t needed = seat.key.size() + kKeyBytes + 2 * seat.id.size() + kSeatBytes;
-  if (bytes() + needed > most_bytes_) sweep_all();
+  if (bytes() + needed > most_bytes_ && is_time_to_sweep()) sweep_all();
   Part& part = part_of(seat.key);
   const std::lock_guard lock(part.mutex);
   return with_seats(part, seat.key,
@@ -85,6 +86,13 @@ void MemorySeats::sweep_some(Part& part, Instant now, std::atomic<std::size_t>& 
     }
   }
   part.swept_to = next == part.keys.end() ? std::string{} : next->first;
+}
+
+bool MemorySeats::is_time_to_sweep() noexcept {
+  const Instant now = clock_.now();
+  Instant due = next_sweep_.load(std::memory_order_relaxed);
+  return now >= due &&
+         next_sweep_.compare_exchange_strong(due, now + kBetweenSweeps, std::memory_order_relaxed);
 }
 
 void MemorySeats::sweep_all() {

@@ -14,7 +14,8 @@
 namespace penstock::store {
 
 // The seats of the embedded store. Bounded: beyond so many bytes a new seat is an error; those that
-// are over are swept a few at a time, and all of them before a seat is refused.
+// are over are swept a few at a time, and all of them before a seat is refused, once a second at
+// most.
 //
 // Thread-safety: all members, from any thread.
 class MemorySeats {
@@ -48,11 +49,15 @@ class MemorySeats {
   auto with_seats(Part& part, const std::string& key, const Do& action);
   static void sweep_some(Part& part, Instant now, std::atomic<std::size_t>& bytes);
   void sweep_all();
+  // Whether the caller is the one to sweep them all: somebody is, once a second.
+  [[nodiscard]] bool is_time_to_sweep() noexcept;
 
   const Clock& clock_;
   std::size_t most_bytes_;
   // relaxed: only says when to refuse another one
   std::atomic<std::size_t> bytes_{0};
+  // relaxed: it guards nothing
+  std::atomic<Instant> next_sweep_{Instant::min()};
   std::array<Part, 16> parts_;
 };
 

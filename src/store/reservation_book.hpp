@@ -21,6 +21,7 @@ struct HeldCount {
   // So long after the reservation began the count has forgotten it by itself; then there is nothing
   // to give back.
   Duration counts_for{};
+  core::Terms terms{};  // exact, or of a strict lease: nobody may take past what it has leased
 
   friend bool operator==(const HeldCount&, const HeldCount&) = default;
 };

@@ -16,6 +16,9 @@ domains:
     rules:
       - {name: tokens, key: [user], limit: 1000/day, algorithm: fixed_window}
       - {name: bytes, key: [user], limit: 100000/day, algorithm: fixed_window, cost: 4}
+  alone:
+    rules:
+      - {name: tokens, key: [user], limit: 1000/day, mode: local}
   envoy:
     rules:
       - {name: tokens, key: [user], limit: 1000/day, algorithm: fixed_window, count_denied: true}
@@ -81,6 +84,11 @@ class Calls:
         self.assertEqual(left(self.daemon, "c2"), 1000)
         self.post("cancel", {"id": "never"}, 404)
 
+    def test_what_each_node_decides_alone_cannot_be_reserved(self):
+        refused = self.post("reserve", {"domain": "alone", "attributes": {"user": "a"}, "cost": 1},
+                            status=400)
+        self.assertIn("mode: local", refused["detail"])
+
     def test_what_nobody_settles_comes_back(self):
         self.post("reserve", by_rules("d", 600, id="d1", ttl="300ms"))
         self.assertEqual(left(self.daemon, "d"), 400)
@@ -108,6 +116,8 @@ class Calls:
             self.assertEqual(left(self.daemon, "e"), 850)
             with self.assertRaisesRegex(RuntimeError, "CONFLICT"):
                 client.ask("PENSTOCK.CANCEL", "r1")
+            with self.assertRaisesRegex(RuntimeError, "ERR .*mode: local"):
+                client.ask("PENSTOCK.RESERVE", "*", "1", "60000", "DOMAIN", "alone", "user", "e")
             with self.assertRaisesRegex(RuntimeError, "NOTFOUND"):
                 client.ask("PENSTOCK.CANCEL", "r0")
             made = client.ask("PENSTOCK.RESERVE", "*", "70", "9000", "KEY", "z", "100/h fixed_window")

@@ -10,19 +10,7 @@ seconds=${SECONDS_PER_RUN:-5}
 rounds=${ROUNDS:-3}
 connections=${CONNECTIONS:-64}
 
-folder=$(mktemp -d)
-started=()
-finish() {
-  for pid in "${started[@]}"; do kill "$pid" 2>/dev/null || true; done
-  wait 2>/dev/null || true
-  rm -rf "$folder"
-}
-trap finish EXIT
-
-free_port() {
-  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-wait_for_port() { until (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; do sleep 0.05; done; }
+source bench/processes.sh
 
 start_nginx() { # NAME PORT HTTP_LINES SERVER_LINES
   mkdir "$folder/$1"
@@ -74,10 +62,6 @@ CONF
 gateway=$!
 started+=("$gateway")
 wait_for_port "$gateway_port"
-
-# User and system time of a process so far, in ticks of the clock.
-ticks() { awk '{ print $14, $15 }' "/proc/$1/stat"; }
-hertz=$(getconf CLK_TCK)
 
 measure() { # NAME PID PORT
   local before after requests

@@ -15,19 +15,7 @@ streams=${STREAMS:-32}
 cmake -G Ninja -S bench/grpc_baseline -B "$build/grpc_baseline" >/dev/null
 ninja -C "$build/grpc_baseline" >/dev/null
 
-folder=$(mktemp -d)
-started=()
-finish() {
-  for pid in "${started[@]}"; do kill "$pid" 2>/dev/null || true; done
-  wait 2>/dev/null || true
-  rm -rf "$folder"
-}
-trap finish EXIT
-
-free_port() {
-  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-wait_for_port() { until (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; do sleep 0.05; done; }
+source bench/processes.sh
 
 start_daemon() { # PORT HEADERS
   cat >"$folder/$1.yaml" <<YAML
@@ -66,10 +54,6 @@ TEXT
 python3 -c 'import sys; body = open(sys.argv[1], "rb").read()
 open(sys.argv[2], "wb").write(b"\0" + len(body).to_bytes(4, "big") + body)' \
   "$folder/message" "$folder/request"
-
-# User and system time of a process so far, in ticks of the clock.
-ticks() { awk '{ print $14, $15 }' "/proc/$1/stat"; }
-hertz=$(getconf CLK_TCK)
 
 measure() { # NAME PID PORT
   local before after

@@ -20,19 +20,7 @@ pool=${POOL:-10} # connections of the baseline to Redis
 cmake -G Ninja -S bench/grpc_baseline -B "$build/grpc_baseline" >/dev/null
 ninja -C "$build/grpc_baseline" >/dev/null
 
-folder=$(mktemp -d)
-started=()
-finish() {
-  for pid in "${started[@]}"; do kill "$pid" 2>/dev/null || true; done
-  wait 2>/dev/null || true
-  rm -rf "$folder"
-}
-trap finish EXIT
-
-free_port() {
-  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-wait_for_port() { until (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; do sleep 0.05; done; }
+source bench/processes.sh
 
 start_redis() { # PORT
   redis-server --port "$1" --bind 127.0.0.1 --save "" --dir "$folder" >/dev/null &

@@ -10,19 +10,7 @@ build=${1:-build/release}
 rounds=${ROUNDS:-3}
 seconds=${SECONDS_EACH:-5}
 
-folder=$(mktemp -d)
-started=()
-finish() {
-  for pid in "${started[@]}"; do kill "$pid" 2>/dev/null || true; done
-  wait 2>/dev/null || true
-  rm -rf "$folder"
-}
-trap finish EXIT
-
-free_port() {
-  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-wait_for_port() { until (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; do sleep 0.05; done; }
+source bench/processes.sh
 
 redis_port=$(free_port)
 redis-server --port "$redis_port" --bind 127.0.0.1 --save '' --dir "$folder" >/dev/null &

@@ -13,19 +13,7 @@ pipelined=${PIPELINED:-3000000} # commands
 single=${SINGLE:-300000}
 connections=${CONNECTIONS:-50}
 
-folder=$(mktemp -d)
-started=()
-finish() {
-  for pid in "${started[@]}"; do kill "$pid" 2>/dev/null || true; done
-  wait 2>/dev/null || true
-  rm -rf "$folder"
-}
-trap finish EXIT
-
-free_port() {
-  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-wait_for_port() { until (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; do sleep 0.05; done; }
+source bench/processes.sh
 
 redis_port=$(free_port)
 redis-server --port "$redis_port" --bind 127.0.0.1 --save "" --dir "$folder" >/dev/null &
@@ -42,10 +30,6 @@ YAML
 daemon=$!
 started+=("$daemon")
 wait_for_port "$port"
-
-# User and system time of a process so far, in ticks of the clock.
-ticks() { awk '{ print $14, $15 }' "/proc/$1/stat"; }
-hertz=$(getconf CLK_TCK)
 
 measure() { # NAME PID PORT COMMANDS PIPELINE COMMAND...
   local name=$1 pid=$2 at=$3 count=$4 pipeline=$5 before after rate

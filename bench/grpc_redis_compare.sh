@@ -55,15 +55,15 @@ wait_for_port "$daemon_port"
 wait_for_port "$baseline_port"
 
 # User and system time of a process so far, in ticks of the clock.
-ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
+ticks_of() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
 
 measure() { # NAME SERVER_PID REDIS_PID PORT [BENCH ARGUMENTS]
   local name=$1 server=$2 redis=$3 port=$4 before after
   shift 4
-  before="$(ticks "$server") $(ticks "$redis")"
+  before="$(ticks_of "$server") $(ticks_of "$redis")"
   "$program" bench grpc "127.0.0.1:$port" --domain bench --keys "$keys" --connections "$connections" \
     --streams "$streams" --time "${seconds}s" --json "$@" >"$folder/report"
-  after="$(ticks "$server") $(ticks "$redis")"
+  after="$(ticks_of "$server") $(ticks_of "$redis")"
   python3 bench/grpc_redis_report.py "$name" "$folder/report" "$folder/ratios" $before $after
 }
 

@@ -21,7 +21,7 @@ domains:
   api:
     rules:
       - {name: everyone, limit: 1000000000/s}
-      - {name: user, key: [user], limit: 10/day, algorithm: fixed_window}
+      - {name: user, key: [user], limit: 10/day, algorithm: anchored_window}
 """
 KEYS = 20
 # More in a second than all keys may have together.
@@ -118,7 +118,7 @@ class OnDaemon(Bench):
 
     def test_counts_over_http_what_a_limit_lets_pass(self):
         self.expect_exact(
-            self.measure("http", "--limit", "7/day fixed_window", "--keys", str(KEYS),
+            self.measure("http", "--limit", "7/day anchored_window", "--keys", str(KEYS),
                          "--rate", str(RATE)), 7)
 
     def test_counts_over_grpc_what_a_limit_lets_pass(self):

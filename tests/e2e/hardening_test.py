@@ -259,7 +259,7 @@ class ProtocolTest(HardeningCase):
     def test_a_hundred_requests_in_one_write_are_answered_in_order(self):
         requests = b""
         for number in range(100):
-            header, body = post("/v1/take", {"key": "k", "limit": "1000/day fixed_window"})
+            header, body = post("/v1/take", {"key": "k", "limit": "1000/day anchored_window"})
             look = LOOK.replace(b"/a?", b"/k%d?" % number)
             requests += look if number % 3 == 0 else header + body
         with serve() as daemon, RawClient(daemon.port) as client:

@@ -19,7 +19,7 @@ domains:
     on_failure: local
     rules:
       - {name: rate, when: {path: /rate}, key: [user], limit: 20/s, burst: 40}
-      - {name: quota, when: {path: /quota}, key: [user], limit: 100/day, algorithm: fixed_window}
+      - {name: quota, when: {path: /quota}, key: [user], limit: 100/day, algorithm: anchored_window}
 """
 
 

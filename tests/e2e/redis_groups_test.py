@@ -18,7 +18,7 @@ def check(daemon, domain, user):
 
 class SentinelTest(unittest.TestCase):
     def configuration(self, url):
-        rule = "rules: [{name: r, key: [user], limit: 10/day, algorithm: fixed_window}]"
+        rule = "rules: [{name: r, key: [user], limit: 10/day, algorithm: anchored_window}]"
         domains = "".join(f"  {name}: {{on_failure: {name}, {rule}}}\n" for name in POLICIES)
         return f"store: {{url: '{url}', timeout: 50ms}}\nnodes: 2\ndomains:\n{domains}"
 
@@ -64,18 +64,18 @@ store: {url: 'URL', timeout: 1s}
 domains:
   api:
     rules:
-      - {name: one, key: [user], limit: 5/day, algorithm: fixed_window}
+      - {name: one, key: [user], limit: 5/day, algorithm: anchored_window}
   two:
     rules:
       - name: both
         key: [user]
         limits:
-          small: {limit: 3/day, algorithm: fixed_window}
-          large: {limit: 7/day, algorithm: fixed_window}
+          small: {limit: 3/day, algorithm: anchored_window}
+          large: {limit: 7/day, algorithm: anchored_window}
   shared:
     rules:
-      - {name: own, key: [user], limit: 5/day, algorithm: fixed_window}
-      - {name: everyone, limit: 20/day, algorithm: fixed_window}
+      - {name: own, key: [user], limit: 5/day, algorithm: anchored_window}
+      - {name: everyone, limit: 20/day, algorithm: anchored_window}
 """
     USERS = 40
 

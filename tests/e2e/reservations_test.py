@@ -14,17 +14,17 @@ RULES = """
 domains:
   llm:
     rules:
-      - {name: tokens, key: [user], limit: 1000/day, algorithm: fixed_window}
-      - {name: bytes, key: [user], limit: 100000/day, algorithm: fixed_window, cost: 4}
+      - {name: tokens, key: [user], limit: 1000/day, algorithm: anchored_window}
+      - {name: bytes, key: [user], limit: 100000/day, algorithm: anchored_window, cost: 4}
   alone:
     rules:
       - {name: tokens, key: [user], limit: 1000/day, mode: local}
   envoy:
     rules:
-      - {name: tokens, key: [user], limit: 1000/day, algorithm: fixed_window, count_denied: true}
+      - {name: tokens, key: [user], limit: 1000/day, algorithm: anchored_window, count_denied: true}
 resp: {listen: "127.0.0.1:0"}
 """
-KEY = {"key": "k", "limit": "100/h", "algorithm": "fixed_window"}
+KEY = {"key": "k", "limit": "100/h", "algorithm": "anchored_window"}
 
 
 def left(daemon, user):
@@ -120,7 +120,7 @@ class Calls:
                 client.ask("PENSTOCK.RESERVE", "*", "1", "60000", "DOMAIN", "alone", "user", "e")
             with self.assertRaisesRegex(RuntimeError, "NOTFOUND"):
                 client.ask("PENSTOCK.CANCEL", "r0")
-            made = client.ask("PENSTOCK.RESERVE", "*", "70", "9000", "KEY", "z", "100/h fixed_window")
+            made = client.ask("PENSTOCK.RESERVE", "*", "70", "9000", "KEY", "z", "100/h anchored_window")
             self.assertEqual(client.ask("PENSTOCK.CANCEL", made[7]), ["cancelled", 70, 0, -1])
 
 

@@ -169,7 +169,7 @@ domains:
       - name: per-user
         key: [user]
         limits:
-          few: {limit: 2/hour, algorithm: fixed_window}
+          few: {limit: 2/300d, algorithm: fixed_window}
           many: {limit: 50/day, algorithm: sliding_log}
       - name: everybody
         limit: 10/hour

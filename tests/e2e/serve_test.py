@@ -305,7 +305,7 @@ class RedisGoneTest(unittest.TestCase):
         self.addCleanup(server.close)
         with Daemon(policies(server.url)) as daemon:
             def take(on_failure):
-                body = {"key": "carl", "limit": "10/hour fixed_window", "on_failure": on_failure}
+                body = {"key": "carl", "limit": "10/hour anchored_window", "on_failure": on_failure}
                 return daemon.ask("POST", "/v1/take", body).status
 
             series = 'penstock_decisions_total{domain="take",rule="take",outcome="%s"}'

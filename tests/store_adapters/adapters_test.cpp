@@ -1,6 +1,7 @@
 #include "reference/quotas.hpp"
 #include "servers/cluster.hpp"
 #include "servers/keys.hpp"
+#include "servers/wait.hpp"
 #include "store_adapters/any_store.hpp"
 
 #include <gtest/gtest.h>
@@ -291,6 +292,7 @@ TEST_P(StoreAdapter, NamesReservationsThatAreOver) {
     const Duration lasts = id == "c" ? Duration{std::chrono::hours{1}} : Duration{1};
     ASSERT_TRUE(store_->step({.id = id, .what = Confirm{"me", 5, lasts, {}}})->done);
   }
+  servers::wait_until("both to be over", [&] { return store_->due(9).value().size() == 2; });
   EXPECT_EQ(store_->due(1).value(), std::vector<std::string>{"a"});
   EXPECT_EQ(store_->due(9).value(), (std::vector<std::string>{"a", "b"}));
   EXPECT_TRUE(store_->step({.id = "a", .what = Expire{}})->done);
@@ -313,8 +315,10 @@ TEST_P(StoreAdapter, HasSoManySeats) {
   EXPECT_TRUE(store_->acquire({"others", "c"}, 2, hours{1})->held);
   EXPECT_TRUE(store_->release({"up loads", "b"}).value());
   EXPECT_FALSE(store_->release({"up loads", "b"}).value());
-  EXPECT_TRUE(store_->acquire({"up loads", "c"}, 2, Duration{1})->held);  // over at once
-  EXPECT_TRUE(store_->acquire({"up loads", "d"}, 2, hours{1})->held);
+  EXPECT_TRUE(store_->acquire({"up loads", "c"}, 2, Duration{1})->held);
+  servers::wait_until("that seat to be over", [&] {
+    return store_->acquire({"up loads", "d"}, 2, hours{1})->held;
+  });
   EXPECT_FALSE(store_->renew({"up loads", "c"}, hours{1})->held);
   EXPECT_TRUE(store_->renew({"up loads", "d"}, hours{3})->held);
 }

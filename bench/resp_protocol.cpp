@@ -11,7 +11,7 @@ namespace penstock::bench {
 namespace {
 
 // No answer is longer: five numbers, or a line about what is wrong.
-constexpr std::size_t kLongestReply = 4096;
+constexpr std::size_t kLongestLine = 4096;
 constexpr std::size_t kNumbers = 5;
 
 void append_bulk(std::string& out, std::string_view text) {
@@ -123,7 +123,7 @@ Result<ThrottleReply> read_throttle_reply(std::string_view bytes) {
     return line;
   };
   const auto incomplete = [&]() -> Result<ThrottleReply> {
-    if (all.size() > kLongestReply) return malformed(all);
+    if (all.size() > kLongestLine) return malformed(all);
     return ThrottleReply{};
   };
   const auto head = next_line();

@@ -10,7 +10,7 @@ namespace penstock::app {
 namespace {
 
 // Windows, from the simplest to the most exact, then the buckets.
-constexpr std::array kAlgorithms{
+constexpr std::array kShownAlgorithms{
     Algorithm::FixedWindow, Algorithm::AnchoredWindow, Algorithm::SlidingCounter,
     Algorithm::SlidingLog,  Algorithm::SubWindows,     Algorithm::TokenBucket,
     Algorithm::Gcra,
@@ -70,7 +70,7 @@ std::vector<Duration> demo_arrivals(std::int64_t limit, Duration period) {
 
 Result<std::vector<DemoRow>> run_demo(const QuotaSpec& spec) {
   std::vector<Quota> quotas;
-  for (const Algorithm algorithm : kAlgorithms) {
+  for (const Algorithm algorithm : kShownAlgorithms) {
     const Result<Quota> quota = Quota::make(spec_for(algorithm, spec));
     if (!quota) return quota.error();
     quotas.push_back(*quota);

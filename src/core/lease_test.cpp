@@ -112,17 +112,17 @@ RC_GTEST_PROP(Lease, SharersLeaveHalfToEachOther, (std::uint32_t sharers)) {
 
 TEST(Lease, OfAWindowCountsUntilTheWindowEnds) {
   constexpr Quota kWindow = per(10, seconds{10}).fixed_window();
-  constexpr Quota kAnchored = per(10, seconds{10}).anchored_window();
+  constexpr Quota kFromTheFirst = per(10, seconds{10}).anchored_window();
   constexpr Quota kParts = per(10, seconds{10}).sub_windows(5);
   constexpr Quota kBucket = per(10, seconds{10});
   const Instant now = kStart + seconds{3};
   AnyState state;
   EXPECT_EQ(counts_for(state, kWindow, now), seconds{7});
-  EXPECT_EQ(counts_for(state, kAnchored, now), seconds{10});
+  EXPECT_EQ(counts_for(state, kFromTheFirst, now), seconds{10});
   EXPECT_EQ(counts_for(state, kParts, now), seconds{1});
   EXPECT_EQ(counts_for(state, kBucket, now), Duration::max());
-  ASSERT_EQ(take_up_to(state, kAnchored, 1, 4, 1, now), 4U);
-  EXPECT_EQ(counts_for(state, kAnchored, now + seconds{4}), seconds{6});
+  ASSERT_EQ(take_up_to(state, kFromTheFirst, 1, 4, 1, now), 4U);
+  EXPECT_EQ(counts_for(state, kFromTheFirst, now + seconds{4}), seconds{6});
 }
 
 RC_GTEST_PROP(StrictLease, TokensAndLeasesTogetherNeverExceedTheBurst, ()) {

@@ -1,5 +1,7 @@
 #include "rules/configuration.hpp"
 
+#include "reference/complaints.hpp"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,12 +10,7 @@ namespace penstock::rules {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::string complaints(const Loaded& loaded) {
-  std::string all;
-  for (const Diagnostic& diagnostic : loaded.diagnostics) all += to_string(diagnostic) + "\n";
-  return all;
-}
+using reference::complaints;
 
 Configuration loaded(std::string_view text) {
   Loaded result = load_text(text, "p.yaml");

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t kMaxCount = 10'000'000;
+constexpr std::int64_t kMostAtOnce = 10'000'000;
 constexpr std::size_t kMaxShared = 1'000'000;  // seats of a key in the store
 constexpr Duration kLeastLease = 1s;
 constexpr Duration kMaxLease = 1h;
@@ -69,7 +69,7 @@ UpstreamSettings read_upstream(const YamlEntry& entry) {
     }
     if (servers->is_list() && servers->list().empty()) servers->error("servers: none at all");
   }
-  read_number(fields, "max_in_flight", 1, kMaxCount, upstream.max_in_flight);
+  read_number(fields, "max_in_flight", 1, kMostAtOnce, upstream.max_in_flight);
   read_number(fields, "keepalive", 0, 100'000, upstream.keepalive);
   read_duration(fields, "keepalive_timeout", kMaxTimeout, upstream.keepalive_timeout);
   read_duration(fields, "connect_timeout", kMaxTimeout, upstream.connect_timeout);
@@ -149,7 +149,7 @@ void read_in_flight(const YamlFields& gateway, InFlightSettings& in_flight) {
   if (!section) return;
   const YamlFields fields(*section, keys::kInFlight);
   read_text(fields, "key", in_flight.key);
-  read_number(fields, "limit", 0, kMaxCount, in_flight.limit);
+  read_number(fields, "limit", 0, kMostAtOnce, in_flight.limit);
   read_boolean(fields, "shared", in_flight.shared);
   read_duration(fields, "lease", kMaxLease, in_flight.lease);
   if (in_flight.shared && in_flight.limit > kMaxShared) {
@@ -184,7 +184,7 @@ void load_gateway(const YamlNode& section, LoadState& state) {
   read_addresses(fields, gateway.listen);
   read_tls(fields, gateway.tls);
   read_text(fields, "domain", gateway.domain);
-  read_number(fields, "max_connections", 1, kMaxCount, gateway.max_connections);
+  read_number(fields, "max_connections", 1, kMostAtOnce, gateway.max_connections);
   read_number(fields, "max_streams", 1, 1'000'000, gateway.max_streams);
   read_number(fields, "max_header_bytes", 256, kMaxHeaderBytes, gateway.max_header_bytes);
   read_duration(fields, "header_timeout", kMaxTimeout, gateway.header_timeout);

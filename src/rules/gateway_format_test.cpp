@@ -1,3 +1,4 @@
+#include "reference/complaints.hpp"
 #include "rules/configuration.hpp"
 
 #include <gtest/gtest.h>
@@ -8,12 +9,7 @@ namespace penstock::rules {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::string complaints(const Loaded& loaded) {
-  std::string all;
-  for (const Diagnostic& diagnostic : loaded.diagnostics) all += to_string(diagnostic) + "\n";
-  return all;
-}
+using reference::complaints;
 
 constexpr std::string_view kSmall = R"(
 gateway:

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30U;
-constexpr std::int64_t kMaxCount = 1'000'000'000;
+constexpr std::int64_t kMostKept = 1'000'000'000;
 
 void read_listen(const YamlFields& fields, Settings& settings) {
   read_addresses(fields, settings.http.listen);
@@ -157,9 +157,9 @@ void load_store(const YamlNode& section, LoadState& state) {
   read_number(fields, "max_waiting", 1, 10'000'000, redis.max_waiting);
   read_breaker(fields, redis);
   read_audit(fields, settings);
-  read_number(fields, "max_keys", 1, kMaxCount, settings.memory.max_keys);
+  read_number(fields, "max_keys", 1, kMostKept, settings.memory.max_keys);
   read_number(fields, "max_log_bytes", 0, std::int64_t{1} << 40U, settings.memory.max_log_bytes);
-  read_number(fields, "max_counters", 0, kMaxCount, settings.memory.max_counters);
+  read_number(fields, "max_counters", 0, kMostKept, settings.memory.max_counters);
 }
 
 void load_nodes(const YamlNode& value, Settings& settings) {

@@ -9,12 +9,12 @@
 namespace penstock::store {
 namespace {
 
-constexpr KeyHasher::Secret kSecret{0x1111, 0x2222};
+constexpr KeyHasher::Secret kFixedSecret{0x1111, 0x2222};
 constexpr double kMostBytesPerKey = 48;
 
 double worst_bytes_per_key(const Quota& quota) {
   const ManualClock clock;
-  MemoryStore store({.max_keys = 10'000'000, .clock = &clock}, KeyHasher(kSecret));
+  MemoryStore store({.max_keys = 10'000'000, .clock = &clock}, KeyHasher(kFixedSecret));
   double worst = 0;
   for (int key = 0; key < 400'000; ++key) {
     static_cast<void>(store.check("user:" + std::to_string(key), quota, Cost{1}));

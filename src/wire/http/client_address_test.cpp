@@ -9,7 +9,7 @@ TrustedProxies trust(std::vector<std::string> networks) {
   return TrustedProxies::parse(networks).value();
 }
 
-struct Case {
+struct AddressCase {
   std::string_view peer;
   std::vector<Field> fields;
   std::string_view client;
@@ -17,7 +17,7 @@ struct Case {
 
 TEST(ClientAddress, IsTheRightMostThatNoTrustedProxyHas) {
   const TrustedProxies trusted = trust({"10.0.0.0/8", "::1", "2001:db8::/32"});
-  const std::vector<Case> cases{
+  const std::vector<AddressCase> cases{
       {"192.0.2.1", {{"X-Forwarded-For", "1.1.1.1"}}, "192.0.2.1"},  // nobody trusts the peer
       {"10.0.0.1", {{"X-Forwarded-For", "1.1.1.1"}}, "1.1.1.1"},
       {"10.0.0.1", {{"x-forwarded-for", "6.6.6.6, 1.1.1.1, 10.9.9.9"}}, "1.1.1.1"},
@@ -36,7 +36,7 @@ TEST(ClientAddress, IsTheRightMostThatNoTrustedProxyHas) {
       {"10.0.0.1", {{"X-Forwarded-For", "unix:"}, {"X-Real-IP", "1.1.1.1"}}, "10.0.0.1"},
       {"10.0.0.1", {}, "10.0.0.1"},
   };
-  for (const Case& expected : cases) {
+  for (const AddressCase& expected : cases) {
     Request request;
     request.peer = expected.peer;
     request.fields = expected.fields;

@@ -1,14 +1,12 @@
 #include "redis_store/check_queue.hpp"
 
 #include "redis/hash_slot.hpp"
+#include "redis_store/travel.hpp"
 
 #include <algorithm>
 
 namespace penstock::redis_store {
 namespace {
-
-// Calls whose deadlines are this close may travel together: all of them fail at the earliest.
-constexpr std::int64_t kDeadlineStep = 4'000'000;  // ns
 
 bool is_for_buckets(const KeyQueue& queue) {
   const WaitingCheck& first = queue.asked.front();
@@ -33,7 +31,7 @@ struct BatchLabel {
 BatchLabel label_of(const KeyQueue& queue, CheckQueue::Spread spread) {
   const WaitingCheck& first = queue.asked.front();
   BatchLabel label;
-  label.deadline_step = first.deadline.time_since_epoch().count() / kDeadlineStep;
+  label.deadline_step = deadline_step(first.deadline);
   if (spread == CheckQueue::Spread::BySlot) label.slot = queue.slot;
   if (is_for_buckets(queue)) {
     label.way = CheckBatch::Way::Buckets;
@@ -67,15 +65,13 @@ void CheckQueue::add(std::string key, const WaitingCheck& check) {
 }
 
 void CheckQueue::drop_late(KeyQueue& queue, base::Deadline now) {
-  static const Error late_error{ErrorCode::Unavailable,
-                                "the deadline passed before the store was asked"};
   const auto late =
       std::stable_partition(queue.waiting.begin(), queue.waiting.end(),
                             [&](const WaitingCheck& check) { return check.deadline > now; });
   const std::vector<WaitingCheck> dropped(late, queue.waiting.end());
   queue.waiting.erase(late, queue.waiting.end());
   waiting_ -= dropped.size();
-  for (const WaitingCheck& check : dropped) check.answer(late_error);
+  for (const WaitingCheck& check : dropped) check.answer(asked_too_late());
 }
 
 std::vector<CheckBatch> CheckQueue::take(Spread spread, base::Deadline now) {

@@ -2,6 +2,7 @@
 
 #include "redis_store/decide_command.hpp"
 #include "redis_store/reservation_codec.hpp"
+#include "redis_store/travel.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,8 +40,6 @@ Words words_of(const store::reservation::Expire& /*what*/) { return {"expire"}; 
 Words words_of(const store::reservation::Note& what) {
   return {"note", {std::to_string(what.uncharged)}};
 }
-
-Error store_closed() { return {ErrorCode::Unavailable, "the store was closed"}; }
 
 Result<std::vector<std::string>> read_ids(const Result<resp::Value>& reply) {
   if (!reply) return reply.error();

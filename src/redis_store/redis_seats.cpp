@@ -2,6 +2,7 @@
 
 #include "redis_store/decide_command.hpp"
 #include "redis_store/small_calls.hpp"
+#include "redis_store/travel.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -17,7 +18,7 @@ struct RedisSeats::Ask {
 
 void RedisSeats::run(const Ask& ask, base::Deadline deadline,
                      std::function<void(const Result<resp::Value>&)> replied) {
-  if (store_ == nullptr) return replied(Error{ErrorCode::Unavailable, "the store was closed"});
+  if (store_ == nullptr) return replied(store_closed());
   const std::string key = layout_.seats(ask.seat.key);
   const std::string lasts = std::to_string(ask.lasts.count());
   const std::string limit = std::to_string(ask.limit);

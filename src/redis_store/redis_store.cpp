@@ -6,6 +6,8 @@
 #include "redis_store/plain_command.hpp"
 #include "redis_store/small_calls.hpp"
 #include "redis_store/together.hpp"
+#include "redis_store/together_batch_call.hpp"
+#include "redis_store/travel.hpp"
 #include "resp/command.hpp"
 
 #include <boost/asio/post.hpp>
@@ -45,6 +47,11 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
     flush_soon();
   }
 
+  void check_together(WaitingRequest waiting) {
+    redis_store::check_together(*client_, scripts_, together_, std::move(waiting));
+    if (!together_.empty()) flush_soon();
+  }
+
   // At the end of this tick, so that everything asked in it leaves together.
   void flush_soon() {
     if (flush_posted_ || flushes_at_return_) return;
@@ -63,12 +70,14 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
   }
 
   void send_ready() {
-    if (client_ == nullptr || !queue_.has_ready()) return;
+    if (client_ == nullptr || (!queue_.has_ready() && together_.empty())) return;
+    const base::Deadline now = base::monotonic_now();
     const auto spread =
         client_->is_cluster() ? CheckQueue::Spread::BySlot : CheckQueue::Spread::OneServer;
-    for (CheckBatch& batch : queue_.take(spread, base::monotonic_now())) {
+    for (CheckBatch& batch : queue_.take(spread, now)) {
       send(std::make_unique<BatchCall>(scripts_, std::move(batch), Reads::OneAlgorithm, hooks()));
     }
+    for (TogetherBatch& batch : together_.take(spread, now)) send(std::move(batch));
   }
 
   void send(std::unique_ptr<BatchCall> call) {
@@ -76,10 +85,17 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
     client_->send(std::move(command), std::move(call));
   }
 
+  void send(TogetherBatch batch) {
+    auto call = std::make_unique<TogetherBatchCall>(scripts_, std::move(batch), together_hooks());
+    redis::Command command = call->command();
+    client_->send(std::move(command), std::move(call));
+  }
+
   // Everybody who waits hears that it is over, while the caller's things are still there.
   void close() {
     client_.reset();
-    queue_.fail_all({ErrorCode::Unavailable, "the store was closed"});
+    queue_.fail_all(store_closed());
+    together_.fail_all(store_closed());
   }
 
   // Sends what changes these keys, and announces them right behind it; once more when it is done,
@@ -149,11 +165,31 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
                 }};
   }
 
+  TogetherBatchCall::Hooks together_hooks() {
+    return {.send =
+                [weak = weak_from_this()](TogetherBatch batch) {
+                  const auto self = weak.lock();
+                  if (self != nullptr && self->client_ != nullptr) {
+                    return self->send(std::move(batch));
+                  }
+                  for (const WaitingRequest& each : batch.requests) each.decided(store_closed());
+                },
+            .ask_alone =
+                [weak = weak_from_this()](WaitingRequest waiting) {
+                  const auto self = weak.lock();
+                  if (self == nullptr || self->client_ == nullptr) {
+                    return waiting.decided(store_closed());
+                  }
+                  ask_alone(*self->client_, self->scripts_, std::move(waiting));
+                }};
+  }
+
   boost::asio::any_io_executor executor_;
   const ScriptSet& scripts_;
   std::size_t max_waiting_;
   std::unique_ptr<redis::Client> client_;
   CheckQueue queue_;
+  TogetherQueue together_;
   bool flush_posted_ = false;
   bool flushes_at_return_ = false;
 };
@@ -175,8 +211,8 @@ void RedisStore::check(KeyCheck check, base::Deadline deadline, Sink& sink, std:
 }
 
 void RedisStore::check_together(TogetherRequest request, base::Deadline deadline, Decided decided) {
-  redis_store::check_together(core_->client(), core_->scripts(), std::move(request), deadline,
-                              std::move(decided));
+  core_->check_together(
+      {.request = std::move(request), .deadline = deadline, .decided = std::move(decided)});
 }
 
 void RedisStore::refund(TogetherRequest request, base::Deadline deadline, Decided decided) {
@@ -185,8 +221,9 @@ void RedisStore::refund(TogetherRequest request, base::Deadline deadline, Decide
     for (const KeyCheck& check : request.checks) keys.push_back(check.key);
     decided = core_->then_announce(channel_, keys, std::move(decided));
   }
-  redis_store::refund(core_->client(), core_->scripts(), std::move(request), deadline,
-                      std::move(decided));
+  redis_store::refund(
+      core_->client(), core_->scripts(),
+      {.request = std::move(request), .deadline = deadline, .decided = std::move(decided)});
 }
 
 void RedisStore::reset(std::vector<std::string> keys, base::Deadline deadline, Done done) {

@@ -33,6 +33,7 @@ ScriptSet::ScriptSet() : ScriptSet(lua::kClock) {}
 
 ScriptSet::ScriptSet(std::string_view clock)
     : buckets_(put_together(clock, {lua::kBuckets})),
+      buckets_together_(put_together(clock, {lua::kBucketsTogether})),
       decide_bucket_(deciding(clock, {lua::kBucket})),
       decide_fixed_window_(deciding(clock, {lua::kFixedWindow})),
       decide_sliding_log_(deciding(clock, {lua::kSlidingLog})),
@@ -71,6 +72,7 @@ const redis::Script& ScriptSet::decide(Algorithm algorithm) const noexcept {
 
 std::vector<const redis::Script*> ScriptSet::all() const {
   return {&buckets_,
+          &buckets_together_,
           &decide_bucket_,
           &decide_fixed_window_,
           &decide_sliding_log_,

@@ -19,6 +19,8 @@ class ScriptSet {
 
   // Many keys under one bucket quota.
   [[nodiscard]] const redis::Script& buckets() const noexcept { return buckets_; }
+  // Requests under several bucket quotas each, the same for all of them.
+  [[nodiscard]] const redis::Script& buckets_together() const noexcept { return buckets_together_; }
   // Any requests whose quotas are of this algorithm, or of any.
   [[nodiscard]] const redis::Script& decide(Algorithm algorithm) const noexcept;
   [[nodiscard]] const redis::Script& decide_any() const noexcept { return decide_any_; }
@@ -40,6 +42,7 @@ class ScriptSet {
 
  private:
   redis::Script buckets_;
+  redis::Script buckets_together_;
   redis::Script decide_bucket_;
   redis::Script decide_fixed_window_;
   redis::Script decide_sliding_log_;

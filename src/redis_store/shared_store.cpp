@@ -1,6 +1,7 @@
 #include "redis_store/shared_store.hpp"
 
 #include "redis/hash_slot.hpp"
+#include "redis_store/travel.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -107,13 +108,6 @@ SharedStore::~SharedStore() {
   singles_->pass_on();
 }
 
-namespace {
-
-// For those who hear that the store is going, and ask it something else.
-Error closed() { return {ErrorCode::Unavailable, "the store was closed"}; }
-
-}  // namespace
-
 void SharedStore::start() { store_->start(); }
 
 base::Deadline SharedStore::within(base::Deadline deadline) const {
@@ -146,7 +140,7 @@ std::vector<std::vector<std::size_t>> SharedStore::calls_for(
 
 void SharedStore::check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                         Answered<Decisions> answered) {
-  if (store_ == nullptr) return answered(closed());
+  if (store_ == nullptr) return answered(store_closed());
   if (checks.size() == 1) {
     const core::NamedCheck& check = checks.front();
     KeyCheck question{.key = key_of(check.name), .quota = check.quota, .cost = check.cost};
@@ -163,7 +157,7 @@ void SharedStore::check(std::vector<core::NamedCheck> checks, base::Deadline dea
 
 void SharedStore::refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                          Answered<Decisions> answered) {
-  if (store_ == nullptr) return answered(closed());
+  if (store_ == nullptr) return answered(store_closed());
   std::vector<std::string> keys;
   for (const core::NamedCheck& check : checks) keys.push_back(key_of(check.name));
   const auto calls = calls_for(keys);
@@ -218,7 +212,7 @@ void SharedStore::block(std::vector<core::CountName> names, Duration duration,
 void SharedStore::lease(std::vector<store::LeaseAsk> asks, base::Deadline deadline,
                         store::LeaseSource::Answered answered) {
   if (store_ == nullptr) {
-    for (std::size_t i = 0; i < asks.size(); ++i) answered(i, closed());
+    for (std::size_t i = 0; i < asks.size(); ++i) answered(i, store_closed());
     return;
   }
   std::vector<KeyLease> leases;

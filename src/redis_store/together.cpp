@@ -141,29 +141,35 @@ TogetherAnswered decisions_to(RedisStore::Decided decided) {
 
 }  // namespace
 
-void check_together(redis::Client& client, const ScriptSet& scripts, TogetherRequest request,
-                    base::Deadline deadline, RedisStore::Decided decided) {
-  if (const Result<void> valid = validate(request); !valid) return decided(valid.error());
+void check_together(redis::Client& client, const ScriptSet& scripts, TogetherQueue& queue,
+                    WaitingRequest waiting) {
+  if (const Result<void> valid = validate(waiting.request); !valid) {
+    return waiting.decided(valid.error());
+  }
   // the keys of a guarded request share the subject, and so the slot
-  if (client.is_cluster() && request.guard.empty()) {
-    std::vector<Journey::Stop> stops = stops_of(request);
+  if (!waiting.request.guard.empty()) return ask_alone(client, scripts, std::move(waiting));
+  if (client.is_cluster()) {
+    std::vector<Journey::Stop> stops = stops_of(waiting.request);
     if (stops.size() > 1) {
-      std::make_shared<Journey>(client, scripts, std::move(stops), request.checks.size(), deadline,
-                                std::move(decided))
+      std::make_shared<Journey>(client, scripts, std::move(stops), waiting.request.checks.size(),
+                                waiting.deadline, std::move(waiting.decided))
           ->visit(0);
       return;
     }
   }
-  ask(client, scripts,
-      std::make_shared<const TogetherQuestion>(std::move(request), Plan::Kind::Take), deadline,
-      decisions_to(std::move(decided)));
+  queue.add(std::move(waiting));
 }
 
-void refund(redis::Client& client, const ScriptSet& scripts, TogetherRequest request,
-            base::Deadline deadline, RedisStore::Decided decided) {
+void ask_alone(redis::Client& client, const ScriptSet& scripts, WaitingRequest waiting) {
   ask(client, scripts,
-      std::make_shared<const TogetherQuestion>(std::move(request), Plan::Kind::GiveBack), deadline,
-      decisions_to(std::move(decided)));
+      std::make_shared<const TogetherQuestion>(std::move(waiting.request), Plan::Kind::Take),
+      waiting.deadline, decisions_to(std::move(waiting.decided)));
+}
+
+void refund(redis::Client& client, const ScriptSet& scripts, WaitingRequest waiting) {
+  ask(client, scripts,
+      std::make_shared<const TogetherQuestion>(std::move(waiting.request), Plan::Kind::GiveBack),
+      waiting.deadline, decisions_to(std::move(waiting.decided)));
 }
 
 }  // namespace penstock::redis_store

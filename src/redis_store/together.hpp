@@ -1,16 +1,19 @@
 #pragma once
 
 #include "redis/client.hpp"
-#include "redis_store/redis_store.hpp"
 #include "redis_store/scripts.hpp"
+#include "redis_store/together_queue.hpp"
 
 namespace penstock::redis_store {
 
 // RedisStore::check_together and RedisStore::refund. REQUIRES: the client lives until `decided` was
 // called; it calls it before it is gone.
-void check_together(redis::Client& client, const ScriptSet& scripts, TogetherRequest request,
-                    base::Deadline deadline, RedisStore::Decided decided);
-void refund(redis::Client& client, const ScriptSet& scripts, TogetherRequest request,
-            base::Deadline deadline, RedisStore::Decided decided);
+//
+// A request that can travel with others is left with the queue.
+void check_together(redis::Client& client, const ScriptSet& scripts, TogetherQueue& queue,
+                    WaitingRequest waiting);
+// A request in a call of its own.
+void ask_alone(redis::Client& client, const ScriptSet& scripts, WaitingRequest waiting);
+void refund(redis::Client& client, const ScriptSet& scripts, WaitingRequest waiting);
 
 }  // namespace penstock::redis_store

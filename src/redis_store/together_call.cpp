@@ -19,16 +19,12 @@ struct Summed {
 
 }  // namespace
 
-TogetherQuestion::TogetherQuestion(TogetherRequest request, Plan::Kind kind)
-    : request_(std::move(request)), kind_(kind) {
-  plan();
-}
-
-void TogetherQuestion::plan() {
+PlannedRequestKeys add_request(Plan& plan, const TogetherRequest& request, Plan::Kind kind) {
+  PlannedRequestKeys keys;
   std::vector<Summed> distinct;
-  for (const KeyCheck& check : request_.checks) {
-    const Plan::KeyIndex key = plan_.key(check.key);
-    key_of_check_.push_back(key);
+  for (const KeyCheck& check : request.checks) {
+    const Plan::KeyIndex key = plan.key(check.key);
+    keys.of_checks.push_back(key);
     auto known = std::find_if(distinct.begin(), distinct.end(),
                               [&](const Summed& each) { return each.key == key; });
     if (known == distinct.end()) {
@@ -37,18 +33,58 @@ void TogetherQuestion::plan() {
     known->looks_after = check.cost.units == 0 && known->cost.units > 0;
     known->cost = core::plus(known->cost, check.cost);
   }
-  plan_.begin_request(kind_);
-  if (!request_.guard.empty()) {
-    guard_ = plan_.key(request_.guard);
-    plan_.add_guard(*guard_);
+  plan.begin_request(kind);
+  if (!request.guard.empty()) {
+    keys.guard = plan.key(request.guard);
+    plan.add_guard(*keys.guard);
   }
   for (const Summed& each : distinct) {
-    plan_.add_check(each.key, each.check->quota, each.cost);
-    if (each.looks_after && kind_ != Plan::Kind::GiveBack) {
-      plan_.add_look(each.key, each.check->quota, core::plus(each.cost, Cost{1}));
+    plan.add_check(each.key, each.check->quota, each.cost);
+    if (each.looks_after && kind != Plan::Kind::GiveBack) {
+      plan.add_look(each.key, each.check->quota, core::plus(each.cost, Cost{1}));
     }
   }
+  return keys;
 }
+
+std::vector<KeyReplay> replays_of(const Verdict& verdict) {
+  std::vector<KeyReplay> keys(verdict.states.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!verdict.states[i]->is(resp::Value::Type::String)) continue;
+    std::optional<KeyContent> content = decode(verdict.states[i]->text);
+    // of requests that were decided, only a guard may hold what these limits cannot read
+    if (content) keys[i] = KeyReplay(*std::move(content));
+  }
+  return keys;
+}
+
+TogetherAnswer take(const TogetherRequest& request, std::span<const Plan::KeyIndex> key_of_check,
+                    std::vector<KeyReplay>& keys, Instant now) {
+  std::vector<TogetherCheck> checks;
+  checks.reserve(request.checks.size());
+  for (std::size_t i = 0; i < request.checks.size(); ++i) {
+    const KeyCheck& check = request.checks[i];
+    checks.push_back({.key = &keys[key_of_check[i]], .quota = &check.quota, .cost = check.cost});
+  }
+  TogetherAnswer answer;
+  answer.decisions.resize(request.checks.size());
+  answer.passed = decide_together(checks, answer.decisions, now);
+  return answer;
+}
+
+bool agrees(const TogetherRequest& request, const TogetherAnswer& answer, std::uint32_t admitted) {
+  const bool takes = std::any_of(request.checks.begin(), request.checks.end(),
+                                 [](const KeyCheck& check) { return check.cost.units > 0; });
+  return !takes || answer.passed == (admitted > 0);
+}
+
+Error disagreement() {
+  return {ErrorCode::Protocol,
+          "the script and its replay disagree: different versions of the library?"};
+}
+
+TogetherQuestion::TogetherQuestion(TogetherRequest request, Plan::Kind kind)
+    : request_(std::move(request)), kind_(kind), keys_(add_request(plan_, request_, kind)) {}
 
 redis::Command TogetherQuestion::command(const ScriptSet& scripts, Reads reads) const {
   redis::Command command = decide_command(scripts, plan_, reads);
@@ -60,53 +96,38 @@ Result<std::optional<TogetherAnswer>> TogetherQuestion::read(const resp::Value& 
   const Result<Verdict> verdict = read_verdict(reply, plan_, 1);
   if (!verdict) return verdict.error();
   if (verdict->admitted.front() == Verdict::kUnreadable) return std::optional<TogetherAnswer>{};
-  std::vector<KeyReplay> keys(plan_.key_count());
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!verdict->states[i]->is(resp::Value::Type::String)) continue;
-    std::optional<KeyContent> content = decode(verdict->states[i]->text);
-    // only a guard may hold what these limits cannot read
-    if (content) keys[i] = KeyReplay(*std::move(content));
-  }
+  std::vector<KeyReplay> keys = replays_of(*verdict);
   TogetherAnswer answer = replay(keys, verdict->now);
-  const bool admitted = verdict->admitted.front() > 0;
-  const bool takes = std::any_of(request_.checks.begin(), request_.checks.end(),
-                                 [](const KeyCheck& check) { return check.cost.units > 0; });
-  if (kind_ == Plan::Kind::Take && takes && admitted != answer.passed) {
-    return Error{ErrorCode::Protocol,
-                 "the script and its replay disagree: different versions of the library?"};
+  if (kind_ == Plan::Kind::Take && !agrees(request_, answer, verdict->admitted.front())) {
+    return disagreement();
   }
   return std::optional<TogetherAnswer>(std::move(answer));
 }
 
 TogetherAnswer TogetherQuestion::replay(std::vector<KeyReplay>& keys, Instant now) const {
-  if (guard_ && keys[*guard_].is_blocked(now)) {
-    for (KeyReplay& key : keys) key.block_until(keys[*guard_].blocked_until());
+  if (keys_.guard && keys[*keys_.guard].is_blocked(now)) {
+    for (KeyReplay& key : keys) key.block_until(keys[*keys_.guard].blocked_until());
   }
-  TogetherAnswer answer;
-  answer.decisions.resize(request_.checks.size());
   if (kind_ == Plan::Kind::GiveBack) {
+    TogetherAnswer answer{.passed = true, .decisions{}};
+    answer.decisions.resize(request_.checks.size());
     for (std::size_t i = 0; i < request_.checks.size(); ++i) {
       const KeyCheck& check = request_.checks[i];
-      keys[key_of_check_[i]].refund(check.quota, check.cost, now);
+      keys[keys_.of_checks[i]].refund(check.quota, check.cost, now);
     }
     for (std::size_t i = 0; i < request_.checks.size(); ++i) {
-      answer.decisions[i] = keys[key_of_check_[i]].preview(request_.checks[i].quota, Cost{0}, now);
+      answer.decisions[i] =
+          keys[keys_.of_checks[i]].preview(request_.checks[i].quota, Cost{0}, now);
     }
-    answer.passed = true;
     return answer;
   }
-  std::vector<TogetherCheck> checks;
-  for (std::size_t i = 0; i < request_.checks.size(); ++i) {
-    const KeyCheck& check = request_.checks[i];
-    checks.push_back({.key = &keys[key_of_check_[i]], .quota = &check.quota, .cost = check.cost});
-  }
   const std::vector<KeyReplay> before = keys;
-  answer.passed = decide_together(checks, answer.decisions, now);
+  TogetherAnswer answer = take(request_, keys_.of_checks, keys, now);
   if (kind_ == Plan::Kind::Refuse && answer.passed) {
     // refused by another limit: show what these have, not what they would have had
     for (std::size_t i = 0; i < request_.checks.size(); ++i) {
       answer.decisions[i] =
-          before[key_of_check_[i]].preview(request_.checks[i].quota, Cost{0}, now);
+          before[keys_.of_checks[i]].preview(request_.checks[i].quota, Cost{0}, now);
     }
   }
   return answer;

@@ -5,11 +5,14 @@
 #include "redis_store/key_layout.hpp"
 #include "redis_store/plan.hpp"
 #include "redis_store/requests.hpp"
+#include "redis_store/state_codec.hpp"
 #include "reference/manual_store.hpp"
 #include "reference/quotas.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -21,7 +24,40 @@ namespace {
 
 constexpr std::size_t kUsualRequests = 12'000;
 constexpr int kRequestsOfWorld = 150;
-constexpr std::size_t kSubjects = 5;
+constexpr std::array<std::string_view, 5> kNames{"s0", "s1", "s2", "s3", "s4"};
+
+bool is_bucket(Algorithm algorithm) {
+  return algorithm == Algorithm::TokenBucket || algorithm == Algorithm::Gcra;
+}
+
+bool is_window(Algorithm algorithm) {
+  return algorithm == Algorithm::FixedWindow || algorithm == Algorithm::AnchoredWindow;
+}
+
+// Whether one module of the scripts knows both.
+bool is_one_module(Algorithm a, Algorithm b) {
+  return a == b || (is_bucket(a) && is_bucket(b)) || (is_window(a) && is_window(b));
+}
+
+// Which of the scripts that are asked in turn can read this state: the one of buckets, the one of
+// these limits' algorithm, the one of all.
+std::size_t turn_for(const std::vector<Check>& checks, const Quota& quota, const Stored& stored) {
+  if (!stored.bytes) return 0;
+  const bool is_quick = std::all_of(checks.begin(), checks.end(), [](const Check& check) {
+    return check.quota.is_bucket() && check.cost.units > 0 &&
+           check.cost.units <= check.quota.capacity();
+  });
+  if (is_quick && stored.bytes->starts_with(redis_store::view(redis_store::header_of(quota))))
+    return 0;
+  const bool is_one = std::all_of(checks.begin(), checks.end(), [&](const Check& check) {
+    return is_one_module(check.quota.algorithm(), quota.algorithm());
+  });
+  const std::optional<redis_store::KeyContent> content = redis_store::decode(*stored.bytes);
+  const bool is_known =
+      !content->quota || !is_one || is_one_module(content->quota->algorithm(), quota.algorithm());
+  if (is_known) return is_quick ? 1 : 0;
+  return 2;
+}
 
 class TogetherWorld {
  public:
@@ -39,13 +75,22 @@ class TogetherWorld {
     std::vector<Decision> each_in_memory{};
   };
 
-  [[nodiscard]] std::string subject() { return "s" + std::to_string(random_.below(kSubjects)); }
+  // One of several that have the same limits and costs.
+  struct LikeRequest {
+    std::vector<Check> checks{};
+    redis_store::TogetherRequest request{};
+    std::size_t turn = 0;  // which of the scripts that are asked in turn can read its states
+  };
+
+  [[nodiscard]] std::string subject() { return std::string(random_.pick(kNames)); }
   [[nodiscard]] KeyModel& model_of(const std::string& key);
   [[nodiscard]] Cost draw_cost(const KeyModel& key, const Quota& quota);
+  [[nodiscard]] std::vector<LikeRequest> draw_many();
   void move_clock();
   [[nodiscard]] bool forward() const { return moves_ == ClockMoves::Forward; }
 
   [[nodiscard]] std::string check_all();
+  [[nodiscard]] std::string check_many();
   [[nodiscard]] std::string check_limits();
   [[nodiscard]] std::string refund_limits();
   [[nodiscard]] std::string reset_limits();
@@ -56,6 +101,8 @@ class TogetherWorld {
   [[nodiscard]] std::vector<Decision> expect(const redis_store::TogetherRequest& request);
   [[nodiscard]] std::string compare(const redis_store::TogetherRequest& request,
                                     const Answers& answers, const std::string& what);
+  [[nodiscard]] std::string compare_answers(const redis_store::TogetherRequest& request,
+                                            const Answers& answers, const std::string& what);
   [[nodiscard]] std::string compare_states(const redis_store::TogetherRequest& request);
   [[nodiscard]] std::string stories(const redis_store::TogetherRequest& request);
 
@@ -177,6 +224,58 @@ std::string TogetherWorld::check_all() {
   return compare(request, answers, "check_all");
 }
 
+std::string TogetherWorld::check_many() {
+  const std::vector<LikeRequest> many = draw_many();
+  const std::size_t scripts = 3;  // at most so many are asked, one after the other
+  std::vector<std::optional<Result<std::vector<Decision>>>> said(many.size());
+  for (std::size_t i = 0; i < many.size(); ++i) redis_.check_together(many[i].request, said[i]);
+  redis_.wait();
+  for (std::size_t turn = 0; turn < scripts; ++turn) {
+    for (std::size_t i = 0; i < many.size(); ++i) {
+      if (many[i].turn != turn) continue;
+      Answers answers;
+      answers.said = *said[i];
+      answers.expected = expect(many[i].request);
+      if (forward()) {
+        answers.each_in_memory.resize(many[i].checks.size());
+        answers.in_memory = memory_.store.check_all(many[i].checks, answers.each_in_memory);
+      }
+      const std::string problem =
+          compare_answers(many[i].request, answers, "one of " + std::to_string(many.size()));
+      if (!problem.empty()) return problem;
+    }
+  }
+  for (const LikeRequest& each : many) {
+    if (const std::string problem = compare_states(each.request); !problem.empty()) return problem;
+  }
+  return {};
+}
+
+std::vector<TogetherWorld::LikeRequest> TogetherWorld::draw_many() {
+  const std::size_t limits = 1 + random_.below(4);
+  std::vector<Check> checks;
+  for (std::size_t n = 0; n < limits; ++n) {
+    const KeyModel& key = model_of(layout_.limit(kNames[n]));
+    const Quota quota = random_.percent(75) ? key.last_quota : random_.pick(quotas_);
+    checks.push_back({.key = kNames[n], .quota = quota, .cost = draw_cost(key, quota)});
+  }
+  std::vector<LikeRequest> many(1 + random_.below(12));
+  for (LikeRequest& each : many) {
+    for (std::size_t n = 0; n < limits; ++n) {
+      // no subject under two limits
+      const std::size_t choices = (kNames.size() - n + limits - 1) / limits;
+      checks[n].key = kNames[n + limits * random_.below(choices)];
+    }
+    each.checks = checks;
+    each.request = redis_store::request_for(layout_, checks);
+    for (const Check& check : checks) {
+      const Stored stored = redis_.look({layout_.limit(check.key)}).front();
+      each.turn = std::max(each.turn, turn_for(checks, check.quota, stored));
+    }
+  }
+  return many;
+}
+
 std::string TogetherWorld::check_limits() {
   const std::string owner = subject();
   const Limits& limits = random_.pick(limits_);
@@ -257,6 +356,12 @@ std::string TogetherWorld::block_subject() {
 
 std::string TogetherWorld::compare(const redis_store::TogetherRequest& request,
                                    const Answers& answers, const std::string& what) {
+  const std::string problem = compare_answers(request, answers, what);
+  return problem.empty() ? compare_states(request) : problem;
+}
+
+std::string TogetherWorld::compare_answers(const redis_store::TogetherRequest& request,
+                                           const Answers& answers, const std::string& what) {
   for (std::size_t i = 0; i < request.checks.size(); ++i) {
     const redis_store::KeyCheck& check = request.checks[i];
     KeyModel& key = model_of(check.key);
@@ -282,7 +387,7 @@ std::string TogetherWorld::compare(const redis_store::TogetherRequest& request,
   if (answers.in_memory && !(*answers.in_memory == core::strictest(answers.expected))) {
     return "the embedded store says " + describe(*answers.in_memory) + "\n" + stories(request);
   }
-  return compare_states(request);
+  return {};
 }
 
 std::string TogetherWorld::compare_states(const redis_store::TogetherRequest& request) {
@@ -316,7 +421,8 @@ std::string TogetherWorld::stories(const redis_store::TogetherRequest& request) 
 std::string TogetherWorld::step() {
   move_clock();
   const std::uint64_t dice = random_.below(100);
-  if (dice < 55) return check_all();
+  if (dice < 30) return check_all();
+  if (dice < 55) return check_many();
   if (dice < 85) return check_limits();
   if (dice < 91) return refund_limits();
   if (dice < 93) return reset_limits();

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "penstock/result.hpp"
+
+#include <cstdint>
+
+// What may travel to Redis in one call.
+namespace penstock::redis_store {
+
+// Questions of one step may travel together: all of them fail at the earliest of their deadlines.
+[[nodiscard]] inline std::int64_t deadline_step(base::Deadline deadline) {
+  constexpr std::int64_t kNanoseconds = 4'000'000;
+  return deadline.time_since_epoch().count() / kNanoseconds;
+}
+
+// What those hear who waited too long to be asked about. Nothing was charged.
+[[nodiscard]] inline Error asked_too_late() {
+  return {ErrorCode::Unavailable, "the deadline passed before the store was asked"};
+}
+
+// What those hear who ask a store that is going, or wait for it.
+[[nodiscard]] inline Error store_closed() {
+  return {ErrorCode::Unavailable, "the store was closed"};
+}
+
+}  // namespace penstock::redis_store

@@ -108,7 +108,7 @@ bench: deps build ## the figures of docs/performance.md
 	bench/http_compare.sh build/release
 	bench/resp_compare.sh build/release
 
-interop: deps build ## a real Envoy, of PyPI, asks the daemon
+interop: deps build ## a real Envoy and a real Traefik, of PyPI, ask the daemon
 	tools/interop.sh $(PROGRAM)
 
 install: build ## install to PREFIX (/usr/local), below DESTDIR if set

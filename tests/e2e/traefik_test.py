@@ -1,0 +1,74 @@
+"""A real Traefik, named by PENSTOCK_TRAEFIK, in front of an application: the files of examples/traefik, with other
+ports. `make interop` runs it; `make test` does not, as Traefik is no package of Debian."""
+
+import os
+import signal
+import socket
+import threading
+import unittest
+
+from daemon import ask, eventually
+from proxies_test import ProxyCase
+
+TRAEFIK = os.environ.get("PENSTOCK_TRAEFIK", "")
+
+
+def setUpModule():
+    if not TRAEFIK:
+        raise unittest.SkipTest("PENSTOCK_TRAEFIK names no Traefik")
+
+
+class TraefikTest(ProxyCase, unittest.TestCase):
+    program = TRAEFIK
+
+    @classmethod
+    def start(cls):
+        cls.write("traefik/dynamic.yaml", 8003)
+        path = cls.write("traefik/traefik.yaml", 8003)
+        cls.run_proxy(TRAEFIK, f"--configFile={path}")
+        # it listens before it has read the other file
+        if not eventually(lambda: ask(cls.port, "GET", "/free").status != 404):
+            raise AssertionError("Traefik knows no way to the application")
+
+    def test_hands_the_reason_to_clients(self):
+        for _ in range(3):
+            self.get("/limited/reason")
+        status, fields, body = self.get("/limited/reason")
+        self.assertEqual(status, 429)
+        self.assertEqual(fields["content-type"], "application/problem+json")
+        self.assertEqual(body["violated-policies"], ["per-path"])
+        self.assertIn("ratelimit", fields)
+
+    def test_does_what_it_says_while_the_daemon_is_gone(self):
+        """It waits as long as the daemon hangs, and refuses when there is none."""
+        self.daemon.signal(signal.SIGSTOP)
+        continued = threading.Timer(3, self.daemon.signal, [signal.SIGCONT])
+        continued.start()
+        self.addCleanup(continued.join)
+        with socket.create_connection(("127.0.0.1", self.port), timeout=1) as client:
+            client.sendall(b"GET /free HTTP/1.1\r\nHost: a\r\n\r\n")
+            with self.assertRaises(socket.timeout):
+                client.recv(1)
+            client.settimeout(10)
+            self.assertTrue(client.recv(100).startswith(b"HTTP/1.1 200 "))
+
+
+class WithoutDaemonTest(TraefikTest):
+    """The daemon ends before the first request."""
+
+    @classmethod
+    def start(cls):
+        super().start()
+        cls.daemon.close()
+
+    def test_refuses(self):
+        self.assertEqual(self.get("/free")[0], 500)
+
+
+def load_tests(loader, _tests, _pattern):
+    alone = unittest.TestSuite([WithoutDaemonTest("test_refuses")])
+    return unittest.TestSuite([loader.loadTestsFromTestCase(TraefikTest), alone])
+
+
+if __name__ == "__main__":
+    unittest.main()

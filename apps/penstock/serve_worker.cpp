@@ -17,6 +17,18 @@
 namespace penstock::app {
 namespace {
 
+// Calls back at a moment; the next time it is asked to, no longer at the one before.
+std::function<void(base::Deadline, std::function<void()>)> waker(
+    const boost::asio::any_io_executor& executor) {
+  return [timer = std::make_shared<boost::asio::steady_timer>(executor)](
+             base::Deadline at, std::function<void()> then) {
+    timer->expires_at(at);
+    timer->async_wait([then = std::move(then)](const boost::system::error_code& failed) {
+      if (!failed) then();
+    });
+  };
+}
+
 std::unique_ptr<store::Store> make_store(const WorkerSurroundings& surroundings,
                                          const boost::asio::any_io_executor& executor,
                                          redis_store::SharedStore*& shared,
@@ -44,7 +56,8 @@ std::unique_ptr<store::Store> make_store(const WorkerSurroundings& surroundings,
           .nodes = [&members = surroundings.members] { return members.nodes(); },
           .holders_per_node = worker_count(surroundings.settings),
           .timeout = options.timeout,
-          .post = [executor](auto what) { boost::asio::post(executor, std::move(what)); }});
+          .post = [executor](auto what) { boost::asio::post(executor, std::move(what)); },
+          .wake_at = waker(executor)});
   leasing = in_front.get();
   return in_front;
 }
@@ -113,7 +126,11 @@ ServeWorker::ServeWorker(const WorkerSurroundings& surroundings, std::size_t num
       recorder_(metrics_, hot_keys_, log_),
       store_(make_store(surroundings, loop_.get_executor(), shared_, leasing_)),
       debts_(*store_, shared_, surroundings.local),
-      service_(*store_, surroundings.local, recorder_, std::move(rules)),
+      service_({.store = *store_,
+                .local = surroundings.local,
+                .events = recorder_,
+                .patience = surroundings.settings.redis.timeout},
+               std::move(rules)),
       backend_(service_),
       api_(backend_, std::move(api)),
       sweeps_(number == 0) {}

@@ -228,6 +228,12 @@ void Holding::dismiss_late(base::Deadline now, Answers& answers) {
   });
 }
 
+base::Deadline Holding::first_deadline() const {
+  base::Deadline first = base::Deadline::max();
+  for (const Waiter& waiter : waiting_) first = std::min(first, waiter.deadline);
+  return first;
+}
+
 void Holding::doubt() {
   denial_.reset();
   ask_after_ = {};

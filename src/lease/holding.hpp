@@ -47,7 +47,8 @@ class Holding {
   [[nodiscard]] std::optional<Decision> take(Cost cost, base::Deadline now);
   // What take() would say, if it would refuse.
   [[nodiscard]] std::optional<Decision> refuses(Cost cost, base::Deadline now) const;
-  // After take() had no answer. Hears of a failure at the first answer after its deadline.
+  // After take() had no answer. Hears of a failure at the first answer after its deadline, or from
+  // dismiss_late() if that is sooner.
   // REQUIRES: `waiting` stays until it has heard.
   void wait(Waiting& waiting, Cost cost, base::Deadline deadline = base::Deadline::max());
   static constexpr std::size_t kMostWaiting = 65'536;
@@ -69,6 +70,11 @@ class Holding {
   // `sharers` take from the same count. REQUIRES: it wants to, or gives back.
   [[nodiscard]] store::LeaseAsk ask(std::uint32_t sharers, base::Deadline now);
   void on_grant(const Result<store::LeaseGrant>& grant, base::Deadline now, Answers& answers);
+
+  // Those whose deadline has passed hear that they have waited in vain.
+  void dismiss_late(base::Deadline now, Answers& answers);
+  // Of those who wait; max() when nobody does.
+  [[nodiscard]] base::Deadline first_deadline() const;
 
   // What is in hand or on its way is nobody's any more: the store hears of strict leases that they
   // are returned, others are lost.
@@ -118,7 +124,6 @@ class Holding {
   void report(const store::LeaseReport& news, base::Deadline since);
   // Whether it was over before it arrived.
   bool hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadline now);
-  void dismiss_late(base::Deadline now, Answers& answers);
   void serve(const store::LeaseGrant& grant, base::Deadline now, Answers& answers);
   [[nodiscard]] std::uint64_t shortfall(Cost cost) const;
   [[nodiscard]] base::Deadline::duration counts_for(base::Deadline now) const;

@@ -73,6 +73,24 @@ void LeaseTable::on_grant(const store::Hash128& name, const Result<store::LeaseG
   static_cast<void>(review(name, now));
 }
 
+bool LeaseTable::watch(const store::Hash128& name, base::Deadline until) {
+  const auto found = holdings_.find(name);
+  if (found == holdings_.end() || until >= found->second.watched) return false;
+  found->second.watched = until;
+  return true;
+}
+
+base::Deadline LeaseTable::dismiss_late(const store::Hash128& name, base::Deadline watched,
+                                        base::Deadline now, Answers& answers) {
+  const auto found = holdings_.find(name);
+  // somebody was in a greater hurry since
+  if (found == holdings_.end() || found->second.watched != watched) return base::Deadline::max();
+  Holding& holding = *found->second.holding;
+  holding.dismiss_late(now, answers);
+  found->second.watched = holding.first_deadline();
+  return found->second.watched;
+}
+
 LeaseTable::Leftovers LeaseTable::leave(base::Deadline now) {
   Leftovers leftovers;
   for (auto& [hash, entry] : holdings_) {

@@ -39,6 +39,12 @@ class LeaseTable {
   void on_grant(const store::Hash128& name, const Result<store::LeaseGrant>& grant,
                 base::Deadline now, Answers& answers);
 
+  // Somebody waits for it until then. Whether that is the first moment of this kind; whoever has
+  // the table calls dismiss_late() then, and again when that says so: max() when it need not.
+  bool watch(const store::Hash128& name, base::Deadline until);
+  [[nodiscard]] base::Deadline dismiss_late(const store::Hash128& name, base::Deadline watched,
+                                            base::Deadline now, Answers& answers);
+
   // What the store should hear before this holder ends: reports of strict leases, as questions for
   // nothing, and units of windows that it can have back.
   struct Leftovers {
@@ -59,6 +65,7 @@ class LeaseTable {
   struct Entry {
     std::unique_ptr<Holding> holding;
     bool is_ready = false;
+    base::Deadline watched = base::Deadline::max();
   };
 
   void make_room(base::Deadline now);

@@ -1,5 +1,6 @@
 #include "lease/leased_request.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace penstock::lease {
@@ -19,7 +20,8 @@ LeasedRequest::LeasedRequest(LeasingStore& store, Limits limits, base::Deadline 
       checks_(std::move(limits.checks)),
       hashes_(std::move(limits.hashes)),
       places_(std::move(limits.places)),
-      deadline_(deadline),
+      deadline_(
+          std::min<base::Deadline>(deadline, base::deadline_after(store.surroundings_.timeout))),
       answered_(std::move(answered)),
       decisions_(checks_.size()),
       decided_(checks_.size(), false),
@@ -43,8 +45,8 @@ void LeasedRequest::take_leased() {
     const std::optional<Decision> said = holding->take(check.cost, now);
     if (said && said->allowed()) taken_[next_] = holding->last_taken();
     if (!said) {
-      const base::Deadline patience = now + store_.surroundings_.timeout;
-      holding->wait(*this, check.cost, std::min(deadline_, patience));
+      holding->wait(*this, check.cost, deadline_);
+      store_.watch(hashes_[next_], deadline_);
     }
     store_.ask_soon(hashes_[next_], now);
     if (!said) return;  // on_answer() goes on

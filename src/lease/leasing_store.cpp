@@ -248,6 +248,34 @@ void LeasingStore::ask_for_leases() {
                              });
 }
 
+void LeasingStore::watch(const store::Hash128& hash, base::Deadline until) {
+  if (!surroundings_.wake_at || !table_.watch(hash, until)) return;
+  watched_.emplace(until, hash);
+  wake_later();
+}
+
+void LeasingStore::wake_later() {
+  if (watched_.empty() || watched_.begin()->first >= wakes_at_ || is_closing_) return;
+  wakes_at_ = watched_.begin()->first;
+  surroundings_.wake_at(wakes_at_, [weak = std::weak_ptr<LeasingStore*>(self_)] {
+    if (const auto self = weak.lock()) (*self)->dismiss_late();
+  });
+}
+
+void LeasingStore::dismiss_late() {
+  wakes_at_ = base::Deadline::max();
+  const base::Deadline now = base::monotonic_now();
+  Answers answers;
+  while (!watched_.empty() && watched_.begin()->first <= now) {
+    const auto [until, hash] = *watched_.begin();
+    watched_.erase(watched_.begin());
+    const base::Deadline next = table_.dismiss_late(hash, until, now, answers);
+    if (next != base::Deadline::max()) watched_.emplace(next, hash);
+  }
+  wake_later();
+  for (const auto& [waiting, answer] : answers) waiting->on_answer(answer);
+}
+
 core::NamedCheck LeasingStore::local_share(const core::NamedCheck& check) const {
   core::NamedCheck share = check;
   if (check.terms.divided) share.quota = core::share_of(check.quota, surroundings_.nodes());

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,6 +32,9 @@ class LeasingStore final : public store::Store {
     unsigned holders_per_node = 1;
     Duration timeout{};                                 // of a call
     std::function<void(std::function<void()>)> post{};  // does it at the end of this tick
+    // Does it then, and no longer what it was to do at the moment that it was told before. Without
+    // it, whoever waits for a lease hears at the first answer after its deadline.
+    std::function<void(base::Deadline, std::function<void()>)> wake_at{};
   };
 
   // REQUIRES: the surroundings outlive it, and `leases` is `shared` or lives as long.
@@ -100,6 +104,10 @@ class LeasingStore final : public store::Store {
                      Answered<Decisions> answered);
   void ask_soon(const store::Hash128& hash, base::Deadline now);
   void ask_for_leases();
+  // Somebody waits for this lease until then, whatever becomes of the call.
+  void watch(const store::Hash128& hash, base::Deadline until);
+  void wake_later();
+  void dismiss_late();
   [[nodiscard]] core::NamedCheck local_share(const core::NamedCheck& check) const;
 
   store::KeyHasher hasher_;
@@ -110,6 +118,8 @@ class LeasingStore final : public store::Store {
   Hotness hotness_;
   Health counted_;             // its numbers of leases
   std::uint64_t changes_ = 0;  // a refusal that was asked for before one is not remembered
+  std::multimap<base::Deadline, store::Hash128> watched_;  // the first who waits for each
+  base::Deadline wakes_at_ = base::Deadline::max();
   bool is_posted_ = false;
   bool is_closing_ = false;
   store::Store& shared_;

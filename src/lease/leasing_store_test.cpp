@@ -23,9 +23,10 @@ class FakeShared final : public store::Store, public store::LeaseSource {
     run();
   }
 
-  void check(std::vector<core::NamedCheck> checks, base::Deadline /*deadline*/,
+  void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
              Store::Answered<Decisions> answered) override {
     ++checks_asked;
+    last_deadline = deadline;
     later([this, checks = std::move(checks), answered = std::move(answered)] {
       if (failure) return answered(*failure);
       Decisions said(checks.size());
@@ -81,6 +82,7 @@ class FakeShared final : public store::Store, public store::LeaseSource {
 
   int checks_asked = 0;
   int leases_asked = 0;
+  base::Deadline last_deadline{};  // of a check
   std::optional<Error> failure{};
   std::optional<store::LeaseAsk> last_ask{};
 
@@ -116,7 +118,12 @@ class LeasingStoreTest : public testing::Test {
                                    .nodes = [this] { return nodes_; },
                                    .holders_per_node = 1,
                                    .timeout = 1s,
-                                   .post = [this](auto what) { shared_->later(std::move(what)); }});
+                                   .post = [this](auto what) { shared_->later(std::move(what)); },
+                                   .wake_at =
+                                       [this](base::Deadline at, auto what) {
+                                         wakes_at_ = at;
+                                         wake_ = std::move(what);
+                                       }});
   }
 
   static core::NamedCheck check(std::string subject, Mode mode, std::uint64_t cost = 1) {
@@ -158,6 +165,8 @@ class LeasingStoreTest : public testing::Test {
   store::MemoryStore own_{MemoryOptions{}};
   unsigned nodes_ = 1;
   FakeShared* shared_ = nullptr;
+  base::Deadline wakes_at_{};
+  std::function<void()> wake_;
   std::unique_ptr<LeasingStore> store_;
 };
 
@@ -331,6 +340,36 @@ TEST_F(LeasingStoreTest, WhatTheOtherLimitsHaveIsRememberedToo) {
     EXPECT_FALSE(passes({check("exact", Mode::Exact), check("lease", Mode::Lease)}));
   }
   EXPECT_LE(shared_->checks_asked, asked + 1);
+}
+
+TEST_F(LeasingStoreTest, WhoWaitsForALeaseIsAnsweredByItsDeadline) {
+  const base::Deadline deadline = base::monotonic_now();
+  std::optional<Result<store::Store::Decisions>> late;
+  std::optional<Result<store::Store::Decisions>> patient;
+  store_->check({check("alice", Mode::Lease)}, base::deadline_after(1s),
+                [&](Result<store::Store::Decisions> said) { patient = std::move(said); });
+  store_->check({check("alice", Mode::Lease)}, deadline,
+                [&](Result<store::Store::Decisions> said) { late = std::move(said); });
+  ASSERT_EQ(wakes_at_, deadline);
+  wake_();
+  ASSERT_TRUE(late.has_value());
+  EXPECT_EQ(late->error().code, ErrorCode::Timeout);
+  EXPECT_FALSE(patient.has_value());
+  EXPECT_GT(wakes_at_, deadline);
+  // what was asked for is not lost
+  shared_->run();
+  ASSERT_TRUE(patient.has_value());
+  EXPECT_TRUE(patient->has_value());
+  EXPECT_EQ(admitted_of(20, check("alice", Mode::Lease)), 9);
+}
+
+TEST_F(LeasingStoreTest, ALeaseAndTheSharedStoreHaveTheTimeOfOneCallTogether) {
+  store_->check({check("alice", Mode::Lease), check("bob", Mode::Exact)}, base::Deadline::max(),
+                [](const auto&) {});
+  const base::Deadline arrived = base::monotonic_now();
+  shared_->run();
+  EXPECT_EQ(shared_->checks_asked, 1);
+  EXPECT_LE(shared_->last_deadline, arrived + 1s);
 }
 
 TEST_F(LeasingStoreTest, WhatIsLeftOfAWindowGoesBackAtTheEnd) {

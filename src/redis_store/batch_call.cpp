@@ -123,7 +123,7 @@ void BatchCall::read_buckets(const resp::Value& reply) {
       }
       replay = KeyReplay(*std::move(content));
     }
-    for (const WaitingCheck& check : queue.asked) {
+    for (WaitingCheck& check : queue.asked) {
       check.answer(replay.decide(quota, check.cost, *now));
     }
     hooks_.finish(queue);
@@ -195,7 +195,7 @@ void BatchCall::fail(const Error& error) const {
 }
 
 void BatchCall::fail(KeyQueue& queue, const Error& error) const {
-  for (const WaitingCheck& check : queue.asked) check.answer(error);
+  for (WaitingCheck& check : queue.asked) check.answer(error);
   hooks_.finish(queue);
 }
 

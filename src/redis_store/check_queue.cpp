@@ -8,6 +8,10 @@
 namespace penstock::redis_store {
 namespace {
 
+// Nobody is watched who hears of the call so little too late: the client looks at its deadlines no
+// more often.
+constexpr std::chrono::microseconds kNotWorthWatching{500};
+
 bool is_for_buckets(const KeyQueue& queue) {
   const WaitingCheck& first = queue.asked.front();
   if (!first.quota.is_bucket()) return false;
@@ -53,6 +57,9 @@ void CheckQueue::add(std::string key, const WaitingCheck& check) {
     KeyQueue& queue = *found->second;
     if (queue.waiting.empty() && queue.asked.empty()) ready_.push_back(&queue);
     queue.waiting.push_back(check);
+    if (!queue.asked.empty() && check.deadline < queue.call_ends - kNotWorthWatching) {
+      watch(queue, check.deadline);
+    }
     return;
   }
   auto queue = std::make_unique<KeyQueue>();
@@ -68,10 +75,10 @@ void CheckQueue::drop_late(KeyQueue& queue, base::Deadline now) {
   const auto late =
       std::stable_partition(queue.waiting.begin(), queue.waiting.end(),
                             [&](const WaitingCheck& check) { return check.deadline > now; });
-  const std::vector<WaitingCheck> dropped(late, queue.waiting.end());
+  std::vector<WaitingCheck> dropped(late, queue.waiting.end());
   queue.waiting.erase(late, queue.waiting.end());
   waiting_ -= dropped.size();
-  for (const WaitingCheck& check : dropped) check.answer(asked_too_late());
+  for (WaitingCheck& check : dropped) check.answer(asked_too_late());
 }
 
 std::vector<CheckBatch> CheckQueue::take(Spread spread, base::Deadline now) {
@@ -82,7 +89,7 @@ std::vector<CheckBatch> CheckQueue::take(Spread spread, base::Deadline now) {
   for (KeyQueue* queue : ready) {
     drop_late(*queue, now);
     if (queue->waiting.empty()) {
-      queues_.erase(queue->key);
+      forget(*queue);
       continue;
     }
     queue->asked.swap(queue->waiting);
@@ -98,17 +105,64 @@ std::vector<CheckBatch> CheckQueue::take(Spread spread, base::Deadline now) {
     CheckBatch& batch = batches[static_cast<std::size_t>(labels.rend() - known) - 1];
     batch.keys.push_back(queue);
     for (const WaitingCheck& check : queue->asked) {
-      batch.deadline = std::min(batch.deadline, check.deadline);
+      batch.deadline = std::max(batch.deadline, check.deadline);
+    }
+  }
+  for (const CheckBatch& batch : batches) {
+    for (KeyQueue* const queue : batch.keys) {
+      queue->call_ends = batch.deadline;
+      watch_all(*queue);
     }
   }
   return batches;
 }
 
+void CheckQueue::watch(KeyQueue& queue, base::Deadline until) {
+  if (until >= queue.watched) return;
+  stop_watching(queue);
+  queue.watched = until;
+  watched_.emplace(until, &queue);
+}
+
+void CheckQueue::stop_watching(KeyQueue& queue) {
+  if (queue.watched == base::Deadline::max()) return;
+  watched_.erase({queue.watched, &queue});
+  queue.watched = base::Deadline::max();
+}
+
+void CheckQueue::watch_all(KeyQueue& queue) {
+  stop_watching(queue);
+  base::Deadline earliest = queue.call_ends - kNotWorthWatching;
+  for (const WaitingCheck& check : queue.asked) {
+    if (check.sink != nullptr) earliest = std::min(earliest, check.deadline);
+  }
+  for (const WaitingCheck& check : queue.waiting) earliest = std::min(earliest, check.deadline);
+  if (earliest < queue.call_ends - kNotWorthWatching) watch(queue, earliest);
+}
+
+void CheckQueue::expire(base::Deadline now) {
+  static const Error late_error{ErrorCode::Timeout, "no answer to the question by its deadline"};
+  while (!watched_.empty() && watched_.begin()->first <= now) {
+    KeyQueue& queue = *watched_.begin()->second;
+    for (WaitingCheck& check : queue.asked) {
+      if (check.deadline <= now) check.answer(late_error);
+    }
+    drop_late(queue, now);
+    watch_all(queue);
+  }
+}
+
+void CheckQueue::forget(KeyQueue& queue) {
+  stop_watching(queue);
+  queues_.erase(queue.key);
+}
+
 void CheckQueue::finish(KeyQueue& queue) {
   waiting_ -= queue.asked.size();
   queue.asked.clear();
+  stop_watching(queue);
   if (queue.waiting.empty()) {
-    queues_.erase(queue.key);
+    forget(queue);
   } else {
     ready_.push_back(&queue);
   }
@@ -116,12 +170,13 @@ void CheckQueue::finish(KeyQueue& queue) {
 
 void CheckQueue::fail_all(const Error& error) {
   ready_.clear();
+  watched_.clear();
   waiting_ = 0;
   const auto queues = std::move(queues_);
   queues_.clear();
   for (const auto& [key, queue] : queues) {
-    for (const WaitingCheck& check : queue->asked) check.answer(error);
-    for (const WaitingCheck& check : queue->waiting) check.answer(error);
+    for (WaitingCheck& check : queue->asked) check.answer(error);
+    for (WaitingCheck& check : queue->waiting) check.answer(error);
   }
 }
 

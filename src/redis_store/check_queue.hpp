@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace penstock::redis_store {
@@ -32,10 +34,12 @@ struct WaitingCheck {
   Quota quota;
   Cost cost;
   base::Deadline deadline{};
-  Sink* sink = nullptr;
+  Sink* sink = nullptr;  // nobody once it has heard
   std::size_t question = 0;
 
-  void answer(const Result<Decision>& decision) const { sink->on_decision(question, decision); }
+  void answer(const Result<Decision>& decision) {
+    if (Sink* const who = std::exchange(sink, nullptr)) who->on_decision(question, decision);
+  }
 };
 
 // All that is asked about one key. One call at a time is under way for it; what arrives meanwhile
@@ -44,7 +48,9 @@ struct KeyQueue {
   std::string key;
   std::uint16_t slot = 0;
   std::vector<WaitingCheck> waiting{};
-  std::vector<WaitingCheck> asked{};  // of the call under way
+  std::vector<WaitingCheck> asked{};               // of the call under way
+  base::Deadline call_ends{};                      // by then it is answered
+  base::Deadline watched = base::Deadline::max();  // who waits here hears something by then
 };
 
 // Keys whose questions fit one call.
@@ -55,11 +61,12 @@ struct CheckBatch {
   };
   Way way = Way::Decide;
   std::vector<KeyQueue*> keys{};
-  base::Deadline deadline{};  // the earliest
+  base::Deadline deadline{};  // the latest: nobody's haste ends the wait of others
 };
 
 // Puts questions together into as few calls as possible: same key, one item; same quota, one
-// script. Knows no sockets.
+// script. Everybody is answered by their own deadline, whatever call they wait for: whoever has the
+// queue calls expire(). Knows no sockets.
 class CheckQueue {
  public:
   // Keys of one call. Redis serves nobody else meanwhile: 256 are about a millisecond.
@@ -74,6 +81,14 @@ class CheckQueue {
   // instead: nothing was charged.
   [[nodiscard]] std::vector<CheckBatch> take(Spread spread, base::Deadline now);
 
+  // When somebody has to be answered who waits for a call that lasts longer.
+  [[nodiscard]] base::Deadline next_expiry() const noexcept {
+    return watched_.empty() ? base::Deadline::max() : watched_.begin()->first;
+  }
+  // Answers those whose deadline has passed: Timeout when they were asked about, and may have been
+  // charged.
+  void expire(base::Deadline now);
+
   // The call of this key has been answered. REQUIRES: its `asked` are.
   void finish(KeyQueue& queue);
   // Whether take() would have something to do.
@@ -85,9 +100,15 @@ class CheckQueue {
 
  private:
   void drop_late(KeyQueue& queue, base::Deadline now);
+  void watch(KeyQueue& queue, base::Deadline until);
+  void stop_watching(KeyQueue& queue);
+  // For whoever would hear of the call under way too late.
+  void watch_all(KeyQueue& queue);
+  void forget(KeyQueue& queue);
 
   std::unordered_map<std::string_view, std::unique_ptr<KeyQueue>> queues_;
   std::vector<KeyQueue*> ready_;
+  std::set<std::pair<base::Deadline, KeyQueue*>> watched_;
   std::size_t waiting_ = 0;  // checks added and not yet finished
 };
 

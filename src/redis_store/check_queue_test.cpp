@@ -1,7 +1,9 @@
 #include "redis_store/check_queue.hpp"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -127,13 +129,106 @@ TEST_F(CheckQueueTest, AnswersThoseWhoseTimeIsOverWithoutAsking) {
   EXPECT_EQ(queue.size(), 1U);
 }
 
-TEST_F(CheckQueueTest, HasACallEndWithItsEarliestDeadline) {
+TEST_F(CheckQueueTest, HasACallEndWithItsLatestDeadline) {
   ask("a", per_minute(5), 1, kLater);
-  ask("b", per_minute(5), 1, kLater - std::chrono::microseconds{5});
+  ask("b", per_minute(5), 1, kLater + std::chrono::microseconds{5});
   ask("c", per_minute(5), 1, kLater + milliseconds{100});
   const std::vector<CheckBatch> batches = take();
-  ASSERT_EQ(batches.size(), 2U);  // nobody is cut short by a tenth of a second
-  EXPECT_EQ(batches[0].deadline, kLater - std::chrono::microseconds{5});
+  ASSERT_EQ(batches.size(), 2U);  // nobody waits for the timeout of others
+  EXPECT_EQ(batches[0].deadline, kLater + std::chrono::microseconds{5});
+  EXPECT_EQ(queue.next_expiry(), base::Deadline::max());  // so little is not worth a timer
+}
+
+TEST_F(CheckQueueTest, AnswersByItsDeadlineWhoWaitsForALongerCall) {
+  ask("k", per_minute(5), 1, kLater);
+  const std::vector<CheckBatch> batches = take();
+  ask("k", per_minute(5), 1, kAsked + milliseconds{3});
+  ask("k", per_minute(5), 1, kAsked + milliseconds{2});
+  EXPECT_EQ(queue.next_expiry(), kAsked + milliseconds{2});
+  queue.expire(kAsked + milliseconds{2});
+  EXPECT_EQ(
+      answers.errors,
+      (std::map<std::size_t, std::string>{{2, "the deadline passed before the store was asked"}}));
+  EXPECT_EQ(queue.next_expiry(), kAsked + milliseconds{3});
+  queue.expire(kAsked + milliseconds{3});
+  EXPECT_EQ(answers.errors.size(), 2U);
+  EXPECT_EQ(queue.next_expiry(), base::Deadline::max());
+  queue.finish(*batches[0].keys[0]);
+  EXPECT_EQ(queue.size(), 0U);
+}
+
+TEST_F(CheckQueueTest, DoesNotLetTheHasteOfOneEndTheWaitOfOthers) {
+  ask("k", per_minute(5), 1, kAsked + milliseconds{1});
+  ask("k", per_minute(5), 1, kLater);
+  const std::vector<CheckBatch> batches = take();
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_EQ(batches[0].deadline, kLater);
+  queue.expire(queue.next_expiry());
+  EXPECT_EQ(answers.errors,
+            (std::map<std::size_t, std::string>{{0, "no answer to the question by its deadline"}}));
+  // the reply counts for all that were asked about; each hears one answer
+  for (WaitingCheck& check : batches[0].keys[0]->asked) {
+    check.answer(Decision::allow(5, 4, Duration{1}));
+  }
+  EXPECT_EQ(answers.errors[1], "");
+  EXPECT_EQ(answers.errors[0], "no answer to the question by its deadline");
+  queue.finish(*batches[0].keys[0]);
+  EXPECT_EQ(queue.next_expiry(), base::Deadline::max());
+  EXPECT_EQ(queue.size(), 0U);
+}
+
+// Calls that end as late as they may, as those of a server that hangs: whoever asks is answered by
+// its own deadline.
+RC_GTEST_FIXTURE_PROP(CheckQueueTest, AnswersEverybodyByTheirOwnDeadline, ()) {
+  using Micros = std::chrono::microseconds;
+  constexpr Micros kSlack{500};
+  struct Under {
+    base::Deadline ends;
+    KeyQueue* queue;
+  };
+  std::vector<Under> calls;
+  std::map<std::size_t, base::Deadline> deadlines;
+  const auto steps = *rc::gen::container<std::vector<std::pair<int, int>>>(
+      rc::gen::pair(rc::gen::inRange(0, 3000), rc::gen::inRange(1, 20'000)));
+  base::Deadline now = kAsked;
+  const auto pass = [&](base::Deadline until) {
+    while (true) {
+      base::Deadline next = queue.next_expiry();
+      auto call = std::min_element(calls.begin(), calls.end(),
+                                   [](const auto& a, const auto& b) { return a.ends < b.ends; });
+      const bool is_call = call != calls.end() && call->ends < next;
+      if (is_call) next = call->ends;
+      if (next > until) break;
+      now = next;
+      if (is_call) {
+        for (WaitingCheck& check : call->queue->asked) {
+          check.answer(Error{ErrorCode::Timeout, "no reply"});
+        }
+        queue.finish(*call->queue);
+        calls.erase(call);
+      } else {
+        queue.expire(now);
+      }
+      for (const CheckBatch& batch : queue.take(CheckQueue::Spread::OneServer, now)) {
+        for (KeyQueue* each : batch.keys) calls.push_back({batch.deadline, each});
+      }
+      for (const auto& [question, deadline] : deadlines) {
+        RC_ASSERT(answers.errors.contains(question) || deadline + kSlack >= now);
+      }
+    }
+    now = until;
+  };
+  for (const auto& [pause, patience] : steps) {
+    pass(now + Micros{pause});
+    deadlines[asked] = now + Micros{patience};
+    ask(pause % 2 == 0 ? "even" : "odd", per_minute(5), 1, now + Micros{patience});
+    for (const CheckBatch& batch : queue.take(CheckQueue::Spread::OneServer, now)) {
+      for (KeyQueue* each : batch.keys) calls.push_back({batch.deadline, each});
+    }
+  }
+  pass(now + milliseconds{100});
+  RC_ASSERT(answers.errors.size() == deadlines.size());
+  RC_ASSERT(queue.size() == 0U);
 }
 
 TEST_F(CheckQueueTest, AnswersEverybodyWhenItIsOver) {

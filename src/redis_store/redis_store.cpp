@@ -11,6 +11,7 @@
 #include "resp/command.hpp"
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <utility>
 
@@ -30,6 +31,7 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
       : executor_(executor),
         scripts_(scripts),
         max_waiting_(max_waiting),
+        expiry_timer_(executor),
         client_(std::make_unique<redis::Client>(executor, std::move(options), scripts.all())) {}
 
   void check(KeyCheck check, base::Deadline deadline, Sink& sink, std::size_t question) {
@@ -45,6 +47,7 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
                                       .sink = &sink,
                                       .question = question});
     flush_soon();
+    expire_later();
   }
 
   void check_together(WaitingRequest waiting) {
@@ -78,6 +81,21 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
       send(std::make_unique<BatchCall>(scripts_, std::move(batch), Reads::OneAlgorithm, hooks()));
     }
     for (TogetherBatch& batch : together_.take(spread, now)) send(std::move(batch));
+    expire_later();
+  }
+
+  // Those who cannot wait for the call that their key waits for.
+  void expire_later() {
+    const base::Deadline next = queue_.next_expiry();
+    if (next >= expires_at_ || client_ == nullptr) return;
+    expires_at_ = next;
+    expiry_timer_.expires_at(next);
+    expiry_timer_.async_wait([self = shared_from_this()](const boost::system::error_code& failed) {
+      if (failed) return;
+      self->expires_at_ = base::Deadline::max();
+      self->queue_.expire(base::monotonic_now());
+      self->expire_later();
+    });
   }
 
   void send(std::unique_ptr<BatchCall> call) {
@@ -94,6 +112,7 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
   // Everybody who waits hears that it is over, while the caller's things are still there.
   void close() {
     client_.reset();
+    expiry_timer_.cancel();
     queue_.fail_all(store_closed());
     together_.fail_all(store_closed());
   }
@@ -187,6 +206,8 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
   boost::asio::any_io_executor executor_;
   const ScriptSet& scripts_;
   std::size_t max_waiting_;
+  boost::asio::steady_timer expiry_timer_;
+  base::Deadline expires_at_ = base::Deadline::max();
   std::unique_ptr<redis::Client> client_;
   CheckQueue queue_;
   TogetherQueue together_;

@@ -8,7 +8,7 @@
 // What may travel to Redis in one call.
 namespace penstock::redis_store {
 
-// Questions of one step may travel together: all of them fail at the earliest of their deadlines.
+// Questions of one step may travel together.
 [[nodiscard]] inline std::int64_t deadline_step(base::Deadline deadline) {
   constexpr std::int64_t kNanoseconds = 4'000'000;
   return deadline.time_since_epoch().count() / kNanoseconds;

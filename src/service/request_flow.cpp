@@ -40,7 +40,7 @@ RequestFlow::RequestFlow(const Colleagues& colleagues, Answer answer, std::strin
     : colleagues_(colleagues),
       answer_(std::move(answer)),
       domain_(std::move(domain)),
-      deadline_(deadline),
+      deadline_(colleagues.within(deadline)),
       answered_(std::move(answered)) {
   for (LimitAnswer& limit : answer_.limits) limit.shadow = role_of(limit.applied) == Role::Shadow;
 }
@@ -201,7 +201,7 @@ void RequestFlow::take_what_is_left(Role role) {
     if (before.outcome() != Outcome::NeverFits && left < applied.check.cost.units) {
       limit.decision = Decision::deny(before.limit(), left, until, until);
     }
-    colleagues_.store.check({std::move(check)}, deadline_, unheard());
+    colleagues_.store.check({std::move(check)}, time_of_its_own(), unheard());
   }
 }
 
@@ -210,7 +210,8 @@ void RequestFlow::give_back_enforced() {
   std::erase_if(places, [&](std::size_t place) {
     return !answer_.limits[place].decision || counts_denied(answer_.limits[place].applied);
   });
-  if (!places.empty()) colleagues_.store.refund(checks_of(places), deadline_, unheard());
+  if (places.empty()) return;
+  colleagues_.store.refund(checks_of(places), time_of_its_own(), unheard());
 }
 
 Store::Answered<Store::Decisions> RequestFlow::unheard() const {
@@ -218,6 +219,10 @@ Store::Answered<Store::Decisions> RequestFlow::unheard() const {
           since = base::monotonic_now()](const Result<Store::Decisions>& said) {
     events->on_store_call(base::monotonic_now() - since, said ? nullptr : &said.error());
   };
+}
+
+base::Deadline RequestFlow::time_of_its_own() const {
+  return colleagues_.within(base::Deadline::max());
 }
 
 void RequestFlow::ask_each(const Places& places, Next next) {

@@ -7,6 +7,7 @@
 #include "service/local_share.hpp"
 #include "store/store.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,6 +20,12 @@ struct Colleagues {
   store::Store& store;
   LocalShare& local;
   Events& events;
+  // For everything that one request asks of the store, one after the other.
+  Duration patience = std::chrono::hours{1};
+
+  [[nodiscard]] base::Deadline within(base::Deadline deadline) const {
+    return std::min<base::Deadline>(deadline, base::deadline_after(patience));
+  }
 };
 
 // One request from its limits to its answer:
@@ -30,7 +37,7 @@ struct Colleagues {
 //
 // A refused request leaves what rules with count_denied want of it: its cost, or what is left where
 // that is less. When the store cannot be asked, the failure policy decides, and the store is not
-// asked again for this request.
+// asked again for this request. All that it waits for shares the time of Colleagues::patience.
 //
 // Lifetime: owns itself until it has answered, which it does once.
 class RequestFlow {
@@ -67,8 +74,9 @@ class RequestFlow {
   void stand_in(std::size_t place);
   void take_what_is_left(Role role);
   void give_back_enforced();
-  // For a call whose answer changes nothing any more.
+  // For a call whose answer changes nothing any more, and which nobody waits for.
   [[nodiscard]] store::Store::Answered<store::Store::Decisions> unheard() const;
+  [[nodiscard]] base::Deadline time_of_its_own() const;
 
   // Asks about each by itself; `next` is called when all have answered.
   void ask_each(const Places& places, Next next);

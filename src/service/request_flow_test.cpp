@@ -51,6 +51,26 @@ TEST(RequestFlow, ObeysListsWithoutAskingTheStore) {
   }
 }
 
+TEST(RequestFlow, HasTheTimeOfOneCallForAllThatItWaitsFor) {
+  TestService service;
+  service.patience = std::chrono::milliseconds{10};
+  service.store.is_late = true;
+  rules::Applied back = applied(kOrganisation, 5);
+  back.gives_back = true;
+  std::optional<Answer> answer;
+  RequestFlow::start(
+      service.colleagues(),
+      TestService::with({applied(kUser, 2), applied(kQuotaA, 5), applied(kShadow, 1), back}), "api",
+      base::Deadline::max(), [&](Answer said) { answer = std::move(said); });
+  const base::Deadline latest = base::deadline_after(service.patience);
+  service.store.answer_late();
+  ASSERT_TRUE(answer);
+  ASSERT_EQ(service.store.calls.size(), 4U);
+  for (const TestStore::Call& call : service.store.calls) {
+    EXPECT_LE(call.deadline, latest) << call.what;
+  }
+}
+
 TEST(RequestFlow, NeverEnforcesAShadowLimit) {
   TestService service;
   const std::vector<Applied> limits{applied(kUser, 2), applied(kShadow, 1), applied(kShadow2, 5)};

@@ -72,7 +72,7 @@ ReserveFlow::ReserveFlow(const Colleagues& colleagues, Answer unasked, std::stri
       answer_(std::move(unasked)),
       domain_(std::move(domain)),
       terms_(std::move(terms)),
-      deadline_(deadline),
+      deadline_(colleagues.within(deadline)),
       answered_(std::move(answered)),
       claimant_(unique_name()) {
   if (terms_.id.empty()) terms_.id = unique_name();
@@ -160,13 +160,13 @@ void ReserveFlow::on_confirmed(const Result<ReservationAnswer>& said) {
   if (answer_.reason == Reason::FailedOpen || answer_.reason == Reason::DecidedLocally) {
     return finish({});
   }
-  const auto tell = [self = shared_from_this(), said](const Result<void>& /*given*/) {
-    if (!said) return self->answered_(said.error());
-    self->answered_(Reserved{.outcome = Reserved::Outcome::Busy, .id = self->terms_.id});
-  };
-  if (!is_void) return tell({});
-  const auto age = std::chrono::ceil<Duration>(base::monotonic_now() - began_);
-  give_back(colleagues_, held(), terms_.estimate, age, deadline_, tell);
+  if (is_void) {
+    const auto age = std::chrono::ceil<Duration>(base::monotonic_now() - began_);
+    give_back(colleagues_, held(), terms_.estimate, age, colleagues_.within(base::Deadline::max()),
+              [](const Result<void>& /*nobody waits for it*/) {});
+  }
+  if (!said) return answered_(said.error());
+  answered_(Reserved{.outcome = Reserved::Outcome::Busy, .id = terms_.id});
 }
 
 void ReserveFlow::finish(std::string id) {

@@ -32,9 +32,8 @@ Answer answer_for(rules::Match match, std::shared_ptr<const rules::Ruleset> rule
 
 }  // namespace
 
-Service::Service(store::Store& store, LocalShare& local, Events& events,
-                 std::shared_ptr<const rules::Ruleset> rules)
-    : colleagues_{.store = store, .local = local, .events = events}, reservations_(colleagues_) {
+Service::Service(const Colleagues& colleagues, std::shared_ptr<const rules::Ruleset> rules)
+    : colleagues_(colleagues), reservations_(colleagues_) {
   use(std::move(rules));
 }
 

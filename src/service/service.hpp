@@ -25,8 +25,10 @@ class Service {
 
   // REQUIRES: all of them outlive the service; `local` and `events` outlive the store, which
   // answers whatever is under way before it is gone.
+  Service(const Colleagues& colleagues, std::shared_ptr<const rules::Ruleset> rules);
   Service(store::Store& store, LocalShare& local, Events& events,
-          std::shared_ptr<const rules::Ruleset> rules);
+          std::shared_ptr<const rules::Ruleset> rules)
+      : Service({.store = store, .local = local, .events = events}, std::move(rules)) {}
 
   // Those under way go on with the rules that they began with.
   void use(std::shared_ptr<const rules::Ruleset> rules);

@@ -39,9 +39,10 @@ struct TestService {
   Membership members{4};
   LocalShare local{local_memory, members};
   TestEvents events{};
+  Duration patience = std::chrono::hours{1};
 
   [[nodiscard]] Colleagues colleagues() {
-    return {.store = store, .local = local, .events = events};
+    return {.store = store, .local = local, .events = events, .patience = patience};
   }
 
   // The answer, which must have come by now.

@@ -31,6 +31,18 @@ std::string mode_words(const core::Terms& terms) {
   return {};
 }
 
+// As the admin port has it.
+void write_terms(Json& limit, const core::Terms& terms) {
+  limit["mode"] = to_string(terms.mode);
+  if (terms.mode == core::Mode::Exact) return;
+  if (terms.mode == core::Mode::Local) {
+    limit["share"] = terms.divided ? "nodes" : "none";
+  } else {
+    limit["lease_lifetime_ms"] =
+        std::chrono::ceil<std::chrono::milliseconds>(terms.lifetime).count();
+  }
+}
+
 std::string limit_line(const rules::Applied& applied, const Decision* now) {
   std::string line =
       "    " + title_of(applied.rule) + ": " + to_string(applied.check.quota) + ", counted for ";
@@ -101,8 +113,8 @@ std::string as_json(const Explained& explained) {
                {"subject", applied.check.name.subject},
                {"count", applied.check.name.limit},
                {"cost", applied.check.cost.units},
-               {"mode", to_string(applied.check.terms.mode)},
                {"shadow", applied.rule != nullptr && applied.rule->shadow}};
+    write_terms(limit, applied.check.terms);
     if (i < explained.decisions.size()) {
       limit["remaining"] = explained.decisions[i].remaining();
       limit["would_refuse"] = refuses(applied, explained.decisions[i]);

@@ -66,6 +66,8 @@ TEST_F(ExplainText, SaysWhereALimitIsDecidedUnlessByTheStore) {
   EXPECT_TRUE(says("api/leased: 9/s, counted for everybody, takes 1, lease: leases of 100 ms\n"));
   EXPECT_TRUE(says("api/own: 8/s, counted for everybody, takes 1, local: this node's share\n"));
   EXPECT_EQ(json()["limits"][0]["mode"], "lease");
+  EXPECT_EQ(json()["limits"][0]["lease_lifetime_ms"], 100);
+  EXPECT_EQ(json()["limits"][1]["share"], "nodes");
   ask("api", {{"path", "/search"}, {"user", "7"}});
   EXPECT_EQ(json()["limits"][0]["mode"], "exact");
 }

@@ -8,6 +8,9 @@
 
 namespace penstock::service {
 
+// What limits that come with a request are counted under, as the domain and as the rule.
+inline constexpr std::string_view kTake = "take";
+
 // Who hears what the service does: metrics, logs, the list of busy keys. Called on the event loop,
 // on the way of every request: it must neither wait nor take a lock that others hold for long.
 class Events {
@@ -22,6 +25,9 @@ class Events {
   // A request is about to be told this: refusals, those of shadow limits, failures and decisions of
   // this node alone are all in it. `domain` is empty when the rules know no such domain.
   virtual void on_answer(std::string_view domain, const Answer& answer) = 0;
+  // A limit that came with a request was decided by a store that need not ask anybody: what
+  // on_answer() would hear of it, without the time to make an Answer and to look at a clock.
+  virtual void on_take(std::string_view subject, const Decision& decision) = 0;
 };
 
 }  // namespace penstock::service

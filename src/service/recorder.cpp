@@ -80,6 +80,26 @@ void Recorder::on_answer(std::string_view domain, const Answer& answer) {
   if (has_failed(answer.reason)) warn_of_failure(domain, answer);
 }
 
+void Recorder::on_take(std::string_view subject, const Decision& decision) {
+  const bool allowed = decision.allowed();
+  const Reason reason = allowed ? Reason::WithinLimits : Reason::OverLimit;
+  Said said = Said::Allowed;
+  if (!allowed) said = decision.outcome() == Outcome::Blocked ? Said::Blocked : Said::Denied;
+  Cell*& requests = takes_[static_cast<std::size_t>(reason)];
+  if (requests == nullptr) {
+    requests = &metrics_.cell(metrics::kRequests, {to_string(reason), kTake});
+  }
+  requests->add();
+  Cell*& decisions = taken_[static_cast<std::size_t>(said)];
+  if (decisions == nullptr) {
+    decisions =
+        &metrics_.cell(metrics::kDecisions, {kTake, kSaid[static_cast<std::size_t>(said)], kTake});
+  }
+  decisions->add();
+  hot_keys_.note(HotKind::Asked, {}, subject);
+  if (!allowed) hot_keys_.note(HotKind::Denied, {}, subject);
+}
+
 std::optional<Recorder::Said> Recorder::what_it_said(const LimitAnswer& limit,
                                                      const Answer& answer) {
   if (role_of(limit.applied) == Role::GivesBack) return std::nullopt;

@@ -27,6 +27,7 @@ class Recorder final : public Events {
 
   void on_store_call(std::chrono::steady_clock::duration waited, const Error* failure) override;
   void on_answer(std::string_view domain, const Answer& answer) override;
+  void on_take(std::string_view subject, const Decision& decision) override;
 
   // Once a second, on the event loop: what the store says of itself, and what has gathered.
   void tick(const store::Store::Health& health);
@@ -72,6 +73,8 @@ class Recorder final : public Events {
   std::vector<RuleCells> by_rule_;                 // by Rule::index
   base::TextMap<RuleCells> by_metric_;             // of names that depend on the request
   base::TextMap<ReasonCells> by_domain_;
+  ReasonCells takes_{};  // of on_take()
+  RuleCells taken_{};
 };
 
 }  // namespace penstock::service

@@ -120,6 +120,33 @@ TEST_F(Recording, ShowsTheBusiestKeysAndThoseRefused) {
   EXPECT_EQ(denied.front().count, 1U);
 }
 
+// A decision counts the same, whichever way it was made.
+TEST_F(Recording, CountsLimitsThatComeWithTheRequest) {
+  const Duration wait = std::chrono::seconds{1};
+  const Decision allowed = Decision::allow(2, 1, wait);
+  const Decision denied = Decision::deny(2, 0, wait, wait);
+  for (const Decision& decision : {allowed, allowed, denied, Decision::block(2, wait)}) {
+    recorder.on_take("alice", decision);
+    TestEvents other;
+    other.on_take("alice", decision);
+    recorder.on_answer(other.domains.back(), other.answers.back());
+  }
+  const auto of_take = [this](const std::string& outcome) {
+    return line(R"(penstock_decisions_total{domain="take",outcome=")" + outcome +
+                R"(",rule="take"})");
+  };
+  EXPECT_EQ(of_take("allowed"), "4");
+  EXPECT_EQ(of_take("denied"), "2");
+  EXPECT_EQ(of_take("blocked"), "2");
+  EXPECT_EQ(line(R"(penstock_requests_total{reason="over_limit",domain="take"})"), "4");
+  EXPECT_EQ(line(R"(penstock_requests_total{reason="within_limits",domain="take"})"), "4");
+  hot_keys.tick();
+  ASSERT_EQ(board.top(telemetry::HotKind::Asked, 5).size(), 1U);
+  EXPECT_EQ(board.top(telemetry::HotKind::Asked, 5).front().key, " alice");
+  EXPECT_EQ(board.top(telemetry::HotKind::Asked, 5).front().count, 8U);
+  EXPECT_EQ(board.top(telemetry::HotKind::Denied, 5).front().count, 4U);
+}
+
 TEST_F(Recording, UsesTheMetricOfTheRequestInPlaceOfTheRules) {
   rules::Applied limit = applied(user, 2);
   limit.metric = "api.key_value";

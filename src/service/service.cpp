@@ -56,8 +56,17 @@ void Service::decide(const rules::Request& request, base::Deadline deadline, Ans
 
 void Service::take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
                    Answered answered) {
-  RequestFlow::start(colleagues_, answer_for_take(std::move(check), on_failure), std::string(kTake),
-                     deadline, std::move(answered));
+  Answer answer = answer_for_take(std::move(check), on_failure);
+  if (answer_at_once(colleagues_, kTake, answer)) return answered(std::move(answer));
+  RequestFlow::start(colleagues_, std::move(answer), std::string(kTake), deadline,
+                     std::move(answered));
+}
+
+std::optional<Decision> Service::take_at_once(std::string_view subject, const Quota& quota,
+                                              Cost cost) {
+  const std::optional<Decision> decision = colleagues_.store.check_at_once(subject, quota, cost);
+  if (decision) colleagues_.events.on_take(subject, *decision);
+  return decision;
 }
 
 Answer Service::answer_for_take(core::NamedCheck check, rules::OnFailure on_failure) const {

@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 namespace penstock::service {
@@ -37,9 +38,12 @@ class Service {
   // Always answers, once, perhaps before it returns.
   void decide(const rules::Request& request, base::Deadline deadline, Answered answered);
   // The same for a limit that no rule knows, which is counted under kTake.
-  static constexpr std::string_view kTake = "take";
   void take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
             Answered answered);
+  // The same, by a store that need not ask anybody for it: what take() would have said, in a
+  // fraction of the time. Empty, and nothing is done, by one that has to.
+  [[nodiscard]] std::optional<Decision> take_at_once(std::string_view subject, const Quota& quota,
+                                                     Cost cost);
   // Looks without taking, with what every rule had to say. Answers as decide() would, but that the
   // wait of a refusal is the longest that it can be.
   struct Explained {

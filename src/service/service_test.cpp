@@ -125,6 +125,31 @@ TEST_F(Take, IsARequestLikeAnyOther) {
   EXPECT_EQ(parts.events.answers.back().limits.at(0).applied.metric, "take");
 }
 
+// The same questions to both: the same decisions, and answers to hear of.
+TEST_F(Take, AtOnceSaysAndTellsTheSame) {
+  struct Fast final {
+    store::MemoryStore memory{{}};
+    store::EmbeddedStore store{memory};
+  } fast;
+  TestEvents events;
+  Service at_once(fast.store, parts.local, events, service.rules());
+  const Quota quota = per_day(4).fixed_window();
+  for (const std::uint64_t cost : {1U, 2U, 2U, 0U, 5U, 1U, 1U}) {
+    std::optional<Answer> answer;
+    service.take({.name = {.subject = "k", .limit = {}}, .quota = quota, .cost = {cost}},
+                 rules::OnFailure::Closed, {}, [&](Answer said) { answer = std::move(said); });
+    const std::optional<Decision> decision = at_once.take_at_once("k", quota, Cost{cost});
+    ASSERT_TRUE(decision);
+    EXPECT_EQ(decision->outcome(), answer->limits.at(0).decision->outcome()) << cost;
+    EXPECT_EQ(decision->remaining(), answer->limits.at(0).decision->remaining()) << cost;
+    EXPECT_EQ(text_of(events.answers.back()), text_of(parts.events.answers.back())) << cost;
+  }
+  EXPECT_EQ(events.domains, parts.events.domains);
+  // the store of the other has to be asked
+  EXPECT_FALSE(service.take_at_once("k", quota, Cost{1}));
+  EXPECT_EQ(parts.events.answers.size(), 7U);
+}
+
 TEST_F(Take, SaysItselfWhatToDoWithoutTheStore) {
   parts.store.failure = Error{ErrorCode::Unavailable, "gone"};
   EXPECT_EQ(take(rules::OnFailure::Closed), "refused failed_closed: not asked");

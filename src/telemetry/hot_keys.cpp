@@ -55,10 +55,10 @@ std::vector<HotKey> HotKeyBoard::top(HotKind kind, std::size_t most) const {
 }
 
 void HotKeys::note(HotKind kind, std::string_view rule, std::string_view subject) {
-  key_ = rule.substr(0, SpaceSaving::kLongestKey);
-  key_ += ' ';
-  key_ += subject.substr(0, SpaceSaving::kLongestKey);
-  counted_[static_cast<std::size_t>(kind)].add(key_);
+  std::size_t size = rule.copy(key_.data(), key_.size() - 1);
+  key_[size++] = ' ';
+  size += subject.copy(key_.data() + size, key_.size() - size);
+  counted_[static_cast<std::size_t>(kind)].add({key_.data(), size});
 }
 
 void HotKeys::tick() {

@@ -59,7 +59,7 @@ class HotKeys {
   HotKeyBoard& board_;
   std::size_t worker_;
   std::array<SpaceSaving, kHotKinds> counted_{SpaceSaving{kCounters}, SpaceSaving{kCounters}};
-  std::string key_;  // kept for its memory
+  std::array<char, SpaceSaving::kLongestKey> key_{};  // as much of it as is looked at
   unsigned ticks_ = 0;
 };
 

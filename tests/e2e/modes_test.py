@@ -204,6 +204,11 @@ domains:
         print(f"{what}: noticed by the other daemon after {1000 * took:.0f} ms")
         self.assertLess(took, 0.5, what)
 
+    def test_the_admin_port_tells_the_mode_of_every_rule(self):
+        rules = self.here.admin("/rules")[2]["rules"]
+        told = {rule["domain"]: (rule["mode"], rule.get("lease_lifetime_ms")) for rule in rules}
+        self.assertEqual(told, {"exact": ("exact", None), "strict": ("lease_strict", 100)})
+
     def test_a_reset_and_a_refund_reach_the_others(self):
         changes = {
             "reset": ("DELETE", "?rule=exact/all", None),

@@ -54,6 +54,26 @@ def redis_cli(port, *words):
 class Contract:
     """What holds whatever the store is; `daemon` and `client` are set up by who inherits."""
 
+    def test_limits_that_travel_with_a_command_are_counted_as_decisions(self):
+        def taken():
+            return {outcome: self.daemon.metric(
+                f'penstock_decisions_total{{domain="take",outcome="{outcome}",rule="take"}}') or 0
+                    for outcome in ("allowed", "denied")}
+
+        def is_counted():
+            now = taken()
+            return (now["allowed"] >= before["allowed"] + 2
+                    and now["denied"] >= before["denied"] + 1)
+
+        before = taken()
+        for _ in range(2):
+            self.client.execute_command("CL.THROTTLE", "counted", 0, 1, 3600)
+        self.client.execute_command("THROTTLE", "also counted", 1, 1, 3600)
+        self.assertTrue(eventually(is_counted), taken())
+        self.assertTrue(eventually(lambda: any(
+            entry["subject"] == "also counted"
+            for entry in self.daemon.admin("/top?n=1000")[2]["entries"])))
+
     def test_cl_throttle_answers_as_redis_cell(self):
         self.assertEqual(redis_cli(self.daemon.resp_port, "CL.THROTTLE", "cli", "15", "30", "60"),
                          ["0", "16", "15", "-1", "2"])

@@ -22,6 +22,7 @@ class NoEvents final : public service::Events {
   void on_store_call(std::chrono::steady_clock::duration /*waited*/,
                      const Error* /*failure*/) override {}
   void on_answer(std::string_view /*domain*/, const service::Answer& /*answer*/) override {}
+  void on_take(std::string_view /*subject*/, const Decision& /*decision*/) override {}
 };
 
 // A server with its event loop, in a thread of its own, in front of a store that can be late.

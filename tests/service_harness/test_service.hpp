@@ -24,6 +24,19 @@ class TestEvents final : public Events {
     domains.emplace_back(domain);
     answers.push_back(answer);
   }
+  // As on_answer() would hear it.
+  void on_take(std::string_view subject, const Decision& decision) override {
+    Answer answer;
+    answer.allowed = decision.allowed();
+    answer.reason = answer.allowed ? Reason::WithinLimits : Reason::OverLimit;
+    answer.limits.push_back(
+        {.applied = {.check = {.name = {.subject = std::string(subject), .limit = {}},
+                               .quota = per_second(1)},
+                     .metric = std::string(kTake)},
+         .decision = decision});
+    answer.strictest = 0;
+    on_answer(kTake, answer);
+  }
 
   int calls = 0;
   std::vector<ErrorCode> failures{};

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace penstock::store_adapters {
 namespace {
 
@@ -79,6 +81,31 @@ TEST(SharedStore, KeepsToTheCallersDeadline) {
   EXPECT_LT(base::monotonic_now() - start, std::chrono::seconds{3});  // of a timeout of 5
   EXPECT_EQ(answer->error().code, ErrorCode::Timeout);
   server.resume();
+}
+
+TEST(SharedStore, KeepsToTheDeadlineOfWhoeverWaitsForALongerCallAboutTheSameKey) {
+  servers::RedisServer server;
+  const auto store = AnyStore::shared(patient(server.url(), "hurry"));
+  ASSERT_TRUE(store->check({one("alice")}));
+  server.pause();
+  const base::Deadline start = base::monotonic_now();
+  const base::Deadline soon = start + std::chrono::milliseconds{20};
+  const base::Deadline late = start + std::chrono::seconds{4};
+  std::vector<ErrorCode> errors;
+  int patient_ones = 0;
+  const auto hurried = [&](const auto& said) { errors.push_back(said.error().code); };
+  // asked about together, and while that call is under way
+  store->store().check({one("alice")}, late, [&](const auto&) { ++patient_ones; });
+  store->store().check({one("alice")}, soon, hurried);
+  const std::uint64_t asked = store->store().health().round_trips;
+  ASSERT_TRUE(store->run_until([&] { return store->store().health().round_trips > asked; }));
+  store->store().check({one("alice")}, soon, hurried);
+  ASSERT_TRUE(store->run_until([&] { return errors.size() == 2; }));
+  EXPECT_LT(base::monotonic_now() - start, std::chrono::seconds{3});
+  EXPECT_EQ(patient_ones, 0);
+  EXPECT_TRUE(std::ranges::count(errors, ErrorCode::Timeout) > 0);
+  server.resume();
+  ASSERT_TRUE(store->run_until([&] { return patient_ones == 1; }));
 }
 
 TEST(SharedStore, AnswersWhoeverWaitsBeforeItIsGone) {

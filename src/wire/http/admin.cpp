@@ -69,6 +69,19 @@ std::string_view failure_word(rules::OnFailure policy) {
   return "unknown";
 }
 
+// As a configuration has them, which says no more than what means something in its mode.
+void write_terms(Json& json, const core::Terms& terms) {
+  json["mode"] = to_string(terms.mode);
+  switch (terms.mode) {
+    case core::Mode::Exact: return;
+    case core::Mode::Local: json["share"] = terms.divided ? "nodes" : "none"; return;
+    case core::Mode::Lease:
+    case core::Mode::LeaseStrict:
+    case core::Mode::Adaptive: break;
+  }
+  json["lease_lifetime_ms"] = std::chrono::ceil<std::chrono::milliseconds>(terms.lifetime).count();
+}
+
 Json rule_json(const rules::Rule& rule) {
   Json json;
   json["domain"] = rule.domain;
@@ -83,6 +96,7 @@ Json rule_json(const rules::Rule& rule) {
     entry["algorithm"] = to_string(limit.quota.algorithm());
     limits.push_back(std::move(entry));
   }
+  if (rule.action == rules::Action::Limit) write_terms(json, rule.terms);
   json["on_failure"] = failure_word(rule.on_failure);
   json["shadow"] = rule.shadow;
   json["metric"] = rule.metric;

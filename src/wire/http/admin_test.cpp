@@ -77,12 +77,32 @@ TEST_F(AdminPages, RulesAreToldWithTheirPlace) {
   EXPECT_EQ(ask("/rules").body,
             R"({"files":["rules.yaml"],"loaded_at_ms":1500,"rules":[{"domain":"api",)"
             R"("name":"search","action":"limit","limits":[{"name":"minute",)"
-            R"("quota":"600/m burst 100","algorithm":"token_bucket"}],"on_failure":"open",)"
+            R"("quota":"600/m burst 100","algorithm":"token_bucket"}],"mode":"exact",)"
+            R"("on_failure":"open",)"
             R"("shadow":false,"metric":"api/search",)"
             R"("source":{"file":"rules.yaml","line":12}}]})"
             "\n");
   EXPECT_NE(ask("/rules", "domain=web").body.find("\"rules\":[]"), std::string::npos);
   EXPECT_EQ(ask("/rules", "domian=web").status, 400U);
+}
+
+TEST_F(AdminPages, RulesAreToldWithTheirModeAndWhatMeansSomethingInIt) {
+  using core::Mode;
+  const auto told_of = [this](core::Terms terms) {
+    facts_.rule.terms = terms;
+    const std::string body = ask("/rules").body;
+    const std::size_t begin = body.find("\"mode\"");
+    return body.substr(begin, body.find(",\"on_failure\"") - begin);
+  };
+  const Duration lifetime = std::chrono::milliseconds{250};
+  for (const Mode mode : {Mode::Lease, Mode::LeaseStrict, Mode::Adaptive}) {
+    EXPECT_EQ(told_of({.mode = mode, .lifetime = lifetime}),
+              "\"mode\":\"" + std::string(to_string(mode)) + "\",\"lease_lifetime_ms\":250");
+  }
+  EXPECT_EQ(told_of({.mode = Mode::Local}), R"("mode":"local","share":"none")");
+  EXPECT_EQ(told_of({.mode = Mode::Local, .divided = true}), R"("mode":"local","share":"nodes")");
+  facts_.rule.action = rules::Action::Deny;
+  EXPECT_EQ(ask("/rules").body.find("\"mode\""), std::string::npos);
 }
 
 TEST_F(AdminPages, TopIsOrderedAndBounded) {

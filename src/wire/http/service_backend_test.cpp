@@ -52,6 +52,7 @@ class SilentEvents final : public service::Events {
   void on_store_call(std::chrono::steady_clock::duration /*waited*/,
                      const Error* /*failure*/) override {}
   void on_answer(std::string_view /*domain*/, const service::Answer& /*answer*/) override {}
+  void on_take(std::string_view /*subject*/, const Decision& /*decision*/) override {}
 };
 
 class RealApi : public testing::Test {

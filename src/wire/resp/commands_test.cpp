@@ -117,9 +117,10 @@ TEST_F(Commands, BothCountTheSameKeyUnderTheSameRate) {
 
 TEST_F(Commands, AStoreThatCannotBeAskedIsAnErrorNeverADenial) {
   door.store.failure = Error{ErrorCode::Unavailable, "no connection"};
-  for (const Words& words : std::vector<Words>{{"CL.THROTTLE", "k", "1", "1", "1"},
-                                               {"CL.THROTTLE", "k", "1", "1", "1", "-1"},
-                                               {"THROTTLE", "k", "1", "1", "1"},
+  for (const std::string name : {"CL.THROTTLE", "THROTTLE"}) {
+    EXPECT_EQ(ask({name, "k", "1", "1", "1"}), "-ERR store unavailable: the log says why\r\n");
+  }
+  for (const Words& words : std::vector<Words>{{"CL.THROTTLE", "k", "1", "1", "1", "-1"},
                                                {"INCR", "k"},
                                                {"INCRBYFLOAT", "k", "1"},
                                                {"GET", "k"},
@@ -129,6 +130,26 @@ TEST_F(Commands, AStoreThatCannotBeAskedIsAnErrorNeverADenial) {
                                                {"TTL", "k"}}) {
     EXPECT_EQ(ask(words), "-ERR store unavailable: no connection\r\n") << words.front();
   }
+}
+
+TEST_F(Commands, LimitsThatTravelWithTheCommandAreDecisionsLikeOthers) {
+  ask({"CL.THROTTLE", "alice", "0", "1", "60"});
+  ask({"THROTTLE", "alice", "1", "1", "60"});
+  door.store.is_late = true;
+  ask({"CL.THROTTLE", "bob", "0", "1", "60"});
+  door.store.answer(0);
+  door.store.is_late = false;
+  door.store.failure = Error{ErrorCode::Timeout, "no reply"};
+  ask({"THROTTLE", "carol", "1", "1", "60"});
+  std::vector<std::string> said;
+  for (const service::Answer& answer : door.events.answers) {
+    const core::NamedCheck& check = answer.limits.at(0).applied.check;
+    said.push_back(check.name.subject + " " + std::string(to_string(answer.reason)));
+  }
+  EXPECT_EQ(said, (std::vector<std::string>{"alice within_limits", "alice over_limit",
+                                            "bob within_limits", "carol failed_closed"}));
+  EXPECT_EQ(door.events.domains, std::vector<std::string>(4, "take"));
+  EXPECT_EQ(door.events.failures, std::vector<ErrorCode>{ErrorCode::Timeout});
 }
 
 TEST_F(Commands, PenstockCheckIsDecidedByTheRules) {

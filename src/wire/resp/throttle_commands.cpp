@@ -1,17 +1,15 @@
-// Limits that travel with the command. No rule is asked, so that no policy for failures holds: when
-// the store cannot be asked, the reply is an error, never a denial.
+// Limits that travel with the command: decisions of the service, as those of /v1/take over HTTP,
+// without its choice of a policy for failures: when the store cannot be asked, the reply is an
+// error, never a denial.
 #include "wire/resp/commands.hpp"
 #include "wire/resp/throttle.hpp"
 
 #include <array>
+#include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace penstock::wire::resp {
 namespace {
-
-using Answer = std::array<std::int64_t, 5>;
 
 // The words behind the key; those that are missing have their default.
 struct Numbers {
@@ -35,34 +33,41 @@ std::size_t read_numbers(const Exchange& exchange, Numbers& numbers) {
   return 0;
 }
 
+core::NamedCheck check_of(const Exchange& exchange, const Quota& quota, std::uint64_t cost) {
+  return {.name = {.subject = std::string(exchange.word(kKey)), .limit = {}},
+          .quota = quota,
+          .cost = Cost{cost}};
+}
+
+template <class AnswerOf>
+void give_back(const Exchange& exchange, const Quota& quota, std::uint64_t units,
+               const AnswerOf& answer_of) {
+  exchange.store().refund(
+      {check_of(exchange, quota, units)}, exchange.deadline(),
+      [later = exchange.later(), answer_of](const Result<store::Store::Decisions>& decisions) {
+        if (!decisions) return later.fail(decisions.error());
+        later.reply([&](ReplyWriter& reply) { reply.integers(answer_of(decisions->front())); });
+      });
+}
+
 // `answer_of` makes the reply of a decision.
 template <class AnswerOf>
 void decide(const Exchange& exchange, const Quota& quota, std::int64_t quantity,
             const AnswerOf& answer_of) {
-  const std::string_view key = exchange.word(kKey);
-  if (quantity >= 0) {
-    const Cost cost{static_cast<std::uint64_t>(quantity)};
-    if (const auto decision = exchange.store().check_at_once(key, quota, cost)) {
-      exchange.reply().integers(answer_of(*decision));
-      return;
-    }
-  }
+  const auto units = static_cast<std::uint64_t>(quantity);
   // without the sign, for the least number too
-  const Cost cost{quantity < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(quantity)
-                               : static_cast<std::uint64_t>(quantity)};
-  std::vector<core::NamedCheck> checks;
-  checks.push_back(
-      {.name = {.subject = std::string(key), .limit = {}}, .quota = quota, .cost = cost});
-  auto answered = [later = exchange.later(),
-                   answer_of](const Result<store::Store::Decisions>& decisions) {
-    if (!decisions) return later.fail(decisions.error());
-    later.reply([&](ReplyWriter& reply) { reply.integers(answer_of(decisions->front())); });
-  };
-  if (quantity < 0) {
-    exchange.store().refund(std::move(checks), exchange.deadline(), std::move(answered));
-  } else {
-    exchange.store().check(std::move(checks), exchange.deadline(), std::move(answered));
+  if (quantity < 0) return give_back(exchange, quota, std::uint64_t{0} - units, answer_of);
+  service::Service& service = exchange.surroundings().service;
+  if (const auto decision = service.take_at_once(exchange.word(kKey), quota, Cost{units})) {
+    exchange.reply().integers(answer_of(*decision));
+    return;
   }
+  service.take(check_of(exchange, quota, units), rules::OnFailure::Closed, exchange.deadline(),
+               [later = exchange.later(), answer_of](const service::Answer& answer) {
+                 const std::optional<Decision>& decision = answer.limits.front().decision;
+                 if (!decision) return later.fail({ErrorCode::Unavailable, "the log says why"});
+                 later.reply([&](ReplyWriter& reply) { reply.integers(answer_of(*decision)); });
+               });
 }
 
 }  // namespace

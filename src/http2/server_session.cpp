@@ -67,7 +67,13 @@ struct ServerSession::Parts {
   // The library fails for want of memory only: the connection cannot go on.
   void note(int result) noexcept { broken = broken || result < 0; }
 
-  [[nodiscard]] Open* find(StreamId stream);
+  // Most events come in a row for one stream, which need not be looked up again.
+  [[nodiscard]] Open* find(StreamId stream) {
+    if (recent == nullptr || recent->id != stream) {
+      recent = static_cast<Open*>(nghttp2_session_get_stream_user_data(session, stream));
+    }
+    return recent != nullptr && recent->id == stream ? recent : nullptr;
+  }
   [[nodiscard]] int open(StreamId stream);
   void close(Open& stream, ErrorCode why);
   void on_headers(const nghttp2_frame& frame);
@@ -199,15 +205,6 @@ void ServerSession::Parts::submit_settings() {
   note(nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings.data(), settings.size()));
   note(nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0,
                                              static_cast<std::int32_t>(options.connection_window)));
-}
-
-// Most events come in a row for one stream, which need not be looked up again.
-Open* ServerSession::Parts::find(StreamId stream) {
-  if (recent != nullptr && recent->id == stream) return recent;
-  auto* const found = static_cast<Open*>(nghttp2_session_get_stream_user_data(session, stream));
-  if (found == nullptr || found->id != stream) return nullptr;
-  recent = found;
-  return found;
 }
 
 int ServerSession::Parts::open(StreamId stream) {

@@ -1,5 +1,6 @@
 #include "wire/http/verdict.hpp"
 
+#include "base/in_place.hpp"
 #include "core/strictest.hpp"
 #include "wire/http/policy_texts.hpp"
 #include "wire/http/problem.hpp"
@@ -169,10 +170,12 @@ void put_rate_facts(const service::Answer& answer, PolicyTexts& texts, RateFacts
     if (!limit.decision || limit.shadow || applied.gives_back) continue;
     if (answer.strictest == i) out.strictest = out.limits.size();
     const PolicyText* const written = texts.find(applied);
-    out.limits.push_back({.name = written == nullptr ? policy_name(applied) : std::string(),
-                          .quota = applied.check.quota,
-                          .decision = *limit.decision,
-                          .written = written});
+    out.limits.emplace_back(base::InPlace([&] {
+      return NamedDecision{.name = written == nullptr ? policy_name(applied) : std::string(),
+                           .quota = applied.check.quota,
+                           .decision = *limit.decision,
+                           .written = written};
+    }));
   }
 }
 

@@ -11,12 +11,12 @@ bool is_stricter_refusal(const Decision& a, const Decision& b) {
   return *a.retry_after() > *b.retry_after();
 }
 
-bool is_stricter(const Decision& a, const Decision& b) {
+}  // namespace
+
+bool is_stricter(const Decision& a, const Decision& b) noexcept {
   if (a.allowed() != b.allowed()) return b.allowed();
   return a.allowed() ? a.remaining() < b.remaining() : is_stricter_refusal(a, b);
 }
-
-}  // namespace
 
 Decision strictest(std::span<const Decision> decisions) {
   std::size_t index = 0;

@@ -30,10 +30,15 @@ void HeaderBlock::add(nghttp2_rcbuf* name, nghttp2_rcbuf* value) {
 
 bool HeaderBlock::take_pseudo(const Field& field) {
   if (!field.name.starts_with(':')) return false;
-  if (field.name == ":path") head_.path = field.value;
-  if (field.name == ":method") head_.method = field.value;
-  if (field.name == ":scheme") head_.scheme = field.value;
-  if (field.name == ":authority") head_.authority = field.value;
+  if (field.name == ":path") {
+    head_.path = field.value;
+  } else if (field.name == ":method") {
+    head_.method = field.value;
+  } else if (field.name == ":scheme") {
+    head_.scheme = field.value;
+  } else if (field.name == ":authority") {
+    head_.authority = field.value;
+  }
   return true;
 }
 

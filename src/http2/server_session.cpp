@@ -25,9 +25,10 @@ constexpr std::array<std::uint8_t, 8> kGoodbye{'g', 'o', 'o', 'd', 'b', 'y', 'e'
 
 // A stream that is open.
 struct Open {
-  StreamId id = 0;
+  StreamId id = 0;  // 0: it is not any more
   StreamEvents* events = nullptr;
   std::size_t unconsumed = 0;  // with Windows::Manual
+  bool is_complete = false;    // the request
 };
 
 bool has_flag(const nghttp2_frame_hd& frame, int flag) { return (frame.flags & flag) != 0; }
@@ -66,8 +67,12 @@ struct ServerSession::Parts {
   // The library fails for want of memory only: the connection cannot go on.
   void note(int result) noexcept { broken = broken || result < 0; }
 
-  [[nodiscard]] Open* find(StreamId stream) const {
-    return static_cast<Open*>(nghttp2_session_get_stream_user_data(session, stream));
+  // Most events come in a row for one stream, which need not be looked up again.
+  [[nodiscard]] Open* find(StreamId stream) {
+    if (recent == nullptr || recent->id != stream) {
+      recent = static_cast<Open*>(nghttp2_session_get_stream_user_data(session, stream));
+    }
+    return recent != nullptr && recent->id == stream ? recent : nullptr;
   }
   [[nodiscard]] int open(StreamId stream);
   void close(Open& stream, ErrorCode why);
@@ -91,6 +96,7 @@ struct ServerSession::Parts {
   std::vector<nghttp2_nv> fields{};
   std::vector<std::unique_ptr<Open>> records{};  // as many as there were streams at a time
   std::vector<Open*> spare{};                    // those of them that no stream uses
+  Open* recent = nullptr;                        // found last
   std::string sending{};
   std::size_t open_streams = 0;
   bool too_much = false;   // nuisance
@@ -156,8 +162,10 @@ void ServerSession::Parts::set_frame_callbacks(nghttp2_session_callbacks* out) {
         const bool has_stream_end =
             frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
         if (!has_stream_end || !has_flag(frame->hd, NGHTTP2_FLAG_END_STREAM)) return 0;
-        const Open* const open = self.find(frame->hd.stream_id);
-        if (open != nullptr && open->events != nullptr) open->events->on_end();
+        Open* const open = self.find(frame->hd.stream_id);
+        if (open == nullptr) return 0;
+        open->is_complete = true;
+        if (open->events != nullptr) open->events->on_end();
         return 0;
       });
   nghttp2_session_callbacks_set_on_frame_send_callback(
@@ -166,9 +174,8 @@ void ServerSession::Parts::set_frame_callbacks(nghttp2_session_callbacks* out) {
         const bool has_stream_end =
             frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
         if (!has_stream_end || !has_flag(frame->hd, NGHTTP2_FLAG_END_STREAM)) return 0;
-        if (nghttp2_session_get_stream_remote_close(self.session, frame->hd.stream_id) != 0) {
-          return 0;
-        }
+        const Open* const open = self.find(frame->hd.stream_id);
+        if (open == nullptr || open->is_complete) return 0;
         self.note(nghttp2_submit_rst_stream(self.session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
                                             NGHTTP2_NO_ERROR));
         return 0;
@@ -217,7 +224,7 @@ void ServerSession::Parts::close(Open& stream, ErrorCode why) {
   if (stream.unconsumed > 0) {  // the window of the connection outlives the stream
     note(nghttp2_session_consume_connection(session, stream.unconsumed));
   }
-  note(nghttp2_session_set_stream_user_data(session, stream.id, nullptr));
+  stream.id = 0;
   spare.push_back(&stream);
   if (stream.events != nullptr) stream.events->on_closed(why);
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,7 +30,10 @@ class Stream final : public StreamEvents, public BodySource {
     for (const Field& field : fields) received += "|" + std::string(field.name);
   }
   void on_end() override { received += "."; }
-  void on_closed(ErrorCode why) override { closed = why; }
+  void on_closed(ErrorCode why) override {
+    closed = why;
+    if (at_close) at_close();
+  }
   [[nodiscard]] Portion read(std::span<char> room) override {
     const std::size_t size = std::min(room.size(), body.size());
     std::copy_n(body.begin(), size, room.begin());
@@ -42,6 +46,7 @@ class Stream final : public StreamEvents, public BodySource {
   std::string head{};
   std::string received{};
   std::optional<ErrorCode> closed{};
+  std::function<void()> at_close{};
   std::string body{};
   After then = After::End;
   std::vector<Field> told{};
@@ -257,6 +262,22 @@ TEST_F(Http2, WhatIsSaidAboutAStreamThatIsGoneIsIgnored) {
   session->consume(id, 10);
   session->reset(id, ErrorCode::Cancel);
   EXPECT_TRUE(session->take_output().empty());
+}
+
+TEST_F(Http2, StreamIsGoneWhenItHearsOfItsEnd) {
+  client->request(kPost, "a");
+  client->request(kPost, "b");
+  ASSERT_TRUE(exchange());
+  session->respond(requests.streams[0]->id, kOk);
+  const std::string answer(session->take_output());
+  const StreamId stream = requests.streams[1]->id;
+  requests.streams[1]->at_close = [&] {
+    session->respond(stream, kOk);
+    session->reset(stream, ErrorCode::Cancel);
+  };
+  session->respond(stream, kOk);
+  EXPECT_EQ(session->take_output().size(), answer.size());
+  EXPECT_EQ(requests.streams[1]->closed, ErrorCode::NoError);
 }
 
 TEST_F(Http2, PingsAreAnswered) {

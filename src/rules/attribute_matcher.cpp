@@ -1,5 +1,6 @@
 #include "rules/attribute_matcher.hpp"
 
+#include "base/in_place.hpp"
 #include "rules/count_names.hpp"
 
 #include <algorithm>
@@ -80,6 +81,7 @@ Facts AttributeMatcher::facts_of(const Descriptor& descriptor) const {
 }
 
 void AttributeMatcher::match(const Request& request, Match& match) const {
+  match.limits.reserve(request.descriptors.size());
   for (std::size_t i = 0; i < request.descriptors.size(); ++i) match_one(request, i, match);
   if (match.listed_by != nullptr) match.limits.clear();
 }
@@ -87,10 +89,9 @@ void AttributeMatcher::match(const Request& request, Match& match) const {
 void AttributeMatcher::match_one(const Request& request, std::size_t number, Match& match) const {
   const Descriptor& descriptor = request.descriptors[number];
   const Facts facts = facts_of(descriptor);
-  std::vector<std::uint32_t> candidates;
+  Numbers candidates;
   index_.find(facts, candidates);
   Said& said = match.descriptors[number];
-  match.limits.reserve(match.limits.size() + candidates.size());
   for (const std::uint32_t candidate : candidates) {
     const AttributeRule& rule = domain_.rules[candidate];
     const bool is_listed = rule.rule->action == Action::Deny || rule.rule->action == Action::Allow;
@@ -126,15 +127,17 @@ Said AttributeMatcher::apply(const AttributeRule& rule, const Request& request, 
   const std::vector<RuleLimit>& limits = rule.rule->limits;
   for (std::size_t i = 0; i < limits.size(); ++i) {
     std::string counted = i + 1 == limits.size() ? std::move(*subject) : *subject;
-    match.limits.push_back(
-        {.rule = rule.rule,
-         .limit = i,
-         .descriptor = number,
-         .check = {.name = {.subject = std::move(counted), .limit = rule.limit_names[i]},
-                   .quota = replaced != nullptr ? **replaced : limits[i].quota,
-                   .cost = cost,
-                   .terms = rule.rule->terms},
-         .gives_back = request.descriptors[number].gives_back});
+    match.limits.emplace_back(base::InPlace([&] {
+      return Applied{
+          .rule = rule.rule,
+          .limit = i,
+          .descriptor = number,
+          .check = {.name = {.subject = std::move(counted), .limit = rule.limit_names[i]},
+                    .quota = replaced != nullptr ? **replaced : limits[i].quota,
+                    .cost = cost,
+                    .terms = rule.rule->terms},
+          .gives_back = request.descriptors[number].gives_back};
+    }));
   }
   return Said::Limited;
 }
@@ -189,7 +192,7 @@ const std::optional<Quota>* AttributeMatcher::find_override(const Rule& rule,
 }
 
 std::size_t AttributeMatcher::count_candidates(const Descriptor& descriptor) const {
-  std::vector<std::uint32_t> candidates;
+  Numbers candidates;
   index_.find(facts_of(descriptor), candidates);
   return candidates.size();
 }

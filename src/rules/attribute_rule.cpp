@@ -46,14 +46,19 @@ Cost cost_of(const CostSource& source, Cost asked, const Facts& facts, const Cap
 
 std::optional<std::string> subject_of(const AttributeRule& rule, const Facts& facts,
                                       const Captures& captures) {
-  std::string subject;
+  std::size_t length = 0;
   for (const KeySource& key : rule.key) {
     const auto value = value_of(key.value, facts, captures);
     if (!value) return std::nullopt;
-    if (subject.empty()) subject.reserve(key.prefix.size() + value->size() + 16);
-    if (!subject.empty()) subject += '&';
-    subject += key.prefix;
-    append_value(subject, key, *value, facts);
+    if (length > 0) ++length;
+    length += key.prefix.size() + value->size();
+  }
+  std::optional<std::string> subject(std::in_place);
+  subject->reserve(length);
+  for (const KeySource& key : rule.key) {
+    if (!subject->empty()) *subject += '&';
+    *subject += key.prefix;
+    append_value(*subject, key, *value_of(key.value, facts, captures), facts);
   }
   return subject;
 }

@@ -35,7 +35,7 @@ bool any_matches(const PathOneOf& test, const PathSegments& path, Captures& capt
     return true;
   };
   if (!test.lookup) return std::any_of(test.patterns.begin(), test.patterns.end(), matches);
-  std::vector<std::uint32_t> found;
+  Numbers found;
   test.lookup->find(path, found);
   std::sort(found.begin(), found.end());
   return std::any_of(found.begin(), found.end(),

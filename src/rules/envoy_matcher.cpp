@@ -1,5 +1,6 @@
 #include "rules/envoy_matcher.hpp"
 
+#include "base/in_place.hpp"
 #include "rules/count_names.hpp"
 
 #include <unordered_set>
@@ -70,7 +71,7 @@ void EnvoyMatcher::apply(const Request& request, const Ways& ways, Match& match)
     const Descriptor& descriptor = request.descriptors[i];
     if (descriptor.limit.has_value()) {
       match.descriptors[i] = Said::Limited;
-      match.limits.push_back(applied_by_request(request, i));
+      match.limits.emplace_back(base::InPlace([&] { return applied_by_request(request, i); }));
       continue;
     }
     if (ways[i].empty()) continue;
@@ -78,7 +79,8 @@ void EnvoyMatcher::apply(const Request& request, const Ways& ways, Match& match)
     const Said said = said_of(rule, replaced, takes_something(request, descriptor));
     match.descriptors[i] = said;
     if (said == Said::Limited) {
-      match.limits.push_back(applied_by_rule(request, i, ways[i]));
+      match.limits.emplace_back(
+          base::InPlace([&] { return applied_by_rule(request, i, ways[i]); }));
       may_allow = may_allow || rule.quota_mode;
     } else if (said == Said::Denied && rule.quota_mode) {
       denying_quota = &rule;
@@ -96,8 +98,8 @@ Applied EnvoyMatcher::applied_by_rule(const Request& request, std::size_t descri
   const auto value_of = [](const EnvoyStep& step) {
     return step.shared ? std::string_view(step.node->traits().value) : step.entry->value;
   };
-  std::size_t length = 0;
-  for (const EnvoyStep& step : way) length += step.entry->name.size() + value_of(step).size() + 2;
+  std::size_t length = 2 * way.size() - 1;
+  for (const EnvoyStep& step : way) length += step.entry->name.size() + value_of(step).size();
   std::string subject;
   subject.reserve(length);
   for (const EnvoyStep& step : way) append_subject(subject, step.entry->name, value_of(step));

@@ -3,10 +3,11 @@
 #include "rules/ip_address.hpp"
 #include "rules/path_pattern.hpp"
 
+#include <boost/container/small_vector.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 namespace penstock::rules {
 
@@ -17,7 +18,8 @@ struct Fact {
   PathSegments segments{};             // where patterns ask for them
   std::optional<IpAddress> address{};  // where networks ask for it, and it is one
 };
-using Facts = std::vector<Fact>;
+// Of one descriptor; a domain that mentions more attributes goes to the heap.
+using Facts = boost::container::small_vector<Fact, 8>;
 
 // What is read out of a value besides its text.
 struct SlotUse {

@@ -116,7 +116,7 @@ RC_GTEST_PROP(PathTrie, FindsEveryPatternThatMatches, ()) {
     trie.add(patterns.back(), i);
   }
   const std::string path = random_path({"a", "b", "ab", "aab"});
-  std::vector<std::uint32_t> found;
+  Numbers found;
   trie.find(split_path(path), found);
   for (std::uint32_t i = 0; i < count; ++i) {
     Captures captures;

@@ -95,7 +95,7 @@ void RuleIndex::file(const Condition& condition, std::uint32_t number) {
   }
 }
 
-void RuleIndex::find(const Facts& facts, std::vector<std::uint32_t>& candidates) const {
+void RuleIndex::find(const Facts& facts, Numbers& candidates) const {
   candidates.assign(always_.begin(), always_.end());
   for (const auto& [number, slot] : slots_) {
     const Fact& fact = facts[number];
@@ -114,6 +114,7 @@ void RuleIndex::find(const Facts& facts, std::vector<std::uint32_t>& candidates)
       });
     }
   }
+  if (candidates.size() == always_.size()) return;  // which are in order
   std::sort(candidates.begin(), candidates.end());
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
 }

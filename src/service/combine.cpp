@@ -2,8 +2,6 @@
 
 #include "core/strictest.hpp"
 
-#include <array>
-
 namespace penstock::service {
 namespace {
 
@@ -14,12 +12,9 @@ class Best {
   explicit Best(std::span<const LimitAnswer> limits) : limits_(limits) {}
 
   void offer_strictest(std::size_t place) {
-    if (!place_) {
+    if (!place_ || core::is_stricter(*limits_[place].decision, *limits_[*place_].decision)) {
       place_ = place;
-      return;
     }
-    const std::array pair{*limits_[*place_].decision, *limits_[place].decision};
-    if (core::strictest(pair).decided_by() == 1) place_ = place;
   }
   void offer_soonest(std::size_t place) {
     if (!place_ || wait_of(place) < wait_of(*place_)) place_ = place;

@@ -1,5 +1,6 @@
 #include "service/service.hpp"
 
+#include "base/in_place.hpp"
 #include "service/answer_at_once.hpp"
 #include "service/peek.hpp"
 
@@ -8,21 +9,13 @@
 namespace penstock::service {
 namespace {
 
-// Becomes a LimitAnswer where that is to stand, without one in between: this is on the way of every
-// request, and there is much to move.
-struct Unasked {
-  rules::Applied& applied;
-
-  // NOLINTNEXTLINE(google-explicit-constructor)
-  operator LimitAnswer() const { return {.applied = std::move(applied)}; }
-};
-
 // What is known before anybody is asked.
 Answer answer_for(rules::Match match, std::shared_ptr<const rules::Ruleset> rules) {
   Answer answer;
   answer.limits.reserve(match.limits.size());
   for (rules::Applied& applied : match.limits) {
-    answer.limits.emplace_back(Unasked{applied});
+    answer.limits.emplace_back(
+        base::InPlace([&] { return LimitAnswer{.applied = std::move(applied)}; }));
   }
   match.limits.clear();
   answer.match = std::move(match);

@@ -44,8 +44,9 @@ void Call::on_data(std::string_view bytes) {
   if (ended_) return;
   reader_.add(bytes);
   if (state_ == State::Streaming) return stream_messages();
-  if (state_ == State::Receiving && accept_progress(reader_.peek()) &&
-      reader_.peek() == Progress::Message && reader_.has_more()) {
+  if (state_ != State::Receiving) return;
+  const Progress progress = reader_.peek();
+  if (accept_progress(progress) && progress == Progress::Message && reader_.has_more()) {
     end({.code = StatusCode::Unimplemented, .message = "more than one message in a unary call"});
   }
 }

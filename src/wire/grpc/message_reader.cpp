@@ -16,8 +16,9 @@ void MessageReader::begin(std::size_t max_bytes) {
 }
 
 std::size_t MessageReader::size() const noexcept {
-  const auto byte = [this](std::size_t place) {
-    return std::size_t{static_cast<unsigned char>(buffer_[front_ + place])};
+  const char* const prefix = buffer_.data() + front_;
+  const auto byte = [prefix](std::size_t place) {
+    return std::uint32_t{static_cast<unsigned char>(prefix[place])};
   };
   return byte(1) << 24U | byte(2) << 16U | byte(3) << 8U | byte(4);
 }

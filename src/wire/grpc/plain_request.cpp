@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 namespace penstock::wire::grpc {
@@ -27,8 +28,15 @@ constexpr unsigned char kEntryValue = text_tag(2);
 
 // Protobuf refuses strings that are no UTF-8, which ASCII always is.
 bool is_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char letter) { return static_cast<unsigned char>(letter) < 0x80; });
+  constexpr std::uint64_t kHighBits = 0x8080808080808080U;
+  std::uint64_t seen = 0;
+  for (; text.size() >= sizeof seen; text.remove_prefix(sizeof seen)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data(), sizeof word);
+    seen |= word;
+  }
+  for (const char letter : text) seen |= static_cast<unsigned char>(letter);
+  return (seen & kHighBits) == 0;
 }
 
 bool read_text(WireReader& reader, std::string_view& out) {

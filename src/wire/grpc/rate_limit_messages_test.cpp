@@ -220,14 +220,17 @@ TEST_F(Answers, MetadataIsPartOfThem) {
 RC_GTEST_PROP(WireWriter, ProtobufReadsWhatItWrites, (std::uint32_t number)) {
   const auto size = *rc::gen::inRange<std::size_t>(0, 40'000);
   std::string bytes;
-  WireWriter writer(bytes);
-  const std::size_t outer = writer.begin(2);
-  const std::size_t inner = writer.begin(2);
-  writer.number(1, number);
-  writer.bytes(3, std::string(size, 'n'));
-  writer.end(inner);
-  writer.number(3, number);
-  writer.end(outer);
+  {
+    http::TextWriter text(bytes);
+    WireWriter writer(text);
+    const std::size_t outer = writer.begin(2);
+    const std::size_t inner = writer.begin(2);
+    writer.number(1, number);
+    writer.bytes(3, std::string(size, 'n'));
+    writer.end(inner);
+    writer.number(3, number);
+    writer.end(outer);
+  }
   RateLimitResponse response;
   RC_ASSERT(response.ParseFromString(bytes));
   RC_ASSERT(response.SerializeAsString() == bytes);

@@ -26,8 +26,9 @@ RateLimiter::RateLimiter(service::Service& service, const RateLimiterOptions& op
     : service_(service), writer_(options.headers), dynamic_metadata_(options.dynamic_metadata) {}
 
 void RateLimiter::ask(Call& call) {
-  if (dynamic_metadata_ || !read_plain_request(call.message(), request_)) {
-    const Status read = parse(call.message(), message_, request_);
+  const std::string_view bytes = call.message();
+  if (dynamic_metadata_ || !read_plain_request(bytes, request_)) {
+    const Status read = parse(bytes, message_, request_);
     if (!read.ok()) return call.end(read);
   }
   request_of_ = &call;
@@ -35,13 +36,12 @@ void RateLimiter::ask(Call& call) {
     call.metadata = std::make_unique<google::protobuf::Struct>();
     write_metadata(message_, *call.metadata);
   }
-  const std::size_t bytes = call.message().size();
   call.ask();
   service_.decide(request_, call.deadline(), [this, &call](const service::Answer& said) {
     if (call.heard()) answer(call, said);
   });
   request_of_ = nullptr;
-  if (bytes <= kKeptBytes) return;
+  if (bytes.size() <= kKeptBytes) return;
   message_ = RateLimitRequest();
   request_ = {};
 }

@@ -61,69 +61,69 @@ void write_status(WireWriter& writer, const http::EnvoyStatus& status) {
   writer.end(start);
 }
 
-// Writes each header field when the next one begins, or at its own end.
+// Writes header fields into the message; each ends when the next one begins, or with the sink.
 class MessageSink final : public http::FieldSink {
  public:
-  MessageSink(std::string& out, std::string& value) : writer_(out), value_(value) {}
-  ~MessageSink() override { flush(); }
+  explicit MessageSink(http::TextWriter& out) : out_(out), writer_(out) {}
+  ~MessageSink() override { end_field(); }
   MessageSink(const MessageSink&) = delete;
   MessageSink& operator=(const MessageSink&) = delete;
 
-  // REQUIRES: the name lives until the next.
-  [[nodiscard]] std::string& add(std::string_view name) override {
-    flush();
-    name_ = name;
-    value_.clear();
-    return value_;
+  [[nodiscard]] http::TextWriter& add(std::string_view name) override {
+    end_field();
+    field_ = writer_.begin(response::kResponseHeadersToAdd);
+    writer_.bytes(header_value::kKey, name);
+    value_ = writer_.begin(header_value::kValue);
+    return out_;
   }
 
  private:
-  void flush() {
-    if (name_.empty()) return;
-    const std::size_t start = writer_.begin(response::kResponseHeadersToAdd);
-    writer_.bytes(header_value::kKey, name_);
-    writer_.bytes(header_value::kValue, value_);
-    writer_.end(start);
+  void end_field() {
+    if (field_ == 0) return;
+    writer_.end(value_);
+    writer_.end(field_);
   }
 
+  http::TextWriter& out_;
   WireWriter writer_;
-  std::string& value_;
-  std::string_view name_;
+  std::size_t field_ = 0;  // where it starts; 0: there is none yet
+  std::size_t value_ = 0;
 };
 
 }  // namespace
 
 void ResponseWriter::write(const service::Answer& answer, const rules::Request* request,
                            const google::protobuf::Struct* metadata, std::string& out) {
-  WireWriter writer(out);
+  http::TextWriter text(out);
+  WireWriter writer(text);
   writer.number(response::kOverallCode, answer.allowed ? kOk : kOverLimit);
   for (std::size_t i = 0; i < answer.match.descriptors.size(); ++i) {
     write_status(writer, http::envoy_status(answer, i, request));
   }
   if (!answer.allowed) {
-    write_refusal(answer, out);
+    write_refusal(answer, text);
   } else if (!drafts_.empty()) {
-    write_headers(answer, out);
+    write_headers(answer, text);
   }
   if (metadata != nullptr) {
     writer.field_of(response::kDynamicMetadata, metadata->SerializeAsString());
   }
 }
 
-void ResponseWriter::write_headers(const service::Answer& answer, std::string& out) {
-  MessageSink sink(out, value_);
-  http::put_rate_facts(answer, facts_);
+void ResponseWriter::write_headers(const service::Answer& answer, http::TextWriter& out) {
+  MessageSink sink(out);
+  http::put_rate_facts(answer, policies_, facts_);
   http::add_rate_headers(sink, drafts_, facts_);
 }
 
-void ResponseWriter::write_refusal(const service::Answer& answer, std::string& out) {
+void ResponseWriter::write_refusal(const service::Answer& answer, http::TextWriter& out) {
   // What Envoy answers its client with, whatever the reason, unless it is told otherwise.
   constexpr unsigned kTooManyRequests = 429;
   const http::Response refusal =
       http::refusal(http::verdict_of(answer, {}), kTooManyRequests, drafts_);
   {
-    MessageSink sink(out, value_);
-    for (const auto& [name, value] : refusal.fields) sink.add(name) = value;
+    MessageSink sink(out);
+    for (const auto& [name, value] : refusal.fields) sink.add(name).text(value);
   }
   WireWriter(out).bytes(response::kRawBody, refusal.body);
 }

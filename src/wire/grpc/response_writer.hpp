@@ -3,7 +3,9 @@
 #include "rules/request.hpp"
 #include "rules/settings.hpp"
 #include "service/answer.hpp"
+#include "wire/http/policy_texts.hpp"
 #include "wire/http/rate_headers.hpp"
+#include "wire/http/text_writer.hpp"
 
 #include <google/protobuf/struct.pb.h>
 
@@ -28,12 +30,12 @@ class ResponseWriter {
              const google::protobuf::Struct* metadata, std::string& out);
 
  private:
-  void write_headers(const service::Answer& answer, std::string& out);
-  void write_refusal(const service::Answer& answer, std::string& out);
+  void write_headers(const service::Answer& answer, http::TextWriter& out);
+  void write_refusal(const service::Answer& answer, http::TextWriter& out);
 
   std::vector<rules::HeaderDraft> drafts_;
+  http::PolicyTexts policies_{};
   http::RateFacts facts_{};
-  std::string value_;  // of the header field that is being written
 };
 
 }  // namespace penstock::wire::grpc

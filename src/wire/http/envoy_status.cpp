@@ -29,11 +29,6 @@ constexpr std::array kUnits{Unit{"UNKNOWN", Duration{0}},
 
 constexpr std::uint32_t kUnlimitedRemaining = 4'294'967'295;
 
-bool is_stricter(const LimitAnswer& limit, const LimitAnswer& than) {
-  const std::array pair{*than.decision, *limit.decision};
-  return core::strictest(pair).decided_by() == 1;
-}
-
 bool failed_closed(const LimitAnswer& limit) {
   return !limit.decision && !limit.shadow &&
          service::role_of(limit.applied) != service::Role::GivesBack &&
@@ -51,7 +46,7 @@ void offer(Found& found, const LimitAnswer& limit) {
   if (failed_closed(limit)) found.failed = &limit;
   if (!limit.decision) return;
   const LimitAnswer*& best = limit.shadow ? found.shadow : found.enforced;
-  if (best == nullptr || is_stricter(limit, *best)) best = &limit;
+  if (best == nullptr || core::is_stricter(*limit.decision, *best->decision)) best = &limit;
 }
 
 // The rules say by which count this descriptor is limited; it is in the answer for another one.

@@ -1,8 +1,8 @@
 #include "wire/http/rate_headers.hpp"
 
+#include "wire/http/text_writer.hpp"
+
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 namespace penstock::wire::http {
 namespace {
@@ -11,55 +11,49 @@ using rules::HeaderDraft;
 using std::chrono::seconds;
 
 constexpr std::uint64_t kLargestInteger = 999'999'999'999'999;
-
-void append(std::string& text, std::uint64_t number) {
-  std::array<char, 20> digits;
-  const auto [end, ignored] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
-  text.append(digits.data(), end);
-}
+constexpr std::string_view kSeparator = ", ";  // of the members of a list
 
 // No negative waits, and no more digits than structured fields allow.
-void append(std::string& text, seconds wait) {
-  append(text,
-         std::min(static_cast<std::uint64_t>(std::max(wait, seconds{0}).count()), kLargestInteger));
+std::uint64_t integer_of(seconds wait) {
+  return std::min(static_cast<std::uint64_t>(std::max(wait, seconds{0}).count()), kLargestInteger);
 }
 
-void append_string(std::string& text, std::string_view content) {
+void write_string(TextWriter& out, std::string_view content) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
-  text += '"';
+  out.letter('"');
   for (const char letter : content) {
     const auto byte = static_cast<unsigned char>(letter);
     if (byte < 0x20 || byte > 0x7E || letter == '%') {
-      text += {'%', kHex[byte / 16U], kHex[byte % 16U]};
+      out.letter('%').letter(kHex[byte / 16U]).letter(kHex[byte % 16U]);
       continue;
     }
-    if (letter == '"' || letter == '\\') text += '\\';
-    text += letter;
+    if (letter == '"' || letter == '\\') out.letter('\\');
+    out.letter(letter);
   }
-  text += '"';
+  out.letter('"');
 }
 
 // Until more can be had: the wait of a refusal, so that it never contradicts Retry-After; else
 // until nothing counts as used.
-seconds seconds_to_more(const Decision& decision) {
-  return retry_seconds(decision).value_or(ceil_seconds(decision.reset_after()));
+std::uint64_t seconds_to_more(const Decision& decision) {
+  return integer_of(retry_seconds(decision).value_or(ceil_seconds(decision.reset_after())));
 }
 
 // Rounded up: whoever spreads the quota over a longer window stays within it.
-seconds window_of(const Quota& quota) { return ceil_seconds(quota.period()); }
+std::uint64_t window_of(const Quota& quota) { return integer_of(ceil_seconds(quota.period())); }
 
 void add_x_rate_limit(FieldSink& fields, const Decision& decision) {
-  append(fields.add("X-RateLimit-Limit"), decision.limit());
-  append(fields.add("X-RateLimit-Remaining"), decision.remaining());
-  append(fields.add("X-RateLimit-Reset"), seconds_to_more(decision));
+  fields.add("X-RateLimit-Limit").number(decision.limit());
+  fields.add("X-RateLimit-Remaining").number(decision.remaining());
+  fields.add("X-RateLimit-Reset").number(seconds_to_more(decision));
 }
 
 // "100;w=60, 5000;w=86400". Drafts 06 and 07 do not let two policies share a quota; of those that
 // do, the longer window is the stricter.
-void append_unnamed_policies(std::string& text, const RateFacts& facts) {
-  std::vector<std::pair<std::uint32_t, seconds>> policies;
+void write_unnamed_policies(TextWriter& out, const RateFacts& facts) {
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> policies;
   for (const NamedDecision& limit : facts.limits) {
-    const seconds window = window_of(limit.quota);
+    const std::uint64_t window = window_of(limit.quota);
     const auto same = std::find_if(policies.begin(), policies.end(), [&](const auto& policy) {
       return policy.first == limit.quota.limit();
     });
@@ -69,47 +63,59 @@ void append_unnamed_policies(std::string& text, const RateFacts& facts) {
       same->second = std::max(same->second, window);
     }
   }
+  std::string_view separator;
   for (const auto& [quota, window] : policies) {
-    if (!text.empty()) text += ", ";
-    append(text, quota);
-    append(text += ";w=", window);
+    out.text(separator).number(quota).text(";w=").number(window);
+    separator = kSeparator;
   }
 }
 
-// "search";q=600;w=60;penstock-burst=100
-void append_named_policies(std::string& text, const RateFacts& facts) {
+void write_policy(TextWriter& out, std::string_view name, const Quota& quota) {
+  write_string(out, name);
+  out.text(";q=").number(quota.limit());
+  // the draft knows no parts of a second; without a window it makes no statement about it
+  if (quota.period() >= seconds{1}) out.text(";w=").number(window_of(quota));
+  if (quota.capacity() != quota.limit()) out.text(";penstock-burst=").number(quota.capacity());
+}
+
+void write_named_policies(TextWriter& out, const RateFacts& facts) {
+  std::string_view separator;
   for (const NamedDecision& limit : facts.limits) {
-    const Quota& quota = limit.quota;
-    if (!text.empty()) text += ", ";
-    append_string(text, limit.name);
-    append(text += ";q=", quota.limit());
-    // the draft knows no parts of a second; without a window it makes no statement about it
-    if (quota.period() >= seconds{1}) append(text += ";w=", window_of(quota));
-    if (quota.capacity() != quota.limit()) append(text += ";penstock-burst=", quota.capacity());
+    out.text(separator);
+    if (limit.written != nullptr) {
+      out.text(limit.written->policy);
+    } else {
+      write_policy(out, limit.name, limit.quota);
+    }
+    separator = kSeparator;
   }
 }
 
 void add_draft_06(FieldSink& fields, const RateFacts& facts, const Decision& decision) {
-  append(fields.add("RateLimit-Limit"), decision.limit());
-  append(fields.add("RateLimit-Remaining"), decision.remaining());
-  append(fields.add("RateLimit-Reset"), seconds_to_more(decision));
-  append_unnamed_policies(fields.add("RateLimit-Policy"), facts);
+  fields.add("RateLimit-Limit").number(decision.limit());
+  fields.add("RateLimit-Remaining").number(decision.remaining());
+  fields.add("RateLimit-Reset").number(seconds_to_more(decision));
+  write_unnamed_policies(fields.add("RateLimit-Policy"), facts);
 }
 
 void add_draft_07(FieldSink& fields, const RateFacts& facts, const Decision& decision) {
-  std::string& text = fields.add("RateLimit");
-  append(text += "limit=", decision.limit());
-  append(text += ", remaining=", decision.remaining());
-  append(text += ", reset=", seconds_to_more(decision));
-  append_unnamed_policies(fields.add("RateLimit-Policy"), facts);
+  TextWriter& value = fields.add("RateLimit");
+  value.text("limit=").number(decision.limit());
+  value.text(", remaining=").number(decision.remaining());
+  value.text(", reset=").number(seconds_to_more(decision));
+  write_unnamed_policies(fields.add("RateLimit-Policy"), facts);
 }
 
 void add_draft_08(FieldSink& fields, const RateFacts& facts, const NamedDecision& strictest) {
-  append_named_policies(fields.add("RateLimit-Policy"), facts);
-  std::string& text = fields.add("RateLimit");
-  append_string(text, strictest.name);
-  append(text += ";r=", strictest.decision.remaining());
-  append(text += ";t=", seconds_to_more(strictest.decision));
+  write_named_policies(fields.add("RateLimit-Policy"), facts);
+  TextWriter& value = fields.add("RateLimit");
+  if (strictest.written != nullptr) {
+    value.text(strictest.written->name);
+  } else {
+    write_string(value, strictest.name);
+  }
+  value.text(";r=").number(strictest.decision.remaining());
+  value.text(";t=").number(seconds_to_more(strictest.decision));
 }
 
 // Adds them to a list.
@@ -117,13 +123,25 @@ class ListSink final : public FieldSink {
  public:
   explicit ListSink(HeaderFields& fields) : fields_(fields) {}
 
-  [[nodiscard]] std::string& add(std::string_view name) override {
-    return fields_.emplace_back(name, std::string()).second;
+  [[nodiscard]] TextWriter& add(std::string_view name) override {
+    value_.reset();  // the list may move what it writes to
+    return value_.emplace(fields_.emplace_back(name, std::string()).second);
   }
 
  private:
   HeaderFields& fields_;
+  std::optional<TextWriter> value_;
 };
+
+template <class Write>
+std::string text_by(const Write& write) {
+  std::string text;
+  {
+    TextWriter writer(text);
+    write(writer);
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -143,7 +161,9 @@ void add_rate_headers(FieldSink& fields, std::span<const HeaderDraft> drafts,
   if (!facts.strictest) return;
   const NamedDecision& strictest = facts.limits[*facts.strictest];
   const Decision& decision = strictest.decision;
-  if (const auto wait = retry_seconds(decision)) append(fields.add("Retry-After"), *wait);
+  if (const auto wait = retry_seconds(decision)) {
+    fields.add("Retry-After").number(integer_of(*wait));
+  }
   bool ietf_done = false;
   for (const HeaderDraft draft : drafts) {
     if (draft == HeaderDraft::Off) continue;
@@ -159,10 +179,13 @@ void add_rate_headers(FieldSink& fields, std::span<const HeaderDraft> drafts,
   }
 }
 
+PolicyText policy_text(std::string_view name, const Quota& quota) {
+  return {.name = structured_string(name),
+          .policy = text_by([&](TextWriter& out) { write_policy(out, name, quota); })};
+}
+
 std::string structured_string(std::string_view text) {
-  std::string quoted;
-  append_string(quoted, text);
-  return quoted;
+  return text_by([&](TextWriter& out) { write_string(out, text); });
 }
 
 std::string structured_integer(std::uint64_t value) {

@@ -16,13 +16,23 @@
 // (docs/headers.md). All waits are rounded up: whoever waits as told is admitted.
 namespace penstock::wire::http {
 
+class TextWriter;
+
+// A limit as draft 08 writes it.
+struct PolicyText {
+  std::string name;    // "search"
+  std::string policy;  // "search";q=600;w=60;penstock-burst=100
+};
+[[nodiscard]] PolicyText policy_text(std::string_view name, const Quota& quota);
+
 struct NamedDecision {
   std::string name;
   Quota quota;
   Decision decision;
+  const PolicyText* written = nullptr;  // in place of the name, by whoever keeps it
 };
 
-// Takes header fields; their values are written where it says, into an empty text.
+// Takes header fields; their values are written where it says.
 class FieldSink {
  public:
   FieldSink() = default;
@@ -30,7 +40,8 @@ class FieldSink {
   FieldSink& operator=(const FieldSink&) = delete;
   virtual ~FieldSink() = default;
 
-  [[nodiscard]] virtual std::string& add(std::string_view name) = 0;
+  // Valid until the next; REQUIRES: the name lives as long.
+  [[nodiscard]] virtual TextWriter& add(std::string_view name) = 0;
 };
 
 // The limits that are enforced, and which of them answers.

@@ -1,6 +1,8 @@
 #include "wire/http/verdict.hpp"
 
+#include "base/in_place.hpp"
 #include "core/strictest.hpp"
+#include "wire/http/policy_texts.hpp"
 #include "wire/http/problem.hpp"
 
 namespace penstock::wire::http {
@@ -72,14 +74,6 @@ std::string over_limit_text(const LimitVerdict& limit) {
       std::to_string(retry_seconds(decision).value_or(std::chrono::seconds{0}).count()) + " s";
   if (decision.outcome() == Outcome::Blocked) return "blocked by hand for another " + wait;
   return name + " has " + std::to_string(decision.remaining()) + " left; try again in " + wait;
-}
-
-// As LimitVerdict::policy().
-std::string policy_of(const rules::Applied& applied) {
-  if (applied.rule == nullptr) return "request";
-  const rules::Rule& rule = *applied.rule;
-  const bool named = applied.limit < rule.limits.size() && !rule.limits[applied.limit].name.empty();
-  return named ? rule.name + "/" + rule.limits[applied.limit].name : rule.name;
 }
 
 }  // namespace
@@ -166,16 +160,22 @@ RateFacts rate_facts(const Verdict& verdict) {
   return facts;
 }
 
-void put_rate_facts(const service::Answer& answer, RateFacts& out) {
+void put_rate_facts(const service::Answer& answer, PolicyTexts& texts, RateFacts& out) {
   out.limits.clear();
   out.strictest.reset();
+  texts.use(answer.rules);
   for (std::size_t i = 0; i < answer.limits.size(); ++i) {
     const service::LimitAnswer& limit = answer.limits[i];
     const rules::Applied& applied = limit.applied;
     if (!limit.decision || limit.shadow || applied.gives_back) continue;
     if (answer.strictest == i) out.strictest = out.limits.size();
-    out.limits.push_back(
-        {.name = policy_of(applied), .quota = applied.check.quota, .decision = *limit.decision});
+    const PolicyText* const written = texts.find(applied);
+    out.limits.emplace_back(base::InPlace([&] {
+      return NamedDecision{.name = written == nullptr ? policy_name(applied) : std::string(),
+                           .quota = applied.check.quota,
+                           .decision = *limit.decision,
+                           .written = written};
+    }));
   }
 }
 

@@ -16,6 +16,8 @@
 
 namespace penstock::wire::http {
 
+class PolicyTexts;
+
 // One limit as clients are told about it.
 struct LimitVerdict {
   std::string rule{};     // "api/search"; empty for a limit that came with the request
@@ -49,8 +51,9 @@ struct Verdict {
 void write_decision(JsonWriter& writer, const Verdict& verdict);
 [[nodiscard]] std::string decision_text(const Verdict& verdict);  // an object of these
 [[nodiscard]] RateFacts rate_facts(const Verdict& verdict);
-// The same without a Verdict, for whoever wants nothing else; `out` keeps its buffers.
-void put_rate_facts(const service::Answer& answer, RateFacts& out);
+// The same without a Verdict, for whoever wants nothing else; `out` keeps its buffers, and points
+// into `texts`.
+void put_rate_facts(const service::Answer& answer, PolicyTexts& texts, RateFacts& out);
 
 // 200, or what a refusal is answered with: 429; 403 for a deny list, where waiting does not help;
 // 503 when the store could not be asked and the rule is closed then.

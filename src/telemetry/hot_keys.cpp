@@ -54,14 +54,34 @@ std::vector<HotKey> HotKeyBoard::top(HotKind kind, std::size_t most) const {
   return merge_hot_keys(pages, most);
 }
 
+std::uint64_t HotKeys::weight(std::size_t kind) noexcept {
+  if (noted_[kind] < kAllOfATick) {
+    ++noted_[kind];
+    return 1;
+  }
+  if (passed_over_ > 0) {
+    --passed_over_;
+    return 0;
+  }
+  random_ ^= random_ << 13U;
+  random_ ^= random_ >> 7U;
+  random_ ^= random_ << 17U;
+  // not every eighth: limits of one request come in turns
+  passed_over_ = static_cast<std::uint32_t>((random_ >> 32U) % (2 * kOneIn - 1));
+  return kOneIn;
+}
+
 void HotKeys::note(HotKind kind, std::string_view rule, std::string_view subject) {
+  const std::uint64_t times = weight(static_cast<std::size_t>(kind));
+  if (times == 0) return;
   std::size_t size = rule.copy(key_.data(), key_.size() - 1);
   key_[size++] = ' ';
   size += subject.copy(key_.data() + size, key_.size() - size);
-  counted_[static_cast<std::size_t>(kind)].add({key_.data(), size});
+  counted_[static_cast<std::size_t>(kind)].add({key_.data(), size}, times);
 }
 
 void HotKeys::tick() {
+  noted_ = {};
   const bool fades = ++ticks_ % kHalfLife == 0;
   for (std::size_t kind = 0; kind < kHotKinds; ++kind) {
     SpaceSaving& counted = counted_[kind];

@@ -39,13 +39,16 @@ class HotKeyBoard {
 };
 
 // The busiest keys of one worker, and those refused most often. Counts are halved every kHalfLife
-// ticks: a key that is asked for r times a tick has a count between 10 r and 20 r.
+// ticks: a key that is asked for r times a tick has a count between 10 r and 20 r. Of a busy worker
+// that is true on average: beyond kAllOfATick one in kOneIn, drawn at random, counts for so many.
 //
 // Thread-safety: none; tick() is the only one that others notice.
 class HotKeys {
  public:
   static constexpr std::size_t kCounters = 512;
   static constexpr unsigned kHalfLife = 10;
+  static constexpr std::uint32_t kAllOfATick = 2'000;
+  static constexpr std::uint32_t kOneIn = 8;
 
   // REQUIRES: the board outlives it.
   HotKeys(HotKeyBoard& board, std::size_t worker) : board_(board), worker_(worker) {}
@@ -56,8 +59,14 @@ class HotKeys {
   void tick();
 
  private:
+  // How often what is noted now counts.
+  [[nodiscard]] std::uint64_t weight(std::size_t kind) noexcept;
+
   HotKeyBoard& board_;
   std::size_t worker_;
+  std::array<std::uint32_t, kHotKinds> noted_{};  // of this tick, up to kAllOfATick
+  std::uint32_t passed_over_ = 0;                 // still, until the next is counted
+  std::uint64_t random_ = 0x9e3779b97f4a7c15U;    // xorshift64: nobody gains by guessing it
   std::array<SpaceSaving, kHotKinds> counted_{SpaceSaving{kCounters}, SpaceSaving{kCounters}};
   std::array<char, SpaceSaving::kLongestKey> key_{};  // as much of it as is looked at
   unsigned ticks_ = 0;

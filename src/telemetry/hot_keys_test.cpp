@@ -103,6 +103,32 @@ TEST(HotKeys, ShowRuleAndSubjectAfterATick) {
   EXPECT_EQ(board.top(HotKind::Denied, 10).front().key, "api/search bob");
 }
 
+TEST(HotKeys, OfABusyTickAreCountedAboutAsOftenAsTheyCame) {
+  HotKeyBoard board;
+  HotKeys keys(board, 0);
+  constexpr int kRequests = 100'000;
+  for (int i = 0; i < kRequests; ++i) {  // limits of one request come in turns
+    keys.note(HotKind::Asked, "user", i % 4 == 0 ? "alice" : "u" + std::to_string(i % 3000));
+    keys.note(HotKind::Asked, "path", "/");
+  }
+  keys.tick();
+  const auto asked = board.top(HotKind::Asked, 2);
+  EXPECT_EQ(asked[0].key, "path /");
+  EXPECT_NEAR(static_cast<double>(asked[0].count), kRequests, 0.05 * kRequests);
+  EXPECT_EQ(asked[1].key, "user alice");
+  EXPECT_NEAR(static_cast<double>(asked[1].count), 0.25 * kRequests, 0.05 * kRequests);
+}
+
+TEST(HotKeys, OfAQuietTickAreAllCounted) {
+  HotKeyBoard board;
+  HotKeys keys(board, 0);
+  for (int tick = 0; tick < 3; ++tick) {
+    for (std::uint32_t i = 0; i < HotKeys::kAllOfATick; ++i) keys.note(HotKind::Asked, "r", "a");
+    keys.tick();
+  }
+  EXPECT_EQ(board.top(HotKind::Asked, 1).front().count, 3 * HotKeys::kAllOfATick);
+}
+
 TEST(HotKeys, FadeWithTheTicks) {
   HotKeyBoard board;
   HotKeys keys(board, 0);

@@ -14,11 +14,11 @@ SpaceSaving::SpaceSaving(std::size_t counters)
   heap_.reserve(counters);
 }
 
-void SpaceSaving::add(std::string_view key) {
+void SpaceSaving::add(std::string_view key, std::uint64_t times) {
   key = key.substr(0, kLongestKey);
   const auto hash = static_cast<std::uint32_t>(base::TextHash{}(key));
-  if (const auto known = find(key, hash)) return raise(*known);
-  if (counters_.size() < most_) return append(key, hash);
+  if (const auto known = find(key, hash)) return raise(*known, times);
+  if (counters_.size() < most_) return append(key, hash, times);
   const Place least = heap_.front().counter;
   leave(least);
   Counter& counter = counters_[least];
@@ -26,10 +26,10 @@ void SpaceSaving::add(std::string_view key) {
   counter.hash = hash;
   counter.error = heap_.front().count;
   enter(least);
-  raise(least);
+  raise(least, times);
 }
 
-void SpaceSaving::append(std::string_view key, std::uint32_t hash) {
+void SpaceSaving::append(std::string_view key, std::uint32_t hash, std::uint64_t times) {
   const auto place = static_cast<Place>(counters_.size());
   counters_.push_back({.key = std::string(key), .hash = hash});
   heap_.emplace_back();
@@ -41,7 +41,7 @@ void SpaceSaving::append(std::string_view key, std::uint32_t hash) {
   }
   put(at, {.count = 0, .counter = place});
   enter(place);
-  raise(place);
+  raise(place, times);
 }
 
 std::optional<SpaceSaving::Place> SpaceSaving::find(std::string_view key,
@@ -79,9 +79,9 @@ void SpaceSaving::put(std::size_t heap_place, Ranked ranked) noexcept {
   counters_[ranked.counter].in_heap = static_cast<Place>(heap_place);
 }
 
-void SpaceSaving::raise(Place counter) noexcept {
+void SpaceSaving::raise(Place counter, std::uint64_t times) noexcept {
   std::size_t at = counters_[counter].in_heap;
-  const Ranked raised{.count = heap_[at].count + 1, .counter = counter};
+  const Ranked raised{.count = heap_[at].count + times, .counter = counter};
   while (true) {
     std::size_t below = 2 * at + 1;
     if (below >= heap_.size()) break;

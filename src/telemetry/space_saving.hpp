@@ -35,7 +35,7 @@ class SpaceSaving {
   SpaceSaving& operator=(const SpaceSaving&) = delete;
 
   // Allocates nothing once the keys have their usual length.
-  void add(std::string_view key);
+  void add(std::string_view key, std::uint64_t times = 1);
   void halve();
 
   // All that are counted, in no order.
@@ -65,8 +65,8 @@ class SpaceSaving {
   [[nodiscard]] std::optional<Place> find(std::string_view key, std::uint32_t hash) const noexcept;
   void enter(Place counter) noexcept;
   void leave(Place counter) noexcept;
-  void append(std::string_view key, std::uint32_t hash);
-  void raise(Place counter) noexcept;
+  void append(std::string_view key, std::uint32_t hash, std::uint64_t times);
+  void raise(Place counter, std::uint64_t times) noexcept;
   void put(std::size_t heap_place, Ranked ranked) noexcept;
 
   std::size_t most_;

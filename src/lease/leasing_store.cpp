@@ -12,6 +12,8 @@ namespace {
 
 // Requests with more limits take the long way.
 constexpr std::size_t kUsualLimits = 8;
+// Of many who wait until nearly the same moment, not each is looked for in a turn of its own.
+constexpr std::chrono::microseconds kBetweenWakes{500};
 
 // This node alone decides, about all of the limit.
 bool is_undivided(const core::NamedCheck* check) {
@@ -255,8 +257,10 @@ void LeasingStore::watch(const store::Hash128& hash, base::Deadline until) {
 }
 
 void LeasingStore::wake_later() {
-  if (watched_.empty() || watched_.begin()->first >= wakes_at_ || is_closing_) return;
-  wakes_at_ = watched_.begin()->first;
+  if (watched_.empty() || is_closing_) return;
+  const base::Deadline next = std::max(watched_.begin()->first, woke_ + kBetweenWakes);
+  if (next >= wakes_at_) return;
+  wakes_at_ = next;
   surroundings_.wake_at(wakes_at_, [weak = std::weak_ptr<LeasingStore*>(self_)] {
     if (const auto self = weak.lock()) (*self)->dismiss_late();
   });
@@ -265,6 +269,7 @@ void LeasingStore::wake_later() {
 void LeasingStore::dismiss_late() {
   wakes_at_ = base::Deadline::max();
   const base::Deadline now = base::monotonic_now();
+  woke_ = now;
   Answers answers;
   while (!watched_.empty() && watched_.begin()->first <= now) {
     const auto [until, hash] = *watched_.begin();

@@ -120,6 +120,7 @@ class LeasingStore final : public store::Store {
   std::uint64_t changes_ = 0;  // a refusal that was asked for before one is not remembered
   std::multimap<base::Deadline, store::Hash128> watched_;  // the first who waits for each
   base::Deadline wakes_at_ = base::Deadline::max();
+  base::Deadline woke_{};
   bool is_posted_ = false;
   bool is_closing_ = false;
   store::Store& shared_;

@@ -8,6 +8,7 @@
 namespace penstock::redis_store {
 namespace {
 
+constexpr std::chrono::milliseconds kDeadlineStep{4};
 // Nobody is watched who hears of the call so little too late: the client looks at its deadlines no
 // more often.
 constexpr std::chrono::microseconds kNotWorthWatching{500};
@@ -35,7 +36,7 @@ struct BatchLabel {
 BatchLabel label_of(const KeyQueue& queue, CheckQueue::Spread spread) {
   const WaitingCheck& first = queue.asked.front();
   BatchLabel label;
-  label.deadline_step = deadline_step(first.deadline);
+  label.deadline_step = deadline_step(first.deadline, kDeadlineStep);
   if (spread == CheckQueue::Spread::BySlot) label.slot = queue.slot;
   if (is_for_buckets(queue)) {
     label.way = CheckBatch::Way::Buckets;

@@ -13,6 +13,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace penstock::redis_store {
@@ -20,6 +21,8 @@ namespace {
 
 // Nobody waits for it.
 constexpr std::chrono::seconds kAnnouncePatience{1};
+// Of many who hurry, not each is looked for in a turn of its own.
+constexpr std::chrono::microseconds kBetweenExpiries{500};
 
 }  // namespace
 
@@ -35,12 +38,7 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
         client_(std::make_unique<redis::Client>(executor, std::move(options), scripts.all())) {}
 
   void check(KeyCheck check, base::Deadline deadline, Sink& sink, std::size_t question) {
-    if (queue_.size() >= max_waiting_) {
-      sink.on_decision(question,
-                       Error{ErrorCode::Overloaded,
-                             std::to_string(max_waiting_) + " questions are waiting already"});
-      return;
-    }
+    if (is_full()) return sink.on_decision(question, full());
     queue_.add(std::move(check.key), {.quota = check.quota,
                                       .cost = check.cost,
                                       .deadline = deadline,
@@ -51,6 +49,12 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
   }
 
   void check_together(WaitingRequest waiting) {
+    if (is_full()) return waiting.decided(full());
+    ++requests_;
+    waiting.decided = [weak = weak_from_this(), decided = std::move(waiting.decided)](auto said) {
+      if (const auto self = weak.lock()) --self->requests_;
+      decided(std::move(said));
+    };
     redis_store::check_together(*client_, scripts_, together_, std::move(waiting));
     if (!together_.empty()) flush_soon();
   }
@@ -86,14 +90,15 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
 
   // Those who cannot wait for the call that their key waits for.
   void expire_later() {
-    const base::Deadline next = queue_.next_expiry();
+    const base::Deadline next = std::max(queue_.next_expiry(), expired_ + kBetweenExpiries);
     if (next >= expires_at_ || client_ == nullptr) return;
     expires_at_ = next;
     expiry_timer_.expires_at(next);
     expiry_timer_.async_wait([self = shared_from_this()](const boost::system::error_code& failed) {
       if (failed) return;
       self->expires_at_ = base::Deadline::max();
-      self->queue_.expire(base::monotonic_now());
+      self->expired_ = base::monotonic_now();
+      self->queue_.expire(self->expired_);
       self->expire_later();
     });
   }
@@ -152,6 +157,11 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
   [[nodiscard]] const ScriptSet& scripts() const { return scripts_; }
 
  private:
+  [[nodiscard]] bool is_full() const { return queue_.size() + requests_ >= max_waiting_; }
+  [[nodiscard]] Error full() const {
+    return {ErrorCode::Overloaded, std::to_string(max_waiting_) + " questions are waiting already"};
+  }
+
   void announce(const std::string& channel, const std::vector<std::string>& keys, Change change) {
     if (client_ == nullptr || channel.empty()) return;
     for (const std::string& key : keys) {
@@ -208,9 +218,11 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
   std::size_t max_waiting_;
   boost::asio::steady_timer expiry_timer_;
   base::Deadline expires_at_ = base::Deadline::max();
+  base::Deadline expired_{};  // when that was done last
   std::unique_ptr<redis::Client> client_;
   CheckQueue queue_;
   TogetherQueue together_;
+  std::size_t requests_ = 0;  // for several limits, not answered yet
   bool flush_posted_ = false;
   bool flushes_at_return_ = false;
 };

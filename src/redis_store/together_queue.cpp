@@ -10,6 +10,9 @@
 namespace penstock::redis_store {
 namespace {
 
+// All requests of a call fail at the earliest of their deadlines: none much before its own.
+constexpr std::chrono::microseconds kHurriedStep{500};
+
 // One limit of a request, but for its key.
 struct Term {
   QuotaIdentity quota{};
@@ -52,7 +55,7 @@ std::optional<Algorithm> algorithm_of(const TogetherRequest& request) {
 RequestLabel label_of(const WaitingRequest& waiting, CheckQueue::Spread spread) {
   const TogetherRequest& request = waiting.request;
   RequestLabel label;
-  label.deadline_step = deadline_step(waiting.deadline);
+  label.deadline_step = deadline_step(waiting.deadline, kHurriedStep);
   if (spread == CheckQueue::Spread::BySlot) {
     label.slot = redis::hash_slot(request.checks.front().key);
   }

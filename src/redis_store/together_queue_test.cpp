@@ -105,7 +105,7 @@ TEST_F(TogetherQueueTest, InAClusterOneSlotIsOneCall) {
 }
 
 TEST_F(TogetherQueueTest, ACallHasTheEarliestDeadlineAndOnlyLittleEarlierOnes) {
-  ask({check("a", per_minute(5))}, kSoon + milliseconds{1});
+  ask({check("a", per_minute(5))}, kSoon + std::chrono::microseconds{400});
   ask({check("b", per_minute(5))}, kSoon);
   ask({check("c", per_minute(5))}, kSoon + milliseconds{100});
   const std::vector<TogetherBatch> batches = take();

@@ -8,10 +8,10 @@
 // What may travel to Redis in one call.
 namespace penstock::redis_store {
 
-// Questions of one step may travel together.
-[[nodiscard]] inline std::int64_t deadline_step(base::Deadline deadline) {
-  constexpr std::int64_t kNanoseconds = 4'000'000;
-  return deadline.time_since_epoch().count() / kNanoseconds;
+// Questions whose deadlines are in the same step may travel together.
+[[nodiscard]] inline std::int64_t deadline_step(base::Deadline deadline,
+                                                base::Deadline::duration step) {
+  return deadline.time_since_epoch() / step;
 }
 
 // What those hear who waited too long to be asked about. Nothing was charged.

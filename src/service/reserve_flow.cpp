@@ -148,7 +148,8 @@ void ReserveFlow::on_decided(Answer answer) {
                &ReserveFlow::on_confirmed);
   }
   colleagues_.store.reservations().ask(
-      {.id = terms_.id, .what = store::reservation::Drop{claimant_}}, deadline_,
+      {.id = terms_.id, .what = store::reservation::Drop{claimant_}},
+      colleagues_.within(base::Deadline::max()),  // or the id stays taken for a while
       [self = shared_from_this()](const auto&) { self->finish({}); });
 }
 

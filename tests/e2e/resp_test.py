@@ -68,8 +68,11 @@ class Contract:
         before = taken()
         for _ in range(2):
             self.client.execute_command("CL.THROTTLE", "counted", 0, 1, 3600)
+        for _ in range(20):  # a look is no decision
+            self.client.execute_command("CL.THROTTLE", "counted", 0, 1, 3600, 0)
         self.client.execute_command("THROTTLE", "also counted", 1, 1, 3600)
         self.assertTrue(eventually(is_counted), taken())
+        self.assertLess(taken()["denied"], before["denied"] + 20)
         self.assertTrue(eventually(lambda: any(
             entry["subject"] == "also counted"
             for entry in self.daemon.admin("/top?n=1000")[2]["entries"])))

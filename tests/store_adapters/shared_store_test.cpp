@@ -36,6 +36,44 @@ TEST(SharedStore, SendsTheSingleChecksOfOneTickTogether) {
   EXPECT_EQ(store->check({one("subject3")})->front().remaining(), 989U);
 }
 
+TEST(SharedStore, SendsTheRequestsForSeveralLimitsOfOneTickTogether) {
+  const servers::RedisServer server;
+  const auto store = AnyStore::shared(patient(server.url(), "together"));
+  ASSERT_TRUE(store->check({one("warm-up"), one("all")}));
+  const std::uint64_t before = store->store().health().round_trips;
+  int answers = 0;
+  for (int i = 0; i < 100; ++i) {
+    store->store().check({one("subject" + std::to_string(i % 10)), one("all")},
+                         base::deadline_after(std::chrono::seconds{30}), [&](auto said) {
+                           EXPECT_TRUE(said);
+                           ++answers;
+                         });
+  }
+  ASSERT_TRUE(store->run_until([&] { return answers == 100; }));
+  EXPECT_LE(store->store().health().round_trips - before, 4U);
+  EXPECT_EQ(store->check({one("subject3"), one("all")})->back().remaining(), 898U);
+}
+
+TEST(SharedStore, BoundsTheRequestsThatWait) {
+  const servers::RedisServer server;
+  RedisOptions options = patient(server.url(), "bound");
+  options.max_waiting = 3;
+  const auto store = AnyStore::shared(options);
+  ASSERT_TRUE(store->check({one("warm-up"), one("all")}));
+  int answered = 0;
+  int overloaded = 0;
+  const auto hear = [&](const auto& said) {
+    ++answered;
+    if (!said && said.error().code == ErrorCode::Overloaded) ++overloaded;
+  };
+  const base::Deadline deadline = base::deadline_after(std::chrono::seconds{30});
+  store->store().check({one("alone")}, deadline, hear);
+  for (int i = 0; i < 5; ++i) store->store().check({one("alice"), one("all")}, deadline, hear);
+  ASSERT_TRUE(store->run_until([&] { return answered == 6; }));
+  EXPECT_EQ(overloaded, 3);
+  EXPECT_EQ(store->check({one("alice"), one("all")})->front().remaining(), 997U);
+}
+
 TEST(SharedStore, SaysWhyItDoesNotServeAndServesAgain) {
   servers::RedisServer server;
   RedisOptions options = patient(server.url(), "health");

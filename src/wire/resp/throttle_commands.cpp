@@ -39,15 +39,14 @@ core::NamedCheck check_of(const Exchange& exchange, const Quota& quota, std::uin
           .cost = Cost{cost}};
 }
 
+// Of the store itself, for what is no decision.
 template <class AnswerOf>
-void give_back(const Exchange& exchange, const Quota& quota, std::uint64_t units,
-               const AnswerOf& answer_of) {
-  exchange.store().refund(
-      {check_of(exchange, quota, units)}, exchange.deadline(),
-      [later = exchange.later(), answer_of](const Result<store::Store::Decisions>& decisions) {
-        if (!decisions) return later.fail(decisions.error());
-        later.reply([&](ReplyWriter& reply) { reply.integers(answer_of(decisions->front())); });
-      });
+store::Store::Answered<store::Store::Decisions> reply_to(const Exchange& exchange,
+                                                         const AnswerOf& answer_of) {
+  return [later = exchange.later(), answer_of](const Result<store::Store::Decisions>& decisions) {
+    if (!decisions) return later.fail(decisions.error());
+    later.reply([&](ReplyWriter& reply) { reply.integers(answer_of(decisions->front())); });
+  };
 }
 
 // `answer_of` makes the reply of a decision.
@@ -56,7 +55,14 @@ void decide(const Exchange& exchange, const Quota& quota, std::int64_t quantity,
             const AnswerOf& answer_of) {
   const auto units = static_cast<std::uint64_t>(quantity);
   // without the sign, for the least number too
-  if (quantity < 0) return give_back(exchange, quota, std::uint64_t{0} - units, answer_of);
+  if (quantity < 0) {
+    return exchange.store().refund({check_of(exchange, quota, std::uint64_t{0} - units)},
+                                   exchange.deadline(), reply_to(exchange, answer_of));
+  }
+  if (quantity == 0) {
+    return exchange.store().check({check_of(exchange, quota, 0)}, exchange.deadline(),
+                                  reply_to(exchange, answer_of));
+  }
   service::Service& service = exchange.surroundings().service;
   if (const auto decision = service.take_at_once(exchange.word(kKey), quota, Cost{units})) {
     exchange.reply().integers(answer_of(*decision));

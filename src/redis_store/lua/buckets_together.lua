@@ -27,9 +27,8 @@ for n = 1, #ARGV[1] / 41 do
 end
 
 local states = call('MGET', unpack(keys))
--- by key, when it was looked at; `whole` is false for a state that is not for this script
-local ttls, wholes, parts, lasts, changed = {}, {}, {}, {}, {}
 
+-- What a key holds; false for a state that is not for this script. `dirty` when it was settled.
 local function look_at(i, limit)
   local state = states[i]
   local mine, ttl, whole, part, last = limit.header, 0, 0, 0, 0
@@ -38,65 +37,77 @@ local function look_at(i, limit)
     mine, ttl, whole, part, last = unpack_bytes(limit.format, state)
     if mine ~= limit.header then return false end
   end
+  local dirty = false
   -- a clock that stepped back stands still for the bucket, for one refill at the most
   if last - now > limit.fill then
     whole = whole - math.min(last - now, whole)
-    last, changed[i] = now, limit
+    last, dirty = now, true
   end
   local latest = (last > now and last or now) + limit.fill_whole
   if whole > latest or (whole == latest and part > limit.fill_part) then
-    whole, part, changed[i] = latest, limit.fill_part, limit
+    whole, part, dirty = latest, limit.fill_part, true
   end
-  ttls[i], parts[i], lasts[i] = ttl, part, last
-  return whole
+  return whole, part, last, ttl, dirty
+end
+
+local function write(i, limit, whole, part, last, ttl)
+  if ttl * 1000 > whole then
+    call('SETRANGE', keys[i], '21', pack(limit.changing, whole, part, last))  -- keeps the TTL
+  else
+    local expires = part > 0 and whole + 1 or whole
+    local generous = math.min(now + 4 * (expires - now), now + limit.fill)
+    ttl = math.ceil(math.max(expires, generous) / 1000)
+    call('SET', keys[i], pack(limit.format, limit.header, ttl, whole, part, last), 'PXAT',
+      string.format('%.0f', ttl))
+  end
 end
 
 local order = ARGV[2]
+local is_shared = order ~= ''
 local limit_count = #limits
-local chosen, next_wholes, next_parts = {}, {}, {}
-for first = 0, (order == '' and #keys or #order / 2) - 1, limit_count do
+-- of the keys of one request: as they are, and as they will be if it passes
+local chosen, wholes, parts, lasts, ttls, dirt, next_wholes, next_parts = {}, {}, {}, {}, {}, {}, {}, {}
+local shared = {}  -- keys that another request may ask for, written at the end
+
+for first = 0, (is_shared and #order / 2 or #keys) - 1, limit_count do
   local fits = true
   for n = 1, limit_count do
     local limit, i = limits[n], first + n
-    if order ~= '' then i = unpack_bytes('<I2', order, 2 * i - 1) end
-    local whole = wholes[i]
-    if whole == nil then
-      whole = look_at(i, limit)
-      wholes[i] = whole
+    local whole, part, last, ttl, dirty
+    if is_shared then
+      i = unpack_bytes('<I2', order, 2 * i - 1)
+      if shared[i] then whole, part, last, ttl, dirty = unpack(shared[i]) end
     end
+    if whole == nil then whole, part, last, ttl, dirty = look_at(i, limit) end
+    chosen[n], wholes[n], parts[n], lasts[n], ttls[n], dirt[n] = i, whole, part, last, ttl, dirty
     if whole then
-      local at = lasts[i] > now and lasts[i] or now
-      local part = parts[i]
+      local at = last > now and last or now
       if whole < at then whole, part = at, 0 end
       whole, part = whole + limit.need_whole, part + limit.need_part
       if part >= limit.divisor then whole, part = whole + 1, part - limit.divisor end
       local latest = at + limit.fill_whole
       if whole > latest or (whole == latest and part > limit.fill_part) then fits = false end
-      chosen[n], next_wholes[n], next_parts[n] = i, whole, part
+      next_wholes[n], next_parts[n] = whole, part
     else
       fits = false
     end
   end
-  if fits then
-    for n = 1, limit_count do
-      local i = chosen[n]
-      wholes[i], parts[i], changed[i] = next_wholes[n], next_parts[n], limits[n]
-      if lasts[i] < now then lasts[i] = now end
+  for n = 1, limit_count do
+    local whole, part, last, dirty = wholes[n], parts[n], lasts[n], dirt[n]
+    if fits then
+      whole, part, dirty = next_wholes[n], next_parts[n], true
+      if last < now then last = now end
+    end
+    if is_shared then
+      shared[chosen[n]] = {whole, part, last, ttls[n], dirty, limits[n]}
+    elseif dirty then
+      write(chosen[n], limits[n], whole, part, last, ttls[n])
     end
   end
 end
 
-for i, limit in pairs(changed) do
-  local whole, part = wholes[i], parts[i]
-  if ttls[i] * 1000 > whole then
-    call('SETRANGE', keys[i], '21', pack(limit.changing, whole, part, lasts[i]))  -- keeps the TTL
-  else
-    local expires = part > 0 and whole + 1 or whole
-    local generous = math.min(now + 4 * (expires - now), now + limit.fill)
-    local ttl = math.ceil(math.max(expires, generous) / 1000)
-    call('SET', keys[i], pack(limit.format, limit.header, ttl, whole, part, lasts[i]), 'PXAT',
-      string.format('%.0f', ttl))
-  end
+for i, entry in pairs(shared) do
+  if entry[5] then write(i, entry[6], entry[1], entry[2], entry[3], entry[4]) end
 end
 states[#keys + 1] = now
 return states

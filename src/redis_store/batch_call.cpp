@@ -1,7 +1,6 @@
 #include "redis_store/batch_call.hpp"
 
-#include "redis_store/key_replay.hpp"
-#include "redis_store/packed.hpp"
+#include "redis_store/bucket_scripts.hpp"
 
 #include <algorithm>
 #include <string>
@@ -23,12 +22,6 @@ std::size_t run_length(const std::vector<WaitingCheck>& asked, std::size_t start
 
 Plan::Kind kind_of(const WaitingCheck& check) {
   return check.cost.units > 0 ? Plan::Kind::Take : Plan::Kind::Look;
-}
-
-// The same rule by which buckets.lua leaves a state alone.
-bool is_for_buckets(const std::string& bytes, const Quota& quota, std::string_view header) {
-  const std::size_t size = quota.algorithm() == Algorithm::Gcra ? 32 : 39;
-  return bytes.size() == size && bytes.starts_with(header);
 }
 
 Error disagreement(const KeyQueue& queue) {
@@ -54,13 +47,8 @@ redis::Command BatchCall::command() {
 redis::Command BatchCall::buckets_command() const {
   const WaitingCheck& first = batch_.keys.front()->asked.front();
   const Quota& quota = first.quota;
-  const ExactSpan need = quota.time_for(first.cost.units);
   PackedWriter numbers;
-  numbers.number(quota.rate_units(), 4)
-      .number(static_cast<std::uint64_t>(quota.fill_time().whole), 7)
-      .number(quota.fill_time().part, 4)
-      .number(static_cast<std::uint64_t>(need.whole), 7)
-      .number(need.part, 4);
+  write_bucket(numbers, quota, first.cost);
   std::vector<std::string_view> keys;
   keys.reserve(batch_.keys.size());
   bool all_once = true;
@@ -110,21 +98,13 @@ void BatchCall::read_buckets(const resp::Value& reply) {
   std::vector<KeyQueue*> others;
   for (std::size_t i = 0; i < keys; ++i) {
     KeyQueue& queue = *batch_.keys[i];
-    const resp::Value& state = reply.elements[i];
-    KeyReplay replay;
-    if (state.is(Type::String)) {
-      std::optional<KeyContent> content;
-      if (is_for_buckets(state.text, quota, view(header))) {
-        content = decode(state.text, quota, header);
-      }
-      if (!content) {
-        others.push_back(&queue);
-        continue;
-      }
-      replay = KeyReplay(*std::move(content));
+    std::optional<KeyReplay> replay = bucket_replay(reply.elements[i], quota, header);
+    if (!replay) {
+      others.push_back(&queue);
+      continue;
     }
     for (WaitingCheck& check : queue.asked) {
-      check.answer(replay.decide(quota, check.cost, *now));
+      check.answer(replay->decide(quota, check.cost, *now));
     }
     hooks_.finish(queue);
   }

@@ -1,36 +1,11 @@
 #include "redis_store/together_batch_call.hpp"
 
-#include "redis_store/packed.hpp"
+#include "redis_store/bucket_scripts.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace penstock::redis_store {
-namespace {
-
-// A limit as buckets_together.lua is told it.
-void write_limit(PackedWriter& writer, const KeyCheck& check) {
-  const ExactSpan fill = check.quota.fill_time();
-  const ExactSpan need = check.quota.time_for(check.cost.units);
-  writer.text(view(header_of(check.quota)))
-      .number(check.quota.rate_units(), 4)
-      .number(static_cast<std::uint64_t>(fill.whole), 7)
-      .number(fill.part, 4)
-      .number(static_cast<std::uint64_t>(need.whole), 7)
-      .number(need.part, 4);
-}
-
-// The same rule by which buckets_together.lua leaves a state alone.
-std::optional<KeyReplay> bucket_replay(const resp::Value& state, const Quota& quota) {
-  if (!state.is(resp::Value::Type::String)) return KeyReplay{};
-  const std::size_t size = quota.algorithm() == Algorithm::Gcra ? 32 : 39;
-  const StateHeader header = header_of(quota);
-  if (state.text.size() != size || !state.text.starts_with(view(header))) return std::nullopt;
-  std::optional<KeyContent> content = decode(state.text, quota, header);
-  if (!content) return std::nullopt;
-  return KeyReplay(*std::move(content));
-}
-
-}  // namespace
 
 redis::Command TogetherBatchCall::command() {
   redis::Command command;
@@ -76,7 +51,10 @@ redis::Command TogetherBatchCall::buckets_command() {
     }
   }
   PackedWriter limits;
-  for (const KeyCheck& check : batch_.requests.front().request.checks) write_limit(limits, check);
+  for (const KeyCheck& check : batch_.requests.front().request.checks) {
+    limits.text(view(header_of(check.quota)));
+    write_bucket(limits, check.quota, check.cost);
+  }
   return script_command(scripts_.buckets_together(), keys_,
                         {limits.bytes(), is_in_order ? std::string_view{} : order.bytes()});
 }
@@ -95,12 +73,15 @@ void TogetherBatchCall::read_buckets(const resp::Value& reply) {
   if (reply.elements.size() != keys_.size() + 1) return fail(malformed("the states of other keys"));
   const Result<Instant> now = read_instant(reply.elements.back());
   if (!now) return fail(now.error());
-  const std::vector<KeyCheck> limits = batch_.requests.front().request.checks;
+  std::vector<std::pair<Quota, StateHeader>> limits;
+  for (const KeyCheck& check : batch_.requests.front().request.checks) {
+    limits.emplace_back(check.quota, header_of(check.quota));
+  }
   std::vector<KeyReplay> replays(keys_.size());
   std::vector<bool> readable(keys_.size());
   for (std::size_t i = 0; i < keys_.size(); ++i) {
-    std::optional<KeyReplay> replay =
-        bucket_replay(reply.elements[i], limits[limit_of_key_[i]].quota);
+    const auto& [quota, header] = limits[limit_of_key_[i]];
+    std::optional<KeyReplay> replay = bucket_replay(reply.elements[i], quota, header);
     readable[i] = replay.has_value();
     if (replay) replays[i] = *std::move(replay);
   }

@@ -156,6 +156,19 @@ class ProxyCase:
         self.assertLess(took, 2)
 
 
+class ForwardAuthCase(ProxyCase):
+    """Proxies that hand a refusal on as it is."""
+
+    def test_hands_the_reason_to_clients(self):
+        for _ in range(3):
+            self.get("/limited/reason")
+        status, fields, body = self.get("/limited/reason")
+        self.assertEqual(status, 429)
+        self.assertEqual(fields["content-type"], "application/problem+json")
+        self.assertEqual(body["violated-policies"], ["per-path"])
+        self.assertIn("retry-after", fields)
+
+
 class NginxTest(ProxyCase, unittest.TestCase):
     program = "nginx"
 
@@ -184,7 +197,7 @@ class HaproxyTest(ProxyCase, unittest.TestCase):
         self.assertIn("per-path", fields["ratelimit-policy"])
 
 
-class CaddyTest(ProxyCase, unittest.TestCase):
+class CaddyTest(ForwardAuthCase, unittest.TestCase):
     program = "caddy"
     statuses_while_gone = (502, 504)  # it has no way to go on without an answer
 
@@ -196,15 +209,6 @@ class CaddyTest(ProxyCase, unittest.TestCase):
             "caddy", "run", "--config", str(path), "--adapter", "caddyfile",
             env={"HOME": home, "XDG_CONFIG_HOME": home, "XDG_DATA_HOME": home},
         )
-
-    def test_hands_the_reason_to_clients(self):
-        for _ in range(3):
-            self.get("/limited/reason")
-        status, fields, body = self.get("/limited/reason")
-        self.assertEqual(status, 429)
-        self.assertEqual(fields["content-type"], "application/problem+json")
-        self.assertEqual(body["violated-policies"], ["per-path"])
-        self.assertIn("retry-after", fields)
 
 
 if __name__ == "__main__":

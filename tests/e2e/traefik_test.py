@@ -8,7 +8,7 @@ import threading
 import unittest
 
 from daemon import ask, eventually
-from proxies_test import ProxyCase
+from proxies_test import ForwardAuthCase
 
 TRAEFIK = os.environ.get("PENSTOCK_TRAEFIK", "")
 
@@ -18,7 +18,7 @@ def setUpModule():
         raise unittest.SkipTest("PENSTOCK_TRAEFIK names no Traefik")
 
 
-class TraefikTest(ProxyCase, unittest.TestCase):
+class TraefikTest(ForwardAuthCase, unittest.TestCase):
     program = TRAEFIK
 
     @classmethod
@@ -29,15 +29,6 @@ class TraefikTest(ProxyCase, unittest.TestCase):
         # it listens before it has read the other file
         if not eventually(lambda: ask(cls.port, "GET", "/free").status != 404):
             raise AssertionError("Traefik knows no way to the application")
-
-    def test_hands_the_reason_to_clients(self):
-        for _ in range(3):
-            self.get("/limited/reason")
-        status, fields, body = self.get("/limited/reason")
-        self.assertEqual(status, 429)
-        self.assertEqual(fields["content-type"], "application/problem+json")
-        self.assertEqual(body["violated-policies"], ["per-path"])
-        self.assertIn("ratelimit", fields)
 
     def test_does_what_it_says_while_the_daemon_is_gone(self):
         """It waits as long as the daemon hangs, and refuses when there is none."""

@@ -48,10 +48,25 @@ void refund(AnyState& state, const Quota& quota, Cost cost, Instant now);
 // What counts as used now, rounded up.
 [[nodiscard]] std::uint32_t used(const AnyState& state, const Quota& quota, Instant now);
 
-// The state of the same key after its quota was changed: what was used stays used, up to the new
-// capacity. A bucket keeps its fraction of a token; a window keeps its counters while period and
-// algorithm stay; everything else starts with what was used, as if taken now.
-[[nodiscard]] AnyState carry_over(const AnyState& state, const Quota& from, const Quota& to,
-                                  Instant now);
+// One key asked under several quotas: a changed limit, an override, a limit that comes with the
+// request. The state has an owner, the quota it was last admitted under, and its usage drains as
+// the owner says.
+//
+// decide_under() admits a request only if all usage, whichever quota it was charged under, fits the
+// quota of the request. Only an admission makes that quota the owner. Usage of a window that the
+// new quota would forget sooner is first held until the old state would have forgotten it. A denial
+// and cost 0 change nothing. So no order of quotas admits more than the loosest of them would:
+// docs/guarantees.md. REQUIRES: a state that is not monostate was made under `owner`.
+[[nodiscard]] Decision decide_under(AnyState& state, Quota& owner, const Quota& quota, Cost cost,
+                                    Instant now);
+
+// The same without changing anything.
+[[nodiscard]] Decision evaluate_under(const AnyState& state, const Quota& owner, const Quota& quota,
+                                      Cost cost, Instant now);
+
+// The same usage under another quota: in tokens between buckets, else in whole units as if taken
+// now. REQUIRES: it fits `to`.
+[[nodiscard]] AnyState convert(const AnyState& state, const Quota& from, const Quota& to,
+                               Instant now);
 
 }  // namespace penstock::core

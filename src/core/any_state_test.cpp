@@ -77,13 +77,7 @@ TEST(AnyState, ForgettingWhatExpiredForgetsNoDebt) {
   EXPECT_EQ(admitted, 609);
 }
 
-TEST(CarryOver, AnAbsentKeyStaysAbsent) {
-  for (const Quota& quota : kEveryAlgorithm) {
-    EXPECT_EQ(carry_over(AnyState{}, kEveryAlgorithm[0], quota, TestKey::kStart), AnyState{});
-  }
-}
-
-TEST(CarryOver, WhatWasUsedStaysUsedUnderEveryOtherAlgorithm) {
+TEST(TwoQuotas, WhatWasUsedStaysUsedUnderEveryOtherAlgorithm) {
   for (const Quota& from : kEveryAlgorithm) {
     for (const Quota& to : kEveryAlgorithm) {
       TestKey key(from);
@@ -94,7 +88,7 @@ TEST(CarryOver, WhatWasUsedStaysUsedUnderEveryOtherAlgorithm) {
   }
 }
 
-TEST(CarryOver, ALargerBurstDoesNotRefillTheBucket) {
+TEST(TwoQuotas, ALargerBurstDoesNotRefillTheBucket) {
   constexpr Quota kBefore = per_minute(60).burst(10);
   constexpr Quota kAfter = per_minute(60).burst(100);
   TestKey key(kBefore);
@@ -103,39 +97,43 @@ TEST(CarryOver, ALargerBurstDoesNotRefillTheBucket) {
   EXPECT_EQ(key.remaining(), 90U);
 }
 
-TEST(CarryOver, ASmallerBurstIsOwedAtMostOnce) {
+// 80 used of 100 are 70 too many for a burst of 10, and drain at the rate they were admitted under.
+TEST(TwoQuotas, UsageAboveASmallerBurstDrainsUntilTheRequestFits) {
   constexpr Quota kBefore = per_minute(60).burst(100);
-  constexpr Quota kAfter = per_minute(60).burst(10);
+  constexpr Quota kAfter = per_minute(120).burst(10);
   TestKey key(kBefore);
   ASSERT_TRUE(key.take(80).allowed());
   key.change_quota(kAfter);
-  EXPECT_EQ(key.take(1).retry_after(), seconds{1});
-  EXPECT_EQ(key.reset_after(), seconds{10});
+  EXPECT_EQ(key.take(1), Decision::deny(10, 0, seconds{80}, seconds{71}));
+  key.wait(seconds{71} - Duration{1});
+  EXPECT_FALSE(key.take(1).allowed());
+  key.wait(Duration{1});
+  EXPECT_EQ(key.take(1), Decision::allow(10, 0, seconds{5}))
+      << "adopted: 10 tokens at 2 per second";
 }
 
-TEST(CarryOver, ABucketKeepsItsFractionOfAToken) {
+TEST(TwoQuotas, ABucketKeepsItsFractionOfAToken) {
   constexpr Quota kBefore = per_second(1).burst(5);
-  constexpr Quota kAfter = per_second(2).burst(5);
+  constexpr Quota kAfter = per_second(2).burst(6);
   TestKey key(kBefore);
   ASSERT_TRUE(key.take(5).allowed());
   key.wait(milliseconds{750});
   key.change_quota(kAfter);
-  EXPECT_EQ(key.take(1).retry_after(), milliseconds{125})
-      << "a quarter of a token, at the new rate";
+  EXPECT_EQ(key.take(1).reset_after(), milliseconds{2625}) << "4.25 + 1 tokens, at the new rate";
 }
 
-TEST(CarryOver, AFractionThatDoesNotFitTheNewRateRoundsAgainstTheKey) {
+TEST(TwoQuotas, AFractionThatDoesNotFitTheNewRateRoundsAgainstTheKey) {
   constexpr Quota kBefore = per_second(3).burst(2);
-  constexpr Quota kAfter = per_second(1).burst(2);
+  constexpr Quota kAfter = per_second(1).burst(3);
   TestKey key(kBefore);
   ASSERT_TRUE(key.take(2).allowed());
   key.wait(Duration{1});
-  // 1.999997 tokens are owed, which is 1.999997 s exactly
+  // 1.999997 tokens are used, which is 1.999997 s exactly
   key.change_quota(kAfter);
-  EXPECT_EQ(key.reset_after(), Duration{1'999'997});
+  EXPECT_EQ(key.take(1).reset_after(), Duration{2'999'997});
 }
 
-TEST(CarryOver, AWindowKeepsItsCountersWhenOnlyTheLimitChanges) {
+TEST(TwoQuotas, AWindowKeepsItsCountersWhenOnlyTheLimitChanges) {
   constexpr Quota kBefore = per_minute(10).sliding_log();
   constexpr Quota kAfter = per_minute(6).sliding_log();
   TestKey key(kBefore);
@@ -147,7 +145,7 @@ TEST(CarryOver, AWindowKeepsItsCountersWhenOnlyTheLimitChanges) {
   EXPECT_EQ(key.reset_after(), minutes{1});
 }
 
-TEST(CarryOver, ALoweredWindowLimitReportsNoneRemaining) {
+TEST(TwoQuotas, ALoweredWindowLimitReportsNoneRemaining) {
   for (const Quota& quota : kEveryAlgorithm) {
     if (quota.is_bucket()) continue;
     TestKey key(quota);
@@ -162,16 +160,7 @@ TEST(CarryOver, ALoweredWindowLimitReportsNoneRemaining) {
   }
 }
 
-TEST(CarryOver, NoMoreIsOwedThanTheNewLimit) {
-  constexpr Quota kBefore = per_minute(100);
-  constexpr Quota kAfter = per_minute(10).sliding_counter();
-  TestKey key(kBefore);
-  ASSERT_TRUE(key.take(100).allowed());
-  key.change_quota(kAfter);
-  EXPECT_EQ(key.take(1).retry_after(), seconds{66}) << "10 * 54 / 60 = 9";
-}
-
-TEST(CarryOver, AClockFarBehindOwesNoMoreThanTheOldBurst) {
+TEST(TwoQuotas, AClockFarBehindHoldsNoMoreThanTheOldBurst) {
   constexpr Quota kBefore = per_minute(60).burst(5).gcra();
   constexpr Quota kAfter = per_minute(60).burst(100).gcra();
   TestKey key(kBefore);
@@ -181,17 +170,47 @@ TEST(CarryOver, AClockFarBehindOwesNoMoreThanTheOldBurst) {
   EXPECT_EQ(key.remaining(), 95U);
 }
 
-TEST(CarryOver, AnotherPeriodCountsWhatWasUsedAsTakenNow) {
+TEST(TwoQuotas, ALongerPeriodCountsUsageAsTakenAtTheAdmission) {
+  constexpr Quota kBefore = per_minute(10).anchored_window();
+  constexpr Quota kAfter = per(20, minutes{10}).anchored_window();
+  TestKey key(kBefore);
+  ASSERT_TRUE(key.take(10).allowed());
+  key.wait(seconds{50});
+  key.change_quota(kAfter);
+  EXPECT_EQ(key.take(10), Decision::allow(20, 0, minutes{10}));
+  EXPECT_EQ(key.take(1).retry_after(), minutes{10});
+}
+
+TEST(TwoQuotas, ADenialKeepsTheWindowThatUsageWasChargedIn) {
   constexpr Quota kBefore = per_minute(10).anchored_window();
   constexpr Quota kAfter = per(10, minutes{10}).anchored_window();
   TestKey key(kBefore);
   ASSERT_TRUE(key.take(10).allowed());
   key.wait(seconds{50});
   key.change_quota(kAfter);
-  EXPECT_EQ(key.take(1).retry_after(), minutes{10});
+  EXPECT_EQ(key.take(1).retry_after(), seconds{10});
 }
 
-TEST(CarryOver, AnExpiredWindowStartsNoNewOne) {
+TEST(TwoQuotas, AShorterPeriodForgetsNothingSooner) {
+  for (const Quota& before : kEveryAlgorithm) {
+    if (before.is_bucket()) continue;
+    constexpr Quota kAfter = per_second(8).fixed_window();
+    TestKey key(before);
+    ASSERT_TRUE(key.take(5).allowed());
+    const Duration forgotten_after = key.reset_after();
+    key.change_quota(kAfter);
+    EXPECT_EQ(key.take(1), Decision::allow(8, 2, forgotten_after)) << to_string(before);
+    key.wait(seconds{2});
+    EXPECT_EQ(key.take(3).outcome(), Outcome::Denied) << to_string(before);
+    EXPECT_EQ(key.take(2), Decision::allow(8, 0, forgotten_after - seconds{2}));
+    key.wait(forgotten_after - seconds{2} - Duration{1});
+    EXPECT_FALSE(key.take(1).allowed()) << to_string(before);
+    key.wait(Duration{1});
+    EXPECT_EQ(key.take(8).reset_after(), seconds{1}) << to_string(before) << ": adopted";
+  }
+}
+
+TEST(TwoQuotas, AnExpiredWindowStartsNoNewOne) {
   constexpr Quota kBefore = per_minute(10).anchored_window();
   constexpr Quota kAfter = per(10, minutes{10}).anchored_window();
   TestKey key(kBefore);
@@ -200,6 +219,40 @@ TEST(CarryOver, AnExpiredWindowStartsNoNewOne) {
   key.change_quota(kAfter);
   key.wait(minutes{9});
   EXPECT_EQ(key.take(1).reset_after(), minutes{10});
+}
+
+// The bypass: a looser quota fills the key, a request under a stricter one is denied, and the
+// looser one finds room again.
+TEST(TwoQuotas, ADenialAPeekAndARefundOfNothingChangeNothing) {
+  for (const Quota& loose : kEveryAlgorithm) {
+    for (const Quota& strict :
+         {Quota{per_minute(3)}, Quota{per(3, minutes{5}).gcra()},
+          Quota{per_second(3).fixed_window()}, Quota{per_hour(3).sliding_log()},
+          Quota{per_hour(3).sliding_counter()}}) {
+      TestKey key(loose);
+      ASSERT_TRUE(key.take(10).allowed());
+      const AnyState before = key.state();
+      key.change_quota(strict);
+      EXPECT_FALSE(key.take(1).allowed());
+      EXPECT_FALSE(key.take(0).allowed());
+      key.refund(0);
+      EXPECT_EQ(used(key.state(), key.owner(), key.now()), used(before, loose, key.now()));
+      EXPECT_EQ(key.owner(), loose);
+      key.change_quota(loose);
+      EXPECT_FALSE(key.take(1).allowed()) << to_string(loose) << " after " << to_string(strict);
+    }
+  }
+}
+
+TEST(TwoQuotas, ARefundLowersUsageAndAdoptsNothing) {
+  constexpr Quota kLoose = per_minute(100);
+  constexpr Quota kStrict = per_minute(10);
+  TestKey key(kLoose);
+  ASSERT_TRUE(key.take(80).allowed());
+  key.change_quota(kStrict);
+  key.refund(50);
+  EXPECT_EQ(key.owner(), kLoose);
+  EXPECT_EQ(used(key.state(), key.owner(), key.now()), 30U);
 }
 
 }  // namespace

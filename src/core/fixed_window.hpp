@@ -38,7 +38,14 @@ struct FixedWindow {
   // REQUIRES, here and below: the state is settled at `now`.
   [[nodiscard]] static constexpr Decision evaluate(const State& state, const Quota& quota,
                                                    Cost cost, Instant now) noexcept {
-    const std::uint32_t limit = quota.limit();
+    return evaluate_within(state, quota, quota.limit(), cost, now);
+  }
+
+  // As evaluate(), for a request under another limit on usage that counts as `owner` says.
+  [[nodiscard]] static constexpr Decision evaluate_within(const State& state,
+                                                          const Quota& /*owner*/,
+                                                          std::uint32_t limit, Cost cost,
+                                                          Instant now) noexcept {
     const std::uint32_t remaining = limit - std::min(limit, state.count);
     const Duration until_end = state.end - now;
     const Duration reset_after = state.count > 0 ? until_end : Duration{0};
@@ -69,6 +76,11 @@ struct FixedWindow {
   [[nodiscard]] static constexpr std::uint32_t used(const State& state, const Quota& /*quota*/,
                                                     Instant /*now*/) noexcept {
     return state.count;
+  }
+
+  // Until when usage that is taken now counts in full.
+  [[nodiscard]] static constexpr Instant counts_until(const Quota& quota, Instant now) noexcept {
+    return window_end(quota, now);
   }
 
   [[nodiscard]] static constexpr State with_used(std::uint32_t used, const Quota& quota,

@@ -33,20 +33,28 @@ struct Gcra {
                                                                        const Quota& quota,
                                                                        Cost cost,
                                                                        Instant now) noexcept {
-    return bucket_meter::evaluate(bucket_meter::debt_at(state.idle_at, quota, now), quota, cost,
+    return bucket_meter::evaluate(bucket_meter::level_at(state.idle_at, quota, now), quota, cost,
                                   Duration{0});
+  }
+
+  // As TokenBucket::evaluate_within.
+  [[nodiscard]] static constexpr Decision evaluate_within(const State& state, const Quota& owner,
+                                                          std::uint32_t capacity, Cost cost,
+                                                          Instant now) noexcept {
+    return bucket_meter::evaluate_within(bucket_meter::level_at(state.idle_at, owner, now), owner,
+                                         capacity, cost, Duration{0});
   }
 
   // REQUIRES: evaluate() allowed this cost on this state.
   [[gnu::always_inline]] static constexpr void commit(State& state, const Quota& quota, Cost cost,
                                                       Instant now) noexcept {
     state.idle_at =
-        bucket_meter::take(bucket_meter::debt_at(state.idle_at, quota, now), quota, cost, now);
+        bucket_meter::take(bucket_meter::level_at(state.idle_at, quota, now), quota, cost, now);
   }
 
   static constexpr void refund(State& state, const Quota& quota, Cost cost, Instant now) noexcept {
     state.idle_at =
-        bucket_meter::give_back(bucket_meter::debt_at(state.idle_at, quota, now), quota, cost, now);
+        bucket_meter::refund(bucket_meter::level_at(state.idle_at, quota, now), quota, cost, now);
   }
 
   [[nodiscard]] static constexpr Instant expires_at(const State& state,
@@ -56,12 +64,12 @@ struct Gcra {
 
   [[nodiscard]] static constexpr std::uint32_t used(const State& state, const Quota& quota,
                                                     Instant now) noexcept {
-    return tokens_in_ceil(bucket_meter::debt_at(state.idle_at, quota, now), quota);
+    return tokens_in_ceil(bucket_meter::level_at(state.idle_at, quota, now), quota);
   }
 
-  [[nodiscard]] static constexpr State with_debt(ExactSpan debt, const Quota& quota,
-                                                 Instant now) noexcept {
-    return {.idle_at = bucket_meter::instant_after(now, debt, quota)};
+  [[nodiscard]] static constexpr State with_level(ExactSpan level, const Quota& quota,
+                                                  Instant now) noexcept {
+    return {.idle_at = bucket_meter::instant_after(now, level, quota)};
   }
 };
 

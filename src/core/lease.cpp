@@ -84,17 +84,28 @@ bool can_lease(Algorithm algorithm) noexcept {
   return false;
 }
 
+std::uint32_t portion(std::uint32_t available, std::uint32_t need, std::uint32_t want,
+                      std::uint32_t sharers) {
+  std::uint64_t units = std::min(want, available);
+  if (sharers > 1) {
+    const std::uint64_t part = available / (2 * std::uint64_t{sharers});
+    units = std::min(units, std::max<std::uint64_t>(need, part));
+  }
+  return units < need ? 0 : static_cast<std::uint32_t>(units);
+}
+
+std::uint32_t take_up_to(AnyState& state, Quota& owner, const Quota& quota, std::uint32_t need,
+                         std::uint32_t want, std::uint32_t sharers, Instant now) {
+  const Decision before = evaluate_under(state, owner, quota, Cost{0}, now);
+  const std::uint32_t taken = portion(before.remaining(), need, want, sharers);
+  static_cast<void>(decide_under(state, owner, quota, Cost{taken}, now));
+  return taken;
+}
+
 std::uint32_t take_up_to(AnyState& state, const Quota& quota, std::uint32_t need,
                          std::uint32_t want, std::uint32_t sharers, Instant now) {
-  const std::uint64_t available = evaluate(state, quota, Cost{0}, now).remaining();
-  std::uint64_t taken = std::min<std::uint64_t>(want, available);
-  if (sharers > 1) {
-    taken =
-        std::min(taken, std::max<std::uint64_t>(need, available / (2 * std::uint64_t{sharers})));
-  }
-  if (taken < need) taken = 0;
-  static_cast<void>(decide(state, quota, Cost{taken}, now));
-  return static_cast<std::uint32_t>(taken);
+  Quota owner = quota;
+  return take_up_to(state, owner, quota, need, want, sharers, now);
 }
 
 Duration counts_for(const AnyState& state, const Quota& quota, Instant now) {
@@ -140,12 +151,19 @@ void settle_report(AnyState& state, Escrow& escrow, const Quota& quota, std::int
   if (unused > 0) refund(state, quota, Cost{unused}, now);
 }
 
+std::uint32_t lease_strictly(AnyState& state, Quota& owner, Escrow& escrow, const Quota& quota,
+                             std::uint32_t need, std::uint32_t want, std::uint32_t sharers,
+                             Instant now) {
+  const std::uint32_t granted = take_up_to(state, owner, quota, need, want, sharers, now);
+  escrow.current += granted;
+  return granted;
+}
+
 std::uint32_t lease_strictly(AnyState& state, Escrow& escrow, const Quota& quota,
                              std::uint32_t need, std::uint32_t want, std::uint32_t sharers,
                              Instant now) {
-  const std::uint32_t granted = take_up_to(state, quota, need, want, sharers, now);
-  escrow.current += granted;
-  return granted;
+  Quota owner = quota;
+  return lease_strictly(state, owner, escrow, quota, need, want, sharers, now);
 }
 
 Instant expires_at(const Escrow& escrow, const Quota& quota) {

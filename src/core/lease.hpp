@@ -11,9 +11,18 @@ namespace penstock::core {
 // Buckets, and windows that begin and end: what is leased of them counts where it is spent.
 [[nodiscard]] bool can_lease(Algorithm algorithm) noexcept;
 
-// Takes as many units as there are up to `want`, but nothing when fewer than `need` fit. Beyond
-// `need`, takers leave half of what there is to each other: with more than one, no more than
-// available / (2 * sharers). Returns how many. REQUIRES: need <= want; can_lease().
+// How many of the available units to grant: up to `want`, but none when fewer than `need` are
+// available. Beyond `need`, holders leave half of what is available to each other: with more than
+// one, no more than available / (2 * sharers). REQUIRES: need <= want.
+[[nodiscard]] std::uint32_t portion(std::uint32_t available, std::uint32_t need, std::uint32_t want,
+                                    std::uint32_t sharers);
+
+// Takes a portion() of what remains of the quota. Returns how much. `owner` is as in
+// decide_under(). REQUIRES: can_lease().
+[[nodiscard]] std::uint32_t take_up_to(AnyState& state, Quota& owner, const Quota& quota,
+                                       std::uint32_t need, std::uint32_t want,
+                                       std::uint32_t sharers, Instant now);
+// The same for a key that is asked under one quota only.
 [[nodiscard]] std::uint32_t take_up_to(AnyState& state, const Quota& quota, std::uint32_t need,
                                        std::uint32_t want, std::uint32_t sharers, Instant now);
 
@@ -49,7 +58,10 @@ bool advance(AnyState& state, Escrow& escrow, const Quota& quota, Duration lifet
 void settle_report(AnyState& state, Escrow& escrow, const Quota& quota, std::int64_t epoch,
                    std::uint32_t spent, std::uint32_t returned, Instant now);
 
-// take_up_to() of the current epoch. REQUIRES: advanced to now.
+// take_up_to() of the current epoch. REQUIRES: advanced to now under `owner`.
+[[nodiscard]] std::uint32_t lease_strictly(AnyState& state, Quota& owner, Escrow& escrow,
+                                           const Quota& quota, std::uint32_t need,
+                                           std::uint32_t want, std::uint32_t sharers, Instant now);
 [[nodiscard]] std::uint32_t lease_strictly(AnyState& state, Escrow& escrow, const Quota& quota,
                                            std::uint32_t need, std::uint32_t want,
                                            std::uint32_t sharers, Instant now);

@@ -42,20 +42,29 @@ struct SlidingCounter {
   // REQUIRES, here and below: the state is settled at `now`.
   [[nodiscard]] static constexpr Decision evaluate(const State& state, const Quota& quota,
                                                    Cost cost, Instant now) noexcept {
-    const std::uint32_t limit = quota.limit();
-    const std::uint32_t remaining = remaining_at(state, quota, now);
+    return evaluate_within(state, quota, quota.limit(), cost, now);
+  }
+
+  // As evaluate(), for a request under another limit on usage that counts as `owner` says.
+  [[nodiscard]] static constexpr Decision evaluate_within(const State& state, const Quota& owner,
+                                                          std::uint32_t limit, Cost cost,
+                                                          Instant now) noexcept {
+    const std::uint64_t counted =
+        std::uint64_t{state.current} + weighted_previous(state, owner, now);
+    const std::uint32_t remaining =
+        limit - static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, counted));
     if (cost.units > limit) {
-      return Decision::never_fits(limit, remaining, reset_after(state, quota, now));
+      return Decision::never_fits(limit, remaining, reset_after(state, owner, now));
     }
     const auto asked = std::max(static_cast<std::uint32_t>(cost.units), 1U);
     if (asked > remaining) {
-      return Decision::deny(limit, remaining, reset_after(state, quota, now),
-                            retry_after(state, quota, asked, now));
+      return Decision::deny(limit, remaining, reset_after(state, owner, now),
+                            retry_after(state, owner, limit - asked, now));
     }
     State after = state;
     after.current += static_cast<std::uint32_t>(cost.units);
     return Decision::allow(limit, remaining - static_cast<std::uint32_t>(cost.units),
-                           reset_after(after, quota, now));
+                           reset_after(after, owner, now));
   }
 
   // REQUIRES: evaluate() allowed this cost on this state.
@@ -84,6 +93,11 @@ struct SlidingCounter {
     return state.current + weighted_previous(state, quota, now);
   }
 
+  // Until when usage that is taken now counts in full; after that, weighted.
+  [[nodiscard]] static constexpr Instant counts_until(const Quota& quota, Instant now) noexcept {
+    return now - now.time_since_epoch() % quota.period() + quota.period();
+  }
+
   [[nodiscard]] static constexpr State with_used(std::uint32_t used, const Quota& quota,
                                                  Instant now) noexcept {
     return {.start = now - now.time_since_epoch() % quota.period(), .current = used, .previous = 0};
@@ -104,26 +118,17 @@ struct SlidingCounter {
     return static_cast<std::uint32_t>((weighted + period - 1) / period);
   }
 
-  [[nodiscard]] static constexpr std::uint32_t remaining_at(const State& state, const Quota& quota,
-                                                            Instant now) noexcept {
-    const std::uint64_t counted =
-        std::uint64_t{state.current} + weighted_previous(state, quota, now);
-    return quota.limit() -
-           static_cast<std::uint32_t>(std::min<std::uint64_t>(quota.limit(), counted));
-  }
-
   [[nodiscard]] static constexpr Duration reset_after(const State& state, const Quota& quota,
                                                       Instant now) noexcept {
     if (state.current == 0 && state.previous == 0) return Duration{0};
     return expires_at(state, quota) - now;
   }
 
-  // REQUIRES: `asked` does not fit now, and asked <= limit.
+  // Until no more than `room` is used. REQUIRES: more is used now.
   [[nodiscard]] static constexpr Duration retry_after(const State& state, const Quota& quota,
-                                                      std::uint32_t asked, Instant now) noexcept {
+                                                      std::uint32_t room, Instant now) noexcept {
     const Duration period = quota.period();
     const auto wide_period = static_cast<base::Wide>(period.count());
-    const std::uint32_t room = quota.limit() - asked;
     if (state.current <= room) {
       // later in this window, when enough of the previous one has slid out
       const auto covered =

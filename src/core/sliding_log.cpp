@@ -55,20 +55,24 @@ bool SlidingLog::settle(State& state, const Quota& quota, Instant now) {
 
 Decision SlidingLog::evaluate(const State& state, const Quota& quota, Cost cost,
                               Instant now) noexcept {
-  const std::uint32_t limit = quota.limit();
+  return evaluate_within(state, quota, quota.limit(), cost, now);
+}
+
+Decision SlidingLog::evaluate_within(const State& state, const Quota& owner, std::uint32_t limit,
+                                     Cost cost, Instant now) noexcept {
   const std::uint32_t remaining = limit - std::min(limit, state.total);
   if (cost.units > limit) {
-    return Decision::never_fits(limit, remaining, reset_after(state, quota, now));
+    return Decision::never_fits(limit, remaining, reset_after(state, owner, now));
   }
   const std::uint64_t asked = std::max<std::uint64_t>(cost.units, 1);
   if (asked > remaining) {
-    return Decision::deny(limit, remaining, reset_after(state, quota, now),
-                          wait_until_gone(state, quota, state.total + asked - limit, now));
+    return Decision::deny(limit, remaining, reset_after(state, owner, now),
+                          wait_until_gone(state, owner, state.total + asked - limit, now));
   }
-  if (cost.units == 0) return Decision::allow(limit, remaining, reset_after(state, quota, now));
+  if (cost.units == 0) return Decision::allow(limit, remaining, reset_after(state, owner, now));
   const Instant stamp = is_empty(state) ? now : std::max(now, state.entries.back().at);
   return Decision::allow(limit, remaining - static_cast<std::uint32_t>(cost.units),
-                         stamp + quota.period() - now);
+                         stamp + owner.period() - now);
 }
 
 void SlidingLog::commit(State& state, const Quota& /*quota*/, Cost cost, Instant now) {
@@ -100,6 +104,10 @@ Instant SlidingLog::expires_at(const State& state, const Quota& quota) noexcept 
 std::uint32_t SlidingLog::used(const State& state, const Quota& /*quota*/,
                                Instant /*now*/) noexcept {
   return state.total;
+}
+
+Instant SlidingLog::counts_until(const Quota& quota, Instant now) noexcept {
+  return now + quota.period();
 }
 
 SlidingLog::State SlidingLog::with_used(std::uint32_t used, const Quota& /*quota*/, Instant now) {

@@ -61,20 +61,24 @@ bool SubWindows::settle(State& state, const Quota& quota, Instant now) {
 
 Decision SubWindows::evaluate(const State& state, const Quota& quota, Cost cost,
                               Instant now) noexcept {
-  const std::uint32_t limit = quota.limit();
+  return evaluate_within(state, quota, quota.limit(), cost, now);
+}
+
+Decision SubWindows::evaluate_within(const State& state, const Quota& owner, std::uint32_t limit,
+                                     Cost cost, Instant now) noexcept {
   const std::uint32_t counted = total(state);
   const std::uint32_t remaining = limit - std::min(limit, counted);
   if (cost.units > limit) {
-    return Decision::never_fits(limit, remaining, reset_after(state, quota, now));
+    return Decision::never_fits(limit, remaining, reset_after(state, owner, now));
   }
   const std::uint64_t asked = std::max<std::uint64_t>(cost.units, 1);
   if (asked > remaining) {
-    return Decision::deny(limit, remaining, reset_after(state, quota, now),
-                          wait_until_gone(state, quota, counted + asked - limit, now));
+    return Decision::deny(limit, remaining, reset_after(state, owner, now),
+                          wait_until_gone(state, owner, counted + asked - limit, now));
   }
-  if (cost.units == 0) return Decision::allow(limit, remaining, reset_after(state, quota, now));
+  if (cost.units == 0) return Decision::allow(limit, remaining, reset_after(state, owner, now));
   return Decision::allow(limit, remaining - static_cast<std::uint32_t>(cost.units),
-                         leaves_at(state, quota, quota.sub_window_count()) - now);
+                         leaves_at(state, owner, owner.sub_window_count()) - now);
 }
 
 void SubWindows::commit(State& state, const Quota& quota, Cost cost, Instant /*now*/) {
@@ -102,6 +106,10 @@ Instant SubWindows::expires_at(const State& state, const Quota& quota) noexcept 
 std::uint32_t SubWindows::used(const State& state, const Quota& /*quota*/,
                                Instant /*now*/) noexcept {
   return total(state);
+}
+
+Instant SubWindows::counts_until(const Quota& quota, Instant now) noexcept {
+  return Instant{(part_at(quota, now) + quota.sub_window_count() + 1) * part_length(quota)};
 }
 
 SubWindows::State SubWindows::with_used(std::uint32_t used, const Quota& quota, Instant now) {

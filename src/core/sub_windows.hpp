@@ -29,6 +29,10 @@ struct SubWindows {
   // REQUIRES, here and below: the state is settled at `now`.
   [[nodiscard]] static Decision evaluate(const State& state, const Quota& quota, Cost cost,
                                          Instant now) noexcept;
+  // As evaluate(), for a request under another limit on usage that counts as `owner` says.
+  [[nodiscard]] static Decision evaluate_within(const State& state, const Quota& owner,
+                                                std::uint32_t limit, Cost cost,
+                                                Instant now) noexcept;
   // REQUIRES: evaluate() allowed this cost on this state.
   static void commit(State& state, const Quota& quota, Cost cost, Instant now);
   // Takes back the newest first.
@@ -37,6 +41,8 @@ struct SubWindows {
   [[nodiscard]] static Instant expires_at(const State& state, const Quota& quota) noexcept;
   [[nodiscard]] static std::uint32_t used(const State& state, const Quota& quota,
                                           Instant now) noexcept;
+  // Until when usage that is taken now counts.
+  [[nodiscard]] static Instant counts_until(const Quota& quota, Instant now) noexcept;
   [[nodiscard]] static State with_used(std::uint32_t used, const Quota& quota, Instant now);
 };
 

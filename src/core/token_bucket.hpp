@@ -20,8 +20,8 @@ struct TokenBucket {
     friend constexpr bool operator==(const State&, const State&) = default;
   };
 
-  // Bounds what a clock that stepped back, or a lowered burst, can hold against the key. Returns
-  // whether the state must be written even when the request is denied.
+  // Bounds what a clock that stepped back can hold against the key. Returns whether the state must
+  // be written even when the request is denied.
   [[nodiscard]] static constexpr bool settle(State& state, const Quota& quota,
                                              Instant now) noexcept {
     bool changed = false;
@@ -45,23 +45,33 @@ struct TokenBucket {
                                                                        Cost cost,
                                                                        Instant now) noexcept {
     const Instant at = effective(state, now);
-    return bucket_meter::evaluate(bucket_meter::debt_at(state.full_at, quota, at), quota, cost,
+    return bucket_meter::evaluate(bucket_meter::level_at(state.full_at, quota, at), quota, cost,
                                   at - now);
+  }
+
+  // As evaluate(), for a request under a quota with this capacity on usage that drains as `owner`
+  // says. Allows a cost as if nothing were taken yet.
+  [[nodiscard]] static constexpr Decision evaluate_within(const State& state, const Quota& owner,
+                                                          std::uint32_t capacity, Cost cost,
+                                                          Instant now) noexcept {
+    const Instant at = effective(state, now);
+    return bucket_meter::evaluate_within(bucket_meter::level_at(state.full_at, owner, at), owner,
+                                         capacity, cost, at - now);
   }
 
   // REQUIRES: evaluate() allowed this cost on this state.
   [[gnu::always_inline]] static constexpr void commit(State& state, const Quota& quota, Cost cost,
                                                       Instant now) noexcept {
     const Instant at = effective(state, now);
-    state = {.full_at = bucket_meter::take(bucket_meter::debt_at(state.full_at, quota, at), quota,
+    state = {.full_at = bucket_meter::take(bucket_meter::level_at(state.full_at, quota, at), quota,
                                            cost, at),
              .last = at};
   }
 
   static constexpr void refund(State& state, const Quota& quota, Cost cost, Instant now) noexcept {
     const Instant at = effective(state, now);
-    state = {.full_at = bucket_meter::give_back(bucket_meter::debt_at(state.full_at, quota, at),
-                                                quota, cost, at),
+    state = {.full_at = bucket_meter::refund(bucket_meter::level_at(state.full_at, quota, at),
+                                             quota, cost, at),
              .last = at};
   }
 
@@ -73,13 +83,13 @@ struct TokenBucket {
 
   [[nodiscard]] static constexpr std::uint32_t used(const State& state, const Quota& quota,
                                                     Instant now) noexcept {
-    return tokens_in_ceil(bucket_meter::debt_at(state.full_at, quota, effective(state, now)),
+    return tokens_in_ceil(bucket_meter::level_at(state.full_at, quota, effective(state, now)),
                           quota);
   }
 
-  [[nodiscard]] static constexpr State with_debt(ExactSpan debt, const Quota& quota,
-                                                 Instant now) noexcept {
-    return {.full_at = bucket_meter::instant_after(now, debt, quota), .last = now};
+  [[nodiscard]] static constexpr State with_level(ExactSpan level, const Quota& quota,
+                                                  Instant now) noexcept {
+    return {.full_at = bucket_meter::instant_after(now, level, quota), .last = now};
   }
 
   [[nodiscard]] static constexpr Instant effective(const State& state, Instant now) noexcept {

@@ -6,38 +6,23 @@
 
 namespace penstock::redis_store {
 
-core::AnyState KeyReplay::state_under(const Quota& quota, Instant now) const {
-  if (!content_.quota || *content_.quota == quota) return content_.state;
-  return core::carry_over(content_.state, *content_.quota, quota, now);
-}
-
 Decision KeyReplay::decide(const Quota& quota, Cost cost, Instant now) {
   if (is_blocked(now)) {
     return Decision::block(quota.capacity(), content_.blocked_until - now);
   }
-  if (content_.quota && !(*content_.quota == quota)) {
-    core::AnyState state = state_under(quota, now);
-    const Decision decision = core::decide(state, quota, cost, now);
-    if (cost.units > 0) {
-      content_.state = std::move(state);
-      content_.quota = quota;
-    }
-    return decision;
-  }
-  const Decision decision = core::decide(content_.state, quota, cost, now);
-  if (!std::holds_alternative<std::monostate>(content_.state)) content_.quota = quota;
+  Quota owner = content_.quota.value_or(quota);
+  const Decision decision = core::decide_under(content_.state, owner, quota, cost, now);
+  if (!std::holds_alternative<std::monostate>(content_.state)) content_.quota = owner;
   return decision;
 }
 
 std::uint32_t KeyReplay::take_up_to(const Quota& quota, std::uint32_t need, std::uint32_t want,
                                     std::uint32_t sharers, Instant now) {
   if (is_blocked(now)) return 0;
-  core::AnyState state = state_under(quota, now);
-  const std::uint32_t taken = core::take_up_to(state, quota, need, want, sharers, now);
-  const bool is_other_quota = content_.quota && !(*content_.quota == quota);
-  if (is_other_quota && taken == 0 && need == 0) return 0;  // a look, which changes no quota
-  content_.state = std::move(state);
-  if (!std::holds_alternative<std::monostate>(content_.state)) content_.quota = quota;
+  Quota owner = content_.quota.value_or(quota);
+  const std::uint32_t taken =
+      core::take_up_to(content_.state, owner, quota, need, want, sharers, now);
+  if (!std::holds_alternative<std::monostate>(content_.state)) content_.quota = owner;
   return taken;
 }
 
@@ -45,23 +30,16 @@ Decision KeyReplay::preview(const Quota& quota, Cost cost, Instant now) const {
   if (is_blocked(now)) {
     return Decision::block(quota.capacity(), content_.blocked_until - now);
   }
-  return core::evaluate(state_under(quota, now), quota, cost, now);
+  return core::evaluate_under(content_.state, content_.quota.value_or(quota), quota, cost, now);
 }
 
 Duration KeyReplay::counts_for(const Quota& quota, Instant now) const {
-  return core::counts_for(state_under(quota, now), quota, now);
+  return core::counts_for(content_.state, content_.quota.value_or(quota), now);
 }
 
-void KeyReplay::adopt(const Quota& quota, Instant now) {
-  if (!content_.quota || *content_.quota == quota) return;
-  content_.state = state_under(quota, now);
-  content_.quota = quota;
-}
-
-void KeyReplay::refund(const Quota& quota, Cost cost, Instant now) {
+void KeyReplay::refund(Cost cost, Instant now) {
   if (!content_.quota || cost.units == 0) return;
-  adopt(quota, now);
-  core::refund(content_.state, quota, cost, now);
+  core::refund(content_.state, *content_.quota, cost, now);
 }
 
 bool KeyReplay::is_used(Instant now) const {
@@ -70,11 +48,15 @@ bool KeyReplay::is_used(Instant now) const {
 
 namespace {
 
-// What earlier checks of the request take from the same key.
+// What the others of the request's checks take from the same key before this one is decided: those
+// before it, and those under another quota, since what the request takes in all must fit every
+// quota.
 Cost pending_at(std::span<const TogetherCheck> checks, std::size_t index) {
   Cost pending{0};
-  for (std::size_t i = 0; i < index; ++i) {
-    if (checks[i].key == checks[index].key) pending = core::plus(pending, checks[i].cost);
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    if (i == index || checks[i].key != checks[index].key) continue;
+    if (i > index && *checks[i].quota == *checks[index].quota) continue;
+    pending = core::plus(pending, checks[i].cost);
   }
   return pending;
 }
@@ -101,8 +83,6 @@ bool decide_together(std::span<const TogetherCheck> checks, std::span<Decision> 
     } else if (decisions[i].allowed()) {
       // refused by another limit: show what this one has, not what it would have had
       decisions[i] = check.key->preview(*check.quota, Cost{0}, now);
-    } else if (check.cost.units > 0 && decisions[i].outcome() != Outcome::Blocked) {
-      check.key->adopt(*check.quota, now);
     }
   }
   return all_allowed;

@@ -24,11 +24,11 @@ class KeyReplay {
                                          std::uint32_t sharers, Instant now);
   // Says what decide() would, and takes nothing.
   [[nodiscard]] Decision preview(const Quota& quota, Cost cost, Instant now) const;
-  // As core::counts_for().
+  // How long what was just taken counts, as core::counts_for(); what would be taken of an absent
+  // key, when there is none.
   [[nodiscard]] Duration counts_for(const Quota& quota, Instant now) const;
-  // Makes this the quota of the key, as a charge that was refused does.
-  void adopt(const Quota& quota, Instant now);
-  void refund(const Quota& quota, Cost cost, Instant now);
+  // Lowers the usage, whichever quota it was charged under.
+  void refund(Cost cost, Instant now);
 
   [[nodiscard]] bool is_blocked(Instant now) const { return now < content_.blocked_until; }
   [[nodiscard]] Instant blocked_until() const { return content_.blocked_until; }
@@ -39,8 +39,6 @@ class KeyReplay {
   [[nodiscard]] const KeyContent& content() const { return content_; }
 
  private:
-  [[nodiscard]] core::AnyState state_under(const Quota& quota, Instant now) const;
-
   KeyContent content_;
 };
 

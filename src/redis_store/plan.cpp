@@ -38,9 +38,8 @@ void Plan::begin_request(Kind kind, std::uint32_t times) {
 }
 
 void Plan::add_check(KeyIndex key, const Quota& quota, Cost cost) {
-  // of a bucket no more can be used than it holds; of a window, after its limit was lowered
-  const std::uint64_t most = quota.is_bucket() ? quota.capacity() : kNeverFits;
-  const auto units = static_cast<std::uint32_t>(std::min(cost.units, most));
+  // a refund may be of more than the quota holds: usage may have been charged under a larger one
+  const auto units = static_cast<std::uint32_t>(std::min<std::uint64_t>(cost.units, kNeverFits));
   add(key, quota, units, std::max<std::uint64_t>(cost.units, 1));
 }
 
@@ -55,12 +54,13 @@ void Plan::add(KeyIndex key, const Quota& quota, std::uint32_t cost, std::uint64
        .quota = quota_number(quota),
        .cost = cost,
        .asked = fits ? static_cast<std::uint32_t>(asked) : kNeverFits});
-  if (quota.algorithm() == Algorithm::SlidingLog) {
-    const auto room = static_cast<std::uint32_t>(fits ? quota.limit() - asked : 0);
-    PlannedKey& planned = keys_[key];
-    planned.least_room = planned.has_log ? std::min(planned.least_room, room) : room;
-    planned.has_log = true;
-  }
+  PlannedKey& planned = keys_[key];
+  const auto room = static_cast<std::uint32_t>(fits ? quota.capacity() - asked : 0);
+  planned.least_room = std::min(planned.least_room, room);
+  planned.has_log = planned.has_log || quota.algorithm() == Algorithm::SlidingLog;
+  if (quota.is_bucket()) return;
+  if (!planned.shape) planned.shape = quota.identity().shape;
+  has_mixed_windows_ = has_mixed_windows_ || *planned.shape != quota.identity().shape;
 }
 
 void Plan::add_lease(KeyIndex key, const Quota& quota, std::uint32_t need, std::uint32_t want) {
@@ -70,9 +70,10 @@ void Plan::add_lease(KeyIndex key, const Quota& quota, std::uint32_t need, std::
 void Plan::add_guard(KeyIndex key) { requests_.back().checks.push_back({.key = key}); }
 
 bool Plan::is_of_one_algorithm() const noexcept {
-  return std::all_of(quotas_.begin(), quotas_.end(), [&](const Quota& quota) {
-    return module_of(quota.algorithm()) == module_of(quotas_.front().algorithm());
-  });
+  const Algorithm first = module_of(quotas_.front().algorithm());
+  if (has_mixed_windows_ && first != Algorithm::FixedWindow) return false;
+  return std::all_of(quotas_.begin(), quotas_.end(),
+                     [&](const Quota& quota) { return module_of(quota.algorithm()) == first; });
 }
 
 std::uint16_t Plan::quota_number(const Quota& quota) {
@@ -118,8 +119,8 @@ std::string Plan::packed(const Order& order) const {
     for (const PlannedCheck& check : request.checks) {
       ExactSpan need{};
       if (check.quota > 0 && quotas_[check.quota - 1U].is_bucket()) {
-        const std::uint32_t units = request.kind == Kind::GiveBack ? check.cost : check.asked;
-        need = units == kNeverFits ? kTooLong : quotas_[check.quota - 1U].time_for(units);
+        need =
+            check.asked == kNeverFits ? kTooLong : quotas_[check.quota - 1U].time_for(check.asked);
       }
       writer.number(order.position[check.key] + 1, 2)
           .number(check.quota, 2)

@@ -3,6 +3,7 @@
 #include "penstock/check.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,7 @@ class Plan {
     Take = 0,
     GiveBack = 1,
     Look = 2,
-    Refuse = 3,    // refused already, by others: nothing is taken, quotas change as in a refusal
+    Refuse = 3,    // denied already, by others: nothing is taken
     TakeUpTo = 4,  // as much as there is; has one check, made by add_lease()
   };
 
@@ -39,7 +40,8 @@ class Plan {
   void add_guard(KeyIndex key);
 
   [[nodiscard]] std::size_t key_count() const noexcept { return keys_.size(); }
-  // Whether all quotas are of algorithms that one module of the scripts knows, and which.
+  // Whether all quotas are of algorithms that one module of the scripts knows, and which. A key
+  // that is asked under windows of different shapes may need the module of fixed windows too.
   [[nodiscard]] bool is_of_one_algorithm() const noexcept;
   [[nodiscard]] Algorithm algorithm() const noexcept { return quotas_.front().algorithm(); }
 
@@ -55,7 +57,9 @@ class Plan {
   struct PlannedKey {
     std::string key;
     bool has_log = false;
-    std::uint32_t least_room = 0;  // that a check leaves in a log: its limit without what it asks
+    std::optional<std::uint64_t> shape{};  // of the windows that it is asked under
+    // that a check leaves: its limit without what it asks; wanted of logs
+    std::uint32_t least_room = ~std::uint32_t{0};
   };
   struct PlannedCheck {
     KeyIndex key = 0;
@@ -75,6 +79,7 @@ class Plan {
   [[nodiscard]] std::uint16_t quota_number(const Quota& quota);
   void add(KeyIndex key, const Quota& quota, std::uint32_t cost, std::uint64_t asked);
 
+  bool has_mixed_windows_ = false;  // whether a key is asked under windows of different shapes
   std::vector<PlannedKey> keys_;
   std::vector<Quota> quotas_;
   std::vector<PlannedRequest> requests_;

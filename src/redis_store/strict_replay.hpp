@@ -27,7 +27,7 @@ class StrictReplay {
   };
   struct Answer {
     std::uint32_t granted = 0;
-    std::int64_t epoch = 0;
+    std::int64_t epoch = 0;  // of what was granted
     Decision afterwards{};
     bool written = false;  // whether the script wrote anything
   };

@@ -12,21 +12,6 @@ namespace {
 // How long giving back may take: its caller has been refused by then, and waits for nothing else.
 constexpr std::chrono::milliseconds kRefundPatience{100};
 
-Result<void> validate(const TogetherRequest& request) {
-  for (std::size_t i = 0; i < request.checks.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (request.checks[i].key == request.checks[j].key &&
-          !(request.checks[i].quota == request.checks[j].quota)) {
-        return Error{ErrorCode::InvalidInput,
-                     "one request asks for key \"" + request.checks[i].key +
-                         "\" under two quotas, " + to_string(request.checks[j].quota) + " and " +
-                         to_string(request.checks[i].quota) + "; give them names"};
-      }
-    }
-  }
-  return {};
-}
-
 // A request whose keys live in several slots of a cluster: debited one after the other, in the
 // order of the slots, which is the same for everybody. When one refuses, those before it get back
 // what was taken, and those after it are told.
@@ -143,9 +128,6 @@ TogetherAnswered decisions_to(RedisStore::Decided decided) {
 
 void check_together(redis::Client& client, const ScriptSet& scripts, TogetherQueue& queue,
                     WaitingRequest waiting) {
-  if (const Result<void> valid = validate(waiting.request); !valid) {
-    return waiting.decided(valid.error());
-  }
   // the keys of a guarded request share the subject, and so the slot
   if (!waiting.request.guard.empty()) return ask_alone(client, scripts, std::move(waiting));
   if (client.is_cluster()) {

@@ -9,13 +9,22 @@
 namespace penstock::redis_store {
 namespace {
 
-// Checks of one limit: the same one several times costs the sum.
+// Checks of one key under one quota, one after the other: they cost the sum.
 struct Summed {
   const KeyCheck* check = nullptr;
   Plan::KeyIndex key = 0;
   Cost cost{0};
   bool looks_after = false;  // the last of them looks, after what the others take
 };
+
+// What all checks of this key take, under whichever quota.
+Cost total_of(const std::vector<Summed>& all, Plan::KeyIndex key) {
+  Cost total{0};
+  for (const Summed& each : all) {
+    if (each.key == key) total = core::plus(total, each.cost);
+  }
+  return total;
+}
 
 }  // namespace
 
@@ -25,10 +34,12 @@ PlannedRequestKeys add_request(Plan& plan, const TogetherRequest& request, Plan:
   for (const KeyCheck& check : request.checks) {
     const Plan::KeyIndex key = plan.key(check.key);
     keys.of_checks.push_back(key);
-    auto known = std::find_if(distinct.begin(), distinct.end(),
+    // the last one of this key: its quota is the one that the key adopts, here and in the replay
+    auto known = std::find_if(distinct.rbegin(), distinct.rend(),
                               [&](const Summed& each) { return each.key == key; });
-    if (known == distinct.end()) {
-      known = distinct.insert(distinct.end(), {.check = &check, .key = key});
+    if (known == distinct.rend() || !(known->check->quota == check.quota)) {
+      distinct.push_back({.check = &check, .key = key});
+      known = distinct.rbegin();
     }
     known->looks_after = check.cost.units == 0 && known->cost.units > 0;
     known->cost = core::plus(known->cost, check.cost);
@@ -40,9 +51,11 @@ PlannedRequestKeys add_request(Plan& plan, const TogetherRequest& request, Plan:
   }
   for (const Summed& each : distinct) {
     plan.add_check(each.key, each.check->quota, each.cost);
-    if (each.looks_after && kind != Plan::Kind::GiveBack) {
-      plan.add_look(each.key, each.check->quota, core::plus(each.cost, Cost{1}));
-    }
+    if (kind == Plan::Kind::GiveBack) continue;
+    const Cost total = total_of(distinct, each.key);
+    const bool looks = each.looks_after || (each.cost.units == 0 && total.units > 0);
+    const Cost asked = core::plus(total, Cost{looks ? 1U : 0U});
+    if (asked.units > each.cost.units) plan.add_look(each.key, each.check->quota, asked);
   }
   return keys;
 }
@@ -113,7 +126,7 @@ TogetherAnswer TogetherQuestion::replay(std::vector<KeyReplay>& keys, Instant no
     answer.decisions.resize(request_.checks.size());
     for (std::size_t i = 0; i < request_.checks.size(); ++i) {
       const KeyCheck& check = request_.checks[i];
-      keys[keys_.of_checks[i]].refund(check.quota, check.cost, now);
+      keys[keys_.of_checks[i]].refund(check.cost, now);
     }
     for (std::size_t i = 0; i < request_.checks.size(); ++i) {
       answer.decisions[i] =

@@ -15,14 +15,15 @@ Cost sum(Cost a, Cost b) {
   return {a.units > kMost - b.units ? kMost : a.units + b.units};
 }
 
-// A store is asked about each count once. Few limits apply at a time, so looking at all earlier
-// ones is quicker than a table.
-void merge_equal_counts(std::vector<Applied>& limits) {
+// A store is asked about each key once under each quota; under several quotas all must hold. Few
+// limits apply at a time, so looking at all earlier ones is quicker than a table.
+void merge_equal_checks(std::vector<Applied>& limits) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < limits.size(); ++i) {
     const auto end = limits.begin() + static_cast<std::ptrdiff_t>(kept);
     const auto same = std::find_if(limits.begin(), end, [&](const Applied& other) {
-      return other.gives_back == limits[i].gives_back && other.check.name == limits[i].check.name;
+      return other.gives_back == limits[i].gives_back &&
+             other.check.quota == limits[i].check.quota && other.check.name == limits[i].check.name;
     });
     if (same != end) {
       same->check.cost = sum(same->check.cost, limits[i].check.cost);
@@ -46,7 +47,7 @@ Match Ruleset::match(const Request& request) const {
   if (domain == parts_->domains.end()) return match;
   match.domain_known = true;
   domain->second.matcher->match(request, match);
-  merge_equal_counts(match.limits);
+  merge_equal_checks(match.limits);
   return match;
 }
 
@@ -58,7 +59,7 @@ Explanation Ruleset::explain(const Request& request) const {
   if (domain == parts_->domains.end()) return explanation;
   match.domain_known = true;
   domain->second.matcher->explain(request, explanation);
-  merge_equal_counts(match.limits);
+  merge_equal_checks(match.limits);
   return explanation;
 }
 

@@ -221,6 +221,23 @@ domains:
   return result.configuration ? result.configuration->rules : std::make_shared<Ruleset>();
 }
 
+TEST(Ruleset, TheSameKeyUnderTwoQuotasIsAskedUnderBoth) {
+  Loaded loaded = load_text(R"(
+maps: {plans: {values: {pro: 50/s}}}
+domains:
+  api:
+    rules: [{name: r, limit: 5/s, key: user, overrides: {map: plans, by: plan}}]
+)",
+                            "p.yaml");
+  ASSERT_TRUE(loaded.configuration);
+  const Request request{.domain = "api",
+                        .descriptors = {{.entries = {{"user", "ann"}, {"plan", "pro"}}},
+                                        {.entries = {{"user", "ann"}}},
+                                        {.entries = {{"user", "ann"}, {"plan", "pro"}}}}};
+  EXPECT_EQ(answer(*loaded.configuration->rules, request),
+            "user=ann|api/r|50/s|2\nuser=ann|api/r|5/s|1");
+}
+
 TEST(Ruleset, AttributesAreLookedUpAndNotBelieved) {
   const auto rules = with_maps();
   EXPECT_EQ(answer(*rules, request_of({{"api_key", "abc"}, {"tier", "x"}, {"size", "y"}})),

@@ -8,13 +8,13 @@
 namespace penstock::service {
 namespace {
 
-// All counts of the answer, each once, at no cost.
+// All limits of the answer, each key once under each quota, at no cost.
 std::vector<core::NamedCheck> looks_at(const Answer& answer) {
   std::vector<core::NamedCheck> looks;
   for (const LimitAnswer& limit : answer.limits) {
     const core::NamedCheck& check = limit.applied.check;
     const bool is_known = std::any_of(looks.begin(), looks.end(), [&](const auto& earlier) {
-      return earlier.name == check.name;
+      return earlier.quota == check.quota && earlier.name == check.name;
     });
     if (!is_known) looks.push_back({.name = check.name, .quota = check.quota, .cost = Cost{0}});
   }
@@ -25,7 +25,7 @@ void fill(LimitAnswer& limit, const std::vector<core::NamedCheck>& looks,
           const std::vector<Decision>& decisions) {
   const core::NamedCheck& check = limit.applied.check;
   for (std::size_t i = 0; i < looks.size(); ++i) {
-    if (looks[i].name != check.name) continue;
+    if (looks[i].name != check.name || !(looks[i].quota == check.quota)) continue;
     const Cost cost = limit.applied.gives_back ? Cost{0} : check.cost;
     limit.decision = would_say(decisions[i], check.quota, cost);
   }

@@ -264,8 +264,9 @@ std::vector<core::NamedCheck> RequestFlow::checks_of(const Places& places) {
   asked_.clear();
   for (const std::size_t place : places) {
     const core::NamedCheck& check = answer_.limits[place].applied.check;
-    const auto same = std::find_if(checks.begin(), checks.end(),
-                                   [&](const auto& earlier) { return earlier.name == check.name; });
+    const auto same = std::find_if(checks.begin(), checks.end(), [&](const auto& earlier) {
+      return earlier.quota == check.quota && earlier.name == check.name;
+    });
     asked_.push_back(static_cast<std::size_t>(same - checks.begin()));
     if (same == checks.end()) {
       checks.push_back(check);

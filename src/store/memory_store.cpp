@@ -86,7 +86,7 @@ struct MemoryStore::Planned {
   const Quota* quota = nullptr;
   Cost cost;
   Shard* shard = nullptr;
-  Cost pending{0};  // what earlier checks of the request take from the same place
+  Cost pending{0};  // what other checks of the request take from the same key, see pending_at()
 };
 
 struct MemoryStore::Plan {
@@ -151,21 +151,38 @@ Decision MemoryStore::check_all(std::span<const Check> checks, std::span<Decisio
   return decide_together(plan, each);
 }
 
+// What the others of the request's checks take from the same key before this one is decided: those
+// before it, and those under another quota, since what the request takes in all must fit every
+// quota.
+Cost MemoryStore::pending_at(std::span<const Planned> checks, std::size_t index) {
+  Cost pending{0};
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    if (i == index || checks[i].target.slot != checks[index].target.slot) continue;
+    if (i > index && *checks[i].quota == *checks[index].quota) continue;
+    pending = core::plus(pending, checks[i].cost);
+  }
+  return pending;
+}
+
 void MemoryStore::find_pending(std::span<Planned> checks) {
   if (checks.size() <= kShortPlan) {
-    for (std::size_t i = 0; i < checks.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (checks[j].target.slot != checks[i].target.slot) continue;
-        checks[i].pending = core::plus(checks[i].pending, checks[j].cost);
-      }
-    }
+    for (std::size_t i = 0; i < checks.size(); ++i) checks[i].pending = pending_at(checks, i);
     return;
   }
-  std::unordered_map<Hash128, Cost, Hash128Bucket> taken;
+  struct Taken {
+    const Quota* quota = nullptr;
+    Cost sum{0};
+    bool several_quotas = false;
+  };
+  std::unordered_map<Hash128, Taken, Hash128Bucket> taken;
   for (Planned& check : checks) {
-    Cost& sum = taken.try_emplace(check.target.slot, Cost{0}).first->second;
-    check.pending = sum;
-    sum = core::plus(sum, check.cost);
+    Taken& key = taken.try_emplace(check.target.slot, Taken{.quota = check.quota}).first->second;
+    key.several_quotas = key.several_quotas || !(*key.quota == *check.quota);
+    check.pending = key.sum;
+    key.sum = core::plus(key.sum, check.cost);
+  }
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    if (taken[checks[i].target.slot].several_quotas) checks[i].pending = pending_at(checks, i);
   }
 }
 
@@ -194,11 +211,8 @@ Decision MemoryStore::decide_together(Plan& plan, std::span<Decision> each) noex
     const Planned& check = checks[i];
     if (all_allowed) {
       decisions[i] = check.shard->decide(check.target, *check.quota, check.cost, present);
-    } else if (!decisions[i].allowed()) {
-      const bool charged = check.cost.units > 0 && decisions[i].outcome() != Outcome::Blocked;
-      if (charged) check.shard->adopt(check.target, *check.quota, present);
-    } else {
-      // refused by another limit: show what this one has, not what it would have had
+    } else if (decisions[i].allowed()) {
+      // denied by another limit: show what this one has, not what it would have had
       decisions[i] = check.shard->preview(check.target, *check.quota, Cost{0}, present);
     }
   }
@@ -234,7 +248,7 @@ Decision MemoryStore::refund(std::string_view key, const Quota& quota, Cost cost
   Shard& shard = shard_of(hash);
   const Instant present = now();
   const base::SpinGuard guard(shard.lock);
-  shard.refund(target, quota, cost, present);
+  shard.refund(target, cost, present);
   return shard.preview(target, quota, Cost{0}, present);
 }
 
@@ -246,7 +260,7 @@ Decision MemoryStore::refund(std::string_view key, const Limits& limits, Cost co
   const base::SpinGuard guard(shard.lock);
   for (std::size_t i = 0; i < limits.size(); ++i) {
     const Target target{.slot = hasher_.limit_of(owner, limits[i].name), .owner = owner};
-    shard.refund(target, limits[i].quota, cost, present);
+    shard.refund(target, cost, present);
     decisions.all()[i] = shard.preview(target, limits[i].quota, Cost{0}, present);
   }
   return core::strictest(decisions.all());
@@ -337,7 +351,7 @@ void MemoryStore::refund(std::span<const core::NamedCheck> checks,
     const Target target{.slot = hash, .owner = hash};
     Shard& shard = shard_of(hash);
     const base::SpinGuard guard(shard.lock);
-    shard.refund(target, checks[i].quota, checks[i].cost, present);
+    shard.refund(target, checks[i].cost, present);
     each[i] = shard.preview(target, checks[i].quota, Cost{0}, present);
   }
 }

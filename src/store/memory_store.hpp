@@ -73,6 +73,7 @@ class MemoryStore {
   [[nodiscard]] Hash128 hash_of(const core::CountName& name) const noexcept;
   [[nodiscard]] Instant now() const noexcept;
   [[nodiscard]] Planned planned(const core::NamedCheck& check) const noexcept;
+  [[nodiscard]] static Cost pending_at(std::span<const Planned> checks, std::size_t index);
   static void find_pending(std::span<Planned> checks);
   [[nodiscard]] Decision decide_together(Plan& plan, std::span<Decision> each) noexcept;
 

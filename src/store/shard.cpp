@@ -107,24 +107,11 @@ Decision Shard::answer_on_heap(Slot* slot, const Question& question, Instant now
 }
 
 Decision Shard::answer_changed(Slot* slot, const Question& question, Instant now) {
-  core::AnyState state =
-      core::carry_over(load_any(*slot), quotas_[quota_id(*slot)], question.quota, now);
-  const Decision decision = core::decide(state, question.quota, question.cost, now);
-  // A look must not lose what the real quota knows. A charge makes the new quota the real one, even
-  // when it is denied: otherwise the state would go on at the old rate, and the wait just given
-  // would be wrong.
-  if (question.purpose == Purpose::Take && question.cost.units > 0) {
-    replace(slot, question.quota, std::move(state), now);
-  }
+  core::AnyState state = load_any(*slot);
+  Quota owner = quotas_[quota_id(*slot)];
+  const Decision decision = core::decide_under(state, owner, question.quota, question.cost, now);
+  if (question.takes_when(decision)) replace(slot, owner, std::move(state), now);
   return decision;
-}
-
-void Shard::adopt(const Target& target, const Quota& quota, Instant now) {
-  now = advance_to(now);
-  Slot* slot = table_.find(target.slot);
-  if (slot == nullptr || quotas_[quota_id(*slot)] == quota) return;
-  replace(slot, quota, core::carry_over(load_any(*slot), quotas_[quota_id(*slot)], quota, now),
-          now);
 }
 
 void Shard::raise_used(const Target& target, const Quota& quota, std::uint32_t used, Instant now) {
@@ -136,13 +123,14 @@ void Shard::raise_used(const Target& target, const Quota& quota, std::uint32_t u
   if (wanted > counted) static_cast<void>(decide(target, quota, Cost{wanted - counted}, now));
 }
 
-void Shard::refund(const Target& target, const Quota& quota, Cost cost, Instant now) {
+void Shard::refund(const Target& target, Cost cost, Instant now) {
   now = advance_to(now);
   Slot* slot = table_.find(target.slot);
   if (slot == nullptr || cost.units == 0) return;
-  core::AnyState state = core::carry_over(load_any(*slot), quotas_[quota_id(*slot)], quota, now);
-  core::refund(state, quota, cost, now);
-  replace(slot, quota, std::move(state), now);
+  core::AnyState state = load_any(*slot);
+  const Quota owner = quotas_[quota_id(*slot)];
+  core::refund(state, owner, cost, now);
+  replace(slot, owner, std::move(state), now);
 }
 
 bool Shard::reset(const Hash128& slot_hash, Instant now) {

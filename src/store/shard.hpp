@@ -58,13 +58,11 @@ class alignas(64) Shard {
       PENSTOCK_REQUIRES(lock) {
     return answer({target, quota, cost, Purpose::Look}, now);
   }
-  // Makes this the quota that the key is kept under, as a denied charge does.
-  void adopt(const Target& target, const Quota& quota, Instant now) PENSTOCK_REQUIRES(lock);
   // Makes at least so much count as used, as if it were taken now; a block is lifted.
   void raise_used(const Target& target, const Quota& quota, std::uint32_t used, Instant now)
       PENSTOCK_REQUIRES(lock);
-  void refund(const Target& target, const Quota& quota, Cost cost, Instant now)
-      PENSTOCK_REQUIRES(lock);
+  // Lowers the usage, whichever quota it was charged under.
+  void refund(const Target& target, Cost cost, Instant now) PENSTOCK_REQUIRES(lock);
   [[nodiscard]] bool reset(const Hash128& slot, Instant now) PENSTOCK_REQUIRES(lock);
   void block(const Hash128& owner, Duration duration, Instant now) PENSTOCK_REQUIRES(lock);
   [[nodiscard]] bool unblock(const Hash128& owner, Instant now) PENSTOCK_REQUIRES(lock);
@@ -114,6 +112,7 @@ class alignas(64) Shard {
   template <class Algorithm>
   Decision answer_on_heap(Slot* slot, const Question& question, Instant now)
       PENSTOCK_REQUIRES(lock);
+  // Of a key that was last admitted under another quota.
   Decision answer_changed(Slot* slot, const Question& question, Instant now)
       PENSTOCK_REQUIRES(lock);
 

@@ -179,7 +179,7 @@ class StrictWorld {
     pair.key.replay = redis_store::KeyReplay(replay.bucket());
     pair.escrow = replay.escrow();
     pair.written = expected.written;
-    if (expected.written) pair.quota = pair.asked_quota;
+    if (expected.written) pair.quota = replay.bucket().quota.value_or(pair.asked_quota);
     pair.key.note(now_, "lease " + std::to_string(pair.need) + " to " + std::to_string(pair.want) +
                             " of " + to_string(pair.asked_quota) + " for " +
                             std::to_string(pair.lifetime.count()) + " us, " +

@@ -39,6 +39,12 @@ bool is_one_module(Algorithm a, Algorithm b) {
   return a == b || (is_bucket(a) && is_bucket(b)) || (is_window(a) && is_window(b));
 }
 
+// Whether usage of this window may have to be held in one that only the script of all knows.
+bool may_hold_elsewhere(const Quota& owner, const Quota& quota) {
+  return !owner.is_bucket() && !is_window(owner.algorithm()) &&
+         owner.identity().shape != quota.identity().shape;
+}
+
 // Which of the scripts that are asked in turn can read this state: the one of buckets, the one of
 // these limits' algorithm, the one of all.
 std::size_t turn_for(const std::vector<Check>& checks, const Quota& quota, const Stored& stored) {
@@ -53,8 +59,9 @@ std::size_t turn_for(const std::vector<Check>& checks, const Quota& quota, const
     return is_one_module(check.quota.algorithm(), quota.algorithm());
   });
   const std::optional<redis_store::KeyContent> content = redis_store::decode(*stored.bytes);
-  const bool is_known =
-      !content->quota || !is_one || is_one_module(content->quota->algorithm(), quota.algorithm());
+  const bool is_known = !content->quota || !is_one ||
+                        (is_one_module(content->quota->algorithm(), quota.algorithm()) &&
+                         !may_hold_elsewhere(*content->quota, quota));
   if (is_known) return is_quick ? 1 : 0;
   return 2;
 }
@@ -204,13 +211,14 @@ std::vector<Decision> TogetherWorld::expect(const redis_store::TogetherRequest& 
 std::string TogetherWorld::check_all() {
   const std::uint64_t count = 1 + random_.below(5);
   std::vector<std::string> subjects;
-  std::map<std::string, Quota> quota_of;  // one for a subject within a request
+  std::map<std::string, Quota> quota_of;  // often one for a subject within a request
+  const bool one_quota_each = random_.percent(70);
   std::vector<Check> checks;
   for (std::uint64_t i = 0; i < count; ++i) subjects.push_back(subject());
   for (const std::string& each : subjects) {
     const KeyModel& key = model_of(layout_.limit(each));
     const Quota drawn = random_.percent(75) ? key.last_quota : random_.pick(quotas_);
-    const Quota quota = quota_of.try_emplace(each, drawn).first->second;
+    const Quota quota = one_quota_each ? quota_of.try_emplace(each, drawn).first->second : drawn;
     checks.push_back({.key = each, .quota = quota, .cost = draw_cost(key, quota)});
   }
   const redis_store::TogetherRequest request = redis_store::request_for(layout_, checks);
@@ -300,7 +308,7 @@ std::string TogetherWorld::refund_limits() {
   const redis_store::KeyReplay& guard = model_of(request.guard).replay;
   for (const redis_store::KeyCheck& check : request.checks) {
     redis_store::KeyReplay& replay = model_of(check.key).replay;
-    replay.refund(check.quota, check.cost, now_);
+    replay.refund(check.cost, now_);
     answers.expected.push_back(
         guard.is_blocked(now_)
             ? Decision::block(check.quota.capacity(), guard.blocked_until() - now_)

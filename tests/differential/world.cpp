@@ -152,7 +152,7 @@ std::string World::compare_decision(Question& question) {
     if (question.decision) said = *question.decision;
   } else {
     what = "refund " + what;
-    key.replay.refund(question.quota, question.cost, now_);
+    key.replay.refund(question.cost, now_);
     expected = key.replay.preview(question.quota, Cost{0}, now_);
     if (forward) in_memory = memory_.store.refund(key.name, question.quota, question.cost);
     if (question.decisions) {
@@ -218,8 +218,7 @@ std::string World::compare_grant(Question& question) {
   const store::LeaseGrant& grant = **question.grant;
   if (grant.granted != expected) return "the model grants " + std::to_string(expected);
   if (!(grant.afterwards == key.last)) return "the model says " + describe(key.last);
-  if (grant.counts_for != core::counts_for(key.replay.content().state, quota, now_) &&
-      expected > 0) {
+  if (grant.counts_for != key.replay.counts_for(quota, now_) && expected > 0) {
     return "the model has another end of what was granted";
   }
   if (moves_ != ClockMoves::Forward) return {};

@@ -11,20 +11,21 @@ namespace penstock::properties {
 // One key of the library, asked like an oracle::Model, with a record of what was asked.
 class Subject {
  public:
-  explicit Subject(const Quota& quota) : quota_(quota) {}
+  explicit Subject(const Quota& quota) : quota_(quota), owner_(quota) {}
 
   oracle::Answer check(Cost cost, Instant now) {
-    const oracle::Answer answer = oracle::answer_of(core::decide(state_, quota_, cost, now));
+    const oracle::Answer answer =
+        oracle::answer_of(core::decide_under(state_, owner_, quota_, cost, now));
     note("check", cost, now, " -> " + to_string(answer));
     return answer;
   }
 
   [[nodiscard]] oracle::Answer peek(Cost cost, Instant now) const {
-    return oracle::answer_of(core::evaluate(state_, quota_, cost, now));
+    return oracle::answer_of(core::evaluate_under(state_, owner_, quota_, cost, now));
   }
 
   void refund(Cost cost, Instant now) {
-    core::refund(state_, quota_, cost, now);
+    core::refund(state_, owner_, cost, now);
     note("refund", cost, now, "");
   }
 
@@ -40,15 +41,15 @@ class Subject {
   }
 
   void forget() { state_ = core::AnyState{}; }
-  void change_quota(const Quota& quota, Instant now) {
-    state_ = core::carry_over(state_, quota_, quota, now);
-    quota_ = quota;
-  }
+  // From now on requests ask under this quota.
+  void change_quota(const Quota& quota) { quota_ = quota; }
 
   [[nodiscard]] const Quota& quota() const { return quota_; }
+  // The one that usage drains under.
+  [[nodiscard]] const Quota& owner() const { return owner_; }
   [[nodiscard]] const core::AnyState& state() const { return state_; }
-  [[nodiscard]] Instant expires_at() const { return core::expires_at(state_, quota_); }
-  [[nodiscard]] std::uint32_t used(Instant now) const { return core::used(state_, quota_, now); }
+  [[nodiscard]] Instant expires_at() const { return core::expires_at(state_, owner_); }
+  [[nodiscard]] std::uint32_t used(Instant now) const { return core::used(state_, owner_, now); }
 
   // What happened so far, in the notation of tests/vectors.
   [[nodiscard]] const std::string& record() const { return record_; }
@@ -60,6 +61,7 @@ class Subject {
   }
 
   Quota quota_;
+  Quota owner_;
   core::AnyState state_;
   std::string record_;
 };

@@ -2,21 +2,13 @@
 
 namespace penstock::reference {
 
-core::AnyState ReferenceStore::state_under(std::string_view key, const Quota& quota) const {
-  const auto found = entries_.find(key);
-  if (found == entries_.end()) return {};
-  const Entry& entry = found->second;
-  return entry.quota == quota ? entry.state
-                              : core::carry_over(entry.state, entry.quota, quota, latest_);
-}
-
 Decision ReferenceStore::check(std::string_view key, const Quota& quota, Cost cost, Instant now) {
   see(now);
-  core::AnyState state = state_under(key, quota);
-  const Decision decision = core::decide(state, quota, cost, latest_);
-  // a refused charge under another quota still makes that the key's quota
-  if (cost.units > 0 && (decision.allowed() || entries_.contains(key))) {
-    entries_.insert_or_assign(std::string(key), Entry{.quota = quota, .state = std::move(state)});
+  const auto found = entries_.find(key);
+  Entry entry = found == entries_.end() ? Entry{.quota = quota, .state = {}} : found->second;
+  const Decision decision = core::decide_under(entry.state, entry.quota, quota, cost, latest_);
+  if (cost.units > 0 && decision.allowed()) {
+    entries_.insert_or_assign(std::string(key), std::move(entry));
   }
   return decision;
 }
@@ -33,10 +25,9 @@ bool ReferenceStore::check_all(std::span<const Check> checks, Instant now) {
 
 Decision ReferenceStore::refund(std::string_view key, const Quota& quota, Cost cost, Instant now) {
   see(now);
-  core::AnyState state = state_under(key, quota);
-  if (cost.units > 0 && entries_.contains(key)) {
-    core::refund(state, quota, cost, latest_);
-    entries_.insert_or_assign(std::string(key), Entry{.quota = quota, .state = std::move(state)});
+  const auto found = entries_.find(key);
+  if (cost.units > 0 && found != entries_.end()) {
+    core::refund(found->second.state, found->second.quota, cost, latest_);
   }
   return check(key, quota, Cost{0}, now);
 }

@@ -25,12 +25,10 @@ class ReferenceStore {
 
  private:
   struct Entry {
-    Quota quota;
+    Quota quota;  // that usage drains under
     core::AnyState state;
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
-
-  [[nodiscard]] core::AnyState state_under(std::string_view key, const Quota& quota) const;
 
   Entries entries_;
   Instant latest_{};

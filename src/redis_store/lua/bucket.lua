@@ -1,11 +1,12 @@
 -- Token bucket (0) and GCRA (1): the exact instant `whole + part / divisor` at which the bucket is
--- full; the token bucket also knows `last`, when it was looked at. All that was used is owed.
+-- full; the token bucket also knows `last`, when it was looked at. The level is how long what was used
+-- takes to refill.
 -- Twins: core::TokenBucket, core::Gcra.
 local function bucket_effective(state, quota)
   return quota.algorithm == 0 and math.max(state.last, now) or now
 end
 
-local bucket = {}
+local bucket = {effective = bucket_effective}
 
 function bucket.absent() return {whole = 0, part = 0, last = 0} end
 
@@ -84,8 +85,8 @@ function bucket.keep_until(expires, quota)
   return math.max(expires, math.min(now + 4 * (expires - now), now + quota.fill_whole + 1))
 end
 
--- What is owed now, at most a whole bucket.
-local function bucket_debt(state, quota)
+-- The level now, at most a whole bucket.
+local function bucket_level(state, quota)
   local at = bucket_effective(state, quota)
   if state.whole < at then return 0, 0 end
   local whole, part = state.whole - at, state.part
@@ -95,48 +96,36 @@ local function bucket_debt(state, quota)
   return whole, part
 end
 
--- Tokens owed, and the rest in the quota's units of which a token has token_units.
-function bucket.owed(state, quota)
-  local whole, part = bucket_debt(state, quota)
+-- Tokens used, and the rest in the quota's units of which a token has token_units.
+function bucket.level(state, quota)
+  local whole, part = bucket_level(state, quota)
   local tokens, rest = multiply_divide(whole, quota.divisor, quota.token_units)
   -- a microsecond may refill several tokens, and so may a part of one
   local left = math.fmod(rest + part, quota.token_units)
   return tokens + (rest + part - left) / quota.token_units, left
 end
 
--- Whole tokens that are there. REQUIRES: settled.
-function bucket.left(state, quota)
-  local owed_whole, owed_part = bucket_debt(state, quota)
-  local whole, part = quota.fill_whole - owed_whole, quota.fill_part - owed_part
-  if part < 0 then whole, part = whole - 1, part + quota.divisor end
-  local tokens, rest = multiply_divide(whole, quota.divisor, quota.token_units)
-  local left = math.fmod(rest + part, quota.token_units)
-  return tokens + (rest + part - left) / quota.token_units
-end
-
 function bucket.used(state, quota)
-  local tokens, rest = bucket.owed(state, quota)
+  local tokens, rest = bucket.level(state, quota)
   return rest > 0 and tokens + 1 or tokens
 end
 
--- A bucket that owes `tokens` and `rest / from_units` of one more.
-function bucket.with_owed(tokens, rest, from_units, quota)
-  local whole, part = quota.fill_whole, quota.fill_part
-  if tokens < quota.capacity then
-    local converted, left = 0, 0
-    if rest > 0 then converted, left = multiply_divide(rest, quota.token_units, from_units) end
-    if left > 0 then converted = converted + 1 end
-    whole, part = multiply_divide(tokens, quota.token_units, quota.divisor)
-    local more = math.fmod(part + converted, quota.divisor)
-    whole, part = whole + (part + converted - more) / quota.divisor, more
-    if whole > quota.fill_whole or (whole == quota.fill_whole and part > quota.fill_part) then
-      whole, part = quota.fill_whole, quota.fill_part
-    end
-  end
-  return {whole = now + whole, part = part, last = now}
+-- Usage in a bucket drains from the moment it is taken.
+function bucket.counts_until() return 0 end
+
+-- A bucket of which `tokens` and `rest / from_units` of one more are used at this instant.
+-- REQUIRES: they fit.
+function bucket.with_level(tokens, rest, from_units, quota, instant)
+  local converted, left = 0, 0
+  if rest > 0 then converted, left = multiply_divide(rest, quota.token_units, from_units) end
+  if left > 0 then converted = converted + 1 end
+  local whole, part = multiply_divide(tokens, quota.token_units, quota.divisor)
+  local more = math.fmod(part + converted, quota.divisor)
+  whole, part = whole + (part + converted - more) / quota.divisor, more
+  return {whole = instant + whole, part = part, last = instant}
 end
 
-function bucket.with_used(used, quota) return bucket.with_owed(used, 0, 1, quota) end
+function bucket.with_used(used, quota) return bucket.with_level(used, 0, 1, quota, now) end
 
 modules[0] = bucket
 modules[1] = bucket

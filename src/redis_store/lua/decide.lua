@@ -1,22 +1,23 @@
 -- Decides requests, each under one limit or several: all of them pass, or nothing is taken. Any
--- quota that the modules above know; a state written under another quota is carried over.
+-- quota that the modules above know. A request is admitted only if all usage of its keys, charged
+-- under whichever quota, fits; only then a state adopts its quota.
 --
 -- KEYS     every key that is asked about, each once; those of sliding logs come last
 -- ARGV[1]  the plan, packed (plan.cpp):
 --            I2 quotas, I2 requests, I2 keys before those of logs
 --            per log key:  I4 the least room that a check leaves: limit without what is asked
 --            per quota:    c15 header of its states, I4 divisor, I7 I4 time to fill the bucket
---            per request:  I1 kind (0 take, 1 give back, 2 look, 3 refuse, 4 take as much as there is),
+--            per request:  I1 kind (0 take, 1 refund, 2 peek, 3 peek, 4 take as much as there is),
 --                          I2 checks, I4 times; of kind 4: how many share
 --            per check:    I2 key, I2 quota (0: only look whether the key is blocked), I4 cost,
---                          I4 what must fit, at least one, I7 I4 time that it takes to refill;
---                          of a request that gives back, that the cost takes. Kind 4 has one check,
---                          takes up to its cost, and nothing when less than must fit is there
+--                          I4 what must fit, at least one, I7 I4 time that it takes to refill.
+--                          Kind 4 has one check, takes up to its cost, and nothing when less than
+--                          must fit is there
 -- Returns  `now`; I4 per request, packed: how often it was admitted, of kind 4 how much was taken,
 --          or 2^32 - 1 when a state could not be read by these modules; then the states before, nil
 --          for none. The caller replays the questions on them.
 -- TTL      at least until the state says nothing any more; renewed only when it is too short.
--- O(keys + checks * times admitted). Twins: src/core, through replay.cpp.
+-- O(keys + checks * times admitted). Twins: src/core, through src/redis_store/key_replay.cpp.
 local plan = ARGV[1]
 local quota_count, request_count, plain_keys, at = struct.unpack('<I2I2I2', plan)
 local log_room = {}
@@ -73,54 +74,41 @@ local function entry_of(i, quota)
     end
     if not entries[i] then unreadable[i] = true end
   end
-  return entries[i]
+  local entry = entries[i]
+  -- for the script that has all modules
+  if entry and not modules[3] and may_hold(entry, quota) then return nil end
+  return entry
 end
 
-local function commit(i, entry)
+local function charge(check, units)
+  local entry = entries[check.key]
+  adopt(entry, check.quota)
+  entry.module.take(entry.state, entry.quota, units)
   entry.dirty, entry.absent = true, false
-  entries[i] = entry
 end
 
--- Whether the checks of a request pass, all of them, and if so takes their cost, unless the request
--- is refused already. A guard stands first.
-local function take(checks, is_refused)
-  local chosen = {}
-  local fits = true
-  for n, check in ipairs(checks) do
-    local entry = entries[check.key]
-    if blocked[check.key] and not check.quota then
-      return false
-    elseif blocked[check.key] then
-      fits = false
-    elseif check.quota then
-      entry = under(entry, check.quota)
-      entry.module.settle(entry.state, check.quota)
-      chosen[n] = entry
-      if not entry.module.fits(entry.state, check.quota, check) then
-        fits = false
-        -- a charge makes its quota the real one, even when it is refused
-        if entry.carried and check.cost > 0 and not entry.absent then commit(check.key, entry) end
-      end
-    end
+-- Whether the checks of a request pass, all of them, and if so takes their cost. A guard stands
+-- first.
+local function take(checks)
+  for _, check in ipairs(checks) do
+    if blocked[check.key] then return false end
+    if check.quota and not fits(entries[check.key], check.quota, check) then return false end
   end
-  if is_refused or not fits then return false end
-  for n, check in ipairs(checks) do
-    if check.quota and check.cost > 0 then
-      chosen[n].module.take(chosen[n].state, check.quota, check)
-      commit(check.key, chosen[n])
-    end
+  for _, check in ipairs(checks) do
+    if check.quota and check.cost > 0 then charge(check, check) end
   end
   return true
 end
 
-local function give_back(checks)
+local function refund(checks)
   for _, check in ipairs(checks) do
     local entry = check.quota and check.cost > 0 and entries[check.key]
     if entry and not entry.absent then
-      entry = under(entry, check.quota)
-      entry.module.settle(entry.state, check.quota)
-      entry.module.give_back(entry.state, check.quota, check)
-      commit(check.key, entry)
+      local quota = entry.quota
+      add_bucket_numbers(quota)
+      local most = quota.algorithm <= 1 and quota.capacity or check.cost
+      entry.module.give_back(entry.state, quota, cost_of(math.min(check.cost, most), quota))
+      entry.dirty = true
     end
   end
 end
@@ -129,16 +117,10 @@ end
 local function take_up_to(check, sharers)
   if blocked[check.key] then return 0 end
   local quota = check.quota
-  local entry = under(entries[check.key], quota)
   add_bucket_numbers(quota)
-  entry.module.settle(entry.state, quota)
-  local units = portion(entry.module.left(entry.state, quota), check.asked, check.cost, sharers)
-  if units > 0 then
-    entry.module.take(entry.state, quota, cost_of(units, quota))
-    commit(check.key, entry)
-  elseif entry.carried and check.asked > 0 and not entry.absent then
-    commit(check.key, entry)
-  end
+  local available = remaining_of(entries[check.key], quota)
+  local units = portion(available, check.asked, check.cost, sharers)
+  if units > 0 then charge(check, cost_of(units, quota)) end
   return units
 end
 
@@ -169,9 +151,7 @@ for request = 1, request_count do
   elseif kind == 0 then
     while count < times and take(checks) do count = count + 1 end
   elseif kind == 1 then
-    give_back(checks)
-  elseif kind == 3 then
-    take(checks, true)
+    refund(checks)
   elseif kind == 4 then
     count = take_up_to(checks[1], times)
   end

@@ -41,7 +41,7 @@ function fixed_window.keep_until(expires) return expires end
 
 function fixed_window.used(state) return state.count end
 
-function fixed_window.left(state, quota) return math.max(0, quota.limit - state.count) end
+function fixed_window.counts_until(quota) return fixed_window_end(quota) end
 
 function fixed_window.with_used(used, quota)
   return {ends = fixed_window_end(quota), count = used}

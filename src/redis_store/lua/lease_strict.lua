@@ -129,34 +129,31 @@ for ask = 1, ask_count do
   local escrow = read_escrow(raw[2 * ask])
   local readable = entry and escrow
   local changed = readable and (entry.dirty or reports > 0)
-  if readable then
-    local from = entry.quota
-    if from.header ~= quota.header then
-      -- refilled under the quota that it was written under, then carried over
-      if from.algorithm <= 1 then advance(entry, escrow, from, lifetime) end
-      entry = under(entry, quota)
-      changed = true
-    end
-    changed = advance(entry, escrow, quota, lifetime) or changed
-  end
+  -- usage of a window becomes that of the bucket with the first lease; what does not fit grants none
+  local was_window = readable and not entry.absent and entry.quota.algorithm > 1
+  local fits_bucket = readable and used_of(entry) <= quota.capacity
+  if was_window and fits_bucket then adopt(entry, quota) end
+  local leasable = readable and fits_bucket or readable and not was_window
+  if leasable then changed = advance(entry, escrow, entry.quota, lifetime) or changed end
   for _ = 1, reports do
     local epoch, spent, returned
     epoch, spent, returned, at = struct.unpack('<I7I4I4', plan, at)
-    if readable then hear(entry, escrow, quota, epoch, spent, returned) end
+    if leasable then hear(entry, escrow, entry.quota, epoch, spent, returned) end
   end
   local units = 0
   if not readable then
     units = 4294967295
-  elseif not blocked[2 * ask - 1] then
-    units = portion(bucket.left(entry.state, quota), need, want, sharers)
+  elseif leasable and not blocked[2 * ask - 1] then
+    units = portion(remaining_of(entry, quota), need, want, sharers)
     if units > 0 then
+      adopt(entry, quota)
       bucket.take(entry.state, quota, cost_of(units, quota))
       escrow.current = escrow.current + units
       entry.absent, changed = false, true
     end
   end
-  if changed then
-    local expires = escrow_expires(escrow, quota)
+  if changed and (units > 0 or not was_window) then
+    local expires = escrow_expires(escrow, entry.quota)
     if not entry.absent then
       write_entry(KEYS[2 * ask - 1], entry, blocked[2 * ask - 1], expires)
     end

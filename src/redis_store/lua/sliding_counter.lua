@@ -56,6 +56,10 @@ function sliding_counter.keep_until(expires, quota)
   return math.max(expires, now - math.fmod(now, quota.period) + 2 * quota.period)
 end
 
+function sliding_counter.counts_until(quota)
+  return now - math.fmod(now, quota.period) + quota.period
+end
+
 function sliding_counter.with_used(used, quota)
   return {start = now - math.fmod(now, quota.period), current = used, previous = 0}
 end

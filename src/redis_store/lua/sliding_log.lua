@@ -147,6 +147,8 @@ function sliding_log.keep_until(expires, quota) return expires + quota.period en
 
 function sliding_log.used(state) return state.total end
 
+function sliding_log.counts_until(quota) return now + quota.period end
+
 function sliding_log.with_used(used)
   local state = sliding_log.absent()
   if used > 0 then

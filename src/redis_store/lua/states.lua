@@ -1,7 +1,8 @@
--- States of keys, whatever their algorithm: which quota they were written under, what they are under
--- another one. For the scripts that follow, with the modules before. Twins: state_codec.cpp,
--- core::carry_over, core::take_up_to.
--- From the header alone; what a bucket needs besides is found when its debt is carried over.
+-- States of keys, whatever their algorithm: the quota they were last admitted under, and what a
+-- request under another quota may take. For the scripts that follow, with the modules before. Twins:
+-- src/redis_store/state_codec.cpp, core::decide_under, core::portion.
+
+-- From the header alone; add_bucket_numbers() finds what a bucket needs besides.
 local function quota_of(header)
   local quota = {header = header}
   local format, limit, capacity, period, parts = struct.unpack('<I1I4I4I5I1', header)
@@ -66,34 +67,62 @@ local function same_shape(a, b)
     and a.parts == b.parts
 end
 
--- The same entry as it is under this quota: itself, or a copy that what was used is carried over
--- to.
-local function under(entry, quota)
-  local from = entry.quota
-  if from.header == quota.header then return entry end
-  local module = modules[quota.algorithm]
-  add_bucket_numbers(from)
-  add_bucket_numbers(quota)
-  local state
-  if entry.absent then
-    state = module.absent(quota)
-  elseif same_shape(from, quota) then
-    state = {}
-    for name, value in pairs(entry.state) do state[name] = value end
-    if state.counts then state.counts = {unpack(state.counts)} end
-    if state.entries then
-      state.entries = {}
-      for n, each in ipairs(entry.state.entries) do state.entries[n] = {each[1], each[2]} end
-    end
-  elseif from.algorithm <= 1 and quota.algorithm <= 1 then
-    local tokens, rest = entry.module.owed(entry.state, from)
-    state = module.with_owed(tokens, rest, from.token_units, quota)
-  else
-    local used = entry.module.used(entry.state, from)
-    state = module.with_used(math.min(used, quota.capacity), quota)
+-- What counts as used now, in whole units, rounded up.
+local function used_of(entry)
+  return entry.absent and 0 or entry.module.used(entry.state, entry.quota)
+end
+
+-- What remains of a quota beside all usage.
+local function remaining_of(entry, quota) return math.max(0, quota.capacity - used_of(entry)) end
+
+-- Whether what the check asks for fits its quota beside all usage, charged under whichever quota.
+local function fits(entry, quota, check)
+  local owner = entry.quota
+  if not entry.absent and (owner.header == quota.header or same_shape(owner, quota)) then
+    return entry.module.fits(entry.state, quota, check)
   end
-  return {quota = quota, module = module, state = state, ttl = entry.ttl, exists = entry.exists,
-    absent = entry.absent, carried = true}
+  return used_of(entry) + check.asked <= quota.capacity
+end
+
+-- Whether adopting the quota may need a window that holds usage.
+local function may_hold(entry, quota)
+  local owner = entry.quota
+  return not entry.absent and owner.algorithm > 1 and quota.algorithm > 1
+    and not same_shape(owner, quota)
+end
+
+local function anchored_window(quota)
+  return quota_of(struct.pack('<I1I4I4I5I1', 19, quota.limit, quota.limit, quota.period / 1000, 0))
+end
+
+-- Makes the quota of an admitted request the one that the entry drains under. Usage of a window that
+-- this quota would forget sooner is held until the old state would have forgotten it, and the request
+-- is charged there. REQUIRES: usage fits the quota.
+local function adopt(entry, quota)
+  local from = entry.quota
+  local module = modules[quota.algorithm]
+  if from.header == quota.header and not entry.absent then return end
+  add_bucket_numbers(quota)
+  if entry.absent then
+    entry.state = module.absent(quota)
+  elseif from.algorithm <= 1 and quota.algorithm <= 1 then
+    local tokens, rest = entry.module.level(entry.state, from)
+    -- the clock may be behind a token bucket; GCRA counts from now
+    local instant = quota.algorithm == 0 and entry.module.effective(entry.state, from) or now
+    entry.state = module.with_level(tokens, rest, from.token_units, quota, instant)
+  elseif not same_shape(from, quota) then
+    local used = used_of(entry)
+    local expires = entry.module.expires(entry.state, from)
+    if may_hold(entry, quota) and used > 0 and module.counts_until(quota) < expires then
+      entry.state, entry.module = {ends = expires, count = used}, modules[3]
+      if from.algorithm ~= 2 then entry.quota = anchored_window(from) end
+      entry.module.settle(entry.state, entry.quota)
+      return
+    end
+    entry.state = module.with_used(used, quota)
+  end
+  entry.module, entry.quota = module, quota
+  module.settle(entry.state, quota)
 end
 
 -- How many units go to one who needs some, wants more, and leaves half of the rest to the others.

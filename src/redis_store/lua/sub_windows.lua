@@ -79,8 +79,8 @@ function sub_windows.keep_until(expires, quota)
   return math.max(expires, now + 2 * quota.period)
 end
 
-function sub_windows.left(state, quota)
-  return math.max(0, quota.limit - sub_windows.used(state))
+function sub_windows.counts_until(quota)
+  return (sub_windows_part(quota) + quota.parts + 1) * (quota.period / quota.parts)
 end
 
 function sub_windows.with_used(used, quota)

@@ -184,10 +184,10 @@ asio::awaitable<Result<Decision>> AsyncLimiter::refund(std::string_view key, con
 }
 
 asio::awaitable<Result<bool>> AsyncLimiter::reset(std::string_view key) {
-  return answer_of<Result<bool>>(
-      [parts = parts_.get(), name = parts_->layout.limit(key)](auto done) {
-        parts->store.reset({name}, parts->deadline(), std::move(done));
-      });
+  return answer_of<Result<bool>>([parts = parts_.get(), name = parts_->layout.limit(key),
+                                  escrow = parts_->layout.escrow(key)](auto done) {
+    parts->store.reset({{.key = name, .escrow = escrow}}, parts->deadline(), std::move(done));
+  });
 }
 
 asio::awaitable<Result<bool>> AsyncLimiter::block(std::string_view key, Duration duration) {

@@ -8,8 +8,8 @@
 namespace penstock::core {
 namespace {
 
-// How far ahead of the clock an epoch may be before it is given up.
-constexpr std::int64_t kMostEpochsAhead = 2;
+// How far ahead of the clock an epoch may be before it is given up: every reset skips two.
+constexpr std::int64_t kMostEpochsAhead = 16;
 
 // The instant and time of a bucket, whichever of the two it is.
 struct Bucket {
@@ -50,10 +50,13 @@ void next_epoch(Escrow& escrow) {
 }
 
 void start_over(Escrow& escrow, Duration lifetime, Instant at) {
+  const std::int64_t present = at.time_since_epoch() / lifetime;
+  const bool is_ahead = escrow.leased() == 0 && escrow.lifetime == lifetime &&
+                        escrow.epoch > present && escrow.epoch - present <= kMostEpochsAhead;
   escrow.current = escrow.leased();
   escrow.previous = 0;
   escrow.lifetime = lifetime;
-  escrow.epoch = at.time_since_epoch() / lifetime;
+  if (!is_ahead) escrow.epoch = present;
 }
 
 // At most two epochs have something to say; then nothing is leased.
@@ -84,20 +87,20 @@ bool can_lease(Algorithm algorithm) noexcept {
   return false;
 }
 
-std::uint32_t portion(std::uint32_t available, std::uint32_t need, std::uint32_t want,
-                      std::uint32_t sharers) {
-  std::uint64_t units = std::min(want, available);
-  if (sharers > 1) {
-    const std::uint64_t part = available / (2 * std::uint64_t{sharers});
-    units = std::min(units, std::max<std::uint64_t>(need, part));
+std::uint32_t portion(std::uint32_t available, const LeaseAmounts& amounts) {
+  std::uint64_t units = std::min(amounts.want, available);
+  if (amounts.sharers > 0) {
+    const std::uint64_t part = available / (2 * std::uint64_t{amounts.sharers});
+    units = std::min(units, std::max<std::uint64_t>(amounts.due, part));
   }
-  return units < need ? 0 : static_cast<std::uint32_t>(units);
+  return units < amounts.need ? 0 : static_cast<std::uint32_t>(units);
 }
 
 std::uint32_t take_up_to(AnyState& state, Quota& owner, const Quota& quota, std::uint32_t need,
                          std::uint32_t want, std::uint32_t sharers, Instant now) {
   const Decision before = evaluate_under(state, owner, quota, Cost{0}, now);
-  const std::uint32_t taken = portion(before.remaining(), need, want, sharers);
+  const std::uint32_t taken =
+      portion(before.remaining(), {.need = need, .due = need, .want = want, .sharers = sharers});
   static_cast<void>(decide_under(state, owner, quota, Cost{taken}, now));
   return taken;
 }
@@ -151,23 +154,35 @@ void settle_report(AnyState& state, Escrow& escrow, const Quota& quota, std::int
   if (unused > 0) refund(state, quota, Cost{unused}, now);
 }
 
-std::uint32_t lease_strictly(AnyState& state, Quota& owner, Escrow& escrow, const Quota& quota,
-                             std::uint32_t need, std::uint32_t want, std::uint32_t sharers,
-                             Instant now) {
-  const std::uint32_t granted = take_up_to(state, owner, quota, need, want, sharers, now);
-  escrow.current += granted;
-  return granted;
+StrictGrant lease_strictly(AnyState& state, Quota& owner, Escrow& escrow, const Quota& quota,
+                           const StrictAsk& ask, Instant now) {
+  const std::uint32_t available = evaluate_under(state, owner, quota, Cost{0}, now).remaining();
+  StrictGrant grant;
+  if (ask.cost > 0) grant.admitted = std::min(ask.count, available / ask.cost);
+  const std::uint32_t used = grant.admitted * ask.cost;
+  if (grant.admitted == ask.count) {
+    grant.granted = portion(available - used, ask.lease);
+  }
+  static_cast<void>(decide_under(state, owner, quota, Cost{used + grant.granted}, now));
+  escrow.current += grant.granted;
+  return grant;
 }
 
-std::uint32_t lease_strictly(AnyState& state, Escrow& escrow, const Quota& quota,
-                             std::uint32_t need, std::uint32_t want, std::uint32_t sharers,
-                             Instant now) {
+StrictGrant lease_strictly(AnyState& state, Escrow& escrow, const Quota& quota,
+                           const StrictAsk& ask, Instant now) {
   Quota owner = quota;
-  return lease_strictly(state, owner, escrow, quota, need, want, sharers, now);
+  return lease_strictly(state, owner, escrow, quota, ask, now);
+}
+
+Escrow after_reset(const Escrow& escrow, Instant now) {
+  if (escrow.lifetime <= Duration{0}) return {};
+  const std::int64_t present = now.time_since_epoch() / escrow.lifetime;
+  const std::int64_t next = std::max(escrow.epoch, present) + 2;
+  return {.epoch = std::min(next, present + kMostEpochsAhead), .lifetime = escrow.lifetime};
 }
 
 Instant expires_at(const Escrow& escrow, const Quota& quota) {
-  if (escrow.leased() == 0) return Instant{};
+  if (escrow.leased() == 0) return Instant{escrow.epoch * escrow.lifetime};
   const Instant end = end_of(escrow);
   const ExactSpan after_both = full_after(end, escrow.leased(), quota);
   const ExactSpan after_current = full_after(end + escrow.lifetime, escrow.current, quota);

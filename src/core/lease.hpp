@@ -11,11 +11,17 @@ namespace penstock::core {
 // Buckets, and windows that begin and end: what is leased of them counts where it is spent.
 [[nodiscard]] bool can_lease(Algorithm algorithm) noexcept;
 
-// How many of the available units to grant: up to `want`, but none when fewer than `need` are
-// available. Beyond `need`, holders leave half of what is available to each other: with more than
-// one, no more than available / (2 * sharers). REQUIRES: need <= want.
-[[nodiscard]] std::uint32_t portion(std::uint32_t available, std::uint32_t need, std::uint32_t want,
-                                    std::uint32_t sharers);
+// Units to lease, of those that are available.
+struct LeaseAmounts {
+  std::uint32_t need = 0;  // fewer are of no use: then nothing is granted
+  std::uint32_t due = 0;   // that requests wait for; at least `need`
+  std::uint32_t want = 0;  // no more than this; at least `due`
+  std::uint32_t sharers =
+      0;  // holders that lease parts of what is left; 0: all of it may be leased
+};
+// Beyond what is due, holders together lease no more than half of what is available, each no more
+// than available / (2 * sharers).
+[[nodiscard]] std::uint32_t portion(std::uint32_t available, const LeaseAmounts& amounts);
 
 // Takes a portion() of what remains of the quota. Returns how much. `owner` is as in
 // decide_under(). REQUIRES: can_lease().
@@ -50,7 +56,7 @@ struct Escrow {
 // Another lifetime than before counts from when it is safe: a longer one at once, with everything
 // leased in its current epoch; a shorter one when nothing is leased any more. Until then
 // escrow.lifetime stays, and leases are counted for longer than they live. The same when the clock
-// steps back: the epoch stays, until it is more than two ahead. Returns whether this must be
+// steps back: the epoch stays, until it is more than sixteen ahead. Returns whether this must be
 // written even when nothing is granted. REQUIRES: the quota is a bucket; lifetime > 0.
 bool advance(AnyState& state, Escrow& escrow, const Quota& quota, Duration lifetime, Instant now);
 
@@ -58,13 +64,30 @@ bool advance(AnyState& state, Escrow& escrow, const Quota& quota, Duration lifet
 void settle_report(AnyState& state, Escrow& escrow, const Quota& quota, std::int64_t epoch,
                    std::uint32_t spent, std::uint32_t returned, Instant now);
 
-// take_up_to() of the current epoch. REQUIRES: advanced to now under `owner`.
-[[nodiscard]] std::uint32_t lease_strictly(AnyState& state, Quota& owner, Escrow& escrow,
-                                           const Quota& quota, std::uint32_t need,
-                                           std::uint32_t want, std::uint32_t sharers, Instant now);
-[[nodiscard]] std::uint32_t lease_strictly(AnyState& state, Escrow& escrow, const Quota& quota,
-                                           std::uint32_t need, std::uint32_t want,
-                                           std::uint32_t sharers, Instant now);
+// What is asked of a bucket: to decide `count` requests that cost `cost` each, and a portion() of
+// what is left then.
+struct StrictAsk {
+  std::uint32_t cost = 0;
+  std::uint32_t count = 0;
+  LeaseAmounts lease{};
+};
+struct StrictGrant {
+  std::uint32_t admitted = 0;  // requests: those that came first
+  std::uint32_t granted = 0;   // units, in the escrow of the current epoch
+
+  friend constexpr bool operator==(const StrictGrant&, const StrictGrant&) = default;
+};
+// Requests that are admitted here are used up, and never in the escrow. While one of them is
+// denied, nothing is leased. REQUIRES: advanced to now under `owner`.
+[[nodiscard]] StrictGrant lease_strictly(AnyState& state, Quota& owner, Escrow& escrow,
+                                         const Quota& quota, const StrictAsk& ask, Instant now);
+[[nodiscard]] StrictGrant lease_strictly(AnyState& state, Escrow& escrow, const Quota& quota,
+                                         const StrictAsk& ask, Instant now);
+
+// What a reset leaves of an escrow: nothing is leased, and the epochs of leases that were granted
+// before do not come again. Their reports are ignored, so that they cannot return units to a bucket
+// that was filled without them.
+[[nodiscard]] Escrow after_reset(const Escrow& escrow, Instant now);
 
 // From this instant on the escrow says no more than an absent one. Later than the end of its
 // epochs: what could be spent until then is missing from the bucket, and has to refill.

@@ -20,7 +20,10 @@ TEST(LeaseEpochs, BucketDoesNotRefillForLeasesThatAreOverBeforeTheyAre) {
     AnyState state;
     Escrow escrow;
     advance(state, escrow, quota, kEpochLength, at(99));
-    ASSERT_EQ(lease_strictly(state, escrow, quota, 5, 5, 1, at(99)), 5U);
+    ASSERT_EQ(
+        lease_strictly(state, escrow, quota, {.lease = {.need = 5, .due = 5, .want = 5}}, at(99))
+            .granted,
+        5U);
     advance(state, escrow, quota, kEpochLength, at(201));
     EXPECT_EQ(escrow.leased(), 0U);
     EXPECT_EQ(evaluate(state, quota, Cost{0}, at(201)).remaining(), 5U);
@@ -31,7 +34,10 @@ TEST(LeaseEpochs, BucketIsFullAgainWhenLeasesHaveBeenOverForLong) {
   AnyState state;
   Escrow escrow;
   advance(state, escrow, kTenQuota, kEpochLength, at(99));
-  ASSERT_EQ(lease_strictly(state, escrow, kTenQuota, 10, 10, 1, at(99)), 10U);
+  ASSERT_EQ(lease_strictly(state, escrow, kTenQuota, {.lease = {.need = 10, .due = 10, .want = 10}},
+                           at(99))
+                .granted,
+            10U);
   advance(state, escrow, kTenQuota, kEpochLength, at(300));
   EXPECT_EQ(evaluate(state, kTenQuota, Cost{0}, at(300)).remaining(), 10U);
 }

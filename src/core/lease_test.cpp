@@ -89,7 +89,7 @@ RC_GTEST_PROP(Lease, TakesWhatThereIsAndNotOneMore, ()) {
     const auto want = between<std::uint32_t>(0, quota.capacity());
     const auto need = between<std::uint32_t>(0, want);
     AnyState decided = state;
-    const std::uint32_t taken = take_up_to(state, quota, need, want, 1, now);
+    const std::uint32_t taken = take_up_to(state, quota, need, want, 0, now);
     RC_ASSERT(taken == (before < need ? 0 : std::min(want, before)));
     static_cast<void>(decide(decided, quota, Cost{taken}, now));
     RC_ASSERT(state == decided);
@@ -104,7 +104,7 @@ RC_GTEST_PROP(Lease, SharersLeaveHalfToEachOther, (std::uint32_t sharers)) {
   const std::uint32_t available = quota.capacity() - used;
   const auto want = between<std::uint32_t>(0, quota.capacity());
   const auto need = between<std::uint32_t>(0, want);
-  const std::uint64_t part = sharers > 1 ? available / (std::uint64_t{2} * sharers) : available;
+  const std::uint64_t part = sharers > 0 ? available / (std::uint64_t{2} * sharers) : available;
   const std::uint64_t allowed = std::min<std::uint64_t>(want, std::max<std::uint64_t>(need, part));
   const std::uint32_t taken = take_up_to(state, quota, need, want, sharers, kStart);
   RC_ASSERT(taken == (need > available ? 0 : std::min<std::uint64_t>(allowed, available)));
@@ -121,7 +121,7 @@ TEST(Lease, OfAWindowCountsUntilTheWindowEnds) {
   EXPECT_EQ(counts_for(state, kFromTheFirst, now), seconds{10});
   EXPECT_EQ(counts_for(state, kParts, now), seconds{1});
   EXPECT_EQ(counts_for(state, kBucket, now), Duration::max());
-  ASSERT_EQ(take_up_to(state, kFromTheFirst, 1, 4, 1, now), 4U);
+  ASSERT_EQ(take_up_to(state, kFromTheFirst, 1, 4, 0, now), 4U);
   EXPECT_EQ(counts_for(state, kFromTheFirst, now + seconds{4}), seconds{6});
 }
 
@@ -139,8 +139,10 @@ RC_GTEST_PROP(StrictLease, TokensAndLeasesTogetherNeverExceedTheBurst, ()) {
     settle_report(account.state, account.escrow, account.quota,
                   account.escrow.epoch - event.epochs_ago, event.spent, event.returned, now);
     RC_ASSERT(holds());
-    static_cast<void>(lease_strictly(account.state, account.escrow, account.quota, event.need,
-                                     event.want, 1, now));
+    static_cast<void>(
+        lease_strictly(account.state, account.escrow, account.quota,
+                       {.lease = {.need = event.need, .due = event.need, .want = event.want}}, now)
+            .granted);
     RC_ASSERT(holds());
   }
 }
@@ -178,9 +180,12 @@ RC_GTEST_PROP(StrictLease, AdmitsNoMoreInAnyIntervalThanTheBucketAlone, ()) {
       }
       if (now >= expires_at(account.escrow, quota)) account.escrow = {};  // expired in the store
       account.advance_to(now);
-      const std::uint32_t units =
-          lease_strictly(account.state, account.escrow, quota, event.need, event.want, 1, now);
-      held.push_back({units, now + kLifetime, account.escrow.epoch});
+      const StrictAsk ask{.cost = between<std::uint32_t>(0, 3),
+                          .count = between<std::uint32_t>(0, 5),
+                          .lease = {.need = event.need, .due = event.need, .want = event.want}};
+      const StrictGrant grant = lease_strictly(account.state, account.escrow, quota, ask, now);
+      total += std::uint64_t{grant.admitted} * ask.cost;
+      held.push_back({grant.granted, now + kLifetime, account.escrow.epoch});
     }
     spent.emplace_back(now, total);
     for (std::size_t i = 0; i + 1 < spent.size(); ++i) {
@@ -197,12 +202,17 @@ RC_GTEST_PROP(StrictLease, OneStepAfterALongRestIsAsManySmallOnes, ()) {
   account.advance_to(kStart);
   static_cast<void>(decide(account.state, account.quota,
                            Cost{between<std::uint32_t>(0, account.quota.capacity())}, kStart));
-  static_cast<void>(lease_strictly(account.state, account.escrow, account.quota, 0,
-                                   between<std::uint32_t>(0, 40), 1, kStart));
+  static_cast<void>(
+      lease_strictly(account.state, account.escrow, account.quota,
+                     {.lease = {.need = 0, .due = 0, .want = between<std::uint32_t>(0, 40)}},
+                     kStart)
+          .granted);
   const Instant later = kStart + Duration{between<std::int64_t>(0, 90'000)};
   account.advance_to(later);
-  static_cast<void>(lease_strictly(account.state, account.escrow, account.quota, 0,
-                                   between<std::uint32_t>(0, 40), 1, later));
+  static_cast<void>(
+      lease_strictly(account.state, account.escrow, account.quota,
+                     {.lease = {.need = 0, .due = 0, .want = between<std::uint32_t>(0, 40)}}, later)
+          .granted);
   Account stepwise = account;
   const Instant end = later + Duration{between<std::int64_t>(0, 400'000)};
   for (Instant now = later; now < end; now += Duration{between<std::int64_t>(1, 60'000)}) {
@@ -219,8 +229,10 @@ RC_GTEST_PROP(StrictLease, AnEscrowThatExpiredSaysNothing, ()) {
   Instant now = kStart + Duration{between<std::int64_t>(0, 90'000)};
   for (int i = 0; i < 3; ++i) {
     account.advance_to(now);
-    static_cast<void>(lease_strictly(account.state, account.escrow, account.quota, 0,
-                                     between<std::uint32_t>(0, 40), 1, now));
+    static_cast<void>(
+        lease_strictly(account.state, account.escrow, account.quota,
+                       {.lease = {.need = 0, .due = 0, .want = between<std::uint32_t>(0, 40)}}, now)
+            .granted);
     now += Duration{between<std::int64_t>(0, 120'000)};
   }
   const Instant end = expires_at(account.escrow, account.quota);
@@ -237,7 +249,10 @@ TEST(StrictLease, WhatIsLeasedIsNotRefilledMeanwhile) {
   constexpr Quota kTen = per_second(1'000).burst(10);
   Account account{.quota = kTen};
   account.advance_to(kStart);
-  ASSERT_EQ(lease_strictly(account.state, account.escrow, kTen, 1, 6, 1, kStart), 6U);
+  ASSERT_EQ(lease_strictly(account.state, account.escrow, kTen,
+                           {.lease = {.need = 1, .due = 1, .want = 6}}, kStart)
+                .granted,
+            6U);
   account.advance_to(kStart + milliseconds{199});
   EXPECT_EQ(account.tokens(kStart + milliseconds{199}), 4U) << "it may still be spent";
   account.advance_to(kStart + milliseconds{203});
@@ -248,7 +263,10 @@ TEST(StrictLease, ReturnedUnitsComeBackAtOnceAndSpentOnesByRefill) {
   constexpr Quota kTen = per_second(10).burst(10).gcra();
   Account account{.quota = kTen};
   account.advance_to(kStart);
-  ASSERT_EQ(lease_strictly(account.state, account.escrow, kTen, 1, 10, 1, kStart), 10U);
+  ASSERT_EQ(lease_strictly(account.state, account.escrow, kTen,
+                           {.lease = {.need = 1, .due = 1, .want = 10}}, kStart)
+                .granted,
+            10U);
   settle_report(account.state, account.escrow, kTen, account.escrow.epoch, 4, 3, kStart);
   EXPECT_EQ(account.tokens(kStart), 3U);
   EXPECT_EQ(account.escrow.leased(), 3U);
@@ -259,7 +277,10 @@ TEST(StrictLease, NobodyReturnsMoreThanWasLeased) {
   Account account{.quota = kTen};
   account.advance_to(kStart);
   ASSERT_TRUE(decide(account.state, kTen, Cost{5}, kStart).allowed());
-  ASSERT_EQ(lease_strictly(account.state, account.escrow, kTen, 1, 2, 1, kStart), 2U);
+  ASSERT_EQ(lease_strictly(account.state, account.escrow, kTen,
+                           {.lease = {.need = 1, .due = 1, .want = 2}}, kStart)
+                .granted,
+            2U);
   settle_report(account.state, account.escrow, kTen, account.escrow.epoch, 1, 9, kStart);
   EXPECT_EQ(account.tokens(kStart), 4U);
 }
@@ -268,7 +289,10 @@ TEST(StrictLease, AReportOfAnEpochThatIsOverChangesNothing) {
   constexpr Quota kTen = per_second(10).burst(10);
   Account account{.quota = kTen};
   account.advance_to(kStart);
-  ASSERT_EQ(lease_strictly(account.state, account.escrow, kTen, 1, 5, 1, kStart), 5U);
+  ASSERT_EQ(lease_strictly(account.state, account.escrow, kTen,
+                           {.lease = {.need = 1, .due = 1, .want = 5}}, kStart)
+                .granted,
+            5U);
   for (const std::int64_t ago : {-1, 2, 3}) {
     const Account before = account;
     settle_report(account.state, account.escrow, kTen, account.escrow.epoch - ago, 2, 2, kStart);
@@ -281,10 +305,57 @@ TEST(StrictLease, AnAbsentBucketHasWhatIsNotLeased) {
   constexpr Quota kTen = per_second(10).burst(10);
   Account account{.quota = kTen};
   account.advance_to(kStart);
-  ASSERT_EQ(lease_strictly(account.state, account.escrow, kTen, 1, 6, 1, kStart), 6U);
-  account.state = {};  // reset by hand
+  ASSERT_EQ(lease_strictly(account.state, account.escrow, kTen,
+                           {.lease = {.need = 1, .due = 1, .want = 6}}, kStart)
+                .granted,
+            6U);
+  account.state = {};  // lost
   account.advance_to(kStart);
   EXPECT_EQ(account.tokens(kStart), 4U);
+}
+
+TEST(StrictLease, RequestsThatAreDecidedAreUsedUpAtOnce) {
+  constexpr Quota kTen = per_second(10).burst(10);
+  Account account{.quota = kTen};
+  account.advance_to(kStart);
+  const StrictGrant first =
+      lease_strictly(account.state, account.escrow, kTen,
+                     {.cost = 3, .count = 2, .lease = {.want = 10, .sharers = 1}}, kStart);
+  EXPECT_EQ(first, (StrictGrant{.admitted = 2, .granted = 2})) << "half of what is left";
+  EXPECT_EQ(account.escrow.leased(), 2U);
+  EXPECT_EQ(account.tokens(kStart), 2U);
+  const StrictGrant next = lease_strictly(account.state, account.escrow, kTen,
+                                          {.cost = 1, .count = 5, .lease = {.want = 10}}, kStart);
+  EXPECT_EQ(next, (StrictGrant{.admitted = 2, .granted = 0}))
+      << "nothing is leased to a denied one";
+  // a request that was decided does not keep the bucket from refilling
+  account.advance_to(kStart + milliseconds{100});
+  EXPECT_EQ(account.tokens(kStart + milliseconds{100}), 1U);
+}
+
+TEST(StrictLease, AfterAResetReportsOfEarlierLeasesReturnNothing) {
+  constexpr Quota kTen = per_second(1).burst(10);
+  Account account{.quota = kTen};
+  account.advance_to(kStart);
+  ASSERT_EQ(
+      lease_strictly(account.state, account.escrow, kTen, {.lease = {.want = 6}}, kStart).granted,
+      6U);
+  const std::int64_t before = account.escrow.epoch;
+  for (int resets = 0; resets < 3; ++resets) {
+    account.state = {};
+    account.escrow = after_reset(account.escrow, kStart);
+    account.advance_to(kStart);
+    EXPECT_EQ(account.tokens(kStart), 10U);
+    ASSERT_EQ(
+        lease_strictly(account.state, account.escrow, kTen, {.lease = {.want = 4}}, kStart).granted,
+        4U);
+    for (const std::int64_t epoch : {before - 1, before}) {
+      settle_report(account.state, account.escrow, kTen, epoch, 1, 3, kStart);
+    }
+    EXPECT_EQ(account.escrow.leased(), 4U) << "of somebody else";
+    EXPECT_EQ(account.tokens(kStart), 6U);
+  }
+  EXPECT_GT(expires_at(after_reset(account.escrow, kStart), kTen), kStart);
 }
 
 TEST(StrictLease, AShorterLifetimeWaitsUntilNothingIsLeased) {
@@ -292,7 +363,9 @@ TEST(StrictLease, AShorterLifetimeWaitsUntilNothingIsLeased) {
   AnyState state;
   Escrow escrow;
   advance(state, escrow, kTen, seconds{1}, kStart);
-  ASSERT_EQ(lease_strictly(state, escrow, kTen, 1, 6, 1, kStart), 6U);
+  ASSERT_EQ(lease_strictly(state, escrow, kTen, {.lease = {.need = 1, .due = 1, .want = 6}}, kStart)
+                .granted,
+            6U);
   advance(state, escrow, kTen, milliseconds{10}, kStart + milliseconds{900});
   EXPECT_EQ(escrow.leased(), 6U);
   EXPECT_EQ(escrow.lifetime, Duration{seconds{1}});
@@ -306,7 +379,9 @@ TEST(StrictLease, ALongerLifetimeTakesAllLeasesAlong) {
   AnyState state;
   Escrow escrow;
   advance(state, escrow, kTen, milliseconds{10}, kStart);
-  ASSERT_EQ(lease_strictly(state, escrow, kTen, 1, 6, 1, kStart), 6U);
+  ASSERT_EQ(lease_strictly(state, escrow, kTen, {.lease = {.need = 1, .due = 1, .want = 6}}, kStart)
+                .granted,
+            6U);
   advance(state, escrow, kTen, seconds{1}, kStart + milliseconds{15});
   EXPECT_EQ(escrow.current, 6U);
   EXPECT_EQ(escrow.epoch, kStart.time_since_epoch() / Duration{seconds{1}});
@@ -317,7 +392,10 @@ TEST(StrictLease, AClockThatStepsBackKeepsLeasesForAWholeLifetime) {
   for (const Duration back : {Duration{milliseconds{150}}, Duration{Days{1}}}) {
     Account account{.quota = kTen};
     account.advance_to(kStart);
-    ASSERT_EQ(lease_strictly(account.state, account.escrow, kTen, 1, 6, 1, kStart), 6U);
+    ASSERT_EQ(lease_strictly(account.state, account.escrow, kTen,
+                             {.lease = {.need = 1, .due = 1, .want = 6}}, kStart)
+                  .granted,
+              6U);
     account.advance_to(kStart + milliseconds{100});
     account.advance_to(kStart + milliseconds{100} - back);
     EXPECT_EQ(account.escrow.leased(), 6U);

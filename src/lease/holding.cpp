@@ -7,33 +7,71 @@
 #include <limits>
 
 namespace penstock::lease {
+namespace {
+
+// A lease of less is not worth a call.
+constexpr std::uint64_t kLeastWanted = 8;
+
+}  // namespace
 
 Holding::Holding(core::CountName name, const Quota& quota, const core::Terms& terms,
-                 base::Deadline now)
+                 base::Deadline now, const WasteLimit& waste)
     : name_(std::move(name)),
       quota_(quota),
       terms_(terms),
+      waste_(waste),
       size_(terms.lifetime, now),
       heard_(Decision::allow(quota.capacity(), quota.capacity(), Duration{0})),
       heard_at_(now),
-      used_at_(now) {}
+      used_at_(now) {
+  credit_ = waste_.allowance * waste_share();
+}
 
-bool Holding::is_strict() const noexcept {
-  return terms_.mode == core::Mode::LeaseStrict && quota_.is_bucket();
+std::uint64_t Holding::waste_share() const noexcept {
+  if (is_strict()) return waste_.returned;
+  return terms_.mode == core::Mode::LeaseStrict ? waste_.strict : waste_.plain;
+}
+
+void Holding::admit(std::uint64_t units, base::Deadline now) {
+  size_.note_admitted(units, now);
+  credit_ += units;
+  used_at_ = now;
+}
+
+void Holding::waste(std::uint64_t units) { credit_ -= std::min(credit_, units * waste_share()); }
+
+void Holding::note_admitted(Cost cost, const Decision& said, base::Deadline asked,
+                            base::Deadline now) {
+  admit(cost.units, now);
+  size_.note_answer(now - asked);
+  heard_ = said;
+  heard_at_ = now;
+  if (quota_.algorithm() == Algorithm::AnchoredWindow) window_ends_ = now + said.reset_after();
 }
 
 std::optional<Decision> Holding::take(Cost cost, base::Deadline now) {
-  size_.note_demand(cost.units);
   used_at_ = now;
-  if (cost.units > quota_.capacity()) return refuses(cost, now);
   // those who wait came first
-  if (waiting_.empty() && spend(cost.units, now)) return shows(now);
-  if (is_asking_) return std::nullopt;
+  if (waiting_.empty() && spend(cost.units, now)) {
+    admit(cost.units, now);
+    return shows(now);
+  }
+  if (is_asking_ && cost.units <= quota_.capacity()) return std::nullopt;
   end_leases(now);
   return refuses(cost, now);
 }
 
+bool Holding::covers(Cost cost, base::Deadline now) const {
+  if (!waiting_.empty() || units_ < cost.units) return false;
+  std::uint64_t units = 0;
+  for (const Lease& lease : leases_) {
+    if (lease.ends > now) units += lease.units;
+  }
+  return units >= cost.units;
+}
+
 std::optional<Decision> Holding::refuses(Cost cost, base::Deadline now) const {
+  if (!is_strict()) return std::nullopt;  // the store says, and the denial cache repeats it
   if (cost.units > quota_.capacity()) {
     return Decision::never_fits(quota_.capacity(), shows(now).remaining(),
                                 shows(now).reset_after());
@@ -54,8 +92,9 @@ Decision Holding::paced(Cost cost, base::Deadline now) const {
                         wait);
 }
 
-void Holding::wait(Waiting& waiting, Cost cost, base::Deadline deadline) {
-  waiting_.push_back({.waiting = &waiting, .cost = cost, .deadline = deadline});
+void Holding::wait(Waiting& waiting, Cost cost, Use use, base::Deadline deadline) {
+  PENSTOCK_DCHECK(is_strict());
+  waiting_.push_back({.waiting = &waiting, .cost = cost, .deadline = deadline, .use = use});
 }
 
 bool Holding::spend(std::uint64_t units, base::Deadline now) {
@@ -65,12 +104,12 @@ bool Holding::spend(std::uint64_t units, base::Deadline now) {
     if (units_ < units) return false;
   }
   units_ -= static_cast<std::uint32_t>(units);
-  taken_ = {};
+  taken_ = {.is_leased = true};
   const std::uint64_t whole = units;
   for (std::size_t i = 0; units > 0; ++i) {
     Lease& lease = leases_[i];
     const auto part = static_cast<std::uint32_t>(std::min<std::uint64_t>(units, lease.units));
-    if (part == whole) taken_ = {.lease = lease.number, .asks = asks_};
+    if (part == whole) taken_ = {.lease = lease.number, .asks = asks_, .is_leased = true};
     lease.units -= part;
     lease.spent += part;
     units -= part;
@@ -82,6 +121,7 @@ void Holding::end_leases(base::Deadline now) {
   const auto is_over = [&](const Lease& lease) {
     if (lease.ends > now) return false;
     report({.epoch = lease.epoch, .spent = lease.spent, .returned = lease.units}, lease.ends);
+    waste(lease.units);
     units_ -= lease.units;
     return true;
   };
@@ -115,6 +155,7 @@ void Holding::put_back(Cost cost, const Taken& taken, base::Deadline now) {
   lease->spent -= static_cast<std::uint32_t>(cost.units);
   lease->units += static_cast<std::uint32_t>(cost.units);
   units_ += static_cast<std::uint32_t>(cost.units);
+  credit_ -= std::min(credit_, cost.units);
 }
 
 std::uint64_t Holding::shortfall(Cost cost) const {
@@ -126,11 +167,13 @@ std::uint64_t Holding::shortfall(Cost cost) const {
 // end of its window is lost.
 base::Deadline::duration Holding::counts_for(base::Deadline now) const {
   if (quota_.is_bucket()) return base::Deadline::duration::max();
+  // an anchored window begins with a request: a lease must not begin one
+  if (quota_.algorithm() == Algorithm::AnchoredWindow) {
+    return std::max(window_ends_ - now - size_.ahead(), base::Deadline::duration{0});
+  }
   if (now < window_ends_) return window_ends_ - now;
   Duration window = quota_.period();
   if (quota_.algorithm() == Algorithm::SubWindows) window /= quota_.sub_window_count();
-  // an anchored window begins when somebody asks, the others where the last one ended
-  if (quota_.algorithm() == Algorithm::AnchoredWindow) return window;
   return window - (now - window_ends_) % window;
 }
 
@@ -142,14 +185,58 @@ Decision Holding::shows(base::Deadline now) const {
                          std::max(heard_.reset_after() - passed, Duration{0}));
 }
 
+std::uint64_t Holding::wanted(base::Deadline now) const {
+  const std::uint64_t budget = credit_ / waste_share();
+  if (budget <= units_) return 0;
+  // the bucket does not refill what is leased until it hears that it was spent
+  if (is_strict() && Duration{quota_.fill_time().whole} < 4 * size_.ahead()) return 0;
+  std::uint64_t lasting = 0;
+  for (const Lease& lease : leases_) {
+    if (lease.ends - now > size_.ahead()) lasting += lease.units;
+  }
+  const std::uint64_t want = size_.want(now, counts_for(now));
+  if (want <= lasting) return 0;
+  const std::uint64_t units = std::min(want - lasting, budget - units_);
+  // a lease that is spent long before the next answer saves nothing
+  return units < std::max(size_.low_water(now) / 8, kLeastWanted) ? 0 : units;
+}
+
 bool Holding::wants_to_ask(base::Deadline now) const {
   if (is_asking_) return false;
   if (!waiting_.empty()) return true;
-  // of a key that is seldom asked for, whoever comes next asks
-  if (leases_.empty() || size_.low_water() == 0) return false;
-  const bool runs_out = units_ < size_.low_water() || leases_.back().ends - now < size_.ahead();
-  if (!runs_out || now < ask_after_) return false;
+  if (now < ask_after_) return false;
+  if (!reports_.empty()) return true;
+  const bool runs_out = units_ <= low_water_ || leases_.back().ends - now < size_.ahead();
+  if (!runs_out || wanted(now) == 0) return false;
   return !denial_ || !denial_->repeat(quota_, Cost{1}, now);
+}
+
+base::Deadline Holding::wakes_at() const {
+  base::Deadline at = first_deadline();
+  if (!is_strict() || is_asking_) return at;
+  if (!reports_.empty()) at = std::min(at, ask_after_);
+  for (const Lease& lease : leases_) at = std::min(at, lease.ends);
+  return at;
+}
+
+// Those of one cost that came first are decided by the store, unless one of them may be put back:
+// its units have to be a lease.
+void Holding::ask_for_waiting(store::LeaseAsk& ask) {
+  if (waiting_.empty()) return;
+  const Waiter& first = waiting_.front();
+  if (first.use == Use::MayBePutBack) {
+    std::uint64_t due = 0;
+    for (const Waiter& waiter : waiting_) due += waiter.cost.units;
+    ask.lease.need = static_cast<std::uint32_t>(shortfall(first.cost));
+    ask.lease.due = static_cast<std::uint32_t>(std::min<std::uint64_t>(due, quota_.capacity()));
+    return;
+  }
+  ask.cost = static_cast<std::uint32_t>(first.cost.units);
+  for (Waiter& waiter : waiting_) {
+    if (waiter.use != Use::Final || waiter.cost.units != first.cost.units) break;
+    waiter.is_asked = true;
+    ++ask.count;
+  }
 }
 
 store::LeaseAsk Holding::ask(std::uint32_t sharers, base::Deadline now) {
@@ -161,22 +248,22 @@ store::LeaseAsk Holding::ask(std::uint32_t sharers, base::Deadline now) {
   }
   std::erase_if(leases_, [](const Lease& lease) { return lease.units == 0; });
   told_ = std::exchange(reports_, {});
-  needed_ = waiting_.empty() ? 0 : static_cast<std::uint32_t>(shortfall(waiting_.front().cost));
-  std::uint64_t waited_for = 0;
-  for (const Waiter& waiter : waiting_) waited_for += waiter.cost.units;
-  const std::uint64_t want =
-      std::max({size_.next(now, counts_for(now)), waited_for, std::uint64_t{needed_}});
   is_asking_ = true;
   asked_at_ = now;
   ++asks_;
-  store::LeaseAsk ask{
-      .name = name_,
-      .quota = quota_,
-      .need = needed_,
-      .want = static_cast<std::uint32_t>(std::min<std::uint64_t>(want, quota_.capacity())),
-      .sharers = sharers,
-      .strict_lifetime = std::nullopt,
-      .reports = told_};
+  low_water_ = size_.low_water(now);
+  // waste is measured by what is admitted now, not by a better past
+  credit_ = std::min(credit_, 2 * size_.want(now, base::Deadline::duration::max()) * waste_share() +
+                                  waste_.allowance * waste_share());
+  store::LeaseAsk ask{.name = name_,
+                      .quota = quota_,
+                      .lease = {.sharers = std::max(sharers, 1U)},
+                      .strict_lifetime = std::nullopt,
+                      .reports = told_};
+  ask_for_waiting(ask);
+  needed_ = ask.lease.need;
+  ask.lease.want = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(wanted(now) + ask.lease.due, quota_.capacity()));
   if (is_strict()) ask.strict_lifetime = terms_.lifetime;
   return ask;
 }
@@ -191,11 +278,13 @@ void Holding::on_grant(const Result<store::LeaseGrant>& grant, base::Deadline no
   const bool is_doubted = std::exchange(is_doubted_, false);
   if (grant) {
     size_.note_answer(now - asked_at_);
-    // those who wait are asked for again
     if (is_outdated) {
+      // those who wait for a lease are asked for again
       report({.epoch = grant->epoch, .returned = grant->granted}, now);
+      answer_asked(*grant, now, answers);
     } else {
       const bool is_late = hear(*grant, is_doubted, now);
+      answer_asked(*grant, now, answers);
       serve(*grant, now, answers);
       if (is_late) {
         fail(
@@ -209,13 +298,14 @@ void Holding::on_grant(const Result<store::LeaseGrant>& grant, base::Deadline no
   const ErrorCode code = grant.error().code;
   if (code == ErrorCode::Unavailable || code == ErrorCode::Overloaded) {
     // nobody heard them
-    for (const store::LeaseReport& each : told) report(each, now);
+    for (const store::LeaseReport& each : told) report(each, asked_at_);
   }
   fail(grant.error(), answers);
 }
 
 void Holding::fail(const Error& error, Answers& answers) {
-  for (const Waiter& waiter : waiting_) answers.emplace_back(waiter.waiting, error);
+  for (const Waiter& waiter : waiting_)
+    answers.push_back({.waiting = waiter.waiting, .decision = error});
   waiting_.clear();
 }
 
@@ -223,7 +313,7 @@ void Holding::dismiss_late(base::Deadline now, Answers& answers) {
   static const Error late_error{ErrorCode::Timeout, "there was no lease in time"};
   std::erase_if(waiting_, [&](const Waiter& waiter) {
     if (waiter.deadline > now) return false;
-    answers.emplace_back(waiter.waiting, late_error);
+    answers.push_back({.waiting = waiter.waiting, .decision = late_error});
     return true;
   });
 }
@@ -245,7 +335,7 @@ bool Holding::hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadli
   heard_at_ = now;
   denial_.reset();
   if (!heard_.allowed() && !is_doubted) {
-    const Cost refused{grant.granted == 0 ? std::max<std::uint64_t>(needed_, 1) : 1};
+    const Cost refused = grant.denied_cost;
     denial_.emplace(quota_, refused, heard_, asked_at_, now);
     ask_after_ = asked_at_ + size_.pause();
     if (quota_.is_bucket()) {
@@ -257,7 +347,9 @@ bool Holding::hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadli
   window_ends_ = asked_at_;  // a bucket has none
   if (!quota_.is_bucket()) window_ends_ += std::min(grant.counts_for, quota_.period());
   if (grant.granted == 0) return false;
-  const Duration lasts = at_least(std::min(terms_.lifetime, grant.counts_for));
+  base::Deadline::duration lasts = at_least(std::min(terms_.lifetime, grant.counts_for));
+  // what is left goes back while the store still accounts for it
+  if (is_strict()) lasts -= std::min<base::Deadline::duration>(size_.ahead(), lasts / 4);
   const Lease lease{.units = grant.granted,
                     .spent = 0,
                     .ends = asked_at_ + lasts,
@@ -270,14 +362,38 @@ bool Holding::hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadli
   return lease.ends <= now;
 }
 
-// In their order. Who asked first has been decided upon, one way or the other; the others wait on
-// when nobody knows.
+void Holding::answer_asked(const store::LeaseGrant& grant, base::Deadline now, Answers& answers) {
+  std::uint64_t left = grant.admitted;
+  std::erase_if(waiting_, [&](const Waiter& waiter) {
+    if (!waiter.is_asked) return false;
+    if (left == 0) {
+      answers.push_back({.waiting = waiter.waiting, .decision = grant.afterwards});
+      return true;
+    }
+    --left;
+    admit(waiter.cost.units, now);
+    const std::uint64_t remaining =
+        std::uint64_t{grant.afterwards.remaining()} + units_ + left * waiter.cost.units;
+    answers.push_back(
+        {.waiting = waiter.waiting,
+         .decision = Decision::allow(
+             quota_.capacity(),
+             static_cast<std::uint32_t>(std::min<std::uint64_t>(remaining, quota_.capacity())),
+             grant.afterwards.reset_after())});
+    return true;
+  });
+}
+
+// The one that a lease was asked for has been decided upon, one way or the other; the others wait
+// on when nobody knows.
 void Holding::serve(const store::LeaseGrant& grant, base::Deadline now, Answers& answers) {
-  bool is_first = true;
+  bool is_first = needed_ > 0;
   while (!waiting_.empty()) {
     const Waiter waiter = waiting_.front();
     std::optional<Decision> said;
+    taken_ = {};
     if (units_ >= waiter.cost.units && spend(waiter.cost.units, now)) {
+      admit(waiter.cost.units, now);
       said = shows(now);
     } else if (is_first && grant.granted == 0 && !grant.afterwards.allowed() &&
                needed_ == shortfall(waiter.cost)) {
@@ -286,7 +402,7 @@ void Holding::serve(const store::LeaseGrant& grant, base::Deadline now, Answers&
       said = refuses(waiter.cost, now);
     }
     if (!said) return;
-    answers.emplace_back(waiter.waiting, *said);
+    answers.push_back({.waiting = waiter.waiting, .decision = *said, .taken = taken_});
     waiting_.pop_front();
     is_first = false;
   }

@@ -23,42 +23,76 @@ class Waiting {
   Waiting& operator=(const Waiting&) = delete;
   virtual ~Waiting() = default;
 
-  // Once.
-  virtual void on_answer(const Result<Decision>& answer) = 0;
+  // Which lease the units of an admitted request came from, for Holding::put_back().
+  struct Taken {
+    std::uint64_t lease = 0;  // 0: of none, or of several
+    std::uint64_t asks = 0;   // made before
+    bool is_leased = false;   // and not decided by the store
+  };
+
+  // Once. `taken` is of a request that was admitted.
+  virtual void on_answer(const Result<Decision>& answer, const Taken& taken) = 0;
 };
 
-// Those who need not wait any longer, with what they are told.
-using Answers = std::vector<std::pair<Waiting*, Result<Decision>>>;
+// One that need not wait any longer, with what it is told.
+struct Answer {
+  Waiting* waiting = nullptr;
+  Result<Decision> decision;
+  Waiting::Taken taken{};
 
-// What this holder has leased of one count, and what it knows of the rest. Requests are answered
-// out of it; the store is asked for more before it runs out, by one call at a time, which whoever
-// comes too late waits for: first come, first served.
+  void tell() const { waiting->on_answer(decision, taken); }
+};
+using Answers = std::vector<Answer>;
+
+// How much of what is leased may end unspent: one unit of so many that were admitted. What a lease
+// holds beyond the requests that wait for it stays within this, so that a limit too slow or too
+// irregular to be leased without waste is decided request by request.
+struct WasteLimit {
+  std::uint32_t returned = 32;  // buckets of lease_strict, whose units go back when a lease ends
+  std::uint32_t strict = 256;   // windows of lease_strict, which lose them
+  std::uint32_t plain = 64;     // lease and adaptive, which lose them
+  std::uint64_t allowance = 0;  // to waste before anything is admitted: to test large leases
+};
+
+// What this holder has leased of one count under one quota, and what it knows of the rest. Requests
+// are admitted out of it, and the store is asked for more before it runs out, by one call at a
+// time.
+//
+// A request that finds too little in hand is decided by the store like any other check, if the
+// lease is plain. A bucket of `lease_strict` has an escrow, which checks do not know: such a
+// request waits for the next ask, which decides it in the store (`cost`, `count`) in the order of
+// arrival.
 //
 // A lease counts from the moment it was asked for, on this machine's clock, so that it is over here
-// before the store stops counting it.
+// before the store stops counting it. A strict lease ends early enough that what is left of it is
+// returned while the store still accounts for it.
 //
 // Thread-safety: none.
 class Holding {
  public:
-  Holding(core::CountName name, const Quota& quota, const core::Terms& terms, base::Deadline now);
+  Holding(core::CountName name, const Quota& quota, const core::Terms& terms, base::Deadline now,
+          const WasteLimit& waste = {});
 
-  // Out of what is in hand, or refused for certain. Empty: somebody has to be asked.
-  // REQUIRES: cost > 0.
+  // Out of what is in hand; of a strict bucket also denied for certain. Empty: the store has to be
+  // asked. REQUIRES: cost > 0.
   [[nodiscard]] std::optional<Decision> take(Cost cost, base::Deadline now);
-  // What take() would say, if it would refuse.
+  // Whether take() would admit.
+  [[nodiscard]] bool covers(Cost cost, base::Deadline now) const;
+  // What take() would say, if it would deny.
   [[nodiscard]] std::optional<Decision> refuses(Cost cost, base::Deadline now) const;
+  // Whether the request is admitted for good once this limit admits it, or may be put back because
+  // another limit denies it.
+  enum class Use : std::uint8_t { Final, MayBePutBack };
   // After take() had no answer. Hears of a failure at the first answer after its deadline, or from
   // dismiss_late() if that is sooner.
-  // REQUIRES: `waiting` stays until it has heard.
-  void wait(Waiting& waiting, Cost cost, base::Deadline deadline = base::Deadline::max());
+  // REQUIRES: is_strict(); `waiting` stays until it has heard.
+  void wait(Waiting& waiting, Cost cost, Use use, base::Deadline deadline = base::Deadline::max());
   static constexpr std::size_t kMostWaiting = 65'536;
   [[nodiscard]] bool is_crowded() const noexcept { return waiting_.size() >= kMostWaiting; }
+  // The store admitted a request of this node by a check. REQUIRES: !is_strict().
+  void note_admitted(Cost cost, const Decision& said, base::Deadline asked, base::Deadline now);
 
-  // Which lease the last take() that passed took from, for put_back().
-  struct Taken {
-    std::uint64_t lease = 0;  // 0: of several
-    std::uint64_t asks = 0;   // made before
-  };
+  using Taken = Waiting::Taken;
   [[nodiscard]] const Taken& last_taken() const noexcept { return taken_; }
   // Of a request that took, and was then refused by another limit. What the store has been told
   // about already, or what is over, is lost: elsewhere it would be one too many.
@@ -67,6 +101,11 @@ class Holding {
   [[nodiscard]] Decision shows(base::Deadline now) const;
 
   [[nodiscard]] bool wants_to_ask(base::Deadline now) const;
+  // When to look at it again though nobody asks: somebody has waited in vain, or what is left of a
+  // strict lease is to be returned. max() when there is nothing to do.
+  [[nodiscard]] base::Deadline wakes_at() const;
+  // Ends leases that are over. wants_to_ask() says whether the store is to hear of it.
+  void end_leases(base::Deadline now);
   // `sharers` take from the same count. REQUIRES: it wants to, or gives back.
   [[nodiscard]] store::LeaseAsk ask(std::uint32_t sharers, base::Deadline now);
   void on_grant(const Result<store::LeaseGrant>& grant, base::Deadline now, Answers& answers);
@@ -76,7 +115,7 @@ class Holding {
   // Of those who wait; max() when nobody does.
   [[nodiscard]] base::Deadline first_deadline() const;
 
-  // What is in hand or on its way is nobody's any more: the store hears of strict leases that they
+  // What is in hand or on its way is not spent any more: the store hears of strict leases that they
   // are returned, others are lost.
   void drop(base::Deadline now);
   // The store may say something else now than it said last, or is saying.
@@ -95,6 +134,10 @@ class Holding {
   [[nodiscard]] const Quota& quota() const noexcept { return quota_; }
   [[nodiscard]] const core::Terms& terms() const noexcept { return terms_; }
   [[nodiscard]] std::uint32_t in_hand(base::Deadline now);
+  // A bucket whose leases the store keeps account of.
+  [[nodiscard]] bool is_strict() const noexcept {
+    return terms_.mode == core::Mode::LeaseStrict && quota_.is_bucket();
+  }
   [[nodiscard]] bool is_asking() const noexcept { return is_asking_; }
   [[nodiscard]] bool is_needed() const noexcept { return is_asking_ || !waiting_.empty(); }
   [[nodiscard]] bool has_reports() const;
@@ -116,15 +159,25 @@ class Holding {
     Waiting* waiting = nullptr;
     Cost cost{};
     base::Deadline deadline{};
+    Use use = Use::Final;
+    bool is_asked = false;  // is decided by the call in flight
   };
 
-  [[nodiscard]] bool is_strict() const noexcept;
-  void end_leases(base::Deadline now);
   bool spend(std::uint64_t units, base::Deadline now);
   void report(const store::LeaseReport& news, base::Deadline since);
   // Whether it was over before it arrived.
   bool hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadline now);
+  // Those that the store decided, by what it said.
+  void answer_asked(const store::LeaseGrant& grant, base::Deadline now, Answers& answers);
+  // The others, in their order, out of what is in hand.
   void serve(const store::LeaseGrant& grant, base::Deadline now, Answers& answers);
+  void ask_for_waiting(store::LeaseAsk& ask);
+  void admit(std::uint64_t units, base::Deadline now);
+  void waste(std::uint64_t units);
+  // One unit may be wasted for so many that were admitted.
+  [[nodiscard]] std::uint64_t waste_share() const noexcept;
+  // What to lease beyond the requests that wait: nothing when it is too little to be worth it.
+  [[nodiscard]] std::uint64_t wanted(base::Deadline now) const;
   [[nodiscard]] std::uint64_t shortfall(Cost cost) const;
   [[nodiscard]] base::Deadline::duration counts_for(base::Deadline now) const;
   [[nodiscard]] Decision paced(Cost cost, base::Deadline now) const;
@@ -132,7 +185,9 @@ class Holding {
   core::CountName name_;
   Quota quota_;
   core::Terms terms_;
+  WasteLimit waste_;
   LeaseSize size_;
+  std::uint64_t credit_ = 0;   // admitted, and not yet used up by waste
   std::vector<Lease> leases_;  // the oldest first
   std::uint32_t units_ = 0;    // of all leases
   std::deque<Waiter> waiting_;
@@ -146,7 +201,8 @@ class Holding {
   base::Deadline ask_after_{};    // when there was nothing left, asking at once is in vain
   base::Deadline used_at_{};
   base::Deadline reported_at_{};  // since when the newest of reports_ is over
-  std::uint32_t needed_ = 0;
+  std::uint32_t needed_ = 0;      // as a lease, by the first who waits
+  std::uint64_t low_water_ = 0;   // of the last ask
   Taken taken_{};
   std::uint64_t asks_ = 1;
   std::uint64_t leases_heard_ = 0;

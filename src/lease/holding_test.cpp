@@ -13,8 +13,9 @@ using namespace std::chrono_literals;
 // Counts what it is told.
 class Waiter final : public Waiting {
  public:
-  void on_answer(const Result<Decision>& answer) override {
+  void on_answer(const Result<Decision>& answer, const Taken& from) override {
     ++answers;
+    taken = from;
     allowed = answer && answer->allowed();
     error = answer ? std::nullopt : std::optional(answer.error().code);
   }
@@ -22,6 +23,7 @@ class Waiter final : public Waiting {
   int answers = 0;
   bool allowed = false;
   std::optional<ErrorCode> error;
+  Taken taken{};
 };
 
 constexpr Quota kBucket = per_second(1000).burst(100);
@@ -35,7 +37,11 @@ class HoldingTest : public testing::Test {
 
   void wait(Waiter& waiter, std::uint64_t cost) {
     ASSERT_FALSE(holding_->take(Cost{cost}, now_));
-    holding_->wait(waiter, Cost{cost});
+    holding_->wait(waiter, Cost{cost}, Holding::Use::MayBePutBack);
+  }
+  void wait_for_the_store(Waiter& waiter, std::uint64_t cost) {
+    ASSERT_FALSE(holding_->take(Cost{cost}, now_));
+    holding_->wait(waiter, Cost{cost}, Holding::Use::Final);
   }
   store::LeaseAsk ask() {
     EXPECT_TRUE(holding_->wants_to_ask(now_));
@@ -44,15 +50,23 @@ class HoldingTest : public testing::Test {
   void hear(const Result<store::LeaseGrant>& grant) {
     Answers answers;
     holding_->on_grant(grant, now_, answers);
-    for (const auto& [waiting, answer] : answers) waiting->on_answer(answer);
+    for (const Answer& answer : answers) answer.tell();
   }
   // Somebody asks for one, and gets so many; one is spent at once.
   void grant(std::uint32_t units, const Decision& afterwards = Decision::allow(100, 50, 50ms)) {
+    if (!holding_->is_strict()) return grant_ahead(units, afterwards);
     Waiter waiter;
     wait(waiter, 1);
     static_cast<void>(ask());
     hear(store::LeaseGrant{.granted = units, .epoch = 7, .afterwards = afterwards});
     ASSERT_TRUE(waiter.allowed);
+  }
+  // Nobody waits for a lease that is not strict.
+  void grant_ahead(std::uint32_t units, const Decision& afterwards,
+                   Duration counts_for = Duration::max()) {
+    static_cast<void>(holding_->ask(1, now_));
+    hear(store::LeaseGrant{.granted = units, .counts_for = counts_for, .afterwards = afterwards});
+    ASSERT_TRUE(takes(1));
   }
   bool takes(std::uint64_t cost) {
     const auto said = holding_->take(Cost{cost}, now_);
@@ -64,18 +78,19 @@ class HoldingTest : public testing::Test {
 };
 
 TEST_F(HoldingTest, FirstRequestAsksForItself) {
-  begin(Mode::Lease);
+  begin(Mode::LeaseStrict);
   Waiter waiter;
   wait(waiter, 3);
   const store::LeaseAsk asked = ask();
-  EXPECT_EQ(asked.need, 3U);
-  EXPECT_GE(asked.want, 3U);
-  EXPECT_FALSE(asked.strict_lifetime);
+  EXPECT_EQ(asked.lease.need, 3U);
+  EXPECT_EQ(asked.lease.want, 3U);
+  EXPECT_EQ(asked.count, 0U) << "another limit may deny it";
+  EXPECT_EQ(asked.strict_lifetime, 100ms);
   EXPECT_FALSE(holding_->wants_to_ask(now_)) << "one call at a time";
 }
 
 TEST_F(HoldingTest, ServesThoseWhoWaitInTheirOrder) {
-  begin(Mode::Lease);
+  begin(Mode::LeaseStrict);
   std::array<Waiter, 3> waiters;
   wait(waiters[0], 3);
   static_cast<void>(ask());
@@ -86,14 +101,14 @@ TEST_F(HoldingTest, ServesThoseWhoWaitInTheirOrder) {
   EXPECT_EQ(waiters[1].answers, 0) << "too little for it, and nobody knows whether there is more";
   EXPECT_EQ(waiters[2].answers, 0) << "came later";
   EXPECT_FALSE(holding_->take(Cost{1}, now_)) << "nobody overtakes who waits";
-  EXPECT_EQ(ask().need, 2U) << "two are in hand";
+  EXPECT_EQ(ask().lease.need, 2U) << "two are in hand";
   hear(store::LeaseGrant{.granted = 3, .afterwards = Decision::allow(100, 9, 1ms)});
   EXPECT_TRUE(waiters[1].allowed);
   EXPECT_TRUE(waiters[2].allowed);
 }
 
 TEST_F(HoldingTest, ARefusalAnswersEverybodyWhomItConcerns) {
-  begin(Mode::Lease);
+  begin(Mode::LeaseStrict);
   std::array<Waiter, 3> waiters;
   wait(waiters[0], 5);
   static_cast<void>(ask());
@@ -109,9 +124,7 @@ TEST_F(HoldingTest, ARefusalAnswersEverybodyWhomItConcerns) {
 
 TEST_F(HoldingTest, IsOverOneLifetimeAfterItWasAskedFor) {
   begin(Mode::Lease);
-  Waiter waiter;
-  wait(waiter, 1);
-  static_cast<void>(ask());
+  static_cast<void>(holding_->ask(1, now_));
   now_ += 60ms;  // until the answer
   hear(store::LeaseGrant{.granted = 10, .afterwards = Decision::allow(100, 9, 1ms)});
   EXPECT_TRUE(takes(1));
@@ -137,11 +150,7 @@ TEST_F(HoldingTest, AnswerThatComesTooLateIsNotSpent) {
 
 TEST_F(HoldingTest, WindowLeaseEndsWithItsWindow) {
   begin(Mode::Lease, per(100, 1s).fixed_window());
-  Waiter waiter;
-  wait(waiter, 1);
-  static_cast<void>(ask());
-  hear(store::LeaseGrant{
-      .granted = 10, .counts_for = 20ms, .afterwards = Decision::allow(100, 9, 20ms)});
+  grant_ahead(10, Decision::allow(100, 9, 20ms), 20ms);
   now_ += 19ms;
   EXPECT_TRUE(takes(1));
   now_ += 1ms;
@@ -195,9 +204,8 @@ TEST_F(HoldingTest, LeasesThatAreNotStrictTellNothing) {
   begin(Mode::Lease);
   grant(10);
   now_ += 200ms;
-  Waiter waiter;
-  wait(waiter, 1);
-  EXPECT_TRUE(ask().reports.empty());
+  EXPECT_FALSE(holding_->take(Cost{1}, now_)) << "the store decides";
+  EXPECT_TRUE(holding_->ask(1, now_).reports.empty());
 }
 
 TEST_F(HoldingTest, WhatIsPutBackCanBeTakenAgain) {
@@ -223,13 +231,13 @@ TEST_F(HoldingTest, WhatWasTakenFromOneLeaseIsNotPutIntoAnother) {
 }
 
 TEST_F(HoldingTest, NobodyWaitsMuchLongerThanItsDeadline) {
-  begin(Mode::Lease);
+  begin(Mode::LeaseStrict);
   Waiter first;
   Waiter late;
   wait(first, 1);
   static_cast<void>(ask());
   static_cast<void>(holding_->take(Cost{9}, now_));
-  holding_->wait(late, Cost{9}, now_ + 1ms);
+  holding_->wait(late, Cost{9}, Holding::Use::Final, now_ + 1ms);
   now_ += 2ms;
   hear(store::LeaseGrant{.granted = 1, .afterwards = Decision::allow(10, 9, Duration{1})});
   EXPECT_EQ(late.error, ErrorCode::Timeout);
@@ -287,15 +295,13 @@ TEST_F(HoldingTest, OtherTermsBeginWithNothingInHand) {
   constexpr Quota kOther = per_second(2000).burst(100);
   holding_->adopt(kOther, {.mode = Mode::Lease}, now_);
   EXPECT_EQ(holding_->in_hand(now_), 0U);
-  Waiter waiter;
-  wait(waiter, 1);
-  EXPECT_EQ(ask().quota, kOther);
+  EXPECT_EQ(holding_->ask(1, now_).quota, kOther);
   holding_->adopt(kOther, {.mode = Mode::Lease}, now_);
   EXPECT_TRUE(holding_->is_asking()) << "the same terms change nothing";
 }
 
 TEST_F(HoldingTest, RefusesWithoutACallWhileTheStoreWould) {
-  begin(Mode::Lease, per_hour(1));
+  begin(Mode::LeaseStrict, per_hour(1));
   grant(1, Decision::deny(1, 0, 1h, 1h));
   const auto said = holding_->take(Cost{1}, now_ + 1ms);
   ASSERT_TRUE(said);
@@ -304,7 +310,7 @@ TEST_F(HoldingTest, RefusesWithoutACallWhileTheStoreWould) {
 }
 
 TEST_F(HoldingTest, PacesItsQuestionsWhenThereIsNextToNothing) {
-  begin(Mode::Lease);
+  begin(Mode::LeaseStrict);
   grant(1, Decision::deny(100, 0, 100ms, 1ms));
   now_ += 3ms;  // three are there by now, and would be gone at once
   const auto said = holding_->take(Cost{1}, now_);
@@ -316,14 +322,14 @@ TEST_F(HoldingTest, PacesItsQuestionsWhenThereIsNextToNothing) {
 }
 
 TEST_F(HoldingTest, DoubtAsksAgainAtOnce) {
-  begin(Mode::Lease, per_hour(1));
+  begin(Mode::LeaseStrict, per_hour(1));
   grant(1, Decision::deny(1, 0, 1h, 1h));
   holding_->doubt();
   EXPECT_FALSE(holding_->take(Cost{1}, now_ + 1ms));
 }
 
 TEST_F(HoldingTest, ARefusalOnItsWayWhenDoubtedIsToldButNotRepeated) {
-  begin(Mode::Lease, per_hour(1));
+  begin(Mode::LeaseStrict, per_hour(1));
   Waiter waiter;
   wait(waiter, 1);
   static_cast<void>(ask());
@@ -334,7 +340,7 @@ TEST_F(HoldingTest, ARefusalOnItsWayWhenDoubtedIsToldButNotRepeated) {
 }
 
 TEST_F(HoldingTest, DoubtEndsWithTheAnswerThatWasOnItsWay) {
-  begin(Mode::Lease, per_hour(2));
+  begin(Mode::LeaseStrict, per_hour(2));
   Waiter waiter;
   wait(waiter, 1);
   static_cast<void>(ask());
@@ -345,22 +351,22 @@ TEST_F(HoldingTest, DoubtEndsWithTheAnswerThatWasOnItsWay) {
 }
 
 TEST_F(HoldingTest, AsksAheadWhenItRunsLow) {
-  begin(Mode::Lease);
-  for (int i = 0; i < 21; ++i) {  // one in a millisecond, and answers take one
-    Waiter waiter;
-    if (takes(1)) {
-      now_ += 1ms;
-      continue;
-    }
-    holding_->wait(waiter, Cost{1});
-    static_cast<void>(holding_->ask(1, now_));
+  begin(Mode::Lease, per_second(100'000).burst(100'000));
+  const Decision afterwards = Decision::allow(100'000, 50'000, 50ms);
+  const auto admit = [&] { holding_->note_admitted(Cost{10}, afterwards, now_ - 1ms, now_); };
+  int asked_after = 0;  // ten in a millisecond are decided by the store
+  for (; asked_after < 300 && !holding_->wants_to_ask(now_); ++asked_after) {
+    admit();
     now_ += 1ms;
-    hear(store::LeaseGrant{.granted = 5, .afterwards = Decision::allow(100, 50, 50ms)});
   }
-  while (holding_->in_hand(now_) > 2) ASSERT_TRUE(takes(1));
+  ASSERT_TRUE(holding_->wants_to_ask(now_));
+  EXPECT_GT(asked_after, 30);
+  const store::LeaseAsk first = holding_->ask(1, now_);
+  EXPECT_EQ(first.lease.need, 0U) << "nobody waits";
+  EXPECT_LE(first.lease.want, 2'000U / 64) << "one of 64 that were admitted may be wasted";
+  hear(store::LeaseGrant{.granted = first.lease.want, .afterwards = afterwards});
   while (!holding_->wants_to_ask(now_) && holding_->in_hand(now_) > 0) ASSERT_TRUE(takes(1));
-  EXPECT_GT(holding_->in_hand(now_), 0U);
-  EXPECT_EQ(holding_->ask(1, now_).need, 0U) << "nobody waits";
+  EXPECT_GT(holding_->in_hand(now_), 0U) << "before it runs out";
 }
 
 TEST_F(HoldingTest, AKeyThatNobodyAsksForAsksForNothing) {
@@ -376,11 +382,7 @@ TEST_F(HoldingTest, ReturnsWhatAWindowCountsUntilTheStoreHasHeard) {
   for (const auto& [counts_for, returned] :
        {std::pair{Duration{2s}, 9U}, {Duration{1s}, 0U}, {Duration{20ms}, 0U}}) {
     begin(Mode::Lease, per(100, 10s).fixed_window());
-    Waiter waiter;
-    wait(waiter, 1);
-    static_cast<void>(ask());
-    hear(store::LeaseGrant{
-        .granted = 10, .counts_for = counts_for, .afterwards = Decision::allow(100, 9, 20ms)});
+    grant_ahead(10, Decision::allow(100, 9, 20ms), counts_for);
     EXPECT_EQ(holding_->returnable(now_), returned) << counts_for.count();
   }
   begin(Mode::Lease);
@@ -389,14 +391,99 @@ TEST_F(HoldingTest, ReturnsWhatAWindowCountsUntilTheStoreHasHeard) {
 }
 
 TEST_F(HoldingTest, EverybodyHearsOfAFailureOnce) {
-  begin(Mode::Lease);
+  begin(Mode::LeaseStrict);
   std::array<Waiter, 3> waiters;
   for (Waiter& waiter : waiters) wait(waiter, 1);
   Answers answers;
   holding_->fail({ErrorCode::Unavailable, "gone"}, answers);
   holding_->fail({ErrorCode::Unavailable, "gone"}, answers);
-  for (const auto& [waiting, answer] : answers) waiting->on_answer(answer);
+  for (const Answer& answer : answers) answer.tell();
   for (const Waiter& waiter : waiters) EXPECT_EQ(waiter.answers, 1);
+}
+
+TEST_F(HoldingTest, TheStoreDecidesThoseWhoWaitForNothingElse) {
+  begin(Mode::LeaseStrict);
+  std::array<Waiter, 4> waiters;
+  for (Waiter& waiter : waiters) wait_for_the_store(waiter, 2);
+  Waiter other;
+  wait_for_the_store(other, 3);
+  const store::LeaseAsk asked = ask();
+  EXPECT_EQ(asked.cost, 2U);
+  EXPECT_EQ(asked.count, 4U) << "those of one cost";
+  EXPECT_EQ(asked.lease.want, 0U) << "nothing was admitted yet, so nothing may be wasted";
+  hear(store::LeaseGrant{
+      .admitted = 3, .afterwards = Decision::deny(100, 1, 99ms, 1ms), .denied_cost = Cost{2}});
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_TRUE(waiters.at(i).allowed);
+    EXPECT_FALSE(waiters.at(i).taken.is_leased);
+  }
+  EXPECT_EQ(waiters[3].answers, 1);
+  EXPECT_FALSE(waiters[3].allowed);
+  EXPECT_EQ(other.answers, 1) << "costs more than what was denied";
+  EXPECT_FALSE(holding_->has_reports()) << "the store knows that they are spent";
+}
+
+TEST_F(HoldingTest, OneThatLeftDoesNotUseUpWhatTheStoreAdmitted) {
+  begin(Mode::LeaseStrict);
+  Waiter late;
+  Waiter patient;
+  ASSERT_FALSE(holding_->take(Cost{1}, now_));
+  holding_->wait(late, Cost{1}, Holding::Use::Final, now_ + 1ms);
+  wait_for_the_store(patient, 1);
+  static_cast<void>(ask());
+  now_ += 2ms;
+  Answers answers;
+  holding_->dismiss_late(now_, answers);
+  for (const Answer& answer : answers) answer.tell();
+  EXPECT_EQ(late.error, ErrorCode::Timeout);
+  hear(store::LeaseGrant{
+      .admitted = 1, .afterwards = Decision::deny(100, 0, 99ms, 1ms), .denied_cost = Cost{1}});
+  EXPECT_TRUE(patient.allowed);
+}
+
+TEST_F(HoldingTest, WhatIsLeftOfAStrictLeaseGoesBackWithoutARequest) {
+  begin(Mode::LeaseStrict);
+  grant(10);
+  ASSERT_LT(holding_->wakes_at(), now_ + 100ms) << "while the store accounts for it";
+  now_ = holding_->wakes_at();
+  holding_->end_leases(now_);
+  ASSERT_TRUE(holding_->wants_to_ask(now_));
+  const store::LeaseAsk asked = ask();
+  EXPECT_EQ(asked.lease.want, 0U);
+  EXPECT_EQ(asked.reports,
+            (std::vector{store::LeaseReport{.epoch = 7, .spent = 1, .returned = 9}}));
+  hear(store::LeaseGrant{.afterwards = Decision::allow(100, 99, 1ms)});
+  EXPECT_EQ(holding_->wakes_at(), base::Deadline::max()) << "nothing is left to do";
+}
+
+TEST_F(HoldingTest, AWaitingRequestCanBePutBack) {
+  begin(Mode::LeaseStrict);
+  Waiter waiter;
+  wait(waiter, 3);
+  static_cast<void>(ask());
+  hear(store::LeaseGrant{.granted = 3, .epoch = 7, .afterwards = Decision::allow(100, 9, 1ms)});
+  ASSERT_TRUE(waiter.taken.is_leased);
+  holding_->put_back(Cost{3}, waiter.taken, now_);
+  EXPECT_EQ(holding_->in_hand(now_), 3U);
+}
+
+TEST_F(HoldingTest, WasteStopsFurtherLeases) {
+  begin(Mode::Lease, per_second(100'000).burst(100'000));
+  const Decision afterwards = Decision::allow(100'000, 50'000, 50ms);
+  std::uint64_t admitted = 0;
+  std::uint64_t leased = 0;
+  for (int i = 0; i < 2'000; ++i) {  // each lease ends unspent
+    holding_->note_admitted(Cost{20}, afterwards, now_ - 1ms, now_);
+    admitted += 20;
+    now_ += 1ms;
+    if (!holding_->wants_to_ask(now_)) continue;
+    const store::LeaseAsk asked = holding_->ask(1, now_);
+    hear(store::LeaseGrant{.granted = asked.lease.want, .afterwards = afterwards});
+    leased += asked.lease.want;
+    now_ += 100ms;
+  }
+  EXPECT_GT(leased, 0U);
+  EXPECT_LE(leased, admitted / 64);
 }
 
 }  // namespace

@@ -5,14 +5,11 @@
 namespace penstock::lease {
 namespace {
 
-constexpr std::uint64_t kMicrosPerSecond = 1'000'000;
-constexpr std::uint64_t kMostUnits = 1'000'000'000;  // of any quota
+constexpr std::uint64_t kMostUnits = 1'000'000'000;  // of any quota, so that nothing overflows
 
-// What so many per second are in this time. Bounded, so that nothing overflows.
-std::uint64_t in_time(std::uint64_t rate, base::Deadline::duration time) noexcept {
-  const auto micros = std::chrono::ceil<Duration>(time).count();
-  const auto bounded = static_cast<std::uint64_t>(std::clamp<std::int64_t>(micros, 0, 10'000'000));
-  return (rate * bounded + kMicrosPerSecond - 1) / kMicrosPerSecond;
+std::uint64_t micros(base::Deadline::duration time) noexcept {
+  return static_cast<std::uint64_t>(
+      std::max<std::int64_t>(std::chrono::floor<Duration>(time).count(), 0));
 }
 
 }  // namespace
@@ -22,29 +19,37 @@ void LeaseSize::note_answer(base::Deadline::duration took) noexcept {
   answer_time_ = std::max(took, answer_time_ - (answer_time_ - took) / 8);
 }
 
-std::uint64_t LeaseSize::rate_until(base::Deadline now) const noexcept {
-  // nobody knows how fast a key is from its first requests
-  const Duration shortest = rate_ == 0 ? lifetime_ / 2 : Duration{std::chrono::milliseconds{1}};
-  const Duration passed = std::max(std::chrono::floor<Duration>(now - since_), shortest);
+std::uint64_t LeaseSize::rate(base::Deadline now) const noexcept {
+  const std::uint64_t whole = micros(lifetime_);
+  const std::uint64_t passed = micros(now - since_);
   const std::uint64_t demand = std::min(demand_, kMostUnits);
-  return std::min(demand * kMicrosPerSecond / static_cast<std::uint64_t>(passed.count()),
-                  kMostUnits);
+  if (passed >= whole) return demand * whole / passed;
+  return std::min(rate_ * (whole - passed) / whole + demand, kMostUnits);
 }
 
-std::uint64_t LeaseSize::next(base::Deadline now, base::Deadline::duration counts_for) noexcept {
-  const std::uint64_t current = rate_until(now);
-  rate_ = rate_ == 0 ? current : (rate_ + current) / 2;
+void LeaseSize::fold(base::Deadline now) noexcept {
+  rate_ = rate(now);
   since_ = now;
   demand_ = 0;
-  const std::uint64_t want =
-      in_time(rate_, std::min<base::Deadline::duration>(lifetime_ / 2, counts_for));
-  low_water_ = std::min(in_time(rate_, ahead()), want / 2);
-  return want;
+}
+
+std::uint64_t LeaseSize::spent_in(base::Deadline::duration time,
+                                  base::Deadline now) const noexcept {
+  const std::uint64_t whole = micros(lifetime_);
+  return rate(now) * std::min(micros(time), whole) / whole;
+}
+
+std::uint64_t LeaseSize::want(base::Deadline now,
+                              base::Deadline::duration counts_for) const noexcept {
+  return spent_in(std::min<base::Deadline::duration>(lifetime_ / 2, counts_for), now);
+}
+
+std::uint64_t LeaseSize::low_water(base::Deadline now) const noexcept {
+  return std::min(spent_in(ahead(), now), spent_in(lifetime_ / 4, now));
 }
 
 bool LeaseSize::is_cold(base::Deadline now) const noexcept {
-  if (now - since_ < lifetime_) return false;
-  return in_time(rate_until(now), lifetime_) < kFewest;
+  return now - began_ >= lifetime_ && rate(now) < kFewest;
 }
 
 }  // namespace penstock::lease

@@ -13,22 +13,24 @@ constexpr auto kForever = base::Deadline::duration::max();
 
 class LeaseSizeTest : public testing::Test {
  protected:
-  // So many are asked for evenly in each of `times` half lifetimes.
+  // So many are admitted evenly in each of `times` half lifetimes.
   std::uint64_t after(std::uint64_t units, int times) {
-    std::uint64_t want = 0;
     for (int i = 0; i < times; ++i) {
-      size_.note_demand(units);
-      now_ += 50ms;
-      want = size_.next(now_, kForever);
+      for (int part = 0; part < 10; ++part) {
+        size_.note_admitted(units / 10, now_);
+        now_ += 5ms;
+      }
     }
-    return want;
+    return size_.want(now_, kForever);
   }
 
   base::Deadline now_{std::chrono::seconds{100}};
   LeaseSize size_{100ms, now_};
 };
 
-TEST_F(LeaseSizeTest, WantsWhatIsAskedForInHalfALifetime) { EXPECT_EQ(after(500, 10), 500U); }
+TEST_F(LeaseSizeTest, WantsWhatIsAdmittedInHalfALifetime) {
+  EXPECT_NEAR(static_cast<double>(after(500, 10)), 500, 5);
+}
 
 TEST_F(LeaseSizeTest, FollowsTheDemand) {
   static_cast<void>(after(500, 10));
@@ -37,21 +39,30 @@ TEST_F(LeaseSizeTest, FollowsTheDemand) {
 }
 
 TEST_F(LeaseSizeTest, DoesNotTakeTheFirstRequestsForARate) {
-  size_.note_demand(3);
-  EXPECT_LE(size_.next(now_ + 1us, kForever), 3U);
+  size_.note_admitted(3, now_);
+  EXPECT_LE(size_.want(now_ + 1us, kForever), 3U);
+}
+
+TEST_F(LeaseSizeTest, ForgetsTheRateInTimeAndNotByCalls) {
+  static_cast<void>(after(500, 10));
+  now_ += 100ms;
+  size_.note_admitted(1, now_);
+  EXPECT_LE(size_.want(now_, kForever), 250U) << "half, after one lifetime without a request";
+  now_ += 10s;
+  size_.note_admitted(1, now_);
+  EXPECT_EQ(size_.want(now_, kForever), 0U);
 }
 
 TEST_F(LeaseSizeTest, WantsNoMoreThanCanBeSpentWhileItCounts) {
   static_cast<void>(after(500, 10));
-  size_.note_demand(500);
-  EXPECT_EQ(size_.next(now_ + 50ms, 10ms), 100U);
+  EXPECT_NEAR(static_cast<double>(size_.want(now_, 10ms)), 100, 2);
 }
 
 TEST_F(LeaseSizeTest, AsksForMoreBeforeItRunsOut) {
   size_.note_answer(5ms);
   static_cast<void>(after(500, 10));
   // 10 per ms, and answers take up to 5 ms: twice that is ahead
-  EXPECT_EQ(size_.low_water(), 100U);
+  EXPECT_NEAR(static_cast<double>(size_.low_water(now_)), 100, 2);
   EXPECT_EQ(size_.ahead(), 10ms);
 }
 
@@ -62,17 +73,17 @@ TEST_F(LeaseSizeTest, ASlowAnswerCountsAtOnceAndAQuickOneLittleByLittle) {
   EXPECT_EQ(size_.ahead(), 140ms);
 }
 
-TEST_F(LeaseSizeTest, IsColdWhenFewAskInALifetime) {
+TEST_F(LeaseSizeTest, IsColdWhenFewAreAdmittedInALifetime) {
   EXPECT_FALSE(size_.is_cold(now_)) << "nobody knows yet";
-  size_.note_demand(3);
+  size_.note_admitted(3, now_);
   EXPECT_TRUE(size_.is_cold(now_ + 100ms));
-  size_.note_demand(3);
+  size_.note_admitted(3, now_);
   EXPECT_FALSE(size_.is_cold(now_ + 100ms));
 }
 
 TEST_F(LeaseSizeTest, HugeDemandDoesNotOverflow) {
-  size_.note_demand(std::numeric_limits<std::uint64_t>::max() / 2);
-  const std::uint64_t want = size_.next(now_ + 1us, kForever);
+  size_.note_admitted(std::numeric_limits<std::uint64_t>::max() / 2, now_);
+  const std::uint64_t want = size_.want(now_ + 1us, kForever);
   EXPECT_GT(want, 0U);
   EXPECT_LE(want, 1'000'000'000U);
 }

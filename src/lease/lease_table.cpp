@@ -1,27 +1,53 @@
 #include "lease/lease_table.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace penstock::lease {
+namespace {
 
-Holding* LeaseTable::find(const store::Hash128& name) {
-  const auto found = holdings_.find(name);
+constexpr std::chrono::milliseconds kBetweenLooks{1};
+
+}  // namespace
+
+LeaseTable::Key LeaseTable::key_of(const store::Hash128& name, const Quota& quota) {
+  // odd constants spread the few bits that differ; the name is keyed with a secret already
+  const QuotaIdentity& identity = quota.identity();
+  return {.high = name.high ^ (identity.amounts * 0x9e3779b97f4a7c15U),
+          .low = name.low ^ (identity.shape * 0xc2b2ae3d27d4eb4fU) ^
+                 (identity.amounts * 0x165667b19e3779f9U)};
+}
+
+Holding* LeaseTable::find(const Key& key) {
+  const auto found = holdings_.find(key);
   return found == holdings_.end() ? nullptr : found->second.holding.get();
 }
 
 Holding* LeaseTable::hold(const store::Hash128& name, const core::NamedCheck& check,
                           base::Deadline now) {
-  if (Holding* const known = find(name)) {
+  const Key key = key_of(name, check.quota);
+  if (Holding* const known = find(key)) {
     known->adopt(check.quota, check.terms, now);
     return known;
   }
   make_room(now);
   if (holdings_.size() >= most_) return nullptr;
-  auto made = std::make_unique<Holding>(check.name, check.quota, check.terms, now);
+  auto made = std::make_unique<Holding>(check.name, check.quota, check.terms, now, waste_);
   Holding* const holding = made.get();
-  holdings_.emplace(name, Entry{.holding = std::move(made)});
-  order_.push_back(name);
+  holdings_.emplace(key, Entry{.holding = std::move(made), .name = name});
+  names_.emplace(name, key);
+  order_.push_back(key);
   return holding;
+}
+
+void LeaseTable::erase(Holdings::iterator place) {
+  const auto [begin, end] = names_.equal_range(place->second.name);
+  for (auto each = begin; each != end; ++each) {
+    if (each->second != place->first) continue;
+    names_.erase(each);
+    break;
+  }
+  holdings_.erase(place);
 }
 
 // Looks at two for one that comes: what nobody uses goes without a timer.
@@ -33,62 +59,86 @@ void LeaseTable::make_room(base::Deadline now) {
       ++looked_at_;
       continue;
     }
-    if (found != holdings_.end()) holdings_.erase(found);
+    if (found != holdings_.end()) erase(found);
     order_[looked_at_] = order_.back();
     order_.pop_back();
   }
 }
 
-bool LeaseTable::review(const store::Hash128& name, base::Deadline now) {
-  const auto found = holdings_.find(name);
+bool LeaseTable::review(const Key& key, base::Deadline now) {
+  const auto found = holdings_.find(key);
   if (found == holdings_.end() || found->second.is_ready) return !ready_.empty();
   if (found->second.holding->wants_to_ask(now)) {
     found->second.is_ready = true;
-    ready_.push_back(name);
+    ready_.push_back(key);
   }
   return !ready_.empty();
 }
 
-void LeaseTable::give_up(const store::Hash128& name) { holdings_.erase(name); }
+void LeaseTable::give_up(const Key& key) {
+  const auto found = holdings_.find(key);
+  if (found != holdings_.end()) erase(found);
+}
 
 LeaseTable::Asks LeaseTable::asks(std::uint32_t sharers, base::Deadline now) {
   Asks asks;
-  for (const store::Hash128& name : std::exchange(ready_, {})) {
-    const auto found = holdings_.find(name);
+  std::vector<Key> later;
+  for (const Key& key : std::exchange(ready_, {})) {
+    const auto found = holdings_.find(key);
     if (found == holdings_.end()) continue;
     found->second.is_ready = false;
     Holding& holding = *found->second.holding;
     if (!holding.wants_to_ask(now)) continue;
-    asks.names.push_back(name);
+    // the store hears one question of a name at a time
+    const auto is_same = [&](const store::LeaseAsk& ask) { return ask.name == holding.name(); };
+    if (names_.count(found->second.name) > 1 &&
+        std::any_of(asks.asks.begin(), asks.asks.end(), is_same)) {
+      found->second.is_ready = true;
+      later.push_back(key);
+      continue;
+    }
+    asks.keys.push_back(key);
     asks.asks.push_back(holding.ask(sharers, now));
   }
+  ready_ = std::move(later);
   return asks;
 }
 
-void LeaseTable::on_grant(const store::Hash128& name, const Result<store::LeaseGrant>& grant,
+void LeaseTable::on_grant(const Key& key, const Result<store::LeaseGrant>& grant,
                           base::Deadline now, Answers& answers) {
-  Holding* const holding = find(name);
+  Holding* const holding = find(key);
   if (holding == nullptr || !holding->is_asking()) return;
   holding->on_grant(grant, now, answers);
-  static_cast<void>(review(name, now));
+  static_cast<void>(review(key, now));
 }
 
-bool LeaseTable::watch(const store::Hash128& name, base::Deadline until) {
-  const auto found = holdings_.find(name);
-  if (found == holdings_.end() || until >= found->second.watched) return false;
+bool LeaseTable::watch(const Key& key) {
+  const auto found = holdings_.find(key);
+  if (found == holdings_.end()) return false;
+  const base::Deadline until = found->second.holding->wakes_at();
+  if (until >= found->second.watched) return false;
   found->second.watched = until;
   return true;
 }
 
-base::Deadline LeaseTable::dismiss_late(const store::Hash128& name, base::Deadline watched,
-                                        base::Deadline now, Answers& answers) {
-  const auto found = holdings_.find(name);
-  // somebody was in a greater hurry since
+base::Deadline LeaseTable::watched(const Key& key) const {
+  const auto found = holdings_.find(key);
+  return found == holdings_.end() ? base::Deadline::max() : found->second.watched;
+}
+
+base::Deadline LeaseTable::tend(const Key& key, base::Deadline watched, base::Deadline now,
+                                Answers& answers) {
+  const auto found = holdings_.find(key);
+  // something was in a greater hurry since
   if (found == holdings_.end() || found->second.watched != watched) return base::Deadline::max();
   Holding& holding = *found->second.holding;
   holding.dismiss_late(now, answers);
-  found->second.watched = holding.first_deadline();
-  return found->second.watched;
+  holding.end_leases(now);
+  static_cast<void>(review(key, now));
+  base::Deadline next = holding.wakes_at();
+  if (next <= now) next = now + kBetweenLooks;  // the ask that it waits for has not been sent yet
+  found->second.watched = next;
+  return next;
 }
 
 LeaseTable::Leftovers LeaseTable::leave(base::Deadline now) {
@@ -103,8 +153,7 @@ LeaseTable::Leftovers LeaseTable::leave(base::Deadline now) {
     holding.drop(now);
     if (!holding.has_reports()) continue;
     store::LeaseAsk report = holding.ask(1, now);
-    report.need = 0;
-    report.want = 0;
+    report.lease = {};
     leftovers.reports.push_back(std::move(report));
   }
   return leftovers;
@@ -114,8 +163,19 @@ void LeaseTable::fail_all(const Error& error, Answers& answers) {
   for (auto& [hash, entry] : holdings_) entry.holding->fail(error, answers);
 }
 
+std::vector<LeaseTable::Key> LeaseTable::keys_of(const store::Hash128& name) const {
+  std::vector<Key> keys;
+  const auto [begin, end] = names_.equal_range(name);
+  for (auto each = begin; each != end; ++each) keys.push_back(each->second);
+  return keys;
+}
+
 void LeaseTable::drop(const store::Hash128& name, base::Deadline now) {
-  if (Holding* const holding = find(name)) holding->drop(now);
+  for (const Key& key : keys_of(name)) find(key)->drop(now);
+}
+
+void LeaseTable::doubt(const store::Hash128& name) {
+  for (const Key& key : keys_of(name)) find(key)->doubt();
 }
 
 void LeaseTable::doubt_all() {

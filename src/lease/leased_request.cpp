@@ -35,6 +35,7 @@ void LeasedRequest::take_leased() {
       continue;
     }
     const core::NamedCheck& check = checks_[next_];
+    const LeaseTable::Key key = LeaseTable::key_of(hashes_[next_], check.quota);
     Holding* const holding = store_.table_.hold(hashes_[next_], check, now);
     if (holding == nullptr || holding->is_crowded()) {
       give_back(now);
@@ -44,11 +45,16 @@ void LeasedRequest::take_leased() {
     }
     const std::optional<Decision> said = holding->take(check.cost, now);
     if (said && said->allowed()) taken_[next_] = holding->last_taken();
-    if (!said) {
-      holding->wait(*this, check.cost, deadline_);
-      store_.watch(hashes_[next_], deadline_);
+    if (!said && !holding->is_strict()) {
+      places_[next_++] = Place::Shared;  // another limit of this request took what was in hand
+      continue;
     }
-    store_.ask_soon(hashes_[next_], now);
+    if (!said) {
+      const auto use = is_last() ? Holding::Use::Final : Holding::Use::MayBePutBack;
+      holding->wait(*this, check.cost, use, deadline_);
+      store_.watch(key);
+    }
+    store_.ask_soon(key, now);
     if (!said) return;  // on_answer() goes on
     ++store_.counted_.decided_by_lease;
     if (!hear(*said)) return;
@@ -56,7 +62,14 @@ void LeasedRequest::take_leased() {
   take_here();
 }
 
-void LeasedRequest::on_answer(const Result<Decision>& answer) {
+bool LeasedRequest::is_last() const {
+  const auto is_decided_before = [](Place place) { return place == Place::Leased; };
+  return next_ + 1 == checks_.size() &&
+         std::all_of(places_.begin(), places_.end(), is_decided_before);
+}
+
+void LeasedRequest::on_answer(const Result<Decision>& answer, const Waiting::Taken& taken) {
+  taken_[next_] = taken;
   if (hear(answer)) take_leased();
 }
 
@@ -136,7 +149,8 @@ void LeasedRequest::ask_shared() {
 void LeasedRequest::give_back(base::Deadline now) {
   for (std::size_t i = 0; i < next_; ++i) {
     if (places_[i] != Place::Leased) continue;
-    if (Holding* const holding = store_.table_.find(hashes_[i])) {
+    if (Holding* const holding =
+            store_.table_.find(LeaseTable::key_of(hashes_[i], checks_[i].quota))) {
       holding->put_back(checks_[i].cost, taken_[i], now);
     }
     decided_[i] = false;

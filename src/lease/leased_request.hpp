@@ -9,7 +9,7 @@ namespace penstock::lease {
 
 // One request whose limits are not all decided in the same place. All pass, or nothing is taken:
 // leased limits are taken from first, then those of this node, then the shared store decides about
-// the rest; whoever gave before somebody refused gets it back.
+// the rest; what was taken before another limit denies is put back.
 //
 // Lifetime: owns itself until it has answered, which it does once.
 class LeasedRequest final : public Waiting {
@@ -27,12 +27,14 @@ class LeasedRequest final : public Waiting {
   // REQUIRES: the store outlives it.
   static void start(LeasingStore& store, Limits limits, base::Deadline deadline, Answered answered);
 
-  void on_answer(const Result<Decision>& answer) override;
+  void on_answer(const Result<Decision>& answer, const Waiting::Taken& taken) override;
 
  private:
   LeasedRequest(LeasingStore& store, Limits limits, base::Deadline deadline, Answered answered);
 
   void take_leased();
+  // Whether the limit at next_ is the last one to decide.
+  [[nodiscard]] bool is_last() const;
   // Whether to go on with the next.
   bool hear(const Result<Decision>& answer);
   void take_here();
@@ -51,8 +53,8 @@ class LeasedRequest final : public Waiting {
   Answered answered_;
   store::Store::Decisions decisions_;
   std::vector<bool> decided_;
-  std::vector<Holding::Taken> taken_;  // what waited is given back to nobody
-  std::size_t next_ = 0;               // leased limits before this one have given
+  std::vector<Holding::Taken> taken_;
+  std::size_t next_ = 0;  // leased limits before this one have given
   bool took_here_ = false;
 };
 

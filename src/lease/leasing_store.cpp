@@ -25,6 +25,7 @@ struct Asked {
   store::Hash128 hash;
   Quota quota;
   Cost cost;
+  bool is_leased = false;  // now and then
 };
 
 }  // namespace
@@ -48,7 +49,7 @@ LeasingStore::~LeasingStore() {
   is_closing_ = true;
   Answers answers;
   table_.fail_all(closed(), answers);
-  for (const auto& [waiting, error] : answers) waiting->on_answer(error);
+  for (const Answer& answer : answers) answer.tell();
   owned_.reset();
 }
 
@@ -62,7 +63,7 @@ Holding* LeasingStore::known_holding(const store::Hash128& hash, const core::Nam
   if (check.terms.mode == core::Mode::Exact || check.terms.mode == core::Mode::Local) {
     return nullptr;
   }
-  Holding* const holding = table_.find(hash);
+  Holding* const holding = table_.find(LeaseTable::key_of(hash, check.quota));
   if (holding != nullptr) holding->adopt(check.quota, check.terms, now);
   return holding;
 }
@@ -80,7 +81,7 @@ Holding* LeasingStore::holding_for(const store::Hash128& hash, const core::Named
   }
   if (known != nullptr) {
     if (!known->is_cold(now) || known->is_needed() || known->in_hand(now) > 0) return known;
-    table_.give_up(hash);
+    table_.give_up(LeaseTable::key_of(hash, check.quota));
     return nullptr;
   }
   const auto interval = static_cast<std::uint32_t>(now.time_since_epoch() / check.terms.lifetime);
@@ -90,10 +91,11 @@ Holding* LeasingStore::holding_for(const store::Hash128& hash, const core::Named
 LeasingStore::Place LeasingStore::place_of(const store::Hash128& hash,
                                            const core::NamedCheck& check, base::Deadline now) {
   if (check.terms.mode == core::Mode::Local) return Place::Here;
-  if (holding_for(hash, check, now) != nullptr) return Place::Leased;
-  // a strict lease is kept account of: nobody else may take from the same count
-  const bool is_strict = check.terms.mode == core::Mode::LeaseStrict && check.cost.units > 0;
-  return is_strict ? Place::Leased : Place::Shared;
+  const Holding* const holding = holding_for(hash, check, now);
+  // a strict lease is kept account of: checks may not take from the same bucket
+  const bool is_strict = check.terms.mode == core::Mode::LeaseStrict && check.quota.is_bucket();
+  if (is_strict && check.cost.units > 0) return Place::Leased;
+  return holding != nullptr && holding->covers(check.cost, now) ? Place::Leased : Place::Shared;
 }
 
 std::optional<Decision> LeasingStore::shows(const store::Hash128& hash,
@@ -103,7 +105,10 @@ std::optional<Decision> LeasingStore::shows(const store::Hash128& hash,
     look.cost = Cost{0};
     return surroundings_.memory.check(look);
   }
-  if (const Holding* const holding = known_holding(hash, check, now)) return holding->shows(now);
+  const Holding* const holding = known_holding(hash, check, now);
+  if (holding != nullptr && (holding->is_strict() || holding->covers(check.cost, now))) {
+    return holding->shows(now);
+  }
   return denials_.shows(hash, check.quota, now);
 }
 
@@ -116,9 +121,11 @@ bool LeasingStore::repeat_denial(std::span<const core::NamedCheck* const> checks
     const core::NamedCheck& check = *checks[i];
     if (check.terms.mode == core::Mode::Local || check.cost.units == 0) continue;
     const Holding* const holding = known_holding(hashes[i], check, now);
+    if (holding != nullptr && holding->covers(check.cost, now)) continue;
     const std::optional<Decision> said =
-        holding != nullptr ? holding->refuses(check.cost, now)
-                           : denials_.refuses(hashes[i], check.quota, check.cost, now);
+        holding != nullptr && holding->is_strict()
+            ? holding->refuses(check.cost, now)
+            : denials_.refuses(hashes[i], check.quota, check.cost, now);
     if (!said) continue;
     decisions[i] = *said;
     refused.at(i) = true;
@@ -159,7 +166,7 @@ bool LeasingStore::check_at_once(std::span<const core::NamedCheck* const> checks
     const std::optional<Decision> said = holdings.at(next)->take(checks[next]->cost, now);
     if (!said || !said->allowed()) break;
     taken.at(next) = holdings.at(next)->last_taken();
-    ask_soon(hashes.at(next), now);
+    ask_soon(LeaseTable::key_of(hashes.at(next), checks[next]->quota), now);
     decisions[next] = *said;
   }
   if (next == checks.size()) {
@@ -204,7 +211,10 @@ void LeasingStore::ask_shared(std::vector<core::NamedCheck> checks, base::Deadli
   std::vector<Asked> asked;
   asked.reserve(checks.size());
   for (const core::NamedCheck& check : checks) {
-    asked.push_back({.hash = hash_of(check.name), .quota = check.quota, .cost = check.cost});
+    asked.push_back({.hash = hash_of(check.name),
+                     .quota = check.quota,
+                     .cost = check.cost,
+                     .is_leased = check.terms.mode != core::Mode::Exact && check.cost.units > 0});
   }
   shared_.check(
       std::move(checks), deadline,
@@ -219,13 +229,32 @@ void LeasingStore::ask_shared(std::vector<core::NamedCheck> checks, base::Deadli
             denials_.note(asked[i].hash, asked[i].quota, asked[i].cost, (*said)[i], at, heard);
           }
         }
+        if (said && std::none_of(said->begin(), said->end(), refuses)) {
+          for (std::size_t i = 0; i < asked.size(); ++i) {
+            if (asked[i].is_leased)
+              note_admitted(asked[i].hash, asked[i].quota, asked[i].cost, (*said)[i], at);
+          }
+        }
         answered(std::move(said));
       });
 }
 
-void LeasingStore::ask_soon(const store::Hash128& hash, base::Deadline now) {
-  if (!table_.review(hash, now) || is_posted_) return;
-  is_posted_ = true;
+void LeasingStore::note_admitted(const store::Hash128& hash, const Quota& quota, Cost cost,
+                                 const Decision& said, base::Deadline asked) {
+  const LeaseTable::Key key = LeaseTable::key_of(hash, quota);
+  Holding* const holding = table_.find(key);
+  if (holding == nullptr || holding->is_strict() || is_closing_) return;
+  const base::Deadline now = base::monotonic_now();
+  holding->note_admitted(cost, said, asked, now);
+  ask_soon(key, now);
+}
+
+void LeasingStore::ask_soon(const LeaseTable::Key& key, base::Deadline now) {
+  if (table_.review(key, now)) post_asking();
+}
+
+void LeasingStore::post_asking() {
+  if (std::exchange(is_posted_, true)) return;
   surroundings_.post([weak = std::weak_ptr(self_)] {
     if (const auto self = weak.lock()) (*self)->ask_for_leases();
   });
@@ -235,24 +264,25 @@ void LeasingStore::ask_for_leases() {
   is_posted_ = false;
   const base::Deadline now = base::monotonic_now();
   LeaseTable::Asks all = table_.asks(surroundings_.nodes() * surroundings_.holders_per_node, now);
+  if (table_.has_ready()) post_asking();
   if (all.asks.empty()) return;
   counted_.leases_asked += all.asks.size();
-  surroundings_.leases.lease(std::move(all.asks), now + surroundings_.timeout,
-                             [this, names = std::move(all.names)](
-                                 std::size_t ask, const Result<store::LeaseGrant>& grant) {
-                               Answers answers;
-                               const base::Deadline heard = base::monotonic_now();
-                               if (grant) counted_.units_leased += grant->granted;
-                               table_.on_grant(names[ask], grant, heard, answers);
-                               ask_soon(names[ask], heard);
-                               for (const auto& [waiting, answer] : answers)
-                                 waiting->on_answer(answer);
-                             });
+  surroundings_.leases.lease(
+      std::move(all.asks), now + surroundings_.timeout,
+      [this, keys = std::move(all.keys)](std::size_t ask, const Result<store::LeaseGrant>& grant) {
+        Answers answers;
+        const base::Deadline heard = base::monotonic_now();
+        if (grant) counted_.units_leased += grant->granted;
+        table_.on_grant(keys[ask], grant, heard, answers);
+        ask_soon(keys[ask], heard);
+        watch(keys[ask]);
+        for (const Answer& answer : answers) answer.tell();
+      });
 }
 
-void LeasingStore::watch(const store::Hash128& hash, base::Deadline until) {
-  if (!surroundings_.wake_at || !table_.watch(hash, until)) return;
-  watched_.emplace(until, hash);
+void LeasingStore::watch(const LeaseTable::Key& key) {
+  if (!surroundings_.wake_at || !table_.watch(key)) return;
+  watched_.emplace(table_.watched(key), key);
   wake_later();
 }
 
@@ -262,23 +292,24 @@ void LeasingStore::wake_later() {
   if (next >= wakes_at_) return;
   wakes_at_ = next;
   surroundings_.wake_at(wakes_at_, [weak = std::weak_ptr<LeasingStore*>(self_)] {
-    if (const auto self = weak.lock()) (*self)->dismiss_late();
+    if (const auto self = weak.lock()) (*self)->tend_watched();
   });
 }
 
-void LeasingStore::dismiss_late() {
+void LeasingStore::tend_watched() {
   wakes_at_ = base::Deadline::max();
   const base::Deadline now = base::monotonic_now();
   woke_ = now;
   Answers answers;
   while (!watched_.empty() && watched_.begin()->first <= now) {
-    const auto [until, hash] = *watched_.begin();
+    const auto [until, key] = *watched_.begin();
     watched_.erase(watched_.begin());
-    const base::Deadline next = table_.dismiss_late(hash, until, now, answers);
-    if (next != base::Deadline::max()) watched_.emplace(next, hash);
+    const base::Deadline next = table_.tend(key, until, now, answers);
+    if (next != base::Deadline::max()) watched_.emplace(next, key);
   }
+  if (table_.has_ready()) post_asking();
   wake_later();
-  for (const auto& [waiting, answer] : answers) waiting->on_answer(answer);
+  for (const Answer& answer : answers) answer.tell();
 }
 
 core::NamedCheck LeasingStore::local_share(const core::NamedCheck& check) const {
@@ -356,9 +387,11 @@ void LeasingStore::forget(const core::CountName& name, Change change) {
   const store::Hash128 hash = hash_of(name);
   denials_.forget(hash);
   if (change == Change::Worse) {
-    table_.drop(hash, base::monotonic_now());
-  } else if (Holding* const holding = table_.find(hash)) {
-    holding->doubt();
+    const base::Deadline now = base::monotonic_now();
+    table_.drop(hash, now);
+    for (const LeaseTable::Key& key : table_.keys_of(hash)) ask_soon(key, now);
+  } else {
+    table_.doubt(hash);
   }
 }
 

@@ -82,7 +82,7 @@ class LeasingStore final : public store::Store {
   enum class Place : std::uint8_t { Leased, Here, Shared };
 
   [[nodiscard]] store::Hash128 hash_of(const core::CountName& name) const;
-  // The holding that decides this check, if there is one already.
+  // What is leased for this check, if there is something already.
   [[nodiscard]] Holding* known_holding(const store::Hash128& hash, const core::NamedCheck& check,
                                        base::Deadline now);
   // The same, or a new one where the terms say so; null when the shared store decides.
@@ -102,12 +102,16 @@ class LeasingStore final : public store::Store {
                   Answered<Decisions> answered, Remember remember = Remember::Refusals);
   void refund_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                      Answered<Decisions> answered);
-  void ask_soon(const store::Hash128& hash, base::Deadline now);
+  // A check of this node was admitted by the shared store.
+  void note_admitted(const store::Hash128& hash, const Quota& quota, Cost cost,
+                     const Decision& said, base::Deadline asked);
+  void ask_soon(const LeaseTable::Key& key, base::Deadline now);
+  void post_asking();
   void ask_for_leases();
-  // Somebody waits for this lease until then, whatever becomes of the call.
-  void watch(const store::Hash128& hash, base::Deadline until);
+  // Looks at it again when somebody has waited in vain, or what is left is to be returned.
+  void watch(const LeaseTable::Key& key);
   void wake_later();
-  void dismiss_late();
+  void tend_watched();
   [[nodiscard]] core::NamedCheck local_share(const core::NamedCheck& check) const;
 
   store::KeyHasher hasher_;
@@ -118,7 +122,7 @@ class LeasingStore final : public store::Store {
   Hotness hotness_;
   Health counted_;             // its numbers of leases
   std::uint64_t changes_ = 0;  // a refusal that was asked for before one is not remembered
-  std::multimap<base::Deadline, store::Hash128> watched_;  // the first who waits for each
+  std::multimap<base::Deadline, LeaseTable::Key> watched_;  // when to look at which
   base::Deadline wakes_at_ = base::Deadline::max();
   base::Deadline woke_{};
   bool is_posted_ = false;

@@ -90,14 +90,20 @@ class FakeShared final : public store::Store, public store::LeaseSource {
   store::LeaseGrant grant(const store::LeaseAsk& ask) {
     core::NamedCheck check{.name = ask.name, .quota = ask.quota, .cost = Cost{0}};
     const std::uint32_t there = memory_.check(check).remaining();
-    const std::uint32_t granted = there < ask.need ? 0 : std::min(there, ask.want);
-    store::LeaseGrant grant{.granted = granted};
-    if (granted > 0) {
-      check.cost = Cost{granted};
-      static_cast<void>(memory_.check(check));
-    }
-    check.cost = Cost{granted == 0 ? ask.need : 0};
+    store::LeaseGrant grant;
+    if (ask.cost > 0) grant.admitted = std::min(ask.count, there / ask.cost);
+    const std::uint32_t used = grant.admitted * ask.cost;
+    if (grant.admitted == ask.count) grant.granted = core::portion(there - used, ask.lease);
+    check.cost = Cost{used + grant.granted};
+    if (check.cost.units > 0) static_cast<void>(memory_.check(check));
+    check.cost = Cost{0};
     grant.afterwards = memory_.check(check);
+    if (grant.admitted < ask.count) check.cost.units = ask.cost;
+    if (grant.admitted == ask.count && grant.granted == 0) check.cost.units = ask.lease.need;
+    if (check.cost.units > 0) {
+      grant.denied_cost = check.cost;
+      grant.afterwards = memory_.check(check);
+    }
     return grant;
   }
 
@@ -259,7 +265,7 @@ TEST_F(LeasingStoreTest, ARefusalOfALeasedLimitTakesNothingFromTheOthers) {
 
 TEST_F(LeasingStoreTest, WhoWaitsForALeaseThatFailsHearsTheFailure) {
   shared_->failure = Error{ErrorCode::Timeout, "too late"};
-  const auto answer = ask({check("exact", Mode::Exact), check("lease", Mode::Lease)});
+  const auto answer = ask({check("exact", Mode::Exact), check("lease", Mode::LeaseStrict)});
   ASSERT_TRUE(answer && !*answer);
   EXPECT_EQ(answer->error().code, ErrorCode::Timeout);
 }
@@ -280,12 +286,14 @@ TEST_F(LeasingStoreTest, ManyRequestsForOneKeyShareACall) {
 }
 
 TEST_F(LeasingStoreTest, AKeyIsLeasedOnceItProvesHot) {
-  for (std::uint32_t i = 1; i < Hotness::kHot; ++i) {
-    EXPECT_TRUE(passes({check("alice", Mode::Adaptive)}));
-  }
-  EXPECT_EQ(shared_->leases_asked, 0);
-  EXPECT_TRUE(passes({check("alice", Mode::Adaptive)}));
-  EXPECT_EQ(shared_->leases_asked, 1);
+  core::NamedCheck hot = check("alice", Mode::Adaptive);
+  hot.quota = per_second(100'000);
+  EXPECT_EQ(admitted_of(500, hot), 500);
+  EXPECT_EQ(shared_->leases_asked, 0) << "a lease could be wasted";
+  EXPECT_EQ(admitted_of(5'000, hot), 5'000);
+  EXPECT_GT(shared_->leases_asked, 0);
+  EXPECT_LT(shared_->checks_asked, 5'000);
+  EXPECT_GT(store_->health().decided_by_lease, 1'000U);
 }
 
 TEST_F(LeasingStoreTest, ADividedLocalLimitIsThePartOfThisNode) {
@@ -310,7 +318,7 @@ TEST_F(LeasingStoreTest, EachPlaceHasBackWhatWasTakenThere) {
 
 TEST_F(LeasingStoreTest, WhoWaitsHearsThatTheStoreIsGone) {
   std::optional<ErrorCode> code;
-  store_->check({check("alice", Mode::Lease)}, base::deadline_after(1s),
+  store_->check({check("alice", Mode::LeaseStrict)}, base::deadline_after(1s),
                 [&](const auto& said) { code = said.error().code; });
   store_.reset();
   EXPECT_EQ(code, ErrorCode::Unavailable);
@@ -319,7 +327,7 @@ TEST_F(LeasingStoreTest, WhoWaitsHearsThatTheStoreIsGone) {
 TEST_F(LeasingStoreTest, WhoHearsThatTheStoreIsGoneMayAskAgain) {
   LeasingStore* const store = store_.get();
   int heard = 0;
-  for (const Mode mode : {Mode::Lease, Mode::Exact}) {
+  for (const Mode mode : {Mode::LeaseStrict, Mode::Exact}) {
     store->check({check("alice", mode)}, base::deadline_after(1s), [&, mode](const auto& said) {
       EXPECT_FALSE(said);
       ++heard;
@@ -346,9 +354,9 @@ TEST_F(LeasingStoreTest, WhoWaitsForALeaseIsAnsweredByItsDeadline) {
   const base::Deadline deadline = base::monotonic_now();
   std::optional<Result<store::Store::Decisions>> late;
   std::optional<Result<store::Store::Decisions>> patient;
-  store_->check({check("alice", Mode::Lease)}, base::deadline_after(1s),
+  store_->check({check("alice", Mode::LeaseStrict)}, base::deadline_after(1s),
                 [&](Result<store::Store::Decisions> said) { patient = std::move(said); });
-  store_->check({check("alice", Mode::Lease)}, deadline,
+  store_->check({check("alice", Mode::LeaseStrict)}, deadline,
                 [&](Result<store::Store::Decisions> said) { late = std::move(said); });
   ASSERT_EQ(wakes_at_, deadline);
   wake_();
@@ -360,31 +368,58 @@ TEST_F(LeasingStoreTest, WhoWaitsForALeaseIsAnsweredByItsDeadline) {
   shared_->run();
   ASSERT_TRUE(patient.has_value());
   EXPECT_TRUE(patient->has_value());
-  EXPECT_EQ(admitted_of(20, check("alice", Mode::Lease)), 9);
+  EXPECT_EQ(admitted_of(20, check("alice", Mode::LeaseStrict)), 9);
 }
 
 TEST_F(LeasingStoreTest, ALeaseAndTheSharedStoreHaveTheTimeOfOneCallTogether) {
-  store_->check({check("alice", Mode::Lease), check("bob", Mode::Exact)}, base::Deadline::max(),
-                [](const auto&) {});
+  store_->check({check("alice", Mode::LeaseStrict), check("bob", Mode::Exact)},
+                base::Deadline::max(), [](const auto&) {});
   const base::Deadline arrived = base::monotonic_now();
   shared_->run();
   EXPECT_EQ(shared_->checks_asked, 1);
   EXPECT_LE(shared_->last_deadline, arrived + 1s);
 }
 
+// The unit that a denied request took from a strict limit is put back, and then returned.
+TEST_F(LeasingStoreTest, ARequestThatAnotherLimitDeniesCostsAStrictLimitNothing) {
+  EXPECT_EQ(admitted_of(20, check("exact", Mode::Exact)), 10);
+  store_->forget({.subject = "exact", .limit = "limit"}, LeasingStore::Change::Better);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_FALSE(passes({check("strict", Mode::LeaseStrict), check("exact", Mode::Exact)}));
+    store_->forget({.subject = "exact", .limit = "limit"}, LeasingStore::Change::Better);
+  }
+  EXPECT_EQ(admitted_of(20, check("strict", Mode::LeaseStrict)), 10);
+}
+
+// Leases of one name under two quotas used to end each other.
+TEST_F(LeasingStoreTest, TwoQuotasOfOneNameKeepTheirLeases) {
+  core::NamedCheck free = check("alice", Mode::Lease);
+  core::NamedCheck pro = free;
+  free.quota = per_second(100'000);
+  pro.quota = per_second(200'000);
+  for (int i = 0; i < 10'000; ++i) {
+    ASSERT_TRUE(passes({free}));
+    ASSERT_TRUE(passes({pro}));
+  }
+  EXPECT_LT(shared_->checks_asked, 10'000);
+  EXPECT_GT(store_->health().decided_by_lease, 2'000U);
+  // a change by hand ends both
+  store_->block({free.name}, 1h, base::deadline_after(1s), [](const auto&) {});
+  EXPECT_FALSE(passes({free}));
+  EXPECT_FALSE(passes({pro}));
+}
+
 TEST_F(LeasingStoreTest, WhatIsLeftOfAWindowGoesBackAtTheEnd) {
   core::NamedCheck window = check("alice", Mode::Lease);
-  window.quota = per_hour(1000).fixed_window();
-  for (int i = 0; i < 4; ++i) {
-    store_->check({window}, base::deadline_after(1s), [](const auto&) {});
-    shared_->run();
-  }
+  window.quota = per_hour(100'000).fixed_window();
+  EXPECT_EQ(admitted_of(4'000, window), 4'000);
+  EXPECT_GT(shared_->leases_asked, 0);
   bool is_done = false;
   store_->leave([&] { is_done = true; });
   shared_->run();
   EXPECT_TRUE(is_done);
   window.cost = Cost{0};
-  EXPECT_EQ(counts_.check(window).remaining(), 996U);
+  EXPECT_EQ(counts_.check(window).remaining(), 96'000U);
 }
 
 }  // namespace

@@ -202,15 +202,17 @@ Result<Decision> BlockingStore::refund(std::string_view key, const Limits& limit
 
 Result<bool> BlockingStore::reset(std::string_view key) {
   const base::Deadline until = deadline();
-  return ask<bool>(
-      [&](RedisStore& store, auto answer) { store.reset({layout_.limit(key)}, until, answer); });
+  return ask<bool>([&](RedisStore& store, auto answer) {
+    store.reset({{.key = layout_.limit(key), .escrow = layout_.escrow(key)}}, until, answer);
+  });
 }
 
 Result<bool> BlockingStore::reset(std::string_view key, const Limits& limits) {
   if (limits.size() == 0) return false;
-  std::vector<std::string> keys;
+  std::vector<ResetKey> keys;
   for (std::size_t i = 0; i < limits.size(); ++i) {
-    keys.push_back(layout_.limit(key, limits[i].name));
+    keys.push_back(
+        {.key = layout_.limit(key, limits[i].name), .escrow = layout_.escrow(key, limits[i].name)});
   }
   const base::Deadline until = deadline();
   return ask<bool>([&](RedisStore& store, auto answer) { store.reset(keys, until, answer); });

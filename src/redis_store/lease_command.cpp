@@ -34,32 +34,36 @@ std::optional<Result<store::LeaseGrant>> plain_grant(const KeyLease& ask, const 
   std::optional<KeyContent> content = content_of(state, ask.quota);
   if (granted == Verdict::kUnreadable || !content) return std::nullopt;
   KeyReplay replay(*std::move(content));
-  if (replay.take_up_to(ask.quota, ask.need, ask.want, ask.sharers, now) != granted) {
+  const auto& [need, due, want, sharers] = ask.amounts.lease;
+  if (replay.take_up_to(ask.quota, need, want, sharers, now) != granted) {
     return disagreement(ask);
   }
-  const Cost looked_for{granted > 0 ? 0 : ask.need};
+  const Cost looked_for{granted > 0 ? 0 : need};
   return store::LeaseGrant{.granted = granted,
                            .counts_for = replay.counts_for(ask.quota, now),
-                           .afterwards = replay.preview(ask.quota, looked_for, now)};
+                           .afterwards = replay.preview(ask.quota, looked_for, now),
+                           .denied_cost = Cost{std::max<std::uint64_t>(looked_for.units, 1)}};
 }
 
 std::optional<Result<store::LeaseGrant>> strict_grant(const KeyLease& ask,
                                                       std::span<const resp::Value> states,
-                                                      std::uint32_t granted, Instant now) {
+                                                      const core::StrictGrant& granted,
+                                                      Instant now) {
   std::optional<KeyContent> content = content_of(states[0], ask.quota);
   const std::optional<core::Escrow> escrow = escrow_of(states[1]);
-  if (granted == Verdict::kUnreadable || !content || !escrow) return std::nullopt;
+  if (granted.granted == Verdict::kUnreadable || !content || !escrow) return std::nullopt;
   StrictReplay replay(*std::move(content), *escrow);
   const StrictReplay::Answer answer = replay.lease({.quota = ask.quota,
                                                     .lifetime = *ask.strict_lifetime,
-                                                    .need = ask.need,
-                                                    .want = ask.want,
-                                                    .sharers = ask.sharers,
+                                                    .amounts = ask.amounts,
                                                     .reports = ask.reports},
                                                    now);
-  if (answer.granted != granted) return disagreement(ask);
-  return store::LeaseGrant{
-      .granted = granted, .epoch = answer.epoch, .afterwards = answer.afterwards};
+  if (answer.grant != granted) return disagreement(ask);
+  return store::LeaseGrant{.admitted = granted.admitted,
+                           .granted = granted.granted,
+                           .epoch = answer.epoch,
+                           .afterwards = answer.afterwards,
+                           .denied_cost = answer.denied_cost};
 }
 
 }  // namespace
@@ -69,8 +73,8 @@ LeaseQuestion::LeaseQuestion(std::vector<KeyLease> asks, Reads reads)
   if (is_strict()) return;
   for (const KeyLease& ask : asks_) {
     const Plan::KeyIndex key = plan_.new_key(ask.key);
-    plan_.begin_request(Plan::Kind::TakeUpTo, ask.sharers);
-    plan_.add_lease(key, ask.quota, ask.need, ask.want);
+    plan_.begin_request(Plan::Kind::TakeUpTo, ask.amounts.lease.sharers);
+    plan_.add_lease(key, ask.quota, ask.amounts.lease.need, ask.amounts.lease.want);
   }
 }
 
@@ -92,9 +96,12 @@ redis::Command LeaseQuestion::strict_command(const ScriptSet& scripts) const {
     keys.emplace_back(ask.escrow_key);
     asks.number(static_cast<std::uint64_t>(known - quotas.begin() + 1), 2)
         .number(static_cast<std::uint64_t>(ask.strict_lifetime->count()), 7)
-        .number(ask.need, 4)
-        .number(ask.want, 4)
-        .number(ask.sharers, 4)
+        .number(ask.amounts.cost, 4)
+        .number(ask.amounts.count, 4)
+        .number(ask.amounts.lease.need, 4)
+        .number(ask.amounts.lease.due, 4)
+        .number(ask.amounts.lease.want, 4)
+        .number(ask.amounts.lease.sharers, 4)
         .number(ask.reports.size(), 1);
     for (const store::LeaseReport& report : ask.reports) {
       asks.number(static_cast<std::uint64_t>(report.epoch), 7)
@@ -135,12 +142,14 @@ Result<LeaseGrants> LeaseQuestion::read_strict(const resp::Value& reply) const {
   if (parts.size() != 2 * asks_.size() + 2) return malformed("the states of other keys");
   const Result<Instant> now = read_instant(parts[0]);
   if (!now) return now.error();
-  if (parts[1].text.size() != 4 * asks_.size()) return malformed("the grants of other asks");
+  if (parts[1].text.size() != 8 * asks_.size()) return malformed("the grants of other asks");
   PackedReader granted(parts[1].text);
   LeaseGrants grants;
   for (std::size_t i = 0; i < asks_.size(); ++i) {
+    const auto admitted = static_cast<std::uint32_t>(granted.number(4));
+    const auto leased = static_cast<std::uint32_t>(granted.number(4));
     grants.push_back(strict_grant(asks_[i], std::span(parts).subspan(2 * i + 2, 2),
-                                  static_cast<std::uint32_t>(granted.number(4)), *now));
+                                  {.admitted = admitted, .granted = leased}, *now));
   }
   return grants;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/lease.hpp"
 #include "penstock/result.hpp"
 #include "redis/client.hpp"
 #include "redis_store/decide_command.hpp"
@@ -18,9 +19,7 @@ struct KeyLease {
   std::string key;
   std::string escrow_key{};  // of strict leases
   Quota quota;
-  std::uint32_t need = 0;
-  std::uint32_t want = 0;
-  std::uint32_t sharers = 1;
+  core::StrictAsk amounts{};  // of a plain lease no requests to decide
   std::optional<Duration> strict_lifetime{};
   std::vector<store::LeaseReport> reports{};
 };

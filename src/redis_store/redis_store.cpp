@@ -259,12 +259,16 @@ void RedisStore::refund(TogetherRequest request, base::Deadline deadline, Decide
       {.request = std::move(request), .deadline = deadline, .decided = std::move(decided)});
 }
 
-void RedisStore::reset(std::vector<std::string> keys, base::Deadline deadline, Done done) {
-  const std::vector<std::string_view> views(keys.begin(), keys.end());
+void RedisStore::reset(std::vector<ResetKey> keys, base::Deadline deadline, Done done) {
+  std::vector<std::string_view> views;
+  for (const ResetKey& each : keys) views.emplace_back(each.key);
+  for (const ResetKey& each : keys) views.emplace_back(each.escrow);
   redis::Command command = script_command(core_->scripts().reset(), views, {});
-  command.slot = redis::hash_slot(keys.front());
+  command.slot = redis::hash_slot(keys.front().key);
   command.deadline = deadline;
-  core_->change(std::move(command), channel_, keys,
+  std::vector<std::string> names;
+  for (ResetKey& each : keys) names.push_back(std::move(each.key));
+  core_->change(std::move(command), channel_, names,
                 [done = std::move(done)](const auto& reply) { done(read_reset(reply)); });
 }
 

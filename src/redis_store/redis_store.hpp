@@ -25,6 +25,12 @@
 namespace penstock::redis_store {
 
 // One limit to ask about, under its key in Redis.
+// A key whose usage is forgotten, and the one beside it that has what is leased of it.
+struct ResetKey {
+  std::string key;
+  std::string escrow;
+};
+
 struct KeyCheck {
   std::string key;
   Quota quota;
@@ -73,7 +79,7 @@ class RedisStore {
   // What every limit says afterwards. REQUIRES: the keys live in one slot.
   void refund(TogetherRequest request, base::Deadline deadline, Decided decided);
   // Whether any of them had used something. REQUIRES: the keys live in one slot.
-  void reset(std::vector<std::string> keys, base::Deadline deadline, Done done);
+  void reset(std::vector<ResetKey> keys, base::Deadline deadline, Done done);
   // Whether the key was blocked before. Zero unblocks.
   void block(const std::string& key, Duration duration, base::Deadline deadline, Done done);
 

@@ -189,8 +189,10 @@ void SharedStore::reset(std::vector<core::CountName> names, base::Deadline deadl
   const auto calls = calls_for(keys);
   const auto all = std::make_shared<Gathered<bool>>(calls.size(), false, std::move(answered));
   for (const std::vector<std::size_t>& places : calls) {
-    std::vector<std::string> together;
-    for (const std::size_t place : places) together.push_back(std::move(keys[place]));
+    std::vector<ResetKey> together;
+    for (const std::size_t place : places) {
+      together.push_back({.key = std::move(keys[place]), .escrow = escrow_key_of(names[place])});
+    }
     store_->reset(std::move(together), within(deadline), [all](const Result<bool>& said) {
       all->note(said, [&](bool was_used) { all->value = all->value || was_used; });
     });
@@ -221,9 +223,7 @@ void SharedStore::lease(std::vector<store::LeaseAsk> asks, base::Deadline deadli
     leases.push_back({.key = key_of(ask.name),
                       .escrow_key = ask.strict_lifetime ? escrow_key_of(ask.name) : std::string{},
                       .quota = ask.quota,
-                      .need = ask.need,
-                      .want = ask.want,
-                      .sharers = ask.sharers,
+                      .amounts = {.cost = ask.cost, .count = ask.count, .lease = ask.lease},
                       .strict_lifetime = ask.strict_lifetime,
                       .reports = std::move(ask.reports)});
   }

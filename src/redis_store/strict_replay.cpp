@@ -2,6 +2,8 @@
 
 #include "redis_store/key_replay.hpp"
 
+#include <algorithm>
+
 namespace penstock::redis_store {
 
 StrictReplay::Answer StrictReplay::lease(const Ask& ask, Instant now) {
@@ -22,21 +24,33 @@ StrictReplay::Answer StrictReplay::lease(const Ask& ask, Instant now) {
       core::settle_report(state, escrow, owner, report.epoch, report.spent, report.returned, now);
     }
     if (now >= bucket_.blocked_until) {
-      answer.granted = core::lease_strictly(state, owner, escrow, ask.quota, ask.need, ask.want,
-                                            ask.sharers, now);
+      answer.grant = core::lease_strictly(state, owner, escrow, ask.quota, ask.amounts, now);
     }
-    answer.written = answer.granted > 0 || (answer.written && !was_window);
+    const bool is_charged = answer.grant.admitted > 0 || answer.grant.granted > 0;
+    answer.written = is_charged || (answer.written && !was_window);
   }
-  if (answer.granted > 0) answer.epoch = escrow.epoch;
+  if (answer.grant.granted > 0) answer.epoch = escrow.epoch;
   KeyContent after{.blocked_until = bucket_.blocked_until, .state = std::move(state)};
   if (!std::holds_alternative<std::monostate>(after.state)) after.quota = owner;
-  const Cost looked_for{answer.granted > 0 ? 0 : ask.need};
+  Cost looked_for{0};
+  if (answer.grant.admitted < ask.amounts.count) {
+    looked_for.units = ask.amounts.cost;
+  } else if (answer.grant.granted == 0) {
+    looked_for.units = ask.amounts.lease.need;
+  }
   answer.afterwards = KeyReplay(after).preview(ask.quota, looked_for, now);
+  answer.denied_cost.units = std::max<std::uint64_t>(looked_for.units, 1);
   if (answer.written) {
     bucket_ = std::move(after);
-    escrow_ = escrow;
+    // an escrow that says nothing is not kept
+    escrow_ = core::expires_at(escrow, owner) <= now ? core::Escrow{} : escrow;
   }
   return answer;
+}
+
+void StrictReplay::reset(Instant now) {
+  bucket_ = {};
+  escrow_ = core::after_reset(escrow_, now);
 }
 
 }  // namespace penstock::redis_store

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/lease.hpp"
 #include "penstock/decision.hpp"
 #include "redis_store/state_codec.hpp"
 #include "store/lease_source.hpp"
@@ -20,19 +21,20 @@ class StrictReplay {
   struct Ask {
     Quota quota;
     Duration lifetime{};
-    std::uint32_t need = 0;
-    std::uint32_t want = 0;
-    std::uint32_t sharers = 1;
+    core::StrictAsk amounts{};
     std::span<const store::LeaseReport> reports{};
   };
   struct Answer {
-    std::uint32_t granted = 0;
-    std::int64_t epoch = 0;  // of what was granted
+    core::StrictGrant grant{};
+    std::int64_t epoch = 0;  // of what was leased
     Decision afterwards{};
+    Cost denied_cost{1};   // what was denied, if `afterwards` denies
     bool written = false;  // whether the script wrote anything
   };
   // A blocked key grants nothing, but hears reports.
   [[nodiscard]] Answer lease(const Ask& ask, Instant now);
+  // As reset.lua leaves them. REQUIRES: the key is not blocked.
+  void reset(Instant now);
 
   [[nodiscard]] const KeyContent& bucket() const { return bucket_; }
   [[nodiscard]] const core::Escrow& escrow() const { return escrow_; }

@@ -46,7 +46,9 @@ void DebtReporter::take_up_to(std::vector<Debt> debts) {
   std::vector<store::LeaseAsk> asks;
   for (const Debt& debt : debts) {
     asks.push_back(
-        {.name = debt.name, .quota = debt.quota, .want = static_cast<std::uint32_t>(debt.units)});
+        {.name = debt.name,
+         .quota = debt.quota,
+         .lease = {.want = static_cast<std::uint32_t>(debt.units)}});
   }
   leases_->lease(
       std::move(asks), patience(),

@@ -121,13 +121,13 @@ class HalfLeases final : public store::LeaseSource {
   void lease(std::vector<store::LeaseAsk> asks, base::Deadline /*deadline*/,
              Answered answered) override {
     for (std::size_t i = 0; i < asks.size(); ++i) {
-      EXPECT_EQ(asks[i].need, 0U);
+      EXPECT_EQ(asks[i].lease.need, 0U);
       EXPECT_TRUE(core::can_lease(asks[i].quota.algorithm()));
-      wanted += asks[i].want;
+      wanted += asks[i].lease.want;
       if (failure) {
         answered(i, *failure);
       } else {
-        answered(i, store::LeaseGrant{.granted = asks[i].want / 2});
+        answered(i, store::LeaseGrant{.granted = asks[i].lease.want / 2});
       }
     }
   }

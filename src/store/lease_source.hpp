@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/deadline.hpp"
+#include "core/lease.hpp"
 #include "core/named_check.hpp"
 #include "penstock/decision.hpp"
 #include "penstock/result.hpp"
@@ -23,13 +24,15 @@ struct LeaseReport {
   friend bool operator==(const LeaseReport&, const LeaseReport&) = default;
 };
 
-// Units of a count, prepaid, for whoever asks.
+// Units of a count: for requests that wait for the answer, and a lease, which is spent later.
 struct LeaseAsk {
   core::CountName name;
   Quota quota;
-  std::uint32_t need = 0;     // fewer are of no use: then nothing is granted
-  std::uint32_t want = 0;     // no more than this; at least `need`
-  std::uint32_t sharers = 1;  // who take from the same count, so that the last units go round
+  // Strict only: requests that the store decides one after the other, as checks, before it grants a
+  // lease. All cost the same.
+  std::uint32_t cost = 0;
+  std::uint32_t count = 0;
+  core::LeaseAmounts lease{};
   // Of a strict lease, which the store keeps account of in epochs of this length, until two of them
   // are over. Empty: units are taken, and that is all.
   std::optional<Duration> strict_lifetime{};
@@ -37,14 +40,16 @@ struct LeaseAsk {
 };
 
 struct LeaseGrant {
-  std::uint32_t granted = 0;
-  std::int64_t epoch = 0;  // of a strict lease
+  std::uint32_t admitted = 0;  // of the requests that waited, those that came first
+  std::uint32_t granted = 0;   // a lease, besides
+  std::int64_t epoch = 0;      // of a strict lease
   // What was granted counts as used for so long from when it was asked for: until the window or
   // sub-window ends; for buckets, forever.
   Duration counts_for = Duration::max();
-  // What the limit says afterwards: to a request that needs as much, when nothing was granted; else
-  // to one that only looks.
+  // What the limit says afterwards: to a request that waited and was denied; else to one that needs
+  // as much as was asked for, when nothing was granted; else to a peek.
   Decision afterwards{};
+  Cost denied_cost{1};  // what was denied, if `afterwards` denies
 };
 
 // Where leases come from.

@@ -32,10 +32,9 @@ struct Pair {
   // Asked in this round.
   Quota asked_quota = per_second(1);
   Duration lifetime{};
-  std::uint32_t need = 0;
-  std::uint32_t want = 0;
-  std::uint32_t sharers = 1;
+  core::StrictAsk amounts{};
   std::vector<store::LeaseReport> reports{};
+  bool is_asked = false;
   bool written = false;  // by the script, and nothing else happened since
   std::optional<Result<store::LeaseGrant>> grant{};
   std::optional<Result<Decision>> decision{};
@@ -123,27 +122,40 @@ class StrictWorld {
 
   void draw_lease(Pair& pair) {
     pair.grant.reset();
-    pair.want = 0;
+    pair.is_asked = false;
     pair.written = false;
     pair.reports.clear();
     if (random_.percent(20)) return;
     pair.asked_quota = any_bucket_quota(pair);
     pair.lifetime = random_.percent(90) ? lifetime_ : Duration{random_.pick(kLifetimes)};
     const std::uint64_t most = std::uint64_t{pair.asked_quota.capacity()} + 1;
-    pair.want = static_cast<std::uint32_t>(random_.magnitude(most));
-    pair.need = static_cast<std::uint32_t>(random_.below(std::uint64_t{pair.want} + 1));
-    if (random_.percent(60)) pair.need = std::min(pair.need, 1U);
-    pair.sharers = static_cast<std::uint32_t>(random_.below(4));
+    pair.is_asked = true;
+    pair.amounts = draw_amounts(most);
     draw_reports(pair);
     redis_.lease({.key = pair.key.name,
                   .escrow_key = pair.escrow_key,
                   .quota = pair.asked_quota,
-                  .need = pair.need,
-                  .want = pair.want,
-                  .sharers = pair.sharers,
+                  .amounts = pair.amounts,
                   .strict_lifetime = pair.lifetime,
                   .reports = pair.reports},
                  pair.grant);
+  }
+
+  core::StrictAsk draw_amounts(std::uint64_t most) {
+    core::StrictAsk amounts;
+    amounts.lease.want = static_cast<std::uint32_t>(random_.magnitude(most));
+    amounts.lease.need =
+        static_cast<std::uint32_t>(random_.below(std::uint64_t{amounts.lease.want} + 1));
+    if (random_.percent(60)) amounts.lease.need = std::min(amounts.lease.need, 1U);
+    amounts.lease.due = static_cast<std::uint32_t>(
+        amounts.lease.need +
+        random_.below(std::uint64_t{amounts.lease.want} - amounts.lease.need + 1));
+    amounts.lease.sharers = static_cast<std::uint32_t>(random_.below(4));
+    if (random_.percent(50)) {
+      amounts.cost = static_cast<std::uint32_t>(random_.magnitude(most));
+      amounts.count = static_cast<std::uint32_t>(random_.magnitude(20));
+    }
+    return amounts;
   }
 
   // Mostly the truth, some of it; now and then nonsense.
@@ -166,30 +178,33 @@ class StrictWorld {
   }
 
   std::string compare_lease(Pair& pair) {
-    if (pair.want == 0) return {};
+    if (!pair.is_asked) return {};
     ++asks_;
     StrictReplay replay(pair.key.replay.content(), pair.escrow);
     const StrictReplay::Answer expected = replay.lease({.quota = pair.asked_quota,
                                                         .lifetime = pair.lifetime,
-                                                        .need = pair.need,
-                                                        .want = pair.want,
-                                                        .sharers = pair.sharers,
+                                                        .amounts = pair.amounts,
                                                         .reports = pair.reports},
                                                        now_);
     pair.key.replay = redis_store::KeyReplay(replay.bucket());
     pair.escrow = replay.escrow();
     pair.written = expected.written;
     if (expected.written) pair.quota = replay.bucket().quota.value_or(pair.asked_quota);
-    pair.key.note(now_, "lease " + std::to_string(pair.need) + " to " + std::to_string(pair.want) +
-                            " of " + to_string(pair.asked_quota) + " for " +
+    pair.key.note(now_, std::to_string(pair.amounts.count) + " requests of " +
+                            std::to_string(pair.amounts.cost) + ", lease " +
+                            std::to_string(pair.amounts.lease.need) + " to " +
+                            std::to_string(pair.amounts.lease.want) + " of " +
+                            to_string(pair.asked_quota) + " for " +
                             std::to_string(pair.lifetime.count()) + " us, " +
                             std::to_string(pair.reports.size()) + " reports -> " +
-                            std::to_string(expected.granted));
+                            std::to_string(expected.grant.admitted) + ", " +
+                            std::to_string(expected.grant.granted));
     if (!pair.grant) return "never answered";
     if (!*pair.grant) return pair.grant->error().detail;
     const store::LeaseGrant& grant = **pair.grant;
-    if (grant.granted != expected.granted) {
-      return "Redis grants " + std::to_string(grant.granted);
+    if (grant.admitted != expected.grant.admitted || grant.granted != expected.grant.granted) {
+      return "Redis admits " + std::to_string(grant.admitted) + " and grants " +
+             std::to_string(grant.granted);
     }
     if (grant.epoch != expected.epoch) return "another epoch";
     if (!(grant.afterwards == expected.afterwards)) {
@@ -219,8 +234,11 @@ class StrictWorld {
         replay.block_until(now_ + Duration{1'000'000});
         pair.key.note(now_, "block");
       } else if (dice < 15 && !replay.is_blocked(now_)) {
+        // one that is over may be gone, or not yet
+        const bool exists = redis_.look({pair.escrow_key}).front().bytes.has_value();
         redis_.reset({pair.key.name}, pair.flag);
         replay = {};
+        pair.escrow = exists ? core::after_reset(pair.escrow, now_) : core::Escrow{};
         pair.key.note(now_, "reset");
       }
     }

@@ -120,7 +120,14 @@ void VirtualRedis::lease(redis_store::KeyLease ask,
 
 void VirtualRedis::reset(std::vector<std::string> keys, std::optional<Result<bool>>& answer) {
   ++open_;
-  store_->reset(std::move(keys), far(), [this, &answer](auto said) {
+  std::vector<redis_store::ResetKey> both;
+  for (std::string& key : keys) {
+    std::string escrow = key;
+    const std::size_t kind = escrow.find(":l:");
+    if (kind != std::string::npos) escrow[kind + 1] = 'e';
+    both.push_back({.key = std::move(key), .escrow = std::move(escrow)});
+  }
+  store_->reset(std::move(both), far(), [this, &answer](auto said) {
     --open_;
     answer.emplace(std::move(said));
   });

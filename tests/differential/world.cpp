@@ -131,9 +131,10 @@ void World::ask(Question& question) {
     case Action::Lease:
       return redis_.lease({.key = key,
                            .quota = question.quota,
-                           .need = question.need,
-                           .want = question.want,
-                           .sharers = question.sharers},
+                           .amounts = {.lease = {.need = question.need,
+                                                 .due = question.need,
+                                                 .want = question.want,
+                                                 .sharers = question.sharers}}},
                           question.grant);
   }
 }

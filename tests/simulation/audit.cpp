@@ -51,11 +51,10 @@ void Audit::before(const Kept& kept, const store::LeaseAsk& ask, Instant now) {
       at_least_ <= credit ? ExactSpan{} : core::minus(at_least_, credit, quota_.rate_units());
 }
 
-void Audit::after(const Kept& kept, const store::LeaseGrant& grant, Instant now) {
+void Audit::after(const Kept& kept, std::uint32_t used, Instant now) {
   if (!std::exchange(is_excused_, false) && broken_.empty()) {
     const ExactSpan full = std::max(full_at_of(kept.state), span_of(now));
-    const ExactSpan expected =
-        core::plus(at_least_, quota_.time_for(grant.granted), quota_.rate_units());
+    const ExactSpan expected = core::plus(at_least_, quota_.time_for(used), quota_.rate_units());
     const ExactSpan leased = core::bucket_meter::instant_after(
         now, quota_.time_for(std::min(kept.escrow.leased(), quota_.capacity())), quota_);
     if (full < expected) broken_ = "the bucket has more than it had, without what it gave";

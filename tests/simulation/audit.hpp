@@ -18,7 +18,7 @@ class Audit {
 
   // Around a call: what the store has kept, before anything of it has expired, and afterwards.
   void before(const Kept& kept, const store::LeaseAsk& ask, Instant now);
-  void after(const Kept& kept, const store::LeaseGrant& grant, Instant now);
+  void after(const Kept& kept, std::uint32_t used, Instant now);
 
   // What was wrong first; empty if nothing was.
   [[nodiscard]] const std::string& broken() const noexcept { return broken_; }

@@ -43,11 +43,11 @@ TEST(Defects, EscrowThatVanishesBeforeItsLeasesIsNoticed) {
   EXPECT_NE(noticed(Defect::ShortEscrow, Mode::LeaseStrict, Algorithm::TokenBucket), "");
 }
 
-TEST(Defects, LifetimeCountedFromTheAnswerIsNoticed) {
-  EXPECT_NE(noticed(Defect::LifetimeFromReceipt, Mode::LeaseStrict, Algorithm::TokenBucket), "");
-  EXPECT_NE(noticed(Defect::LifetimeFromReceipt, Mode::Lease, Algorithm::FixedWindow), "");
-  EXPECT_NE(noticed(Defect::LifetimeFromReceipt, Mode::Lease, Algorithm::AnchoredWindow), "");
-  EXPECT_NE(noticed(Defect::LifetimeFromReceipt, Mode::Lease, Algorithm::SubWindows), "");
+TEST(Defects, LifetimeThatIsTooLongIsNoticed) {
+  EXPECT_NE(noticed(Defect::LifetimeTooLong, Mode::LeaseStrict, Algorithm::TokenBucket), "");
+  EXPECT_NE(noticed(Defect::LifetimeTooLong, Mode::Lease, Algorithm::FixedWindow), "");
+  EXPECT_NE(noticed(Defect::LifetimeTooLong, Mode::Lease, Algorithm::AnchoredWindow), "");
+  EXPECT_NE(noticed(Defect::LifetimeTooLong, Mode::Lease, Algorithm::SubWindows), "");
 }
 
 TEST(Defects, RefusalRepeatedWhateverTheCostIsNoticed) {

@@ -97,7 +97,7 @@ void World::operate() {
   const Instant now = store_time();
   switch (random_.below(4)) {
     case 0:
-      store_.reset();
+      store_.reset(now);
       fault_allowance_ += envelope_.tokens(scenario_.quota.capacity());
       windows_are_unsure_ = true;
       leases_are_unsure_ = true;

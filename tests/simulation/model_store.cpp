@@ -35,7 +35,7 @@ void ModelStore::forget_expired(Instant now) {
 void ModelStore::keep() {
   kept_.state_goes = keep_until(core::expires_at(kept_.state, quota_));
   kept_.escrow_goes = keep_until(core::expires_at(kept_.escrow, quota_));
-  if (defect_ == Defect::ShortEscrow) {
+  if (defect_ == Defect::ShortEscrow && kept_.escrow.leased() > 0) {
     kept_.escrow_goes = Instant{(kept_.escrow.epoch + 1) * kept_.escrow.lifetime};
   }
 }
@@ -69,9 +69,6 @@ void ModelStore::advance(const store::LeaseAsk& ask, Instant now) {
               .previous = escrow.current,
               .lifetime = escrow.lifetime};
   }
-  if (defect_ == Defect::SingleStepRefill) {
-    clamp_at(kept_.state, quota_, kept_.escrow.leased(), now);
-  }
   core::advance(kept_.state, kept_.escrow, quota_, *ask.strict_lifetime, now);
 }
 
@@ -100,18 +97,27 @@ store::LeaseGrant ModelStore::lease(const store::LeaseAsk& ask, Instant now) {
   if (is_blocked) {
     grant.afterwards = Decision::block(quota_.capacity(), kept_.blocked_until - now);
   } else if (ask.strict_lifetime) {
-    grant.granted = core::lease_strictly(kept_.state, kept_.escrow, quota_, ask.need, ask.want,
-                                         ask.sharers, now);
+    const core::StrictGrant strict =
+        core::lease_strictly(kept_.state, kept_.escrow, quota_,
+                             {.cost = ask.cost, .count = ask.count, .lease = ask.lease}, now);
+    grant.admitted = strict.admitted;
+    grant.granted = strict.granted;
   } else {
-    grant.granted = core::take_up_to(kept_.state, quota_, ask.need, ask.want, ask.sharers, now);
+    grant.granted = core::take_up_to(kept_.state, quota_, ask.lease.need, ask.lease.want,
+                                     ask.lease.sharers, now);
   }
   grant.epoch = kept_.escrow.epoch;
   grant.counts_for = core::counts_for(kept_.state, quota_, now);
-  if (!is_blocked) {
-    grant.afterwards =
-        core::evaluate(kept_.state, quota_, Cost{grant.granted == 0 ? ask.need : 0}, now);
+  Cost looked_for{0};
+  if (grant.admitted < ask.count) {
+    looked_for.units = ask.cost;
+  } else if (grant.granted == 0) {
+    looked_for.units = ask.lease.need;
   }
-  if (ask.strict_lifetime) audit_.after(kept_, grant, now);
+  grant.denied_cost.units = std::max<std::uint64_t>(looked_for.units, 1);
+  if (!is_blocked) grant.afterwards = core::evaluate(kept_.state, quota_, looked_for, now);
+  const std::uint32_t used = grant.admitted * ask.cost + grant.granted;
+  if (ask.strict_lifetime) audit_.after(kept_, used, now);
   keep();
   return grant;
 }
@@ -123,7 +129,10 @@ void ModelStore::refund(Cost cost, Instant now) {
   keep();
 }
 
-void ModelStore::reset() { take_over({}); }
+void ModelStore::reset(Instant now) {
+  const core::Escrow escrow = core::after_reset(kept_.escrow, now);
+  take_over({.escrow = escrow, .escrow_goes = keep_until(core::expires_at(escrow, quota_))});
+}
 
 void ModelStore::take_over(const Kept& kept) {
   kept_ = kept;

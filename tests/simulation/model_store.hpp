@@ -21,7 +21,7 @@ class ModelStore {
   [[nodiscard]] Decision check(Cost cost, Instant now);
   [[nodiscard]] store::LeaseGrant lease(const store::LeaseAsk& ask, Instant now);
   void refund(Cost cost, Instant now);
-  void reset();
+  void reset(Instant now);
   void block(Instant until) { kept_.blocked_until = until; }
 
   // What check() would say; nothing changes.

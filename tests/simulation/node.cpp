@@ -8,11 +8,16 @@ namespace {
 
 constexpr store::Hash128 kHash{.high = 1, .low = 1};
 
+lease::LeaseTable::Key key_of(const Scenario& scenario) {
+  return lease::LeaseTable::key_of(kHash, scenario.quota);
+}
+
 }  // namespace
 
-void Request::on_answer(const Result<Decision>& answer) {
+// What the store decided has been counted there.
+void Request::on_answer(const Result<Decision>& answer, const Taken& taken) {
   ++answers_;
-  if (answer && answer->allowed()) world_.admit(cost_.units);
+  if (answer && answer->allowed() && taken.is_leased) world_.admit(cost_.units);
 }
 
 core::NamedCheck Node::named(Cost cost) const {
@@ -20,7 +25,7 @@ core::NamedCheck Node::named(Cost cost) const {
                          .quota = scenario_.quota,
                          .cost = cost,
                          .terms = scenario_.terms};
-  if (defect_ == Defect::LifetimeFromReceipt) check.terms.lifetime *= 2;  // see as_received()
+  if (defect_ == Defect::LifetimeTooLong) check.terms.lifetime *= 3;  // see as_received()
   return check;
 }
 
@@ -35,24 +40,23 @@ void Node::check(Request& request) {
 // As check_at_once(), and then check().
 void Node::decide(Request& request) {
   const Cost cost = request.cost();
-  lease::Holding* const known = is_leasing() ? table_.find(kHash) : nullptr;
-  if (const std::optional<Decision> said = refuses(known, cost)) {
-    if (known == nullptr) world_.refused_again(*this, cost);
-    return request.on_answer(*said);
-  }
-  if (known != nullptr) {
+  lease::Holding* const known = is_leasing() ? table_.find(key_of(scenario_)) : nullptr;
+  if (known != nullptr && known->covers(cost, now())) {
     const std::optional<Decision> said = known->take(cost, now());
-    if (said && said->allowed()) {
-      ask_soon();
-      return request.on_answer(*said);
-    }
+    ask_soon();
+    return request.on_answer(*said, known->last_taken());
+  }
+  const bool is_strict = known != nullptr && known->is_strict();
+  if (const std::optional<Decision> said = refuses(is_strict ? known : nullptr, cost)) {
+    if (!is_strict) world_.refused_again(*this, cost);
+    return request.on_answer(*said, {});
   }
   lease::Holding* const holding = holding_for(cost);
-  if (holding == nullptr) return ask_store(request);
+  if (holding == nullptr || !holding->is_strict()) return ask_store(request);
   const std::optional<Decision> said = holding->take(cost, now());
-  if (!said) holding->wait(request, cost);
+  if (!said) holding->wait(request, cost, scenario_.use);
   ask_soon();
-  if (said) request.on_answer(*said);
+  if (said) request.on_answer(*said, holding->last_taken());
 }
 
 std::optional<Decision> Node::refuses(const lease::Holding* holding, Cost cost) const {
@@ -64,9 +68,9 @@ std::optional<Decision> Node::refuses(const lease::Holding* holding, Cost cost) 
 lease::Holding* Node::holding_for(Cost cost) {
   if (!is_leasing()) return nullptr;
   if (scenario_.terms.mode != core::Mode::Adaptive) return table_.hold(kHash, named(cost), now());
-  if (lease::Holding* const known = table_.find(kHash)) {
+  if (lease::Holding* const known = table_.find(key_of(scenario_))) {
     if (!known->is_cold(now()) || known->is_needed() || known->in_hand(now()) > 0) return known;
-    table_.give_up(kHash);
+    table_.give_up(key_of(scenario_));
     return nullptr;
   }
   const auto interval =
@@ -85,6 +89,11 @@ void Node::ask_store(Request& request) {
         denials_.note(kHash, scenario_.quota, request.cost(), said, asked, now());
         denied_ = request.cost();
       }
+      lease::Holding* const holding = is_leasing() ? table_.find(key_of(scenario_)) : nullptr;
+      if (said.allowed() && holding != nullptr) {
+        holding->note_admitted(request.cost(), said, asked, now());
+        ask_soon();
+      }
       request.on_shared_answer();
     };
   };
@@ -92,9 +101,26 @@ void Node::ask_store(Request& request) {
 }
 
 void Node::ask_soon() {
-  if (!table_.review(kHash, now()) || is_posted_) return;
-  is_posted_ = true;
+  if (table_.review(key_of(scenario_), now())) post_asking();
+}
+
+void Node::post_asking() {
+  if (std::exchange(is_posted_, true)) return;
   world_.post(*this, [this] { ask_for_lease(); });
+}
+
+void Node::watch() {
+  if (table_.watch(key_of(scenario_))) wake_at(table_.watched(key_of(scenario_)));
+}
+
+void Node::wake_at(base::Deadline at) {
+  world_.wake_at(*this, at, [this, at] {
+    lease::Answers answers;
+    const base::Deadline next = table_.tend(key_of(scenario_), at, now(), answers);
+    if (table_.has_ready()) post_asking();
+    if (next != base::Deadline::max()) wake_at(next);
+    for (const lease::Answer& answer : answers) answer.tell();
+  });
 }
 
 void Node::ask_for_lease() {
@@ -105,10 +131,11 @@ void Node::ask_for_lease() {
 
 void Node::send(store::LeaseAsk ask) {
   if (ask.strict_lifetime) ask.strict_lifetime = scenario_.terms.lifetime;
-  const auto executed = [this, weak = weak_from_this(), ask = std::move(ask), asked = now()](
-                            ModelStore& model, Instant at) {
+  const auto executed = [this, &world = world_, weak = weak_from_this(), ask = std::move(ask),
+                         asked = now()](ModelStore& model, Instant at) {
     const store::LeaseGrant grant = model.lease(ask, at);
-    if (const auto alive = weak.lock()) alive->world_.note_held(in_hand() + grant.granted);
+    if (grant.admitted > 0) world.admit(std::uint64_t{grant.admitted} * ask.cost);
+    if (const auto alive = weak.lock()) world.note_held(in_hand() + grant.granted);
     return [this, grant, asked] { hear(as_received(grant, asked)); };
   };
   world_.call(*this, executed, [this](const Error& error) { hear(error); });
@@ -116,9 +143,10 @@ void Node::send(store::LeaseAsk ask) {
 
 void Node::hear(const Result<store::LeaseGrant>& grant) {
   lease::Answers answers;
-  table_.on_grant(kHash, grant, now(), answers);
+  table_.on_grant(key_of(scenario_), grant, now(), answers);
   ask_soon();
-  for (const auto& [waiting, answer] : answers) waiting->on_answer(answer);
+  watch();
+  for (const lease::Answer& answer : answers) answer.tell();
   look_at_hand();
 }
 
@@ -127,8 +155,9 @@ void Node::forget(bool is_worse) {
   denials_.forget(kHash);
   if (is_worse) {
     table_.drop(kHash, now());
-  } else if (lease::Holding* const holding = table_.find(kHash)) {
-    holding->doubt();
+    ask_soon();
+  } else {
+    table_.doubt(kHash);
   }
 }
 
@@ -155,11 +184,11 @@ void Node::leave() {
   }
   lease::Answers answers;
   table_.fail_all({ErrorCode::Unavailable, "the store was closed"}, answers);
-  for (const auto& [waiting, answer] : answers) waiting->on_answer(answer);
+  for (const lease::Answer& answer : answers) answer.tell();
 }
 
 std::uint32_t Node::in_hand() {
-  lease::Holding* const holding = table_.find(kHash);
+  lease::Holding* const holding = table_.find(key_of(scenario_));
   return holding == nullptr ? 0 : holding->in_hand(now());
 }
 
@@ -180,10 +209,10 @@ void Node::refund_what_ended() {
   seen_in_hand_ = left;
 }
 
-// Leases are asked for with twice the lifetime, and last for as long as this says.
+// Leases are asked for with a longer lifetime, and last for as long as this says.
 store::LeaseGrant Node::as_received(store::LeaseGrant grant, base::Deadline asked) const {
-  if (defect_ != Defect::LifetimeFromReceipt) return grant;
-  grant.counts_for = std::min(grant.counts_for, scenario_.terms.lifetime) +
+  if (defect_ != Defect::LifetimeTooLong) return grant;
+  grant.counts_for = 2 * std::min(grant.counts_for, scenario_.terms.lifetime) +
                      std::chrono::floor<Duration>(now() - asked);
   return grant;
 }

@@ -16,7 +16,7 @@ class Request final : public lease::Waiting {
  public:
   Request(Surroundings& world, Cost cost) : world_(world), cost_(cost) {}
 
-  void on_answer(const Result<Decision>& answer) override;
+  void on_answer(const Result<Decision>& answer, const Taken& taken) override;
   // By the store: what was admitted has been counted there.
   void on_shared_answer() { ++answers_; }
 
@@ -37,7 +37,10 @@ class Request final : public lease::Waiting {
 class Node : public std::enable_shared_from_this<Node> {
  public:
   Node(Surroundings& world, const Scenario& scenario, Defect defect)
-      : world_(world), scenario_(scenario), defect_(defect) {}
+      : world_(world),
+        scenario_(scenario),
+        defect_(defect),
+        table_(lease::LeaseTable::kUsualSize, scenario.waste) {}
 
   void check(Request& request);
   void forget(bool is_worse);
@@ -54,6 +57,9 @@ class Node : public std::enable_shared_from_this<Node> {
   void decide(Request& request);
   void ask_store(Request& request);
   void ask_soon();
+  void post_asking();
+  void watch();
+  void wake_at(base::Deadline at);
   void ask_for_lease();
   void send(store::LeaseAsk ask);
   void hear(const Result<store::LeaseGrant>& grant);

@@ -110,31 +110,83 @@ Scenario draw_scenario(std::uint64_t seed, core::Mode mode, Algorithm algorithm,
   draw_load(random, scenario, load);
   draw_network(random, scenario);
   if (seed % 3 == 0) draw_storm(random, scenario, algorithm);
+  // what is promised does not depend on how carefully leases are sized
+  if (seed % 4 >= 2) scenario.use = lease::Holding::Use::MayBePutBack;
+  if (seed % 2 == 0) {
+    scenario.waste = {.returned = 1,
+                      .strict = 1,
+                      .plain = 1,
+                      .allowance = static_cast<std::uint64_t>(random.magnitude(10'000))};
+  }
   if (random.percent(50)) scenario.keys_linger = scenario.terms.lifetime * random.between(1, 20);
   return scenario;
 }
 
-Scenario draw_busy_scenario(std::uint64_t seed, core::Mode mode, Algorithm algorithm, int nodes) {
-  constexpr std::array<std::int64_t, 4> kDemands{120, 150, 200, 500};
+namespace {
+
+struct Rate {
+  std::int64_t limit;
+  Duration period;
+};
+
+Rate draw_rate(Random& random) {
+  using std::chrono::hours;
+  using std::chrono::minutes;
+  using std::chrono::seconds;
+  constexpr std::array kRates{Rate{10, hours{24}},       Rate{300, hours{24}},
+                              Rate{1'000, hours{1}},     Rate{100, minutes{1}},
+                              Rate{10, seconds{1}},      Rate{100, seconds{1}},
+                              Rate{1'000, seconds{1}},   Rate{10'000, seconds{1}},
+                              Rate{100'000, seconds{1}}, Rate{1'000'000, seconds{1}}};
+  Rate rate = random.pick(kRates);
+  rate.limit = rate.limit * random.between(60, 100) / 100;
+  return rate;
+}
+
+void draw_arrivals(Random& random, Scenario& scenario, Demand demand) {
+  if (demand == Demand::Steady) return;
+  scenario.most_at_once = random.between(2, 60);
+  scenario.mean_gap *= (scenario.most_at_once + 1) / 2;
+  scenario.one_busy_node = random.percent(30);
+  if (demand == Demand::Bursty) return;
+  scenario.idle_percent = static_cast<int>(random.between(20, 100));
+  if (random.percent(50)) {
+    scenario.silence = Moment{scenario.terms.lifetime} * random.between(30, 2'000) / 100;
+  }
+}
+
+}  // namespace
+
+Scenario draw_healthy_scenario(std::uint64_t seed, core::Mode mode, Algorithm algorithm,
+                               Demand demand, int nodes) {
+  constexpr std::array<std::int64_t, 5> kDemands{50, 90, 120, 200, 500};
+  constexpr std::array<std::int64_t, 3> kLifetimes{30, 100, 1'000};
   Random random(seed);
   Scenario scenario;
   scenario.seed = seed;
-  scenario.terms.mode = mode;
+  scenario.terms = {.mode = mode, .lifetime = milliseconds{random.pick(kLifetimes)}};
   scenario.nodes = nodes;
-  scenario.length = std::chrono::seconds{random.between(3, 10)};
-  const Load load{.arrivals = random.between(2'000, 20'000),
-                  .mean_cost = 1,
-                  .demand_percent = random.pick(kDemands)};
-  QuotaSpec spec = draw_spec(random, algorithm, scenario, load);
-  if (spec.capacity) {
-    // from what comes in a lifetime up to what comes in several seconds
-    const std::int64_t per_second = spec.limit * 1'000'000 / spec.period.count();
-    spec.capacity = std::max<std::int64_t>(1, per_second * random.between(100, 3'000) / 1'000);
+  const Rate rate = draw_rate(random);
+  QuotaSpec spec = per(rate.limit, rate.period).with(algorithm);
+  if (algorithm == Algorithm::TokenBucket || algorithm == Algorithm::Gcra) {
+    if (random.percent(50)) {
+      spec.capacity = std::max<std::int64_t>(1, rate.limit * random.between(1, 100) / 100);
+    }
+  } else {
+    // several windows in a run
+    spec.limit = std::min<std::int64_t>(spec.limit, 2'000);
+    if (algorithm == Algorithm::SubWindows)
+      spec.sub_window_count = random.pick(std::array{2, 4, 5, 10});
   }
   scenario.quota = Quota::make(spec).value();
-  scenario.mean_gap = scenario.length / load.arrivals;
+  const std::int64_t arrivals = random.between(2'000, 20'000);
+  const std::int64_t per_arrival =
+      Moment{rate.period}.count() / spec.limit * 100 / random.pick(kDemands);
+  scenario.mean_gap = Moment{std::max<std::int64_t>(1, per_arrival)};
+  scenario.length = scenario.mean_gap * arrivals;
   scenario.latency = std::chrono::microseconds{random.between(50, 1'000)};
-  scenario.timeout = std::chrono::milliseconds{50};
+  scenario.timeout = std::chrono::milliseconds{200};
+  draw_arrivals(random, scenario, demand);
   return scenario;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/terms.hpp"
+#include "lease/holding.hpp"
 #include "penstock/quota.hpp"
 
 #include <cstdint>
@@ -39,6 +40,9 @@ struct Scenario {
   Moment lag{};            // of the replica that takes over
   Duration keys_linger{};  // after they could have gone
   Faults faults{};
+  lease::WasteLimit waste{};
+  // Of requests with one limit, or of those that another limit may deny.
+  lease::Holding::Use use = lease::Holding::Use::Final;
 };
 
 // Everything drawn: quota, load and network; demand below and above the limit. Every third is a
@@ -46,10 +50,18 @@ struct Scenario {
 [[nodiscard]] Scenario draw_scenario(std::uint64_t seed, core::Mode mode, Algorithm algorithm,
                                      const Faults& faults);
 
-// A network that is quick for a lease's lifetime, a demand of several times the limit, nothing goes
-// wrong: what is lost now is the price of leases.
-[[nodiscard]] Scenario draw_busy_scenario(std::uint64_t seed, core::Mode mode, Algorithm algorithm,
-                                          int nodes);
+// How requests arrive.
+enum class Demand : std::uint8_t {
+  Steady,  // one by one
+  Bursty,  // many at the same moment, at one node or at all
+  Idle,    // the same, with pauses in which leases end
+};
+
+// Nothing goes wrong, and a network that is quick for a lease's lifetime: what is missing now is
+// the price of leases. Limits from 10 a day to a million a second; half of the limit is asked for,
+// or several times as much.
+[[nodiscard]] Scenario draw_healthy_scenario(std::uint64_t seed, core::Mode mode,
+                                             Algorithm algorithm, Demand demand, int nodes);
 
 [[nodiscard]] std::string describe(const Scenario& scenario);
 

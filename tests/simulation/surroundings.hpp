@@ -21,6 +21,8 @@ class Surroundings {
   [[nodiscard]] virtual base::Deadline clock_of(const Node& node) const = 0;
   // At the end of this tick, if the node is still there.
   virtual void post(Node& node, std::function<void()> task) = 0;
+  // When the node's own clock shows this, or a little earlier, if the node is still there.
+  virtual void wake_at(Node& node, base::Deadline deadline, std::function<void()> task) = 0;
   // Asks the store: `executed` happens there once or never, then `failed` here, or what `executed`
   // returned; unless the node is gone by then.
   using Reply = std::function<void()>;

@@ -2,35 +2,95 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
+#include <string_view>
+#include <tuple>
 
-// What leases cost in admissions: more is asked for than the limit has, and nothing goes wrong.
+// What leases cost in admissions while nothing goes wrong: no mode admits noticeably less than a
+// limiter that decides every request at once.
 namespace penstock::simulation {
 namespace {
 
 using core::Mode;
 
-Figures busy_runs(Mode mode, Algorithm algorithm, int nodes) {
-  const Seeds wanted = seeds(20);
-  Figures figures;
-  for (std::uint64_t seed = wanted.first; seed < wanted.first + wanted.count; ++seed) {
-    const Scenario scenario = draw_busy_scenario(seed, mode, algorithm, nodes);
-    figures.add(scenario, simulate(scenario));
+constexpr std::array kLeasable{Algorithm::TokenBucket, Algorithm::Gcra, Algorithm::FixedWindow,
+                               Algorithm::AnchoredWindow, Algorithm::SubWindows};
+constexpr std::array kNodes{1, 2, 4, 16};
+
+std::string_view to_string(Demand demand) {
+  switch (demand) {
+    case Demand::Steady: return "steady";
+    case Demand::Bursty: return "bursty";
+    case Demand::Idle: return "idle";
   }
-  figures.print(std::string(core::to_string(mode)) + " " + std::string(to_string(algorithm)) +
-                ", " + std::to_string(nodes));
-  EXPECT_EQ(figures.complaint(), "");
-  return figures;
+  return "";
 }
 
-// A few runs, as in a build that is slow on purpose, have no mean.
-void expect_mean_of(const Figures& figures, double least) {
-  if (figures.runs() < 10) return;
-  EXPECT_GE(figures.mean_utilisation(), least);
+// The least that a run may admit, of what is possible: docs/guarantees.md.
+double least_of(Mode mode) {
+  return mode == Mode::LeaseStrict || mode == Mode::Exact ? 0.99 : 0.97;
 }
+
+// What a bucket refills while a holder pauses before it asks an exhausted limit again. Under steady
+// demand it is admitted then; at the end of a run nobody asks any more.
+std::uint64_t delayed(const Scenario& scenario, Demand demand) {
+  if (!scenario.quota.is_bucket() || demand != Demand::Steady) return 0;
+  const Duration pause = lease::LeaseSize::kLongestPause;
+  return static_cast<std::uint64_t>(scenario.quota.limit()) *
+         static_cast<std::uint64_t>(pause.count()) /
+         static_cast<std::uint64_t>(scenario.quota.period().count());
+}
+
+using ModeAndDemand = std::tuple<Mode, Demand>;
+
+std::string name_of_demand(const testing::TestParamInfo<ModeAndDemand>& parameter) {
+  const auto& [mode, demand] = parameter.param;
+  return std::string(core::to_string(mode)) + "_" + std::string(to_string(demand));
+}
+
+class Utilisation : public testing::TestWithParam<ModeAndDemand> {};
+
+TEST_P(Utilisation, IsNearlyThatOfALimiterWithoutDelay) {
+  const auto& [mode, demand] = GetParam();
+  const Seeds wanted = seeds(100);
+  for (const int nodes : kNodes) {
+    Figures figures;
+    std::uint64_t anchored_admitted = 0;
+    std::uint64_t anchored_ideal = 0;
+    for (std::uint64_t seed = wanted.first; seed < wanted.first + wanted.count; ++seed) {
+      const Algorithm algorithm = kLeasable.at(seed % kLeasable.size());
+      const Scenario scenario = draw_healthy_scenario(seed, mode, algorithm, demand, nodes);
+      const Outcome outcome = simulate(scenario);
+      figures.add(scenario, outcome);
+      const double part = static_cast<double>(outcome.admitted + delayed(scenario, demand)) /
+                          static_cast<double>(std::max<std::uint64_t>(outcome.ideal, 1));
+      // where an anchored window begins depends on when the first request arrives at the store, and
+      // so does everything after it: such runs are judged together
+      if (algorithm == Algorithm::AnchoredWindow) {
+        anchored_admitted += outcome.admitted;
+        anchored_ideal += outcome.ideal;
+        continue;
+      }
+      EXPECT_GE(part, least_of(mode))
+          << outcome.admitted << " of " << outcome.ideal << "; " << describe(scenario);
+    }
+    figures.print(std::string(core::to_string(mode)) + " " + std::string(to_string(demand)) + ", " +
+                  std::to_string(nodes));
+    EXPECT_EQ(figures.complaint(), "");
+    EXPECT_GE(static_cast<double>(anchored_admitted),
+              least_of(mode) * static_cast<double>(anchored_ideal));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Modes, Utilisation,
+    testing::Combine(testing::Values(Mode::Exact, Mode::Lease, Mode::LeaseStrict, Mode::Adaptive),
+                     testing::Values(Demand::Steady, Demand::Bursty, Demand::Idle)),
+    name_of_demand);
 
 // One node asks for all that there is, and then for nothing until all leases are over.
-double with_silences(Defect defect) {
+double with_silences() {
   Scenario scenario;
   scenario.quota = per_second(400).burst(40);
   scenario.terms.mode = Mode::LeaseStrict;
@@ -41,47 +101,17 @@ double with_silences(Defect defect) {
   scenario.latency = std::chrono::microseconds{300};
   scenario.timeout = std::chrono::milliseconds{10};
   scenario.keys_linger = std::chrono::seconds{1};
+  scenario.use = lease::Holding::Use::MayBePutBack;  // so that all units are leased
   Figures figures;
   for (scenario.seed = 1; scenario.seed <= 20; ++scenario.seed) {
-    figures.add(scenario, simulate(scenario, defect));
+    figures.add(scenario, simulate(scenario));
   }
   EXPECT_EQ(figures.complaint(), "");
   figures.print("lease_strict, silences");
   return figures.mean_utilisation();
 }
 
-TEST(Utilisation, OneNodeGetsAlmostAllOfABucket) {
-  for (const Mode mode : {Mode::Lease, Mode::LeaseStrict, Mode::Adaptive}) {
-    for (const Algorithm algorithm : {Algorithm::TokenBucket, Algorithm::Gcra}) {
-      const Figures figures = busy_runs(mode, algorithm, 1);
-      expect_mean_of(figures, 0.98);
-      EXPECT_GE(figures.least_utilisation(), 0.90);
-    }
-  }
-}
-
-TEST(Utilisation, SilenceRefillsTheBucketOfStrictLeases) {
-  EXPECT_GE(with_silences(Defect::None), 0.98);
-  // as much is missing as was leased before the silence: this is how a mistake in it would show
-  EXPECT_LT(with_silences(Defect::SingleStepRefill), 0.90);
-}
-
-TEST(Utilisation, NodesGetMostOfWhatTheyShare) {
-  for (const Mode mode : {Mode::Exact, Mode::Lease, Mode::LeaseStrict, Mode::Adaptive}) {
-    for (const int nodes : {4, 16}) {
-      expect_mean_of(busy_runs(mode, Algorithm::TokenBucket, nodes), 0.95);
-      expect_mean_of(busy_runs(mode, Algorithm::FixedWindow, nodes), 0.92);
-    }
-  }
-}
-
-TEST(Utilisation, OneNodeGetsMostOfAWindow) {
-  for (const Mode mode : {Mode::Exact, Mode::Lease, Mode::Adaptive}) {
-    expect_mean_of(busy_runs(mode, Algorithm::FixedWindow, 1), 0.98);
-    expect_mean_of(busy_runs(mode, Algorithm::AnchoredWindow, 1), 0.98);
-    expect_mean_of(busy_runs(mode, Algorithm::SubWindows, 1), 0.90);
-  }
-}
+TEST(StrictLeases, SilenceRefillsTheBucket) { EXPECT_GE(with_silences(), 0.99); }
 
 }  // namespace
 }  // namespace penstock::simulation

@@ -66,7 +66,10 @@ const World::Place& World::place_of(const Node& node) const {
 
 base::Deadline World::clock_of(const Node& node) const {
   const Place& place = place_of(node);
-  return base::Deadline{place.clock_starts + now_ + now_ * place.drift_ppm / 1'000'000};
+  // histories of slow limits last for years: nanoseconds times parts per million do not fit
+  const Moment drift =
+      now_ / 1'000'000 * place.drift_ppm + now_ % 1'000'000 * place.drift_ppm / 1'000'000;
+  return base::Deadline{place.clock_starts + now_ + drift};
 }
 
 Instant World::steady_time() const { return begins_ + floor<Duration>(now_); }
@@ -87,6 +90,13 @@ bool World::is_lost(const Place& place) {
 
 void World::post(Node& node, std::function<void()> task) {
   at(now_, [weak = node.weak_from_this(), task = std::move(task)] {
+    if (const auto alive = weak.lock()) task();
+  });
+}
+
+void World::wake_at(Node& node, base::Deadline deadline, std::function<void()> task) {
+  const Moment wait = std::max(Moment{0}, Moment{deadline - clock_of(node)});
+  at(now_ + wait, [weak = node.weak_from_this(), task = std::move(task)] {
     if (const auto alive = weak.lock()) task();
   });
 }

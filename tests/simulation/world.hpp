@@ -52,6 +52,7 @@ class World final : public Surroundings {
 
   [[nodiscard]] base::Deadline clock_of(const Node& node) const override;
   void post(Node& node, std::function<void()> task) override;
+  void wake_at(Node& node, base::Deadline deadline, std::function<void()> task) override;
   void call(Node& node, std::function<Reply(ModelStore&, Instant)> executed,
             std::function<void(const Error&)> failed) override;
   void publish(bool is_worse) override;

@@ -24,7 +24,9 @@ const std::array kQuotas{kBucket, kCell, kWindow, kAnchored, kParts};
 
 LeaseAsk ask(const std::string& subject, const Quota& quota, std::uint32_t need,
              std::uint32_t want) {
-  return {.name = {subject, "limit"}, .quota = quota, .need = need, .want = want};
+  return {.name = {subject, "limit"},
+          .quota = quota,
+          .lease = {.need = need, .due = need, .want = want}};
 }
 
 LeaseAsk strict(const std::string& subject, std::uint32_t need, std::uint32_t want) {
@@ -103,12 +105,43 @@ TEST(Leases, ThatAreStrictAreAccountedFor) {
   EXPECT_EQ(first->granted, 60U);
   const std::string escrow = redis_store::KeyLayout("lease").escrow("alice", "limit");
   EXPECT_GT(server.must({"PTTL", escrow}).integer, 0);
-  // leased units stay leased, though the count itself was forgotten
-  ASSERT_TRUE(store->reset({{"alice", "limit"}}));
   LeaseAsk next = strict("alice", 1, 100);
   EXPECT_EQ(lease(*store, {next}).front()->granted, 40U);
   next.reports = {{.epoch = first->epoch, .spent = 50, .returned = 10}};
   EXPECT_EQ(lease(*store, {next}).front()->granted, 10U);
+}
+
+TEST(Leases, RequestsThatWaitAreDecidedBeforeALeaseIsGranted) {
+  const servers::RedisServer server;
+  const auto store = AnyStore::shared(patient(server.url(), "lease"));
+  LeaseAsk waiting = strict("alice", 0, 0);
+  waiting.cost = 30;
+  waiting.count = 4;
+  const Result<LeaseGrant> grant = lease(*store, {waiting}).front();
+  ASSERT_TRUE(grant) << grant.error().detail;
+  EXPECT_EQ(grant->admitted, 3U);
+  EXPECT_EQ(grant->granted, 0U);
+  EXPECT_EQ(grant->afterwards.outcome(), Outcome::Denied);
+  EXPECT_EQ(grant->afterwards.remaining(), 10U);
+  EXPECT_EQ(grant->denied_cost.units, 30U);
+  const std::string escrow = redis_store::KeyLayout("lease").escrow("alice", "limit");
+  EXPECT_EQ(server.must({"EXISTS", escrow}).integer, 0) << "they are spent, not leased";
+}
+
+// Reset used to leave the escrow, which then counted as used.
+TEST(Leases, AResetForgetsWhatIsLeasedAndIgnoresItsReports) {
+  const servers::RedisServer server;
+  const auto store = AnyStore::shared(patient(server.url(), "lease"));
+  const Result<LeaseGrant> before = lease(*store, {strict("alice", 1, 60)}).front();
+  ASSERT_TRUE(before) << before.error().detail;
+  ASSERT_TRUE(store->reset({{"alice", "limit"}}));
+  EXPECT_EQ(lease(*store, {strict("alice", 1, 30)}).front()->afterwards.remaining(), 70U);
+  LeaseAsk late = strict("alice", 0, 0);
+  late.reports = {{.epoch = before->epoch, .spent = 0, .returned = 60}};
+  EXPECT_EQ(lease(*store, {late}).front()->afterwards.remaining(), 70U)
+      << "returned units belong to the time before the reset";
+  const std::string escrow = redis_store::KeyLayout("lease").escrow("alice", "limit");
+  EXPECT_GT(server.must({"PTTL", escrow}).integer, 0);
 }
 
 TEST(Leases, OfACountThatHadAnotherAlgorithmAreGranted) {

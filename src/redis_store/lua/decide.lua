@@ -119,7 +119,7 @@ local function take_up_to(check, sharers)
   local quota = check.quota
   add_bucket_numbers(quota)
   local available = remaining_of(entries[check.key], quota)
-  local units = portion(available, check.asked, check.cost, sharers)
+  local units = portion(available, check.asked, check.asked, check.cost, sharers)
   if units > 0 then charge(check, cost_of(units, quota)) end
   return units
 end

@@ -1,16 +1,18 @@
--- Leases units of buckets that are accounted for until they are spent, returned or over: tokens and
--- what is leased are never more than the burst. Beside a bucket's key stands that of its escrow,
--- which has what was leased in the current epoch and in the one before it.
+-- Decides requests under buckets, and leases units of them that are accounted for until they are
+-- spent, returned or over: tokens and what is leased are never more than the burst. Beside a bucket's
+-- key stands that of its escrow, which has what was leased in the current epoch and in the one
+-- before it. Requests that are admitted here are used up at once, and not part of the escrow.
 --
 -- KEYS     per ask: the bucket's key, the escrow's; each once
 -- ARGV[1]  packed (lease_command.cpp):
 --            I2 quotas, I2 asks
 --            per quota:   c15 header of its states, I4 divisor, I7 I4 time to fill the bucket
---            per ask:     I2 quota, I7 lifetime of leases in microseconds, I4 need, I4 want,
---                         I4 sharers, I1 reports
+--            per ask:     I2 quota, I7 lifetime of leases in microseconds, I4 cost and I4 count of
+--                         requests to decide, I4 need, I4 due, I4 want, I4 sharers, I1 reports
 --            per report:  I7 epoch, I4 spent, I4 returned
--- Returns  `now`; I4 per ask, packed: how much was granted, or 2^32 - 1 when a state could not be
---          read by these modules; then the states before, bucket and escrow in turn, nil for none.
+-- Returns  `now`; I4 I4 per ask, packed: how many requests were admitted and how much was leased, or
+--          2^32 - 1 when a state could not be read by these modules; then the states before, bucket
+--          and escrow in turn, nil for none.
 --          The caller replays the asks on them.
 -- TTL      of an escrow: until what was leased is over and has refilled; of a bucket as decide.lua
 --          sets it, and as long as its escrow.
@@ -61,9 +63,14 @@ local function epoch_of(instant, lifetime)
   return (instant - math.fmod(instant, lifetime)) / lifetime
 end
 
+-- A reset leaves an escrow that is ahead of the clock, with nothing leased: it stays ahead.
 local function start_over(escrow, lifetime, instant)
+  local present = epoch_of(instant, lifetime)
+  local ahead = leased_of(escrow) == 0 and escrow.lifetime == lifetime and escrow.epoch > present
+    and escrow.epoch - present <= 16
   escrow.current, escrow.previous = leased_of(escrow), 0
-  escrow.lifetime, escrow.epoch = lifetime, epoch_of(instant, lifetime)
+  escrow.lifetime = lifetime
+  if not ahead then escrow.epoch = present end
 end
 
 -- Returns whether this must be written even when nothing is granted.
@@ -76,7 +83,7 @@ local function advance(entry, escrow, quota, lifetime)
     refill_only_after(state, end_of(escrow), leased_of(escrow), quota)
     escrow.previous, escrow.current, escrow.epoch = escrow.current, 0, escrow.epoch + 1
   end
-  if leased_of(escrow) > 0 and escrow.epoch - epoch_of(instant, escrow.lifetime) > 2 then
+  if leased_of(escrow) > 0 and escrow.epoch - epoch_of(instant, escrow.lifetime) > 16 then
     start_over(escrow, escrow.lifetime, instant)
     changed = true
   end
@@ -102,7 +109,7 @@ local function hear(entry, escrow, quota, epoch, spent, returned)
 end
 
 local function escrow_expires(escrow, quota)
-  if leased_of(escrow) == 0 then return 0 end
+  if leased_of(escrow) == 0 then return escrow.epoch * escrow.lifetime end
   local ends = end_of(escrow)
   local both, both_part = full_after(ends, leased_of(escrow), quota)
   local current, current_part = full_after(ends + escrow.lifetime, escrow.current, quota)
@@ -111,7 +118,7 @@ local function escrow_expires(escrow, quota)
 end
 
 local function write_escrow(key, escrow, expires)
-  if leased_of(escrow) == 0 then
+  if expires <= now then
     if escrow.exists then redis.call('DEL', key) end
     return
   end
@@ -122,8 +129,9 @@ end
 local raw = redis.call('MGET', unpack(KEYS))
 local granted = {}
 for ask = 1, ask_count do
-  local quota, lifetime, need, want, sharers, reports
-  quota, lifetime, need, want, sharers, reports, at = struct.unpack('<I2I7I4I4I4I1', plan, at)
+  local quota, lifetime, cost, count, need, due, want, sharers, reports
+  quota, lifetime, cost, count, need, due, want, sharers, reports, at =
+    struct.unpack('<I2I7I4I4I4I4I4I4I1', plan, at)
   quota = quotas[quota]
   local entry = read_entry(2 * ask - 1, raw[2 * ask - 1], quota)
   local escrow = read_escrow(raw[2 * ask])
@@ -140,26 +148,31 @@ for ask = 1, ask_count do
     epoch, spent, returned, at = struct.unpack('<I7I4I4', plan, at)
     if leasable then hear(entry, escrow, entry.quota, epoch, spent, returned) end
   end
-  local units = 0
+  local admitted, units = 0, 0
   if not readable then
-    units = 4294967295
+    admitted, units = 4294967295, 4294967295
   elseif leasable and not blocked[2 * ask - 1] then
-    units = portion(remaining_of(entry, quota), need, want, sharers)
-    if units > 0 then
+    local available = remaining_of(entry, quota)
+    if cost > 0 then
+      admitted = math.min(count, (available - math.fmod(available, cost)) / cost)
+    end
+    local used = admitted * cost
+    if admitted == count then units = portion(available - used, need, due, want, sharers) end
+    if used + units > 0 then
       adopt(entry, quota)
-      bucket.take(entry.state, quota, cost_of(units, quota))
+      bucket.take(entry.state, quota, cost_of(used + units, quota))
       escrow.current = escrow.current + units
       entry.absent, changed = false, true
     end
   end
-  if changed and (units > 0 or not was_window) then
+  if changed and (admitted + units > 0 or not was_window) then
     local expires = escrow_expires(escrow, entry.quota)
     if not entry.absent then
       write_entry(KEYS[2 * ask - 1], entry, blocked[2 * ask - 1], expires)
     end
     write_escrow(KEYS[2 * ask], escrow, expires)
   end
-  granted[ask] = struct.pack('<I4', units)
+  granted[ask] = struct.pack('<I4I4', admitted, units)
 end
 
 local reply = {now, table.concat(granted)}

@@ -1,11 +1,35 @@
--- Forgets what keys have used. A block stays.
+-- Forgets what keys have used, and what is leased of them. A block stays.
 --
--- KEYS     the keys, each once
--- Returns  `now`, then the states before, nil for none
--- TTL      of a block that stays: until it ends
--- O(keys).
-local states = redis.call('MGET', unpack(KEYS))
-for i, key in ipairs(KEYS) do
+-- KEYS     the keys, each once; then the key of the escrow of each, in the same order
+-- Returns  `now`, then the states of the keys before, nil for none
+-- TTL      of a block that stays: until it ends; of an escrow: until its epoch begins
+-- O(keys). Twin: core::after_reset, through strict_replay.cpp.
+local count = #KEYS / 2
+local states = redis.call('MGET', unpack(KEYS, 1, count))
+local escrows = redis.call('MGET', unpack(KEYS, count + 1))
+local escrow_format = '<I1I7I7I4I4'
+
+-- Leases that are out belong to epochs that do not come again: their reports return nothing to the
+-- bucket, which is full without them.
+local function reset_escrow(key, bytes)
+  if not bytes then return end
+  local _, lifetime, epoch
+  if #bytes == 23 and string.byte(bytes) == 16 then
+    _, lifetime, epoch = struct.unpack(escrow_format, bytes)
+  end
+  if not lifetime or lifetime == 0 then
+    redis.call('DEL', key)
+    return
+  end
+  local present = (now - math.fmod(now, lifetime)) / lifetime
+  epoch = math.min(math.max(epoch, present) + 2, present + 16)
+  redis.call('SET', key, struct.pack(escrow_format, 16, lifetime, epoch, 0, 0), 'PXAT',
+    string.format('%.0f', math.ceil(epoch * lifetime / 1000)))
+end
+
+for i = 1, count do
+  local key = KEYS[i]
+  reset_escrow(KEYS[count + i], escrows[i])
   local state = states[i]
   if state and string.byte(state) == 1 and #state >= 8 and struct.unpack('<I7', state, 2) > now then
     local ends = struct.unpack('<I7', state, 2)

@@ -126,11 +126,11 @@ local function adopt(entry, quota)
 end
 
 -- How many units go to one who needs some, wants more, and leaves half of the rest to the others.
-local function portion(available, need, want, sharers)
+local function portion(available, need, due, want, sharers)
   local units = math.min(want, available)
-  if sharers > 1 then
+  if sharers > 0 then
     local part = (available - math.fmod(available, 2 * sharers)) / (2 * sharers)
-    units = math.min(units, math.max(need, part))
+    units = math.min(units, math.max(due, part))
   end
   return units < need and 0 or units
 end

@@ -40,6 +40,10 @@ Role role_of(const rules::Applied& applied) noexcept {
   return applied.rule->quota_mode ? Role::Alternative : Role::Enforced;
 }
 
+bool is_shadow_alternative(const rules::Applied& applied) noexcept {
+  return role_of(applied) == Role::Shadow && applied.rule->quota_mode;
+}
+
 rules::OnFailure on_failure_of(const rules::Applied& applied) noexcept {
   return applied.rule == nullptr ? applied.on_failure : applied.rule->on_failure;
 }
@@ -58,6 +62,7 @@ Verdict combine(std::span<const LimitAnswer> limits) {
     const bool fails_closed =
         !decision && on_failure_of(limits[i].applied) == rules::OnFailure::Closed;
     if (role == Role::Alternative && !refuses && !fails_closed) all_alternatives_refuse = false;
+    if (is_shadow_alternative(limits[i].applied)) all_alternatives_refuse = false;
     if (role == Role::Shadow || !decision) continue;
     if (role == Role::GivesBack) {
       given_back.offer_strictest(i);

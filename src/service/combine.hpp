@@ -18,6 +18,10 @@ enum class Role : std::uint8_t {
 };
 [[nodiscard]] Role role_of(const rules::Applied& applied) noexcept;
 
+// In quota mode and in shadow mode: evaluated as a shadow limit, and as an alternative it never
+// refuses. So the alternatives beside it cannot all refuse, as in envoyproxy/ratelimit.
+[[nodiscard]] bool is_shadow_alternative(const rules::Applied& applied) noexcept;
+
 // What the answer is while the store cannot be asked about this limit.
 [[nodiscard]] rules::OnFailure on_failure_of(const rules::Applied& applied) noexcept;
 
@@ -28,7 +32,8 @@ struct Verdict {
   std::optional<std::size_t> strictest{};
 };
 
-// Refused when an enforced limit refuses, or when there are alternatives and all of them refuse.
+// Refused when an enforced limit refuses, or when there are alternatives and all of them refuse,
+// none of them in shadow mode.
 // Limits without a decision refuse nothing.
 [[nodiscard]] Verdict combine(std::span<const LimitAnswer> limits);
 

@@ -43,7 +43,10 @@ bool naive_decide(NaiveCounts& counts, const std::vector<Applied>& limits) {
   }
   bool allowed = enforced_pass;
   if (enforced_pass) {
-    bool any_alternative = by_role[Role::Alternative].empty();
+    // one in shadow mode never refuses
+    bool any_alternative = by_role[Role::Alternative].empty() ||
+                           std::any_of(by_role[Role::Shadow].begin(), by_role[Role::Shadow].end(),
+                                       [](const Applied& limit) { return limit.rule->quota_mode; });
     for (const Applied& limit : by_role[Role::Alternative]) {
       if (!counts.fits(limit)) continue;
       counts.take(limit);

@@ -39,9 +39,13 @@ void conclude(Answer& answer) {
 }
 
 void conclude_without_store(const Colleagues& colleagues, Answer& answer) {
+  const bool has_shadow_alternative =
+      std::any_of(answer.limits.begin(), answer.limits.end(),
+                  [](const LimitAnswer& limit) { return is_shadow_alternative(limit.applied); });
   std::vector<rules::OnFailure> policies;
   for (const LimitAnswer& limit : answer.limits) {
-    if (role_of(limit.applied) == Role::Enforced || role_of(limit.applied) == Role::Alternative) {
+    const Role role = role_of(limit.applied);
+    if (role == Role::Enforced || (role == Role::Alternative && !has_shadow_alternative)) {
       policies.push_back(on_failure_of(limit.applied));
     }
   }

@@ -102,19 +102,23 @@ void RequestFlow::on_alternatives() {
 }
 
 void RequestFlow::judge_alternatives() {
-  const Places alternatives = places_of(Role::Alternative);
   for (const std::size_t place : failed_) stand_in(place);
   const auto any = [&](auto holds) {
-    return std::any_of(alternatives.begin(), alternatives.end(),
-                       [&](std::size_t place) { return holds(answer_.limits[place]); });
+    return std::any_of(answer_.limits.begin(), answer_.limits.end(), [&](const LimitAnswer& limit) {
+      return role_of(limit.applied) == Role::Alternative && holds(limit);
+    });
   };
+  const bool has_shadow =
+      std::any_of(answer_.limits.begin(), answer_.limits.end(),
+                  [](const LimitAnswer& limit) { return is_shadow_alternative(limit.applied); });
   // without a decision the store failed, and the rule is open or closed
-  answer_.allowed = any([](const LimitAnswer& limit) {
-    return limit.decision ? limit.decision->allowed()
-                          : on_failure_of(limit.applied) == rules::OnFailure::Open;
-  });
+  answer_.allowed = has_shadow || any([](const LimitAnswer& limit) {
+                      return limit.decision
+                                 ? limit.decision->allowed()
+                                 : on_failure_of(limit.applied) == rules::OnFailure::Open;
+                    });
   const auto agrees = [&](const LimitAnswer& limit) {
-    return limit.decision && limit.decision->allowed() == answer_.allowed;
+    return limit.decision && (has_shadow || limit.decision->allowed() == answer_.allowed);
   };
   if (any([&](const LimitAnswer& limit) { return agrees(limit) && !limit.local; })) {
     answer_.reason = answer_.allowed ? Reason::WithinLimits : Reason::OverLimit;

@@ -16,6 +16,12 @@ const Rule kShadow{.domain = "api", .name = "shadow", .shadow = true};
 const Rule kShadow2{.domain = "api", .name = "shadow2", .shadow = true};
 const Rule kQuotaA{.domain = "api", .name = "quota-a", .quota_mode = true};
 const Rule kQuotaB{.domain = "api", .name = "quota-b", .quota_mode = true};
+const Rule kClosedQuota{.domain = "api",
+                        .name = "closed-quota",
+                        .on_failure = rules::OnFailure::Closed,
+                        .quota_mode = true};
+const Rule kShadowQuota{
+    .domain = "api", .name = "shadow-quota", .shadow = true, .quota_mode = true};
 const Rule kStrict{.domain = "api", .name = "strict", .count_denied = true};
 
 TEST(RequestFlow, LetsPassWhatNothingLimits) {
@@ -96,6 +102,25 @@ TEST(RequestFlow, RefusesByAlternativesOnlyWhenAllOfThemRefuse) {
   EXPECT_EQ(refused.reason, Reason::OverLimit);
   // the enforced limit has its unit back
   EXPECT_EQ(service.store.remaining({"s", "user"}, so_many(9)), 7U);
+}
+
+TEST(RequestFlow, AnAlternativeInShadowModeKeepsTheOthersFromAllRefusing) {
+  TestService service;
+  const std::vector<Applied> limits{applied(kQuotaA, 1), applied(kShadowQuota, 1)};
+  EXPECT_EQ(text_of(service.decide(limits)), "allowed within_limits by 0: 0 left, shadow 0 left");
+  EXPECT_EQ(text_of(service.decide(limits)),
+            "allowed within_limits: denied 0 left, shadow denied 0 left");
+  EXPECT_TRUE(service.look(limits).allowed);
+  EXPECT_FALSE(service.decide({applied(kQuotaA, 1)}).allowed);
+}
+
+TEST(RequestFlow, AnAlternativeInShadowModeLetsPassWhenTheStoreIsUnavailable) {
+  TestService service;
+  service.store.failure = Error{ErrorCode::Unavailable, "down"};
+  const std::vector<Applied> limits{applied(kClosedQuota, 1), applied(kShadowQuota, 1)};
+  EXPECT_EQ(text_of(service.decide(limits)), "allowed failed_open: not asked, shadow not asked");
+  EXPECT_TRUE(service.look(limits).allowed);
+  EXPECT_FALSE(service.decide({applied(kClosedQuota, 1)}).allowed);
 }
 
 TEST(RequestFlow, DoesNotChargeAlternativesForWhatAnEnforcedLimitRefuses) {

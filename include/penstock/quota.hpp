@@ -140,7 +140,7 @@ void sub_windows_must_divide_the_period();
 }  // namespace invalid_quota
 
 // What is allowed: so many per period, counted by an algorithm. A Quota that exists is valid, and
-// every algorithm is exact for it; nobody checks it again.
+// every algorithm is exact for it; nobody checks it again. Only none() is of no use to algorithms.
 class Quota {
  public:
   static constexpr std::int64_t kMaxLimit = 1'000'000'000;
@@ -160,6 +160,13 @@ class Quota {
   // From values known at run time: the error names the value and says why.
   [[nodiscard]] static Result<Quota> make(const QuotaSpec& spec);
   [[nodiscard]] static Result<Quota> parse(std::string_view text);
+
+  // A limit of 0, which denies every request. No algorithm is needed to decide that, so stores are
+  // not asked. REQUIRES: a period that a quota may have.
+  [[nodiscard]] static constexpr Quota none(Duration period) {
+    return {per(0, period).fixed_window(), Checked{}};
+  }
+  [[nodiscard]] constexpr bool is_none() const { return limit_ == 0; }
 
   [[nodiscard]] static constexpr QuotaDefect find_defect(const QuotaSpec& spec);
 
@@ -205,6 +212,10 @@ class Quota {
         sub_window_count_(spec.algorithm == Algorithm::SubWindows
                               ? static_cast<std::uint8_t>(spec.sub_window_count)
                               : std::uint8_t{0}) {
+    const auto period_ms = static_cast<std::uint64_t>(period_.count() / 1000);
+    identity_ = {.amounts = (std::uint64_t{limit_} << 32U) | capacity_,
+                 .shape = period_ms | (std::uint64_t{sub_window_count_} << 40U) |
+                          (static_cast<std::uint64_t>(algorithm_) << 48U)};
     if (find_defect(spec) != QuotaDefect::None) return;
     const std::uint64_t common = std::gcd(token_units_, std::uint64_t{rate_units_});
     token_units_ /= common;
@@ -212,10 +223,6 @@ class Quota {
     token_time_ = {.whole = static_cast<std::int64_t>(token_units_ / rate_units_),
                    .part = static_cast<std::uint32_t>(token_units_ % rate_units_)};
     if (is_bucket()) fill_time_ = time_for(capacity_);
-    const auto period_ms = static_cast<std::uint64_t>(period_.count() / 1000);
-    identity_ = {.amounts = (std::uint64_t{limit_} << 32U) | capacity_,
-                 .shape = period_ms | (std::uint64_t{sub_window_count_} << 40U) |
-                          (static_cast<std::uint64_t>(algorithm_) << 48U)};
   }
 
   static constexpr bool is_bucket(Algorithm algorithm) {

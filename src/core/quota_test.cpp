@@ -36,6 +36,19 @@ TEST(Quota, CapacityIsTheLimitUnlessABurstIsGiven) {
   EXPECT_EQ(Quota{per_second(7).sliding_log()}.capacity(), 7U);
 }
 
+TEST(Quota, NoneAllowsNothingInAPeriod) {
+  constexpr Quota kNone = Quota::none(hours{1});
+  EXPECT_TRUE(kNone.is_none());
+  EXPECT_EQ(kNone.limit(), 0U);
+  EXPECT_EQ(kNone.capacity(), 0U);
+  EXPECT_EQ(kNone.period(), hours{1});
+  EXPECT_EQ(to_string(kNone), "0/h fixed_window");
+  EXPECT_EQ(kNone, Quota::none(hours{1}));
+  EXPECT_FALSE(kNone == Quota::none(hours{2}));
+  EXPECT_FALSE(Quota{per_hour(1)}.is_none());
+  EXPECT_FALSE(Quota::parse("0/h fixed_window").has_value()) << "only Envoy's formats have it";
+}
+
 TEST(Quota, HasTheUsualPeriods) {
   EXPECT_EQ(Quota{per_second(1)}.period(), seconds{1});
   EXPECT_EQ(Quota{per_minute(1)}.period(), minutes{1});

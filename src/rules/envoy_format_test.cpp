@@ -140,7 +140,7 @@ descriptors:
   EXPECT_EQ(loading.rules->find("d", "b")->terms, core::Terms{});
 }
 
-TEST(EnvoyFormat, UnlimitedAndNoRequestsAreRulesWithoutALimit) {
+TEST(EnvoyFormat, UnlimitedIsARuleWithoutALimitAndNoRequestsIsALimitOfZero) {
   const Loading loading(R"(
 domain: d
 descriptors:
@@ -152,8 +152,8 @@ descriptors:
   ASSERT_EQ(loading.complaints(), Texts{});
   EXPECT_EQ(loading.rules->rules().size(), 2U);
   EXPECT_EQ(loading.rules->find("d", "free")->action, Action::Unlimited);
-  EXPECT_EQ(loading.rules->find("d", "banned")->action, Action::Deny);
-  EXPECT_TRUE(loading.rules->find("d", "banned")->limits.empty());
+  EXPECT_EQ(loading.rules->find("d", "banned")->action, Action::Limit);
+  EXPECT_EQ(loading.rules->find("d", "banned")->limits.at(0).quota, Quota::none(1s));
 }
 
 TEST(EnvoyFormat, NamesRulesByTheirPathAndKeepsThemApart) {

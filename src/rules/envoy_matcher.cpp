@@ -15,10 +15,6 @@ Cost cost_of(const Request& request, const Descriptor& descriptor) {
   return descriptor.cost.value_or(request.cost);
 }
 
-bool takes_something(const Request& request, const Descriptor& descriptor) {
-  return !descriptor.gives_back && cost_of(request, descriptor).units > 0;
-}
-
 // Every limit that was found counts, one without a limit of its own and one that is replaced as
 // well.
 template <class Ways>
@@ -33,11 +29,10 @@ Names replaced_by(const Ways& ways) {
   return names;
 }
 
-Said said_of(const Rule& rule, const Names& replaced, bool takes) {
+Said said_of(const Rule& rule, const Names& replaced) {
   if (rule.action == Action::Unlimited) return Said::Unlimited;
   if (!rule.given_name.empty() && replaced.contains(rule.given_name)) return Said::Replaced;
-  if (rule.action != Action::Deny) return Said::Limited;
-  return takes && !rule.shadow ? Said::Denied : Said::NoRule;
+  return Said::Limited;
 }
 
 }  // namespace
@@ -65,8 +60,6 @@ void EnvoyMatcher::match(const Request& request, Match& match) const {
 void EnvoyMatcher::apply(const Request& request, const Ways& ways, Match& match) const {
   const Names replaced = replaced_by(ways);
   match.limits.reserve(ways.size());
-  const Rule* denying_quota = nullptr;
-  bool may_allow = false;  // one of the quotas
   for (std::size_t i = 0; i < ways.size(); ++i) {
     const Descriptor& descriptor = request.descriptors[i];
     if (descriptor.limit.has_value()) {
@@ -76,19 +69,10 @@ void EnvoyMatcher::apply(const Request& request, const Ways& ways, Match& match)
     }
     if (ways[i].empty()) continue;
     const Rule& rule = *ways[i].back().node->rule();
-    const Said said = said_of(rule, replaced, takes_something(request, descriptor));
-    match.descriptors[i] = said;
-    if (said == Said::Limited) {
-      match.limits.emplace_back(
-          base::InPlace([&] { return applied_by_rule(request, i, ways[i]); }));
-      may_allow = may_allow || rule.quota_mode;
-    } else if (said == Said::Denied && rule.quota_mode) {
-      denying_quota = &rule;
-    } else if (said == Said::Denied && match.listed_by == nullptr) {
-      match.listed_by = &rule;
-    }
+    match.descriptors[i] = said_of(rule, replaced);
+    if (match.descriptors[i] != Said::Limited) continue;
+    match.limits.emplace_back(base::InPlace([&] { return applied_by_rule(request, i, ways[i]); }));
   }
-  if (match.listed_by == nullptr && !may_allow) match.listed_by = denying_quota;
 }
 
 Applied EnvoyMatcher::applied_by_rule(const Request& request, std::size_t descriptor,

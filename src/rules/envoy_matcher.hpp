@@ -13,10 +13,6 @@ namespace penstock::rules {
 
 // A domain with the descriptors of envoyproxy/ratelimit. Each descriptor of a request is looked up
 // by itself; afterwards limits that another one replaces are left out.
-//
-// A limit of no requests at all is a rule that denies: it settles the request, unless it is in
-// quota mode beside a quota that may allow. What takes nothing passes it, and everything does when
-// it is in shadow mode.
 class EnvoyMatcher final : public DomainMatcher {
  public:
   // REQUIRES: the rules live as long as the matcher; the paths are of this tree, in declared order.

@@ -77,7 +77,7 @@ RC_GTEST_PROP(EnvoyMatcher, SaysOfAWrittenTreeWhatTheNaiveTranscriptionSays, ())
       RC_ASSERT(match.descriptors[i] == expected[i].said);
       if (expected[i].said == Said::Limited) expected_subjects.insert(expected[i].subject);
     }
-    RC_ASSERT((match.listed_by != nullptr) == naive::denies(expected));
+    RC_ASSERT(match.listed_by == nullptr);
     std::set<std::string> subjects;
     for (const Applied& applied : match.limits) {
       const naive::Answer& answer = expected[applied.descriptor];
@@ -194,47 +194,23 @@ descriptors:
   EXPECT_TRUE(match.limits[3].gives_back);
 }
 
-struct NoRequests : ::testing::Test {
-  std::shared_ptr<const Ruleset> rules = load(R"(
+TEST(EnvoyMatcher, NoRequestsAtAllIsALimitLikeAnyOther) {
+  const auto rules = load(R"(
 domain: shop
 descriptors:
-  - {key: banned, rate_limit: {unit: day, requests_per_unit: 0}}
-  - {key: tried, shadow_mode: true, rate_limit: {unit: day, requests_per_unit: 0}}
-  - {key: no_quota, quota_mode: true, rate_limit: {unit: day, requests_per_unit: 0}}
-  - {key: quota, quota_mode: true, rate_limit: {unit: day, requests_per_unit: 7}}
+  - {key: banned, rate_limit: {unit: day, requests_per_unit: 0, name: ban}}
   - {key: user, rate_limit: {unit: day, requests_per_unit: 7}}
+  - {key: forgiven, rate_limit: {unlimited: true, replaces: [{name: ban}]}}
 )");
-  Match match(std::vector<Descriptor> descriptors) const {
-    return rules->match(asking(std::move(descriptors)));
-  }
-};
-
-TEST_F(NoRequests, DenyWhateverTakesSomething) {
-  const Match denied = match({{.entries = {{"user", "eve"}}}, {.entries = {{"banned", "x"}}}});
-  ASSERT_NE(denied.listed_by, nullptr);
-  EXPECT_EQ(denied.listed_by->name, "banned");
-  EXPECT_EQ(denied.listed_by->action, Action::Deny);
-  EXPECT_EQ(denied.descriptors, (std::vector{Said::Limited, Said::Denied}));
-}
-
-TEST_F(NoRequests, LetPassWhatTakesNothing) {
-  EXPECT_EQ(match({{.entries = {{"banned", "x"}}, .cost = Cost{0}}}).listed_by, nullptr);
-  EXPECT_EQ(match({{.entries = {{"banned", "x"}}, .gives_back = true}}).listed_by, nullptr);
-}
-
-TEST_F(NoRequests, DenyNothingInShadowMode) {
-  const Match shadow = match({{.entries = {{"tried", "x"}}}});
-  EXPECT_EQ(shadow.listed_by, nullptr);
-  EXPECT_EQ(shadow.descriptors, std::vector{Said::NoRule});
-}
-
-TEST_F(NoRequests, InQuotaModeDenyOnlyWhereNoOtherQuotaCouldAllow) {
-  const Match alone = match({{.entries = {{"no_quota", "x"}}}, {.entries = {{"user", "x"}}}});
-  ASSERT_NE(alone.listed_by, nullptr);
-  EXPECT_EQ(alone.listed_by->name, "no_quota");
-  const Match beside = match({{.entries = {{"no_quota", "x"}}}, {.entries = {{"quota", "x"}}}});
-  EXPECT_EQ(beside.listed_by, nullptr);
-  EXPECT_EQ(beside.descriptors, (std::vector{Said::Denied, Said::Limited}));
+  const Descriptor banned{.entries = {{"banned", "x"}}};
+  const Match match = rules->match(asking({{.entries = {{"user", "eve"}}}, banned}));
+  EXPECT_EQ(match.listed_by, nullptr);
+  EXPECT_EQ(match.descriptors, (std::vector{Said::Limited, Said::Limited}));
+  ASSERT_EQ(match.limits.size(), 2U);
+  EXPECT_EQ(match.limits[1].check.quota, Quota::none(Days{1}));
+  EXPECT_EQ(match.limits[1].check.name, (core::CountName{"banned=x", "shop/banned"}));
+  const Match replaced = rules->match(asking({banned, {.entries = {{"forgiven", "x"}}}}));
+  EXPECT_TRUE(replaced.limits.empty());
 }
 
 struct Replacing : ::testing::Test {

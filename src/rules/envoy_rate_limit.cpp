@@ -102,7 +102,7 @@ class RateLimitReader {
       return;
     }
     if (*requests == 0) {
-      limit_.action = Action::Deny;
+      limit_.quota = Quota::none(*period);
       return;
     }
     const Result<Quota> quota = Quota::make(spec);
@@ -163,6 +163,7 @@ class RateLimitReader {
     if (limit_.quota) limits.push_back({.name = {}, .quota = *limit_.quota});
     const TermsPlace place{.written = written, .rule = node_, .name = rule_};
     limit_.terms = checked_terms(place, limit_.terms, limits);
+    if (limit_.quota && limit_.quota->is_none()) limit_.terms = {};  // there is nothing to lease
   }
 
   const YamlNode& node_;

@@ -14,8 +14,8 @@ namespace penstock::rules {
 struct EnvoyRateLimit {
   std::string name{};  // as given; empty when none was
   std::vector<std::string> replaces{};
-  Action action = Action::Limit;  // no requests per unit: Deny
-  std::optional<Quota> quota{};   // of a Limit
+  Action action = Action::Limit;
+  std::optional<Quota> quota{};  // of a Limit; none() for no requests per unit
   OnFailure on_failure = OnFailure::Open;
   core::Terms terms{};
   bool count_denied = false;

@@ -18,7 +18,8 @@ using ShortList = boost::container::small_vector<Element, kUsualLimits>;
 
 bool is_usual(const LimitAnswer& limit) {
   const rules::Rule* const rule = limit.applied.rule;
-  return role_of(limit.applied) == Role::Enforced && (rule == nullptr || !rule->count_denied);
+  return role_of(limit.applied) == Role::Enforced && (rule == nullptr || !rule->count_denied) &&
+         !limit.applied.check.quota.is_none();
 }
 
 bool ask(const Colleagues& colleagues, std::vector<LimitAnswer>& limits) {

@@ -1,6 +1,9 @@
 #include "service/combine.hpp"
 
+#include "core/fixed_window.hpp"
 #include "core/strictest.hpp"
+
+#include <algorithm>
 
 namespace penstock::service {
 namespace {
@@ -79,6 +82,38 @@ Verdict combine(std::span<const LimitAnswer> limits) {
     return {.allowed = false, .strictest = refusing_alternative.place()};
   }
   return {.strictest = passing.place() ? passing.place() : given_back.place()};
+}
+
+bool settle_zero_limits(std::span<LimitAnswer> limits, const Clock& clock) {
+  const bool has_some = std::any_of(limits.begin(), limits.end(), [](const LimitAnswer& limit) {
+    return limit.applied.check.quota.is_none();
+  });
+  if (!has_some) return false;
+  const Instant now = clock.now();
+  for (LimitAnswer& limit : limits) {
+    const core::NamedCheck& check = limit.applied.check;
+    if (!check.quota.is_none()) continue;
+    const Duration until_end = core::FixedWindow::window_end(check.quota, now) - now;
+    limit.decision = limit.applied.gives_back ? Decision::allow(0, 0, until_end)
+                                              : Decision::never_fits(0, 0, until_end);
+  }
+  return true;
+}
+
+bool is_denied_by_zero_limits(std::span<const LimitAnswer> limits) {
+  const auto refuses = [](const LimitAnswer& limit) {
+    return limit.decision && !limit.decision->allowed();
+  };
+  bool any_alternative_refuses = false;
+  bool any_may_pass = false;
+  for (const LimitAnswer& limit : limits) {
+    const Role role = role_of(limit.applied);
+    if (role == Role::Enforced && refuses(limit)) return true;
+    if (is_shadow_alternative(limit.applied)) any_may_pass = true;
+    if (role != Role::Alternative) continue;
+    (refuses(limit) ? any_alternative_refuses : any_may_pass) = true;
+  }
+  return any_alternative_refuses && !any_may_pass;
 }
 
 bool settle_without_limits(Answer& answer) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "penstock/clock.hpp"
 #include "service/answer.hpp"
 
 #include <cstdint>
@@ -36,6 +37,13 @@ struct Verdict {
 // none of them in shadow mode.
 // Limits without a decision refuse nothing.
 [[nodiscard]] Verdict combine(std::span<const LimitAnswer> limits);
+
+// Decides the limits of 0, which need no store: such a limit denies whatever is asked, a peek as
+// well, and takes what is given back. Whether there are any; else the clock is not read.
+bool settle_zero_limits(std::span<LimitAnswer> limits, const Clock& clock);
+// Whether they deny the request, whatever the other limits say: one of them is enforced, or they
+// are all the alternatives that there are. REQUIRES: no other limit has a decision.
+[[nodiscard]] bool is_denied_by_zero_limits(std::span<const LimitAnswer> limits);
 
 // Settles what needs no store: an entry of an allow or deny list, or no limit at all. Whether it
 // did.

@@ -83,6 +83,8 @@ RC_GTEST_PROP(RequestFlow, AnswersAsTheNaiveCombination, ()) {
   const std::vector<Rule> rules = random_rules();
   TestService service;
   NaiveCounts counts;
+  std::vector<bool> is_zero;
+  for (std::size_t i = 0; i < rules.size(); ++i) is_zero.push_back(*rc::gen::inRange(0, 8) == 0);
   const int requests = *rc::gen::inRange(1, 30);
   for (int request = 0; request < requests; ++request) {
     std::vector<Applied> limits;
@@ -90,6 +92,7 @@ RC_GTEST_PROP(RequestFlow, AnswersAsTheNaiveCombination, ()) {
       if (*rc::gen::inRange(0, 4) == 0) continue;
       limits.push_back(applied(rules[i], static_cast<std::int64_t>(3 + 2 * i),
                                *rc::gen::inRange<std::uint64_t>(1, 4)));
+      if (is_zero[i]) limits.back().check.quota = Quota::none(Days{300});
       limits.back().gives_back = *rc::gen::inRange(0, 8) == 0;
     }
     service.store.is_late = *rc::gen::arbitrary<bool>();

@@ -13,6 +13,7 @@ std::vector<core::NamedCheck> looks_at(const Answer& answer) {
   std::vector<core::NamedCheck> looks;
   for (const LimitAnswer& limit : answer.limits) {
     const core::NamedCheck& check = limit.applied.check;
+    if (check.quota.is_none()) continue;
     const bool is_known = std::any_of(looks.begin(), looks.end(), [&](const auto& earlier) {
       return earlier.quota == check.quota && earlier.name == check.name;
     });
@@ -39,12 +40,14 @@ void conclude(Answer& answer) {
 }
 
 void conclude_without_store(const Colleagues& colleagues, Answer& answer) {
+  if (is_denied_by_zero_limits(answer.limits)) return conclude(answer);
   const bool has_shadow_alternative =
       std::any_of(answer.limits.begin(), answer.limits.end(),
                   [](const LimitAnswer& limit) { return is_shadow_alternative(limit.applied); });
   std::vector<rules::OnFailure> policies;
   for (const LimitAnswer& limit : answer.limits) {
     const Role role = role_of(limit.applied);
+    if (limit.applied.check.quota.is_none()) continue;
     if (role == Role::Enforced || (role == Role::Alternative && !has_shadow_alternative)) {
       policies.push_back(on_failure_of(limit.applied));
     }
@@ -53,6 +56,7 @@ void conclude_without_store(const Colleagues& colleagues, Answer& answer) {
   if (plan.reason == Reason::DecidedLocally) {
     for (LimitAnswer& limit : answer.limits) {
       if (on_failure_of(limit.applied) != rules::OnFailure::Local || limit.shadow) continue;
+      if (limit.decision) continue;  // a limit of 0
       core::NamedCheck look = limit.applied.check;
       look.cost = Cost{0};
       const std::vector<Decision> said = colleagues.local.check({look});
@@ -72,7 +76,12 @@ void peek(const Colleagues& colleagues, Answer answer, base::Deadline deadline,
           std::function<void(Answer)> answered) {
   for (LimitAnswer& limit : answer.limits) limit.shadow = role_of(limit.applied) == Role::Shadow;
   if (settle_without_limits(answer)) return answered(std::move(answer));
+  settle_zero_limits(answer.limits, *colleagues.clock);
   std::vector<core::NamedCheck> looks = looks_at(answer);
+  if (looks.empty()) {
+    conclude(answer);
+    return answered(std::move(answer));
+  }
   const auto kept = std::make_shared<Answer>(std::move(answer));
   colleagues.store.check(looks, deadline,
                          [kept, looks, colleagues, answered = std::move(answered)](

@@ -29,8 +29,7 @@ void RequestFlow::start_without_store(const Colleagues& colleagues, Answer answe
                                       std::string domain, Answered answered) {
   std::unique_ptr<RequestFlow> flow(new RequestFlow(
       colleagues, std::move(answer), std::move(domain), base::Deadline{}, std::move(answered)));
-  flow->enforced_ = flow->places_of(Role::Enforced);
-  const bool is_settled = settle_without_limits(flow->answer_);
+  const bool is_settled = settle_without_limits(flow->answer_) || flow->settle_zero_limits();
   RequestFlow& running = *flow.release();
   is_settled ? running.finish() : running.without_store();
 }
@@ -47,7 +46,7 @@ RequestFlow::RequestFlow(const Colleagues& colleagues, Answer answer, std::strin
 
 void RequestFlow::ask_enforced() {
   if (settle_without_limits(answer_)) return finish();
-  enforced_ = places_of(Role::Enforced);
+  if (settle_zero_limits()) return peek_at_others();
   if (enforced_.empty()) return ask_alternatives();
   const base::Deadline since = base::monotonic_now();
   colleagues_.store.check(checks_of(enforced_), deadline_,
@@ -57,13 +56,51 @@ void RequestFlow::ask_enforced() {
                           });
 }
 
+bool RequestFlow::settle_zero_limits() {
+  const bool has_some = service::settle_zero_limits(answer_.limits, *colleagues_.clock);
+  enforced_ = places_of(Role::Enforced);
+  if (!has_some || !is_denied_by_zero_limits(answer_.limits)) return false;
+  answer_.allowed = false;
+  answer_.reason = Reason::OverLimit;
+  return true;
+}
+
+void RequestFlow::peek_at_others() {
+  Places others;
+  for (const Role role : {Role::Enforced, Role::Alternative, Role::Shadow}) {
+    const Places more = places_of(role);
+    others.insert(others.end(), more.begin(), more.end());
+  }
+  if (others.empty()) return ask_to_give_back();
+  std::vector<core::NamedCheck> peeks = checks_of(others);
+  for (core::NamedCheck& peek : peeks) peek.cost = Cost{0};
+  colleagues_.store.check(
+      std::move(peeks), deadline_,
+      [this, others, since = base::monotonic_now()](const Result<Store::Decisions>& said) {
+        hear_store(since, said ? nullptr : &said.error());
+        if (said) {
+          note(others, *said);
+          for (const std::size_t place : others) {
+            LimitAnswer& limit = answer_.limits[place];
+            const core::NamedCheck& check = limit.applied.check;
+            limit.decision = would_say(*limit.decision, check.quota, check.cost);
+          }
+          take_what_is_left(Role::Enforced);
+        }
+        ask_to_give_back();
+      });
+}
+
 void RequestFlow::on_enforced(const Result<Store::Decisions>& said) {
   if (!said) return without_store();
   note(enforced_, *said);
   for (const std::size_t place : enforced_) {
     remember(colleagues_.local, answer_.limits[place]);
   }
-  if (combine(answer_.limits).allowed) return ask_alternatives();
+  const bool is_refused = std::any_of(enforced_.begin(), enforced_.end(), [&](std::size_t place) {
+    return !answer_.limits[place].decision->allowed();
+  });
+  if (!is_refused) return ask_alternatives();
   answer_.allowed = false;
   answer_.reason = Reason::OverLimit;
   take_what_is_left(Role::Enforced);
@@ -257,7 +294,8 @@ void RequestFlow::close_one() {
 RequestFlow::Places RequestFlow::places_of(Role role) const {
   Places places;
   for (std::size_t i = 0; i < answer_.limits.size(); ++i) {
-    if (role_of(answer_.limits[i].applied) == role) places.push_back(i);
+    const rules::Applied& applied = answer_.limits[i].applied;
+    if (role_of(applied) == role && !applied.check.quota.is_none()) places.push_back(i);
   }
   return places;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/deadline.hpp"
+#include "penstock/clock.hpp"
 #include "service/answer.hpp"
 #include "service/combine.hpp"
 #include "service/events.hpp"
@@ -22,6 +23,8 @@ struct Colleagues {
   Events& events;
   // For everything that one request asks of the store, one after the other.
   Duration patience = std::chrono::hours{1};
+  // For limits of 0, which tell when their window ends without asking the store.
+  const Clock* clock = &system_clock();
 
   [[nodiscard]] base::Deadline within(base::Deadline deadline) const {
     return std::min<base::Deadline>(deadline, base::deadline_after(patience));
@@ -35,9 +38,11 @@ struct Colleagues {
 //   back shadow limits        each by itself, when the request passes what is given back   whatever
 //   was decided
 //
-// A refused request leaves what rules with count_denied want of it: its cost, or what is left where
-// that is less. When the store cannot be asked, the failure policy decides, and the store is not
-// asked again for this request. All that it waits for shares the time of Colleagues::patience.
+// A limit of 0 denies without the store. What else limits the request is then only peeked at, for
+// the numbers of the answer. A refused request leaves what rules with count_denied want of it: its
+// cost, or what is left where that is less. When the store cannot be asked, the failure policy
+// decides, and the store is not asked again for this request. All that it waits for shares the time
+// of Colleagues::patience.
 //
 // Lifetime: owns itself until it has answered, which it does once.
 class RequestFlow {
@@ -59,7 +64,10 @@ class RequestFlow {
   RequestFlow(const Colleagues& colleagues, Answer answer, std::string domain,
               base::Deadline deadline, Answered answered);
 
+  // Whether the limits of 0 deny the request.
+  [[nodiscard]] bool settle_zero_limits();
   void ask_enforced();
+  void peek_at_others();
   void on_enforced(const Result<store::Store::Decisions>& said);
   void ask_alternatives();
   void without_store();
@@ -82,6 +90,7 @@ class RequestFlow {
   void ask_each(const Places& places, Next next);
   void close_one();
 
+  // The limits of this role that the store decides: all but those of 0.
   [[nodiscard]] Places places_of(Role role) const;
   // Each name once, with the sum of the costs; `asked_` says which check each place became.
   [[nodiscard]] std::vector<core::NamedCheck> checks_of(const Places& places);

@@ -31,9 +31,9 @@ inline std::vector<Written> any_level(int depth) {
         level, [&](const Written& other) { return name_of(other) == name_of(written); });
     if (taken) continue;
     if (any_bool()) {
-      written.action = *rc::gen::weightedElement<Action>(
-          {{4, Action::Limit}, {1, Action::Unlimited}, {1, Action::Deny}});
-      if (written.action == Action::Limit) {
+      written.action =
+          *rc::gen::weightedElement<Action>({{4, Action::Limit}, {1, Action::Unlimited}});
+      if (written.action == Action::Limit && *rc::gen::inRange(0, 5) > 0) {
         written.requests_per_minute = *rc::gen::inRange<std::uint32_t>(1, 1'000'000);
       }
       written.shadow = any_bool();

@@ -78,7 +78,6 @@ struct Answer {
   std::string subject{};
   std::uint32_t limit = 0;
   std::string metric{};
-  bool quota_mode = false;
 };
 
 inline std::string subject_of(const std::vector<Step>& way, const std::vector<Attribute>& entries) {
@@ -120,38 +119,19 @@ inline std::vector<Answer> answers(const std::vector<Written>& top, const Reques
     Answer& answer = answers.emplace_back();
     if (ways[i].empty()) continue;
     const Written& last = *ways[i].back().written;
-    answer.quota_mode = last.quota_mode;
     if (last.action == Action::Unlimited) {
       answer.said = Said::Unlimited;
     } else if (!last.given_name.empty() && replaced.contains(last.given_name)) {
       answer.said = Said::Replaced;
-    } else if (last.action == Action::Deny) {
-      answer.said = last.shadow ? Said::NoRule : Said::Denied;
     } else {
       const std::vector<Attribute>& entries = request.descriptors[i].entries;
       answer = {.said = Said::Limited,
                 .subject = subject_of(ways[i], entries),
                 .limit = last.requests_per_minute,
-                .metric = metric_of(ways[i], entries),
-                .quota_mode = last.quota_mode};
+                .metric = metric_of(ways[i], entries)};
     }
   }
   return answers;
-}
-
-// Whether the request is refused whatever the counts are.
-inline bool denies(const std::vector<Answer>& answers) {
-  bool all_quotas = true;
-  bool any_quota = false;
-  for (const Answer& answer : answers) {
-    if (answer.said != Said::Denied && answer.said != Said::Limited) continue;
-    const bool denied = answer.said == Said::Denied;
-    if (denied && !answer.quota_mode) return true;
-    if (!answer.quota_mode) continue;
-    any_quota = true;
-    all_quotas = all_quotas && denied;
-  }
-  return any_quota && all_quotas;
 }
 
 }  // namespace penstock::rules::naive

@@ -55,7 +55,8 @@ struct TestService {
   Duration patience = std::chrono::hours{1};
 
   [[nodiscard]] Colleagues colleagues() {
-    return {.store = store, .local = local, .events = events, .patience = patience};
+    return {
+        .store = store, .local = local, .events = events, .patience = patience, .clock = &clock};
   }
 
   // The answer, which must have come by now.

@@ -13,9 +13,7 @@ using RateLimitRequest = envoy::service::ratelimit::v3::RateLimitRequest;
 // `out` keeps its buffers from call to call; its texts are the message's. What cannot be answered:
 //
 //   UNKNOWN           no domain, no descriptors: as the reference server says it
-//   INVALID_ARGUMENT  a limit of an unknown unit or of zero, more descriptors or entries than
-//   anybody
-//                     needs
+//   INVALID_ARGUMENT  a limit of an unknown unit, more descriptors or entries than anybody needs
 [[nodiscard]] Status read_request(const RateLimitRequest& message, rules::Request& out);
 
 // What was asked, for Envoy's access log: domain, descriptors, hitsAddend.

@@ -62,10 +62,12 @@ Result<Quota> read_override(const Json& json) {
   const Json* unit = members.any("unit");
   const Result<void> read = members.finish();
   if (!read) return read.error();
+  // JSON of protobuf leaves out zeros
   const std::optional<std::uint64_t> limit =
-      count == nullptr ? std::nullopt : number(*count, std::numeric_limits<std::uint32_t>::max());
-  if (!limit || unit == nullptr)
-    return wrong_input("limit: needs requestsPerUnit and a known unit");
+      count == nullptr ? 0 : number(*count, std::numeric_limits<std::uint32_t>::max());
+  if (!limit || unit == nullptr) {
+    return wrong_input("limit: needs a known unit, and a requestsPerUnit of 32 bits");
+  }
   return quota_of_override(static_cast<std::uint32_t>(*limit), read_unit(*unit));
 }
 

@@ -40,6 +40,15 @@ TEST_F(EnvoyJson, WithinLimitIsToldAsProtobufDoes) {
             R"("limitRemaining":99,"durationUntilReset":"1s"}]})");
 }
 
+TEST_F(EnvoyJson, LimitOfADescriptorMayBeAnyNumber) {
+  for (const std::string_view limit : {R"({"requestsPerUnit":0,"unit":"DAY"})", R"({"unit":"DAY"})",
+                                       R"({"requestsPerUnit":4294967295,"unit":"SECOND"})"}) {
+    ask("POST", "/json", R"({"domain":"a","descriptors":[{"limit":)" + std::string(limit) + "}]}");
+  }
+  EXPECT_EQ(backend_.asked, (Asked{"a x1 [] 0/d fixed_window", "a x1 [] 0/d fixed_window",
+                                   "a x1 [] 1000000000/s fixed_window"}));
+}
+
 TEST_F(EnvoyJson, OverLimitLeavesZerosOut) {
   backend_.next = answer_of(Decision::deny(100, 3, seconds{30}, milliseconds{11'001}));
   const Response response = ask("POST", "/json", kOne);
@@ -86,19 +95,20 @@ TEST_F(EnvoyJson, PeriodThatHasNoUnitIsToldWithoutOne) {
 }
 
 TEST_F(EnvoyJson, EverythingElseIsAPlainBadRequest) {
-  for (const std::string_view body :
-       {"", "{", "[]", "{}", R"({"domain":"a"})", R"({"domain":"a","descriptors":[]})",
-        R"({"domain":"","descriptors":[{}]})", R"({"domain":"a","descriptors":[{}],"x":1})",
-        R"({"domain":"a","descriptors":[{"entries":[{"key":"k","x":1}]}]})",
-        R"({"domain":"a","descriptors":[{}],"hitsAddend":-1})",
-        R"({"domain":"a","descriptors":[{}],"hitsAddend":4294967296})",
-        R"({"domain":"a","descriptors":[{}],"hitsAddend":1,"hits_addend":1})",
-        R"({"domain":"a","descriptors":[{"hitsAddend":"x"}]})",
-        R"({"domain":"a","descriptors":[{"isNegativeHits":1}]})",
-        R"({"domain":"a","descriptors":[{"limit":{"requestsPerUnit":5,"unit":"UNKNOWN"}}]})",
-        R"({"domain":"a","descriptors":[{"limit":{"requestsPerUnit":5,"unit":9}}]})",
-        R"({"domain":"a","descriptors":[{"limit":{"requestsPerUnit":5}}]})",
-        R"({"domain":"a","descriptors":[{"limit":{"unit":"DAY"}}]})"}) {
+  for (
+      const std::string_view body :
+      {"", "{", "[]", "{}", R"({"domain":"a"})", R"({"domain":"a","descriptors":[]})",
+       R"({"domain":"","descriptors":[{}]})", R"({"domain":"a","descriptors":[{}],"x":1})",
+       R"({"domain":"a","descriptors":[{"entries":[{"key":"k","x":1}]}]})",
+       R"({"domain":"a","descriptors":[{}],"hitsAddend":-1})",
+       R"({"domain":"a","descriptors":[{}],"hitsAddend":4294967296})",
+       R"({"domain":"a","descriptors":[{}],"hitsAddend":1,"hits_addend":1})",
+       R"({"domain":"a","descriptors":[{"hitsAddend":"x"}]})",
+       R"({"domain":"a","descriptors":[{"isNegativeHits":1}]})",
+       R"({"domain":"a","descriptors":[{"limit":{"requestsPerUnit":5,"unit":"UNKNOWN"}}]})",
+       R"({"domain":"a","descriptors":[{"limit":{"requestsPerUnit":5,"unit":9}}]})",
+       R"({"domain":"a","descriptors":[{"limit":{"requestsPerUnit":5}}]})",
+       R"({"domain":"a","descriptors":[{"limit":{"requestsPerUnit":4294967296,"unit":"DAY"}}]})"}) {
     const Response response = ask("POST", "/json", body);
     EXPECT_EQ(response.status, 400U) << body;
     EXPECT_EQ(response.body, "Bad Request\n");

@@ -122,7 +122,9 @@ Result<Quota> quota_of_override(std::uint32_t requests_per_unit, EnvoyUnit unit)
     return Error{ErrorCode::InvalidInput,
                  "unit " + std::string(to_string(unit)) + ": a limit needs a known unit"};
   }
-  return Quota::make(per(std::int64_t{requests_per_unit}, length_of(unit)).fixed_window());
+  if (requests_per_unit == 0) return Quota::none(length_of(unit));
+  const std::int64_t limit = std::min<std::int64_t>(requests_per_unit, Quota::kMaxLimit);
+  return Quota::make(per(limit, length_of(unit)).fixed_window());
 }
 
 bool shares_counts(const Answer& answer) {
@@ -141,7 +143,7 @@ EnvoyStatus envoy_status(const Answer& answer, std::size_t descriptor,
   EnvoyStatus status{.over = found.failed != nullptr, .limit = limit};
   if (limit == nullptr) {
     status.limit = found.failed;
-    status.over = status.over || said == rules::Said::Denied;
+    status.over = status.over || said == rules::Said::Denied;  // by a deny list
     if (said == rules::Said::Unlimited) status.remaining = kUnlimitedRemaining;
     return status;
   }

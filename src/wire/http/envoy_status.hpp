@@ -23,7 +23,8 @@ enum class EnvoyUnit : std::uint8_t { Unknown, Second, Minute, Hour, Day, Month,
 [[nodiscard]] Duration length_of(EnvoyUnit unit) noexcept;
 // Unknown for a period that is none of Envoy's: its clients then leave the window out.
 [[nodiscard]] EnvoyUnit unit_of(Duration period) noexcept;
-// A limit that travels with the request counts as the reference server does: by fixed windows.
+// A limit that travels with the request counts as the reference server does: by fixed windows. One
+// of 0 denies; one above Quota::kMaxLimit is that. Fails without a unit that an override may have.
 [[nodiscard]] Result<Quota> quota_of_override(std::uint32_t requests_per_unit, EnvoyUnit unit);
 
 // What one descriptor is told.

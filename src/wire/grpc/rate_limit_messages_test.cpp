@@ -152,7 +152,7 @@ TEST_F(Answers, RefusalHasABodyForTheClientOfEnvoy) {
       write(answer_of(Decision::deny(600, 3, seconds{30}, milliseconds{11'001})));
   EXPECT_EQ(response.overall_code(), RateLimitResponse::OVER_LIMIT);
   EXPECT_EQ(response.statuses(0).code(), RateLimitResponse::OVER_LIMIT);
-  EXPECT_EQ(response.statuses(0).limit_remaining(), 0U);
+  EXPECT_EQ(response.statuses(0).limit_remaining(), 3U);
   EXPECT_EQ(response.statuses(0).duration_until_reset().seconds(), 12);
   EXPECT_NE(response.raw_body().find("\"title\":\"Quota Exceeded\",\"status\":429"),
             std::string::npos);
@@ -174,6 +174,43 @@ TEST_F(Answers, HeadersAreThoseOfHttp) {
   EXPECT_EQ(headers,
             "X-RateLimit-Limit: 600\nX-RateLimit-Remaining: 599\nX-RateLimit-Reset: 2\n"
             "RateLimit-Policy: \"search\";q=600;w=60\nRateLimit: \"search\";r=599;t=2\n");
+}
+
+std::string headers_of(const RateLimitResponse& response) {
+  std::string headers;
+  for (const auto& header : response.response_headers_to_add()) {
+    if (header.key().starts_with("Rate")) headers += header.key() + ": " + header.value() + "\n";
+  }
+  return headers;
+}
+
+TEST_F(Answers, StatusAndHeadersOfACostThatNeverFitsAgree) {
+  writer = ResponseWriter({HeaderDraft::Draft08});
+  const RateLimitResponse in_window =
+      write(answer_of(Decision::never_fits(600, 600, milliseconds{29'500})));
+  EXPECT_EQ(in_window.statuses(0).limit_remaining(), 600U);
+  EXPECT_EQ(in_window.statuses(0).duration_until_reset().seconds(), 30);
+  EXPECT_EQ(headers_of(in_window),
+            "RateLimit-Policy: \"search\";q=600;w=60\nRateLimit: \"search\";r=600;t=30\n");
+  const RateLimitResponse unused = write(answer_of(Decision::never_fits(600, 600, seconds{0})));
+  EXPECT_EQ(unused.statuses(0).duration_until_reset().seconds(), 1);
+  EXPECT_EQ(headers_of(unused),
+            "RateLimit-Policy: \"search\";q=600;w=60\nRateLimit: \"search\";r=600;t=1\n");
+}
+
+TEST_F(Answers, ALimitOfZeroIsToldLikeAnyOther) {
+  writer = ResponseWriter({HeaderDraft::Draft08});
+  rule.limits.front().quota = Quota::none(std::chrono::minutes{1});
+  const RateLimitResponse response = write(answer_of(Decision::never_fits(0, 0, seconds{30})));
+  EXPECT_EQ(response.overall_code(), RateLimitResponse::OVER_LIMIT);
+  const auto& status = response.statuses(0);
+  EXPECT_TRUE(status.has_current_limit());
+  EXPECT_EQ(status.current_limit().requests_per_unit(), 0U);
+  EXPECT_EQ(status.current_limit().unit(), RateLimitResponse::RateLimit::MINUTE);
+  EXPECT_EQ(status.current_limit().name(), "given");
+  EXPECT_EQ(status.duration_until_reset().seconds(), 30);
+  EXPECT_EQ(headers_of(response),
+            "RateLimit-Policy: \"search\";q=0;w=60\nRateLimit: \"search\";r=0;t=30\n");
 }
 
 TEST_F(Answers, EveryDescriptorHasItsStatus) {

@@ -50,7 +50,7 @@ TEST_F(EnvoyJson, LimitOfADescriptorMayBeAnyNumber) {
 }
 
 TEST_F(EnvoyJson, OverLimitLeavesZerosOut) {
-  backend_.next = answer_of(Decision::deny(100, 3, seconds{30}, milliseconds{11'001}));
+  backend_.next = answer_of(Decision::deny(100, 0, seconds{30}, milliseconds{11'001}));
   const Response response = ask("POST", "/json", kOne);
   EXPECT_EQ(response.status, 429U);
   EXPECT_EQ(response.body,

@@ -149,7 +149,7 @@ EnvoyStatus envoy_status(const Answer& answer, std::size_t descriptor,
   }
   const Decision& decision = *limit->decision;
   status.over = status.over || (!decision.allowed() && !limit->shadow);
-  if (decision.allowed() && !status.over) status.remaining = decision.remaining();
+  if (found.failed == nullptr) status.remaining = decision.remaining();
   status.until_reset = until_reset(decision);
   return status;
 }

@@ -31,7 +31,7 @@ enum class EnvoyUnit : std::uint8_t { Unknown, Second, Minute, Hour, Day, Month,
 struct EnvoyStatus {
   bool over = false;
   const service::LimitAnswer* limit = nullptr;  // what stands in current_limit, if anything does
-  std::uint32_t remaining = 0;
+  std::uint32_t remaining = 0;          // as in header fields: the largest cost that would pass
   std::chrono::seconds until_reset{0};  // at least one, as Envoy drops the rest; 0: left out
 };
 

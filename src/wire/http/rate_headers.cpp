@@ -33,10 +33,12 @@ void write_string(TextWriter& out, std::string_view content) {
   out.letter('"');
 }
 
-// Until more can be had: the wait of a refusal, so that it never contradicts Retry-After; else
-// until nothing counts as used.
+// Until more can be had: the wait of a denial, so that it never contradicts Retry-After; else until
+// nothing counts as used. A denial never says "now".
 std::uint64_t seconds_to_more(const Decision& decision) {
-  return integer_of(retry_seconds(decision).value_or(ceil_seconds(decision.reset_after())));
+  const seconds least{decision.allowed() ? 0 : 1};
+  return integer_of(
+      std::max(retry_seconds(decision).value_or(ceil_seconds(decision.reset_after())), least));
 }
 
 // Rounded up: whoever spreads the quota over a longer window stays within it.

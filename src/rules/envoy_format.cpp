@@ -93,8 +93,8 @@ class EnvoyFile {
                              .detailed_metric = fields.flag("detailed_metric")};
     const auto metadata = fields.find("metadata");
     if (metadata && !metadata->is_map()) metadata->error("error parsing metadata: expected a map");
-    if (traits.share_threshold && traits.value.find('*') == std::string::npos &&
-        !fields.is_spoilt("value")) {
+    if (traits.share_threshold && EnvoyNode::name_of(traits).find('*') == std::string::npos &&
+        !fields.is_spoilt("key") && !fields.is_spoilt("value")) {
       fields.find("share_threshold")
           .value_or(fields.map())
           .error(

@@ -206,6 +206,10 @@ TEST(EnvoyFormat, AcceptsMetadataOfAnyShape) {
             Texts{"limits.yaml:4:13: error: error parsing metadata: expected a map"});
 }
 
+TEST(EnvoyFormat, AKeyWithAStarMayShareItsThreshold) {
+  EXPECT_EQ(complaints_about("key: a*\n  share_threshold: true\n  " + kLimit), Texts{});
+}
+
 TEST(EnvoyFormat, FollowsAnchorsAndMergeKeys) {
   const Loading loading(R"(
 domain: d

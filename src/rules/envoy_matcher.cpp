@@ -80,7 +80,7 @@ Applied EnvoyMatcher::applied_by_rule(const Request& request, std::size_t descri
   const Rule& rule = *way.back().node->rule();
   const Descriptor& asked = request.descriptors[descriptor];
   const auto value_of = [](const EnvoyStep& step) {
-    return step.shared ? std::string_view(step.node->traits().value) : step.entry->value;
+    return step.shared ? shared_value(step) : step.entry->value;
   };
   std::size_t length = 2 * way.size() - 1;
   for (const EnvoyStep& step : way) length += step.entry->name.size() + value_of(step).size();

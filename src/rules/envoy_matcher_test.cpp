@@ -213,6 +213,27 @@ descriptors:
   EXPECT_TRUE(replaced.limits.empty());
 }
 
+TEST(EnvoyMatcher, AWildcardInAKeySharesTheValuesOfEachKey) {
+  const auto rules = load(R"(
+domain: shop
+descriptors:
+  - key: user*
+    share_threshold: true
+    rate_limit: {unit: minute, requests_per_unit: 9}
+  - key: team_*
+    share_threshold: true
+    rate_limit: {unit: minute, requests_per_unit: 9}
+)");
+  const auto subject = [&](std::string_view key, std::string_view value) {
+    return rules->match(asking({{.entries = {{key, value}}}})).limits.at(0).check.name.subject;
+  };
+  EXPECT_EQ(subject("user_id", "7"), "user_id=user*");
+  EXPECT_EQ(subject("user_id", "8"), "user_id=user*");
+  EXPECT_EQ(subject("username", "eve"), "username=user*");
+  EXPECT_EQ(subject("team", "red"), "team=*");
+  EXPECT_EQ(subject("team_a", "red"), "team_a=team_*");
+}
+
 struct Replacing : ::testing::Test {
   std::shared_ptr<const Ruleset> rules = load(R"(
 domain: shop

@@ -70,6 +70,14 @@ EnvoyNode::Found EnvoyNode::child_for(const Attribute& entry, std::string& scrat
   return {};
 }
 
+std::string_view shared_value(const EnvoyStep& step) {
+  std::string_view pattern = step.node->name();
+  const std::string_view key = step.entry->name;
+  const bool has_key = pattern.starts_with(key) && pattern.substr(key.size()).starts_with('_');
+  if (has_key) pattern.remove_prefix(key.size() + 1);
+  return pattern;
+}
+
 EnvoyWay walk(const EnvoyNode& root, std::span<const Attribute> entries, std::string& scratch) {
   EnvoyWay way;
   way.reserve(entries.size());

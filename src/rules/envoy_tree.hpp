@@ -74,6 +74,11 @@ struct EnvoyStep {
   const EnvoyNode* node = nullptr;
   bool shared = false;  // all values that the wildcard matches have one count
 };
+// What the values that a shared wildcard matches are counted under: the pattern, without the key of
+// the entry in front of it. A '*' in the key leaves the pattern whole, and keys that it matches are
+// counted apart, as in envoyproxy/ratelimit. REQUIRES: the step is shared.
+[[nodiscard]] std::string_view shared_value(const EnvoyStep& step);
+
 // Longer ones than anybody writes go to the heap.
 using EnvoyWay = boost::container::small_vector<EnvoyStep, 4>;
 

@@ -25,8 +25,7 @@ inline std::vector<Written> any_level(int depth) {
                                .value = *rc::gen::elementOf(values),
                                .value_to_metric = any_bool(),
                                .detailed_metric = any_bool()}};
-    written.traits.share_threshold =
-        any_bool() && written.traits.value.find('*') != std::string::npos;
+    written.traits.share_threshold = any_bool() && name_of(written).find('*') != std::string::npos;
     const bool taken = std::ranges::any_of(
         level, [&](const Written& other) { return name_of(other) == name_of(written); });
     if (taken) continue;

@@ -83,8 +83,12 @@ struct Answer {
 inline std::string subject_of(const std::vector<Step>& way, const std::vector<Attribute>& entries) {
   std::string subject;
   for (std::size_t i = 0; i < way.size(); ++i) {
-    const std::string_view value =
-        way[i].shared ? std::string_view(way[i].written->traits.value) : entries[i].value;
+    std::string value(entries[i].value);
+    if (way[i].shared) {
+      value = name_of(*way[i].written);
+      const std::string key = std::string(entries[i].name) + "_";
+      if (value.starts_with(key)) value.erase(0, key.size());
+    }
     append_subject(subject, entries[i].name, value);
   }
   return subject;

@@ -206,6 +206,14 @@ TEST(EnvoyFormat, AcceptsMetadataOfAnyShape) {
             Texts{"limits.yaml:4:13: error: error parsing metadata: expected a map"});
 }
 
+TEST(EnvoyFormat, TextsAreUtf8) {
+  EXPECT_EQ(complaints_about("key: \"caf\xC3\xA9\"\n  " + kLimit), Texts{});
+  EXPECT_EQ(complaints_about("key: \"us\xFF\"\n  " + kLimit),
+            Texts{"limits.yaml:3:8: error: not UTF-8"});
+  EXPECT_EQ(complaints_about("key: k\n  value: \xED\xA0\x80\n  " + kLimit),
+            Texts{"limits.yaml:4:10: error: not UTF-8"});
+}
+
 TEST(EnvoyFormat, AKeyWithAStarMayShareItsThreshold) {
   EXPECT_EQ(complaints_about("key: a*\n  share_threshold: true\n  " + kLimit), Texts{});
 }

@@ -1,5 +1,7 @@
 #include "rules/yaml_builder.hpp"
 
+#include "rules/utf8.hpp"
+
 #include <algorithm>
 #include <unordered_set>
 #include <utility>
@@ -27,6 +29,7 @@ void YamlBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
 
 void YamlBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                            const std::string& value) {
+  if (!is_utf8(value)) return refuse(position_of(mark), "not UTF-8");
   const bool quoted = tag == "!";
   const bool nothing = !quoted && (value == "~" || value == "null" || value.empty());
   add({.kind = nothing ? YamlKind::Nothing : YamlKind::Text,

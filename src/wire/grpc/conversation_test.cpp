@@ -230,6 +230,22 @@ TEST_F(Calls, WhatCannotBeAnsweredHasItsStatus) {
   EXPECT_EQ(response_of(call(kShouldRateLimit, good)).statuses_size(), 1);
 }
 
+TEST_F(Calls, TextsThatAreNotUtf8AreNoMessage) {
+  const auto text = [&](const std::string& domain, const grpc_calls::Entry& entry) {
+    const auto field = [](char tag, const std::string& bytes) {
+      return std::string{tag, static_cast<char>(bytes.size())} + bytes;
+    };
+    const std::string message =
+        field(10, domain) + field(18, field(10, field(10, entry.first) + field(18, entry.second)));
+    return status_of(call(kShouldRateLimit, framed(message)));
+  };
+  const std::string internal = "13 cannot read RateLimitRequest";
+  EXPECT_EQ(text("api", {"user", "caf\xC3\xA9"}), "0 ");
+  EXPECT_EQ(text("ap\xFF", {"user", "x"}), internal);
+  EXPECT_EQ(text("api", {"us\xC0\xAF", "x"}), internal);
+  EXPECT_EQ(text("api", {"user", "\xED\xA0\x80"}), internal);
+}
+
 TEST_F(Calls, ErrorsAreTrailersOnlyAndSayWhatIsRead) {
   const Answer& answer = call(kShouldRateLimit, framed("\1"));
   EXPECT_TRUE(answer.trailers.empty());

@@ -3,6 +3,7 @@
 #include "rules/envoy_fields.hpp"
 #include "rules/envoy_matcher.hpp"
 #include "rules/envoy_rate_limit.hpp"
+#include "rules/metadata_format.hpp"
 #include "rules/text_map.hpp"
 
 #include <memory>
@@ -91,8 +92,6 @@ class EnvoyFile {
                              .share_threshold = fields.flag("share_threshold"),
                              .value_to_metric = fields.flag("value_to_metric"),
                              .detailed_metric = fields.flag("detailed_metric")};
-    const auto metadata = fields.find("metadata");
-    if (metadata && !metadata->is_map()) metadata->error("error parsing metadata: expected a map");
     if (traits.share_threshold && EnvoyNode::name_of(traits).find('*') == std::string::npos &&
         !fields.is_spoilt("key") && !fields.is_spoilt("value")) {
       fields.find("share_threshold")
@@ -126,10 +125,12 @@ class EnvoyFile {
   }
 
   Rule read_rule(const YamlNode& node, const EnvoyFields& fields) const {
+    const std::optional<YamlNode> metadata = fields.find("metadata");
     return {.domain = domain_,
             .name = {},
             .shadow = fields.flag("shadow_mode"),
             .quota_mode = fields.flag("quota_mode"),
+            .metadata = metadata ? read_metadata(*metadata) : MetadataMap{},
             .source = {.file = root_.file(), .line = node.position().line}};
   }
 

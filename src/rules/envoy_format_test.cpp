@@ -206,6 +206,27 @@ TEST(EnvoyFormat, AcceptsMetadataOfAnyShape) {
             Texts{"limits.yaml:4:13: error: error parsing metadata: expected a map"});
 }
 
+TEST(EnvoyFormat, KeepsMetadataWithTheTypesOfYaml) {
+  const Loading loading("domain: d\ndescriptors:\n- key: k\n  " + kLimit + R"(
+  metadata: {team: growth, cost: 1.5, tier: 0x10, paid: true, spoken: yes, quoted: '7',
+             nothing: , list: [1, {deep: [x]}]}
+)");
+  const Rule& rule = loading.only_rule();
+  std::string text;
+  for (const auto& [name, value] : rule.metadata) {
+    text += name + ":" + std::to_string(value.value.index()) + " ";
+  }
+  EXPECT_EQ(text, "team:3 cost:2 tier:2 paid:1 spoken:3 quoted:3 nothing:0 list:4 ");
+  EXPECT_EQ(std::get<double>(rule.metadata[1].second.value), 1.5);
+  EXPECT_EQ(std::get<double>(rule.metadata[2].second.value), 16.0);
+  const auto& list = std::get<MetadataList>(rule.metadata[7].second.value);
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(std::get<MetadataMap>(list[1].value).at(0).first, "deep");
+  EXPECT_EQ(complaints_about("key: k\n  metadata: {a: .inf}\n  " + kLimit),
+            Texts{"limits.yaml:4:17: error: error parsing metadata: \".inf\" is not a finite "
+                  "number"});
+}
+
 TEST(EnvoyFormat, TextsAreUtf8) {
   EXPECT_EQ(complaints_about("key: \"caf\xC3\xA9\"\n  " + kLimit), Texts{});
   EXPECT_EQ(complaints_about("key: \"us\xFF\"\n  " + kLimit),

@@ -2,6 +2,7 @@
 
 #include "core/terms.hpp"
 #include "penstock/quota.hpp"
+#include "rules/metadata.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -60,6 +61,7 @@ struct Rule {
   bool shadow = false;        // evaluated and counted, never enforced
   bool quota_mode = false;    // Envoy: refuses only when all others of its kind refuse as well
   bool count_denied = false;  // a refused request takes what is left
+  MetadataMap metadata{};     // Envoy: returned with answers that this rule lets pass
   Source source{};
 };
 

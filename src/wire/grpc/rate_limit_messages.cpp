@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <variant>
 
 namespace penstock::wire::grpc {
 namespace {
@@ -46,6 +48,53 @@ Status read_descriptor(const DescriptorMessage& message, int place, rules::Descr
   if (message.has_hits_addend()) out.cost = Cost{message.hits_addend().value()};
   out.gives_back = message.is_negative_hits();
   return {};
+}
+
+// Rules of a descriptor with several limits do not exist in Envoy's format: the first will do.
+const rules::Rule* rule_of(const service::Answer& answer, const http::EnvoyStatus& status,
+                           std::size_t descriptor) {
+  if (status.limit != nullptr) return status.limit->applied.rule;
+  for (const service::LimitAnswer& limit : answer.limits) {
+    if (limit.applied.descriptor == descriptor) return limit.applied.rule;
+  }
+  return nullptr;
+}
+
+void merge(const rules::MetadataMap& metadata, google::protobuf::Struct& out);
+
+// As deep as a file of rules may be.
+// NOLINTNEXTLINE(misc-no-recursion)
+void write_value(const rules::MetadataValue& value, google::protobuf::Value& out) {
+  if (const auto* truth = std::get_if<bool>(&value.value)) {
+    out.set_bool_value(*truth);
+  } else if (const auto* number = std::get_if<double>(&value.value)) {
+    out.set_number_value(*number);
+  } else if (const auto* text = std::get_if<std::string>(&value.value)) {
+    out.set_string_value(*text);
+  } else if (const auto* list = std::get_if<rules::MetadataList>(&value.value)) {
+    auto& values = *out.mutable_list_value();
+    for (const rules::MetadataValue& each : *list) write_value(each, *values.add_values());
+  } else if (const auto* map = std::get_if<rules::MetadataMap>(&value.value)) {
+    merge(*map, *out.mutable_struct_value());
+  } else {
+    out.set_null_value(google::protobuf::NULL_VALUE);
+  }
+}
+
+// NOLINTNEXTLINE(misc-no-recursion)
+void merge(const rules::MetadataMap& metadata, google::protobuf::Struct& out) {
+  auto& fields = *out.mutable_fields();
+  for (const auto& [name, value] : metadata) {
+    const auto known = fields.find(name);
+    if (known == fields.end()) {
+      write_value(value, fields[name]);
+      continue;
+    }
+    const auto* map = std::get_if<rules::MetadataMap>(&value.value);
+    if (map != nullptr && known->second.has_struct_value()) {
+      merge(*map, *known->second.mutable_struct_value());
+    }
+  }
 }
 
 }  // namespace
@@ -93,6 +142,18 @@ void write_metadata(const RateLimitRequest& message, google::protobuf::Struct& o
     }
   }
   if (message.hits_addend() > 0) members["hitsAddend"].set_number_value(message.hits_addend());
+}
+
+void add_rule_metadata(const service::Answer& answer, const rules::Request* request,
+                       google::protobuf::Struct& out) {
+  google::protobuf::Struct merged;
+  for (std::size_t i = 0; i < answer.match.descriptors.size(); ++i) {
+    const http::EnvoyStatus status = http::envoy_status(answer, i, request);
+    const rules::Rule* const rule = status.over ? nullptr : rule_of(answer, status, i);
+    if (rule != nullptr) merge(rule->metadata, merged);
+  }
+  if (merged.fields().empty()) return;
+  *(*out.mutable_fields())["metadata"].mutable_struct_value() = std::move(merged);
 }
 
 }  // namespace penstock::wire::grpc

@@ -303,5 +303,46 @@ TEST(DynamicMetadata, TellsWhatWasAsked) {
       << told.DebugString();
 }
 
+TEST_F(Answers, MetadataOfRulesThatLetPassIsMergedInTheirOrder) {
+  using rules::MetadataList;
+  using rules::MetadataMap;
+  using rules::MetadataValue;
+  rules::Rule second = rule;
+  rules::Rule over = rule;
+  rule.metadata = {{"team", {std::string("a")}},
+                   {"deep", {MetadataMap{{"x", {1.5}}, {"n", MetadataValue{}}}}}};
+  second.metadata = {{"team", {std::string("b")}},
+                     {"deep", {MetadataMap{{"x", {2.0}}, {"y", {true}}}}},
+                     {"list", {MetadataList{{std::string("l")}}}}};
+  over.metadata = {{"over", {true}}};
+  service::Answer answer = answer_of(Decision::allow(600, 1, seconds{1}));
+  answer.limits.push_back(limit(Decision::allow(600, 1, seconds{1})));
+  answer.limits.push_back(limit(Decision::deny(600, 0, seconds{1}, seconds{1})));
+  answer.limits[1].applied.rule = &second;
+  answer.limits[1].applied.descriptor = 1;
+  answer.limits[2].applied.rule = &over;
+  answer.limits[2].applied.descriptor = 2;
+  answer.match.descriptors.assign(3, rules::Said::Limited);
+  google::protobuf::Struct told;
+  add_rule_metadata(answer, nullptr, told);
+  google::protobuf::Struct wanted;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      R"(fields {key: "metadata" value {struct_value {
+           fields {key: "team" value {string_value: "a"}}
+           fields {key: "deep" value {struct_value {
+             fields {key: "x" value {number_value: 1.5}}
+             fields {key: "n" value {null_value: NULL_VALUE}}
+             fields {key: "y" value {bool_value: true}}}}}
+           fields {key: "list" value {list_value {values {string_value: "l"}}}}}}})",
+      &wanted));
+  EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(told, wanted))
+      << told.DebugString();
+  rule.metadata.clear();
+  second.metadata.clear();
+  told.Clear();
+  add_rule_metadata(answer, nullptr, told);
+  EXPECT_TRUE(told.fields().empty());
+}
+
 }  // namespace
 }  // namespace penstock::wire::grpc

@@ -54,6 +54,7 @@ void RateLimiter::answer(Call& call, const service::Answer& answer) {
   if (request == nullptr && http::shares_counts(answer)) {
     if (parse(call.message(), message.emplace(), again).ok()) request = &again;
   }
+  if (call.metadata != nullptr) add_rule_metadata(answer, request, *call.metadata);
   writer_.write(answer, request, call.metadata.get(), call.begin_message());
   call.send_message();
   call.end({});

@@ -99,6 +99,7 @@ HOMES = {
     "google/protobuf/": {"wire/grpc", "tests"},
     "envoy/": {"wire/grpc", "bench", "tests"},  # what protoc makes of proto/
     "grpc/": {"wire/grpc", "tests"},  # the same
+    "zlib.h": {"wire/grpc", "tests"},  # messages that clients compress
     "grpcpp/": {"bench", "tests"},  # what the gRPC door is compared with, a client that is not ours
     "cpuid.h": {"base"},  # can the counter of the processor be trusted as a clock?
     "x86intrin.h": {"base"},  # to read that counter

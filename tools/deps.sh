@@ -20,6 +20,7 @@ build_packages=(
   libnghttp2-dev      # HTTP/2: gRPC, and the gateway
   libprotobuf-dev     # messages of gRPC
   protobuf-compiler   # their code
+  zlib1g-dev          # messages of gRPC that clients compress
 )
 package_packages=(
   dpkg-dev  # make package: which libraries the program depends on
@@ -71,7 +72,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   cat >&2 <<'TEXT'
 This system has no apt. Please install, by the names they have here:
   to build: a C++20 compiler (GCC 12 or later), CMake 3.25 or later, Ninja, CLI11, nlohmann-json,
-            Boost 1.81 (headers), hiredis, OpenSSL, yaml-cpp, RE2, spdlog, prometheus-cpp
+            Boost 1.81 (headers), hiredis, OpenSSL, yaml-cpp, RE2, spdlog, prometheus-cpp, zlib
   to test:  GoogleTest, RapidCheck, Google Benchmark, Redis 7, openssl, Python 3, pkg-config,
             clang, clang-tidy and clang-format 14, gcovr
   if there: nginx, HAProxy, Caddy, Prometheus, wrk, curl; tests that need a missing one are skipped

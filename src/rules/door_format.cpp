@@ -11,6 +11,8 @@ using namespace std::chrono_literals;
 
 constexpr std::int64_t kMaxConnections = 10'000'000;
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30U;
+// The usual limit of gRPC. Requests are small, and a compressed one may inflate to this.
+constexpr std::int64_t kMaxGrpcBytes = std::int64_t{4} << 20U;
 
 }  // namespace
 
@@ -22,7 +24,7 @@ void load_grpc(const YamlNode& section, LoadState& state) {
   read_tls(fields, grpc.tls);
   read_number(fields, "max_connections", 1, kMaxConnections, grpc.max_connections);
   read_number(fields, "max_streams", 1, 1'000'000, grpc.max_streams);
-  read_number(fields, "max_message_bytes", 256, kMaxBytes, grpc.max_message_bytes);
+  read_number(fields, "max_message_bytes", 256, kMaxGrpcBytes, grpc.max_message_bytes);
   read_duration(fields, "idle_timeout", kMaxTimeout, grpc.idle_timeout);
   read_boolean(fields, "headers", grpc.headers);
   read_boolean(fields, "dynamic_metadata", grpc.dynamic_metadata);

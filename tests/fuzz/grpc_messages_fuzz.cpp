@@ -2,6 +2,7 @@
 // and reads the same as from the whole; what protobuf takes for a request is read, and refused or
 // within limits; what goes the quick way is what protobuf reads.
 
+#include "wire/grpc/gunzip.hpp"
 #include "wire/grpc/message_reader.hpp"
 #include "wire/grpc/plain_request.hpp"
 #include "wire/grpc/rate_limit_messages.hpp"
@@ -97,6 +98,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string parts = read_in_portions(bytes, std::size_t{data[0]} + 1);
   check(whole == parts);
   static_cast<void>(parse_timeout(bytes));
+  std::string inflated;
+  static_cast<void>(gunzip(bytes, kMaxMessage, inflated));
+  check(inflated.size() <= kMaxMessage + 1);
   read_message(bytes);
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "wire/grpc/call.hpp"
 
 #include "wire/grpc/conversation.hpp"
+#include "wire/grpc/gunzip.hpp"
 
 #include <google/protobuf/message_lite.h>
 
@@ -24,12 +25,16 @@ constexpr std::size_t kMaxUnread = std::size_t{256} << 10U;
 
 }  // namespace
 
-void Call::begin(http2::StreamId stream, Method method, const Deadlines& deadlines) {
+void Call::begin(http2::StreamId stream, Method method, Encoding encoding,
+                 const Deadlines& deadlines) {
   stream_ = stream;
   method_ = method;
+  encoding_ = encoding;
   deadlines_ = deadlines;
   started_ = ended_ = closed_ = false;
-  reader_.begin(conversation_->max_message_bytes());
+  reader_.begin(conversation_->max_message_bytes(), encoding == Encoding::Gzip
+                                                        ? MessageReader::Compression::Accepted
+                                                        : MessageReader::Compression::Refused);
   out_.clear();
   sent_ = 0;
   enter(method == Method::Reflection ? State::Streaming : State::Receiving);
@@ -61,7 +66,12 @@ bool Call::accept_progress(Progress progress) {
                       std::to_string(conversation_->max_message_bytes())});
       return false;
     case Progress::Compressed:
-      end({.code = StatusCode::Unimplemented, .message = "compressed messages are not read"});
+      if (encoding_ == Encoding::Unknown) {
+        end({.code = StatusCode::Unimplemented, .message = "grpc-encoding: only gzip is read"});
+      } else {
+        end({.code = StatusCode::Internal,
+             .message = "a compressed message in a call without grpc-encoding"});
+      }
       return false;
     case Progress::Malformed:
       end({.code = StatusCode::Internal, .message = "a message starts with an unknown flag"});
@@ -70,8 +80,23 @@ bool Call::accept_progress(Progress progress) {
   return false;
 }
 
+bool Call::open_message() {
+  if (!reader_.is_compressed()) return true;
+  const std::size_t most = conversation_->max_message_bytes();
+  switch (gunzip(reader_.message(), most, inflated_)) {
+    case Gunzipped::Done: return true;
+    case Gunzipped::TooLarge:
+      end({.code = StatusCode::ResourceExhausted,
+           .message = "a message that inflates to more than " + std::to_string(most) + " bytes"});
+      return false;
+    case Gunzipped::Malformed: break;
+  }
+  end({.code = StatusCode::Internal, .message = "cannot inflate the message"});
+  return false;
+}
+
 void Call::stream_messages() {
-  while (!ended_ && reader_.peek() == Progress::Message) {
+  while (!ended_ && reader_.peek() == Progress::Message && open_message()) {
     conversation_->answer(*this);
     reader_.pop();
     if (out_.size() - sent_ > kMaxUnread) {
@@ -91,7 +116,7 @@ void Call::on_end() {
   }
   if (state_ != State::Receiving) return;
   if (reader_.peek() == Progress::Message) {
-    conversation_->answer(*this);
+    if (open_message()) conversation_->answer(*this);
   } else if (reader_.is_empty()) {
     end({.code = StatusCode::Unimplemented, .message = "a unary call needs a message"});
   } else {
@@ -111,6 +136,7 @@ void Call::on_closed(http2::ErrorCode /*why*/) {
 void Call::retire() {
   reader_.end();
   if (out_.capacity() > kKept) out_ = std::string();
+  if (inflated_.capacity() > kKept) inflated_ = std::string();
   metadata.reset();
   enter(State::Spare);
   conversation_->recycle(*this);

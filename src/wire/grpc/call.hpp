@@ -43,13 +43,15 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
     base::Deadline answered;  // what the client allows
     base::Deadline received;  // no later: when its message has to be there
   };
-  void begin(http2::StreamId stream, Method method, const Deadlines& deadlines);
+  void begin(http2::StreamId stream, Method method, Encoding encoding, const Deadlines& deadlines);
 
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] Method method() const noexcept { return method_; }
   [[nodiscard]] base::Deadline deadline() const noexcept { return deadlines_.answered; }
-  // The message to be answered; it stays while Asking.
-  [[nodiscard]] std::string_view message() const noexcept { return reader_.message(); }
+  // The message to be answered, inflated; it stays while Asking.
+  [[nodiscard]] std::string_view message() const noexcept {
+    return reader_.is_compressed() ? std::string_view(inflated_) : reader_.message();
+  }
 
   // For those who answer at once:
   void send(const google::protobuf::MessageLite& message);
@@ -83,16 +85,20 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
   void stream_messages();
   // Whether what has arrived so far can become what the method needs; else the call has ended.
   bool accept_progress(MessageReader::Progress progress);
+  // Whether the message that has arrived can be read, and is inflated; else the call has ended.
+  bool open_message();
 
   Conversation* conversation_;  // null when that is gone
   http2::StreamId stream_ = 0;
   Method method_{};
+  Encoding encoding_ = Encoding::Identity;
   State state_ = State::Spare;
   bool started_ = false;  // the answer
   bool ended_ = false;    // the answer is complete
   bool closed_ = false;   // while Asking
   Deadlines deadlines_{};
   MessageReader reader_;
+  std::string inflated_;  // the message, where it came compressed
   std::string out_;
   std::size_t sent_ = 0;
   std::size_t message_ = 0;  // where the last one begins

@@ -29,6 +29,7 @@ const Status kStopping{.code = StatusCode::Unavailable, .message = "the server s
 struct Conversation::Terms {
   std::optional<Method> method{};
   std::string_view content_type{};
+  Encoding encoding = Encoding::Identity;
   std::optional<std::string_view> timeout_text{};
   std::optional<Duration> timeout{};  // empty: the text cannot be read
 };
@@ -75,6 +76,7 @@ Conversation::Terms Conversation::read_terms(const http2::RequestHead& head) con
   Terms terms{.method = find_method(head.path), .timeout = surroundings_.request_timeout};
   for (const Field& field : head.fields) {
     if (field.name == "content-type") terms.content_type = field.value;
+    if (field.name == "grpc-encoding") terms.encoding = parse_encoding(field.value);
     if (field.name == "grpc-timeout") terms.timeout_text = field.value;
   }
   if (terms.timeout_text) terms.timeout = parse_timeout(*terms.timeout_text);
@@ -89,7 +91,7 @@ http2::StreamEvents* Conversation::on_request(http2::StreamId stream,
   if (spare_.empty()) spare_.push_back(calls_.emplace_back(std::make_unique<Call>(*this)).get());
   Call& call = *spare_.back();
   spare_.pop_back();
-  call.begin(stream, *terms.method,
+  call.begin(stream, *terms.method, terms.encoding,
              {.answered = now_ + std::min(*terms.timeout, kLongestTimeout),
               .received = now_ + std::min(*terms.timeout, surroundings_.receive_timeout)});
   return &call;
@@ -144,7 +146,7 @@ void Conversation::refuse(http2::StreamId stream, const Status& status) {
                         lasting_field("content-type", "application/grpc"),
                         lasting_field("grpc-status", digits_of(status.code)),
                         Field{.name = "grpc-message", .value = message},
-                        lasting_field("grpc-accept-encoding", "identity")};
+                        lasting_field("grpc-accept-encoding", kAcceptedEncodings)};
   session_.respond(stream, head);
 }
 

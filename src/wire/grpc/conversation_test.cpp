@@ -1,6 +1,7 @@
 #include "wire/grpc/conversation.hpp"
 
 #include "grpc_calls/grpc_client.hpp"
+#include "grpc_calls/gzip.hpp"
 #include "rules/configuration.hpp"
 #include "service_harness/test_service.hpp"
 
@@ -220,7 +221,11 @@ TEST_F(Calls, WhatCannotBeAnsweredHasItsStatus) {
   EXPECT_EQ(text(good.substr(0, good.size() - 1)), "13 a message is cut short");
   EXPECT_EQ(text(framed("\xFF\xFF")), "13 cannot read RateLimitRequest");
   EXPECT_EQ(text(framed(std::string(1001, 'x'))), "8 a message of 1001 bytes; the most is 1000");
-  EXPECT_EQ(text('\1' + good.substr(1)), "12 compressed messages are not read");
+  EXPECT_EQ(text('\1' + good.substr(1)), "13 a compressed message in a call without grpc-encoding");
+  EXPECT_EQ(text('\1' + good.substr(1), {{"grpc-encoding", "deflate"}}),
+            "12 grpc-encoding: only gzip is read");
+  EXPECT_EQ(text('\1' + good.substr(1), {{"grpc-encoding", "gzip"}}),
+            "13 cannot inflate the message");
   EXPECT_EQ(text('\2' + good.substr(1)), "13 a message starts with an unknown flag");
   EXPECT_EQ(text(framed("")), "2 rate limit domain must not be empty");
   EXPECT_EQ(text(good, {{"grpc-timeout", "x"}}), "3 grpc-timeout: x");
@@ -251,7 +256,33 @@ TEST_F(Calls, ErrorsAreTrailersOnlyAndSayWhatIsRead) {
   EXPECT_TRUE(answer.trailers.empty());
   EXPECT_TRUE(answer.body.empty());
   EXPECT_EQ(answer.field(":status"), "200");
-  EXPECT_EQ(answer.field("grpc-accept-encoding"), "identity");
+  EXPECT_EQ(answer.field("grpc-accept-encoding"), "identity,gzip");
+}
+
+std::string compressed(std::string_view frame) {
+  return '\1' + framed(grpc_calls::gzipped(frame.substr(5))).substr(1);
+}
+
+TEST_F(Calls, CompressedMessagesAreRead) {
+  const http2_client::Fields gzip{{"grpc-encoding", "gzip"}};
+  EXPECT_EQ(
+      response_of(call(kShouldRateLimit, compressed(ask("z")), gzip)).statuses(0).limit_remaining(),
+      2U);
+  EXPECT_EQ(response_of(call(kShouldRateLimit, ask("z"), gzip)).statuses(0).limit_remaining(), 1U)
+      << "a call that may compress need not";
+  server->parts.store.is_late = true;
+  const auto stream = client.request(head_of(kShouldRateLimit, gzip), compressed(ask("z")));
+  exchange();
+  server->parts.store.answer_late();
+  exchange();
+  EXPECT_EQ(response_of(client.answer(stream)).statuses(0).limit_remaining(), 0U);
+}
+
+TEST_F(Calls, AMessageMayNotInflateToMoreThanAMessageMayHave) {
+  const std::string small = compressed(framed(std::string(1001, 'x')));
+  EXPECT_EQ(status_of(call(kShouldRateLimit, small, {{"grpc-encoding", "gzip"}})),
+            "8 a message that inflates to more than 1000 bytes");
+  EXPECT_TRUE(server->parts.store.calls.empty());
 }
 
 TEST_F(Calls, WhatIsNotGrpcIsToldInHttp) {

@@ -76,6 +76,24 @@ TEST(MessageReader, SaysWhatItDoesNotRead) {
   }
 }
 
+TEST(MessageReader, ReadsCompressedMessagesWhereTheCallMayHaveThem) {
+  MessageReader reader;
+  reader.begin(8, MessageReader::Compression::Accepted);
+  reader.add(in_frame("1234", 1) + in_frame("5"));
+  ASSERT_EQ(reader.peek(), Progress::Message);
+  EXPECT_TRUE(reader.is_compressed());
+  reader.pop();
+  ASSERT_EQ(reader.peek(), Progress::Message);
+  EXPECT_FALSE(reader.is_compressed());
+}
+
+TEST(Encoding, IsThatOfGrpcEncoding) {
+  EXPECT_EQ(parse_encoding(""), Encoding::Identity);
+  EXPECT_EQ(parse_encoding("identity"), Encoding::Identity);
+  EXPECT_EQ(parse_encoding("gzip"), Encoding::Gzip);
+  EXPECT_EQ(parse_encoding("deflate"), Encoding::Unknown);
+}
+
 TEST(MessageReader, KnowsWhetherMoreFollows) {
   MessageReader reader;
   reader.begin(8);

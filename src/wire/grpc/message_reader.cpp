@@ -8,11 +8,12 @@ constexpr std::size_t kKeptBuffer = std::size_t{4} << 10U;
 
 }  // namespace
 
-void MessageReader::begin(std::size_t max_bytes) {
+void MessageReader::begin(std::size_t max_bytes, Compression compression) {
   end();
   buffer_.clear();
   front_ = 0;
   max_bytes_ = max_bytes;
+  compression_ = compression;
 }
 
 std::size_t MessageReader::size() const noexcept {
@@ -29,7 +30,7 @@ MessageReader::Progress MessageReader::peek() const noexcept {
   if (flag > 1) return Progress::Malformed;
   if (buffer_.size() - front_ < kPrefix) return Progress::NeedMore;
   if (size() > max_bytes_) return Progress::TooLarge;
-  if (flag == 1) return Progress::Compressed;
+  if (flag == 1 && compression_ == Compression::Refused) return Progress::Compressed;
   return buffer_.size() - front_ - kPrefix < size() ? Progress::NeedMore : Progress::Message;
 }
 

@@ -15,11 +15,12 @@ class MessageReader {
     NeedMore,
     Message,     // message() has it
     TooLarge,    // declared size() is more than allowed
-    Compressed,  // which we do not read
+    Compressed,  // which this call may not be
     Malformed,   // the flag is neither 0 nor 1
   };
 
-  void begin(std::size_t max_bytes);
+  enum class Compression : std::uint8_t { Refused, Accepted };
+  void begin(std::size_t max_bytes, Compression compression = Compression::Refused);
   // Gives back what a large message took. REQUIRES: begin() comes next.
   void end();
   void add(std::string_view bytes) { buffer_.append(bytes); }
@@ -27,6 +28,8 @@ class MessageReader {
   // What stands at the front; the same until pop(). Everything but NeedMore and Message is final.
   [[nodiscard]] Progress peek() const noexcept;
   [[nodiscard]] std::string_view message() const noexcept;
+  // Whether message() is compressed. REQUIRES: peek() says Message.
+  [[nodiscard]] bool is_compressed() const noexcept { return buffer_[front_] == 1; }
   [[nodiscard]] std::size_t size() const noexcept;
   // Done with this message. REQUIRES: peek() says Message.
   void pop();
@@ -42,6 +45,7 @@ class MessageReader {
   std::string buffer_;
   std::size_t front_ = 0;
   std::size_t max_bytes_ = 0;
+  Compression compression_ = Compression::Refused;
 };
 
 inline constexpr std::size_t kPrefix = 5;

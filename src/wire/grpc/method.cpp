@@ -15,6 +15,11 @@ std::optional<Method> find_method(std::string_view path) noexcept {
   return std::nullopt;
 }
 
+Encoding parse_encoding(std::string_view grpc_encoding) noexcept {
+  if (grpc_encoding.empty() || grpc_encoding == "identity") return Encoding::Identity;
+  return grpc_encoding == "gzip" ? Encoding::Gzip : Encoding::Unknown;
+}
+
 bool is_grpc_type(std::string_view content_type) noexcept {
   constexpr std::string_view kType = "application/grpc";
   if (!content_type.starts_with(kType)) return false;

@@ -17,6 +17,12 @@ enum class Method : std::uint8_t { ShouldRateLimit, HealthCheck, HealthWatch, Re
   return method == Method::ShouldRateLimit || method == Method::HealthCheck;
 }
 
+// How messages of a call are compressed, where their flag says that they are: grpc-encoding.
+enum class Encoding : std::uint8_t { Identity, Gzip, Unknown };
+[[nodiscard]] Encoding parse_encoding(std::string_view grpc_encoding) noexcept;
+// What we read, for grpc-accept-encoding.
+inline constexpr std::string_view kAcceptedEncodings = "identity,gzip";
+
 // "application/grpc", and what means the same.
 [[nodiscard]] bool is_grpc_type(std::string_view content_type) noexcept;
 

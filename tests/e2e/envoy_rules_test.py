@@ -137,6 +137,16 @@ class ZeroRuleTest(RulesCase):
                              '"other";q=10;w=86400, "banned";q=0;w=86400')
         self.assertEqual(self.left("other", "a"), 10)
 
+    def test_is_explained_and_keeps_no_count(self):
+        asked = {"domain": "shop", "descriptors": [{"entries": [{"key": "banned", "value": "x"}]}]}
+        answer = self.daemon.ask("POST", "/v1/check", asked)
+        self.assertEqual((answer.status, answer.body["outcome"], answer.body["limit"]), (429, "never_fits", 0))
+        self.assertEqual(answer.body["detail"], "banned (0/d fixed_window) allows nothing")
+        self.assertFalse(self.daemon.ask("POST", "/v1/explain", asked).body["decision"]["allowed"])
+        answer = self.daemon.ask("GET", "/v1/keys/banned=x?rule=shop/banned")
+        self.assertEqual(answer.status, 400)
+        self.assertIn("limit of 0", answer.body["detail"])
+
     def test_denies_a_peek_as_well(self):
         answer = self.ask(({"banned": "x"}, {"hits": 0}))
         self.assertEqual((answer.overall_code, answer.statuses[0].code), (OVER_LIMIT, OVER_LIMIT))

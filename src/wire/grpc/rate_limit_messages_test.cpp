@@ -209,6 +209,8 @@ TEST_F(Answers, ALimitOfZeroIsToldLikeAnyOther) {
   EXPECT_EQ(status.current_limit().unit(), RateLimitResponse::RateLimit::MINUTE);
   EXPECT_EQ(status.current_limit().name(), "given");
   EXPECT_EQ(status.duration_until_reset().seconds(), 30);
+  EXPECT_NE(response.raw_body().find("search (0/m fixed_window) allows nothing"), std::string::npos)
+      << response.raw_body();
   EXPECT_EQ(headers_of(response),
             "RateLimit-Policy: \"search\";q=0;w=60\nRateLimit: \"search\";r=0;t=30\n");
 }

@@ -15,6 +15,7 @@ void add_counts(std::vector<RuleCount>& counts, const rules::Ruleset& rules,
                 const rules::Rule& rule, std::string_view subject) {
   const std::vector<Quota> quotas = rules.quotas_for(rule, subject);
   for (std::size_t i = 0; i < quotas.size(); ++i) {
+    if (quotas[i].is_none()) continue;  // it denies without counting
     RuleCount count{.rule = rule.domain + "/" + rule.name,
                     .limit = rule.limits[i].name,
                     .name = rules::Ruleset::count_name(rule, i, subject),
@@ -35,6 +36,9 @@ Result<std::vector<RuleCount>> counts_of_rule(const rules::Ruleset& rules, std::
   if (found == nullptr) return wrong_input("rule: " + name + " is not loaded");
   std::vector<RuleCount> counts;
   add_counts(counts, rules, *found, subject);
+  if (counts.empty() && !found->limits.empty() && found->limits.front().quota.is_none()) {
+    return wrong_input("rule: " + name + " has a limit of 0, so there is no count");
+  }
   if (counts.empty()) {
     const std::string whom = found->limits.empty() ? "" : " for " + in_quotes(subject);
     return wrong_input("rule: " + name + " sets no limit" + whom + ", so there is no count");

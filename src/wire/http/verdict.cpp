@@ -67,6 +67,7 @@ void write_violated_policies(JsonWriter& writer, const Verdict& verdict) {
 std::string over_limit_text(const LimitVerdict& limit) {
   const Decision& decision = *limit.decision;
   const std::string name = limit.policy() + " (" + to_string(limit.quota) + ")";
+  if (limit.quota.is_none()) return name + " allows nothing";
   if (decision.outcome() == Outcome::NeverFits) {
     return "the cost is more than " + name + " admits at once, " + std::to_string(decision.limit());
   }

@@ -54,8 +54,7 @@ class Decision {
   [[nodiscard]] constexpr std::uint32_t limit() const noexcept { return limit_; }
   // What a request could cost right now and still pass.
   [[nodiscard]] constexpr std::uint32_t remaining() const noexcept { return remaining_; }
-  // When nothing will count as used any more, if nobody asks again; zero when nothing does. For a
-  // cost that never fits a fixed window: when that window ends, also if nothing counts as used.
+  // When nothing will count as used any more, if nobody asks again; zero when nothing does.
   [[nodiscard]] constexpr Duration reset_after() const noexcept { return reset_after_; }
   // How long to wait before the same request passes, if nobody else asks: refused one microsecond
   // earlier, allowed at it. Zero when allowed; empty when it never will.

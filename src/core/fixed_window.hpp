@@ -49,8 +49,7 @@ struct FixedWindow {
     const std::uint32_t remaining = limit - std::min(limit, state.count);
     const Duration until_end = state.end - now;
     const Duration reset_after = state.count > 0 ? until_end : Duration{0};
-    // the window ends, used or not: clients are told about its room until then
-    if (cost.units > limit) return Decision::never_fits(limit, remaining, until_end);
+    if (cost.units > limit) return Decision::never_fits(limit, remaining, reset_after);
     if (std::max<std::uint64_t>(cost.units, 1) > remaining) {
       return Decision::deny(limit, remaining, reset_after, until_end);
     }

@@ -61,15 +61,6 @@ TEST(FixedWindow, CostAboveTheLimitNeverFits) {
   EXPECT_EQ(decision.reset_after(), minutes{1});
 }
 
-TEST(FixedWindow, CostAboveTheLimitIsToldWhenAnUnusedWindowEnds) {
-  TestKey key(kAligned);
-  const Decision decision = key.take(11);
-  EXPECT_EQ(decision.outcome(), Outcome::NeverFits);
-  EXPECT_EQ(decision.remaining(), 10U);
-  EXPECT_EQ(decision.reset_after(), minutes{1});
-  EXPECT_EQ(key.state(), AnyState{});
-}
-
 TEST(FixedWindow, CostZeroLooksWithoutOpeningAWindow) {
   TestKey key(kAnchored);
   EXPECT_TRUE(key.take(0).allowed());

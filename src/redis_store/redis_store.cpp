@@ -3,6 +3,7 @@
 #include "redis/hash_slot.hpp"
 #include "redis_store/batch_call.hpp"
 #include "redis_store/change_message.hpp"
+#include "redis_store/cross_slot_check.hpp"
 #include "redis_store/plain_command.hpp"
 #include "redis_store/small_calls.hpp"
 #include "redis_store/together.hpp"
@@ -48,13 +49,20 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
     expire_later();
   }
 
-  void check_together(WaitingRequest waiting) {
+  void check_together(WaitingRequest waiting, const std::string& channel) {
     if (is_full()) return waiting.decided(full());
     ++requests_;
     waiting.decided = [weak = weak_from_this(), decided = std::move(waiting.decided)](auto said) {
       if (const auto self = weak.lock()) --self->requests_;
       decided(std::move(said));
     };
+    // the keys of a guarded request share the subject, and so the slot
+    if (client_->is_cluster() && waiting.request.guard.empty()) {
+      std::vector<CrossSlotCheck::Step> steps = CrossSlotCheck::steps_of(waiting.request);
+      if (steps.size() > 1) {
+        return check_across_slots(std::move(steps), std::move(waiting), channel);
+      }
+    }
     redis_store::check_together(*client_, scripts_, together_, std::move(waiting));
     if (!together_.empty()) flush_soon();
   }
@@ -146,8 +154,7 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
     return [weak = weak_from_this(), channel, keys,
             decided = std::move(decided)](Result<std::vector<Decision>> said) {
       const auto self = weak.lock();
-      const bool unchanged = !said && (said.error().code == ErrorCode::Unavailable ||
-                                       said.error().code == ErrorCode::Overloaded);
+      const bool unchanged = !said && was_not_executed(said.error());
       if (self != nullptr && !unchanged) self->announce(channel, keys, Change::GaveBack);
       decided(std::move(said));
     };
@@ -160,6 +167,25 @@ class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
   [[nodiscard]] bool is_full() const { return queue_.size() + requests_ >= max_waiting_; }
   [[nodiscard]] Error full() const {
     return {ErrorCode::Overloaded, std::to_string(max_waiting_) + " questions are waiting already"};
+  }
+
+  void check_across_slots(std::vector<CrossSlotCheck::Step> steps, WaitingRequest waiting,
+                          const std::string& channel) {
+    auto ask_slot = [&client = *client_, &scripts = scripts_](
+                        const TogetherRequest& request, Plan::Kind kind, base::Deadline deadline,
+                        TogetherAnswered answered) {
+      ask(client, scripts, std::make_shared<const TogetherQuestion>(request, kind), deadline,
+          std::move(answered));
+    };
+    auto announce_refund = [weak = weak_from_this(), channel](const auto& keys) {
+      if (const auto self = weak.lock()) self->announce(channel, keys, Change::GaveBack);
+    };
+    std::make_shared<CrossSlotCheck>(
+        CrossSlotCheck::Dependencies{.executor = executor_,
+                                     .ask = std::move(ask_slot),
+                                     .on_refunded = std::move(announce_refund)},
+        std::move(steps), waiting.deadline, std::move(waiting.decided))
+        ->start();
   }
 
   void announce(const std::string& channel, const std::vector<std::string>& keys, Change change) {
@@ -245,7 +271,8 @@ void RedisStore::check(KeyCheck check, base::Deadline deadline, Sink& sink, std:
 
 void RedisStore::check_together(TogetherRequest request, base::Deadline deadline, Decided decided) {
   core_->check_together(
-      {.request = std::move(request), .deadline = deadline, .decided = std::move(decided)});
+      {.request = std::move(request), .deadline = deadline, .decided = std::move(decided)},
+      channel_);
 }
 
 void RedisStore::refund(TogetherRequest request, base::Deadline deadline, Decided decided) {

@@ -73,8 +73,7 @@ class RedisStore {
   void at_once(const std::function<void()>& questions);
   void check(KeyCheck check, base::Deadline deadline, Sink& sink, std::size_t question);
 
-  // What every limit said. Keys of a cluster that live apart are debited in the order of their
-  // slots and given back when a later one refuses.
+  // What every limit said. Keys of a cluster that live in several slots: see CrossSlotCheck.
   void check_together(TogetherRequest request, base::Deadline deadline, Decided decided);
   // What every limit says afterwards. REQUIRES: the keys live in one slot.
   void refund(TogetherRequest request, base::Deadline deadline, Decided decided);

@@ -7,7 +7,8 @@
 namespace penstock::redis_store {
 
 // RedisStore::check_together and RedisStore::refund. REQUIRES: the client lives until `decided` was
-// called; it calls it before it is gone.
+// called; it calls it before it is gone. In a cluster, the keys share a slot; otherwise see
+// CrossSlotCheck.
 //
 // A request that can travel with others is left with the queue.
 void check_together(redis::Client& client, const ScriptSet& scripts, TogetherQueue& queue,

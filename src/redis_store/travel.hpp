@@ -24,4 +24,9 @@ namespace penstock::redis_store {
   return {ErrorCode::Unavailable, "the store was closed"};
 }
 
+// Whether an error says for certain that nothing was executed.
+[[nodiscard]] inline bool was_not_executed(const Error& error) noexcept {
+  return error.code == ErrorCode::Unavailable || error.code == ErrorCode::Overloaded;
+}
+
 }  // namespace penstock::redis_store

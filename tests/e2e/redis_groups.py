@@ -73,7 +73,7 @@ class Cluster(_Servers):
             for number, port in enumerate(ports):
                 server = self.start(
                     "--cluster-enabled", "yes", "--cluster-port", str(port),
-                    "--cluster-node-timeout", "2000",
+                    "--cluster-node-timeout", "2000", "--cluster-require-full-coverage", "no",
                 )
                 first, after = (self.SLOTS * n // masters for n in (number, number + 1))
                 server.call("CLUSTER", "ADDSLOTSRANGE", first, after - 1)
@@ -88,3 +88,7 @@ class Cluster(_Servers):
         except BaseException:
             self.close()
             raise
+
+    def master_of(self, key):
+        slot = self.servers[0].call("CLUSTER", "KEYSLOT", key)
+        return self.servers[slot * len(self.servers) // self.SLOTS]

@@ -124,5 +124,29 @@ domains:
         self.assertTrue(eventually(is_settled))
 
 
+class ClusterNodeDownTest(unittest.TestCase):
+    def test_a_denial_stays_a_denial_when_the_node_of_another_limit_is_down(self):
+        cluster = Cluster()
+        self.addCleanup(cluster.close)
+        everyone = cluster.master_of("penstock:1:l:{}:shared/everyone")
+        users = [f"u{number}" for number in range(40)]
+        apart = [user for user in users
+                 if cluster.master_of(f"penstock:1:l:{{user={user}}}:shared/own") is not everyone]
+        rules = ClusterTest.RULES.replace("URL", cluster.url).replace("20/day", "1000/day")
+        with Daemon(rules) as daemon:
+            self.assertTrue(eventually(lambda: daemon.metric("penstock_store_serving") == 1))
+            for user in apart[:6]:
+                used = [check(daemon, "shared", user).status for _ in range(6)]
+                self.assertEqual(used, [200] * 5 + [429])
+            self.assertGreater(everyone.call("DBSIZE"), 0)
+            everyone.stop()
+            # until nothing is answered from memory, and the loss of the node is known
+            self.assertTrue(eventually(
+                lambda: check(daemon, "shared", "another").body.get("reason") == "failed_open"))
+            time.sleep(1.2)
+            answers = [check(daemon, "shared", user).status for user in apart[:6]]
+            self.assertEqual(answers, [429] * 6)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -229,12 +229,13 @@ void Client::Core::send_with_script_text(PendingPtr pending, Error why) {
 }
 
 void Client::Core::send_later(PendingPtr pending, Error why) {
-  const Time due = base::monotonic_now() + retry_pause(pending->attempts + 1);
-  if (due >= pending->deadline() || retries_.size() >= options().max_in_flight) {
+  const Time now = base::monotonic_now();
+  const auto pause = retry_pause(pending->attempts + 1, pending->deadline() - now);
+  if (!pause || retries_.size() >= options().max_in_flight) {
     fail(std::move(pending->call), std::move(why));
     return;
   }
-  retries_.add(due, std::move(pending));
+  retries_.add(now + *pause, std::move(pending));
   arm_timer();
 }
 

@@ -70,6 +70,29 @@ TEST(ClusterRedis, FollowsASlotThatIsMovedAway) {
   EXPECT_EQ(harness.client->stats().retries, 3U);
 }
 
+TEST(ClusterRedis, SeveralKeysOfASlotOnItsWayAreRetriedUntilTheDeadline) {
+  using namespace std::chrono_literals;
+  Cluster cluster;
+  const std::uint16_t slot = hash_slot("key");
+  Harness harness(cluster.url());
+  ASSERT_TRUE(harness.ask_until_answered({"MSET", "{key}1", "a", "{key}2", "b"}));
+  SlotMigration migration(cluster, slot, master_other_than(cluster, cluster.master_of_slot(slot)));
+  migration.begin();
+  ASSERT_EQ(migration.move_keys(1), 1U);
+  for (const std::chrono::milliseconds deadline : {50ms, 120ms}) {
+    const base::Deadline asked = base::monotonic_now();
+    const Result<resp::Value> reply = harness.ask({"MGET", "{key}1", "{key}2"}, deadline);
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, ErrorCode::Unavailable) << text_of(reply);
+    EXPECT_GT(base::monotonic_now() - asked, deadline * 9 / 10) << "it gave up early";
+  }
+  const Answer waiting = harness.send({"MGET", "{key}1", "{key}2"});
+  harness.run_until([] { return false; }, 20ms);
+  migration.move_all_keys();
+  migration.finish();
+  EXPECT_TRUE(harness.wait(waiting)) << "it goes on when the slot has arrived";
+}
+
 TEST(ClusterRedis, FollowsAFailover) {
   Cluster cluster;
   const std::uint16_t slot = hash_slot("key");

@@ -40,10 +40,15 @@ Retry retry_after(const ServerError& error, std::string_view text) {
   return has_code(text, "READONLY") ? Retry::AfterReconnect : Retry::Later;
 }
 
-std::chrono::milliseconds retry_pause(unsigned n) noexcept {
+std::optional<std::chrono::microseconds> retry_pause(
+    unsigned n, std::chrono::steady_clock::duration left) noexcept {
+  using std::chrono::microseconds;
   constexpr std::chrono::milliseconds kFirst{2};
   constexpr unsigned kDoublings = 5;
-  return kFirst * (1U << std::min(n > 0 ? n - 1 : 0, kDoublings));
+  constexpr std::chrono::milliseconds kRoundTrip{1};  // less is not enough for an answer
+  if (left < 2 * kRoundTrip) return std::nullopt;
+  const microseconds pause = kFirst * (1U << std::min(n > 0 ? n - 1 : 0, kDoublings));
+  return std::min(pause, std::chrono::duration_cast<microseconds>(left / 2));
 }
 
 Error error_for_caller(const ServerError& error, std::string_view text) {

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace penstock::redis {
@@ -20,8 +21,11 @@ enum class Retry : std::uint8_t {
 
 [[nodiscard]] Retry retry_after(const ServerError& error, std::string_view text);
 
-// How long to wait before a command is sent for the n-th time. n = 1: the first repetition.
-[[nodiscard]] std::chrono::milliseconds retry_pause(unsigned n) noexcept;
+// How long to wait before a command is sent again, when so much time is left until its deadline.
+// n = 1: the first repetition. Pauses double, up to a limit and up to half of what is left, so that
+// it is retried until the deadline. Empty when there is no time for another attempt.
+[[nodiscard]] std::optional<std::chrono::microseconds> retry_pause(
+    unsigned n, std::chrono::steady_clock::duration left) noexcept;
 
 // What a caller is told about an error reply.
 [[nodiscard]] Error error_for_caller(const ServerError& error, std::string_view text);

@@ -57,10 +57,21 @@ TEST(Retry, AClusterTakenForASingleServerIsToldApart) {
 }
 
 TEST(Retry, PausesGrowUpToALimit) {
-  EXPECT_EQ(retry_pause(1), 2ms);
-  EXPECT_EQ(retry_pause(2), 4ms);
-  EXPECT_EQ(retry_pause(6), 64ms);
-  EXPECT_EQ(retry_pause(60), 64ms);
+  EXPECT_EQ(retry_pause(1, 10s), 2ms);
+  EXPECT_EQ(retry_pause(2, 10s), 4ms);
+  EXPECT_EQ(retry_pause(6, 10s), 64ms);
+  EXPECT_EQ(retry_pause(60, 10s), 64ms);
+}
+
+TEST(Retry, GoesOnUntilTheDeadline) {
+  for (const std::chrono::microseconds deadline : {5ms, 20ms, 100ms, 125ms, 1000ms, 5000ms}) {
+    std::chrono::microseconds now{0};
+    unsigned attempts = 0;
+    while (const auto pause = retry_pause(++attempts, deadline - now)) now += *pause;
+    EXPECT_LT(now, deadline);
+    EXPECT_GT(now, deadline - 2ms) << "gave up early";
+    EXPECT_LT(attempts, 100U);
+  }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "redis/client.hpp"
 #include "redis_client/harness.hpp"
+#include "servers/fault_proxy.hpp"
 #include "servers/redis_server.hpp"
 
 #include <gtest/gtest.h>
@@ -190,6 +191,48 @@ TEST(ClientRedis, AConnectionThatStaysSilentIsMadeAnew) {
   EXPECT_TRUE(harness.run_until([&] { return harness.has_event("connection lost: nothing"); }));
   server.resume();
   EXPECT_TRUE(harness.ask_until_answered({"PING"}));
+}
+
+TEST(ClientRedis, AConnectionThatWorkedIsMadeAgainAtOnceHoweverOftenItDrops) {
+  const RedisServer server;
+  servers::FaultProxy proxy(server.port());
+  Harness harness(proxy.url());
+  for (unsigned drops = 0; drops < 12; ++drops) {
+    const Result<resp::Value> reply = harness.ask({"PING"}, 500ms);
+    ASSERT_TRUE(reply) << "after " << drops << " drops: " << text_of(reply);
+    harness.events.clear();
+    proxy.close();
+    ASSERT_TRUE(harness.run_until([&] { return harness.has_event("connection lost"); }));
+  }
+  EXPECT_FALSE(harness.has_event("breaker open"));
+}
+
+TEST(ClientRedis, ACommandNeedNotWaitForTheBackOffOfAnIdleConnection) {
+  const RedisServer server;
+  servers::FaultProxy proxy(server.port());
+  Harness harness(proxy.url());
+  for (unsigned connects = 1; connects <= 7; ++connects) {  // pauses of 20, 40 … 1280 ms
+    ASSERT_TRUE(harness.run_until([&] { return harness.client->stats().connects == connects; }));
+    harness.events.clear();
+    proxy.close();
+    ASSERT_TRUE(harness.run_until([&] { return harness.has_event("connection lost"); }));
+  }
+  const Result<resp::Value> reply = harness.ask({"PING"}, 500ms);
+  EXPECT_TRUE(reply) << text_of(reply);
+}
+
+TEST(ClientRedis, TheBreakerOpensWhenEveryConnectionDropsWithoutAnAnswer) {
+  const RedisServer server;
+  servers::FaultProxy proxy(server.port());
+  Harness harness(proxy.url());
+  for (unsigned connects = 1; connects <= 5; ++connects) {
+    ASSERT_TRUE(harness.run_until([&] { return harness.client->stats().connects == connects; }));
+    EXPECT_FALSE(harness.has_event("breaker open"));
+    proxy.cut_after(0);
+    EXPECT_EQ(code_of(harness.ask({"PING"})), ErrorCode::ConnectionLost);
+  }
+  EXPECT_TRUE(harness.has_event("breaker open"));
+  EXPECT_TRUE(harness.ask_until_answered({"PING"})) << "it closes with the next connection";
 }
 
 TEST(ClientRedis, RefusesMoreCommandsThanItMayHold) {

@@ -74,6 +74,7 @@ std::optional<Error> Node::submit(PendingPtr& pending) {
   queue_.push(std::move(pending));
   arm_timer(queue_.next_deadline());
   schedule_flush();
+  connect_soon();
   return std::nullopt;
 }
 
@@ -90,6 +91,7 @@ const Error* Node::refusal() const noexcept {
 
 void Node::reconnect(std::string_view why) {
   if (connection_ == nullptr) {
+    pause_until_ = Time{};
     pause_timer_.cancel();
     return;
   }
@@ -117,20 +119,36 @@ asio::awaitable<void> Node::run(std::shared_ptr<Node> self) {
     if (self->stopped_) break;
     self->on_connection_lost(why);
     if (self->goes_to_rest()) break;
-    if (base::monotonic_now() - self->connected_at_ > self->settings_->options.reconnect_most) {
-      self->backoff_.reset();
-    } else {
-      const Time::duration wait = self->backoff_.next(self->random());
-      co_await self->pause(wait);
-    }
+    const Time::duration wait = self->pause_after_loss();
+    if (wait > Time::duration::zero()) co_await self->pause(wait);
   }
 }
 
+// A connection that worked is made again at once: its loss says nothing about the server. One that
+// answered nothing counts as a failed attempt. Either way, attempts are reconnect_least apart.
+Node::Time::duration Node::pause_after_loss() {
+  const Options& options = settings_->options;
+  const Time::duration lasted = base::monotonic_now() - connected_at_;
+  if (!has_answered_ && lasted <= options.reconnect_most) return backoff_.next(random());
+  backoff_.reset();
+  return options.reconnect_least - lasted;
+}
+
+void Node::connect_soon() {
+  const Time at = connected_at_ + settings_->options.reconnect_least;
+  if (connection_ != nullptr || at >= pause_until_) return;
+  pause_until_ = at;
+  pause_timer_.cancel();
+}
+
 asio::awaitable<void> Node::pause(Time::duration time) {
-  if (stopped_) co_return;
-  pause_timer_.expires_after(time);
-  // However it ends, run() goes on.
-  static_cast<void>(co_await pause_timer_.async_wait(kIo));
+  pause_until_ = base::deadline_after(time);
+  while (!stopped_ && base::monotonic_now() < pause_until_) {
+    pause_timer_.expires_at(pause_until_);
+    // However it ends, run() goes on.
+    static_cast<void>(co_await pause_timer_.async_wait(kIo));
+  }
+  pause_until_ = Time{};
 }
 
 asio::awaitable<Result<std::shared_ptr<Connection>>> Node::connect() {
@@ -181,10 +199,12 @@ void Node::on_connected(std::shared_ptr<Connection> connection) {
   failure_.reset();
   writing_ = false;
   draining_ = false;
+  has_answered_ = false;
   connected_at_ = base::monotonic_now();
   last_received_ = connected_at_;
   tell(*owner, address_ + ": connected");
-  count_success(*owner);
+  // one that answered nothing before may do so again: that counts for the breaker
+  if (!lost_unanswered_ || !breaker_.lets_through()) count_success(*owner);
   owner->on_refusal(*this);
   owner->on_connected(*this);
   schedule_flush();
@@ -210,6 +230,7 @@ void Node::on_connection_lost(const Error& why) {
   const Error lost{ErrorCode::ConnectionLost, address_ + ": connection lost: " + why.detail};
   tell(*owner, lost.detail);
   std::deque<PendingPtr> in_flight = queue_.take_in_flight();
+  lost_unanswered_ = !in_flight.empty() && !has_answered_;
   if (!in_flight.empty()) count_failure(*owner, base::monotonic_now());
   for (PendingPtr& pending : in_flight) {
     if (pending->call != nullptr) owner->on_lost(*this, std::move(pending->call), lost);
@@ -257,6 +278,7 @@ Result<void> Node::take_replies(Connection& connection) {
       return Error{ErrorCode::Protocol, "a reply that nobody asked for"};
     }
     PendingPtr pending = queue_.pop_answered();
+    has_answered_ = true;
     if (pending->call == nullptr) continue;
     count_success(*owner);
     owner->on_reply(*this, std::move(pending), **std::move(reply));

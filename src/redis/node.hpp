@@ -133,6 +133,10 @@ class Node : public std::enable_shared_from_this<Node> {
   boost::asio::awaitable<Result<void>> greet(std::shared_ptr<Connection> connection);
   boost::asio::awaitable<Error> serve(std::shared_ptr<Connection> connection);
   boost::asio::awaitable<void> pause(Time::duration time);
+  // How long to wait after a connection was lost.
+  [[nodiscard]] Time::duration pause_after_loss();
+  // Ends the pause after a lost connection, because a command waits for the next one.
+  void connect_soon();
 
   void on_connected(std::shared_ptr<Connection> connection);
   void on_connect_failed(Error why);
@@ -165,8 +169,11 @@ class Node : public std::enable_shared_from_this<Node> {
   std::string last_event_;
   Time connected_at_{};
   Time last_received_{};
+  bool has_answered_ = false;     // a command, over the latest connection
+  bool lost_unanswered_ = false;  // the latest connection was lost with commands, answering none
   Backoff backoff_;
   boost::asio::steady_timer pause_timer_;
+  Time pause_until_{};  // of a pause between two attempts to connect
 
   PendingQueue queue_;
   CircuitBreaker breaker_;

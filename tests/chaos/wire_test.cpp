@@ -20,8 +20,7 @@ class Wire : public testing::Test {
   FaultProxy proxy_{server_.port()};
 };
 
-// A limiter of its own for each byte: one whose connections are cut again and again would wait
-// longer each time before it makes the next.
+// A limiter of its own for each byte, so that every cut meets a connection of the same age.
 TEST_F(Wire, AReplyMayBeCutAtEveryByte) {
   const Question question{"cut", kBucket};
   std::size_t length = 0;
@@ -76,6 +75,25 @@ TEST_F(Wire, ConnectionsThatBreakUnderLoadLoseOnlyWhatWasUnderWay) {
   report_recovery("three connections broken", tally, mended);
   expect_sound(tally, usual_questions(), limiter, kPatientTimeout);
   EXPECT_EQ(limiter.stats().connects, 4U);
+}
+
+// As under a load balancer that drops connections, or an operator who kills clients.
+TEST_F(Wire, ConnectionsThatBreakAgainAndAgainLoseOnlyWhatWasInFlight) {
+  constexpr std::chrono::milliseconds kTimeout = 200ms;
+  SharedLimiter limiter = open_limiter({.url = proxy_.url(), .timeout = kTimeout});
+  wait_until_works(limiter);
+  Crowd crowd(limiter, usual_questions());
+  for (int i = 0; i < 20; ++i) {
+    crowd.wait_for(100ms);
+    proxy_.close();
+  }
+  crowd.wait_for_decisions(200);
+  const Tally tally = crowd.stop();
+  const std::size_t answers = tally.answers().size();
+  const std::size_t other = tally.errors() - tally.errors(ErrorCode::ConnectionLost);
+  report("connection dropped 20 times, every 100 ms", tally.summary());
+  EXPECT_LT(other * 100, answers) << "requests that could have waited for the next connection";
+  expect_sound(tally, usual_questions(), limiter, kTimeout);
 }
 
 TEST_F(Wire, BytesMayArriveOneByOne) {

@@ -14,6 +14,7 @@ class Link:
         self._to = port
         self._is_cut = threading.Event()
         self._is_closed = threading.Event()
+        self._sockets = set()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -26,6 +27,7 @@ class Link:
                 return
             server = socket.create_connection(("127.0.0.1", self._to))
             ends = threading.Semaphore(0)
+            self._sockets |= {client, server}
             for source, sink in ((client, server), (server, client)):
                 source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 threading.Thread(target=self._pass, args=(source, sink, ends), daemon=True).start()
@@ -44,12 +46,18 @@ class Link:
                 each.shutdown(socket.SHUT_RDWR)
         ends.release()
 
-    @staticmethod
-    def _close(client, server, ends):
+    def _close(self, client, server, ends):
         for _ in range(2):
             ends.acquire()
+        self._sockets -= {client, server}
         client.close()
         server.close()
+
+    def drop(self):
+        """Closes all connections, as a server does that ends; new ones are welcome."""
+        for each in list(self._sockets):
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
 
     def cut(self):
         self._is_cut.set()

@@ -2,10 +2,12 @@
 debt afterwards."""
 
 import signal
+import threading
 import time
 import unittest
 
 from daemon import Daemon, eventually
+from link import Link
 from redis_server import RedisServer
 
 NODES = 2
@@ -114,6 +116,52 @@ class OutageTest(unittest.TestCase):
             self.assertLessEqual(admitted["decided_locally"], bound)
             self.assertGreater(admitted["decided_locally"], 0)
             self.assertLess(self.slowest, TIMEOUT + MARGIN)
+
+
+class DroppedConnectionsTest(unittest.TestCase):
+    """A Redis that is healthy, behind something that closes connections every now and then."""
+
+    RULES = """
+store: {url: '%s', timeout: 100ms}
+domains: {api: {rules: [{name: all, key: [user], limit: 1000000/day}]}}
+"""
+
+    def share_that_failed(self, every, seconds):
+        server = RedisServer()
+        self.addCleanup(server.close)
+        link = Link(server.port)
+        self.addCleanup(link.close)
+        reasons = []
+        enough = threading.Event()
+
+        def ask(daemon, user):
+            body = {"domain": "api", "attributes": {"user": user}}
+            while not enough.is_set():
+                reasons.append(daemon.ask("POST", "/v1/check", body).body["reason"])
+                time.sleep(0.005)
+
+        with Daemon(self.RULES % f"redis://127.0.0.1:{link.port}") as daemon:
+            self.assertTrue(eventually(lambda: daemon.metric("penstock_store_serving") == 1))
+            threads = [threading.Thread(target=ask, args=(daemon, f"u{number}"))
+                       for number in range(4)]
+            for thread in threads:
+                thread.start()
+            until = time.monotonic() + seconds
+            while time.monotonic() < until:
+                time.sleep(every)
+                link.drop()
+            enough.set()
+            for thread in threads:
+                thread.join()
+        failed = len(reasons) - reasons.count("within_limits")
+        print(f"\nconnections dropped every {every} s: {failed} of {len(reasons)} requests failed open")
+        self.assertGreater(len(reasons), 100)
+        return failed / len(reasons)
+
+    def test_few_requests_fail_however_often_connections_are_dropped(self):
+        for every in (0.1, 0.4):
+            with self.subTest(every=every):
+                self.assertLess(self.share_that_failed(every, 5), 0.04)
 
 
 if __name__ == "__main__":

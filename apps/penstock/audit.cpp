@@ -75,6 +75,16 @@ KeyVerdict judge(const SeenKey& seen, const redis_store::KeyLayout& layout) {
           .lacks_ttl = seen.ttl_ms == SeenKey::kNoTtl};
 }
 
+std::optional<SeenKey> seen_at_once(SeenKey key, std::string type, std::int64_t ttl_ms,
+                                    std::string bytes) {
+  if (ttl_ms == SeenKey::kGone || type == "none") return std::nullopt;
+  key.type = std::move(type);
+  key.ttl_ms = ttl_ms;
+  key.bytes.reset();
+  if (key.type == "string") key.bytes = std::move(bytes);
+  return key;
+}
+
 std::optional<milliseconds> ttl_to_give(const SeenKey& seen, const redis_store::KeyLayout& layout,
                                         Instant now) {
   const std::optional<KeyName> name = redis_store::read_key(seen.key, layout);
@@ -116,7 +126,7 @@ void AuditSummary::add(const SeenKey& seen, const KeyVerdict& verdict) {
     ++group.sampled;
     group.sampled_bytes += *seen.memory;
   }
-  if (verdict.lacks_ttl || verdict.fault != KeyFault::None) note(orphans_, seen.key);
+  if (is_orphan(verdict)) note(orphans_, seen.key);
   if (verdict.lacks_ttl) note(without_ttl_, seen.key);
   if (verdict.fault != KeyFault::None) note(faults_[verdict.fault], seen.key);
 }

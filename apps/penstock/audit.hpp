@@ -17,6 +17,7 @@ namespace penstock::app {
 // What Redis said about one key.
 struct SeenKey {
   static constexpr std::int64_t kNoTtl = -1;
+  static constexpr std::int64_t kGone = -2;
 
   std::string key{};
   std::string type{};  // as TYPE says
@@ -51,6 +52,19 @@ struct KeyVerdict {
 };
 
 [[nodiscard]] KeyVerdict judge(const SeenKey& seen, const redis_store::KeyLayout& layout);
+[[nodiscard]] constexpr bool is_orphan(const KeyVerdict& verdict) noexcept {
+  return verdict.lacks_ttl || verdict.fault != KeyFault::None;
+}
+
+// Type, TTL and bytes of one key, all of the same moment. Several commands may see a key before and
+// after it expires, is deleted or written again.
+inline constexpr const char* kReadKeyAtOnce =
+    "local kind = redis.call('TYPE', KEYS[1]).ok "
+    "return {kind, redis.call('PTTL', KEYS[1]), "
+    "kind == 'string' and redis.call('GET', KEYS[1])}";
+// The key as that script has read it; nothing when it is not there.
+[[nodiscard]] std::optional<SeenKey> seen_at_once(SeenKey key, std::string type,
+                                                  std::int64_t ttl_ms, std::string bytes);
 
 // How long a key that lacks a TTL should live from now on: what its state needs; a year for
 // counters; a minute for nodes and audits; a day for what cannot be read, which somebody may want

@@ -67,6 +67,31 @@ TEST(Audit, KnowsKindsAndNames) {
   EXPECT_EQ(judge(counter, kLayout).fault, KeyFault::None);
 }
 
+TEST(Audit, AKeyThatExpiredBetweenTwoCommandsIsNoOrphan) {
+  SeenKey seen = limit_key();
+  seen.bytes = "";  // as GETRANGE says of a key that is gone
+  ASSERT_TRUE(is_orphan(judge(seen, kLayout)));
+  EXPECT_FALSE(seen_at_once(seen, "none", SeenKey::kGone, ""));
+}
+
+TEST(Audit, AKeyThatWasWrittenAgainIsJudgedAsItIsNow) {
+  const std::string state = *limit_key().bytes;
+  SeenKey deleted = limit_key();  // and created again
+  deleted.bytes = "";
+  SeenKey other_type = limit_key();
+  other_type.type = "list";
+  SeenKey no_ttl = limit_key();
+  no_ttl.ttl_ms = SeenKey::kNoTtl;
+  for (const SeenKey& seen : {deleted, other_type, no_ttl}) {
+    ASSERT_TRUE(is_orphan(judge(seen, kLayout)));
+    EXPECT_FALSE(is_orphan(judge(*seen_at_once(seen, "string", 500, state), kLayout)));
+    EXPECT_TRUE(judge(*seen_at_once(seen, "string", -1, state), kLayout).lacks_ttl);
+    EXPECT_EQ(judge(*seen_at_once(seen, "string", 500, "gibberish"), kLayout).fault,
+              KeyFault::Unreadable);
+    EXPECT_EQ(judge(*seen_at_once(seen, "list", 500, ""), kLayout).fault, KeyFault::WrongType);
+  }
+}
+
 TEST(Audit, SeesWhatIsWrongWithAKey) {
   SeenKey seen = limit_key();
   seen.ttl_ms = SeenKey::kNoTtl;

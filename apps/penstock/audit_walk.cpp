@@ -8,6 +8,7 @@
 #include "redis_store/scripts.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace penstock::app {
 namespace {
@@ -19,6 +20,7 @@ using std::chrono::milliseconds;
 constexpr std::size_t kMemoryEvery = 16;  // MEMORY USAGE is slow: one key in so many
 constexpr std::int64_t kShortState = 4096;
 constexpr std::size_t kRepairsTold = 20;
+constexpr std::size_t kReadAtOnce = 16;  // suspects that are read again in one step
 
 // PEXPIRE … NX, which servers before 7.0 do not know.
 constexpr const char* kGiveTtl =
@@ -96,6 +98,8 @@ class Walk {
     if (!seen) return seen.error();
     const Result<void> read = read_states(node, *seen);
     if (!read) return read.error();
+    const Result<void> confirmed = confirm_orphans(node, *seen);
+    if (!confirmed) return confirmed.error();
     for (const SeenKey& each : *seen) {
       KeyVerdict verdict = judge(each, layout_);
       if (verdict.lacks_ttl && options_.repair == Repair::Yes) {
@@ -134,8 +138,7 @@ class Walk {
         // not everybody may ask for it
         if (memory && memory->is(resp::Value::Type::Integer)) each.memory = memory->integer;
       }
-      constexpr std::int64_t kGone = -2;
-      if (each.ttl_ms != kGone && each.type != "none") seen.push_back(std::move(each));
+      if (each.ttl_ms != SeenKey::kGone && each.type != "none") seen.push_back(std::move(each));
     }
     return seen;
   }
@@ -165,6 +168,39 @@ class Walk {
       }
       if (!bytes && !is_about_the_key(bytes.error())) return bytes.error();
       strings[i]->bytes = bytes ? std::move(bytes->text) : std::string{};
+    }
+    return {};
+  }
+
+  // What looks like an orphan may have changed between two commands. It is read again at once, and
+  // dropped when it is gone.
+  Result<void> confirm_orphans(redis::NodeId node, std::vector<SeenKey>& seen) {
+    const auto healthy_end = std::partition(seen.begin(), seen.end(), [&](const SeenKey& each) {
+      return !is_orphan(judge(each, layout_));
+    });
+    std::vector<SeenKey> suspects(std::make_move_iterator(healthy_end),
+                                  std::make_move_iterator(seen.end()));
+    seen.erase(healthy_end, seen.end());
+    for (std::size_t first = 0; first < suspects.size(); first += kReadAtOnce) {
+      const std::size_t count = std::min(kReadAtOnce, suspects.size() - first);
+      pace_.wait_for(count);
+      std::vector<redis::Command> commands;
+      for (std::size_t i = first; i < first + count; ++i) {
+        commands.push_back(command_for_node(node, {"EVAL", kReadKeyAtOnce, "1", suspects[i].key}));
+      }
+      Result<std::vector<resp::Value>> replies =
+          ask_all(store_, std::move(commands), options_.timeout);
+      if (!replies) return replies.error();
+      for (std::size_t i = 0; i < count; ++i) {
+        std::vector<resp::Value>& said = (*replies)[i].elements;
+        if (said.size() != 3) {
+          return Error{ErrorCode::Protocol, "the answer about a key makes no sense"};
+        }
+        std::optional<SeenKey> again =
+            seen_at_once(std::move(suspects[first + i]), std::move(said[0].text), said[1].integer,
+                         std::move(said[2].text));
+        if (again) seen.push_back(*std::move(again));
+      }
     }
     return {};
   }

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import unittest
 from pathlib import Path
 
@@ -227,6 +228,33 @@ class AuditTest(SharedStoreTest):
         )
         self.assertGreater(self.server.call("TTL", "penstock:1:c:{sum}"), 364 * 86400)
         self.assertEqual(self.run_json("audit")[0], FINE)
+
+    def test_a_busy_healthy_server_has_no_orphans(self):
+        """Keys expire, are deleted and are written again while the audit looks at them."""
+        self.run_json("check", "model", "--limit", "5/h")
+        churn = """
+            local state = redis.call('GET', 'penstock:1:l:{model}')
+            for i = 1, 200 do
+              local key = 'penstock:1:l:{' .. math.random(1, 3000) .. '}'
+              local other = 'penstock:1:l:{' .. math.random(1, 3000) .. '}'
+              redis.call('SET', key, state, 'PX', math.random(1, 40))
+              redis.call('DEL', other)
+            end"""
+        enough = threading.Event()
+
+        def keep_busy():
+            while not enough.is_set():
+                self.server.call("EVAL", churn, 0)
+
+        busy = threading.Thread(target=keep_busy)
+        busy.start()
+        try:
+            reports = [self.run_json("audit") for _ in range(40)]
+        finally:
+            enough.set()
+            busy.join()
+        self.assertEqual([report["problems"] for code, report in reports if code != FINE], [])
+        self.assertGreater(sum(report["keys"] for _, report in reports), 1000)
 
     def test_what_is_not_ours_is_named_and_left_alone(self):
         self.server.call("SET", "penstock:1:l:{eve}", "gibberish")

@@ -24,7 +24,6 @@ namespace {
 using boost::system::error_code;
 
 // A change of the files is noticed after the second look that finds it.
-constexpr Duration kLookAtFiles = std::chrono::milliseconds{250};
 constexpr Duration kLookAtWorkers = std::chrono::milliseconds{500};
 // A Redis that is there has answered by then.
 constexpr unsigned kPatientBeats = 3;
@@ -247,7 +246,7 @@ void Daemon::listen_for_changes() {
 void Daemon::run() {
   wait_for_signal();
   listen_for_changes();
-  repeat(files_timer_, kLookAtFiles, &Daemon::look_at_files);
+  watch_files();
   repeat(state_timer_, kLookAtWorkers, &Daemon::look_at_workers);
   repeat(beat_timer_, service::Heartbeat::kEvery, &Daemon::beat);
   look_at_workers();
@@ -288,8 +287,13 @@ void Daemon::repeat(boost::asio::steady_timer& timer, Duration every, void (Daem
   });
 }
 
-void Daemon::look_at_files() {
-  if (watch_.look()) reload();
+void Daemon::watch_files() {
+  files_timer_.expires_after(watch_.next_look(system_clock().now()));
+  files_timer_.async_wait([this](const error_code& failed) {
+    if (failed || stopping_) return;
+    if (watch_.look(system_clock().now())) reload();
+    watch_files();
+  });
 }
 
 void Daemon::look_at_workers() {

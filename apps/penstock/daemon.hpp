@@ -70,7 +70,7 @@ class Daemon final : public wire::http::AdminFacts {
   void on_signal(int signal);
   // Calls `what` every so often, until the end.
   void repeat(boost::asio::steady_timer& timer, Duration every, void (Daemon::*what)());
-  void look_at_files();
+  void watch_files();
   void look_at_workers();
   void beat();
   // Hears from Redis what others change, and tells the workers.

@@ -29,18 +29,27 @@ void FileWatch::watch(std::vector<std::filesystem::path> files) {
   changing_.reset();
 }
 
-bool FileWatch::look() {
-  Signatures now = signatures();
-  if (now == known_) {
+bool FileWatch::look(Instant now) {
+  Signatures found = signatures();
+  if (found == known_) {
     changing_.reset();
     return false;
   }
-  if (changing_ != now) {
-    changing_ = std::move(now);
+  if (!changing_) changing_since_ = now;
+  if (changing_ != found && now - changing_since_ < kLongestWait) {
+    changing_ = std::move(found);
     return false;
   }
-  known_ = *std::exchange(changing_, std::nullopt);
+  known_ = std::move(found);
+  changing_.reset();
   return true;
+}
+
+std::chrono::milliseconds FileWatch::next_look(Instant now) const {
+  constexpr std::chrono::milliseconds kUsual{250};
+  constexpr std::chrono::milliseconds kBetweenWrites{20};
+  const bool is_long = changing_ && now - changing_since_ >= kLongestWait / 2;
+  return is_long ? kBetweenWrites : kUsual;
 }
 
 }  // namespace penstock::app

@@ -1,5 +1,8 @@
 #pragma once
 
+#include "penstock/time.hpp"
+
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -16,9 +19,16 @@ class FileWatch {
   // What these files are now is what is known.
   void watch(std::vector<std::filesystem::path> files);
 
+  // How long to wait at the most for files to stop changing.
+  static constexpr std::chrono::milliseconds kLongestWait{1000};
+
   // Whether they have changed since, and have stopped changing: the same twice in a row, so that a
-  // file that is being written is left alone. Says so once for each change.
-  [[nodiscard]] bool look();
+  // file that is being written is left alone, but for kLongestWait at the most. Says so once for
+  // each change.
+  [[nodiscard]] bool look(Instant now);
+  // When to look again. Files that go on changing are looked at more often, to find a moment
+  // between two writes.
+  [[nodiscard]] std::chrono::milliseconds next_look(Instant now) const;
 
  private:
   // All that tells two versions of a file apart, without reading it.
@@ -38,6 +48,7 @@ class FileWatch {
   std::vector<std::filesystem::path> files_;
   Signatures known_;
   std::optional<Signatures> changing_;
+  Instant changing_since_{};  // of changing_
 };
 
 }  // namespace penstock::app

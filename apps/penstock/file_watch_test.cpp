@@ -26,7 +26,9 @@ class FileWatchTest : public ::testing::Test {
     std::ofstream(file, std::ios::trunc) << text;
   }
   // A change is told at the second look that finds it the same.
-  static bool told(FileWatch& watch) { return !watch.look() && watch.look(); }
+  static bool told(FileWatch& watch) { return !watch.look(kNow) && watch.look(kNow); }
+
+  static constexpr Instant kNow{std::chrono::hours{1}};
 
  private:
   fs::path directory_;
@@ -36,7 +38,7 @@ TEST_F(FileWatchTest, SaysNothingWhileNothingChanges) {
   write(path("a"), "one");
   FileWatch watch;
   watch.watch({path("a")});
-  for (int i = 0; i < 5; ++i) EXPECT_FALSE(watch.look());
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(watch.look(kNow));
 }
 
 TEST_F(FileWatchTest, NoticesAFileWrittenInPlaceOnce) {
@@ -45,7 +47,7 @@ TEST_F(FileWatchTest, NoticesAFileWrittenInPlaceOnce) {
   watch.watch({path("a")});
   write(path("a"), "another");
   EXPECT_TRUE(told(watch));
-  EXPECT_FALSE(watch.look());
+  EXPECT_FALSE(watch.look(kNow));
 }
 
 TEST_F(FileWatchTest, LeavesAFileAloneWhileItIsBeingWritten) {
@@ -54,9 +56,40 @@ TEST_F(FileWatchTest, LeavesAFileAloneWhileItIsBeingWritten) {
   watch.watch({path("a")});
   for (const char* text : {"12", "123", "1234"}) {
     write(path("a"), text);
-    EXPECT_FALSE(watch.look());
+    EXPECT_FALSE(watch.look(kNow));
   }
-  EXPECT_TRUE(watch.look());
+  EXPECT_TRUE(watch.look(kNow));
+}
+
+TEST_F(FileWatchTest, DoesNotWaitForEverForAFileThatIsRewrittenAllTheTime) {
+  using std::chrono::milliseconds;
+  write(path("a"), "1");
+  FileWatch watch;
+  watch.watch({path("a")});
+  std::string text = "1";
+  std::vector<int> told_at;
+  for (int ms = 0; ms <= 2500; ms += 100) {
+    write(path("a"), text += "1");
+    if (watch.look(kNow + milliseconds{ms})) told_at.push_back(ms);
+  }
+  EXPECT_EQ(told_at, (std::vector<int>{1000, 2100}));
+  EXPECT_TRUE(watch.look(kNow + milliseconds{2600})) << "the last change, when it is quiet";
+}
+
+TEST_F(FileWatchTest, LooksMoreOftenForAMomentBetweenTwoWrites) {
+  using std::chrono::milliseconds;
+  write(path("a"), "1");
+  FileWatch watch;
+  watch.watch({path("a")});
+  const milliseconds usual = watch.next_look(kNow);
+  write(path("a"), "12");
+  EXPECT_FALSE(watch.look(kNow));
+  EXPECT_EQ(watch.next_look(kNow + milliseconds{250}), usual);
+  write(path("a"), "123");
+  EXPECT_FALSE(watch.look(kNow + milliseconds{500}));
+  EXPECT_LT(watch.next_look(kNow + milliseconds{500}), usual / 4);
+  EXPECT_TRUE(watch.look(kNow + milliseconds{520}));
+  EXPECT_EQ(watch.next_look(kNow + milliseconds{520}), usual);
 }
 
 TEST_F(FileWatchTest, NoticesAFileReplacedByARename) {

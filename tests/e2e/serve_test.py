@@ -98,6 +98,24 @@ class ReloadTest(unittest.TestCase):
                 lambda: daemon.metric('penstock_config_reloads_total{result="ok"}') == before + 1))
             self.assertTrue(self.limit_is(daemon, 5), daemon.output)
 
+    def test_a_file_that_is_rewritten_all_the_time_is_reloaded_meanwhile(self):
+        with Daemon(small("3/hour")) as daemon:
+            quiet = threading.Event()
+
+            def rewrite():
+                while not quiet.wait(0.1):  # no two looks of the daemon find the same file
+                    fresh = daemon.folder / "fresh.yaml"
+                    fresh.write_text(small("4/hour"), encoding="utf-8")
+                    fresh.rename(daemon.configuration)
+
+            writer = threading.Thread(target=rewrite)
+            writer.start()
+            try:
+                self.assertTrue(self.limit_is(daemon, 4), daemon.output)
+            finally:
+                quiet.set()
+                writer.join()
+
     def test_a_reload_forgets_no_counts(self):
         with Daemon(small("3/hour")) as daemon:
             self.assertEqual([check(daemon)[0] for _ in range(3)], [200] * 3)

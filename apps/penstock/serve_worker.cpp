@@ -205,6 +205,7 @@ void ServeWorker::start() {
 void ServeWorker::tick() {
   recorder_.tick(store_->health());
   debts_.tick();
+  service_.reservations().retry();
   if (sweeps_) service_.reservations().sweep();
   for (WorkerDoor& each : doors_) {
     const net::Statistics& statistics = each.door->statistics();

@@ -33,10 +33,13 @@ Words words_of(const store::reservation::Confirm& what) {
 }
 Words words_of(const store::reservation::Drop& what) { return {"drop", {what.claimant}}; }
 Words words_of(const store::reservation::Commit& what) {
-  return {"commit", {std::to_string(what.actual)}};
+  return {"commit",
+          {what.settler, std::to_string(what.actual),
+           std::to_string(store::ReservationBook::kRefundLasts.count())}};
 }
-Words words_of(const store::reservation::Cancel& /*what*/) { return {"cancel"}; }
-Words words_of(const store::reservation::Expire& /*what*/) { return {"expire"}; }
+Words words_of(const store::reservation::Cancel& what) { return {"cancel", {what.settler}}; }
+Words words_of(const store::reservation::Expire& what) { return {"expire", {what.settler}}; }
+Words words_of(const store::reservation::Refunded& /*what*/) { return {"refunded"}; }
 Words words_of(const store::reservation::Note& what) {
   return {"note", {std::to_string(what.uncharged)}};
 }

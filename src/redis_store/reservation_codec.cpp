@@ -107,7 +107,7 @@ std::optional<std::vector<HeldCount>> decode_held(std::string_view bytes) {
 Result<store::ReservationAnswer> read_reservation(const Result<resp::Value>& reply) {
   if (!reply) return reply.error();
   const std::vector<resp::Value>& parts = reply->elements;
-  if (parts.size() != 9 || !parts[0].is(resp::Value::Type::Integer)) {
+  if (parts.size() != 10 || !parts[0].is(resp::Value::Type::Integer)) {
     return malformed("no reservation");
   }
   if (parts[0].integer < 0) {
@@ -135,7 +135,8 @@ Result<store::ReservationAnswer> read_reservation(const Result<resp::Value>& rep
                                         .estimate = *estimate,
                                         .actual = *actual,
                                         .age = std::max(since(*begun), Duration{0}),
-                                        .held = *std::move(held)});
+                                        .held = *std::move(held),
+                                        .claimant = parts[9].text});
   if (!parts[7].is(resp::Value::Type::Nil)) before.uncharged = *uncharged;
   if (*state == ReservationState::Open) before.left = std::max(-since(*ends), Duration{0});
   return answer;

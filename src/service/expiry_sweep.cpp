@@ -1,8 +1,9 @@
 #include "service/expiry_sweep.hpp"
 
-#include "service/reserve_flow.hpp"
+#include "service/unique_name.hpp"
 
 #include <utility>
+#include <vector>
 
 namespace penstock::service {
 namespace {
@@ -10,18 +11,13 @@ namespace {
 // Of a whole sweep.
 constexpr Duration kSweepLasts = std::chrono::seconds{2};
 
-bool was_not_heard(const Error& error) {
-  return error.code == ErrorCode::Unavailable || error.code == ErrorCode::Overloaded;
-}
-
 }  // namespace
 
 void ExpirySweep::start() {
   if (under_way_ > 0) return;
   deadline_ = base::deadline_after(kSweepLasts);
   under_way_ = 1;
-  retries_ = owed_.size();
-  colleagues_.store.reservations().due(
+  deps_.colleagues.store.reservations().due(
       kPerSweep, deadline_,
       [self = shared_from_this()](const Result<std::vector<std::string>>& ids) {
         // the store tells why not by itself, to those who wait for it
@@ -32,46 +28,45 @@ void ExpirySweep::start() {
 
 void ExpirySweep::send_more() {
   if (std::exchange(is_sending_, true)) return;
-  while (under_way_ < kAtOnce && base::monotonic_now() < deadline_) {
-    if (retries_ > 0) {
-      --retries_;
-      Owed owed = std::move(owed_.front());
-      owed_.pop_front();
-      ++under_way_;
-      pay(std::move(owed));
-    } else if (!due_.empty()) {
-      const std::string id = std::move(due_.front());
-      due_.pop_front();
-      ++under_way_;
-      expire(id);
-    } else {
-      break;
-    }
+  while (under_way_ < kAtOnce && !due_.empty() && base::monotonic_now() < deadline_) {
+    store::ReservationAsk ask{.id = std::move(due_.front()),
+                              .what = store::reservation::Expire{.settler = unique_name()}};
+    due_.pop_front();
+    ++under_way_;
+    expire(ask, deadline_, [self = shared_from_this(), ask](const Result<void>& said) {
+      if (!said && !was_not_executed(said.error())) self->expire_later(ask);
+      self->close_one();
+    });
   }
   is_sending_ = false;
 }
 
-void ExpirySweep::expire(const std::string& id) {
-  colleagues_.store.reservations().ask(
-      {.id = id, .what = store::reservation::Expire{}}, deadline_,
-      [self = shared_from_this()](const Result<store::ReservationAnswer>& said) {
-        if (!said || !said->done) return self->close_one();
-        self->pay({.held = said->before->held,
-                   .units = said->before->estimate,
-                   .begun = base::monotonic_now() - said->before->age});
+void ExpirySweep::expire_later(const store::ReservationAsk& ask) {
+  deps_.retries->add([self = shared_from_this(), ask](base::Deadline deadline,
+                                                      const RetryQueue::Finished& finished) {
+    self->expire(ask, deadline,
+                 [finished](const Result<void>& said) { finished(said.has_value()); });
+  });
+}
+
+void ExpirySweep::expire(const store::ReservationAsk& ask, base::Deadline deadline,
+                         const std::function<void(Result<void>)>& done) {
+  deps_.colleagues.store.reservations().ask(
+      ask, deadline,
+      [self = shared_from_this(), id = ask.id, deadline,
+       done](const Result<store::ReservationAnswer>& said) {
+        if (!said) return done(said.error());
+        if (!said->done) return done({});
+        refund_held(
+            self->deps_, refund_of(*said->before, said->before->estimate), deadline,
+            [done] { done({}); }, [self, id] { self->note_refunded(id); });
       });
 }
 
-void ExpirySweep::pay(Owed owed) {
-  const auto age = std::chrono::ceil<Duration>(base::monotonic_now() - owed.begun);
-  const std::vector<store::HeldCount> held = owed.held;
-  give_back(colleagues_, held, owed.units, age, deadline_,
-            [self = shared_from_this(), owed = std::move(owed)](const Result<void>& given) mutable {
-              if (!given && was_not_heard(given.error()) && self->owed_.size() < kPerSweep) {
-                self->owed_.push_back(std::move(owed));
-              }
-              self->close_one();
-            });
+// From now on it can be committed.
+void ExpirySweep::note_refunded(const std::string& id) {
+  deps_.colleagues.store.reservations().ask({.id = id, .what = store::reservation::Refunded{}},
+                                            deps_.own_deadline(), [](const auto& /*unused*/) {});
 }
 
 void ExpirySweep::close_one() {

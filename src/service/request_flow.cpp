@@ -19,28 +19,30 @@ bool counts_denied(const rules::Applied& applied) {
 }  // namespace
 
 void RequestFlow::start(const Colleagues& colleagues, Answer answer, std::string domain,
-                        base::Deadline deadline, Answered answered) {
+                        base::Deadline deadline, Answered answered, Reporting reporting) {
   std::unique_ptr<RequestFlow> flow(new RequestFlow(
-      colleagues, std::move(answer), std::move(domain), deadline, std::move(answered)));
+      colleagues, std::move(answer), std::move(domain), deadline, std::move(answered), reporting));
   flow.release()->ask_enforced();  // finish() takes it back
 }
 
 void RequestFlow::start_without_store(const Colleagues& colleagues, Answer answer,
-                                      std::string domain, Answered answered) {
-  std::unique_ptr<RequestFlow> flow(new RequestFlow(
-      colleagues, std::move(answer), std::move(domain), base::Deadline{}, std::move(answered)));
+                                      std::string domain, Answered answered, Reporting reporting) {
+  std::unique_ptr<RequestFlow> flow(new RequestFlow(colleagues, std::move(answer),
+                                                    std::move(domain), base::Deadline{},
+                                                    std::move(answered), reporting));
   const bool is_settled = settle_without_limits(flow->answer_) || flow->settle_zero_limits();
   RequestFlow& running = *flow.release();
   is_settled ? running.finish() : running.without_store();
 }
 
 RequestFlow::RequestFlow(const Colleagues& colleagues, Answer answer, std::string domain,
-                         base::Deadline deadline, Answered answered)
+                         base::Deadline deadline, Answered answered, Reporting reporting)
     : colleagues_(colleagues),
       answer_(std::move(answer)),
       domain_(std::move(domain)),
       deadline_(colleagues.within(deadline)),
-      answered_(std::move(answered)) {
+      answered_(std::move(answered)),
+      reporting_(reporting) {
   for (LimitAnswer& limit : answer_.limits) limit.shadow = role_of(limit.applied) == Role::Shadow;
 }
 
@@ -202,7 +204,7 @@ void RequestFlow::finish() {
   if (answer_.reason != Reason::FailedClosed) {
     answer_.strictest = combine(answer_.limits).strictest;
   }
-  colleagues_.events.on_answer(domain_, answer_);
+  if (reporting_ == Reporting::Flow) colleagues_.events.on_answer(domain_, answer_);
   answered_(std::move(answer_));
 }
 

@@ -9,6 +9,7 @@
 #include "store/store.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -49,20 +50,24 @@ class RequestFlow {
  public:
   using Answered = std::function<void(Answer)>;
 
+  // Who reports the answer to Events: the flow, or its caller, who may have to change it.
+  enum class Reporting : std::uint8_t { Flow, Caller };
+
   // `answer` has the match and its limits, without decisions. REQUIRES: see rules::Match.
   static void start(const Colleagues& colleagues, Answer answer, std::string domain,
-                    base::Deadline deadline, Answered answered);
+                    base::Deadline deadline, Answered answered,
+                    Reporting reporting = Reporting::Flow);
   // For a request that cannot use the store, as its caller found out: the failure policy decides,
   // and nothing is taken that is not this node's own.
   static void start_without_store(const Colleagues& colleagues, Answer answer, std::string domain,
-                                  Answered answered);
+                                  Answered answered, Reporting reporting = Reporting::Flow);
 
  private:
   using Places = std::vector<std::size_t>;
   using Next = void (RequestFlow::*)();
 
   RequestFlow(const Colleagues& colleagues, Answer answer, std::string domain,
-              base::Deadline deadline, Answered answered);
+              base::Deadline deadline, Answered answered, Reporting reporting);
 
   // Whether the limits of 0 deny the request.
   [[nodiscard]] bool settle_zero_limits();
@@ -102,6 +107,7 @@ class RequestFlow {
   std::string domain_;
   base::Deadline deadline_;
   Answered answered_;
+  const Reporting reporting_;
   Places enforced_;
   Places asked_;   // see checks_of()
   Places failed_;  // of ask_each(): the store did not answer

@@ -2,7 +2,7 @@
 
 #include "base/deadline.hpp"
 #include "service/answer.hpp"
-#include "service/expiry_sweep.hpp"
+#include "service/held_refund.hpp"
 #include "service/request_flow.hpp"
 #include "store/reservation_book.hpp"
 
@@ -13,6 +13,8 @@
 #include <string>
 
 namespace penstock::service {
+
+class ExpirySweep;
 
 // What somebody wants to reserve, besides of which limits.
 struct ReservationTerms {
@@ -42,7 +44,7 @@ struct Settled {
     Done,      // by this call or by an earlier one that said the same
     Unknown,   // there is none, or none any more
     Conflict,  // an earlier call said otherwise
-    Busy,      // it is not reserved yet
+    Busy,      // it is not reserved yet, or it expired and its units are being refunded
   };
   Outcome outcome = Outcome::Done;
   store::ReservationState state = store::ReservationState::Pending;
@@ -55,8 +57,9 @@ struct Settled {
 
 // Costs that are known only afterwards: the estimate is taken as by an ordinary check, and what it
 // really was is settled later. Every step is written down before it is done, in the book of the
-// store, so that of all who try only one does it. Whoever ends in between leaves units used until
-// their limits forget them; they are never given back twice.
+// store, so that of all who try only one does it. A step that the store did not answer is resolved
+// in the background (RetryQueue). A daemon that crashes in between leaves units used until their
+// limits forget them; they are never refunded twice.
 //
 // Units are given back only while the limit cannot have forgotten them by itself: what came back
 // already would else come back twice, and more would pass than the limit says.
@@ -67,23 +70,26 @@ class Reservations {
   template <class T>
   using Answered = std::function<void(Result<T>)>;
 
-  explicit Reservations(const Colleagues& colleagues)
-      : colleagues_(colleagues), sweep_(std::make_shared<ExpirySweep>(colleagues)) {}
+  explicit Reservations(const Colleagues& colleagues);
+  Reservations(const Reservations&) = delete;
+  Reservations& operator=(const Reservations&) = delete;
+  ~Reservations();
 
-  // `unasked` has the limits, each with its cost for one unit. An error: nothing is known to be
-  // reserved; with an id, asking again finds out.
+  // `unasked` has the limits, each with its cost for one unit. When the store fails on the way, the
+  // units are refunded and the failure policy answers. An error: nothing is reserved.
   void reserve(Answer unasked, std::string domain, ReservationTerms terms, base::Deadline deadline,
                Answered<Reserved> answered);
   void commit(std::string id, std::uint64_t actual, base::Deadline deadline,
               Answered<Settled> answered);
   void cancel(std::string id, base::Deadline deadline, Answered<Settled> answered);
 
-  // About once a second, on one event loop of each node: gives back what nobody has settled in
-  // time.
-  void sweep() { sweep_->start(); }
+  // About once a second: repeats what the store did not answer.
+  void retry();
+  // About once a second, on one event loop of each node: refunds what was not settled in time.
+  void sweep();
 
  private:
-  Colleagues colleagues_;
+  ReservationDeps deps_;
   std::shared_ptr<ExpirySweep> sweep_;
 };
 

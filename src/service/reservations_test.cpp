@@ -1,6 +1,7 @@
 #include "service/reservations.hpp"
 
-#include "service_harness/test_service.hpp"
+#include "service/expiry_sweep.hpp"
+#include "service_harness/test_reservations.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -14,67 +15,6 @@ namespace penstock::service {
 namespace {
 
 using namespace std::chrono_literals;
-using store::ReservationState;
-
-const rules::Rule kTokens{.domain = "api", .name = "tokens"};
-const rules::Rule kBytes{.domain = "api", .name = "bytes"};
-
-// What was said, in few words.
-std::string text_of(const Result<Reserved>& said) {
-  if (!said) return "error " + said.error().detail;
-  switch (said->outcome) {
-    case Reserved::Outcome::Busy: return "busy";
-    case Reserved::Outcome::Settled: return "settled " + std::string(to_string(said->known.state));
-    case Reserved::Outcome::Repeated: return "repeated " + said->id;
-    case Reserved::Outcome::Decided: break;
-  }
-  return (said->answer.allowed ? "reserved " : "refused ") + said->id;
-}
-
-std::string text_of(const Result<Settled>& said) {
-  if (!said) return "error " + said.error().detail;
-  switch (said->outcome) {
-    case Settled::Outcome::Busy: return "busy";
-    case Settled::Outcome::Unknown: return "unknown";
-    case Settled::Outcome::Conflict: return "conflict " + std::string(to_string(said->state));
-    case Settled::Outcome::Done: break;
-  }
-  std::string text(to_string(said->state));
-  if (said->state == ReservationState::Committed) {
-    text += " " + std::to_string(said->actual) + " of " + std::to_string(said->estimate);
-    if (said->uncharged.value_or(0) > 0) text += ", not " + std::to_string(*said->uncharged);
-  }
-  return text;
-}
-
-struct ReservationsTest : ::testing::Test {
-  TestService test;
-  Reservations reservations{test.colleagues()};
-  std::vector<rules::Applied> limits{applied(kTokens, 100)};
-
-  std::string reserve(std::string id, std::uint64_t estimate, Duration lasts = 1min) {
-    std::string text;
-    reservations.reserve(TestService::with(limits), "api",
-                         {.id = std::move(id), .estimate = estimate, .lasts = lasts},
-                         base::Deadline{}, [&](const auto& said) { text = text_of(said); });
-    return text;
-  }
-  std::string commit(std::string id, std::uint64_t actual) {
-    std::string text;
-    reservations.commit(std::move(id), actual, base::Deadline{},
-                        [&](const auto& said) { text = text_of(said); });
-    return text;
-  }
-  std::string cancel(std::string id) {
-    std::string text;
-    reservations.cancel(std::move(id), base::Deadline{},
-                        [&](const auto& said) { text = text_of(said); });
-    return text;
-  }
-  [[nodiscard]] std::uint32_t left(const rules::Rule& rule = kTokens, std::int64_t limit = 100) {
-    return test.store.remaining({"s", rule.name}, so_many(limit));
-  }
-};
 
 TEST_F(ReservationsTest, TakeTheEstimateAndGiveBackWhatWasNotUsed) {
   EXPECT_EQ(reserve("a", 60), "reserved a");
@@ -184,11 +124,11 @@ TEST_F(ReservationsTest, ThatExpireWhileTheStoreIsGoneAreGivenBackLater) {
   test.store.advance(10s);
   test.store.fails_for = [](const std::string&) { return true; };
   reservations.sweep();
-  reservations.sweep();
+  reservations.retry();
   EXPECT_EQ(left(), 40U);
   test.store.fails_for = {};
-  reservations.sweep();
-  reservations.sweep();
+  reservations.retry();
+  reservations.retry();
   EXPECT_EQ(left(), 100U);
 }
 
@@ -269,28 +209,6 @@ TEST_F(ReservationsTest, ThatCouldNotBeginTakeNothingFromTheStore) {
   test.store.steps_until_failure = 0;
   EXPECT_EQ(reserve("a", 60), "refused ");
   EXPECT_EQ(left(), 100U);
-}
-
-TEST_F(ReservationsTest, ThatCouldNotBeWrittenDownGiveBack) {
-  test.store.steps_until_failure = 1;  // the limits are asked, then nobody can be told
-  EXPECT_EQ(reserve("a", 60), "error gone");
-  EXPECT_EQ(left(), 100U);
-  EXPECT_EQ(reserve("a", 60), "busy");
-  EXPECT_EQ(commit("a", 60), "busy");
-  test.store.advance(10s);
-  EXPECT_EQ(reserve("a", 60), "reserved a");
-}
-
-TEST_F(ReservationsTest, WhoseAnswerWasLostAreFoundAgain) {
-  test.store.steps_until_failure = 1;
-  test.store.failed_step_is_done = true;
-  EXPECT_EQ(reserve("a", 60), "error no answer in time");
-  EXPECT_EQ(left(), 40U);
-  EXPECT_EQ(reserve("a", 60), "repeated a");
-  test.store.steps_until_failure = 0;
-  EXPECT_EQ(commit("a", 20), "error no answer in time");
-  EXPECT_EQ(commit("a", 20), "committed 20 of 60");
-  EXPECT_EQ(left(), 40U);  // the safe side: nobody gave back, and nobody will
 }
 
 // Whatever is done in whatever order: used is what is held and what was committed, and no more.

@@ -1,9 +1,10 @@
 #include "service/reserve_flow.hpp"
 
-#include "core/exact_span.hpp"
+#include "service/settle_flow.hpp"
 #include "service/unique_name.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -13,28 +14,7 @@ using store::HeldCount;
 using store::ReservationAnswer;
 using store::ReservationState;
 
-std::uint64_t times(std::uint64_t weight, std::uint64_t units) noexcept {
-  std::uint64_t product = 0;
-  return __builtin_mul_overflow(weight, units, &product) ? UINT64_MAX : product;
-}
-
 namespace {
-
-// What is given back arrives later than it was decided; the count must not have forgotten it by
-// then.
-constexpr Duration kOnTheWay = std::chrono::seconds{1};
-
-// How many of these units the count cannot have forgotten by itself. A window has all of them until
-// it is over. A bucket refills: had less been taken, it might have been full for a while, and what
-// it would have missed then is not missing any more. That is at most as much as was refilled since
-// the units were taken, once what had been missing before is refilled.
-std::uint64_t still_counted(const HeldCount& held, std::uint64_t units, Duration age) {
-  if (held.counts_for - age <= kOnTheWay) return 0;
-  if (!held.quota.is_bucket()) return units;
-  const Duration missing = held.counts_for - age - kOnTheWay;
-  return std::min<std::uint64_t>(
-      units, core::tokens_in({.whole = missing.count(), .part = 0}, held.quota));
-}
 
 Error not_shared(const LimitAnswer& limit) {
   const std::string name =
@@ -46,36 +26,18 @@ Error not_shared(const LimitAnswer& limit) {
 
 }  // namespace
 
-void give_back(const Colleagues& colleagues, const std::vector<HeldCount>& held,
-               std::uint64_t units, Duration age, base::Deadline deadline,
-               std::function<void(Result<void>)> done) {
-  std::vector<core::NamedCheck> checks;
-  for (const HeldCount& each : held) {
-    const std::uint64_t counted = still_counted(each, times(each.weight, units), age);
-    if (counted == 0) continue;
-    checks.push_back({.name = each.name, .quota = each.quota, .cost = {counted}});
-  }
-  if (checks.empty()) return done({});
-  colleagues.store.refund(std::move(checks), deadline,
-                          [&events = colleagues.events, since = base::monotonic_now(),
-                           done = std::move(done)](const Result<store::Store::Decisions>& said) {
-                            events.on_store_call(base::monotonic_now() - since,
-                                                 said ? nullptr : &said.error());
-                            done(said ? Result<void>{} : said.error());
-                          });
-}
-
-ReserveFlow::ReserveFlow(const Colleagues& colleagues, Answer unasked, std::string domain,
+ReserveFlow::ReserveFlow(ReservationDeps deps, Answer unasked, std::string domain,
                          ReservationTerms terms, base::Deadline deadline,
                          Reservations::Answered<Reserved> answered)
-    : colleagues_(colleagues),
+    : deps_(std::move(deps)),
       answer_(std::move(unasked)),
       domain_(std::move(domain)),
       terms_(std::move(terms)),
-      deadline_(colleagues.within(deadline)),
+      deadline_(deadline),
       answered_(std::move(answered)),
       claimant_(unique_name()) {
-  if (terms_.id.empty()) terms_.id = unique_name();
+  has_own_id_ = !terms_.id.empty();
+  if (!has_own_id_) terms_.id = unique_name();
   for (LimitAnswer& limit : answer_.limits) {
     core::NamedCheck& check = limit.applied.check;
     weights_.push_back(check.cost.units);
@@ -88,15 +50,15 @@ ReserveFlow::ReserveFlow(const Colleagues& colleagues, Answer unasked, std::stri
   }
 }
 
-void ReserveFlow::ask(decltype(store::ReservationAsk::what) what,
-                      void (ReserveFlow::*next)(const Result<ReservationAnswer>&)) {
-  colleagues_.store.reservations().ask(
-      {.id = terms_.id, .what = std::move(what)}, deadline_,
-      [self = shared_from_this(), next,
+void ReserveFlow::ask(decltype(store::ReservationAsk::what) what, base::Deadline deadline,
+                      const Heard& heard) {
+  deps_.colleagues.store.reservations().ask(
+      {.id = terms_.id, .what = std::move(what)}, deadline,
+      [self = shared_from_this(), heard,
        since = base::monotonic_now()](const Result<ReservationAnswer>& said) {
-        self->colleagues_.events.on_store_call(base::monotonic_now() - since,
-                                               said ? nullptr : &said.error());
-        ((*self).*next)(said);
+        self->deps_.colleagues.events.on_store_call(base::monotonic_now() - since,
+                                                    said ? nullptr : &said.error());
+        heard(*self, said);
       });
 }
 
@@ -106,7 +68,8 @@ void ReserveFlow::start() {
     if (limit.applied.check.terms.mode == core::Mode::Local) return answered_(not_shared(limit));
   }
   began_ = base::monotonic_now();
-  ask(store::reservation::Begin{claimant_}, &ReserveFlow::on_begun);
+  ask(store::reservation::Begin{claimant_}, deps_.colleagues.within(deadline_),
+      std::mem_fn(&ReserveFlow::on_begun));
 }
 
 void ReserveFlow::on_begun(const Result<ReservationAnswer>& said) {
@@ -127,52 +90,112 @@ void ReserveFlow::tell_known(const store::Reservation& known) {
   answered_(std::move(reserved));
 }
 
-// What could not be written down would be taken for nobody to settle: then no limit is asked.
+// Without a record nothing may be charged, because nothing could be settled.
 void ReserveFlow::decide(bool has_begun) {
-  if (has_begun) {
-    return RequestFlow::start(
-        colleagues_, std::move(answer_), domain_, deadline_,
-        [self = shared_from_this()](Answer answer) { self->on_decided(std::move(answer)); });
-  }
-  RequestFlow::start_without_store(colleagues_, std::move(answer_), domain_,
-                                   [self = shared_from_this()](Answer answer) {
-                                     self->answer_ = std::move(answer);
-                                     self->finish({});
-                                   });
+  if (!has_begun) return answer_by_policy();
+  RequestFlow::start(
+      deps_.colleagues, std::move(answer_), domain_, deadline_,
+      [self = shared_from_this()](Answer answer) { self->on_decided(std::move(answer)); },
+      RequestFlow::Reporting::Caller);
 }
 
 void ReserveFlow::on_decided(Answer answer) {
   answer_ = std::move(answer);
-  if (answer_.allowed) {
-    return ask(store::reservation::Confirm{claimant_, terms_.estimate, terms_.lasts, held()},
-               &ReserveFlow::on_confirmed);
+  const store::reservation::Drop drop{claimant_};  // or the id stays taken for a while
+  if (!answer_.allowed) {
+    return ask(drop, deps_.own_deadline(),
+               [](ReserveFlow& flow, const auto& /*unused*/) { flow.finish({}); });
   }
-  colleagues_.store.reservations().ask(
-      {.id = terms_.id, .what = store::reservation::Drop{claimant_}},
-      colleagues_.within(base::Deadline::max()),  // or the id stays taken for a while
-      [self = shared_from_this()](const auto&) { self->finish({}); });
+  if (is_by_policy_alone()) {  // there is nothing to settle, and the store has failed once
+    ask(drop, deps_.own_deadline(), [](ReserveFlow& /*unused*/, const auto& /*unused*/) {});
+    return finish({});
+  }
+  ask(store::reservation::Confirm{claimant_, terms_.estimate, terms_.lasts, held()},
+      deps_.own_deadline(), std::mem_fn(&ReserveFlow::on_confirmed));
 }
 
 void ReserveFlow::on_confirmed(const Result<ReservationAnswer>& said) {
   if (said && said->done) return finish(terms_.id);
-  // certainly not written down: what was taken is given back, by the one who knows what that is
-  const bool is_void = said || said.error().code == ErrorCode::Unavailable ||
-                       said.error().code == ErrorCode::Overloaded;
-  if (answer_.reason == Reason::FailedOpen || answer_.reason == Reason::DecidedLocally) {
-    return finish({});
+  if (said) {  // it took too long, and the id is free again or has another owner
+    refund_charged();
+    return answered_(Reserved{.outcome = Reserved::Outcome::Busy, .id = terms_.id});
   }
-  if (is_void) {
-    const auto age = std::chrono::ceil<Duration>(base::monotonic_now() - began_);
-    give_back(colleagues_, held(), terms_.estimate, age, colleagues_.within(base::Deadline::max()),
-              [](const Result<void>& /*nobody waits for it*/) {});
+  ask(store::reservation::Drop{claimant_}, deps_.own_deadline(),
+      std::mem_fn(&ReserveFlow::on_dropped));
+}
+
+void ReserveFlow::on_dropped(const Result<ReservationAnswer>& said) {
+  if (said && !is_void(*said)) return finish(terms_.id);  // only the answer was lost
+  if (said) {
+    refund_charged();
+  } else {
+    drop_later();
   }
-  if (!said) return answered_(said.error());
-  answered_(Reserved{.outcome = Reserved::Outcome::Busy, .id = terms_.id});
+  answer_by_policy();
+}
+
+bool ReserveFlow::is_void(const ReservationAnswer& dropped) const {
+  return dropped.done || !dropped.before || dropped.before->claimant != claimant_;
+}
+
+bool ReserveFlow::is_by_policy_alone() const {
+  return (answer_.reason == Reason::FailedOpen || answer_.reason == Reason::DecidedLocally) &&
+         held().empty();
+}
+
+void ReserveFlow::refund_charged() const {
+  refund_held(deps_, charged(), deps_.own_deadline(), [] {});
+}
+
+// The client has its answer by then. One that named the id may have found the reservation open in
+// the meantime, and keeps it; otherwise nobody knows of it.
+void ReserveFlow::drop_later() {
+  deps_.retries->add([self = shared_from_this(), taken = charged()](
+                         base::Deadline deadline, const RetryQueue::Finished& finished) {
+    self->ask(store::reservation::Drop{self->claimant_}, deadline,
+              [taken, finished](ReserveFlow& flow, const Result<ReservationAnswer>& said) {
+                if (said) flow.on_dropped_later(*said, taken);
+                finished(said.has_value());
+              });
+  });
+}
+
+void ReserveFlow::on_dropped_later(const ReservationAnswer& said, const HeldRefund& taken) const {
+  if (is_void(said)) return refund_held(deps_, taken, deps_.own_deadline(), [] {});
+  if (has_own_id_) return;
+  std::make_shared<SettleFlow>(deps_, terms_.id,
+                               store::reservation::Cancel{.settler = unique_name()},
+                               [](const Result<Settled>& /*nobody waits for it*/) {})
+      ->start(deps_.own_deadline());
+}
+
+// Nothing is reserved. What the store decided does not stand, because its units go back.
+void ReserveFlow::answer_by_policy() {
+  for (LimitAnswer& limit : answer_.limits) {
+    if (limit.local && limit.decision && limit.decision->allowed()) {
+      deps_.colleagues.local.undo({limit.applied.check});
+    }
+    limit.decision.reset();
+    limit.local = false;
+  }
+  answer_.strictest.reset();
+  RequestFlow::start_without_store(
+      deps_.colleagues, std::move(answer_), domain_,
+      [self = shared_from_this()](Answer answer) {
+        self->answer_ = std::move(answer);
+        self->finish({});
+      },
+      RequestFlow::Reporting::Caller);
 }
 
 void ReserveFlow::finish(std::string id) {
+  deps_.colleagues.events.on_answer(domain_, answer_);
   const Duration left = id.empty() ? Duration{0} : terms_.lasts;
   answered_(Reserved{.answer = std::move(answer_), .id = std::move(id), .left = left});
+}
+
+HeldRefund ReserveFlow::charged() const {
+  return {.held = held(), .units = terms_.estimate, .begun = began_};
 }
 
 // Of shadow rules and alternatives only those were taken that had room. One that holds nothing was

@@ -1,60 +1,68 @@
 #pragma once
 
+#include "service/held_refund.hpp"
 #include "service/reservations.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace penstock::service {
 
-// One wish to reserve, from its limits to its answer:
+// One call to reserve, from its limits to its answer:
 //
-//   begin     the id is this call's; somebody else's: what the book says is the answer
+//   begin     the id is this call's; if it is another's, the record is the answer
 //   check     the estimate, all limits or none, as any request
-//   confirm   what was taken is written down; refused: the id is free again
+//   confirm   what was charged goes into the record; when denied, the record is dropped
 //
-// When the book cannot be written, the policies of the rules answer alone, as if there were no
-// store, and nothing is reserved.
+// Each step has a deadline of its own: that of the store, and for the first two the client's.
+//
+// When there is no record to begin with, nothing is charged. When the record cannot be confirmed,
+// it is dropped, and what was charged is refunded; if the store does not answer that either, the
+// retry queue goes on. In both cases nothing is reserved, and the failure policy of the limits is
+// the answer. Only the final answer is reported to Events.
 class ReserveFlow final : public std::enable_shared_from_this<ReserveFlow> {
  public:
-  ReserveFlow(const Colleagues& colleagues, Answer unasked, std::string domain,
-              ReservationTerms terms, base::Deadline deadline,
-              Reservations::Answered<Reserved> answered);
+  ReserveFlow(ReservationDeps deps, Answer unasked, std::string domain, ReservationTerms terms,
+              base::Deadline deadline, Reservations::Answered<Reserved> answered);
 
   void start();
 
  private:
+  using Heard = std::function<void(ReserveFlow&, const Result<store::ReservationAnswer>&)>;
+
   void on_begun(const Result<store::ReservationAnswer>& said);
   void tell_known(const store::Reservation& known);
   void decide(bool has_begun);
   void on_decided(Answer answer);
   void on_confirmed(const Result<store::ReservationAnswer>& said);
+  void on_dropped(const Result<store::ReservationAnswer>& said);
+  void drop_later();
+  void on_dropped_later(const store::ReservationAnswer& said, const HeldRefund& taken) const;
+  void refund_charged() const;
+  void answer_by_policy();
   void finish(std::string id);
-  void ask(decltype(store::ReservationAsk::what) what,
-           void (ReserveFlow::*next)(const Result<store::ReservationAnswer>&));
+  void ask(decltype(store::ReservationAsk::what) what, base::Deadline deadline, const Heard& heard);
   [[nodiscard]] std::vector<store::HeldCount> held() const;
+  [[nodiscard]] HeldRefund charged() const;
+  // Whether this call has reserved nothing, and never will.
+  [[nodiscard]] bool is_void(const store::ReservationAnswer& dropped) const;
+  // Whether the limits passed because the store could not be asked about any of them.
+  [[nodiscard]] bool is_by_policy_alone() const;
   // Whether a reservation may be of the limits that this call asks for.
   [[nodiscard]] bool is_of_these_limits(const store::Reservation& known) const;
 
-  Colleagues colleagues_;
+  ReservationDeps deps_;
   Answer answer_;
   std::string domain_;
   ReservationTerms terms_;
+  bool has_own_id_ = false;  // named by the client
   base::Deadline deadline_;
   base::Deadline began_{};
   Reservations::Answered<Reserved> answered_;
   std::string claimant_;
   std::vector<std::uint64_t> weights_;  // of the limits of the answer
 };
-
-// So many units of each count for every unit of cost.
-[[nodiscard]] std::uint64_t times(std::uint64_t weight, std::uint64_t units) noexcept;
-
-// Gives so many units back to those counts that cannot have forgotten them by themselves, and says
-// when that is done. Failures are heard by events as well: the units then stay used.
-void give_back(const Colleagues& colleagues, const std::vector<store::HeldCount>& held,
-               std::uint64_t units, Duration age, base::Deadline deadline,
-               std::function<void(Result<void>)> done);
 
 }  // namespace penstock::service

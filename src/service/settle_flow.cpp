@@ -1,55 +1,133 @@
 #include "service/settle_flow.hpp"
 
-#include "service/reserve_flow.hpp"
+#include "service/extra_charge.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace penstock::service {
+namespace {
 
-ExtraCharge::ExtraCharge(const Colleagues& colleagues, std::vector<store::HeldCount> held,
-                         std::uint64_t units, base::Deadline deadline, Done done)
-    : colleagues_(colleagues),
-      held_(std::move(held)),
-      units_(units),
-      deadline_(deadline),
-      done_(std::move(done)) {}
+using store::Reservation;
+using store::ReservationAnswer;
+using store::ReservationState;
 
-void ExtraCharge::start() {
-  open_ = held_.size() + 1;  // one for this loop: answers may come before it ends
-  for (std::size_t i = 0; i < held_.size(); ++i) {
-    const std::uint64_t wanted = times(held_[i].weight, units_);
-    charge(i, wanted, wanted, 1);
-  }
-  close_one(held_.size(), 0);
+Settled settled_as(const Reservation& known, Settled::Outcome outcome) {
+  return {.outcome = outcome,
+          .state = known.state,
+          .estimate = known.estimate,
+          .actual = known.actual,
+          .uncharged = known.uncharged};
 }
 
-void ExtraCharge::charge(std::size_t place, std::uint64_t wanted, std::uint64_t units,
-                         int attempt) {
-  if (units == 0) return close_one(place, wanted);
-  const store::HeldCount& held = held_[place];
-  colleagues_.store.check(
-      {{.name = held.name, .quota = held.quota, .cost = {units}, .terms = held.terms}}, deadline_,
-      [self = shared_from_this(), place, wanted, units, attempt,
-       since = base::monotonic_now()](const Result<store::Store::Decisions>& said) {
-        self->colleagues_.events.on_store_call(base::monotonic_now() - since,
-                                               said ? nullptr : &said.error());
-        if (!said) return self->close_one(place, wanted);
-        const Decision& decision = said->front();
-        if (decision.allowed()) return self->close_one(place, wanted - units);
-        const bool can_fit = decision.outcome() != Outcome::Blocked && attempt < kAttempts;
-        if (!can_fit) return self->close_one(place, wanted);
-        self->charge(place, wanted, std::min<std::uint64_t>(decision.remaining(), units),
-                     attempt + 1);
+// Whether the record says what the call wanted.
+bool agrees(const Reservation& known, const store::reservation::Commit& what) {
+  return known.state == ReservationState::Committed && known.actual == what.actual;
+}
+bool agrees(const Reservation& known, const store::reservation::Cancel& /*what*/) {
+  return known.state == ReservationState::Cancelled || known.state == ReservationState::Expired;
+}
+
+// Whether the call has to be repeated in a while: the reservation is not made yet, or it expired
+// and its units are on their way back to the limits that a commit would charge.
+bool is_busy(const Reservation& known, const SettleFlow::What& what) {
+  if (known.state == ReservationState::Pending) return true;
+  return known.state == ReservationState::Expired &&
+         std::holds_alternative<store::reservation::Commit>(what);
+}
+
+}  // namespace
+
+SettleFlow::SettleFlow(ReservationDeps deps, std::string id, What what,
+                       Reservations::Answered<Settled> answered)
+    : deps_(std::move(deps)),
+      id_(std::move(id)),
+      what_(std::move(what)),
+      answered_(std::move(answered)) {}
+
+void SettleFlow::start(base::Deadline deadline) {
+  ask(deadline, [self = shared_from_this()](const Result<ReservationAnswer>& said) {
+    if (said) return self->on_step(*said);
+    if (!was_not_executed(said.error())) self->ask_again_later();
+    self->answer(said.error());
+  });
+}
+
+void SettleFlow::ask(base::Deadline deadline,
+                     std::function<void(const Result<ReservationAnswer>&)> heard) {
+  store::ReservationAsk ask{.id = id_, .what = store::reservation::Cancel{}};
+  std::visit([&](const auto& what) { ask.what = what; }, what_);
+  deps_.colleagues.store.reservations().ask(
+      std::move(ask), deadline,
+      [&events = deps_.colleagues.events, heard = std::move(heard),
+       since = base::monotonic_now()](const Result<ReservationAnswer>& said) {
+        events.on_store_call(base::monotonic_now() - since, said ? nullptr : &said.error());
+        heard(said);
       });
 }
 
-void ExtraCharge::close_one(std::size_t place, std::uint64_t missing) {
-  if (missing > 0) {
-    const std::uint64_t weight = std::max<std::uint64_t>(held_[place].weight, 1);
-    uncharged_ = std::max(uncharged_, missing / weight + (missing % weight > 0 ? 1 : 0));
+void SettleFlow::ask_again_later() {
+  deps_.retries->add(
+      [self = shared_from_this()](base::Deadline deadline, RetryQueue::Finished finished) {
+        self->ask(deadline, [self, finished = std::move(finished)](const auto& said) {
+          if (said) self->on_step(*said);
+          finished(said.has_value());
+        });
+      });
+}
+
+void SettleFlow::on_step(const ReservationAnswer& said) {
+  if (!said.done) return answer(told(said.before));
+  settled_ = settled_as(*said.before, Settled::Outcome::Done);
+  if (const auto* commit = std::get_if<store::reservation::Commit>(&what_)) {
+    return settle_commit(*said.before, commit->actual);
   }
-  if (--open_ == 0) done_(uncharged_);
+  settled_.state = ReservationState::Cancelled;
+  refund(*said.before, said.before->estimate);
+}
+
+void SettleFlow::settle_commit(const Reservation& before, std::uint64_t actual) {
+  settled_.state = ReservationState::Committed;
+  settled_.actual = actual;
+  // of one that expired everything was refunded
+  const std::uint64_t held = before.state == ReservationState::Open ? before.estimate : 0;
+  if (before.state != ReservationState::Open || actual > held) return charge(before, actual - held);
+  settled_.uncharged = 0;
+  refund(before, held - actual);
+}
+
+void SettleFlow::charge(const Reservation& before, std::uint64_t units) {
+  const base::Deadline deadline = deps_.own_deadline();
+  std::make_shared<ExtraCharge>(
+      deps_.colleagues, before.held, units, deadline,
+      [self = shared_from_this()](std::uint64_t uncharged) {
+        self->settled_.uncharged = uncharged;
+        const Colleagues& colleagues = self->deps_.colleagues;
+        colleagues.store.reservations().ask(
+            {.id = self->id_, .what = store::reservation::Note{uncharged}},
+            self->deps_.own_deadline(),
+            [self, since = base::monotonic_now()](const Result<ReservationAnswer>& said) {
+              self->deps_.colleagues.events.on_store_call(base::monotonic_now() - since,
+                                                          said ? nullptr : &said.error());
+              self->answer(self->settled_);
+            });
+      })
+      ->start();
+}
+
+void SettleFlow::refund(const Reservation& before, std::uint64_t units) {
+  refund_held(deps_, refund_of(before, units), deps_.own_deadline(),
+              [self = shared_from_this()] { self->answer(self->settled_); });
+}
+
+Settled SettleFlow::told(const std::optional<Reservation>& known) const {
+  if (!known) return {.outcome = Settled::Outcome::Unknown};
+  if (is_busy(*known, what_)) return {.outcome = Settled::Outcome::Busy};
+  const bool is_agreed = std::visit([&](const auto& what) { return agrees(*known, what); }, what_);
+  return settled_as(*known, is_agreed ? Settled::Outcome::Done : Settled::Outcome::Conflict);
+}
+
+void SettleFlow::answer(Result<Settled> settled) {
+  if (const auto answered = std::exchange(answered_, nullptr)) answered(std::move(settled));
 }
 
 }  // namespace penstock::service

@@ -1,37 +1,47 @@
 #pragma once
 
+#include "service/held_refund.hpp"
 #include "service/reservations.hpp"
 
 #include <memory>
-#include <vector>
+#include <string>
+#include <variant>
 
 namespace penstock::service {
 
-// Takes units that were used already from every count, as far as there are any, and says how many
-// units of cost the fullest of them had no room for.
-class ExtraCharge final : public std::enable_shared_from_this<ExtraCharge> {
+// One commit or cancel, from its step in the record to its answer:
+//
+//   step      the record says that it is settled, and by this call
+//   settle    the difference is refunded or charged; what could not be charged is noted
+//
+// Each step has a deadline of its own. When the answer to the first step is lost, the client is
+// told so, and the flow asks again in the background: if the step was this call's, it settles the
+// difference then. So of all calls exactly one settles it, unless its daemon crashes.
+class SettleFlow final : public std::enable_shared_from_this<SettleFlow> {
  public:
-  using Done = std::function<void(std::uint64_t uncharged)>;
+  using What = std::variant<store::reservation::Commit, store::reservation::Cancel>;
 
-  ExtraCharge(const Colleagues& colleagues, std::vector<store::HeldCount> held, std::uint64_t units,
-              base::Deadline deadline, Done done);
+  SettleFlow(ReservationDeps deps, std::string id, What what,
+             Reservations::Answered<Settled> answered);
 
-  void start();
+  void start(base::Deadline deadline);
 
  private:
-  // Others take from the same counts meanwhile; then what is left is looked at again.
-  static constexpr int kAttempts = 4;
+  void ask(base::Deadline deadline,
+           std::function<void(const Result<store::ReservationAnswer>&)> heard);
+  void on_step(const store::ReservationAnswer& said);
+  void settle_commit(const store::Reservation& before, std::uint64_t actual);
+  void charge(const store::Reservation& before, std::uint64_t units);
+  void refund(const store::Reservation& before, std::uint64_t units);
+  [[nodiscard]] Settled told(const std::optional<store::Reservation>& known) const;
+  void ask_again_later();
+  void answer(Result<Settled> settled);
 
-  void charge(std::size_t place, std::uint64_t wanted, std::uint64_t units, int attempt);
-  void close_one(std::size_t place, std::uint64_t missing);
-
-  Colleagues colleagues_;
-  std::vector<store::HeldCount> held_;
-  std::uint64_t units_;
-  base::Deadline deadline_;
-  Done done_;
-  std::size_t open_ = 0;
-  std::uint64_t uncharged_ = 0;
+  ReservationDeps deps_;
+  std::string id_;
+  What what_;
+  Reservations::Answered<Settled> answered_;  // empty once it was called
+  Settled settled_{};
 };
 
 }  // namespace penstock::service

@@ -43,7 +43,8 @@ struct Reservation {
   std::optional<std::uint64_t> uncharged{};  // of Committed, once that is known
   Duration age{};                            // since it began
   Duration left{};                           // of Open, until it expires; zero when it is over
-  std::vector<HeldCount> held{};             // of Open and Expired
+  std::vector<HeldCount> held{};             // of all but Pending
+  std::string claimant{};                    // of the Begin that made it
 
   friend bool operator==(const Reservation&, const Reservation&) = default;
 };
@@ -66,14 +67,24 @@ struct Confirm {
 struct Drop {
   std::string claimant;
 };
-// Done when it is Open, or Expired; the caller then settles the difference.
+// The steps below name their caller, the settler, who then settles the difference. A settler that
+// did not get the answer asks again: it is told Done, and what there was before the first time.
+//
+// Done when it is Open, or Expired and its units were refunded.
 struct Commit {
   std::uint64_t actual = 0;
+  std::string settler{};
 };
-// Done when it is Open; the caller then gives back.
-struct Cancel {};
-// Done when it is Open and over; the caller then gives back.
-struct Expire {};
+// Done when it is Open; the caller then refunds all.
+struct Cancel {
+  std::string settler{};
+};
+// Done when it is Open and over; the caller then refunds all, and reports Refunded.
+struct Expire {
+  std::string settler{};
+};
+// The units of an expired one were refunded. Done when it is Expired.
+struct Refunded {};
 // What a commit could not charge. Done when it is Committed.
 struct Note {
   std::uint64_t uncharged = 0;
@@ -84,7 +95,7 @@ struct Note {
 struct ReservationAsk {
   std::string id;
   std::variant<reservation::Begin, reservation::Confirm, reservation::Drop, reservation::Commit,
-               reservation::Cancel, reservation::Expire, reservation::Note>
+               reservation::Cancel, reservation::Expire, reservation::Refunded, reservation::Note>
       what;
 };
 
@@ -108,6 +119,9 @@ class ReservationBook {
   static constexpr std::size_t kLongestId = 200;
   // One that is Pending is forgotten after so long: whoever asked the limits is gone.
   static constexpr Duration kPendingLasts = std::chrono::seconds{10};
+  // One that expired can be committed when its units were refunded, or so long after it expired:
+  // the daemon that had to refund them is down.
+  static constexpr Duration kRefundLasts = std::chrono::seconds{10};
   // How long one is remembered after it was settled: as long as it could have lasted, but a while
   // at least.
   [[nodiscard]] static constexpr Duration keep_for(Duration lasts) {

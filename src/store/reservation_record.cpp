@@ -15,10 +15,16 @@ bool is_pending_for(const Record& record, const std::string& claimant) {
   return is(record, State::Pending) && record->claimant == claimant;
 }
 
-void settle(ReservationRecord& record, State state, Instant now) {
-  record.state = state;
+void settle(ReservationRecord& record, State state, const std::string& settler, Instant now) {
+  record.was = std::exchange(record.state, state);
+  record.settler = settler;
   record.forgotten = now + record.keep;
-  if (state != State::Expired) record.held.clear();
+}
+
+bool can_commit(const Record& record, Instant now) {
+  if (is(record, State::Open)) return true;
+  return is(record, State::Expired) &&
+         (record->refunded || now - record->ends >= ReservationBook::kRefundLasts);
 }
 
 bool apply(Record& record, const reservation::Begin& what, Instant now) {
@@ -46,23 +52,30 @@ bool apply(Record& record, const reservation::Drop& what, Instant /*now*/) {
 }
 
 bool apply(Record& record, const reservation::Commit& what, Instant now) {
-  if (!is(record, State::Open) && !is(record, State::Expired)) return false;
+  if (!can_commit(record, now)) return false;
   const bool is_covered = record->state == State::Open && what.actual <= record->estimate;
-  settle(*record, State::Committed, now);
+  settle(*record, State::Committed, what.settler, now);
   record->actual = what.actual;
   if (is_covered) record->uncharged = 0;
   return true;
 }
 
-bool apply(Record& record, const reservation::Cancel& /*what*/, Instant now) {
+bool apply(Record& record, const reservation::Cancel& what, Instant now) {
   if (!is(record, State::Open)) return false;
-  settle(*record, State::Cancelled, now);
+  settle(*record, State::Cancelled, what.settler, now);
   return true;
 }
 
-bool apply(Record& record, const reservation::Expire& /*what*/, Instant now) {
+bool apply(Record& record, const reservation::Expire& what, Instant now) {
   if (!record || !record->is_over(now)) return false;
-  settle(*record, State::Expired, now);
+  settle(*record, State::Expired, what.settler, now);
+  record->ends = now;
+  return true;
+}
+
+bool apply(Record& record, const reservation::Refunded& /*what*/, Instant /*now*/) {
+  if (!is(record, State::Expired)) return false;
+  record->refunded = true;
   return true;
 }
 
@@ -72,15 +85,34 @@ bool apply(Record& record, const reservation::Note& what, Instant /*now*/) {
   return true;
 }
 
-std::optional<Reservation> view(const Record& record, Instant now) {
+// Whether a settler asks again for what it did.
+template <class What>
+bool is_repeated(const Record& /*record*/, const What& /*what*/) {
+  return false;
+}
+bool is_by(const Record& record, State state, const std::string& settler) {
+  return is(record, state) && !settler.empty() && record->settler == settler;
+}
+bool is_repeated(const Record& record, const reservation::Commit& what) {
+  return is_by(record, State::Committed, what.settler);
+}
+bool is_repeated(const Record& record, const reservation::Cancel& what) {
+  return is_by(record, State::Cancelled, what.settler);
+}
+bool is_repeated(const Record& record, const reservation::Expire& what) {
+  return is_by(record, State::Expired, what.settler);
+}
+
+std::optional<Reservation> view(const Record& record, State state, Instant now) {
   if (!record) return std::nullopt;
-  Reservation seen{.state = record->state,
+  Reservation seen{.state = state,
                    .estimate = record->estimate,
                    .actual = record->actual,
                    .uncharged = record->uncharged,
                    .age = std::max(now - record->begun, Duration{0}),
-                   .held = record->held};
-  if (record->state == State::Open) seen.left = std::max(record->ends - now, Duration{0});
+                   .held = record->held,
+                   .claimant = record->claimant};
+  if (state == State::Open) seen.left = std::max(record->ends - now, Duration{0});
   return seen;
 }
 
@@ -98,7 +130,11 @@ std::string_view to_string(ReservationState state) noexcept {
 }
 
 ReservationAnswer step(Record& record, const ReservationAsk& ask, Instant now) {
-  ReservationAnswer answer{.before = view(record, now)};
+  const bool repeated =
+      std::visit([&](const auto& what) { return is_repeated(record, what); }, ask.what);
+  const State state = !record ? State::Pending : repeated ? record->was : record->state;
+  ReservationAnswer answer{.done = repeated, .before = view(record, state, now)};
+  if (repeated) return answer;
   answer.done = std::visit([&](const auto& what) { return apply(record, what, now); }, ask.what);
   return answer;
 }

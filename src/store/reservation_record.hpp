@@ -13,8 +13,11 @@ struct ReservationRecord {
   std::uint64_t actual = 0;
   std::optional<std::uint64_t> uncharged{};
   std::vector<HeldCount> held{};
+  std::string settler{};                             // of the step that settled it
+  ReservationState was = ReservationState::Pending;  // before that step
+  bool refunded = false;                             // of Expired
   Instant begun{};
-  Instant ends{};       // of Open: when it expires
+  Instant ends{};       // of Open: when it expires; of Expired: when it did
   Duration keep{};      // ReservationBook::keep_for()
   Instant forgotten{};  // then there is no record any more
 

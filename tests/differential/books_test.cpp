@@ -86,9 +86,10 @@ TEST_F(Books, SeatsAreTheSameInRedisAndInTheCore) {
 // One of the things that can be asked about a reservation.
 ReservationAsk draw(Random& random) {
   using namespace store::reservation;
-  ReservationAsk ask{.id = std::to_string(random.below(3)), .what = Cancel{}};
+  const std::string settler = random.below(3) == 0 ? "" : std::to_string(random.below(3));
+  ReservationAsk ask{.id = std::to_string(random.below(3)), .what = Cancel{settler}};
   const std::string claimant = random.below(4) == 0 ? "other" : "me";
-  switch (random.below(9)) {
+  switch (random.below(10)) {
     case 0:
     case 1: ask.what = Begin{claimant}; break;
     case 2:
@@ -102,9 +103,10 @@ ReservationAsk draw(Random& random) {
                                    .counts_for = Duration{7}}}};
       break;
     case 4: ask.what = Drop{claimant}; break;
-    case 5: ask.what = Commit{random.below(100)}; break;
-    case 6: ask.what = Expire{}; break;
+    case 5: ask.what = Commit{random.below(100), settler}; break;
+    case 6: ask.what = Expire{settler}; break;
     case 7: ask.what = Note{random.below(100)}; break;
+    case 8: ask.what = Refunded{}; break;
     default: break;
   }
   return ask;

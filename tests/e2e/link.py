@@ -1,4 +1,4 @@
-"""A connection to a server that can be cut: what a partition of the network looks like."""
+"""A connection to a server that can be cut or slow: what a partition of the network looks like."""
 
 import contextlib
 import socket
@@ -7,11 +7,14 @@ import time
 
 
 class Link:
-    """Passes bytes between whoever connects and the server, unless it is cut: then nothing arrives
-    anywhere, and nobody is told."""
+    """Passes bytes between whoever connects and the server, `delay` seconds later, unless it is cut:
+    then nothing arrives anywhere, and nobody is told."""
 
-    def __init__(self, port):
+    def __init__(self, port, delay=0):
         self._to = port
+        self._delay = delay
+        self._lose = None  # see lose_answers_to()
+        self._muted = set()  # sockets of clients that get no answers any more
         self._is_cut = threading.Event()
         self._is_closed = threading.Event()
         self._sockets = set()
@@ -36,9 +39,13 @@ class Link:
     def _pass(self, source, sink, ends):
         try:
             while data := source.recv(65536):
+                time.sleep(self._delay)
                 while self._is_cut.is_set() and not self._is_closed.is_set():
                     time.sleep(0.01)
-                sink.sendall(data)
+                if self._lose and self._lose in data:
+                    self._muted.add(source)
+                if sink not in self._muted:
+                    sink.sendall(data)
         except OSError:
             pass
         for each in (source, sink):
@@ -64,6 +71,11 @@ class Link:
 
     def mend(self):
         self._is_cut.clear()
+
+    def lose_answers_to(self, text):
+        """Requests that contain these bytes arrive; their connection gets no answers from then on.
+        Nothing is lost any more when `text` is None."""
+        self._lose = text
 
     def close(self):
         self._is_closed.set()

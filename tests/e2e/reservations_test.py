@@ -7,6 +7,7 @@ import time
 import unittest
 
 from daemon import Daemon, eventually
+from link import Link
 from redis_server import RedisServer
 from resp_client import RespClient
 
@@ -182,6 +183,119 @@ class Shared(Calls, unittest.TestCase):
         body = self.post("reserve", dict(KEY, on_failure="open", id="x"))
         self.assertEqual((body["reason"], "id" in body), ("failed_open", False))
         self.post("reserve", KEY, 503)
+
+
+class ASlowStore(unittest.TestCase):
+    """Redis behind a link that is slow, or loses answers."""
+
+    TIMEOUT = 0.4
+
+    def setUp(self):
+        self.redis = RedisServer()
+        self.addCleanup(self.redis.close)
+        self.observer = Daemon(RULES + f"store: {{url: '{self.redis.url}', timeout: 2s}}\n")
+        self.addCleanup(self.observer.close)
+
+    def start(self, link, on_failure="open"):
+        self.addCleanup(link.close)
+        rules = (f"store: {{url: 'redis://127.0.0.1:{link.port}', timeout: {self.TIMEOUT * 1000:.0f}ms}}\n"
+                 "server: {workers: 1}\n"
+                 f"domains: {{llm: {{on_failure: {on_failure}, rules: [{{name: tokens, key: [user], "
+                 "limit: 1000/day, algorithm: anchored_window}]}}\n")
+        daemon = Daemon(rules)
+        self.addCleanup(daemon.close)
+        self.assertTrue(eventually(lambda: self.check(daemon, "warm") == "within_limits"))
+        return daemon
+
+    def check(self, daemon, user, cost=0):
+        body = {"domain": "llm", "attributes": {"user": user}, "cost": cost}
+        return daemon.ask("POST", "/v1/check", body).body["reason"]
+
+    def left(self, user):
+        """Of the user's limit, by a daemon with a good connection to the same Redis."""
+        return left(self.observer, user)
+
+    def test_three_round_trips_may_take_longer_than_the_timeout(self):
+        # as 3.3 ms each way and a timeout of 20 ms, on a machine that has other things to do
+        daemon = self.start(Link(self.redis.port, delay=self.TIMEOUT / 5.5))
+        answers = [daemon.ask("POST", "/v1/reserve", by_rules("a", 10)) for _ in range(10)]
+        self.assertEqual([(a.status, "id" in a.body) for a in answers], [(200, True)] * 10)
+        settled = [daemon.ask("POST", "/v1/cancel", {"id": a.body["id"]}) for a in answers]
+        self.assertEqual([a.status for a in settled], [200] * 10)
+        self.assertEqual(self.left("a"), 1000)
+
+    def test_what_the_client_is_told_is_what_holds_when_the_last_step_has_no_answer(self):
+        for on_failure in ("open", "closed", "local"):
+            with self.subTest(on_failure=on_failure):
+                link = Link(self.redis.port)
+                daemon = self.start(link, on_failure)
+                allowed = 'penstock_decisions_total{rule="llm/tokens",outcome="allowed"}'
+                before = daemon.metric(allowed)
+                link.lose_answers_to(b"confirm")
+                answer = daemon.ask("POST", "/v1/reserve", by_rules(on_failure, 100))
+                link.lose_answers_to(None)
+                used = 0
+                if "id" in answer.body:  # the daemon found out in time that Redis has it
+                    self.assertEqual((answer.status, self.left(on_failure)), (200, 900))
+                    cancelled = daemon.ask("POST", "/v1/cancel", {"id": answer.body["id"]})
+                    self.assertEqual(cancelled.status, 200)
+                else:
+                    self.assertEqual(answer.status, 503 if on_failure == "closed" else 200)
+                    self.assertEqual(daemon.metric(allowed), before)
+                    # what the local fallback admits is reported to Redis afterwards
+                    used = 100 if on_failure == "local" else 0
+                self.assertTrue(eventually(
+                    lambda name=on_failure, left=1000 - used: self.left(name) == left))
+
+    def test_settling_while_redis_hangs_is_bounded_and_done_once(self):
+        daemon = self.start(Link(self.redis.port))
+        calls = {"cancel": ("cancel", {}, 0), "less": ("commit", {"actual": 20}, 20),
+                 "more": ("commit", {"actual": 150}, 150)}
+        for user in calls:
+            self.assertEqual(
+                daemon.ask("POST", "/v1/reserve", by_rules(user, 100, id=user)).status, 200)
+
+        def settle(user):
+            call, body, _ = calls[user]
+            return daemon.ask("POST", f"/v1/{call}", {"id": user} | body).status
+
+        def is_settled(user):
+            return settle(user) == 200 and self.left(user) == 1000 - calls[user][2]
+
+        self.redis.signal(signal.SIGSTOP)
+        try:
+            for user in calls:
+                began = time.monotonic()
+                self.assertEqual(settle(user), 503)
+                self.assertLess(time.monotonic() - began, 5)
+        finally:
+            self.redis.signal(signal.SIGCONT)
+        for user in calls:
+            self.assertTrue(eventually(lambda name=user: is_settled(name)), user)
+        time.sleep(1.2)  # the daemon has tried again
+        for user in calls:
+            self.assertTrue(is_settled(user), user)
+
+    def test_a_settlement_without_answer_is_made_once(self):
+        for call, step, actual in (("cancel", b"cancel", 0), ("commit", b"commit", 100),
+                                   ("commit", b"commit", 700)):
+            with self.subTest(call=call, actual=actual):
+                user = f"{call}{actual}"
+                link = Link(self.redis.port)
+                daemon = self.start(link)
+                self.assertEqual(
+                    daemon.ask("POST", "/v1/reserve", by_rules(user, 600, id=user)).status, 200)
+                link.lose_answers_to(step)
+                body = {"id": user} | ({"actual": actual} if call == "commit" else {})
+                self.assertEqual(daemon.ask("POST", f"/v1/{call}", body).status, 503)
+                link.lose_answers_to(None)
+                self.assertTrue(eventually(lambda d=daemon: self.check(d, "w") == "within_limits"))
+                self.assertEqual(daemon.ask("POST", f"/v1/{call}", body).status, 200)
+                self.assertTrue(eventually(
+                    lambda name=user, used=actual: self.left(name) == 1000 - used))
+                time.sleep(1.2)  # the daemon has tried again
+                self.assertEqual(daemon.ask("POST", f"/v1/{call}", body).status, 200)
+                self.assertEqual(self.left(user), 1000 - actual)
 
 
 class EnvoyPattern(unittest.TestCase):

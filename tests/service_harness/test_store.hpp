@@ -84,11 +84,12 @@ class TestStore final : public store::Store {
   [[nodiscard]] std::size_t waiting() const noexcept { return late_.size(); }
   // Answers those that wait, in their order, and those that they ask meanwhile.
   void answer_late() {
-    while (!late_.empty()) {
-      auto next = std::move(late_.front());
-      late_.pop_front();
-      next();
-    }
+    while (!late_.empty()) answer_one();
+  }
+  void answer_one() {
+    auto next = std::move(late_.front());
+    late_.pop_front();
+    next();
   }
 
   std::optional<Error> failure{};                       // of every call
@@ -97,10 +98,14 @@ class TestStore final : public store::Store {
   bool is_late = false;
   bool answers_at_once = false;  // as the embedded store does
   std::vector<Call> calls{};
-  // Of steps of reservations: how many are answered until one fails, and whether that one is done.
+  // Of steps of reservations: how many are answered until some fail, how many fail then, why, and
+  // whether those are done all the same.
   int steps_until_failure = -1;
+  int steps_to_fail = 1;
+  std::optional<Error> step_failure{};
   bool failed_step_is_done = false;
   bool steps_are_late = false;
+  std::vector<base::Deadline> step_deadlines{};
 
  private:
   class Book final : public store::ReservationBook {
@@ -109,20 +114,12 @@ class TestStore final : public store::Store {
 
     void ask(store::ReservationAsk ask, base::Deadline deadline,
              Answered<store::ReservationAnswer> answered) override {
-      const bool fails = store_.failure || store_.steps_until_failure == 0;
-      if (store_.steps_until_failure >= 0) --store_.steps_until_failure;
-      if (store_.steps_are_late) {
-        store_.late_.emplace_back(
-            [this, ask = std::move(ask), deadline, answered = std::move(answered)]() mutable {
-              real().ask(std::move(ask), deadline, std::move(answered));
-            });
-        return;
-      }
-      if (!fails) return real().ask(std::move(ask), deadline, std::move(answered));
-      if (store_.failed_step_is_done) real().ask(std::move(ask), deadline, [](const auto&) {});
-      answered(store_.failed_step_is_done
-                   ? Error{ErrorCode::Timeout, "no answer in time"}
-                   : store_.failure.value_or(Error{ErrorCode::Unavailable, "gone"}));
+      store_.step_deadlines.push_back(deadline);
+      if (!store_.steps_are_late) return answer(std::move(ask), deadline, std::move(answered));
+      store_.late_.emplace_back(
+          [this, ask = std::move(ask), deadline, answered = std::move(answered)]() mutable {
+            answer(std::move(ask), deadline, std::move(answered));
+          });
     }
     void due(std::size_t most, base::Deadline deadline,
              Answered<std::vector<std::string>> answered) override {
@@ -130,6 +127,23 @@ class TestStore final : public store::Store {
     }
 
    private:
+    void answer(store::ReservationAsk ask, base::Deadline deadline,
+                Answered<store::ReservationAnswer> answered) {
+      const bool fails = store_.failure || store_.steps_until_failure == 0;
+      if (store_.steps_until_failure > 0) {
+        --store_.steps_until_failure;
+      } else if (store_.steps_until_failure == 0 && --store_.steps_to_fail == 0) {
+        store_.steps_until_failure = -1;
+        store_.steps_to_fail = 1;
+      }
+      if (!fails) return real().ask(std::move(ask), deadline, std::move(answered));
+      if (store_.failed_step_is_done) {
+        real().ask(std::move(ask), deadline, [](const auto&) {});
+        return answered(Error{ErrorCode::Timeout, "no answer in time"});
+      }
+      const Error usual = store_.failure.value_or(Error{ErrorCode::Unavailable, "gone"});
+      answered(store_.step_failure.value_or(usual));
+    }
     store::ReservationBook& real() { return store_.counts_.reservations(); }
     TestStore& store_;
   };

@@ -279,6 +279,7 @@ TEST_P(StoreAdapter, WritesDownEveryStepOfAReservationOnce) {
   EXPECT_EQ(again.before->actual, 9U);
   EXPECT_EQ(again.before->uncharged, 2U);
   EXPECT_FALSE(step(Cancel{}).done);
+  EXPECT_EQ(again.before->claimant, "me");
   EXPECT_FALSE(store_->step({.id = "two", .what = Cancel{}})->before.has_value());
   EXPECT_TRUE(store_->step({.id = "two", .what = Begin{"me"}})->done);
   EXPECT_TRUE(store_->step({.id = "two", .what = Drop{"me"}})->done);
@@ -299,7 +300,35 @@ TEST_P(StoreAdapter, NamesReservationsThatAreOver) {
   EXPECT_FALSE(store_->step({.id = "a", .what = Expire{}})->done);
   EXPECT_TRUE(store_->step({.id = "b", .what = Cancel{}})->done);
   EXPECT_EQ(store_->due(9).value(), std::vector<std::string>{});
+  EXPECT_FALSE(store_->step({.id = "a", .what = Commit{3}})->done);  // its units are not back
+  EXPECT_TRUE(store_->step({.id = "a", .what = Refunded{}})->done);
   EXPECT_TRUE(store_->step({.id = "a", .what = Commit{3}})->done);
+}
+
+TEST_P(StoreAdapter, TellsASettlerAgainWhatThereWasBefore) {
+  using namespace store::reservation;
+  const std::vector<store::HeldCount> held{
+      {.name = {"alice", "api/a"}, .quota = kThree, .weight = 2, .counts_for = Days{1}}};
+  for (const std::string id : {"a", "b", "c"}) {
+    ASSERT_TRUE(store_->step({.id = id, .what = Begin{"me"}})->done);
+    const Duration lasts = id == "c" ? Duration{1} : Duration{std::chrono::hours{1}};
+    ASSERT_TRUE(store_->step({.id = id, .what = Confirm{"me", 5, lasts, held}})->done);
+  }
+  servers::wait_until("one to be over", [&] { return store_->due(9).value().size() == 1; });
+  const auto settle = [&](const std::string& id, const std::string& settler) {
+    if (id == "a") return store_->step({.id = id, .what = Commit{9, settler}}).value();
+    if (id == "b") return store_->step({.id = id, .what = Cancel{settler}}).value();
+    return store_->step({.id = id, .what = Expire{settler}}).value();
+  };
+  for (const std::string id : {"a", "b", "c"}) {
+    for (int i = 0; i < 3; ++i) {
+      const store::ReservationAnswer said = settle(id, "mine");
+      EXPECT_TRUE(said.done) << id;
+      EXPECT_EQ(said.before->state, store::ReservationState::Open) << id;
+      EXPECT_EQ(said.before->held, held) << id;
+    }
+    EXPECT_FALSE(settle(id, "other").done) << id;
+  }
 }
 
 TEST_P(StoreAdapter, HasSoManySeats) {

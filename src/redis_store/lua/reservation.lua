@@ -1,36 +1,45 @@
 -- One step of a reservation: a hash of s, its state, a letter; c, who claims it; b, when it began,
 -- and d, when it is over, in microseconds; k, how long it is kept once settled, in milliseconds;
--- e, its estimate; a, what it really was; u, what of that could not be charged; h, what it holds.
+-- e, its estimate; a, what it really was; u, what of that could not be charged; h, what it holds;
+-- t, who settled it, and w, its state before that; g, 1 when the units of an expired one were
+-- refunded. A settler that did not get the answer asks again, and is told what there was before.
 --
 -- KEYS[1]  the reservation
 -- KEYS[2]  those that are open: a sorted set of ids by when they are over, in microseconds
--- ARGV[1]  begin, confirm, drop, commit, cancel, expire or note
+-- ARGV[1]  begin, confirm, drop, commit, cancel, expire, refunded or note
 -- ARGV[2]  the id
 -- ARGV[3…] of begin: claimant, how long it is pending in milliseconds, how many may be open
 --          of confirm: claimant, estimate, how long it lasts in microseconds, k, what it holds
---          of drop: claimant; of commit: what it really was; of note: what could not be charged
+--          of drop: claimant; of cancel and expire: settler; of note: what could not be charged
+--          of commit: settler, what it really was, how long after it expired the units count as
+--          refunded in microseconds
 -- Returns  {1 when done, 0 when not, -1 when too many are open; now; then what there was before:
---          state, b, d, e, a, u, h}
+--          state, b, d, e, a, u, h, c}
 -- TTL      while pending as told; while open until k after it is over; then k. Of the open ones: a
 --          day after the last is over
 -- O(log open ones). Its C++ twin is src/store/reservation_record.cpp.
 local kDay = 86400000
 local record, open = KEYS[1], KEYS[2]
 local what, id = ARGV[1], ARGV[2]
-local before = redis.call('HMGET', record, 's', 'b', 'd', 'e', 'a', 'u', 'h', 'c', 'k')
+local before = redis.call('HMGET', record, 's', 'b', 'd', 'e', 'a', 'u', 'h', 'c', 'k', 't',
+  'w', 'g')
 local state = before[1]
 local done = 0
 
 local function settle(letter)
-  redis.call('HSET', record, 's', letter)
+  redis.call('HSET', record, 's', letter, 't', ARGV[3], 'w', state)
   redis.call('PEXPIREAT', record, string.format('%.0f', math.ceil(now / 1000) + tonumber(before[9])))
   redis.call('ZREM', open, id)
-  if letter ~= 'e' then redis.call('HDEL', record, 'h') end
   done = 1
 end
 
+local settled_as = {commit = 'c', cancel = 'x', expire = 'e'}
+local is_repeated = state and state == settled_as[what] and ARGV[3] ~= '' and before[10] == ARGV[3]
 local is_mine = state == 'p' and before[8] == ARGV[3]
-if what == 'begin' and not state then
+if is_repeated then
+  before[1] = before[11]
+  done = 1
+elseif what == 'begin' and not state then
   if redis.call('ZCARD', open) >= tonumber(ARGV[5]) then
     done = -1
   else
@@ -51,20 +60,26 @@ elseif what == 'confirm' and is_mine then
 elseif what == 'drop' and is_mine then
   redis.call('DEL', record)
   done = 1
-elseif what == 'commit' and (state == 'o' or state == 'e') then
+elseif what == 'commit' and (state == 'o' or (state == 'e' and
+    (before[12] or now - tonumber(before[3]) >= tonumber(ARGV[5])))) then
   settle('c')
-  redis.call('HSET', record, 'a', ARGV[3])
-  if state == 'o' and tonumber(ARGV[3]) <= tonumber(before[4]) then
+  redis.call('HSET', record, 'a', ARGV[4])
+  if state == 'o' and tonumber(ARGV[4]) <= tonumber(before[4]) then
     redis.call('HSET', record, 'u', '0')
   end
 elseif what == 'cancel' and state == 'o' then
   settle('x')
 elseif what == 'expire' and state == 'o' and tonumber(before[3]) <= now then
   settle('e')
+  redis.call('HSET', record, 'd', string.format('%.0f', now))
+elseif what == 'refunded' and state == 'e' then
+  redis.call('HSET', record, 'g', '1')
+  done = 1
 elseif what == 'expire' and state ~= 'o' then
   redis.call('ZREM', open, id)  -- forgotten before anybody came
 elseif what == 'note' and state == 'c' then
   redis.call('HSET', record, 'u', ARGV[3])
   done = 1
 end
-return {done, now, before[1], before[2], before[3], before[4], before[5], before[6], before[7]}
+return {done, now, before[1], before[2], before[3], before[4], before[5], before[6], before[7],
+  before[8]}

@@ -1,0 +1,274 @@
+// Reservations whose steps the store does not answer: nothing is charged or refunded twice, and
+// what is reserved is what the client was told.
+#include "service/reservations.hpp"
+#include "service_harness/test_reservations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+namespace penstock::service {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Error kNoAnswer{ErrorCode::Timeout, "no answer in time"};
+
+struct LastStep {
+  rules::OnFailure on_failure;
+  std::string told;
+  Reason reason;
+};
+
+// Begin and check succeed; the record cannot be confirmed.
+struct ReservationsWithoutLastStep : ReservationsTest, ::testing::WithParamInterface<LastStep> {
+  const rules::Rule rule{.domain = "api", .name = "tokens", .on_failure = GetParam().on_failure};
+
+  void SetUp() override {
+    limits = {applied(rule, 100)};
+    test.store.steps_until_failure = 1;
+  }
+  // One answer was reported, and it is what the client was told.
+  void expect_told(const std::string& told) {
+    EXPECT_EQ(told, GetParam().told);
+    ASSERT_EQ(test.events.answers.size(), 1U);
+    EXPECT_EQ(test.events.answers.front().reason, GetParam().reason);
+    EXPECT_EQ(test.events.answers.front().allowed, told.starts_with("reserved"));
+  }
+};
+
+TEST_P(ReservationsWithoutLastStep, RefundAndAnswerByPolicy) {
+  for (const auto& failure : {std::optional<Error>{}, std::optional<Error>{kNoAnswer}}) {
+    test.store.steps_until_failure = 1;
+    test.store.step_failure = failure;
+    test.events.answers.clear();
+    expect_told(reserve("a", 10));
+    EXPECT_EQ(left(), 100U);
+    EXPECT_EQ(commit("a", 10), "unknown");
+  }
+}
+
+TEST_P(ReservationsWithoutLastStep, AreReservedWhenOnlyTheAnswerWasLost) {
+  test.store.failed_step_is_done = true;
+  EXPECT_EQ(reserve("a", 20), "reserved a");
+  ASSERT_EQ(test.events.answers.size(), 1U);
+  EXPECT_EQ(test.events.answers.front().reason, Reason::WithinLimits);
+  EXPECT_EQ(left(), 80U);
+  EXPECT_EQ(commit("a", 5), "committed 5 of 20");
+  EXPECT_EQ(left(), 95U);
+}
+
+// Neither the confirmation nor the drop is executed.
+TEST_P(ReservationsWithoutLastStep, RefundWhenTheStoreIsBack) {
+  test.store.steps_to_fail = 2;
+  test.store.step_failure = kNoAnswer;
+  expect_told(reserve("a", 20));
+  EXPECT_EQ(left(), 80U);
+  reservations.retry();
+  reservations.retry();
+  EXPECT_EQ(left(), 100U);
+  EXPECT_EQ(commit("a", 20), "unknown");
+}
+
+// The drop is executed, and its answer is lost.
+TEST_P(ReservationsWithoutLastStep, RefundOnceWhateverAnswerWasLost) {
+  test.store.step_failure = kNoAnswer;
+  test.store.steps_are_late = true;
+  std::string told;
+  reservations.reserve(TestService::with(limits), "api", {.id = "a", .estimate = 20},
+                       base::Deadline{}, [&](const auto& said) { told = text_of(said); });
+  test.store.steps_until_failure = -1;
+  test.store.answer_one();  // begin
+  test.store.steps_until_failure = 0;
+  test.store.answer_one();  // confirm
+  test.store.steps_until_failure = 0;
+  test.store.failed_step_is_done = true;
+  test.store.answer_one();  // drop
+  test.store.steps_are_late = false;
+  expect_told(told);
+  EXPECT_EQ(left(), 80U);
+  reservations.retry();
+  reservations.retry();
+  EXPECT_EQ(left(), 100U);
+}
+
+// Both are executed but not answered: a client that named the id finds the reservation.
+TEST_P(ReservationsWithoutLastStep, AreFoundByTheirIdWhenAllAnswersWereLost) {
+  test.store.steps_to_fail = 2;
+  test.store.failed_step_is_done = true;
+  expect_told(reserve("a", 20));
+  EXPECT_EQ(reserve("a", 20), "repeated a");
+  reservations.retry();
+  EXPECT_EQ(left(), 80U);
+  EXPECT_EQ(commit("a", 5), "committed 5 of 20");
+  EXPECT_EQ(left(), 95U);
+}
+
+TEST_P(ReservationsWithoutLastStep, AreCancelledWhenNobodyKnowsTheirId) {
+  test.store.steps_to_fail = 2;
+  test.store.failed_step_is_done = true;
+  expect_told(reserve("", 20));
+  EXPECT_EQ(left(), 80U);
+  reservations.retry();
+  EXPECT_EQ(left(), 100U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    AllPolicies, ReservationsWithoutLastStep,
+    ::testing::Values(LastStep{rules::OnFailure::Open, "reserved ", Reason::FailedOpen},
+                      LastStep{rules::OnFailure::Closed, "refused ", Reason::FailedClosed},
+                      LastStep{rules::OnFailure::Local, "reserved ", Reason::DecidedLocally}));
+
+// The enforced limit was charged; the alternative failed open; then the record cannot be confirmed.
+TEST_F(ReservationsTest, RefundWhatWasChargedBesideAnAlternativeThatFailedOpen) {
+  const rules::Rule closed{
+      .domain = "api", .name = "tokens", .on_failure = rules::OnFailure::Closed};
+  const rules::Rule alternative{.domain = "api", .name = "other", .quota_mode = true};
+  limits = {applied(closed, 100), applied(alternative, 100)};
+  test.store.fails_for = [](const std::string& limit) { return limit == "other"; };
+  test.store.steps_until_failure = 1;
+  EXPECT_EQ(reserve("a", 60), "refused ");
+  EXPECT_EQ(left(), 100U);
+  EXPECT_EQ(test.events.answers.back().reason, Reason::FailedClosed);
+}
+
+// A local decision that does not stand takes nothing from this node's share of the limit.
+TEST_F(ReservationsTest, UndoALocalDecisionThatDoesNotStand) {
+  const rules::Rule open{.domain = "api", .name = "tokens"};
+  const rules::Rule alternative{
+      .domain = "api", .name = "other", .on_failure = rules::OnFailure::Local, .quota_mode = true};
+  limits = {applied(open, 100), applied(alternative, 100)};
+  test.store.fails_for = [](const std::string& limit) { return limit == "other"; };
+  test.store.steps_until_failure = 1;
+  EXPECT_EQ(reserve("a", 20), "reserved ");  // by the share of one of four nodes: 25
+  EXPECT_EQ(left(), 100U);
+  limits = {applied(alternative, 100)};
+  test.store.failure = Error{ErrorCode::Unavailable, "gone"};
+  EXPECT_EQ(reserve("b", 5), "reserved ");  // 20 were taken once
+  EXPECT_EQ(reserve("c", 1), "refused ");
+}
+
+// Each step has the whole timeout of the store.
+TEST_F(ReservationsTest, HaveADeadlineForEachStep) {
+  test.patience = 1h;
+  Reservations slow{test.colleagues()};
+  const base::Deadline since = base::monotonic_now();
+  slow.reserve(TestService::with(limits), "api", {.id = "a", .estimate = 20}, base::Deadline::max(),
+               [](const auto&) {});
+  ASSERT_EQ(test.store.step_deadlines.size(), 2U);
+  ASSERT_EQ(test.store.calls.size(), 1U);
+  EXPECT_GE(test.store.step_deadlines.front(), since + 1h);
+  EXPECT_GE(test.store.calls.front().deadline, test.store.step_deadlines.front());
+  EXPECT_GE(test.store.step_deadlines.back(), test.store.calls.front().deadline);
+  EXPECT_LT(test.store.step_deadlines.back(), since + 2h);
+}
+
+TEST_F(ReservationsTest, WhoseSettlementWasNotAnsweredAreSettledOnce) {
+  for (const bool is_done : {false, true}) {
+    test.store.failed_step_is_done = is_done;
+    test.store.step_failure = kNoAnswer;
+    const std::string id = is_done ? "done" : "not done";
+    EXPECT_EQ(reserve(id, 60), "reserved " + id);
+    test.store.steps_until_failure = 0;
+    EXPECT_EQ(cancel(id), "error no answer in time");
+    EXPECT_EQ(left(), 40U);
+    reservations.retry();
+    reservations.retry();
+    EXPECT_EQ(left(), 100U);
+    EXPECT_EQ(cancel(id), "cancelled");
+    EXPECT_EQ(left(), 100U);
+  }
+}
+
+TEST_F(ReservationsTest, WhoseCommitWasNotAnsweredAreChargedOnce) {
+  for (const std::uint64_t actual : {20U, 35U}) {
+    for (const bool is_done : {false, true}) {
+      const std::string id = std::to_string(actual) + (is_done ? " done" : " not done");
+      const std::uint32_t before = left();
+      test.store.failed_step_is_done = is_done;
+      test.store.step_failure = kNoAnswer;
+      EXPECT_EQ(reserve(id, 5), "reserved " + id);
+      test.store.steps_until_failure = 0;
+      EXPECT_EQ(commit(id, actual), "error no answer in time");
+      const std::string again = commit(id, actual);  // before the retry
+      EXPECT_TRUE(again.starts_with("committed")) << again;
+      reservations.retry();
+      reservations.retry();
+      EXPECT_EQ(commit(id, actual),
+                again.substr(0, again.find(',')) +
+                    (before < actual ? ", not " + std::to_string(actual - before) : ""));
+      EXPECT_EQ(left(), before < actual ? 0 : before - actual);
+    }
+  }
+}
+
+// A settlement that another call made is not made again by the one that was not answered.
+TEST_F(ReservationsTest, AreNotSettledByACallThatCameTooLate) {
+  EXPECT_EQ(reserve("a", 60), "reserved a");
+  test.store.step_failure = kNoAnswer;
+  test.store.steps_until_failure = 0;
+  EXPECT_EQ(cancel("a"), "error no answer in time");
+  EXPECT_EQ(commit("a", 50), "committed 50 of 60");
+  reservations.retry();
+  EXPECT_EQ(left(), 50U);
+}
+
+// What they hold is on its way back when the commit comes.
+TEST_F(ReservationsTest, ThatExpireAreCommittedWhenTheirUnitsAreBack) {
+  EXPECT_EQ(reserve("a", 100, 10s), "reserved a");
+  test.store.advance(10s);
+  test.store.is_late = true;
+  reservations.sweep();
+  EXPECT_EQ(commit("a", 70), "busy");
+  EXPECT_EQ(cancel("a"), "expired");
+  test.store.is_late = false;
+  test.store.answer_late();
+  EXPECT_EQ(commit("a", 70), "committed 70 of 100");
+  EXPECT_EQ(left(), 30U);
+}
+
+TEST_F(ReservationsTest, ThatExpireAreCommittedInTheEndWhenNobodyRefunds) {
+  EXPECT_EQ(reserve("a", 60, 10s), "reserved a");
+  test.store.advance(10s);
+  test.store.is_late = true;  // and the daemon crashes
+  reservations.sweep();
+  test.store.is_late = false;
+  EXPECT_EQ(commit("a", 30), "busy");
+  test.store.advance(store::ReservationBook::kRefundLasts);
+  EXPECT_EQ(commit("a", 30), "committed 30 of 60");
+  EXPECT_EQ(left(), 10U);
+}
+
+TEST_F(ReservationsTest, WhoseExpiryWasNotAnsweredAreRefundedOnce) {
+  EXPECT_EQ(reserve("a", 60, 10s), "reserved a");
+  test.store.advance(10s);
+  test.store.steps_until_failure = 0;
+  test.store.failed_step_is_done = true;
+  reservations.sweep();
+  EXPECT_EQ(left(), 40U);
+  reservations.retry();
+  reservations.retry();
+  EXPECT_EQ(left(), 100U);
+  EXPECT_EQ(commit("a", 10), "committed 10 of 60");
+  EXPECT_EQ(left(), 90U);
+}
+
+// One limit cannot be refunded for a while: the other one is refunded once all the same.
+TEST_F(ReservationsTest, RefundEachLimitOnceWhenOneOfThemFails) {
+  limits = {applied(kTokens, 100), applied(kBytes, 100)};
+  EXPECT_EQ(reserve("a", 60), "reserved a");
+  test.store.take({"s", "tokens"}, so_many(100), 40);
+  test.store.fails_for = [](const std::string& limit) { return limit == "bytes"; };
+  EXPECT_EQ(cancel("a"), "cancelled");
+  reservations.retry();
+  EXPECT_EQ(left(), 60U);
+  test.store.fails_for = {};
+  reservations.retry();
+  reservations.retry();
+  EXPECT_EQ(left(), 60U);
+  EXPECT_EQ(left(kBytes), 100U);
+}
+
+}  // namespace
+}  // namespace penstock::service

@@ -75,6 +75,40 @@ class OnTheEmbeddedStore(unittest.TestCase):
             self.assertEqual(until_denied(lambda: take(daemon, "20/h")), 10)
             self.assertEqual(take(daemon, "10/h"), 429)
 
+    def test_take_with_a_looser_limit_clears_nothing_whatever_the_algorithm(self):
+        looser = (f"{LOOSE}/h", f"{LOOSE}/d", "5000/s", "5000/d")
+        for algorithm in ALGORITHMS:
+            with self.subTest(algorithm=algorithm or "token_bucket"), Daemon(
+                configuration(self.store, f"{STRICT}/h {algorithm}")
+            ) as daemon:
+                strict = f"{STRICT}/h {algorithm}"
+                self.assertEqual(until_denied(lambda d=daemon, q=strict: take(d, q)), STRICT)
+                for other in looser:
+                    for kind in ALGORITHMS:
+                        # a peek, a denial, and nothing of it is adopted
+                        take(daemon, f"{other} {kind}", cost=0)
+                        self.assertEqual(take(daemon, f"{other} {kind}", cost=6000), 429)
+                        self.assertEqual(take(daemon, strict), 429, f"{other} {kind}")
+                # an admission adopts the looser quota, and usage stays
+                self.assertEqual(take(daemon, f"{LOOSE}/h {algorithm}"), 200)
+                self.assertEqual(take(daemon, strict), 429)
+                self.assertEqual(
+                    until_denied(lambda d=daemon, a=algorithm: take(d, f"{LOOSE}/h {a}")),
+                    LOOSE - STRICT - 1)
+                self.clear()
+
+    def test_take_with_the_key_of_a_rule_does_not_change_the_rule(self):
+        for algorithm in ALGORITHMS:
+            with self.subTest(algorithm=algorithm or "token_bucket"), Daemon(
+                configuration(self.store, f"{STRICT}/h {algorithm}")
+            ) as daemon:
+                self.assertEqual(until_denied(lambda d=daemon: check(d)), STRICT)
+                for key in ("ann", "user=ann", "api/r", "r"):
+                    body = {"key": key, "limit": f"5000/h {algorithm}", "cost": 50}
+                    self.assertEqual(daemon.ask("POST", "/v1/take", json.dumps(body)).status, 200)
+                    self.assertEqual(check(daemon), 429, key)
+                self.clear()
+
     def test_a_lowered_limit_denies_until_usage_has_drained(self):
         with Daemon(configuration(self.store, limit=f"{LOOSE}/h")) as daemon:
             self.assertEqual(sum(check(daemon) == 200 for _ in range(50)), 50)

@@ -133,6 +133,7 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
   note(old.redis.key_prefix != now.redis.key_prefix, "store.key_prefix");
   note(old.audit_every != now.audit_every, "store.audit_every");
   note(old.nodes != now.nodes, "nodes");
+  note(old.request_limits.on_failure != now.request_limits.on_failure, "request_limits.on_failure");
   note(old.gateway != now.gateway, "gateway");
   note(old.headers != now.headers, "server.headers");
   note(old.trusted_proxies != now.trusted_proxies, "server.trusted_proxies");

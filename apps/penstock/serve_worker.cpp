@@ -82,7 +82,9 @@ wire::grpc::ServerOptions grpc_options(const rules::Settings& settings) {
 }
 
 wire::resp::ServerOptions resp_options(const rules::Settings& settings) {
-  wire::resp::ServerOptions options{.resp = settings.resp, .version = std::string(kVersion)};
+  wire::resp::ServerOptions options{.resp = settings.resp,
+                                    .version = std::string(kVersion),
+                                    .on_failure = settings.request_limits.on_failure};
   options.resp.max_connections = part_of(settings.resp.max_connections, settings);
   return options;
 }

@@ -123,6 +123,9 @@ class Loader {
     if (const auto node = claim(fields, "gateway")) load_gateway(*node, state_);
     if (const auto node = claim(fields, "log")) load_log(*node, state_.settings);
     if (const auto node = claim(fields, "store")) load_store(*node, state_);
+    if (const auto node = claim(fields, "request_limits")) {
+      load_request_limits(*node, state_.settings);
+    }
     if (const auto node = claim(fields, "nodes")) load_nodes(*node, state_.settings);
     if (const auto node = claim(fields, "maps")) state_.maps.load(*node, state_.files);
     if (const auto node = fields.find("domains")) domains_.push_back(*node);

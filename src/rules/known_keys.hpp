@@ -11,7 +11,7 @@ namespace penstock::rules::keys {
 using namespace std::string_view_literals;
 
 inline constexpr std::array kTop{"server"sv, "grpc"sv,  "resp"sv, "gateway"sv, "log"sv,
-                                 "store"sv,  "nodes"sv, "maps"sv, "domains"sv};
+                                 "store"sv,  "nodes"sv, "maps"sv, "domains"sv, "request_limits"sv};
 inline constexpr std::array kServer{"listen"sv,          "admin"sv,
                                     "workers"sv,         "token"sv,
                                     "token_file"sv,      "tls"sv,
@@ -67,6 +67,7 @@ inline constexpr std::array kStore{"url"sv,
                                    "max_keys"sv,
                                    "max_log_bytes"sv,
                                    "max_counters"sv};
+inline constexpr std::array kRequestLimits{"on_failure"sv};
 inline constexpr std::array kMap{"file"sv, "values"sv};
 inline constexpr std::array kDomain{
     "on_failure"sv, "mode"sv,         "lease_lifetime"sv, "share"sv,       "algorithm"sv,
@@ -104,6 +105,7 @@ inline constexpr std::array kAll{Section{"top", kTop},
                                  Section{"gateway.routes", kRoute},
                                  Section{"log", kLog},
                                  Section{"store", kStore},
+                                 Section{"request_limits", kRequestLimits},
                                  Section{"map", kMap},
                                  Section{"domain", kDomain},
                                  Section{"attribute", kAttribute},

@@ -5,6 +5,7 @@
 #include "penstock/time.hpp"
 #include "rules/address.hpp"
 #include "rules/gateway_settings.hpp"
+#include "rules/rule.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +59,13 @@ struct ForwardAuthSettings {
   unsigned deny_status = 429;  // 403 for nginx
 };
 
+// Limits that travel with the request: /v1/take, CL.THROTTLE, THROTTLE, and reservations of such.
+struct RequestLimitSettings {
+  // What the answer is while the store is unavailable, unless the request says so itself; empty: an
+  // error.
+  std::optional<OnFailure> on_failure{};
+};
+
 struct LogSettings {
   enum class Level : std::uint8_t { Debug, Info, Warning, Error };
   enum class Format : std::uint8_t { Text, Json };
@@ -72,6 +80,7 @@ struct Settings {
   RespSettings resp{};
   GatewaySettings gateway{};
   ForwardAuthSettings forward_auth{};
+  RequestLimitSettings request_limits{};
   std::optional<Address> admin{{.host = "127.0.0.1", .port = 9090}};
   std::vector<HeaderDraft> headers{HeaderDraft::XRateLimit, HeaderDraft::Draft08};
   std::vector<std::string> trusted_proxies{};  // CIDR; whose X-Forwarded-For is believed

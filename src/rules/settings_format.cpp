@@ -162,6 +162,17 @@ void load_store(const YamlNode& section, LoadState& state) {
   read_number(fields, "max_counters", 0, kMostKept, settings.memory.max_counters);
 }
 
+void load_request_limits(const YamlNode& section, Settings& settings) {
+  const YamlFields fields(section, keys::kRequestLimits);
+  const auto node = fields.find("on_failure");
+  if (!node) return;
+  const auto chosen = node->choice<std::optional<OnFailure>>({{"error", std::nullopt},
+                                                              {"open", OnFailure::Open},
+                                                              {"closed", OnFailure::Closed},
+                                                              {"local", OnFailure::Local}});
+  if (chosen) settings.request_limits.on_failure = *chosen;
+}
+
 void load_nodes(const YamlNode& value, Settings& settings) {
   if (value.raw() == "auto") {
     settings.nodes = 0;

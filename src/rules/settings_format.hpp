@@ -9,6 +9,7 @@ namespace penstock::rules {
 void load_server(const YamlNode& section, LoadState& state);
 void load_log(const YamlNode& section, Settings& settings);
 void load_store(const YamlNode& section, LoadState& state);
+void load_request_limits(const YamlNode& section, Settings& settings);
 void load_nodes(const YamlNode& value, Settings& settings);
 
 }  // namespace penstock::rules

@@ -55,6 +55,12 @@ void Service::take(core::NamedCheck check, rules::OnFailure on_failure, base::De
                      std::move(answered));
 }
 
+void Service::take_without_store(core::NamedCheck check, rules::OnFailure on_failure,
+                                 Answered answered) {
+  RequestFlow::start_without_store(colleagues_, answer_for_take(std::move(check), on_failure),
+                                   std::string(kTake), std::move(answered));
+}
+
 std::optional<Decision> Service::take_at_once(std::string_view subject, const Quota& quota,
                                               Cost cost) {
   const std::optional<Decision> decision = colleagues_.store.check_at_once(subject, quota, cost);

@@ -40,8 +40,10 @@ class Service {
   // The same for a limit that no rule knows, which is counted under kTake.
   void take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
             Answered answered);
-  // The same, by a store that need not ask anybody for it: what take() would have said, in a
-  // fraction of the time. Empty, and nothing is done, by one that has to.
+  // What take() answers when the store cannot be asked, for a call that found that out.
+  void take_without_store(core::NamedCheck check, rules::OnFailure on_failure, Answered answered);
+  // The same as take(), by a store that need not ask anybody for it: what take() would have said,
+  // in a fraction of the time. Empty, and nothing is done, by one that has to.
   [[nodiscard]] std::optional<Decision> take_at_once(std::string_view subject, const Quota& quota,
                                                      Cost cost);
   // Looks without taking, with what every rule had to say. Answers as decide() would, but that the

@@ -25,6 +25,7 @@ except ImportError:  # of Debian's own Python
 from daemon import PROGRAM, SOURCE_DIR, Daemon, eventually
 from npm_packages import install_packages
 from redis_server import RedisServer
+from resp_client import RespClient
 from server_process import require
 
 CONFIGURATION = """
@@ -269,6 +270,62 @@ class StartTest(unittest.TestCase):
             daemon.signal(15)
             self.assertEqual(connection.recv(1), b"")
         self.assertEqual(daemon.wait(), 0)
+
+
+class WithoutTheStore(unittest.TestCase):
+    """Limits that travel with the request follow request_limits.on_failure when Redis is down."""
+
+    def daemon(self, settings):
+        server = RedisServer()
+        self.addCleanup(server.close)
+        daemon = serve(f"store: {{url: '{server.url}'}}", settings)
+        self.addCleanup(daemon.close)
+        client = RespClient(daemon.resp_port)
+        self.addCleanup(client.close)
+        self.assertTrue(eventually(lambda: self.replies(client, "CL.THROTTLE", "warm", 9, 1, 60, 0)))
+        server.stop()
+        return daemon, client
+
+    @staticmethod
+    def replies(client, *words):
+        try:
+            return client.ask(*(str(word) for word in words))
+        except RuntimeError:
+            return None
+
+    def test_by_default_the_reply_is_an_error(self):
+        for settings in ("", "request_limits: {on_failure: error}\n"):
+            daemon, client = self.daemon(settings)
+            for command in ("CL.THROTTLE", "THROTTLE"):
+                with self.assertRaisesRegex(RuntimeError, "ERR store unavailable"):
+                    client.ask(command, "k", "15", "30", "60")
+            self.assertEqual(daemon.ask("POST", "/v1/take", {"key": "k", "limit": "5/h"}).status, 503)
+
+    def test_the_policy_answers(self):
+        expected = {"open": ([0, 16, 16, -1, 0], [1, 16, 16, 28, 0], 200, "failed_open"),
+                    "closed": ([1, 16, 0, 1, 1], [0, 16, 0, 29, 1], 503, "failed_closed")}
+        for policy, (cell, crab, status, reason) in expected.items():
+            with self.subTest(policy=policy):
+                daemon, client = self.daemon(f"request_limits: {{on_failure: {policy}}}\n")
+                series = f'penstock_requests_total{{domain="take",reason="{reason}"}}'
+                before = daemon.metric(series)
+                self.assertEqual(client.ask("CL.THROTTLE", "k", "15", "30", "60"), cell)
+                self.assertEqual(client.ask("THROTTLE", "k", "16", "30", "60"), crab)
+                answer = daemon.ask("POST", "/v1/take", {"key": "k", "limit": "5/h"})
+                self.assertEqual(answer.status, status)
+                self.assertEqual(daemon.metric(series), before + 3)
+                daemon.wait_for_output(f'reason="{reason}"')
+                other = daemon.ask("POST", "/v1/take", {"key": "k", "limit": "5/h",
+                                                        "on_failure": "local"})
+                self.assertEqual(other.body["reason"], "decided_locally")
+
+    def test_the_local_fallback_enforces_the_limit(self):
+        daemon, client = self.daemon("request_limits: {on_failure: local}\nnodes: 1\n")
+        replies = [client.ask("CL.THROTTLE", "k", "4", "1", "3600") for _ in range(8)]
+        self.assertEqual([reply[0] for reply in replies], [0] * 5 + [1] * 3)
+        statuses = [daemon.ask("POST", "/v1/take", {"key": "j", "limit": "5/h"}).status
+                    for _ in range(8)]
+        self.assertEqual(statuses, [200] * 5 + [429] * 3)
 
 
 class IoredisTest(unittest.TestCase):

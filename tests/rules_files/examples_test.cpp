@@ -121,6 +121,7 @@ TEST(Examples, TheAnnotatedOneShowsTheDefaults) {
   EXPECT_EQ(shown.memory.max_log_bytes, defaults.memory.max_log_bytes);
   EXPECT_EQ(shown.memory.max_counters, defaults.memory.max_counters);
   EXPECT_EQ(shown.nodes, defaults.nodes);
+  EXPECT_EQ(shown.request_limits.on_failure, defaults.request_limits.on_failure);
 }
 
 TEST(Reference, HasEveryOptionInTheTableOfItsSection) {

@@ -80,6 +80,8 @@ Result<ApiSettings> api_settings(const rules::Settings& settings) {
   return ApiSettings{.headers = settings.headers,
                      .token = settings.http.token,
                      .forward_auth = settings.forward_auth,
+                     .on_failure = settings.request_limits.on_failure.value_or(
+                         rules::OnFailure::Closed),  // an error of HTTP is 503, as a refusal is
                      .trusted_proxies = std::move(*proxies)};
 }
 

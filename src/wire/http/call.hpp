@@ -16,6 +16,8 @@ struct ApiSettings {
   std::vector<rules::HeaderDraft> headers{};
   std::string token{};
   rules::ForwardAuthSettings forward_auth{};
+  // Of limits that travel with the request and do not name a policy.
+  rules::OnFailure on_failure = rules::OnFailure::Closed;
   TrustedProxies trusted_proxies{};
 };
 

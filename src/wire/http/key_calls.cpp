@@ -277,7 +277,7 @@ void unblock_key(Call call) {
 void take(Call call) {
   const Result<Json> json = parse_json(call.request.body);
   if (!json) return call.respond(problem_of(json.error()));
-  Result<TakeAsked> asked = read_take(*json);
+  Result<TakeAsked> asked = read_take(*json, call.settings.on_failure);
   if (!asked) return call.respond(problem_of(asked.error()));
   call.backend.take(std::move(asked->check), asked->on_failure, call.request.deadline,
                     [&settings = call.settings,

@@ -48,6 +48,13 @@ TEST_F(KeyCalls, TakeRefusesWithoutTheStoreUnlessItSaysOtherwise) {
   EXPECT_NE(wrong.body.find("must be open, closed or local"), std::string::npos) << wrong.body;
 }
 
+TEST_F(KeyCalls, TakeFollowsTheConfigurationUnlessItSaysOtherwise) {
+  settings_.on_failure = rules::OnFailure::Local;
+  ask("POST", "/v1/take", R"({"key":"a","limit":"1/s"})");
+  ask("POST", "/v1/take", R"({"key":"a","limit":"1/s","on_failure":"open"})");
+  EXPECT_EQ(backend_.policies, (std::vector{rules::OnFailure::Local, rules::OnFailure::Open}));
+}
+
 TEST_F(KeyCalls, TakeNeedsAKeyAndALimit) {
   EXPECT_EQ(ask("POST", "/v1/take", R"({"limit":"1/s"})").status, 400U);
   EXPECT_EQ(ask("POST", "/v1/take", R"({"key":"a"})").status, 400U);

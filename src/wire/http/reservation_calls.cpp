@@ -151,7 +151,7 @@ void reserve(Call call) {
   Result<service::ReservationTerms> terms = read_terms(*json);
   if (!terms) return call.respond(problem_of(terms.error()));
   if (json->is_object() && json->contains("key")) {
-    Result<TakeAsked> asked = read_take(*json);
+    Result<TakeAsked> asked = read_take(*json, call.settings.on_failure);
     if (!asked) return call.respond(problem_of(asked.error()));
     const std::uint64_t estimate = terms->estimate = asked->check.cost.units;
     return call.backend.reserve(std::move(asked->check), asked->on_failure, *std::move(terms),

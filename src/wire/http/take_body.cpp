@@ -3,13 +3,16 @@
 #include "wire/http/call.hpp"
 #include "wire/http/members.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace penstock::wire::http {
 namespace {
 
-rules::OnFailure read_on_failure(Members& members) {
-  const std::string_view word = members.text("on_failure").value_or("closed");
+rules::OnFailure read_on_failure(Members& members, rules::OnFailure usual) {
+  const std::optional<std::string_view> written = members.text("on_failure");
+  if (!written) return usual;
+  const std::string_view word = *written;
   if (word == "open") return rules::OnFailure::Open;
   if (word == "local") return rules::OnFailure::Local;
   if (word != "closed") {
@@ -20,18 +23,18 @@ rules::OnFailure read_on_failure(Members& members) {
 
 }  // namespace
 
-Result<TakeAsked> read_take(const Json& json) {
+Result<TakeAsked> read_take(const Json& json, rules::OnFailure on_failure) {
   Members members(json, "");
   std::string key(members.required_text("key", kMaxKeyBytes));
   const std::optional<Quota> quota = members.quota();
   const Cost cost = members.cost().value_or(Cost{});
-  const rules::OnFailure on_failure = read_on_failure(members);
+  const rules::OnFailure chosen = read_on_failure(members, on_failure);
   if (!quota) members.complain("limit", "missing; as in 100/m");
   const Result<void> read = members.finish();
   if (!read) return read.error();
   return TakeAsked{
       .check = {.name = {.subject = std::move(key), .limit = {}}, .quota = *quota, .cost = cost},
-      .on_failure = on_failure};
+      .on_failure = chosen};
 }
 
 }  // namespace penstock::wire::http

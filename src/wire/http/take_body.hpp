@@ -13,7 +13,7 @@ struct TakeAsked {
   rules::OnFailure on_failure = rules::OnFailure::Closed;
 };
 
-// {"key", "limit", "burst", "algorithm", "cost", "on_failure"}.
-[[nodiscard]] Result<TakeAsked> read_take(const Json& json);
+// {"key", "limit", "burst", "algorithm", "cost", "on_failure"}; `on_failure` where that is missing.
+[[nodiscard]] Result<TakeAsked> read_take(const Json& json, rules::OnFailure on_failure);
 
 }  // namespace penstock::wire::http

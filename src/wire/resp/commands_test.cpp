@@ -132,6 +132,35 @@ TEST_F(Commands, AStoreThatCannotBeAskedIsAnErrorNeverADenial) {
   }
 }
 
+TEST_F(Commands, LimitsThatTravelWithTheCommandFollowTheFailurePolicy) {
+  const Words cell{"CL.THROTTLE", "k", "15", "30", "60", "2"};
+  const Words crab{"THROTTLE", "k", "16", "30", "60", "2"};
+  const Words peek{"CL.THROTTLE", "k", "15", "30", "60", "0"};
+  const Words refund{"CL.THROTTLE", "k", "15", "30", "60", "-1"};
+  auto& on_failure = door.surroundings.terms.on_failure;
+  door.store.failure = Error{ErrorCode::Unavailable, "gone"};
+
+  on_failure = rules::OnFailure::Open;
+  EXPECT_EQ(ask(cell), "*5\r\n:0\r\n:16\r\n:16\r\n:-1\r\n:0\r\n");
+  EXPECT_EQ(ask(crab), "*5\r\n:1\r\n:16\r\n:16\r\n:28\r\n:0\r\n");
+  EXPECT_EQ(ask(peek), "*5\r\n:0\r\n:16\r\n:16\r\n:-1\r\n:0\r\n");
+  EXPECT_EQ(door.events.answers.back().reason, service::Reason::FailedOpen);
+
+  on_failure = rules::OnFailure::Closed;
+  EXPECT_EQ(ask(cell), "*5\r\n:1\r\n:16\r\n:0\r\n:1\r\n:1\r\n");
+  EXPECT_EQ(ask(crab), "*5\r\n:0\r\n:16\r\n:0\r\n:29\r\n:1\r\n");
+  EXPECT_EQ(door.events.answers.back().reason, service::Reason::FailedClosed);
+
+  on_failure = rules::OnFailure::Local;
+  EXPECT_EQ(ask(cell), "*5\r\n:0\r\n:16\r\n:14\r\n:-1\r\n:4\r\n");
+  EXPECT_EQ(ask(peek), "*5\r\n:0\r\n:16\r\n:14\r\n:-1\r\n:4\r\n");
+  EXPECT_EQ(ask({"CL.THROTTLE", "k", "15", "30", "60", "15"}),
+            "*5\r\n:1\r\n:16\r\n:14\r\n:2\r\n:4\r\n");
+  EXPECT_EQ(door.events.answers.back().reason, service::Reason::DecidedLocally);
+  EXPECT_EQ(door.events.domains.back(), "take");
+  EXPECT_EQ(ask(refund), "-ERR store unavailable: gone\r\n");  // never pretended
+}
+
 TEST_F(Commands, LimitsThatTravelWithTheCommandAreDecisionsLikeOthers) {
   ask({"CL.THROTTLE", "alice", "0", "1", "60"});
   ask({"THROTTLE", "alice", "1", "1", "60"});

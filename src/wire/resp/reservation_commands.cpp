@@ -81,7 +81,8 @@ void reserve_key(const Exchange& exchange, service::ReservationTerms terms) {
   if (exchange.word(kKind + 1).empty()) return exchange.refuse("ERR the key is empty");
   exchange.surroundings().service.reserve(
       {.name = {.subject = std::string(exchange.word(kKind + 1)), .limit = {}}, .quota = *quota},
-      rules::OnFailure::Closed, std::move(terms), exchange.deadline(), tell(exchange.later()));
+      exchange.surroundings().terms.on_failure.value_or(rules::OnFailure::Closed), std::move(terms),
+      exchange.deadline(), tell(exchange.later()));
 }
 
 void reserve_by_rules(const Exchange& exchange, service::ReservationTerms terms) {

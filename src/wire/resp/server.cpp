@@ -32,6 +32,7 @@ Terms terms_of(const ServerOptions& options) {
   return {.limits = {.bytes = options.resp.max_request_bytes},
           .password = options.resp.password,
           .version = options.version,
+          .on_failure = options.on_failure,
           .request_timeout = options.request_timeout};
 }
 

@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,8 +20,9 @@
 namespace penstock::wire::resp {
 
 struct ServerOptions {
-  rules::RespSettings resp{};  // `listen` is for others
-  std::string version{};       // of the program
+  rules::RespSettings resp{};                    // `listen` is for others
+  std::string version{};                         // of the program
+  std::optional<rules::OnFailure> on_failure{};  // see Terms
   Duration handshake_timeout = std::chrono::seconds{10};
   Duration command_timeout = std::chrono::seconds{30};  // from the first byte of one to its last
   Duration write_timeout = std::chrono::seconds{10};

@@ -7,6 +7,7 @@
 #include "wire/resp/throttle.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace penstock::wire::resp {
@@ -16,6 +17,8 @@ struct Terms {
   penstock::resp::CommandLimits limits{};
   std::string password{};  // empty: nobody is asked for one
   std::string version{};   // of the program, for HELLO and INFO
+  // For limits that travel with a command, while the store is unavailable. Empty: an error.
+  std::optional<rules::OnFailure> on_failure{};
   Duration request_timeout = std::chrono::seconds{1};
   std::size_t most_under_way = 1000;  // commands of one connection that wait for the store
 };

@@ -1,12 +1,14 @@
-// Limits that travel with the command: decisions of the service, as those of /v1/take over HTTP,
-// without its choice of a policy for failures: when the store cannot be asked, the reply is an
-// error, never a denial.
+// Limits that travel with the command: decisions of the service, as those of /v1/take over HTTP.
+// When the store is unavailable, Terms::on_failure is the policy; without one, and for refunds, the
+// reply is an error.
 #include "wire/resp/commands.hpp"
 #include "wire/resp/throttle.hpp"
 
 #include <array>
+#include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace penstock::wire::resp {
 namespace {
@@ -39,14 +41,55 @@ core::NamedCheck check_of(const Exchange& exchange, const Quota& quota, std::uin
           .cost = Cost{cost}};
 }
 
-// Of the store itself, for what is no decision.
+// When a client may ask again that was denied because the store is unavailable; as over HTTP.
+constexpr Duration kRetryAfter = std::chrono::seconds{1};
+
+// Of an answer without numbers, because a policy made it: nothing is known of the key.
+Decision decision_of(const service::Answer& answer, const Quota& quota) {
+  const std::optional<Decision>& decision = answer.limits.front().decision;
+  if (decision) return *decision;
+  const auto capacity = static_cast<std::uint32_t>(quota.capacity());
+  return answer.allowed ? Decision::allow(capacity, capacity, Duration{0})
+                        : Decision::deny(capacity, 0, kRetryAfter, kRetryAfter);
+}
+
+// `has_policy`: else an answer that the store did not make is an error.
 template <class AnswerOf>
-store::Store::Answered<store::Store::Decisions> reply_to(const Exchange& exchange,
-                                                         const AnswerOf& answer_of) {
-  return [later = exchange.later(), answer_of](const Result<store::Store::Decisions>& decisions) {
-    if (!decisions) return later.fail(decisions.error());
-    later.reply([&](ReplyWriter& reply) { reply.integers(answer_of(decisions->front())); });
+service::Service::Answered reply_to(Later later, const Quota& quota, bool has_policy,
+                                    const AnswerOf& answer_of) {
+  return [later = std::move(later), quota, has_policy, answer_of](const service::Answer& answer) {
+    if (!has_policy && !answer.limits.front().decision) {
+      return later.fail({ErrorCode::Unavailable, "the log says why"});
+    }
+    later.reply([&](ReplyWriter& reply) { reply.integers(answer_of(decision_of(answer, quota))); });
   };
+}
+
+template <class AnswerOf>
+void refund(const Exchange& exchange, core::NamedCheck check, const AnswerOf& answer_of) {
+  exchange.store().refund(
+      {std::move(check)}, exchange.deadline(),
+      [later = exchange.later(), answer_of](const Result<store::Store::Decisions>& said) {
+        if (!said) return later.fail(said.error());
+        later.reply([&](ReplyWriter& reply) { reply.integers(answer_of(said->front())); });
+      });
+}
+
+// Asks the store itself, because a peek is not counted as a decision.
+template <class AnswerOf>
+void peek(const Exchange& exchange, const core::NamedCheck& check, const AnswerOf& answer_of) {
+  exchange.store().check(
+      {check}, exchange.deadline(),
+      [&service = exchange.surroundings().service, later = exchange.later(), check, answer_of,
+       on_failure =
+           exchange.surroundings().terms.on_failure](const Result<store::Store::Decisions>& said) {
+        if (!said && !on_failure) return later.fail(said.error());
+        if (!said) {
+          return service.take_without_store(check, *on_failure,
+                                            reply_to(later, check.quota, true, answer_of));
+        }
+        later.reply([&](ReplyWriter& reply) { reply.integers(answer_of(said->front())); });
+      });
 }
 
 // `answer_of` makes the reply of a decision.
@@ -56,24 +99,18 @@ void decide(const Exchange& exchange, const Quota& quota, std::int64_t quantity,
   const auto units = static_cast<std::uint64_t>(quantity);
   // without the sign, for the least number too
   if (quantity < 0) {
-    return exchange.store().refund({check_of(exchange, quota, std::uint64_t{0} - units)},
-                                   exchange.deadline(), reply_to(exchange, answer_of));
+    return refund(exchange, check_of(exchange, quota, std::uint64_t{0} - units), answer_of);
   }
-  if (quantity == 0) {
-    return exchange.store().check({check_of(exchange, quota, 0)}, exchange.deadline(),
-                                  reply_to(exchange, answer_of));
-  }
+  if (quantity == 0) return peek(exchange, check_of(exchange, quota, 0), answer_of);
   service::Service& service = exchange.surroundings().service;
   if (const auto decision = service.take_at_once(exchange.word(kKey), quota, Cost{units})) {
     exchange.reply().integers(answer_of(*decision));
     return;
   }
-  service.take(check_of(exchange, quota, units), rules::OnFailure::Closed, exchange.deadline(),
-               [later = exchange.later(), answer_of](const service::Answer& answer) {
-                 const std::optional<Decision>& decision = answer.limits.front().decision;
-                 if (!decision) return later.fail({ErrorCode::Unavailable, "the log says why"});
-                 later.reply([&](ReplyWriter& reply) { reply.integers(answer_of(*decision)); });
-               });
+  const std::optional<rules::OnFailure> on_failure = exchange.surroundings().terms.on_failure;
+  service.take(check_of(exchange, quota, units), on_failure.value_or(rules::OnFailure::Closed),
+               exchange.deadline(),
+               reply_to(exchange.later(), quota, on_failure.has_value(), answer_of));
 }
 
 }  // namespace

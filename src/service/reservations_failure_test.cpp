@@ -4,8 +4,11 @@
 #include "service_harness/test_reservations.hpp"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace penstock::service {
@@ -133,6 +136,15 @@ TEST_F(ReservationsTest, RefundWhatWasChargedBesideAnAlternativeThatFailedOpen) 
   EXPECT_EQ(test.events.answers.back().reason, Reason::FailedClosed);
 }
 
+TEST_F(ReservationsTest, ThatPassByPolicyHaveNoIdAndDoNotAskAgain) {
+  test.store.fails_for = [](const std::string&) { return true; };
+  EXPECT_EQ(reserve("a", 60), "reserved ");
+  EXPECT_EQ(test.store.step_deadlines.size(), 2U);  // begin and drop
+  test.store.fails_for = {};
+  EXPECT_EQ(reserve("a", 60), "reserved a");
+  EXPECT_EQ(left(), 40U);
+}
+
 // A local decision that does not stand takes nothing from this node's share of the limit.
 TEST_F(ReservationsTest, UndoALocalDecisionThatDoesNotStand) {
   const rules::Rule open{.domain = "api", .name = "tokens"};
@@ -254,6 +266,21 @@ TEST_F(ReservationsTest, WhoseExpiryWasNotAnsweredAreRefundedOnce) {
   EXPECT_EQ(left(), 90U);
 }
 
+// The store does not answer for so long that a commit no longer waits for the refund.
+TEST_F(ReservationsTest, ThatWereCommittedBeforeTheirExpiryWasAnsweredAreRefundedToo) {
+  EXPECT_EQ(reserve("a", 60, 10s), "reserved a");
+  test.store.advance(10s);
+  test.store.steps_until_failure = 0;
+  test.store.failed_step_is_done = true;
+  reservations.sweep();
+  test.store.advance(store::ReservationBook::kRefundLasts);
+  EXPECT_EQ(commit("a", 30), "committed 30 of 60");
+  EXPECT_EQ(left(), 10U);
+  reservations.retry();
+  reservations.retry();
+  EXPECT_EQ(left(), 70U);
+}
+
 // One limit cannot be refunded for a while: the other one is refunded once all the same.
 TEST_F(ReservationsTest, RefundEachLimitOnceWhenOneOfThemFails) {
   limits = {applied(kTokens, 100), applied(kBytes, 100)};
@@ -268,6 +295,63 @@ TEST_F(ReservationsTest, RefundEachLimitOnceWhenOneOfThemFails) {
   reservations.retry();
   EXPECT_EQ(left(), 60U);
   EXPECT_EQ(left(kBytes), 100U);
+}
+
+// Calls whose steps are lost on the way to the store or back, in any order. When the store answers
+// again, what was committed is used, and nothing else.
+RC_GTEST_FIXTURE_PROP(ReservationsTest, AccountForEveryUnitWhateverIsLost, ()) {
+  constexpr std::int64_t kLimit = 100'000;
+  limits = {applied(kTokens, kLimit)};
+  std::map<std::string, std::set<std::uint64_t>> tried;  // actual costs, by id
+  const auto draw_failures = [&] {
+    test.store.steps_until_failure = *rc::gen::element(-1, -1, 0, 1, 2);
+    test.store.steps_to_fail = *rc::gen::inRange(1, 4);
+    test.store.failed_step_is_done = *rc::gen::arbitrary<bool>();
+    test.store.step_failure =
+        *rc::gen::arbitrary<bool>() ? std::optional<Error>{kNoAnswer} : std::nullopt;
+  };
+  const auto expire_all = [&] {
+    test.store.advance(10s);
+    reservations.sweep();
+  };
+  const int steps = *rc::gen::inRange(0, 40);
+  for (int i = 0; i < steps; ++i) {
+    const std::string id = std::to_string(*rc::gen::inRange(0, 4));
+    const auto units = *rc::gen::inRange<std::uint64_t>(0, 50);
+    draw_failures();
+    switch (*rc::gen::inRange(0, 8)) {
+      case 0:
+      case 1:
+      case 2: reserve(*rc::gen::arbitrary<bool>() ? id : "", units, 10s); break;
+      case 3:
+      case 4:
+        tried[id].insert(units);
+        commit(id, units);
+        break;
+      case 5:
+        test.store.fails_for = [fails = *rc::gen::arbitrary<bool>()](const auto&) { return fails; };
+        cancel(id);
+        test.store.fails_for = {};
+        break;
+      case 6: reservations.retry(); break;
+      default:
+        if (i < 20) expire_all();
+        break;
+    }
+  }
+  test.store.steps_until_failure = -1;
+  for (int i = 0; i < 3; ++i) {
+    reservations.retry();
+    expire_all();
+  }
+  std::uint64_t used = 0;
+  for (const auto& [id, costs] : tried) {
+    for (const std::uint64_t actual : costs) {
+      // of one that expired this is the commit
+      if (commit(id, actual).starts_with("committed")) used += actual;
+    }
+  }
+  RC_ASSERT(left(kTokens, kLimit) + used == static_cast<std::uint64_t>(kLimit));
 }
 
 }  // namespace

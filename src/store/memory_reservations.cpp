@@ -10,7 +10,8 @@ constexpr std::size_t kRecordBytes = 600;
 constexpr std::size_t kHeldBytes = 200;
 
 std::size_t bytes_of(const std::string& id, const ReservationRecord& record) {
-  std::size_t bytes = kRecordBytes + 3 * id.size() + record.claimant.size() + record.settler.size();
+  std::size_t bytes = kRecordBytes + 3 * id.size() + record.claimant.size() +
+                      record.settler.size() + record.expirer.size();
   for (const HeldCount& held : record.held) {
     bytes += kHeldBytes + held.name.subject.size() + held.name.limit.size();
   }

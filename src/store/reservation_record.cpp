@@ -69,6 +69,7 @@ bool apply(Record& record, const reservation::Cancel& what, Instant now) {
 bool apply(Record& record, const reservation::Expire& what, Instant now) {
   if (!record || !record->is_over(now)) return false;
   settle(*record, State::Expired, what.settler, now);
+  record->expirer = what.settler;
   record->ends = now;
   return true;
 }
@@ -99,8 +100,13 @@ bool is_repeated(const Record& record, const reservation::Commit& what) {
 bool is_repeated(const Record& record, const reservation::Cancel& what) {
   return is_by(record, State::Cancelled, what.settler);
 }
+// Also when it was committed since: what it held is yet to be refunded.
 bool is_repeated(const Record& record, const reservation::Expire& what) {
-  return is_by(record, State::Expired, what.settler);
+  return record && !what.settler.empty() && record->expirer == what.settler;
+}
+
+State state_before(const ReservationRecord& record, const ReservationAsk& ask) {
+  return std::holds_alternative<reservation::Expire>(ask.what) ? State::Open : record.was;
 }
 
 std::optional<Reservation> view(const Record& record, State state, Instant now) {
@@ -132,7 +138,9 @@ std::string_view to_string(ReservationState state) noexcept {
 ReservationAnswer step(Record& record, const ReservationAsk& ask, Instant now) {
   const bool repeated =
       std::visit([&](const auto& what) { return is_repeated(record, what); }, ask.what);
-  const State state = !record ? State::Pending : repeated ? record->was : record->state;
+  const State state = !record    ? State::Pending
+                      : repeated ? state_before(*record, ask)
+                                 : record->state;
   ReservationAnswer answer{.done = repeated, .before = view(record, state, now)};
   if (repeated) return answer;
   answer.done = std::visit([&](const auto& what) { return apply(record, what, now); }, ask.what);

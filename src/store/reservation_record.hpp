@@ -15,6 +15,7 @@ struct ReservationRecord {
   std::vector<HeldCount> held{};
   std::string settler{};                             // of the step that settled it
   ReservationState was = ReservationState::Pending;  // before that step
+  std::string expirer{};                             // of the step that let it expire
   bool refunded = false;                             // of Expired
   Instant begun{};
   Instant ends{};       // of Open: when it expires; of Expired: when it did

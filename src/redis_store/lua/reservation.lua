@@ -1,8 +1,9 @@
 -- One step of a reservation: a hash of s, its state, a letter; c, who claims it; b, when it began,
 -- and d, when it is over, in microseconds; k, how long it is kept once settled, in milliseconds;
 -- e, its estimate; a, what it really was; u, what of that could not be charged; h, what it holds;
--- t, who settled it, and w, its state before that; g, 1 when the units of an expired one were
--- refunded. A settler that did not get the answer asks again, and is told what there was before.
+-- t, who settled it, and w, its state before that; y, who let it expire; g, 1 when the units of an
+-- expired one were refunded. A settler that did not get the answer asks again, and is told what
+-- there was before.
 --
 -- KEYS[1]  the reservation
 -- KEYS[2]  those that are open: a sorted set of ids by when they are over, in microseconds
@@ -22,7 +23,7 @@ local kDay = 86400000
 local record, open = KEYS[1], KEYS[2]
 local what, id = ARGV[1], ARGV[2]
 local before = redis.call('HMGET', record, 's', 'b', 'd', 'e', 'a', 'u', 'h', 'c', 'k', 't',
-  'w', 'g')
+  'w', 'g', 'y')
 local state = before[1]
 local done = 0
 
@@ -33,11 +34,16 @@ local function settle(letter)
   done = 1
 end
 
-local settled_as = {commit = 'c', cancel = 'x', expire = 'e'}
+local settled_as = {commit = 'c', cancel = 'x'}
 local is_repeated = state and state == settled_as[what] and ARGV[3] ~= '' and before[10] == ARGV[3]
+-- also when it was committed since: what it held is yet to be refunded
+local is_expired_again = what == 'expire' and ARGV[3] ~= '' and before[13] == ARGV[3]
 local is_mine = state == 'p' and before[8] == ARGV[3]
 if is_repeated then
   before[1] = before[11]
+  done = 1
+elseif is_expired_again then
+  before[1] = 'o'
   done = 1
 elseif what == 'begin' and not state then
   if redis.call('ZCARD', open) >= tonumber(ARGV[5]) then
@@ -71,7 +77,7 @@ elseif what == 'cancel' and state == 'o' then
   settle('x')
 elseif what == 'expire' and state == 'o' and tonumber(before[3]) <= now then
   settle('e')
-  redis.call('HSET', record, 'd', string.format('%.0f', now))
+  redis.call('HSET', record, 'd', string.format('%.0f', now), 'y', ARGV[3])
 elseif what == 'refunded' and state == 'e' then
   redis.call('HSET', record, 'g', '1')
   done = 1

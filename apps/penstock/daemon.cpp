@@ -199,7 +199,8 @@ Result<void> Daemon::start_workers() {
                                         .metrics = metrics_,
                                         .hot_keys = hot_keys_,
                                         .log = log_,
-                                        .in_flight = in_flight_};
+                                        .in_flight = in_flight_,
+                                        .versions = std::make_shared<lease::KeyVersions>()};
   doors_ = planned_doors(settings);
   for (unsigned i = 0; i < worker_count(settings); ++i) {
     Result<std::unique_ptr<ServeWorker>> worker =

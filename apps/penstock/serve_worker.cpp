@@ -57,7 +57,8 @@ std::unique_ptr<store::Store> make_store(const WorkerSurroundings& surroundings,
           .holders_per_node = worker_count(surroundings.settings),
           .timeout = options.timeout,
           .post = [executor](auto what) { boost::asio::post(executor, std::move(what)); },
-          .wake_at = waker(executor)});
+          .wake_at = waker(executor),
+          .versions = surroundings.versions});
   leasing = in_front.get();
   return in_front;
 }
@@ -127,7 +128,7 @@ ServeWorker::ServeWorker(const WorkerSurroundings& surroundings, std::size_t num
            metrics_.cell(telemetry::metrics::kLogLinesSuppressed)),
       recorder_(metrics_, hot_keys_, log_),
       store_(make_store(surroundings, loop_.get_executor(), shared_, leasing_)),
-      debts_(*store_, shared_, surroundings.local),
+      debts_(*store_, leasing_, surroundings.local),
       service_({.store = *store_,
                 .local = surroundings.local,
                 .events = recorder_,

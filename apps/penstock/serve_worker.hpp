@@ -46,6 +46,7 @@ struct WorkerSurroundings {
   telemetry::HotKeyBoard& hot_keys;
   telemetry::Log& log;
   gateway::InFlight& in_flight;
+  std::shared_ptr<lease::KeyVersions> versions{};  // of a shared store
 };
 
 // One event loop of the daemon, on a thread of its own, with all that a request meets on its way:

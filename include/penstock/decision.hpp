@@ -68,7 +68,18 @@ class Decision {
     decided_by_ = static_cast<std::uint32_t>(index);
   }
 
-  friend constexpr bool operator==(const Decision&, const Decision&) = default;
+  // Whether usage was charged under another quota and drains as that one says. Then these waits
+  // say nothing about the waits of other costs.
+  [[nodiscard]] constexpr bool drains_as_another_quota() const noexcept {
+    return drains_as_another_quota_;
+  }
+  constexpr void set_drains_as_another_quota() noexcept { drains_as_another_quota_ = true; }
+
+  friend constexpr bool operator==(const Decision& a, const Decision& b) noexcept {
+    return a.outcome_ == b.outcome_ && a.limit_ == b.limit_ && a.remaining_ == b.remaining_ &&
+           a.reset_after_ == b.reset_after_ && a.retry_after_ == b.retry_after_ &&
+           a.decided_by_ == b.decided_by_;
+  }
 
  private:
   constexpr Decision(Outcome outcome, std::uint32_t limit, std::uint32_t remaining,
@@ -85,6 +96,7 @@ class Decision {
   std::uint32_t remaining_ = 0;
   std::uint32_t decided_by_ = 0;
   Outcome outcome_ = Outcome::Denied;
+  bool drains_as_another_quota_ = false;
 };
 
 }  // namespace penstock

@@ -41,10 +41,12 @@ bool has_same_shape(const Quota& a, const Quota& b) {
 
 Decision evaluate_within(const AnyState& state, const Quota& owner, std::uint32_t capacity,
                          Cost cost, Instant now) {
-  return with_algorithm(owner.algorithm(), [&]<class Algorithm>() {
+  Decision decision = with_algorithm(owner.algorithm(), [&]<class Algorithm>() {
     return Algorithm::evaluate_within(std::get<typename Algorithm::State>(state), owner, capacity,
                                       cost, now);
   });
+  decision.set_drains_as_another_quota();
+  return decision;
 }
 
 Instant counts_until(const Quota& quota, Instant now) {
@@ -162,7 +164,8 @@ Decision decide_under(AnyState& state, Quota& owner, const Quota& quota, Cost co
   hold(state, owner, now);
   auto& window = std::get<FixedWindow::State>(state);
   static_cast<void>(FixedWindow::settle(window, owner, now));
-  const Decision taken = FixedWindow::evaluate_within(window, owner, quota.capacity(), cost, now);
+  Decision taken = FixedWindow::evaluate_within(window, owner, quota.capacity(), cost, now);
+  taken.set_drains_as_another_quota();
   FixedWindow::commit(window, owner, cost, now);
   return taken;
 }

@@ -1,15 +1,11 @@
 #include "lease/deny_cache.hpp"
 
-#include <algorithm>
-
 namespace penstock::lease {
 
 void DenyCache::note(const store::Hash128& name, const Quota& quota, Cost cost,
-                     const Decision& said, base::Deadline asked, base::Deadline heard) {
-  const Known known{.denial = Denial(quota, cost, said, asked, heard),
-                    .quota = quota.identity(),
-                    .said = said,
-                    .heard = heard};
+                     const Decision& said, base::Deadline asked, base::Deadline heard,
+                     std::uint32_t version) {
+  const Known known{.denial = Denial(quota, cost, said, asked, heard), .version = version};
   const auto [place, is_new] = known_.try_emplace(name, known);
   if (!is_new) {
     place->second = known;
@@ -17,6 +13,11 @@ void DenyCache::note(const store::Hash128& name, const Quota& quota, Cost cost,
   }
   order_.push_back(name);
   make_room(heard);
+}
+
+void DenyCache::update(const store::Hash128& name, const Denial& said, std::uint32_t version) {
+  const auto found = known_.find(name);
+  if (found != known_.end()) found->second = {.denial = said, .version = version};
 }
 
 // Looks at two for one that came, so that it shrinks without a timer.
@@ -34,24 +35,24 @@ void DenyCache::make_room(base::Deadline now) {
   }
 }
 
-std::optional<Decision> DenyCache::refuses(const store::Hash128& name, const Quota& quota,
-                                           Cost cost, base::Deadline now) const {
+const Denial* DenyCache::find(const store::Hash128& name, std::uint32_t version) const {
   const auto found = known_.find(name);
-  if (found == known_.end() || found->second.is_forgotten) return std::nullopt;
-  if (found->second.said.allowed()) return std::nullopt;
-  return found->second.denial.repeat(quota, cost, now);
+  if (found == known_.end()) return nullptr;
+  const Known& known = found->second;
+  return known.is_forgotten || known.version != version ? nullptr : &known.denial;
 }
 
-std::optional<Decision> DenyCache::shows(const store::Hash128& name, const Quota& quota,
-                                         base::Deadline now) const {
-  const auto found = known_.find(name);
-  if (found == known_.end()) return std::nullopt;
-  const Known& known = found->second;
-  if (known.is_forgotten || !(known.quota == quota.identity())) return std::nullopt;
-  if (known.denial.ends() <= now) return std::nullopt;
-  const Duration passed = std::chrono::floor<Duration>(now - known.heard);
-  return Decision::allow(known.said.limit(), known.said.remaining(),
-                         std::max(known.said.reset_after() - passed, Duration{0}));
+std::optional<Decision> DenyCache::refuses(const store::Hash128& name, const Quota& quota,
+                                           Cost cost, base::Deadline now,
+                                           std::uint32_t version) const {
+  const Denial* const known = find(name, version);
+  return known == nullptr ? std::nullopt : known->repeat(quota, cost, now);
+}
+
+std::optional<Decision> DenyCache::shows(const store::Hash128& name, const Quota& quota, Cost cost,
+                                         base::Deadline now, std::uint32_t version) const {
+  const Denial* const known = find(name, version);
+  return known == nullptr ? std::nullopt : known->shows(quota, cost, now);
 }
 
 // Keeps its place, or it would have two of them when it is noted again.

@@ -4,6 +4,7 @@
 #include "store/hash128.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <unordered_map>
@@ -12,7 +13,7 @@ namespace penstock::lease {
 
 // What the shared store said last to requests that were refused, so that whoever asks again costs
 // no call. Of a request with several limits it also knows those that did not refuse, for the
-// numbers that its answer shows.
+// numbers that its answer shows. An entry holds as long as the version of its key stays the same.
 //
 // Bounded: `most` names; the oldest makes room. Thread-safety: none.
 class DenyCache {
@@ -23,14 +24,18 @@ class DenyCache {
 
   // Of a refused request: what this limit said.
   void note(const store::Hash128& name, const Quota& quota, Cost cost, const Decision& said,
-            base::Deadline asked, base::Deadline heard);
+            base::Deadline asked, base::Deadline heard, std::uint32_t version = 0);
+  // Of an admission: the same, where the key is known already.
+  void update(const store::Hash128& name, const Denial& said, std::uint32_t version);
 
   // When the store would refuse for certain.
   [[nodiscard]] std::optional<Decision> refuses(const store::Hash128& name, const Quota& quota,
-                                                Cost cost, base::Deadline now) const;
-  // What it had left, for a request that another limit refuses.
+                                                Cost cost, base::Deadline now,
+                                                std::uint32_t version = 0) const;
+  // What it has left, for a request that another limit refuses: only if it has room for the cost.
   [[nodiscard]] std::optional<Decision> shows(const store::Hash128& name, const Quota& quota,
-                                              base::Deadline now) const;
+                                              Cost cost, base::Deadline now,
+                                              std::uint32_t version = 0) const;
 
   void forget(const store::Hash128& name);
   void forget_all();
@@ -40,13 +45,12 @@ class DenyCache {
 
  private:
   struct Known {
-    Denial denial;  // looked at only if `said` refuses
-    QuotaIdentity quota;
-    Decision said;
-    base::Deadline heard;
+    Denial denial;
+    std::uint32_t version = 0;
     bool is_forgotten = false;
   };
 
+  [[nodiscard]] const Denial* find(const store::Hash128& name, std::uint32_t version) const;
   void make_room(base::Deadline now);
 
   std::size_t most_;

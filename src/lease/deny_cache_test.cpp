@@ -85,13 +85,38 @@ TEST_F(DenyCacheTest, ALaterAnswerReplacesTheOneBefore) {
 
 TEST_F(DenyCacheTest, ShowsWhatLimitsHadThatDidNotRefuse) {
   DenyCache cache;
-  cache.note(hash(1), kQuota, Cost{1}, Decision::allow(9, 5, 10s), start_, start_);
-  const auto shown = cache.shows(hash(1), kQuota, start_ + 500ms);
+  constexpr Quota kShown = per_hour(9).fixed_window();
+  cache.note(hash(1), kShown, Cost{1}, Decision::allow(9, 5, 10s), start_, start_);
+  const auto shown = cache.shows(hash(1), kShown, Cost{1}, start_ + 500ms);
   ASSERT_TRUE(shown);
   EXPECT_EQ(shown->remaining(), 5U);
-  EXPECT_EQ(shown->reset_after(), 9500ms);
-  EXPECT_FALSE(cache.shows(hash(2), kQuota, start_));
-  EXPECT_FALSE(cache.shows(hash(1), kQuota, start_ + 2s));
+  EXPECT_NEAR(static_cast<double>(shown->reset_after().count()), 9.5e6, 1e3);
+  EXPECT_FALSE(cache.shows(hash(2), kShown, Cost{1}, start_));
+  EXPECT_FALSE(cache.shows(hash(1), kShown, Cost{1}, start_ + 2s));
+}
+
+TEST_F(DenyCacheTest, ShowsNoLimitThatHasNoRoomForTheCost) {
+  DenyCache cache;
+  constexpr Quota kShown = per_hour(9).fixed_window();
+  cache.note(hash(1), kShown, Cost{1}, Decision::allow(9, 5, 10s), start_, start_);
+  EXPECT_TRUE(cache.shows(hash(1), kShown, Cost{5}, start_));
+  EXPECT_FALSE(cache.shows(hash(1), kShown, Cost{6}, start_));
+}
+
+TEST_F(DenyCacheTest, AnEntryOfAnotherVersionSaysNothing) {
+  DenyCache cache;
+  const Decision denied = Decision::deny(1, 0, 1h, 1h);
+  cache.note(hash(1), kQuota, Cost{1}, denied, start_, start_, 7);
+  EXPECT_TRUE(cache.refuses(hash(1), kQuota, Cost{1}, start_, 7));
+  EXPECT_FALSE(cache.refuses(hash(1), kQuota, Cost{1}, start_, 8));
+  cache.update(hash(1), {kQuota, Cost{1}, denied, start_, start_}, 8);
+  EXPECT_TRUE(cache.refuses(hash(1), kQuota, Cost{1}, start_, 8));
+}
+
+TEST_F(DenyCacheTest, AnAdmissionIsRememberedOnlyOfAKnownKey) {
+  DenyCache cache;
+  cache.update(hash(1), {kQuota, Cost{1}, Decision::allow(1, 0, 1h), start_, start_}, 1);
+  EXPECT_EQ(cache.size(), 0U);
 }
 
 }  // namespace

@@ -7,6 +7,20 @@ namespace penstock::lease {
 
 using store::Store;
 
+namespace {
+
+// What a limit that was peeked at says to a request of this cost. When nothing counts as used any
+// more, the cost fits.
+Decision judged(const Decision& look, Cost cost) {
+  if (!look.allowed() || cost.units <= look.remaining()) return look;
+  if (cost.units > look.limit()) {
+    return Decision::never_fits(look.limit(), look.remaining(), look.reset_after());
+  }
+  return Decision::deny(look.limit(), look.remaining(), look.reset_after(), look.reset_after());
+}
+
+}  // namespace
+
 void LeasedRequest::start(LeasingStore& store, Limits limits, base::Deadline deadline,
                           Answered answered) {
   std::unique_ptr<LeasedRequest> request(
@@ -166,16 +180,29 @@ void LeasedRequest::give_back(base::Deadline now) {
   store_.surroundings_.memory.refund(here, said);
 }
 
+std::optional<Decision> LeasedRequest::known(std::size_t i, base::Deadline now) const {
+  std::optional<Decision> said = store_.refuses(hashes_[i], checks_[i], now);
+  return said ? said : store_.shows(hashes_[i], checks_[i], now);
+}
+
 void LeasedRequest::refuse() {
   const base::Deadline now = base::monotonic_now();
   bool all_known = true;
   for (std::size_t i = 0; i < checks_.size(); ++i) {
     if (decided_[i]) continue;
-    const std::optional<Decision> shown = store_.shows(hashes_[i], checks_[i], now);
-    all_known = all_known && shown.has_value();
-    // until the store says better: what it can have, at the most
-    const std::uint32_t capacity = checks_[i].quota.capacity();
-    decisions_[i] = shown.value_or(Decision::allow(capacity, capacity, Duration{0}));
+    const std::optional<Decision> shown = known(i, now);
+    if (shown) {
+      decisions_[i] = *shown;
+    } else if (places_[i] == Place::Here) {
+      core::NamedCheck look = store_.local_share(checks_[i]);
+      look.cost = Cost{0};
+      decisions_[i] = judged(store_.surroundings_.memory.check(look), checks_[i].cost);
+    } else {
+      all_known = false;
+      // until the store says better: what it can have, at the most
+      const std::uint32_t capacity = checks_[i].quota.capacity();
+      decisions_[i] = Decision::allow(capacity, capacity, Duration{0});
+    }
   }
   std::vector<core::NamedCheck> looks = shared_checks(true);
   if (all_known || looks.empty()) return finish(std::move(decisions_));
@@ -185,8 +212,9 @@ void LeasedRequest::refuse() {
         std::size_t at = 0;
         for (std::size_t i = 0; said && i < checks_.size(); ++i) {
           if (places_[i] != Place::Shared) continue;
-          const Decision& decision = (*said)[at++];
-          if (!decided_[i]) decisions_[i] = decision;
+          const Decision& look = (*said)[at++];
+          if (decided_[i]) continue;
+          decisions_[i] = known(i, base::monotonic_now()).value_or(judged(look, checks_[i].cost));
         }
         finish(std::move(decisions_));
       },

@@ -3,6 +3,7 @@
 #include "lease/leasing_store.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace penstock::lease {
@@ -40,6 +41,8 @@ class LeasedRequest final : public Waiting {
   void take_here();
   void ask_shared();
   void give_back(base::Deadline now);
+  // What a limit would say, as far as that is known without a call.
+  [[nodiscard]] std::optional<Decision> known(std::size_t i, base::Deadline now) const;
   // A limit refused, which has its decision: the others show what they have.
   void refuse();
   void finish(Result<store::Store::Decisions> result);

@@ -10,8 +10,6 @@
 namespace penstock::lease {
 namespace {
 
-// Requests with more limits take the long way.
-constexpr std::size_t kUsualLimits = 8;
 // Of many who wait until nearly the same moment, not each is looked for in a turn of its own.
 constexpr std::chrono::microseconds kBetweenWakes{500};
 
@@ -20,19 +18,13 @@ bool is_undivided(const core::NamedCheck* check) {
   return check->terms.mode == core::Mode::Local && !check->terms.divided;
 }
 
-// What has to be known to remember a refusal.
-struct Asked {
-  store::Hash128 hash;
-  Quota quota;
-  Cost cost;
-  bool is_leased = false;  // now and then
-};
-
 }  // namespace
 
 LeasingStore::LeasingStore(std::unique_ptr<store::Store> shared, Surroundings surroundings)
-    : hasher_(store::KeyHasher::random_secret()),
-      surroundings_(std::move(surroundings)),
+    : surroundings_(std::move(surroundings)),
+      versions_(surroundings_.versions != nullptr ? surroundings_.versions
+                                                  : std::make_shared<KeyVersions>()),
+      hasher_(versions_->hasher()),
       self_(std::make_shared<LeasingStore*>(this)),
       shared_(*shared),
       owned_(std::move(shared)) {}
@@ -96,50 +88,6 @@ LeasingStore::Place LeasingStore::place_of(const store::Hash128& hash,
   const bool is_strict = check.terms.mode == core::Mode::LeaseStrict && check.quota.is_bucket();
   if (is_strict && check.cost.units > 0) return Place::Leased;
   return holding != nullptr && holding->covers(check.cost, now) ? Place::Leased : Place::Shared;
-}
-
-std::optional<Decision> LeasingStore::shows(const store::Hash128& hash,
-                                            const core::NamedCheck& check, base::Deadline now) {
-  if (check.terms.mode == core::Mode::Local) {
-    core::NamedCheck look = local_share(check);
-    look.cost = Cost{0};
-    return surroundings_.memory.check(look);
-  }
-  const Holding* const holding = known_holding(hash, check, now);
-  if (holding != nullptr && (holding->is_strict() || holding->covers(check.cost, now))) {
-    return holding->shows(now);
-  }
-  return denials_.shows(hash, check.quota, now);
-}
-
-bool LeasingStore::repeat_denial(std::span<const core::NamedCheck* const> checks,
-                                 std::span<const store::Hash128> hashes,
-                                 std::span<Decision> decisions, base::Deadline now) {
-  std::array<bool, kUsualLimits> refused{};
-  bool any = false;
-  for (std::size_t i = 0; i < checks.size(); ++i) {
-    const core::NamedCheck& check = *checks[i];
-    if (check.terms.mode == core::Mode::Local || check.cost.units == 0) continue;
-    const Holding* const holding = known_holding(hashes[i], check, now);
-    if (holding != nullptr && holding->covers(check.cost, now)) continue;
-    const std::optional<Decision> said =
-        holding != nullptr && holding->is_strict()
-            ? holding->refuses(check.cost, now)
-            : denials_.refuses(hashes[i], check.quota, check.cost, now);
-    if (!said) continue;
-    decisions[i] = *said;
-    refused.at(i) = true;
-    any = true;
-  }
-  if (!any) return false;
-  for (std::size_t i = 0; i < checks.size(); ++i) {
-    if (refused.at(i)) continue;
-    const std::optional<Decision> shown = shows(hashes[i], *checks[i], now);
-    if (!shown) return false;
-    decisions[i] = *shown;
-  }
-  ++counted_.decided_by_denial;
-  return true;
 }
 
 bool LeasingStore::check_at_once(std::span<const core::NamedCheck* const> checks,
@@ -206,39 +154,6 @@ void LeasingStore::check(std::vector<core::NamedCheck> checks, base::Deadline de
       deadline, std::move(answered));
 }
 
-void LeasingStore::ask_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,
-                              Answered<Decisions> answered, Remember remember) {
-  std::vector<Asked> asked;
-  asked.reserve(checks.size());
-  for (const core::NamedCheck& check : checks) {
-    asked.push_back({.hash = hash_of(check.name),
-                     .quota = check.quota,
-                     .cost = check.cost,
-                     .is_leased = check.terms.mode != core::Mode::Exact && check.cost.units > 0});
-  }
-  shared_.check(
-      std::move(checks), deadline,
-      [this, asked = std::move(asked), at = base::monotonic_now(), changes = changes_, remember,
-       answered = std::move(answered)](Result<Decisions> said) {
-        const auto refuses = [](const Decision& decision) { return !decision.allowed(); };
-        const bool is_worth_it = said && (remember == Remember::Always ||
-                                          std::any_of(said->begin(), said->end(), refuses));
-        if (is_worth_it && changes == changes_) {
-          const base::Deadline heard = base::monotonic_now();
-          for (std::size_t i = 0; i < asked.size(); ++i) {
-            denials_.note(asked[i].hash, asked[i].quota, asked[i].cost, (*said)[i], at, heard);
-          }
-        }
-        if (said && std::none_of(said->begin(), said->end(), refuses)) {
-          for (std::size_t i = 0; i < asked.size(); ++i) {
-            if (asked[i].is_leased)
-              note_admitted(asked[i].hash, asked[i].quota, asked[i].cost, (*said)[i], at);
-          }
-        }
-        answered(std::move(said));
-      });
-}
-
 void LeasingStore::note_admitted(const store::Hash128& hash, const Quota& quota, Cost cost,
                                  const Decision& said, base::Deadline asked) {
   const LeaseTable::Key key = LeaseTable::key_of(hash, quota);
@@ -267,7 +182,7 @@ void LeasingStore::ask_for_leases() {
   if (table_.has_ready()) post_asking();
   if (all.asks.empty()) return;
   counted_.leases_asked += all.asks.size();
-  surroundings_.leases.lease(
+  lease(
       std::move(all.asks), now + surroundings_.timeout,
       [this, keys = std::move(all.keys)](std::size_t ask, const Result<store::LeaseGrant>& grant) {
         Answers answers;
@@ -383,8 +298,8 @@ void LeasingStore::block(std::vector<core::CountName> names, Duration duration,
 }
 
 void LeasingStore::forget(const core::CountName& name, Change change) {
-  ++changes_;
   const store::Hash128 hash = hash_of(name);
+  versions_->advance(hash);  // an answer that is on its way is not remembered
   denials_.forget(hash);
   if (change == Change::Worse) {
     const base::Deadline now = base::monotonic_now();
@@ -396,7 +311,7 @@ void LeasingStore::forget(const core::CountName& name, Change change) {
 }
 
 void LeasingStore::forget_all() {
-  ++changes_;
+  ++gaps_;
   denials_.forget_all();
   table_.doubt_all();
 }

@@ -2,6 +2,7 @@
 
 #include "lease/deny_cache.hpp"
 #include "lease/hotness.hpp"
+#include "lease/key_versions.hpp"
 #include "lease/lease_table.hpp"
 #include "store/key_hasher.hpp"
 #include "store/lease_source.hpp"
@@ -23,8 +24,11 @@ namespace penstock::lease {
 // check; everything else is passed on. Each event loop has one, which is one holder of leases.
 //
 // Thread-safety: none; everything happens on one event loop.
-class LeasingStore final : public store::Store {
+class LeasingStore final : public store::Store, public store::LeaseSource {
  public:
+  template <class Value>
+  using Answered = store::Store::Answered<Value>;
+
   struct Surroundings {
     store::LeaseSource& leases;
     store::MemoryStore& memory;         // of limits of this node alone
@@ -35,6 +39,8 @@ class LeasingStore final : public store::Store {
     // Does it then, and no longer what it was to do at the moment that it was told before. Without
     // it, whoever waits for a lease hears at the first answer after its deadline.
     std::function<void(base::Deadline, std::function<void()>)> wake_at{};
+    // Of all workers of this node. Without it, the store has its own.
+    std::shared_ptr<KeyVersions> versions{};
   };
 
   // REQUIRES: the surroundings outlive it, and `leases` is `shared` or lives as long.
@@ -51,6 +57,10 @@ class LeasingStore final : public store::Store {
              Answered<bool> answered) override;
   void block(std::vector<core::CountName> names, Duration duration, base::Deadline deadline,
              Answered<bool> answered) override;
+
+  // Units for others of this node than requests: passed on.
+  void lease(std::vector<store::LeaseAsk> asks, base::Deadline deadline,
+             store::LeaseSource::Answered answered) override;
 
   void add(CounterKind kind, std::string name, std::int64_t delta, std::optional<Duration> lifetime,
            base::Deadline deadline, Answered<std::int64_t> answered) override;
@@ -78,6 +88,9 @@ class LeasingStore final : public store::Store {
  private:
   friend class LeasedRequest;
 
+  // Requests with more limits take the long way.
+  static constexpr std::size_t kUsualLimits = 8;
+
   // Who decides about a limit.
   enum class Place : std::uint8_t { Leased, Here, Shared };
 
@@ -90,16 +103,40 @@ class LeasingStore final : public store::Store {
                                      base::Deadline now);
   [[nodiscard]] Place place_of(const store::Hash128& hash, const core::NamedCheck& check,
                                base::Deadline now);
-  // When a limit refuses for certain, and the others can be shown: into the decisions.
+  // When a limit refuses for certain, and the others refuse for certain or have room, as far as
+  // this node knows: into the decisions. Else the store has to be asked, or a limit that refuses
+  // would be shown as one that does not.
   [[nodiscard]] bool repeat_denial(std::span<const core::NamedCheck* const> checks,
                                    std::span<const store::Hash128> hashes,
                                    std::span<Decision> decisions, base::Deadline now);
-  // What a limit has, for a request that another refuses; empty when nobody knows here.
+  [[nodiscard]] std::optional<Decision> refuses(const store::Hash128& hash,
+                                                const core::NamedCheck& check, base::Deadline now);
+  // What a limit has, for a request that another refuses; empty when it has no room for the cost,
+  // or when nobody knows here.
   [[nodiscard]] std::optional<Decision> shows(const store::Hash128& hash,
                                               const core::NamedCheck& check, base::Deadline now);
   enum class Remember : std::uint8_t { Refusals, Always };
   void ask_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                   Answered<Decisions> answered, Remember remember = Remember::Refusals);
+  // One limit of a call to the shared store, and what has to be known to remember its answer.
+  struct AskedLimit {
+    store::Hash128 hash;
+    Quota quota;
+    Cost cost;
+    std::uint32_t version = 0;
+    bool is_alone = true;    // the request asks for this key once
+    bool is_leased = false;  // now and then
+  };
+  struct AskedCall {
+    std::vector<AskedLimit> limits;
+    std::uint64_t gaps = 0;
+    base::Deadline at{};
+  };
+  [[nodiscard]] std::vector<AskedLimit> asked_limits(
+      std::span<const core::NamedCheck> checks) const;
+  void note_answer(const AskedCall& call, const Decisions& said, Remember remember);
+  // Of units that were leased.
+  void note_charge(const store::Hash128& hash, const Result<store::LeaseGrant>& grant);
   void refund_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                      Answered<Decisions> answered);
   // A check of this node was admitted by the shared store.
@@ -114,14 +151,15 @@ class LeasingStore final : public store::Store {
   void tend_watched();
   [[nodiscard]] core::NamedCheck local_share(const core::NamedCheck& check) const;
 
-  store::KeyHasher hasher_;
   Surroundings surroundings_;
+  std::shared_ptr<KeyVersions> versions_;
+  const store::KeyHasher& hasher_;
   std::shared_ptr<LeasingStore*> self_;  // what is posted finds the store, if it is still there
   LeaseTable table_;
   DenyCache denials_;
   Hotness hotness_;
-  Health counted_;             // its numbers of leases
-  std::uint64_t changes_ = 0;  // a refusal that was asked for before one is not remembered
+  Health counted_;          // its numbers of leases
+  std::uint64_t gaps_ = 0;  // an answer that was asked for before one is not remembered
   std::multimap<base::Deadline, LeaseTable::Key> watched_;  // when to look at which
   base::Deadline wakes_at_ = base::Deadline::max();
   base::Deadline woke_{};

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
 #include <map>
+#include <random>
 #include <utility>
 
 namespace penstock::lease {
@@ -31,6 +33,7 @@ class FakeShared final : public store::Store, public store::LeaseSource {
       if (failure) return answered(*failure);
       Decisions said(checks.size());
       memory_.check_all(checks, said);
+      if (late_failure) return answered(*late_failure);
       answered(std::move(said));
     });
   }
@@ -84,6 +87,7 @@ class FakeShared final : public store::Store, public store::LeaseSource {
   int leases_asked = 0;
   base::Deadline last_deadline{};  // of a check
   std::optional<Error> failure{};
+  std::optional<Error> late_failure{};  // after the store has decided
   std::optional<store::LeaseAsk> last_ask{};
 
  private:
@@ -114,22 +118,27 @@ class FakeShared final : public store::Store, public store::LeaseSource {
 
 class LeasingStoreTest : public testing::Test {
  protected:
-  LeasingStoreTest() {
+  LeasingStoreTest() { store_ = make_worker(shared_); }
+
+  // One more event loop of the same node.
+  std::unique_ptr<LeasingStore> make_worker(FakeShared*& its_shared) {
     auto shared = std::make_unique<FakeShared>(counts_);
-    shared_ = shared.get();
-    store_ = std::make_unique<LeasingStore>(
+    its_shared = shared.get();
+    FakeShared* const fake = its_shared;
+    return std::make_unique<LeasingStore>(
         std::move(shared),
-        LeasingStore::Surroundings{.leases = *shared_,
+        LeasingStore::Surroundings{.leases = *fake,
                                    .memory = own_,
                                    .nodes = [this] { return nodes_; },
                                    .holders_per_node = 1,
                                    .timeout = 1s,
-                                   .post = [this](auto what) { shared_->later(std::move(what)); },
+                                   .post = [fake](auto what) { fake->later(std::move(what)); },
                                    .wake_at =
                                        [this](base::Deadline at, auto what) {
                                          wakes_at_ = at;
                                          wake_ = std::move(what);
-                                       }});
+                                       },
+                                   .versions = versions_});
   }
 
   static core::NamedCheck check(std::string subject, Mode mode, std::uint64_t cost = 1) {
@@ -140,17 +149,23 @@ class LeasingStoreTest : public testing::Test {
   }
 
   // What the daemon does: at once where that is possible.
-  std::optional<Result<store::Store::Decisions>> ask(std::vector<core::NamedCheck> checks) {
+  static std::optional<Result<store::Store::Decisions>> ask(LeasingStore& store, FakeShared& shared,
+                                                            std::vector<core::NamedCheck> checks) {
     std::vector<const core::NamedCheck*> places;
     for (const core::NamedCheck& each : checks) places.push_back(&each);
     store::Store::Decisions decisions(checks.size());
-    if (store_->check_at_once(places, decisions)) return decisions;
+    if (store.check_at_once(places, decisions)) return decisions;
     std::optional<Result<store::Store::Decisions>> answer;
-    store_->check(std::move(checks), base::deadline_after(1s),
-                  [&](Result<store::Store::Decisions> said) { answer = std::move(said); });
-    shared_->run();
+    store.check(std::move(checks), base::deadline_after(1s),
+                [&](Result<store::Store::Decisions> said) { answer = std::move(said); });
+    shared.run();
     return answer;
   }
+  std::optional<Result<store::Store::Decisions>> ask(std::vector<core::NamedCheck> checks) {
+    return ask(*store_, *shared_, std::move(checks));
+  }
+  // The only decision of a request with one limit.
+  Decision said(const core::NamedCheck& check) { return (*ask({check}))->front(); }
   bool passes(std::vector<core::NamedCheck> checks) {
     const auto answer = ask(std::move(checks));
     EXPECT_TRUE(answer && *answer);
@@ -170,6 +185,7 @@ class LeasingStoreTest : public testing::Test {
   store::MemoryStore counts_{MemoryOptions{}};
   store::MemoryStore own_{MemoryOptions{}};
   unsigned nodes_ = 1;
+  std::shared_ptr<KeyVersions> versions_ = std::make_shared<KeyVersions>();
   FakeShared* shared_ = nullptr;
   base::Deadline wakes_at_{};
   std::function<void()> wake_;
@@ -196,6 +212,157 @@ TEST_F(LeasingStoreTest, ASmallerRequestThanTheRefusedOneIsAskedFor) {
   EXPECT_FALSE(passes({check("alice", Mode::Exact, 5)}));
   EXPECT_FALSE(passes({check("alice", Mode::Exact, 3)}));
   EXPECT_TRUE(passes({check("alice", Mode::Exact, 2)}));
+}
+
+// Costs 2, 6, 1, 6, 1, 6 of 6/h: each denial has the numbers of its own moment.
+TEST_F(LeasingStoreTest, AnAdmissionChangesTheNumbersOfTheNextDenial) {
+  constexpr std::array<Quota, 2> kQuotas{per_hour(6).gcra(), per_hour(6)};
+  for (const Quota& quota : kQuotas) {
+    core::NamedCheck one = check(std::string(to_string(quota.algorithm())), Mode::Exact);
+    one.quota = quota;
+    const auto ask_for = [&](std::uint64_t cost) {
+      one.cost = Cost{cost};
+      return said(one);
+    };
+    EXPECT_TRUE(ask_for(2).allowed());
+    for (const std::uint32_t left : {4U, 3U, 2U}) {
+      for (int again = 0; again < 2; ++again) {
+        const Decision denied = ask_for(6);
+        EXPECT_EQ(denied.outcome(), Outcome::Denied);
+        EXPECT_EQ(denied.remaining(), left);
+        const Duration wait = std::chrono::minutes{10} * (6 - left);
+        EXPECT_LE(*denied.retry_after(), wait);
+        EXPECT_GT(*denied.retry_after(), wait - std::chrono::minutes{1});
+      }
+      EXPECT_TRUE(ask_for(1).allowed());
+    }
+  }
+}
+
+TEST_F(LeasingStoreTest, AnAdmissionByAnotherWorkerChangesTheNumbersToo) {
+  FakeShared* other_shared = nullptr;
+  const std::unique_ptr<LeasingStore> other = make_worker(other_shared);
+  EXPECT_TRUE(said(check("alice", Mode::Exact, 5)).allowed());
+  EXPECT_EQ(said(check("alice", Mode::Exact, 6)).remaining(), 5U);
+  EXPECT_TRUE((*ask(*other, *other_shared, {check("alice", Mode::Exact, 2)}))->front().allowed());
+  EXPECT_EQ(said(check("alice", Mode::Exact, 6)).remaining(), 3U);
+  // units for others than requests
+  std::vector<store::LeaseAsk> debt{{.name = check("alice", Mode::Exact).name,
+                                     .quota = check("alice", Mode::Exact).quota,
+                                     .lease = {.want = 1}}};
+  other->lease(std::move(debt), base::deadline_after(1s), [](std::size_t, const auto&) {});
+  other_shared->run();
+  EXPECT_EQ(said(check("alice", Mode::Exact, 6)).remaining(), 2U);
+}
+
+TEST_F(LeasingStoreTest, ARequestThatTimedOutMayHaveBeenCharged) {
+  EXPECT_TRUE(said(check("alice", Mode::Exact, 5)).allowed());
+  EXPECT_EQ(said(check("alice", Mode::Exact, 6)).remaining(), 5U);
+  shared_->late_failure = Error{ErrorCode::Timeout, "too late"};
+  EXPECT_FALSE(*ask({check("alice", Mode::Exact, 2)}));
+  shared_->late_failure.reset();
+  EXPECT_EQ(said(check("alice", Mode::Exact, 6)).remaining(), 3U);
+}
+
+TEST_F(LeasingStoreTest, ALimitThatWasUsedUpMeanwhileIsNotShownAsPassing) {
+  EXPECT_TRUE(passes({check("one", Mode::Exact, 10)}));
+  const auto both = [&] { return *ask({check("one", Mode::Exact), check("two", Mode::Exact, 4)}); };
+  EXPECT_TRUE((*both())[1].allowed());
+  EXPECT_TRUE(passes({check("two", Mode::Exact, 3)}));
+  EXPECT_EQ((*both())[1].remaining(), 7U);
+  EXPECT_TRUE(passes({check("two", Mode::Exact, 4)}));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ((*both())[1].outcome(), Outcome::Denied);
+    EXPECT_EQ((*both())[1].remaining(), 3U);
+  }
+}
+
+TEST_F(LeasingStoreTest, ABusyLimitBesideAnExhaustedOneCostsNoCall) {
+  EXPECT_TRUE(passes({check("one", Mode::Exact, 10)}));
+  core::NamedCheck wide = check("wide", Mode::Exact);
+  wide.quota = per_hour(100'000);
+  EXPECT_FALSE(passes({check("one", Mode::Exact), wide}));
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    EXPECT_TRUE(passes({wide}));
+    const int asked = shared_->checks_asked;
+    const auto answer = ask({check("one", Mode::Exact), wide});
+    EXPECT_EQ((**answer)[1].remaining(), 100'000U - 1 - i);
+    EXPECT_EQ(shared_->checks_asked, asked);
+  }
+}
+
+TEST_F(LeasingStoreTest, AKeyThatARequestAsksForTwiceIsNotRemembered) {
+  core::NamedCheck wide = check("alice", Mode::Exact, 6);
+  wide.quota = per_hour(11);
+  EXPECT_FALSE(passes({check("alice", Mode::Exact, 6), wide}));  // 12 fit neither
+  EXPECT_TRUE(passes({wide}));
+}
+
+TEST_F(LeasingStoreTest, ALeasedDenialHidesNoOtherDenial) {
+  EXPECT_EQ(admitted_of(20, check("lease", Mode::Lease)), 10);
+  EXPECT_TRUE(passes({check("exact", Mode::Exact, 7)}));
+  for (int i = 0; i < 2; ++i) {
+    const auto answer = ask({check("exact", Mode::Exact, 5), check("lease", Mode::Lease),
+                             check("local", Mode::Local, 20)});
+    EXPECT_EQ((**answer)[0].outcome(), Outcome::Denied);
+    EXPECT_EQ((**answer)[0].remaining(), 3U);
+    EXPECT_FALSE((**answer)[1].allowed());
+    EXPECT_EQ((**answer)[2].outcome(), Outcome::NeverFits);
+  }
+}
+
+// Every answer is what the store would have said: a second store is asked the same, and decides
+// everything.
+TEST_F(LeasingStoreTest, EveryAnswerIsTheOneThatTheStoreWouldGive) {
+  constexpr std::array kEach{Algorithm::TokenBucket, Algorithm::Gcra,
+                             Algorithm::FixedWindow, Algorithm::AnchoredWindow,
+                             Algorithm::SlidingLog,  Algorithm::SlidingCounter};
+  const Instant began = system_clock().now();
+  store::MemoryStore model{MemoryOptions{}};
+  FakeShared* other_shared = nullptr;
+  const std::unique_ptr<LeasingStore> other = make_worker(other_shared);
+  std::mt19937 random(13);  // NOLINT(bugprone-random-generator-seed): the same every time
+  const auto up_to = [&](unsigned most) { return static_cast<unsigned>(random() % (most + 1)); };
+  std::uint64_t repeated = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::vector<core::NamedCheck> checks;
+    for (unsigned key = up_to(3) == 0 ? 0 : up_to(5); key < 6 && checks.size() < 3;
+         key += 1 + up_to(5)) {
+      core::NamedCheck one = check("key" + std::to_string(key), Mode::Exact, up_to(11));
+      const bool is_tight = up_to(5) == 0;
+      one.quota = Quota::make(per(is_tight ? 6 : 10, 24h).with(kEach.at(key))).value();
+      checks.push_back(std::move(one));
+    }
+    if (up_to(40) == 0) {
+      counts_.reset(checks.front().name);
+      model.reset(checks.front().name);
+      for (LeasingStore* each : {store_.get(), other.get()})
+        each->forget(checks.front().name, LeasingStore::Change::Worse);
+    }
+    if (up_to(10) == 0) {
+      checks.erase(checks.begin() + 1, checks.end());
+      store::Store::Decisions ignored(1);
+      model.refund(checks, ignored);
+      store_->refund(checks, base::deadline_after(1s), [](const auto&) {});
+      other->forget(checks.front().name, LeasingStore::Change::Better);
+      continue;
+    }
+    store::Store::Decisions truth(checks.size());
+    model.check_all(checks, truth);
+    const bool here = up_to(2) > 0;
+    const auto answer = here ? ask(checks) : ask(*other, *other_shared, std::move(checks));
+    ASSERT_TRUE(answer && *answer);
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+      const Decision& got = (**answer)[i];
+      ASSERT_EQ(got.outcome(), truth[i].outcome()) << round;
+      ASSERT_EQ(got.remaining(), truth[i].remaining()) << round;
+      if (!truth[i].retry_after()) continue;
+      const Duration apart = *got.retry_after() - *truth[i].retry_after();
+      ASSERT_LE(std::max(apart, -apart), system_clock().now() - began) << round;
+    }
+    repeated = store_->health().decided_by_denial + other->health().decided_by_denial;
+  }
+  EXPECT_GT(repeated, 1000U);
 }
 
 TEST_F(LeasingStoreTest, ARefundIsNoticedAtOnce) {

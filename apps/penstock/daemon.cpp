@@ -240,7 +240,11 @@ void Daemon::listen_for_changes() {
         const auto effect = changed.change == redis_store::Change::GaveBack
                                 ? lease::LeasingStore::Change::Better
                                 : lease::LeasingStore::Change::Worse;
-        for (const auto& worker : workers_) worker->forget(changed.name, effect);
+        const auto feed =
+            changes_->is_listening() ? ServeWorker::Feed::Listening : ServeWorker::Feed::Lost;
+        for (const auto& worker : workers_) {
+          changed.name ? worker->forget(*changed.name, effect) : worker->forget_all(feed);
+        }
       });
   changes_->start();
 }

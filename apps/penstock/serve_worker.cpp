@@ -128,6 +128,7 @@ ServeWorker::ServeWorker(const WorkerSurroundings& surroundings, std::size_t num
            metrics_.cell(telemetry::metrics::kLogLinesSuppressed)),
       recorder_(metrics_, hot_keys_, log_),
       store_(make_store(surroundings, loop_.get_executor(), shared_, leasing_)),
+      local_(surroundings.local),
       debts_(*store_, leasing_, surroundings.local),
       service_({.store = *store_,
                 .local = surroundings.local,
@@ -238,14 +239,22 @@ void ServeWorker::look(std::function<void(store::Store::Health)> seen) {
   boost::asio::post(loop_, [this, seen = std::move(seen)] { seen(store_->health()); });
 }
 
-void ServeWorker::forget(std::optional<core::CountName> name, lease::LeasingStore::Change change) {
+// The local fallback forgets last: until then a cached denial may be remembered again.
+void ServeWorker::forget(core::CountName name, lease::LeasingStore::Change change) {
   if (leasing_ == nullptr) return;
   boost::asio::post(loop_, [this, name = std::move(name), change] {
-    if (name) {
-      leasing_->forget(*name, change);
-    } else {
-      leasing_->forget_all();
-    }
+    leasing_->forget(name, change);
+    local_.forget(name, change == lease::LeasingStore::Change::Better
+                            ? service::LocalShare::Change::Refunded
+                            : service::LocalShare::Change::ByHand);
+  });
+}
+
+void ServeWorker::forget_all(Feed feed) {
+  if (leasing_ == nullptr) return;
+  boost::asio::post(loop_, [this, feed] {
+    leasing_->forget_all();
+    if (feed == Feed::Listening) local_.forget_recalled();
   });
 }
 

@@ -71,8 +71,13 @@ class ServeWorker {
   void use(std::shared_ptr<const rules::Ruleset> rules);
   void reload_tls(std::function<void(Result<void>)> done);
   void look(std::function<void(store::Store::Health)> seen);
-  // Somebody changed this count, or nobody knows which: what is remembered of it is in doubt.
-  void forget(std::optional<core::CountName> name, lease::LeasingStore::Change change);
+  // Somebody changed this count: what is remembered of it is in doubt.
+  void forget(core::CountName name, lease::LeasingStore::Change change);
+  // Any count may have been changed, or may be from now on without a word. What the local fallback
+  // remembers is forgotten as well, unless the feed of changes was lost just now: then perhaps the
+  // store is gone, and what it said until then is the last that is known.
+  enum class Feed : std::uint8_t { Lost, Listening };
+  void forget_all(Feed feed);
   // A sign of life to the shared store; nothing on an embedded one.
   void heartbeat(std::string node, Duration lasts,
                  std::function<void(Result<std::int64_t>)> answered);
@@ -103,6 +108,7 @@ class ServeWorker {
   redis_store::SharedStore* shared_ = nullptr;  // of the store below, if it has one
   lease::LeasingStore* leasing_ = nullptr;      // the store below, if it is one
   std::unique_ptr<store::Store> store_;
+  service::LocalShare& local_;
   service::DebtReporter debts_;
   service::Service service_;
   wire::http::ServiceBackend backend_;

@@ -98,7 +98,8 @@ void remember_one(benchmark::State& state) {
                                .quota = per_minute(600).burst(100)};
   std::uint32_t remaining = 0;
   for (auto _ : state) {
-    local.remember(check, Decision::allow(100, remaining++ % 100, std::chrono::seconds{10}));
+    local.remember(check, Decision::allow(100, remaining++ % 100, std::chrono::seconds{10}),
+                   local.changes());
   }
 }
 BENCHMARK(remember_one)->Arg(1)->Arg(5);

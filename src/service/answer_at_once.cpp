@@ -31,7 +31,7 @@ bool ask(const Colleagues& colleagues, std::vector<LimitAnswer>& limits) {
   colleagues.events.on_store_call(base::monotonic_now() - since, nullptr);
   for (std::size_t i = 0; i < limits.size(); ++i) {
     limits[i].decision = decisions[i];
-    remember(colleagues.local, limits[i]);
+    remember(colleagues.local, limits[i], colleagues.local.changes());
   }
   return true;
 }

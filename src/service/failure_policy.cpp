@@ -31,9 +31,9 @@ FailurePlan plan_for_failure(std::span<const OnFailure> limits) {
   return plan;
 }
 
-void remember(LocalShare& local, const LimitAnswer& limit) {
+void remember(LocalShare& local, const LimitAnswer& limit, std::uint64_t changes) {
   if (on_failure_of(limit.applied) != OnFailure::Local || limit.shadow) return;
-  local.remember(limit.applied.check, *limit.decision);
+  local.remember(limit.applied.check, *limit.decision, changes);
 }
 
 }  // namespace penstock::service

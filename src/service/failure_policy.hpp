@@ -28,7 +28,8 @@ struct FailurePlan {
 [[nodiscard]] FailurePlan plan_for_failure(std::span<const rules::OnFailure> limits);
 
 // Keeps what the store said about a limit, if this node would have to enforce it alone should the
-// store be gone the next moment. REQUIRES: it has a decision.
-void remember(LocalShare& local, const LimitAnswer& limit);
+// store be gone the next moment. `changes` is what local.changes() was when the store was asked.
+// REQUIRES: it has a decision.
+void remember(LocalShare& local, const LimitAnswer& limit, std::uint64_t changes);
 
 }  // namespace penstock::service

@@ -98,7 +98,7 @@ class World {
     const core::NamedCheck check{.name = {"s", "l"}, .quota = quota_, .cost = cost};
     if (is_up_) {
       const Decision said = shared_.check(check);
-      node.share.remember(check, said);
+      node.share.remember(check, said, node.share.changes());
       if (said.remaining() == 0) RC_ASSERT(!node.share.check({check}).front().allowed());
     } else if (node.share.check({check}).front().allowed()) {
       node.alone.push_back({.at = clock_.now(), .units = cost.units});

@@ -6,7 +6,9 @@
 #include "service/outage_ledger.hpp"
 #include "store/memory_store.hpp"
 
+#include <atomic>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace penstock::service {
@@ -14,10 +16,15 @@ namespace penstock::service {
 // What this node enforces by itself while the shared store is gone: every limit divided by the
 // number of nodes. All workers of a node share one.
 //
-// It begins where the store stopped: of what the store last called used, this node's part counts as
-// used here. What counts here is never made less by what the store says, or a store that comes and
-// goes would grant a new burst each time. So over all outages of any length T together the nodes
-// admit no more than (burst + rate x T), plus what rounding up to one unit adds.
+// It keeps two things apart, and a request has to fit both:
+// - what this node admitted without the store. Nothing that the store says makes it less, or a
+// store
+//   that comes and goes would grant a new burst each time. So over all outages of any length T
+//   together the nodes admit no more than (burst + rate x T), plus what rounding up to one unit
+//   adds.
+// - what the store last said of a key: this node's part of its usage, and a block. The node begins
+//   there when the store is gone. It is forgotten when the key is refunded, reset, blocked or
+//   unblocked by anybody, and all of it when such a change may have been missed.
 //
 // What it admits is noted for the store, for limits that remember so long that it matters: see
 // is_worth_telling().
@@ -28,10 +35,10 @@ class LocalShare {
   // Nothing: behind a store that cannot be gone.
   enum class Recall : std::uint8_t { WhatTheStoreSaid, Nothing };
 
-  // REQUIRES: both outlive it.
+  // What the store said is kept in a memory like this one. REQUIRES: both outlive it.
   LocalShare(store::MemoryStore& memory, const Membership& members,
-             Recall recall = Recall::WhatTheStoreSaid) noexcept
-      : memory_(memory), members_(members), recall_(recall) {}
+             Recall recall = Recall::WhatTheStoreSaid)
+      : memory_(memory), members_(members), recall_(recall), recalled_(memory.options()) {}
 
   // All pass, or nothing is taken from any. REQUIRES: no name appears twice.
   [[nodiscard]] std::vector<Decision> check(std::vector<core::NamedCheck> checks);
@@ -39,10 +46,25 @@ class LocalShare {
   // Undoes a check that passed. REQUIRES: no name appears twice.
   void undo(std::vector<core::NamedCheck> checks);
 
-  // Hears what the shared store said about a limit that this node would have to enforce.
-  void remember(const core::NamedCheck& check, const Decision& said) noexcept {
-    if (recall_ == Recall::WhatTheStoreSaid) keep(check, said);
+  // Hears what the shared store said about a limit that this node would have to enforce. `changes`
+  // is what changes() was when the store was asked: an answer that a change may have overtaken is
+  // not kept.
+  void remember(const core::NamedCheck& check, const Decision& said,
+                std::uint64_t changes) noexcept {
+    if (recall_ == Recall::WhatTheStoreSaid && changes == this->changes()) keep(check, said);
   }
+  [[nodiscard]] std::uint64_t changes() const noexcept {
+    return changes_.load(std::memory_order_acquire);
+  }
+
+  enum class Change : std::uint8_t {
+    Refunded,
+    ByHand,  // it was reset, blocked or unblocked: what this node admitted is forgotten too
+  };
+  // Somebody changed this key in the shared store.
+  void forget(const core::CountName& name, Change change) noexcept;
+  // Any key may have been changed.
+  void forget_recalled() noexcept;
 
   // Whether the store is told afterwards what was admitted without it: of a limit that remembers
   // for a minute or more. What is older than a shorter one remembers is gone by the time that the
@@ -60,10 +82,14 @@ class LocalShare {
 
  private:
   void keep(const core::NamedCheck& check, const Decision& said) noexcept;
+  // REQUIRES: quotas are this node's part.
+  [[nodiscard]] std::vector<Decision> decide(std::span<const core::NamedCheck> checks);
 
-  store::MemoryStore& memory_;
+  store::MemoryStore& memory_;  // what this node admitted
   const Membership& members_;
   const Recall recall_;
+  store::MemoryStore recalled_;  // what the store said, and what was admitted since
+  std::atomic<std::uint64_t> changes_{0};
   OutageLedger ledger_;
 };
 

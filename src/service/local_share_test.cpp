@@ -7,6 +7,10 @@
 namespace penstock::service {
 namespace {
 
+void hear(LocalShare& share, const core::NamedCheck& check, const Decision& said) {
+  share.remember(check, said, share.changes());
+}
+
 TEST(LocalShare, FollowsTheNumberOfNodes) {
   ManualClock clock;
   store::MemoryStore memory({.clock = &clock});
@@ -26,12 +30,12 @@ TEST(LocalShare, BeginsWhereTheStoreStopped) {
     LocalShare share(memory, members);
     const Quota quota = reference::quota_of(100, std::chrono::hours{1}, algorithm);
     const core::NamedCheck one{.name = {"s", "l"}, .quota = quota};
-    share.remember(one, Decision::allow(100, 59, std::chrono::minutes{30}));
+    hear(share, one, Decision::allow(100, 59, std::chrono::minutes{30}));
     EXPECT_EQ(share.check({one}).front().remaining(), 13U) << to_string(algorithm);  // 25 - 11 - 1
-    share.remember(one, Decision::deny(100, 0, std::chrono::minutes{30}, std::chrono::minutes{1}));
+    hear(share, one, Decision::deny(100, 0, std::chrono::minutes{30}, std::chrono::minutes{1}));
     EXPECT_FALSE(share.check({one}).front().allowed()) << to_string(algorithm);
     // nor does the store make less of what was admitted here
-    share.remember(one, Decision::allow(100, 100, Duration{0}));
+    hear(share, one, Decision::allow(100, 100, Duration{0}));
     EXPECT_FALSE(share.check({one}).front().allowed()) << to_string(algorithm);
   }
 }
@@ -42,10 +46,77 @@ TEST(LocalShare, RemembersABlockUntilTheStoreLiftsIt) {
   const Membership members(2);
   LocalShare share(memory, members);
   const core::NamedCheck one{.name = {"s", "l"}, .quota = per_minute(100)};
-  share.remember(one, Decision::block(100, std::chrono::hours{1}));
+  hear(share, one, Decision::block(100, std::chrono::hours{1}));
   EXPECT_EQ(share.check({one}).front().outcome(), Outcome::Blocked);
-  share.remember(one, Decision::allow(100, 100, Duration{0}));
+  hear(share, one, Decision::allow(100, 100, Duration{0}));
   EXPECT_TRUE(share.check({one}).front().allowed());
+}
+
+// A key of a limit that nothing drains from while a test runs, on the one node there is.
+class ChangedKeyTest : public testing::Test {
+ protected:
+  const core::NamedCheck one_{.name = {"s", "l"}, .quota = per_day(10)};
+  const core::NamedCheck other_{.name = {"s", "other"}, .quota = per_day(10)};
+  const Decision blocked_ = Decision::block(10, std::chrono::hours{1});
+  const Decision used_up_ = Decision::deny(10, 0, std::chrono::hours{24}, std::chrono::hours{1});
+
+  [[nodiscard]] Decision look(core::NamedCheck check) {
+    check.cost = Cost{0};
+    return share_.check({check}).front();
+  }
+
+  ManualClock clock_;
+  store::MemoryStore memory_{{.clock = &clock_}};
+  const Membership members_{1};
+  LocalShare share_{memory_, members_};
+};
+
+TEST_F(ChangedKeyTest, ABlockThatWasLiftedElsewhereIsForgotten) {
+  hear(share_, one_, blocked_);
+  hear(share_, other_, blocked_);
+  share_.forget(one_.name, LocalShare::Change::ByHand);
+  EXPECT_TRUE(look(one_).allowed());
+  EXPECT_EQ(look(other_).outcome(), Outcome::Blocked);
+}
+
+TEST_F(ChangedKeyTest, UsageThatWasResetOrRefundedElsewhereIsForgotten) {
+  for (const auto change : {LocalShare::Change::ByHand, LocalShare::Change::Refunded}) {
+    hear(share_, one_, used_up_);
+    EXPECT_FALSE(look(one_).allowed());
+    share_.forget(one_.name, change);
+    EXPECT_EQ(look(one_).remaining(), 10U);
+  }
+}
+
+TEST_F(ChangedKeyTest, ARefundForgetsNothingThatThisNodeAdmitted) {
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(share_.check({one_}).front().allowed());
+  share_.forget(one_.name, LocalShare::Change::Refunded);
+  share_.forget_recalled();
+  EXPECT_FALSE(share_.check({one_}).front().allowed());
+  share_.forget(one_.name, LocalShare::Change::ByHand);
+  EXPECT_TRUE(share_.check({one_}).front().allowed());
+}
+
+TEST_F(ChangedKeyTest, AllThatTheStoreSaidIsForgottenWhenChangesWereMissed) {
+  hear(share_, one_, blocked_);
+  hear(share_, other_, used_up_);
+  share_.forget_recalled();
+  EXPECT_EQ(look(one_).remaining(), 10U);
+  EXPECT_EQ(look(other_).remaining(), 10U);
+}
+
+TEST_F(ChangedKeyTest, AnAnswerThatAChangeMayHaveOvertakenIsNotKept) {
+  const std::uint64_t asked = share_.changes();
+  share_.forget(one_.name, LocalShare::Change::ByHand);
+  share_.remember(one_, blocked_, asked);
+  EXPECT_TRUE(look(one_).allowed());
+}
+
+TEST_F(ChangedKeyTest, ADenialByWhatThisNodeAdmittedTakesNothing) {
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(share_.check({one_}).front().allowed());
+  share_.forget(one_.name, LocalShare::Change::Refunded);
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(share_.check({one_, other_}).front().allowed());
+  EXPECT_EQ(look(other_).remaining(), 10U);
 }
 
 TEST(LocalShare, KeepsNothingBehindAStoreThatCannotBeGone) {
@@ -53,7 +124,7 @@ TEST(LocalShare, KeepsNothingBehindAStoreThatCannotBeGone) {
   store::MemoryStore memory({.clock = &clock});
   const Membership members(2);
   LocalShare share(memory, members, LocalShare::Recall::Nothing);
-  share.remember({.name = {"s", "l"}, .quota = per_minute(100)}, Decision::allow(100, 0, {}));
+  hear(share, {.name = {"s", "l"}, .quota = per_minute(100)}, Decision::allow(100, 0, {}));
   EXPECT_EQ(memory.stats().keys, 0U);
 }
 

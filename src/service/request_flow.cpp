@@ -51,6 +51,7 @@ void RequestFlow::ask_enforced() {
   if (settle_zero_limits()) return peek_at_others();
   if (enforced_.empty()) return ask_alternatives();
   const base::Deadline since = base::monotonic_now();
+  changes_ = colleagues_.local.changes();
   colleagues_.store.check(checks_of(enforced_), deadline_,
                           [this, since](const Result<Store::Decisions>& said) {
                             hear_store(since, said ? nullptr : &said.error());
@@ -97,7 +98,7 @@ void RequestFlow::on_enforced(const Result<Store::Decisions>& said) {
   if (!said) return without_store();
   note(enforced_, *said);
   for (const std::size_t place : enforced_) {
-    remember(colleagues_.local, answer_.limits[place]);
+    remember(colleagues_.local, answer_.limits[place], changes_);
   }
   const bool is_refused = std::any_of(enforced_.begin(), enforced_.end(), [&](std::size_t place) {
     return !answer_.limits[place].decision->allowed();
@@ -271,6 +272,7 @@ base::Deadline RequestFlow::time_of_its_own() const {
 void RequestFlow::ask_each(const Places& places, Next next) {
   next_ = next;
   failed_.clear();
+  changes_ = colleagues_.local.changes();
   open_ = places.size() + 1;  // one for this loop: answers may come before it ends
   for (const std::size_t place : places) {
     colleagues_.store.check(
@@ -279,7 +281,7 @@ void RequestFlow::ask_each(const Places& places, Next next) {
           hear_store(since, said ? nullptr : &said.error());
           if (said) {
             answer_.limits[place].decision = said->front();
-            remember(colleagues_.local, answer_.limits[place]);
+            remember(colleagues_.local, answer_.limits[place], changes_);
           } else {
             failed_.push_back(place);
           }

@@ -112,6 +112,7 @@ class RequestFlow {
   Places asked_;   // see checks_of()
   Places failed_;  // of ask_each(): the store did not answer
   std::size_t open_ = 0;
+  std::uint64_t changes_ = 0;  // that this node had heard of when the store was asked
   Next next_ = nullptr;
 };
 

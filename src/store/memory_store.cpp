@@ -96,7 +96,8 @@ struct MemoryStore::Plan {
 };
 
 MemoryStore::MemoryStore(const MemoryOptions& options, const KeyHasher& hasher)
-    : hasher_(hasher),
+    : options_(options),
+      hasher_(hasher),
       clock_(options.clock == nullptr ? system_clock() : *options.clock),
       counters_(hasher_, clock_, options.max_counters),
       seats_(clock_),
@@ -394,6 +395,15 @@ MemoryStats MemoryStore::stats() const noexcept {
   // relaxed: see Bounds
   stats.bytes += bounds_.heap_bytes.load(std::memory_order_relaxed);
   return stats;
+}
+
+void MemoryStore::clear() noexcept {
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    for (bool is_empty = false; !is_empty;) {
+      const base::SpinGuard guard(shard->lock);
+      is_empty = shard->clear(kSweptPerLock);
+    }
+  }
 }
 
 std::size_t MemoryStore::sweep(std::size_t entries) noexcept {

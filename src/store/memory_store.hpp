@@ -62,6 +62,9 @@ class MemoryStore {
   [[nodiscard]] MemoryReservations& reservations() noexcept { return reservations_; }
   [[nodiscard]] MemoryStats stats() const noexcept;
   std::size_t sweep(std::size_t entries) noexcept;
+  // Forgets all usage and all blocks; counters, permits and reservations stay.
+  void clear() noexcept;
+  [[nodiscard]] const MemoryOptions& options() const noexcept { return options_; }
 
  private:
   struct Planned;  // one check of a request, with its place in the store
@@ -77,6 +80,7 @@ class MemoryStore {
   static void find_pending(std::span<Planned> checks);
   [[nodiscard]] Decision decide_together(Plan& plan, std::span<Decision> each) noexcept;
 
+  const MemoryOptions options_;
   KeyHasher hasher_;
   const Clock& clock_;
   Bounds bounds_;

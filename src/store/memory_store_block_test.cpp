@@ -38,6 +38,23 @@ TEST(MemoryStoreBlock, RefusesEverythingUntilItEnds) {
   }
 }
 
+TEST(MemoryStoreBlock, IsForgottenWithAllUsageWhenTheStoreIsCleared) {
+  for (const Algorithm algorithm : kAlgorithms) {
+    ManualStore store;
+    const Quota quota = ten_in_ten_seconds(algorithm);
+    for (int i = 0; i < 5000; ++i) {
+      EXPECT_TRUE(store.check("k" + std::to_string(i), quota, 10).allowed());
+    }
+    store.store.block("k1", minutes{5});
+    store.store.clear();
+    EXPECT_EQ(store.store.stats().keys, 0U);
+    EXPECT_EQ(store.store.stats().blocked, 0U);
+    for (int i = 0; i < 5000; ++i) {
+      EXPECT_TRUE(store.check("k" + std::to_string(i), quota, 10).allowed());
+    }
+  }
+}
+
 TEST(MemoryStoreBlock, HoldsForItsKeyAlone) {
   ManualStore store;
   store.store.block("k", minutes{5});

@@ -338,6 +338,19 @@ bool Shard::has_expired(const Slot& slot, Instant now) const {
   });
 }
 
+bool Shard::clear(std::size_t keys) {
+  blocked_until_.clear();
+  any_blocked_ = false;
+  for (; keys > 0 && table_.size() > 0; --keys) {
+    Slot* const slot = table_.occupied_from(sweep_position_);
+    sweep_position_ = table_.position_of(slot);
+    erase(slot);
+  }
+  if (table_.size() > 0) return false;
+  table_.shrink_if_sparse();
+  return true;
+}
+
 std::size_t Shard::sweep(std::size_t steps, Instant now) {
   // What is dropped now must not be missed by somebody who read the clock earlier.
   latest_ = std::max(latest_, now);

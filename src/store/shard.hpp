@@ -70,6 +70,8 @@ class alignas(64) Shard {
   // Drops what has expired, in so many steps of looking at a position or dropping what is there.
   // For callers without requests of their own. Returns how many were dropped.
   std::size_t sweep_idle(std::size_t steps, Instant now) PENSTOCK_REQUIRES(lock);
+  // Forgets all blocks and so many keys. Returns whether nothing is left.
+  [[nodiscard]] bool clear(std::size_t keys) PENSTOCK_REQUIRES(lock);
   // Enough to get around once, whatever has expired.
   [[nodiscard]] std::size_t steps_around() const PENSTOCK_REQUIRES(lock) {
     return table_.positions() + table_.size();

@@ -87,6 +87,61 @@ class OutageTest(unittest.TestCase):
             time.sleep(1.5)  # another tick: nothing is told twice
             self.assertEqual(daemon.metric("penstock_outage_reported_units_total"), told)
 
+    def by_hand(self, daemon, method, user, what="", body=None):
+        answer = daemon.ask(method, f"/v1/keys/user={user}{what}", {"rule": "api/quota", **(body or {})}
+                            if method == "POST" else None)
+        self.assertEqual(answer.status, 200, answer.body)
+
+    def test_what_is_changed_on_another_node_is_not_remembered(self):
+        users = ("unblocked", "reset", "refunded", "blocked")
+        with Daemon(RULES % self.server.url) as daemon, Daemon(RULES % self.server.url) as other:
+            for each in (daemon, other):
+                self.wait_for_redis(each)
+            for user in ("reset", "refunded"):
+                self.assertEqual(self.check(daemon, "/quota", user, 100).status, 200)
+            for user in ("unblocked", "blocked"):
+                self.by_hand(other, "POST", user, "/block", {"for": "1h"})
+            # each worker of the daemon hears it
+            for user in users:
+                self.assertTrue(all(self.check(daemon, "/quota", user).status == 429
+                                    for _ in range(20)))
+            self.by_hand(other, "POST", "unblocked", "/unblock")
+            self.by_hand(other, "DELETE", "reset", "?rule=api/quota")
+            self.by_hand(other, "POST", "refunded", "/refund", {"cost": 100})
+            # not /quota: what the daemon knows of it is to come from the feed
+            self.assertTrue(eventually(lambda: self.feed_is_quiet(daemon)))
+            self.server.signal(signal.SIGSTOP)
+            said = {user: self.check(daemon, "/quota", user) for user in users}
+            self.server.signal(signal.SIGCONT)
+            self.assertEqual({user: answer.status for user, answer in said.items()},
+                             {"unblocked": 200, "reset": 200, "refunded": 200, "blocked": 429})
+
+    def feed_is_quiet(self, daemon):
+        time.sleep(0.5)  # what was published has arrived, also on a busy machine
+        return self.check(daemon, "/rate", "quiet").body["reason"] == "within_limits"
+
+    def test_what_was_missed_while_the_feed_was_cut_is_not_remembered(self):
+        with Daemon(RULES % self.server.url) as daemon, Daemon(RULES % self.server.url) as other:
+            for each in (daemon, other):
+                self.wait_for_redis(each)
+            self.by_hand(other, "POST", "ann", "/block", {"for": "1h"})
+            self.assertTrue(all(self.check(daemon, "/quota", "ann").status == 429
+                                for _ in range(20)))
+            # a change that nobody hears of, and then the feed is back
+            self.server.call("FLUSHALL")
+            self.server.call("CLIENT", "KILL", "TYPE", "pubsub")
+            self.assertTrue(eventually(lambda: self.listeners() >= 2))
+            self.assertTrue(eventually(lambda: self.feed_is_quiet(daemon)))
+            self.server.signal(signal.SIGSTOP)
+            answer = self.check(daemon, "/quota", "ann")
+            self.server.signal(signal.SIGCONT)
+            self.assertEqual((answer.status, answer.body["reason"]), (200, "decided_locally"))
+
+    def listeners(self):
+        channels = self.server.call("PUBSUB", "CHANNELS", "*")
+        counts = self.server.call("PUBSUB", "NUMSUB", *channels) if channels else []
+        return sum(counts[1::2])
+
     def test_a_redis_that_comes_and_goes_grants_no_burst_anew(self):
         with Daemon(RULES % self.server.url) as daemon:
             self.wait_for_redis(daemon)

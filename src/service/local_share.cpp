@@ -97,8 +97,10 @@ bool LocalShare::is_worth_telling(const Quota& quota) noexcept {
 std::vector<OutageLedger::Entry> LocalShare::take_debts(std::size_t most) {
   std::vector<OutageLedger::Entry> debts = ledger_.take(most);
   for (OutageLedger::Entry& debt : debts) {
-    const Decision now = memory_.check(
-        core::NamedCheck{.name = debt.name, .quota = share_of(debt.quota), .cost = Cost{0}});
+    // Under the whole quota, which all usage fits: it may be more than this node's share is by now.
+    const Decision now =
+        memory_.check(core::NamedCheck{.name = debt.name, .quota = debt.quota, .cost = Cost{0}});
+    if (now.outcome() == Outcome::Blocked) continue;
     debt.units = std::min<std::uint64_t>(debt.units, used_of(now));
   }
   std::erase_if(debts, [](const OutageLedger::Entry& debt) { return debt.units == 0; });

@@ -145,6 +145,28 @@ TEST(LocalShare, NotesForTheStoreWhatPassesAllLimits) {
   EXPECT_EQ(noted[1].quota, wide.quota);
 }
 
+TEST(LocalShare, OwesAllThatItAdmittedWhenItsShareHasShrunk) {
+  for (const Algorithm algorithm : reference::kAlgorithms) {
+    ManualClock clock(Instant{std::chrono::hours{1}});
+    store::MemoryStore memory({.clock = &clock});
+    Membership members;
+    members.heard(2);
+    LocalShare share(memory, members);
+    const Quota quota = reference::quota_of(100, std::chrono::hours{1}, algorithm);
+    const core::NamedCheck forty{.name = {"s", "l"}, .quota = quota, .cost = Cost{40}};
+    EXPECT_TRUE(share.check({forty}).front().allowed());
+    members.heard(10);
+    EXPECT_FALSE(share.check({forty}).front().allowed());
+    const auto debts = share.take_debts(9);
+    ASSERT_EQ(debts.size(), 1U) << to_string(algorithm);
+    EXPECT_EQ(debts[0].units, 40U) << to_string(algorithm);
+    // and with fewer nodes again, its own usage still counts
+    members.heard(2);
+    const core::NamedCheck one{.name = {"s", "l"}, .quota = quota, .cost = Cost{1}};
+    EXPECT_EQ(share.check({one}).front().remaining(), 9U) << to_string(algorithm);
+  }
+}
+
 TEST(Membership, RemembersWhatItHeardLastWhileTheStoreIsGone) {
   Membership members;
   EXPECT_EQ(members.nodes(), 1U);

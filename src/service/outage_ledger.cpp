@@ -9,7 +9,8 @@ void OutageLedger::note(const core::CountName& name, const Quota& quota, std::ui
   const std::lock_guard guard(mutex_);
   const auto found = noted_.find(name);
   if (found != noted_.end()) {
-    found->second.quota = quota;
+    // of several quotas the loosest: it has room for what was admitted under all of them
+    if (quota.capacity() >= found->second.quota.capacity()) found->second.quota = quota;
     found->second.units += units;
     return;
   }

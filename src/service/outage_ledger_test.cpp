@@ -27,10 +27,11 @@ RC_GTEST_PROP(OutageLedger, GivesOutEveryUnitOnceOrCountsItAsLost,
   RC_ASSERT(noted == given + ledger.numbers().lost);
 }
 
-TEST(OutageLedger, KeepsOneEntryForANameWithTheQuotaOfTheLastNote) {
+TEST(OutageLedger, KeepsOneEntryForANameWithTheLoosestOfItsQuotas) {
   OutageLedger ledger;
   ledger.note({"s", "l"}, per_minute(5), 2);
-  ledger.note({"s", "l"}, per_minute(6), 3);
+  ledger.note({"s", "l"}, per_minute(6), 2);
+  ledger.note({"s", "l"}, per_minute(4), 1);
   const auto entries = ledger.take(9);
   ASSERT_EQ(entries.size(), 1U);
   EXPECT_EQ(entries[0].quota, Quota(per_minute(6)));

@@ -115,5 +115,25 @@ RC_GTEST_PROP(RequestFlow, AnswersAsTheNaiveCombination, ()) {
   }
 }
 
+TEST(Peek, OfOneKeyUnderTwoQuotasSaysWhatACheckWould) {
+  Rule rule;
+  rule.name = "r";
+  TestService service;
+  const std::vector<Applied> limits{applied(rule, 9, 1), applied(rule, 50, 1)};
+  int admitted = 0;
+  bool passes = true;
+  while (passes) {
+    std::optional<Answer> looked_at;
+    peek(service.colleagues(), TestService::with(limits), {},
+         [&](Answer answer) { looked_at = std::move(answer); });
+    std::optional<Answer> answer;
+    service.decide_later(limits, answer);
+    ASSERT_EQ(looked_at->allowed, answer->allowed) << admitted;
+    passes = answer->allowed;
+    admitted += passes ? 1 : 0;
+  }
+  EXPECT_EQ(admitted, 4) << "each request takes two, and nine is the stricter limit";
+}
+
 }  // namespace
 }  // namespace penstock::service

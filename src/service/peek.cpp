@@ -1,5 +1,6 @@
 #include "service/peek.hpp"
 
+#include "core/strictest.hpp"
 #include "service/failure_policy.hpp"
 
 #include <algorithm>
@@ -22,13 +23,29 @@ std::vector<core::NamedCheck> looks_at(const Answer& answer) {
   return looks;
 }
 
-void fill(LimitAnswer& limit, const std::vector<core::NamedCheck>& looks,
+// What must fit this limit. Enforced limits are checked together: what the request takes from one
+// key, under whichever quotas, must fit each of these quotas.
+Cost asked_of(const LimitAnswer& limit, const std::vector<LimitAnswer>& limits) {
+  const Role role = role_of(limit.applied);
+  if (role == Role::GivesBack) return Cost{0};
+  if (role != Role::Enforced) return limit.applied.check.cost;
+  Cost sum{0};
+  for (const LimitAnswer& other : limits) {
+    if (role_of(other.applied) != Role::Enforced) continue;
+    if (other.applied.check.name != limit.applied.check.name) continue;
+    sum = core::plus(sum, other.applied.check.cost);
+  }
+  return sum;
+}
+
+void fill(Answer& answer, const std::vector<core::NamedCheck>& looks,
           const std::vector<Decision>& decisions) {
-  const core::NamedCheck& check = limit.applied.check;
-  for (std::size_t i = 0; i < looks.size(); ++i) {
-    if (looks[i].name != check.name || !(looks[i].quota == check.quota)) continue;
-    const Cost cost = limit.applied.gives_back ? Cost{0} : check.cost;
-    limit.decision = would_say(decisions[i], check.quota, cost);
+  for (LimitAnswer& limit : answer.limits) {
+    const core::NamedCheck& check = limit.applied.check;
+    for (std::size_t i = 0; i < looks.size(); ++i) {
+      if (looks[i].name != check.name || !(looks[i].quota == check.quota)) continue;
+      limit.decision = would_say(decisions[i], check.quota, asked_of(limit, answer.limits));
+    }
   }
 }
 
@@ -60,8 +77,8 @@ void conclude_without_store(const Colleagues& colleagues, Answer& answer) {
       core::NamedCheck look = limit.applied.check;
       look.cost = Cost{0};
       const std::vector<Decision> said = colleagues.local.check({look});
-      limit.decision =
-          would_say(said.front(), colleagues.local.share_of(look.quota), limit.applied.check.cost);
+      limit.decision = would_say(said.front(), colleagues.local.share_of(look.quota),
+                                 asked_of(limit, answer.limits));
       limit.local = true;
     }
   }
@@ -87,7 +104,7 @@ void peek(const Colleagues& colleagues, Answer answer, base::Deadline deadline,
                          [kept, looks, colleagues, answered = std::move(answered)](
                              const Result<store::Store::Decisions>& said) {
                            if (said) {
-                             for (LimitAnswer& limit : kept->limits) fill(limit, looks, *said);
+                             fill(*kept, looks, *said);
                              conclude(*kept);
                            } else {
                              conclude_without_store(colleagues, *kept);

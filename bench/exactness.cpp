@@ -12,6 +12,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+__extension__ using Wide = unsigned __int128;
+
 constexpr std::size_t kBatch = 16;
 
 Quota quota_of(Algorithm algorithm, std::int64_t limit, Duration period) {
@@ -45,18 +47,55 @@ std::uint64_t most_of_fresh_key(const Quota& quota, TimeSpan span) {
   return most_admitted(quota, length);
 }
 
+// What refills within so long, of all keys together.
+std::uint64_t refill_of(const ExactnessCase& which, Duration time) {
+  const auto period = static_cast<std::uint64_t>(which.quota.period().count());
+  const Wide units = static_cast<Wide>(which.quota.limit()) * which.keys *
+                     static_cast<std::uint64_t>(time.count());
+  return static_cast<std::uint64_t>((units + period - 1) / period);
+}
+
+// What an exact limiter admits at least, when time is not known better than `blur`: with windows
+// that begin a little sooner or later, and a run that ends a little sooner.
+std::uint64_t least_expected(const ExactnessCase& which, const KeyCounts& counts, TimeSpan span,
+                             Duration blur) {
+  std::int64_t last = 0;
+  for (const DemandLog::Entry& entry : counts.demand) last = std::max(last, entry.step);
+  std::vector<DemandLog::Entry> shorter = counts.demand;
+  std::erase_if(shorter, [&](const DemandLog::Entry& entry) {
+    return (last - entry.step) * Duration{DemandLog::kStep} < blur;
+  });
+  std::uint64_t least = ~std::uint64_t{0};
+  for (const Duration shift : {Duration{0}, blur, -blur}) {
+    least = std::min(least, admitted_exactly(which.quota, shorter, span.steady_zero + shift));
+  }
+  return least;
+}
+
 // One thread's work.
 class Hammer {
  public:
   Hammer(SharedLimiter& limiter, const std::vector<ExactnessCase>& cases, std::uint64_t seed)
       : limiter_(limiter), cases_(cases), random_(seed) {
-    for (const ExactnessCase& each : cases) counts_.emplace_back(each.keys);
+    for (const ExactnessCase& each : cases) {
+      counts_.emplace_back(each.keys);
+      logs_.emplace_back(each.keys);
+    }
   }
 
-  void run(SteadyClock::time_point until) {
-    for (std::size_t turn = 0; SteadyClock::now() < until; ++turn) {
-      ask(turn % cases_.size());
+  void run(Demand demand, SteadyClock::time_point until) {
+    SteadyClock::time_point last_turn{};
+    for (std::size_t turn = 0; SteadyClock::now() < until;) {
+      const SteadyClock::time_point now = SteadyClock::now();
+      const auto pause = pause_before(demand, last_turn, now);
+      if (pause > pause.zero()) {
+        std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(pause, until - now));
+        continue;
+      }
+      last_turn = now;
+      ask(turn++ % cases_.size());
     }
+    for (std::size_t i = 0; i < cases_.size(); ++i) counts_[i].demand = logs_[i].take();
   }
   [[nodiscard]] const std::vector<KeyCounts>& counts() const { return counts_; }
 
@@ -72,8 +111,12 @@ class Hammer {
       checks.push_back({.key = keys[i], .quota = asked.quota});
     }
     std::vector<Result<Decision>> decisions(kBatch, Decision{});
+    const SteadyClock::time_point since = SteadyClock::now();
+    for (const std::uint32_t number : numbers) logs_[which].note(number, since);
     limiter_.check_each(checks, decisions);
     KeyCounts& counts = counts_[which];
+    counts.slowest =
+        std::max(counts.slowest, std::chrono::ceil<Duration>(SteadyClock::now() - since));
     for (std::size_t i = 0; i < kBatch; ++i) {
       ++counts.asked[numbers[i]];
       if (!decisions[i]) {
@@ -88,6 +131,7 @@ class Hammer {
   const std::vector<ExactnessCase>& cases_;
   std::mt19937_64 random_;
   std::vector<KeyCounts> counts_;
+  std::vector<DemandLog> logs_;
 };
 
 }  // namespace
@@ -105,6 +149,20 @@ void KeyCounts::add(const KeyCounts& others) {
   add_to(asked, others.asked);
   add_to(admitted, others.admitted);
   add_to(failed, others.failed);
+  demand.insert(demand.end(), others.demand.begin(), others.demand.end());
+  slowest = std::max(slowest, others.slowest);
+}
+
+void KeyCounts::append(const KeyCounts& others) {
+  const auto first = static_cast<std::uint32_t>(asked.size());
+  asked.insert(asked.end(), others.asked.begin(), others.asked.end());
+  admitted.insert(admitted.end(), others.admitted.begin(), others.admitted.end());
+  failed.insert(failed.end(), others.failed.begin(), others.failed.end());
+  for (DemandLog::Entry entry : others.demand) {
+    entry.key += first;
+    demand.push_back(entry);
+  }
+  slowest = std::max(slowest, others.slowest);
 }
 
 ExactnessVerdict judge(const ExactnessCase& which, const KeyCounts& counts, TimeSpan span,
@@ -118,26 +176,36 @@ ExactnessVerdict judge(const ExactnessCase& which, const KeyCounts& counts, Time
     verdict.admitted += admitted;
     verdict.failed += counts.failed[i];
     verdict.over_admitted += admitted > most ? admitted - most : 0;
-    if (!promise.all_that_fits) continue;
+    if (promise.percent_that_fits < 100) continue;
     // a fresh key has room for its whole capacity; a failed question may have taken some of it
     const std::uint64_t answered = counts.asked[i] - counts.failed[i];
     const std::uint64_t fits = std::min<std::uint64_t>(answered, which.quota.capacity());
     const std::uint64_t accounted = admitted + counts.failed[i];
     verdict.under_admitted += fits > accounted ? fits - accounted : 0;
   }
+  const Duration blur = counts.slowest + DemandLog::kStep;
+  verdict.expected = admitted_exactly(which.quota, counts.demand, span.steady_zero);
+  const std::uint64_t missing = refill_of(which, blur);
+  const std::uint64_t wanted =
+      least_expected(which, counts, span, blur) * promise.percent_that_fits / 100;
+  const std::uint64_t least = wanted - std::min(wanted, missing);
+  const std::uint64_t accounted = verdict.admitted + verdict.failed;
+  verdict.under_admitted = std::max(verdict.under_admitted, least - std::min(least, accounted));
   return verdict;
 }
 
 std::vector<KeyCounts> hammer(SharedLimiter& limiter, const std::vector<ExactnessCase>& cases,
-                              unsigned threads, Duration time, std::uint64_t seed) {
+                              const HammerLoad& load) {
   std::vector<Hammer> hammers;
-  hammers.reserve(threads);
-  for (unsigned i = 0; i < threads; ++i) hammers.emplace_back(limiter, cases, seed + i);
-  const SteadyClock::time_point until = SteadyClock::now() + time;
+  hammers.reserve(load.threads);
+  for (unsigned i = 0; i < load.threads; ++i) hammers.emplace_back(limiter, cases, load.seed + i);
+  const SteadyClock::time_point until = SteadyClock::now() + load.time;
   {
     std::vector<std::jthread> running;
     running.reserve(hammers.size());
-    for (Hammer& each : hammers) running.emplace_back([&each, until] { each.run(until); });
+    for (Hammer& each : hammers) {
+      running.emplace_back([&each, &load, until] { each.run(load.demand, until); });
+    }
   }
   std::vector<KeyCounts> sums;
   for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bench/demand.hpp"
 #include "penstock/quota.hpp"
 #include "penstock/shared_limiter.hpp"
 #include "penstock/time.hpp"
@@ -26,10 +27,14 @@ struct KeyCounts {
 
   // REQUIRES: as many keys.
   void add(const KeyCounts& others);
+  // Counts the others' keys as further ones, where processes do not share them.
+  void append(const KeyCounts& others);
 
   std::vector<std::uint64_t> asked;
   std::vector<std::uint64_t> admitted;
   std::vector<std::uint64_t> failed;  // nobody knows whether these were admitted
+  std::vector<DemandLog::Entry> demand{};
+  Duration slowest{};  // answer to a request
 };
 
 struct ExactnessVerdict {
@@ -38,8 +43,13 @@ struct ExactnessVerdict {
   std::uint64_t failed = 0;
   std::uint64_t most = 0;            // that all keys may be admitted together
   std::uint64_t over_admitted = 0;   // beyond what each key may
-  std::uint64_t under_admitted = 0;  // refused although it fitted
+  std::uint64_t expected = 0;        // that an exact limiter would admit of the same demand
+  std::uint64_t under_admitted = 0;  // below what must be admitted of that
 
+  // Of what an exact limiter would admit.
+  [[nodiscard]] double utilisation() const {
+    return expected == 0 ? 1 : static_cast<double>(admitted) / static_cast<double>(expected);
+  }
   [[nodiscard]] bool is_exact() const { return over_admitted == 0 && under_admitted == 0; }
 };
 
@@ -47,21 +57,31 @@ struct ExactnessVerdict {
 struct TimeSpan {
   Instant begin{};
   Instant end{};
+  Instant steady_zero{};  // what it shows when the steady clock shows zero
 };
 
 // What is promised: by an exact store, all that fits and not one more.
 struct Promise {
-  std::uint64_t beyond = 0;   // that each key may be admitted besides
-  bool all_that_fits = true;  // false where units can be lost with a lease
+  std::uint64_t beyond = 0;          // that each key may be admitted besides
+  unsigned percent_that_fits = 100;  // less where units can be lost with a lease
 };
 
+// Too few is judged as far as time is known: a request was decided some time between its step of
+// the log and the slowest answer. What refills in that time may be missing.
 // REQUIRES: the counts are of all who asked, and nobody had used the keys before.
 [[nodiscard]] ExactnessVerdict judge(const ExactnessCase& which, const KeyCounts& counts,
                                      TimeSpan span, Promise promise = {});
 
-// Asks about all cases in turn, from so many threads, for so long.
+struct HammerLoad {
+  unsigned threads = 1;
+  Duration time{};
+  std::uint64_t seed = 1;
+  Demand demand = Demand::Full;
+};
+
+// Asks about all cases in turn.
 [[nodiscard]] std::vector<KeyCounts> hammer(SharedLimiter& limiter,
                                             const std::vector<ExactnessCase>& cases,
-                                            unsigned threads, Duration time, std::uint64_t seed);
+                                            const HammerLoad& load);
 
 }  // namespace penstock::bench

@@ -62,6 +62,94 @@ TEST(Exactness, GrantsWindowsOnlyWhereTheyBegin) {
   EXPECT_FALSE(judge(daily, counts({50}, {11}), over_midnight).is_exact());
 }
 
+// 40 requests in every step of 10 ms, from noon on.
+std::vector<DemandLog::Entry> steady_demand(Duration time) {
+  std::vector<DemandLog::Entry> demand;
+  for (std::int64_t step = 0; step < time / DemandLog::kStep; ++step) {
+    demand.push_back({.step = step, .key = 0, .asked = 40});
+  }
+  return demand;
+}
+
+TEST(Exactness, ComparesWithWhatAnExactLimiterAdmitsOfTheSameDemand) {
+  const ExactnessCase refilling{.name = "refilling", .quota = per_second(1000).burst(10)};
+  const TimeSpan span{.begin = kNoon, .end = kNoon + std::chrono::seconds{5}, .steady_zero = kNoon};
+  KeyCounts seen = counts({20'000}, {5'000});
+  seen.demand = steady_demand(std::chrono::seconds{5});
+  const auto verdict = judge(refilling, seen, span);
+  EXPECT_EQ(verdict.expected, 5'000U);  // ten at first, and what refills between 499 steps
+  EXPECT_EQ(verdict.under_admitted, 0U);
+  EXPECT_DOUBLE_EQ(verdict.utilisation(), 1);
+  // what refills within a step may be missing, so may the last step, and 3 % of leases
+  seen.admitted = {4'980};
+  EXPECT_TRUE(judge(refilling, seen, span).is_exact());
+  seen.admitted = {4'970};
+  EXPECT_EQ(judge(refilling, seen, span).under_admitted, 10U);
+  EXPECT_TRUE(judge(refilling, seen, span, {.percent_that_fits = 97}).is_exact());
+  seen.admitted = {4'800};
+  EXPECT_EQ(judge(refilling, seen, span, {.percent_that_fits = 97}).under_admitted, 30U);
+  seen.slowest = std::chrono::milliseconds{40};
+  EXPECT_TRUE(judge(refilling, seen, span, {.percent_that_fits = 97}).is_exact());
+}
+
+// All of a log expires at once: perhaps just after the last request.
+TEST(Exactness, GrantsThatARunMayHaveEndedJustBeforeAWindow) {
+  const ExactnessCase log{.name = "log", .quota = Quota::parse("200/s sliding_log").value()};
+  const TimeSpan span{.begin = kNoon, .end = kNoon + std::chrono::seconds{2}, .steady_zero = kNoon};
+  KeyCounts seen = counts({8'040}, {400});
+  seen.demand = steady_demand(std::chrono::milliseconds{2'010});
+  EXPECT_EQ(judge(log, seen, span).expected, 440U);
+  EXPECT_TRUE(judge(log, seen, span).is_exact());
+  seen.admitted = {390};
+  EXPECT_FALSE(judge(log, seen, span).is_exact());
+}
+
+TEST(Exactness, ExpectsNoMoreThanWasAskedFor) {
+  const ExactnessCase daily{.name = "daily", .quota = per_day(100)};
+  KeyCounts seen = counts({40}, {40});
+  seen.demand = steady_demand(DemandLog::kStep);
+  const auto verdict = judge(daily, seen, kFiveSeconds);
+  EXPECT_EQ(verdict.expected, 40U);
+  EXPECT_TRUE(verdict.is_exact());
+}
+
+TEST(Exactness, CountsKeysOfNodesThatDecideByThemselvesApart) {
+  KeyCounts all(0);
+  KeyCounts one = counts({10}, {5});
+  one.demand = {{.step = 1, .key = 0, .asked = 10}};
+  all.append(one);
+  all.append(one);
+  EXPECT_EQ(all.admitted, (std::vector<std::uint64_t>{5, 5}));
+  const ExactnessCase daily{.name = "daily", .quota = per_day(5), .keys = 2};
+  EXPECT_EQ(judge(daily, all, kFiveSeconds).expected, 10U);
+}
+
+TEST(Demand, ComesAndRests) {
+  using std::chrono::milliseconds;
+  const auto at = [](int time) { return SteadyTime{milliseconds{time}}; };
+  EXPECT_EQ(pause_before(Demand::Full, at(1000), at(1000)), milliseconds{0});
+  EXPECT_EQ(pause_before(Demand::Steady, at(1000), at(1001)), milliseconds{4});
+  EXPECT_EQ(pause_before(Demand::Steady, at(1000), at(1005)), milliseconds{0});
+  EXPECT_EQ(pause_before(Demand::Bursty, at(1000), at(1019)), milliseconds{0});
+  EXPECT_EQ(pause_before(Demand::Bursty, at(1000), at(1020)), milliseconds{80});
+  EXPECT_EQ(pause_before(Demand::Idle, at(600), at(651)), milliseconds{549});
+  for (const Demand each : {Demand::Full, Demand::Steady, Demand::Bursty, Demand::Idle}) {
+    EXPECT_EQ(parse_demand(to_string(each)), each);
+  }
+  EXPECT_FALSE(parse_demand("sometimes"));
+}
+
+TEST(DemandLog, SumsUpTheRequestsOfAStep) {
+  using std::chrono::milliseconds;
+  DemandLog log(2);
+  for (const int time : {0, 3, 9, 10}) log.note(1, SteadyTime{milliseconds{time}});
+  const auto entries = log.take();
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].asked, 3U);
+  EXPECT_EQ(entries[1].asked, 1U);
+  EXPECT_EQ(entries[1].step, 1);
+}
+
 TEST(Exactness, HasCasesForEveryAlgorithm) {
   for (const Algorithm algorithm :
        {Algorithm::TokenBucket, Algorithm::Gcra, Algorithm::FixedWindow, Algorithm::AnchoredWindow,

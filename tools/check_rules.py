@@ -58,6 +58,7 @@ RULES = [
         "nothing here waits; move a ManualClock instead",
         allowed={
             "apps/penstock/pace.cpp": "holds back a walk over a server that others use",
+            "bench/exactness.cpp": "rests between bursts of a demand",
             "tests/servers/wait.cpp": "real servers are asked again until they are ready",
         },
     ),

@@ -5,6 +5,7 @@
 #include "apps/penstock/redis_access.hpp"
 #include "apps/penstock/verify_worker.hpp"
 #include "apps/penstock/worker_process.hpp"
+#include "bench/demand.hpp"
 #include "bench/exactness.hpp"
 #include "redis_store/plain_command.hpp"
 
@@ -43,12 +44,23 @@ const std::string kVerifyFooter =
     "and\n"
     "are deleted at the end. It loads the server: --seconds for every algorithm.\n"
     "\n"
-    "With --mode, every thread holds leases as a worker of the daemon does. Too many is then what\n"
-    "exceeds the bound of that mode; too few is not judged, because leases may go to waste.\n"
+    "With --mode, every thread holds leases as a worker of the daemon does; with --mode local, "
+    "every\n"
+    "process is a node that counts for itself. Too many is then what exceeds the bound of that "
+    "mode.\n"
     "\n"
-    "Exit codes: 0 exact, 1 too many or too few were admitted or a key never expires, 2 wrong "
-    "usage\n"
-    "or bad input, 3 the store could not be asked.";
+    "Too few: the requests of a run are replayed on an exact limiter, which would admit "
+    "'expected'.\n"
+    "Of that exact and local must admit 100 %, lease_strict 99 %, lease and adaptive 97 %, but "
+    "for\n"
+    "what refills within the slowest answer. --demand chooses when requests come: full is as many "
+    "as\n"
+    "can be, steady a turn of each thread every 5 ms, bursty 20 ms of every 100 ms, idle 50 ms of\n"
+    "every 600 ms, which is when leases go to waste.\n"
+    "\n"
+    "Exit codes: 0 as promised, 1 too many or too few were admitted or a key never expires, 2 "
+    "wrong\n"
+    "usage or bad input, 3 the store could not be asked.";
 
 struct Row {
   Algorithm algorithm{};
@@ -85,6 +97,18 @@ Result<std::vector<Algorithm>> algorithms_of(const VerifyArguments& arguments) {
   return algorithms;
 }
 
+// Of what an exact limiter would admit.
+unsigned least_percent(core::Mode mode) {
+  switch (mode) {
+    case core::Mode::LeaseStrict: return 99;
+    case core::Mode::Lease:
+    case core::Mode::Adaptive: return 97;
+    case core::Mode::Exact:
+    case core::Mode::Local: break;
+  }
+  return 100;
+}
+
 Result<std::vector<KeyCounts>> read_counts(const std::string& text,
                                            const std::vector<ExactnessCase>& cases) {
   const Error malformed{ErrorCode::Protocol, "a worker printed something else than its counts"};
@@ -98,6 +122,14 @@ Result<std::vector<KeyCounts>> read_counts(const std::string& text,
           std::pair{"failed", &counts.failed}}) {
       if (!json[i].contains(name) || json[i][name].size() != cases[i].keys) return malformed;
       *values = json[i][name].get<std::vector<std::uint64_t>>();
+    }
+    if (!json[i].contains("demand") || !json[i].contains("slowest_us")) return malformed;
+    counts.slowest = Duration{json[i]["slowest_us"].get<std::int64_t>()};
+    const auto demand = json[i]["demand"].get<std::vector<std::int64_t>>();
+    for (std::size_t at = 0; at + 2 < demand.size(); at += 3) {
+      counts.demand.push_back({.step = demand[at],
+                               .key = static_cast<std::uint32_t>(demand[at + 1]),
+                               .asked = static_cast<std::uint32_t>(demand[at + 2])});
     }
   }
   return all;
@@ -133,18 +165,22 @@ class Verifier {
       : arguments_(arguments), options_(options), store_(store), processes_(processes) {}
 
   Result<void> run(Algorithm algorithm, Verified& outcome) {
-    const std::vector<ExactnessCase> cases = bench::exactness_cases(algorithm);
+    std::vector<ExactnessCase> cases = bench::exactness_cases(algorithm);
     std::vector<KeyCounts> sums;
     sums.reserve(cases.size());
-    for (const ExactnessCase& each : cases) sums.emplace_back(each.keys);
+    for (const ExactnessCase& each : cases) sums.emplace_back(shares_keys() ? each.keys : 0);
     const Result<ServerTimes> before = server_times(store_, options_.timeout);
     if (!before) return before.error();
+    const Instant steady_zero = before->earliest - std::chrono::duration_cast<Duration>(
+                                                       bench::steady_now().time_since_epoch());
     const Result<void> asked = ask(algorithm, cases, sums);
     if (!asked) return asked.error();
     const Result<ServerTimes> after = server_times(store_, options_.timeout);
     if (!after) return after.error();
-    const bench::TimeSpan span{.begin = before->earliest, .end = after->latest};
+    const bench::TimeSpan span{
+        .begin = before->earliest, .end = after->latest, .steady_zero = steady_zero};
     for (std::size_t i = 0; i < cases.size(); ++i) {
+      cases[i].keys = static_cast<std::uint32_t>(sums[i].asked.size());
       const ExactnessVerdict verdict =
           bench::judge(cases[i], sums[i], span, promise_for(cases[i].quota));
       if (verdict.failed == verdict.asked) {
@@ -176,9 +212,13 @@ class Verifier {
   }
 
  private:
+  [[nodiscard]] core::Terms terms() const {
+    return *parse_terms(arguments_.mode, arguments_.lifetime);
+  }
+  // Processes that decide by themselves have as many keys of their own.
+  [[nodiscard]] bool shares_keys() const { return terms().mode != core::Mode::Local; }
   [[nodiscard]] bench::Promise promise_for(const Quota& quota) const {
-    const core::Terms terms = *parse_terms(arguments_.mode, arguments_.lifetime);
-    return {.beyond = allowance(terms, quota), .all_that_fits = terms.mode == core::Mode::Exact};
+    return {.beyond = allowance(terms(), quota), .percent_that_fits = least_percent(terms().mode)};
   }
 
   Result<void> ask(Algorithm algorithm, const std::vector<ExactnessCase>& cases,
@@ -195,7 +235,13 @@ class Verifier {
       if (!printed) return printed.error();
       const Result<std::vector<KeyCounts>> counts = read_counts(*printed, cases);
       if (!counts) return counts.error();
-      for (std::size_t i = 0; i < sums.size(); ++i) sums[i].add((*counts)[i]);
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        if (shares_keys()) {
+          sums[i].add((*counts)[i]);
+        } else {
+          sums[i].append((*counts)[i]);
+        }
+      }
     }
     return {};
   }
@@ -220,6 +266,8 @@ class Verifier {
         arguments_.mode,
         "--lease-lifetime",
         arguments_.lifetime,
+        "--demand",
+        arguments_.demand,
         "--nodes",
         std::to_string(processes_)};
     for (const auto& [option, file] : {std::pair{"--ca", &arguments_.store.ca},
@@ -248,6 +296,8 @@ Json outcome_json(const Verified& outcome, const std::string& store) {
                              {"asked", row.verdict.asked},
                              {"admitted", row.verdict.admitted},
                              {"most", row.verdict.most},
+                             {"expected", row.verdict.expected},
+                             {"utilisation", row.verdict.utilisation()},
                              {"over_admitted", row.verdict.over_admitted},
                              {"under_admitted", row.verdict.under_admitted},
                              {"failed", row.verdict.failed}});
@@ -258,17 +308,19 @@ Json outcome_json(const Verified& outcome, const std::string& store) {
 void print_outcome(const Verified& outcome) {
   std::cout << std::left << std::setw(17) << "algorithm" << std::setw(23) << "case" << std::right
             << std::setw(11) << "asked" << std::setw(11) << "admitted" << std::setw(11) << "at most"
-            << std::setw(9) << "too many" << std::setw(9) << "too few" << std::setw(8) << "failed"
-            << '\n';
+            << std::setw(11) << "expected" << std::setw(8) << "%" << std::setw(9) << "too many"
+            << std::setw(9) << "too few" << std::setw(8) << "failed" << '\n';
   for (const Row& row : outcome.rows) {
     std::cout << std::left << std::setw(17) << to_string(row.algorithm) << std::setw(23)
               << row.which.name << std::right << std::setw(11) << row.verdict.asked << std::setw(11)
-              << row.verdict.admitted << std::setw(11) << row.verdict.most << std::setw(9)
-              << row.verdict.over_admitted << std::setw(9) << row.verdict.under_admitted
-              << std::setw(8) << row.verdict.failed << '\n';
+              << row.verdict.admitted << std::setw(11) << row.verdict.most << std::setw(11)
+              << row.verdict.expected << std::setw(8) << std::fixed << std::setprecision(1)
+              << 100 * row.verdict.utilisation() << std::setw(9) << row.verdict.over_admitted
+              << std::setw(9) << row.verdict.under_admitted << std::setw(8) << row.verdict.failed
+              << '\n';
   }
   std::cout << "\nKeys that never expire: " << outcome.without_ttl << ".\n"
-            << (outcome.is_exact() ? "Exact.\n" : "Not exact.\n");
+            << (outcome.is_exact() ? "As promised.\n" : "Not as promised.\n");
 }
 
 Result<Verified> run_all(Verifier& verifier, const std::vector<Algorithm>& algorithms) {
@@ -296,6 +348,10 @@ Result<int> run_verify(const VerifyArguments& arguments) {
   }
   const Result<std::vector<Algorithm>> algorithms = algorithms_of(arguments);
   if (!algorithms) return algorithms.error();
+  if (!bench::parse_demand(arguments.demand)) {
+    return Error{ErrorCode::InvalidInput, "--demand: unknown demand \"" + arguments.demand +
+                                              "\"; use full, steady, bursty or idle"};
+  }
   Result<RedisOptions> options = redis_options(arguments.store, "nothing to verify");
   if (!options) return options.error();
   options->key_prefix = unique_prefix("verify");
@@ -329,6 +385,11 @@ CLI::App* add(CLI::App& app, int& exit_code, const char* name, const char* descr
       ->capture_default_str()
       ->type_name("NAME");
   add_mode_options(*command, arguments->mode, arguments->lifetime);
+  command
+      ->add_option("--demand", arguments->demand,
+                   "When requests come: full, steady, bursty or idle")
+      ->capture_default_str()
+      ->type_name("DEMAND");
   command->callback([arguments, &exit_code, run] {
     const Result<int> code = run(*arguments);
     exit_code = code ? *code : exit_code_of(code.error());

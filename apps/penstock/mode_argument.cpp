@@ -10,7 +10,8 @@ namespace {
 
 using core::Mode;
 
-constexpr std::array kModes{Mode::Exact, Mode::Lease, Mode::LeaseStrict, Mode::Adaptive};
+constexpr std::array kModes{Mode::Exact, Mode::Lease, Mode::LeaseStrict, Mode::Adaptive,
+                            Mode::Local};
 constexpr Duration kShortest = std::chrono::milliseconds{10};
 constexpr Duration kLongest = std::chrono::seconds{10};
 
@@ -19,7 +20,7 @@ constexpr Duration kLongest = std::chrono::seconds{10};
 void add_mode_options(CLI::App& command, std::string& mode, std::string& lifetime) {
   command
       .add_option("--mode", mode,
-                  "Where limits are decided: exact, lease, lease_strict or adaptive")
+                  "Where limits are decided: exact, lease, lease_strict, adaptive or local")
       ->capture_default_str()
       ->type_name("MODE");
   command.add_option("--lease-lifetime", lifetime, "How long a lease may last")
@@ -33,12 +34,14 @@ Result<core::Terms> parse_terms(const std::string& mode, const std::string& life
   for (const Mode known : kModes) {
     if (mode == core::to_string(known)) return core::Terms{.mode = known, .lifetime = *lasts};
   }
-  return Error{ErrorCode::InvalidInput,
-               "--mode: unknown mode \"" + mode + "\"; use exact, lease, lease_strict or adaptive"};
+  return Error{
+      ErrorCode::InvalidInput,
+      "--mode: unknown mode \"" + mode + "\"; use exact, lease, lease_strict, adaptive or local"};
 }
 
 Result<void> check_mode(const core::Terms& terms, Algorithm algorithm) {
-  if (terms.mode == Mode::Exact || core::can_lease(algorithm)) return {};
+  const bool leases = terms.mode != Mode::Exact && terms.mode != Mode::Local;
+  if (!leases || core::can_lease(algorithm)) return {};
   return Error{ErrorCode::InvalidInput,
                "--mode: " + std::string(to_string(algorithm)) + " cannot be leased; use exact"};
 }

@@ -9,6 +9,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -25,12 +26,12 @@ constexpr int kTurn = 64;
 // something to ask.
 class Holder {
  public:
-  Holder(const ModeLoad& load, unsigned number)
+  Holder(const ModeLoad& load, store::MemoryStore& memory, unsigned number)
       : load_(load),
         draws_(bench::draw_keys(load.distribution, load.keys, kDraws, load.seed + number)),
         random_(load.seed + number),
-        memory_(MemoryOptions{}),
-        counts_(load.keys + 1) {
+        counts_(load.keys + 1),
+        log_(load.keys + 1) {
     auto shared = std::make_unique<redis_store::SharedStore>(
         loop_.get_executor(), load.redis, *redis_store::client_options(load.redis));
     shared_ = shared.get();
@@ -38,7 +39,7 @@ class Holder {
         std::move(shared),
         lease::LeasingStore::Surroundings{
             .leases = *shared_,
-            .memory = memory_,
+            .memory = memory,
             .nodes = [nodes = load.nodes] { return nodes; },
             .holders_per_node = load.holders,
             .timeout = load.redis.timeout,
@@ -50,7 +51,16 @@ class Holder {
     warm_up();
     const std::uint64_t commands = shared_->health().round_trips;
     const base::Deadline until = base::monotonic_now() + load_.time;
-    while (base::monotonic_now() < until) {
+    base::Deadline last_turn{};
+    while (true) {
+      const base::Deadline now = base::monotonic_now();
+      if (now >= until) break;
+      const auto pause = bench::pause_before(load_.demand, last_turn, now);
+      if (pause > pause.zero()) {
+        loop_.run_one_for(std::min<std::chrono::nanoseconds>(pause, until - now));
+        continue;
+      }
+      last_turn = now;
       for (int i = 0; i < kTurn && open_ < load_.outstanding; ++i) ask();
       if (open_ < load_.outstanding) {
         loop_.poll();
@@ -59,6 +69,7 @@ class Holder {
       }
     }
     while (open_ > 0) loop_.run_one_for(std::chrono::milliseconds{10});
+    counts_.demand = log_.take();
     const store::Store::Health health = store_->health();
     counts_.commands = health.round_trips - commands;
     counts_.decided_by_lease = health.decided_by_lease;
@@ -95,6 +106,7 @@ class Holder {
     check_.terms = load_.terms;
     ++counts_.asked[key];
     const base::Deadline since = base::monotonic_now();
+    if (load_.logs_demand) log_.note(key, since);
     const core::NamedCheck* const only = &check_;
     Decision decision;
     if (store_->check_at_once({&only, 1}, {&decision, 1})) return hear(key, decision, since);
@@ -118,12 +130,12 @@ class Holder {
   std::vector<std::uint32_t> draws_;
   std::size_t next_ = 0;
   std::mt19937_64 random_;
-  store::MemoryStore memory_;
   redis_store::SharedStore* shared_ = nullptr;
   std::unique_ptr<lease::LeasingStore> store_;
   bench::KeyText text_;
   core::NamedCheck check_{.name = {}, .quota = per_second(1)};
   ModeCounts counts_;
+  bench::DemandLog log_;
   unsigned open_ = 0;
 };
 
@@ -146,12 +158,14 @@ void ModeCounts::add(const ModeCounts& others) {
   decided_by_denial += others.decided_by_denial;
   leases_asked += others.leases_asked;
   if (first_failure.empty()) first_failure = others.first_failure;
+  demand.insert(demand.end(), others.demand.begin(), others.demand.end());
 }
 
 Result<ModeFigures> run_mode_load(const ModeLoad& load) {
+  store::MemoryStore memory(MemoryOptions{});  // of the node, as its workers share it
   std::vector<std::unique_ptr<Holder>> holders;
   for (unsigned i = 0; i < load.holders; ++i) {
-    holders.push_back(std::make_unique<Holder>(load, i));
+    holders.push_back(std::make_unique<Holder>(load, memory, i));
   }
   ModeFigures figures{.counts = ModeCounts(load.keys + 1)};
   const std::chrono::nanoseconds cpu = bench::process_cpu_time();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bench/demand.hpp"
 #include "bench/key_distribution.hpp"
 #include "bench/latency_histogram.hpp"
 #include "core/terms.hpp"
@@ -29,6 +30,8 @@ struct ModeLoad {
   unsigned outstanding = 64;  // checks of one holder that may wait for the store
   std::chrono::nanoseconds time = std::chrono::seconds{5};
   std::uint64_t seed = 1;
+  bench::Demand demand = bench::Demand::Full;
+  bool logs_demand = false;
 };
 
 // What one holder did, or all of them together.
@@ -46,6 +49,7 @@ struct ModeCounts {
   std::uint64_t decided_by_lease = 0;
   std::uint64_t decided_by_denial = 0;
   std::uint64_t leases_asked = 0;
+  std::vector<bench::DemandLog::Entry> demand{};  // if the load logs it
 };
 
 struct ModeFigures {

@@ -19,7 +19,16 @@ using bench::ExactnessCase;
 using bench::KeyCounts;
 
 Json counts_json(const KeyCounts& counts) {
-  return {{"asked", counts.asked}, {"admitted", counts.admitted}, {"failed", counts.failed}};
+  std::vector<std::int64_t> demand;  // three numbers for each entry
+  demand.reserve(3 * counts.demand.size());
+  for (const bench::DemandLog::Entry& entry : counts.demand) {
+    demand.insert(demand.end(), {entry.step, entry.key, entry.asked});
+  }
+  return {{"asked", counts.asked},
+          {"admitted", counts.admitted},
+          {"failed", counts.failed},
+          {"demand", std::move(demand)},
+          {"slowest_us", counts.slowest.count()}};
 }
 
 // As hammer(), one case after the other, by threads that hold leases.
@@ -39,6 +48,8 @@ Result<Json> hammer_with_leases(const VerifyArguments& arguments, const ModeLoad
     counts.asked = std::move(figures->counts.asked);
     counts.admitted = std::move(figures->counts.admitted);
     counts.failed = std::move(figures->counts.failed);
+    counts.demand = std::move(figures->counts.demand);
+    counts.slowest = std::chrono::ceil<Duration>(figures->cold.percentile(1));
     // the hot key, which there is none of
     for (auto* values : {&counts.asked, &counts.admitted, &counts.failed}) values->pop_back();
     json.push_back(counts_json(counts));
@@ -61,6 +72,8 @@ Result<int> run_verify_worker(const VerifyArguments& arguments) {
   if (!options) return options.error();
   const Result<core::Terms> terms = parse_terms(arguments.mode, arguments.lifetime);
   if (!terms) return terms.error();
+  const std::optional<bench::Demand> demand = bench::parse_demand(arguments.demand);
+  if (!demand) return Error{ErrorCode::InvalidInput, "--demand"};
   if (terms->mode != core::Mode::Exact) {
     const Result<std::int64_t> nodes = parse_number("--nodes", arguments.processes, {.least = 1});
     if (!nodes) return nodes.error();
@@ -71,7 +84,9 @@ Result<int> run_verify_worker(const VerifyArguments& arguments) {
                                                      .holders = static_cast<unsigned>(*threads),
                                                      .nodes = static_cast<unsigned>(*nodes),
                                                      .time = std::chrono::seconds{*seconds},
-                                                     .seed = static_cast<std::uint64_t>(*seed)},
+                                                     .seed = static_cast<std::uint64_t>(*seed),
+                                                     .demand = *demand,
+                                                     .logs_demand = true},
                                                     bench::exactness_cases(*algorithm));
     if (!counted) return counted.error();
     std::cout << counted->dump() << '\n';
@@ -80,9 +95,11 @@ Result<int> run_verify_worker(const VerifyArguments& arguments) {
   Result<SharedLimiter> limiter = SharedLimiter::open(*options);
   if (!limiter) return limiter.error();
   Json json = Json::array();
-  for (const KeyCounts& counts :
-       bench::hammer(*limiter, bench::exactness_cases(*algorithm), static_cast<unsigned>(*threads),
-                     std::chrono::seconds{*seconds}, static_cast<std::uint64_t>(*seed))) {
+  for (const KeyCounts& counts : bench::hammer(*limiter, bench::exactness_cases(*algorithm),
+                                               {.threads = static_cast<unsigned>(*threads),
+                                               .time = std::chrono::seconds{*seconds},
+                                               .seed = static_cast<std::uint64_t>(*seed),
+                                               .demand = *demand})) {
     json.push_back(counts_json(counts));
   }
   std::cout << json.dump() << '\n';

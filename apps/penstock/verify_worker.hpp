@@ -17,6 +17,7 @@ struct VerifyArguments {
   std::string seed = "1";
   std::string mode = "exact";
   std::string lifetime = "100ms";
+  std::string demand = "full";
   bool json = false;
 };
 

@@ -205,14 +205,15 @@ TEST_P(SeveralLimits, MayBeManyAndRepeatTheirKeys) {
   }
 }
 
-TEST_P(SeveralLimits, OnOneKeyMustHaveOneQuota) {
-  if (GetParam() == PlaceKind::Memory) GTEST_SKIP() << "the embedded store has no errors";
+TEST_P(SeveralLimits, OfOneKeyUnderTwoQuotasAreChargedForBothAndMustFitBoth) {
   const std::vector<Check> checks{{.key = "k", .quota = per(10, kLong)},
                                   {.key = "k", .quota = per(20, kLong)}};
-  const Result<Decision> refused = limiter().check_all(checks, {});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::InvalidInput);
-  EXPECT_EQ(remaining("k", checks[0].quota), 10U);
+  for (std::uint32_t used = 2; used <= 10; used += 2) {
+    EXPECT_TRUE(check_all(checks).allowed());
+    EXPECT_EQ(remaining("k", checks[0].quota), 10U - used);
+  }
+  EXPECT_EQ(check_all(checks).outcome(), Outcome::Denied);
+  EXPECT_EQ(remaining("k", checks[1].quota), 10U) << "a denial charges nothing";
 }
 
 TEST_P(SeveralLimits, MayBeNone) {

@@ -9,7 +9,7 @@ namespace penstock::core {
 namespace {
 
 // How far ahead of the clock an epoch may be before it is given up: every reset skips two.
-constexpr std::int64_t kMostEpochsAhead = 16;
+constexpr std::int64_t kMostEpochsAhead = 64;
 
 // The instant and time of a bucket, whichever of the two it is.
 struct Bucket {

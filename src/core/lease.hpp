@@ -56,7 +56,7 @@ struct Escrow {
 // Another lifetime than before counts from when it is safe: a longer one at once, with everything
 // leased in its current epoch; a shorter one when nothing is leased any more. Until then
 // escrow.lifetime stays, and leases are counted for longer than they live. The same when the clock
-// steps back: the epoch stays, until it is more than sixteen ahead. Returns whether this must be
+// steps back: the epoch stays, until it is more than 64 ahead. Returns whether this must be
 // written even when nothing is granted. REQUIRES: the quota is a bucket; lifetime > 0.
 bool advance(AnyState& state, Escrow& escrow, const Quota& quota, Duration lifetime, Instant now);
 

@@ -95,6 +95,7 @@ Decision Holding::paced(Cost cost, base::Deadline now) const {
 void Holding::wait(Waiting& waiting, Cost cost, Use use, base::Deadline deadline) {
   PENSTOCK_DCHECK(is_strict());
   waiting_.push_back({.waiting = &waiting, .cost = cost, .deadline = deadline, .use = use});
+  first_deadline_ = std::min(first_deadline_, deadline);
 }
 
 bool Holding::spend(std::uint64_t units, base::Deadline now) {
@@ -126,6 +127,8 @@ void Holding::end_leases(base::Deadline now) {
     return true;
   };
   leases_.erase(std::remove_if(leases_.begin(), leases_.end(), is_over), leases_.end());
+  // an epoch that is over by now may come again after a clock was set back: as somebody else's
+  if (now - reported_at_ > 2 * terms_.lifetime) reports_.clear();
 }
 
 void Holding::report(const store::LeaseReport& news, base::Deadline since) {
@@ -212,37 +215,37 @@ bool Holding::wants_to_ask(base::Deadline now) const {
 }
 
 base::Deadline Holding::wakes_at() const {
-  base::Deadline at = first_deadline();
+  base::Deadline at = waiting_.empty() ? base::Deadline::max() : first_deadline_;
   if (!is_strict() || is_asking_) return at;
   if (!reports_.empty()) at = std::min(at, ask_after_);
   for (const Lease& lease : leases_) at = std::min(at, lease.ends);
   return at;
 }
 
-// Those of one cost that came first are decided by the store, unless one of them may be put back:
-// its units have to be a lease.
+// Those of one cost that came first are decided by the store, unless the first of them may be put
+// back: its units have to be a lease, like those of all that follow.
 void Holding::ask_for_waiting(store::LeaseAsk& ask) {
   if (waiting_.empty()) return;
   const Waiter& first = waiting_.front();
-  if (first.use == Use::MayBePutBack) {
-    std::uint64_t due = 0;
-    for (const Waiter& waiter : waiting_) due += waiter.cost.units;
-    ask.lease.need = static_cast<std::uint32_t>(shortfall(first.cost));
-    ask.lease.due = static_cast<std::uint32_t>(std::min<std::uint64_t>(due, quota_.capacity()));
-    return;
-  }
-  ask.cost = static_cast<std::uint32_t>(first.cost.units);
+  // other terms may have made it a plain lease, which decides no requests
+  const bool is_decided = first.use == Use::Final && is_strict();
+  std::uint64_t due = 0;
   for (Waiter& waiter : waiting_) {
-    if (waiter.use != Use::Final || waiter.cost.units != first.cost.units) break;
-    waiter.is_asked = true;
-    ++ask.count;
+    if (is_decided && due == 0 && waiter.use == Use::Final &&
+        waiter.cost.units == first.cost.units) {
+      waiter.is_asked = true;
+      ++ask.count;
+    } else {
+      due += waiter.cost.units;
+    }
   }
+  if (is_decided) ask.cost = static_cast<std::uint32_t>(first.cost.units);
+  if (!is_decided) ask.lease.need = static_cast<std::uint32_t>(shortfall(first.cost));
+  ask.lease.due = static_cast<std::uint32_t>(std::min<std::uint64_t>(due, quota_.capacity()));
 }
 
 store::LeaseAsk Holding::ask(std::uint32_t sharers, base::Deadline now) {
   end_leases(now);
-  // an epoch that is over by now may come again after a clock was set back: as somebody else's
-  if (now - reported_at_ > 2 * terms_.lifetime) reports_.clear();
   for (Lease& lease : leases_) {
     report({.epoch = lease.epoch, .spent = std::exchange(lease.spent, 0)}, now);
   }
@@ -286,7 +289,7 @@ void Holding::on_grant(const Result<store::LeaseGrant>& grant, base::Deadline no
       const bool is_late = hear(*grant, is_doubted, now);
       answer_asked(*grant, now, answers);
       serve(*grant, now, answers);
-      if (is_late) {
+      if (is_late && needed_ > 0) {
         fail(
             {ErrorCode::Timeout, "a lease was over before it arrived: lease_lifetime is too short"},
             answers);
@@ -298,7 +301,7 @@ void Holding::on_grant(const Result<store::LeaseGrant>& grant, base::Deadline no
   const ErrorCode code = grant.error().code;
   if (code == ErrorCode::Unavailable || code == ErrorCode::Overloaded) {
     // nobody heard them
-    for (const store::LeaseReport& each : told) report(each, asked_at_);
+    for (const store::LeaseReport& each : told) report(each, {});  // as old as they are
   }
   fail(grant.error(), answers);
 }
@@ -316,12 +319,10 @@ void Holding::dismiss_late(base::Deadline now, Answers& answers) {
     answers.push_back({.waiting = waiter.waiting, .decision = late_error});
     return true;
   });
-}
-
-base::Deadline Holding::first_deadline() const {
-  base::Deadline first = base::Deadline::max();
-  for (const Waiter& waiter : waiting_) first = std::min(first, waiter.deadline);
-  return first;
+  first_deadline_ = base::Deadline::max();
+  for (const Waiter& waiter : waiting_) {
+    first_deadline_ = std::min(first_deadline_, waiter.deadline);
+  }
 }
 
 void Holding::doubt() {
@@ -344,6 +345,10 @@ bool Holding::hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadli
           std::min<base::Deadline>(ask_after_, asked_at_ + Duration{quota_.fill_time().whole / 2});
     }
   }
+  // holders share too few units to lease any: the next ask says the same
+  if (heard_.allowed() && grant.granted == 0) {
+    ask_after_ = std::max<base::Deadline>(ask_after_, asked_at_ + terms_.lifetime / 4);
+  }
   window_ends_ = asked_at_;  // a bucket has none
   if (!quota_.is_bucket()) window_ends_ += std::min(grant.counts_for, quota_.period());
   if (grant.granted == 0) return false;
@@ -364,8 +369,12 @@ bool Holding::hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadli
 
 void Holding::answer_asked(const store::LeaseGrant& grant, base::Deadline now, Answers& answers) {
   std::uint64_t left = grant.admitted;
-  std::erase_if(waiting_, [&](const Waiter& waiter) {
+  std::erase_if(waiting_, [&](Waiter& waiter) {
     if (!waiter.is_asked) return false;
+    if (left == 0 && grant.afterwards.allowed()) {
+      waiter.is_asked = false;  // nobody denied it: it is asked for again
+      return false;
+    }
     if (left == 0) {
       answers.push_back({.waiting = waiter.waiting, .decision = grant.afterwards});
       return true;

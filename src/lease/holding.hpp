@@ -112,9 +112,6 @@ class Holding {
 
   // Those whose deadline has passed hear that they have waited in vain.
   void dismiss_late(base::Deadline now, Answers& answers);
-  // Of those who wait; max() when nobody does.
-  [[nodiscard]] base::Deadline first_deadline() const;
-
   // What is in hand or on its way is not spent any more: the store hears of strict leases that they
   // are returned, others are lost.
   void drop(base::Deadline now);
@@ -191,10 +188,11 @@ class Holding {
   std::vector<Lease> leases_;  // the oldest first
   std::uint32_t units_ = 0;    // of all leases
   std::deque<Waiter> waiting_;
-  std::vector<store::LeaseReport> reports_;  // of leases that are over; strict only
-  std::vector<store::LeaseReport> told_;     // by the call under way
-  std::optional<Denial> denial_;             // of the last answer, if it left nothing
-  Decision heard_{};                         // what the store had left
+  base::Deadline first_deadline_ = base::Deadline::max();  // of those who wait, or earlier
+  std::vector<store::LeaseReport> reports_;                // of leases that are over; strict only
+  std::vector<store::LeaseReport> told_;                   // by the call under way
+  std::optional<Denial> denial_;                           // of the last answer, if it left nothing
+  Decision heard_{};                                       // what the store had left
   base::Deadline heard_at_{};
   base::Deadline asked_at_{};
   base::Deadline window_ends_{};  // the one that was granted from last, or the sub-window

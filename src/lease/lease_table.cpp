@@ -34,7 +34,7 @@ Holding* LeaseTable::hold(const store::Hash128& name, const core::NamedCheck& ch
   if (holdings_.size() >= most_) return nullptr;
   auto made = std::make_unique<Holding>(check.name, check.quota, check.terms, now, waste_);
   Holding* const holding = made.get();
-  holdings_.emplace(key, Entry{.holding = std::move(made), .name = name});
+  holdings_.emplace(key, Entry{.holding = std::move(made), .name = name, .place = order_.size()});
   names_.emplace(name, key);
   order_.push_back(key);
   return holding;
@@ -47,6 +47,10 @@ void LeaseTable::erase(Holdings::iterator place) {
     names_.erase(each);
     break;
   }
+  const std::size_t hole = place->second.place;
+  order_[hole] = order_.back();
+  holdings_.find(order_[hole])->second.place = hole;
+  order_.pop_back();
   holdings_.erase(place);
 }
 
@@ -55,13 +59,11 @@ void LeaseTable::make_room(base::Deadline now) {
   for (int looked = 0; looked < 2 && !order_.empty(); ++looked) {
     if (looked_at_ >= order_.size()) looked_at_ = 0;
     const auto found = holdings_.find(order_[looked_at_]);
-    if (found != holdings_.end() && !found->second.holding->is_idle(now)) {
+    if (found->second.holding->is_idle(now)) {
+      erase(found);
+    } else {
       ++looked_at_;
-      continue;
     }
-    if (found != holdings_.end()) erase(found);
-    order_[looked_at_] = order_.back();
-    order_.pop_back();
   }
 }
 

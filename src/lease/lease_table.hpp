@@ -76,6 +76,7 @@ class LeaseTable {
   struct Entry {
     std::unique_ptr<Holding> holding;
     store::Hash128 name{};
+    std::size_t place = 0;  // in order_
     bool is_ready = false;
     base::Deadline watched = base::Deadline::max();
   };

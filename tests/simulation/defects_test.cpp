@@ -10,7 +10,7 @@ namespace {
 
 using core::Mode;
 
-constexpr std::uint64_t kEnough = 2000;
+constexpr std::uint64_t kEnough = 20'000;
 
 // The first promise that a mistake breaks; empty if nobody noticed.
 std::string noticed(Defect defect, Mode mode, Algorithm algorithm, const Faults& faults = {}) {

@@ -67,7 +67,7 @@ end
 local function start_over(escrow, lifetime, instant)
   local present = epoch_of(instant, lifetime)
   local ahead = leased_of(escrow) == 0 and escrow.lifetime == lifetime and escrow.epoch > present
-    and escrow.epoch - present <= 16
+    and escrow.epoch - present <= 64
   escrow.current, escrow.previous = leased_of(escrow), 0
   escrow.lifetime = lifetime
   if not ahead then escrow.epoch = present end
@@ -83,7 +83,7 @@ local function advance(entry, escrow, quota, lifetime)
     refill_only_after(state, end_of(escrow), leased_of(escrow), quota)
     escrow.previous, escrow.current, escrow.epoch = escrow.current, 0, escrow.epoch + 1
   end
-  if leased_of(escrow) > 0 and escrow.epoch - epoch_of(instant, escrow.lifetime) > 16 then
+  if leased_of(escrow) > 0 and escrow.epoch - epoch_of(instant, escrow.lifetime) > 64 then
     start_over(escrow, escrow.lifetime, instant)
     changed = true
   end

@@ -22,7 +22,7 @@ local function reset_escrow(key, bytes)
     return
   end
   local present = (now - math.fmod(now, lifetime)) / lifetime
-  epoch = math.min(math.max(epoch, present) + 2, present + 16)
+  epoch = math.min(math.max(epoch, present) + 2, present + 64)
   redis.call('SET', key, struct.pack(escrow_format, 16, lifetime, epoch, 0, 0), 'PXAT',
     string.format('%.0f', math.ceil(epoch * lifetime / 1000)))
 end

@@ -26,6 +26,17 @@ Cost total_of(const std::vector<Summed>& all, Plan::KeyIndex key) {
   return total;
 }
 
+// The same without what is taken later under the same quota: a peek asks for one more than that, as
+// decide_together() has it.
+Cost total_at(const std::vector<Summed>& all, const Summed& peek) {
+  Cost total{0};
+  for (const Summed& each : all) {
+    const bool is_later = &each > &peek && each.check->quota == peek.check->quota;
+    if (each.key == peek.key && !is_later) total = core::plus(total, each.cost);
+  }
+  return total;
+}
+
 }  // namespace
 
 PlannedRequestKeys add_request(Plan& plan, const TogetherRequest& request, Plan::Kind kind) {
@@ -54,7 +65,8 @@ PlannedRequestKeys add_request(Plan& plan, const TogetherRequest& request, Plan:
     if (kind == Plan::Kind::GiveBack) continue;
     const Cost total = total_of(distinct, each.key);
     const bool looks = each.looks_after || (each.cost.units == 0 && total.units > 0);
-    const Cost asked = core::plus(total, Cost{looks ? 1U : 0U});
+    const Cost peeked = looks ? core::plus(total_at(distinct, each), Cost{1}) : Cost{0};
+    const Cost asked = std::max(total, peeked);
     if (asked.units > each.cost.units) plan.add_look(each.key, each.check->quota, asked);
   }
   return keys;

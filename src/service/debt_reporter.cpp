@@ -45,10 +45,9 @@ void DebtReporter::send_more() {
 void DebtReporter::take_up_to(std::vector<Debt> debts) {
   std::vector<store::LeaseAsk> asks;
   for (const Debt& debt : debts) {
-    asks.push_back(
-        {.name = debt.name,
-         .quota = debt.quota,
-         .lease = {.want = static_cast<std::uint32_t>(debt.units)}});
+    asks.push_back({.name = debt.name,
+                    .quota = debt.quota,
+                    .lease = {.want = static_cast<std::uint32_t>(debt.units)}});
   }
   leases_->lease(
       std::move(asks), patience(),

@@ -53,8 +53,9 @@ TEST_F(EnvoyExample, LimitsEveryAddressByItself) {
 TEST_F(EnvoyExample, ExceptsAndBansAddresses) {
   EXPECT_EQ(match({{{"remote_address", "10.1.0.4"}}}).descriptors, std::vector{Said::Unlimited});
   const Match banned = match({{{"remote_address", "203.0.113.66"}}});
-  ASSERT_NE(banned.listed_by, nullptr);
-  EXPECT_EQ(banned.listed_by->name, "remote_address_203.0.113.66");
+  ASSERT_EQ(banned.limits.size(), 1U);
+  EXPECT_EQ(banned.limits.front().rule->name, "remote_address_203.0.113.66");
+  EXPECT_EQ(banned.limits.front().check.quota.capacity(), 0U);
 }
 
 TEST_F(EnvoyExample, LimitsPostsByPath) {

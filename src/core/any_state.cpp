@@ -155,15 +155,18 @@ Decision decide_under(AnyState& state, Quota& owner, const Quota& quota, Cost co
   if (settle(current, owner, now)) state = current;
   const Decision decision = evaluate_within(current, owner, quota.capacity(), cost, now);
   if (!decision.allowed() || cost.units == 0) return decision;
-  if (!must_hold(current, owner, quota, now)) {
+  if (must_hold(current, owner, quota, now)) {
+    hold(current, owner, now);
+    static_cast<void>(settle(current, owner, now));
+  }
+  // the quota may follow the window that holds usage: two charges then leave what their sum leaves
+  if (has_same_shape(owner, quota) || !must_hold(current, owner, quota, now)) {
     state = convert(current, owner, quota, now);
     owner = quota;
     return decide(state, quota, cost, now);
   }
   state = std::move(current);
-  hold(state, owner, now);
   auto& window = std::get<FixedWindow::State>(state);
-  static_cast<void>(FixedWindow::settle(window, owner, now));
   Decision taken = FixedWindow::evaluate_within(window, owner, quota.capacity(), cost, now);
   taken.set_drains_as_another_quota();
   FixedWindow::commit(window, owner, cost, now);

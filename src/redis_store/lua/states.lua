@@ -95,6 +95,20 @@ local function anchored_window(quota)
   return quota_of(struct.pack('<I1I4I4I5I1', 19, quota.limit, quota.limit, quota.period / 1000, 0))
 end
 
+-- Whether a window would be replaced by one that forgets its usage sooner.
+local function must_hold(entry, quota)
+  return may_hold(entry, quota) and used_of(entry) > 0
+    and modules[quota.algorithm].counts_until(quota) < entry.module.expires(entry.state, entry.quota)
+end
+
+-- Usage of a window, all of it held until the window would have forgotten it.
+local function hold(entry)
+  local expires = entry.module.expires(entry.state, entry.quota)
+  entry.state, entry.module = {ends = expires, count = used_of(entry)}, modules[3]
+  if entry.quota.algorithm ~= 2 then entry.quota = anchored_window(entry.quota) end
+  entry.module.settle(entry.state, entry.quota)
+end
+
 -- Makes the quota of an admitted request the one that the entry drains under. Usage of a window that
 -- this quota would forget sooner is held until the old state would have forgotten it, and the request
 -- is charged there. REQUIRES: usage fits the quota.
@@ -111,15 +125,14 @@ local function adopt(entry, quota)
     local instant = quota.algorithm == 0 and entry.module.effective(entry.state, from) or now
     entry.state = module.with_level(tokens, rest, from.token_units, quota, instant)
   elseif not same_shape(from, quota) then
-    local used = used_of(entry)
-    local expires = entry.module.expires(entry.state, from)
-    if may_hold(entry, quota) and used > 0 and module.counts_until(quota) < expires then
-      entry.state, entry.module = {ends = expires, count = used}, modules[3]
-      if from.algorithm ~= 2 then entry.quota = anchored_window(from) end
-      entry.module.settle(entry.state, entry.quota)
-      return
+    if must_hold(entry, quota) then
+      hold(entry)
+      -- the quota may follow the window that holds usage: two charges leave what their sum leaves
+      if must_hold(entry, quota) then return end
     end
-    entry.state = module.with_used(used, quota)
+    if not same_shape(entry.quota, quota) then
+      entry.state = module.with_used(used_of(entry), quota)
+    end
   end
   entry.module, entry.quota = module, quota
   module.settle(entry.state, quota)

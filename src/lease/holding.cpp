@@ -11,6 +11,9 @@ namespace {
 
 // A lease of less is not worth a call.
 constexpr std::uint64_t kLeastWanted = 8;
+// A key of which so much is wanted is hot: when it is exhausted, requests in between are not worth
+// a call each.
+constexpr std::uint64_t kWantedOfHotKey = 64;
 
 }  // namespace
 
@@ -71,6 +74,9 @@ bool Holding::covers(Cost cost, base::Deadline now) const {
 }
 
 std::optional<Decision> Holding::refuses(Cost cost, base::Deadline now) const {
+  if (is_drained_ && now < ask_after_ && !is_asking_ && shortfall(cost) > 0) {
+    return paced(cost, now);
+  }
   if (!is_strict()) return std::nullopt;  // the store says, and the denial cache repeats it
   if (cost.units > quota_.capacity()) {
     return Decision::never_fits(quota_.capacity(), shows(now).remaining(),
@@ -265,8 +271,9 @@ store::LeaseAsk Holding::ask(std::uint32_t sharers, base::Deadline now) {
                       .reports = told_};
   ask_for_waiting(ask);
   needed_ = ask.lease.need;
+  wanted_ = wanted(now);
   ask.lease.want = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(wanted(now) + ask.lease.due, quota_.capacity()));
+      std::min<std::uint64_t>(wanted_ + ask.lease.due, quota_.capacity()));
   if (is_strict()) ask.strict_lifetime = terms_.lifetime;
   return ask;
 }
@@ -327,8 +334,17 @@ void Holding::dismiss_late(base::Deadline now, Answers& answers) {
 
 void Holding::doubt() {
   denial_.reset();
+  is_drained_ = false;
   ask_after_ = {};
   is_doubted_ = is_asking_;
+}
+
+void Holding::pace() {
+  ask_after_ = asked_at_ + size_.pause();
+  if (!quota_.is_bucket()) return;
+  // a small bucket is full before that, and would waste what comes then
+  ask_after_ =
+      std::min<base::Deadline>(ask_after_, asked_at_ + Duration{quota_.fill_time().whole / 2});
 }
 
 bool Holding::hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadline now) {
@@ -338,13 +354,11 @@ bool Holding::hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadli
   if (!heard_.allowed() && !is_doubted) {
     const Cost refused = grant.denied_cost;
     denial_.emplace(quota_, refused, heard_, asked_at_, now);
-    ask_after_ = asked_at_ + size_.pause();
-    if (quota_.is_bucket()) {
-      // a small bucket is full before that, and would waste what comes then
-      ask_after_ =
-          std::min<base::Deadline>(ask_after_, asked_at_ + Duration{quota_.fill_time().whole / 2});
-    }
+    pace();
   }
+  is_drained_ = quota_.is_bucket() && !is_doubted && wanted_ >= kWantedOfHotKey &&
+                grant.granted < wanted_ / 2 && heard_.remaining() < wanted_ / 2;
+  if (is_drained_) pace();
   // holders share too few units to lease any: the next ask says the same
   if (heard_.allowed() && grant.granted == 0) {
     ask_after_ = std::max<base::Deadline>(ask_after_, asked_at_ + terms_.lifetime / 4);
@@ -421,6 +435,7 @@ void Holding::drop(base::Deadline now) {
   for (Lease& lease : leases_) lease.ends = std::min(lease.ends, now);
   end_leases(now);
   denial_.reset();
+  is_drained_ = false;
   ask_after_ = {};
   is_outdated_ = is_asking_;
 }

@@ -166,6 +166,8 @@ class Holding {
   bool hear(const store::LeaseGrant& grant, bool is_doubted, base::Deadline now);
   // Those that the store decided, by what it said.
   void answer_asked(const store::LeaseGrant& grant, base::Deadline now, Answers& answers);
+  // Nothing is asked for a while.
+  void pace();
   // The others, in their order, out of what is in hand.
   void serve(const store::LeaseGrant& grant, base::Deadline now, Answers& answers);
   void ask_for_waiting(store::LeaseAsk& ask);
@@ -204,6 +206,8 @@ class Holding {
   Taken taken_{};
   std::uint64_t asks_ = 1;
   std::uint64_t leases_heard_ = 0;
+  std::uint64_t wanted_ = 0;  // by the last ask, beyond those who wait
+  bool is_drained_ = false;   // the store had much less: hot and exhausted
   bool is_asking_ = false;
   bool is_outdated_ = false;  // what is being asked for was dropped meanwhile
   bool is_doubted_ = false;   // what is being answered may be refused no longer

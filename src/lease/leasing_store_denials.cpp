@@ -27,7 +27,8 @@ std::optional<Decision> LeasingStore::refuses(const store::Hash128& hash,
   if (check.terms.mode == core::Mode::Local || check.cost.units == 0) return std::nullopt;
   if (const Holding* const holding = known_holding(hash, check, now)) {
     if (holding->covers(check.cost, now)) return std::nullopt;
-    if (holding->is_strict()) return holding->refuses(check.cost, now);
+    const std::optional<Decision> said = holding->refuses(check.cost, now);
+    if (said || holding->is_strict()) return said;
   }
   return denials_.refuses(hash, check.quota, check.cost, now, versions_->of(hash));
 }

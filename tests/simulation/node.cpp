@@ -46,10 +46,14 @@ void Node::decide(Request& request) {
     ask_soon();
     return request.on_answer(*said, known->last_taken());
   }
-  const bool is_strict = known != nullptr && known->is_strict();
-  if (const std::optional<Decision> said = refuses(is_strict ? known : nullptr, cost)) {
-    if (!is_strict) world_.refused_again(*this, cost);
-    return request.on_answer(*said, {});
+  if (known != nullptr) {
+    if (const auto said = known->refuses(cost, now())) return request.on_answer(*said, {});
+  }
+  if (known == nullptr || !known->is_strict()) {
+    if (const auto said = refuses(cost)) {
+      world_.refused_again(*this, cost);
+      return request.on_answer(*said, {});
+    }
   }
   lease::Holding* const holding = holding_for(cost);
   if (holding == nullptr || !holding->is_strict()) return ask_store(request);
@@ -59,8 +63,7 @@ void Node::decide(Request& request) {
   if (said) request.on_answer(*said, holding->last_taken());
 }
 
-std::optional<Decision> Node::refuses(const lease::Holding* holding, Cost cost) const {
-  if (holding != nullptr) return holding->refuses(cost, now());
+std::optional<Decision> Node::refuses(Cost cost) const {
   const Cost asked = defect_ == Defect::CostBlindDenials ? denied_ : cost;
   return denials_.refuses(kHash, scenario_.quota, asked, now());
 }

@@ -52,7 +52,7 @@ class Node : public std::enable_shared_from_this<Node> {
   [[nodiscard]] base::Deadline now() const { return world_.clock_of(*this); }
   [[nodiscard]] core::NamedCheck named(Cost cost) const;
   [[nodiscard]] bool is_leasing() const;
-  [[nodiscard]] std::optional<Decision> refuses(const lease::Holding* holding, Cost cost) const;
+  [[nodiscard]] std::optional<Decision> refuses(Cost cost) const;
   [[nodiscard]] lease::Holding* holding_for(Cost cost);
   void decide(Request& request);
   void ask_store(Request& request);

@@ -38,8 +38,9 @@ namespace penstock::core::bucket_meter {
     return Decision::deny(quota.capacity(), tokens_in(slack, quota), wait_for(level, behind),
                           wait_for(minus(need, slack, divisor), behind));
   }
-  if (!taking)
+  if (!taking) {
     return Decision::allow(quota.capacity(), tokens_in(slack, quota), wait_for(level, behind));
+  }
   return Decision::allow(quota.capacity(), tokens_in(minus(slack, need, divisor), quota),
                          wait_for(plus(level, need, divisor), behind));
 }

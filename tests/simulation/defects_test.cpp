@@ -14,7 +14,8 @@ constexpr std::uint64_t kEnough = 20'000;
 
 // The first promise that a mistake breaks; empty if nobody noticed.
 std::string noticed(Defect defect, Mode mode, Algorithm algorithm, const Faults& faults = {}) {
-  for (std::uint64_t seed = 1; seed <= kEnough; ++seed) {
+  // every other scenario has small leases, which hide mistakes
+  for (std::uint64_t seed = 2; seed <= kEnough; seed += 2) {
     const Outcome outcome = simulate(draw_scenario(seed, mode, algorithm, faults), defect);
     if (!outcome.broken.empty()) {
       testing::Test::RecordProperty("seeds", static_cast<int>(seed));

@@ -133,7 +133,7 @@ void Holding::end_leases(base::Deadline now) {
     return true;
   };
   leases_.erase(std::remove_if(leases_.begin(), leases_.end(), is_over), leases_.end());
-  // an epoch that is over by now may come again after a clock was set back: as somebody else's
+  // an epoch that is over by now may come again after a clock was set back, for leases of others
   if (now - reported_at_ > 2 * terms_.lifetime) reports_.clear();
 }
 
@@ -386,7 +386,7 @@ void Holding::answer_asked(const store::LeaseGrant& grant, base::Deadline now, A
   std::erase_if(waiting_, [&](Waiter& waiter) {
     if (!waiter.is_asked) return false;
     if (left == 0 && grant.afterwards.allowed()) {
-      waiter.is_asked = false;  // nobody denied it: it is asked for again
+      waiter.is_asked = false;  // not denied: it is asked for again
       return false;
     }
     if (left == 0) {
@@ -408,7 +408,7 @@ void Holding::answer_asked(const store::LeaseGrant& grant, base::Deadline now, A
 }
 
 // The one that a lease was asked for has been decided upon, one way or the other; the others wait
-// on when nobody knows.
+// on when it is unknown.
 void Holding::serve(const store::LeaseGrant& grant, base::Deadline now, Answers& answers) {
   bool is_first = needed_ > 0;
   while (!waiting_.empty()) {

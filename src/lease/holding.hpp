@@ -44,7 +44,7 @@ struct Answer {
 };
 using Answers = std::vector<Answer>;
 
-// How much of what is leased may end unspent: one unit of so many that were admitted. What a lease
+// How much of what is leased may end unspent: one unit per this many admitted units. What a lease
 // holds beyond the requests that wait for it stays within this, so that a limit too slow or too
 // irregular to be leased without waste is decided request by request.
 struct WasteLimit {
@@ -101,7 +101,7 @@ class Holding {
   [[nodiscard]] Decision shows(base::Deadline now) const;
 
   [[nodiscard]] bool wants_to_ask(base::Deadline now) const;
-  // When to look at it again though nobody asks: somebody has waited in vain, or what is left of a
+  // When to look at it again without a request: a waiting request times out, or what is left of a
   // strict lease is to be returned. max() when there is nothing to do.
   [[nodiscard]] base::Deadline wakes_at() const;
   // Ends leases that are over. wants_to_ask() says whether the store is to hear of it.
@@ -173,7 +173,7 @@ class Holding {
   void ask_for_waiting(store::LeaseAsk& ask);
   void admit(std::uint64_t units, base::Deadline now);
   void waste(std::uint64_t units);
-  // One unit may be wasted for so many that were admitted.
+  // One unit may be wasted per this many admitted units.
   [[nodiscard]] std::uint64_t waste_share() const noexcept;
   // What to lease beyond the requests that wait: nothing when it is too little to be worth it.
   [[nodiscard]] std::uint64_t wanted(base::Deadline now) const;
@@ -192,7 +192,7 @@ class Holding {
   std::deque<Waiter> waiting_;
   base::Deadline first_deadline_ = base::Deadline::max();  // of those who wait, or earlier
   std::vector<store::LeaseReport> reports_;                // of leases that are over; strict only
-  std::vector<store::LeaseReport> told_;                   // by the call under way
+  std::vector<store::LeaseReport> told_;                   // by the call in flight
   std::optional<Denial> denial_;                           // of the last answer, if it left nothing
   Decision heard_{};                                       // what the store had left
   base::Deadline heard_at_{};

@@ -44,8 +44,8 @@ class LeaseTable {
   void on_grant(const Key& key, const Result<store::LeaseGrant>& grant, base::Deadline now,
                 Answers& answers);
 
-  // Whether it has to be looked at earlier than was known: at watched(). Then whoever has the table
-  // calls tend(), and again when that says so: max() when it need not.
+  // Whether it has to be looked at earlier than was known: at watched(). Then the owner of the
+  // table calls tend(), and again when that says so: max() when it need not.
   [[nodiscard]] bool watch(const Key& key);
   [[nodiscard]] base::Deadline watched(const Key& key) const;
   [[nodiscard]] base::Deadline tend(const Key& key, base::Deadline watched, base::Deadline now,

@@ -112,7 +112,7 @@ class LeasingStore final : public store::Store, public store::LeaseSource {
   [[nodiscard]] std::optional<Decision> refuses(const store::Hash128& hash,
                                                 const core::NamedCheck& check, base::Deadline now);
   // What a limit has, for a request that another refuses; empty when it has no room for the cost,
-  // or when nobody knows here.
+  // or when it is unknown here.
   [[nodiscard]] std::optional<Decision> shows(const store::Hash128& hash,
                                               const core::NamedCheck& check, base::Deadline now);
   enum class Remember : std::uint8_t { Refusals, Always };
@@ -145,7 +145,7 @@ class LeasingStore final : public store::Store, public store::LeaseSource {
   void ask_soon(const LeaseTable::Key& key, base::Deadline now);
   void post_asking();
   void ask_for_leases();
-  // Looks at it again when somebody has waited in vain, or what is left is to be returned.
+  // Looks at it again when a waiting request times out, or what is left is to be returned.
   void watch(const LeaseTable::Key& key);
   void wake_later();
   void tend_watched();

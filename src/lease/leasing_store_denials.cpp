@@ -109,7 +109,7 @@ void LeasingStore::ask_shared(std::vector<core::NamedCheck> checks, base::Deadli
 }
 
 // What was charged is news for all workers. Here it replaces what is known of the key, unless
-// another charge was heard of since it was asked for: nobody knows which of them came first.
+// another charge was heard of since it was asked for: which of them came first is unknown.
 void LeasingStore::note_answer(const AskedCall& call, const Decisions& said, Remember remember) {
   const bool admitted =
       std::all_of(said.begin(), said.end(), [](const Decision& each) { return each.allowed(); });

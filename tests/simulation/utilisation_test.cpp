@@ -33,7 +33,7 @@ double least_of(Mode mode) {
 }
 
 // What a bucket refills while a holder pauses before it asks an exhausted limit again. Under steady
-// demand it is admitted then; at the end of a run nobody asks any more.
+// demand it is admitted then; at the end of a run no request is left to take it.
 std::uint64_t delayed(const Scenario& scenario, Demand demand) {
   if (!scenario.quota.is_bucket() || demand != Demand::Steady) return 0;
   const Duration pause = lease::LeaseSize::kLongestPause;

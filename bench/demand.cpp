@@ -54,9 +54,11 @@ std::chrono::nanoseconds pause_before(Demand demand, SteadyTime last_turn,
   const std::chrono::nanoseconds passed = now.time_since_epoch() % cycle.length;
   const bool had_its_turn =
       last_turn.time_since_epoch() / cycle.length == now.time_since_epoch() / cycle.length;
-  const bool rests = cycle.busy == milliseconds{0} ? had_its_turn : passed >= cycle.busy;
+  const bool rests = had_its_turn && passed >= cycle.busy;
   return rests ? cycle.length - passed : std::chrono::nanoseconds{0};
 }
+
+std::chrono::milliseconds two_cycles(Demand demand) noexcept { return 2 * cycle_of(demand).length; }
 
 void DemandLog::note(std::uint32_t key, SteadyTime now) {
   const std::int64_t step = now.time_since_epoch() / kStep;

@@ -28,9 +28,12 @@ enum class Demand : std::uint8_t {
 [[nodiscard]] std::optional<Demand> parse_demand(std::string_view text) noexcept;
 
 // How long to wait before the next turn. Threads of all processes of a machine come and rest at the
-// same moments.
+// same moments. A thread that wakes up late still has one turn in each cycle.
 [[nodiscard]] std::chrono::nanoseconds pause_before(Demand demand, SteadyTime last_turn,
                                                     SteadyTime now) noexcept;
+
+// A run this long contains at least one whole cycle, and so at least one request.
+[[nodiscard]] std::chrono::milliseconds two_cycles(Demand demand) noexcept;
 
 // How many requests came for which key and when, in steps of time.
 class DemandLog {

@@ -133,10 +133,22 @@ TEST(Demand, ComesAndRests) {
   EXPECT_EQ(pause_before(Demand::Bursty, at(1000), at(1019)), milliseconds{0});
   EXPECT_EQ(pause_before(Demand::Bursty, at(1000), at(1020)), milliseconds{80});
   EXPECT_EQ(pause_before(Demand::Idle, at(600), at(651)), milliseconds{549});
+  EXPECT_EQ(pause_before(Demand::Idle, at(600), at(1251)), milliseconds{0});  // woke up late
   for (const Demand each : {Demand::Full, Demand::Steady, Demand::Bursty, Demand::Idle}) {
     EXPECT_EQ(parse_demand(to_string(each)), each);
   }
   EXPECT_FALSE(parse_demand("sometimes"));
+}
+
+TEST(Demand, ARunOfTwoCyclesIsNeverWithoutARequest) {
+  using std::chrono::milliseconds;
+  for (const Demand demand : {Demand::Full, Demand::Steady, Demand::Bursty, Demand::Idle}) {
+    for (int start = 1000; start < 1700; ++start) {
+      const SteadyTime first{milliseconds{start}};
+      const SteadyTime end = first + two_cycles(demand);
+      EXPECT_LT(first + pause_before(demand, first, first), end) << to_string(demand) << start;
+    }
+  }
 }
 
 TEST(DemandLog, SumsUpTheRequestsOfAStep) {

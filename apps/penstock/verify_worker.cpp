@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <iostream>
 #include <utility>
 
@@ -41,7 +42,8 @@ Result<Json> hammer_with_leases(const VerifyArguments& arguments, const ModeLoad
     mine.redis.key_prefix = arguments.store.prefix + "-" + std::to_string(json.size());
     mine.quota = each.quota;
     mine.keys = each.keys;
-    mine.time = load.time / cases.size();
+    mine.time =
+        std::max<decltype(mine.time)>(load.time / cases.size(), bench::two_cycles(load.demand));
     Result<ModeFigures> figures = run_mode_load(mine);
     if (!figures) return figures.error();
     KeyCounts counts(each.keys);

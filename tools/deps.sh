@@ -50,7 +50,12 @@ test_packages=(
   python3-protobuf   # its messages
   python3-redis      # a client of the Redis protocol
   curl               # the commands that the documents show
+  chromium           # a real browser in front of the gateway
+  nodejs             # clients for gRPC, Redis and HTTP/2 in JavaScript, WebSockets
+  npm                # brings their packages
 )
+# These are as good when they come from elsewhere: only a missing command asks for its package.
+declare -A commands_of=([nodejs]=node [npm]=npm)
 
 if [ "${PENSTOCK_SKIP_DEPS:-0}" = 1 ]; then exit 0; fi
 
@@ -75,7 +80,7 @@ This system has no apt. Please install, by the names they have here:
             Boost 1.81 (headers), hiredis, OpenSSL, yaml-cpp, RE2, spdlog, prometheus-cpp, zlib
   to test:  GoogleTest, RapidCheck, Google Benchmark, Redis 7, openssl, Python 3, pkg-config,
             clang, clang-tidy and clang-format 14, gcovr
-  if there: nginx, HAProxy, Caddy, Prometheus, wrk, curl; tests that need a missing one are skipped
+  if there: nginx, HAProxy, Caddy, Prometheus, Chromium, Node.js with npm, wrk, curl; tests that need a missing one are skipped
 and then run make again with PENSTOCK_SKIP_DEPS=1.
 TEXT
   exit 1
@@ -84,6 +89,7 @@ fi
 installed=$(dpkg-query -W -f ' ${db:Status-Status}:${Package} ' "${wanted[@]}" 2>/dev/null || true)
 missing=()
 for package in "${wanted[@]}"; do
+  if command -v "${commands_of[$package]:-}" >/dev/null; then continue; fi
   case $installed in
     *" installed:$package "*) ;;
     *) missing+=("$package") ;;

@@ -4,6 +4,23 @@
 #include <string>
 
 namespace penstock {
+// Never called: clang 14 emits code for consteval constructors, and it must link.
+namespace invalid_quota {
+void limit_must_be_at_least_1() {}
+void limit_must_be_at_most_1000000000() {}
+void period_must_be_at_least_1_millisecond() {}
+void period_must_be_at_most_366_days() {}
+void period_must_be_whole_milliseconds() {}
+void burst_must_be_at_least_1() {}
+void burst_must_be_at_most_1000000000() {}
+void burst_needs_token_bucket_or_gcra() {}
+void bucket_must_refill_within_100_years() {}
+void sliding_log_holds_at_most_10000() {}
+void sub_windows_must_be_at_least_2() {}
+void sub_windows_must_be_at_most_100() {}
+void sub_windows_must_divide_the_period() {}
+}  // namespace invalid_quota
+
 namespace {
 
 std::string in_words(Duration period) { return std::to_string(period.count()) + " us"; }

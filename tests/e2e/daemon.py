@@ -15,6 +15,8 @@ import unittest
 from pathlib import Path
 from typing import NamedTuple
 
+from process_signal import send_signal
+
 PROGRAM = os.environ.get("PENSTOCK_PROGRAM", "")
 SOURCE_DIR = Path(__file__).resolve().parents[2]
 _PATIENCE = 20  # seconds
@@ -105,7 +107,7 @@ class Daemon:
         return total
 
     def signal(self, which):
-        self._process.send_signal(which)
+        send_signal(self._process, which)
 
     def exit_code(self):
         """None while it runs."""

@@ -7,6 +7,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from process_signal import send_signal
+
 _PATIENCE = 10  # seconds
 
 
@@ -78,7 +80,7 @@ class RedisServer:
         return sorted(self.call("KEYS", "*"))
 
     def signal(self, which):
-        self._process.send_signal(which)
+        send_signal(self._process, which)
 
     def stop(self):
         self._process.kill()

@@ -1,0 +1,69 @@
+// libFuzzer: what keys in Redis may hold and be called. Other programs can write to them, so no
+// bytes may do harm, and what is read is written back the same.
+
+#include "redis_store/key_layout.hpp"
+#include "redis_store/reservation_codec.hpp"
+#include "redis_store/state_codec.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace penstock;
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+void read_state(std::string_view bytes) {
+  const auto content = redis_store::decode(bytes);
+  if (!content || !content->quota || content->blocked_until != Instant{}) return;
+  const std::string written = redis_store::encode(*content);
+  const auto again = redis_store::decode(written);
+  check(again && again->quota == content->quota && redis_store::encode(*again) == written);
+}
+
+void read_escrow(std::string_view bytes) {
+  const auto escrow = redis_store::decode_escrow(bytes);
+  if (!escrow) return;
+  const std::string written = redis_store::encode(*escrow);
+  const auto again = redis_store::decode_escrow(written);
+  check(again && redis_store::encode(*again) == written);
+}
+
+void read_held(std::string_view bytes) {
+  const auto held = redis_store::decode_held(bytes);
+  if (held) check(redis_store::encode(*held) == bytes);
+}
+
+void read_name(std::string_view bytes) {
+  const redis_store::KeyLayout layout("p");
+  const std::string key = layout.start() + std::string(bytes);
+  const auto name = redis_store::read_key(key, layout);
+  if (!name || name->kind != redis_store::KeyKind::Limit || name->subject.starts_with('#')) return;
+  if (name->limit_name.starts_with('#')) return;
+  check(key == (name->limit_name.empty() ? layout.limit(name->subject)
+                                         : layout.limit(name->subject, name->limit_name)));
+}
+
+}  // namespace
+
+// libFuzzer's name for it.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view bytes(static_cast<const char*>(static_cast<const void*>(data + 1)),
+                               size - 1);
+  switch (data[0] % 4) {
+    case 0: read_state(bytes); break;
+    case 1: read_escrow(bytes); break;
+    case 2: read_held(bytes); break;
+    default: read_name(bytes);
+  }
+  return 0;
+}

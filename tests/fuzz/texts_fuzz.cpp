@@ -1,0 +1,48 @@
+// libFuzzer: quotas, durations, decimals and URLs as people write them. What is accepted is written
+// so that it is read again as the same.
+
+#include "core/duration_text.hpp"
+#include "penstock/quota.hpp"
+#include "redis/url.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace penstock;
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+void read_url(std::string_view text) {
+  const auto url = redis::Url::parse(text);
+  if (!url) return;
+  const std::string shown = redis::to_string(*url);
+  check(url->password.size() < 4 || url->password == url->user ||
+        shown.find(":" + url->password + "@") == std::string::npos);
+}
+
+}  // namespace
+
+// libFuzzer's name for it.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(static_cast<const char*>(static_cast<const void*>(data)), size);
+  if (const auto quota = Quota::parse(text)) {
+    const auto again = Quota::parse(to_string(*quota));
+    check(again && *again == *quota);
+  }
+  if (const auto duration = core::parse_duration(text)) {
+    const auto cut = std::chrono::floor<std::chrono::milliseconds>(*duration);
+    check(core::parse_duration(core::duration_text(*duration)) == Duration{cut});
+  }
+  read_url(text);
+  return 0;
+}

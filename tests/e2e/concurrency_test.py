@@ -62,7 +62,7 @@ class Seats:
         self.post("renew", {"key": "uploads", "id": "same"}, 404)
 
     def test_seats_expire(self):
-        self.acquire(id="short", ttl="300ms", limit=1)
+        self.acquire(id="short", ttl="2s", limit=1)
         self.acquire(429, id="other", limit=1)
         self.assertTrue(eventually(
             lambda: self.daemon.ask("POST", "/v1/acquire",
@@ -188,9 +188,9 @@ class Gateways(unittest.TestCase):
         self.assertEqual(ask(two.gateway_port, "GET", "/").status, 200)
 
     def test_what_a_killed_daemon_held_is_free_after_the_lease(self):
-        one, two = self.gateway(limit=2, lease="1s"), self.gateway(limit=2, lease="1s")
+        one, two = self.gateway(limit=2, lease="3s"), self.gateway(limit=2, lease="3s")
         self.begin(one, one)
-        time.sleep(2)  # renewed: twice the lease has passed
+        time.sleep(4)  # renewed: more than the lease has passed
         self.assertEqual(ask(two.gateway_port, "GET", "/").status, 429)
         one.signal(signal.SIGKILL)
         one.wait()

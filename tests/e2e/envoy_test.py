@@ -149,7 +149,7 @@ class EnvoyTest(EnvoyCase):
             start = time.monotonic()
             self.assertEqual(self.get("/free").status, 200)
             self.assertEqual(self.get("/login").status, 503)
-            self.assertLess(time.monotonic() - start, 2)
+            self.assertLess(time.monotonic() - start, 10)
             self.assertTrue(eventually(lambda: self.healthy() == 0))
         self.assertGreaterEqual(self.stat("cluster.application.ratelimit.failure_mode_allowed"), 2)
 
@@ -161,7 +161,7 @@ class EnvoyTest(EnvoyCase):
             took = time.monotonic() - start
         finally:
             self.daemon.signal(signal.SIGCONT)
-        self.assertLess(took, 0.5)
+        self.assertLess(took, 5)  # not until the daemon goes on; 20 ms on a machine that is idle
 
     def test_asks_again_when_the_daemon_is_back(self):
         self.daemon.close()

@@ -64,7 +64,7 @@ class HangingStoreTest(unittest.TestCase):
         self.addCleanup(self.redis.close)
 
     def test_deadlines_and_cancelled_calls_hold_nothing_up(self):
-        store = f"store: {{url: '{self.redis.url}', timeout: 3s, breaker_failures: 1000}}"
+        store = f"store: {{url: '{self.redis.url}', timeout: 10s, breaker_failures: 1000}}"
         with Daemon(rules(store=store)) as daemon:
             port = grpc_port(daemon)
             self.assertEqual(run(port, "decisions")[0], "OK")
@@ -72,7 +72,7 @@ class HangingStoreTest(unittest.TestCase):
             self.addCleanup(self.redis.signal, signal.SIGCONT)
             start = time.monotonic()
             self.assertIn(run(port, "deadline"), ([DEADLINE_EXCEEDED], ["OK"]))
-            self.assertLess(time.monotonic() - start, 2)
+            self.assertLess(time.monotonic() - start, 8)  # far from the timeout of the store
             self.assertEqual(counts(run(port, "cancel")), {CANCELLED: 200})
             self.redis.signal(signal.SIGCONT)
             self.assertEqual(run(port, "decisions")[0], "OVER_LIMIT")

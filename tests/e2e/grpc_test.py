@@ -302,7 +302,7 @@ class HangingStoreTest(unittest.TestCase):
         require("redis-server")
         self.redis = RedisServer()
         self.addCleanup(self.redis.close)
-        store = f"store: {{url: '{self.redis.url}', timeout: 3s, breaker_failures: 1000}}"
+        store = f"store: {{url: '{self.redis.url}', timeout: 10s, breaker_failures: 1000}}"
         self.daemon = Daemon(rules(store=store))
         self.addCleanup(self.daemon.close)
         self.client = Client(Shared.messages, grpc_port(self.daemon))
@@ -326,7 +326,7 @@ class HangingStoreTest(unittest.TestCase):
             self.client.ask("edge", {"route": "crowd"}, timeout=0.1)
         except grpc.RpcError as error:
             self.assertEqual(error.code(), grpc.StatusCode.DEADLINE_EXCEEDED)
-        self.assertLess(time.monotonic() - start, 1)
+        self.assertLess(time.monotonic() - start, 8)  # far from the timeout of the store
         self.serves_again()
 
     def test_calls_that_are_cancelled_hold_nothing_up(self):

@@ -202,7 +202,7 @@ domains:
         self.assertTrue(eventually(holds, 5), what)
         took = time.monotonic() - since
         print(f"{what}: noticed by the other daemon after {1000 * took:.0f} ms")
-        self.assertLess(took, 0.5, what)
+        self.assertLess(took, 0.9, what)  # without the feed a second
 
     def test_the_admin_port_tells_the_mode_of_every_rule(self):
         rules = self.here.admin("/rules")[2]["rules"]

@@ -91,7 +91,7 @@ class OrphansTest(unittest.TestCase):
         try:
             self.assertTrue(eventually(self.walks))
             daemon.signal(15)
-            self.assertEqual(daemon.wait(timeout=5), 0)
+            self.assertEqual(daemon.wait(timeout=8), 0)  # the audit takes ten seconds
         finally:
             daemon.close()
 

@@ -153,7 +153,7 @@ class ProxyCase:
         finally:
             self.daemon.signal(signal.SIGCONT)
         self.assertIn(status, self.statuses_while_gone)
-        self.assertLess(took, 2)
+        self.assertLess(took, 10)  # not until the daemon goes on
 
 
 class ForwardAuthCase(ProxyCase):

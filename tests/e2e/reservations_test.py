@@ -91,7 +91,7 @@ class Calls:
         self.assertIn("mode: local", refused["detail"])
 
     def test_what_nobody_settles_comes_back(self):
-        self.post("reserve", by_rules("d", 600, id="d1", ttl="300ms"))
+        self.post("reserve", by_rules("d", 600, id="d1", ttl="2s"))
         self.assertEqual(left(self.daemon, "d"), 400)
         self.assertTrue(eventually(lambda: left(self.daemon, "d") == 1000))
         self.assertEqual(self.post("cancel", {"id": "d1"})["state"], "expired")
@@ -168,7 +168,7 @@ class Shared(Calls, unittest.TestCase):
         with Daemon(self.configuration) as other:
             for number in range(20):
                 name = f"h{number}"
-                self.post("reserve", by_rules("h", 30, id=name, ttl="200ms"))
+                self.post("reserve", by_rules("h", 30, id=name, ttl="2s"))
                 if number % 2 == 0:
                     self.post("commit", {"id": name, "actual": 10},
                               daemon=other if number % 4 else None)

@@ -290,7 +290,7 @@ class TopTest(unittest.TestCase):
         with Daemon(TOGETHER.replace("STORE", "")) as daemon:
             for _ in range(20):
                 check(daemon, user="alice")
-            return eventually(lambda: said(daemon), timeout=4)
+            return eventually(lambda: said(daemon), timeout=20)
 
     def test_the_busiest_and_the_most_refused_are_named(self):
         self.assertTrue(self.shows("asked", asked=20))

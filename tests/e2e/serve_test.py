@@ -148,10 +148,10 @@ class ReloadTest(unittest.TestCase):
             daemon.wait_for_output("cannot be read")
             self.assertTrue(self.limit_is(daemon, 3))
 
-    def more_is_served(self, daemon, timeout=10):
+    def more_is_served(self, daemon):
         def served():
             return check(daemon, domain="more")[2]["reason"] == "within_limits"
-        return eventually(served, timeout)
+        return eventually(served)
 
     def test_a_directory_may_have_more_files_at_a_signal(self):
         with Daemon(small("3/hour"), whole_folder=True) as daemon:
@@ -168,7 +168,7 @@ class ReloadTest(unittest.TestCase):
     def test_a_directory_is_read_again_when_a_file_comes(self):
         with Daemon(small("3/hour"), whole_folder=True) as daemon:
             (daemon.folder / "more.yaml").write_text(MORE, encoding="utf-8")
-            served = self.more_is_served(daemon, timeout=2)
+            served = self.more_is_served(daemon)
         self.assertTrue(served)
 
     def test_settings_that_need_a_restart_are_named(self):

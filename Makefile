@@ -79,9 +79,11 @@ simulate: deps ## leases in virtual time, with everything that goes wrong; SEEDS
 	PENSTOCK_SEEDS=$$(($${SEEDS:-3000} / 30 + 1)) build/release/tests/penstock_simulation_test --gtest_filter='Utilisation*'
 
 # PENSTOCK_STEPS times as much as `make test` does, with other random numbers.
-long: deps sanitize fuzz simulate ## sanitizers with real servers, fuzzing, random tests; PENSTOCK_STEPS=50 to choose
+long: deps sanitize fuzz simulate ## sanitizers with real servers, fuzzing, rolling restarts, random tests; PENSTOCK_STEPS=50 to choose
 	cmake --preset release -DPENSTOCK_BUILD_TESTS=ON
-	$(BUILD) release --target penstock_differential_test penstock_properties_test
+	$(BUILD) release --target penstock_differential_test penstock_properties_test penstock_cli
+	PENSTOCK_RESTARTS=$${PENSTOCK_RESTARTS:-100} PENSTOCK_PROGRAM=$(CURDIR)/build/release/penstock \
+	  /usr/bin/python3 -B tests/e2e/rolling_restart_test.py -v RollingRestart
 	PENSTOCK_STEPS=$${PENSTOCK_STEPS:-20} build/release/tests/penstock_differential_test
 	PENSTOCK_STEPS=$${PENSTOCK_STEPS:-20} build/release/tests/penstock_properties_test
 

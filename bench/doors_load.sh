@@ -28,7 +28,7 @@ descriptors:
         rate_limit: {unit: second, requests_per_unit: 1000000000}
 YAML
 
-"$program" serve --config "$folder" --admin 127.0.0.1:0 >"$folder/log" 2>&1 &
+"$program" serve --config "$folder" --shutdown-delay 0s --admin 127.0.0.1:0 >"$folder/log" 2>&1 &
 daemon=$!
 until grep -q 'admin on' "$folder/log" || ! kill -0 "$daemon" 2>/dev/null; do sleep 0.1; done
 kill -0 "$daemon" || { cat "$folder/log"; exit 1; }

@@ -58,7 +58,7 @@ domains:
     rules:
       - {name: per-client, key: [client_ip], limit: 1000000000/s}
 CONF
-"$build/penstock" serve --config "$folder/penstock.yaml" >/dev/null 2>&1 &
+"$build/penstock" serve --config "$folder/penstock.yaml" --shutdown-delay 0s >/dev/null 2>&1 &
 gateway=$!
 started+=("$gateway")
 wait_for_port "$gateway_port"

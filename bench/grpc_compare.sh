@@ -27,7 +27,7 @@ domains:
       - {name: per-user, key: [user], limit: 1000000000/s}
       - {name: per-path, key: [path], limit: 1000000000/minute}
 YAML
-  "$build/penstock" serve --config "$folder/$1.yaml" >/dev/null 2>&1 &
+  "$build/penstock" serve --config "$folder/$1.yaml" --shutdown-delay 0s >/dev/null 2>&1 &
   started+=("$!")
   wait_for_port "$1"
 }

@@ -43,7 +43,7 @@ store: {url: "redis://127.0.0.1:$daemon_redis_port", timeout: 1s}
 domains:
   bench: {rules: []}
 YAML
-"$program" serve --config "$folder/penstock.yaml" >"$folder/log" 2>&1 &
+"$program" serve --config "$folder/penstock.yaml" --shutdown-delay 0s >"$folder/log" 2>&1 &
 started+=("$!")
 daemon=${started[-1]}
 baseline_port=$(free_port)

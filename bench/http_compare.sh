@@ -23,7 +23,7 @@ domains:
     rules:
       - {name: per-client, key: [client_ip], limit: 1000000000/s}
 EOF
-  "$program" serve --config "$folder/$1.yaml" >/dev/null 2>&1 &
+  "$program" serve --config "$folder/$1.yaml" --shutdown-delay 0s >/dev/null 2>&1 &
   started+=("$!")
   wait_for_port "$1"
 }

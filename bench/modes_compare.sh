@@ -59,7 +59,7 @@ store: {url: "$2"}
 domains:
   bench: {mode: lease_strict, rules: [{name: hot, key: [user], limit: 1000000/s}]}
 YAML
-  "$build/penstock" serve --config "$folder/$1.yaml" >/dev/null 2>&1 &
+  "$build/penstock" serve --config "$folder/$1.yaml" --shutdown-delay 0s >/dev/null 2>&1 &
   started+=("$!")
   wait_for_port "$1"
 }

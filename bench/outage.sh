@@ -29,7 +29,7 @@ store: {url: "redis://127.0.0.1:$redis_port", timeout: 10ms}
 domains:
   api: {on_failure: local, rules: [{name: all, limit: $limit/s burst $burst}]}
 YAML
-  "$build/penstock" serve --config "$folder/$port.yaml" >/dev/null 2>&1 &
+  "$build/penstock" serve --config "$folder/$port.yaml" --shutdown-delay 0s >/dev/null 2>&1 &
   started+=("$!")
   wait_for_port "$port"
   servers+=("127.0.0.1:$port")

@@ -26,7 +26,7 @@ cat >"$folder/penstock.yaml" <<YAML
 server: {workers: 1, listen: 127.0.0.1:$(free_port), admin: off}
 resp: {listen: 127.0.0.1:$port}
 YAML
-"$program" serve --config "$folder/penstock.yaml" >/dev/null 2>&1 &
+"$program" serve --config "$folder/penstock.yaml" --shutdown-delay 0s >/dev/null 2>&1 &
 daemon=$!
 started+=("$daemon")
 wait_for_port "$port"

@@ -1,5 +1,6 @@
 #include "apps/penstock/commands.hpp"
 #include "apps/penstock/daemon.hpp"
+#include "apps/penstock/duration_argument.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -13,8 +14,10 @@ namespace {
 
 constexpr const char* kServeFooter =
     "The configuration is read again on SIGHUP and whenever a file of it changes; one with errors\n"
-    "is refused, and the rules in force stay. SIGTERM and SIGINT end the daemon when the requests\n"
-    "under way are answered; a second one at once.\n"
+    "is refused, and the rules in force stay. After SIGTERM or SIGINT the daemon is not ready, "
+    "but\n"
+    "serves on for the shutdown delay; then it accepts no more connections, and ends when the\n"
+    "requests in flight are answered. Another signal ends the delay, and one more the daemon.\n"
     "\n"
     "Example: penstock serve --config examples/quickstart.yaml\n"
     "\n"
@@ -25,6 +28,7 @@ struct ServeArguments {
   std::vector<std::filesystem::path> configuration;
   std::vector<std::string> listen;
   std::string admin;
+  std::string shutdown_delay;
 };
 
 Result<rules::Address> read_address(const char* option, const std::string& text) {
@@ -45,6 +49,12 @@ Result<DaemonOptions> read_options(const ServeArguments& arguments) {
     const Result<rules::Address> address = read_address("--admin", arguments.admin);
     if (!address) return address.error();
     options.admin = *address;
+  }
+  if (!arguments.shutdown_delay.empty()) {
+    const Result<Duration> delay = parse_duration("--shutdown-delay", arguments.shutdown_delay,
+                                                  Duration{0}, std::chrono::hours{24});
+    if (!delay) return delay.error();
+    options.shutdown_delay = *delay;
   }
   return options;
 }
@@ -87,6 +97,10 @@ void add_serve_command(CLI::App& app, int& exit_code) {
       ->type_name("HOST:PORT");
   command->add_option("--admin", arguments->admin, "The same for the admin port")
       ->type_name("HOST:PORT");
+  command
+      ->add_option("--shutdown-delay", arguments->shutdown_delay,
+                   "How long to serve on after SIGTERM, in place of server.shutdown_delay")
+      ->type_name("TIME");
   command->footer(kServeFooter);
   command->callback([arguments, &exit_code] {
     const Result<void> done = run(*arguments);

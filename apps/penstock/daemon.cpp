@@ -1,6 +1,7 @@
 #include "apps/penstock/daemon.hpp"
 
 #include "apps/penstock/store_arguments.hpp"
+#include "core/duration_text.hpp"
 #include "penstock/version.hpp"
 #include "redis_store/requests.hpp"
 #include "service/metric_sources.hpp"
@@ -121,6 +122,7 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
   note(old.resp.max_connections != now.resp.max_connections, "resp.max_connections");
   note(old.resp.max_request_bytes != now.resp.max_request_bytes, "resp.max_request_bytes");
   note(old.resp.idle_timeout != now.resp.idle_timeout, "resp.idle_timeout");
+  note(old.shutdown_delay != now.shutdown_delay, "server.shutdown_delay");
   note(old.shutdown_grace != now.shutdown_grace, "server.shutdown_grace");
   note(old.forward_auth.domain != now.forward_auth.domain ||
            old.forward_auth.deny_status != now.forward_auth.deny_status,
@@ -138,6 +140,14 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
   note(old.headers != now.headers, "server.headers");
   note(old.trusted_proxies != now.trusted_proxies, "server.trusted_proxies");
   return names;
+}
+
+// No load balancer watches a daemon that a person tries out.
+Duration shutdown_delay(const DaemonOptions& options, const rules::Settings& settings) {
+  if (options.shutdown_delay) return *options.shutdown_delay;
+  if (settings.shutdown_delay) return *settings.shutdown_delay;
+  const bool from_terminal = isatty(STDIN_FILENO) == 1 || isatty(STDERR_FILENO) == 1;
+  return from_terminal ? Duration{0} : rules::kShutdownDelay;
 }
 
 }  // namespace
@@ -174,6 +184,7 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
       files_timer_(loop_),
       state_timer_(loop_),
       beat_timer_(loop_),
+      delay_timer_(loop_),
       admin_(*this) {
   std::signal(SIGPIPE, SIG_IGN);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
@@ -279,9 +290,11 @@ void Daemon::on_signal(int signal) {
   if (signal == SIGHUP) return reload();
   if (stopping_) {
     loop_.stop();
-    return;
+  } else if (draining_) {
+    stop();
+  } else {
+    drain();
   }
-  stop();
 }
 
 void Daemon::repeat(boost::asio::steady_timer& timer, Duration every, void (Daemon::*what)()) {
@@ -401,8 +414,23 @@ void Daemon::show_configuration(bool is_good) {
                static_cast<double>(configuration_.rules->rules().size()));
 }
 
+void Daemon::drain() {
+  draining_ = true;
+  const Duration delay = shutdown_delay(options_, configuration_.settings);
+  if (delay == Duration{0}) return stop();
+  log_.info("shutting down: not ready, and still serving",
+            {{"shutdown_delay", core::duration_text(delay)}});
+  for (const std::unique_ptr<ServeWorker>& worker : workers_) worker->drain();
+  delay_timer_.expires_after(delay);
+  delay_timer_.async_wait([this](const error_code& failed) {
+    if (!failed && !stopping_) stop();
+  });
+}
+
 void Daemon::stop() {
+  draining_ = true;
   stopping_ = true;
+  delay_timer_.cancel();
   log_.info("stopping: requests under way are answered");
   if (!members_.is_configured()) {
     workers_.front()->heartbeat(node_, Duration{0}, [](const Result<std::int64_t>&) {});
@@ -423,7 +451,7 @@ void Daemon::on_worker_stopped() {
 std::string Daemon::metrics() { return metrics_.prometheus_text(); }
 
 wire::http::Readiness Daemon::readiness() {
-  wire::http::Readiness readiness{.stopping = stopping_, .reload_trouble = reload_trouble_};
+  wire::http::Readiness readiness{.stopping = draining_, .reload_trouble = reload_trouble_};
   for (const store::Store::Health& store : stores_) {
     if (!store.serving) readiness.store_trouble = store.trouble;
   }

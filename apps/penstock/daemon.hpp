@@ -34,6 +34,7 @@ struct DaemonOptions {
   std::vector<std::filesystem::path> configuration;
   std::vector<rules::Address> listen{};  // in place of what the configuration says
   std::optional<rules::Address> admin{};
+  std::optional<Duration> shutdown_delay{};
 };
 
 // The daemon: workers that answer requests, and one more event loop for everything else (signals,
@@ -52,7 +53,9 @@ class Daemon final : public wire::http::AdminFacts {
     return admin_address_;
   }
 
-  // Until SIGTERM or SIGINT, and all requests under way are answered; a second one ends at once.
+  // Until SIGTERM or SIGINT. Then it is not ready, serves on for server.shutdown_delay, accepts no
+  // more, and ends when all requests in flight are answered. Another signal ends the delay, and one
+  // more ends the daemon at once.
   void run();
 
   [[nodiscard]] std::string metrics() override;
@@ -83,6 +86,7 @@ class Daemon final : public wire::http::AdminFacts {
   void use(rules::Configuration configuration, FileWatch before);
   void on_bad_tls(const std::string& why);
   void show_configuration(bool is_good);
+  void drain();
   void stop();
   void on_worker_stopped();
 
@@ -91,6 +95,7 @@ class Daemon final : public wire::http::AdminFacts {
   rules::Settings as_written_;  // without what the command line says
   Instant loaded_at_{};
   std::string reload_trouble_{};
+  bool draining_ = false;  // not ready any more
   bool stopping_ = false;
 
   telemetry::Log log_;
@@ -114,6 +119,7 @@ class Daemon final : public wire::http::AdminFacts {
   boost::asio::steady_timer files_timer_;
   boost::asio::steady_timer state_timer_;
   boost::asio::steady_timer beat_timer_;
+  boost::asio::steady_timer delay_timer_;
   FileWatch watch_;
 
   std::vector<DoorPlan> doors_;

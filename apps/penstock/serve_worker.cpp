@@ -266,6 +266,12 @@ void ServeWorker::heartbeat(std::string node, Duration lasts,
   });
 }
 
+void ServeWorker::drain() {
+  boost::asio::post(loop_, [this] {
+    for (const WorkerDoor& each : doors_) each.door->drain();
+  });
+}
+
 void ServeWorker::stop(Duration grace, std::function<void()> stopped) {
   boost::asio::post(loop_, [this, grace, stopped = std::move(stopped)] {
     open_doors_ = doors_.size();

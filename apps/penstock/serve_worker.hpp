@@ -81,6 +81,8 @@ class ServeWorker {
   // A sign of life to the shared store; nothing on an embedded one.
   void heartbeat(std::string node, Duration lasts,
                  std::function<void(Result<std::int64_t>)> answered);
+  // As net::Door::drain does.
+  void drain();
   // Ends as Server::stop does, gives back what is leased, and then ends the thread.
   void stop(Duration grace, std::function<void()> stopped);
 

@@ -159,7 +159,7 @@ Awaitable<bool> Http1Connection<Stream>::read_head() {
       co_await refuse(*why);
       co_return false;
     }
-    if (finishing_ && bytes.empty()) co_return false;
+    if (finishing_ && !is_first_ && bytes.empty()) co_return false;
     enter_reading();
     const bool more = co_await inbox_.more(this->shared_from_this());
     if (too_slow_) co_await refuse(kTooSlow);
@@ -201,7 +201,8 @@ void Http1Connection<Stream>::enter(Phase phase) {
 // A head has its time from its first byte on, however many reads it takes.
 template <class Stream>
 void Http1Connection<Stream>::enter_reading() {
-  const Phase wanted = inbox_.bytes().empty() ? Phase::Idle : Phase::Header;
+  Phase wanted = inbox_.bytes().empty() ? Phase::Idle : Phase::Header;
+  if (wanted == Phase::Idle && awaits_only_request()) wanted = Phase::Linger;
   if (phase() != wanted) enter(wanted);
 }
 
@@ -234,10 +235,10 @@ void Http1Connection<Stream>::expire(Phase phase) {
 template <class Stream>
 void Http1Connection<Stream>::finish() {
   finishing_ = true;
-  if (phase() == Phase::Handshake) cut();
   if (phase() != Phase::Idle || !inbox_.bytes().empty()) return;
   error_code failed;  // then the connection is no good anyway
-  if (stream_.lowest_layer().available(failed) == 0) cut();
+  if (stream_.lowest_layer().available(failed) > 0) return;
+  awaits_only_request() ? enter(Phase::Linger) : cut();
 }
 
 template <class Stream>
@@ -309,7 +310,10 @@ template <class Stream>
 Awaitable<bool> Http1Connection<Stream>::send_head(const AnswerHead& head, std::string_view data,
                                                    Last last, std::span<const Field> trailers) {
   framing_ = downstream_framing(head, version_);
-  closes_ = closes_ || finishing_ || core_->stopping || !decoder_.is_complete() ||
+  // Requests that were pipelined are answered before the connection is closed.
+  const std::size_t of_this = head_bytes_ + (has_piece_ ? piece_.used : 0);
+  const bool is_last = core_->draining && received().size() <= of_this;
+  closes_ = closes_ || finishing_ || is_last || core_->stopping || !decoder_.is_complete() ||
             framing_ == BodyFraming::Kind::UntilClose;
   text_.clear();
   append_answer_head(text_, head, framing_, version_, closes_ ? Then::Closes : Then::KeepsAlive,

@@ -51,6 +51,8 @@ class Http1Connection final : public net::AnyConnection,
   [[nodiscard]] bool write_now(Gather& bytes);
   void enter(net::Phase phase);
   void enter_reading();
+  // The server stops, and the client has not sent a request yet: it may be on its way.
+  [[nodiscard]] bool awaits_only_request() const { return core_->stopping && is_first_; }
 
   void release_head() override;
   [[nodiscard]] BodyPiece body() override;

@@ -196,7 +196,7 @@ void Http2Connection<Stream>::expire(Phase phase) {
 }
 
 template <class Stream>
-void Http2Connection<Stream>::finish() {
+void Http2Connection<Stream>::drain() {
   session_.begin_shutdown();
   plan_flush();
 }

@@ -30,7 +30,8 @@ class Http2Connection final : public net::AnyConnection,
   void start(std::string received);
 
   void expire(net::Phase phase) override;
-  void finish() override;
+  void drain() override;
+  void finish() override { drain(); }
   void cut() override;
 
  private:

@@ -41,6 +41,7 @@ class Server final : public net::Door {
   [[nodiscard]] Result<void> reload_tls() override { return reception_.reload_tls(); }
   [[nodiscard]] Result<std::vector<rules::Address>> listen(
       const std::vector<rules::Address>& addresses, net::Sharing sharing) override;
+  void drain() override { reception_.drain(); }
   void stop(Duration grace, std::function<void()> stopped) override;
   [[nodiscard]] const net::Statistics& statistics() const noexcept override {
     return core_->statistics;

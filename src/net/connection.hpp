@@ -22,7 +22,10 @@ struct Peer {
 // A connection as its server sees it.
 class AnyConnection : public Timed {
  public:
-  // The server is about to stop: goes at once if idle, after the request under way otherwise.
+  // The server will stop soon: asks the client to go elsewhere, where the protocol has a way to say
+  // so, and serves it as long as it stays.
+  virtual void drain() {}
+  // The server stops: goes at once if idle, after the request under way otherwise.
   virtual void finish() = 0;
   // Goes at once. What is under way fails soon, not from within this call.
   virtual void cut() = 0;
@@ -42,6 +45,7 @@ struct Room {
   Timeouts timeouts;
   // When the last connection has gone while the server stops.
   std::function<void()> on_last_gone{};
+  bool draining = false;  // will stop soon: clients are asked to go elsewhere
   bool stopping = false;
 };
 

@@ -30,6 +30,9 @@ class Door {
   [[nodiscard]] virtual Result<std::vector<rules::Address>> listen(
       const std::vector<rules::Address>& addresses, Sharing sharing) = 0;
 
+  // Will stop soon: asks clients to go elsewhere, and goes on to accept and to serve.
+  virtual void drain() = 0;
+
   // Accepts no more, closes idle connections, lets requests under way end, and cuts what is left
   // after `grace`. `stopped` is called once from the event loop, when nothing is left.
   virtual void stop(Duration grace, std::function<void()> stopped) = 0;

@@ -20,7 +20,7 @@ using boost::system::error_code;
 // Connections beyond the limit that are being told so.
 constexpr std::size_t kRefusalsUnderWay = 128;
 // Connections that the kernel has accepted before we stopped, taken in at the end.
-constexpr int kLastAccepts = 1024;
+constexpr int kLastAccepts = 4096;
 
 }  // namespace
 
@@ -189,6 +189,11 @@ Awaitable<void> Reception::watch(std::shared_ptr<Front> front) {
     front->room->timeouts.expire(now);
     if (front->cut_at && now >= *front->cut_at) front->cut_all();
   }
+}
+
+void Reception::drain() {
+  front_->room->draining = true;
+  front_->room->timeouts.for_each([](Timed& timed) { static_cast<AnyConnection&>(timed).drain(); });
 }
 
 void Reception::stop(Duration grace, std::function<void()> stopped) {

@@ -59,6 +59,9 @@ class Reception {
   [[nodiscard]] Result<std::vector<rules::Address>> listen(
       const std::vector<rules::Address>& addresses, Sharing sharing);
 
+  // As Door::drain does.
+  void drain();
+
   // Accepts no more, closes idle connections, lets requests under way end, and cuts what is left
   // after `grace`. `stopped` is called once from the event loop, when nothing is left.
   void stop(Duration grace, std::function<void()> stopped);

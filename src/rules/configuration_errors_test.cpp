@@ -89,6 +89,9 @@ TEST(ConfigurationErrors, OfSettings) {
           "\"200\"\n"});
   expect({"server: {token: a, token_file: b}",
           "p.yaml:1:32: error: give either token or token_file\n"});
+  expect({"server: {shutdown_delay: 2d}",
+          "p.yaml:1:26: error: shutdown_delay: expected a time such as 250ms, 10s, 5m, 2h or 1d, "
+          "from 0ms to 1d, found \"2d\"\n"});
   expect({"server: {token_file: /nonexistent/token}",
           "p.yaml:1:22: error: /nonexistent/token cannot be read: No such file or directory\n"});
   expect({"log: {level: verbose, format: xml}",

@@ -44,6 +44,7 @@ server:
   body_timeout: 2s
   write_timeout: 3s
   idle_timeout: 4s
+  shutdown_delay: 0s
   shutdown_grace: 5s
   headers: [draft-07]
   trusted_proxies: [10.0.0.0/8]
@@ -87,6 +88,7 @@ nodes: 3
   EXPECT_EQ(settings.http.body_timeout, 2s);
   EXPECT_EQ(settings.http.write_timeout, 3s);
   EXPECT_EQ(settings.http.idle_timeout, 4s);
+  EXPECT_EQ(settings.shutdown_delay, 0s);
   EXPECT_EQ(settings.shutdown_grace, 5s);
   EXPECT_EQ(settings.headers, std::vector{HeaderDraft::Draft07});
   EXPECT_EQ(settings.trusted_proxies, std::vector<std::string>{"10.0.0.0/8"});

@@ -18,9 +18,9 @@ inline constexpr std::array kServer{"listen"sv,          "admin"sv,
                                     "max_connections"sv, "max_header_bytes"sv,
                                     "max_body_bytes"sv,  "header_timeout"sv,
                                     "body_timeout"sv,    "write_timeout"sv,
-                                    "idle_timeout"sv,    "shutdown_grace"sv,
-                                    "headers"sv,         "trusted_proxies"sv,
-                                    "forward_auth"sv};
+                                    "idle_timeout"sv,    "shutdown_delay"sv,
+                                    "shutdown_grace"sv,  "headers"sv,
+                                    "trusted_proxies"sv, "forward_auth"sv};
 inline constexpr std::array kTls{"certificate"sv, "key"sv, "client_ca"sv};
 inline constexpr std::array kForwardAuth{"domain"sv, "deny_status"sv};
 inline constexpr std::array kGrpc{

@@ -73,6 +73,8 @@ struct LogSettings {
   Format format = Format::Text;
 };
 
+inline constexpr Duration kShutdownDelay = std::chrono::seconds{5};
+
 struct Settings {
   unsigned workers = 0;  // 0: one per core
   HttpSettings http{};
@@ -84,6 +86,9 @@ struct Settings {
   std::optional<Address> admin{{.host = "127.0.0.1", .port = 9090}};
   std::vector<HeaderDraft> headers{HeaderDraft::XRateLimit, HeaderDraft::Draft08};
   std::vector<std::string> trusted_proxies{};  // CIDR; whose X-Forwarded-For is believed
+  // How long the daemon serves on after SIGTERM, while load balancers see that it is not ready.
+  // Empty: none when started from a terminal, else kShutdownDelay.
+  std::optional<Duration> shutdown_delay{};
   Duration shutdown_grace = std::chrono::seconds{10};
   LogSettings log{};
   std::string store_url = "memory://";

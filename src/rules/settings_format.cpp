@@ -109,6 +109,9 @@ void load_server(const YamlNode& section, LoadState& state) {
   read_duration(fields, "body_timeout", kMaxTimeout, http.body_timeout);
   read_duration(fields, "write_timeout", kMaxTimeout, http.write_timeout);
   read_duration(fields, "idle_timeout", kMaxTimeout, http.idle_timeout);
+  if (const auto delay = fields.find("shutdown_delay")) {
+    if (const auto value = delay->duration(0s, kMaxTimeout)) state.settings.shutdown_delay = *value;
+  }
   read_duration(fields, "shutdown_grace", kMaxTimeout, state.settings.shutdown_grace);
   read_headers(fields, state.settings);
   read_trusted_proxies(fields, state.settings);

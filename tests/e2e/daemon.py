@@ -32,7 +32,8 @@ class Daemon:
     """`with Daemon(text) as daemon`: serves this configuration until the end of the block. What it
     says is kept to itself unless the block fails."""
 
-    def __init__(self, configuration, listen="127.0.0.1:0", files=None, whole_folder=False, env=None):
+    def __init__(self, configuration, listen="127.0.0.1:0", files=None, whole_folder=False, env=None,
+                 options=("--shutdown-delay", "0s")):
         self.folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
         self.configuration = self.folder / "penstock.yaml"
         self.configuration.write_text(configuration, encoding="utf-8")
@@ -42,7 +43,7 @@ class Daemon:
         source = self.folder if whole_folder else self.configuration
         self._process = subprocess.Popen(
             [PROGRAM, "serve", "--config", str(source),
-             "--listen", listen, "--admin", "127.0.0.1:0"],
+             "--listen", listen, "--admin", "127.0.0.1:0", *options],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
             env={**os.environ, **(env or {})},
         )

@@ -246,7 +246,8 @@ class EndTest(unittest.TestCase):
         for _ in range(15):
             with subprocess.Popen(
                 [PROGRAM, "serve", "--config", str(quickstart), "--listen", "127.0.0.1:0",
-                 "--admin", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                 "--admin", "127.0.0.1:0", "--shutdown-delay", "0s"],
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             ) as process:
                 while not process.stdout.readline().startswith(b"admin on"):
                     pass

@@ -21,15 +21,47 @@ bool is_done(const std::future<void>& stopped) {
 
 TEST(HttpServerShutdown, ClosesIdleConnectionsAtOnce) {
   RunningServer server;
-  Client fresh(server.port());
   Client served(server.port());
   EXPECT_EQ(served.ask("/").status, 200U);
-  servers::wait_until("both", [&] { return server.statistics().open == 2; });
   const std::future<void> stopped = server.stop(1h);
-  EXPECT_TRUE(fresh.is_closed());
   EXPECT_TRUE(served.is_closed());
   EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
   EXPECT_THROW(Client late(server.port()), std::system_error);
+}
+
+// Its request may be on its way.
+TEST(HttpServerShutdown, AnswersTheFirstRequestOfAConnectionThatWasJustMade) {
+  wire::http::ServerOptions options;
+  options.linger = 1min;
+  RunningServer server(options);
+  Client accepted(server.port());
+  servers::wait_until("it", [&] { return server.statistics().open == 1; });
+  std::future<void> stopped = server.stop(1h);
+  EXPECT_FALSE(is_done(stopped));
+  const Answer answer = accepted.ask("/");
+  EXPECT_EQ(answer.status, 200U);
+  EXPECT_TRUE(answer.has("Connection: close"));
+  accepted.half_close();
+  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+}
+
+TEST(HttpServerShutdown, ClosesAConnectionThatSendsNoRequest) {
+  RunningServer server(hasty_options());
+  Client silent(server.port());
+  servers::wait_until("it", [&] { return server.statistics().open == 1; });
+  const std::future<void> stopped = server.stop(1h);
+  EXPECT_TRUE(silent.is_closed());
+  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+}
+
+TEST(HttpServerShutdown, ADrainingServerAcceptsAndAsksClientsToGo) {
+  RunningServer server;
+  Client before(server.port());
+  EXPECT_FALSE(before.ask("/").has("Connection: close"));
+  server.call([&] { server.server().drain(); });
+  EXPECT_TRUE(before.ask("/").has("Connection: close"));
+  Client after(server.port());
+  EXPECT_TRUE(after.ask("/").has("Connection: close"));
 }
 
 TEST(HttpServerShutdown, StopsAtOnceWithoutConnections) {

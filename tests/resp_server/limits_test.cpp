@@ -111,6 +111,18 @@ TEST(RespShutdown, ClosesIdleConnectionsAtOnce) {
   EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
 }
 
+// Its command may be on its way.
+TEST(RespShutdown, AnswersTheFirstCommandOfAConnectionThatWasJustMade) {
+  wire::resp::ServerOptions options;
+  options.linger = std::chrono::minutes{1};
+  RunningServer server(options);
+  Client fresh(server.port());
+  servers::wait_until("it", [&] { return server.statistics().open == 1; });
+  const std::future<void> stopped = server.stop(1h);
+  fresh.send("PING\r\n");
+  EXPECT_EQ(fresh.read_to_end(), "+PONG\r\n");
+}
+
 TEST(RespShutdown, AnswersWhatIsUnderWay) {
   RunningServer server;
   server.set_late(true);

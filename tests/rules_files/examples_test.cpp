@@ -104,6 +104,7 @@ TEST(Examples, TheAnnotatedOneShowsTheDefaults) {
   EXPECT_EQ(shown.http.body_timeout, defaults.http.body_timeout);
   EXPECT_EQ(shown.http.write_timeout, defaults.http.write_timeout);
   EXPECT_EQ(shown.http.idle_timeout, defaults.http.idle_timeout);
+  EXPECT_EQ(shown.shutdown_delay, kShutdownDelay);
   EXPECT_EQ(shown.shutdown_grace, defaults.shutdown_grace);
   EXPECT_EQ(shown.headers, defaults.headers);
   EXPECT_EQ(shown.forward_auth.deny_status, defaults.forward_auth.deny_status);

@@ -186,9 +186,13 @@ void Connection<Stream>::expire(Phase phase) {
 }
 
 template <class Stream>
+void Connection<Stream>::drain() {
+  if (phase() != Phase::Handshake) conversation_.drain();
+}
+
+template <class Stream>
 void Connection<Stream>::finish() {
-  if (phase() == Phase::Handshake) return cut();
-  conversation_.finish();
+  if (phase() != Phase::Handshake) conversation_.finish();  // else serve() does it afterwards
 }
 
 template <class Stream>

@@ -28,6 +28,7 @@ class Connection final : public net::AnyConnection,
   void start(Welcome welcome);
 
   void expire(net::Phase phase) override;
+  void drain() override;
   void finish() override;
   void cut() override;
 

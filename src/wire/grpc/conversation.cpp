@@ -160,22 +160,34 @@ void Conversation::answer(Call& call) {
 }
 
 void Conversation::answer_health(Call& call) const {
-  const bool serving = !surroundings_.room.stopping;
+  const net::Room& room = surroundings_.room;
+  const bool serving = !room.draining && !room.stopping;
   if (call.method() == Method::HealthCheck) return check_health(call, serving);
   if (streaming_ >= kMaxStreaming) return call.end(kTooManyStreams);
   watch_health(call, serving);
-  if (!serving) call.end(kStopping);
+  if (room.stopping) call.end(kStopping);
 }
 
 void Conversation::expire(base::Deadline now) {
   for (const std::unique_ptr<Call>& call : calls_) call->expire(now);
 }
 
+void Conversation::drain() {
+  session_.begin_shutdown();
+  for (const std::unique_ptr<Call>& call : calls_) {
+    const bool is_watch =
+        call->state() == Call::State::Streaming && call->method() == Method::HealthWatch;
+    if (is_watch) send_not_serving(*call);
+  }
+  wake();
+}
+
 void Conversation::finish() {
   session_.begin_shutdown();
   for (const std::unique_ptr<Call>& call : calls_) {
     if (call->state() != Call::State::Streaming) continue;
-    if (call->method() == Method::HealthWatch) send_not_serving(*call);
+    const bool knows = surroundings_.room.draining;
+    if (call->method() == Method::HealthWatch && !knows) send_not_serving(*call);
     call->end(kStopping);
   }
   wake();

@@ -18,7 +18,7 @@ namespace penstock::wire::grpc {
 // What the connections of a server have in common.
 struct Surroundings {
   RateLimiter& limiter;
-  net::Room& room;  // its statistics; not serving any more when it is stopping
+  net::Room& room;  // its statistics; health is NOT_SERVING when it is draining or stopping
   http2::SessionOptions session{};
   std::size_t max_message_bytes = 0;
   Duration request_timeout{};  // of a call without grpc-timeout
@@ -47,6 +47,9 @@ class Conversation final : public http2::RequestEvents {
   [[nodiscard]] std::size_t incomplete() const noexcept { return incomplete_; }
   void expire(base::Deadline now);
 
+  // Sends GOAWAY, and serves the calls of a client that has not seen it. Watches of the health
+  // stay, and hear of it.
+  void drain();
   // No new calls; ends when those under way are answered. Who watches the health hears of it.
   void finish();
   // Sends the client away.

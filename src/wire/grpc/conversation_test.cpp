@@ -348,6 +348,27 @@ TEST_F(Calls, WatchersHearThatTheServerStops) {
   EXPECT_TRUE(server->conversation->is_finished());
 }
 
+TEST_F(Calls, ADrainingServerSaysSoAndServesOn) {
+  const auto watch = client.request(head_of(kHealthWatch), about("ratelimit"));
+  exchange();
+  server->room.draining = true;
+  server->conversation->drain();
+  const auto stream = client.request(head_of(kShouldRateLimit), ask("k"));  // crosses the GOAWAY
+  exchange();
+  EXPECT_EQ(client.goodbyes.size(), 2U);
+  EXPECT_EQ(client.answer(stream).field("grpc-status"), "0");
+  const auto messages = messages_of(client.answer(watch).body);
+  ASSERT_EQ(messages.size(), 2U);
+  EXPECT_EQ(health_in(messages[1]), HealthCheckResponse::NOT_SERVING);
+  EXPECT_FALSE(client.answer(watch).is_closed);
+  server->room.stopping = true;
+  server->conversation->finish();
+  exchange();
+  EXPECT_EQ(messages_of(client.answer(watch).body).size(), 2U);  // was told before
+  EXPECT_EQ(status_of(client.answer(watch)), "14 the server stops");
+  EXPECT_TRUE(server->conversation->is_finished());
+}
+
 TEST_F(Calls, StreamsOfOneConnectionAreBounded) {
   for (int i = 0; i < 16; ++i) client.request(head_of(kHealthWatch), about(""));
   exchange();

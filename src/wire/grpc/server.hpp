@@ -45,6 +45,7 @@ class Server final : public net::Door {
       const std::vector<rules::Address>& addresses, net::Sharing sharing) override {
     return reception_.listen(addresses, sharing);
   }
+  void drain() override { reception_.drain(); }
   void stop(Duration grace, std::function<void()> stopped) override {
     reception_.stop(grace, std::move(stopped));
   }

@@ -46,6 +46,7 @@ template <class Stream>
 void Connection<Stream>::start(const Refusal* refusal) {
   conversation_->on_answer = [this] { answered_.cancel(); };
   if (refusal != nullptr) conversation_->refuse(*refusal);
+  if (core_->draining) conversation_->drain();
   if (core_->stopping) conversation_->finish();
   enter(Phase::Idle);
   net::spawn(stream_.get_executor(), serve(this->shared_from_this()));
@@ -141,10 +142,15 @@ void Connection<Stream>::enter_reading() {
   RequestReader& reader = conversation_->reader();
   const Stage stage = reader.stage();
   Phase wanted = stage == Stage::Header ? Phase::Header : Phase::Body;
-  if (stage == Stage::Nothing) wanted = Phase::Idle;
+  if (stage == Stage::Nothing) wanted = awaits_only_request() ? Phase::Linger : Phase::Idle;
   if (phase() == wanted && request_of_phase_ == reader.requests_begun()) return;
   request_of_phase_ = reader.requests_begun();
   enter(wanted);
+}
+
+template <class Stream>
+bool Connection<Stream>::awaits_only_request() {
+  return core_->stopping && conversation_->reader().requests_begun() == 0;
 }
 
 template <class Stream>
@@ -162,10 +168,10 @@ void Connection<Stream>::expire(Phase phase) {
 template <class Stream>
 void Connection<Stream>::finish() {
   conversation_->finish();
-  if (phase() == Phase::Handshake) cut();
   if (phase() != Phase::Idle) return;
   error_code failed;  // then the connection is no good anyway
-  if (stream_.lowest_layer().available(failed) == 0) cut();
+  if (stream_.lowest_layer().available(failed) > 0) return;
+  awaits_only_request() ? enter(Phase::Linger) : cut();
 }
 
 template <class Stream>

@@ -25,6 +25,7 @@ class Connection final : public net::AnyConnection,
   void start(const Refusal* refusal);
 
   void expire(net::Phase phase) override;
+  void drain() override { conversation_->drain(); }
   void finish() override;
   void cut() override;
 
@@ -40,6 +41,8 @@ class Connection final : public net::AnyConnection,
   [[nodiscard]] std::size_t write_now(std::string_view bytes);
   void enter(net::Phase phase);
   void enter_reading();
+  // The server stops, and the client has not sent a request yet: it may be on its way.
+  [[nodiscard]] bool awaits_only_request();
 
   std::shared_ptr<ServerCore> core_;
   Stream stream_;

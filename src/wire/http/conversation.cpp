@@ -33,7 +33,8 @@ Conversation::Step Conversation::advance() {
       out_ += kContinue;
     } else if (progress == Progress::Refused) {
       refuse(reader_.refusal());
-    } else if (finishing_ && reader_.stage() == RequestReader::Stage::Nothing) {
+    } else if (finishing_ && reader_.requests_begun() > 0 &&
+               reader_.stage() == RequestReader::Stage::Nothing) {
       finished_ = true;
     } else {
       return out_.empty() ? Step::Read : Step::Write;
@@ -67,7 +68,9 @@ void Conversation::answer(const Response& response) {
   PENSTOCK_CHECK(awaiting_);  // answers exactly once
   awaiting_ = false;
   After after = reader_.is_http10() ? After::KeepAliveStated : After::KeepAlive;
-  if (finishing_ || !reader_.keeps_alive()) after = After::Close;
+  // Requests that were pipelined are answered before the connection is closed.
+  const bool is_last = draining_ && !reader_.has_more();
+  if (finishing_ || is_last || !reader_.keeps_alive()) after = After::Close;
   const BodyPart part = reader_.request().method == "HEAD" ? BodyPart::Omitted : BodyPart::Sent;
   const std::string_view date = surroundings_.date.at(surroundings_.clock.now());
   append_response(out_, response, date, after, part);

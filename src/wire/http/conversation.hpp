@@ -52,7 +52,9 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
 
   // Answers by itself and ends.
   void refuse(const Refusal& why);
-  // Ends after the request that is under way, if any.
+  // Asks the client not to send more requests on this connection: the next answer says so.
+  void drain() noexcept { draining_ = true; }
+  // Ends after the request that is under way, or the first if there was none yet.
   void finish() noexcept { finishing_ = true; }
   // Nobody is there to answer to: a late answer goes nowhere.
   void abandon() noexcept;
@@ -70,6 +72,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   std::string sending_;
   bool asking_ = false;    // within the call of the handler
   bool awaiting_ = false;  // an answer
+  bool draining_ = false;
   bool finishing_ = false;
   bool finished_ = false;  // the last answer is in out_ or gone
   bool abandoned_ = false;

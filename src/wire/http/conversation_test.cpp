@@ -175,7 +175,43 @@ TEST_F(ConversationTest, FinishesTheRequestUnderWayAndTellsTheClient) {
 }
 
 TEST_F(ConversationTest, FinishesAtOnceWhenIdle) {
+  get("/a");
+  EXPECT_EQ(conversation->advance(), Step::Write);
+  static_cast<void>(conversation->take_output());
+  EXPECT_EQ(conversation->advance(), Step::Read);
   conversation->finish();
+  EXPECT_EQ(conversation->advance(), Step::Close);
+}
+
+// Its first request may be on its way.
+TEST_F(ConversationTest, AnswersTheFirstRequestOfAConnectionThatIsToFinish) {
+  conversation->finish();
+  EXPECT_EQ(conversation->advance(), Step::Read);
+  get("/a");
+  EXPECT_EQ(conversation->advance(), Step::Write);
+  EXPECT_EQ(conversation->take_output(), answer_text("/a", "Connection: close\r\n"));
+  EXPECT_EQ(conversation->advance(), Step::Close);
+}
+
+TEST_F(ConversationTest, TheNextAnswerOfADrainingServerClosesTheConnection) {
+  get("/a");
+  EXPECT_EQ(conversation->advance(), Step::Write);
+  EXPECT_EQ(conversation->take_output(), answer_text("/a"));
+  conversation->drain();
+  EXPECT_EQ(conversation->advance(), Step::Read);  // idle connections stay
+  get("/b");
+  EXPECT_EQ(conversation->advance(), Step::Write);
+  EXPECT_EQ(conversation->take_output(), answer_text("/b", "Connection: close\r\n"));
+  EXPECT_EQ(conversation->advance(), Step::Close);
+}
+
+TEST_F(ConversationTest, ADrainingServerAnswersAllPipelinedRequestsFirst) {
+  conversation->drain();
+  get("/a");
+  get("/b");
+  EXPECT_EQ(conversation->advance(), Step::Write);
+  EXPECT_EQ(conversation->take_output(),
+            answer_text("/a") + answer_text("/b", "Connection: close\r\n"));
   EXPECT_EQ(conversation->advance(), Step::Close);
 }
 

@@ -51,6 +51,8 @@ class RequestReader {
   [[nodiscard]] Request& request() noexcept { return request_; }
   [[nodiscard]] bool keeps_alive() const { return parser_->keep_alive(); }
   [[nodiscard]] bool is_http10() const { return parser_->is_http10(); }
+  // Bytes of another request have arrived. REQUIRES: next() returned Ready.
+  [[nodiscard]] bool has_more() const noexcept { return parsed_ < end_; }
   // REQUIRES: next() returned Refused.
   [[nodiscard]] const Refusal& refusal() const { return *refusal_; }
 

@@ -165,10 +165,16 @@ template <class Stream>
 void Connection<Stream>::enter_reading() {
   if (writing_) return;
   const penstock::resp::CommandReader& reader = conversation_->reader();
-  const Phase wanted = reader.is_within_command() ? Phase::Header : Phase::Idle;
+  Phase wanted = reader.is_within_command() ? Phase::Header : Phase::Idle;
+  if (wanted == Phase::Idle && awaits_only_command()) wanted = Phase::Linger;
   if (phase() == wanted && command_of_phase_ == reader.commands() + 1) return;
   command_of_phase_ = reader.commands() + 1;
   enter(wanted);
+}
+
+template <class Stream>
+bool Connection<Stream>::awaits_only_command() {
+  return core_->stopping && conversation_->reader().commands() == 0;
 }
 
 template <class Stream>
@@ -180,13 +186,13 @@ void Connection<Stream>::expire(Phase phase) {
 template <class Stream>
 void Connection<Stream>::finish() {
   conversation_->finish();
-  if (phase() == Phase::Handshake) cut();
   if (phase() != Phase::Idle || writing_ || conversation_->awaits_answers() ||
       conversation_->has_output() || conversation_->has_unfinished_input()) {
     return;
   }
   error_code failed;  // then the connection is no good anyway
-  if (stream_.lowest_layer().available(failed) == 0) cut();
+  if (stream_.lowest_layer().available(failed) > 0) return;
+  awaits_only_command() ? enter(Phase::Linger) : cut();
 }
 
 template <class Stream>

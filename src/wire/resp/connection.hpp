@@ -55,6 +55,8 @@ class Connection final : public net::AnyConnection,
   void on_answer();
   void enter(net::Phase phase);
   void enter_reading();
+  // The server stops, and the client has not sent a command yet: it may be on its way.
+  [[nodiscard]] bool awaits_only_command();
 
   std::shared_ptr<ServerCore> core_;
   Stream stream_;

@@ -50,7 +50,7 @@ Conversation::Step Conversation::advance() {
       run();
     } else if (progress == Progress::Broken) {
       refuse("ERR " + reader_.error());
-    } else if (finishing_ && !reader_.is_within_command()) {
+    } else if (finishing_ && reader_.commands() > 0 && !reader_.is_within_command()) {
       closing_ = true;
     } else {
       step = Step::Read;

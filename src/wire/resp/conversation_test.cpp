@@ -127,6 +127,14 @@ TEST_F(Talking, FinishesWhatIsUnderWayWhenItHasToGo) {
   EXPECT_EQ(talk.output(), "+PONG\r\n");
 }
 
+// Its first command may be on its way.
+TEST_F(Talking, TheFirstCommandIsAnsweredOfAConnectionThatHasToGo) {
+  talk.conversation().finish();
+  EXPECT_EQ(talk.conversation().advance(), Step::Read);
+  EXPECT_EQ(talk.send("PING\r\n"), Step::Close);
+  EXPECT_EQ(talk.output(), "+PONG\r\n");
+}
+
 TEST_F(Talking, LateAnswersGoNowhereOnceNobodyIsThere) {
   door.store.is_late = true;
   talk.send(Talk::encoded({"INCR", "a"}));

@@ -46,6 +46,7 @@ class Server final : public net::Door {
   // Misconfigured when other machines could connect, and there is no password.
   [[nodiscard]] Result<std::vector<rules::Address>> listen(
       const std::vector<rules::Address>& addresses, net::Sharing sharing) override;
+  void drain() override { reception_.drain(); }
   void stop(Duration grace, std::function<void()> stopped) override {
     reception_.stop(grace, std::move(stopped));
   }

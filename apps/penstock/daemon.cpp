@@ -1,5 +1,6 @@
 #include "apps/penstock/daemon.hpp"
 
+#include "apps/penstock/settings_change.hpp"
 #include "apps/penstock/store_arguments.hpp"
 #include "core/duration_text.hpp"
 #include "penstock/version.hpp"
@@ -75,71 +76,11 @@ std::vector<std::filesystem::path> watched_files(const DaemonOptions& options,
       if (!file.empty()) files.emplace_back(file);
     }
   }
+  const RedisOptions& redis = configuration.settings.redis;
+  for (const std::string& file : {redis.ca_file, redis.certificate_file, redis.key_file}) {
+    if (!file.empty()) files.emplace_back(file);
+  }
   return files;
-}
-
-// What a running daemon cannot change.
-std::string needs_restart(const rules::Settings& old, const rules::Settings& now) {
-  std::string names;
-  const auto note = [&](bool changed, const char* name) {
-    if (changed) names += (names.empty() ? "" : ", ") + std::string(name);
-  };
-  const auto differ = [](const rules::Address& a, const rules::Address& b) {
-    return a.host != b.host || a.port != b.port;
-  };
-  note(!std::equal(old.http.listen.begin(), old.http.listen.end(), now.http.listen.begin(),
-                   now.http.listen.end(),
-                   [&](const auto& a, const auto& b) { return !differ(a, b); }),
-       "server.listen");
-  note(old.workers != now.workers, "server.workers");
-  note(old.http.tls != now.http.tls, "server.tls");
-  note(old.admin.has_value() != now.admin.has_value() ||
-           (old.admin && differ(*old.admin, *now.admin)),
-       "server.admin");
-  note(old.http.max_connections != now.http.max_connections, "server.max_connections");
-  note(old.http.max_header_bytes != now.http.max_header_bytes, "server.max_header_bytes");
-  note(old.http.max_body_bytes != now.http.max_body_bytes, "server.max_body_bytes");
-  note(old.http.header_timeout != now.http.header_timeout, "server.header_timeout");
-  note(old.http.body_timeout != now.http.body_timeout, "server.body_timeout");
-  note(old.http.write_timeout != now.http.write_timeout, "server.write_timeout");
-  note(old.http.idle_timeout != now.http.idle_timeout, "server.idle_timeout");
-  const auto differ_in = [&](const std::vector<rules::Address>& a,
-                             const std::vector<rules::Address>& b) {
-    return !std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                       [&](const auto& x, const auto& y) { return !differ(x, y); });
-  };
-  note(differ_in(old.grpc.listen, now.grpc.listen), "grpc.listen");
-  note(old.grpc.tls != now.grpc.tls, "grpc.tls");
-  note(old.grpc.max_connections != now.grpc.max_connections, "grpc.max_connections");
-  note(old.grpc.max_streams != now.grpc.max_streams, "grpc.max_streams");
-  note(old.grpc.max_message_bytes != now.grpc.max_message_bytes, "grpc.max_message_bytes");
-  note(old.grpc.idle_timeout != now.grpc.idle_timeout, "grpc.idle_timeout");
-  note(old.grpc.headers != now.grpc.headers, "grpc.headers");
-  note(old.grpc.dynamic_metadata != now.grpc.dynamic_metadata, "grpc.dynamic_metadata");
-  note(differ_in(old.resp.listen, now.resp.listen), "resp.listen");
-  note(old.resp.tls != now.resp.tls, "resp.tls");
-  note(old.resp.password != now.resp.password, "resp.password");
-  note(old.resp.max_connections != now.resp.max_connections, "resp.max_connections");
-  note(old.resp.max_request_bytes != now.resp.max_request_bytes, "resp.max_request_bytes");
-  note(old.resp.idle_timeout != now.resp.idle_timeout, "resp.idle_timeout");
-  note(old.shutdown_delay != now.shutdown_delay, "server.shutdown_delay");
-  note(old.shutdown_grace != now.shutdown_grace, "server.shutdown_grace");
-  note(old.forward_auth.domain != now.forward_auth.domain ||
-           old.forward_auth.deny_status != now.forward_auth.deny_status,
-       "server.forward_auth");
-  note(old.log.level != now.log.level || old.log.format != now.log.format, "log");
-  note(old.memory.max_keys != now.memory.max_keys, "store.max_keys");
-  note(old.http.token != now.http.token, "server.token");
-  note(old.store_url != now.store_url, "store.url");
-  note(old.redis.timeout != now.redis.timeout, "store.timeout");
-  note(old.redis.key_prefix != now.redis.key_prefix, "store.key_prefix");
-  note(old.audit_every != now.audit_every, "store.audit_every");
-  note(old.nodes != now.nodes, "nodes");
-  note(old.request_limits.on_failure != now.request_limits.on_failure, "request_limits.on_failure");
-  note(old.gateway != now.gateway, "gateway");
-  note(old.headers != now.headers, "server.headers");
-  note(old.trusted_proxies != now.trusted_proxies, "server.trusted_proxies");
-  return names;
 }
 
 // No load balancer watches a daemon that a person tries out.
@@ -374,33 +315,47 @@ void Daemon::reload() {
 }
 
 void Daemon::use(rules::Configuration configuration, FileWatch before) {
-  const std::string later = needs_restart(as_written_, configuration.settings);
-  if (!later.empty()) {
-    log_.warning("settings that changed take effect after a restart", {{"settings", later}});
-  }
   reload_trouble_.clear();
-  const bool same_files = configuration_.files == configuration.files;
+  const std::vector<std::filesystem::path> watched = watched_files(options_, configuration_);
   configuration_.rules = std::move(configuration.rules);
   configuration_.files = std::move(configuration.files);
   loaded_at_ = system_clock().now();
+  for (const std::unique_ptr<ServeWorker>& worker : workers_) worker->use(configuration_.rules);
+  use_settings(configuration.settings);
   watch_ = std::move(before);
-  if (!same_files) watch_.watch(watched_files(options_, configuration_));
-  for (const std::unique_ptr<ServeWorker>& worker : workers_) {
-    worker->use(configuration_.rules);
-    worker->reload_tls([this](const Result<void>& done) {
-      if (!done) boost::asio::post(loop_, [this, why = done.error().detail] { on_bad_tls(why); });
-    });
-  }
+  const std::vector<std::filesystem::path> now = watched_files(options_, configuration_);
+  if (now != watched) watch_.watch(now);
   show_configuration(true);
   log_.info("the configuration was reloaded",
             {{"rules", std::to_string(configuration_.rules->rules().size())}});
 }
 
-void Daemon::on_bad_tls(const std::string& why) {
+void Daemon::use_settings(const rules::Settings& settings) {
+  const std::string later = needs_restart(as_written_, settings);
+  if (!later.empty()) {
+    log_.warning("settings that changed take effect after a restart", {{"settings", later}});
+  }
+  rules::Settings& ours = configuration_.settings;
+  take_reloadable(ours, settings);
+  const bool has_redis = ours.store_url != kMemoryStore;
+  if (auditor_ != nullptr) auditor_->renew_credentials(ours.redis);
+  const auto done = [this](const Result<void>& loaded) {
+    if (loaded) return;
+    boost::asio::post(loop_, [this, why = loaded.error().detail] { on_bad_reload(why); });
+  };
+  const Result<redis::Options> client = has_redis ? redis_store::client_options(ours.redis)
+                                                  : Result<redis::Options>(redis::Options{});
+  if (!client) return done(client.error());
+  if (changes_ != nullptr) done(changes_->renew_credentials(*client));
+  const auto shared = std::make_shared<const rules::Settings>(ours);
+  for (const std::unique_ptr<ServeWorker>& worker : workers_) worker->reload(shared, done);
+}
+
+void Daemon::on_bad_reload(const std::string& why) {
   if (reload_trouble_ == why) return;  // another worker has said so
   reload_trouble_ = why;
   show_configuration(false);
-  log_.error("the certificate was not reloaded: the old one stays", {{"problem", why}});
+  log_.error("certificates and passwords were not reloaded: the old ones stay", {{"problem", why}});
 }
 
 void Daemon::show_configuration(bool is_good) {

@@ -84,7 +84,9 @@ class Daemon final : public wire::http::AdminFacts {
   void warn_of_unknown_nodes();
   void reload();
   void use(rules::Configuration configuration, FileWatch before);
-  void on_bad_tls(const std::string& why);
+  // Takes what can change while the daemon runs; says what cannot.
+  void use_settings(const rules::Settings& settings);
+  void on_bad_reload(const std::string& why);
   void show_configuration(bool is_good);
   void drain();
   void stop();

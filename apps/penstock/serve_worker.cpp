@@ -113,8 +113,8 @@ Result<std::unique_ptr<ServeWorker>> ServeWorker::make(
       new ServeWorker(surroundings, number, std::move(rules), *std::move(api)));
   const Result<void> doors = worker->make_doors(surroundings);
   if (!doors) return doors.error();
-  const Result<void> tls = worker->reload_tls();
-  if (!tls) return tls.error();
+  const Result<void> loaded = worker->reload(settings);
+  if (!loaded) return loaded.error();
   return worker;
 }
 
@@ -190,12 +190,18 @@ Result<void> ServeWorker::listen(std::vector<DoorPlan>& doors, net::Sharing shar
   return {};
 }
 
-Result<void> ServeWorker::reload_tls() {
+Result<void> ServeWorker::reload(const rules::Settings& settings) {
+  api_.set_tokens(settings.http.tokens);
+  Result<void> done;
   for (const WorkerDoor& each : doors_) {
-    const Result<void> loaded = each.door->reload_tls();
-    if (!loaded) return loaded.error();
+    const Result<void> loaded = each.door->reload(settings);
+    if (!loaded) done = loaded.error();
   }
-  return {};
+  if (shared_ == nullptr) return done;
+  const Result<redis::Options> client = redis_store::client_options(settings.redis);
+  if (!client) return client.error();
+  const Result<void> renewed = shared_->renew_credentials(*client);
+  return renewed ? done : renewed;
 }
 
 void ServeWorker::start() {
@@ -231,8 +237,11 @@ void ServeWorker::use(std::shared_ptr<const rules::Ruleset> rules) {
                     [this, rules = std::move(rules)]() mutable { service_.use(std::move(rules)); });
 }
 
-void ServeWorker::reload_tls(std::function<void(Result<void>)> done) {
-  boost::asio::post(loop_, [this, done = std::move(done)] { done(reload_tls()); });
+void ServeWorker::reload(std::shared_ptr<const rules::Settings> settings,
+                         std::function<void(Result<void>)> done) {
+  boost::asio::post(loop_, [this, settings = std::move(settings), done = std::move(done)] {
+    done(reload(*settings));
+  });
 }
 
 void ServeWorker::look(std::function<void(store::Store::Health)> seen) {

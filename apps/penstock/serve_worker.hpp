@@ -69,7 +69,9 @@ class ServeWorker {
 
   // Those below are done by the worker when it comes to it; answers come from its thread.
   void use(std::shared_ptr<const rules::Ruleset> rules);
-  void reload_tls(std::function<void(Result<void>)> done);
+  // Takes what can change while it runs: tokens, passwords and certificates.
+  void reload(std::shared_ptr<const rules::Settings> settings,
+              std::function<void(Result<void>)> done);
   void look(std::function<void(store::Store::Health)> seen);
   // Somebody changed this count: what is remembered of it is in doubt.
   void forget(core::CountName name, lease::LeasingStore::Change change);
@@ -94,7 +96,7 @@ class ServeWorker {
   [[nodiscard]] Result<void> make_doors(const WorkerSurroundings& surroundings);
   [[nodiscard]] Result<std::unique_ptr<net::Door>> make_door(
       const DoorPlan& plan, const WorkerSurroundings& surroundings);
-  [[nodiscard]] Result<void> reload_tls();
+  [[nodiscard]] Result<void> reload(const rules::Settings& settings);
   void end(const std::function<void()>& stopped);
   // Once a second: what has gathered becomes visible to others.
   void tick();

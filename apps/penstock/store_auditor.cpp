@@ -47,6 +47,12 @@ StoreAuditor::StoreAuditor(const rules::Settings& settings, std::string node,
 
 StoreAuditor::~StoreAuditor() = default;
 
+void StoreAuditor::renew_credentials(RedisOptions options) {
+  options.timeout = std::max(options.timeout, kPatience);
+  const std::lock_guard lock(renewed_mutex_);
+  renewed_ = std::move(options);
+}
+
 void StoreAuditor::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (
@@ -62,6 +68,13 @@ void StoreAuditor::run(const std::stop_token& stop) {
 }
 
 Result<void> StoreAuditor::take_turn(const std::stop_token& stop) {
+  {
+    const std::lock_guard lock(renewed_mutex_);
+    if (renewed_) {
+      options_ = *std::exchange(renewed_, std::nullopt);
+      store_.reset();
+    }
+  }
   if (store_ == nullptr) {
     Result<std::unique_ptr<redis_store::BlockingStore>> connected = connect(options_);
     if (!connected) return connected.error();

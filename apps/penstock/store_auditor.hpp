@@ -10,7 +10,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <stop_token>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -30,6 +30,9 @@ class StoreAuditor {
   StoreAuditor(const StoreAuditor&) = delete;
   StoreAuditor& operator=(const StoreAuditor&) = delete;
 
+  // Connects with these options from its next turn on; may be called while an audit is under way.
+  void renew_credentials(RedisOptions options);
+
  private:
   void run(const std::stop_token& stop);
   [[nodiscard]] Result<void> take_turn(const std::stop_token& stop);
@@ -41,6 +44,8 @@ class StoreAuditor {
   void show(const AuditSummary::Fault& orphans);
 
   RedisOptions options_;
+  std::mutex renewed_mutex_;
+  std::optional<RedisOptions> renewed_;  // guarded by renewed_mutex_
   std::string node_;
   std::string key_;  // where the note stands
   Duration every_;

@@ -38,7 +38,9 @@ class Server final : public net::Door {
                                                             const ServerOptions& options = {});
   ~Server() override;
 
-  [[nodiscard]] Result<void> reload_tls() override { return reception_.reload_tls(); }
+  [[nodiscard]] Result<void> reload(const rules::Settings& settings) override {
+    return reception_.reload_tls(settings.gateway.tls);
+  }
   [[nodiscard]] Result<std::vector<rules::Address>> listen(
       const std::vector<rules::Address>& addresses, net::Sharing sharing) override;
   void drain() override { reception_.drain(); }

@@ -21,9 +21,9 @@ class Door {
   Door& operator=(const Door&) = delete;
   virtual ~Door() = default;
 
-  // Reads the TLS files of its options again, if there are any: new connections use them. On an
-  // error everything stays as it was. Also needed once before listen().
-  [[nodiscard]] virtual Result<void> reload_tls() = 0;
+  // Takes what can change while it runs: certificates, which are read again and used for new
+  // connections, and passwords. On an error everything stays as it was.
+  [[nodiscard]] virtual Result<void> reload(const rules::Settings& settings) = 0;
 
   // Listens on all addresses or on none. Returns them with their ports: what the other workers
   // join.

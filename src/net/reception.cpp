@@ -130,10 +130,10 @@ Reception::~Reception() {  // NOLINT(bugprone-exception-escape)
   front_->tick.cancel();
 }
 
-Result<void> Reception::reload_tls() {
-  if (!front_->options.tls) return {};
+Result<void> Reception::reload_tls(const std::optional<rules::TlsFiles>& files) {
+  if (!front_->options.tls || !files) return {};
   Result<std::shared_ptr<asio::ssl::context>> made =
-      make_tls_context(*front_->options.tls, front_->options.protocols);
+      make_tls_context(*files, front_->options.protocols);
   if (!made) return made.error();
   front_->tls = *std::move(made);
   return {};
@@ -142,7 +142,7 @@ Result<void> Reception::reload_tls() {
 Result<std::vector<rules::Address>> Reception::listen(const std::vector<rules::Address>& addresses,
                                                       Sharing sharing) {
   if (front_->options.tls && front_->tls == nullptr) {
-    const Result<void> loaded = reload_tls();
+    const Result<void> loaded = reload_tls(front_->options.tls);
     if (!loaded) return loaded.error();
   }
   const Executor executor = front_->loop.get_executor();

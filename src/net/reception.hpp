@@ -50,9 +50,9 @@ class Reception {
   Reception(const Reception&) = delete;
   Reception& operator=(const Reception&) = delete;
 
-  // Reads the TLS files of the options again, if there are any: new connections use them. On an
-  // error everything stays as it was.
-  [[nodiscard]] Result<void> reload_tls();
+  // Reads these files, which new connections use. On an error everything stays as it was. Does
+  // nothing for a server that has no TLS, or would have none: that takes a restart.
+  [[nodiscard]] Result<void> reload_tls(const std::optional<rules::TlsFiles>& files);
 
   // Listens on all addresses or on none. Returns them with their ports: what the other workers
   // join.

@@ -25,4 +25,10 @@ bool is_secret(std::string_view text, std::string_view secret) {
          CRYPTO_memcmp(ours.data(), theirs.data(), ours.size()) == 0;
 }
 
+bool is_any_secret(std::string_view text, std::span<const std::string> secrets) {
+  bool found = false;
+  for (const std::string& secret : secrets) found = is_secret(text, secret) || found;
+  return found;
+}
+
 }  // namespace penstock::net

@@ -18,6 +18,10 @@ void Client::send(Command command, std::unique_ptr<Call> call) {
   core_->send(std::move(command), std::move(call));
 }
 
+Result<void> Client::renew_credentials(const Options& options) {
+  return core_->renew_credentials(options);
+}
+
 bool Client::is_cluster() const noexcept { return core_->is_cluster(); }
 
 std::vector<NodeId> Client::masters() const { return core_->masters(); }

@@ -88,6 +88,10 @@ class Client {
 
   void send(Command command, std::unique_ptr<Call> call);
 
+  // Users, passwords and certificates of these options are used for connections that are made from
+  // now on; those that are open stay. On an error everything stays as it was.
+  [[nodiscard]] Result<void> renew_credentials(const Options& options);
+
   [[nodiscard]] bool is_cluster() const noexcept;
   // The masters known now: one, but for a cluster.
   [[nodiscard]] std::vector<NodeId> masters() const;

@@ -30,6 +30,9 @@ class Client::Core : public NodeOwner, public std::enable_shared_from_this<Core>
   void start();
   void stop();
   void send(Command command, std::unique_ptr<Call> call);
+  [[nodiscard]] Result<void> renew_credentials(const Options& options) {
+    return redis::renew_credentials(*settings_, options);
+  }
 
   [[nodiscard]] bool is_cluster() const noexcept { return router_.has_value(); }
   [[nodiscard]] std::vector<NodeId> masters() const;
@@ -73,7 +76,7 @@ class Client::Core : public NodeOwner, public std::enable_shared_from_this<Core>
   void on_map(NodeId answered_by, Result<resp::Value> reply);
 
   boost::asio::any_io_executor executor_;
-  std::shared_ptr<const NodeSettings> settings_;
+  std::shared_ptr<NodeSettings> settings_;
   std::vector<std::shared_ptr<Node>> nodes_;  // by NodeId
   std::shared_ptr<SentinelLocator> sentinels_;
   ClientStats stats_;

@@ -37,8 +37,12 @@ struct NodeSettings {
   Result<TlsClient> tls = TlsClient{};
 };
 
-[[nodiscard]] std::shared_ptr<const NodeSettings> node_settings(Options options,
-                                                                std::vector<const Script*> scripts);
+[[nodiscard]] std::shared_ptr<NodeSettings> node_settings(Options options,
+                                                          std::vector<const Script*> scripts);
+
+// Takes users, passwords and certificates of these options, for connections that are made from now
+// on. On an error everything stays as it was.
+[[nodiscard]] Result<void> renew_credentials(NodeSettings& settings, const Options& options);
 
 // Whom a node tells what happens to it and to the commands it was given.
 class NodeOwner {

@@ -15,8 +15,7 @@ Result<TlsClient> tls_client(const Options& options) {
 
 }  // namespace
 
-std::shared_ptr<const NodeSettings> node_settings(Options options,
-                                                  std::vector<const Script*> scripts) {
+std::shared_ptr<NodeSettings> node_settings(Options options, std::vector<const Script*> scripts) {
   const Url& url = options.url;
   auto settings = std::make_shared<NodeSettings>();
   settings->login = {.user = url.user,
@@ -30,6 +29,21 @@ std::shared_ptr<const NodeSettings> node_settings(Options options,
   settings->tls = tls_client(options);
   settings->options = std::move(options);
   return settings;
+}
+
+Result<void> renew_credentials(NodeSettings& settings, const Options& options) {
+  Result<TlsClient> tls = tls_client(options);
+  if (!tls) return tls.error();
+  settings.tls = std::move(tls);
+  settings.login.user = options.url.user;
+  settings.login.password = options.url.password;
+  Options& own = settings.options;
+  own.url.user = options.url.user;
+  own.url.password = options.url.password;
+  own.tls = options.tls;
+  own.sentinel_user = options.sentinel_user;
+  own.sentinel_password = options.sentinel_password;
+  return {};
 }
 
 }  // namespace penstock::redis

@@ -54,6 +54,9 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
   }
 
   [[nodiscard]] bool is_listening() const noexcept { return listening_; }
+  [[nodiscard]] Result<void> renew_credentials(const Options& options) {
+    return redis::renew_credentials(*settings_, options);
+  }
 
  private:
   // Coroutines; each is run by run(), which holds the core.
@@ -172,7 +175,7 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
   }
 
   asio::any_io_executor executor_;
-  std::shared_ptr<const NodeSettings> settings_;
+  std::shared_ptr<NodeSettings> settings_;
   std::string channel_;
   Handlers handlers_;
   std::shared_ptr<SentinelLocator> sentinels_;
@@ -197,6 +200,10 @@ Subscription::Subscription(asio::any_io_executor executor, Options options, std:
 Subscription::~Subscription() { core_->stop(); }
 
 void Subscription::start() { core_->start(); }
+
+Result<void> Subscription::renew_credentials(const Options& options) {
+  return core_->renew_credentials(options);
+}
 
 bool Subscription::is_listening() const noexcept { return core_->is_listening(); }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "penstock/result.hpp"
 #include "redis/options.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -38,6 +39,9 @@ class Subscription {
   Subscription& operator=(const Subscription&) = delete;
 
   void start();
+
+  // As Client::renew_credentials does.
+  [[nodiscard]] Result<void> renew_credentials(const Options& options);
 
   // Whether messages arrive, as far as is known.
   [[nodiscard]] bool is_listening() const noexcept;

@@ -37,6 +37,9 @@ class ChangeFeed {
              redis::Options client, OnChange on_change);
 
   void start() { subscription_.start(); }
+  [[nodiscard]] Result<void> renew_credentials(const redis::Options& client) {
+    return subscription_.renew_credentials(client);
+  }
   [[nodiscard]] bool is_listening() const noexcept { return subscription_.is_listening(); }
 
  private:

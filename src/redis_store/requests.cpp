@@ -1,6 +1,7 @@
 #include "redis_store/requests.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace penstock::redis_store {
@@ -91,6 +92,19 @@ Result<redis::Options> client_options(const RedisOptions& options) {
   client.probe_timeout = std::chrono::ceil<milliseconds>(options.timeout);
   client.on_event = options.on_event;
   return client;
+}
+
+bool same_server(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  const auto without_login = [](const std::string& text) -> std::optional<std::string> {
+    Result<redis::Url> url = redis::Url::parse(text);
+    if (!url) return std::nullopt;
+    url->user.clear();
+    url->password.clear();
+    return to_string(*url);
+  };
+  const std::optional<std::string> one = without_login(a);
+  return one && one == without_login(b);
 }
 
 RedisStats public_stats(const redis::ClientStats& stats) {

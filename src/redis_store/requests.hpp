@@ -9,6 +9,7 @@
 #include "redis_store/redis_store.hpp"
 
 #include <span>
+#include <string>
 #include <string_view>
 
 // What the public calls mean for the store.
@@ -20,6 +21,9 @@ namespace penstock::redis_store {
 
 // The options that the client understands; an error names the one that cannot work.
 [[nodiscard]] Result<redis::Options> client_options(const RedisOptions& options);
+
+// Whether two URLs name the same server, whatever user and password they have.
+[[nodiscard]] bool same_server(const std::string& a, const std::string& b);
 
 [[nodiscard]] RedisStats public_stats(const redis::ClientStats& stats);
 

@@ -40,6 +40,11 @@ class SharedStore final : public store::Store, public store::LeaseSource {
   // Connects. Before it, every question fails with Unavailable.
   void start();
 
+  // As redis::Client::renew_credentials does.
+  [[nodiscard]] Result<void> renew_credentials(const redis::Options& client) {
+    return store_->client().renew_credentials(client);
+  }
+
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
              Answered<Decisions> answered) override;
   // Names of several slots are given back one slot after the other; one failure is that of all.

@@ -89,6 +89,7 @@ TEST(ConfigurationErrors, OfSettings) {
           "\"200\"\n"});
   expect({"server: {token: a, token_file: b}",
           "p.yaml:1:32: error: give either token or token_file\n"});
+  expect({"server: {token: [a, '']}", "p.yaml:1:21: error: token: expected a text, found \"\"\n"});
   expect({"server: {shutdown_delay: 2d}",
           "p.yaml:1:26: error: shutdown_delay: expected a time such as 250ms, 10s, 5m, 2h or 1d, "
           "from 0ms to 1d, found \"2d\"\n"});

@@ -36,7 +36,7 @@ void load_resp(const YamlNode& section, LoadState& state) {
   static_cast<void>(fields.need("listen"));
   read_addresses(fields, resp.listen);
   read_tls(fields, resp.tls);
-  read_secret(fields, "password", "password_file", state, resp.password);
+  read_secrets(fields, "password", "password_file", state, resp.passwords);
   read_number(fields, "max_connections", 1, kMaxConnections, resp.max_connections);
   read_number(fields, "max_request_bytes", 256, kMaxBytes, resp.max_request_bytes);
   read_duration(fields, "idle_timeout", kMaxTimeout, resp.idle_timeout);

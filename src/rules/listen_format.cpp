@@ -4,12 +4,39 @@
 #include "rules/known_keys.hpp"
 #include "rules/scalar_fields.hpp"
 
+#include <sstream>
 #include <utility>
 
 namespace penstock::rules {
 namespace {
 
 constexpr std::size_t kMaxSecret = 64 * 1024;
+
+// What the file holds, without the end of its last line. Empty: none is named, or an error is told.
+std::optional<std::string> read_secret_file(const YamlFields& fields, std::string_view direct,
+                                            std::string_view in_file, LoadState& state) {
+  const auto node = fields.find(in_file);
+  if (!node) return std::nullopt;
+  if (fields.find(direct)) {
+    node->error("give either " + std::string(direct) + " or " + std::string(in_file));
+    return std::nullopt;
+  }
+  std::string path;
+  read_path(fields, in_file, path);
+  if (path.empty()) return std::nullopt;
+  state.files.emplace_back(path);
+  Result<std::string> text = read_text_file(path, kMaxSecret);
+  if (!text) {
+    node->error(text.error().detail);
+    return std::nullopt;
+  }
+  while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();
+  if (text->empty()) {
+    node->error(std::string(in_file) + ": " + path + " is empty");
+    return std::nullopt;
+  }
+  return *std::move(text);
+}
 
 }  // namespace
 
@@ -46,21 +73,25 @@ void read_addresses(const YamlFields& fields, std::vector<Address>& addresses) {
 void read_secret(const YamlFields& fields, std::string_view direct, std::string_view in_file,
                  LoadState& state, std::string& secret) {
   read_text(fields, direct, secret);
-  const auto node = fields.find(in_file);
-  if (!node) return;
-  if (fields.find(direct)) {
-    node->error("give either " + std::string(direct) + " or " + std::string(in_file));
-    return;
+  if (auto text = read_secret_file(fields, direct, in_file, state)) secret = *std::move(text);
+}
+
+void read_secrets(const YamlFields& fields, std::string_view direct, std::string_view in_file,
+                  LoadState& state, std::vector<std::string>& secrets) {
+  if (const auto node = fields.find(direct)) {
+    secrets.clear();
+    for (const YamlNode& one : node->one_or_list()) {
+      if (const auto secret = one.text()) secrets.emplace_back(*secret);
+    }
   }
-  std::string path;
-  read_path(fields, in_file, path);
-  if (path.empty()) return;
-  state.files.emplace_back(path);
-  Result<std::string> text = read_text_file(path, kMaxSecret);
-  if (!text) return node->error(text.error().detail);
-  while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();
-  if (text->empty()) return node->error(std::string(in_file) + ": " + path + " is empty");
-  secret = std::move(*text);
+  const std::optional<std::string> text = read_secret_file(fields, direct, in_file, state);
+  if (!text) return;
+  secrets.clear();
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty()) secrets.push_back(line);
+  }
 }
 
 void read_tls(const YamlFields& fields, std::optional<TlsFiles>& tls_files) {

@@ -19,5 +19,8 @@ void read_tls(const YamlFields& fields, std::optional<TlsFiles>& tls_files);
 // A secret, or the name of a file that holds it, without the line end after it.
 void read_secret(const YamlFields& fields, std::string_view direct, std::string_view in_file,
                  LoadState& state, std::string& secret);
+// The same for several that are valid at a time: one or a list, or one in each line of the file.
+void read_secrets(const YamlFields& fields, std::string_view direct, std::string_view in_file,
+                  LoadState& state, std::vector<std::string>& secrets);
 
 }  // namespace penstock::rules

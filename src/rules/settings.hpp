@@ -22,7 +22,8 @@ enum class HeaderDraft : std::uint8_t { Off, XRateLimit, Draft06, Draft07, Draft
 struct HttpSettings {
   std::vector<Address> listen{{.host = "127.0.0.1", .port = 8080}};
   std::optional<TlsFiles> tls{};
-  std::string token{};  // needed by calls that change something, unless bound to loopback
+  // Calls that change something need one of them, unless bound to loopback.
+  std::vector<std::string> tokens{};
   std::size_t max_connections = 20'000;
   std::size_t max_header_bytes = std::size_t{16} * 1024;
   std::size_t max_body_bytes = std::size_t{1024} * 1024;
@@ -48,7 +49,8 @@ struct GrpcSettings {
 struct RespSettings {
   std::vector<Address> listen{};
   std::optional<TlsFiles> tls{};
-  std::string password{};  // clients that have not said AUTH may only say HELLO, AUTH and QUIT
+  // Clients that have not said AUTH with one of them may only say HELLO, AUTH and QUIT.
+  std::vector<std::string> passwords{};
   std::size_t max_connections = 10'000;
   std::size_t max_request_bytes = std::size_t{1024} * 1024;  // of one command
   Duration idle_timeout = std::chrono::minutes{5};

@@ -100,7 +100,7 @@ void load_server(const YamlNode& section, LoadState& state) {
   HttpSettings& http = state.settings.http;
   read_listen(fields, state.settings);
   read_number(fields, "workers", 0, 1024, state.settings.workers);
-  read_secret(fields, "token", "token_file", state, http.token);
+  read_secrets(fields, "token", "token_file", state, http.tokens);
   read_tls(fields, http.tls);
   read_number(fields, "max_connections", 1, 10'000'000, http.max_connections);
   read_number(fields, "max_header_bytes", 256, kMaxBytes, http.max_header_bytes);

@@ -97,8 +97,10 @@ class HttpServerTls : public testing::Test {
     return made;
   }
   static TlsClient trusting(const std::filesystem::path& ca) { return {.ca = ca.string()}; }
-  static Result<void> reload(RunningServer& server) {
-    return server.call([&] { return server.server().reload_tls(); });
+  [[nodiscard]] Result<void> reload(RunningServer& server) const {
+    rules::Settings settings;
+    settings.http.tls = options().http.tls;
+    return server.call([&] { return server.server().reload(settings); });
   }
 
   static inline std::unique_ptr<TestCertificates> certificates;

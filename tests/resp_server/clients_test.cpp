@@ -106,7 +106,7 @@ TEST(RespClients, RedisCliIsAnswered) {
 
 TEST(RespClients, RedisCliHasToKnowThePassword) {
   wire::resp::ServerOptions options;
-  options.resp.password = "sesame";
+  options.resp.passwords = {"sesame"};
   RunningServer server(options);
   EXPECT_NE(redis_cli(server, {"PING"}).find("NOAUTH"), std::string::npos);
   EXPECT_EQ(redis_cli(server, {"--no-auth-warning", "-a", "sesame", "PING"}), "PONG\n");

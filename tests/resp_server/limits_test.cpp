@@ -96,7 +96,7 @@ TEST(RespListen, IsRefusedForOtherMachinesWithoutAPassword) {
   const RunningServer local({}, {.host = "localhost", .port = 0});
   EXPECT_EQ(local.failure(), "");
   wire::resp::ServerOptions options;
-  options.resp.password = "sesame";
+  options.resp.passwords = {"sesame"};
   const RunningServer guarded(options, {.host = "0.0.0.0", .port = 0});
   EXPECT_EQ(guarded.failure(), "");
 }

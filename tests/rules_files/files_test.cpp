@@ -81,8 +81,16 @@ TEST_F(Files, SecretsAreReadFromFilesWithoutTheirLineEnd) {
   write("a.yaml", "server: {token_file: token}\nstore: {url_file: url}\n");
   const Loaded loaded = load_all();
   ASSERT_TRUE(loaded.configuration.has_value()) << complaints(loaded);
-  EXPECT_EQ(loaded.configuration->settings.http.token, "s3cret");
+  EXPECT_EQ(loaded.configuration->settings.http.tokens, std::vector<std::string>{"s3cret"});
   EXPECT_EQ(loaded.configuration->settings.redis.url, "redis://:pass@db:6379");
+}
+
+TEST_F(Files, EachLineOfATokenFileIsAToken) {
+  write("token", "new\r\n\nold\n");
+  write("a.yaml", "server: {token_file: token}\n");
+  const Loaded loaded = load_all();
+  ASSERT_TRUE(loaded.configuration.has_value()) << complaints(loaded);
+  EXPECT_EQ(loaded.configuration->settings.http.tokens, (std::vector<std::string>{"new", "old"}));
 }
 
 TEST_F(Files, ThatAreNotThereAreSaid) {

@@ -40,7 +40,9 @@ class Server final : public net::Door {
  public:
   Server(boost::asio::io_context& loop, service::Service& service, const ServerOptions& options);
 
-  [[nodiscard]] Result<void> reload_tls() override { return reception_.reload_tls(); }
+  [[nodiscard]] Result<void> reload(const rules::Settings& settings) override {
+    return reception_.reload_tls(settings.grpc.tls);
+  }
   [[nodiscard]] Result<std::vector<rules::Address>> listen(
       const std::vector<rules::Address>& addresses, net::Sharing sharing) override {
     return reception_.listen(addresses, sharing);

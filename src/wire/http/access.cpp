@@ -33,18 +33,18 @@ Response unauthorized(std::string_view detail) {
 
 }  // namespace
 
-std::optional<Response> refuse_change(const Request& request, std::string_view token) {
+std::optional<Response> refuse_change(const Request& request, std::span<const std::string> tokens) {
   const std::optional<std::string_view> given = bearer(request.field("Authorization"));
-  if (given && !token.empty()) {
-    if (net::is_secret(*given, token)) return std::nullopt;
-    return unauthorized("Authorization: not the token of the configuration");
+  if (given && !tokens.empty()) {
+    if (net::is_any_secret(*given, tokens)) return std::nullopt;
+    return unauthorized("Authorization: not a token of the configuration");
   }
   if (request.listens_on_loopback) {
     // a page of any origin can make a browser on this machine send a POST
     if (request.field("Origin").empty()) return std::nullopt;
     return forbidden("Origin: calls from web pages that change something need a token");
   }
-  if (token.empty()) {
+  if (tokens.empty()) {
     return forbidden(
         "changes are not possible here: other machines can connect, and the configuration has no "
         "server.token");

@@ -78,7 +78,7 @@ Result<ApiSettings> api_settings(const rules::Settings& settings) {
   Result<TrustedProxies> proxies = TrustedProxies::parse(settings.trusted_proxies);
   if (!proxies) return proxies.error();
   return ApiSettings{.headers = settings.headers,
-                     .token = settings.http.token,
+                     .tokens = settings.http.tokens,
                      .forward_auth = settings.forward_auth,
                      .on_failure = settings.request_limits.on_failure.value_or(
                          rules::OnFailure::Closed),  // an error of HTTP is 503, as a refusal is
@@ -98,7 +98,7 @@ void Api::handle(const Request& request, Respond respond) {
       continue;
     }
     if (route.effect == Effect::Changes) {
-      if (auto refused = refuse_change(request, settings_.token)) {
+      if (auto refused = refuse_change(request, settings_.tokens)) {
         return respond(std::move(*refused));
       }
     }

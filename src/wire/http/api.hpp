@@ -6,6 +6,10 @@
 #include "wire/http/call.hpp"
 #include "wire/http/message.hpp"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace penstock::wire::http {
 
 // The error names the setting.
@@ -18,6 +22,9 @@ class Api final : public Handler {
  public:
   // REQUIRES: the backend outlives the Api, and the Api all answers.
   Api(Backend& backend, ApiSettings settings);
+
+  // What changes at a reload.
+  void set_tokens(std::vector<std::string> tokens) { settings_.tokens = std::move(tokens); }
 
   void handle(const Request& request, Respond respond) override;
 

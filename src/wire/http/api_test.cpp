@@ -36,7 +36,7 @@ const std::vector<std::array<std::string_view, 3>> kChanges{
 
 TEST_F(ApiRoutes, ChangesNeedTheTokenWhereOthersCanConnect) {
   on_loopback_ = false;
-  settings_.token = "open sesame";
+  settings_.tokens = {"open sesame"};
   for (const auto& [method, target, body] : kChanges) {
     backend_.counts.asked.clear();
     const Response none = ask(method, target, body);
@@ -54,7 +54,7 @@ TEST_F(ApiRoutes, GivingBackIsAChangeForEnvoyToo) {
   const std::string_view body =
       R"({"domain":"d","descriptors":[{"entries":[{"key":"a"}],"hitsAddend":5,"isNegativeHits":true}]})";
   on_loopback_ = false;
-  settings_.token = "open sesame";
+  settings_.tokens = {"open sesame"};
   EXPECT_EQ(ask("POST", "/json", body).status, 401U);
   EXPECT_TRUE(backend_.asked.empty());
   EXPECT_EQ(ask("POST", "/json", body, {{"authorization", "bearer open sesame"}}).status, 200U);
@@ -72,7 +72,7 @@ TEST_F(ApiRoutes, ChangesAreForbiddenWhereNoTokenCouldProtectThem) {
 
 TEST_F(ApiRoutes, QuestionsNeedNoToken) {
   on_loopback_ = false;
-  settings_.token = "open sesame";
+  settings_.tokens = {"open sesame"};
   EXPECT_EQ(ask("POST", "/v1/check", R"({"domain":"a","attributes":{}})").status, 200U);
   EXPECT_EQ(ask("POST", "/v1/take", R"({"key":"a","limit":"1/s"})").status, 200U);
   EXPECT_EQ(ask("GET", "/v1/keys/a?limit=1/s").status, 200U);
@@ -83,7 +83,7 @@ TEST_F(ApiRoutes, WebPagesCannotChangeAnythingThroughTheBrowserOfThisMachine) {
   const std::vector<Field> page{{"Origin", "https://evil.example"}};
   EXPECT_EQ(ask("POST", "/v1/keys/a/block", R"({"for":"1s"})", page).status, 403U);
   EXPECT_TRUE(backend_.counts.asked.empty());
-  settings_.token = "open sesame";
+  settings_.tokens = {"open sesame"};
   EXPECT_EQ(ask("POST", "/v1/keys/a/block", R"({"for":"1s"})",
                 {{"Origin", "https://ours.example"}, {"Authorization", "Bearer open sesame"}})
                 .status,
@@ -91,7 +91,7 @@ TEST_F(ApiRoutes, WebPagesCannotChangeAnythingThroughTheBrowserOfThisMachine) {
 }
 
 TEST_F(ApiRoutes, WrongTokenIsRefusedEvenOnLoopback) {
-  settings_.token = "open sesame";
+  settings_.tokens = {"open sesame"};
   EXPECT_EQ(ask("DELETE", "/v1/keys/a").status, 200U);
   EXPECT_EQ(ask("DELETE", "/v1/keys/a", "", {{"Authorization", "Bearer x"}}).status, 401U);
 }
@@ -112,8 +112,8 @@ TEST_F(ApiRoutes, AnyPathAndBodyIsAnsweredOnce) {
 TEST(ApiSettings, ComeFromTheConfiguration) {
   rules::Settings settings;
   settings.trusted_proxies = {"10.0.0.0/8"};
-  settings.http.token = "t";
-  EXPECT_EQ(api_settings(settings)->token, "t");
+  settings.http.tokens = {"t"};
+  EXPECT_EQ(api_settings(settings)->tokens, std::vector<std::string>{"t"});
   settings.trusted_proxies = {"ten"};
   EXPECT_FALSE(api_settings(settings).has_value());
 }

@@ -14,7 +14,7 @@ namespace penstock::wire::http {
 // What the API takes from the configuration.
 struct ApiSettings {
   std::vector<rules::HeaderDraft> headers{};
-  std::string token{};
+  std::vector<std::string> tokens{};  // any of them will do
   rules::ForwardAuthSettings forward_auth{};
   // Of limits that travel with the request and do not name a policy.
   rules::OnFailure on_failure = rules::OnFailure::Closed;

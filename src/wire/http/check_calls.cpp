@@ -115,7 +115,7 @@ void envoy_check(Call call) {
                   [](const rules::Descriptor& descriptor) { return descriptor.gives_back; });
   if (gives_back) {
     // the same right as for a refund of a key
-    std::optional<Response> refused = refuse_change(call.request, call.settings.token);
+    std::optional<Response> refused = refuse_change(call.request, call.settings.tokens);
     if (refused) return call.respond(*std::move(refused));
   }
   call.backend.decide(

@@ -38,7 +38,9 @@ class Server final : public net::Door {
   Server(boost::asio::io_context& loop, Handler& handler, ServerOptions options,
          const Clock& clock = system_clock());
 
-  [[nodiscard]] Result<void> reload_tls() override { return reception_.reload_tls(); }
+  [[nodiscard]] Result<void> reload(const rules::Settings& settings) override {
+    return reception_.reload_tls(settings.http.tls);
+  }
   [[nodiscard]] Result<std::vector<rules::Address>> listen(
       const std::vector<rules::Address>& addresses, net::Sharing sharing) override {
     return reception_.listen(addresses, sharing);

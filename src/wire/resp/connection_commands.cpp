@@ -15,8 +15,8 @@ constexpr std::string_view kWrongPassword =
 constexpr std::size_t kLongestClientName = 256;
 
 bool is_user(const Exchange& exchange, std::string_view user, std::string_view password) {
-  const std::string& ours = exchange.surroundings().terms.password;
-  const bool is_right = ours.empty() || net::is_secret(password, ours);
+  const std::vector<std::string>& ours = exchange.surroundings().terms.passwords;
+  const bool is_right = ours.empty() || net::is_any_secret(password, ours);
   return is_right && user == "default";
 }
 
@@ -107,7 +107,7 @@ void echo(const Exchange& exchange) { exchange.reply().bulk(exchange.word(1)); }
 // AUTH password, or AUTH default password.
 void auth(const Exchange& exchange) {
   const bool has_user = exchange.size() == 3;
-  if (!has_user && exchange.surroundings().terms.password.empty()) {
+  if (!has_user && exchange.surroundings().terms.passwords.empty()) {
     return exchange.refuse(
         "ERR AUTH <password> called without any password configured for the default user. Are you "
         "sure your configuration is correct?");
@@ -196,7 +196,7 @@ void reset(const Exchange& exchange) {
   Session& session = exchange.session();
   session.version = Version::Two;
   session.name.clear();
-  exchange.conversation().set_known(exchange.surroundings().terms.password.empty());
+  exchange.conversation().set_known(exchange.surroundings().terms.passwords.empty());
   exchange.reply().simple("RESET");
 }
 

@@ -24,7 +24,7 @@ Conversation::Conversation(Surroundings& surroundings, std::string peer)
     : surroundings_(surroundings) {
   session_.id = ++surroundings.last_client;
   session_.peer = std::move(peer);
-  set_known(surroundings.terms.password.empty());
+  set_known(surroundings.terms.passwords.empty());
 }
 
 void Conversation::set_known(bool is_known) {

@@ -144,7 +144,7 @@ TEST_F(Talking, LateAnswersGoNowhereOnceNobodyIsThere) {
 }
 
 TEST_F(Talking, StrangersMayOnlySayWhoTheyAre) {
-  door.surroundings.terms.password = "sesame";
+  door.surroundings.terms.passwords = {"sesame"};
   Talk stranger(door);
   EXPECT_EQ(stranger.ask({"PING"}), "-NOAUTH Authentication required.\r\n");
   EXPECT_EQ(stranger.ask({"INCR", "a"}), "-NOAUTH Authentication required.\r\n");
@@ -158,8 +158,20 @@ TEST_F(Talking, StrangersMayOnlySayWhoTheyAre) {
   EXPECT_EQ(stranger.ask({"AUTH", "default", "sesame"}), "+OK\r\n");
 }
 
+TEST_F(Talking, EachOfSeveralPasswordsWillDoAndANewListAppliesToNewClients) {
+  door.surroundings.terms.passwords = {"old", "new"};
+  Talk with_old(door);
+  EXPECT_EQ(with_old.ask({"AUTH", "old"}), "+OK\r\n");
+  Talk with_new(door);
+  EXPECT_EQ(with_new.ask({"HELLO", "2", "AUTH", "default", "new"}).substr(0, 1), "*");
+  door.surroundings.terms.passwords = {"new"};
+  EXPECT_EQ(with_old.ask({"PING"}), "+PONG\r\n");  // stays authenticated, as in Redis
+  EXPECT_TRUE(Talk(door).ask({"AUTH", "old"}).starts_with("-WRONGPASS"));
+  EXPECT_EQ(Talk(door).ask({"AUTH", "new"}), "+OK\r\n");
+}
+
 TEST_F(Talking, StrangersCannotMakeUsKeepMuch) {
-  door.surroundings.terms.password = "sesame";
+  door.surroundings.terms.passwords = {"sesame"};
   Talk stranger(door);
   EXPECT_EQ(stranger.ask({"AUTH", std::string(20'000, 'x')}),
             "-ERR Protocol error: invalid bulk length\r\n");
@@ -167,7 +179,7 @@ TEST_F(Talking, StrangersCannotMakeUsKeepMuch) {
 
 TEST_F(Talking, GreetsInTheProtocolThatIsWanted) {
   door.surroundings.terms.version = "1.2.3";
-  door.surroundings.terms.password = "sesame";
+  door.surroundings.terms.passwords = {"sesame"};
   Talk client(door);
   const std::string hello =
       client.ask({"HELLO", "3", "AUTH", "default", "sesame", "SETNAME", "me"});

@@ -30,7 +30,7 @@ net::Timeouts::Durations limits_of(const ServerOptions& options) {
 
 Terms terms_of(const ServerOptions& options) {
   return {.limits = {.bytes = options.resp.max_request_bytes},
-          .password = options.resp.password,
+          .passwords = options.resp.passwords,
           .version = options.version,
           .on_failure = options.on_failure,
           .request_timeout = options.request_timeout};
@@ -76,12 +76,24 @@ Server::Server(boost::asio::io_context& loop, service::Service& service, ServerO
 Result<std::vector<rules::Address>> Server::listen(const std::vector<rules::Address>& addresses,
                                                    net::Sharing sharing) {
   for (const rules::Address& address : addresses) {
-    if (!core_->surroundings.terms.password.empty() || is_loopback(loop_, address)) continue;
+    if (is_loopback(loop_, address)) continue;
+    is_exposed_ = true;
+    if (!core_->surroundings.terms.passwords.empty()) continue;
     return Error{ErrorCode::Misconfigured,
                  "resp.listen " + address.host + ":" + std::to_string(address.port) +
                      ": other machines can connect, and the configuration has no resp.password"};
   }
   return reception_.listen(addresses, sharing);
+}
+
+Result<void> Server::reload(const rules::Settings& settings) {
+  if (is_exposed_ && settings.resp.passwords.empty()) {
+    return Error{ErrorCode::Misconfigured,
+                 "resp.password: other machines can connect, so there must be one"};
+  }
+  const Result<void> loaded = reception_.reload_tls(settings.resp.tls);
+  if (loaded) core_->surroundings.terms.passwords = settings.resp.passwords;
+  return loaded;
 }
 
 }  // namespace penstock::wire::resp

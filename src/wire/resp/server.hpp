@@ -42,7 +42,9 @@ class Server final : public net::Door {
  public:
   Server(boost::asio::io_context& loop, service::Service& service, ServerOptions options);
 
-  [[nodiscard]] Result<void> reload_tls() override { return reception_.reload_tls(); }
+  // Clients that are authenticated stay so. Misconfigured when no password is left, and other
+  // machines can connect.
+  [[nodiscard]] Result<void> reload(const rules::Settings& settings) override;
   // Misconfigured when other machines could connect, and there is no password.
   [[nodiscard]] Result<std::vector<rules::Address>> listen(
       const std::vector<rules::Address>& addresses, net::Sharing sharing) override;
@@ -58,6 +60,7 @@ class Server final : public net::Door {
   boost::asio::io_context& loop_;
   std::shared_ptr<ServerCore> core_;
   net::Reception reception_;
+  bool is_exposed_ = false;  // other machines can connect
 };
 
 }  // namespace penstock::wire::resp

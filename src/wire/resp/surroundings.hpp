@@ -9,14 +9,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace penstock::wire::resp {
 
 // What holds for every client of a server.
 struct Terms {
   penstock::resp::CommandLimits limits{};
-  std::string password{};  // empty: nobody is asked for one
-  std::string version{};   // of the program, for HELLO and INFO
+  std::vector<std::string> passwords{};  // any of them will do; without one nobody is asked
+  std::string version{};                 // of the program, for HELLO and INFO
   // For limits that travel with a command, while the store is unavailable. Empty: an error.
   std::optional<rules::OnFailure> on_failure{};
   Duration request_timeout = std::chrono::seconds{1};

@@ -197,7 +197,14 @@ void Http2Connection<Stream>::expire(Phase phase) {
 
 template <class Stream>
 void Http2Connection<Stream>::drain() {
+  is_drained_ = true;
   session_.begin_shutdown();
+  plan_flush();
+}
+
+template <class Stream>
+void Http2Connection<Stream>::finish() {
+  is_drained_ ? session_.end_shutdown() : session_.begin_shutdown();
   plan_flush();
 }
 

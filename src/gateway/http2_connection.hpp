@@ -31,7 +31,7 @@ class Http2Connection final : public net::AnyConnection,
 
   void expire(net::Phase phase) override;
   void drain() override;
-  void finish() override { drain(); }
+  void finish() override;
   void cut() override;
 
  private:
@@ -61,6 +61,7 @@ class Http2Connection final : public net::AnyConnection,
   bool open_ = true;
   bool is_writing_ = false;
   bool is_flush_planned_ = false;
+  bool is_drained_ = false;
   std::array<char, kReadBytes> read_buffer_;
 };
 

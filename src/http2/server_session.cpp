@@ -102,6 +102,7 @@ struct ServerSession::Parts {
   bool too_much = false;   // nuisance
   bool leaving = false;    // has said goodbye
   bool heard_out = false;  // the client has heard it, and is to be told what was taken
+  bool said_last = false;  // has told the client which streams were taken
   bool broken = false;
 };
 
@@ -250,7 +251,7 @@ void ServerSession::Parts::on_pong(const nghttp2_ping& frame) {
 // The last goodbye says which requests were taken. Those behind the client's answer to the first
 // are taken too, so it comes when all that arrived has been read.
 void ServerSession::Parts::say_last_goodbye() {
-  if (!std::exchange(heard_out, false)) return;
+  if (!std::exchange(heard_out, false) || std::exchange(said_last, true)) return;
   note(nghttp2_submit_goaway(session, NGHTTP2_FLAG_NONE,
                              nghttp2_session_get_last_proc_stream_id(session), NGHTTP2_NO_ERROR,
                              nullptr, 0));
@@ -388,6 +389,13 @@ void ServerSession::begin_shutdown() {
   if (parts.broken || std::exchange(parts.leaving, true)) return;
   parts.note(nghttp2_submit_shutdown_notice(parts.session));
   parts.note(nghttp2_submit_ping(parts.session, NGHTTP2_FLAG_NONE, kGoodbye.data()));
+}
+
+void ServerSession::end_shutdown() {
+  Parts& parts = *parts_;
+  if (parts.broken || !parts.leaving || parts.said_last) return;
+  parts.heard_out = true;
+  parts.say_last_goodbye();
 }
 
 void ServerSession::terminate(ErrorCode why) {

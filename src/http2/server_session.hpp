@@ -80,6 +80,9 @@ class ServerSession {
   // Says goodbye in two steps (RFC 9113, 6.8): first that no more streams should be opened, and
   // when the client has seen that, which ones are still answered. Finished when they are.
   void begin_shutdown();
+  // The second step without waiting for the client, which had its time since the first: streams
+  // that cross it are not processed, and the client knows it.
+  void end_shutdown();
   // Says goodbye at once: streams under way are dropped.
   void terminate(ErrorCode why);
 

@@ -306,6 +306,25 @@ TEST_F(Http2, GoodbyeComesInTwoStepsAndWaitsForStreams) {
   EXPECT_TRUE(session->is_finished());
 }
 
+TEST_F(Http2, AClientThatDoesNotAnswerTheGoodbyeIsNotWaitedForAtTheEnd) {
+  start({}, {.answers_pings = false});
+  const auto first = client->request(kPost, "");
+  ASSERT_TRUE(exchange());
+  session->end_shutdown();  // nothing was begun
+  session->begin_shutdown();
+  ASSERT_TRUE(exchange());
+  ASSERT_EQ(client->goodbyes.size(), 1U);
+  session->end_shutdown();
+  session->end_shutdown();
+  ASSERT_TRUE(exchange());
+  ASSERT_EQ(client->goodbyes.size(), 2U);
+  EXPECT_EQ(client->goodbyes[1].last_stream, first);
+  EXPECT_FALSE(session->is_finished());
+  session->respond(first, kOk);
+  ASSERT_TRUE(exchange());
+  EXPECT_TRUE(session->is_finished());
+}
+
 // grpc++ sends it so: its answers to pings overtake requests that wait to be written. What the last
 // goodbye leaves out, it asks again elsewhere, though it was answered here.
 TEST_F(Http2, RequestBehindTheAnswerToTheGoodbyeIsNotLeftOut) {

@@ -23,7 +23,7 @@ DELAY = 1.5  # seconds
 POLL = 0.05
 
 RULES = """
-server: {shutdown_grace: 10s}
+server: {shutdown_grace: 60s}
 grpc: {listen: "127.0.0.1:0"}
 resp: {listen: "127.0.0.1:0"}
 gateway:
@@ -244,12 +244,14 @@ class ShutdownDelay(unittest.TestCase):
         connected = {"http": http.client.HTTPConnection("127.0.0.1", backend.ports["http"], timeout=20),
                      "gateway": http.client.HTTPConnection("127.0.0.1", backend.ports["gateway"], timeout=20),
                      "h2": Http2Client(backend.ports["gateway"]),
+                     "idle h2": Http2Client(backend.ports["gateway"]),
                      "resp": RespClient(backend.ports["resp"])}
         self.connected = connected
         self.addCleanup(self.disconnect)
         for name in ("http", "gateway"):
             self.assertEqual(self.ask(connected[name]), None)
-        self.assertEqual(connected["h2"].get("/"), 200)
+        for name in ("h2", "idle h2"):
+            self.assertEqual(connected[name].get("/"), 200)
         self.assertEqual(connected["resp"].ask("PING"), "PONG")
         backend.daemon.signal(signal.SIGTERM)
         backend.daemon.wait_for_output("shutting down")
@@ -264,7 +266,7 @@ class ShutdownDelay(unittest.TestCase):
         return response.getheader("Connection")
 
     def disconnect(self):
-        """Clients of these tests do not answer a PING by themselves: the daemon would wait for them."""
+        """Clients of these tests do not answer a PING by themselves: the daemon would linger for them."""
         for client in self.connected.values():
             client.close()
 
@@ -289,9 +291,9 @@ class ShutdownDelay(unittest.TestCase):
         fresh.close()
         self.assertEqual(connected["resp"].ask("PING"), "PONG")
         self.assertIsNone(backend.daemon.exit_code())
-        connected["h2"].close()
         backend.daemon.signal(signal.SIGTERM)  # the second ends the delay
-        self.assertEqual(backend.daemon.wait(20), 0)
+        # and not the grace, though the HTTP/2 client does not answer any more
+        self.assertEqual(backend.daemon.wait(30), 0)
         with self.assertRaises((OSError, ValueError)):
             connected["resp"].ask("PING")
 

@@ -173,6 +173,7 @@ void Conversation::expire(base::Deadline now) {
 }
 
 void Conversation::drain() {
+  drained_ = true;
   session_.begin_shutdown();
   for (const std::unique_ptr<Call>& call : calls_) {
     const bool is_watch =
@@ -183,7 +184,7 @@ void Conversation::drain() {
 }
 
 void Conversation::finish() {
-  session_.begin_shutdown();
+  drained_ ? session_.end_shutdown() : session_.begin_shutdown();
   for (const std::unique_ptr<Call>& call : calls_) {
     if (call->state() != Call::State::Streaming) continue;
     const bool knows = surroundings_.room.draining;

@@ -92,6 +92,7 @@ class Conversation final : public http2::RequestEvents {
   std::size_t incomplete_ = 0;
   std::size_t streaming_ = 0;
   bool receiving_ = false;
+  bool drained_ = false;
 };
 
 }  // namespace penstock::wire::grpc

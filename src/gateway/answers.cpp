@@ -25,28 +25,26 @@ Explained explain(Trouble trouble) noexcept {
     case Trouble::NoServer: return {503, "no server is well"};
     case Trouble::CannotConnect: return {502, "no server accepts connections"};
     case Trouble::NoAnswer: return {502, "the server closed the connection without an answer"};
-    case Trouble::BadAnswer: return {502, "the server's answer makes no sense"};
+    case Trouble::BadAnswer: return {502, "the server's response is invalid"};
     case Trouble::TooLate: return {504, "the server did not answer in time"};
     case Trouble::BodyTooSlow: return {408, "the body of the request did not arrive in time"};
     case Trouble::BadBody: return {400, "the body of the request is malformed"};
-    case Trouble::BadPath: return {400, "the path is not written as the route has it"};
+    case Trouble::BadPath: return {400, "the path does not begin with the prefix of its route"};
   }
   return {500, ""};
 }
 
 bool is_ours(std::string_view name, const wire::http::HeaderFields& ours) {
-  return std::any_of(ours.begin(), ours.end(), [&](const auto& field) {
-    return field.first.size() == name.size() &&
-           std::equal(name.begin(), name.end(), field.first.begin(),
-                      [](char a, char b) { return lower(a) == lower(b); });
-  });
+  return std::any_of(ours.begin(), ours.end(),
+                     [&](const auto& field) { return same_name(field.first, name); });
 }
 
 }  // namespace
 
-wire::http::Response answer_of(Trouble trouble, std::string_view upstream) {
+wire::http::Response answer_of(Trouble trouble, std::string_view upstream, std::string_view why) {
   const Explained explained = explain(trouble);
   std::string detail(explained.detail);
+  if (!why.empty()) detail.append(": ").append(why);
   if (!upstream.empty()) detail = std::string(upstream) + ": " + detail;
   wire::http::Response response =
       wire::http::problem_response({.status = explained.status, .detail = detail});
@@ -56,13 +54,14 @@ wire::http::Response answer_of(Trouble trouble, std::string_view upstream) {
   return response;
 }
 
-void keep_end_to_end(ResponseHead& head, const wire::http::HeaderFields& ours) {
+void keep_end_to_end(ResponseHead& head, const wire::http::HeaderFields& ours, Trailers trailers) {
   const HopByHop hop_by_hop(head.fields);
   // 204 has no body, and says nothing about its length (RFC 9110, section 8.6)
   const bool no_length = head.status == 204 || head.status / 100 == 1;
   std::erase_if(head.fields, [&](const Field& field) {
     return hop_by_hop.has(field.name) || is_ours(field.name, ours) ||
-           (no_length && same_word(field.name, "content-length"));
+           (no_length && same_word(field.name, "content-length")) ||
+           (trailers == Trailers::No && same_word(field.name, "trailer"));
   });
 }
 

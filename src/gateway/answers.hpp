@@ -24,11 +24,16 @@ enum class Trouble : std::uint8_t {
   BadBody,           // 400
   BadPath,           // 400
 };
-[[nodiscard]] wire::http::Response answer_of(Trouble trouble, std::string_view upstream);
+// `why`, if any, is what is wrong in particular.
+[[nodiscard]] wire::http::Response answer_of(Trouble trouble, std::string_view upstream,
+                                             std::string_view why = {});
+
+// Whether trailers can follow the answer; without them, Trailer is dropped too.
+enum class Trailers : std::uint8_t { No, Yes };
 
 // The fields of an answer that go on to the client: not what was about the connection, and not what
 // we say ourselves.
-void keep_end_to_end(ResponseHead& head, const wire::http::HeaderFields& ours);
+void keep_end_to_end(ResponseHead& head, const wire::http::HeaderFields& ours, Trailers trailers);
 
 // Whether a request that perhaps arrived may be sent again (RFC 9110, section 9.2.2).
 [[nodiscard]] bool is_idempotent(std::string_view method) noexcept;

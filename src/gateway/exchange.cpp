@@ -44,13 +44,18 @@ Exchange::Exchange(std::shared_ptr<GatewayCore> core, Downstream& client,
 
 Awaitable<void> Exchange::run(std::shared_ptr<Exchange> self, const RequestHead& head,
                               Caller caller) {
-  self->begin(head, caller);
-  const RequestFacts facts(head, {.address = caller.address, .scheme = caller.origin.scheme});
+  const ForwardedRequest request(head, caller.origin, self->core_->settings);
+  self->begin(head, request, caller);
+  if (request.refusal()) {
+    co_await self->answer(to_response(*request.refusal()));
+    co_return self->finish();
+  }
+  const RequestFacts facts(request, {.address = caller.address, .scheme = caller.origin.scheme});
   const Route* const route = self->core_->routes.find(facts.host(), facts.path());
   std::optional<Trouble> trouble = Trouble::NoRoute;
   if (route != nullptr) trouble = self->admit(facts, *route);
   const std::string_view prefix = route == nullptr ? std::string_view{} : route->strip_prefix;
-  const Result<std::string_view> path = without_prefix(head.path, prefix);
+  const Result<std::string_view> path = without_prefix(request.path().forwarded, prefix);
   if (!trouble && !path) trouble = Trouble::BadPath;
   if (!trouble && self->client_.body().is_broken) trouble = Trouble::BadBody;
   if (!trouble) trouble = co_await self->take_seat(facts);
@@ -58,7 +63,7 @@ Awaitable<void> Exchange::run(std::shared_ptr<Exchange> self, const RequestHead&
     if (*trouble == Trouble::NoRoute) self->core_->metrics.refused(Refused::NoRoute);
     co_await self->answer(answer_of(*trouble, {}));
   } else if (co_await self->decide(facts, route->domain)) {
-    std::string text = forwarded_head(head, *path, caller.origin);
+    std::string text = request.text(*path);
     self->client_.release_head();
     co_await self->forward(std::move(text));
   } else {
@@ -67,11 +72,12 @@ Awaitable<void> Exchange::run(std::shared_ptr<Exchange> self, const RequestHead&
   self->finish();
 }
 
-void Exchange::begin(const RequestHead& head, const Caller& caller) {
+void Exchange::begin(const RequestHead& head, const ForwardedRequest& request,
+                     const Caller& caller) {
   framing_ = upstream_framing(head).kind;
   version_ = head.version;
   is_idempotent_ = is_idempotent(head.method);
-  wants_upgrade_ = !wanted_upgrade(head).empty() && client_.wire() != nullptr;
+  wants_upgrade_ = !request.upgrade().empty() && client_.wire() != nullptr;
   if (head.method == "HEAD") asked_ = ResponseHeadReader::Asked::Head;
   ++core_->statistics.requests;
   if (!core_->log.is_on()) return;

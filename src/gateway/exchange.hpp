@@ -3,7 +3,7 @@
 #include "gateway/answers.hpp"
 #include "gateway/core.hpp"
 #include "gateway/downstream.hpp"
-#include "gateway/forwarded_fields.hpp"
+#include "gateway/forwarded_request.hpp"
 #include "gateway/request_facts.hpp"
 #include "gateway/request_head.hpp"
 #include "gateway/upstream.hpp"
@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace penstock::gateway {
 
@@ -41,7 +42,7 @@ class Exchange final : public std::enable_shared_from_this<Exchange> {
  private:
   enum class Outcome : std::uint8_t { Answered, Stale, Failed };
 
-  void begin(const RequestHead& head, const Caller& caller);
+  void begin(const RequestHead& head, const ForwardedRequest& request, const Caller& caller);
   [[nodiscard]] std::optional<Trouble> admit(const RequestFacts& facts, const Route& route);
   [[nodiscard]] net::Awaitable<std::optional<Trouble>> take_seat(const RequestFacts& facts);
   [[nodiscard]] net::Awaitable<bool> decide(const RequestFacts& facts, std::string_view domain);
@@ -59,6 +60,8 @@ class Exchange final : public std::enable_shared_from_this<Exchange> {
                                                 Downstream::BodyPiece piece);
   [[nodiscard]] net::Awaitable<void> stop_pump();
   [[nodiscard]] AnswerHead answer_head();
+  [[nodiscard]] std::vector<Field> request_trailers(bool is_last);
+  [[nodiscard]] Trailers may_have_trailers(const ResponseHead& head) const noexcept;
   [[nodiscard]] bool may_repeat() const noexcept;
   [[nodiscard]] Trouble why_no_answer() const noexcept;
   void enter_waiting();
@@ -91,6 +94,7 @@ class Exchange final : public std::enable_shared_from_this<Exchange> {
   std::size_t written_before_ = 0;
   std::size_t received_before_ = 0;
   std::optional<Trouble> trouble_{};
+  std::string_view why_{};  // of BadAnswer, one of our own texts
 
   bool body_begun_ = false;    // some of it is gone from the client's connection
   bool request_done_ = false;  // all of it is sent

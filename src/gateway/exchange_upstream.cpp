@@ -61,7 +61,8 @@ Awaitable<void> Exchange::forward(std::string head) {
     may_reuse = false;
   }
   if (!is_gone_) {
-    co_await answer(answer_of(trouble_.value_or(Trouble::NoServer), upstream_->settings().name));
+    co_await answer(
+        answer_of(trouble_.value_or(Trouble::NoServer), upstream_->settings().name, why_));
   }
 }
 
@@ -77,6 +78,7 @@ Awaitable<bool> Exchange::connect(std::size_t server) {
 
 Awaitable<Exchange::Outcome> Exchange::ask(std::string_view head) {
   trouble_.reset();  // of a server that was asked before
+  why_ = {};
   stopping_pump_ = false;
   written_before_ = connection_->written();
   received_before_ = connection_->inbox().total();
@@ -117,8 +119,7 @@ Trouble Exchange::why_no_answer() const noexcept {
 Awaitable<bool> Exchange::send_first(std::string_view head) {
   const Downstream::BodyPiece piece = client_.body();
   BodyEncoder encoder(framing_);
-  const std::vector<Field> trailers =
-      piece.is_last ? allowed_trailers(client_.body_trailers()) : std::vector<Field>{};
+  const std::vector<Field> trailers = request_trailers(piece.is_last);
   Gather bytes;
   bytes.add(head);
   encoder.add(bytes, piece.data, last_if(piece.is_last), trailers);
@@ -136,6 +137,22 @@ Awaitable<bool> Exchange::send_first(std::string_view head) {
     net::spawn(event_.get_executor(), pump(shared_from_this(), connection_));
   }
   co_return true;
+}
+
+// Fields behind the body are not seen by rules: they are dropped unless the settings say otherwise.
+std::vector<Field> Exchange::request_trailers(bool is_last) {
+  if (!is_last || !core_->settings.forward_request_trailers) return {};
+  std::vector<Field> fields = allowed_trailers(client_.body_trailers());
+  if (core_->settings.headers_with_underscores != rules::Underscores::Allow) {
+    std::erase_if(
+        fields, [](const Field& field) { return field.name.find('_') != std::string_view::npos; });
+  }
+  return fields;
+}
+
+Trailers Exchange::may_have_trailers(const ResponseHead& head) const noexcept {
+  const bool may = head.body.kind == BodyFraming::Kind::Chunked && version_ != Version::Http10;
+  return may ? Trailers::Yes : Trailers::No;
 }
 
 Awaitable<void> Exchange::pump(std::shared_ptr<Exchange> self,
@@ -163,8 +180,7 @@ Awaitable<void> Exchange::pump(std::shared_ptr<Exchange> self,
 // False after the last one, and when the server takes no more: its answer may say why.
 Awaitable<bool> Exchange::pump_piece(UpstreamConnection& connection, Downstream::BodyPiece piece) {
   BodyEncoder encoder(framing_);
-  const std::vector<Field> trailers =
-      piece.is_last ? allowed_trailers(client_.body_trailers()) : std::vector<Field>{};
+  const std::vector<Field> trailers = request_trailers(piece.is_last);
   Gather bytes;
   encoder.add(bytes, piece.data, last_if(piece.is_last), trailers);
   bool sent = connection.write_now(bytes);
@@ -200,8 +216,9 @@ Awaitable<std::size_t> Exchange::read_head() {
   for (int interims = 0; interims <= kMostInterims;) {
     const std::span<char> bytes = inbox.bytes();
     const auto found = connection_->head_reader().look({bytes.data(), bytes.size()}, asked_);
-    if (std::holds_alternative<ResponseHeadReader::Nonsense>(found)) {
+    if (const auto* wrong = std::get_if<ResponseHeadReader::Nonsense>(&found)) {
       trouble_ = Trouble::BadAnswer;
+      why_ = wrong->why;
       co_return 0;
     }
     if (const auto* end = std::get_if<ResponseHeadReader::End>(&found)) {
@@ -210,7 +227,7 @@ Awaitable<std::size_t> Exchange::read_head() {
       if (is_odd) trouble_ = Trouble::BadAnswer;
       if (!head.is_interim()) co_return is_odd ? 0 : end->bytes;
       const std::size_t size = end->bytes;
-      keep_end_to_end(head, {});
+      keep_end_to_end(head, {}, Trailers::No);
       if (version_ != Version::Http10) {
         const AnswerHead interim = answer_head();
         if (!co_await client_.send_interim(interim)) co_return 0;
@@ -251,7 +268,7 @@ Awaitable<void> Exchange::relay(std::size_t head_bytes) {
                                              core_->settings.tunnel_timeout);
     co_return connection->close();
   }
-  keep_end_to_end(head, rate_fields_);
+  keep_end_to_end(head, rate_fields_, may_have_trailers(head));
   BodyDecoder decoder(head.body);
   const std::span<char> behind = connection_->inbox().bytes().subspan(head_bytes);
   const BodyDecoder::Piece piece = decoder.decode(behind);

@@ -17,11 +17,20 @@ namespace penstock::gateway {
 }
 
 // REQUIRES: `lower_case` is. For names of fields, which come in any case.
-[[nodiscard]] constexpr bool same_word(std::string_view word,
+[[nodiscard]] constexpr bool same_word(std::string_view text,
                                        std::string_view lower_case) noexcept {
-  if (word.size() != lower_case.size()) return false;
-  for (std::size_t i = 0; i < word.size(); ++i) {
-    if (lower(word[i]) != lower_case[i]) return false;
+  if (text.size() != lower_case.size()) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (lower(text[i]) != lower_case[i]) return false;
+  }
+  return true;
+}
+
+// Of two names in any case.
+[[nodiscard]] constexpr bool same_name(std::string_view a, std::string_view b) noexcept {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (lower(a[i]) != lower(b[i])) return false;
   }
   return true;
 }

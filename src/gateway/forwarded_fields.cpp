@@ -2,6 +2,9 @@
 
 #include "gateway/field_text.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace penstock::gateway {
 namespace {
 
@@ -26,7 +29,7 @@ void append_element(std::string& out, const RequestHead& head, Origin origin) {
   const bool is_v6 = origin.peer.find(':') != std::string_view::npos;
   out.append(is_v6 ? "for=\"[" : "for=").append(origin.peer).append(is_v6 ? "]\"" : "");
   if (!head.host.empty()) out.append(";host=\"").append(head.host).append("\"");
-  out.append(";proto=").append(origin.scheme).append("\r\n");
+  out.append(";proto=").append(origin.scheme);
 }
 
 }  // namespace
@@ -41,21 +44,35 @@ bool tells_origin(std::string_view name) noexcept {
          same_with_underscores(name, "x-real-ip");
 }
 
-void append_origin(std::string& out, const RequestHead& head, Origin origin) {
+bool overrides_target(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 7> kWords{
+      "x-original-url", "x-original-uri", "x-original-host", "x-original-method", "x-rewrite-url",
+      "x-rewrite-uri",  "proxy"};
+  const char first = name.empty() ? ' ' : lower(name.front());
+  return (first == 'x' || first == 'p') &&
+         std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view word) { return same_with_underscores(name, word); });
+}
+
+std::vector<std::pair<std::string_view, std::string>> origin_fields(const RequestHead& head,
+                                                                    Origin origin) {
   const bool trusted = origin.trust == Trust::Proxy;
-  out.append("X-Forwarded-For: ");
-  if (trusted) append_list(out, head, "x-forwarded-for");
-  out.append(origin.peer).append("\r\n");
+  std::vector<std::pair<std::string_view, std::string>> fields;
+  std::string chain;
+  if (trusted) append_list(chain, head, "x-forwarded-for");
+  fields.emplace_back("X-Forwarded-For", chain.append(origin.peer));
 
   const std::string_view proto = trusted ? head.field("x-forwarded-proto") : std::string_view{};
-  append_field(out, "X-Forwarded-Proto", proto.empty() ? origin.scheme : proto);
+  fields.emplace_back("X-Forwarded-Proto", proto.empty() ? origin.scheme : proto);
   const std::string_view told = trusted ? head.field("x-forwarded-host") : std::string_view{};
   const std::string_view host = told.empty() ? head.host : told;
-  if (!host.empty()) append_field(out, "X-Forwarded-Host", host);
+  if (!host.empty()) fields.emplace_back("X-Forwarded-Host", host);
 
-  out.append("Forwarded: ");
-  if (trusted) append_list(out, head, "forwarded");
-  append_element(out, head, origin);
+  std::string elements;
+  if (trusted) append_list(elements, head, "forwarded");
+  append_element(elements, head, origin);
+  fields.emplace_back("Forwarded", std::move(elements));
+  return fields;
 }
 
 }  // namespace penstock::gateway

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace penstock::gateway {
 
@@ -21,9 +23,15 @@ struct Origin {
   Trust trust = Trust::Nobody;
 };
 
+// Fields by which some frameworks take another path, host or method than the request line says
+// ("X-Original-URL", "X-Rewrite-URL"), and Proxy, which CGI programs take for a proxy to use. Rules
+// would be asked about another request. Only a trusted proxy may send them.
+[[nodiscard]] bool overrides_target(std::string_view name) noexcept;
+
 // X-Forwarded-For, X-Forwarded-Proto, X-Forwarded-Host, X-Real-IP's place being taken by the first,
 // and Forwarded (RFC 7239). What a trusted proxy said is kept and added to, everything else is
 // replaced.
-void append_origin(std::string& out, const RequestHead& head, Origin origin);
+[[nodiscard]] std::vector<std::pair<std::string_view, std::string>> origin_fields(
+    const RequestHead& head, Origin origin);
 
 }  // namespace penstock::gateway

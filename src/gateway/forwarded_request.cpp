@@ -3,10 +3,16 @@
 #include "gateway/field_text.hpp"
 #include "gateway/hop_by_hop.hpp"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 namespace penstock::gateway {
 namespace {
 
-std::string_view upgrade_of(const RequestHead& head, const HopByHop& hop_by_hop) {
+using namespace std::string_view_literals;
+
+std::string_view wanted_upgrade(const RequestHead& head, const HopByHop& hop_by_hop) {
   const bool can = head.version == Version::Http11 && head.body.kind == BodyFraming::Kind::None;
   if (!can || !hop_by_hop.names("upgrade")) return {};
   const std::string_view wanted = head.field("upgrade");
@@ -18,29 +24,34 @@ std::string_view upgrade_of(const RequestHead& head, const HopByHop& hop_by_hop)
   return is_http2 ? std::string_view{} : wanted;
 }
 
-void append_framing(std::string& out, const RequestHead& head) {
-  const BodyFraming framing = upstream_framing(head);
-  if (framing.kind == BodyFraming::Kind::Chunked) {
-    out.append("Transfer-Encoding: chunked\r\n");
-  } else if (framing.kind == BodyFraming::Kind::Length) {
-    append_field(out, "Content-Length", std::to_string(framing.length));
-  } else if (head.method == "POST" || head.method == "PUT" || head.method == "PATCH") {
-    out.append("Content-Length: 0\r\n");  // servers expect these to have a body
-  }
-}
-
+// Written by us.
 bool is_rewritten(std::string_view name) noexcept {
   const char first = name.empty() ? ' ' : lower(name.front());
   return (first == 'h' && same_word(name, "host")) ||
          (first == 'c' && same_word(name, "content-length")) ||
-         (first == 'e' && same_word(name, "expect")) || tells_origin(name);
+         (first == 'e' && same_word(name, "expect")) ||
+         (first == 't' && same_word(name, "trailer")) || tells_origin(name);
+}
+
+// Fields that are no lists, where servers disagree about which of two counts.
+bool is_single(std::string_view name) noexcept {
+  constexpr std::array kWords{"authorization"sv,       "content-type"sv, "content-range"sv,
+                              "if-modified-since"sv,   "if-range"sv,     "origin"sv,
+                              "if-unmodified-since"sv, "range"sv,        "upgrade"sv};
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view single) { return same_word(name, single); });
+}
+
+std::string_view via(Version version) noexcept {
+  switch (version) {
+    case Version::Http2: return "2 penstock";
+    case Version::Http10: return "1.0 penstock";
+    case Version::Http11: break;
+  }
+  return "1.1 penstock";
 }
 
 }  // namespace
-
-std::string_view wanted_upgrade(const RequestHead& head) {
-  return upgrade_of(head, HopByHop(head.fields));
-}
 
 BodyFraming upstream_framing(const RequestHead& head) noexcept {
   if (head.body.kind == BodyFraming::Kind::UntilClose) return {.kind = BodyFraming::Kind::Chunked};
@@ -51,35 +62,105 @@ Result<std::string_view> without_prefix(std::string_view path, std::string_view 
   if (prefix.empty()) return path;
   if (!path.starts_with(prefix) || (path.size() > prefix.size() && path[prefix.size()] != '/')) {
     return Error{ErrorCode::InvalidInput,
-                 "the path is not written with \"" + std::string(prefix) + "\" at its beginning"};
+                 "the path does not begin with \"" + std::string(prefix) + "\""};
   }
   path.remove_prefix(prefix.size());
   return path.empty() ? std::string_view("/") : path;
 }
 
-std::string forwarded_head(const RequestHead& head, std::string_view path, Origin origin) {
-  const HopByHop hop_by_hop(head.fields);
+ForwardedRequest::ForwardedRequest(const RequestHead& head, Origin origin,
+                                   const rules::GatewaySettings& settings)
+    : head_(head) {
+  fields_.reserve(head.fields.size() + 8);
+  add_path(settings.paths);
+  add_fields(settings, origin.trust);
+  add_own_fields(origin);
+}
+
+void ForwardedRequest::add_path(const rules::PathSettings& settings) {
+  if (head_.path == "*" && head_.method != "OPTIONS") {
+    return refuse("the target * is for OPTIONS alone");
+  }
+  auto normal = wire::http::normal_path(head_.path, settings);
+  if (const auto* refusal = std::get_if<Refusal>(&normal)) {
+    refusal_ = *refusal;
+  } else {
+    path_ = std::move(std::get<wire::http::NormalPath>(normal));
+  }
+}
+
+void ForwardedRequest::add_fields(const rules::GatewaySettings& settings, Trust trust) {
+  using rules::Underscores;
+  fields_.push_back({.name = "Host", .value = head_.host});
+  const HopByHop hop_by_hop(head_.fields);
+  if (hop_by_hop.names_needed()) return refuse("Connection names a field that has to be forwarded");
+  upgrade_ = wanted_upgrade(head_, hop_by_hop);
+  for (const Field& field : head_.fields) {
+    if (hop_by_hop.has(field.name) || is_rewritten(field.name)) continue;
+    if (overrides_target(field.name) && trust != Trust::Proxy) continue;
+    const bool underscores = field.name.find('_') != std::string_view::npos;
+    if (underscores && settings.headers_with_underscores == Underscores::Reject) {
+      return refuse("the name of a field has an underscore");
+    }
+    if (underscores && settings.headers_with_underscores == Underscores::Drop) continue;
+    add(field.name, field.value);
+  }
+  const bool has_trailers = settings.forward_request_trailers &&
+                            upstream_framing(head_).kind == BodyFraming::Kind::Chunked;
+  const std::string_view trailer = has_trailers ? head_.field("trailer") : std::string_view{};
+  if (!trailer.empty()) add("Trailer", trailer);
+}
+
+void ForwardedRequest::add_own_fields(Origin origin) {
+  for (auto& [name, value] : origin_fields(head_, origin)) add(name, keep(std::move(value)));
+  add("Via", via(head_.version));
+  add_framing();
+  if (head_.expects_continue) add("Expect", "100-continue");
+  if (upgrade_.empty()) return;
+  add("Connection", "upgrade");
+  add("Upgrade", upgrade_);
+}
+
+void ForwardedRequest::add_framing() {
+  const BodyFraming framing = upstream_framing(head_);
+  if (framing.kind == BodyFraming::Kind::Chunked) {
+    add("Transfer-Encoding", "chunked");
+  } else if (framing.kind == BodyFraming::Kind::Length) {
+    add("Content-Length", keep(std::to_string(framing.length)));
+  } else if (head_.method == "POST" || head_.method == "PUT" || head_.method == "PATCH") {
+    add("Content-Length", "0");  // servers expect these to have a body
+  }
+}
+
+void ForwardedRequest::add(std::string_view name, std::string_view value) {
+  const auto same = std::find_if(fields_.begin(), fields_.end(),
+                                 [&](const Field& field) { return same_name(field.name, name); });
+  if (same == fields_.end()) {
+    fields_.push_back({.name = name, .value = value});
+  } else if (is_single(name)) {
+    refuse("a field that may stand once stands twice");
+  } else if (same->value.empty()) {
+    same->value = value;
+  } else if (!value.empty()) {
+    const std::string_view comma = same_word(name, "cookie") ? "; " : ", ";
+    same->value = keep(std::string(same->value).append(comma).append(value));
+  }
+}
+
+std::string_view ForwardedRequest::keep(std::string text) {
+  return texts_.emplace_back(std::move(text));
+}
+
+void ForwardedRequest::refuse(std::string_view why) {
+  if (!refusal_) refusal_ = Refusal{400, why};
+}
+
+std::string ForwardedRequest::text(std::string_view path) const {
   std::string out;
   out.reserve(1024);
-  out.append(head.method).append(" ").append(path).append(head.query).append(" HTTP/1.1\r\n");
-  append_field(out, "Host", head.host);
-  for (const Field& field : head.fields) {
-    if (hop_by_hop.has(field.name) || is_rewritten(field.name)) continue;
-    append_field(out, field.name, field.value);
-  }
-  append_origin(out, head, origin);
-  out.append(head.version == Version::Http2    ? "Via: 2 penstock\r\n"
-             : head.version == Version::Http10 ? "Via: 1.0 penstock\r\n"
-                                               : "Via: 1.1 penstock\r\n");
-  append_framing(out, head);
-  if (head.expects_continue) out.append("Expect: 100-continue\r\n");
-  const std::string_view upgrade = upgrade_of(head, hop_by_hop);
-  if (!upgrade.empty()) {
-    out.append("Connection: upgrade\r\n");
-    append_field(out, "Upgrade", upgrade);
-  }
-  out.append("\r\n");
-  return out;
+  out.append(head_.method).append(" ").append(path).append(head_.query).append(" HTTP/1.1\r\n");
+  for (const Field& field : fields_) append_field(out, field.name, field.value);
+  return out.append("\r\n");
 }
 
 }  // namespace penstock::gateway

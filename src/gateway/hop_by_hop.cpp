@@ -1,6 +1,7 @@
 #include "gateway/hop_by_hop.hpp"
 
 #include "gateway/field_text.hpp"
+#include "gateway/forwarded_fields.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,9 +17,9 @@ bool is_one_of(std::string_view name, std::span<const std::string_view> words) n
 }
 
 bool is_always_hop_by_hop(std::string_view name) noexcept {
-  constexpr std::array kWords{
-      "connection"sv, "keep-alive"sv, "proxy-connection"sv, "transfer-encoding"sv,
-      "te"sv,         "trailer"sv,    "upgrade"sv,          "http2-settings"sv};
+  constexpr std::array kWords{"connection"sv,        "keep-alive"sv, "proxy-connection"sv,
+                              "transfer-encoding"sv, "te"sv,         "upgrade"sv,
+                              "http2-settings"sv};
   // Their first letters: most fields are none of them.
   constexpr std::string_view kFirst = "ckpthu";
   return !name.empty() && kFirst.find(lower(name.front())) != std::string_view::npos &&
@@ -27,11 +28,24 @@ bool is_always_hop_by_hop(std::string_view name) noexcept {
 
 // What a message cannot do without, whatever its Connection says.
 bool is_needed(std::string_view name) noexcept {
-  constexpr std::array kWords{"host"sv,   "content-length"sv,  "content-type"sv,
-                              "date"sv,   "authorization"sv,   "cookie"sv,
-                              "expect"sv, "x-forwarded-for"sv, "forwarded"sv};
+  constexpr std::array kWords{"host"sv,
+                              "content-length"sv,
+                              "content-type"sv,
+                              "date"sv,
+                              "authorization"sv,
+                              "cookie"sv,
+                              "expect"sv,
+                              "x-real-ip"sv,
+                              "forwarded"sv,
+                              "via"sv,
+                              "x-forwarded-for"sv,
+                              "x-forwarded-host"sv,
+                              "x-forwarded-proto"sv};
   return is_one_of(name, kWords);
 }
+
+// More names than any honest Connection has.
+constexpr std::size_t kMostNamed = 32;
 
 }  // namespace
 
@@ -45,17 +59,17 @@ HopByHop::HopByHop(std::span<const Field> fields) {
 bool HopByHop::has(std::string_view name) const noexcept {
   if (is_always_hop_by_hop(name)) return true;
   if (named_.empty()) return false;
-  const auto is_same = [&](std::string_view word) {
-    return word.size() == name.size() &&
-           std::equal(word.begin(), word.end(), name.begin(),
-                      [](char a, char b) { return lower(a) == lower(b); });
-  };
+  const auto is_same = [&](std::string_view word) { return same_name(word, name); };
   return std::any_of(named_.begin(), named_.end(), is_same) && !is_needed(name);
 }
 
 bool HopByHop::names(std::string_view word) const noexcept {
   return std::any_of(named_.begin(), named_.end(),
                      [&](std::string_view item) { return same_word(item, word); });
+}
+
+bool HopByHop::names_needed() const noexcept {
+  return named_.size() > kMostNamed || std::any_of(named_.begin(), named_.end(), is_needed);
 }
 
 bool is_forbidden_trailer(std::string_view name) noexcept {
@@ -70,15 +84,12 @@ bool is_forbidden_trailer(std::string_view name) noexcept {
                               "expect"sv,
                               "max-forwards"sv,
                               "cache-control"sv,
-                              "forwarded"sv,
-                              "x-forwarded-for"sv,
-                              "x-forwarded-host"sv,
                               "age"sv,
-                              "x-forwarded-proto"sv,
                               "proxy-authorization"sv,
                               "via"sv,
-                              "x-real-ip"sv};
-  return is_always_hop_by_hop(name) || is_one_of(name, kWords);
+                              "trailer"sv};
+  return tells_origin(name) || overrides_target(name) || is_always_hop_by_hop(name) ||
+         is_one_of(name, kWords);
 }
 
 }  // namespace penstock::gateway

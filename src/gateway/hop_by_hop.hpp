@@ -17,9 +17,13 @@ class HopByHop {
   // REQUIRES: the texts of the fields outlive it.
   explicit HopByHop(std::span<const Field> fields);
 
+  // Trailer is not one: it goes where the trailers go.
   [[nodiscard]] bool has(std::string_view name) const noexcept;
   // Whether Connection says this word, in lower case: "close", "upgrade".
   [[nodiscard]] bool names(std::string_view word) const noexcept;
+  // Whether Connection names a field that a request cannot do without, or far too many: the sender
+  // wants it removed on the way.
+  [[nodiscard]] bool names_needed() const noexcept;
 
  private:
   std::vector<std::string_view> named_;

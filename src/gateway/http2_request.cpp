@@ -7,6 +7,8 @@
 namespace penstock::gateway {
 namespace {
 
+constexpr std::ptrdiff_t kMaxFields = 100;  // as in HTTP/1.1
+
 bool is_target(std::string_view path) noexcept {
   if (path == "*") return true;
   return path.starts_with('/') && std::all_of(path.begin(), path.end(), [](char letter) {
@@ -35,6 +37,10 @@ std::optional<Refusal> Http2Request::find_defect(const http2::RequestHead& head)
   if (!std::all_of(head.fields.begin(), head.fields.end(), is_clean)) {
     return Refusal{400, "a field has forbidden characters"};
   }
+  const auto fields =
+      std::count_if(head.fields.begin(), head.fields.end(),
+                    [](const http2::Field& field) { return field.name != "cookie"; });
+  if (fields > kMaxFields) return Refusal{431, "the header has more fields than allowed"};
   const std::string_view host = value_of(head.fields, "host");
   const std::string_view named = head.authority.empty() ? host : head.authority;
   if (!is_host(named)) return Refusal{400, "the Host of the request is not a host"};

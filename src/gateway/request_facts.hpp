@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gateway/request_head.hpp"
+#include "gateway/forwarded_request.hpp"
 #include "rules/request.hpp"
 
 #include <string>
@@ -19,16 +19,16 @@ struct Client {
 };
 
 // A request as rules see it: method, path, query, host, proto, client_ip, and header.<name> for
-// each of its fields, the same as forward-auth has them.
+// each field that is forwarded, the same as forward-auth has them.
 class RequestFacts {
  public:
-  // REQUIRES: head and client outlive it.
-  RequestFacts(const RequestHead& head, Client client);
+  // REQUIRES: request and client outlive it.
+  RequestFacts(const ForwardedRequest& request, Client client);
   RequestFacts(const RequestFacts&) = delete;
   RequestFacts& operator=(const RequestFacts&) = delete;
 
   [[nodiscard]] std::string_view host() const noexcept { return host_; }
-  [[nodiscard]] std::string_view path() const noexcept { return path_; }  // normal
+  [[nodiscard]] std::string_view path() const noexcept { return path_; }
   // Empty when there is no such attribute.
   [[nodiscard]] std::string_view value(std::string_view name) const noexcept;
   [[nodiscard]] const std::vector<rules::Attribute>& attributes() const noexcept {
@@ -37,14 +37,11 @@ class RequestFacts {
 
  private:
   void add_header(const Field& field);
-  [[nodiscard]] std::string_view keep(std::string_view prefix, std::string_view name);
 
   std::string host_;
-  std::string normal_path_;  // when it is not the path itself
   std::string method_;
   std::string_view path_;
   std::string names_;  // of header attributes, one after the other
-  std::vector<std::string> joined_;
   std::vector<rules::Attribute> attributes_;
 };
 

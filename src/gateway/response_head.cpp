@@ -78,7 +78,10 @@ BodyFraming framing_of(const HeadParser& parser) {
 
 ResponseHeadReader::Finding ResponseHeadReader::look(std::string_view bytes, Asked asked) {
   const wire::http::HeaderScan::Finding found = scan_.look(bytes, max_bytes_);
-  if (const auto* why = std::get_if<wire::http::Refusal>(&found)) return Nonsense{why->detail};
+  if (const auto* why = std::get_if<wire::http::Refusal>(&found)) {
+    if (why->status == 431) return Nonsense{"its header is longer than gateway.max_header_bytes"};
+    return Nonsense{why->detail};
+  }
   if (std::holds_alternative<wire::http::HeaderScan::More>(found)) return More{};
   const std::size_t size = std::get<wire::http::HeaderScan::End>(found).bytes;
   scan_ = {};

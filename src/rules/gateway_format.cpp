@@ -3,6 +3,7 @@
 #include "rules/known_keys.hpp"
 #include "rules/listen_format.hpp"
 #include "rules/path_pattern.hpp"
+#include "rules/paths_format.hpp"
 #include "rules/scalar_fields.hpp"
 
 #include <algorithm>
@@ -161,6 +162,15 @@ void read_in_flight(const YamlFields& gateway, InFlightSettings& in_flight) {
   }
 }
 
+void read_headers_with_underscores(const YamlFields& gateway, Underscores& action) {
+  const auto node = gateway.find("headers_with_underscores");
+  if (!node) return;
+  const auto chosen = node->choice<Underscores>({{"drop", Underscores::Drop},
+                                                 {"reject", Underscores::Reject},
+                                                 {"allow", Underscores::Allow}});
+  if (chosen) action = *chosen;
+}
+
 void read_access_log(const YamlFields& gateway, AccessLogSettings& log) {
   using Format = AccessLogSettings::Format;
   const auto section = gateway.find("access_log");
@@ -192,6 +202,9 @@ void load_gateway(const YamlNode& section, LoadState& state) {
   read_duration(fields, "write_timeout", kMaxTimeout, gateway.write_timeout);
   read_duration(fields, "idle_timeout", kMaxTimeout, gateway.idle_timeout);
   read_duration(fields, "tunnel_timeout", kMaxTimeout, gateway.tunnel_timeout);
+  read_paths(fields, gateway.paths);
+  read_headers_with_underscores(fields, gateway.headers_with_underscores);
+  read_boolean(fields, "forward_request_trailers", gateway.forward_request_trailers);
   read_in_flight(fields, gateway.max_in_flight);
   read_access_log(fields, gateway.access_log);
   read_upstreams(fields, gateway);

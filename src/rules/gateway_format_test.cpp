@@ -101,6 +101,29 @@ gateway:
   EXPECT_EQ(route.strip_prefix, "/v1");
 }
 
+TEST(GatewayFormat, ReadsHowRequestsAreNormalized) {
+  const Loaded loaded = load_text(std::string(kSmall) + R"(
+  paths: {merge_slashes: false, escaped_slashes: decode, backslashes: slash, parameters: keep, case: insensitive}
+  headers_with_underscores: allow
+  forward_request_trailers: true
+server: {forward_auth: {paths: {escaped_slashes: reject}}}
+)",
+                                  "p.yaml");
+  EXPECT_EQ(complaints(loaded), "");
+  ASSERT_TRUE(loaded.configuration.has_value());
+  const Settings& settings = loaded.configuration->settings;
+  const GatewaySettings& gateway = settings.gateway;
+  EXPECT_EQ(gateway.paths, (PathSettings{.merge_slashes = false,
+                                         .escaped_slashes = PathSettings::EscapedSlashes::Decode,
+                                         .backslashes = PathSettings::Backslashes::Slash,
+                                         .parameters = PathSettings::Parameters::Keep,
+                                         .letter_case = PathSettings::LetterCase::Insensitive}));
+  EXPECT_EQ(gateway.headers_with_underscores, Underscores::Allow);
+  EXPECT_TRUE(gateway.forward_request_trailers);
+  EXPECT_EQ(settings.forward_auth.paths.escaped_slashes, PathSettings::EscapedSlashes::Reject);
+  EXPECT_EQ(settings.forward_auth.paths.backslashes, PathSettings::Backslashes::Keep);
+}
+
 TEST(GatewayFormat, NamesWhatCannotBeUsed) {
   const Loaded loaded = load_text(R"(gateway:
   listen: 127.0.0.1:1

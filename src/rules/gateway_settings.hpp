@@ -13,6 +13,26 @@
 // (docs/configuration.md).
 namespace penstock::rules {
 
+// What is done with a path before rules and upstreams see it. NUL and other control characters,
+// malformed percent-encoding and paths above the root are always rejected; dot segments are always
+// resolved.
+struct PathSettings {
+  enum class EscapedSlashes : std::uint8_t { Reject, Keep, Decode };  // %2F
+  enum class Backslashes : std::uint8_t { Reject, Keep, Slash };      // and %5C
+  enum class Parameters : std::uint8_t { Ignore, Reject, Keep };      // "/a;x=1/b"
+  enum class LetterCase : std::uint8_t { Sensitive, Insensitive };
+  bool merge_slashes = true;
+  EscapedSlashes escaped_slashes = EscapedSlashes::Reject;
+  Backslashes backslashes = Backslashes::Reject;
+  Parameters parameters = Parameters::Ignore;      // rules see the path without them
+  LetterCase letter_case = LetterCase::Sensitive;  // Insensitive: rules see it in lower case
+
+  friend bool operator==(const PathSettings&, const PathSettings&) = default;
+};
+
+// Header fields such as "X_Api_Key", which CGI, WSGI and PHP cannot tell from "X-Api-Key".
+enum class Underscores : std::uint8_t { Drop, Reject, Allow };
+
 // How the servers of an upstream are asked whether they are well. Without a path nobody asks, and
 // only what happens to requests counts.
 struct HealthSettings {
@@ -82,6 +102,9 @@ struct GatewaySettings {
   Duration write_timeout = std::chrono::seconds{30};   // for a client to take a piece of its answer
   Duration idle_timeout = std::chrono::seconds{75};
   Duration tunnel_timeout = std::chrono::hours{1};  // of an upgraded connection without a byte
+  PathSettings paths{};
+  Underscores headers_with_underscores = Underscores::Drop;
+  bool forward_request_trailers = false;
   InFlightSettings max_in_flight{};
   AccessLogSettings access_log{};
   std::vector<UpstreamSettings> upstreams{};

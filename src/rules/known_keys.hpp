@@ -22,7 +22,9 @@ inline constexpr std::array kServer{"listen"sv,          "admin"sv,
                                     "shutdown_grace"sv,  "headers"sv,
                                     "trusted_proxies"sv, "forward_auth"sv};
 inline constexpr std::array kTls{"certificate"sv, "key"sv, "client_ca"sv};
-inline constexpr std::array kForwardAuth{"domain"sv, "deny_status"sv};
+inline constexpr std::array kForwardAuth{"domain"sv, "deny_status"sv, "paths"sv};
+inline constexpr std::array kPaths{"merge_slashes"sv, "escaped_slashes"sv, "backslashes"sv,
+                                   "parameters"sv, "case"sv};
 inline constexpr std::array kGrpc{
     "listen"sv,       "tls"sv,     "max_connections"sv, "max_streams"sv, "max_message_bytes"sv,
     "idle_timeout"sv, "headers"sv, "dynamic_metadata"sv};
@@ -30,13 +32,23 @@ inline constexpr std::array kResp{"listen"sv,          "tls"sv,
                                   "password"sv,        "password_file"sv,
                                   "max_connections"sv, "max_request_bytes"sv,
                                   "idle_timeout"sv};
-inline constexpr std::array kGateway{"listen"sv,         "tls"sv,
-                                     "domain"sv,         "max_connections"sv,
-                                     "max_streams"sv,    "max_header_bytes"sv,
-                                     "header_timeout"sv, "body_timeout"sv,
-                                     "write_timeout"sv,  "idle_timeout"sv,
-                                     "tunnel_timeout"sv, "max_in_flight"sv,
-                                     "access_log"sv,     "upstreams"sv,
+inline constexpr std::array kGateway{"listen"sv,
+                                     "tls"sv,
+                                     "domain"sv,
+                                     "max_connections"sv,
+                                     "max_streams"sv,
+                                     "max_header_bytes"sv,
+                                     "header_timeout"sv,
+                                     "body_timeout"sv,
+                                     "write_timeout"sv,
+                                     "idle_timeout"sv,
+                                     "paths"sv,
+                                     "headers_with_underscores"sv,
+                                     "forward_request_trailers"sv,
+                                     "tunnel_timeout"sv,
+                                     "max_in_flight"sv,
+                                     "access_log"sv,
+                                     "upstreams"sv,
                                      "routes"sv};
 inline constexpr std::array kInFlight{"key"sv, "limit"sv, "shared"sv, "lease"sv};
 inline constexpr std::array kAccessLog{"format"sv, "path"sv};
@@ -98,6 +110,7 @@ inline constexpr std::array kAll{Section{"top", kTop},
                                  Section{"grpc", kGrpc},
                                  Section{"resp", kResp},
                                  Section{"gateway", kGateway},
+                                 Section{"paths", kPaths},
                                  Section{"gateway.max_in_flight", kInFlight},
                                  Section{"gateway.access_log", kAccessLog},
                                  Section{"gateway.upstreams", kUpstream},

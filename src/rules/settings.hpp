@@ -59,6 +59,9 @@ struct RespSettings {
 struct ForwardAuthSettings {
   std::string domain = "default";
   unsigned deny_status = 429;  // 403 for nginx
+  // The proxy forwards the path, not we: what it may forward is accepted.
+  PathSettings paths{.escaped_slashes = PathSettings::EscapedSlashes::Keep,
+                     .backslashes = PathSettings::Backslashes::Keep};
 };
 
 // Limits that travel with the request: /v1/take, CL.THROTTLE, THROTTLE, and reservations of such.

@@ -4,6 +4,7 @@
 #include "rules/ip_address.hpp"
 #include "rules/known_keys.hpp"
 #include "rules/listen_format.hpp"
+#include "rules/paths_format.hpp"
 #include "rules/scalar_fields.hpp"
 
 #include <algorithm>
@@ -63,6 +64,7 @@ void read_forward_auth(const YamlFields& fields, ForwardAuthSettings& settings) 
   const YamlFields forward(*section, keys::kForwardAuth);
   read_text(forward, "domain", settings.domain);
   read_number(forward, "deny_status", 400, 599, settings.deny_status);
+  read_paths(forward, settings.paths);
 }
 
 bool is_store_url(std::string_view url) {

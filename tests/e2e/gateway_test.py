@@ -181,7 +181,7 @@ class InFrontOfNode(unittest.TestCase):
     def setUpClass(cls):
         cls.node = Node()
         cls.addClassCleanup(cls.node.close)
-        cls.daemon = gateway([cls.node.port])
+        cls.daemon = gateway([cls.node.port], "forward_request_trailers: true")
         cls.addClassCleanup(cls.daemon.close)
         cls.port = cls.daemon.gateway_port
 

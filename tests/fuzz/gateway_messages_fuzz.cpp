@@ -54,20 +54,32 @@ std::string meaning_of(const RequestHead& head) {
   append(seen, head.query);
   append(seen, head.host);
   append(seen, upstream_framing(head));
-  append(seen, wanted_upgrade(head));
   return seen;
 }
 
+// What is forwarded is read again as the same request, with the fields that rules have seen.
 void check_forwarded(const RequestHead& head) {
   if (head.host.empty()) return;  // HTTP/1.0, which is forwarded as 1.1
+  const penstock::rules::GatewaySettings settings;
   for (const Trust trust : {Trust::Nobody, Trust::Proxy}) {
-    const std::string text =
-        forwarded_head(head, head.path, {.peer = "192.0.2.1", .scheme = "http", .trust = trust});
+    const Origin origin{.peer = "192.0.2.1", .scheme = "http", .trust = trust};
+    const ForwardedRequest request(head, origin, settings);
+    if (request.refusal()) continue;
+    const std::string text = request.text(request.path().forwarded);
     RequestHeadReader again({.bytes = 100'000, .fields = 100});
     const RequestHeadReader::Finding found = again.look(text);
     const auto* const end = std::get_if<RequestHeadReader::End>(&found);
     check(end != nullptr && end->bytes == text.size());
-    check(meaning_of(again.head()) == meaning_of(head));
+    const RequestHead& read = again.head();
+    check(read.method == head.method && read.query == head.query && read.host == head.host);
+    check(read.path == request.path().forwarded);
+    check(upstream_framing(read) == upstream_framing(head));
+    std::string sent;
+    std::string received;
+    append(sent, request.fields());
+    append(received, read.fields);
+    check(sent == received);
+    check(ForwardedRequest(read, origin, settings).upgrade() == request.upgrade());
   }
 }
 

@@ -58,7 +58,8 @@ Response answer_to_proxy(const Verdict& verdict, unsigned deny_status,
 void forward_auth(Call call) {
   const Result<Asked> asked = read_target(call);
   if (!asked) return call.respond(problem_of(asked.error()));
-  const Result<Forwarded> forwarded = Forwarded::read(call.request, call.settings.trusted_proxies);
+  const Result<Forwarded> forwarded = Forwarded::read(call.request, call.settings.trusted_proxies,
+                                                      call.settings.forward_auth.paths);
   if (!forwarded) return call.respond(problem_of(forwarded.error()));
   rules::Request request{.domain = asked->domain, .descriptors = {}, .cost = {}};
   request.descriptors.push_back(forwarded->descriptor());

@@ -46,6 +46,30 @@ TEST_F(ForwardAuth, EveryFieldIsAnAttribute) {
                                   "header.x-api-key=k header.accept=a, b]"});
 }
 
+TEST_F(ForwardAuth, FieldsThatConnectionNamesAreNoAttributes) {
+  ask("GET", "/v1/forward-auth", "",
+      {{"Connection", "close, X-Api-Key"}, {"X-Api-Key", "k"}, {"Accept", "a"}});
+  EXPECT_EQ(backend_.asked, Asked{"default x1 [method=GET host= client_ip=127.0.0.1 "
+                                  "header.connection=close, X-Api-Key header.accept=a]"});
+}
+
+TEST_F(ForwardAuth, PathsThatNoServerShouldGetAreRejected) {
+  for (const std::string_view path :
+       {"/login%00", "/login%zz", "/a%0ab", "/../login", "/x/..;/a"}) {
+    EXPECT_EQ(attributes({{"X-Forwarded-Uri", path}}).find("400 "), 0U) << path;
+  }
+}
+
+TEST_F(ForwardAuth, PathsAreNormalized) {
+  const auto path = [&](std::string_view uri) {
+    const std::string text = attributes({{"X-Forwarded-Uri", uri}, {"Host", "h"}});
+    const std::size_t begin = text.find("path=") + 5;
+    return text.substr(begin, text.find(" host=") - begin);
+  };
+  EXPECT_EQ(path("/x/../%6Cogin;a=b"), "/login");
+  EXPECT_EQ(path("/a%2fb\\c"), "/a%2Fb%5Cc");  // the proxy decides what it forwards
+}
+
 TEST_F(ForwardAuth, FieldsThatDisagreeAreRefusedForOneMayBeInvented) {
   EXPECT_EQ(attributes({{"X-Forwarded-Uri", "/free"}, {"X-Original-URI", "/paid"}}).find("400 "),
             0U);

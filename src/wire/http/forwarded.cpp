@@ -1,7 +1,7 @@
 #include "wire/http/forwarded.hpp"
 
 #include "wire/http/members.hpp"
-#include "wire/http/target.hpp"
+#include "wire/http/normal_path.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,9 +9,13 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace penstock::wire::http {
 namespace {
+
+constexpr std::string_view kHeader = "header.";
+constexpr std::size_t kMostNamed = 32;  // fields that one Connection names
 
 std::string lower_case(std::string_view text) {
   std::string lower(text);
@@ -89,6 +93,22 @@ std::string host_name(std::string_view host) {
   return lower_case(host);
 }
 
+// What Connection names, in lower case: the application does not get these fields.
+std::vector<std::string> named_by_connection(const Request& request) {
+  std::vector<std::string> names;
+  for (const Field& field : request.fields) {
+    if (lower_case(field.name) != "connection") continue;
+    std::string list = lower_case(field.value);
+    std::erase_if(list, [](char letter) { return letter == ' ' || letter == '\t'; });
+    for (std::size_t begin = 0; begin < list.size() && names.size() < kMostNamed;) {
+      const std::size_t end = std::min(list.find(',', begin), list.size());
+      names.push_back(list.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 void Forwarded::add(std::string name, std::string value) {
@@ -97,8 +117,13 @@ void Forwarded::add(std::string name, std::string value) {
 
 // Fields of one name become one attribute, as RFC 9110 joins them.
 void Forwarded::add_headers(const Request& request) {
+  const std::vector<std::string> named = named_by_connection(request);
   for (const Field& field : request.fields) {
-    std::string name = "header." + lower_case(field.name);
+    std::string name = std::string(kHeader) + lower_case(field.name);
+    const bool is_named = std::any_of(named.begin(), named.end(), [&](const std::string& one) {
+      return one.size() + kHeader.size() == name.size() && name.ends_with(one);
+    });
+    if (is_named) continue;
     const auto same = std::find_if(facts_.begin(), facts_.end(),
                                    [&](const Fact& fact) { return fact.name == name; });
     if (same == facts_.end()) {
@@ -109,7 +134,8 @@ void Forwarded::add_headers(const Request& request) {
   }
 }
 
-Result<Forwarded> Forwarded::read(const Request& request, const TrustedProxies& trusted) {
+Result<Forwarded> Forwarded::read(const Request& request, const TrustedProxies& trusted,
+                                  const rules::PathSettings& paths) {
   const auto method = agreed(request, {"x-forwarded-method", "x-original-method"});
   if (!method) return method.error();
   const Result<std::string_view> target = target_of(request);
@@ -122,7 +148,13 @@ Result<Forwarded> Forwarded::read(const Request& request, const TrustedProxies& 
   Forwarded forwarded;
   forwarded.add("method", upper_case(method->value_or(request.method)));
   const std::size_t question = std::min(target->find('?'), target->size());
-  if (!target->empty()) forwarded.add("path", normal_path(target->substr(0, question)));
+  if (!target->empty()) {
+    auto path = normal_path(target->substr(0, question), paths);
+    if (const auto* refusal = std::get_if<Refusal>(&path)) {
+      return Error{ErrorCode::InvalidInput, std::string(refusal->detail)};
+    }
+    forwarded.add("path", std::move(std::get<NormalPath>(path).matched));
+  }
   if (question < target->size()) {
     forwarded.add("query", std::string(target->substr(question + 1)));
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "penstock/result.hpp"
+#include "rules/gateway_settings.hpp"
 #include "rules/request.hpp"
 #include "wire/http/client_address.hpp"
 #include "wire/http/message.hpp"
@@ -11,14 +12,14 @@
 namespace penstock::wire::http {
 
 // The request that a proxy asks about, as attributes: method, path, query, host, proto, client_ip,
-// and header.<name> for each of its fields.
+// and header.<name> for each of its fields that is not about the connection to us.
 //
 // Proxies of different makes say the same in different fields and pass on those of the others,
 // which a client may have invented. So two that disagree are an error, not a choice.
 class Forwarded {
  public:
-  [[nodiscard]] static Result<Forwarded> read(const Request& request,
-                                              const TrustedProxies& trusted);
+  [[nodiscard]] static Result<Forwarded> read(const Request& request, const TrustedProxies& trusted,
+                                              const rules::PathSettings& paths);
 
   // REQUIRES: the Forwarded and the request outlive it.
   [[nodiscard]] rules::Descriptor descriptor() const;

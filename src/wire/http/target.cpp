@@ -27,34 +27,6 @@ std::optional<char> encoded_byte(std::string_view text, std::size_t at) {
   return static_cast<char>(*high * 16 + *low);
 }
 
-bool stays_encoded(char byte) {
-  const auto value = static_cast<unsigned char>(byte);
-  return byte == '/' || byte == '%' || byte == '\\' || value < 0x20 || value == 0x7F;
-}
-
-char upper_hex(char digit) {
-  return digit >= 'a' && digit <= 'f' ? static_cast<char>(digit - 'a' + 'A') : digit;
-}
-
-std::string normal_segment(std::string_view segment) {
-  std::string text;
-  for (std::size_t i = 0; i < segment.size(); ++i) {
-    const std::optional<char> byte =
-        segment[i] == '%' ? encoded_byte(segment, i) : std::optional<char>{};
-    if (!byte) {
-      text += segment[i];
-      continue;
-    }
-    if (stays_encoded(*byte)) {
-      text += {'%', upper_hex(segment[i + 1]), upper_hex(segment[i + 2])};
-    } else {
-      text += *byte;
-    }
-    i += 2;
-  }
-  return text;
-}
-
 std::string with_blanks(std::string_view text) {
   std::string copy(text);
   for (char& letter : copy) {
@@ -90,24 +62,6 @@ std::vector<std::string_view> segments(std::string_view path) {
     if (slash == std::string_view::npos) return parts;
     path.remove_prefix(slash + 1);
   }
-}
-
-std::string normal_path(std::string_view path) {
-  std::vector<std::string> kept;
-  bool ends_open = false;  // whether a slash follows the last segment
-  for (const std::string_view segment : segments(path)) {
-    std::string text = normal_segment(segment);
-    ends_open = text.empty() || text == "." || text == "..";
-    if (text == "..") {
-      if (!kept.empty()) kept.pop_back();
-    } else if (!ends_open) {
-      kept.push_back(std::move(text));
-    }
-  }
-  std::string normal;
-  for (const std::string& segment : kept) normal += "/" + segment;
-  if (ends_open || normal.empty()) normal += '/';
-  return normal;
 }
 
 Parameters::Parameters(std::string_view query) {

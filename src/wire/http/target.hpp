@@ -17,11 +17,6 @@ namespace penstock::wire::http {
 // "/v1/keys/a%2Fb" as "v1", "keys", "a%2Fb": still encoded.
 [[nodiscard]] std::vector<std::string_view> segments(std::string_view path);
 
-// A path as applications see it, so that rules about paths cannot be dodged by writing one
-// differently: letters decoded, slashes merged, "." and ".." resolved. Encoded slashes, percent
-// signs and control characters stay encoded. Never above the root.
-[[nodiscard]] std::string normal_path(std::string_view path);
-
 // The parameters of a query, each taken once. As with Members, the first complaint is kept, and a
 // parameter that nobody asked for is one.
 class Parameters {

@@ -1,8 +1,6 @@
 #include "wire/http/target.hpp"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
-#include <rapidcheck/gtest.h>
 
 namespace penstock::wire::http {
 namespace {
@@ -19,28 +17,6 @@ TEST(Segments, KeepEncodedSlashesTogether) {
   EXPECT_EQ(segments("/v1/keys/a%2Fb"), (std::vector<std::string_view>{"v1", "keys", "a%2Fb"}));
   EXPECT_EQ(segments("/v1/keys/"), (std::vector<std::string_view>{"v1", "keys", ""}));
   EXPECT_EQ(segments("/"), (std::vector<std::string_view>{""}));
-}
-
-TEST(NormalPath, ReadsAsApplicationsDo) {
-  EXPECT_EQ(normal_path("/v1/search"), "/v1/search");
-  EXPECT_EQ(normal_path("/v1//search"), "/v1/search");
-  EXPECT_EQ(normal_path("/v1/%73earch"), "/v1/search");
-  EXPECT_EQ(normal_path("/v1/./x/../search/"), "/v1/search/");
-  EXPECT_EQ(normal_path("/v1/%2e%2e/search"), "/search");
-  EXPECT_EQ(normal_path("/../../etc"), "/etc");
-  EXPECT_EQ(normal_path("/a%2fb%25"), "/a%2Fb%25");
-  EXPECT_EQ(normal_path("/a%zz"), "/a%zz");
-  EXPECT_EQ(normal_path(""), "/");
-  EXPECT_EQ(normal_path("/a/.."), "/");
-}
-
-RC_GTEST_PROP(NormalPathProperty, IsItsOwnNormalForm, ()) {
-  const auto path =
-      *rc::gen::container<std::string>(rc::gen::elementOf(std::string("ab./%25eEfF7\\")));
-  const std::string normal = normal_path("/" + path);
-  RC_ASSERT(normal_path(normal) == normal);
-  RC_ASSERT(normal.starts_with('/'));
-  RC_ASSERT(normal.find("//") == std::string::npos);
 }
 
 TEST(Parameters, AreDecodedAndTakenOnce) {

@@ -1,0 +1,176 @@
+"""Clients that try to get past the rules of the gateway, or to hold it up."""
+
+import os
+import unittest
+from pathlib import Path
+
+from daemon import Daemon
+from gateway_test import RawUpstream
+from raw_client import RawClient
+from redis_server import free_port
+
+GATEWAY = """
+server: {{headers: [x-ratelimit], workers: 1}}
+gateway:
+  listen: 127.0.0.1:{port}
+  {more}
+  upstreams:
+    app: {{servers: ["http://127.0.0.1:{server}"]}}
+  routes:
+    - {{path: /api/**, upstream: app, strip_prefix: /api}}
+    - {{upstream: app}}
+domains:
+  default:
+    rules:
+      - {{name: by-key, key: [header.x-api-key], limit: 3/hour}}
+      - {{name: anonymous, when: {{path: /keyed, header.x-api-key: {{present: false}}}}, key: [client_ip], limit: 3/hour}}
+      - {{name: login, when: {{path: /login}}, key: [client_ip], limit: 3/hour}}
+      - {{name: closed, when: {{path: /closed}}, limit: 1/hour}}
+"""
+
+
+def gateway(server, more="", files=None):
+    port = free_port()
+    daemon = Daemon(GATEWAY.format(port=port, more=more, server=server), files=files)
+    daemon.gateway_port = port
+    return daemon
+
+
+def cpu_seconds(pid):
+    numbers = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def recording(requests):
+    """Keeps the bytes of each request, and answers it with 200."""
+
+    def serve(upstream, connection):
+        received = b""
+        while True:
+            while b"\r\n\r\n" not in received:
+                more = connection.recv(65536)
+                if not more:
+                    return
+                received += more
+            end = received.index(b"\r\n\r\n") + 4
+            if b"\r\nTransfer-Encoding: chunked\r\n" in received[:end]:
+                while not received[end:].startswith(b"0\r\n") and b"\r\n0\r\n" not in received[end:]:
+                    received += connection.recv(65536)
+                while not received.endswith(b"\r\n\r\n"):
+                    received += connection.recv(65536)
+                end = len(received)
+            requests.append(received[:end].decode("latin-1"))
+            received = received[end:]
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    return serve
+
+
+class PastTheRules(unittest.TestCase):
+    def setUp(self):
+        self.requests = []
+        self.upstream = RawUpstream(recording(self.requests))
+        self.daemon = gateway(self.upstream.port)
+        self.addCleanup(self.daemon.close)
+
+    def status(self, target, *fields, method="GET", body=b"", daemon=None):
+        lines = [f"{method} {target} HTTP/1.1", "Host: a", *fields]
+        with RawClient((daemon or self.daemon).gateway_port) as client:
+            client.send("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body)
+            return client.answer()[0]
+
+    def test_a_key_that_connection_removes_is_not_seen_by_rules(self):
+        statuses = [self.status("/keyed", "Connection: close, x-api-key", f"X-Api-Key: {number}")
+                    for number in range(6)]
+        self.assertEqual(statuses, [200] * 3 + [429] * 3)
+        self.assertNotIn("x-api-key", "".join(self.requests).lower())
+
+    def test_connection_may_not_name_what_has_to_be_forwarded(self):
+        for name in ("Host", "Content-Length", "Authorization", "Cookie", "X-Forwarded-For"):
+            self.assertEqual(self.status("/", f"Connection: close, {name}"), 400, name)
+        self.assertEqual(self.requests, [])
+
+    def test_a_repeated_key_is_the_same_for_rules_and_application(self):
+        self.assertEqual(self.status("/", "X-Api-Key: a", "X-Api-Key: b"), 200)
+        self.assertIn("\r\nX-Api-Key: a, b\r\n", self.requests[0])
+        self.assertEqual(self.status("/", "Authorization: a", "Authorization: b"), 400)
+
+    def test_what_no_server_should_get_is_rejected(self):
+        for path in ("/login%00", "/login%0d%0aX:1", "/login%", "/login%zz", "/login\\x", "/x%5clogin",
+                     "/x%2flogin", "/../login", "/x/..;/login", "*"):
+            self.assertEqual(self.status(path), 400, path)
+        self.assertEqual(self.requests, [])
+        self.assertEqual(self.status("*", method="OPTIONS"), 200)
+
+    def test_every_spelling_of_a_path_has_one_limit(self):
+        paths = ["/login", "//login", "/./login", "/x/../login", "/%6Cogin", "/login;x=1", "/;x/login",
+                 "/login/", "/api/x/../../login"]
+        statuses = [self.status(path) for path in paths]
+        self.assertEqual(statuses, [200] * 3 + [429] * (len(paths) - 3))
+        self.assertEqual([one.split()[1] for one in self.requests], ["/login"] * 3)
+
+    def test_a_prefix_is_stripped_from_the_normal_path(self):
+        for path in ("/api/v1", "/%61pi/v1", "/x/../api/v1", "/api//x/../v1", "//api/v1"):
+            self.assertEqual(self.status(path), 200, path)
+        self.assertEqual({one.split()[1] for one in self.requests}, {"/v1"})
+
+    def test_paths_follow_the_settings(self):
+        more = ("paths: {escaped_slashes: decode, backslashes: slash, parameters: reject, "
+                "case: insensitive, merge_slashes: true}")
+        with gateway(self.upstream.port, more) as daemon:
+            self.assertEqual(self.status("/login;x", daemon=daemon), 400)
+            statuses = [self.status(path, daemon=daemon)
+                        for path in ("/x/..%2flogin", "/x\\..\\login", "/LOGIN", "/Login")]
+            self.assertEqual(statuses, [200] * 3 + [429])
+
+    def test_fields_that_servers_confuse_are_dropped(self):
+        body = b"2\r\nok\r\n0\r\nX-Forwarded-For: 9.9.9.9\r\nX-Forwarded-Prefix: /x\r\nX-Api-Key: t\r\n\r\n"
+        self.assertEqual(self.status(
+            "/", "X_Api_Key: u", "X_Forwarded_For: 9.9.9.9", "X-Original-URL: /admin",
+            "X-Rewrite-URL: /admin", "Proxy: http://evil", "Transfer-Encoding: chunked",
+            "Trailer: X-Api-Key", method="POST", body=body), 200)
+        text = self.requests[0].lower()
+        for forged in ("9.9.9.9", "/admin", "evil", "prefix", "api", "trailer", "_"):
+            self.assertNotIn(forged, text)
+
+    def test_underscores_and_trailers_follow_the_settings(self):
+        more = "headers_with_underscores: allow\n  forward_request_trailers: true"
+        body = b"2\r\nok\r\n0\r\nX-Sum: 7\r\nX-Forwarded-For: 9.9.9.9\r\nX-Rewrite-URL: /\r\n\r\n"
+        with gateway(self.upstream.port, more) as daemon:
+            self.assertEqual(self.status("/", "X_Odd: 1", "Trailer: X-Sum", "Transfer-Encoding: chunked",
+                                         method="POST", body=body, daemon=daemon), 200)
+        self.assertIn("\r\nX_Odd: 1\r\n", self.requests[0])
+        self.assertIn("\r\nTrailer: X-Sum\r\n", self.requests[0])
+        self.assertTrue(self.requests[0].endswith("\r\n0\r\nX-Sum: 7\r\n\r\n"), self.requests[0])
+        with gateway(self.upstream.port, "headers_with_underscores: reject") as daemon:
+            self.assertEqual(self.status("/", "X_Odd: 1", daemon=daemon), 400)
+
+
+class Answers(unittest.TestCase):
+    def test_a_header_that_is_too_long_is_named(self):
+        def serve(_, connection):
+            connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 20000 + b"\r\n\r\n")
+
+        upstream = RawUpstream(serve)
+        with gateway(upstream.port) as daemon, RawClient(daemon.gateway_port) as client:
+            status, _, body = client.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").answer()
+            self.assertEqual(status, 502)
+            self.assertIn(b"longer than gateway.max_header_bytes", body)
+
+    def test_trailers_are_announced_when_they_pass(self):
+        def serve(_, connection):
+            connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nTrailer: Sum\r\nTransfer-Encoding: chunked\r\n\r\n"
+                               b"2\r\nok\r\n0\r\nSum: 7\r\n\r\n")
+
+        upstream = RawUpstream(serve)
+        with gateway(upstream.port) as daemon, RawClient(daemon.gateway_port) as client:
+            client.send(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            text = client.everything()
+            self.assertIn(b"\r\nTrailer: Sum\r\n", text)
+            self.assertTrue(text.endswith(b"0\r\nSum: 7\r\n\r\n"), text)
+
+
+if __name__ == "__main__":
+    unittest.main()

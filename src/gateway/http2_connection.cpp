@@ -24,12 +24,20 @@ using net::TlsStream;
 
 // What streams have in common waits in here for the socket.
 constexpr std::size_t kMaxOutput = std::size_t{64} << 10U;
+// For a client to read an answer that came before its body has arrived.
+constexpr std::chrono::seconds kLinger{1};
+// Each request may cost a connection to an upstream: resets are worth more here than elsewhere.
+constexpr std::uint32_t kNuisanceBurst = 1'000;
+constexpr std::uint32_t kNuisanceRate = 100;
 
 http2::SessionOptions session_options(const rules::GatewaySettings& settings) {
   return {.max_streams = static_cast<std::uint32_t>(settings.max_streams),
           .max_header_bytes = settings.max_header_bytes,
           .max_output = kMaxOutput,
-          .windows = http2::Windows::Manual};
+          .windows = http2::Windows::Manual,
+          .nuisance_burst = kNuisanceBurst,
+          .nuisance_rate = kNuisanceRate,
+          .linger = kLinger};
 }
 
 }  // namespace
@@ -43,7 +51,8 @@ Http2Connection<Stream>::Http2Connection(std::shared_ptr<GatewayCore> core, Stre
       trust_(trust),
       session_(*this, session_options(core_->settings)),
       outlet_{.session = session_, .plan_flush = [this] { plan_flush(); }},
-      written_(stream_.get_executor(), base::Deadline::max()) {
+      written_(stream_.get_executor(), base::Deadline::max()),
+      linger_(stream_.get_executor()) {
   ++core_->statistics.open;
 }
 
@@ -117,6 +126,7 @@ Awaitable<bool> Http2Connection<Stream>::flush() {
   is_writing_ = true;
   bool goes_on = open_;
   while (goes_on) {
+    end_lingering();
     std::string_view bytes = session_.take_output();
     if (bytes.empty()) break;
     while (!bytes.empty() && goes_on) {
@@ -160,6 +170,17 @@ Awaitable<void> Http2Connection<Stream>::write_later(std::shared_ptr<Http2Connec
   if (goes_on || !self->open_) co_return;
   error_code ignored;  // the reader, who sees that everything is said, has nothing to wait for
   self->stream_.lowest_layer().cancel(ignored);
+}
+
+template <class Stream>
+void Http2Connection<Stream>::end_lingering() {
+  const base::Deadline due = session_.end_lingering(base::monotonic_now());
+  if (due == base::Deadline::max() || std::exchange(is_linger_awaited_, true)) return;
+  linger_.expires_at(due);
+  linger_.async_wait([self = this->shared_from_this()](const error_code& /*cancelled*/) {
+    self->is_linger_awaited_ = false;
+    self->plan_flush();
+  });
 }
 
 template <class Stream>
@@ -213,6 +234,7 @@ void Http2Connection<Stream>::cut() {
   if (!std::exchange(open_, false)) return;
   for (const auto& [id, stream] : std::exchange(streams_, {})) stream->abandon();
   written_.cancel();
+  linger_.cancel();
   error_code ignored;  // there is nothing to be done about a socket that does not close
   stream_.lowest_layer().close(ignored);
   unlink();

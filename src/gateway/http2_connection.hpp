@@ -45,6 +45,7 @@ class Http2Connection final : public net::AnyConnection,
   void refuse(http2::StreamId id, const Refusal& why);
   void plan_flush();
   void forget_closed();
+  void end_lingering();
   void enter(net::Phase phase);
   void enter_next();
 
@@ -57,11 +58,13 @@ class Http2Connection final : public net::AnyConnection,
   http2::ServerSession session_;
   Http2Outlet outlet_;
   net::Timer written_;  // never expires: cancelled when the write under way has ended
+  net::Timer linger_;   // until a client that is still sending is told to stop
   std::unordered_map<http2::StreamId, std::shared_ptr<Http2Stream>> streams_{};
   bool open_ = true;
   bool is_writing_ = false;
   bool is_flush_planned_ = false;
   bool is_drained_ = false;
+  bool is_linger_awaited_ = false;
   std::array<char, kReadBytes> read_buffer_;
 };
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,9 +30,22 @@ struct Open {
   StreamEvents* events = nullptr;
   std::size_t unconsumed = 0;  // with Windows::Manual
   bool is_complete = false;    // the request
+  bool is_answered = false;    // all of the answer is sent, and the rest of the request discarded
+};
+
+// A stream that is answered while its client is still sending.
+struct Lingering {
+  StreamId id = 0;
+  base::Deadline until = base::Deadline::max();  // not known before the time is
 };
 
 bool has_flag(const nghttp2_frame_hd& frame, int flag) { return (frame.flags & flag) != 0; }
+
+// Whether the client made us send a reset for this reason. A flood of them is Rapid Reset by
+// another name (CVE-2025-8671).
+bool is_clients_fault(std::uint32_t error) noexcept {
+  return error != NGHTTP2_NO_ERROR && error != NGHTTP2_INTERNAL_ERROR && error != NGHTTP2_CANCEL;
+}
 
 // Frames that cost work and bring nothing.
 bool is_nuisance(const nghttp2_frame_hd& frame) {
@@ -79,7 +93,9 @@ struct ServerSession::Parts {
   void on_headers(const nghttp2_frame& frame);
   void on_pong(const nghttp2_ping& frame);
   void say_last_goodbye();
-  void submit_trailers(StreamId stream, std::span<const Field> fields);
+  void answered_early(Open& stream);
+  void collect_output();
+  void submit_trailers(StreamId stream, std::span<const Field> trailers);
 
   static nghttp2_session_callbacks* callbacks();
   static void set_frame_callbacks(nghttp2_session_callbacks* out);
@@ -98,6 +114,7 @@ struct ServerSession::Parts {
   std::vector<Open*> spare{};                    // those of them that no stream uses
   Open* recent = nullptr;                        // found last
   std::string sending{};
+  std::deque<Lingering> lingering{};  // in the order of their times
   std::size_t open_streams = 0;
   bool too_much = false;   // nuisance
   bool leaving = false;    // has said goodbye
@@ -130,6 +147,10 @@ nghttp2_session_callbacks* ServerSession::Parts::callbacks() {
         Parts& self = *static_cast<Parts*>(user);
         Open* const open = self.find(stream);
         const bool manual = self.options.windows == Windows::Manual;
+        if (open != nullptr && open->is_answered) {
+          if (manual) self.note(nghttp2_session_consume_connection(self.session, size));
+          return 0;
+        }
         if (open == nullptr || open->events == nullptr) {
           if (manual) self.note(nghttp2_session_consume(self.session, stream, size));
           return 0;
@@ -172,13 +193,15 @@ void ServerSession::Parts::set_frame_callbacks(nghttp2_session_callbacks* out) {
   nghttp2_session_callbacks_set_on_frame_send_callback(
       out, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
         Parts& self = *static_cast<Parts*>(user);
+        if (frame->hd.type == NGHTTP2_RST_STREAM &&
+            is_clients_fault(frame->rst_stream.error_code) && !self.budget.spend()) {
+          self.too_much = true;
+        }
         const bool has_stream_end =
             frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
         if (!has_stream_end || !has_flag(frame->hd, NGHTTP2_FLAG_END_STREAM)) return 0;
-        const Open* const open = self.find(frame->hd.stream_id);
-        if (open == nullptr || open->is_complete) return 0;
-        self.note(nghttp2_submit_rst_stream(self.session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
-                                            NGHTTP2_NO_ERROR));
+        Open* const open = self.find(frame->hd.stream_id);
+        if (open != nullptr && !open->is_complete) self.answered_early(*open);
         return 0;
       });
 }
@@ -189,7 +212,9 @@ bool ServerSession::Parts::make_session() {
   if (shared == nullptr || nghttp2_option_new(&option) != 0) return false;
   nghttp2_option_set_no_closed_streams(option, 1);
   nghttp2_option_set_max_continuations(option, kMaxContinuations);
-  nghttp2_option_set_stream_reset_rate_limit(option, options.nuisance_burst, options.nuisance_rate);
+  // The budget counts resets too, and says ENHANCE_YOUR_CALM; the library says INTERNAL_ERROR.
+  nghttp2_option_set_stream_reset_rate_limit(option, 2 * std::uint64_t{options.nuisance_burst},
+                                             2 * std::uint64_t{options.nuisance_rate});
   if (options.windows == Windows::Manual) nghttp2_option_set_no_auto_window_update(option, 1);
   const int made = nghttp2_session_server_new3(&session, shared, this, option, memory.functions());
   nghttp2_option_del(option);
@@ -209,6 +234,7 @@ void ServerSession::Parts::submit_settings() {
 }
 
 int ServerSession::Parts::open(StreamId stream) {
+  if (too_much) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;  // the connection is about to end
   if (spare.empty()) spare.push_back(records.emplace_back(std::make_unique<Open>()).get());
   Open& record = *spare.back();
   record = {.id = stream};
@@ -228,6 +254,17 @@ void ServerSession::Parts::close(Open& stream, ErrorCode why) {
   stream.id = 0;
   spare.push_back(&stream);
   if (stream.events != nullptr) stream.events->on_closed(why);
+}
+
+void ServerSession::Parts::answered_early(Open& stream) {
+  if (options.linger == std::chrono::steady_clock::duration::zero()) {
+    note(nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, stream.id, NGHTTP2_NO_ERROR));
+    return;
+  }
+  stream.is_answered = true;
+  lingering.push_back({.id = stream.id});
+  const std::size_t size = std::exchange(stream.unconsumed, 0);
+  if (size > 0) note(nghttp2_session_consume_connection(session, size));
 }
 
 void ServerSession::Parts::on_headers(const nghttp2_frame& frame) {
@@ -311,22 +348,26 @@ bool ServerSession::receive(std::string_view bytes, base::Deadline now) {
   return !parts.broken;
 }
 
+void ServerSession::Parts::collect_output() {
+  while (!broken && sending.size() < options.max_output) {
+    const std::uint8_t* bytes = nullptr;
+    const ssize_t size = nghttp2_session_mem_send(session, &bytes);
+    if (size <= 0) return note(static_cast<int>(size));
+    sending.append(static_cast<const char*>(static_cast<const void*>(bytes)),
+                   static_cast<std::size_t>(size));
+  }
+}
+
 std::string_view ServerSession::take_output() {
   Parts& parts = *parts_;
-  std::string& out = parts.sending;
-  if (out.capacity() > kKept) out = std::string();
-  out.clear();
-  while (!parts.broken && out.size() < parts.options.max_output) {
-    const std::uint8_t* bytes = nullptr;
-    const ssize_t size = nghttp2_session_mem_send(parts.session, &bytes);
-    if (size <= 0) {
-      parts.note(static_cast<int>(size));
-      break;
-    }
-    out.append(static_cast<const char*>(static_cast<const void*>(bytes)),
-               static_cast<std::size_t>(size));
+  if (parts.sending.capacity() > kKept) parts.sending = std::string();
+  parts.sending.clear();
+  parts.collect_output();
+  if (parts.too_much) {  // resets were among it
+    terminate(ErrorCode::EnhanceYourCalm);
+    parts.collect_output();
   }
-  return out;
+  return parts.sending;
 }
 
 bool ServerSession::has_output() const noexcept {
@@ -378,6 +419,25 @@ void ServerSession::reset(StreamId stream, ErrorCode why) {
   if (parts.broken || parts.find(stream) == nullptr) return;
   parts.note(nghttp2_submit_rst_stream(parts.session, NGHTTP2_FLAG_NONE, stream,
                                        static_cast<std::uint32_t>(why)));
+}
+
+base::Deadline ServerSession::end_lingering(base::Deadline now) {
+  Parts& parts = *parts_;
+  std::deque<Lingering>& lingering = parts.lingering;
+  for (std::size_t i = lingering.size(); i > 0; --i) {
+    if (lingering[i - 1].until != base::Deadline::max()) break;
+    lingering[i - 1].until = now + parts.options.linger;
+  }
+  while (!lingering.empty() && !parts.broken) {
+    const Lingering first = lingering.front();
+    const Open* const open = parts.find(first.id);
+    if (open != nullptr && !open->is_complete) {
+      if (first.until > now) return first.until;
+      reset(first.id, ErrorCode::NoError);
+    }
+    lingering.pop_front();
+  }
+  return base::Deadline::max();
 }
 
 void ServerSession::ping() {

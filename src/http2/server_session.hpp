@@ -3,6 +3,7 @@
 #include "base/deadline.hpp"
 #include "http2/stream.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,6 +28,10 @@ struct SessionOptions {
   // connection.
   std::uint32_t nuisance_burst = 1'000;
   std::uint32_t nuisance_rate = 1'000;
+  // How long a client that is still sending has, after a complete answer, until it is told to stop
+  // with RST_STREAM; what it sends meanwhile is discarded, and gets no new window. Clients that
+  // read an answer and the reset behind it at once lose the answer. 0: told at once.
+  std::chrono::steady_clock::duration linger{};
 };
 
 // The HTTP/2 of one connection, without a socket: bytes in, bytes out.
@@ -40,7 +45,7 @@ struct SessionOptions {
 //
 // Bounded: by the options, for each stream and for the connection. What the client sends against
 // the protocol, and floods of acknowledgements, settings, resets and continuations, end the
-// connection with GOAWAY.
+// connection with GOAWAY. A stream that the client makes us reset counts as one that it resets.
 //
 // Thread-safety: none. `respond`, `inform`, `resume`, `consume` and `reset` may be called from
 // within all events; nothing else may. They do nothing for a stream that is gone.
@@ -73,6 +78,10 @@ class ServerSession {
   void consume(StreamId stream, std::size_t bytes);
   // Ends the stream without (the rest of) an answer.
   void reset(StreamId stream, ErrorCode why);
+
+  // Tells clients that are still sending after their answer to stop, when `linger` has passed. The
+  // time when this is to be called again; Deadline::max() when nobody lingers.
+  [[nodiscard]] base::Deadline end_lingering(base::Deadline now);
 
   // Asks the client whether it is there; whatever it sends then says so.
   void ping();

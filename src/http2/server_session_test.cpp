@@ -250,6 +250,60 @@ TEST_F(Http2, ClientThatIsStillSendingAfterTheAnswerIsToldToStop) {
   EXPECT_EQ(client->answer(id).error, NGHTTP2_NO_ERROR);
 }
 
+TEST_F(Http2, ClientThatIsStillSendingHasTimeToReadTheAnswer) {
+  start({.windows = Windows::Manual, .linger = std::chrono::seconds{1}});
+  EXPECT_EQ(session->end_lingering(now), base::Deadline::max());
+  const auto id = client->open(kPost);
+  client->send(id, "some", false);
+  ASSERT_TRUE(exchange());
+  session->respond(id, kOk);
+  ASSERT_TRUE(exchange());
+  EXPECT_EQ(client->answer(id).field(":status"), "200");
+  EXPECT_FALSE(client->answer(id).is_closed);
+  EXPECT_EQ(session->end_lingering(now), now + std::chrono::seconds{1});
+  client->send(id, std::string(1000, 'x'), false);
+  ASSERT_TRUE(exchange());
+  EXPECT_EQ(requests.streams[0]->received, "some") << "the rest is discarded";
+  now += std::chrono::seconds{1};
+  EXPECT_EQ(session->end_lingering(now), base::Deadline::max());
+  ASSERT_TRUE(exchange());
+  EXPECT_TRUE(client->answer(id).is_closed);
+  EXPECT_EQ(client->answer(id).error, NGHTTP2_NO_ERROR);
+  EXPECT_EQ(session->open_streams(), 0U);
+}
+
+TEST_F(Http2, ClientThatFinishesItsRequestAfterTheAnswerIsNotReset) {
+  start({.linger = std::chrono::seconds{1}});
+  const auto id = client->open(kPost);
+  ASSERT_TRUE(exchange());
+  session->respond(id, kOk);
+  ASSERT_TRUE(exchange());
+  client->send(id, "rest", true);
+  ASSERT_TRUE(exchange());
+  EXPECT_EQ(session->open_streams(), 0U);
+  EXPECT_TRUE(client->answer(id).is_closed);
+  now += std::chrono::seconds{2};
+  EXPECT_EQ(session->end_lingering(now), base::Deadline::max());
+  EXPECT_TRUE(session->take_output().empty());
+}
+
+// The windows of answered streams are not renewed: a client cannot go on for ever.
+TEST_F(Http2, WhatComesAfterTheAnswerIsBounded) {
+  start({.stream_window = 1000, .windows = Windows::Manual, .linger = std::chrono::seconds{1}});
+  ASSERT_TRUE(exchange());
+  const auto id = client->open(kPost);
+  ASSERT_TRUE(exchange());
+  session->respond(id, kOk);
+  ASSERT_TRUE(exchange());
+  client->send(id, std::string(5000, 'x'), true);
+  ASSERT_TRUE(exchange());
+  EXPECT_EQ(session->open_streams(), 1U);
+  const auto other = client->request(kPost, std::string(900, 'y'));
+  ASSERT_TRUE(exchange());
+  EXPECT_EQ(requests.streams.back()->id, other);
+  EXPECT_EQ(requests.streams.back()->received.size(), 901U);
+}
+
 TEST_F(Http2, WhatIsSaidAboutAStreamThatIsGoneIsIgnored) {
   const auto id = client->request(kPost, "");
   ASSERT_TRUE(exchange());
@@ -383,6 +437,26 @@ TEST_F(Http2, RapidResetsEndTheConnection) {
     if (!exchange()) break;
   }
   EXPECT_TRUE(session->is_finished());
+}
+
+// "MadeYouReset" (CVE-2025-8671): the client breaks a rule of the stream, and we reset it.
+TEST_F(Http2, ResetsThatTheServerIsMadeToSendEndTheConnection) {
+  start({.nuisance_burst = 100, .nuisance_rate = 1});
+  ASSERT_TRUE(exchange());
+  std::string overflow("\0\0\4\x08\0\0\0\0\0\x7F\xFF\xFF\xFF", 13);  // WINDOW_UPDATE
+  std::size_t opened = 0;
+  for (; opened < 1000 && !session->is_finished(); ++opened) {
+    const auto id = client->open(kPost);
+    overflow[7] = static_cast<char>(id / 256);
+    overflow[8] = static_cast<char>(id % 256);
+    if (!session->receive(client->take_output() + overflow, now)) break;
+    client->receive(session->take_output());
+  }
+  EXPECT_TRUE(session->is_finished());
+  EXPECT_LE(opened, 102U);
+  EXPECT_LE(requests.streams.size(), 102U);
+  ASSERT_FALSE(client->goodbyes.empty());
+  EXPECT_EQ(client->goodbyes.back().error, NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
 TEST_F(Http2, EmptyFramesEndTheConnection) {

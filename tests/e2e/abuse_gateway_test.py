@@ -1,13 +1,21 @@
 """Clients that try to get past the rules of the gateway, or to hold it up."""
 
 import os
+import shutil
+import struct
+import subprocess
+import tempfile
+import threading
+import time
 import unittest
 from pathlib import Path
 
-from daemon import Daemon
-from gateway_test import RawUpstream
+import http2_frames as h2
+from daemon import Daemon, eventually
+from gateway_test import RawUpstream, resident_bytes
 from raw_client import RawClient
 from redis_server import free_port
+from server_process import require
 
 GATEWAY = """
 server: {{headers: [x-ratelimit], workers: 1}}
@@ -144,6 +152,122 @@ class PastTheRules(unittest.TestCase):
         self.assertTrue(self.requests[0].endswith("\r\n0\r\nX-Sum: 7\r\n\r\n"), self.requests[0])
         with gateway(self.upstream.port, "headers_with_underscores: reject") as daemon:
             self.assertEqual(self.status("/", "X_Odd: 1", daemon=daemon), 400)
+
+
+def swallow(upstream, connection):
+    """Reads for ever, and answers nothing."""
+    upstream.requests += 1
+    while connection.recv(65536):
+        pass
+
+
+class Resets(unittest.TestCase):
+    STREAMS = 10_000
+
+    def flood(self, daemon, make_reset, answered):
+        """Requests that are reset at once, not more than `max_streams` at a time. The reason of the
+        GOAWAY."""
+        client = h2.Http2Client(daemon.gateway_port)
+        resets = []
+        goodbye = []
+
+        def read():
+            while found := client.read():
+                if found[0] == h2.RST_STREAM:
+                    resets.append(found[2])
+                if found[0] == h2.GOAWAY:
+                    goodbye.append(int.from_bytes(found[3][4:8], "big"))
+                    return
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        try:
+            for number in range(self.STREAMS):
+                if answered:
+                    eventually(lambda: goodbye or len(resets) > number - 64)  # pylint: disable=cell-var-from-loop
+                if goodbye:
+                    break
+                client.send(h2.request(2 * number + 1) + make_reset(2 * number + 1))
+        except OSError:
+            pass
+        reader.join(20)
+        client.close()
+        self.assertTrue(goodbye, "no GOAWAY")
+        return goodbye[0]
+
+    def check(self, make_reset, answered=False):
+        upstream = RawUpstream(swallow)
+        with gateway(upstream.port) as daemon:
+            before = cpu_seconds(daemon.pid)
+            self.assertEqual(self.flood(daemon, make_reset, answered), h2.ENHANCE_YOUR_CALM)
+            self.assertLess(cpu_seconds(daemon.pid) - before, 5)
+            self.assertLess(upstream.connections, 3000)
+            self.assertLess(resident_bytes(daemon.pid), 256 << 20)
+            with RawClient(daemon.gateway_port) as client:  # others are served
+                client.send(b"GET /nowhere HTTP/1.1\r\n\r\n")
+                self.assertEqual(client.answer()[0], 400)
+
+    def test_resets_of_the_client_end_the_connection(self):
+        self.check(lambda stream: h2.frame(h2.RST_STREAM, 0, stream, struct.pack(">I", 8)))
+
+    def test_resets_that_we_are_made_to_send_end_the_connection(self):
+        self.check(lambda stream: h2.frame(h2.WINDOW_UPDATE, 0, stream, struct.pack(">I", 0x7FFFFFFF)),
+                   answered=True)
+
+
+NODE_CLIENT = """
+import http2 from 'node:http2';
+const [url, path] = process.argv.slice(2);
+const client = http2.connect(url, {rejectUnauthorized: false});
+const request = client.request({':method': 'POST', ':path': path});
+let status = 0, text = '';
+request.on('response', (head) => { status = head[':status']; });
+request.on('data', (piece) => { text += piece; });
+request.on('error', (error) => { console.log('error ' + error.message); process.exit(1); });
+request.on('close', () => { console.log(status + ' ' + text.length); client.destroy(); });
+request.end(Buffer.alloc(1 << 20));
+setTimeout(() => { console.log('hangs'); process.exit(1); }, 15000);
+"""
+
+
+class EarlyAnswers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        require("openssl")
+        cls.folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                        "-out", str(cls.folder / "cert.pem"), "-keyout", str(cls.folder / "key.pem")],
+                       check=True, capture_output=True)
+        cls.upstream = RawUpstream(recording([]))
+        cls.daemon = gateway(
+            cls.upstream.port,
+            f"tls: {{certificate: {cls.folder}/cert.pem, key: {cls.folder}/key.pem}}")
+        cls.addClassCleanup(cls.daemon.close)
+        cls.url = f"https://127.0.0.1:{cls.daemon.gateway_port}"
+
+    def test_curl_gets_a_denial_before_its_body_is_sent(self):
+        require("curl")
+        (self.folder / "body").write_bytes(bytes(1 << 20))
+        statuses = []
+        for _ in range(21):
+            done = subprocess.run(
+                ["curl", "-sS", "-k", "--http2", "-o", "/dev/null", "-w", "%{http_code}", "-X", "POST",
+                 "-T", str(self.folder / "body"), self.url + "/closed"],
+                capture_output=True, encoding="utf-8", check=False, timeout=30)
+            statuses.append(done.stdout if done.returncode == 0 else done.stderr)
+        self.assertEqual(statuses[1:], ["429"] * 20)
+
+    def test_node_gets_it_too(self):
+        require("node")
+        (self.folder / "client.mjs").write_text(NODE_CLIENT, encoding="utf-8")
+        subprocess.run(["curl", "-sS", "-k", "-o", "/dev/null", self.url + "/closed"], check=True,
+                       timeout=30)
+        for _ in range(5):
+            done = subprocess.run(["node", str(self.folder / "client.mjs"), self.url, "/closed"],
+                                  capture_output=True, encoding="utf-8", check=False, timeout=60)
+            self.assertRegex(done.stdout, r"^429 [1-9]", done.stderr)
 
 
 class Answers(unittest.TestCase):

@@ -45,7 +45,9 @@ Http1Connection<Stream>::Http1Connection(std::shared_ptr<GatewayCore> core, Stre
       peer_(std::move(peer.address)),
       inbox_(stream_, kSmallBuffer,
              std::max(kBodyBuffer, core_->settings.max_header_bytes + kSmallBuffer)),
-      reader_({.bytes = core_->settings.max_header_bytes}) {
+      reader_({.bytes = core_->settings.max_header_bytes}),
+      upload_(core_->settings.min_upload_rate, core_->settings.body_timeout),
+      download_(core_->settings.min_download_rate, core_->settings.write_timeout) {
   const auto address = wire::http::read_address(peer_);
   if (address && core_->trusted.contains(*address)) trust_ = Trust::Proxy;
   client_ = wire::http::client_address(peer_, {}, core_->trusted);
@@ -131,6 +133,8 @@ Awaitable<bool> Http1Connection<Stream>::serve_one() {
   piece_ = {};
   has_piece_ = false;
   closes_ = !head.keeps_alive;
+  upload_ = {core_->settings.min_upload_rate, core_->settings.body_timeout};
+  download_ = {core_->settings.min_download_rate, core_->settings.write_timeout};
   const Caller asking = caller();
   Downstream& client = *this;
   exchange_ = std::make_shared<Exchange>(core_, client, stream_.get_executor());
@@ -283,8 +287,15 @@ template <class Stream>
 Awaitable<bool> Http1Connection<Stream>::more_body() {
   awaits_body_ = true;
   enter(Phase::Body);
-  const bool more = co_await inbox_.more(this->shared_from_this());
+  const base::Deadline began = base::monotonic_now();
+  const std::size_t before = inbox_.total();
+  bool more = co_await inbox_.more(this->shared_from_this());
   awaits_body_ = false;
+  upload_.waited(base::monotonic_now() - began, inbox_.total() - before);
+  if (more && upload_.is_too_slow()) {
+    expire(Phase::Body);
+    more = false;
+  }
   if (phase() == Phase::Body || phase() == Phase::Ending) enter(Phase::Answer);
   if (inbox_.failure() && exchange_ != nullptr) exchange_->abandon();
   co_return more;
@@ -344,6 +355,7 @@ bool Http1Connection<Stream>::write_now(Gather& bytes) {
       error_code failed;  // will come again when the rest is written
       const std::size_t size = stream_.write_some(bytes.parts(), failed);
       core_->statistics.bytes_out += size;
+      download_.waited({}, size);
       bytes.remove(size);
     }
   }
@@ -354,12 +366,18 @@ template <class Stream>
 Awaitable<bool> Http1Connection<Stream>::write(Gather bytes) {
   while (!bytes.is_empty() && open_) {
     enter(Phase::Write);  // begins again with each piece that the client takes
+    const base::Deadline began = base::monotonic_now();
     const auto parts = bytes.parts();
     const auto [failed, size] = co_await stream_.async_write_some(parts, kIo);
     core_->statistics.bytes_out += size;
     bytes.remove(size);
+    download_.waited(base::monotonic_now() - began, size);
     if (failed) {
       cut();
+      co_return false;
+    }
+    if (!switched_ && download_.is_too_slow()) {  // a tunnel has a time limit of its own
+      expire(Phase::Write);
       co_return false;
     }
   }

@@ -7,6 +7,7 @@
 #include "gateway/gather.hpp"
 #include "gateway/inbox.hpp"
 #include "gateway/request_head.hpp"
+#include "gateway/transfer_rate.hpp"
 #include "net/asio_types.hpp"
 #include "net/connection.hpp"
 
@@ -94,6 +95,8 @@ class Http1Connection final : public net::AnyConnection,
   std::string text_{};
   BodyEncoder encoder_{BodyFraming::Kind::None};
   BodyFraming::Kind framing_ = BodyFraming::Kind::None;
+  TransferRate upload_;
+  TransferRate download_;
 
   bool open_ = true;
   bool is_first_ = true;  // nothing has been answered yet

@@ -52,7 +52,8 @@ Http2Connection<Stream>::Http2Connection(std::shared_ptr<GatewayCore> core, Stre
       session_(*this, session_options(core_->settings)),
       outlet_{.session = session_, .plan_flush = [this] { plan_flush(); }},
       written_(stream_.get_executor(), base::Deadline::max()),
-      linger_(stream_.get_executor()) {
+      linger_(stream_.get_executor()),
+      download_(core_->settings.min_download_rate, core_->settings.write_timeout) {
   ++core_->statistics.open;
 }
 
@@ -132,6 +133,7 @@ Awaitable<bool> Http2Connection<Stream>::flush() {
     while (!bytes.empty() && goes_on) {
       std::size_t size = 0;
       error_code failed;
+      const base::Deadline began = base::monotonic_now();
       if constexpr (std::is_same_v<Stream, Socket>) {
         size = stream_.write_some(asio::buffer(bytes), failed);
       }
@@ -140,6 +142,11 @@ Awaitable<bool> Http2Connection<Stream>::flush() {
         const asio::const_buffer buffer = asio::buffer(bytes);
         std::tie(failed, size) = co_await stream_.async_write_some(buffer, kIo);
         goes_on = !failed && open_;
+      }
+      download_.waited(base::monotonic_now() - began, size);
+      if (goes_on && download_.is_too_slow()) {
+        expire(Phase::Write);
+        goes_on = false;
       }
       core_->statistics.bytes_out += size;
       bytes.remove_prefix(size);

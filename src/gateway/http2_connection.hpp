@@ -2,6 +2,7 @@
 
 #include "gateway/core.hpp"
 #include "gateway/http2_stream.hpp"
+#include "gateway/transfer_rate.hpp"
 #include "http2/server_session.hpp"
 #include "net/asio_types.hpp"
 #include "net/connection.hpp"
@@ -59,6 +60,7 @@ class Http2Connection final : public net::AnyConnection,
   Http2Outlet outlet_;
   net::Timer written_;  // never expires: cancelled when the write under way has ended
   net::Timer linger_;   // until a client that is still sending is told to stop
+  TransferRate download_;
   std::unordered_map<http2::StreamId, std::shared_ptr<Http2Stream>> streams_{};
   bool open_ = true;
   bool is_writing_ = false;

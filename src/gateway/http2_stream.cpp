@@ -18,7 +18,9 @@ Http2Stream::Http2Stream(std::shared_ptr<GatewayCore> core, Http2Outlet& outlet,
       id_(id),
       request_(std::move(request)),
       arrived_(executor),
-      drained_(executor) {}
+      drained_(executor),
+      upload_(core_->settings.min_upload_rate, core_->settings.body_timeout),
+      download_(core_->settings.min_download_rate, core_->settings.write_timeout) {}
 
 Awaitable<void> Http2Stream::serve(std::shared_ptr<Http2Stream> self, Origin origin,
                                    std::string peer) {
@@ -105,8 +107,11 @@ Awaitable<bool> Http2Stream::more_body() {
   const auto self = shared_from_this();
   if (has_ended_ || !received_.empty() || !shown_.empty()) co_return true;
   if (is_closed_ || is_interrupted_) co_return false;
+  const base::Deadline began = base::monotonic_now();
   arrived_.expires_after(core_->settings.body_timeout);
   co_await arrived_.async_wait(kIo);
+  upload_.waited(base::monotonic_now() - began, received_.size());
+  if (upload_.is_too_slow() && !has_ended_) co_return false;
   co_return !received_.empty() || has_ended_;
 }
 
@@ -166,9 +171,13 @@ Awaitable<bool> Http2Stream::drain() {
   outlet_->plan_flush();
   while (!is_closed_ && !out_.empty()) {
     const std::size_t before = out_.size();
+    const base::Deadline began = base::monotonic_now();
     drained_.expires_after(core_->settings.write_timeout);
     co_await drained_.async_wait(kIo);
-    if (out_.size() == before && !is_closed_) {
+    download_.waited(base::monotonic_now() - began, before - out_.size());
+    const bool is_stuck = out_.size() == before || download_.is_too_slow();
+    if (is_stuck && !is_closed_) {
+      ++core_->statistics.timeouts.at(static_cast<std::size_t>(net::Phase::Write));
       cut_answer();
       co_return false;
     }

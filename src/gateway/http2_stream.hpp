@@ -4,6 +4,7 @@
 #include "gateway/downstream.hpp"
 #include "gateway/exchange.hpp"
 #include "gateway/http2_request.hpp"
+#include "gateway/transfer_rate.hpp"
 #include "http2/server_session.hpp"
 #include "http2/stream.hpp"
 #include "net/asio_types.hpp"
@@ -74,6 +75,9 @@ class Http2Stream final : public http2::StreamEvents,
   net::Timer arrived_;  // cancelled when more has come, or nothing will
   net::Timer drained_;  // cancelled when the client has taken what there was
   std::shared_ptr<Exchange> exchange_{};
+
+  TransferRate upload_;
+  TransferRate download_;
 
   std::string peer_{};
   std::string client_{};  // as trusted proxies tell it

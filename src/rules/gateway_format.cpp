@@ -19,6 +19,7 @@ constexpr std::size_t kMaxShared = 1'000'000;  // seats of a key in the store
 constexpr Duration kLeastLease = 1s;
 constexpr Duration kMaxLease = 1h;
 constexpr std::int64_t kMaxHeaderBytes = std::int64_t{1} << 20U;
+constexpr std::int64_t kMaxRate = std::int64_t{1} << 30U;  // bytes per second
 // Each has its metrics, and each request looks at the routes one after the other.
 constexpr std::size_t kMaxUpstreams = 100;
 constexpr std::size_t kMaxRoutes = 1'000;
@@ -202,6 +203,8 @@ void load_gateway(const YamlNode& section, LoadState& state) {
   read_duration(fields, "write_timeout", kMaxTimeout, gateway.write_timeout);
   read_duration(fields, "idle_timeout", kMaxTimeout, gateway.idle_timeout);
   read_duration(fields, "tunnel_timeout", kMaxTimeout, gateway.tunnel_timeout);
+  read_number(fields, "min_upload_rate", 0, kMaxRate, gateway.min_upload_rate);
+  read_number(fields, "min_download_rate", 0, kMaxRate, gateway.min_download_rate);
   read_paths(fields, gateway.paths);
   read_headers_with_underscores(fields, gateway.headers_with_underscores);
   read_boolean(fields, "forward_request_trailers", gateway.forward_request_trailers);

@@ -103,6 +103,8 @@ gateway:
 
 TEST(GatewayFormat, ReadsHowRequestsAreNormalized) {
   const Loaded loaded = load_text(std::string(kSmall) + R"(
+  min_upload_rate: 1
+  min_download_rate: 0
   paths: {merge_slashes: false, escaped_slashes: decode, backslashes: slash, parameters: keep, case: insensitive}
   headers_with_underscores: allow
   forward_request_trailers: true
@@ -113,6 +115,8 @@ server: {forward_auth: {paths: {escaped_slashes: reject}}}
   ASSERT_TRUE(loaded.configuration.has_value());
   const Settings& settings = loaded.configuration->settings;
   const GatewaySettings& gateway = settings.gateway;
+  EXPECT_EQ(gateway.min_upload_rate, 1U);
+  EXPECT_EQ(gateway.min_download_rate, 0U);
   EXPECT_EQ(gateway.paths, (PathSettings{.merge_slashes = false,
                                          .escaped_slashes = PathSettings::EscapedSlashes::Decode,
                                          .backslashes = PathSettings::Backslashes::Slash,

@@ -102,6 +102,10 @@ struct GatewaySettings {
   Duration write_timeout = std::chrono::seconds{30};   // for a client to take a piece of its answer
   Duration idle_timeout = std::chrono::seconds{75};
   Duration tunnel_timeout = std::chrono::hours{1};  // of an upgraded connection without a byte
+  // Bytes per second below which a request body or the reader of a response is too slow, once it
+  // has made us wait for body_timeout or write_timeout; 0: no minimum.
+  std::size_t min_upload_rate = 240;
+  std::size_t min_download_rate = 240;
   PathSettings paths{};
   Underscores headers_with_underscores = Underscores::Drop;
   bool forward_request_trailers = false;

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import struct
 import subprocess
 import tempfile
@@ -159,6 +160,123 @@ def swallow(upstream, connection):
     upstream.requests += 1
     while connection.recv(65536):
         pass
+
+
+def pour(upstream, connection):
+    """An answer without end."""
+    upstream.requests += 1
+    connection.recv(65536)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    try:
+        while True:
+            connection.sendall(b"4000\r\n" + b"x" * 0x4000 + b"\r\n")
+    except OSError:
+        pass
+
+
+def event_stream(upstream, connection):
+    """One short event at a time, as server-sent events are."""
+    upstream.requests += 1
+    connection.recv(65536)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    for _ in range(20):
+        time.sleep(0.2)
+        connection.sendall(b"3\r\n:\n\n\r\n")
+    connection.sendall(b"0\r\n\r\n")
+
+
+SLOW = "body_timeout: 1s\n  write_timeout: 1s\n  min_upload_rate: 240\n  min_download_rate: 100000"
+
+
+def closes_in_time(step, seconds=20):
+    """Whether `step`, done again and again, says that it is over."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if step():
+            return True
+    return False
+
+
+class TooSlow(unittest.TestCase):
+    def test_a_body_of_a_few_bytes_per_second_is_not_waited_for(self):
+        upstream = RawUpstream(swallow)
+        with gateway(upstream.port, SLOW) as daemon, RawClient(daemon.gateway_port) as client:
+            client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
+            client.socket.settimeout(0.2)
+            received = b""
+
+            def drip():
+                nonlocal received
+                try:
+                    client.send(b"x")
+                    received += client.socket.recv(65536)
+                except TimeoutError:
+                    return False
+                except OSError:
+                    return True
+                return True
+
+            self.assertTrue(closes_in_time(drip))
+            self.assertTrue(received.startswith(b"HTTP/1.1 408 "), received)
+            self.assertTrue(eventually(lambda: daemon.metric("penstock_upstream_in_flight") == 0))
+
+    def test_the_same_over_http2(self):
+        upstream = RawUpstream(swallow)
+        with gateway(upstream.port, SLOW) as daemon, h2.Http2Client(daemon.gateway_port) as client:
+            client.send(h2.request(1, method=b"POST", flags=h2.END_HEADERS))
+            client.socket.settimeout(0.2)
+
+            def drip():
+                client.send(h2.frame(h2.DATA, 0, 1, b"x"))
+                try:
+                    return (client.read() or (h2.HEADERS,))[0] == h2.HEADERS
+                except TimeoutError:
+                    return False
+
+            self.assertTrue(closes_in_time(drip))
+
+    def test_a_reader_below_the_rate_is_cut(self):
+        upstream = RawUpstream(pour)
+        with gateway(upstream.port, SLOW) as daemon:
+            reader = socket.socket()
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+            reader.connect(("127.0.0.1", daemon.gateway_port))
+            reader.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+
+            def sip():
+                time.sleep(0.2)
+                try:
+                    return not reader.recv(4096)
+                except ConnectionError:
+                    return True
+
+            self.assertTrue(closes_in_time(sip))
+            reader.close()
+
+    def test_a_reader_that_opens_its_window_byte_by_byte_is_cut(self):
+        upstream = RawUpstream(pour)
+        window = struct.pack(">HI", 4, 1)
+        with gateway(upstream.port, SLOW) as daemon, h2.Http2Client(daemon.gateway_port,
+                                                                    window) as client:
+            client.send(h2.request(1))
+            client.socket.settimeout(0.2)
+
+            def open_a_little():
+                client.send(h2.frame(h2.WINDOW_UPDATE, 0, 1, struct.pack(">I", 1)))
+                try:
+                    found = client.read()
+                except TimeoutError:
+                    return False
+                time.sleep(0.05)
+                return found is None or found[0] == h2.RST_STREAM
+
+            self.assertTrue(closes_in_time(open_a_little))
+
+    def test_an_event_stream_is_not_the_fault_of_its_reader(self):
+        upstream = RawUpstream(event_stream)
+        with gateway(upstream.port, SLOW) as daemon, RawClient(daemon.gateway_port) as client:
+            client.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            self.assertEqual(client.answer()[2], b":\n\n" * 20)
 
 
 class Resets(unittest.TestCase):

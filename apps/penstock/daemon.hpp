@@ -82,6 +82,8 @@ class Daemon final : public wire::http::AdminFacts {
   void tell_of_debts();
   // Once, when nobody has said how many share the limits and a rule would need to know.
   void warn_of_unknown_nodes();
+  // Errors and warnings about the configuration, one line each.
+  void log(const rules::Diagnostics& diagnostics);
   void reload();
   void use(rules::Configuration configuration, FileWatch before);
   // Takes what can change while the daemon runs; says what cannot.

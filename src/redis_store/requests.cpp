@@ -1,5 +1,7 @@
 #include "redis_store/requests.hpp"
 
+#include "redis/tls.hpp"
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -105,6 +107,13 @@ bool same_server(const std::string& a, const std::string& b) {
   };
   const std::optional<std::string> one = without_login(a);
   return one && one == without_login(b);
+}
+
+Result<void> check_tls_files(const redis::Options& client) {
+  if (client.url.transport == redis::Transport::Plain) return {};
+  const auto context = redis::make_tls_context(client.tls);
+  if (!context) return context.error();
+  return {};
 }
 
 RedisStats public_stats(const redis::ClientStats& stats) {

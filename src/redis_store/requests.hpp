@@ -21,6 +21,9 @@ namespace penstock::redis_store {
 
 // The options that the client understands; an error names the one that cannot work.
 [[nodiscard]] Result<redis::Options> client_options(const RedisOptions& options);
+// Whether certificates and keys can be used, where the URL says TLS. Reads the files, and does not
+// connect.
+[[nodiscard]] Result<void> check_tls_files(const redis::Options& client);
 
 // Whether two URLs name the same server, whatever user and password they have.
 [[nodiscard]] bool same_server(const std::string& a, const std::string& b);

@@ -83,6 +83,7 @@ class Loader {
     if (has_error(loaded_.diagnostics)) return;
     loaded_.configuration = Configuration{.settings = std::move(state_.settings),
                                           .rules = state_.builder.build(),
+                                          .places = std::move(places_),
                                           .files = std::move(state_.files)};
   }
 
@@ -137,9 +138,22 @@ class Loader {
     if (!node) return std::nullopt;
     const auto [place, is_new] =
         state_.sections.try_emplace(std::string(section), source_of(*node));
+    if (is_new) note_places(section, *node);
     if (is_new) return node;
     node->error(std::string(section) + " a second time; first in " + to_string(place->second));
     return std::nullopt;
+  }
+
+  void note_places(std::string_view section, const YamlNode& node) {
+    const auto note = [&](std::string name, const YamlNode& at) {
+      places_[std::move(name)] = {
+          .file = at.file(), .line = at.position().line, .column = at.position().column};
+    };
+    note(std::string(section), node);
+    for (const std::string_view part : {"tls", "listen", "access_log"}) {
+      const auto inner = node.peek(part);
+      if (inner) note(std::string(section) + "." + std::string(part), *inner);
+    }
   }
 
   void sort_diagnostics() {
@@ -155,6 +169,7 @@ class Loader {
   LoadState state_;
   std::vector<std::unique_ptr<const YamlDocument>> documents_;
   std::vector<YamlNode> domains_;
+  TextMap<FilePosition> places_;
   std::vector<YamlNode> envoy_;
 };
 

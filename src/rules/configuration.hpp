@@ -3,6 +3,7 @@
 #include "rules/diagnostic.hpp"
 #include "rules/ruleset.hpp"
 #include "rules/settings.hpp"
+#include "rules/text_map.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -13,9 +14,17 @@
 
 namespace penstock::rules {
 
+// Where something is written.
+struct FilePosition {
+  std::string file;
+  std::size_t line = 0;
+  std::size_t column = 0;
+};
+
 struct Configuration {
   Settings settings{};
   std::shared_ptr<const Ruleset> rules;
+  TextMap<FilePosition> places{};  // of sections that name files: "server.tls", "store" ...
   std::vector<std::filesystem::path> files;  // all that were read, maps included: to be watched
 };
 

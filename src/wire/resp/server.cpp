@@ -48,12 +48,13 @@ void admit(const std::shared_ptr<ServerCore>& core, net::Reception::Arrival arri
   }
 }
 
-// Whether all that this name stands for is this machine. A name that stands for nothing is told by
-// whoever tries to listen on it.
-bool is_loopback(boost::asio::io_context& loop, const rules::Address& address) {
+// Whether all addresses of this name are of this machine. A name without an address is reported
+// when the server tries to listen on it.
+bool is_loopback(const rules::Address& address) {
   error_code failed;
   const auto numeric = boost::asio::ip::make_address(address.host, failed);
   if (!failed) return numeric.is_loopback();
+  boost::asio::io_context loop;
   boost::asio::ip::basic_resolver<net::Tcp, net::Executor> resolver(loop.get_executor());
   const auto found = resolver.resolve(address.host, std::to_string(address.port), failed);
   return std::all_of(found.begin(), found.end(),
@@ -62,9 +63,19 @@ bool is_loopback(boost::asio::io_context& loop, const rules::Address& address) {
 
 }  // namespace
 
+Result<void> check_password(const rules::RespSettings& settings) {
+  if (!settings.passwords.empty()) return {};
+  for (const rules::Address& address : settings.listen) {
+    if (is_loopback(address)) continue;
+    return Error{ErrorCode::Misconfigured,
+                 "resp.listen " + address.host + ":" + std::to_string(address.port) +
+                     ": other machines can connect, and the configuration has no resp.password"};
+  }
+  return {};
+}
+
 Server::Server(boost::asio::io_context& loop, service::Service& service, ServerOptions options)
-    : loop_(loop),
-      core_(std::make_shared<ServerCore>(limits_of(options), service, terms_of(options))),
+    : core_(std::make_shared<ServerCore>(limits_of(options), service, terms_of(options))),
       reception_(
           loop, core_,
           {.max_connections = options.resp.max_connections,
@@ -75,14 +86,9 @@ Server::Server(boost::asio::io_context& loop, service::Service& service, ServerO
 
 Result<std::vector<rules::Address>> Server::listen(const std::vector<rules::Address>& addresses,
                                                    net::Sharing sharing) {
-  for (const rules::Address& address : addresses) {
-    if (is_loopback(loop_, address)) continue;
-    is_exposed_ = true;
-    if (!core_->surroundings.terms.passwords.empty()) continue;
-    return Error{ErrorCode::Misconfigured,
-                 "resp.listen " + address.host + ":" + std::to_string(address.port) +
-                     ": other machines can connect, and the configuration has no resp.password"};
-  }
+  const Result<void> open = check_password({.listen = addresses});
+  is_exposed_ = !open;
+  if (is_exposed_ && core_->surroundings.terms.passwords.empty()) return open.error();
   return reception_.listen(addresses, sharing);
 }
 

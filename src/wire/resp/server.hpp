@@ -31,6 +31,9 @@ struct ServerOptions {
   Duration tick = std::chrono::milliseconds{100};      // how often time limits are looked at
 };
 
+// Misconfigured when other machines can connect and there is no password.
+[[nodiscard]] Result<void> check_password(const rules::RespSettings& settings);
+
 // The server of one event loop for clients of Redis: RESP2, RESP3 and lines that people type;
 // pipelining, TLS, limits on everything a client can make us hold or wait for. Each worker has its
 // own, on the same addresses.
@@ -57,7 +60,6 @@ class Server final : public net::Door {
   }
 
  private:
-  boost::asio::io_context& loop_;
   std::shared_ptr<ServerCore> core_;
   net::Reception reception_;
   bool is_exposed_ = false;  // other machines can connect

@@ -1,6 +1,7 @@
 #include "apps/penstock/explain_text.hpp"
 
 #include "apps/penstock/duration_text.hpp"
+#include "core/most_in_period.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -43,15 +44,27 @@ void write_terms(Json& limit, const core::Terms& terms) {
   }
 }
 
+// Nothing where the limit itself is the most that a period can see.
+std::string most_line(const Quota& quota) {
+  const std::uint64_t most = core::most_in_any_period(quota);
+  if (most <= quota.limit()) return {};
+  std::string line = "      up to " + std::to_string(most) + " in any " + exactly(quota.period());
+  const bool is_bucket =
+      quota.algorithm() == Algorithm::TokenBucket || quota.algorithm() == Algorithm::Gcra;
+  if (!is_bucket) return line + ": the end of one window and the beginning of the next\n";
+  return line + ": " + std::to_string(quota.capacity()) +
+         " at once, and those that refill; burst: " + "1 admits at an even rate\n";
+}
+
 std::string limit_line(const rules::Applied& applied, const Decision* now) {
   std::string line =
       "    " + title_of(applied.rule) + ": " + to_string(applied.check.quota) + ", counted for ";
   line += applied.check.name.subject.empty() ? "everybody" : applied.check.name.subject;
   line += ", takes " + std::to_string(applied.check.cost.units);
   if (applied.rule != nullptr && applied.rule->shadow) line += ", shadow: never enforced";
-  line += mode_words(applied.check.terms);
-  if (now == nullptr) return line + "\n";
-  line += "\n      now: " + std::to_string(now->remaining()) + " of " +
+  line += mode_words(applied.check.terms) + "\n" + most_line(applied.check.quota);
+  if (now == nullptr) return line;
+  line += "      now: " + std::to_string(now->remaining()) + " of " +
           std::to_string(now->limit()) + " left";
   if (now->outcome() == Outcome::Blocked) line += ", blocked by hand";
   if (now->reset_after() > Duration{0}) line += ", all free in " + rounded_up(now->reset_after());
@@ -113,6 +126,7 @@ std::string as_json(const Explained& explained) {
                {"subject", applied.check.name.subject},
                {"count", applied.check.name.limit},
                {"cost", applied.check.cost.units},
+               {"most_in_period", core::most_in_any_period(applied.check.quota)},
                {"shadow", applied.rule != nullptr && applied.rule->shadow}};
     write_terms(limit, applied.check.terms);
     if (i < explained.decisions.size()) {

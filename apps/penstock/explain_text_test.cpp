@@ -24,6 +24,10 @@ domains:
       - {name: trial, when: {path: /search}, limit: 1/hour, shadow: true}
       - {name: leased, when: {path: /leased}, limit: 9/s, mode: lease}
       - {name: own, when: {path: /leased}, limit: 8/s, mode: local, share: nodes}
+      - {name: smooth, when: {path: /most}, limit: 100/minute, burst: 1}
+      - {name: bucket, when: {path: /most}, limit: 100/minute}
+      - {name: gcra, when: {path: /most}, limit: 100/minute burst 20 gcra}
+      - {name: window, when: {path: /most}, limit: 100/minute fixed_window}
 )";
 
 // What is said about a request, given what its counts say.
@@ -50,6 +54,21 @@ class ExplainText : public testing::Test {
   rules::Explanation explanation_{};
   std::vector<Decision> decisions_{};
 };
+
+TEST_F(ExplainText, SaysHowManyCanPassInAPeriod) {
+  ask("api", {{"path", "/most"}});
+  EXPECT_TRUE(
+      says("up to 199 in any 1 min: 100 at once, and those that refill; burst: 1 admits at "
+           "an even rate\n"))
+      << text();
+  EXPECT_TRUE(says("up to 119 in any 1 min: 20 at once"));
+  EXPECT_TRUE(says("up to 200 in any 1 min: the end of one window and the beginning of the next"));
+  EXPECT_FALSE(says("up to 100 in any"));  // nothing to warn of
+  const nlohmann::json limits = json()["limits"];
+  ASSERT_EQ(limits.size(), 4U);
+  EXPECT_EQ(limits[0]["most_in_period"], 100);
+  EXPECT_EQ(limits[1]["most_in_period"], 199);
+}
 
 TEST_F(ExplainText, NamesRulesWithTheirReasonsAndLimitsWithTheirCounts) {
   ask("api", {{"path", "/search"}, {"user", "7"}});

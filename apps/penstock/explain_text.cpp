@@ -64,8 +64,8 @@ std::string limit_line(const rules::Applied& applied, const Decision* now) {
   if (applied.rule != nullptr && applied.rule->shadow) line += ", shadow: never enforced";
   line += mode_words(applied.check.terms) + "\n" + most_line(applied.check.quota);
   if (now == nullptr) return line;
-  line += "      now: " + std::to_string(now->remaining()) + " of " +
-          std::to_string(now->limit()) + " left";
+  line += "      now: " + std::to_string(now->remaining()) + " of " + std::to_string(now->limit()) +
+          " left";
   if (now->outcome() == Outcome::Blocked) line += ", blocked by hand";
   if (now->reset_after() > Duration{0}) line += ", all free in " + rounded_up(now->reset_after());
   return line + (refuses(applied, *now) ? ": would refuse\n" : ": would pass\n");
@@ -75,6 +75,7 @@ std::string limit_line(const rules::Applied& applied, const Decision* now) {
 
 bool would_pass(const Explained& explained) {
   const rules::Match& match = explained.explanation->match;
+  if (match.missing_by != nullptr || match.unknown_domain_denied) return false;
   if (match.listed_by != nullptr) return match.listed_by->action != rules::Action::Deny;
   for (std::size_t i = 0; i < explained.decisions.size(); ++i) {
     if (refuses(match.limits[i], explained.decisions[i])) return false;
@@ -87,7 +88,8 @@ std::string as_text(const Explained& explained) {
   std::string text;
   if (!match.domain_known) {
     return "There is no domain \"" + std::string(explained.request->domain) +
-           "\": nothing limits the request.";
+           (match.unknown_domain_denied ? "\": the request is denied (unknown_domain: deny)."
+                                        : "\": nothing limits the request.");
   }
   text += "Rules of " + std::string(explained.request->domain) + ":\n";
   for (const rules::RuleReport& each : explained.explanation->rules) {
@@ -99,6 +101,9 @@ std::string as_text(const Explained& explained) {
   if (match.listed_by != nullptr) {
     const bool denied = match.listed_by->action == rules::Action::Deny;
     return text + "On the " + (denied ? "deny" : "allow") + " list: " + match.listed_by->name;
+  }
+  if (match.missing_by != nullptr) {
+    return text + "Denied by " + match.missing_by->name + ": an attribute of its key is missing.";
   }
   if (match.limits.empty()) return text + "No limit applies: the request passes.";
   text += "Limits that apply:\n";
@@ -140,6 +145,7 @@ std::string as_json(const Explained& explained) {
             {"rules", std::move(rules)},
             {"limits", std::move(limits)}};
   if (match.listed_by != nullptr) json["listed_by"] = match.listed_by->name;
+  if (match.missing_by != nullptr) json["missing_by"] = match.missing_by->name;
   const bool known =
       match.listed_by != nullptr || match.limits.empty() || !explained.decisions.empty();
   if (known) json["allowed"] = would_pass(explained);

@@ -28,6 +28,7 @@ domains:
       - {name: bucket, when: {path: /most}, limit: 100/minute}
       - {name: gcra, when: {path: /most}, limit: 100/minute burst 20 gcra}
       - {name: window, when: {path: /most}, limit: 100/minute fixed_window}
+      - {name: keyed, when: {path: /keyed}, key: [api_key], limit: 1/s, if_missing: deny}
 )";
 
 // What is said about a request, given what its counts say.
@@ -68,6 +69,15 @@ TEST_F(ExplainText, SaysHowManyCanPassInAPeriod) {
   ASSERT_EQ(limits.size(), 4U);
   EXPECT_EQ(limits[0]["most_in_period"], 100);
   EXPECT_EQ(limits[1]["most_in_period"], 199);
+}
+
+TEST_F(ExplainText, ARequestWithoutTheKeyOfARuleThatDeniesIt) {
+  ask("api", {{"path", "/keyed"}});
+  EXPECT_TRUE(says("  + keyed: denies the request: api_key is absent (if_missing: deny)\n"))
+      << text();
+  EXPECT_TRUE(says("Denied by keyed: an attribute of its key is missing."));
+  EXPECT_FALSE(would_pass(explained()));
+  EXPECT_EQ(json()["missing_by"], "keyed");
 }
 
 TEST_F(ExplainText, NamesRulesWithTheirReasonsAndLimitsWithTheirCounts) {

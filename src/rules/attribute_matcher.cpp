@@ -48,9 +48,22 @@ std::optional<std::string_view> captured_in(const Descriptor& subject, const Att
 }
 
 std::string_view outcome(const Match& match, const Rule& rule) {
+  if (match.missing_by != nullptr) return "would apply, but the request is denied";
   if (match.listed_by == nullptr || match.listed_by == &rule) return "applies";
   return match.listed_by->action == Action::Deny ? "would apply, but the request is denied"
                                                  : "would apply, but the request is allowed";
+}
+
+// What a rule says that matches: `missing` is the attribute of its key that the request lacks.
+std::string report_of(const Match& match, const Rule& rule, std::string_view missing) {
+  if (missing.empty()) return std::string(outcome(match, rule));
+  const std::string absent = std::string(missing) + " is absent";
+  if (rule.if_missing == IfMissing::CountAsOne) {
+    return std::string(outcome(match, rule)) + "; " + absent +
+           ": one count for all requests without it (if_missing: count_as_one)";
+  }
+  return (match.listed_by == nullptr ? "denies the request: " : "would deny the request: ") +
+         absent + " (if_missing: deny)";
 }
 
 }  // namespace
@@ -83,7 +96,8 @@ Facts AttributeMatcher::facts_of(const Descriptor& descriptor) const {
 void AttributeMatcher::match(const Request& request, Match& match) const {
   match.limits.reserve(request.descriptors.size());
   for (std::size_t i = 0; i < request.descriptors.size(); ++i) match_one(request, i, match);
-  if (match.listed_by != nullptr) match.limits.clear();
+  if (match.listed_by != nullptr) match.missing_by = nullptr;
+  if (match.listed_by != nullptr || match.missing_by != nullptr) match.limits.clear();
 }
 
 void AttributeMatcher::match_one(const Request& request, std::size_t number, Match& match) const {
@@ -102,7 +116,7 @@ void AttributeMatcher::match_one(const Request& request, std::size_t number, Mat
       said = now;
       return settle(rule, now, match);
     }
-    if (said != Said::Limited) said = now;
+    if (now == Said::Denied || (said != Said::Limited && said != Said::Denied)) said = now;
   }
   if (descriptor.limit) replace(request, number, match);
 }
@@ -118,7 +132,11 @@ Said AttributeMatcher::apply(const AttributeRule& rule, const Request& request, 
     case Action::Limit: break;
   }
   std::optional<std::string> subject = subject_of(rule, facts, captures);
-  if (!subject) return Said::NoRule;
+  if (!subject) {
+    if (!denies_missing(rule) || request.descriptors[number].gives_back) return Said::NoRule;
+    if (match.missing_by == nullptr) match.missing_by = rule.rule;
+    return Said::Denied;
+  }
   const std::optional<Quota>* const replaced =
       rule.overrides ? look_up(*rule.overrides, value_of(rule.overrides->by, facts, captures))
                      : nullptr;
@@ -171,7 +189,9 @@ void AttributeMatcher::explain(const Request& request, Explanation& explanation)
       }
       std::string reason = refusal(rule, facts);
       const bool matched = reason.empty();
-      if (matched) reason = outcome(explanation.match, *rule.rule);
+      if (matched) {
+        reason = report_of(explanation.match, *rule.rule, missing_attribute(rule, facts));
+      }
       if (several) reason = "descriptor " + std::to_string(i + 1) + ": " + reason;
       explanation.rules.push_back(
           {.rule = rule.rule, .matched = matched, .reason = std::move(reason)});

@@ -49,16 +49,16 @@ std::optional<std::string> subject_of(const AttributeRule& rule, const Facts& fa
   std::size_t length = 0;
   for (const KeySource& key : rule.key) {
     const auto value = value_of(key.value, facts, captures);
-    if (!value) return std::nullopt;
+    if (!value && rule.rule->if_missing != IfMissing::CountAsOne) return std::nullopt;
     if (length > 0) ++length;
-    length += key.prefix.size() + value->size();
+    length += key.prefix.size() + value.value_or("").size();
   }
   std::optional<std::string> subject(std::in_place);
   subject->reserve(length);
   for (const KeySource& key : rule.key) {
     if (!subject->empty()) *subject += '&';
     *subject += key.prefix;
-    append_value(*subject, key, *value_of(key.value, facts, captures), facts);
+    append_value(*subject, key, value_of(key.value, facts, captures).value_or(""), facts);
   }
   return subject;
 }
@@ -68,17 +68,28 @@ bool all_hold(const AttributeRule& rule, const Facts& facts, Captures& captures)
                      [&](const Condition& one) { return holds(one, facts, captures); });
 }
 
+bool denies_missing(const AttributeRule& rule) {
+  return rule.rule->if_missing == IfMissing::Deny && !rule.rule->shadow;
+}
+
+std::string_view missing_attribute(const AttributeRule& rule, const Facts& facts) {
+  Captures captures;
+  if (!all_hold(rule, facts, captures)) return {};
+  for (const KeySource& key : rule.key) {
+    if (!value_of(key.value, facts, captures)) return key.part.name;
+  }
+  return {};
+}
+
 std::string refusal(const AttributeRule& rule, const Facts& facts) {
   Captures captures;
   for (const Condition& condition : rule.conditions) {
     if (!holds(condition, facts, captures)) return refusal(condition, facts);
   }
-  for (const KeySource& key : rule.key) {
-    if (!value_of(key.value, facts, captures)) {
-      return key.part.name + " is absent, which this rule counts by";
-    }
-  }
-  return {};
+  if (denies_missing(rule) || rule.rule->if_missing == IfMissing::CountAsOne) return {};
+  const std::string_view missing = missing_attribute(rule, facts);
+  if (missing.empty()) return {};
+  return std::string(missing) + " is absent, which this rule counts by";
 }
 
 }  // namespace penstock::rules

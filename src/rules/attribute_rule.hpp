@@ -59,10 +59,16 @@ struct AttributeRule {
 
 [[nodiscard]] Cost cost_of(const CostSource& source, Cost asked, const Facts& facts,
                            const Captures& captures);
-// What the rule counts by; nothing when the request lacks a part of it.
+// What the rule counts by; nothing when the request lacks a part of it, unless such requests count
+// as one.
 [[nodiscard]] std::optional<std::string> subject_of(const AttributeRule& rule, const Facts& facts,
                                                     const Captures& captures);
 [[nodiscard]] bool all_hold(const AttributeRule& rule, const Facts& facts, Captures& captures);
+// Whether a request without an attribute of the key is denied. A shadow rule never denies.
+[[nodiscard]] bool denies_missing(const AttributeRule& rule);
+// The first attribute of the key that the request lacks; empty when it has all. REQUIRES: all
+// conditions of the rule hold.
+[[nodiscard]] std::string_view missing_attribute(const AttributeRule& rule, const Facts& facts);
 // Why it does not apply; empty when it does.
 [[nodiscard]] std::string refusal(const AttributeRule& rule, const Facts& facts);
 

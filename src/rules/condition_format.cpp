@@ -178,6 +178,7 @@ std::vector<Condition> read_conditions(const YamlNode& when, DomainDraft& draft,
                                        std::vector<std::string>& captures) {
   std::vector<Condition> all;
   for (const YamlEntry& entry : when.entries()) {
+    draft.mentions.push_back(entry.key);
     const std::size_t slot = draft.slot(entry.key.raw());
     AttributeConditions reader(entry.key.raw(), slot, captures);
     for (Condition& condition : reader.read(entry.value)) {
@@ -185,6 +186,7 @@ std::vector<Condition> read_conditions(const YamlNode& when, DomainDraft& draft,
       all.push_back(std::move(condition));
     }
   }
+  draft.captures.insert(draft.captures.end(), captures.begin(), captures.end());
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include "rules/attribute_matcher.hpp"
 #include "rules/yaml_reader.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,13 @@
 //       cidr, plan: {not: {one_of: [a, b]}}    regex, present, not; all that are given have to hold
 namespace penstock::rules {
 
+// A rule as it stands in the file.
+struct WrittenRule {
+  YamlNode rule;
+  std::optional<YamlNode> key{};
+  bool says_if_missing = false;
+};
+
 // A domain while it is read.
 class DomainDraft {
  public:
@@ -28,6 +36,9 @@ class DomainDraft {
   void use(std::size_t slot, SlotUse use);
 
   AttributeDomain domain;
+  std::vector<WrittenRule> written{};   // as many as the domain has rules
+  std::vector<YamlNode> mentions{};     // names of attributes, wherever one is read
+  std::vector<std::string> captures{};  // names that patterns of any rule capture
 };
 
 // The conditions of a rule. Names that patterns capture are appended to `captures`.

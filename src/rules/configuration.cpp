@@ -1,5 +1,6 @@
 #include "rules/configuration.hpp"
 
+#include "rules/configuration_warnings.hpp"
 #include "rules/domain_format.hpp"
 #include "rules/door_format.hpp"
 #include "rules/envoy_format.hpp"
@@ -78,7 +79,11 @@ class Loader {
     }
     for (const YamlNode& domains : domains_) load_domains(domains, state_);
     for (const YamlNode& root : envoy_) load_envoy(root, state_.builder);
-    if (!has_error(loaded_.diagnostics)) state_.maps.report_unused(loaded_.diagnostics);
+    if (!has_error(loaded_.diagnostics)) {
+      state_.maps.report_unused(loaded_.diagnostics);
+      warn_of_probable_mistakes(state_);
+      warn_of_no_rules();
+    }
     sort_diagnostics();
     if (has_error(loaded_.diagnostics)) return;
     loaded_.configuration = Configuration{.settings = std::move(state_.settings),
@@ -110,7 +115,7 @@ class Loader {
     if (is_envoy_format(root)) {
       envoy_.push_back(root);
     } else if (root.is_nothing()) {
-      root.warning("an empty file");
+      root.warning("an empty file: it limits nothing");
     } else {
       load_sections(root);
     }
@@ -128,6 +133,7 @@ class Loader {
       load_request_limits(*node, state_.settings);
     }
     if (const auto node = claim(fields, "nodes")) load_nodes(*node, state_.settings);
+    if (const auto node = claim(fields, "unknown_domain")) load_unknown_domain(*node, state_);
     if (const auto node = claim(fields, "maps")) state_.maps.load(*node, state_.files);
     if (const auto node = fields.find("domains")) domains_.push_back(*node);
   }
@@ -154,6 +160,14 @@ class Loader {
       const auto inner = node.peek(part);
       if (inner) note(std::string(section) + "." + std::string(part), *inner);
     }
+  }
+
+  // Limits may also come with each request, which needs none here.
+  void warn_of_no_rules() {
+    if (!state_.builder.rules().empty() || state_.sections.contains("request_limits")) return;
+    if (!domains_.empty() || documents_.empty()) return;
+    const YamlNode root(*documents_.front());
+    if (!root.is_nothing()) root.warning("no domains: no request is limited by a rule");
   }
 
   void sort_diagnostics() {

@@ -217,7 +217,7 @@ TEST(ConfigurationErrors, OfLookedUpAttributes) {
 TEST(ConfigurationErrors, WarningsStopNothing) {
   const std::string_view text =
       "maps: {m: {values: {k: v}}, n: {values: {k: v}}}\ndomains:\n  a:\n    attributes: {x: {map: "
-      "m, by: y}}\n"
+      "m, by: user}}\n"
       "    rules: [{name: r, unlimited: true, cost: 2}]\n  b: {}\n";
   expect({text,
           "p.yaml:1:29: warning: map 'n' is used by no rule\n"

@@ -15,9 +15,17 @@ std::string to_string(const Diagnostic& diagnostic) {
 }
 
 void report(Diagnostics& diagnostics, Diagnostic diagnostic) {
-  if (diagnostics.size() > kMaxDiagnostics) return;
+  if (diagnostics.size() > kMaxDiagnostics) {
+    // an error that is left out is still an error
+    if (diagnostic.severity == Diagnostic::Severity::Error) {
+      diagnostics.back().severity = Diagnostic::Severity::Error;
+    }
+    return;
+  }
   if (diagnostics.size() == kMaxDiagnostics) {
-    diagnostic = {.file = std::move(diagnostic.file), .message = "more than this is left out"};
+    diagnostic = {.severity = diagnostic.severity,
+                  .file = std::move(diagnostic.file),
+                  .message = "more than this is left out"};
   }
   diagnostics.push_back(std::move(diagnostic));
 }

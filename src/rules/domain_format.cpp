@@ -2,6 +2,7 @@
 
 #include "rules/attribute_matcher.hpp"
 #include "rules/known_keys.hpp"
+#include "rules/missing_key_warnings.hpp"
 #include "rules/rule_format.hpp"
 #include "rules/scalar_fields.hpp"
 
@@ -39,6 +40,7 @@ std::vector<WrittenAttribute> read_attributes(const YamlNode& section, DomainDra
         std::any_of(entries.begin() + static_cast<std::ptrdiff_t>(i), entries.end(),
                     [&](const YamlEntry& later) { return later.key.raw() == *by_name; });
     if (is_ahead) by->error("by: " + shown(*by_name) + " must be an attribute above this one");
+    draft.mentions.push_back(*by);
     derived.slot = draft.slot(key.raw());
     derived.by = draft.slot(*by_name);
     written.push_back({.slot = derived.slot, .key = key});
@@ -79,6 +81,23 @@ void read_rules(const YamlFields& fields, const RuleDefaults& defaults, RuleRead
   }
 }
 
+void note_attributes(const YamlNode& name, const YamlFields& fields,
+                     const std::vector<WrittenAttribute>& looked_up, DomainDraft& draft,
+                     LoadState& state) {
+  DomainAttributes all{.domain = draft.domain.name,
+                       .name = name,
+                       .mentions = std::move(draft.mentions),
+                       .captures = std::move(draft.captures)};
+  for (const WrittenAttribute& each : looked_up) all.looked_up.emplace_back(each.key.raw());
+  if (const auto declared = fields.find("caller_attributes")) {
+    all.declares = true;
+    for (const YamlNode& node : declared->one_or_list()) {
+      if (const auto text = node.text()) all.declared.emplace_back(*text);
+    }
+  }
+  state.attributes.push_back(std::move(all));
+}
+
 void load_domain(const YamlEntry& entry, LoadState& state) {
   const std::string name(entry.key.raw());
   if (const Source* other = state.builder.claim_domain(name, source_of(entry.key))) {
@@ -104,6 +123,8 @@ void load_domain(const YamlEntry& entry, LoadState& state) {
     entry.key.warning("domain " + shown(name, '\'') + " has no rules: all its requests pass");
   }
   warn_of_unused(attributes, draft.domain);
+  warn_of_requests_without_key(draft);
+  note_attributes(entry.key, fields, attributes, draft, state);
   state.builder.add_domain(name, std::make_unique<AttributeMatcher>(std::move(draft.domain)));
 }
 

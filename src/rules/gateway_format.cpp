@@ -106,7 +106,8 @@ void read_host(const YamlFields& fields, RouteSettings& route) {
   }
 }
 
-RouteSettings read_route(const YamlNode& node, const GatewaySettings& settings) {
+RouteSettings read_route(const YamlNode& node, LoadState& state) {
+  const GatewaySettings& settings = state.settings.gateway;
   const YamlFields fields(node, keys::kRoute);
   RouteSettings route;
   read_host(fields, route);
@@ -117,6 +118,12 @@ RouteSettings read_route(const YamlNode& node, const GatewaySettings& settings) 
     if (!pattern) path->error("path: " + pattern.error().detail);
   }
   read_text(fields, "domain", route.domain);
+  if (const auto domain = fields.find("domain"); domain && !route.domain.empty()) {
+    state.references.push_back({.node = *domain,
+                                .domain = route.domain,
+                                .option = "gateway.routes.domain",
+                                .listener = "the gateway"});
+  }
   read_text(fields, "strip_prefix", route.strip_prefix);
   if (!route.strip_prefix.empty() &&
       (!route.strip_prefix.starts_with('/') || route.strip_prefix.ends_with('/'))) {
@@ -135,22 +142,25 @@ RouteSettings read_route(const YamlNode& node, const GatewaySettings& settings) 
   return route;
 }
 
-void read_routes(const YamlFields& gateway, GatewaySettings& settings) {
+void read_routes(const YamlFields& gateway, LoadState& state) {
+  GatewaySettings& settings = state.settings.gateway;
   const auto section = gateway.need("routes");
   if (!section) return;
   for (const YamlNode& node : section->list()) {
-    settings.routes.push_back(read_route(node, settings));
+    settings.routes.push_back(read_route(node, state));
   }
   if (settings.routes.size() > kMaxRoutes) {
     section->error("routes: more than " + std::to_string(kMaxRoutes));
   }
 }
 
-void read_in_flight(const YamlFields& gateway, InFlightSettings& in_flight) {
+void read_in_flight(const YamlFields& gateway, LoadState& state) {
+  InFlightSettings& in_flight = state.settings.gateway.max_in_flight;
   const auto section = gateway.find("max_in_flight");
   if (!section) return;
   const YamlFields fields(*section, keys::kInFlight);
   read_text(fields, "key", in_flight.key);
+  state.in_flight_key = fields.find("key");
   read_number(fields, "limit", 0, kMostAtOnce, in_flight.limit);
   read_boolean(fields, "shared", in_flight.shared);
   read_duration(fields, "lease", kMaxLease, in_flight.lease);
@@ -208,10 +218,18 @@ void load_gateway(const YamlNode& section, LoadState& state) {
   read_paths(fields, gateway.paths);
   read_headers_with_underscores(fields, gateway.headers_with_underscores);
   read_boolean(fields, "forward_request_trailers", gateway.forward_request_trailers);
-  read_in_flight(fields, gateway.max_in_flight);
+  read_in_flight(fields, state);
   read_access_log(fields, gateway.access_log);
   read_upstreams(fields, gateway);
-  read_routes(fields, gateway);
+  read_routes(fields, state);
+  const bool is_used = std::any_of(gateway.routes.begin(), gateway.routes.end(),
+                                   [](const RouteSettings& one) { return one.domain.empty(); });
+  const auto domain = fields.find("domain");
+  if (!is_used && !domain) return;
+  state.references.push_back({.node = domain.value_or(section),
+                              .domain = gateway.domain,
+                              .option = "gateway.domain",
+                              .listener = "the gateway"});
 }
 
 }  // namespace penstock::rules

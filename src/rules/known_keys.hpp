@@ -10,8 +10,9 @@ namespace penstock::rules::keys {
 
 using namespace std::string_view_literals;
 
-inline constexpr std::array kTop{"server"sv, "grpc"sv,  "resp"sv, "gateway"sv, "log"sv,
-                                 "store"sv,  "nodes"sv, "maps"sv, "domains"sv, "request_limits"sv};
+inline constexpr std::array kTop{"server"sv,  "grpc"sv,           "resp"sv,          "gateway"sv,
+                                 "log"sv,     "store"sv,          "nodes"sv,         "maps"sv,
+                                 "domains"sv, "request_limits"sv, "unknown_domain"sv};
 inline constexpr std::array kServer{"listen"sv,          "admin"sv,
                                     "workers"sv,         "token"sv,
                                     "token_file"sv,      "tls"sv,
@@ -86,15 +87,15 @@ inline constexpr std::array kMap{"file"sv, "values"sv};
 inline constexpr std::array kDomain{
     "on_failure"sv, "mode"sv,         "lease_lifetime"sv, "share"sv,       "algorithm"sv,
     "shadow"sv,     "count_denied"sv, "ipv4_prefix"sv,    "ipv6_prefix"sv, "attributes"sv,
-    "deny"sv,       "allow"sv,        "rules"sv};
+    "deny"sv,       "allow"sv,        "rules"sv,          "if_missing"sv,  "caller_attributes"sv};
 inline constexpr std::array kAttribute{"map"sv, "by"sv, "default"sv};
 inline constexpr std::array kListed{"name"sv, "description"sv, "when"sv};
 inline constexpr std::array kRule{
-    "name"sv,         "description"sv,    "when"sv,       "key"sv,
-    "limit"sv,        "limits"sv,         "unlimited"sv,  "algorithm"sv,
-    "burst"sv,        "cost"sv,           "shadow"sv,     "on_failure"sv,
-    "mode"sv,         "lease_lifetime"sv, "share"sv,      "ipv4_prefix"sv,
-    "count_denied"sv, "overrides"sv,      "ipv6_prefix"sv};
+    "name"sv,         "description"sv,    "when"sv,        "key"sv,
+    "limit"sv,        "limits"sv,         "unlimited"sv,   "algorithm"sv,
+    "burst"sv,        "cost"sv,           "shadow"sv,      "on_failure"sv,
+    "mode"sv,         "lease_lifetime"sv, "share"sv,       "ipv4_prefix"sv,
+    "count_denied"sv, "overrides"sv,      "ipv6_prefix"sv, "if_missing"sv};
 inline constexpr std::array kLimit{"limit"sv, "algorithm"sv, "burst"sv};
 inline constexpr std::array kCost{"attribute"sv, "default"sv};
 inline constexpr std::array kOverrides{"map"sv, "by"sv};

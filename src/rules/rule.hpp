@@ -19,6 +19,13 @@ enum class OnFailure : std::uint8_t {
   Local,   // this node alone enforces its share of the limit
 };
 
+// What happens to a request that lacks an attribute of a rule's key.
+enum class IfMissing : std::uint8_t {
+  Skip,        // the rule does not apply
+  Deny,        // the request is denied
+  CountAsOne,  // all such requests share one count: the attribute counts as empty
+};
+
 enum class Action : std::uint8_t {
   Limit,      // the usual: count, and refuse above the limit
   Unlimited,  // matches, and sets no limit
@@ -56,6 +63,7 @@ struct Rule {
   Action action = Action::Limit;
   std::vector<RuleLimit> limits{};  // empty unless the action is Limit
   std::vector<KeyPart> key{};       // in the order of the subject; empty: one count for all
+  IfMissing if_missing = IfMissing::Skip;
   OnFailure on_failure = OnFailure::Open;
   core::Terms terms{};        // where its limits are decided
   bool shadow = false;        // evaluated and counted, never enforced

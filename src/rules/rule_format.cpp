@@ -13,6 +13,7 @@ namespace {
 constexpr std::int64_t kMaxCost = 1'000'000'000;
 constexpr std::size_t kMaxName = 200;
 constexpr std::size_t kMaxKeyParts = 16;
+constexpr unsigned kSubscriber = 64;  // bits of an IPv6 address that one subscriber shares
 
 }  // namespace
 
@@ -24,10 +25,22 @@ void read_rule_defaults(const YamlFields& fields, RuleDefaults& defaults) {
     if (chosen) defaults.on_failure = *chosen;
   }
   read_terms(written_terms(fields), defaults.terms);
+  if (const auto node = fields.find("if_missing")) {
+    const auto chosen = node->choice<IfMissing>({{"skip", IfMissing::Skip},
+                                                 {"deny", IfMissing::Deny},
+                                                 {"count_as_one", IfMissing::CountAsOne}});
+    if (chosen) defaults.if_missing = *chosen;
+    defaults.says_if_missing = true;
+  }
   read_boolean(fields, "shadow", defaults.shadow);
   read_boolean(fields, "count_denied", defaults.count_denied);
   read_number(fields, "ipv4_prefix", 1, 32, defaults.ipv4_prefix);
   read_number(fields, "ipv6_prefix", 1, 128, defaults.ipv6_prefix);
+  if (const auto node = fields.find("ipv6_prefix"); node && defaults.ipv6_prefix > kSubscriber) {
+    node->warning("ipv6_prefix: " + std::to_string(defaults.ipv6_prefix) +
+                  " limits nothing: one subscriber has a /64, and so a new address for every "
+                  "request; use 64 or less");
+  }
 }
 
 std::optional<Rule> RuleReader::begin(const YamlFields& fields) {
@@ -63,7 +76,7 @@ void RuleReader::read_listed(const YamlNode& node, Action action) {
   }
   if (!rule) return;
   rule->action = action;
-  finish(std::move(*rule), std::move(compiled));
+  finish(std::move(*rule), std::move(compiled), {.rule = node});
 }
 
 void RuleReader::read_rule(const YamlNode& node, RuleDefaults defaults) {
@@ -78,6 +91,7 @@ void RuleReader::read_rule(const YamlNode& node, RuleDefaults defaults) {
   }
   read_rule_defaults(fields, defaults);
   rule.on_failure = defaults.on_failure;
+  rule.if_missing = defaults.if_missing;
   rule.shadow = defaults.shadow;
   rule.count_denied = defaults.count_denied;
   read_amounts(fields, defaults, rule);
@@ -89,7 +103,9 @@ void RuleReader::read_rule(const YamlNode& node, RuleDefaults defaults) {
   read_key(fields, defaults, captures, compiled, rule);
   read_cost(fields, captures, compiled);
   read_overrides(fields, captures, rule, compiled);
-  if (named) finish(std::move(rule), std::move(compiled));
+  if (!named) return;
+  finish(std::move(rule), std::move(compiled),
+         {.rule = node, .key = fields.find("key"), .says_if_missing = defaults.says_if_missing});
 }
 
 void RuleReader::read_amounts(const YamlFields& fields, const RuleDefaults& defaults, Rule& rule) {
@@ -105,7 +121,7 @@ void RuleReader::read_amounts(const YamlFields& fields, const RuleDefaults& defa
   if (is_unlimited) {
     rule.action = Action::Unlimited;
     for (const std::string_view key : {"burst", "cost", "overrides", "shadow", "count_denied",
-                                       "mode", "lease_lifetime", "share"}) {
+                                       "if_missing", "mode", "lease_lifetime", "share"}) {
       if (const auto node = fields.find(key)) {
         node->warning(std::string(key) + " means nothing for a rule without a limit");
       }
@@ -119,13 +135,14 @@ void RuleReader::read_amounts(const YamlFields& fields, const RuleDefaults& defa
   if (limits) rule.limits = read_limits(*limits, defaults.quota);
 }
 
-ValueSource RuleReader::source(std::string_view name, const std::vector<std::string>& captures) {
-  const auto place = std::find(captures.begin(), captures.end(), name);
+ValueSource RuleReader::source(const YamlNode& name, const std::vector<std::string>& captures) {
+  const auto place = std::find(captures.begin(), captures.end(), name.raw());
   if (place != captures.end()) {
     return {.from = ValueSource::From::Capture,
             .number = static_cast<std::size_t>(place - captures.begin())};
   }
-  return {.from = ValueSource::From::Attribute, .number = draft_.slot(name)};
+  draft_.mentions.push_back(name);
+  return {.from = ValueSource::From::Attribute, .number = draft_.slot(name.raw())};
 }
 
 void RuleReader::read_key(const YamlFields& fields, const RuleDefaults& defaults,
@@ -144,7 +161,7 @@ void RuleReader::read_key(const YamlFields& fields, const RuleDefaults& defaults
       continue;
     }
     KeyPart part{.name = std::string(*name)};
-    const ValueSource from = source(*name, captures);
+    const ValueSource from = source(node, captures);
     if (*name == "client_ip") {
       part.ipv4_prefix = defaults.ipv4_prefix;
       part.ipv6_prefix = defaults.ipv6_prefix;
@@ -171,7 +188,7 @@ void RuleReader::read_cost(const YamlFields& fields, const std::vector<std::stri
   read_number(parts, "default", 0, kMaxCost, compiled.cost.units);
   const auto attribute = parts.need("attribute");
   const auto name = attribute ? attribute->text() : std::nullopt;
-  if (name) compiled.cost.attribute = source(*name, captures);
+  if (name) compiled.cost.attribute = source(*attribute, captures);
 }
 
 void RuleReader::read_overrides(const YamlFields& fields, const std::vector<std::string>& captures,
@@ -188,18 +205,19 @@ void RuleReader::read_overrides(const YamlFields& fields, const std::vector<std:
   }
   if (map == nullptr || !attribute || rule.limits.empty()) return;
   const Algorithm algorithm = rule.limits.front().quota.algorithm();
-  compiled.overrides = Overrides{.by = source(*attribute, captures),
+  compiled.overrides = Overrides{.by = source(*by, captures),
                                  .quotas = state_.overrides.of(map, algorithm, *section)};
   check_overrides(*compiled.overrides->quotas, *section, rule.terms);
 }
 
-void RuleReader::finish(Rule rule, AttributeRule compiled) {
+void RuleReader::finish(Rule rule, AttributeRule compiled, WrittenRule written) {
   const Rule& kept = state_.builder.add_rule(std::move(rule));
   compiled.rule = &kept;
   for (const RuleLimit& limit : kept.limits) {
     compiled.limit_names.push_back(limit_name(kept.domain, kept.name, limit.name));
   }
   draft_.domain.rules.push_back(std::move(compiled));
+  draft_.written.push_back(std::move(written));
 }
 
 }  // namespace penstock::rules

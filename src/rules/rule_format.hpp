@@ -13,6 +13,8 @@ struct RuleDefaults {
   QuotaDefaults quota{};
   OnFailure on_failure = OnFailure::Open;
   core::Terms terms{};
+  IfMissing if_missing = IfMissing::Skip;
+  bool says_if_missing = false;
   bool shadow = false;
   bool count_denied = false;
   unsigned ipv4_prefix = 32;
@@ -40,8 +42,9 @@ class RuleReader {
                  AttributeRule& compiled);
   void read_overrides(const YamlFields& fields, const std::vector<std::string>& captures,
                       const Rule& rule, AttributeRule& compiled);
-  void finish(Rule rule, AttributeRule compiled);
-  ValueSource source(std::string_view name, const std::vector<std::string>& captures);
+  void finish(Rule rule, AttributeRule compiled, WrittenRule written);
+  // Where the attribute or capture of this name comes from. REQUIRES: the node is a text.
+  ValueSource source(const YamlNode& name, const std::vector<std::string>& captures);
 
   DomainDraft& draft_;
   LoadState& state_;

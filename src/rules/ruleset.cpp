@@ -35,6 +35,13 @@ void merge_equal_checks(std::vector<Applied>& limits) {
   limits.erase(limits.begin() + static_cast<std::ptrdiff_t>(kept), limits.end());
 }
 
+void begin_match(Match& match, const Request& request, bool domain_known, UnknownDomain unknown) {
+  match.domain_known = domain_known;
+  match.unknown_domain_denied = !domain_known && unknown == UnknownDomain::Deny;
+  match.descriptors.assign(request.descriptors.size(),
+                           match.unknown_domain_denied ? Said::Denied : Said::NoRule);
+}
+
 }  // namespace
 
 Ruleset::Ruleset() : parts_(std::make_unique<Parts>()) {}
@@ -42,10 +49,9 @@ Ruleset::~Ruleset() = default;
 
 Match Ruleset::match(const Request& request) const {
   Match match;
-  match.descriptors.assign(request.descriptors.size(), Said::NoRule);
   const auto domain = parts_->domains.find(request.domain);
-  if (domain == parts_->domains.end()) return match;
-  match.domain_known = true;
+  begin_match(match, request, domain != parts_->domains.end(), parts_->unknown_domain);
+  if (!match.domain_known) return match;
   domain->second.matcher->match(request, match);
   merge_equal_checks(match.limits);
   return match;
@@ -54,10 +60,9 @@ Match Ruleset::match(const Request& request) const {
 Explanation Ruleset::explain(const Request& request) const {
   Explanation explanation;
   Match& match = explanation.match;
-  match.descriptors.assign(request.descriptors.size(), Said::NoRule);
   const auto domain = parts_->domains.find(request.domain);
-  if (domain == parts_->domains.end()) return explanation;
-  match.domain_known = true;
+  begin_match(match, request, domain != parts_->domains.end(), parts_->unknown_domain);
+  if (!match.domain_known) return explanation;
   domain->second.matcher->explain(request, explanation);
   merge_equal_checks(match.limits);
   return explanation;

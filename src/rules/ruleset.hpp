@@ -27,11 +27,18 @@ struct Applied {
 // What the rules say about one descriptor.
 enum class Said : std::uint8_t { NoRule, Limited, Unlimited, Allowed, Denied, Replaced };
 
+// What the answer is for a domain without rules.
+enum class UnknownDomain : std::uint8_t { Allow, Deny };
+
 struct Match {
   bool domain_known = false;
+  bool unknown_domain_denied = false;  // the domain is unknown, and such requests are denied
   std::vector<Applied> limits{};
   std::vector<Said> descriptors{};  // as many as the request has
   const Rule* listed_by = nullptr;  // the allow or deny list entry that settles the request
+  // The rule that denies the request because an attribute of its key is missing. Never set beside
+  // listed_by.
+  const Rule* missing_by = nullptr;
 };
 
 // Why a rule applies or does not, for people.

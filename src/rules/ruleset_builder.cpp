@@ -3,6 +3,7 @@
 #include "base/check.hpp"
 #include "rules/ruleset_parts.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace penstock::rules {
@@ -33,6 +34,23 @@ void RulesetBuilder::add_domain(const std::string& domain,
   const auto place = parts_->domains.find(domain);
   PENSTOCK_CHECK(place != parts_->domains.end() && place->second.matcher == nullptr);
   place->second.matcher = std::move(matcher);
+}
+
+void RulesetBuilder::set_unknown_domain(UnknownDomain what) { parts_->unknown_domain = what; }
+
+bool RulesetBuilder::has_domain(std::string_view domain) const {
+  return parts_->domains.find(domain) != parts_->domains.end();
+}
+
+std::vector<std::string> RulesetBuilder::domains() const {
+  std::vector<std::string> names;
+  for (const auto& [name, part] : parts_->domains) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+const std::vector<std::unique_ptr<const Rule>>& RulesetBuilder::rules() const noexcept {
+  return parts_->rules;
 }
 
 std::shared_ptr<const Ruleset> RulesetBuilder::build() {

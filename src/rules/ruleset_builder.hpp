@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace penstock::rules {
 
@@ -24,6 +26,10 @@ class RulesetBuilder {
   const Rule& add_rule(Rule rule);
   // REQUIRES: the domain is claimed, and has no matcher yet.
   void add_domain(const std::string& domain, std::unique_ptr<const DomainMatcher> matcher);
+  void set_unknown_domain(UnknownDomain what);
+  [[nodiscard]] bool has_domain(std::string_view domain) const;
+  [[nodiscard]] std::vector<std::string> domains() const;
+  [[nodiscard]] const std::vector<std::unique_ptr<const Rule>>& rules() const noexcept;
 
   // The builder is empty afterwards.
   [[nodiscard]] std::shared_ptr<const Ruleset> build();

@@ -19,6 +19,7 @@ struct DomainPart {
 struct Ruleset::Parts {
   std::vector<std::unique_ptr<const Rule>> rules;
   TextMap<DomainPart> domains;
+  UnknownDomain unknown_domain = UnknownDomain::Allow;
 };
 
 }  // namespace penstock::rules

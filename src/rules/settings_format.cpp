@@ -45,6 +45,15 @@ void read_headers(const YamlFields& fields, Settings& settings) {
   }
 }
 
+// Shorter prefixes than any operator of proxies has: 10.0.0.0/8 and fc00::/7 are the largest.
+void warn_of_wide_trust(const YamlNode& node, const IpNetwork& network) {
+  const unsigned least = network.address.is_v4() ? 8 : 7;
+  if (network.prefix >= least) return;
+  node.warning("trusted_proxies: " + shown(node.raw()) +
+               " trusts clients too: each can choose its own client_ip with X-Forwarded-For, and "
+               "limits by address limit nothing");
+}
+
 void read_trusted_proxies(const YamlFields& fields, Settings& settings) {
   const auto node = fields.find("trusted_proxies");
   if (!node) return;
@@ -54,17 +63,23 @@ void read_trusted_proxies(const YamlFields& fields, Settings& settings) {
       one.expected("a network such as 10.0.0.0/8 or 2001:db8::/32");
       continue;
     }
+    warn_of_wide_trust(one, *IpNetwork::parse(one.raw()));
     settings.trusted_proxies.emplace_back(one.raw());
   }
 }
 
-void read_forward_auth(const YamlFields& fields, ForwardAuthSettings& settings) {
+void read_forward_auth(const YamlFields& fields, LoadState& state) {
+  ForwardAuthSettings& settings = state.settings.forward_auth;
   const auto section = fields.find("forward_auth");
   if (!section) return;
   const YamlFields forward(*section, keys::kForwardAuth);
   read_text(forward, "domain", settings.domain);
   read_number(forward, "deny_status", 400, 599, settings.deny_status);
   read_paths(forward, settings.paths);
+  state.references.push_back({.node = forward.find("domain").value_or(*section),
+                              .domain = settings.domain,
+                              .option = "forward_auth.domain",
+                              .listener = "forward_auth"});
 }
 
 bool is_store_url(std::string_view url) {
@@ -117,7 +132,7 @@ void load_server(const YamlNode& section, LoadState& state) {
   read_duration(fields, "shutdown_grace", kMaxTimeout, state.settings.shutdown_grace);
   read_headers(fields, state.settings);
   read_trusted_proxies(fields, state.settings);
-  read_forward_auth(fields, state.settings.forward_auth);
+  read_forward_auth(fields, state);
 }
 
 void load_log(const YamlNode& section, Settings& settings) {
@@ -176,6 +191,12 @@ void load_request_limits(const YamlNode& section, Settings& settings) {
                                                               {"closed", OnFailure::Closed},
                                                               {"local", OnFailure::Local}});
   if (chosen) settings.request_limits.on_failure = *chosen;
+}
+
+void load_unknown_domain(const YamlNode& value, LoadState& state) {
+  const auto chosen =
+      value.choice<UnknownDomain>({{"allow", UnknownDomain::Allow}, {"deny", UnknownDomain::Deny}});
+  if (chosen) state.builder.set_unknown_domain(*chosen);
 }
 
 void load_nodes(const YamlNode& value, Settings& settings) {

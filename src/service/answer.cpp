@@ -12,6 +12,8 @@ std::string_view to_string(Reason reason) noexcept {
     case Reason::FailedOpen: return "failed_open";
     case Reason::FailedClosed: return "failed_closed";
     case Reason::DecidedLocally: return "decided_locally";
+    case Reason::MissingAttribute: return "missing_attribute";
+    case Reason::UnknownDomain: return "unknown_domain";
   }
   return "unknown";
 }

@@ -18,9 +18,11 @@ enum class Reason : std::uint8_t {
   OverLimit,  // a limit refused; Blocked and NeverFits of its decision say more
   AllowListed,
   DenyListed,
-  FailedOpen,      // the store could not be asked, and the rule lets it pass
-  FailedClosed,    // ... refuses
-  DecidedLocally,  // the store could not be asked; this node's share decided
+  FailedOpen,        // the store could not be asked, and the rule lets it pass
+  FailedClosed,      // ... refuses
+  DecidedLocally,    // the store could not be asked; this node's share decided
+  MissingAttribute,  // a rule with if_missing: deny lacks an attribute of its key
+  UnknownDomain,     // unknown_domain: deny, and the domain has no rules
 };
 [[nodiscard]] std::string_view to_string(Reason reason) noexcept;
 

@@ -122,6 +122,12 @@ bool settle_without_limits(Answer& answer) {
     answer.reason = answer.allowed ? Reason::AllowListed : Reason::DenyListed;
     return true;
   }
+  if (answer.match.missing_by != nullptr || answer.match.unknown_domain_denied) {
+    answer.allowed = false;
+    answer.reason =
+        answer.match.missing_by != nullptr ? Reason::MissingAttribute : Reason::UnknownDomain;
+    return true;
+  }
   answer.reason = answer.limits.empty() ? Reason::NoRule : Reason::WithinLimits;
   return answer.limits.empty();
 }

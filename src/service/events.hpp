@@ -25,6 +25,8 @@ class Events {
   // A request is about to be told this: refusals, those of shadow limits, failures and decisions of
   // this node alone are all in it. `domain` is empty when the rules know no such domain.
   virtual void on_answer(std::string_view domain, const Answer& answer) = 0;
+  // A request named a domain that no rules were loaded for; on_answer() follows.
+  virtual void on_unknown_domain(std::string_view /*domain*/, rules::UnknownDomain /*answer*/) {}
   // A limit that came with a request was decided by a store that need not ask anybody: what
   // on_answer() would hear of it, without the time to make an Answer and to look at a clock.
   virtual void on_take(std::string_view subject, const Decision& decision) = 0;

@@ -3,6 +3,7 @@
 #include "service/combine.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace penstock::service {
 namespace {
@@ -46,7 +47,9 @@ Recorder::Recorder(telemetry::WorkerMetrics& metrics, telemetry::HotKeys& hot_ke
       log_(log),
       latency_(metrics.latency(metrics::kStoreLatency)),
       failed_open_(metrics.cell(metrics::kFailedOpen)),
-      shadow_denied_(metrics.cell(metrics::kShadowDenied)) {
+      shadow_denied_(metrics.cell(metrics::kShadowDenied)),
+      unknown_domain_allowed_(metrics.cell(metrics::kUnknownDomain, {"allowed"})),
+      unknown_domain_denied_(metrics.cell(metrics::kUnknownDomain, {"denied"})) {
   for (std::size_t code = 0; code < errors_.size(); ++code) {
     errors_[code] = &metrics.cell(metrics::kStoreErrors, {label_of(static_cast<ErrorCode>(code))});
   }
@@ -78,6 +81,15 @@ void Recorder::on_answer(std::string_view domain, const Answer& answer) {
   }
   for (const LimitAnswer& limit : answer.limits) count(limit, domain, answer);
   if (has_failed(answer.reason)) warn_of_failure(domain, answer);
+}
+
+void Recorder::on_unknown_domain(std::string_view domain, rules::UnknownDomain answer) {
+  const bool is_denied = answer == rules::UnknownDomain::Deny;
+  (is_denied ? unknown_domain_denied_ : unknown_domain_allowed_).add();
+  if (std::exchange(unknown_domain_logged_, true)) return;
+  log_.warning(
+      "a request named a domain without rules",
+      {{"domain", domain.substr(0, kLongestName)}, {"decision", is_denied ? "denied" : "allowed"}});
 }
 
 void Recorder::on_take(std::string_view subject, const Decision& decision) {
@@ -176,6 +188,7 @@ void Recorder::tick(const store::Store::Health& health) {
   set(metrics::kUnitsLeased, health.units_leased);
   set(metrics::kLeasedCounts, health.leased_counts);
   set(metrics::kScriptReloads, health.script_loads);
+  unknown_domain_logged_ = false;
   hot_keys_.tick();
   log_.tick();
 }

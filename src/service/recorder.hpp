@@ -27,6 +27,7 @@ class Recorder final : public Events {
 
   void on_store_call(std::chrono::steady_clock::duration waited, const Error* failure) override;
   void on_answer(std::string_view domain, const Answer& answer) override;
+  void on_unknown_domain(std::string_view domain, rules::UnknownDomain answer) override;
   void on_take(std::string_view subject, const Decision& decision) override;
 
   // Once a second, on the event loop: what the store says of itself, and what has gathered.
@@ -44,7 +45,7 @@ class Recorder final : public Events {
   };
   static constexpr std::array<std::string_view, 7> kSaid{
       "allowed", "denied", "shadow_denied", "blocked", "failed_open", "failed_closed", "local"};
-  static constexpr std::size_t kReasons = 8;
+  static constexpr std::size_t kReasons = 10;
   static constexpr std::size_t kErrorCodes = 9;
 
   // Where a rule is counted: found when they are first needed, because looking takes a lock.
@@ -66,6 +67,10 @@ class Recorder final : public Events {
   telemetry::LatencyCells& latency_;
   telemetry::Cell& failed_open_;
   telemetry::Cell& shadow_denied_;
+  telemetry::Cell& unknown_domain_allowed_;
+  telemetry::Cell& unknown_domain_denied_;
+  // One line a second: clients choose the domain, and must not displace other warnings.
+  bool unknown_domain_logged_ = false;
   std::array<telemetry::Cell*, kErrorCodes> errors_{};
   std::string last_error_;
 

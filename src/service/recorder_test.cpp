@@ -107,6 +107,22 @@ TEST_F(Recording, LogsFewLinesHoweverManyRequestsFail) {
   EXPECT_EQ(line("penstock_log_lines_suppressed_total"), "995");
 }
 
+TEST_F(Recording, CountsUnknownDomainsAndLogsOneASecond) {
+  for (int i = 0; i < 1000; ++i) {
+    recorder.on_unknown_domain("apj" + std::to_string(i), rules::UnknownDomain::Allow);
+  }
+  recorder.on_unknown_domain("apj", rules::UnknownDomain::Deny);
+  EXPECT_EQ(line("penstock_unknown_domain_requests_total{decision=\"allowed\"}"), "1000");
+  EXPECT_EQ(line("penstock_unknown_domain_requests_total{decision=\"denied\"}"), "1");
+  clock.advance(std::chrono::seconds{1});
+  recorder.tick({});
+  recorder.on_unknown_domain("again", rules::UnknownDomain::Deny);
+  const std::string text = lines.str();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2) << text;
+  EXPECT_NE(text.find("apj0"), std::string::npos) << text;
+  EXPECT_NE(text.find("again"), std::string::npos) << text;
+}
+
 TEST_F(Recording, ShowsTheBusiestKeysAndThoseRefused) {
   for (int i = 0; i < 3; ++i) decide({applied(user, 2)});
   decide({applied(local, 2)});

@@ -40,7 +40,7 @@ void Service::use(std::shared_ptr<const rules::Ruleset> rules) {
 const std::shared_ptr<const rules::Ruleset>& Service::rules() const noexcept { return rules_; }
 
 void Service::decide(const rules::Request& request, base::Deadline deadline, Answered answered) {
-  Answer answer = answer_for(rules_->match(request), rules_);
+  Answer answer = answer_to(request);
   const std::string_view domain = answer.match.domain_known ? request.domain : std::string_view{};
   if (answer_at_once(colleagues_, domain, answer)) return answered(std::move(answer));
   RequestFlow::start(colleagues_, std::move(answer), std::string(domain), deadline,
@@ -68,6 +68,16 @@ std::optional<Decision> Service::take_at_once(std::string_view subject, const Qu
   return decision;
 }
 
+Answer Service::answer_to(const rules::Request& request) const {
+  Answer answer = answer_for(rules_->match(request), rules_);
+  if (!answer.match.domain_known) {
+    colleagues_.events.on_unknown_domain(request.domain, answer.match.unknown_domain_denied
+                                                             ? rules::UnknownDomain::Deny
+                                                             : rules::UnknownDomain::Allow);
+  }
+  return answer;
+}
+
 Answer Service::answer_for_take(core::NamedCheck check, rules::OnFailure on_failure) const {
   Answer answer;
   answer.limits.push_back(
@@ -81,7 +91,7 @@ Answer Service::answer_for_take(core::NamedCheck check, rules::OnFailure on_fail
 void Service::reserve(rules::Request request, ReservationTerms terms, base::Deadline deadline,
                       Reservations::Answered<Reserved> answered) {
   request.cost = Cost{1};  // costs are multiples of what is asked for
-  Answer answer = answer_for(rules_->match(request), rules_);
+  Answer answer = answer_to(request);
   std::string domain = answer.match.domain_known ? std::string(request.domain) : std::string{};
   reservations_.reserve(std::move(answer), std::move(domain), std::move(terms), deadline,
                         std::move(answered));

@@ -67,6 +67,7 @@ class Service {
   [[nodiscard]] store::Store& store() noexcept { return colleagues_.store; }
 
  private:
+  [[nodiscard]] Answer answer_to(const rules::Request& request) const;
   [[nodiscard]] Answer answer_for_take(core::NamedCheck check, rules::OnFailure on_failure) const;
 
   Colleagues colleagues_;

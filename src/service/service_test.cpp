@@ -74,6 +74,30 @@ TEST_F(WithRules, RequestsAreDecidedByTheLimitsThatApply) {
             (std::vector<std::string>{"api", "api", "api", "api", "api", "other", ""}));
 }
 
+TEST_F(WithRules, UnknownDomainsAreReportedAndDeniedWhereTheRulesSaySo) {
+  EXPECT_EQ(text_of(decide(request("apj", "/else", "alice"))), "allowed no_rule");
+  service.use(load("unknown_domain: deny\ndomains: {api: {rules: [{name: new, limit: 1/day}]}}"));
+  EXPECT_EQ(text_of(decide(request("apj", "/else", "alice"))), "refused unknown_domain");
+  EXPECT_EQ(text_of(explain(request("apj", "/else", "alice")).answer), "refused unknown_domain");
+  EXPECT_TRUE(decide(request("api", "/else", "alice")).allowed);
+  EXPECT_EQ(parts.events.unknown_domains, (std::vector<std::string>{"apj", "apj"}));
+}
+
+TEST_F(WithRules, ARequestWithoutAKeyAttributeIsDeniedWithoutTheStore) {
+  service.use(load(R"(
+domains:
+  api:
+    rules:
+      - {name: keyed, key: [user_id], limit: 1/day, if_missing: deny}
+      - {name: everyone, limit: 1/day}
+)"));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(text_of(decide(request("api", "/x", "alice"))), "refused missing_attribute");
+  }
+  EXPECT_EQ(text_of(explain(request("api", "/x", "alice")).answer), "refused missing_attribute");
+  EXPECT_EQ(parts.events.calls, 0);
+}
+
 TEST_F(WithRules, AnswersKeepTheRulesThatTheyPointInto) {
   const Answer answer = decide(request("api", "/search/x", "alice"));
   service.use(load("domains: {api: {rules: [{name: new, limit: 1/day}]}}"));

@@ -46,6 +46,11 @@ inline constexpr Metric kShadowDenied{
     .name = "penstock_shadow_denied_total",
     .help = "Refusals of shadow limits, which nobody was told of."};
 
+inline constexpr Metric kUnknownDomain{
+    .name = "penstock_unknown_domain_requests_total",
+    .help = "Requests that named a domain without rules, by decision: allowed or denied.",
+    .labels = {"decision"}};
+
 inline constexpr Metric kStoreLatency{.name = "penstock_store_latency_seconds",
                                       .type = MetricType::Histogram,
                                       .help = "How long the store took to answer, or to fail."};

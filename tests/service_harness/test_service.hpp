@@ -24,6 +24,9 @@ class TestEvents final : public Events {
     domains.emplace_back(domain);
     answers.push_back(answer);
   }
+  void on_unknown_domain(std::string_view domain, rules::UnknownDomain /*answer*/) override {
+    unknown_domains.emplace_back(domain);
+  }
   // As on_answer() would hear it.
   void on_take(std::string_view subject, const Decision& decision) override {
     Answer answer;
@@ -42,6 +45,7 @@ class TestEvents final : public Events {
   std::vector<ErrorCode> failures{};
   std::vector<std::string> domains{};
   std::vector<Answer> answers{};
+  std::vector<std::string> unknown_domains{};
 };
 
 // Everything that a request needs, without rules: tests say which limits apply.

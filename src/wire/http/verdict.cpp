@@ -77,6 +77,12 @@ std::string over_limit_text(const LimitVerdict& limit) {
   return name + " has " + std::to_string(decision.remaining()) + " left; try again in " + wait;
 }
 
+// Denied whatever the usage is: waiting does not help.
+bool is_forbidden(Reason reason) noexcept {
+  return reason == Reason::DenyListed || reason == Reason::MissingAttribute ||
+         reason == Reason::UnknownDomain;
+}
+
 }  // namespace
 
 std::string LimitVerdict::policy() const {
@@ -182,12 +188,16 @@ void put_rate_facts(const service::Answer& answer, PolicyTexts& texts, RateFacts
 
 unsigned status_of(const Verdict& verdict) noexcept {
   if (verdict.allowed) return 200;
-  if (verdict.reason == Reason::DenyListed) return 403;
+  if (is_forbidden(verdict.reason)) return 403;
   return verdict.reason == Reason::FailedClosed ? 503 : 429;
 }
 
 std::string detail_of(const Verdict& verdict) {
   if (verdict.reason == Reason::DenyListed) return "refused by a deny list";
+  if (verdict.reason == Reason::MissingAttribute) {
+    return "denied: the request lacks an attribute that a rule needs";
+  }
+  if (verdict.reason == Reason::UnknownDomain) return "denied: " + verdict.warning;
   if (verdict.reason == Reason::FailedClosed) {
     return "the store of the limits does not answer, and requests are refused then";
   }
@@ -205,11 +215,11 @@ Response refusal(const Verdict& verdict, unsigned status,
   if (verdict.reason == Reason::FailedClosed) {
     problem.type = kReducedCapacity;
     problem.title = "Temporary Reduced Capacity";
-  } else if (verdict.reason != Reason::DenyListed) {
+  } else if (!is_forbidden(verdict.reason)) {
     problem.type = kQuotaExceeded;
     problem.title = "Quota Exceeded";
   }
-  if (verdict.reason != Reason::DenyListed) write_violated_policies(writer, verdict);
+  if (!is_forbidden(verdict.reason)) write_violated_policies(writer, verdict);
   write_decision(writer, verdict);
   Response response = problem_response(problem, more);
   const RateFacts facts = rate_facts(verdict);

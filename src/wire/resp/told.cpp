@@ -17,7 +17,8 @@ std::int64_t in_milliseconds(Duration time) {
 
 Told told_of(const service::Answer& answer) {
   Told told{.denied = answer.allowed ? 0 : 1,
-            .rule = name_of(answer.match.listed_by),
+            .rule = name_of(answer.match.listed_by != nullptr ? answer.match.listed_by
+                                                              : answer.match.missing_by),
             .reason = to_string(answer.reason)};
   if (!answer.strictest) return told;
   const service::LimitAnswer& strictest = answer.limits[*answer.strictest];

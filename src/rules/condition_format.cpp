@@ -1,14 +1,44 @@
 #include "rules/condition_format.hpp"
 
+#include "rules/closest_word.hpp"
 #include "rules/known_keys.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace penstock::rules {
 namespace {
 
 using Test = decltype(Condition::test);
+
+constexpr std::array<std::string_view, 9> kMethods{"GET",    "HEAD",    "POST",    "PUT",  "PATCH",
+                                                   "DELETE", "OPTIONS", "CONNECT", "TRACE"};
+
+// Listeners hand over methods in upper case, and hosts in lower case and without a port. What no
+// request can have is probably a mistake; empty when there is none.
+std::string value_problem(std::string_view attribute, std::string_view value) {
+  if (attribute == "method") {
+    if (std::find(kMethods.begin(), kMethods.end(), value) != kMethods.end()) return {};
+    const std::string meant = suggestion(value, kMethods);
+    return meant.empty() ? meant : "method: " + shown(value) + " is not a common method" + meant;
+  }
+  const bool is_upper =
+      std::any_of(value.begin(), value.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+  if ((attribute == "host" || attribute == "proto") && is_upper) {
+    return std::string(attribute) + ": " + shown(value) +
+           " never matches what listeners provide, which is in lower case";
+  }
+  if (attribute == "path" && value.find('?') != std::string_view::npos) {
+    return "path: " + shown(value) + " never matches: a path has no query, which is an attribute";
+  }
+  return {};
+}
+
+void warn_of_value(const YamlNode& node, std::string_view attribute, std::string_view value) {
+  const std::string problem = value_problem(attribute, value);
+  if (!problem.empty()) node.warning(problem);
+}
 
 // Reads what is asked of one attribute. Each function answers nothing after it has reported why.
 class AttributeConditions {
@@ -43,6 +73,7 @@ class AttributeConditions {
         std::transform(values.back().begin(), values.back().end(), values.back().begin(),
                        [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
       }
+      if (attribute_ != "path") warn_of_value(one, attribute_, values.back());
     }
     if (node.is_list() && node.list().empty())
       node.error(label(node) + "an empty list matches nothing");
@@ -92,6 +123,7 @@ class AttributeConditions {
       if (!text) continue;
       Result<PathPattern> pattern = PathPattern::parse(*text, braces, captures_);
       if (pattern) {
+        warn_of_value(one, attribute_, *text);
         patterns.push_back(std::move(*pattern));
       } else {
         one.error(label(one) + pattern.error().detail);

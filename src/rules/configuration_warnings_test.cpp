@@ -109,6 +109,16 @@ domains:
             "you mean 'header.x-shop-number'?\n");
 }
 
+TEST(ConfigurationWarnings, ValuesThatNoRequestHas) {
+  EXPECT_TRUE(has(of_rule("when: {method: [GET, PSOT]}"), "did you mean 'POST'?"));
+  EXPECT_EQ(of_rule("when: {method: [get, PROPFIND]}"), "");
+  EXPECT_TRUE(has(of_rule("when: {host: API.example.com}"), "in lower case"));
+  EXPECT_TRUE(has(of_rule("when: {host: {not: API.example.com}}"), "in lower case"));
+  EXPECT_TRUE(has(of_rule("when: {proto: HTTPS}"), "in lower case"));
+  EXPECT_TRUE(has(of_rule("when: {path: '/search?q=*'}"), "a path has no query"));
+  EXPECT_EQ(of_rule("when: {host: api.example.com, proto: https, path: /Search/**}"), "");
+}
+
 TEST(ConfigurationWarnings, AListenerThatAsksForADomainWithoutRules) {
   const std::string rules = "domains: {wbe: {rules: [{name: r, limit: 1/s}]}}";
   EXPECT_EQ(warnings(kGateway + rules),

@@ -115,6 +115,15 @@ class UnknownDomainTest(unittest.TestCase):
             self.assertEqual(check(daemon, "default").status, 200)
             self.assertEqual(daemon.metric("penstock_unknown_domain_requests_total"), 200)
 
+    @unittest.skipIf(grpc is None, "python3-grpcio is not installed")
+    def test_can_be_denied_over_grpc(self):
+        with Daemon("unknown_domain: deny\ngrpc: {listen: 127.0.0.1:0}\n" + RULES) as daemon:
+            client = Client(Messages(), grpc_port(daemon))
+            self.addCleanup(client.close)
+            answer = client.ask("apj", {"path": "/"}, {"path": "/x"})
+            self.assertEqual(answer.overall_code, OVER_LIMIT)
+            self.assertEqual([status.code for status in answer.statuses], [OVER_LIMIT, OVER_LIMIT])
+
     def test_can_be_denied_and_allowed_again_by_a_reload(self):
         with Daemon("unknown_domain: deny\nresp: {listen: 127.0.0.1:0}\n" + RULES) as daemon:
             answer = check(daemon, "apj")

@@ -1,5 +1,6 @@
 #include "http2/server_session.hpp"
 
+#include "base/free_string.hpp"
 #include "http2/block_pool.hpp"
 #include "http2/header_block.hpp"
 #include "http2/name_values.hpp"
@@ -21,6 +22,7 @@ namespace {
 constexpr std::size_t kKept = std::size_t{16} << 10U;
 // CONTINUATION frames of one header block; those of clients that mean well fit into one frame.
 constexpr std::size_t kMaxContinuations = 8;
+constexpr std::size_t kKeptInUse = std::size_t{160} << 10U;
 // What the PING after a GOAWAY carries, to know its answer from others.
 constexpr std::array<std::uint8_t, 8> kGoodbye{'g', 'o', 'o', 'd', 'b', 'y', 'e', '.'};
 
@@ -360,7 +362,8 @@ void ServerSession::Parts::collect_output() {
 
 std::string_view ServerSession::take_output() {
   Parts& parts = *parts_;
-  if (parts.sending.capacity() > kKept) parts.sending = std::string();
+  const std::size_t kept = parts.open_streams > 0 ? kKeptInUse : kKept;
+  if (parts.sending.capacity() > kept) base::free_string(parts.sending);
   parts.sending.clear();
   parts.collect_output();
   if (parts.too_much) {  // resets were among it

@@ -1,5 +1,6 @@
 #include "redis/connection.hpp"
 
+#include "base/free_string.hpp"
 #include "redis/spawn.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -172,7 +173,7 @@ void Connection::start_write(std::function<void(const error_code&)> done) {
   auto finish = [self = shared_from_this(), done = std::move(done)](const error_code& failed,
                                                                     std::size_t) {
     self->out_.clear();
-    if (self->out_.capacity() > kKeptBytes) self->out_ = std::string();
+    if (self->out_.capacity() > kKeptBytes) base::free_string(self->out_);
     done(failed);
   };
   const asio::const_buffer buffer = asio::buffer(out_);

@@ -1,6 +1,7 @@
 #include "redis/pending.hpp"
 
 #include "base/check.hpp"
+#include "base/free_string.hpp"
 #include "resp/command.hpp"
 
 #include <algorithm>
@@ -41,7 +42,7 @@ PendingQueue::Expired PendingQueue::expire(Time now) {
   for (const PendingPtr& pending : in_flight_) {
     if (pending->call == nullptr || pending->deadline() > now) continue;
     expired.in_flight.push_back({std::move(pending->call), pending->budget()});
-    pending->command.bytes = std::string();
+    base::free_string(pending->command.bytes);
   }
   std::deque<PendingPtr> in_time;
   for (PendingPtr& pending : waiting_) {

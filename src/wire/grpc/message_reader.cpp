@@ -1,5 +1,9 @@
 #include "wire/grpc/message_reader.hpp"
 
+#include "base/free_string.hpp"
+
+#include <algorithm>
+
 namespace penstock::wire::grpc {
 namespace {
 
@@ -46,7 +50,7 @@ void MessageReader::pop() {
 }
 
 void MessageReader::end() {
-  if (buffer_.capacity() > kKeptBuffer) buffer_ = std::string();
+  if (buffer_.capacity() > kKeptBuffer) base::free_string(buffer_);
 }
 
 bool MessageReader::has_more() const noexcept { return buffer_.size() - front_ > kPrefix + size(); }

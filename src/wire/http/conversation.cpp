@@ -2,6 +2,7 @@
 
 #include "base/check.hpp"
 #include "base/deadline.hpp"
+#include "base/free_string.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -24,7 +25,7 @@ Conversation::Conversation(Surroundings& surroundings, net::Peer peer)
 Conversation::Step Conversation::advance() {
   using Progress = RequestReader::Progress;
   // All of it is sent: an idle connection does not hold a large answer.
-  if (sending_.capacity() > kKept) sending_ = std::string();
+  if (sending_.capacity() > kKept) base::free_string(sending_);
   while (!finished_ && !awaiting_ && out_.size() < kCollected) {
     const Progress progress = reader_.next();
     if (progress == Progress::Ready) {

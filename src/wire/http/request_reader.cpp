@@ -1,6 +1,7 @@
 #include "wire/http/request_reader.hpp"
 
 #include "base/check.hpp"
+#include "base/free_string.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/error.hpp>
@@ -112,7 +113,7 @@ void RequestReader::start_over() {
   scan_ = {};
   request_.fields.clear();
   body_.clear();
-  if (body_.capacity() > kKeptBody) body_ = std::string();
+  if (body_.capacity() > kKeptBody) base::free_string(body_);
   begin_ = parsed_;
   if (parsed_ < end_) return;
   begin_ = parsed_ = end_ = 0;

@@ -1,5 +1,6 @@
 #include "wire/resp/conversation.hpp"
 
+#include "base/free_string.hpp"
 #include "wire/resp/commands.hpp"
 #include "wire/resp/exchange.hpp"
 
@@ -68,7 +69,7 @@ void Conversation::run() {
 }
 
 std::string_view Conversation::take_output() {
-  if (sending_.capacity() > kKept) sending_ = std::string();
+  if (sending_.capacity() > kKept) base::free_string(sending_);
   sending_.clear();
   std::swap(queue_.ready(), sending_);
   return sending_;

@@ -91,6 +91,9 @@ Awaitable<void> Http2Connection<Stream>::serve(std::shared_ptr<Http2Connection> 
 template <class Stream>
 Awaitable<bool> Http2Connection<Stream>::receive(std::string_view bytes) {
   const bool makes_sense = session_.receive(bytes, base::monotonic_now());
+  // Only a request ends the idle time: pings, settings and unknown frames do not.
+  const std::uint64_t seen = session_.requests();
+  if (std::exchange(requests_, seen) != seen && phase() == Phase::Idle) enter(Phase::Answer);
   const bool goes_on = co_await flush();
   co_return makes_sense&& goes_on;
 }
@@ -138,7 +141,8 @@ Awaitable<bool> Http2Connection<Stream>::flush() {
         size = stream_.write_some(asio::buffer(bytes), failed);
       }
       if (size == 0) {
-        enter(Phase::Write);
+        // An idle client does not get more time by making us write.
+        if (phase() != Phase::Idle) enter(Phase::Write);
         const asio::const_buffer buffer = asio::buffer(bytes);
         std::tie(failed, size) = co_await stream_.async_write_some(buffer, kIo);
         goes_on = !failed && open_;
@@ -203,10 +207,14 @@ void Http2Connection<Stream>::enter(Phase phase) {
 // Streams look after their time by themselves.
 template <class Stream>
 void Http2Connection<Stream>::enter_next() {
-  if (session_.open_streams() == 0) return enter(Phase::Idle);
-  if (!streams_.empty()) return enter(Phase::Answer);
-  // a head has begun, and has its time from there on
-  if (phase() != Phase::Header) enter(Phase::Header);
+  const bool has_head = session_.is_established() && !session_.is_reading_head();
+  if (has_head && session_.open_streams() == 0) {
+    if (phase() != Phase::Idle) enter(Phase::Idle);
+  } else if (has_head && !streams_.empty()) {
+    enter(Phase::Answer);
+  } else if (phase() != Phase::Header) {  // which has its time from where it began
+    enter(Phase::Header);
+  }
 }
 
 template <class Stream>

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -62,6 +63,7 @@ class Http2Connection final : public net::AnyConnection,
   net::Timer linger_;   // until a client that is still sending is told to stop
   TransferRate download_;
   std::unordered_map<http2::StreamId, std::shared_ptr<Http2Stream>> streams_{};
+  std::uint64_t requests_ = 0;  // as of the last time bytes arrived
   bool open_ = true;
   bool is_writing_ = false;
   bool is_flush_planned_ = false;

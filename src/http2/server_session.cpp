@@ -2,6 +2,8 @@
 
 #include "base/free_string.hpp"
 #include "http2/block_pool.hpp"
+#include "http2/frame_costs.hpp"
+#include "http2/frame_scanner.hpp"
 #include "http2/header_block.hpp"
 #include "http2/name_values.hpp"
 #include "http2/nuisance_budget.hpp"
@@ -18,13 +20,17 @@
 namespace penstock::http2 {
 namespace {
 
-// What is kept of an output buffer for the next turn.
+// What is kept of an output buffer for the next turn, and while there are streams.
 constexpr std::size_t kKept = std::size_t{16} << 10U;
+constexpr std::size_t kKeptInUse = std::size_t{160} << 10U;
 // CONTINUATION frames of one header block; those of clients that mean well fit into one frame.
 constexpr std::size_t kMaxContinuations = 8;
-constexpr std::size_t kKeptInUse = std::size_t{160} << 10U;
 // What the PING after a GOAWAY carries, to know its answer from others.
 constexpr std::array<std::uint8_t, 8> kGoodbye{'g', 'o', 'o', 'd', 'b', 'y', 'e', '.'};
+
+// Pings that may come too early, as gRPC servers allow it.
+constexpr unsigned kMaxPingStrikes = 2;
+constexpr std::string_view kTooManyPings = "too_many_pings";
 
 // A stream that is open.
 struct Open {
@@ -41,27 +47,17 @@ struct Lingering {
   base::Deadline until = base::Deadline::max();  // not known before the time is
 };
 
-bool has_flag(const nghttp2_frame_hd& frame, int flag) { return (frame.flags & flag) != 0; }
-
 // Whether the client made us send a reset for this reason. A flood of them is Rapid Reset by
 // another name (CVE-2025-8671).
 bool is_clients_fault(std::uint32_t error) noexcept {
   return error != NGHTTP2_NO_ERROR && error != NGHTTP2_INTERNAL_ERROR && error != NGHTTP2_CANCEL;
 }
 
-// Frames that cost work and bring nothing.
-bool is_nuisance(const nghttp2_frame_hd& frame) {
-  switch (frame.type) {
-    case NGHTTP2_DATA: return frame.length == 0 && !has_flag(frame, NGHTTP2_FLAG_END_STREAM);
-    case NGHTTP2_SETTINGS:
-    case NGHTTP2_PING: return !has_flag(frame, NGHTTP2_FLAG_ACK);
-    case NGHTTP2_HEADERS:
-    case NGHTTP2_CONTINUATION:  // the library counts them
-    case NGHTTP2_WINDOW_UPDATE:
-    case NGHTTP2_GOAWAY: return false;
-    default: return true;
-  }
+const std::uint8_t* bytes_of(std::string_view text) {
+  return static_cast<const std::uint8_t*>(static_cast<const void*>(text.data()));
 }
+
+bool has_flag(const nghttp2_frame_hd& frame, int flag) { return (frame.flags & flag) != 0; }
 
 }  // namespace
 
@@ -93,7 +89,7 @@ struct ServerSession::Parts {
   [[nodiscard]] int open(StreamId stream);
   void close(Open& stream, ErrorCode why);
   void on_headers(const nghttp2_frame& frame);
-  void on_pong(const nghttp2_ping& frame);
+  void on_ping(const nghttp2_ping& frame);
   void say_last_goodbye();
   void answered_early(Open& stream);
   void collect_output();
@@ -118,10 +114,19 @@ struct ServerSession::Parts {
   std::string sending{};
   std::deque<Lingering> lingering{};  // in the order of their times
   std::size_t open_streams = 0;
-  bool too_much = false;   // nuisance
-  bool leaving = false;    // has said goodbye
-  bool heard_out = false;  // the client has heard it, and is to be told what was taken
-  bool said_last = false;  // has told the client which streams were taken
+  FrameScanner scanner{};
+  FrameCosts costs{};
+  base::Deadline now{};
+  base::Deadline last_ping{};
+  unsigned ping_strikes = 0;    // pings that came too early since the last request
+  StreamId head_of = 0;         // the stream whose header block is arriving
+  std::uint64_t accepted = 0;   // requests
+  bool established = false;     // the SETTINGS of the client have come
+  bool too_many_pings = false;  // to be told so
+  bool too_much = false;        // nuisance
+  bool leaving = false;         // has said goodbye
+  bool heard_out = false;       // the client has heard it, and is to be told what was taken
+  bool said_last = false;       // has told the client which streams were taken
   bool broken = false;
 };
 
@@ -134,6 +139,7 @@ nghttp2_session_callbacks* ServerSession::Parts::callbacks() {
       out, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
         Parts& self = *static_cast<Parts*>(user);
         self.block.clear();
+        self.head_of = frame->hd.stream_id;
         if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
         return self.open(frame->hd.stream_id);
       });
@@ -172,17 +178,14 @@ nghttp2_session_callbacks* ServerSession::Parts::callbacks() {
 }
 
 void ServerSession::Parts::set_frame_callbacks(nghttp2_session_callbacks* out) {
-  nghttp2_session_callbacks_set_on_begin_frame_callback(
-      out, [](nghttp2_session*, const nghttp2_frame_hd* frame, void* user) {
-        Parts& self = *static_cast<Parts*>(user);
-        if (is_nuisance(*frame) && !self.budget.spend()) self.too_much = true;
-        return 0;
-      });
   nghttp2_session_callbacks_set_on_frame_recv_callback(
       out, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
         Parts& self = *static_cast<Parts*>(user);
         if (frame->hd.type == NGHTTP2_HEADERS) self.on_headers(*frame);
-        if (frame->hd.type == NGHTTP2_PING) self.on_pong(frame->ping);
+        if (frame->hd.type == NGHTTP2_PING) self.on_ping(frame->ping);
+        if (frame->hd.type == NGHTTP2_SETTINGS && !has_flag(frame->hd, NGHTTP2_FLAG_ACK)) {
+          self.established = true;
+        }
         const bool has_stream_end =
             frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
         if (!has_stream_end || !has_flag(frame->hd, NGHTTP2_FLAG_END_STREAM)) return 0;
@@ -199,6 +202,7 @@ void ServerSession::Parts::set_frame_callbacks(nghttp2_session_callbacks* out) {
             is_clients_fault(frame->rst_stream.error_code) && !self.budget.spend()) {
           self.too_much = true;
         }
+        if (frame->hd.type == NGHTTP2_DATA) self.costs.on_data_sent();
         const bool has_stream_end =
             frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
         if (!has_stream_end || !has_flag(frame->hd, NGHTTP2_FLAG_END_STREAM)) return 0;
@@ -245,12 +249,14 @@ int ServerSession::Parts::open(StreamId stream) {
   }
   spare.pop_back();
   ++open_streams;
+  costs.on_stream_opened();
   return 0;
 }
 
 void ServerSession::Parts::close(Open& stream, ErrorCode why) {
   --open_streams;
-  if (stream.unconsumed > 0) {  // the window of the connection outlives the stream
+  if (head_of == stream.id) head_of = 0;  // it ended before its header block did
+  if (stream.unconsumed > 0) {            // the window of the connection outlives the stream
     note(nghttp2_session_consume_connection(session, stream.unconsumed));
   }
   stream.id = 0;
@@ -270,9 +276,12 @@ void ServerSession::Parts::answered_early(Open& stream) {
 }
 
 void ServerSession::Parts::on_headers(const nghttp2_frame& frame) {
+  head_of = 0;
   Open* const open = find(frame.hd.stream_id);
   if (open == nullptr) return;
   if (frame.headers.cat == NGHTTP2_HCAT_REQUEST) {
+    ++accepted;
+    ping_strikes = 0;
     RequestHead head = block.head();
     head.ends_stream = has_flag(frame.hd, NGHTTP2_FLAG_END_STREAM);
     open->events = requests.on_request(frame.hd.stream_id, head);
@@ -281,8 +290,14 @@ void ServerSession::Parts::on_headers(const nghttp2_frame& frame) {
   }
 }
 
-void ServerSession::Parts::on_pong(const nghttp2_ping& frame) {
-  if (!has_flag(frame.hd, NGHTTP2_FLAG_ACK)) return;
+void ServerSession::Parts::on_ping(const nghttp2_ping& frame) {
+  if (!has_flag(frame.hd, NGHTTP2_FLAG_ACK)) {
+    const bool is_early = now - last_ping < options.min_ping_interval;
+    last_ping = now;
+    if (open_streams > 0 || !is_early) return;
+    if (++ping_strikes > kMaxPingStrikes) too_many_pings = true;
+    return;
+  }
   if (!std::equal(kGoodbye.begin(), kGoodbye.end(), std::begin(frame.opaque_data))) return;
   heard_out = true;
 }
@@ -341,11 +356,19 @@ ServerSession::~ServerSession() = default;
 bool ServerSession::receive(std::string_view bytes, base::Deadline now) {
   Parts& parts = *parts_;
   if (parts.broken) return false;
+  parts.now = now;
   parts.budget.refill(now);
-  const auto* const data = static_cast<const std::uint8_t*>(static_cast<const void*>(bytes.data()));
-  const ssize_t taken = nghttp2_session_mem_recv(parts.session, data, bytes.size());
+  parts.scanner.scan(bytes, [&parts](const FrameHead& frame) {
+    if (parts.costs.is_charged(frame) && !parts.budget.spend()) parts.too_much = true;
+  });
+  const ssize_t taken = nghttp2_session_mem_recv(parts.session, bytes_of(bytes), bytes.size());
   if (taken < 0) parts.broken = true;
   parts.say_last_goodbye();
+  if (parts.too_many_pings && !std::exchange(parts.leaving, true)) {
+    parts.note(nghttp2_submit_goaway(
+        parts.session, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(parts.session),
+        NGHTTP2_ENHANCE_YOUR_CALM, bytes_of(kTooManyPings), kTooManyPings.size()));
+  }
   if (parts.too_much) terminate(ErrorCode::EnhanceYourCalm);
   return !parts.broken;
 }
@@ -383,6 +406,12 @@ bool ServerSession::is_finished() const noexcept {
 }
 
 std::size_t ServerSession::open_streams() const noexcept { return parts_->open_streams; }
+
+bool ServerSession::is_established() const noexcept { return parts_->established; }
+
+bool ServerSession::is_reading_head() const noexcept { return parts_->head_of != 0; }
+
+std::uint64_t ServerSession::requests() const noexcept { return parts_->accepted; }
 
 void ServerSession::respond(StreamId stream, std::span<const Field> head, BodySource* body) {
   Parts& parts = *parts_;

@@ -23,15 +23,18 @@ struct SessionOptions {
   std::uint32_t connection_window = 1U << 20U;
   std::size_t max_output = std::size_t{1} << 20U;  // collected before the rest has to wait
   Windows windows = Windows::Automatic;
-  // Frames that cost us work and bring nothing (streams reset by the client, empty data,
-  // priorities, pings and unknown frames): so many at once, and so many a second. More end the
-  // connection.
+  // Frames that cost us work and bring nothing (streams reset by the client, empty data, settings,
+  // priorities, pings, unknown frames, more window updates than there was data): so many at once,
+  // and so many a second. More end the connection.
   std::uint32_t nuisance_burst = 1'000;
   std::uint32_t nuisance_rate = 1'000;
   // How long a client that is still sending has, after a complete answer, until it is told to stop
   // with RST_STREAM; what it sends meanwhile is discarded, and gets no new window. Clients that
   // read an answer and the reset behind it at once lose the answer. 0: told at once.
   std::chrono::steady_clock::duration linger{};
+  // Between two pings of a client that has no stream open. One that pings more often gets GOAWAY
+  // with "too_many_pings", as gRPC servers do it. 0: any number.
+  std::chrono::steady_clock::duration min_ping_interval{};
 };
 
 // The HTTP/2 of one connection, without a socket: bytes in, bytes out.
@@ -65,6 +68,12 @@ class ServerSession {
   [[nodiscard]] bool has_output() const noexcept;
   [[nodiscard]] bool is_finished() const noexcept;
   [[nodiscard]] std::size_t open_streams() const noexcept;
+  // The client has sent its preface and its SETTINGS: it speaks HTTP/2.
+  [[nodiscard]] bool is_established() const noexcept;
+  // A header block has begun, and its end has not arrived.
+  [[nodiscard]] bool is_reading_head() const noexcept;
+  // Requests so far. What else arrives (pings, settings, unknown frames) is not one.
+  [[nodiscard]] std::uint64_t requests() const noexcept;
 
   // The whole answer when there is no body; else its head, and `body` is asked for the rest until
   // it ends or the stream is closed. The first of `head` is ":status". A client that is still

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "http2/frame_scanner.hpp"
+
+#include <nghttp2/nghttp2.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace penstock::http2 {
+
+// Tells which frames of a client are charged to its NuisanceBudget: those that cost work and bring
+// nothing. Window updates are in order as long as there was data or a stream for them.
+class FrameCosts {
+ public:
+  // A frame of data was sent.
+  void on_data_sent() noexcept { expect_updates(kUpdatesPerData); }
+  void on_stream_opened() noexcept { expect_updates(kUpdatesPerStream); }
+
+  [[nodiscard]] bool is_charged(const FrameHead& frame) noexcept {
+    const auto has = [&frame](unsigned flag) { return (frame.flags & flag) != 0; };
+    switch (frame.type) {
+      case NGHTTP2_DATA: return frame.length == 0 && !has(NGHTTP2_FLAG_END_STREAM);
+      case NGHTTP2_SETTINGS:
+      case NGHTTP2_PING: return !has(NGHTTP2_FLAG_ACK);
+      case NGHTTP2_HEADERS:
+      case NGHTTP2_CONTINUATION:  // the library counts them
+      case NGHTTP2_GOAWAY: return false;
+      case NGHTTP2_WINDOW_UPDATE:
+        if (updates_ == 0) return true;
+        --updates_;
+        return false;
+      default: return true;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kUpdatesPerData = 10;
+  static constexpr std::size_t kUpdatesPerStream = 2;
+  static constexpr std::size_t kMostUpdates = 10'000;
+
+  void expect_updates(std::size_t more) noexcept {
+    updates_ = std::min(kMostUpdates, updates_ + more);
+  }
+
+  std::size_t updates_ = 0;  // that the client may send
+};
+
+}  // namespace penstock::http2

@@ -159,6 +159,7 @@ Result<void> Daemon::start_workers() {
                                         .hot_keys = hot_keys_,
                                         .log = log_,
                                         .in_flight = in_flight_,
+                                        .per_address = address_limits(settings),
                                         .versions = std::make_shared<lease::KeyVersions>()};
   doors_ = planned_doors(settings);
   for (unsigned i = 0; i < worker_count(settings); ++i) {

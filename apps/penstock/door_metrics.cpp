@@ -12,6 +12,8 @@ DoorMetrics::DoorMetrics(telemetry::WorkerMetrics& metrics, std::string_view doo
     : connections_(metrics.cell(kDoorConnections, {door})),
       accepted_(metrics.cell(kDoorAccepted, {door})),
       refused_(metrics.cell(kDoorRefused, {door})),
+      refused_per_address_(metrics.cell(kDoorRefusedPerAddress, {door})),
+      refunds_ignored_(metrics.cell(kDoorRefundsIgnored, {door})),
       timeouts_(metrics.cell(kDoorErrors, {door, "timeout"})),
       tls_failures_(metrics.cell(kDoorErrors, {door, "tls"})),
       accept_failures_(metrics.cell(kDoorErrors, {door, "accept"})) {
@@ -20,9 +22,15 @@ DoorMetrics::DoorMetrics(telemetry::WorkerMetrics& metrics, std::string_view doo
   }
 }
 
-std::uint64_t DoorMetrics::show(const net::Statistics& statistics) {
+DoorMetrics::Trouble DoorMetrics::show(const net::Statistics& statistics) {
   const auto set = [](telemetry::Cell& cell, std::uint64_t value) {
     cell.set(static_cast<std::int64_t>(value));
+  };
+  // sets a counter, and returns how much it has grown
+  const auto advance = [&set](telemetry::Cell& cell, std::uint64_t value) {
+    const auto known = static_cast<std::uint64_t>(cell.get());
+    set(cell, value);
+    return value - known;
   };
   // an idle connection that is closed in the end is nobody's mistake
   const auto idle = static_cast<std::size_t>(net::Phase::Idle);
@@ -34,12 +42,12 @@ std::uint64_t DoorMetrics::show(const net::Statistics& statistics) {
   set(refused_, statistics.refused);
   set(timeouts_, timeouts);
   set(tls_failures_, statistics.handshake_failures);
-  const auto known = static_cast<std::uint64_t>(accept_failures_.get());
-  set(accept_failures_, statistics.accept_failures);
   for (std::size_t digit = 1; digit < responses_.size(); ++digit) {
     set(*responses_[digit], statistics.responses[digit]);
   }
-  return statistics.accept_failures - known;
+  return {.accept_failures = advance(accept_failures_, statistics.accept_failures),
+          .refused_per_address = advance(refused_per_address_, statistics.refused_per_address),
+          .refunds_ignored = advance(refunds_ignored_, statistics.refunds_ignored)};
 }
 
 }  // namespace penstock::app

@@ -4,6 +4,7 @@
 #include "telemetry/metrics.hpp"
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 namespace penstock::app {
@@ -13,13 +14,20 @@ class DoorMetrics {
  public:
   DoorMetrics(telemetry::WorkerMetrics& metrics, std::string_view door);
 
-  // How many connections could not be accepted since the last time.
-  std::uint64_t show(const net::Statistics& statistics);
+  // What went wrong since the last time.
+  struct Trouble {
+    std::uint64_t accept_failures = 0;
+    std::uint64_t refused_per_address = 0;
+    std::uint64_t refunds_ignored = 0;
+  };
+  [[nodiscard]] Trouble show(const net::Statistics& statistics);
 
  private:
   telemetry::Cell& connections_;
   telemetry::Cell& accepted_;
   telemetry::Cell& refused_;
+  telemetry::Cell& refused_per_address_;
+  telemetry::Cell& refunds_ignored_;
   telemetry::Cell& timeouts_;
   telemetry::Cell& tls_failures_;
   telemetry::Cell& accept_failures_;

@@ -25,4 +25,13 @@ std::vector<DoorPlan> planned_doors(const rules::Settings& settings) {
   return doors;
 }
 
+AddressLimits address_limits(const rules::Settings& settings) {
+  AddressLimits limits;
+  for (const DoorPlan& door : planned_doors(settings)) {
+    limits[door.name] = std::make_shared<net::AddressLimit>(settings.max_connections_per_address,
+                                                            settings.trusted_proxies);
+  }
+  return limits;
+}
+
 }  // namespace penstock::app

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "apps/penstock/door_metrics.hpp"
+#include "net/address_limit.hpp"
 #include "net/door.hpp"
 #include "rules/settings.hpp"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +21,10 @@ struct DoorPlan {
 
 // In the order in which workers have them.
 [[nodiscard]] std::vector<DoorPlan> planned_doors(const rules::Settings& settings);
+
+// Connections per client address, by the name of the door; all workers share them.
+using AddressLimits = std::map<std::string, std::shared_ptr<net::AddressLimit>>;
+[[nodiscard]] AddressLimits address_limits(const rules::Settings& settings);
 
 // A door of one worker.
 struct WorkerDoor {

@@ -63,29 +63,39 @@ std::unique_ptr<store::Store> make_store(const WorkerSurroundings& surroundings,
   return in_front;
 }
 
+using AddressLimitPtr = std::shared_ptr<net::AddressLimit>;
+
 // Limits are of the daemon; a worker has its part of them.
-std::size_t part_of(std::size_t connections, const rules::Settings& settings) {
+std::size_t part_of(std::size_t limit, const rules::Settings& settings) {
   const std::size_t workers = worker_count(settings);
-  return std::max<std::size_t>(1, (connections + workers - 1) / workers);
+  return std::max<std::size_t>(1, (limit + workers - 1) / workers);
 }
 
-wire::http::ServerOptions http_options(const rules::Settings& settings) {
+wire::http::ServerOptions http_options(const rules::Settings& settings,
+                                       AddressLimitPtr per_address) {
   wire::http::ServerOptions options{.http = settings.http};
+  options.per_address = std::move(per_address);
   options.http.max_connections = part_of(settings.http.max_connections, settings);
   return options;
 }
 
-wire::grpc::ServerOptions grpc_options(const rules::Settings& settings) {
+wire::grpc::ServerOptions grpc_options(const rules::Settings& settings,
+                                       AddressLimitPtr per_address) {
   wire::grpc::ServerOptions options{.grpc = settings.grpc, .headers = settings.headers};
+  options.per_address = std::move(per_address);
+  options.grpc.max_buffer_bytes = part_of(settings.grpc.max_buffer_bytes, settings);
   options.grpc.max_connections = part_of(settings.grpc.max_connections, settings);
+  options.preface_timeout = settings.http.header_timeout;
   options.receive_timeout = settings.http.body_timeout;
   return options;
 }
 
-wire::resp::ServerOptions resp_options(const rules::Settings& settings) {
+wire::resp::ServerOptions resp_options(const rules::Settings& settings,
+                                       AddressLimitPtr per_address) {
   wire::resp::ServerOptions options{.resp = settings.resp,
                                     .version = std::string(kVersion),
                                     .on_failure = settings.request_limits.on_failure};
+  options.per_address = std::move(per_address);
   options.resp.max_connections = part_of(settings.resp.max_connections, settings);
   return options;
 }
@@ -152,6 +162,8 @@ Result<void> ServeWorker::make_doors(const WorkerSurroundings& surroundings) {
 Result<std::unique_ptr<net::Door>> ServeWorker::make_door(const DoorPlan& plan,
                                                           const WorkerSurroundings& surroundings) {
   const rules::Settings& settings = surroundings.settings;
+  const auto found = surroundings.per_address.find(plan.name);
+  AddressLimitPtr per_address = found == surroundings.per_address.end() ? nullptr : found->second;
   if (plan.name == "gateway") {
     rules::Settings parts = settings;
     parts.gateway.max_connections = part_of(settings.gateway.max_connections, settings);
@@ -160,17 +172,21 @@ Result<std::unique_ptr<net::Door>> ServeWorker::make_door(const DoorPlan& plan,
                               {.service = service_,
                                .metrics = metrics_,
                                .in_flight = surroundings.in_flight,
-                               .clock = system_clock()});
+                               .clock = system_clock()},
+                              {.per_address = std::move(per_address)});
     if (!made) return made.error();
     return std::unique_ptr<net::Door>(*std::move(made));
   }
   std::unique_ptr<net::Door> door;
   if (plan.name == "http") {
-    door = std::make_unique<wire::http::Server>(loop_, api_, http_options(settings));
+    door = std::make_unique<wire::http::Server>(loop_, api_,
+                                                http_options(settings, std::move(per_address)));
   } else if (plan.name == "grpc") {
-    door = std::make_unique<wire::grpc::Server>(loop_, service_, grpc_options(settings));
+    door = std::make_unique<wire::grpc::Server>(loop_, service_,
+                                                grpc_options(settings, std::move(per_address)));
   } else if (plan.name == "resp") {
-    door = std::make_unique<wire::resp::Server>(loop_, service_, resp_options(settings));
+    door = std::make_unique<wire::resp::Server>(loop_, service_,
+                                                resp_options(settings, std::move(per_address)));
   }
   return door;
 }
@@ -218,18 +234,35 @@ void ServeWorker::tick() {
   service_.reservations().retry();
   if (sweeps_) service_.reservations().sweep();
   for (WorkerDoor& each : doors_) {
-    const net::Statistics& statistics = each.door->statistics();
-    const std::uint64_t failures = each.metrics.show(statistics);
-    if (failures == 0) continue;
-    log_.warning("connections wait because they could not be accepted",
-                 {{"door", each.name},
-                  {"attempts", std::to_string(failures)},
-                  {"error", statistics.accept_trouble}});
+    log_trouble(each, each.metrics.show(each.door->statistics()));
   }
   tick_timer_.expires_after(std::chrono::seconds{1});
   tick_timer_.async_wait([this](const boost::system::error_code& failed) {
     if (!failed) tick();
   });
+}
+
+void ServeWorker::log_trouble(const WorkerDoor& door, const DoorMetrics::Trouble& trouble) {
+  const net::Statistics& statistics = door.door->statistics();
+  if (trouble.accept_failures > 0) {
+    log_.warning("connections wait because they could not be accepted",
+                 {{"door", door.name},
+                  {"attempts", std::to_string(trouble.accept_failures)},
+                  {"error", statistics.accept_trouble}});
+  }
+  if (trouble.refused_per_address > 0) {
+    log_.warning("connections closed: too many from one address",
+                 {{"door", door.name},
+                  {"connections", std::to_string(trouble.refused_per_address)},
+                  {"last_address", statistics.refused_address}});
+  }
+  // Once: the metric counts the rest.
+  if (trouble.refunds_ignored > 0 && trouble.refunds_ignored == statistics.refunds_ignored) {
+    log_.warning(
+        "refunds (is_negative_hits) are ignored: the client is not on loopback and has no client "
+        "certificate; see grpc.refunds",
+        {{"door", door.name}});
+  }
 }
 
 void ServeWorker::use(std::shared_ptr<const rules::Ruleset> rules) {

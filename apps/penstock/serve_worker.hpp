@@ -46,6 +46,7 @@ struct WorkerSurroundings {
   telemetry::HotKeyBoard& hot_keys;
   telemetry::Log& log;
   gateway::InFlight& in_flight;
+  AddressLimits per_address{};
   std::shared_ptr<lease::KeyVersions> versions{};  // of a shared store
 };
 
@@ -100,6 +101,7 @@ class ServeWorker {
   void end(const std::function<void()>& stopped);
   // Once a second: what has gathered becomes visible to others.
   void tick();
+  void log_trouble(const WorkerDoor& door, const DoorMetrics::Trouble& trouble);
 
   boost::asio::io_context loop_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;

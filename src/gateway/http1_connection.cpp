@@ -118,8 +118,10 @@ void Http1Connection<Stream>::hand_over() {
   unlink();
   --core_->statistics.open;  // the other counts itself
   core_->statistics.bytes_in += inbox_.total();
-  std::make_shared<Http2Connection<Stream>>(core_, std::move(stream_), peer_, trust_)
-      ->start(std::string(received()));
+  const auto next =
+      std::make_shared<Http2Connection<Stream>>(core_, std::move(stream_), peer_, trust_);
+  next->slot = std::move(this->slot);
+  next->start(std::string(received()));
 }
 
 // Whether another may follow.

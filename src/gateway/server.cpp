@@ -32,14 +32,16 @@ net::Timeouts::Durations limits_of(const rules::GatewaySettings& settings,
 
 void admit(const std::shared_ptr<GatewayCore>& core, net::Reception::Arrival arrival) {
   const Refusal* const refusal = arrival.too_many ? &kTooMany : nullptr;
+  const auto start = [&](const auto& connection) {
+    connection->slot = std::move(arrival.slot);
+    connection->start(refusal);
+  };
   if (arrival.tls == nullptr) {
-    std::make_shared<Http1Connection<net::Socket>>(core, std::move(arrival.socket),
-                                                   std::move(arrival.peer))
-        ->start(refusal);
+    start(std::make_shared<Http1Connection<net::Socket>>(core, std::move(arrival.socket),
+                                                         std::move(arrival.peer)));
   } else {
-    std::make_shared<Http1Connection<net::TlsStream>>(
-        core, net::TlsStream(std::move(arrival.socket), *arrival.tls), std::move(arrival.peer))
-        ->start(refusal);
+    start(std::make_shared<Http1Connection<net::TlsStream>>(
+        core, net::TlsStream(std::move(arrival.socket), *arrival.tls), std::move(arrival.peer)));
   }
 }
 
@@ -72,6 +74,7 @@ Server::Server(boost::asio::io_context& loop, std::shared_ptr<GatewayCore> core,
       reception_(
           loop, core_,
           {.max_connections = core_->settings.max_connections,
+           .per_address = options.per_address,
            .tls = core_->settings.tls,
            .protocols = {"h2", "http/1.1"},
            .tick = options.tick},

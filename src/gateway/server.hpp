@@ -18,8 +18,9 @@ namespace penstock::gateway {
 
 struct ServerOptions {
   Duration handshake_timeout = std::chrono::seconds{10};
-  Duration linger = std::chrono::seconds{2};       // for a client to take its last answer
-  Duration tick = std::chrono::milliseconds{100};  // how often time limits are looked at
+  Duration linger = std::chrono::seconds{2};         // for a client to take its last answer
+  std::shared_ptr<net::AddressLimit> per_address{};  // null: addresses are not limited
+  Duration tick = std::chrono::milliseconds{100};    // how often time limits are looked at
 };
 
 // The gateway of one event loop: accepts clients, and forwards what the service lets pass. Each

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "net/address_limit.hpp"
 #include "net/asio_types.hpp"
 #include "net/statistics.hpp"
 #include "net/timeouts.hpp"
@@ -17,6 +18,7 @@ using TlsStream = boost::asio::ssl::stream<Socket>;
 struct Peer {
   std::string address;
   bool listens_on_loopback = true;
+  bool is_loopback = true;  // the client is on this machine
 };
 
 // A connection as its server sees it.
@@ -29,6 +31,8 @@ class AnyConnection : public Timed {
   virtual void finish() = 0;
   // Goes at once. What is under way fails soon, not from within this call.
   virtual void cut() = 0;
+
+  AddressSlot slot{};  // of its address, for as long as it lives
 };
 
 // What the connections of one server share. They keep it alive, and count themselves in

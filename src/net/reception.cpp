@@ -72,6 +72,14 @@ void Reception::Front::receive(Socket socket, const Listener& listener) {
   socket.set_option(Tcp::no_delay(true), failed);
   if (!failed) socket.non_blocking(true, failed);
   if (failed) return;
+  const std::string address = client.address().to_string();
+  std::optional<AddressSlot> slot = AddressSlot{};
+  if (options.per_address != nullptr) slot = options.per_address->admit(address);
+  if (!slot) {  // closed without an answer: one would keep the connection open
+    ++statistics.refused_per_address;
+    statistics.refused_address = address;
+    return;
+  }
   const std::size_t most = options.max_connections;
   const bool too_many = statistics.open >= most;
   if (too_many) {
@@ -81,9 +89,11 @@ void Reception::Front::receive(Socket socket, const Listener& listener) {
     ++statistics.accepted;
   }
   admit({.socket = std::move(socket),
-         .peer = {.address = client.address().to_string(),
-                  .listens_on_loopback = listener.is_loopback},
+         .peer = {.address = address,
+                  .listens_on_loopback = listener.is_loopback,
+                  .is_loopback = listener.is_loopback || client.address().is_loopback()},
          .tls = tls,
+         .slot = *std::move(slot),
          .too_many = too_many});
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "net/address_limit.hpp"
 #include "net/asio_types.hpp"
 #include "net/connection.hpp"
 #include "net/listener.hpp"
@@ -21,6 +22,7 @@ namespace penstock::net {
 
 struct ReceptionOptions {
   std::size_t max_connections = 20'000;
+  std::shared_ptr<AddressLimit> per_address{};  // null: addresses are not limited
   std::optional<rules::TlsFiles> tls{};
   std::vector<std::string> protocols{};            // offered in TLS (ALPN), the best first
   Duration tick = std::chrono::milliseconds{100};  // how often time limits are looked at
@@ -38,6 +40,7 @@ class Reception {
     Socket socket;
     Peer peer;
     std::shared_ptr<boost::asio::ssl::context> tls;  // null without TLS
+    AddressSlot slot;                                // for the connection to hold
     bool too_many;  // to be told so, and sent away: there are max_connections already
   };
   // Starts a connection for it, which is an AnyConnection in the Room.

@@ -24,13 +24,16 @@ inline constexpr std::size_t kPhases = 8;
 struct Statistics {
   std::size_t open = 0;  // now
   std::uint64_t accepted = 0;
-  std::uint64_t refused = 0;          // too many connections
-  std::uint64_t accept_failures = 0;  // no file descriptor left, for instance
-  std::string accept_trouble{};       // why, the last time
+  std::uint64_t refused = 0;              // too many connections
+  std::uint64_t refused_per_address = 0;  // too many connections of one address
+  std::string refused_address{};          // the last of them
+  std::uint64_t accept_failures = 0;      // no file descriptor left, for instance
+  std::string accept_trouble{};           // why, the last time
   std::uint64_t handshake_failures = 0;
   std::uint64_t requests = 0;                     // that reached the handler
   std::array<std::uint64_t, 6> responses{};       // by the first digit of their status
   std::array<std::uint64_t, kPhases> timeouts{};  // by Phase
+  std::uint64_t refunds_ignored = 0;              // of clients that may not refund
   std::uint64_t bytes_in = 0;                     // within TLS
   std::uint64_t bytes_out = 0;
 };

@@ -21,14 +21,24 @@ inline constexpr std::array kServer{"listen"sv,          "admin"sv,
                                     "body_timeout"sv,    "write_timeout"sv,
                                     "idle_timeout"sv,    "shutdown_delay"sv,
                                     "shutdown_grace"sv,  "headers"sv,
-                                    "trusted_proxies"sv, "forward_auth"sv};
+                                    "trusted_proxies"sv, "forward_auth"sv,
+                                    "max_connections_per_address"sv};
 inline constexpr std::array kTls{"certificate"sv, "key"sv, "client_ca"sv};
 inline constexpr std::array kForwardAuth{"domain"sv, "deny_status"sv, "paths"sv};
 inline constexpr std::array kPaths{"merge_slashes"sv, "escaped_slashes"sv, "backslashes"sv,
                                    "parameters"sv, "case"sv};
-inline constexpr std::array kGrpc{
-    "listen"sv,       "tls"sv,     "max_connections"sv, "max_streams"sv, "max_message_bytes"sv,
-    "idle_timeout"sv, "headers"sv, "dynamic_metadata"sv};
+inline constexpr std::array kGrpc{"listen"sv,
+                                  "tls"sv,
+                                  "max_connections"sv,
+                                  "max_streams"sv,
+                                  "max_message_bytes"sv,
+                                  "idle_timeout"sv,
+                                  "headers"sv,
+                                  "dynamic_metadata"sv,
+                                  "max_connection_buffer_bytes"sv,
+                                  "max_buffer_bytes"sv,
+                                  "min_ping_interval"sv,
+                                  "refunds"sv};
 inline constexpr std::array kResp{"listen"sv,          "tls"sv,
                                   "password"sv,        "password_file"sv,
                                   "max_connections"sv, "max_request_bytes"sv,

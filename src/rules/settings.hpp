@@ -33,14 +33,22 @@ struct HttpSettings {
   Duration idle_timeout = std::chrono::seconds{75};
 };
 
+// Who may refund over gRPC (is_negative_hits). Auto: clients on loopback, and those that a client
+// certificate authenticates.
+enum class GrpcRefunds : std::uint8_t { Auto, Allow, Deny };
+
 // The door for Envoy: its rate limit service over gRPC. There is none without an address.
 struct GrpcSettings {
   std::vector<Address> listen{};
   std::optional<TlsFiles> tls{};
   std::size_t max_connections = 10'000;
   std::size_t max_streams = 1'000;  // of one connection at a time
-  std::size_t max_message_bytes = std::size_t{1024} * 1024;
-  Duration idle_timeout = std::chrono::hours{1};  // of a connection without a stream
+  std::size_t max_message_bytes = std::size_t{64} * 1024;
+  std::size_t max_connection_buffer_bytes = std::size_t{8} * 1024 * 1024;  // of its calls together
+  std::size_t max_buffer_bytes = std::size_t{256} * 1024 * 1024;  // of all connections together
+  Duration idle_timeout = std::chrono::hours{1};         // of a connection without a stream
+  Duration min_ping_interval = std::chrono::seconds{5};  // on a connection without a stream
+  GrpcRefunds refunds = GrpcRefunds::Auto;
   bool headers = true;            // adds response headers that tell clients what is left
   bool dynamic_metadata = false;  // tells Envoy what was asked, for its access log
 };
@@ -94,6 +102,8 @@ struct Settings {
   // How long the daemon serves on after SIGTERM, while load balancers see that it is not ready.
   // Empty: none when started from a terminal, else kShutdownDelay.
   std::optional<Duration> shutdown_delay{};
+  // Of each listener, all workers together; 0: no limit. Loopback and trusted proxies are exempt.
+  std::size_t max_connections_per_address = 2'000;
   Duration shutdown_grace = std::chrono::seconds{10};
   LogSettings log{};
   std::string store_url = "memory://";

@@ -120,6 +120,8 @@ void load_server(const YamlNode& section, LoadState& state) {
   read_secrets(fields, "token", "token_file", state, http.tokens);
   read_tls(fields, http.tls);
   read_number(fields, "max_connections", 1, 10'000'000, http.max_connections);
+  read_number(fields, "max_connections_per_address", 0, 10'000'000,
+              state.settings.max_connections_per_address);
   read_number(fields, "max_header_bytes", 256, kMaxBytes, http.max_header_bytes);
   read_number(fields, "max_body_bytes", 0, kMaxBytes, http.max_body_bytes);
   read_duration(fields, "header_timeout", kMaxTimeout, http.header_timeout);

@@ -40,6 +40,8 @@ std::span<const Metric* const> all_metrics() noexcept {
                                    &kDoorConnections,
                                    &kDoorAccepted,
                                    &kDoorRefused,
+                                   &kDoorRefusedPerAddress,
+                                   &kDoorRefundsIgnored,
                                    &kDoorRequests,
                                    &kDoorErrors,
                                    &kUpstreamRequests,

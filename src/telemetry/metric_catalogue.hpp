@@ -153,6 +153,15 @@ inline constexpr Metric kDoorAccepted{.name = "penstock_door_accepted_connection
 inline constexpr Metric kDoorRefused{.name = "penstock_door_refused_connections_total",
                                      .help = "Connections closed because there were too many.",
                                      .labels = {"door"}};
+inline constexpr Metric kDoorRefusedPerAddress{
+    .name = "penstock_door_refused_per_address_total",
+    .help = "Connections closed because their IP address had max_connections_per_address already.",
+    .labels = {"door"}};
+inline constexpr Metric kDoorRefundsIgnored{
+    .name = "penstock_door_refunds_ignored_total",
+    .help =
+        "Refunds (is_negative_hits) that were ignored because grpc.refunds does not allow them.",
+    .labels = {"door"}};
 inline constexpr Metric kDoorRequests{.name = "penstock_door_requests_total",
                                       .help = "Requests answered, by door and status.",
                                       .labels = {"door", "status"}};

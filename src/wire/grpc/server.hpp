@@ -21,11 +21,12 @@ struct ServerOptions {
   rules::GrpcSettings grpc{};                 // `listen` is for others
   std::vector<rules::HeaderDraft> headers{};  // for `grpc.headers`
   Duration handshake_timeout = std::chrono::seconds{10};
-  Duration preface_timeout = std::chrono::seconds{10};  // for the first bytes of HTTP/2
+  Duration preface_timeout = std::chrono::seconds{10};  // for the preface, and for a header block
   Duration request_timeout = std::chrono::seconds{1};   // of a call without grpc-timeout
   Duration receive_timeout = std::chrono::seconds{10};  // for the message of a call to arrive
   Duration write_timeout = std::chrono::seconds{10};    // for a client to take what it asked for
   Duration linger = std::chrono::seconds{2};            // for a client to take its last answer
+  std::shared_ptr<net::AddressLimit> per_address{};     // null: addresses are not limited
   Duration tick = std::chrono::milliseconds{100};       // how often time limits are looked at
 };
 

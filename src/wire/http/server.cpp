@@ -28,14 +28,19 @@ net::Timeouts::Durations limits_of(const ServerOptions& options) {
 }
 
 void admit(const std::shared_ptr<ServerCore>& core, net::Reception::Arrival arrival) {
+  const auto start = [&](const auto& connection, const Refusal* refusal) {
+    connection->slot = std::move(arrival.slot);
+    connection->start(refusal);
+  };
   if (arrival.tls == nullptr) {
-    std::make_shared<Connection<net::Socket>>(core, std::move(arrival.socket),
-                                              std::move(arrival.peer))
-        ->start(arrival.too_many ? &kTooMany : nullptr);
+    start(std::make_shared<Connection<net::Socket>>(core, std::move(arrival.socket),
+                                                    std::move(arrival.peer)),
+          arrival.too_many ? &kTooMany : nullptr);
   } else {
-    std::make_shared<Connection<net::TlsStream>>(
-        core, net::TlsStream(std::move(arrival.socket), *arrival.tls), std::move(arrival.peer))
-        ->start(nullptr);
+    start(
+        std::make_shared<Connection<net::TlsStream>>(
+            core, net::TlsStream(std::move(arrival.socket), *arrival.tls), std::move(arrival.peer)),
+        nullptr);
   }
 }
 
@@ -50,6 +55,7 @@ Server::Server(boost::asio::io_context& loop, Handler& handler, ServerOptions op
       reception_(
           loop, core_,
           {.max_connections = options.http.max_connections,
+           .per_address = options.per_address,
            .tls = options.http.tls,
            .protocols = {"http/1.1"},
            .tick = options.tick},

@@ -23,6 +23,7 @@ struct ServerOptions {
   Duration handshake_timeout = std::chrono::seconds{10};
   Duration request_timeout = std::chrono::seconds{1};  // what handlers get as their deadline
   Duration linger = std::chrono::seconds{2};           // for a client to take its last answer
+  std::shared_ptr<net::AddressLimit> per_address{};    // null: addresses are not limited
   Duration tick = std::chrono::milliseconds{100};      // how often time limits are looked at
 };
 

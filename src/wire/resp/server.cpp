@@ -37,14 +37,19 @@ Terms terms_of(const ServerOptions& options) {
 }
 
 void admit(const std::shared_ptr<ServerCore>& core, net::Reception::Arrival arrival) {
+  const auto start = [&](const auto& connection, std::string_view refusal) {
+    connection->slot = std::move(arrival.slot);
+    connection->start(refusal);
+  };
   if (arrival.tls == nullptr) {
-    std::make_shared<Connection<net::Socket>>(core, std::move(arrival.socket),
-                                              std::move(arrival.peer))
-        ->start(arrival.too_many ? kTooMany : std::string_view{});
+    start(std::make_shared<Connection<net::Socket>>(core, std::move(arrival.socket),
+                                                    std::move(arrival.peer)),
+          arrival.too_many ? kTooMany : std::string_view{});
   } else {
-    std::make_shared<Connection<net::TlsStream>>(
-        core, net::TlsStream(std::move(arrival.socket), *arrival.tls), std::move(arrival.peer))
-        ->start({});
+    start(
+        std::make_shared<Connection<net::TlsStream>>(
+            core, net::TlsStream(std::move(arrival.socket), *arrival.tls), std::move(arrival.peer)),
+        {});
   }
 }
 
@@ -79,6 +84,7 @@ Server::Server(boost::asio::io_context& loop, service::Service& service, ServerO
       reception_(
           loop, core_,
           {.max_connections = options.resp.max_connections,
+           .per_address = options.per_address,
            .tls = options.resp.tls,
            .protocols = {},
            .tick = options.tick},

@@ -28,6 +28,7 @@ struct ServerOptions {
   Duration write_timeout = std::chrono::seconds{10};
   Duration request_timeout = std::chrono::seconds{1};  // what the store gets as its deadline
   Duration linger = std::chrono::seconds{2};           // for a client to take its last reply
+  std::shared_ptr<net::AddressLimit> per_address{};    // null: addresses are not limited
   Duration tick = std::chrono::milliseconds{100};      // how often time limits are looked at
 };
 

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "rules/ip_address.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace penstock::net {
+
+// One connection of an address, counted until the last copy is destroyed. Null: it is not counted.
+using AddressSlot = std::shared_ptr<void>;
+
+// Limits the connections from one IP address to one listener, for all workers together. IPv6
+// addresses count by /64, which is what one customer of a provider has. Loopback and the exempt
+// networks (trusted proxies) are not limited. Memory: an entry per address with open connections.
+//
+// Thread-safety: all members, from any thread.
+class AddressLimit : public std::enable_shared_from_this<AddressLimit> {
+ public:
+  // 0: no limit. Exempt networks that cannot be read are skipped; the configuration checks them.
+  AddressLimit(std::size_t limit, std::span<const std::string> exempt);
+
+  // Empty when the address has as many connections as it may have. REQUIRES: owned by a shared_ptr.
+  [[nodiscard]] std::optional<AddressSlot> admit(std::string_view address);
+
+  // Addresses with open connections.
+  [[nodiscard]] std::size_t addresses() const;
+
+ private:
+  struct Hash {
+    std::size_t operator()(const rules::IpAddress& address) const noexcept {
+      return address.hash();
+    }
+  };
+
+  [[nodiscard]] bool is_exempt(const rules::IpAddress& address) const;
+  void leave(const rules::IpAddress& counted);
+
+  std::size_t limit_;
+  std::vector<rules::IpNetwork> exempt_;
+  mutable std::mutex mutex_;
+  std::unordered_map<rules::IpAddress, std::size_t, Hash> open_;
+};
+
+}  // namespace penstock::net

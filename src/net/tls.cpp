@@ -14,6 +14,9 @@ namespace {
 namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
 
+// Of TLS 1.2: forward secret, and authenticated encryption. All suites of TLS 1.3 are.
+constexpr const char* kCiphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
+
 Error unusable(const std::string& what, const error_code& why) {
   return {ErrorCode::Misconfigured, "TLS: " + what + ": " + why.message()};
 }
@@ -100,6 +103,10 @@ Result<std::shared_ptr<ssl::context>> make_tls_context(const rules::TlsFiles& fi
     if (!asked) return asked.error();
   }
   SSL_CTX* const native = context->native_handle();
+  if (SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) != 1 ||
+      SSL_CTX_set_cipher_list(native, kCiphers) != 1) {
+    return Error{ErrorCode::Misconfigured, "TLS: OpenSSL lacks the cipher suites that are needed"};
+  }
   offer(native, protocols);
   // Idle connections give their buffers back: 34 KB each.
   SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);

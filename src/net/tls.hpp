@@ -12,7 +12,8 @@
 
 namespace penstock::net {
 
-// What the TLS connections of a server share: TLS 1.2 or later, and with a client_ca only clients
+// What the TLS connections of a server share: TLS 1.2 or later, only cipher suites with forward
+// secrecy and authenticated encryption, and with a client_ca only clients
 // that show a certificate of it. Of the protocols that a client offers (ALPN), the first of ours is
 // chosen; one that offers only others is refused, one that offers none is not asked. A file that
 // cannot be used is Misconfigured, and named.

@@ -1,6 +1,7 @@
 #include "redis/tls.hpp"
 
 #include <boost/asio/ssl/verify_mode.hpp>
+#include <openssl/ssl.h>
 
 #include <string>
 
@@ -22,6 +23,10 @@ Result<std::shared_ptr<ssl::context>> make_tls_context(const TlsOptions& options
       ssl::context::default_workarounds | ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1,
       failed);
   if (failed) return unusable("protocol version", failed);
+  // Of TLS 1.2: forward secret, and authenticated encryption. All suites of TLS 1.3 are.
+  if (SSL_CTX_set_cipher_list(context->native_handle(), "ECDHE+AESGCM:ECDHE+CHACHA20") != 1) {
+    return Error{ErrorCode::Misconfigured, "TLS: OpenSSL lacks the cipher suites that are needed"};
+  }
   context->set_verify_mode(ssl::verify_peer, failed);
   if (failed) return unusable("verification", failed);
   if (options.ca_file.empty()) {

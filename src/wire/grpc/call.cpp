@@ -1,11 +1,13 @@
 #include "wire/grpc/call.hpp"
 
+#include "base/free_string.hpp"
 #include "wire/grpc/conversation.hpp"
 #include "wire/grpc/gunzip.hpp"
 
 #include <google/protobuf/message_lite.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace penstock::wire::grpc {
 namespace {
@@ -45,9 +47,34 @@ void Call::enter(State state) {
   state_ = state;
 }
 
+bool Call::may_refund() const noexcept { return conversation_->may_refund(); }
+
+void Call::count_ignored_refund() { conversation_->count_ignored_refund(); }
+
+bool Call::account() {
+  const std::size_t held = reader_.capacity() + inflated_.capacity() + out_.capacity();
+  return conversation_->hold(std::exchange(held_, held), held);
+}
+
+bool Call::fits() {
+  if (account()) return true;
+  end({.code = StatusCode::ResourceExhausted,
+       .message = "too many bytes of calls that are not answered"});
+  return false;
+}
+
+void Call::free_buffers() {
+  reader_.clear();
+  base::free_string(inflated_);
+  base::free_string(out_);
+  sent_ = 0;
+  account();
+}
+
 void Call::on_data(std::string_view bytes) {
   if (ended_) return;
   reader_.add(bytes);
+  if (!fits()) return;
   if (state_ == State::Streaming) return stream_messages();
   if (state_ != State::Receiving) return;
   const Progress progress = reader_.peek();
@@ -84,7 +111,7 @@ bool Call::open_message() {
   if (!reader_.is_compressed()) return true;
   const std::size_t most = conversation_->max_message_bytes();
   switch (gunzip(reader_.message(), most, inflated_)) {
-    case Gunzipped::Done: return true;
+    case Gunzipped::Done: return fits();
     case Gunzipped::TooLarge:
       end({.code = StatusCode::ResourceExhausted,
            .message = "a message that inflates to more than " + std::to_string(most) + " bytes"});
@@ -98,8 +125,9 @@ bool Call::open_message() {
 void Call::stream_messages() {
   while (!ended_ && reader_.peek() == Progress::Message && open_message()) {
     conversation_->answer(*this);
+    if (ended_) return;
     reader_.pop();
-    if (out_.size() - sent_ > kMaxUnread) {
+    if (out_.size() - sent_ > kMaxUnread || conversation_->is_full(held_)) {
       end({.code = StatusCode::ResourceExhausted, .message = "answers are not read"});
     }
   }
@@ -135,9 +163,10 @@ void Call::on_closed(http2::ErrorCode /*why*/) {
 // Until it is needed again, which may be never: what was large goes.
 void Call::retire() {
   reader_.end();
-  if (out_.capacity() > kKept) out_ = std::string();
-  if (inflated_.capacity() > kKept) inflated_ = std::string();
+  if (out_.capacity() > kKept) base::free_string(out_);
+  if (inflated_.capacity() > kKept) base::free_string(inflated_);
   metadata.reset();
+  if (!account() || !conversation_->may_keep_buffers()) free_buffers();
   enter(State::Spare);
   conversation_->recycle(*this);
 }
@@ -179,6 +208,7 @@ void Call::send_message() {
     session.respond(stream_, kHead, this);
   }
   started_ = true;
+  account();
   conversation_->wake();
 }
 
@@ -194,6 +224,9 @@ void Call::end(const Status& status) {
   } else {
     started_ = true;
     conversation_->refuse(stream_, status);
+    reader_.clear();  // the rest of the message is ignored
+    base::free_string(inflated_);
+    account();
   }
   conversation_->wake();
 }

@@ -53,6 +53,10 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
     return reader_.is_compressed() ? std::string_view(inflated_) : reader_.message();
   }
 
+  // Whether its client may refund.
+  [[nodiscard]] bool may_refund() const noexcept;
+  void count_ignored_refund();
+
   // For those who answer at once:
   void send(const google::protobuf::MessageLite& message);
   // The same in two steps: what is appended to the text in between is the message.
@@ -81,6 +85,11 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
 
  private:
   void enter(State state);
+  // Tells the conversation how much memory the call holds. False when that is too much.
+  bool account();
+  // The same, and ends the call when it is too much.
+  bool fits();
+  void free_buffers();
   void retire();
   void stream_messages();
   // Whether what has arrived so far can become what the method needs; else the call has ended.
@@ -100,6 +109,7 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
   MessageReader reader_;
   std::string inflated_;  // the message, where it came compressed
   std::string out_;
+  std::size_t held_ = 0;  // bytes that the conversation knows of
   std::size_t sent_ = 0;
   std::size_t message_ = 0;  // where the last one begins
   Status status_{};

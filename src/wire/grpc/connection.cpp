@@ -25,10 +25,11 @@ using net::TlsStream;
 }  // namespace
 
 template <class Stream>
-Connection<Stream>::Connection(std::shared_ptr<ServerCore> core, Stream stream)
+Connection<Stream>::Connection(std::shared_ptr<ServerCore> core, Stream stream,
+                               const net::Peer& peer)
     : core_(std::move(core)),
       stream_(std::move(stream)),
-      conversation_(core_->surroundings),
+      conversation_(core_->surroundings, core_->refunds_for(peer)),
       written_(stream_.get_executor(), base::Deadline::max()) {
   ++core_->statistics.open;
 }
@@ -56,10 +57,10 @@ Awaitable<void> Connection<Stream>::serve(std::shared_ptr<Connection> self) {
     const auto [failed, size] = co_await self->stream_.async_read_some(buffer, kIo);
     if (failed || !self->open_) break;
     self->core_->statistics.bytes_in += size;
-    self->is_greeted_ = true;
     self->is_probed_ = false;
     const std::string_view bytes(self->read_buffer_.data(), size);
     goes_on = self->conversation_.receive(bytes, base::monotonic_now());
+    self->note_requests();
     const bool sent = co_await self->flush();
     goes_on = goes_on && sent;
   }
@@ -115,7 +116,8 @@ std::size_t Connection<Stream>::write_now(std::string_view bytes) {
 
 template <class Stream>
 Awaitable<bool> Connection<Stream>::write_rest(std::string_view bytes) {
-  enter(Phase::Write);
+  // An idle client does not get more time by making us write.
+  if (phase() != Phase::Idle) enter(Phase::Write);
   while (!bytes.empty() && open_) {
     const asio::const_buffer buffer = asio::buffer(bytes);
     const auto [failed, size] = co_await stream_.async_write_some(buffer, kIo);
@@ -150,24 +152,48 @@ void Connection<Stream>::enter(Phase phase) {
   core_->timeouts.enter(*this, phase, base::monotonic_now());
 }
 
-// The time of a request that is incomplete runs from when the first such arrived.
+// Only a request ends the idle time: pings, settings and unknown frames do not.
+template <class Stream>
+void Connection<Stream>::note_requests() {
+  const std::uint64_t seen = conversation_.requests();
+  if (std::exchange(requests_, seen) != seen && phase() == Phase::Idle) enter(Phase::Answer);
+}
+
+// The time of a request that is incomplete runs from when the first such arrived, whatever else
+// the client sends.
+template <class Stream>
+void Connection<Stream>::expire_requests() {
+  const base::Deadline now = base::monotonic_now();
+  if (conversation_.incomplete() > 0 && next_expiry_ != base::Deadline{} && now >= next_expiry_) {
+    conversation_.expire(now);
+    next_expiry_ = {};
+  }
+  if (conversation_.incomplete() == 0) {
+    next_expiry_ = {};
+  } else if (next_expiry_ == base::Deadline{}) {
+    next_expiry_ = now + core_->surroundings.request_timeout;
+  }
+}
+
 template <class Stream>
 void Connection<Stream>::enter_next() {
-  if (!is_greeted_) {
+  expire_requests();
+  if (!conversation_.is_established() || conversation_.is_reading_head()) {
     if (phase() != Phase::Header) enter(Phase::Header);
   } else if (conversation_.incomplete() > 0) {
     if (phase() != Phase::Body) enter(Phase::Body);
+  } else if (!conversation_.is_idle()) {
+    enter(Phase::Answer);
   } else {
-    enter(conversation_.is_idle() ? Phase::Idle : Phase::Answer);
+    conversation_.trim();
+    if (phase() != Phase::Idle) enter(Phase::Idle);
   }
 }
 
 template <class Stream>
 void Connection<Stream>::expire(Phase phase) {
   if (phase == Phase::Body) {
-    enter(Phase::Answer);
-    conversation_.expire(base::monotonic_now());
-    if (phase == this->phase()) return;
+    next_expiry_ = base::monotonic_now();
     enter_next();
     return;
   }

@@ -22,7 +22,7 @@ template <class Stream>
 class Connection final : public net::AnyConnection,
                          public std::enable_shared_from_this<Connection<Stream>> {
  public:
-  Connection(std::shared_ptr<ServerCore> core, Stream stream);
+  Connection(std::shared_ptr<ServerCore> core, Stream stream, const net::Peer& peer);
   ~Connection() override;
 
   void start(Welcome welcome);
@@ -46,6 +46,8 @@ class Connection final : public net::AnyConnection,
   void plan_flush();
   void enter(net::Phase phase);
   void enter_next();
+  void note_requests();
+  void expire_requests();
 
   // What a client sends at a time: the requests of some hundred calls.
   static constexpr std::size_t kReadBytes = std::size_t{16} << 10U;
@@ -55,7 +57,8 @@ class Connection final : public net::AnyConnection,
   Conversation conversation_;
   net::Timer written_;  // never expires: cancelled when the write under way has ended
   bool open_ = true;
-  bool is_greeted_ = false;  // the client has begun to speak HTTP/2
+  std::uint64_t requests_ = 0;    // as of the last time the phase was chosen
+  base::Deadline next_expiry_{};  // of incomplete requests; the epoch when there are none
   bool is_writing_ = false;
   bool is_flush_planned_ = false;
   bool is_probed_ = false;  // asked whether it is there, and has not answered

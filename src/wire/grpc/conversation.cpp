@@ -9,6 +9,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace penstock::wire::grpc {
 namespace {
@@ -18,6 +19,10 @@ using http2::lasting_field;
 
 // Of one connection at a time: what watches and reflects keeps buffers for as long as it likes.
 constexpr std::size_t kMaxStreaming = 16;
+// What a connection keeps for its next calls.
+constexpr std::size_t kKeptBytesOfConnection = std::size_t{64} << 10U;
+constexpr std::size_t kKeptCalls = 128;
+constexpr std::size_t kSmallCall = std::size_t{4} << 10U;
 // A client that wants to wait longer than this for a decision gets it no later.
 constexpr Duration kLongestTimeout = std::chrono::minutes{1};
 
@@ -34,8 +39,8 @@ struct Conversation::Terms {
   std::optional<Duration> timeout{};  // empty: the text cannot be read
 };
 
-Conversation::Conversation(Surroundings& surroundings)
-    : surroundings_(surroundings), session_(*this, surroundings.session) {}
+Conversation::Conversation(Surroundings& surroundings, Refunds refunds)
+    : surroundings_(surroundings), refunds_(refunds), session_(*this, surroundings.session) {}
 
 Conversation::~Conversation() {
   for (std::unique_ptr<Call>& call : calls_) {
@@ -43,10 +48,39 @@ Conversation::~Conversation() {
     call->orphan();
     static_cast<void>(call.release());  // heard() deletes it
   }
+  surroundings_.buffered -= held_;
 }
 
 std::size_t Conversation::max_message_bytes() const noexcept {
   return surroundings_.max_message_bytes;
+}
+
+bool Conversation::hold(std::size_t before, std::size_t now) noexcept {
+  held_ += now - before;
+  surroundings_.buffered += now - before;
+  return now <= before || !is_full(now);
+}
+
+// Calls with large messages leave room for those with small ones.
+bool Conversation::is_full(std::size_t call_bytes) const noexcept {
+  const auto exceeds = [call_bytes](std::size_t bytes, std::size_t most) {
+    return bytes > (call_bytes > kSmallCall ? most : most + most / 4);
+  };
+  return exceeds(held_, surroundings_.max_connection_buffer_bytes) ||
+         exceeds(surroundings_.buffered, surroundings_.max_buffer_bytes);
+}
+
+bool Conversation::may_keep_buffers() const noexcept {
+  return held_ <= kKeptBytesOfConnection &&
+         surroundings_.buffered <= surroundings_.max_buffer_bytes / 2;
+}
+
+void Conversation::trim() {
+  if (calls_.size() <= kKeptCalls || spare_.size() < calls_.size()) return;
+  surroundings_.buffered -= std::exchange(held_, 0);
+  spare_.clear();
+  calls_.clear();
+  calls_.shrink_to_fit();
 }
 
 bool Conversation::receive(std::string_view bytes, base::Deadline now) {
@@ -99,8 +133,11 @@ http2::StreamEvents* Conversation::on_request(http2::StreamId stream,
 
 bool Conversation::is_grpc(http2::StreamId stream, const http2::RequestHead& head,
                            const Terms& terms) {
-  if (head.too_large) {
-    refuse_http(stream, "431");
+  if (head.too_large) {  // the content type may be among what is missing
+    count_answer(class_of(StatusCode::ResourceExhausted));
+    refuse(stream, {.code = StatusCode::ResourceExhausted,
+                    .message = "metadata of more than " +
+                               std::to_string(surroundings_.session.max_header_bytes) + " bytes"});
   } else if (head.method != "POST") {
     refuse_http(stream, "405");
   } else if (!is_grpc_type(terms.content_type)) {

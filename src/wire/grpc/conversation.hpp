@@ -8,6 +8,7 @@
 #include "wire/grpc/rate_limiter.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -21,9 +22,15 @@ struct Surroundings {
   net::Room& room;  // its statistics; health is NOT_SERVING when it is draining or stopping
   http2::SessionOptions session{};
   std::size_t max_message_bytes = 0;
-  Duration request_timeout{};  // of a call without grpc-timeout
+  std::size_t max_connection_buffer_bytes = std::size_t{8} << 20U;
+  std::size_t max_buffer_bytes = std::size_t{256} << 20U;  // of all connections
+  Duration request_timeout{};                              // of a call without grpc-timeout
   Duration receive_timeout{};  // for the message of a call to arrive, whatever its client allows
+  std::size_t buffered = 0;    // bytes that the calls of all connections hold
 };
+
+// Whether the client of a connection may refund (is_negative_hits).
+enum class Refunds : std::uint8_t { Allowed, Ignored };
 
 // Everything a connection does but the I/O: takes calls out of HTTP/2, has them answered, and
 // writes the answers. What comes in one portion is answered in one: calls that the service answers
@@ -33,7 +40,7 @@ struct Surroundings {
 class Conversation final : public http2::RequestEvents {
  public:
   // `surroundings` outlives the conversation.
-  explicit Conversation(Surroundings& surroundings);
+  explicit Conversation(Surroundings& surroundings, Refunds refunds = Refunds::Allowed);
   // Calls that await their answer are left to themselves.
   ~Conversation() override;
 
@@ -42,6 +49,9 @@ class Conversation final : public http2::RequestEvents {
   // Valid until the next call; to be asked for until it is empty.
   [[nodiscard]] std::string_view take_output() { return session_.take_output(); }
   [[nodiscard]] bool is_finished() const noexcept { return session_.is_finished(); }
+  [[nodiscard]] bool is_established() const noexcept { return session_.is_established(); }
+  [[nodiscard]] bool is_reading_head() const noexcept { return session_.is_reading_head(); }
+  [[nodiscard]] std::uint64_t requests() const noexcept { return session_.requests(); }
   [[nodiscard]] bool is_idle() const noexcept { return session_.open_streams() == 0; }
   // Calls whose request has not arrived completely.
   [[nodiscard]] std::size_t incomplete() const noexcept { return incomplete_; }
@@ -50,6 +60,9 @@ class Conversation final : public http2::RequestEvents {
   // Sends GOAWAY, and serves the calls of a client that has not seen it. Watches of the health
   // stay, and hear of it.
   void drain();
+  // Frees what a burst of calls has left. REQUIRES: is_idle().
+  void trim();
+
   // No new calls; ends when those under way are answered. Who watches the health hears of it.
   void finish();
   // Sends the client away.
@@ -66,6 +79,14 @@ class Conversation final : public http2::RequestEvents {
   [[nodiscard]] std::size_t max_message_bytes() const noexcept;
   void answer(Call& call);  // its message
   void change(Call::State from, Call::State to) noexcept;
+  // A call holds `now` bytes in place of `before`. False when that is more than the connection, or
+  // all connections, may hold.
+  [[nodiscard]] bool hold(std::size_t before, std::size_t now) noexcept;
+  [[nodiscard]] bool is_full(std::size_t call_bytes) const noexcept;
+  // A call that is not used may keep its (small) buffers for the next.
+  [[nodiscard]] bool may_keep_buffers() const noexcept;
+  [[nodiscard]] bool may_refund() const noexcept { return refunds_ == Refunds::Allowed; }
+  void count_ignored_refund() { ++surroundings_.room.statistics.refunds_ignored; }
   void recycle(Call& call) { spare_.push_back(&call); }
   void count_answer(unsigned first_digit);
   void wake() const;
@@ -85,12 +106,14 @@ class Conversation final : public http2::RequestEvents {
   void answer_health(Call& call) const;
 
   Surroundings& surroundings_;
+  Refunds refunds_;
   http2::ServerSession session_;
   std::vector<std::unique_ptr<Call>> calls_;  // as many as there were at a time
   std::vector<Call*> spare_;
   base::Deadline now_{};
   std::size_t incomplete_ = 0;
   std::size_t streaming_ = 0;
+  std::size_t held_ = 0;  // bytes, of all calls
   bool receiving_ = false;
   bool drained_ = false;
 };

@@ -40,6 +40,15 @@ class Inflater {
   int status_ = Z_OK;
 };
 
+// std::string::resize() would take up to twice as much.
+void grow(std::string& text, std::size_t size) {
+  std::string larger;
+  larger.reserve(size);
+  larger.append(text);
+  larger.resize(size);
+  text.swap(larger);
+}
+
 }  // namespace
 
 Gunzipped gunzip(std::string_view compressed, std::size_t max_bytes, std::string& out) {
@@ -57,7 +66,7 @@ Gunzipped gunzip(std::string_view compressed, std::size_t max_bytes, std::string
     if (inflater.has_failed()) return Gunzipped::Malformed;
     if (inflater.has_ended()) break;
     if (size < out.size()) return Gunzipped::Malformed;  // it had room, and the input is cut short
-    out.resize(std::min(most, 2 * out.size()));
+    grow(out, std::min(most, 2 * out.size()));
   }
   out.resize(size);
   return inflater.has_input() ? Gunzipped::Malformed : Gunzipped::Done;

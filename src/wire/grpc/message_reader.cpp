@@ -28,6 +28,22 @@ std::size_t MessageReader::size() const noexcept {
   return byte(1) << 24U | byte(2) << 16U | byte(3) << 8U | byte(4);
 }
 
+// Grows to the size that the message declares, never to twice as much.
+void MessageReader::add(std::string_view bytes) {
+  const std::size_t needed = buffer_.size() + bytes.size();
+  if (needed > buffer_.capacity() && needed > kKeptBuffer) {
+    std::size_t room = std::max(needed, 2 * buffer_.capacity());
+    if (buffer_.size() - front_ >= kPrefix) {
+      room = std::max(needed, std::min(room, front_ + kPrefix + size()));
+    }
+    std::string larger;
+    larger.reserve(room);
+    larger.append(buffer_);
+    buffer_.swap(larger);
+  }
+  buffer_.append(bytes);
+}
+
 MessageReader::Progress MessageReader::peek() const noexcept {
   if (is_empty()) return Progress::NeedMore;
   const auto flag = static_cast<unsigned char>(buffer_[front_]);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "base/free_string.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -21,9 +23,14 @@ class MessageReader {
 
   enum class Compression : std::uint8_t { Refused, Accepted };
   void begin(std::size_t max_bytes, Compression compression = Compression::Refused);
-  // Gives back what a large message took. REQUIRES: begin() comes next.
+  // Frees what a large message took. REQUIRES: begin() comes next.
   void end();
-  void add(std::string_view bytes) { buffer_.append(bytes); }
+  // Frees everything. REQUIRES: begin() comes next.
+  void clear() noexcept {
+    base::free_string(buffer_);
+    front_ = 0;
+  }
+  void add(std::string_view bytes);
 
   // What stands at the front; the same until pop(). Everything but NeedMore and Message is final.
   [[nodiscard]] Progress peek() const noexcept;
@@ -36,6 +43,7 @@ class MessageReader {
 
   // Bytes in memory.
   [[nodiscard]] std::size_t held() const noexcept { return buffer_.size(); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return buffer_.capacity(); }
   // Nothing is left, not even a part.
   [[nodiscard]] bool is_empty() const noexcept { return front_ == buffer_.size(); }
   // Something follows the message at the front.

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace penstock::wire::grpc {
 namespace {
@@ -20,6 +21,17 @@ Status parse(std::string_view bytes, RateLimitRequest& message, rules::Request& 
   return read_request(message, request);
 }
 
+// A refund of a client that may not refund is a peek. Whether there was one.
+bool ignore_refunds(rules::Request& request) {
+  bool found = false;
+  for (rules::Descriptor& descriptor : request.descriptors) {
+    if (!std::exchange(descriptor.gives_back, false)) continue;
+    descriptor.cost = Cost{0};
+    found = true;
+  }
+  return found;
+}
+
 }  // namespace
 
 RateLimiter::RateLimiter(service::Service& service, const RateLimiterOptions& options)
@@ -31,6 +43,7 @@ void RateLimiter::ask(Call& call) {
     const Status read = parse(bytes, message_, request_);
     if (!read.ok()) return call.end(read);
   }
+  if (!call.may_refund() && ignore_refunds(request_)) call.count_ignored_refund();
   request_of_ = &call;
   if (dynamic_metadata_) {
     call.metadata = std::make_unique<google::protobuf::Struct>();
@@ -52,7 +65,10 @@ void RateLimiter::answer(Call& call, const service::Answer& answer) {
   rules::Request again;
   const rules::Request* request = request_of_ == &call ? &request_ : nullptr;
   if (request == nullptr && http::shares_counts(answer)) {
-    if (parse(call.message(), message.emplace(), again).ok()) request = &again;
+    if (parse(call.message(), message.emplace(), again).ok()) {
+      if (!call.may_refund()) static_cast<void>(ignore_refunds(again));
+      request = &again;
+    }
   }
   if (call.metadata != nullptr) add_rule_metadata(answer, request, *call.metadata);
   writer_.write(answer, request, call.metadata.get(), call.begin_message());

@@ -31,17 +31,21 @@ RateLimiterOptions answers_of(const ServerOptions& options) {
 }
 
 http2::SessionOptions session_of(const ServerOptions& options) {
-  return {.max_streams = static_cast<std::uint32_t>(options.grpc.max_streams)};
+  return {.max_streams = static_cast<std::uint32_t>(options.grpc.max_streams),
+          .min_ping_interval = options.grpc.min_ping_interval};
 }
 
 void admit(const std::shared_ptr<ServerCore>& core, net::Reception::Arrival arrival) {
   const Welcome welcome = arrival.too_many ? Welcome::TooMany : Welcome::Served;
+  const auto start = [&](const auto& connection) {
+    connection->slot = std::move(arrival.slot);
+    connection->start(welcome);
+  };
   if (arrival.tls == nullptr) {
-    std::make_shared<Connection<net::Socket>>(core, std::move(arrival.socket))->start(welcome);
+    start(std::make_shared<Connection<net::Socket>>(core, std::move(arrival.socket), arrival.peer));
   } else {
-    std::make_shared<Connection<net::TlsStream>>(
-        core, net::TlsStream(std::move(arrival.socket), *arrival.tls))
-        ->start(welcome);
+    start(std::make_shared<Connection<net::TlsStream>>(
+        core, net::TlsStream(std::move(arrival.socket), *arrival.tls), arrival.peer));
   }
 }
 
@@ -50,11 +54,12 @@ void admit(const std::shared_ptr<ServerCore>& core, net::Reception::Arrival arri
 Server::Server(boost::asio::io_context& loop, service::Service& service,
                const ServerOptions& options)
     : core_(std::make_shared<ServerCore>(limits_of(options), service, answers_of(options),
-                                         session_of(options), options.grpc.max_message_bytes,
-                                         options.request_timeout, options.receive_timeout)),
+                                         session_of(options), options.grpc, options.request_timeout,
+                                         options.receive_timeout)),
       reception_(
           loop, core_,
           {.max_connections = options.grpc.max_connections,
+           .per_address = options.per_address,
            .tls = options.grpc.tls,
            .protocols = {"h2"},
            .tick = options.tick},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "net/connection.hpp"
+#include "rules/settings.hpp"
 #include "wire/grpc/conversation.hpp"
 #include "wire/grpc/rate_limiter.hpp"
 
@@ -11,18 +12,32 @@ namespace penstock::wire::grpc {
 struct ServerCore : net::Room {
   ServerCore(net::Timeouts::Durations limits, service::Service& service,
              const RateLimiterOptions& answers, const http2::SessionOptions& session,
-             std::size_t max_message_bytes, Duration request_timeout, Duration receive_timeout)
+             const rules::GrpcSettings& settings, Duration request_timeout,
+             Duration receive_timeout)
       : Room(limits),
         limiter(service, answers),
         surroundings{.limiter = limiter,
                      .room = *this,
                      .session = session,
-                     .max_message_bytes = max_message_bytes,
+                     .max_message_bytes = settings.max_message_bytes,
+                     .max_connection_buffer_bytes = settings.max_connection_buffer_bytes,
+                     .max_buffer_bytes = settings.max_buffer_bytes,
                      .request_timeout = request_timeout,
-                     .receive_timeout = receive_timeout} {}
+                     .receive_timeout = receive_timeout},
+        refunds(settings.refunds),
+        authenticates_clients(settings.tls && !settings.tls->client_ca.empty()) {}
+
+  [[nodiscard]] Refunds refunds_for(const net::Peer& peer) const {
+    const bool is_known = peer.is_loopback || authenticates_clients;
+    const bool allowed =
+        refunds == rules::GrpcRefunds::Allow || (refunds == rules::GrpcRefunds::Auto && is_known);
+    return allowed ? Refunds::Allowed : Refunds::Ignored;
+  }
 
   RateLimiter limiter;
   Surroundings surroundings;
+  rules::GrpcRefunds refunds;
+  bool authenticates_clients;  // by certificate
 };
 
 }  // namespace penstock::wire::grpc

@@ -18,7 +18,9 @@ file(MAKE_DIRECTORY "${made}")
 penstock_compress("${packaging}/penstock.1" "${made}/penstock.1.gz")
 penstock_compress("${packaging}/debian/changelog" "${made}/changelog.gz")
 
-penstock_package_files(/etc/penstock "${packaging}/penstock.yaml")
+# It may get a password: postinst gives it to the group of the service.
+install(FILES "${packaging}/penstock.yaml" DESTINATION /etc/penstock PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ
+  COMPONENT penstock EXCLUDE_FROM_ALL)
 penstock_package_files(/lib/systemd/system "${packaging}/penstock.service")
 install(FILES "${packaging}/penstock.sysusers" DESTINATION lib/sysusers.d RENAME penstock.conf
   COMPONENT penstock EXCLUDE_FROM_ALL)

@@ -105,7 +105,7 @@ class ContainerfileTest(unittest.TestCase):
             self.assertIn(option + " ", shown)
         package = (SOURCE_DIR / "cmake/PenstockPackage.cmake").read_text(encoding="utf-8")
         self.assertIn("/etc/penstock/penstock.yaml", words)
-        self.assertIn('penstock_package_files(/etc/penstock "${packaging}/penstock.yaml")', package)
+        self.assertIn('install(FILES "${packaging}/penstock.yaml" DESTINATION /etc/penstock ', package)
 
 
 if __name__ == "__main__":

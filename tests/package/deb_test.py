@@ -92,8 +92,31 @@ class ContentTest(unittest.TestCase):
             for path, (mode, owner) in package.files().items():
                 self.assertEqual(owner, "root/root", path)
                 self.assertNotIn("w", mode[4:], path)
-                if not mode.startswith("d") and path != "/usr/bin/penstock":
+                if path == "/etc/penstock/penstock.yaml":
+                    self.assertEqual(mode, "-rw-r-----", "it may hold passwords")
+                elif not mode.startswith("d") and path != "/usr/bin/penstock":
                     self.assertEqual(mode, "-rw-r--r--", path)
+
+    def test_the_configuration_is_for_root_and_the_service_only(self):
+        script = Package.all["penstock"].root / "DEBIAN" / "postinst"
+        for owner, wanted in (("root:root", ["root:penstock"]), ("root:ops", [])):
+            with tempfile.TemporaryDirectory() as folder:
+                root, tools, log = Path(folder, "root"), Path(folder, "tools"), Path(folder, "log")
+                configuration = root / "etc/penstock/penstock.yaml"
+                configuration.parent.mkdir(parents=True)
+                configuration.write_text("server: {}\n", encoding="utf-8")
+                configuration.chmod(0o644)
+                tools.mkdir()
+                log.write_text("", encoding="utf-8")
+                for name, does in (("systemd-sysusers", "true"), ("systemctl", "true"), ("stat", f"echo {owner}"),
+                                   ("dpkg-statoverride", "false"), ("chown", f'echo "$1" >> {log}')):
+                    (tools / name).write_text(f"#!/bin/sh\n{does}\n", encoding="utf-8")
+                    (tools / name).chmod(0o755)
+                code, text = run("sh", script, "configure", "", env={"PATH": f"{tools}:{os.environ['PATH']}",
+                                                                    "DPKG_ROOT": str(root)})
+                self.assertEqual(code, 0, text)
+                self.assertEqual(log.read_text(encoding="utf-8").split(), wanted)
+                self.assertEqual(configuration.stat().st_mode & 0o777, 0o640 if wanted else 0o644)
 
     def test_depends_on_the_libraries_it_was_linked_with(self):
         depends = Package.all["penstock"].field("Depends")

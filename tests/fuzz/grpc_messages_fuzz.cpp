@@ -97,6 +97,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string whole = read_in_portions(bytes, bytes.size());
   const std::string parts = read_in_portions(bytes, std::size_t{data[0]} + 1);
   check(whole == parts);
+  MessageReader reader;  // grows to what is declared, not to more
+  reader.begin(kMaxMessage, MessageReader::Compression::Accepted);
+  reader.add(bytes.substr(0, bytes.size() / 2));
+  reader.add(bytes.substr(bytes.size() / 2));
+  check(reader.held() == bytes.size());
+  check(reader.capacity() <= 2 * std::max<std::size_t>(bytes.size(), 4096));
   static_cast<void>(parse_timeout(bytes));
   std::string inflated;
   static_cast<void>(gunzip(bytes, kMaxMessage, inflated));

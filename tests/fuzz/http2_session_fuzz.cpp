@@ -1,6 +1,8 @@
 // libFuzzer: bytes of a client of HTTP/2 in any portions; the preface is given. Whatever comes, the
-// session ends or goes on, its streams are bounded, and every stream that began is closed once.
+// session ends or goes on, its streams are bounded, and every stream that began is closed once. The
+// scanner of frames finds the same in portions as in the whole.
 
+#include "http2/frame_scanner.hpp"
 #include "http2/server_session.hpp"
 
 #include <algorithm>
@@ -61,6 +63,20 @@ class Requests final : public RequestEvents {
   std::vector<std::unique_ptr<Echo>> streams;
 };
 
+std::size_t count_frames(std::string_view bytes, std::size_t portion) {
+  FrameScanner scanner;
+  std::size_t sum = 0;
+  scanner.scan(kPreface, [](const FrameHead&) { std::abort(); });
+  while (!bytes.empty()) {
+    const std::size_t taken = std::min(portion, bytes.size());
+    scanner.scan(bytes.substr(0, taken), [&sum](const FrameHead& head) {
+      sum = 31 * sum + head.length + head.type + head.flags + 1;
+    });
+    bytes.remove_prefix(taken);
+  }
+  return sum;
+}
+
 }  // namespace
 
 // libFuzzer's name for it.
@@ -70,6 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < 2) return 0;
   const std::size_t portion = std::size_t{data[0]} + 1;
   std::string_view bytes(static_cast<const char*>(static_cast<const void*>(data + 1)), size - 1);
+  check(count_frames(bytes, portion) == count_frames(bytes, bytes.size()));
   Requests requests;
   ServerSession session(requests,
                         {.max_streams = kMaxStreams,

@@ -1,0 +1,90 @@
+// libFuzzer: bytes of a gRPC client in any portions, on a connection with small limits; the preface
+// is given. Whatever comes, the memory that calls hold stays within the limits and is freed at the
+// end, and the session ends or goes on.
+
+#include "rules/configuration.hpp"
+#include "service/service.hpp"
+#include "store/embedded_store.hpp"
+#include "store/memory_store.hpp"
+#include "wire/grpc/conversation.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+namespace {
+
+using namespace penstock;
+
+constexpr std::size_t kMessage = 2'000;
+constexpr std::size_t kPortion = 256;
+constexpr std::string_view kGreeting("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 33);
+constexpr std::string_view kRules = R"(
+domains: {d: {rules: [{name: r, key: [k], limit: 5/day}]}}
+)";
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+class IgnoredEvents final : public service::Events {
+ public:
+  void on_store_call(std::chrono::steady_clock::duration /*waited*/,
+                     const Error* /*failure*/) override {}
+  void on_answer(std::string_view /*domain*/, const service::Answer& /*answer*/) override {}
+  void on_take(std::string_view /*subject*/, const Decision& /*decision*/) override {}
+};
+
+// A listener without sockets.
+struct Listener {
+  store::MemoryStore memory{{.max_keys = 1'000}};
+  store::EmbeddedStore store{memory};
+  store::MemoryStore local_memory{{.max_keys = 1'000}};
+  service::Membership members{1};
+  service::LocalShare local{local_memory, members};
+  IgnoredEvents events{};
+  service::Service service{store, local, events,
+                           rules::load_text(kRules, "rules.yaml").configuration.value().rules};
+  net::Room room{net::Timeouts::Durations{}};
+  wire::grpc::RateLimiter limiter{service, {}};
+  wire::grpc::Surroundings surroundings{.limiter = limiter,
+                                        .room = room,
+                                        .max_message_bytes = kMessage,
+                                        .max_connection_buffer_bytes = 4 * kMessage,
+                                        .max_buffer_bytes = 8 * kMessage,
+                                        .request_timeout = std::chrono::seconds{1},
+                                        .receive_timeout = std::chrono::seconds{1}};
+};
+
+}  // namespace
+
+// libFuzzer's name for it.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return 0;
+  static Listener listener;
+  std::string_view bytes(static_cast<const char*>(static_cast<const void*>(data + 1)), size - 1);
+  const std::size_t portion = std::min(std::size_t{data[0]} + 1, kPortion);
+  base::Deadline now{std::chrono::seconds{1}};
+  {
+    wire::grpc::Conversation conversation(
+        listener.surroundings,
+        data[0] % 2 == 0 ? wire::grpc::Refunds::Allowed : wire::grpc::Refunds::Ignored);
+    check(conversation.receive(kGreeting, now));
+    while (!bytes.empty() && !conversation.is_finished()) {
+      now += std::chrono::milliseconds{1};
+      const std::size_t taken = std::min(portion, bytes.size());
+      if (!conversation.receive(bytes.substr(0, taken), now)) break;
+      bytes.remove_prefix(taken);
+      static_cast<void>(conversation.take_output());
+      // Each of the streaming calls may have written one answer too many.
+      check(listener.surroundings.buffered <= 8 * kMessage + (std::size_t{4} << 20U));
+    }
+    conversation.expire(now + std::chrono::seconds{2});
+  }
+  check(listener.surroundings.buffered == 0);
+  return 0;
+}

@@ -6,6 +6,7 @@
 #include "wire/http/target.hpp"
 
 #include <array>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,19 +16,24 @@ namespace {
 
 enum class Effect { Asks, Changes };  // what changes something needs the token
 
+// Of calls about one thing. What is larger is not read as JSON: only a batch is allowed to be long.
+constexpr std::size_t kMaxBody = std::size_t{64} << 10U;
+constexpr std::size_t kAnyBody = std::numeric_limits<std::size_t>::max();
+
 struct Route {
   std::string_view method;  // empty for all
   std::string_view path;    // "{}" stands for any one segment
   Effect effect;
   void (*function)(Call);
+  std::size_t max_body = kMaxBody;
 };
 
 constexpr std::array kRoutes{
     Route{"POST", "/v1/check", Effect::Asks, check},
-    Route{"POST", "/v1/checks", Effect::Asks, check_many},
+    Route{"POST", "/v1/checks", Effect::Asks, check_many, kAnyBody},
     Route{"POST", "/v1/take", Effect::Asks, take},
-    Route{"", "/v1/forward-auth", Effect::Asks, forward_auth},
-    Route{"", "/v1/forward-auth/{}", Effect::Asks, forward_auth},
+    Route{"", "/v1/forward-auth", Effect::Asks, forward_auth, kAnyBody},
+    Route{"", "/v1/forward-auth/{}", Effect::Asks, forward_auth, kAnyBody},
     Route{"POST", "/json", Effect::Asks, envoy_check},
     Route{"POST", "/v1/explain", Effect::Asks, explain},
     Route{"GET", "/v1/keys/{}", Effect::Asks, peek_key},
@@ -72,6 +78,12 @@ Response wrong_method(const Request& request, const std::string& allowed) {
   return response;
 }
 
+Response too_long(std::size_t size, std::size_t most) {
+  return problem_response({.status = 413,
+                           .detail = "a body of " + std::to_string(size) +
+                                     " bytes; this call has at most " + std::to_string(most)});
+}
+
 }  // namespace
 
 Result<ApiSettings> api_settings(const rules::Settings& settings) {
@@ -101,6 +113,9 @@ void Api::handle(const Request& request, Respond respond) {
       if (auto refused = refuse_change(request, settings_.tokens)) {
         return respond(std::move(*refused));
       }
+    }
+    if (request.body.size() > route.max_body) {
+      return respond(too_long(request.body.size(), route.max_body));
     }
     return route.function({.request = request,
                            .segments = std::move(parts),

@@ -26,6 +26,21 @@ TEST_F(ApiRoutes, WrongMethodsAreToldTheRightOnes) {
   EXPECT_EQ(ask("post", "/v1/check").status, 405U);
 }
 
+TEST_F(ApiRoutes, OnlyABatchMayBeLong) {
+  const std::string body =
+      R"({"domain":"d","attributes":{"a":")" + std::string(70'000, 'x') + R"("}})";
+  for (const std::string_view path :
+       {"/v1/check", "/v1/take", "/v1/explain", "/json", "/v1/reserve", "/v1/commit", "/v1/cancel",
+        "/v1/acquire", "/v1/renew", "/v1/release", "/v1/counters/n", "/v1/keys/a/refund",
+        "/v1/keys/a/block", "/v1/keys/a/unblock"}) {
+    const Response response = ask("POST", path, body);
+    EXPECT_EQ(response.status, 413U) << path;
+    EXPECT_EQ(field(response, "Content-Type"), "application/problem+json");
+  }
+  EXPECT_TRUE(backend_.asked.empty());
+  EXPECT_EQ(ask("POST", "/v1/checks", "[" + body + "]").status, 200U);
+}
+
 const std::vector<std::array<std::string_view, 3>> kChanges{
     {"DELETE", "/v1/keys/a", ""},
     {"POST", "/v1/keys/a/refund", R"({"limit":"1/s"})"},

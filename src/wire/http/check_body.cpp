@@ -25,9 +25,8 @@ Result<rules::Descriptor> read_attributes(const Json& json, const std::string& p
   for (const auto& [name, value] : json.items()) {
     const auto* text = value.get_ptr<const std::string*>();
     if (text == nullptr) {
-      std::string where = place;
-      where.append(".").append(name);
-      return Error{ErrorCode::InvalidInput, where + ": " + shown_json(value) + " must be a text"};
+      return Error{ErrorCode::InvalidInput,
+                   place + "." + name.substr(0, 64) + ": " + shown_json(value) + " must be a text"};
     }
     descriptor.entries.push_back({.name = name, .value = *text});
   }

@@ -4,6 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <functional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +16,8 @@ namespace {
 // Builds the value as the parser comes along, and stops it at the first thing that we do not take.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
+  explicit Builder(const JsonLimits& limits) : limits_(limits) {}
+
   Json take() { return std::move(root_); }
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
 
@@ -31,12 +36,18 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(string_t& name) override {
-    Json& object = *open_.back();
-    // found one by one, so that there must not be many
-    if (object.size() == kMaxJsonMembers) {
-      return refuse("more than " + std::to_string(kMaxJsonMembers) + " members in one object");
+    Open& object = open_.back();
+    if (names_.size() - object.first_name == limits_.members) {
+      return refuse("more than " + std::to_string(limits_.members) + " members in one object");
     }
-    if (object.contains(name)) return refuse("\"" + name.substr(0, 64) + "\" is given twice");
+    // Hashes are compared in place of names: most members are found to be new without a look at the
+    // others.
+    const std::size_t hash = std::hash<std::string_view>{}(name);
+    const auto begin = names_.begin() + static_cast<std::ptrdiff_t>(object.first_name);
+    if (std::find(begin, names_.end(), hash) != names_.end() && object.value->contains(name)) {
+      return refuse("\"" + name.substr(0, 64) + "\" is given twice");
+    }
+    names_.push_back(hash);
     name_ = std::move(name);
     return true;
   }
@@ -53,44 +64,84 @@ class Builder final : public nlohmann::json_sax<Json> {
     return false;
   }
 
+  // Null when there are too many.
   template <class Value>
   Json* put(Value&& value) {
+    if (++values_ > limits_.values) {
+      refuse("more than " + std::to_string(limits_.values) + " values");
+      return nullptr;
+    }
     if (open_.empty()) {
       root_ = std::forward<Value>(value);
       return &root_;
     }
-    Json& container = *open_.back();
+    Json& container = *open_.back().value;
     if (container.is_array()) {
       container.push_back(Json(std::forward<Value>(value)));
       return &container.back();
     }
-    return &container.emplace(std::move(name_), std::forward<Value>(value)).first.value();
+    // Appended without the search for the name that emplace() would do: key() has done it.
+    auto& members = container.get_ref<Json::object_t&>();
+    return &static_cast<Members&>(members)
+                .emplace_back(std::move(name_), std::forward<Value>(value))
+                .second;
   }
   // What is open stays where it is: only the innermost grows.
   bool open(Json container) {
-    if (open_.size() == kMaxJsonDepth) {
-      return refuse("deeper than " + std::to_string(kMaxJsonDepth) + " levels");
+    if (open_.size() == limits_.depth) {
+      return refuse("deeper than " + std::to_string(limits_.depth) + " levels");
     }
-    open_.push_back(put(std::move(container)));
+    Json* const value = put(std::move(container));
+    if (value == nullptr) return false;
+    open_.push_back({.value = value, .first_name = names_.size()});
     return true;
   }
   bool close() {
+    names_.resize(open_.back().first_name);
     open_.pop_back();
     return true;
   }
 
+  using Members = Json::object_t::Container;
+  struct Open {
+    Json* value;
+    std::size_t first_name;  // of its members, in names_
+  };
+
+  JsonLimits limits_;
   Json root_;
-  std::vector<Json*> open_;
+  std::vector<Open> open_;
+  std::vector<std::size_t> names_;  // hashes of the names in all objects that are open
+  std::size_t values_ = 0;
   std::string name_;
   std::string complaint_;
 };
 
+// More digits in a row than any number needs: converting a megabyte of them takes twice as long as
+// reading a text of that length.
+bool has_long_number(std::string_view text) {
+  constexpr std::size_t kMostDigits = 64;
+  std::size_t digits = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    digits = text[i] >= '0' && text[i] <= '9' ? digits + 1 : 0;
+    if (digits > kMostDigits) return true;
+    if (text[i] != '"') continue;
+    for (++i; i < text.size() && text[i] != '"'; ++i) {
+      if (text[i] == '\\') ++i;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
-Result<Json> parse_json(std::string_view text) {
+Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
   if (text.empty()) return Error{ErrorCode::InvalidInput, "body: empty; expected JSON"};
+  if (has_long_number(text)) {
+    return Error{ErrorCode::InvalidInput, "body: not usable as JSON: a number is too long"};
+  }
   try {
-    Builder builder;
+    Builder builder(limits);
     if (Json::sax_parse(text, &builder)) return builder.take();
     return Error{ErrorCode::InvalidInput, "body: not usable as JSON: " + builder.complaint()};
   } catch (const Json::exception& failure) {

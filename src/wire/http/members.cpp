@@ -13,17 +13,20 @@ namespace {
 
 constexpr std::size_t kMaxShown = 64;
 
-std::string cut(std::string text) {
-  if (text.size() <= kMaxShown) return text;
-  return text.substr(0, kMaxShown) + "...";
+std::string cut(std::string_view text) {
+  std::string shown(text.substr(0, kMaxShown));
+  if (text.size() > kMaxShown) shown += "...";
+  return shown;
 }
 
 }  // namespace
 
-std::string shown(std::string_view value) { return "\"" + cut(std::string(value)) + "\""; }
+std::string shown(std::string_view value) { return "\"" + cut(value) + "\""; }
 
 std::string shown_json(const Json& value) {
   if (value.is_string()) return shown(std::string_view(*value.get_ptr<const std::string*>()));
+  if (value.is_array()) return value.empty() ? "[]" : "[...]";
+  if (value.is_object()) return value.empty() ? "{}" : "{...}";
   return cut(to_text(value));
 }
 

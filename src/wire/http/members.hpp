@@ -13,7 +13,8 @@
 
 namespace penstock::wire::http {
 
-// A value for an error message, in quotes and cut when nobody would read all of it.
+// A value for an error message, in quotes and cut to a readable length; of arrays and objects only
+// what they are.
 [[nodiscard]] std::string shown(std::string_view value);
 [[nodiscard]] std::string shown_json(const Json& value);
 

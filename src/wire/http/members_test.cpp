@@ -18,23 +18,53 @@ TEST(ParseJson, RefusesWhatItCannotTrust) {
   EXPECT_EQ(refusal_of("{\"a\":}"), "body: not usable as JSON: wrong at byte 6");
   EXPECT_EQ(refusal_of("{\"a\":1,\"a\":2}"), "body: not usable as JSON: \"a\" is given twice");
   EXPECT_EQ(refusal_of("{\"a\":1,\"b\":{\"a\":2}}"), "");
-  EXPECT_EQ(refusal_of(std::string(13, '[') + std::string(13, ']')),
-            "body: not usable as JSON: deeper than 12 levels");
-  EXPECT_EQ(refusal_of(std::string(12, '[') + std::string(12, ']')), "");
+  EXPECT_EQ(refusal_of(std::string(9, '[') + std::string(9, ']')),
+            "body: not usable as JSON: deeper than 8 levels");
+  EXPECT_EQ(refusal_of(std::string(8, '[') + std::string(8, ']')), "");
   EXPECT_EQ(refusal_of("1e999"), "body: not usable as JSON: a number is out of range");
   EXPECT_NE(refusal_of("\"\xFF\""), "");
   EXPECT_NE(refusal_of("{} {}"), "");
   EXPECT_EQ(refusal_of("[1,[2,{\"a\":[{}]}],3]"), "");
 }
 
+TEST(ParseJson, NumbersAreShort) {
+  const std::string digits(65, '1');
+  EXPECT_EQ(refusal_of("[1," + digits + "]"), "body: not usable as JSON: a number is too long");
+  EXPECT_EQ(refusal_of("{\"a\\\"" + digits + "\":\"" + digits + "\\\\\"}"), "");
+  EXPECT_EQ(refusal_of("\"\\\\\"" + digits), "body: not usable as JSON: a number is too long");
+}
+
 TEST(ParseJson, DepthCostsNoStack) { EXPECT_NE(refusal_of(std::string(1'000'000, '[')), ""); }
 
+std::string members(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":1";
+  return text;
+}
+
 TEST(ParseJson, ObjectsAreBounded) {
-  std::string text = "{";
-  for (int i = 0; i < 1000; ++i) text += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":1";
-  EXPECT_EQ(refusal_of(text + "}"), "");
-  EXPECT_EQ(refusal_of(text + ",\"x\":1}"),
-            "body: not usable as JSON: more than 1000 members in one object");
+  EXPECT_EQ(refusal_of("{" + members(100) + "}"), "");
+  EXPECT_EQ(refusal_of("{" + members(100) + ",\"x\":1}"),
+            "body: not usable as JSON: more than 100 members in one object");
+}
+
+TEST(ParseJson, BoundsHoldForEachObjectAfterAnother) {
+  const std::string object = "{" + members(99) + ",\"more\":{" + members(100) + "}}";
+  EXPECT_EQ(refusal_of("[" + object + "," + object + "]"), "");
+  EXPECT_EQ(refusal_of("[" + object + ",{" + members(100) + ",\"7\":1}]"),
+            "body: not usable as JSON: more than 100 members in one object");
+  EXPECT_EQ(refusal_of("[" + object + ",{\"a\":{\"b\":1},\"a\":1}]"),
+            "body: not usable as JSON: \"a\" is given twice");
+}
+
+TEST(ParseJson, ValuesOfTheWholeTextAreBounded) {
+  const JsonLimits limits{.values = 4};
+  EXPECT_TRUE(parse_json("[1,{\"a\":2}]", limits));
+  for (const std::string_view text : {"[1,{\"a\":2},3]", "[1,2,3,[]]", "[1,2,3,{}]"}) {
+    const Result<Json> json = parse_json(text, limits);
+    ASSERT_FALSE(json) << text;
+    EXPECT_EQ(json.error().detail, "body: not usable as JSON: more than 4 values");
+  }
 }
 
 TEST(ParseJson, KeepsWhatWasWritten) {
@@ -108,7 +138,7 @@ TEST(Members, DurationsHaveUnitsAndBounds) {
 }
 
 TEST(Members, AnythingButAnObjectIsRefused) {
-  EXPECT_EQ(complaint_about("[1]", [](Members&) {}), "at: [1] must be an object");
+  EXPECT_EQ(complaint_about("[1]", [](Members&) {}), "at: [...] must be an object");
 }
 
 TEST(Members, LongValuesAreCutInComplaints) {

@@ -1,6 +1,8 @@
 """As much of JSON Schema as docs/openapi.json uses. Whatever else it may say is an error, so that
 nothing there goes unchecked."""
 
+import re
+
 _TYPES = {
     "object": dict,
     "array": list,
@@ -118,3 +120,22 @@ class Schema:
         fitting = [choice for choice in choices if not list(self.complaints(choice, value, place))]
         if len(fitting) != 1:
             yield f"{place}: fits {len(fitting)} of the {len(choices)} choices"
+
+    def _anyOf(self, choices, value, place, _schema):
+        if all(list(self.complaints(choice, value, place)) for choice in choices):
+            yield f"{place}: fits none of the {len(choices)} choices"
+
+    def _not(self, excluded, value, place, _schema):
+        if not list(self.complaints(excluded, value, place)):
+            yield f"{place}: fits what is excluded: {excluded}"
+
+    def _dependentRequired(self, needs, value, place, _schema):
+        if isinstance(value, dict):
+            for name, others in needs.items():
+                for other in others:
+                    if name in value and other not in value:
+                        yield f"{place}: {name} without {other}"
+
+    def _pattern(self, pattern, value, place, _schema):
+        if isinstance(value, str) and not re.search(pattern, value):
+            yield f"{place}: {value!r} does not match {pattern}"

@@ -6,8 +6,9 @@ import sys
 import unittest
 from pathlib import Path
 
-from daemon import Daemon
+from daemon import Answer, Daemon
 from json_schema import Schema, resolve
+from raw_client import RawClient
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = json.loads((ROOT / "docs" / "openapi.json").read_text(encoding="utf-8"))
@@ -186,6 +187,51 @@ STORE_IS_GONE = [
       for path, target in (("/v1/forward-auth", "/v1/forward-auth"),
                            ("/v1/forward-auth/{domain}", "/v1/forward-auth/api"))),
 ]
+NOT_IN_SCHEMA = [  # (path in the document, path, body): members that exclude each other, and null
+    *((path, path, body) for path in ("/v1/check", "/v1/explain") for body in (
+        {"domain": "api"},
+        search("a", descriptors=[{"entries": [{"key": "a"}]}]),
+        search("a", descriptors=None), search("a", cost=None), search(None),
+        {"domain": "api", "attributes": None},
+        {"domain": "api", "descriptors": [{"entries": [{"key": "a"}], "burst": 3}]},
+        {"domain": "api", "descriptors": [{"entries": [{"key": "a", "value": None}]}]})),
+    ("/v1/checks", "/v1/checks", {"checks": None}),
+    ("/v1/checks", "/v1/checks", [search("a", cost=None)]),
+    *(("/v1/take", "/v1/take", dict(TAKE, **more)) for more in (
+        {"on_failure": None}, {"burst": None}, {"algorithm": None}, {"cost": None}, {"key": None})),
+    *(("/v1/keys/{key}/refund", "/v1/keys/k/refund", body) for body in (
+        {}, {"rule": "api/search", "limit": "5/m"}, {"rule": None, "limit": "5/m"},
+        {"rule": "api/search", "burst": 3})),
+    ("/v1/keys/{key}/block", "/v1/keys/k/block", {"for": "1s", "rule": "api/search", "domain": "api"}),
+    ("/v1/keys/{key}/block", "/v1/keys/k/block", {"for": "1s", "rule": None}),
+    ("/v1/keys/{key}/unblock", "/v1/keys/k/unblock", {"rule": "api/search", "domain": "api"}),
+    ("/v1/keys/{key}/unblock", "/v1/keys/k/unblock", {"domain": None}),
+    ("/v1/counters/{name}", "/v1/counters/n", {"add": None}),
+    ("/v1/counters/{name}", "/v1/counters/n", {"add": "1."}),
+    ("/v1/counters/{name}", "/v1/counters/n", {"add": 2**63}),
+    ("/v1/counters/{name}", "/v1/counters/n", {"add": 1, "ttl": None}),
+    *(("/v1/reserve", "/v1/reserve", body) for body in (
+        dict(TAKE, domain="api"), dict(TAKE, attributes={}), search("a", limit="5/m"),
+        search("a", on_failure="open"), search("a", id=None), dict(TAKE, ttl=None))),
+    ("/v1/acquire", "/v1/acquire", {"key": "k", "limit": 1, "id": None}),
+    ("/v1/renew", "/v1/renew", {"key": "k", "id": "a", "ttl": None}),
+]
+# Longer than calls about one thing have, but not than a batch may be.
+LONG_BODIES = [
+    ("post", path, target, dict(body, x="x" * 70_000), {}, 413)
+    for path, target, body in (
+        ("/v1/check", "/v1/check", search("a")), ("/v1/take", "/v1/take", TAKE),
+        ("/v1/explain", "/v1/explain", search("a")), ("/json", "/json", envoy("e")),
+        ("/v1/reserve", "/v1/reserve", TAKE), ("/v1/commit", "/v1/commit", {}),
+        ("/v1/acquire", "/v1/acquire", {}), ("/v1/counters/{name}", "/v1/counters/n", {}),
+        ("/v1/keys/{key}/refund", "/v1/keys/k/refund", {}))
+] + [("post", "/v1/checks", "/v1/checks", [search("x" * 70_000)], {}, 200)]
+TOO_LONG = {  # what the reader of requests refuses, before the rest has arrived
+    413: "Content-Length: 2000000\r\n\r\n",
+    431: "X-Long: " + "a" * 17_000,
+}
+
+
 # A daemon that has no rules yet, or is about to end, answers too briefly to be caught here.
 NOT_PROVOKED = {("get", "/readyz", "503")}
 
@@ -199,6 +245,17 @@ class OpenApi(unittest.TestCase):
                 answer = daemon.ask(method.upper(), target, body, headers, port)
                 self.assertEqual(answer.status, status, answer.body)
                 self.hold_against_document(method, path, answer)
+                self.seen.add((method, path, str(status)))
+
+    def send_too_long(self, port, method, path):
+        target = path.replace("{", "").replace("}", "")
+        for status, rest in TOO_LONG.items():
+            with self.subTest(call=f"{method} {target}", status=status), RawClient(port) as client:
+                client.send(f"{method.upper()} {target} HTTP/1.1\r\nHost: x\r\n{rest}".encode())
+                told, fields, body = client.answer(method.upper())
+                self.assertEqual(told, status)
+                body = json.loads(body) if body else ""
+                self.hold_against_document(method, path, Answer(told, fields, body))
                 self.seen.add((method, path, str(status)))
 
     def hold_against_document(self, method, path, answer):
@@ -233,11 +290,27 @@ class OpenApi(unittest.TestCase):
         with Daemon(LOOPBACK) as daemon:
             self.walk(daemon, ON_LOOPBACK)
             self.walk(daemon, ON_ADMIN, daemon.admin_port)
+            self.walk(daemon, LONG_BODIES)
+            for path, item in DOCUMENT["paths"].items():
+                port = daemon.admin_port if "servers" in item else daemon.port
+                for method in METHODS:
+                    if method in item:
+                        self.send_too_long(port, method, path)
         with Daemon(WITHOUT_STORE) as daemon:
             self.walk(daemon, STORE_IS_GONE)
         with Daemon(WITH_TOKEN, listen="0.0.0.0:0") as daemon:
             self.walk(daemon, changes)
         self.assertEqual(described_answers() - self.seen - NOT_PROVOKED, set())
+
+    def test_what_the_schema_excludes_is_refused(self):
+        with Daemon(LOOPBACK) as daemon:
+            for path, target, body in NOT_IN_SCHEMA:
+                with self.subTest(path=path, body=body):
+                    content = DOCUMENT["paths"][path]["post"]["requestBody"]["content"]
+                    schema = content["application/json"]["schema"]
+                    self.assertNotEqual(list(Schema(DOCUMENT, strict=False).complaints(schema, body)), [])
+                    answer = daemon.ask("POST", target, body)
+                    self.assertEqual(answer.status, 400, answer.body)
 
     def test_other_methods_and_paths_are_refused(self):
         with Daemon(LOOPBACK) as daemon:

@@ -57,7 +57,7 @@ EnvoyUnit read_unit(const Json& json) {
 }
 
 Result<Quota> read_override(const Json& json) {
-  Members members(json, "limit.");
+  Members members(json, "limit.", OnNull::Ignore);
   const Json* count = either(members, "requestsPerUnit", "requests_per_unit");
   const Json* unit = members.any("unit");
   const Result<void> read = members.finish();
@@ -72,7 +72,7 @@ Result<Quota> read_override(const Json& json) {
 }
 
 Result<rules::Attribute> read_entry(const Json& json) {
-  Members members(json, "entries.");
+  Members members(json, "entries.", OnNull::Ignore);
   const rules::Attribute entry{.name = members.text("key").value_or(""),
                                .value = members.text("value").value_or("")};
   const Result<void> read = members.finish();
@@ -91,7 +91,7 @@ Result<void> read_entries(const Json* entries, rules::Descriptor& descriptor) {
 }
 
 Result<rules::Descriptor> read_descriptor(const Json& json) {
-  Members members(json, "descriptors.");
+  Members members(json, "descriptors.", OnNull::Ignore);
   const Json* entries = members.array("entries", kMaxEntries);
   const Json* limit = members.object("limit");
   const Json* hits = either(members, "hitsAddend", "hits_addend");
@@ -141,7 +141,7 @@ Json status_json(const EnvoyStatus& status) {
 }  // namespace
 
 Result<rules::Request> read_envoy_request(const Json& json) {
-  Members members(json, "");
+  Members members(json, "", OnNull::Ignore);
   rules::Request request{.domain = members.text("domain").value_or(""), .descriptors = {}};
   const Json* descriptors = members.array("descriptors", kMaxDescriptors);
   const Json* hits = either(members, "hitsAddend", "hits_addend");

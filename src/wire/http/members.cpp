@@ -56,8 +56,8 @@ Result<Quota> read_quota(const QuotaText& text) {
   return quota;
 }
 
-Members::Members(const Json& object, std::string place)
-    : object_(object), place_(std::move(place)) {
+Members::Members(const Json& object, std::string place, OnNull on_null)
+    : object_(object), place_(std::move(place)), on_null_(on_null) {
   if (!object.is_object()) {
     const std::string name =
         place_.empty() ? "body" : place_.substr(0, place_.size() - 1);  // without its dot
@@ -73,8 +73,10 @@ const Json* Members::take(std::string_view name) {
   known_.push_back(name);
   if (!object_.is_object()) return nullptr;
   const auto found = object_.find(name);
-  if (found == object_.end() || found->is_null()) return nullptr;
-  return &*found;
+  if (found == object_.end()) return nullptr;
+  if (!found->is_null()) return &*found;
+  if (on_null_ == OnNull::Refuse) complain(name, "must not be null; leave it out");
+  return nullptr;
 }
 
 const Json* Members::any(std::string_view name) { return take(name); }

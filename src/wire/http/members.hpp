@@ -22,6 +22,12 @@ namespace penstock::wire::http {
 [[nodiscard]] Result<Duration> read_duration(std::string_view place, std::string_view text,
                                              Duration least, Duration most);
 
+// What a member that is null means.
+enum class OnNull : std::uint8_t {
+  Refuse,
+  Ignore,  // as the JSON of protobuf has it: as if it were absent
+};
+
 // The members of one object, taken one after the other. The first complaint is kept and asked for
 // at the end; until then members that are wrong or missing read as empty. A member that nobody
 // asked for is a complaint as well.
@@ -30,11 +36,11 @@ namespace penstock::wire::http {
 class Members {
  public:
   // `place` is where the object stands: "" for the body, or "checks[3]."
-  Members(const Json& object, std::string place);
+  Members(const Json& object, std::string place, OnNull on_null = OnNull::Refuse);
 
   [[nodiscard]] bool has(std::string_view name) const;
 
-  // Absent when not given, or given as null.
+  // Absent when not given.
   [[nodiscard]] std::optional<std::string_view> text(std::string_view name);
   [[nodiscard]] std::optional<std::uint64_t> whole_number(std::string_view name,
                                                           std::uint64_t most);
@@ -62,6 +68,7 @@ class Members {
 
   const Json& object_;
   std::string place_;
+  OnNull on_null_;
   std::vector<std::string_view> known_;
   std::optional<std::string> complaint_;
 };

@@ -98,7 +98,16 @@ TEST(Members, CostIsAWholeNumber) {
             "at.cost: 1.5 must be a whole number from 0 to 4294967295");
   EXPECT_EQ(complaint_about("{\"cost\":\"3\"}", cost),
             "at.cost: \"3\" must be a whole number from 0 to 4294967295");
-  EXPECT_EQ(complaint_about("{\"cost\":null}", cost), "");
+}
+
+TEST(Members, NullIsRefusedUnlessItMeansAbsent) {
+  EXPECT_EQ(complaint_about("{\"cost\":null}",
+                            [](Members& members) { static_cast<void>(members.cost()); }),
+            "at.cost: must not be null; leave it out");
+  const Json json = parse_json("{\"cost\":null}").value();
+  Members members(json, "", OnNull::Ignore);
+  EXPECT_FALSE(members.cost());
+  EXPECT_TRUE(members.finish());
 }
 
 TEST(Members, UnknownOnesAreNamedWithThoseThatExist) {

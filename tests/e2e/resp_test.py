@@ -96,6 +96,29 @@ class Contract:
         answers = pipeline.execute()
         self.assertEqual([answer[0] for answer in answers], [0] * 100 + [1] * 200)
 
+    def test_a_transaction_charges_once_and_answers_in_order(self):
+        pipeline = self.client.pipeline()  # in MULTI and EXEC, as is the default
+        for _ in range(5):
+            pipeline.execute_command("CL.THROTTLE", "queue", 2, 1, 3600)
+        pipeline.incr("in order")
+        answers = pipeline.execute()
+        self.assertEqual([answer[0] for answer in answers[:5]], [0, 0, 0, 1, 1])
+        self.assertEqual(answers[5], 1)
+        peek = self.client.execute_command("CL.THROTTLE", "queue", 2, 1, 3600, 0)
+        self.assertEqual(peek[:3], [0, 3, 0])
+
+    def test_a_transaction_that_fails_charges_nothing(self):
+        pipeline = self.client.pipeline()
+        pipeline.execute_command("CL.THROTTLE", "failed", 2, 1, 3600)
+        pipeline.execute_command("NOPE")
+        with self.assertRaisesRegex(redis.ResponseError, "unknown command 'NOPE'"):
+            pipeline.execute()
+        peek = self.client.execute_command("CL.THROTTLE", "failed", 2, 1, 3600, 0)
+        self.assertEqual(peek[:3], [0, 3, 3])
+        with self.assertRaisesRegex(redis.ResponseError, "WATCH is not supported"):
+            self.client.transaction(lambda pipe: pipe.incr("watched"), "watched")
+        self.assertTrue(self.client.ping())
+
     def test_rules_decide_over_resp_as_over_http(self):
         check = lambda: self.client.execute_command(
             "PENSTOCK.CHECK", "api", "path", "/search", "user", "alice")
@@ -131,6 +154,10 @@ class Contract:
 
     def test_mistakes_are_told(self):
         for command, text in (
+            (("CLUSTER", "SLOTS"), "This instance has cluster support disabled"),
+            (("READONLY",), "This instance has cluster support disabled"),
+            (("SELECT", 1), "DB index is out of range"),
+            (("CLIENT", "TRACKING", "ON"), "client-side caching is not supported"),
             (("CL.THROTTLE", "k", 1, 0, 1), "Zero rates are not supported"),
             (("CL.THROTTLE", "k", "x", 1, 1), "Couldn't parse as integer: x"),
             (("NOPE", "a"), "unknown command 'NOPE'"),
@@ -326,22 +353,33 @@ class WithoutTheStore(unittest.TestCase):
         self.assertEqual(statuses, [200] * 5 + [429] * 3)
 
 
-class IoredisTest(unittest.TestCase):
-    """A client library of another language, from the npm package of tests/interop."""
+class NodeTest(unittest.TestCase):
+    """Client libraries of another language, from the npm package of tests/interop."""
 
-    def test_ioredis_is_answered(self):
-        folder = install_packages()
+    def setUp(self):
+        self.folder = install_packages()
+
+    def told(self, program):
         with serve() as daemon:
             run = subprocess.run(
-                ["node", "ask_resp.mjs", str(daemon.resp_port)], cwd=folder, capture_output=True,
-                encoding="utf-8", timeout=30, check=False,
+                ["node", program, str(daemon.resp_port)], cwd=self.folder, capture_output=True,
+                encoding="utf-8", timeout=60, check=False,
             )
         self.assertEqual(run.returncode, 0, run.stderr)
-        said = json.loads(run.stdout)
+        return json.loads(run.stdout)
+
+    def test_clients_of_npm_are_answered(self):
+        said = self.told("ask_resp.mjs")
         self.assertEqual(said["throttle"], [0, 16, 15, -1, 2])
         self.assertEqual(said["crowd"], 10)
         self.assertEqual(said["check"], [0, 2, 1])
         self.assertEqual(said["counter"], [1, 11, "11", 1])
+        self.assertEqual(said["multi"], [[None, 1], [None, [0, 3, 2]], [None, 3]])
+        said = self.told("ask_node_redis.mjs")
+        self.assertEqual((said["multi2"], said["multi3"]), ([1, 3], [1, 3]))
+        self.assertIn("DB index is out of range", said["database"])
+        self.assertIn("cluster support disabled", said["readonly"])
+        self.assertIn("client-side caching is not supported", said["caching"])
 
 
 if __name__ == "__main__":

@@ -9,5 +9,7 @@ const crowd = Array.from({ length: 50 }, () => client.call("CL.THROTTLE", "crowd
 said.crowd = (await Promise.all(crowd)).filter(([limited]) => limited === 0).length;
 said.check = (await client.call("PENSTOCK.CHECK", "api", "path", "/search", "user", "a")).slice(0, 3);
 said.counter = [await client.incr("n"), await client.incrby("n", 10), await client.get("n"), await client.expire("n", 60)];
+const multi = await client.multi().incr("m").call("CL.THROTTLE", "m", 2, 1, 3600).incrby("m", 2).exec();
+said.multi = multi.map(([failed, value]) => [failed, Array.isArray(value) ? value.slice(0, 3) : value]);
 console.log(JSON.stringify(said));
 await client.quit();

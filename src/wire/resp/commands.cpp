@@ -13,15 +13,19 @@ using Kind = Command::Kind;
 
 // In the order of their names.
 constexpr std::array kCommands{
+    Command{"asking", 1, 1, no_cluster, Kind::Connection},
     Command{"auth", 2, 3, auth, Kind::Connection, false, true},
     Command{"cl.throttle", 1, kAny, cl_throttle, Kind::Write,
             true},  // has its own words for misuse
     Command{"client", 2, kAny, client, Kind::Connection},
+    Command{"cluster", 1, kAny, no_cluster, Kind::Connection},
     Command{"command", 1, kAny, command, Kind::Connection},
     Command{"decr", 2, 2, decr, Kind::Write, true},
     Command{"decrby", 3, 3, decrby, Kind::Write, true},
     Command{"del", 2, kAny, del, Kind::Write, true},
+    Command{"discard", 1, 1, discard, Kind::Connection, false, false, true},
     Command{"echo", 2, 2, echo, Kind::Connection},
+    Command{"exec", 1, 1, exec, Kind::Connection, false, false, true},
     Command{"exists", 2, kAny, exists, Kind::Read, true},
     Command{"expire", 3, 4, expire, Kind::Write, true},
     Command{"get", 2, 2, get, Kind::Read, true},
@@ -30,6 +34,7 @@ constexpr std::array kCommands{
     Command{"incrby", 3, 3, incrby, Kind::Write, true},
     Command{"incrbyfloat", 3, 3, incrbyfloat, Kind::Write, true},
     Command{"info", 1, kAny, info, Kind::Connection},
+    Command{"multi", 1, 1, multi, Kind::Connection, false, false, true},
     Command{"penstock.acquire", 5, 5, penstock_acquire, Kind::Write, true},
     Command{"penstock.cancel", 2, 2, penstock_cancel, Kind::Write},
     Command{"penstock.check", 2, kAny, penstock_check, Kind::Write},
@@ -40,11 +45,15 @@ constexpr std::array kCommands{
     Command{"pexpire", 3, 4, pexpire, Kind::Write, true},
     Command{"ping", 1, 2, ping, Kind::Connection},
     Command{"pttl", 2, 2, pttl, Kind::Read, true},
-    Command{"quit", 1, kAny, quit, Kind::Connection, false, true},
-    Command{"reset", 1, 1, reset, Kind::Connection, false, true},
+    Command{"quit", 1, kAny, quit, Kind::Connection, false, true, true},
+    Command{"readonly", 1, 1, no_cluster, Kind::Connection},
+    Command{"readwrite", 1, 1, no_cluster, Kind::Connection},
+    Command{"reset", 1, 1, reset, Kind::Connection, false, true, true},
     Command{"select", 2, 2, select, Kind::Connection},
     Command{"throttle", 5, 6, throttle, Kind::Write, true},
     Command{"ttl", 2, 2, ttl, Kind::Read, true},
+    Command{"unwatch", 1, 1, unwatch, Kind::Connection},
+    Command{"watch", 2, kAny, watch, Kind::Connection, true, false, true},
 };
 static_assert(std::is_sorted(kCommands.begin(), kCommands.end(),
                              [](const Command& a, const Command& b) { return a.name < b.name; }));
@@ -54,7 +63,7 @@ constexpr std::size_t kLongestName = 16;
 char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // As Redis does: 128 bytes of the command, and of its arguments.
-void refuse_unknown(const Exchange& exchange) {
+std::string unknown_command(const Exchange& exchange) {
   constexpr std::size_t kShown = 128;
   std::string text = "ERR unknown command '";
   text += exchange.word(0).substr(0, kShown);
@@ -65,7 +74,22 @@ void refuse_unknown(const Exchange& exchange) {
     text += exchange.word(i).substr(0, most - text.size());
     text += "' ";
   }
-  exchange.refuse(text);
+  return text;
+}
+
+// Between MULTI and EXEC. Its reply is no answer yet, and not counted as one.
+void queue_command(const Exchange& exchange) {
+  Transaction& transaction = exchange.conversation().transaction();
+  const Terms& terms = exchange.surroundings().terms;
+  const Transaction::Limits limits{.commands = terms.most_under_way, .bytes = terms.limits.bytes};
+  // what was aborted keeps nothing, and is told at EXEC
+  if (transaction.state() == Transaction::State::Aborted ||
+      transaction.add(exchange.words(), limits)) {
+    ReplyWriter(exchange.conversation().queue().end(), exchange.session().version).simple("QUEUED");
+    return;
+  }
+  exchange.refuse("ERR the transaction is too large: at most " + std::to_string(limits.commands) +
+                  " commands and " + std::to_string(limits.bytes) + " bytes");
 }
 
 }  // namespace
@@ -88,13 +112,19 @@ const Command* find_command(std::string_view name) {
 
 void run_command(const Exchange& exchange) {
   const Command* const found = find_command(exchange.word(0));
-  if (found == nullptr) return refuse_unknown(exchange);
+  Transaction& transaction = exchange.conversation().transaction();
+  const auto refuse = [&](const std::string& error) {
+    if (transaction.is_open()) transaction.abort();
+    exchange.refuse(error);
+  };
+  if (found == nullptr) return refuse(unknown_command(exchange));
   if (!exchange.session().is_known && !found->for_strangers) {
-    return exchange.refuse("NOAUTH Authentication required.");
+    return refuse("NOAUTH Authentication required.");
   }
   if (exchange.size() < found->least || exchange.size() > found->most) {
-    return exchange.refuse(wrong_arity(found->name));
+    return refuse(wrong_arity(found->name));
   }
+  if (transaction.is_open() && !found->in_multi) return queue_command(exchange);
   found->run(exchange);
 }
 

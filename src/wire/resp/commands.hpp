@@ -19,6 +19,7 @@ struct Command {
   enum class Kind : std::uint8_t { Read, Write, Connection } kind;
   bool has_key = false;        // its second word
   bool for_strangers = false;  // before AUTH
+  bool in_multi = false;       // runs between MULTI and EXEC, where others are queued
 };
 
 [[nodiscard]] std::span<const Command> all_commands();
@@ -52,6 +53,13 @@ void expire(const Exchange& exchange);
 void pexpire(const Exchange& exchange);
 void ttl(const Exchange& exchange);
 void pttl(const Exchange& exchange);
+
+void multi(const Exchange& exchange);
+void exec(const Exchange& exchange);
+void discard(const Exchange& exchange);
+void watch(const Exchange& exchange);
+void unwatch(const Exchange& exchange);
+void no_cluster(const Exchange& exchange);
 
 void ping(const Exchange& exchange);
 void echo(const Exchange& exchange);

@@ -283,7 +283,8 @@ TEST_F(Commands, LifetimesAreSetAndEnd) {
 
 TEST_F(Commands, OfTheConnectionAnswerWhatLibrariesAskFor) {
   EXPECT_EQ(ask({"SELECT", "0"}), "+OK\r\n");
-  EXPECT_EQ(ask({"SELECT", "1"}), "-ERR DB index is out of range\r\n");
+  EXPECT_EQ(ask({"SELECT", "1"}),
+            "-ERR DB index is out of range: Penstock has only database 0\r\n");
   EXPECT_EQ(ask({"CLIENT", "SETNAME", "worker-1"}), "+OK\r\n");
   EXPECT_EQ(ask({"CLIENT", "GETNAME"}), "$8\r\nworker-1\r\n");
   EXPECT_TRUE(ask({"CLIENT", "SETNAME", "a b"}).starts_with("-ERR Client names"));
@@ -299,6 +300,26 @@ TEST_F(Commands, OfTheConnectionAnswerWhatLibrariesAskFor) {
       ask({"COMMAND", "INFO", "get", "nope"}).starts_with("*2\r\n*10\r\n$3\r\nget\r\n:2\r\n"));
   EXPECT_NE(ask({"INFO"}).find("role:master"), std::string::npos);
   EXPECT_EQ(ask({"INFO", "clients"}).find("role:master"), std::string::npos);
+}
+
+TEST_F(Commands, OfAClusterAreAnsweredAsByASingleServer) {
+  for (const Words& words : {Words{"CLUSTER", "SLOTS"}, Words{"CLUSTER"}, Words{"READONLY"},
+                             Words{"READWRITE"}, Words{"ASKING"}}) {
+    EXPECT_EQ(ask(words), "-ERR This instance has cluster support disabled\r\n");
+  }
+}
+
+TEST_F(Commands, WhatThereIsNotIsRefusedClearly) {
+  EXPECT_EQ(ask({"SELECT", "0"}), "+OK\r\n");
+  EXPECT_EQ(ask({"SELECT", "1"}),
+            "-ERR DB index is out of range: Penstock has only database 0\r\n");
+  EXPECT_EQ(ask({"CLIENT", "TRACKING", "ON"}), "-ERR client-side caching is not supported\r\n");
+  EXPECT_EQ(ask({"CLIENT", "TRACKING", "ON", "BCAST"}),
+            "-ERR client-side caching is not supported\r\n");
+  EXPECT_EQ(ask({"CLIENT", "CACHING", "YES"}), "-ERR client-side caching is not supported\r\n");
+  EXPECT_EQ(ask({"CLIENT", "TRACKING", "OFF"}), "+OK\r\n");
+  EXPECT_TRUE(ask({"WATCH", "k"}).starts_with("-ERR WATCH is not supported"));
+  EXPECT_EQ(ask({"UNWATCH"}), "+OK\r\n");
 }
 
 }  // namespace

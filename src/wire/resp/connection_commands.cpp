@@ -153,15 +153,23 @@ void hello(const Exchange& exchange) {
   reply.array(0);
 }
 
+// CLUSTER, READONLY, READWRITE, ASKING: as a Redis that is not part of a cluster.
+void no_cluster(const Exchange& exchange) {
+  exchange.refuse("ERR This instance has cluster support disabled");
+}
+
 // SELECT 0: there is one database.
 void select(const Exchange& exchange) {
   const std::optional<std::int64_t> database = whole_number(exchange.word(1));
   if (!database) return exchange.refuse("ERR value is not an integer or out of range");
-  if (*database != 0) return exchange.refuse("ERR DB index is out of range");
+  if (*database != 0) {
+    return exchange.refuse("ERR DB index is out of range: Penstock has only database 0");
+  }
   exchange.reply().simple("OK");
 }
 
-// CLIENT SETNAME name, GETNAME, ID, INFO, LIST, SETINFO what text, NO-EVICT x, NO-TOUCH x.
+// CLIENT SETNAME name, GETNAME, ID, INFO, LIST, SETINFO what text, NO-EVICT x, NO-TOUCH x. Values
+// are not cached by clients: TRACKING is an error, but to switch it off.
 void client(const Exchange& exchange) {
   const std::string what = in_small(exchange.word(1).substr(0, 64));
   const std::size_t size = exchange.size();
@@ -181,6 +189,12 @@ void client(const Exchange& exchange) {
   if ((what == "no-evict" || what == "no-touch") && size == 3) {
     return exchange.reply().simple("OK");
   }
+  if (what == "tracking" && size == 3 && is_word(exchange.word(2), "off")) {
+    return exchange.reply().simple("OK");
+  }
+  if (what == "tracking" || what == "caching") {
+    return exchange.refuse("ERR client-side caching is not supported");
+  }
   exchange.refuse("ERR unknown subcommand or wrong number of arguments for '" + what +
                   "'. Try CLIENT SETNAME, GETNAME, ID, INFO, LIST, SETINFO, NO-EVICT.");
 }
@@ -196,6 +210,7 @@ void reset(const Exchange& exchange) {
   Session& session = exchange.session();
   session.version = Version::Two;
   session.name.clear();
+  exchange.conversation().transaction().discard();
   exchange.conversation().set_known(exchange.surroundings().terms.passwords.empty());
   exchange.reply().simple("RESET");
 }

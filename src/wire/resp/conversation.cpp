@@ -42,9 +42,9 @@ Conversation::Step Conversation::advance() {
   Step step = Step::Pause;
   while (!closing_ && queue_.ready().size() + queue_.held() < kMostUnsent &&
          queue_.missing() < surroundings_.terms.most_under_way) {
-    const Progress progress = std::exchange(deferred_, false) ? Progress::Ready : reader_.next();
-    if (progress == Progress::Ready && awaits_answers() && waits_for_others(reader_.words())) {
-      deferred_ = true;
+    const Progress progress = next_command();
+    if (progress == Progress::Ready && awaits_answers() && waits_for_others(words_)) {
+      deferred_ = !transaction_.is_running();
       break;
     }
     if (progress == Progress::Ready) {
@@ -62,10 +62,22 @@ Conversation::Step Conversation::advance() {
   return closing_ ? Step::Close : step;
 }
 
+Progress Conversation::next_command() {
+  if (transaction_.is_running()) {
+    words_ = transaction_.front();
+    return Progress::Ready;
+  }
+  const Progress progress = std::exchange(deferred_, false) ? Progress::Ready : reader_.next();
+  if (progress == Progress::Ready) words_ = reader_.words();
+  return progress;
+}
+
 void Conversation::run() {
+  const bool is_queued = transaction_.is_running();
   ++surroundings_.statistics.requests;
-  run_command(Exchange(*this, reader_.words()));
+  run_command(Exchange(*this, words_));
   queue_.count_end();
+  if (is_queued) transaction_.pop();
 }
 
 std::string_view Conversation::take_output() {

@@ -4,10 +4,12 @@
 #include "resp/reply_writer.hpp"
 #include "wire/resp/reply_queue.hpp"
 #include "wire/resp/surroundings.hpp"
+#include "wire/resp/transaction.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -49,7 +51,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   [[nodiscard]] bool awaits_answers() const noexcept { return queue_.missing() > 0; }
   // There are commands that have not been begun, or not arrived in full.
   [[nodiscard]] bool has_unfinished_input() const noexcept {
-    return deferred_ || reader_.is_within_command();
+    return deferred_ || transaction_.is_running() || reader_.is_within_command();
   }
   // Nothing more will come.
   [[nodiscard]] bool is_done() const noexcept {
@@ -69,6 +71,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   [[nodiscard]] Session& session() noexcept { return session_; }
   [[nodiscard]] Surroundings& surroundings() noexcept { return surroundings_; }
   [[nodiscard]] ReplyQueue& queue() noexcept { return queue_; }
+  [[nodiscard]] Transaction& transaction() noexcept { return transaction_; }
   // The client has shown who it is, or is a stranger again.
   void set_known(bool is_known);
   void close_after_reply() noexcept { closing_ = true; }
@@ -82,12 +85,15 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   }
 
  private:
+  [[nodiscard]] penstock::resp::CommandReader::Progress next_command();
   void run();
 
   Surroundings& surroundings_;
   Session session_;
   penstock::resp::CommandReader reader_;
   ReplyQueue queue_;
+  Transaction transaction_;
+  std::span<const std::string_view> words_;  // of the command that is next, or being run
   std::string sending_;
   bool advancing_ = false;
   bool deferred_ = false;  // a command has been read, and waits for answers to others

@@ -16,20 +16,17 @@ DoorMetrics::DoorMetrics(telemetry::WorkerMetrics& metrics, std::string_view doo
       refunds_ignored_(metrics.cell(kDoorRefundsIgnored, {door})),
       timeouts_(metrics.cell(kDoorErrors, {door, "timeout"})),
       tls_failures_(metrics.cell(kDoorErrors, {door, "tls"})),
-      accept_failures_(metrics.cell(kDoorErrors, {door, "accept"})) {
+      accept_failures_(metrics.cell(kDoorErrors, {door, "accept"})),
+      http_requests_(door == "resp" ? &metrics.cell(kDoorErrors, {door, "http"}) : nullptr) {
   for (std::size_t digit = 1; digit < responses_.size(); ++digit) {
     responses_[digit] = &metrics.cell(kDoorRequests, {door, std::to_string(digit) + "xx"});
   }
 }
 
-DoorMetrics::Trouble DoorMetrics::show(const net::Statistics& statistics) {
+DoorMetrics::News DoorMetrics::show(const net::Statistics& statistics) {
   const auto set = [](telemetry::Cell& cell, std::uint64_t value) {
-    cell.set(static_cast<std::int64_t>(value));
-  };
-  // sets a counter, and returns how much it has grown
-  const auto advance = [&set](telemetry::Cell& cell, std::uint64_t value) {
     const auto known = static_cast<std::uint64_t>(cell.get());
-    set(cell, value);
+    cell.set(static_cast<std::int64_t>(value));
     return value - known;
   };
   // an idle connection that is closed in the end is nobody's mistake
@@ -45,9 +42,11 @@ DoorMetrics::Trouble DoorMetrics::show(const net::Statistics& statistics) {
   for (std::size_t digit = 1; digit < responses_.size(); ++digit) {
     set(*responses_[digit], statistics.responses[digit]);
   }
-  return {.accept_failures = advance(accept_failures_, statistics.accept_failures),
-          .refused_per_address = advance(refused_per_address_, statistics.refused_per_address),
-          .refunds_ignored = advance(refunds_ignored_, statistics.refunds_ignored)};
+  return {.accept_failures = set(accept_failures_, statistics.accept_failures),
+          .refused_per_address = set(refused_per_address_, statistics.refused_per_address),
+          .refunds_ignored = set(refunds_ignored_, statistics.refunds_ignored),
+          .http_requests =
+              http_requests_ == nullptr ? 0 : set(*http_requests_, statistics.http_requests)};
 }
 
 }  // namespace penstock::app

@@ -14,13 +14,14 @@ class DoorMetrics {
  public:
   DoorMetrics(telemetry::WorkerMetrics& metrics, std::string_view door);
 
-  // What went wrong since the last time.
-  struct Trouble {
+  // What happened since the last time, and belongs in the log.
+  struct News {
     std::uint64_t accept_failures = 0;
     std::uint64_t refused_per_address = 0;
     std::uint64_t refunds_ignored = 0;
+    std::uint64_t http_requests = 0;  // sent to a listener that does not speak HTTP
   };
-  [[nodiscard]] Trouble show(const net::Statistics& statistics);
+  [[nodiscard]] News show(const net::Statistics& statistics);
 
  private:
   telemetry::Cell& connections_;
@@ -31,6 +32,7 @@ class DoorMetrics {
   telemetry::Cell& timeouts_;
   telemetry::Cell& tls_failures_;
   telemetry::Cell& accept_failures_;
+  telemetry::Cell* http_requests_;               // of the listeners that do not speak HTTP
   std::array<telemetry::Cell*, 6> responses_{};  // by the first digit of their status
 };
 

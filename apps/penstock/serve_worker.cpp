@@ -100,6 +100,36 @@ wire::resp::ServerOptions resp_options(const rules::Settings& settings,
   return options;
 }
 
+// At most one line of each kind per second.
+void log_news(telemetry::LimitedLog& log, const std::string& door, const DoorMetrics::News& news,
+              const net::Statistics& statistics) {
+  if (news.accept_failures > 0) {
+    log.warning("connections wait because they could not be accepted",
+                {{"door", door},
+                 {"attempts", std::to_string(news.accept_failures)},
+                 {"error", statistics.accept_trouble}});
+  }
+  if (news.refused_per_address > 0) {
+    log.warning("connections closed: too many from one address",
+                {{"door", door},
+                 {"connections", std::to_string(news.refused_per_address)},
+                 {"last_address", statistics.refused_address}});
+  }
+  // Once: the metric counts the rest.
+  if (news.refunds_ignored > 0 && news.refunds_ignored == statistics.refunds_ignored) {
+    log.warning(
+        "refunds (is_negative_hits) are ignored: the client is not on loopback and has no client "
+        "certificate; see grpc.refunds",
+        {{"door", door}});
+  }
+  if (news.http_requests > 0) {
+    log.warning("an HTTP request was sent to a listener that does not speak HTTP: closed",
+                {{"door", door},
+                 {"requests", std::to_string(news.http_requests)},
+                 {"peer", statistics.http_peer}});
+  }
+}
+
 }  // namespace
 
 unsigned worker_count(const rules::Settings& settings) {
@@ -234,35 +264,13 @@ void ServeWorker::tick() {
   service_.reservations().retry();
   if (sweeps_) service_.reservations().sweep();
   for (WorkerDoor& each : doors_) {
-    log_trouble(each, each.metrics.show(each.door->statistics()));
+    const net::Statistics& statistics = each.door->statistics();
+    log_news(log_, each.name, each.metrics.show(statistics), statistics);
   }
   tick_timer_.expires_after(std::chrono::seconds{1});
   tick_timer_.async_wait([this](const boost::system::error_code& failed) {
     if (!failed) tick();
   });
-}
-
-void ServeWorker::log_trouble(const WorkerDoor& door, const DoorMetrics::Trouble& trouble) {
-  const net::Statistics& statistics = door.door->statistics();
-  if (trouble.accept_failures > 0) {
-    log_.warning("connections wait because they could not be accepted",
-                 {{"door", door.name},
-                  {"attempts", std::to_string(trouble.accept_failures)},
-                  {"error", statistics.accept_trouble}});
-  }
-  if (trouble.refused_per_address > 0) {
-    log_.warning("connections closed: too many from one address",
-                 {{"door", door.name},
-                  {"connections", std::to_string(trouble.refused_per_address)},
-                  {"last_address", statistics.refused_address}});
-  }
-  // Once: the metric counts the rest.
-  if (trouble.refunds_ignored > 0 && trouble.refunds_ignored == statistics.refunds_ignored) {
-    log_.warning(
-        "refunds (is_negative_hits) are ignored: the client is not on loopback and has no client "
-        "certificate; see grpc.refunds",
-        {{"door", door.name}});
-  }
 }
 
 void ServeWorker::use(std::shared_ptr<const rules::Ruleset> rules) {

@@ -101,7 +101,6 @@ class ServeWorker {
   void end(const std::function<void()>& stopped);
   // Once a second: what has gathered becomes visible to others.
   void tick();
-  void log_trouble(const WorkerDoor& door, const DoorMetrics::Trouble& trouble);
 
   boost::asio::io_context loop_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;

@@ -30,6 +30,8 @@ struct Statistics {
   std::uint64_t accept_failures = 0;      // no file descriptor left, for instance
   std::string accept_trouble{};           // why, the last time
   std::uint64_t handshake_failures = 0;
+  std::uint64_t http_requests = 0;                // sent to a listener that does not speak HTTP
+  std::string http_peer{};                        // from where, the last time
   std::uint64_t requests = 0;                     // that reached the handler
   std::array<std::uint64_t, 6> responses{};       // by the first digit of their status
   std::array<std::uint64_t, kPhases> timeouts{};  // by Phase

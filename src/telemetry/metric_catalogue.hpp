@@ -168,8 +168,9 @@ inline constexpr Metric kDoorRequests{.name = "penstock_door_requests_total",
 inline constexpr Metric kDoorErrors{
     .name = "penstock_door_errors_total",
     .help =
-        "Connections that went wrong, by door and kind: timeout or tls, for what the other side "
-        "did; accept, where this process could take in no more.",
+        "Connections that went wrong, by door and kind: timeout, tls or http (HTTP sent to the "
+        "RESP "
+        "listener), for what the other side did; accept, where this process could take in no more.",
     .labels = {"door", "kind"}};
 
 inline constexpr Metric kUpstreamRequests{

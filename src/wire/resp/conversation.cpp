@@ -5,6 +5,7 @@
 #include "wire/resp/exchange.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace penstock::wire::resp {
@@ -18,6 +19,16 @@ constexpr std::size_t kMostUnsent = std::size_t{64} << 10U;
 constexpr std::size_t kKept = std::size_t{16} << 10U;
 // What somebody who has not said who they are can make us keep.
 constexpr penstock::resp::CommandLimits kForStrangers{.bytes = std::size_t{16} << 10U, .words = 16};
+
+// A web page can make a browser send a request here, with commands in its body. As Redis does: a
+// client that speaks HTTP is not a client of ours. GET is a command too, but not with these words.
+bool is_http(std::span<const std::string_view> words) {
+  constexpr std::array<std::string_view, 9> kNoCommands{
+      "post", "put", "delete", "patch", "head", "options", "connect", "trace", "host:"};
+  if (words.size() == 3 && words.back().starts_with("HTTP/")) return true;
+  return std::any_of(kNoCommands.begin(), kNoCommands.end(),
+                     [&](std::string_view word) { return is_word(words.front(), word); });
+}
 
 }  // namespace
 
@@ -47,7 +58,9 @@ Conversation::Step Conversation::advance() {
       deferred_ = !transaction_.is_running();
       break;
     }
-    if (progress == Progress::Ready) {
+    if (progress == Progress::Ready && is_http(words_)) {
+      close_on_http();
+    } else if (progress == Progress::Ready) {
       run();
     } else if (progress == Progress::Broken) {
       refuse("ERR " + reader_.error());
@@ -78,6 +91,12 @@ void Conversation::run() {
   run_command(Exchange(*this, words_));
   queue_.count_end();
   if (is_queued) transaction_.pop();
+}
+
+void Conversation::close_on_http() {
+  ++surroundings_.statistics.http_requests;
+  surroundings_.statistics.http_peer = session_.peer;
+  closing_ = true;
 }
 
 std::string_view Conversation::take_output() {

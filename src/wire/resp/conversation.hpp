@@ -87,6 +87,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
  private:
   [[nodiscard]] penstock::resp::CommandReader::Progress next_command();
   void run();
+  void close_on_http();
 
   Surroundings& surroundings_;
   Session session_;

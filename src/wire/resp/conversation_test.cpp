@@ -194,6 +194,23 @@ TEST_F(Talking, GreetsInTheProtocolThatIsWanted) {
   EXPECT_EQ(client.ask({"HELLO", "3", "WHAT"}), "-ERR Syntax error in HELLO option 'WHAT'\r\n");
 }
 
+// A web page that posts to this port: nothing of the body may run.
+TEST_F(Talking, HttpIsClosedBeforeAnythingRuns) {
+  for (const std::string_view request :
+       {"POST / HTTP/1.1\r\nHost: a\r\n\r\nINCR n\r\n", "post / HTTP/1.1\r\nINCR n\r\n",
+        "GET / HTTP/1.1\r\nINCR n\r\n", "Host: localhost:6380\r\nINCR n\r\n",
+        "OPTIONS * HTTP/1.0\r\nINCR n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nINCR n\r\n",
+        "*1\r\n$4\r\nPOST\r\nINCR n\r\n"}) {
+    Talk page(door);
+    EXPECT_EQ(page.send(request), Step::Close) << request;
+    EXPECT_EQ(page.output(), "");
+    EXPECT_TRUE(page.conversation().is_done());
+  }
+  EXPECT_EQ(door.statistics.http_requests, 7U);
+  EXPECT_EQ(door.statistics.http_peer, "127.0.0.1:5");
+  EXPECT_EQ(talk.ask({"GET", "n"}), "$-1\r\n");
+}
+
 TEST_F(Talking, CountsWhatWasAskedAndAnswered) {
   talk.ask({"PING"});
   talk.ask({"NOPE"});

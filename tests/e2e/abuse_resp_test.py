@@ -1,0 +1,85 @@
+"""What hostile and mistaken clients can do to the RESP listener."""
+
+import socket
+import time
+import unittest
+
+from daemon import Daemon, eventually
+from resp_client import RespClient
+from usage import resident_bytes
+
+CONFIGURATION = """
+server: {workers: 2}
+resp: {listen: "127.0.0.1:0"}
+"""
+HTTP_CLOSED = 'penstock_door_errors_total{door="resp",kind="http"}'
+
+
+def connect(daemon):
+    return socket.create_connection(("127.0.0.1", daemon.resp_port), timeout=30)
+
+
+def everything(connection):
+    received = b""
+    try:
+        while piece := connection.recv(65536):
+            received += piece
+    except ConnectionError:
+        pass
+    return received
+
+
+class WebPageTest(unittest.TestCase):
+    """A page that makes a browser send requests to the port, with commands in their bodies."""
+
+    COMMANDS = b"INCRBY stolen 5\r\nDEL counter\r\n*2\r\n$4\r\nINCR\r\n$6\r\nstolen\r\n"
+    REQUESTS = [
+        b"POST / HTTP/1.1\r\nHost: 127.0.0.1:6380\r\nContent-Length: 70\r\n\r\n" + COMMANDS,
+        b"PUT /x HTTP/1.1\r\nHost: a\r\n\r\n" + COMMANDS,
+        b"GET /?x HTTP/1.1\r\nHost: a\r\n\r\n" + COMMANDS,
+        b"OPTIONS * HTTP/1.1\r\n\r\n" + COMMANDS,
+        b"Host: a\r\n\r\n" + COMMANDS,
+    ]
+
+    def test_no_command_in_a_request_of_http_runs(self):
+        with Daemon(CONFIGURATION) as daemon, RespClient(daemon.resp_port) as client:
+            client.ask("INCR", "counter")
+            for request in self.REQUESTS:
+                with connect(daemon) as page:
+                    page.sendall(request)
+                    self.assertEqual(everything(page), b"", request[:20])
+            self.assertIsNone(client.ask("GET", "stolen"))
+            self.assertEqual(client.ask("GET", "counter"), "1")
+            self.assertTrue(eventually(lambda: daemon.metric(HTTP_CLOSED) == len(self.REQUESTS)))
+            daemon.wait_for_output("an HTTP request was sent to a listener that does not speak HTTP")
+
+    def test_a_flood_of_them_is_logged_at_a_limited_rate(self):
+        with Daemon(CONFIGURATION) as daemon:
+            started = time.monotonic()
+            for _ in range(300):
+                with connect(daemon) as page:
+                    page.sendall(self.REQUESTS[0])
+                    everything(page)
+            self.assertTrue(eventually(lambda: daemon.metric(HTTP_CLOSED) == 300))
+            lines = daemon.output.count("does not speak HTTP")
+            self.assertLessEqual(lines, 2 * (time.monotonic() - started + 2))  # of each worker
+
+
+class SlowTest(unittest.TestCase):
+    def test_a_client_that_never_reads_is_bounded_and_closed(self):
+        with Daemon(CONFIGURATION) as daemon:
+            before = resident_bytes(daemon.pid)
+            with connect(daemon) as client:
+                commands = b"COMMAND\r\n" * 1000  # four megabytes of replies
+                with self.assertRaises(OSError):  # reset, when it has been closed
+                    for _ in range(10_000):
+                        client.sendall(commands)
+                        self.assertLess(resident_bytes(daemon.pid), before + 30_000_000)
+            self.assertTrue(eventually(
+                lambda: daemon.metric('penstock_door_connections{door="resp"}') == 0))
+            timeouts = 'penstock_door_errors_total{door="resp",kind="timeout"}'
+            self.assertTrue(eventually(lambda: daemon.metric(timeouts) == 1))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -29,11 +29,14 @@ DoorMetrics::News DoorMetrics::show(const net::Statistics& statistics) {
     cell.set(static_cast<std::int64_t>(value));
     return value - known;
   };
-  // an idle connection that is closed in the end is nobody's mistake
-  const auto idle = static_cast<std::size_t>(net::Phase::Idle);
+  // Idle connections that are closed are no error. Lingering ones have their last answer: when a
+  // timeout was the reason for it, that has been counted.
+  const auto of = [&](net::Phase phase) {
+    return statistics.timeouts[static_cast<std::size_t>(phase)];
+  };
   const std::uint64_t timeouts =
       std::accumulate(statistics.timeouts.begin(), statistics.timeouts.end(), std::uint64_t{0}) -
-      statistics.timeouts[idle];
+      of(net::Phase::Idle) - of(net::Phase::Linger);
   set(connections_, statistics.open);
   set(accepted_, statistics.accepted);
   set(refused_, statistics.refused);

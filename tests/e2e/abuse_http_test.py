@@ -1,6 +1,7 @@
 """What hostile clients cost the HTTP API: time of the processor, memory, and connections."""
 
 import json
+import time
 import unittest
 
 from daemon import Daemon, eventually
@@ -120,6 +121,19 @@ class HeaderTest(unittest.TestCase):
 
 
 class SlowTest(unittest.TestCase):
+    def test_a_client_that_is_slow_is_counted_once(self):
+        """It does not close either, so that the connection ends in a second timeout."""
+        series = 'penstock_door_errors_total{door="http",kind="timeout"}'
+        with serve("1s") as daemon:
+            with RawClient(daemon.port) as slow:
+                slow.send(b"POST /v1/take HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")
+                self.assertEqual(slow.answer()[0], 408)
+                self.assertTrue(eventually(lambda: daemon.metric(series) == 1))
+                self.assertTrue(eventually(
+                    lambda: daemon.metric('penstock_door_connections{door="http"}') == 0, 20))
+                time.sleep(1.5)  # until the metrics are shown again
+                self.assertEqual(daemon.metric(series), 1)
+
     def test_a_client_that_never_reads_is_closed(self):
         check = {"domain": "api", "attributes": {"path": "/x"}}
         body = json.dumps([check] * 1000).encode()

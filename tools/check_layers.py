@@ -105,6 +105,7 @@ HOMES = {
     "x86intrin.h": {"base"},  # to read that counter
     "immintrin.h": {"store"},  # the AES instructions of its hash
     "sys/mman.h": {"store"},  # huge pages
+    "malloc.h": {"apps"},  # long buffers go back to the system
     # is the output a terminal? how large is a page?
     "unistd.h": {"apps", "bench", "telemetry", "tests"},
     # `penstock verify` asks from processes of its own.

@@ -1,6 +1,7 @@
 #include "apps/penstock/commands.hpp"
 #include "apps/penstock/daemon.hpp"
 #include "apps/penstock/duration_argument.hpp"
+#include "apps/penstock/free_memory.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -65,6 +66,7 @@ std::string shown(const rules::Address& address) {
 }
 
 Result<void> run(const ServeArguments& arguments) {
+  map_long_buffers();
   Result<DaemonOptions> options = read_options(arguments);
   if (!options) return options.error();
   Result<std::unique_ptr<Daemon>> daemon = Daemon::make(*std::move(options));

@@ -263,10 +263,13 @@ void ServeWorker::tick() {
   debts_.tick();
   service_.reservations().retry();
   if (sweeps_) service_.reservations().sweep();
+  std::uint64_t closed = 0;
   for (WorkerDoor& each : doors_) {
     const net::Statistics& statistics = each.door->statistics();
+    closed += statistics.accepted + statistics.refused - statistics.open;
     log_news(log_, each.name, each.metrics.show(statistics), statistics);
   }
+  free_memory_.tick(closed);
   tick_timer_.expires_after(std::chrono::seconds{1});
   tick_timer_.async_wait([this](const boost::system::error_code& failed) {
     if (!failed) tick();

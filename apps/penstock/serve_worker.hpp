@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apps/penstock/doors.hpp"
+#include "apps/penstock/free_memory.hpp"
 #include "core/named_check.hpp"
 #include "gateway/in_flight.hpp"
 #include "lease/leasing_store.hpp"
@@ -120,6 +121,7 @@ class ServeWorker {
   wire::http::Api api_;
   std::vector<WorkerDoor> doors_;
   std::size_t open_doors_ = 0;
+  FreeMemory free_memory_;
   bool sweeps_;  // gives back what reservations left: one worker does
   std::thread thread_;
 };

@@ -6,7 +6,7 @@ import unittest
 
 from daemon import Daemon, eventually
 from raw_client import RawClient
-from usage import cpu_seconds, resident_bytes
+from usage import cpu_seconds, resident_bytes, raise_file_limit
 
 CONFIGURATION = """
 server:
@@ -118,6 +118,38 @@ class HeaderTest(unittest.TestCase):
                     self.assertLess(daemon.ask(method, target, None, fields).status, 500, name)
                 cost = (cpu_seconds(daemon.pid) - before) / ROUNDS
                 self.assertLess(cost, MOST_CPU_SECONDS, name)
+
+
+class MemoryTest(unittest.TestCase):
+    CONNECTIONS = 200
+
+    def test_memory_of_half_sent_bodies_is_returned(self):
+        raise_file_limit(self, 2 * self.CONNECTIONS)
+        start = (b"POST /v1/checks HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
+                 + b"x" * 900_000)
+        with serve() as daemon:
+            daemon.ask("POST", "/v1/take", {"key": "a", "limit": "5/m"})
+            before = resident_bytes(daemon.pid)
+            for _ in range(3):  # an allocator may keep what it has seen freed once
+                peak = self.flood(daemon, before, start)
+            # what is sent is in memory once, and a reader's buffer besides
+            self.assertLess(peak - before, self.CONNECTIONS * 2_000_000)
+            self.assertTrue(
+                eventually(lambda: resident_bytes(daemon.pid) < before + 20_000_000, 40),
+                f"{before} before, {peak} at the peak, {resident_bytes(daemon.pid)} after")
+
+    def flood(self, daemon, before, start):
+        """The peak, of clients that send this and go."""
+        clients = []
+        try:
+            for _ in range(self.CONNECTIONS):
+                clients.append(RawClient(daemon.port).send(start))
+            self.assertTrue(eventually(
+                lambda: resident_bytes(daemon.pid) > before + self.CONNECTIONS * 700_000, 20))
+            return resident_bytes(daemon.pid)
+        finally:
+            for client in clients:
+                client.close()
 
 
 class SlowTest(unittest.TestCase):

@@ -6,7 +6,7 @@ import unittest
 
 from daemon import Daemon, eventually
 from resp_client import RespClient
-from usage import resident_bytes
+from usage import raise_file_limit, resident_bytes
 
 CONFIGURATION = """
 server: {workers: 2}
@@ -63,6 +63,52 @@ class WebPageTest(unittest.TestCase):
             self.assertTrue(eventually(lambda: daemon.metric(HTTP_CLOSED) == 300))
             lines = daemon.output.count("does not speak HTTP")
             self.assertLessEqual(lines, 2 * (time.monotonic() - started + 2))  # of each worker
+
+
+class MemoryTest(unittest.TestCase):
+    CONNECTIONS = 200
+
+    def flood(self, daemon, each):
+        """Peak and end, from the start, of clients that send this and go."""
+        before = resident_bytes(daemon.pid)
+        clients = []
+        try:
+            for _ in range(self.CONNECTIONS):
+                clients.append(connect(daemon))
+                clients[-1].sendall(each)
+            self.assertTrue(eventually(
+                lambda: resident_bytes(daemon.pid) > before + self.CONNECTIONS * 700_000, 20))
+            peak = resident_bytes(daemon.pid)
+        finally:
+            for client in clients:
+                client.close()
+        self.assertLess(peak - before, self.CONNECTIONS * 3_000_000)
+        self.assertTrue(
+            eventually(lambda: resident_bytes(daemon.pid) < before + 20_000_000, 40),
+            f"{before} before, {peak} at the peak, {resident_bytes(daemon.pid)} after")
+
+    def test_memory_of_half_sent_commands_is_returned(self):
+        raise_file_limit(self, 2 * self.CONNECTIONS)
+        with Daemon(CONFIGURATION) as daemon, RespClient(daemon.resp_port) as client:
+            client.ask("PING")
+            self.flood(daemon, b"*2\r\n$4\r\nECHO\r\n$1000000\r\n" + b"x" * 900_000)
+
+    def test_memory_of_transactions_without_an_end_is_bounded_and_returned(self):
+        raise_file_limit(self, 2 * self.CONNECTIONS)
+        command = b"*2\r\n$4\r\nECHO\r\n$9000\r\n" + b"x" * 9000 + b"\r\n"
+        with Daemon(CONFIGURATION) as daemon, RespClient(daemon.resp_port) as client:
+            client.ask("PING")
+            self.flood(daemon, b"MULTI\r\n" + command * 100)
+            for _ in range(2):
+                client.ask("MULTI")
+                queued = 0
+                with self.assertRaisesRegex(RuntimeError, "transaction is too large"):
+                    while queued < 2000:
+                        client.ask("PING")
+                        queued += 1
+                self.assertEqual(queued, 1000)
+                with self.assertRaisesRegex(RuntimeError, "EXECABORT"):
+                    client.ask("EXEC")
 
 
 class SlowTest(unittest.TestCase):

@@ -41,6 +41,8 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
            (old.admin && differ(*old.admin, *now.admin)),
        "server.admin");
   note(old.http.max_connections != now.http.max_connections, "server.max_connections");
+  note(old.max_connections_per_address != now.max_connections_per_address,
+       "server.max_connections_per_address");
   note(old.http.max_header_bytes != now.http.max_header_bytes, "server.max_header_bytes");
   note(old.http.max_body_bytes != now.http.max_body_bytes, "server.max_body_bytes");
   note(old.http.header_timeout != now.http.header_timeout, "server.header_timeout");
@@ -57,7 +59,12 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
   note(old.grpc.max_connections != now.grpc.max_connections, "grpc.max_connections");
   note(old.grpc.max_streams != now.grpc.max_streams, "grpc.max_streams");
   note(old.grpc.max_message_bytes != now.grpc.max_message_bytes, "grpc.max_message_bytes");
+  note(old.grpc.max_connection_buffer_bytes != now.grpc.max_connection_buffer_bytes,
+       "grpc.max_connection_buffer_bytes");
+  note(old.grpc.max_buffer_bytes != now.grpc.max_buffer_bytes, "grpc.max_buffer_bytes");
   note(old.grpc.idle_timeout != now.grpc.idle_timeout, "grpc.idle_timeout");
+  note(old.grpc.min_ping_interval != now.grpc.min_ping_interval, "grpc.min_ping_interval");
+  note(old.grpc.refunds != now.grpc.refunds, "grpc.refunds");
   note(old.grpc.headers != now.grpc.headers, "grpc.headers");
   note(old.grpc.dynamic_metadata != now.grpc.dynamic_metadata, "grpc.dynamic_metadata");
   note(differ_in(old.resp.listen, now.resp.listen), "resp.listen");

@@ -40,12 +40,12 @@ TEST(MostInAnyPeriod, IsWhatAGreedyClientGetsOutOfABucket) {
 
 TEST(MostInAnyPeriod, OfWindowsIsAsDocumented) {
   constexpr Quota kFixed = per_minute(10).fixed_window();
-  constexpr Quota kAnchored = per_minute(10).anchored_window();
+  constexpr Quota kFromFirst = per_minute(10).anchored_window();
   constexpr Quota kCounter = per_minute(10).sliding_counter();
   constexpr Quota kLog = per_minute(10).sliding_log();
   constexpr Quota kSub = per_minute(10).sub_windows();
   EXPECT_EQ(most_in_any_period(kFixed), 20U);
-  EXPECT_EQ(most_in_any_period(kAnchored), 19U);
+  EXPECT_EQ(most_in_any_period(kFromFirst), 19U);
   EXPECT_EQ(most_in_any_period(kCounter), 19U);
   EXPECT_EQ(most_in_any_period(kLog), 10U);
   EXPECT_EQ(most_in_any_period(kSub), 10U);

@@ -66,7 +66,7 @@ TEST(ResponseHead, KnowsWhetherTheConnectionCanBeKept) {
 std::string answer(std::string bytes, Version version, const wire::http::HeaderFields& ours) {
   ResponseHeadReader reader(4096);
   EXPECT_TRUE(std::holds_alternative<ResponseHeadReader::End>(reader.look(bytes, Asked::Other)));
-  keep_end_to_end(reader.head(), ours);
+  keep_end_to_end(reader.head(), ours, Trailers::Yes);
   const AnswerHead head{.status = reader.head().status,
                         .reason = reader.head().reason,
                         .fields = reader.head().fields,

@@ -3,6 +3,7 @@
 #include "base/deadline.hpp"
 #include "gateway/answer_text.hpp"
 #include "gateway/http2_connection.hpp"
+#include "net/leave.hpp"
 #include "net/spawn.hpp"
 #include "net/tls.hpp"
 #include "wire/http/response_text.hpp"
@@ -232,6 +233,7 @@ Awaitable<void> Http1Connection<Stream>::take_leave() {
 template <class Stream>
 void Http1Connection<Stream>::expire(Phase phase) {
   ++core_->statistics.timeouts.at(static_cast<std::size_t>(phase));
+  if (phase == Phase::Write) net::drop_unsent(stream_);
   if (phase != Phase::Header && phase != Phase::Body) return cut();
   too_slow_ = phase == Phase::Header;
   closes_ = true;

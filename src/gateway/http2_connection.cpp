@@ -220,6 +220,7 @@ void Http2Connection<Stream>::enter_next() {
 template <class Stream>
 void Http2Connection<Stream>::expire(Phase phase) {
   ++core_->statistics.timeouts.at(static_cast<std::size_t>(phase));
+  if (phase == Phase::Write) net::drop_unsent(stream_);
   if (phase == Phase::Idle && !is_writing_) {
     session_.terminate(http2::ErrorCode::NoError);
     const std::string_view bytes = session_.take_output();

@@ -2,16 +2,17 @@
 
 #include "penstock/time.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
 namespace penstock::gateway {
 
-// Whether the other side of one transfer is too slow: it may make us wait for `grace` in all, and
-// for as long again as its bytes take at the minimum rate. Only time that we wait for it counts, so
-// that a slow upstream is not the client's fault. A timeout between two pieces does not see a
-// client that sends one byte at a time.
+// Whether the other side of one transfer is too slow: it may be behind the minimum rate by `grace`.
+// Only time that we wait for it counts, so that a slow upstream is not the client's fault. Speed is
+// not saved up: a client that sends much at first, or fills the buffers of the kernel, cannot be
+// slower later. A timeout between two pieces does not see a client that sends one byte at a time.
 class TransferRate {
  public:
   // `bytes_per_second` of 0: nobody is too slow.
@@ -20,20 +21,21 @@ class TransferRate {
 
   // We waited for so long, and then so many bytes were transferred.
   void waited(std::chrono::nanoseconds time, std::size_t bytes) noexcept {
-    waited_ += time;
-    bytes_ += bytes;
+    if (rate_ == 0) return;
+    behind_ += time;
+    // whole seconds apart, which keeps the product small
+    behind_ -= std::chrono::seconds{bytes / rate_};
+    behind_ -= std::chrono::nanoseconds{bytes % rate_ * kNanoseconds / rate_};
+    behind_ = std::max(behind_, std::chrono::nanoseconds{0});
   }
-  [[nodiscard]] bool is_too_slow() const noexcept {
-    if (rate_ == 0 || waited_ <= grace_) return false;
-    const std::uint64_t seconds = bytes_ / rate_;
-    return waited_ - grace_ > std::chrono::seconds{seconds};
-  }
+  [[nodiscard]] bool is_too_slow() const noexcept { return behind_ > grace_; }
 
  private:
-  std::size_t rate_;
+  static constexpr std::uint64_t kNanoseconds = 1'000'000'000;
+
+  std::uint64_t rate_;
   std::chrono::nanoseconds grace_;
-  std::chrono::nanoseconds waited_{0};
-  std::uint64_t bytes_ = 0;
+  std::chrono::nanoseconds behind_{0};
 };
 
 }  // namespace penstock::gateway

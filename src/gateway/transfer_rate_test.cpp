@@ -25,6 +25,22 @@ TEST(TransferRate, TheMinimumRateIsKeptForAnyTime) {
   EXPECT_TRUE(rate.is_too_slow());
 }
 
+TEST(TransferRate, SpeedIsNotSavedUp) {
+  TransferRate rate(240, 30s);
+  rate.waited(1s, 100'000'000);  // into the buffers of the kernel
+  for (int second = 0; second < 31; ++second) rate.waited(1s, 1);
+  EXPECT_TRUE(rate.is_too_slow());
+}
+
+TEST(TransferRate, APauseIsMadeUpFor) {
+  TransferRate rate(240, 30s);
+  for (int pause = 0; pause < 100; ++pause) {
+    rate.waited(29s, 240 * 29);
+    rate.waited(0s, 240);
+    ASSERT_FALSE(rate.is_too_slow()) << pause;
+  }
+}
+
 TEST(TransferRate, TimeThatNobodyWaitedDoesNotCount) {
   TransferRate rate(240, 30s);
   for (int piece = 0; piece < 1'000; ++piece) rate.waited(0s, 1);  // an event stream

@@ -4,6 +4,7 @@
 #include "net/connection.hpp"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/socket_base.hpp>
 
 #include <array>
 #include <cstddef>
@@ -37,6 +38,15 @@ Awaitable<void> take_leave(Stream& stream, const bool& is_open, std::uint64_t& b
     }
     bytes_in += size;
   }
+}
+
+// For a client that does not read: the socket is reset when it is closed, and what the kernel holds
+// for the client is dropped. Otherwise the kernel would keep up to 4 MiB until the client has read
+// it.
+template <class Stream>
+void drop_unsent(Stream& stream) {
+  boost::system::error_code ignored;  // then the kernel closes it as usual
+  stream.lowest_layer().set_option(boost::asio::socket_base::linger(true, 0), ignored);
 }
 
 }  // namespace penstock::net

@@ -109,6 +109,7 @@ TEST(GatewayFormat, ReadsHowRequestsAreNormalized) {
   headers_with_underscores: allow
   forward_request_trailers: true
 server: {forward_auth: {paths: {escaped_slashes: reject}}}
+domains: {default: {rules: [{name: all, limit: 5/m}]}}
 )",
                                   "p.yaml");
   EXPECT_EQ(complaints(loaded), "");

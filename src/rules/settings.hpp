@@ -26,7 +26,7 @@ struct HttpSettings {
   std::vector<std::string> tokens{};
   std::size_t max_connections = 20'000;
   std::size_t max_header_bytes = std::size_t{16} * 1024;
-  std::size_t max_body_bytes = std::size_t{1024} * 1024;
+  std::size_t max_body_bytes = std::size_t{256} * 1024;
   Duration header_timeout = std::chrono::seconds{10};  // first byte to end of the headers
   Duration body_timeout = std::chrono::seconds{10};
   Duration write_timeout = std::chrono::seconds{10};

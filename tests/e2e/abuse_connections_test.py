@@ -21,6 +21,7 @@ server:
   header_timeout: 1s
   idle_timeout: IDLE
   workers: 2
+  max_body_bytes: 1048576
   SERVER
 grpc: {listen: "HOST:0", idle_timeout: IDLE, min_ping_interval: 1ms TLS}
 resp: {listen: "HOST:0", password: secret TLS}

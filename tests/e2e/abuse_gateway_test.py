@@ -368,14 +368,16 @@ class EarlyAnswers(unittest.TestCase):
     def test_curl_gets_a_denial_before_its_body_is_sent(self):
         require("curl")
         (self.folder / "body").write_bytes(bytes(1 << 20))
+        subprocess.run(["curl", "-sS", "-k", "-o", "/dev/null", self.url + "/closed"], check=True,
+                       timeout=30)
         statuses = []
-        for _ in range(21):
+        for _ in range(20):
             done = subprocess.run(
                 ["curl", "-sS", "-k", "--http2", "-o", "/dev/null", "-w", "%{http_code}", "-X", "POST",
                  "-T", str(self.folder / "body"), self.url + "/closed"],
                 capture_output=True, encoding="utf-8", check=False, timeout=30)
             statuses.append(done.stdout if done.returncode == 0 else done.stderr)
-        self.assertEqual(statuses[1:], ["429"] * 20)
+        self.assertEqual(statuses, ["429"] * 20)
 
     def test_node_gets_it_too(self):
         require("node")

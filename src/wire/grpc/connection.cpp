@@ -204,6 +204,7 @@ void Connection<Stream>::expire(Phase phase) {
     return;
   }
   ++core_->statistics.timeouts.at(static_cast<std::size_t>(phase));
+  if (phase == Phase::Write) net::drop_unsent(stream_);
   if (phase == Phase::Idle && !is_writing_) {
     conversation_.say_goodbye();
     static_cast<void>(write_now(conversation_.take_output()));  // as much as it takes

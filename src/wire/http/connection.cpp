@@ -156,6 +156,7 @@ bool Connection<Stream>::awaits_only_request() {
 template <class Stream>
 void Connection<Stream>::expire(Phase phase) {
   ++core_->statistics.timeouts.at(static_cast<std::size_t>(phase));
+  if (phase == Phase::Write) net::drop_unsent(stream_);
   if (phase != Phase::Header && phase != Phase::Body) {
     cut();
     return;

@@ -29,6 +29,7 @@ domains:
       - name: search
         when: {path: /v1/search/**}
         key: [api_key]
+        if_missing: skip
         limit: 3/minute
         algorithm: fixed_window
       - name: everyone
@@ -43,6 +44,7 @@ domains:
         overrides: {map: special, by: shop}
       - name: carts
         key: [api_key]
+        if_missing: skip
         limit: 3/minute fixed_window
         overrides: {map: by-tier, by: tier}
 )";

@@ -180,6 +180,7 @@ bool Connection<Stream>::awaits_only_command() {
 template <class Stream>
 void Connection<Stream>::expire(Phase phase) {
   ++core_->statistics.timeouts.at(static_cast<std::size_t>(phase));
+  if (phase == Phase::Write) net::drop_unsent(stream_);
   cut();
 }
 

@@ -35,6 +35,7 @@ test_packages=(
   python3            # tools/check_*.py
   pkg-config         # the test of the installed package
   clang              # the `tidy` preset: thread safety analysis
+  libclang-rt-14-dev # make fuzz: libFuzzer and the sanitizers of clang
   clang-tidy         # lint
   clang-format       # lint and make format
   gcovr              # make coverage

@@ -14,7 +14,7 @@ Try, in another terminal:
   # what clients are told in headers
   curl -si -X POST http://127.0.0.1:8080/v1/check -d '{"domain":"default","attributes":{"path":"/login","client_ip":"203.0.113.7"}}'
 
-  # five attempts to log in per minute; the sixth gets a 429
+  # five attempts to log in at once, then five per minute; the sixth gets a 429
   for i in 1 2 3 4 5 6; do curl -s -o /dev/null -w '%{http_code}\n' http://127.0.0.1:8080/v1/forward-auth -H 'X-Forwarded-Uri: /login'; done
 
 The rules are in examples/quickstart.yaml: edit them, and the daemon follows. Ctrl-C ends it.

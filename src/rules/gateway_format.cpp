@@ -122,7 +122,7 @@ RouteSettings read_route(const YamlNode& node, LoadState& state) {
     state.references.push_back({.node = *domain,
                                 .domain = route.domain,
                                 .option = "gateway.routes.domain",
-                                .listener = "the gateway"});
+                                .listener = "this route"});
   }
   read_text(fields, "strip_prefix", route.strip_prefix);
   if (!route.strip_prefix.empty() &&

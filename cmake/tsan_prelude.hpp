@@ -9,3 +9,4 @@
 #include <memory>
 
 #undef __SANITIZE_THREAD__
+#define PENSTOCK_THREAD_SANITIZER 1

@@ -357,8 +357,12 @@ void Daemon::use_settings(const rules::Settings& settings) {
   };
   const Result<redis::Options> client = has_redis ? redis_store::client_options(ours.redis)
                                                   : Result<redis::Options>(redis::Options{});
-  if (!client) return done(client.error());
-  if (changes_ != nullptr) done(changes_->renew_credentials(*client));
+  // Whatever is wrong with it, workers take the rest: a token that leaked must go.
+  if (!client) {
+    done(client.error());
+  } else if (changes_ != nullptr) {
+    done(changes_->renew_credentials(*client));
+  }
   const auto shared = std::make_shared<const rules::Settings>(ours);
   for (const std::unique_ptr<ServeWorker>& worker : workers_) worker->reload(shared, done);
 }

@@ -83,7 +83,9 @@ wire::grpc::ServerOptions grpc_options(const rules::Settings& settings,
                                        AddressLimitPtr per_address) {
   wire::grpc::ServerOptions options{.grpc = settings.grpc, .headers = settings.headers};
   options.per_address = std::move(per_address);
-  options.grpc.max_buffer_bytes = part_of(settings.grpc.max_buffer_bytes, settings);
+  // A worker has room for one connection at least, however many workers there are.
+  options.grpc.max_buffer_bytes = std::max(part_of(settings.grpc.max_buffer_bytes, settings),
+                                           settings.grpc.max_connection_buffer_bytes);
   options.grpc.max_connections = part_of(settings.grpc.max_connections, settings);
   options.preface_timeout = settings.http.header_timeout;
   options.receive_timeout = settings.http.body_timeout;

@@ -73,10 +73,12 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
   note(old.resp.max_request_bytes != now.resp.max_request_bytes, "resp.max_request_bytes");
   note(old.resp.idle_timeout != now.resp.idle_timeout, "resp.idle_timeout");
   note(old.forward_auth.domain != now.forward_auth.domain ||
-           old.forward_auth.deny_status != now.forward_auth.deny_status,
+           old.forward_auth.deny_status != now.forward_auth.deny_status ||
+           old.forward_auth.paths != now.forward_auth.paths,
        "server.forward_auth");
   note(old.log.level != now.log.level || old.log.format != now.log.format, "log");
   note(old.memory.max_keys != now.memory.max_keys, "store.max_keys");
+  note(old.redis.server_name != now.redis.server_name, "store.server_name");
   note(!redis_store::same_server(old.store_url, now.store_url), "store.url");
   note(old.redis.timeout != now.redis.timeout, "store.timeout");
   note(old.redis.key_prefix != now.redis.key_prefix, "store.key_prefix");

@@ -41,5 +41,13 @@ TEST(SettingsChange, AnotherServerAndTlsItselfNeedARestart) {
   }
 }
 
+TEST(SettingsChange, NamesWhatOnlyTheStartReads) {
+  const rules::Settings old = with_store("redis://db");
+  rules::Settings now = old;
+  now.forward_auth.paths.merge_slashes = !old.forward_auth.paths.merge_slashes;
+  now.redis.server_name = "other";
+  EXPECT_EQ(needs_restart(old, now), "server.forward_auth, store.server_name");
+}
+
 }  // namespace
 }  // namespace penstock::app

@@ -16,6 +16,16 @@ class FrameCosts {
   // A frame of data was sent.
   void on_data_sent() noexcept { expect_updates(kUpdatesPerData); }
   void on_stream_opened() noexcept { expect_updates(kUpdatesPerStream); }
+  // A header block began that is of use: the library drops those of streams that have ended.
+  void on_headers_used() noexcept {
+    if (unused_headers_ > 0) --unused_headers_;
+  }
+  // True once for each header block that was dropped. The last one may still be arriving.
+  [[nodiscard]] bool take_dropped_headers() noexcept {
+    if (unused_headers_ <= 1) return false;
+    --unused_headers_;
+    return true;
+  }
 
   [[nodiscard]] bool is_charged(const FrameHead& frame) noexcept {
     const auto has = [&frame](unsigned flag) { return (frame.flags & flag) != 0; };
@@ -23,7 +33,7 @@ class FrameCosts {
       case NGHTTP2_DATA: return frame.length == 0 && !has(NGHTTP2_FLAG_END_STREAM);
       case NGHTTP2_SETTINGS:
       case NGHTTP2_PING: return !has(NGHTTP2_FLAG_ACK);
-      case NGHTTP2_HEADERS:
+      case NGHTTP2_HEADERS: ++unused_headers_; return false;
       case NGHTTP2_CONTINUATION:  // the library counts them
       case NGHTTP2_GOAWAY: return false;
       case NGHTTP2_WINDOW_UPDATE:
@@ -44,6 +54,7 @@ class FrameCosts {
   }
 
   std::size_t updates_ = 0;  // that the client may send
+  std::size_t unused_headers_ = 0;
 };
 
 }  // namespace penstock::http2

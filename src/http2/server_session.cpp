@@ -139,6 +139,7 @@ nghttp2_session_callbacks* ServerSession::Parts::callbacks() {
       out, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
         Parts& self = *static_cast<Parts*>(user);
         self.block.clear();
+        self.costs.on_headers_used();
         self.head_of = frame->hd.stream_id;
         if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
         return self.open(frame->hd.stream_id);
@@ -363,6 +364,9 @@ bool ServerSession::receive(std::string_view bytes, base::Deadline now) {
   });
   const ssize_t taken = nghttp2_session_mem_recv(parts.session, bytes_of(bytes), bytes.size());
   if (taken < 0) parts.broken = true;
+  while (parts.costs.take_dropped_headers()) {
+    if (!parts.budget.spend()) parts.too_much = true;
+  }
   parts.say_last_goodbye();
   if (parts.too_many_pings && !std::exchange(parts.leaving, true)) {
     parts.note(nghttp2_submit_goaway(

@@ -96,7 +96,13 @@ Facts AttributeMatcher::facts_of(const Descriptor& descriptor) const {
 void AttributeMatcher::match(const Request& request, Match& match) const {
   match.limits.reserve(request.descriptors.size());
   for (std::size_t i = 0; i < request.descriptors.size(); ++i) match_one(request, i, match);
-  if (match.listed_by != nullptr) match.missing_by = nullptr;
+  if (match.listed_by != nullptr && match.missing_by != nullptr) {
+    match.missing_by = nullptr;
+    // Of an allow list: the request passes, and no descriptor says otherwise.
+    if (match.listed_by->action == Action::Allow) {
+      std::replace(match.descriptors.begin(), match.descriptors.end(), Said::Denied, Said::NoRule);
+    }
+  }
   if (match.listed_by != nullptr || match.missing_by != nullptr) match.limits.clear();
 }
 

@@ -93,9 +93,11 @@ class AttributeCheck {
     if (header.empty() || !std::all_of(header.begin(), header.end(), is_header_character)) {
       return "never matches: that is not the name of a header";
     }
-    const auto& common = kCommonHeaders;
-    if (std::find(common.begin(), common.end(), header) != common.end()) return {};
-    const std::string_view meant = closest_word(header, headers_besides(name));
+    const auto is_in = [&](const auto& names) {
+      return std::find(names.begin(), names.end(), header) != names.end();
+    };
+    if (is_in(kCommonHeaders) || is_in(kOtherHeaders)) return {};
+    const std::string_view meant = closest_word(header, headers_besides(name), 1);
     if (!meant.empty()) {
       return "resembles another header" +
              did_you_mean(std::string(kHeaderPrefix) + std::string(meant));

@@ -94,6 +94,11 @@ TEST(ConfigurationWarnings, HeadersAreInLowerCaseAndTyposOfCommonOnesAreFound) {
   EXPECT_TRUE(has(header("header.x api"), "not the name of a header"));
   EXPECT_EQ(header("header.x-shop"), "");
   EXPECT_EQ(header("header.user-agent"), "");
+  for (const char* ordinary :
+       {"x-forwarded-host", "x-forwarded-proto", "x-client-ip", "api-key", "x-csrf-token",
+        "x-tenant", "x-user", "x-account", "x-client", "x-team-id"}) {
+    EXPECT_EQ(header(std::string("header.") + ordinary), "") << ordinary;
+  }
   // the one that is read more often is right
   const std::string text = R"(
 domains:

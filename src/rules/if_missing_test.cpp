@@ -77,6 +77,10 @@ TEST(IfMissing, ListsWinAndShadowRulesNeverDeny) {
     EXPECT_NE(match.listed_by, nullptr) << path;
     EXPECT_EQ(match.missing_by, nullptr) << path;
   }
+  const Match both =
+      rules->match({.domain = "api", .descriptors = {{}, {.entries = {{"path", "/ok"}}}}});
+  ASSERT_EQ(both.descriptors.size(), 2U);
+  EXPECT_NE(both.descriptors[0], Said::Denied);  // the request passes
   const auto shadow =
       of_domain("rules: [{name: r, limit: 1/s, key: [api_key], if_missing: deny, shadow: true}]");
   EXPECT_EQ(shadow->match(request_with({})).missing_by, nullptr);

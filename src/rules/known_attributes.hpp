@@ -24,6 +24,9 @@ inline constexpr std::array kCommonHeaders{
     "x-session-id"sv,     "x-tenant-id"sv,     "x-user-id"sv,     "x-account-id"sv,
     "x-organization-id"sv};
 
+// Common, too, but too close to those above to be suggested for a typo.
+inline constexpr std::array kOtherHeaders{"x-client-ip"sv, "x-user-ip"sv, "api-key"sv};
+
 // Of applications that ask the API, and of Envoy's rate limit filter.
 inline constexpr std::array kCommonAttributes{"account"sv,
                                               "account_id"sv,

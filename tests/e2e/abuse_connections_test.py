@@ -155,7 +155,7 @@ class AddressTest(unittest.TestCase):
                     for client in clients:
                         client.close()
             daemon.wait_for_output("too many from one address")
-            self.assertIn(f'last_address="{address}"', daemon.output)
+            self.assertTrue(eventually(lambda: f'last_address="{address}"' in daemon.output))
             with RawClient(daemon.port) as local:  # loopback is exempt, and there is room
                 self.assertEqual(local.send(LOOK).answer()[0], 200)
 

@@ -42,7 +42,10 @@ class Server final : public net::Door {
   Server(boost::asio::io_context& loop, service::Service& service, const ServerOptions& options);
 
   [[nodiscard]] Result<void> reload(const rules::Settings& settings) override {
-    return reception_.reload_tls(settings.grpc.tls);
+    const Result<void> loaded = reception_.reload_tls(settings.grpc.tls);
+    const auto& tls = settings.grpc.tls;
+    if (loaded) core_->authenticates_clients = tls && !tls->client_ca.empty();
+    return loaded;
   }
   [[nodiscard]] Result<std::vector<rules::Address>> listen(
       const std::vector<rules::Address>& addresses, net::Sharing sharing) override {

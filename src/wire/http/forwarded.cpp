@@ -100,7 +100,7 @@ std::vector<std::string> named_by_connection(const Request& request) {
     if (lower_case(field.name) != "connection") continue;
     std::string list = lower_case(field.value);
     std::erase_if(list, [](char letter) { return letter == ' ' || letter == '\t'; });
-    for (std::size_t begin = 0; begin < list.size() && names.size() < kMostNamed;) {
+    for (std::size_t begin = 0; begin < list.size() && names.size() <= kMostNamed;) {
       const std::size_t end = std::min(list.find(',', begin), list.size());
       names.push_back(list.substr(begin, end - begin));
       begin = end + 1;
@@ -116,8 +116,7 @@ void Forwarded::add(std::string name, std::string value) {
 }
 
 // Fields of one name become one attribute, as RFC 9110 joins them.
-void Forwarded::add_headers(const Request& request) {
-  const std::vector<std::string> named = named_by_connection(request);
+void Forwarded::add_headers(const Request& request, const std::vector<std::string>& named) {
   for (const Field& field : request.fields) {
     std::string name = std::string(kHeader) + lower_case(field.name);
     const bool is_named = std::any_of(named.begin(), named.end(), [&](const std::string& one) {
@@ -144,6 +143,11 @@ Result<Forwarded> Forwarded::read(const Request& request, const TrustedProxies& 
   if (!host) return host.error();
   const auto proto = agreed(request, {"x-forwarded-proto"});
   if (!proto) return proto.error();
+  const std::vector<std::string> named = named_by_connection(request);
+  if (named.size() > kMostNamed) {
+    return Error{ErrorCode::InvalidInput,
+                 "Connection names more than " + std::to_string(kMostNamed) + " fields"};
+  }
 
   Forwarded forwarded;
   forwarded.add("method", upper_case(method->value_or(request.method)));
@@ -161,7 +165,7 @@ Result<Forwarded> Forwarded::read(const Request& request, const TrustedProxies& 
   forwarded.add("host", host_name(host->value_or(request.field("Host"))));
   if (*proto) forwarded.add("proto", lower_case(**proto));
   forwarded.add("client_ip", client_address(request, trusted));
-  forwarded.add_headers(request);
+  forwarded.add_headers(request, named);
   return forwarded;
 }
 

@@ -30,7 +30,7 @@ class Forwarded {
     std::string value;
   };
   void add(std::string name, std::string value);
-  void add_headers(const Request& request);
+  void add_headers(const Request& request, const std::vector<std::string>& named);
 
   std::deque<Fact> facts_;
 };

@@ -23,9 +23,11 @@ constexpr penstock::resp::CommandLimits kForStrangers{.bytes = std::size_t{16} <
 // A web page can make a browser send a request here, with commands in its body. As Redis does: a
 // client that speaks HTTP is not a client of ours. GET is a command too, but not with these words.
 bool is_http(std::span<const std::string_view> words) {
-  constexpr std::array<std::string_view, 9> kNoCommands{
-      "post", "put", "delete", "patch", "head", "options", "connect", "trace", "host:"};
-  if (words.size() == 3 && words.back().starts_with("HTTP/")) return true;
+  constexpr std::array<std::string_view, 10> kNoCommands{
+      "post", "put", "delete", "patch", "head", "options", "connect", "trace", "pri", "host:"};
+  if (words.size() == 3 && is_word(words.front(), "get") && words.back().starts_with("HTTP/")) {
+    return true;
+  }
   return std::any_of(kNoCommands.begin(), kNoCommands.end(),
                      [&](std::string_view word) { return is_word(words.front(), word); });
 }

@@ -211,6 +211,11 @@ TEST_F(Talking, HttpIsClosedBeforeAnythingRuns) {
   EXPECT_EQ(talk.ask({"GET", "n"}), "$-1\r\n");
 }
 
+TEST_F(Talking, KeysMayLookLikeHttp) {
+  EXPECT_EQ(talk.ask({"DEL", "n", "HTTP/1.1"}), ":0\r\n");
+  EXPECT_EQ(door.statistics.http_requests, 0U);
+}
+
 TEST_F(Talking, CountsWhatWasAskedAndAnswered) {
   talk.ask({"PING"});
   talk.ask({"NOPE"});

@@ -67,6 +67,8 @@ std::optional<std::string> unescaped(std::string_view text) {
     part += static_cast<char>(value);
     i += 2;
   }
+  // a hash is not written again, and anything else only as escaped() does it
+  if (!text.starts_with('#') && escaped(part) != text) return std::nullopt;
   return part;
 }
 

@@ -101,7 +101,7 @@ TEST(ReadKey, RefusesWhatIsNotOurs) {
        {"", "other:1:l:{a}", "penstock:2:l:{a}", "penstock:1:x:{a}", "penstock:1:l:a",
         "penstock:1:l:{a", "penstock:1:l:{a}b", "penstock:1:c:{a}:b", "penstock:1:n:{a}",
         "penstock:1:n:{nodes}:b", "penstock:1:a:{a}", "penstock:1:r:{a}", "penstock:1:s:{a}:b",
-        "penstock:1:l:{%4}", "penstock:1:l:{%zz}"}) {
+        "penstock:1:l:{%4}", "penstock:1:l:{%zz}", "penstock:1:l:{a:{b}", "penstock:1:l:{%41}"}) {
     EXPECT_FALSE(read_key(key, kLayout)) << key;
   }
 }

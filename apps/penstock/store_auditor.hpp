@@ -30,7 +30,7 @@ class StoreAuditor {
   StoreAuditor(const StoreAuditor&) = delete;
   StoreAuditor& operator=(const StoreAuditor&) = delete;
 
-  // Connects with these options from its next turn on; may be called while an audit is under way.
+  // Connects with these options from its next turn on; may be called while an audit runs.
   void renew_credentials(RedisOptions options);
 
  private:

@@ -15,11 +15,11 @@ namespace penstock::gateway {
 // slower later. A timeout between two pieces does not see a client that sends one byte at a time.
 class TransferRate {
  public:
-  // `bytes_per_second` of 0: nobody is too slow.
+  // `bytes_per_second` of 0: no minimum rate.
   TransferRate(std::size_t bytes_per_second, Duration grace) noexcept
       : rate_(bytes_per_second), grace_(grace) {}
 
-  // We waited for so long, and then so many bytes were transferred.
+  // We waited for `time`, and then `bytes` were transferred.
   void waited(std::chrono::nanoseconds time, std::size_t bytes) noexcept {
     if (rate_ == 0) return;
     behind_ += time;

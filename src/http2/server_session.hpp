@@ -24,8 +24,8 @@ struct SessionOptions {
   std::size_t max_output = std::size_t{1} << 20U;  // collected before the rest has to wait
   Windows windows = Windows::Automatic;
   // Frames that cost us work and bring nothing (streams reset by the client, empty data, settings,
-  // priorities, pings, unknown frames, more window updates than there was data): so many at once,
-  // and so many a second. More end the connection.
+  // priorities, pings, unknown frames, more window updates than there was data): a burst,
+  // and a rate per second. More end the connection.
   std::uint32_t nuisance_burst = 1'000;
   std::uint32_t nuisance_rate = 1'000;
   // How long a client that is still sending has, after a complete answer, until it is told to stop
@@ -89,7 +89,7 @@ class ServerSession {
   void reset(StreamId stream, ErrorCode why);
 
   // Tells clients that are still sending after their answer to stop, when `linger` has passed. The
-  // time when this is to be called again; Deadline::max() when nobody lingers.
+  // time when this is to be called again; Deadline::max() when no stream lingers.
   [[nodiscard]] base::Deadline end_lingering(base::Deadline now);
 
   // Asks the client whether it is there; whatever it sends then says so.

@@ -56,7 +56,7 @@ class SessionLimits : public ::testing::Test {
       client->receive(back);
     }
   }
-  // Whether the connection survives so many copies of a frame within a second.
+  // Whether the connection survives these copies of a frame within a second.
   bool survives(const std::string& bytes, int copies) {
     for (int i = 0; i < copies && !session->is_finished(); ++i) {
       static_cast<void>(session->receive(bytes, now));

@@ -27,7 +27,7 @@ class AnyConnection : public Timed {
   // The server will stop soon: asks the client to go elsewhere, where the protocol has a way to say
   // so, and serves it as long as it stays.
   virtual void drain() {}
-  // The server stops: goes at once if idle, after the request under way otherwise.
+  // The server stops: goes at once if idle, after the request in flight otherwise.
   virtual void finish() = 0;
   // Goes at once. What is under way fails soon, not from within this call.
   virtual void cut() = 0;

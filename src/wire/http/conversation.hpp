@@ -54,7 +54,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   void refuse(const Refusal& why);
   // Asks the client not to send more requests on this connection: the next answer says so.
   void drain() noexcept { draining_ = true; }
-  // Ends after the request that is under way, or the first if there was none yet.
+  // Ends after the request in flight, or the first if there was none yet.
   void finish() noexcept { finishing_ = true; }
   // Nobody is there to answer to: a late answer goes nowhere.
   void abandon() noexcept;

@@ -60,7 +60,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
 
   // Says this, and ends.
   void refuse(std::string_view error);
-  // Ends after the commands that are under way, or the first if there was none yet.
+  // Ends after the commands in flight, or the first if there was none yet.
   void finish() noexcept { finishing_ = true; }
   // Nobody is there to answer to: late answers go nowhere.
   void abandon() noexcept;

@@ -16,7 +16,7 @@ namespace penstock::wire::resp {
 // What holds for every client of a server.
 struct Terms {
   penstock::resp::CommandLimits limits{};
-  std::vector<std::string> passwords{};  // any of them will do; without one nobody is asked
+  std::vector<std::string> passwords{};  // any of them is valid; empty: no AUTH needed
   std::string version{};                 // of the program, for HELLO and INFO
   // For limits that travel with a command, while the store is unavailable. Empty: an error.
   std::optional<rules::OnFailure> on_failure{};

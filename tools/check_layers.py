@@ -15,7 +15,7 @@ from source_tree import ROOT, code_only, cpp_files, is_test, report
 VOCABULARY = {
     f"penstock/{name}.hpp"
     for name in (
-        "check clock counters decimal decision limits memory_options quota redis_options result shared_counters time".split()
+        "check clock counters decimal decision limits memory_options quota redis_options result shared_counters time version".split()
     )
 }
 FACADE_USERS = {"api", "apps", "bench", "bench/micro", "examples", "tests"}
@@ -39,22 +39,23 @@ ARROWS = {
     "service": ["rules", "store", "telemetry"],
     "net": ["rules"],  # whose addresses and names of files it takes
     "http2": ["base"],
-    "wire/http": ["service", "telemetry", "net"],
-    # wire/http: what it tells clients of HTTP, Envoy tells them in our words
-    "wire/grpc": ["service", "telemetry", "net", "http2", "wire/http"],
+    "http": ["rules"],  # for the settings of paths and the addresses of trusted proxies
+    "answer": ["http", "service"],
+    "wire/http": ["answer", "telemetry", "net"],
+    "wire/grpc": ["answer", "telemetry", "net", "http2"],
     "wire/resp": ["service", "telemetry", "net", "resp"],
-    "gateway": ["wire/http", "http2"],
+    "gateway": ["answer", "telemetry", "net", "http2"],
     "bench": [],
+    "audit": ["redis_store"],
+    "daemon": ["wire/http", "wire/grpc", "wire/resp", "gateway", "audit", "lease", "redis_store"],
     "bench/micro": ["service", "store", "wire/http", "bench"],  # measures the parts one by one
-    "apps": [  # which puts everything together
+    "apps": [  # the program: subcommands
+        "daemon",
+        "audit",
         "wire/http",
-        "wire/grpc",
-        "wire/resp",
-        "gateway",
         "service",
         "rules",
         "telemetry",
-        "net",
         "store",
         "lease",
         "core",
@@ -68,8 +69,10 @@ ARROWS = {
 # that is not here has no home yet.
 HOMES = {
     "CLI/": {"apps"},
-    "nlohmann/": {"apps", "bench", "wire/http", "telemetry", "tests"},  # telemetry: lines of the log
+    "nlohmann/": {"apps", "bench", "http", "answer", "wire/http", "telemetry", "tests"},  # telemetry: lines of the log
     "boost/asio": {
+        "audit",
+        "daemon",
         "redis",
         "redis_store",
         "api",
@@ -84,12 +87,12 @@ HOMES = {
         "examples",
         "bench/micro",
     },
-    "boost/beast": {"wire/http", "gateway", "apps"},
+    "boost/beast": {"http", "wire/http", "gateway", "apps"},
     "boost/container/": {"rules", "service"},  # lists of a request that need no heap
     "boost/intrusive/": {"net"},  # connections in the order of their deadlines
-    "boost/system/": {"net", "wire/http", "wire/grpc", "wire/resp", "gateway", "apps"},  # the error codes of Asio and Beast
+    "boost/system/": {"net", "http", "wire/http", "wire/grpc", "wire/resp", "gateway", "daemon", "apps"},  # the error codes of Asio and Beast
     # TLS, names of scripts, hashes of long keys
-    "openssl/": {"redis", "redis_store", "net", "wire/http"},
+    "openssl/": {"redis", "redis_store", "net", "http", "wire/http"},
     "re2/": {"rules"},
     "prometheus/": {"telemetry"},
     "hiredis/": {"resp", "bench", "tests"},  # bench: what asks Redis for every call; tests: a client of our own server
@@ -105,12 +108,12 @@ HOMES = {
     "x86intrin.h": {"base"},  # to read that counter
     "immintrin.h": {"store"},  # the AES instructions of its hash
     "sys/mman.h": {"store"},  # huge pages
-    "malloc.h": {"apps"},  # long buffers go back to the system
+    "malloc.h": {"daemon"},  # long buffers go back to the system
     # is the output a terminal? how large is a page?
-    "unistd.h": {"apps", "bench", "telemetry", "tests"},
+    "unistd.h": {"apps", "daemon", "bench", "telemetry", "tests"},
     # `penstock verify` asks from processes of its own.
     "spawn.h": {"apps"},
-    "sys/stat.h": {"apps"},  # has a file of the configuration changed?
+    "sys/stat.h": {"daemon"},  # has a file of the configuration changed?
     # The rest is of programs, sockets and a proxy of the tests, without the libraries that are
     # under test.
     "fcntl.h": {"apps", "tests"},

@@ -3,8 +3,8 @@
 #include "apps/penstock/duration_argument.hpp"
 #include "apps/penstock/mode_argument.hpp"
 #include "apps/penstock/mode_load.hpp"
-#include "apps/penstock/redis_access.hpp"
 #include "apps/penstock/store_arguments.hpp"
+#include "audit/redis_access.hpp"
 #include "bench/admissions.hpp"
 #include "penstock/version.hpp"
 
@@ -150,15 +150,16 @@ Result<int> run(ModesArguments& arguments) {
   if (!readable) return readable.error();
   Result<RedisOptions> options = redis_options(arguments.store, "nothing to lease from");
   if (!options) return options.error();
-  options->key_prefix = unique_prefix("bench");
-  const auto store = connect(*options);
+  options->key_prefix = audit::unique_prefix("bench");
+  const auto store = audit::connect(*options);
   if (!store) return store.error();
   arguments.load.redis = *options;
-  const auto before = server_cpu(**store, options->timeout);
+  const auto before = audit::server_cpu(**store, options->timeout);
   if (!before) return before.error();
   const Result<ModeFigures> figures = run_mode_load(arguments.load);
-  const auto after = server_cpu(**store, options->timeout);
-  const Result<std::uint64_t> cleared = delete_keys(**store, options->key_prefix, options->timeout);
+  const auto after = audit::server_cpu(**store, options->timeout);
+  const Result<std::uint64_t> cleared =
+      audit::delete_keys(**store, options->key_prefix, options->timeout);
   if (!figures) return figures.error();
   if (!after) return after.error();
   if (!cleared) return cleared.error();

@@ -1,8 +1,8 @@
 #include "apps/penstock/bench_arguments.hpp"
 #include "apps/penstock/bench_table.hpp"
 #include "apps/penstock/progress.hpp"
-#include "apps/penstock/redis_access.hpp"
 #include "apps/penstock/redis_contenders.hpp"
+#include "audit/redis_access.hpp"
 #include "bench/shared_contender.hpp"
 #include "penstock/version.hpp"
 
@@ -130,12 +130,12 @@ bench::RemoteBenchOptions bench_options(const BenchArguments& arguments, const Q
 Result<void> run_redis_bench(const BenchArguments& arguments, const Quota& quota) {
   Result<RedisOptions> options = redis_options(arguments.store, "nothing to measure");
   if (!options) return options.error();
-  const std::string prefix = unique_prefix("bench");
+  const std::string prefix = audit::unique_prefix("bench");
   options->key_prefix = prefix + "p";
   options->max_waiting =
       std::max(kLeastWaiting, std::size_t{2} * arguments.batch * arguments.load.threads);
   const Duration timeout = options->timeout;
-  const auto store = connect(*options);
+  const auto store = audit::connect(*options);
   if (!store) return store.error();
   Result<Baseline> baseline = make_baseline(arguments, quota, **store, prefix, timeout);
   if (!baseline) return baseline.error();
@@ -146,15 +146,15 @@ Result<void> run_redis_bench(const BenchArguments& arguments, const Quota& quota
       bench::run_remote_bench(bench_options(arguments, quota),
                               {.penstock = &penstock,
                                .baseline = baseline->contender.get(),
-                               .server_cpu = [&] { return server_cpu(**store, timeout); }},
+                               .server_cpu = [&] { return audit::server_cpu(**store, timeout); }},
                               draw_progress);
-  const Result<std::uint64_t> cleared = delete_keys(**store, prefix, timeout);
+  const Result<std::uint64_t> cleared = audit::delete_keys(**store, prefix, timeout);
   if (!cleared) {
     std::cerr << "penstock bench store: keys that begin with " << prefix
               << " are left, until they expire: " << cleared.error().detail << '\n';
   }
   if (!report) return report.error();
-  const std::string shown = shown_url(*options);
+  const std::string shown = audit::shown_url(*options);
   if (arguments.json) {
     std::cout << report_json(arguments, quota, shown, *report).dump(2) << '\n';
   } else {

@@ -1,10 +1,10 @@
-#include "apps/penstock/audit_walk.hpp"
 #include "apps/penstock/commands.hpp"
-#include "apps/penstock/duration_text.hpp"
 #include "apps/penstock/number_argument.hpp"
 #include "apps/penstock/progress.hpp"
-#include "apps/penstock/redis_access.hpp"
 #include "apps/penstock/store_arguments.hpp"
+#include "audit/audit_walk.hpp"
+#include "audit/redis_access.hpp"
+#include "core/human_duration.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -41,12 +41,12 @@ struct AuditArguments {
   bool json = false;
 };
 
-std::vector<std::string> problems(const AuditReport& report) {
+std::vector<std::string> problems(const audit::AuditReport& report) {
   std::vector<std::string> found;
-  for (const ServerFacts& server : report.servers) {
-    for (std::string& complaint : complaints(server)) found.push_back(std::move(complaint));
+  for (const audit::ServerFacts& server : report.servers) {
+    for (std::string& complaint : audit::complaints(server)) found.push_back(std::move(complaint));
   }
-  const auto count = [&](const AuditSummary::Fault& fault, const std::string& what) {
+  const auto count = [&](const audit::AuditSummary::Fault& fault, const std::string& what) {
     std::string text = std::to_string(fault.keys) + " keys " + what + ":";
     for (const std::string& key : fault.examples) text += " " + key;
     if (fault.keys > fault.examples.size()) text += " ...";
@@ -61,7 +61,7 @@ std::vector<std::string> problems(const AuditReport& report) {
   return found;
 }
 
-Json server_json(const ServerFacts& server) {
+Json server_json(const audit::ServerFacts& server) {
   return {{"address", server.address},
           {"version", server.version},
           {"role", server.role},
@@ -76,7 +76,7 @@ Json server_json(const ServerFacts& server) {
           {"scripts_wanted", server.scripts_wanted}};
 }
 
-Json report_json(const AuditReport& report, const std::string& store) {
+Json report_json(const audit::AuditReport& report, const std::string& store) {
   Json json{{"store", store},
             {"keys", report.summary.keys()},
             {"memory_estimate", report.summary.memory()},
@@ -87,25 +87,26 @@ Json report_json(const AuditReport& report, const std::string& store) {
     json["faults"][std::string(to_string(kind))] = fault.keys;
   }
   json["groups"] = Json::array();
-  for (const AuditSummary::Group& group : report.summary.groups()) {
+  for (const audit::AuditSummary::Group& group : report.summary.groups()) {
     json["groups"].push_back({{"kind", group.kind},
                               {"name", group.name},
                               {"keys", group.keys},
                               {"memory_estimate", group.memory()}});
   }
   json["servers"] = Json::array();
-  for (const ServerFacts& server : report.servers) json["servers"].push_back(server_json(server));
+  for (const audit::ServerFacts& server : report.servers)
+    json["servers"].push_back(server_json(server));
   json["problems"] = problems(report);
   return json;
 }
 
-std::string skew_text(const ServerFacts& server) {
-  const std::string amount = rounded_up(std::chrono::abs(server.clock_skew));
+std::string skew_text(const audit::ServerFacts& server) {
+  const std::string amount = core::rounded_up(std::chrono::abs(server.clock_skew));
   return amount + (server.clock_skew < Duration{0} ? " behind" : " ahead of") +
-         " this machine's, give or take " + rounded_up(server.skew_uncertainty);
+         " this machine's, give or take " + core::rounded_up(server.skew_uncertainty);
 }
 
-void print_server(const ServerFacts& server) {
+void print_server(const audit::ServerFacts& server) {
   std::cout << server.address << ": Redis " << server.version << ", " << server.role << ", "
             << server.replicas << (server.replicas == 1 ? " replica" : " replicas")
             << "\n  memory    " << server.used_memory / 1024 << " KiB";
@@ -118,11 +119,11 @@ void print_server(const ServerFacts& server) {
             << "\n  scripts   " << server.scripts << " of " << server.scripts_wanted << " loaded\n";
 }
 
-void print_report(const AuditReport& report) {
-  for (const ServerFacts& server : report.servers) print_server(server);
+void print_report(const audit::AuditReport& report) {
+  for (const audit::ServerFacts& server : report.servers) print_server(server);
   std::cout << "\n  " << std::left << std::setw(16) << "kind" << std::setw(40) << "limit"
             << std::right << std::setw(12) << "keys" << std::setw(14) << "KiB, about" << '\n';
-  for (const AuditSummary::Group& group : report.summary.groups()) {
+  for (const audit::AuditSummary::Group& group : report.summary.groups()) {
     std::cout << "  " << std::left << std::setw(16) << group.kind << std::setw(40)
               << (group.name.empty() ? "-" : group.name) << std::right << std::setw(12)
               << group.keys << std::setw(14) << group.memory() / 1024 << '\n';
@@ -143,18 +144,19 @@ Result<int> run_audit(const AuditArguments& arguments) {
   if (!rate) return rate.error();
   const Result<RedisOptions> options = redis_options(arguments.store, "nothing to look at");
   if (!options) return options.error();
-  const auto store = connect(*options);
+  const auto store = audit::connect(*options);
   if (!store) return store.error();
-  const Result<AuditReport> report = audit(**store,
-                                           {.prefix = options->key_prefix,
-                                            .repair = arguments.repair ? Repair::Yes : Repair::No,
-                                            .keys_per_second = static_cast<std::uint64_t>(*rate),
-                                            .timeout = options->timeout},
-                                           draw_progress);
+  const Result<audit::AuditReport> report =
+      audit::audit(**store,
+                   {.prefix = options->key_prefix,
+                    .repair = arguments.repair ? audit::Repair::Yes : audit::Repair::No,
+                    .keys_per_second = static_cast<std::uint64_t>(*rate),
+                    .timeout = options->timeout},
+                   draw_progress);
   if (!report) return report.error();
   if (arguments.json) {
     // keys of others need not be UTF-8
-    std::cout << report_json(*report, shown_url(*options))
+    std::cout << report_json(*report, audit::shown_url(*options))
                      .dump(2, ' ', false, Json::error_handler_t::replace)
               << '\n';
   } else {

@@ -3,7 +3,7 @@
 #include "apps/penstock/explain_text.hpp"
 #include "apps/penstock/number_argument.hpp"
 #include "penstock/shared_limiter.hpp"
-#include "rules/configuration.hpp"
+#include "rules/model/configuration.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -1,9 +1,9 @@
 #include "apps/penstock/commands.hpp"
 #include "apps/penstock/counts_arguments.hpp"
-#include "apps/penstock/daemon_calls.hpp"
 #include "apps/penstock/duration_argument.hpp"
-#include "apps/penstock/duration_text.hpp"
 #include "apps/penstock/limit_arguments.hpp"
+#include "apps/penstock/remote/daemon_calls.hpp"
+#include "core/human_duration.hpp"
 #include "penstock/limits.hpp"
 #include "redis_store/blocking_store.hpp"
 #include "redis_store/requests.hpp"
@@ -84,7 +84,7 @@ Done tell_reset(const KeyArguments& arguments, Duration, bool was_used) {
 }
 
 Done tell_block(const KeyArguments& arguments, Duration duration, bool /*was_blocked*/) {
-  return {.text = arguments.key + ": blocked for " + exactly(duration),
+  return {.text = arguments.key + ": blocked for " + core::exactly(duration),
           .json = {{"key", arguments.key}, {"blocked_for_us", duration.count()}}};
 }
 

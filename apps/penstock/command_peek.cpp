@@ -1,8 +1,8 @@
 #include "apps/penstock/commands.hpp"
 #include "apps/penstock/counts_arguments.hpp"
-#include "apps/penstock/daemon_calls.hpp"
 #include "apps/penstock/decision_text.hpp"
 #include "apps/penstock/limit_arguments.hpp"
+#include "apps/penstock/remote/daemon_calls.hpp"
 #include "penstock/shared_limiter.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,7 +1,7 @@
 #include "apps/penstock/commands.hpp"
-#include "apps/penstock/daemon.hpp"
 #include "apps/penstock/duration_argument.hpp"
-#include "apps/penstock/free_memory.hpp"
+#include "daemon/daemon.hpp"
+#include "daemon/free_memory.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -39,8 +39,8 @@ Result<rules::Address> read_address(const char* option, const std::string& text)
                std::string(option) + " \"" + text + "\" must be an address such as 127.0.0.1:8080"};
 }
 
-Result<DaemonOptions> read_options(const ServeArguments& arguments) {
-  DaemonOptions options{.configuration = arguments.configuration};
+Result<daemon::DaemonOptions> read_options(const ServeArguments& arguments) {
+  daemon::DaemonOptions options{.configuration = arguments.configuration};
   for (const std::string& text : arguments.listen) {
     const Result<rules::Address> address = read_address("--listen", text);
     if (!address) return address.error();
@@ -66,12 +66,12 @@ std::string shown(const rules::Address& address) {
 }
 
 Result<void> run(const ServeArguments& arguments) {
-  map_long_buffers();
-  Result<DaemonOptions> options = read_options(arguments);
+  daemon::map_long_buffers();
+  Result<daemon::DaemonOptions> options = read_options(arguments);
   if (!options) return options.error();
-  Result<std::unique_ptr<Daemon>> daemon = Daemon::make(*std::move(options));
+  Result<std::unique_ptr<daemon::Daemon>> daemon = daemon::Daemon::make(*std::move(options));
   if (!daemon) return daemon.error();
-  for (const DoorPlan& door : (*daemon)->doors()) {
+  for (const daemon::DoorPlan& door : (*daemon)->doors()) {
     for (const rules::Address& address : door.listen) {
       std::cout << "listening on " << door.scheme << "://" << shown(address) << '\n';
     }

@@ -1,6 +1,6 @@
 #include "apps/penstock/commands.hpp"
-#include "apps/penstock/startup_check.hpp"
-#include "rules/configuration.hpp"
+#include "daemon/startup_check.hpp"
+#include "rules/model/configuration.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -36,7 +36,7 @@ Validation validate(const ValidateArguments& arguments) {
   Validation outcome{.loaded = rules::load(arguments.files)};
   rules::Diagnostics& all = outcome.loaded.diagnostics;
   if (outcome.loaded.configuration) {
-    for (rules::Diagnostic& each : check_startup(*outcome.loaded.configuration)) {
+    for (rules::Diagnostic& each : daemon::check_startup(*outcome.loaded.configuration)) {
       report(all, std::move(each));
     }
   }

@@ -2,9 +2,9 @@
 #include "apps/penstock/mode_argument.hpp"
 #include "apps/penstock/number_argument.hpp"
 #include "apps/penstock/progress.hpp"
-#include "apps/penstock/redis_access.hpp"
 #include "apps/penstock/verify_worker.hpp"
 #include "apps/penstock/worker_process.hpp"
+#include "audit/redis_access.hpp"
 #include "bench/demand.hpp"
 #include "bench/exactness.hpp"
 #include "redis_store/plain_command.hpp"
@@ -146,11 +146,12 @@ Result<ServerTimes> server_times(redis_store::BlockingStore& store, Duration tim
   for (const redis::NodeId node : store.masters()) {
     commands.push_back(redis_store::command_for_node(node, {"TIME"}));
   }
-  const Result<std::vector<resp::Value>> replies = ask_all(store, std::move(commands), timeout);
+  const Result<std::vector<resp::Value>> replies =
+      audit::ask_all(store, std::move(commands), timeout);
   if (!replies) return replies.error();
   ServerTimes times{.earliest = Instant::max(), .latest = Instant::min()};
   for (const resp::Value& reply : *replies) {
-    const std::optional<Instant> time = instant_of(reply);
+    const std::optional<Instant> time = audit::instant_of(reply);
     if (!time) return Error{ErrorCode::Protocol, "the answer to TIME makes no sense"};
     times.earliest = std::min(times.earliest, *time);
     times.latest = std::max(times.latest, *time);
@@ -194,18 +195,18 @@ class Verifier {
   Result<std::uint64_t> count_without_ttl() {
     std::uint64_t found = 0;
     for (const redis::NodeId node : store_.masters()) {
-      const Result<void> walked =
-          scan(store_, {.node = node, .prefix = options_.key_prefix}, options_.timeout,
-               [&](std::span<const std::string> keys) -> Result<void> {
-                 std::vector<redis::Command> commands;
-                 for (const std::string& key : keys) {
-                   commands.push_back(redis_store::command_for_node(node, {"PTTL", key}));
-                 }
-                 const auto replies = ask_all(store_, std::move(commands), options_.timeout);
-                 if (!replies) return replies.error();
-                 for (const resp::Value& reply : *replies) found += reply.integer == -1 ? 1 : 0;
-                 return {};
-               });
+      const Result<void> walked = audit::scan(
+          store_, {.node = node, .prefix = options_.key_prefix}, options_.timeout,
+          [&](std::span<const std::string> keys) -> Result<void> {
+            std::vector<redis::Command> commands;
+            for (const std::string& key : keys) {
+              commands.push_back(redis_store::command_for_node(node, {"PTTL", key}));
+            }
+            const auto replies = audit::ask_all(store_, std::move(commands), options_.timeout);
+            if (!replies) return replies.error();
+            for (const resp::Value& reply : *replies) found += reply.integer == -1 ? 1 : 0;
+            return {};
+          });
       if (!walked) return walked.error();
     }
     return found;
@@ -354,16 +355,17 @@ Result<int> run_verify(const VerifyArguments& arguments) {
   }
   Result<RedisOptions> options = redis_options(arguments.store, "nothing to verify");
   if (!options) return options.error();
-  options->key_prefix = unique_prefix("verify");
-  const auto store = connect(*options);
+  options->key_prefix = audit::unique_prefix("verify");
+  const auto store = audit::connect(*options);
   if (!store) return store.error();
   Verifier verifier(arguments, *options, **store, *processes);
   const Result<Verified> outcome = run_all(verifier, *algorithms);
-  const Result<std::uint64_t> cleared = delete_keys(**store, options->key_prefix, options->timeout);
+  const Result<std::uint64_t> cleared =
+      audit::delete_keys(**store, options->key_prefix, options->timeout);
   if (!outcome) return outcome.error();
   if (!cleared) return cleared.error();
   if (arguments.json) {
-    std::cout << outcome_json(*outcome, shown_url(*options)).dump(2) << '\n';
+    std::cout << outcome_json(*outcome, audit::shown_url(*options)).dump(2) << '\n';
   } else {
     print_outcome(*outcome);
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apps/penstock/daemon_access.hpp"
+#include "apps/penstock/remote/daemon_access.hpp"
 #include "apps/penstock/store_arguments.hpp"
 #include "penstock/result.hpp"
 

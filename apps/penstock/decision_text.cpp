@@ -1,6 +1,6 @@
 #include "apps/penstock/decision_text.hpp"
 
-#include "apps/penstock/duration_text.hpp"
+#include "core/human_duration.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -18,13 +18,13 @@ std::string left_of_limit(const Decision& decision) {
 
 std::string reset_text(const Decision& decision) {
   return decision.reset_after() == Duration{0} ? "nothing used"
-                                               : "in " + rounded_up(decision.reset_after());
+                                               : "in " + core::rounded_up(decision.reset_after());
 }
 
 std::string retry_text(const Decision& decision) {
   if (decision.allowed()) return "now";
   const auto wait = decision.retry_after();
-  return wait ? "in " + rounded_up(*wait) : "never";
+  return wait ? "in " + core::rounded_up(*wait) : "never";
 }
 
 std::string verdict(const Asked& asked, const Decision& decision) {
@@ -46,7 +46,7 @@ std::string as_paragraph(const Asked& asked, const Decision& decision) {
   text += "  key        " + std::string(asked.key) + "\n";
   if (!asked.rule.empty()) text += "  rule       " + std::string(asked.rule) + "\n";
   text += "  limit      " + std::to_string(asked.quota.limit()) + " per " +
-          exactly(asked.quota.period());
+          core::exactly(asked.quota.period());
   if (asked.quota.capacity() != asked.quota.limit()) {
     text += ", burst " + std::to_string(asked.quota.capacity());
   }

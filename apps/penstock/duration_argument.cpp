@@ -1,7 +1,7 @@
 #include "apps/penstock/duration_argument.hpp"
 
-#include "apps/penstock/duration_text.hpp"
 #include "core/duration_text.hpp"
+#include "core/human_duration.hpp"
 
 #include <optional>
 #include <string>
@@ -13,7 +13,8 @@ Result<Duration> parse_duration(std::string_view option, std::string_view text, 
   if (duration && *duration >= least && *duration <= most) return *duration;
   return Error{ErrorCode::InvalidInput, std::string(option) + " \"" + std::string(text) +
                                             "\": expected a time such as 250ms, 10s, 5m, 2h or " +
-                                            "1d, from " + exactly(least) + " to " + exactly(most)};
+                                            "1d, from " + core::exactly(least) + " to " +
+                                            core::exactly(most)};
 }
 
 }  // namespace penstock::app

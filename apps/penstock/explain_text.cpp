@@ -1,6 +1,6 @@
 #include "apps/penstock/explain_text.hpp"
 
-#include "apps/penstock/duration_text.hpp"
+#include "core/human_duration.hpp"
 #include "core/most_in_period.hpp"
 
 #include <nlohmann/json.hpp>
@@ -26,7 +26,7 @@ std::string mode_words(const core::Terms& terms) {
     case core::Mode::Exact: break;
     case core::Mode::Lease:
     case core::Mode::LeaseStrict:
-    case core::Mode::Adaptive: return ", " + mode + ": leases of " + exactly(terms.lifetime);
+    case core::Mode::Adaptive: return ", " + mode + ": leases of " + core::exactly(terms.lifetime);
     case core::Mode::Local: return ", " + mode + (terms.divided ? ": this node's share" : "");
   }
   return {};
@@ -48,7 +48,8 @@ void write_terms(Json& limit, const core::Terms& terms) {
 std::string most_line(const Quota& quota) {
   const std::uint64_t most = core::most_in_any_period(quota);
   if (most <= quota.limit()) return {};
-  std::string line = "      up to " + std::to_string(most) + " in any " + exactly(quota.period());
+  std::string line =
+      "      up to " + std::to_string(most) + " in any " + core::exactly(quota.period());
   const bool is_bucket =
       quota.algorithm() == Algorithm::TokenBucket || quota.algorithm() == Algorithm::Gcra;
   if (!is_bucket) return line + ": the end of one window and the beginning of the next\n";
@@ -67,7 +68,8 @@ std::string limit_line(const rules::Applied& applied, const Decision* now) {
   line += "      now: " + std::to_string(now->remaining()) + " of " + std::to_string(now->limit()) +
           " left";
   if (now->outcome() == Outcome::Blocked) line += ", blocked by hand";
-  if (now->reset_after() > Duration{0}) line += ", all free in " + rounded_up(now->reset_after());
+  if (now->reset_after() > Duration{0})
+    line += ", all free in " + core::rounded_up(now->reset_after());
   return line + (refuses(applied, *now) ? ": would refuse\n" : ": would pass\n");
 }
 

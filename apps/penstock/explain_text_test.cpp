@@ -1,6 +1,6 @@
 #include "apps/penstock/explain_text.hpp"
 
-#include "rules/configuration.hpp"
+#include "rules/model/configuration.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

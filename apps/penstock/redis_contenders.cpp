@@ -1,6 +1,6 @@
 #include "apps/penstock/redis_contenders.hpp"
 
-#include "apps/penstock/redis_access.hpp"
+#include "audit/redis_access.hpp"
 #include "bench/key_text.hpp"
 #include "bench/naive_token_bucket_lua.hpp"
 #include "redis_store/plain_command.hpp"
@@ -46,7 +46,7 @@ Result<std::unique_ptr<NaiveContender>> NaiveContender::make(redis_store::Blocki
                                                              const Quota& quota, Duration timeout) {
   std::unique_ptr<NaiveContender> naive(new NaiveContender(store, key_prefix, timeout));
   for (const redis::NodeId node : store.masters()) {
-    Result<resp::Value> sha1 = ask_one(
+    Result<resp::Value> sha1 = audit::ask_one(
         store, command_for_node(node, {"SCRIPT", "LOAD", bench::kNaiveTokenBucket}), timeout);
     if (!sha1) return sha1.error();
     naive->sha1_ = std::move(sha1->text);
@@ -74,7 +74,7 @@ Result<void> IncrContender::make_counters(std::uint32_t keys) {
       const std::string key = key_of(key_prefix_, text.write(made));
       commands.push_back(command_for_key(key, {"SET", key, "0", "EX", kCounterSeconds}));
     }
-    const auto set = ask_all(store_, std::move(commands), timeout_);
+    const auto set = audit::ask_all(store_, std::move(commands), timeout_);
     if (!set) return set.error();
   }
   return {};

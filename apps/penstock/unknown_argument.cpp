@@ -1,6 +1,6 @@
 #include "apps/penstock/unknown_argument.hpp"
 
-#include "rules/closest_word.hpp"
+#include "rules/yaml/closest_word.hpp"
 
 #include <string_view>
 

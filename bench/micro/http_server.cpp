@@ -1,7 +1,7 @@
 // The HTTP server with a handler that does nothing, on a port of the kernel's choice, which it
 // prints. bench/http_compare.sh measures what it costs.
 
-#include "wire/http/server.hpp"
+#include "wire/http/server/server.hpp"
 
 #include <boost/asio/io_context.hpp>
 
@@ -10,7 +10,7 @@
 
 namespace {
 
-namespace http = penstock::wire::http;
+namespace http = penstock::http;
 
 class Nothing final : public http::Handler {
  public:

@@ -1,7 +1,7 @@
 // What finding the limits of a request costs, among few rules and among many, and what loading them
 // and their maps costs.
-#include "rules/configuration.hpp"
-#include "rules/value_maps.hpp"
+#include "rules/model/configuration.hpp"
+#include "rules/model/value_maps.hpp"
 
 #include <benchmark/benchmark.h>
 

@@ -1,5 +1,5 @@
 // What a request costs between a door and the embedded store.
-#include "rules/configuration.hpp"
+#include "rules/model/configuration.hpp"
 #include "service/recorder.hpp"
 #include "service/service.hpp"
 #include "store/embedded_store.hpp"

@@ -1,7 +1,7 @@
 #include "gateway/server.hpp"
 
 #include "base/deadline.hpp"
-#include "gateway/http1_connection.hpp"
+#include "gateway/http1/http1_connection.hpp"
 #include "net/spawn.hpp"
 
 #include <algorithm>
@@ -51,8 +51,7 @@ Result<std::unique_ptr<Server>> Server::make(boost::asio::io_context& loop,
                                              const rules::Settings& settings,
                                              const Colleagues& colleagues,
                                              const ServerOptions& options) {
-  Result<wire::http::TrustedProxies> proxies =
-      wire::http::TrustedProxies::parse(settings.trusted_proxies);
+  Result<http::TrustedProxies> proxies = http::TrustedProxies::parse(settings.trusted_proxies);
   if (!proxies) return proxies.error();
   auto core = std::make_shared<GatewayCore>(limits_of(settings.gateway, options), settings,
                                             *std::move(proxies), colleagues);

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "gateway/core.hpp"
+#include "gateway/proxy/core.hpp"
 #include "net/door.hpp"
 #include "net/reception.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
-#include "rules/settings.hpp"
+#include "rules/settings/settings.hpp"
 
 #include <boost/asio/io_context.hpp>
 

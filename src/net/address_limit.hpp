@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rules/ip_address.hpp"
+#include "rules/model/ip_address.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -4,7 +4,7 @@
 #include "net/statistics.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
-#include "rules/settings.hpp"
+#include "rules/settings/settings.hpp"
 
 #include <functional>
 #include <vector>

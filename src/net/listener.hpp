@@ -2,7 +2,7 @@
 
 #include "net/asio_types.hpp"
 #include "penstock/result.hpp"
-#include "rules/settings.hpp"
+#include "rules/settings/settings.hpp"
 
 #include <cstdint>
 #include <vector>

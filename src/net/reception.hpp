@@ -6,7 +6,7 @@
 #include "net/listener.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
-#include "rules/settings.hpp"
+#include "rules/settings/settings.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ssl/context.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "penstock/result.hpp"
-#include "rules/settings.hpp"
+#include "rules/settings/settings.hpp"
 
 #include <boost/asio/ssl/context.hpp>
 

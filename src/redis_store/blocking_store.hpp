@@ -5,7 +5,7 @@
 #include "penstock/limits.hpp"
 #include "penstock/redis_options.hpp"
 #include "penstock/result.hpp"
-#include "redis_store/key_layout.hpp"
+#include "redis_store/keys/key_layout.hpp"
 #include "redis_store/redis_store.hpp"
 
 #include <atomic>

@@ -1,8 +1,8 @@
 #include "redis_store/redis_reservations.hpp"
 
-#include "redis_store/decide_command.hpp"
-#include "redis_store/reservation_codec.hpp"
-#include "redis_store/travel.hpp"
+#include "redis_store/batch/decide_command.hpp"
+#include "redis_store/batch/travel.hpp"
+#include "redis_store/replay/reservation_codec.hpp"
 
 #include <algorithm>
 #include <array>

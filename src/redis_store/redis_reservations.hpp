@@ -1,6 +1,6 @@
 #pragma once
 
-#include "redis_store/key_layout.hpp"
+#include "redis_store/keys/key_layout.hpp"
 #include "redis_store/redis_store.hpp"
 #include "store/reservation_book.hpp"
 

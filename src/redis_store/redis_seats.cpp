@@ -1,8 +1,8 @@
 #include "redis_store/redis_seats.hpp"
 
-#include "redis_store/decide_command.hpp"
+#include "redis_store/batch/decide_command.hpp"
+#include "redis_store/batch/travel.hpp"
 #include "redis_store/small_calls.hpp"
-#include "redis_store/travel.hpp"
 
 #include <algorithm>
 #include <utility>

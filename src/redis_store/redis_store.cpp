@@ -1,14 +1,14 @@
 #include "redis_store/redis_store.hpp"
 
 #include "redis/hash_slot.hpp"
-#include "redis_store/batch_call.hpp"
-#include "redis_store/change_message.hpp"
-#include "redis_store/cross_slot_check.hpp"
+#include "redis_store/batch/batch_call.hpp"
+#include "redis_store/batch/cross_slot_check.hpp"
+#include "redis_store/batch/together.hpp"
+#include "redis_store/batch/together_batch_call.hpp"
+#include "redis_store/batch/travel.hpp"
+#include "redis_store/lease/change_message.hpp"
 #include "redis_store/plain_command.hpp"
 #include "redis_store/small_calls.hpp"
-#include "redis_store/together.hpp"
-#include "redis_store/together_batch_call.hpp"
-#include "redis_store/travel.hpp"
 #include "resp/command.hpp"
 
 #include <boost/asio/post.hpp>

@@ -5,9 +5,9 @@
 #include "penstock/decision.hpp"
 #include "penstock/result.hpp"
 #include "redis/client.hpp"
-#include "redis_store/check_queue.hpp"
+#include "redis_store/batch/check_queue.hpp"
 #include "redis_store/counter_pair.hpp"
-#include "redis_store/lease_calls.hpp"
+#include "redis_store/lease/lease_calls.hpp"
 #include "redis_store/scripts.hpp"
 
 #include <boost/asio/any_io_executor.hpp>

@@ -1,7 +1,7 @@
 #include "redis_store/shared_store.hpp"
 
 #include "redis/hash_slot.hpp"
-#include "redis_store/travel.hpp"
+#include "redis_store/batch/travel.hpp"
 
 #include <boost/asio/post.hpp>
 

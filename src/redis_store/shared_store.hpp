@@ -2,7 +2,7 @@
 
 #include "penstock/redis_options.hpp"
 #include "redis/options.hpp"
-#include "redis_store/key_layout.hpp"
+#include "redis_store/keys/key_layout.hpp"
 #include "redis_store/redis_reservations.hpp"
 #include "redis_store/redis_seats.hpp"
 #include "redis_store/redis_store.hpp"

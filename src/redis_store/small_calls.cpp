@@ -1,8 +1,8 @@
 #include "redis_store/small_calls.hpp"
 
 #include "base/whole_number.hpp"
-#include "redis_store/decide_command.hpp"
-#include "redis_store/key_replay.hpp"
+#include "redis_store/batch/decide_command.hpp"
+#include "redis_store/replay/key_replay.hpp"
 
 #include <algorithm>
 #include <string>

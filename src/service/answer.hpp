@@ -1,7 +1,7 @@
 #pragma once
 
 #include "penstock/decision.hpp"
-#include "rules/ruleset.hpp"
+#include "rules/model/ruleset.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rules/rule.hpp"
+#include "rules/model/rule.hpp"
 #include "service/answer.hpp"
 #include "service/local_share.hpp"
 

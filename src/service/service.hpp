@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/deadline.hpp"
-#include "rules/ruleset.hpp"
+#include "rules/model/ruleset.hpp"
 #include "service/answer.hpp"
 #include "service/events.hpp"
 #include "service/local_share.hpp"

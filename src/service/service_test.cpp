@@ -1,6 +1,6 @@
 #include "service/service.hpp"
 
-#include "rules/configuration.hpp"
+#include "rules/model/configuration.hpp"
 #include "service_harness/test_service.hpp"
 
 #include <gtest/gtest.h>

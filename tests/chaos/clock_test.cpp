@@ -1,5 +1,5 @@
 #include "chaos/crowd.hpp"
-#include "redis_store/key_layout.hpp"
+#include "redis_store/keys/key_layout.hpp"
 #include "redis_store/redis_store.hpp"
 #include "redis_store/requests.hpp"
 #include "servers/redis_server.hpp"

@@ -1,6 +1,6 @@
 #include "differential/random.hpp"
 #include "differential/virtual_redis.hpp"
-#include "redis_store/key_layout.hpp"
+#include "redis_store/keys/key_layout.hpp"
 #include "redis_store/redis_reservations.hpp"
 #include "redis_store/redis_seats.hpp"
 #include "store/memory_reservations.hpp"

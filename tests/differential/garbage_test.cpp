@@ -1,6 +1,6 @@
 #include "differential/random.hpp"
 #include "penstock/shared_limiter.hpp"
-#include "redis_store/key_layout.hpp"
+#include "redis_store/keys/key_layout.hpp"
 #include "reference/quotas.hpp"
 #include "servers/redis_server.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "differential/virtual_redis.hpp"
-#include "redis_store/key_replay.hpp"
+#include "redis_store/replay/key_replay.hpp"
 
 #include <string>
 #include <vector>

@@ -2,10 +2,10 @@
 #include "differential/key_model.hpp"
 #include "differential/random.hpp"
 #include "oracle/walk.hpp"
-#include "redis_store/key_layout.hpp"
-#include "redis_store/plan.hpp"
+#include "redis_store/batch/plan.hpp"
+#include "redis_store/keys/key_layout.hpp"
+#include "redis_store/replay/state_codec.hpp"
 #include "redis_store/requests.hpp"
-#include "redis_store/state_codec.hpp"
 #include "reference/manual_store.hpp"
 #include "reference/quotas.hpp"
 

@@ -1,7 +1,7 @@
 // libFuzzer: a configuration that may be anything. Whatever it is, it loads or is refused with a
 // reason; what was loaded finds by its index what looking at every rule finds.
 
-#include "rules/configuration.hpp"
+#include "rules/model/configuration.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // libFuzzer: a file of envoyproxy/ratelimit that may be anything. Whatever it is, it is read or
 // refused with a reason; what was read answers requests, and explains what it answers.
 
-#include "rules/envoy_format.hpp"
+#include "rules/envoy/envoy_format.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "penstock/clock.hpp"
-#include "rules/configuration.hpp"
+#include "rules/model/configuration.hpp"
 #include "service/events.hpp"
 #include "service/local_share.hpp"
 #include "service/service.hpp"

@@ -2,11 +2,11 @@
 // comes, it is read as from the whole, and stays within limits; what is forwarded is read again as
 // the same request with the same end, so that nobody behind us sees another one.
 
-#include "gateway/body_encoder.hpp"
-#include "gateway/body_framing.hpp"
-#include "gateway/forwarded_request.hpp"
-#include "gateway/request_head.hpp"
-#include "gateway/response_head.hpp"
+#include "gateway/http1/body_encoder.hpp"
+#include "gateway/http1/body_framing.hpp"
+#include "gateway/http1/request_head.hpp"
+#include "gateway/http1/response_head.hpp"
+#include "gateway/proxy/forwarded_request.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Paths of requests, under all settings. What is forwarded is normal, and stays what it is when a
 // server normalizes it once more.
-#include "wire/http/normal_path.hpp"
+#include "http/normal_path.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace {
 
+using penstock::http::NormalPath;
 using penstock::rules::PathSettings;
-using penstock::wire::http::NormalPath;
 
 void check(bool holds) {
   if (!holds) std::abort();
@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const PathSettings settings = settings_of(data[0]);
   const std::string path(data + 1, data + size);
-  const auto once = penstock::wire::http::normal_path(path, settings);
+  const auto once = penstock::http::normal_path(path, settings);
   if (!std::holds_alternative<NormalPath>(once)) return 0;
   const auto& normal = std::get<NormalPath>(once);
   check(normal.forwarded == "*" || normal.forwarded.front() == '/');
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   check((normal.forwarded + "/").find("/../") == std::string::npos);
   check((normal.matched + "/").find("/../") == std::string::npos);
-  const auto twice = penstock::wire::http::normal_path(normal.forwarded, settings);
+  const auto twice = penstock::http::normal_path(normal.forwarded, settings);
   check(std::holds_alternative<NormalPath>(twice) && std::get<NormalPath>(twice) == normal);
   return 0;
 }

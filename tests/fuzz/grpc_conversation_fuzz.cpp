@@ -2,7 +2,7 @@
 // is given. Whatever comes, the memory that calls hold stays within the limits and is freed at the
 // end, and the session ends or goes on.
 
-#include "rules/configuration.hpp"
+#include "rules/model/configuration.hpp"
 #include "service/service.hpp"
 #include "store/embedded_store.hpp"
 #include "store/memory_store.hpp"

@@ -3,9 +3,9 @@
 // and the body. Whatever comes, there is one answer at once, and what says that it is JSON is JSON.
 
 #include "fuzz_service.hpp"
-#include "wire/http/api.hpp"
-#include "wire/http/json.hpp"
-#include "wire/http/service_backend.hpp"
+#include "http/json.hpp"
+#include "wire/http/api/api.hpp"
+#include "wire/http/api/service_backend.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -22,7 +22,7 @@
 
 namespace {
 
-using namespace penstock::wire::http;
+using namespace penstock::http;
 using penstock::fuzz::check;
 using penstock::fuzz::FuzzService;
 

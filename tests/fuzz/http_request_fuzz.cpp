@@ -1,7 +1,7 @@
 // libFuzzer: bytes of a client in any portions. The first byte says how long a portion is. Whatever
 // comes, the reader ends, stays within its limits, and reads the same as from the whole.
 
-#include "wire/http/request_reader.hpp"
+#include "wire/http/server/request_reader.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace {
 
-using penstock::wire::http::Field;
-using penstock::wire::http::ReaderLimits;
-using penstock::wire::http::Request;
-using penstock::wire::http::RequestReader;
+using penstock::http::Field;
+using penstock::http::ReaderLimits;
+using penstock::http::Request;
+using penstock::http::RequestReader;
 using Progress = RequestReader::Progress;
 
 constexpr ReaderLimits kLimits{.header_bytes = 600, .body_bytes = 200, .fields = 8};

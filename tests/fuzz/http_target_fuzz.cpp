@@ -1,9 +1,9 @@
 // libFuzzer: paths, queries, addresses and the header fields of proxies. An address is written as
 // it was read; what a proxy forwards becomes attributes or an error.
 
-#include "wire/http/client_address.hpp"
-#include "wire/http/forwarded.hpp"
-#include "wire/http/target.hpp"
+#include "http/client_address.hpp"
+#include "http/target.hpp"
+#include "wire/http/api/forwarded.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace {
 
-using namespace penstock::wire::http;
+using namespace penstock::http;
 
 void check(bool holds) {
   if (!holds) std::abort();

@@ -5,9 +5,9 @@
 #include "redis/sentinel.hpp"
 #include "redis/server_error.hpp"
 #include "redis/slot_map.hpp"
-#include "redis_store/decide_command.hpp"
+#include "redis_store/batch/decide_command.hpp"
 #include "redis_store/redis_seats.hpp"
-#include "redis_store/reservation_codec.hpp"
+#include "redis_store/replay/reservation_codec.hpp"
 #include "redis_store/small_calls.hpp"
 #include "resp/reply_reader.hpp"
 

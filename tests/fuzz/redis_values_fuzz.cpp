@@ -1,9 +1,9 @@
 // libFuzzer: what keys in Redis may hold and be called. Other programs can write to them, so no
 // bytes may do harm, and what is read is written back the same.
 
-#include "redis_store/key_layout.hpp"
-#include "redis_store/reservation_codec.hpp"
-#include "redis_store/state_codec.hpp"
+#include "redis_store/keys/key_layout.hpp"
+#include "redis_store/replay/reservation_codec.hpp"
+#include "redis_store/replay/state_codec.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "gateway/server.hpp"
 #include "penstock/clock.hpp"
-#include "rules/configuration.hpp"
+#include "rules/model/configuration.hpp"
 #include "service/local_share.hpp"
 #include "service/membership.hpp"
 #include "service/recorder.hpp"

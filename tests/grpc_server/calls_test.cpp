@@ -36,7 +36,7 @@ TEST(GrpcServer, AnswersAThousandCallsOfOneConnection) {
   ASSERT_TRUE(client.wait([&] { return client.session().answer(streams.back()).is_closed; }));
   std::vector<bool> seen(1000, false);
   for (const auto stream : streams) {
-    const auto response = response_of(client.session().answer(stream));
+    const auto response = answer::response_of(client.session().answer(stream));
     const auto used = 1'000'000 - response.statuses(0).limit_remaining();
     ASSERT_LE(used, 1000U);
     seen.at(used - 1) = true;

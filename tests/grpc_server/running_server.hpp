@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rules/configuration.hpp"
+#include "rules/model/configuration.hpp"
 #include "service_harness/test_service.hpp"
 #include "wire/grpc/server.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "store/embedded_store.hpp"
-#include "wire/http/api.hpp"
-#include "wire/http/backend.hpp"
+#include "wire/http/api/api.hpp"
+#include "wire/http/api/backend.hpp"
 
 #include <deque>
 #include <optional>
@@ -13,7 +13,7 @@
 
 // For the tests beside this file: a backend that says what it is told to, and writes down what it
 // was asked.
-namespace penstock::wire::http {
+namespace penstock::http {
 
 inline std::string show(const core::CountName& name) { return name.subject + "|" + name.limit; }
 
@@ -223,4 +223,4 @@ class TestBackend final : public Backend {
   }
 };
 
-}  // namespace penstock::wire::http
+}  // namespace penstock::http

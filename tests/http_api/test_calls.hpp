@@ -1,7 +1,7 @@
 #pragma once
 
 #include "http_api/test_backend.hpp"
-#include "wire/http/api.hpp"
+#include "wire/http/api/api.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace penstock::wire::http {
+namespace penstock::http {
 
 // An Api on a TestBackend; one request at a time.
 class ApiTest : public testing::Test {
@@ -72,4 +72,4 @@ class ApiTest : public testing::Test {
                     .source = {.file = "rules.yaml", .line = 12}};
 };
 
-}  // namespace penstock::wire::http
+}  // namespace penstock::http

@@ -18,7 +18,7 @@ std::uint64_t timeouts(RunningServer& server, Phase phase) {
 }
 
 TEST(HttpServerLimits, CutASlowHeaderHoweverItTricklesWhileOthersAreServed) {
-  wire::http::ServerOptions options = hasty_options();
+  http::ServerOptions options = hasty_options();
   options.http.idle_timeout = std::chrono::minutes{1};
   RunningServer server(options);
   Client slow(server.port());
@@ -84,7 +84,7 @@ TEST(HttpServerLimits, CloseOnAClientThatStaysAfterTheLastAnswer) {
 }
 
 TEST(HttpServerLimits, TellOneConnectionTooManyAndServeTheOthers) {
-  wire::http::ServerOptions options;
+  http::ServerOptions options;
   options.http.max_connections = 3;
   RunningServer server(options);
   std::vector<std::unique_ptr<Client>> clients;
@@ -109,7 +109,7 @@ TEST(HttpServerLimits, TellOneConnectionTooManyAndServeTheOthers) {
 }
 
 TEST(HttpServerLimits, BoundTheRefusalsUnderWay) {
-  wire::http::ServerOptions options;
+  http::ServerOptions options;
   options.http.max_connections = 1;
   RunningServer server(options);
   std::vector<std::unique_ptr<Client>> clients;

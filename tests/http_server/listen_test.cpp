@@ -40,7 +40,7 @@ TEST(HttpServerListen, WorkersShareAnAddress) {
   RunningServer first;
   boost::asio::io_context loop(1);
   Echo echo;
-  wire::http::Server second(loop, echo, {});
+  http::Server second(loop, echo, {});
   const auto bound = second.listen({first.address()}, Sharing::Joining);
   ASSERT_TRUE(bound) << bound.error().detail;
   EXPECT_EQ(bound->front().port, first.port());

@@ -105,7 +105,7 @@ TEST(HttpServer, RefusesMalformedRequestsWithAReasonAndCloses) {
 }
 
 TEST(HttpServer, RefusesHeadersAndBodiesBeyondTheirLimits) {
-  wire::http::ServerOptions options;
+  http::ServerOptions options;
   options.http.max_header_bytes = 4096;
   options.http.max_body_bytes = 10'000;
   RunningServer server(options);

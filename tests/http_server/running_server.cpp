@@ -7,7 +7,7 @@
 namespace penstock::http_server {
 namespace {
 
-std::string text_of(const wire::http::Request& request) {
+std::string text_of(const http::Request& request) {
   std::string text(request.method);
   text += " " + std::string(request.path);
   if (!request.query.empty()) text += "?" + std::string(request.query);
@@ -16,7 +16,7 @@ std::string text_of(const wire::http::Request& request) {
 
 }  // namespace
 
-void Echo::handle(const wire::http::Request& request, Respond respond) {
+void Echo::handle(const http::Request& request, Respond respond) {
   if (request.path.starts_with("/later")) {
     pending_.push_back({&request, std::move(respond)});
     waiting_.store(pending_.size());
@@ -32,9 +32,9 @@ void Echo::answer_all() {
   waiting_.store(pending_.size());
 }
 
-RunningServer::RunningServer(wire::http::ServerOptions options, const rules::Address& address)
+RunningServer::RunningServer(http::ServerOptions options, const rules::Address& address)
     : busy_(loop_.get_executor()),
-      server_(std::make_unique<wire::http::Server>(loop_, echo, std::move(options))) {
+      server_(std::make_unique<http::Server>(loop_, echo, std::move(options))) {
   const auto bound = server_->listen({address}, net::Sharing::First);
   if (bound) {
     address_ = bound->front();
@@ -68,9 +68,9 @@ void RunningServer::destroy() {
   call([this] { server_.reset(); });
 }
 
-wire::http::ServerOptions hasty_options() {
+http::ServerOptions hasty_options() {
   using std::chrono::milliseconds;
-  wire::http::ServerOptions options;
+  http::ServerOptions options;
   options.http.header_timeout = milliseconds{200};
   options.http.body_timeout = milliseconds{200};
   options.http.write_timeout = milliseconds{200};

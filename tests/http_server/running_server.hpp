@@ -1,6 +1,6 @@
 #pragma once
 
-#include "wire/http/server.hpp"
+#include "wire/http/server/server.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -18,9 +18,9 @@
 namespace penstock::http_server {
 
 // Answers with what was asked: "GET /path?query peer{body}". Paths below /later wait until told.
-class Echo final : public wire::http::Handler {
+class Echo final : public http::Handler {
  public:
-  void handle(const wire::http::Request& request, Respond respond) override;
+  void handle(const http::Request& request, Respond respond) override;
   // On the event loop.
   void answer_all();
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.load(); }
@@ -29,7 +29,7 @@ class Echo final : public wire::http::Handler {
 
  private:
   struct Pending {
-    const wire::http::Request* request;
+    const http::Request* request;
     Respond respond;
   };
   std::vector<Pending> pending_;
@@ -39,7 +39,7 @@ class Echo final : public wire::http::Handler {
 // A server with its event loop, in a thread of its own.
 class RunningServer {
  public:
-  explicit RunningServer(wire::http::ServerOptions options = {},
+  explicit RunningServer(http::ServerOptions options = {},
                          const rules::Address& address = {.host = "127.0.0.1", .port = 0});
   ~RunningServer();
   RunningServer(const RunningServer&) = delete;
@@ -66,20 +66,20 @@ class RunningServer {
 
   Echo echo;
 
-  [[nodiscard]] wire::http::Server& server() { return *server_; }
+  [[nodiscard]] http::Server& server() { return *server_; }
 
  private:
   void run(std::function<void()> act);
 
   boost::asio::io_context loop_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> busy_;
-  std::unique_ptr<wire::http::Server> server_;
+  std::unique_ptr<http::Server> server_;
   rules::Address address_;
   std::string failure_;
   std::thread thread_;
 };
 
 // Time limits that a test can wait for; everything else as by default.
-[[nodiscard]] wire::http::ServerOptions hasty_options();
+[[nodiscard]] http::ServerOptions hasty_options();
 
 }  // namespace penstock::http_server

@@ -31,7 +31,7 @@ TEST(HttpServerShutdown, ClosesIdleConnectionsAtOnce) {
 
 // Its request may be on its way.
 TEST(HttpServerShutdown, AnswersTheFirstRequestOfAConnectionThatWasJustMade) {
-  wire::http::ServerOptions options;
+  http::ServerOptions options;
   options.linger = 1min;
   RunningServer server(options);
   Client accepted(server.port());

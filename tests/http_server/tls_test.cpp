@@ -90,8 +90,8 @@ class HttpServerTls : public testing::Test {
     std::filesystem::copy_file(pair.certificate, folder / "server.pem", over);
     std::filesystem::copy_file(pair.key, folder / "server.key", over);
   }
-  [[nodiscard]] wire::http::ServerOptions options() const {
-    wire::http::ServerOptions made = hasty_options();
+  [[nodiscard]] http::ServerOptions options() const {
+    http::ServerOptions made = hasty_options();
     made.http.tls = rules::TlsFiles{.certificate = (folder / "server.pem").string(),
                                     .key = (folder / "server.key").string()};
     return made;
@@ -158,7 +158,7 @@ TEST_F(HttpServerTls, DoesNotListenWithoutItsCertificate) {
 }
 
 TEST_F(HttpServerTls, AsksForCertificatesOfItsClients) {
-  wire::http::ServerOptions strict = options();
+  http::ServerOptions strict = options();
   strict.http.tls->client_ca = certificates->ca().string();
   RunningServer server(strict);
   TlsClient client = trusting(certificates->ca());

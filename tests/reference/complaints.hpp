@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rules/configuration.hpp"
+#include "rules/model/configuration.hpp"
 
 #include <string>
 

@@ -3,9 +3,9 @@
 // For tests: a tree of descriptors as somebody writes it down, and what envoyproxy/ratelimit says
 // about it, word for word and without any index: a list is searched from its beginning.
 
-#include "rules/count_names.hpp"
-#include "rules/envoy_tree.hpp"
-#include "rules/ruleset.hpp"
+#include "rules/envoy/envoy_tree.hpp"
+#include "rules/model/count_names.hpp"
+#include "rules/model/ruleset.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -2,7 +2,7 @@
 
 #include "resp/command.hpp"
 #include "resp_harness/late_store.hpp"
-#include "rules/configuration.hpp"
+#include "rules/model/configuration.hpp"
 #include "service/service.hpp"
 #include "service_harness/test_service.hpp"
 #include "wire/resp/conversation.hpp"

@@ -1,7 +1,7 @@
 // examples/envoy-ratelimit.yaml does what its comments say, and the page about the migration names
 // settings that exist.
-#include "rules/configuration.hpp"
-#include "rules/known_keys.hpp"
+#include "rules/model/configuration.hpp"
+#include "rules/settings/known_keys.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // The examples load, and the annotated one and the reference name every option there is.
-#include "rules/configuration.hpp"
-#include "rules/known_keys.hpp"
-#include "rules/text_file.hpp"
+#include "rules/model/configuration.hpp"
+#include "rules/settings/known_keys.hpp"
+#include "rules/yaml/text_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Configurations in files and directories.
-#include "rules/configuration.hpp"
+#include "rules/model/configuration.hpp"
 #include "servers/temp_directory.hpp"
 
 #include <gtest/gtest.h>

@@ -9,9 +9,9 @@
 //   the probe's domain is unknown, which `unknown_domain`, a metric and an alert are about
 //
 // Probes are requests that together make every rule of the example apply.
-#include "rules/configuration.hpp"
-#include "rules/text_file.hpp"
-#include "rules/yaml_reader.hpp"
+#include "rules/model/configuration.hpp"
+#include "rules/yaml/text_file.hpp"
+#include "rules/yaml/yaml_reader.hpp"
 
 #include <gtest/gtest.h>
 

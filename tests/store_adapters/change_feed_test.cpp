@@ -1,4 +1,4 @@
-#include "redis_store/change_feed.hpp"
+#include "redis_store/lease/change_feed.hpp"
 
 #include "redis_store/requests.hpp"
 #include "servers/cluster.hpp"

@@ -1,5 +1,5 @@
 #include "redis/hash_slot.hpp"
-#include "redis_store/key_layout.hpp"
+#include "redis_store/keys/key_layout.hpp"
 #include "servers/cluster.hpp"
 #include "store_adapters/any_store.hpp"
 #include "store_adapters/listener.hpp"

@@ -1,4 +1,4 @@
-#include "redis_store/key_layout.hpp"
+#include "redis_store/keys/key_layout.hpp"
 #include "servers/cluster.hpp"
 #include "servers/redis_server.hpp"
 #include "store_adapters/any_store.hpp"

@@ -2,7 +2,7 @@
 
 #include "base/deadline.hpp"
 #include "base/monotonic_time.hpp"
-#include "redis_store/change_feed.hpp"
+#include "redis_store/lease/change_feed.hpp"
 #include "redis_store/requests.hpp"
 
 #include <boost/asio/io_context.hpp>

@@ -1,6 +1,6 @@
 -- States of keys, whatever their algorithm: the quota they were last admitted under, and what a
 -- request under another quota may take. For the scripts that follow, with the modules before. Twins:
--- src/redis_store/state_codec.cpp, core::decide_under, core::portion.
+-- src/redis_store/replay/state_codec.cpp, core::decide_under, core::portion.
 
 -- From the header alone; add_bucket_numbers() finds what a bucket needs besides.
 local function quota_of(header)

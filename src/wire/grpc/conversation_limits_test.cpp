@@ -2,7 +2,7 @@
 
 #include "grpc_calls/grpc_client.hpp"
 #include "grpc_calls/gzip.hpp"
-#include "rules/configuration.hpp"
+#include "rules/model/configuration.hpp"
 #include "service_harness/test_service.hpp"
 #include "wire/grpc/conversation.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "grpc_calls/grpc_client.hpp"
 #include "grpc_calls/gzip.hpp"
-#include "rules/configuration.hpp"
+#include "rules/model/configuration.hpp"
 #include "service_harness/test_service.hpp"
 
 #include <grpc/health/v1/health.pb.h>
@@ -100,12 +100,12 @@ TEST_F(Calls, AreDecidedByTheService) {
     EXPECT_EQ(answer.field(":status"), "200");
     EXPECT_EQ(answer.field("content-type"), "application/grpc");
     EXPECT_EQ(answer.trailers, (http2_client::Fields{{"grpc-status", "0"}}));
-    EXPECT_EQ(response_of(answer).overall_code(), grpc_calls::RateLimitResponse::OK);
-    EXPECT_EQ(response_of(answer).statuses(0).limit_remaining(), left);
+    EXPECT_EQ(answer::response_of(answer).overall_code(), grpc_calls::RateLimitResponse::OK);
+    EXPECT_EQ(answer::response_of(answer).statuses(0).limit_remaining(), left);
   }
   const Answer& refused = call(kShouldRateLimit, ask("a"));
   EXPECT_EQ(refused.field("grpc-status"), "0");
-  EXPECT_EQ(response_of(refused).overall_code(), grpc_calls::RateLimitResponse::OVER_LIMIT);
+  EXPECT_EQ(answer::response_of(refused).overall_code(), grpc_calls::RateLimitResponse::OVER_LIMIT);
   EXPECT_EQ(server->room.statistics.requests, 4U);
   EXPECT_EQ(server->room.statistics.responses[2], 4U);
 }
@@ -117,9 +117,14 @@ TEST_F(Calls, CostZeroLooksAndNegativeCostGivesBack) {
     request.mutable_descriptors(0)->set_is_negative_hits(gives_back);
     return framed(request.SerializeAsString());
   };
-  EXPECT_EQ(response_of(call(kShouldRateLimit, with(0, false))).statuses(0).limit_remaining(), 3U);
-  EXPECT_EQ(response_of(call(kShouldRateLimit, with(2, false))).statuses(0).limit_remaining(), 1U);
-  EXPECT_EQ(response_of(call(kShouldRateLimit, with(1, true))).statuses(0).limit_remaining(), 2U);
+  EXPECT_EQ(
+      answer::response_of(call(kShouldRateLimit, with(0, false))).statuses(0).limit_remaining(),
+      3U);
+  EXPECT_EQ(
+      answer::response_of(call(kShouldRateLimit, with(2, false))).statuses(0).limit_remaining(),
+      1U);
+  EXPECT_EQ(
+      answer::response_of(call(kShouldRateLimit, with(1, true))).statuses(0).limit_remaining(), 2U);
 }
 
 TEST_F(Calls, DescriptorsThatShareACountHaveAStatusEach) {
@@ -131,7 +136,7 @@ TEST_F(Calls, DescriptorsThatShareACountHaveAStatusEach) {
     exchange();
     server->parts.store.answer_late();
     exchange();
-    const auto response = response_of(client.answer(stream));
+    const auto response = answer::response_of(client.answer(stream));
     ASSERT_EQ(response.statuses_size(), 2);
     for (const auto& status : response.statuses()) {
       EXPECT_EQ(status.current_limit().requests_per_unit(), 3U);
@@ -150,8 +155,8 @@ TEST_F(Calls, LateAnswersWakeTheConnection) {
   server->parts.store.answer_late();
   EXPECT_GE(server->wakes, 1);
   exchange();
-  EXPECT_EQ(response_of(client.answer(first)).statuses(0).limit_remaining(), 2U);
-  EXPECT_EQ(response_of(client.answer(second)).statuses(0).limit_remaining(), 1U);
+  EXPECT_EQ(answer::response_of(client.answer(first)).statuses(0).limit_remaining(), 2U);
+  EXPECT_EQ(answer::response_of(client.answer(second)).statuses(0).limit_remaining(), 1U);
 }
 
 TEST_F(Calls, CancelledCallsAreForgotten) {
@@ -164,7 +169,8 @@ TEST_F(Calls, CancelledCallsAreForgotten) {
   exchange();
   EXPECT_TRUE(client.answer(stream).head.empty());
   server->parts.store.is_late = false;
-  EXPECT_EQ(response_of(call(kShouldRateLimit, ask("e"))).statuses(0).limit_remaining(), 1U);
+  EXPECT_EQ(answer::response_of(call(kShouldRateLimit, ask("e"))).statuses(0).limit_remaining(),
+            1U);
 }
 
 TEST_F(Calls, AnswersThatComeAfterTheConnectionGoNowhere) {
@@ -232,7 +238,7 @@ TEST_F(Calls, WhatCannotBeAnsweredHasItsStatus) {
   EXPECT_EQ(text(good, {{"grpc-timeout", "0m"}}), "4 grpc-timeout is 0");
   EXPECT_EQ(status_of(call("/a.B/c", good)), "12 there is no method /a.B/c");
   EXPECT_TRUE(server->parts.store.calls.empty());
-  EXPECT_EQ(response_of(call(kShouldRateLimit, good)).statuses_size(), 1);
+  EXPECT_EQ(answer::response_of(call(kShouldRateLimit, good)).statuses_size(), 1);
 }
 
 TEST_F(Calls, TextsThatAreNotUtf8AreNoMessage) {
@@ -265,17 +271,19 @@ std::string compressed(std::string_view frame) {
 
 TEST_F(Calls, CompressedMessagesAreRead) {
   const http2_client::Fields gzip{{"grpc-encoding", "gzip"}};
+  EXPECT_EQ(answer::response_of(call(kShouldRateLimit, compressed(ask("z")), gzip))
+                .statuses(0)
+                .limit_remaining(),
+            2U);
   EXPECT_EQ(
-      response_of(call(kShouldRateLimit, compressed(ask("z")), gzip)).statuses(0).limit_remaining(),
-      2U);
-  EXPECT_EQ(response_of(call(kShouldRateLimit, ask("z"), gzip)).statuses(0).limit_remaining(), 1U)
+      answer::response_of(call(kShouldRateLimit, ask("z"), gzip)).statuses(0).limit_remaining(), 1U)
       << "a call that may compress need not";
   server->parts.store.is_late = true;
   const auto stream = client.request(head_of(kShouldRateLimit, gzip), compressed(ask("z")));
   exchange();
   server->parts.store.answer_late();
   exchange();
-  EXPECT_EQ(response_of(client.answer(stream)).statuses(0).limit_remaining(), 0U);
+  EXPECT_EQ(answer::response_of(client.answer(stream)).statuses(0).limit_remaining(), 0U);
 }
 
 TEST_F(Calls, AMessageMayNotInflateToMoreThanAMessageMayHave) {
@@ -301,7 +309,7 @@ TEST_F(Calls, WhatIsNotGrpcIsToldInHttp) {
 
 TEST_F(Calls, DynamicMetadataIsToldWhenWanted) {
   server = std::make_unique<Server>(RateLimiterOptions{.dynamic_metadata = true});
-  const auto response = response_of(call(kShouldRateLimit, ask("j")));
+  const auto response = answer::response_of(call(kShouldRateLimit, ask("j")));
   EXPECT_EQ(response.dynamic_metadata().fields().at("domain").string_value(), "api");
 }
 

@@ -1,7 +1,6 @@
 #include "wire/grpc/plain_request.hpp"
 
 #include "wire/grpc/wire_reader.hpp"
-#include "wire/http/check_body.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -65,7 +64,7 @@ bool read_descriptor(std::string_view bytes, rules::Descriptor& out) {
   while (!reader.is_empty()) {
     std::string_view text;
     if (reader.tag() != descriptor::kEntries || !reader.text(text)) return false;
-    if (out.entries.size() == http::kMaxEntries) return false;
+    if (out.entries.size() == rules::kMaxEntries) return false;
     if (!read_entry(text, out.entries.emplace_back())) return false;
   }
   return true;
@@ -88,7 +87,7 @@ bool read_plain_request(std::string_view bytes, rules::Request& out) {
     const unsigned char tag = reader.tag();
     if (tag == request::kDescriptors) {
       std::string_view text;
-      if (!reader.text(text) || count == http::kMaxDescriptors) return false;
+      if (!reader.text(text) || count == rules::kMaxDescriptors) return false;
       if (!read_descriptor(text, descriptor_at(count++, out))) return false;
     } else if (tag == request::kDomain) {
       if (!read_text(reader, out.domain)) return false;

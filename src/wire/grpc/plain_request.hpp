@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rules/request.hpp"
+#include "rules/model/request.hpp"
 
 #include <string_view>
 

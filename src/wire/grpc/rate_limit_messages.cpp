@@ -1,7 +1,6 @@
 #include "wire/grpc/rate_limit_messages.hpp"
 
-#include "wire/http/check_body.hpp"
-#include "wire/http/envoy_status.hpp"
+#include "answer/envoy_status.hpp"
 
 #include <algorithm>
 #include <string>
@@ -11,7 +10,7 @@
 namespace penstock::wire::grpc {
 namespace {
 
-using http::EnvoyUnit;
+using answer::EnvoyUnit;
 using DescriptorMessage = envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
 
 std::string place_of(int descriptor) { return "descriptors[" + std::to_string(descriptor) + "]"; }
@@ -22,20 +21,20 @@ Status refused(std::string text) {
 
 Result<Quota> read_override(const DescriptorMessage::RateLimitOverride& limit) {
   const int unit = limit.unit();
-  const bool known = unit > 0 && unit <= static_cast<int>(EnvoyUnit::Year);
+  const bool known = unit > 0 && unit <= static_cast<int>(answer::EnvoyUnit::Year);
   if (!known) {
     return Error{ErrorCode::InvalidInput, "unit " + std::to_string(unit) + " is unknown"};
   }
-  return http::quota_of_override(limit.requests_per_unit(), static_cast<EnvoyUnit>(unit));
+  return answer::quota_of_override(limit.requests_per_unit(), static_cast<answer::EnvoyUnit>(unit));
 }
 
 Status read_descriptor(const DescriptorMessage& message, int place, rules::Descriptor& out) {
   out.entries.clear();
   out.cost.reset();
   out.limit.reset();
-  if (static_cast<std::size_t>(message.entries_size()) > http::kMaxEntries) {
+  if (static_cast<std::size_t>(message.entries_size()) > rules::kMaxEntries) {
     return refused(place_of(place) + ".entries: " + std::to_string(message.entries_size()) +
-                   " are more than " + std::to_string(http::kMaxEntries));
+                   " are more than " + std::to_string(rules::kMaxEntries));
   }
   for (const DescriptorMessage::Entry& entry : message.entries()) {
     out.entries.push_back({.name = entry.key(), .value = entry.value()});
@@ -51,7 +50,7 @@ Status read_descriptor(const DescriptorMessage& message, int place, rules::Descr
 }
 
 // Rules of a descriptor with several limits do not exist in Envoy's format: the first will do.
-const rules::Rule* rule_of(const service::Answer& answer, const http::EnvoyStatus& status,
+const rules::Rule* rule_of(const service::Answer& answer, const answer::EnvoyStatus& status,
                            std::size_t descriptor) {
   if (status.limit != nullptr) return status.limit->applied.rule;
   for (const service::LimitAnswer& limit : answer.limits) {
@@ -107,9 +106,9 @@ Status read_request(const RateLimitRequest& message, rules::Request& out) {
     return {.code = StatusCode::Unknown, .message = "rate limit descriptor list must not be empty"};
   }
   const auto count = static_cast<std::size_t>(message.descriptors_size());
-  if (count > http::kMaxDescriptors) {
+  if (count > rules::kMaxDescriptors) {
     return refused("descriptors: " + std::to_string(count) + " are more than " +
-                   std::to_string(http::kMaxDescriptors));
+                   std::to_string(rules::kMaxDescriptors));
   }
   out.domain = message.domain();
   out.cost = Cost{std::max<std::uint64_t>(message.hits_addend(), 1)};
@@ -135,7 +134,7 @@ void write_metadata(const RateLimitRequest& message, google::protobuf::Struct& o
     if (descriptor.has_limit()) {
       const int unit = std::clamp<int>(descriptor.limit().unit(), 0, 6);
       told["limit"].set_string_value(std::to_string(descriptor.limit().requests_per_unit()) + "/" +
-                                     std::string(to_string(static_cast<EnvoyUnit>(unit))));
+                                     std::string(to_string(static_cast<answer::EnvoyUnit>(unit))));
     }
     if (descriptor.has_hits_addend()) {
       told["hitsAddend"].set_number_value(static_cast<double>(descriptor.hits_addend().value()));
@@ -148,7 +147,7 @@ void add_rule_metadata(const service::Answer& answer, const rules::Request* requ
                        google::protobuf::Struct& out) {
   google::protobuf::Struct merged;
   for (std::size_t i = 0; i < answer.match.descriptors.size(); ++i) {
-    const http::EnvoyStatus status = http::envoy_status(answer, i, request);
+    const answer::EnvoyStatus status = answer::envoy_status(answer, i, request);
     const rules::Rule* const rule = status.over ? nullptr : rule_of(answer, status, i);
     if (rule != nullptr) merge(rule->metadata, merged);
   }

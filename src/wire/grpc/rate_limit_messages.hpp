@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rules/request.hpp"
+#include "rules/model/request.hpp"
 #include "service/answer.hpp"
 #include "wire/grpc/status.hpp"
 
@@ -20,7 +20,7 @@ using RateLimitRequest = envoy::service::ratelimit::v3::RateLimitRequest;
 // What was asked, for Envoy's access log: domain, descriptors, hitsAddend.
 void write_metadata(const RateLimitRequest& message, google::protobuf::Struct& out);
 // Adds `metadata` of the rules whose descriptors are not over their limit, merged in the order of
-// the descriptors: the first one that sets a key keeps it. `request`: see http::envoy_status().
+// the descriptors: the first one that sets a key keeps it. `request`: see answer::envoy_status().
 void add_rule_metadata(const service::Answer& answer, const rules::Request* request,
                        google::protobuf::Struct& out);
 

@@ -1,8 +1,8 @@
 #include "wire/grpc/rate_limiter.hpp"
 
+#include "answer/envoy_status.hpp"
 #include "wire/grpc/call.hpp"
 #include "wire/grpc/plain_request.hpp"
-#include "wire/http/envoy_status.hpp"
 
 #include <memory>
 #include <optional>
@@ -64,7 +64,7 @@ void RateLimiter::answer(Call& call, const service::Answer& answer) {
   std::optional<RateLimitRequest> message;
   rules::Request again;
   const rules::Request* request = request_of_ == &call ? &request_ : nullptr;
-  if (request == nullptr && http::shares_counts(answer)) {
+  if (request == nullptr && answer::shares_counts(answer)) {
     if (parse(call.message(), message.emplace(), again).ok()) {
       if (!call.may_refund()) static_cast<void>(ignore_refunds(again));
       request = &again;

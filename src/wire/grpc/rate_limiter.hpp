@@ -1,7 +1,7 @@
 #pragma once
 
-#include "rules/request.hpp"
-#include "rules/settings.hpp"
+#include "rules/model/request.hpp"
+#include "rules/settings/settings.hpp"
 #include "service/service.hpp"
 #include "wire/grpc/rate_limit_messages.hpp"
 #include "wire/grpc/response_writer.hpp"

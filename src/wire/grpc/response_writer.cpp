@@ -1,8 +1,8 @@
 #include "wire/grpc/response_writer.hpp"
 
+#include "answer/envoy_status.hpp"
+#include "answer/verdict.hpp"
 #include "wire/grpc/wire_writer.hpp"
-#include "wire/http/envoy_status.hpp"
-#include "wire/http/verdict.hpp"
 
 #include <string_view>
 
@@ -43,12 +43,12 @@ void write_limit(WireWriter& writer, const rules::Applied& applied) {
   const std::size_t start = writer.begin(descriptor_status::kCurrentLimit);
   const Quota& quota = applied.check.quota;
   writer.number(rate_limit::kRequestsPerUnit, quota.limit());
-  writer.number(rate_limit::kUnit, static_cast<std::uint64_t>(http::unit_of(quota.period())));
+  writer.number(rate_limit::kUnit, static_cast<std::uint64_t>(answer::unit_of(quota.period())));
   if (applied.rule != nullptr) writer.bytes(rate_limit::kName, applied.rule->given_name);
   writer.end(start);
 }
 
-void write_status(WireWriter& writer, const http::EnvoyStatus& status) {
+void write_status(WireWriter& writer, const answer::EnvoyStatus& status) {
   const std::size_t start = writer.begin(response::kStatuses);
   writer.number(descriptor_status::kCode, status.over ? kOverLimit : kOk);
   if (status.limit != nullptr) write_limit(writer, status.limit->applied);
@@ -62,7 +62,7 @@ void write_status(WireWriter& writer, const http::EnvoyStatus& status) {
 }
 
 // Writes header fields into the message; each ends when the next one begins, or with the sink.
-class MessageSink final : public http::FieldSink {
+class MessageSink final : public answer::FieldSink {
  public:
   explicit MessageSink(http::TextWriter& out) : out_(out), writer_(out) {}
   ~MessageSink() override { end_field(); }
@@ -98,7 +98,7 @@ void ResponseWriter::write(const service::Answer& answer, const rules::Request* 
   WireWriter writer(text);
   writer.number(response::kOverallCode, answer.allowed ? kOk : kOverLimit);
   for (std::size_t i = 0; i < answer.match.descriptors.size(); ++i) {
-    write_status(writer, http::envoy_status(answer, i, request));
+    write_status(writer, answer::envoy_status(answer, i, request));
   }
   if (!answer.allowed) {
     write_refusal(answer, text);
@@ -112,15 +112,15 @@ void ResponseWriter::write(const service::Answer& answer, const rules::Request* 
 
 void ResponseWriter::write_headers(const service::Answer& answer, http::TextWriter& out) {
   MessageSink sink(out);
-  http::put_rate_facts(answer, policies_, facts_);
-  http::add_rate_headers(sink, drafts_, facts_);
+  answer::put_rate_facts(answer, policies_, facts_);
+  answer::add_rate_headers(sink, drafts_, facts_);
 }
 
 void ResponseWriter::write_refusal(const service::Answer& answer, http::TextWriter& out) {
   // What Envoy answers its client with, whatever the reason, unless it is told otherwise.
   constexpr unsigned kTooManyRequests = 429;
   const http::Response refusal =
-      http::refusal(http::verdict_of(answer, {}), kTooManyRequests, drafts_);
+      answer::refusal(answer::verdict_of(answer, {}), kTooManyRequests, drafts_);
   {
     MessageSink sink(out);
     for (const auto& [name, value] : refusal.fields) sink.add(name).text(value);

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "rules/request.hpp"
-#include "rules/settings.hpp"
+#include "answer/policy_texts.hpp"
+#include "answer/rate_headers.hpp"
+#include "http/text_writer.hpp"
+#include "rules/model/request.hpp"
+#include "rules/settings/settings.hpp"
 #include "service/answer.hpp"
-#include "wire/http/policy_texts.hpp"
-#include "wire/http/rate_headers.hpp"
-#include "wire/http/text_writer.hpp"
 
 #include <google/protobuf/struct.pb.h>
 
@@ -34,8 +34,8 @@ class ResponseWriter {
   void write_refusal(const service::Answer& answer, http::TextWriter& out);
 
   std::vector<rules::HeaderDraft> drafts_;
-  http::PolicyTexts policies_{};
-  http::RateFacts facts_{};
+  answer::PolicyTexts policies_{};
+  answer::RateFacts facts_{};
 };
 
 }  // namespace penstock::wire::grpc

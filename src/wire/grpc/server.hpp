@@ -4,7 +4,7 @@
 #include "net/reception.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
-#include "rules/settings.hpp"
+#include "rules/settings/settings.hpp"
 #include "service/service.hpp"
 #include "wire/grpc/server_core.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "net/connection.hpp"
-#include "rules/settings.hpp"
+#include "rules/settings/settings.hpp"
 #include "wire/grpc/conversation.hpp"
 #include "wire/grpc/rate_limiter.hpp"
 

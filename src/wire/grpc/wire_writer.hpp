@@ -1,7 +1,7 @@
 #pragma once
 
+#include "http/text_writer.hpp"
 #include "wire/grpc/wire_reader.hpp"
-#include "wire/http/text_writer.hpp"
 
 #include <cstddef>
 #include <cstdint>

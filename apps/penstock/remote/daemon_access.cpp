@@ -1,0 +1,194 @@
+#include "apps/penstock/remote/daemon_access.hpp"
+
+#include "apps/penstock/duration_argument.hpp"
+#include "apps/penstock/remote/daemon_url.hpp"
+#include "core/human_duration.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
+#include <nlohmann/json.hpp>
+
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace penstock::app {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+
+using HttpRequest = http::request<http::string_body>;
+
+// More than any answer has: a thousand of the busiest keys, each as long as it may be.
+constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20U;
+
+// REQUIRES: the stream outlives the call; call_over() owns it.
+template <class Stream>
+asio::awaitable<DaemonAnswer> exchange(Stream& stream, HttpRequest request) {
+  co_await http::async_write(stream, request, asio::use_awaitable);
+  beast::flat_buffer buffer;
+  http::response_parser<http::string_body> parser;
+  parser.body_limit(kMostBytes);
+  co_await http::async_read(stream, buffer, parser, asio::use_awaitable);
+  co_return DaemonAnswer{.status = parser.get().result_int(),
+                         .body = std::move(parser.get().body())};
+}
+
+// REQUIRES: `tls` outlives the call; ask() owns it.
+asio::awaitable<DaemonAnswer> call_over(DaemonPlace place, asio::ssl::context& tls,
+                                        HttpRequest request) {
+  const auto executor = co_await asio::this_coro::executor;
+  asio::ip::tcp::resolver resolver(executor);
+  const auto found = co_await resolver.async_resolve(place.host, place.port, asio::use_awaitable);
+  beast::tcp_stream stream(executor);
+  co_await stream.async_connect(found, asio::use_awaitable);
+  if (!place.tls) {
+    co_return co_await exchange(stream, std::move(request));
+  }
+  beast::ssl_stream<beast::tcp_stream> secured(std::move(stream), tls);
+  secured.set_verify_callback(asio::ssl::host_name_verification(place.host));
+  boost::system::error_code not_an_address;
+  asio::ip::make_address(place.host, not_an_address);
+  // servers are told names only, never addresses (RFC 6066)
+  if (not_an_address) SSL_set_tlsext_host_name(secured.native_handle(), place.host.c_str());
+  co_await secured.async_handshake(asio::ssl::stream_base::client, asio::use_awaitable);
+  co_return co_await exchange(secured, std::move(request));
+}
+
+HttpRequest request_for(const DaemonArguments& daemon, const DaemonPlace& place,
+                        const DaemonCall& call) {
+  HttpRequest request;
+  request.version(11);
+  request.method_string(call.method);
+  request.target(call.target);
+  request.set(http::field::host, place.authority());
+  request.set(http::field::connection, "close");
+  if (!daemon.token.empty()) request.set(http::field::authorization, "Bearer " + daemon.token);
+  if (!call.body.empty()) request.set(http::field::content_type, "application/json");
+  request.body() = call.body;
+  request.prepare_payload();
+  return request;
+}
+
+Error refused_file(const char* option, const std::string& file,
+                   const boost::system::error_code& failed) {
+  return {ErrorCode::InvalidInput, std::string(option) + " \"" + file + "\": " + failed.message()};
+}
+
+// Whom to trust, and who we are.
+Result<void> set_up(asio::ssl::context& tls, const DaemonArguments& daemon) {
+  boost::system::error_code failed;
+  tls.set_verify_mode(asio::ssl::verify_peer);
+  if (daemon.ca.empty()) {
+    tls.set_default_verify_paths(failed);
+  } else {
+    tls.load_verify_file(daemon.ca, failed);
+  }
+  if (failed) return refused_file("--ca", daemon.ca, failed);
+  if (daemon.certificate.empty() != daemon.key.empty()) {
+    return Error{ErrorCode::InvalidInput, "--cert and --key: each needs the other"};
+  }
+  if (daemon.certificate.empty()) return {};
+  tls.use_certificate_chain_file(daemon.certificate, failed);
+  if (failed) return refused_file("--cert", daemon.certificate, failed);
+  tls.use_private_key_file(daemon.key, asio::ssl::context::pem, failed);
+  if (failed) return refused_file("--key", daemon.key, failed);
+  return {};
+}
+
+Error failure(const std::string& url, const std::exception_ptr& failed) {
+  try {
+    std::rethrow_exception(failed);
+  } catch (const boost::system::system_error& error) {
+    return {ErrorCode::Unavailable, url + ": " + error.code().message()};
+  } catch (const std::exception& error) {
+    return {ErrorCode::Unavailable, url + ": " + error.what()};
+  }
+}
+
+bool is_printable(const std::string& text) {
+  for (const char letter : text) {
+    if (letter < ' ' || letter > '~') return false;
+  }
+  return true;
+}
+
+ErrorCode code_of(unsigned status) {
+  if (status >= 500) return ErrorCode::Unavailable;
+  if (status == 401 || status == 403) return ErrorCode::Misconfigured;
+  return status >= 400 ? ErrorCode::InvalidInput : ErrorCode::Protocol;
+}
+
+}  // namespace
+
+const char* const kDaemonHelp =
+    "The token of a daemon (server.token of its configuration) is needed for changes, unless it\n"
+    "listens on this machine only; put it into the environment variable PENSTOCK_TOKEN.";
+
+void add_daemon_options(CLI::App& command, DaemonArguments& arguments) {
+  command.add_option("--server", arguments.url, "A running daemon, such as http://127.0.0.1:8080")
+      ->type_name("URL")
+      ->envname(kServerVariable);
+  command
+      .add_option("--token", arguments.token,
+                  "Bearer token of the daemon; better in the environment")
+      ->type_name("TEXT")
+      ->envname(kTokenVariable);
+}
+
+Result<DaemonAnswer> ask(const DaemonArguments& daemon, const DaemonCall& call) {
+  const Result<DaemonPlace> place = parse_daemon_url(daemon.option, daemon.url);
+  if (!place) return place.error();
+  const Result<Duration> timeout = parse_duration(
+      "--timeout", daemon.timeout, std::chrono::milliseconds{1}, std::chrono::hours{1});
+  if (!timeout) return timeout.error();
+  if (!is_printable(daemon.token)) {
+    return Error{ErrorCode::InvalidInput, "--token: expected printable ASCII characters"};
+  }
+  asio::ssl::context tls(asio::ssl::context::tls_client);
+  if (place->tls) {
+    const Result<void> ready = set_up(tls, daemon);
+    if (!ready) return ready.error();
+  }
+  std::optional<Result<DaemonAnswer>> answer;
+  asio::io_context context{1};
+  asio::co_spawn(context, call_over(*place, tls, request_for(daemon, *place, call)),
+                 [&](const std::exception_ptr& failed, DaemonAnswer said) {
+                   if (failed == nullptr) {
+                     answer.emplace(std::move(said));
+                   } else {
+                     answer.emplace(failure(daemon.url, failed));
+                   }
+                 });
+  context.run_for(*timeout);
+  if (!answer) {
+    return Error{ErrorCode::Timeout,
+                 daemon.url + ": no answer within " + core::exactly(*timeout) + " (--timeout)"};
+  }
+  return *std::move(answer);
+}
+
+Error refusal_of(const DaemonAnswer& answer) {
+  const ErrorCode code = code_of(answer.status);
+  const std::string hint = answer.status == 401 || answer.status == 403 ? " (--token)" : "";
+  const auto problem = nlohmann::json::parse(answer.body, nullptr, false);
+  for (const char* member : {"detail", "title"}) {
+    if (problem.is_object() && problem.contains(member) && problem[member].is_string()) {
+      return {code, problem[member].get<std::string>() + hint};
+    }
+  }
+  return {code, "the daemon answered " + std::to_string(answer.status) + ", and not as expected"};
+}
+
+}  // namespace penstock::app

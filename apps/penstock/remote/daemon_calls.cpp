@@ -1,0 +1,165 @@
+#include "apps/penstock/remote/daemon_calls.hpp"
+
+#include "apps/penstock/remote/daemon_url.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace penstock::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono::milliseconds;
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string path_of(std::string_view key) { return "/v1/keys/" + percent_encoded(key); }
+
+// As the query of a call.
+std::string query_of(const KeyScope& scope, const std::optional<Quota>& quota) {
+  std::string query;
+  const auto add = [&](const char* name, std::string_view value) {
+    if (value.empty()) return;
+    query += (query.empty() ? "?" : "&") + std::string(name) + "=" + percent_encoded(value);
+  };
+  add("rule", scope.rule);
+  add("domain", scope.domain);
+  if (quota) add("limit", to_string(*quota));
+  return query;
+}
+
+// As members of a body.
+Json body_of(const KeyScope& scope) {
+  Json json = Json::object();
+  if (!scope.rule.empty()) json["rule"] = scope.rule;
+  if (!scope.domain.empty()) json["domain"] = scope.domain;
+  return json;
+}
+
+Error unexpected(const char* member) {
+  return {ErrorCode::Protocol,
+          "the answer of the daemon makes no sense: \"" + std::string(member) + "\""};
+}
+
+Result<std::string> text_in(const Json& json, const char* member) {
+  const auto found = json.find(member);
+  if (found == json.end() || !found->is_string()) return unexpected(member);
+  return found->get<std::string>();
+}
+
+Result<std::uint64_t> number_in(const Json& json, const char* member, std::uint64_t most) {
+  const auto found = json.find(member);
+  if (found == json.end() || !found->is_number_unsigned()) return unexpected(member);
+  const auto number = found->get<std::uint64_t>();
+  if (number > most) return unexpected(member);
+  return number;
+}
+
+// Whatever fits a Duration.
+Result<Duration> milliseconds_in(const Json& json, const char* member) {
+  const Result<std::uint64_t> count =
+      number_in(json, member, static_cast<std::uint64_t>(Duration::max() / milliseconds{1}));
+  if (!count) return count.error();
+  return Duration{milliseconds{*count}};
+}
+
+Result<Decision> decision_in(const Json& json) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  const Result<std::string> outcome = text_in(json, "outcome");
+  if (!outcome) return outcome.error();
+  const Result<std::uint64_t> limit = number_in(json, "limit", kMost);
+  if (!limit) return limit.error();
+  const Result<std::uint64_t> remaining = number_in(json, "remaining", kMost);
+  if (!remaining) return remaining.error();
+  const Result<Duration> reset = milliseconds_in(json, "reset_after_ms");
+  if (!reset) return reset.error();
+  const auto most = static_cast<std::uint32_t>(*limit);
+  const auto left = static_cast<std::uint32_t>(*remaining);
+  if (*outcome == to_string(Outcome::Allowed)) return Decision::allow(most, left, *reset);
+  if (*outcome == to_string(Outcome::NeverFits)) return Decision::never_fits(most, left, *reset);
+  const Result<Duration> retry = milliseconds_in(json, "retry_after_ms");
+  if (!retry) return retry.error();
+  if (*outcome == to_string(Outcome::Denied)) return Decision::deny(most, left, *reset, *retry);
+  if (*outcome == to_string(Outcome::Blocked)) return Decision::block(most, *retry);
+  return unexpected("outcome");
+}
+
+Result<CountState> count_in(const Json& json) {
+  if (!json.is_object()) return unexpected("limits");
+  const Result<std::string> text = text_in(json, "quota");
+  if (!text) return text.error();
+  const Result<Quota> quota = Quota::parse(*text);
+  if (!quota) return unexpected("quota");
+  const Result<Decision> decision = decision_in(json);
+  if (!decision) return decision.error();
+  CountState count{.quota = *quota, .decision = *decision};
+  for (const char* member : {"rule", "name"}) {
+    const Result<std::string> part = text_in(json, member);
+    if (part) count.rule += (count.rule.empty() ? "" : "/") + *part;
+  }
+  return count;
+}
+
+}  // namespace
+
+Result<DaemonCall> take_call(std::string_view key, const Quota& quota, Cost cost) {
+  const Json body{{"key", key}, {"limit", to_string(quota)}, {"cost", cost.units}};
+  try {
+    return DaemonCall{.method = "POST", .target = "/v1/take", .body = body.dump()};
+  } catch (const Json::type_error&) {
+    return Error{ErrorCode::InvalidInput,
+                 "KEY must be UTF-8 with --server; it is \"" + percent_encoded(key) + "\""};
+  }
+}
+
+DaemonCall peek_call(std::string_view key, const KeyScope& scope,
+                     const std::optional<Quota>& quota) {
+  return {.method = "GET", .target = path_of(key) + query_of(scope, quota)};
+}
+
+DaemonCall reset_call(std::string_view key, const KeyScope& scope) {
+  return {.method = "DELETE", .target = path_of(key) + query_of(scope, std::nullopt)};
+}
+
+DaemonCall block_call(std::string_view key, const KeyScope& scope, Duration duration) {
+  Json body = body_of(scope);
+  body["for"] = std::to_string(std::chrono::ceil<milliseconds>(duration).count()) + "ms";
+  return {.method = "POST", .target = path_of(key) + "/block", .body = text_of(body)};
+}
+
+DaemonCall unblock_call(std::string_view key, const KeyScope& scope) {
+  return {.method = "POST", .target = path_of(key) + "/unblock", .body = text_of(body_of(scope))};
+}
+
+Result<std::vector<CountState>> read_counts(const DaemonAnswer& answer) {
+  // a refusal under a limit is a problem that has the decision
+  const Json json = Json::parse(answer.body, nullptr, false);
+  const bool decided = answer.status == 200 || answer.status == 429;
+  const auto limits = json.is_object() ? json.find("limits") : json.end();
+  if (!decided || limits == json.end() || !limits->is_array() || limits->empty()) {
+    return refusal_of(answer);
+  }
+  std::vector<CountState> counts;
+  for (const Json& limit : *limits) {
+    Result<CountState> count = count_in(limit);
+    if (!count) return count.error();
+    counts.push_back(*std::move(count));
+  }
+  return counts;
+}
+
+Result<bool> read_flag(const DaemonAnswer& answer, const char* member) {
+  const Json json = Json::parse(answer.body, nullptr, false);
+  if (answer.status != 200 || !json.is_object()) return refusal_of(answer);
+  const auto found = json.find(member);
+  if (found == json.end() || !found->is_boolean()) return unexpected(member);
+  return found->get<bool>();
+}
+
+}  // namespace penstock::app

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "penstock/decision.hpp"
+#include "penstock/quota.hpp"
+#include "rules/settings/settings.hpp"
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace penstock::http {
+class TextWriter;
+}  // namespace penstock::http
+
+// What clients are told about their limits, in the header fields of the drafts that exist
+// (docs/headers.md). All waits are rounded up: whoever waits as told is admitted.
+namespace penstock::answer {
+
+// A limit as draft 08 writes it.
+struct PolicyText {
+  std::string name;    // "search"
+  std::string policy;  // "search";q=600;w=60;penstock-burst=100
+};
+[[nodiscard]] PolicyText policy_text(std::string_view name, const Quota& quota);
+
+struct NamedDecision {
+  std::string name;
+  Quota quota;
+  Decision decision;
+  const PolicyText* written = nullptr;  // in place of the name, by whoever keeps it
+};
+
+// Takes header fields; their values are written where it says.
+class FieldSink {
+ public:
+  FieldSink() = default;
+  FieldSink(const FieldSink&) = delete;
+  FieldSink& operator=(const FieldSink&) = delete;
+  virtual ~FieldSink() = default;
+
+  // Valid until the next; REQUIRES: the name lives as long.
+  [[nodiscard]] virtual http::TextWriter& add(std::string_view name) = 0;
+};
+
+// The limits that are enforced, and which of them answers.
+struct RateFacts {
+  std::vector<NamedDecision> limits{};
+  std::optional<std::size_t> strictest{};
+};
+
+// How long to wait, in whole seconds, at least one. Empty when allowed, and when waiting does not
+// help.
+[[nodiscard]] std::optional<std::chrono::seconds> retry_seconds(const Decision& decision);
+
+// Of the drafts that share field names with each other (06, 07, 08), the first one given is used.
+// Retry-After stands on every refusal that passes, whatever the drafts.
+using HeaderFields = std::vector<std::pair<std::string, std::string>>;
+void add_rate_headers(HeaderFields& fields, std::span<const rules::HeaderDraft> drafts,
+                      const RateFacts& facts);
+void add_rate_headers(FieldSink& fields, std::span<const rules::HeaderDraft> drafts,
+                      const RateFacts& facts);
+
+// A text as a String of structured fields (RFC 9651): quoted, escaped; bytes that it cannot hold
+// are percent-encoded.
+[[nodiscard]] std::string structured_string(std::string_view text);
+// Fifteen digits at the most, as structured fields allow.
+[[nodiscard]] std::string structured_integer(std::uint64_t value);
+
+}  // namespace penstock::answer

@@ -1,0 +1,143 @@
+#pragma once
+
+#include "penstock/time.hpp"
+#include "redis_store/keys/key_layout.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// What `penstock audit` makes of what it sees. Asks nobody.
+namespace penstock::audit {
+
+// What Redis said about one key.
+struct SeenKey {
+  static constexpr std::int64_t kNoTtl = -1;
+  static constexpr std::int64_t kGone = -2;
+
+  std::string key{};
+  std::string type{};  // as TYPE says
+  std::int64_t ttl_ms = kNoTtl;
+  std::optional<std::int64_t> memory{};  // of those that were sampled
+  std::optional<std::string> bytes{};    // of strings
+};
+
+enum class KeyFault : std::uint8_t {
+  None,
+  UnknownName,  // begins like a key of ours, and is none
+  WrongType,
+  Unreadable,  // a limit's state that nobody wrote
+};
+
+[[nodiscard]] constexpr std::string_view to_string(KeyFault fault) noexcept {
+  switch (fault) {
+    case KeyFault::None: return "none";
+    case KeyFault::UnknownName: return "unknown name";
+    case KeyFault::WrongType: return "wrong type";
+    case KeyFault::Unreadable: return "unreadable state";
+  }
+  return "unknown";
+}
+
+// What to think of one key.
+struct KeyVerdict {
+  std::string kind{};   // "limit", "counter", "decimal counter", "nodes", "audit" or "unknown"
+  std::string group{};  // the name of its limit; empty for one without
+  KeyFault fault = KeyFault::None;
+  bool lacks_ttl = false;
+};
+
+[[nodiscard]] KeyVerdict judge(const SeenKey& seen, const redis_store::KeyLayout& layout);
+[[nodiscard]] constexpr bool is_orphan(const KeyVerdict& verdict) noexcept {
+  return verdict.lacks_ttl || verdict.fault != KeyFault::None;
+}
+
+// Type, TTL and bytes of one key, all of the same moment. Several commands may see a key before and
+// after it expires, is deleted or written again.
+inline constexpr const char* kReadKeyAtOnce =
+    "local kind = redis.call('TYPE', KEYS[1]).ok "
+    "return {kind, redis.call('PTTL', KEYS[1]), "
+    "kind == 'string' and redis.call('GET', KEYS[1])}";
+// The key as that script has read it; nothing when it is not there.
+[[nodiscard]] std::optional<SeenKey> seen_at_once(SeenKey key, std::string type,
+                                                  std::int64_t ttl_ms, std::string bytes);
+
+// How long a key that lacks a TTL should live from now on: what its state needs; a year for
+// counters; a minute for nodes and audits; a day for what cannot be read, which somebody may want
+// to look at. Nothing for a key whose name is not ours.
+[[nodiscard]] std::optional<std::chrono::milliseconds> ttl_to_give(
+    const SeenKey& seen, const redis_store::KeyLayout& layout, Instant now);
+
+// Sums up. Memory is bounded however many names there are.
+class AuditSummary {
+ public:
+  static constexpr std::size_t kMostGroups = 10'000;
+  static constexpr std::size_t kGroupsShown = 50;
+  static constexpr std::size_t kExamples = 5;
+
+  struct Group {
+    std::string kind{};
+    std::string name{};
+    std::uint64_t keys = 0;
+    std::uint64_t sampled = 0;
+    std::int64_t sampled_bytes = 0;
+
+    // What all of them take, judging by those that were sampled.
+    [[nodiscard]] std::int64_t memory() const;
+  };
+  struct Fault {
+    std::uint64_t keys = 0;
+    std::vector<std::string> examples{};
+  };
+
+  void add(const SeenKey& seen, const KeyVerdict& verdict);
+
+  [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
+  // The largest by keys, then one for the rest, if there is any.
+  [[nodiscard]] std::vector<Group> groups() const;
+  [[nodiscard]] std::int64_t memory() const;
+  [[nodiscard]] const Fault& without_ttl() const noexcept { return without_ttl_; }
+  // Those without a TTL and those with a fault, each once.
+  [[nodiscard]] const Fault& orphans() const noexcept { return orphans_; }
+  // By what is wrong; only those that were seen.
+  [[nodiscard]] const std::map<KeyFault, Fault>& faults() const noexcept { return faults_; }
+
+ private:
+  static void note(Fault& fault, const std::string& key);
+
+  std::uint64_t keys_ = 0;
+  std::map<std::pair<std::string, std::string>, Group> groups_;
+  Group rest_{.kind = "other", .name = "all other names"};
+  Fault orphans_;
+  Fault without_ttl_;
+  std::map<KeyFault, Fault> faults_;
+};
+
+// What one server said about itself.
+struct ServerFacts {
+  std::string address{};
+  std::string version{};
+  std::string role{};
+  std::uint64_t replicas = 0;
+  std::string master_link{};  // of a replica: up or down
+  std::uint64_t evicted_keys = 0;
+  std::uint64_t used_memory = 0;
+  std::uint64_t max_memory = 0;
+  std::string eviction_policy{};
+  Duration clock_skew{};        // its clock minus ours
+  Duration skew_uncertainty{};  // half a round trip
+  std::size_t scripts = 0;      // of ours that it has
+  std::size_t scripts_wanted = 0;
+};
+
+// `info` is what INFO prints.
+[[nodiscard]] ServerFacts read_facts(std::string address, std::string_view info);
+
+// What an operator should mend, in words; empty when all is well.
+[[nodiscard]] std::vector<std::string> complaints(const ServerFacts& facts);
+
+}  // namespace penstock::audit

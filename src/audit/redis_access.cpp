@@ -1,0 +1,144 @@
+#include "audit/redis_access.hpp"
+
+#include "audit/info_text.hpp"
+#include "redis_store/plain_command.hpp"
+#include "redis_store/requests.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <random>
+
+namespace penstock::audit {
+namespace {
+
+using redis_store::command_for_key;
+using redis_store::command_for_node;
+
+Error unexpected(std::string_view command) {
+  return {ErrorCode::Protocol, "the answer to " + std::string(command) + " makes no sense"};
+}
+
+// "12.345678", as INFO prints seconds.
+std::optional<double> seconds_of(std::string_view text) {
+  double seconds = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, seconds);
+  if (text.empty() || failure != std::errc{} || stop != end) return std::nullopt;
+  return seconds;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<redis_store::BlockingStore>> connect(const RedisOptions& options) {
+  Result<redis::Options> client = redis_store::client_options(options);
+  if (!client) return client.error();
+  auto store = std::make_unique<redis_store::BlockingStore>(options, *std::move(client));
+  const Result<resp::Value> pong =
+      ask_one(*store, command_for_key("", {"PING"}), options.connect_timeout);
+  if (!pong) return pong.error();
+  return store;
+}
+
+std::string shown_url(const RedisOptions& options) {
+  const Result<redis::Options> client = redis_store::client_options(options);
+  return client ? to_string(client->url) : "redis";
+}
+
+Result<std::vector<resp::Value>> ask_all(redis_store::BlockingStore& store,
+                                         std::vector<redis::Command> commands, Duration timeout) {
+  std::vector<resp::Value> values;
+  values.reserve(commands.size());
+  for (Result<resp::Value>& reply : store.commands(std::move(commands), timeout)) {
+    if (!reply) return reply.error();
+    values.push_back(*std::move(reply));
+  }
+  return values;
+}
+
+Result<resp::Value> ask_one(redis_store::BlockingStore& store, redis::Command command,
+                            Duration timeout) {
+  std::vector<redis::Command> commands;
+  commands.push_back(std::move(command));
+  return std::move(store.commands(std::move(commands), timeout).front());
+}
+
+Result<void> scan(redis_store::BlockingStore& store, const Scan& which, Duration timeout,
+                  const OnPage& on_page) {
+  const std::string pattern = which.prefix + "*";
+  const std::string page = std::to_string(which.page);
+  std::string cursor = "0";
+  do {
+    const Result<resp::Value> reply = ask_one(
+        store, command_for_node(which.node, {"SCAN", cursor, "MATCH", pattern, "COUNT", page}),
+        timeout);
+    if (!reply) return reply.error();
+    if (reply->elements.size() != 2) return unexpected("SCAN");
+    cursor = reply->elements[0].text;
+    std::vector<std::string> keys;
+    for (const resp::Value& key : reply->elements[1].elements) keys.push_back(key.text);
+    const Result<void> heard = on_page(keys);
+    if (!heard) return heard.error();
+  } while (cursor != "0");
+  return {};
+}
+
+Result<std::uint64_t> delete_keys(redis_store::BlockingStore& store, const std::string& prefix,
+                                  Duration timeout) {
+  std::uint64_t deleted = 0;
+  for (const redis::NodeId node : store.masters()) {
+    const Result<void> walked = scan(store, {.node = node, .prefix = prefix}, timeout,
+                                     [&](std::span<const std::string> keys) -> Result<void> {
+                                       std::vector<redis::Command> commands;
+                                       for (const std::string& key : keys) {
+                                         commands.push_back(command_for_key(key, {"UNLINK", key}));
+                                       }
+                                       const auto gone =
+                                           ask_all(store, std::move(commands), timeout);
+                                       if (!gone) return gone.error();
+                                       deleted += keys.size();
+                                       return {};
+                                     });
+    if (!walked) return walked.error();
+  }
+  return deleted;
+}
+
+Result<std::chrono::microseconds> server_cpu(redis_store::BlockingStore& store, Duration timeout) {
+  std::vector<redis::Command> commands;
+  for (const redis::NodeId node : store.masters()) {
+    commands.push_back(command_for_node(node, {"INFO", "cpu"}));
+  }
+  const Result<std::vector<resp::Value>> replies = ask_all(store, std::move(commands), timeout);
+  if (!replies) return replies.error();
+  double sum = 0;
+  for (const resp::Value& reply : *replies) {
+    const auto user = seconds_of(info_field(reply.text, "used_cpu_user"));
+    const auto system = seconds_of(info_field(reply.text, "used_cpu_sys"));
+    if (!user || !system) return unexpected("INFO cpu");
+    sum += *user + *system;
+  }
+  return std::chrono::microseconds{std::llround(sum * 1e6)};
+}
+
+std::optional<Instant> instant_of(const resp::Value& time) {
+  if (time.elements.size() != 2) return std::nullopt;
+  std::array<std::int64_t, 2> numbers{};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const std::string& text = time.elements[i].text;
+    const char* const end = text.data() + text.size();
+    if (std::from_chars(text.data(), end, numbers[i]).ptr != end) return std::nullopt;
+  }
+  return Instant{std::chrono::seconds{numbers[0]} + Duration{numbers[1]}};
+}
+
+std::string unique_prefix(std::string_view purpose) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  constexpr int kLength = 8;
+  std::random_device random;
+  std::string prefix = std::string(purpose) + "-";
+  for (int i = 0; i < kLength; ++i) prefix += kDigits[random() % kDigits.size()];
+  return prefix;
+}
+
+}  // namespace penstock::audit

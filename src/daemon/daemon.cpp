@@ -1,0 +1,462 @@
+#include "daemon/daemon.hpp"
+
+#include "core/duration_text.hpp"
+#include "daemon/settings_change.hpp"
+#include "daemon/startup_check.hpp"
+#include "penstock/version.hpp"
+#include "redis_store/requests.hpp"
+#include "service/metric_sources.hpp"
+#include "telemetry/process_numbers.hpp"
+
+#include <boost/asio/post.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <unordered_map>
+#include <utility>
+
+namespace penstock::daemon {
+namespace {
+
+using boost::system::error_code;
+
+// A change of the files is noticed after the second look that finds it.
+constexpr Duration kLookAtWorkers = std::chrono::milliseconds{500};
+// A Redis that is there has answered by then.
+constexpr unsigned kPatientBeats = 3;
+// The admin port answers until the workers have ended, and is then cut.
+constexpr Duration kAdminGrace = std::chrono::milliseconds{200};
+
+Error error_of(const std::vector<rules::Diagnostic>& diagnostics) {
+  std::string text = "the configuration cannot be used";
+  for (const rules::Diagnostic& each : diagnostics) text += "\n  " + to_string(each);
+  return {ErrorCode::InvalidInput, text};
+}
+
+std::string node_name() {
+  std::array<char, 256> host{};
+  if (gethostname(host.data(), host.size() - 1) != 0) host.front() = '?';
+  std::random_device random;
+  return std::string(host.data()) + "/" + std::to_string(getpid()) + "/" + std::to_string(random());
+}
+
+telemetry::LogOptions log_options(const rules::LogSettings& settings) {
+  // both lists are in the same order
+  return {.level = static_cast<telemetry::LogLevel>(settings.level),
+          .format = static_cast<telemetry::LogFormat>(settings.format)};
+}
+
+// FNV-1a of all that the files say, as many bits as Prometheus keeps of a number.
+std::uint64_t hash_of(const std::vector<std::filesystem::path>& files) {
+  std::uint64_t hash = 14'695'981'039'346'656'037U;
+  for (const std::filesystem::path& file : files) {
+    std::ifstream in(file, std::ios::binary);
+    for (std::istreambuf_iterator<char> byte(in), end; byte != end; ++byte) {
+      hash = (hash ^ static_cast<unsigned char>(*byte)) * 1'099'511'628'211U;
+    }
+  }
+  return hash >> 12U;
+}
+
+// What is looked at for changes.
+std::vector<std::filesystem::path> watched_files(const DaemonOptions& options,
+                                                 const rules::Configuration& configuration) {
+  std::vector<std::filesystem::path> files = configuration.files;
+  // of a directory: whether files come and go
+  files.insert(files.end(), options.configuration.begin(), options.configuration.end());
+  for (const auto& tls : {configuration.settings.http.tls, configuration.settings.resp.tls,
+                          configuration.settings.grpc.tls, configuration.settings.gateway.tls}) {
+    if (!tls) continue;
+    for (const std::string& file : {tls->certificate, tls->key, tls->client_ca}) {
+      if (!file.empty()) files.emplace_back(file);
+    }
+  }
+  const RedisOptions& redis = configuration.settings.redis;
+  for (const std::string& file : {redis.ca_file, redis.certificate_file, redis.key_file}) {
+    if (!file.empty()) files.emplace_back(file);
+  }
+  return files;
+}
+
+// No load balancer watches a daemon that a person tries out.
+Duration shutdown_delay(const DaemonOptions& options, const rules::Settings& settings) {
+  if (options.shutdown_delay) return *options.shutdown_delay;
+  if (settings.shutdown_delay) return *settings.shutdown_delay;
+  const bool from_terminal = isatty(STDIN_FILENO) == 1 || isatty(STDERR_FILENO) == 1;
+  return from_terminal ? Duration{0} : rules::kShutdownDelay;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::make(DaemonOptions options) {
+  rules::Loaded loaded = rules::load(options.configuration);
+  if (loaded.configuration) {
+    for (rules::Diagnostic& each : check_startup(*loaded.configuration)) {
+      report(loaded.diagnostics, std::move(each));
+    }
+  }
+  if (rules::has_error(loaded.diagnostics)) return error_of(loaded.diagnostics);
+  std::unique_ptr<Daemon> daemon(new Daemon(std::move(options), *std::move(loaded.configuration)));
+  daemon->log(loaded.diagnostics);
+  const Result<void> workers = daemon->start_workers();
+  if (!workers) return workers.error();
+  const Result<void> admin = daemon->start_admin();
+  if (!admin) return admin.error();
+  return daemon;
+}
+
+Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
+    : options_(std::move(options)),
+      configuration_(std::move(configuration)),
+      as_written_(configuration_.settings),
+      loaded_at_(system_clock().now()),
+      log_(log_options(configuration_.settings.log)),
+      metrics_(kVersion),
+      own_metrics_(metrics_.add_worker()),
+      memory_(configuration_.settings.memory),
+      local_memory_(configuration_.settings.memory),
+      members_(configuration_.settings.nodes),
+      local_(local_memory_, members_,
+             configuration_.settings.uses_memory_store()
+                 ? service::LocalShare::Recall::Nothing
+                 : service::LocalShare::Recall::WhatTheStoreSaid),
+      in_flight_(configuration_.settings.gateway.upstreams.size()),
+      node_(node_name()),
+      signals_(loop_),
+      files_timer_(loop_),
+      state_timer_(loop_),
+      beat_timer_(loop_),
+      delay_timer_(loop_),
+      admin_(*this) {
+  std::signal(SIGPIPE, SIG_IGN);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
+  if (!options_.listen.empty()) configuration_.settings.http.listen = options_.listen;
+  if (options_.admin) configuration_.settings.admin = options_.admin;
+  watch_.watch(watched_files(options_, configuration_));
+  metrics_.add_source(service::memory_source(memory_));
+  metrics_.add_source(service::membership_source(members_));
+  metrics_.add_source(service::outage_source(local_));
+  metrics_.add_source(telemetry::report_process);
+  metrics_.set(telemetry::metrics::kOrphanKeys, 0);
+  show_configuration(true);
+}
+
+Daemon::~Daemon() = default;
+
+Result<void> Daemon::start_workers() {
+  const rules::Settings& settings = configuration_.settings;
+  const WorkerSurroundings surroundings{.settings = settings,
+                                        .memory = memory_,
+                                        .local = local_,
+                                        .members = members_,
+                                        .metrics = metrics_,
+                                        .hot_keys = hot_keys_,
+                                        .log = log_,
+                                        .in_flight = in_flight_,
+                                        .per_address = address_limits(settings),
+                                        .versions = std::make_shared<lease::KeyVersions>()};
+  doors_ = planned_doors(settings);
+  for (unsigned i = 0; i < worker_count(settings); ++i) {
+    Result<std::unique_ptr<ServeWorker>> worker =
+        ServeWorker::make(surroundings, workers_.size(), configuration_.rules);
+    if (!worker) return worker.error();
+    const bool is_first = workers_.empty();
+    const Result<void> bound =
+        (*worker)->listen(doors_, is_first ? net::Sharing::First : net::Sharing::Joining);
+    if (!bound) return bound.error();
+    workers_.push_back(*std::move(worker));
+  }
+  stores_.resize(workers_.size());
+  metrics_.set(telemetry::metrics::kWorkers, static_cast<double>(workers_.size()));
+  running_workers_ = workers_.size();
+  for (const std::unique_ptr<ServeWorker>& worker : workers_) worker->start();
+  return {};
+}
+
+Result<void> Daemon::start_admin() {
+  if (!configuration_.settings.admin) return {};
+  admin_server_ = std::make_unique<http::Server>(loop_, admin_, http::ServerOptions{});
+  Result<std::vector<rules::Address>> bound =
+      admin_server_->listen({*configuration_.settings.admin}, net::Sharing::First);
+  if (!bound) return bound.error();
+  admin_address_ = bound->front();
+  return {};
+}
+
+void Daemon::listen_for_changes() {
+  const rules::Settings& settings = configuration_.settings;
+  if (settings.uses_memory_store()) return;
+  RedisOptions options = settings.redis;
+  options.url = settings.store_url;
+  changes_ = std::make_unique<redis_store::ChangeFeed>(
+      loop_.get_executor(), options, *redis_store::client_options(options),
+      [this](const redis_store::ChangedCount& changed) {
+        const auto effect = changed.change == redis_store::Change::GaveBack
+                                ? lease::LeasingStore::Change::Better
+                                : lease::LeasingStore::Change::Worse;
+        const auto feed =
+            changes_->is_listening() ? ServeWorker::Feed::Listening : ServeWorker::Feed::Lost;
+        for (const auto& worker : workers_) {
+          changed.name ? worker->forget(*changed.name, effect) : worker->forget_all(feed);
+        }
+      });
+  changes_->start();
+}
+
+void Daemon::run() {
+  wait_for_signal();
+  listen_for_changes();
+  watch_files();
+  repeat(state_timer_, kLookAtWorkers, &Daemon::look_at_workers);
+  repeat(beat_timer_, service::Heartbeat::kEvery, &Daemon::beat);
+  look_at_workers();
+  beat();
+  if (!configuration_.settings.uses_memory_store() && configuration_.settings.audit_every) {
+    auditor_ = std::make_unique<StoreAuditor>(configuration_.settings, node_, metrics_, log_);
+  }
+  log_.info("serving", {{"workers", std::to_string(workers_.size())},
+                        {"rules", std::to_string(configuration_.rules->rules().size())}});
+  loop_.run();
+  auditor_.reset();
+  log_.info("ended");
+}
+
+void Daemon::wait_for_signal() {
+  signals_.async_wait([this](const error_code& failed, int signal) {
+    if (failed) return;
+    on_signal(signal);
+    wait_for_signal();
+  });
+}
+
+void Daemon::on_signal(int signal) {
+  if (signal == SIGHUP) return reload();
+  if (stopping_) {
+    loop_.stop();
+  } else if (draining_) {
+    stop();
+  } else {
+    drain();
+  }
+}
+
+void Daemon::repeat(boost::asio::steady_timer& timer, Duration every, void (Daemon::*what)()) {
+  timer.expires_after(every);
+  timer.async_wait([this, &timer, every, what](const error_code& failed) {
+    if (failed || stopping_) return;
+    (this->*what)();
+    repeat(timer, every, what);
+  });
+}
+
+void Daemon::watch_files() {
+  files_timer_.expires_after(watch_.next_look(system_clock().now()));
+  files_timer_.async_wait([this](const error_code& failed) {
+    if (failed || stopping_) return;
+    if (watch_.look(system_clock().now())) reload();
+    watch_files();
+  });
+}
+
+void Daemon::look_at_workers() {
+  tell_of_debts();
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    workers_[i]->look([this, i](store::Store::Health health) {
+      boost::asio::post(loop_, [this, i, health = std::move(health)]() mutable {
+        stores_[i] = std::move(health);
+      });
+    });
+  }
+}
+
+void Daemon::tell_of_debts() {
+  const service::OutageLedger::Numbers now = local_.ledger().numbers();
+  if (now.names > 0 || (now.reported == told_.reported && now.lost == told_.lost)) return;
+  log_.info("the store was told what was admitted without it",
+            {{"units", std::to_string(now.reported - told_.reported)},
+             {"lost", std::to_string(now.lost - told_.lost)}});
+  told_ = now;
+}
+
+void Daemon::beat() {
+  if (members_.is_configured()) return;
+  if (++beats_ == kPatientBeats) warn_of_unknown_nodes();
+  workers_.front()->heartbeat(node_, service::Heartbeat::kLasts,
+                              [this](const Result<std::int64_t>& nodes) {
+                                if (!nodes) return;
+                                members_.heard(*nodes);
+                                knows_nodes_ = true;
+                              });
+}
+
+void Daemon::warn_of_unknown_nodes() {
+  const auto& rules = configuration_.rules->rules();
+  const bool matters = std::any_of(rules.begin(), rules.end(), [](const auto& rule) {
+    return rule->on_failure == rules::OnFailure::Local;
+  });
+  if (!matters || knows_nodes_ || configuration_.settings.uses_memory_store()) return;
+  log_.warning(
+      "nobody knows how many nodes share the limits: on_failure: local enforces whole ones",
+      {{"why", "Redis was not reached since the start"}, {"mend", "nodes: N"}});
+}
+
+void Daemon::reload() {
+  // as the files are before they are read: what changes meanwhile is a change
+  FileWatch before;
+  before.watch(watched_files(options_, configuration_));
+  rules::Loaded loaded = rules::load(options_.configuration);
+  log(loaded.diagnostics);
+  if (loaded.configuration) return use(*std::move(loaded.configuration), std::move(before));
+  show_configuration(false);
+  reload_trouble_ = error_of(loaded.diagnostics).detail;
+  log_.error("the configuration was not reloaded: the rules in force stay");
+}
+
+void Daemon::log(const rules::Diagnostics& diagnostics) {
+  for (const rules::Diagnostic& each : diagnostics) {
+    const bool is_error = each.severity == rules::Diagnostic::Severity::Error;
+    log_.write(is_error ? telemetry::LogLevel::Error : telemetry::LogLevel::Warning,
+               "configuration", {{"problem", to_string(each)}});
+  }
+}
+
+void Daemon::use(rules::Configuration configuration, FileWatch before) {
+  reload_trouble_.clear();
+  const std::vector<std::filesystem::path> watched = watched_files(options_, configuration_);
+  configuration_.rules = std::move(configuration.rules);
+  configuration_.files = std::move(configuration.files);
+  loaded_at_ = system_clock().now();
+  for (const std::unique_ptr<ServeWorker>& worker : workers_) worker->use(configuration_.rules);
+  use_settings(configuration.settings);
+  watch_ = std::move(before);
+  const std::vector<std::filesystem::path> now = watched_files(options_, configuration_);
+  if (now != watched) watch_.watch(now);
+  show_configuration(true);
+  log_.info("the configuration was reloaded",
+            {{"rules", std::to_string(configuration_.rules->rules().size())}});
+}
+
+void Daemon::use_settings(const rules::Settings& settings) {
+  const std::string later = needs_restart(as_written_, settings);
+  if (!later.empty()) {
+    log_.warning("settings that changed take effect after a restart", {{"settings", later}});
+  }
+  rules::Settings& ours = configuration_.settings;
+  take_reloadable(ours, settings);
+  const bool has_redis = !ours.uses_memory_store();
+  if (auditor_ != nullptr) auditor_->renew_credentials(ours.redis);
+  const auto done = [this](const Result<void>& loaded) {
+    if (loaded) return;
+    boost::asio::post(loop_, [this, why = loaded.error().detail] { on_bad_reload(why); });
+  };
+  const Result<redis::Options> client = has_redis ? redis_store::client_options(ours.redis)
+                                                  : Result<redis::Options>(redis::Options{});
+  // Whatever is wrong with it, workers take the rest: a token that leaked must go.
+  if (!client) {
+    done(client.error());
+  } else if (changes_ != nullptr) {
+    done(changes_->renew_credentials(*client));
+  }
+  const auto shared = std::make_shared<const rules::Settings>(ours);
+  for (const std::unique_ptr<ServeWorker>& worker : workers_) worker->reload(shared, done);
+}
+
+void Daemon::on_bad_reload(const std::string& why) {
+  if (reload_trouble_ == why) return;  // another worker has said so
+  reload_trouble_ = why;
+  show_configuration(false);
+  log_.error("certificates and passwords were not reloaded: the old ones stay", {{"problem", why}});
+}
+
+void Daemon::show_configuration(bool is_good) {
+  own_metrics_.cell(telemetry::metrics::kConfigReloads, {is_good ? "ok" : "failed"}).add();
+  metrics_.set(telemetry::metrics::kConfigOk, is_good ? 1 : 0);
+  if (!is_good) return;
+  const auto since_1970 = std::chrono::duration<double>(system_clock().now().time_since_epoch());
+  metrics_.set(telemetry::metrics::kConfigTime, since_1970.count());
+  metrics_.set(telemetry::metrics::kConfigHash, static_cast<double>(hash_of(configuration_.files)));
+  metrics_.set(telemetry::metrics::kConfigRules,
+               static_cast<double>(configuration_.rules->rules().size()));
+}
+
+void Daemon::drain() {
+  draining_ = true;
+  const Duration delay = shutdown_delay(options_, configuration_.settings);
+  if (delay == Duration{0}) return stop();
+  log_.info("shutting down: not ready, and still serving",
+            {{"shutdown_delay", core::duration_text(delay)}});
+  for (const std::unique_ptr<ServeWorker>& worker : workers_) worker->drain();
+  delay_timer_.expires_after(delay);
+  delay_timer_.async_wait([this](const error_code& failed) {
+    if (!failed && !stopping_) stop();
+  });
+}
+
+void Daemon::stop() {
+  draining_ = true;
+  stopping_ = true;
+  delay_timer_.cancel();
+  log_.info("stopping: requests under way are answered");
+  if (!members_.is_configured()) {
+    workers_.front()->heartbeat(node_, Duration{0}, [](const Result<std::int64_t>&) {});
+  }
+  for (const std::unique_ptr<ServeWorker>& worker : workers_) {
+    worker->stop(configuration_.settings.shutdown_grace,
+                 [this] { boost::asio::post(loop_, [this] { on_worker_stopped(); }); });
+  }
+}
+
+void Daemon::on_worker_stopped() {
+  if (--running_workers_ > 0) return;
+  signals_.cancel();
+  if (admin_server_ == nullptr) return loop_.stop();
+  admin_server_->stop(kAdminGrace, [this] { loop_.stop(); });
+}
+
+std::string Daemon::metrics() { return metrics_.prometheus_text(); }
+
+http::Readiness Daemon::readiness() {
+  http::Readiness readiness{.stopping = draining_, .reload_trouble = reload_trouble_};
+  for (const store::Store::Health& store : stores_) {
+    if (!store.serving) readiness.store_trouble = store.trouble;
+  }
+  return readiness;
+}
+
+http::LoadedRules Daemon::rules() {
+  http::LoadedRules loaded{.loaded_at = loaded_at_, .owner = configuration_.rules};
+  for (const std::filesystem::path& file : configuration_.files) loaded.files.push_back(file);
+  for (const auto& rule : configuration_.rules->rules()) loaded.rules.push_back(rule.get());
+  return loaded;
+}
+
+std::vector<http::TopEntry> Daemon::top(http::TopBy by, std::size_t count) {
+  using telemetry::HotKeys;
+  using telemetry::HotKind;
+  const bool denied = by == http::TopBy::Denied;
+  std::unordered_map<std::string, std::uint64_t> others;
+  for (telemetry::HotKey& key :
+       hot_keys_.top(denied ? HotKind::Asked : HotKind::Denied, HotKeys::kCounters)) {
+    others.emplace(std::move(key.key), key.count);
+  }
+  std::vector<http::TopEntry> entries;
+  for (const telemetry::HotKey& key :
+       hot_keys_.top(denied ? HotKind::Denied : HotKind::Asked, count)) {
+    const std::size_t space = key.key.find(' ');
+    http::TopEntry entry{.rule = key.key.substr(0, space), .subject = {}};
+    if (space != std::string::npos) entry.subject = key.key.substr(space + 1);
+    const auto other = others.find(key.key);
+    const std::uint64_t of_other = other == others.end() ? 0 : other->second;
+    entry.asked = denied ? of_other : key.count;
+    entry.denied = denied ? key.count : of_other;
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+}  // namespace penstock::daemon

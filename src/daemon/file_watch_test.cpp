@@ -1,0 +1,129 @@
+#include "daemon/file_watch.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace penstock::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A directory of its own, gone afterwards.
+class FileWatchTest : public ::testing::Test {
+ protected:
+  FileWatchTest() {
+    std::string name = (fs::temp_directory_path() / "penstock-watch-XXXXXX").string();
+    directory_ = ::mkdtemp(name.data());
+  }
+  ~FileWatchTest() override { fs::remove_all(directory_); }
+
+  [[nodiscard]] fs::path path(const std::string& name) const { return directory_ / name; }
+  static void write(const fs::path& file, const std::string& text) {
+    std::ofstream(file, std::ios::trunc) << text;
+  }
+  // A change is told at the second look that finds it the same.
+  static bool told(FileWatch& watch) { return !watch.look(kNow) && watch.look(kNow); }
+
+  static constexpr Instant kNow{std::chrono::hours{1}};
+
+ private:
+  fs::path directory_;
+};
+
+TEST_F(FileWatchTest, SaysNothingWhileNothingChanges) {
+  write(path("a"), "one");
+  FileWatch watch;
+  watch.watch({path("a")});
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(watch.look(kNow));
+}
+
+TEST_F(FileWatchTest, NoticesAFileWrittenInPlaceOnce) {
+  write(path("a"), "one");
+  FileWatch watch;
+  watch.watch({path("a")});
+  write(path("a"), "another");
+  EXPECT_TRUE(told(watch));
+  EXPECT_FALSE(watch.look(kNow));
+}
+
+TEST_F(FileWatchTest, LeavesAFileAloneWhileItIsBeingWritten) {
+  write(path("a"), "1");
+  FileWatch watch;
+  watch.watch({path("a")});
+  for (const char* text : {"12", "123", "1234"}) {
+    write(path("a"), text);
+    EXPECT_FALSE(watch.look(kNow));
+  }
+  EXPECT_TRUE(watch.look(kNow));
+}
+
+TEST_F(FileWatchTest, DoesNotWaitForEverForAFileThatIsRewrittenAllTheTime) {
+  using std::chrono::milliseconds;
+  write(path("a"), "1");
+  FileWatch watch;
+  watch.watch({path("a")});
+  std::string text = "1";
+  std::vector<int> told_at;
+  for (int ms = 0; ms <= 2500; ms += 100) {
+    write(path("a"), text += "1");
+    if (watch.look(kNow + milliseconds{ms})) told_at.push_back(ms);
+  }
+  EXPECT_EQ(told_at, (std::vector<int>{1000, 2100}));
+  EXPECT_TRUE(watch.look(kNow + milliseconds{2600})) << "the last change, when it is quiet";
+}
+
+TEST_F(FileWatchTest, LooksMoreOftenForAMomentBetweenTwoWrites) {
+  using std::chrono::milliseconds;
+  write(path("a"), "1");
+  FileWatch watch;
+  watch.watch({path("a")});
+  const milliseconds usual = watch.next_look(kNow);
+  write(path("a"), "12");
+  EXPECT_FALSE(watch.look(kNow));
+  EXPECT_EQ(watch.next_look(kNow + milliseconds{250}), usual);
+  write(path("a"), "123");
+  EXPECT_FALSE(watch.look(kNow + milliseconds{500}));
+  EXPECT_LT(watch.next_look(kNow + milliseconds{500}), usual / 4);
+  EXPECT_TRUE(watch.look(kNow + milliseconds{520}));
+  EXPECT_EQ(watch.next_look(kNow + milliseconds{520}), usual);
+}
+
+TEST_F(FileWatchTest, NoticesAFileReplacedByARename) {
+  write(path("a"), "one");
+  FileWatch watch;
+  watch.watch({path("a")});
+  write(path("a.new"), "two");
+  fs::rename(path("a.new"), path("a"));
+  EXPECT_TRUE(told(watch));
+}
+
+TEST_F(FileWatchTest, NoticesASymbolicLinkSwappedAboveIt) {
+  fs::create_directory(path("v1"));
+  fs::create_directory(path("v2"));
+  write(path("v1") / "a", "same");
+  write(path("v2") / "a", "same");
+  fs::create_directory_symlink("v1", path("data"));
+  fs::create_symlink("data/a", path("a"));
+  FileWatch watch;
+  watch.watch({path("a")});
+  fs::create_directory_symlink("v2", path("data.new"));
+  fs::rename(path("data.new"), path("data"));
+  EXPECT_TRUE(told(watch));
+}
+
+TEST_F(FileWatchTest, NoticesThatAFileIsGoneAndThatItIsBack) {
+  write(path("a"), "one");
+  FileWatch watch;
+  watch.watch({path("a")});
+  fs::remove(path("a"));
+  EXPECT_TRUE(told(watch));
+  write(path("a"), "one");
+  EXPECT_TRUE(told(watch));
+}
+
+}  // namespace
+}  // namespace penstock::daemon

@@ -1,0 +1,53 @@
+#include "daemon/settings_change.hpp"
+
+#include <gtest/gtest.h>
+
+namespace penstock::daemon {
+namespace {
+
+rules::Settings with_store(const std::string& url) {
+  rules::Settings settings;
+  settings.store_url = settings.redis.url = url;
+  return settings;
+}
+
+TEST(SettingsChange, TokensPasswordsAndCertificatesNeedNoRestart) {
+  rules::Settings old = with_store("redis://user:old@db:7000/1");
+  old.gateway.tls = old.http.tls = rules::TlsFiles{.certificate = "a.pem", .key = "a.key"};
+  rules::Settings now = with_store("redis://other:new@db:7000/1");
+  now.gateway.tls = now.http.tls = rules::TlsFiles{.certificate = "b.pem", .key = "b.key"};
+  now.http.tokens = {"new", "old"};
+  now.resp.passwords = {"new"};
+  now.shutdown_delay = std::chrono::seconds{1};
+  EXPECT_EQ(needs_restart(old, now), "");
+  take_reloadable(old, now);
+  EXPECT_EQ(old.http.tokens, now.http.tokens);
+  EXPECT_EQ(old.resp.passwords, now.resp.passwords);
+  EXPECT_EQ(old.http.tls, now.http.tls);
+  EXPECT_EQ(old.gateway.tls, now.gateway.tls);
+  EXPECT_EQ(old.redis.url, now.redis.url);
+  EXPECT_EQ(old.shutdown_delay, now.shutdown_delay);
+}
+
+TEST(SettingsChange, AnotherServerAndTlsItselfNeedARestart) {
+  rules::Settings old = with_store("redis://:a@db:7000");
+  rules::Settings now = with_store("redis://:a@other:7000");
+  now.http.tls = rules::TlsFiles{.certificate = "a.pem", .key = "a.key"};
+  EXPECT_EQ(needs_restart(old, now), "server.tls, store.url");
+  take_reloadable(old, now);
+  EXPECT_EQ(old.redis.url, "redis://:a@db:7000");
+  for (const char* url : {"memory://", "redis://:a@db:7000/2", "rediss://:a@db:7000"}) {
+    EXPECT_EQ(needs_restart(old, with_store(url)), "store.url") << url;
+  }
+}
+
+TEST(SettingsChange, NamesWhatOnlyTheStartReads) {
+  const rules::Settings old = with_store("redis://db");
+  rules::Settings now = old;
+  now.forward_auth.paths.merge_slashes = !old.forward_auth.paths.merge_slashes;
+  now.redis.server_name = "other";
+  EXPECT_EQ(needs_restart(old, now), "server.forward_auth, store.server_name");
+}
+
+}  // namespace
+}  // namespace penstock::daemon

@@ -1,0 +1,149 @@
+#include "daemon/store_auditor.hpp"
+
+#include "audit/audit_note.hpp"
+#include "audit/redis_access.hpp"
+#include "penstock/clock.hpp"
+#include "redis_store/plain_command.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace penstock::daemon {
+namespace {
+
+using redis_store::command_for_key;
+using std::chrono::milliseconds;
+
+// Four short commands per key: about 10 us of Redis' time each, so 2 % of it.
+constexpr std::uint64_t kKeysPerSecond = 2'000;
+constexpr unsigned kPage = 100;
+constexpr Duration kClaimLasts = std::chrono::minutes{1};  // unless it goes on
+constexpr Duration kClaimAgain = std::chrono::seconds{10};
+// Nobody waits for these answers, so that they need no haste.
+constexpr Duration kPatience = std::chrono::seconds{2};
+
+std::string milliseconds_text(Duration duration) {
+  return std::to_string(std::chrono::ceil<milliseconds>(duration).count());
+}
+
+// All nodes come to know what one of them has found.
+Duration look_every(Duration audit_every) {
+  return std::clamp<Duration>(audit_every / 10, milliseconds{100}, std::chrono::minutes{1});
+}
+
+}  // namespace
+
+StoreAuditor::StoreAuditor(const rules::Settings& settings, std::string node,
+                           telemetry::Metrics& metrics, telemetry::Log& log)
+    : options_(settings.redis),
+      node_(std::move(node)),
+      key_(redis_store::KeyLayout(settings.redis.key_prefix).audit()),
+      every_(*settings.audit_every),
+      metrics_(metrics),
+      log_(log) {
+  options_.timeout = std::max(options_.timeout, kPatience);
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+StoreAuditor::~StoreAuditor() = default;
+
+void StoreAuditor::renew_credentials(RedisOptions options) {
+  options.timeout = std::max(options.timeout, kPatience);
+  const std::lock_guard lock(renewed_mutex_);
+  renewed_ = std::move(options);
+}
+
+void StoreAuditor::run(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (
+      !stopped_.wait_for(lock, stop, look_every(every_), [&] { return stop.stop_requested(); })) {
+    const Result<void> done = take_turn(stop);
+    if (stop.stop_requested()) return;
+    std::string trouble = done ? std::string{} : done.error().detail;
+    if (!trouble.empty() && trouble != trouble_) {
+      log_.warning("the store could not be audited", {{"error", trouble}});
+    }
+    trouble_ = std::move(trouble);
+  }
+}
+
+Result<void> StoreAuditor::take_turn(const std::stop_token& stop) {
+  {
+    const std::lock_guard lock(renewed_mutex_);
+    if (renewed_) {
+      options_ = *std::exchange(renewed_, std::nullopt);
+      store_.reset();
+    }
+  }
+  if (store_ == nullptr) {
+    Result<std::unique_ptr<redis_store::BlockingStore>> connected = audit::connect(options_);
+    if (!connected) return connected.error();
+    store_ = *std::move(connected);
+  }
+  const Result<bool> is_ours = claim();
+  if (!is_ours) return is_ours.error();
+  if (*is_ours) return look_over(stop);
+  const Result<resp::Value> note =
+      audit::ask_one(*store_, command_for_key(key_, {"GET", key_}), options_.timeout);
+  if (!note) return note.error();
+  if (const auto orphans = audit::orphans_in(note->text)) {
+    metrics_.set(telemetry::metrics::kOrphanKeys, static_cast<double>(*orphans));
+  }
+  return {};
+}
+
+Result<bool> StoreAuditor::claim() {
+  const Result<resp::Value> made =
+      audit::ask_one(*store_,
+                     command_for_key(key_, {"SET", key_, audit::auditing_note(node_), "NX", "PX",
+                                            milliseconds_text(kClaimLasts)}),
+                     options_.timeout);
+  if (!made) return made.error();
+  return !made->is(resp::Value::Type::Nil);
+}
+
+void StoreAuditor::keep_claim() {
+  const Result<resp::Value> kept = audit::ask_one(
+      *store_,
+      command_for_key(
+          key_, {"SET", key_, audit::auditing_note(node_), "PX", milliseconds_text(kClaimLasts)}),
+      options_.timeout);
+  if (!kept) log_.debug("the turn to audit was not kept", {{"error", kept.error().detail}});
+}
+
+Result<void> StoreAuditor::look_over(const std::stop_token& stop) {
+  Instant again = system_clock().now() + kClaimAgain;
+  const Result<audit::AuditReport> report = audit::audit(*store_,
+                                                         {.prefix = options_.key_prefix,
+                                                          .page = kPage,
+                                                          .keys_per_second = kKeysPerSecond,
+                                                          .stop = stop,
+                                                          .timeout = options_.timeout},
+                                                         [&](double) {
+                                                           if (system_clock().now() < again) return;
+                                                           again =
+                                                               system_clock().now() + kClaimAgain;
+                                                           keep_claim();
+                                                         });
+  if (!report) return report.error();
+  const audit::AuditSummary::Fault& orphans = report->summary.orphans();
+  show(orphans);
+  const Result<resp::Value> noted = audit::ask_one(
+      *store_,
+      command_for_key(
+          key_, {"SET", key_, audit::found_note(orphans.keys), "PX", milliseconds_text(every_)}),
+      options_.timeout);
+  if (!noted) return noted.error();
+  return {};
+}
+
+void StoreAuditor::show(const audit::AuditSummary::Fault& orphans) {
+  metrics_.set(telemetry::metrics::kOrphanKeys, static_cast<double>(orphans.keys));
+  if (orphans.keys == 0) return;
+  log_.warning("keys in Redis never expire, or are not what Penstock writes",
+               {{"keys", std::to_string(orphans.keys)},
+                {"example", orphans.examples.front()},
+                {"mend", "penstock audit --repair"}});
+}
+
+}  // namespace penstock::daemon

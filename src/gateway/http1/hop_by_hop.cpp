@@ -1,0 +1,95 @@
+#include "gateway/http1/hop_by_hop.hpp"
+
+#include "gateway/http1/field_text.hpp"
+#include "gateway/proxy/forwarded_fields.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace penstock::gateway {
+namespace {
+
+using namespace std::string_view_literals;
+
+bool is_one_of(std::string_view name, std::span<const std::string_view> words) noexcept {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return same_word(name, word); });
+}
+
+bool is_always_hop_by_hop(std::string_view name) noexcept {
+  constexpr std::array kWords{"connection"sv,        "keep-alive"sv, "proxy-connection"sv,
+                              "transfer-encoding"sv, "te"sv,         "upgrade"sv,
+                              "http2-settings"sv};
+  // Their first letters: most fields are none of them.
+  constexpr std::string_view kFirst = "ckpthu";
+  return !name.empty() && kFirst.find(lower(name.front())) != std::string_view::npos &&
+         is_one_of(name, kWords);
+}
+
+// What a message cannot do without, whatever its Connection says.
+bool is_needed(std::string_view name) noexcept {
+  constexpr std::array kWords{"host"sv,
+                              "content-length"sv,
+                              "content-type"sv,
+                              "date"sv,
+                              "authorization"sv,
+                              "cookie"sv,
+                              "expect"sv,
+                              "x-real-ip"sv,
+                              "forwarded"sv,
+                              "via"sv,
+                              "x-forwarded-for"sv,
+                              "x-forwarded-host"sv,
+                              "x-forwarded-proto"sv};
+  return is_one_of(name, kWords);
+}
+
+// More names than any honest Connection has.
+constexpr std::size_t kMostNamed = 32;
+
+}  // namespace
+
+HopByHop::HopByHop(std::span<const Field> fields) {
+  for (const Field& field : fields) {
+    if (field.name.size() != 10 || !same_word(field.name, "connection")) continue;
+    for_each_item(field.value, [&](std::string_view item) { named_.push_back(item); });
+  }
+}
+
+bool HopByHop::has(std::string_view name) const noexcept {
+  if (is_always_hop_by_hop(name)) return true;
+  if (named_.empty()) return false;
+  const auto is_same = [&](std::string_view word) { return same_name(word, name); };
+  return std::any_of(named_.begin(), named_.end(), is_same) && !is_needed(name);
+}
+
+bool HopByHop::names(std::string_view word) const noexcept {
+  return std::any_of(named_.begin(), named_.end(),
+                     [&](std::string_view item) { return same_word(item, word); });
+}
+
+bool HopByHop::names_needed() const noexcept {
+  return named_.size() > kMostNamed || std::any_of(named_.begin(), named_.end(), is_needed);
+}
+
+bool is_forbidden_trailer(std::string_view name) noexcept {
+  constexpr std::array kWords{"content-length"sv,
+                              "content-encoding"sv,
+                              "content-type"sv,
+                              "content-range"sv,
+                              "host"sv,
+                              "authorization"sv,
+                              "cookie"sv,
+                              "set-cookie"sv,
+                              "expect"sv,
+                              "max-forwards"sv,
+                              "cache-control"sv,
+                              "age"sv,
+                              "proxy-authorization"sv,
+                              "via"sv,
+                              "trailer"sv};
+  return tells_origin(name) || overrides_target(name) || is_always_hop_by_hop(name) ||
+         is_one_of(name, kWords);
+}
+
+}  // namespace penstock::gateway

@@ -1,0 +1,436 @@
+#include "gateway/http1/http1_connection.hpp"
+
+#include "base/deadline.hpp"
+#include "gateway/http1/answer_text.hpp"
+#include "gateway/http2/http2_connection.hpp"
+#include "http/response_text.hpp"
+#include "net/leave.hpp"
+#include "net/spawn.hpp"
+#include "net/tls.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/socket_base.hpp>
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+namespace penstock::gateway {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using net::Awaitable;
+using net::kIo;
+using net::Phase;
+using net::Socket;
+using net::Tcp;
+using net::TlsStream;
+
+// Most heads fit; 20 000 idle connections hold 80 MB.
+constexpr std::size_t kSmallBuffer = std::size_t{4} << 10U;
+// What is passed on of a body at a time.
+constexpr std::size_t kBodyBuffer = std::size_t{16} << 10U;
+// Of a client that goes on sending after the last answer: more is not read.
+constexpr std::size_t kLingerReads = 64;
+
+constexpr Refusal kTooSlow{408, "the request did not arrive in time"};
+
+}  // namespace
+
+template <class Stream>
+Http1Connection<Stream>::Http1Connection(std::shared_ptr<GatewayCore> core, Stream stream,
+                                         net::Peer peer)
+    : core_(std::move(core)),
+      stream_(std::move(stream)),
+      peer_(std::move(peer.address)),
+      inbox_(stream_, kSmallBuffer,
+             std::max(kBodyBuffer, core_->settings.max_header_bytes + kSmallBuffer)),
+      reader_({.bytes = core_->settings.max_header_bytes}),
+      upload_(core_->settings.min_upload_rate, core_->settings.body_timeout),
+      download_(core_->settings.min_download_rate, core_->settings.write_timeout) {
+  const auto address = http::read_address(peer_);
+  if (address && core_->trusted.contains(*address)) trust_ = Trust::Proxy;
+  client_ = http::client_address(peer_, {}, core_->trusted);
+  ++core_->statistics.open;
+}
+
+template <class Stream>
+Http1Connection<Stream>::~Http1Connection() {
+  if (open_) --core_->statistics.open;  // the event loop is gone, and nobody has to be told
+}
+
+template <class Stream>
+void Http1Connection<Stream>::start(const Refusal* refusal) {
+  finishing_ = core_->stopping;
+  inbox_.on_end = [this] {
+    if (exchange_ != nullptr) exchange_->abandon();
+  };
+  enter(Phase::Idle);
+  net::spawn(stream_.get_executor(), serve(this->shared_from_this(), refusal));
+}
+
+template <class Stream>
+Awaitable<void> Http1Connection<Stream>::serve(std::shared_ptr<Http1Connection> self,
+                                               const Refusal* refusal) {
+  bool going = co_await self->greet();
+  if (going && refusal != nullptr) {
+    co_await self->refuse(*refusal);
+    going = false;
+  }
+  if (going && self->speaks_http2()) co_return self->hand_over();
+  while (going && self->open_) {
+    going = co_await self->serve_one();
+    if (self->speaks_http2()) co_return self->hand_over();
+  }
+  if (self->open_) co_await self->take_leave();
+  self->cut();
+}
+
+template <class Stream>
+Awaitable<bool> Http1Connection<Stream>::greet() {
+  if constexpr (std::is_same_v<Stream, TlsStream>) {
+    enter(Phase::Handshake);
+    const auto [failed] = co_await stream_.async_handshake(asio::ssl::stream_base::server, kIo);
+    if (failed) {
+      ++core_->statistics.handshake_failures;
+      cut();
+    }
+    co_return !failed && open_;
+  }
+  co_return true;
+}
+
+// Agreed upon with TLS, or said with the first bytes.
+template <class Stream>
+bool Http1Connection<Stream>::speaks_http2() {
+  constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\n";
+  if (!is_first_ || !open_) return false;
+  if constexpr (std::is_same_v<Stream, TlsStream>) {
+    return net::chosen_protocol(stream_.native_handle()) == "h2";
+  }
+  return received().starts_with(kPreface);
+}
+
+// The connection goes on as another.
+template <class Stream>
+void Http1Connection<Stream>::hand_over() {
+  open_ = false;
+  unlink();
+  --core_->statistics.open;  // the other counts itself
+  core_->statistics.bytes_in += inbox_.total();
+  const auto next =
+      std::make_shared<Http2Connection<Stream>>(core_, std::move(stream_), peer_, trust_);
+  next->slot = std::move(this->slot);
+  next->start(std::string(received()));
+}
+
+// Whether another may follow.
+template <class Stream>
+Awaitable<bool> Http1Connection<Stream>::serve_one() {
+  inbox_.shrink(kSmallBuffer);
+  if (!co_await read_head()) co_return false;
+  const RequestHead& head = reader_.head();
+  version_ = head.version;
+  decoder_ = BodyDecoder(head.body);
+  piece_ = {};
+  has_piece_ = false;
+  closes_ = !head.keeps_alive;
+  upload_ = {core_->settings.min_upload_rate, core_->settings.body_timeout};
+  download_ = {core_->settings.min_download_rate, core_->settings.write_timeout};
+  const Caller asking = caller();
+  Downstream& client = *this;
+  exchange_ = std::make_shared<Exchange>(core_, client, stream_.get_executor());
+  enter(Phase::Answer);
+  co_await Exchange::run(exchange_, head, asking);
+  exchange_.reset();
+  if (head_bytes_ > 0) release_head();
+  if (has_piece_) consume_body();
+  co_return open_ && !closes_ && !switched_ && decoder_.is_complete();
+}
+
+// False when there is none, and the client has been told why not.
+template <class Stream>
+Awaitable<bool> Http1Connection<Stream>::read_head() {
+  while (open_) {
+    const std::span<char> bytes = inbox_.bytes();
+    if (speaks_http2()) co_return false;
+    const Finding found = reader_.look({bytes.data(), bytes.size()});
+    if (const auto* end = std::get_if<RequestHeadReader::End>(&found)) {
+      head_bytes_ = end->bytes;
+      is_first_ = false;  // what follows is no preface of HTTP/2, whatever it looks like
+      co_return true;
+    }
+    if (const auto* why = std::get_if<Refusal>(&found)) {
+      is_first_ = false;
+      co_await refuse(*why);
+      co_return false;
+    }
+    if (finishing_ && !is_first_ && bytes.empty()) co_return false;
+    enter_reading();
+    const bool more = co_await inbox_.more(this->shared_from_this());
+    if (too_slow_) co_await refuse(kTooSlow);
+    if (!more) co_return false;
+  }
+  co_return false;
+}
+
+template <class Stream>
+Caller Http1Connection<Stream>::caller() {
+  if (trust_ == Trust::Proxy) {
+    client_ = http::client_address(peer_, reader_.head().fields, core_->trusted);
+  }
+  const bool is_tls = std::is_same_v<Stream, TlsStream>;
+  return {.origin = {.peer = peer_, .scheme = is_tls ? "https" : "http", .trust = trust_},
+          .address = client_};
+}
+
+template <class Stream>
+Awaitable<void> Http1Connection<Stream>::refuse(Refusal why) {
+  const http::Response response = to_response(why);
+  std::vector<Field> fields;
+  for (const auto& [name, value] : response.fields) fields.push_back({name, value});
+  closes_ = true;
+  ++core_->statistics.responses.at(why.status / 100);
+  const AnswerHead head{
+      .status = why.status,
+      .reason = http::reason_of(why.status),
+      .fields = fields,
+      .body = {.kind = BodyFraming::Kind::Length, .length = response.body.size()}};
+  static_cast<void>(co_await send_head(head, response.body, Last::Yes, {}));
+}
+
+template <class Stream>
+void Http1Connection<Stream>::enter(Phase phase) {
+  if (open_) core_->timeouts.enter(*this, phase, base::monotonic_now());
+}
+
+// A head has its time from its first byte on, however many reads it takes.
+template <class Stream>
+void Http1Connection<Stream>::enter_reading() {
+  Phase wanted = inbox_.bytes().empty() ? Phase::Idle : Phase::Header;
+  if (wanted == Phase::Idle && awaits_only_request()) wanted = Phase::Linger;
+  if (phase() != wanted) enter(wanted);
+}
+
+// Says that nothing more will come, and waits a little for the client to go: a socket that is
+// closed while bytes of the client are on their way takes the answer back.
+template <class Stream>
+Awaitable<void> Http1Connection<Stream>::take_leave() {
+  enter(Phase::Linger);
+  if constexpr (std::is_same_v<Stream, TlsStream>) {
+    const auto [unfinished] = co_await stream_.async_shutdown(kIo);
+    if (unfinished) co_return;
+  }
+  error_code failed;
+  stream_.lowest_layer().shutdown(Tcp::socket::shutdown_send, failed);
+  for (std::size_t reads = 0; reads < kLingerReads && !failed && open_; ++reads) {
+    inbox_.consume(inbox_.bytes().size());
+    if (!co_await inbox_.more(this->shared_from_this())) co_return;
+  }
+}
+
+template <class Stream>
+void Http1Connection<Stream>::expire(Phase phase) {
+  ++core_->statistics.timeouts.at(static_cast<std::size_t>(phase));
+  if (phase == Phase::Write) net::drop_unsent(stream_);
+  if (phase != Phase::Header && phase != Phase::Body) return cut();
+  too_slow_ = phase == Phase::Header;
+  closes_ = true;
+  inbox_.interrupt();
+}
+
+template <class Stream>
+void Http1Connection<Stream>::finish() {
+  finishing_ = true;
+  if (phase() != Phase::Idle || !inbox_.bytes().empty()) return;
+  error_code failed;  // then the connection is no good anyway
+  if (stream_.lowest_layer().available(failed) > 0) return;
+  awaits_only_request() ? enter(Phase::Linger) : cut();
+}
+
+template <class Stream>
+void Http1Connection<Stream>::cut() {
+  if (!std::exchange(open_, false)) return;
+  if (exchange_ != nullptr) exchange_->abandon();
+  error_code ignored;  // there is nothing to be done about a socket that does not close
+  stream_.lowest_layer().close(ignored);
+  unlink();
+  core_->statistics.bytes_in += inbox_.total();
+  core_->leave();
+}
+
+template <class Stream>
+void Http1Connection<Stream>::release_head() {
+  inbox_.consume(std::exchange(head_bytes_, 0));
+  if (!decoder_.is_complete()) {
+    inbox_.grow();
+  } else if (!has_piece_) {
+    inbox_.read_ahead(this->shared_from_this());
+  }
+}
+
+template <class Stream>
+Downstream::BodyPiece Http1Connection<Stream>::body() {
+  if (!has_piece_) {
+    if (decoder_.is_complete()) return {.is_last = true};
+    piece_ = decoder_.decode(inbox_.bytes().subspan(head_bytes_));
+    has_piece_ = true;
+  }
+  return {.data = piece_.data, .is_last = decoder_.is_complete(), .is_broken = piece_.is_broken};
+}
+
+template <class Stream>
+void Http1Connection<Stream>::consume_body() {
+  if (!std::exchange(has_piece_, false)) return;
+  inbox_.consume(piece_.used);
+  if (decoder_.is_complete()) inbox_.read_ahead(this->shared_from_this());
+}
+
+template <class Stream>
+Awaitable<bool> Http1Connection<Stream>::more_body() {
+  awaits_body_ = true;
+  enter(Phase::Body);
+  const base::Deadline began = base::monotonic_now();
+  const std::size_t before = inbox_.total();
+  bool more = co_await inbox_.more(this->shared_from_this());
+  awaits_body_ = false;
+  upload_.waited(base::monotonic_now() - began, inbox_.total() - before);
+  if (more && upload_.is_too_slow()) {
+    expire(Phase::Body);
+    more = false;
+  }
+  if (phase() == Phase::Body || phase() == Phase::Ending) enter(Phase::Answer);
+  if (inbox_.failure() && exchange_ != nullptr) exchange_->abandon();
+  co_return more;
+}
+
+template <class Stream>
+std::span<const Field> Http1Connection<Stream>::body_trailers() {
+  trailers_ = decoder_.trailers();
+  return trailers_;
+}
+
+template <class Stream>
+Awaitable<bool> Http1Connection<Stream>::send_interim(const AnswerHead& head) {
+  text_.clear();
+  append_interim(text_, head);
+  Gather bytes;
+  bytes.add(text_);
+  if (write_now(bytes)) co_return open_;
+  co_return co_await write(bytes);
+}
+
+template <class Stream>
+Awaitable<bool> Http1Connection<Stream>::send_head(const AnswerHead& head, std::string_view data,
+                                                   Last last, std::span<const Field> trailers) {
+  framing_ = downstream_framing(head, version_);
+  // Requests that were pipelined are answered before the connection is closed.
+  const std::size_t of_this = head_bytes_ + (has_piece_ ? piece_.used : 0);
+  const bool is_last = core_->draining && received().size() <= of_this;
+  closes_ = closes_ || finishing_ || is_last || core_->stopping || !decoder_.is_complete() ||
+            framing_ == BodyFraming::Kind::UntilClose;
+  text_.clear();
+  append_answer_head(text_, head, framing_, version_, closes_ ? Then::Closes : Then::KeepsAlive,
+                     core_->date.at(core_->clock.now()));
+  encoder_ = BodyEncoder(framing_);
+  Gather bytes;
+  bytes.add(text_);
+  encoder_.add(bytes, data, last, trailers);
+  if (write_now(bytes)) co_return open_;
+  co_return co_await write(bytes);
+}
+
+template <class Stream>
+Awaitable<bool> Http1Connection<Stream>::send_body(std::string_view data, Last last,
+                                                   std::span<const Field> trailers) {
+  Gather bytes;
+  encoder_.add(bytes, data, last, trailers);
+  if (write_now(bytes)) co_return open_;
+  co_return co_await write(bytes);
+}
+
+// What the socket takes without waiting: for most answers all, which saves a turn of the event
+// loop. Whether nothing is left.
+template <class Stream>
+bool Http1Connection<Stream>::write_now(Gather& bytes) {
+  if constexpr (std::is_same_v<Stream, Socket>) {
+    if (!bytes.is_empty()) {
+      error_code failed;  // will come again when the rest is written
+      const std::size_t size = stream_.write_some(bytes.parts(), failed);
+      core_->statistics.bytes_out += size;
+      download_.waited({}, size);
+      bytes.remove(size);
+    }
+  }
+  return bytes.is_empty();
+}
+
+template <class Stream>
+Awaitable<bool> Http1Connection<Stream>::write(Gather bytes) {
+  while (!bytes.is_empty() && open_) {
+    enter(Phase::Write);  // begins again with each piece that the client takes
+    const base::Deadline began = base::monotonic_now();
+    const auto parts = bytes.parts();
+    const auto [failed, size] = co_await stream_.async_write_some(parts, kIo);
+    core_->statistics.bytes_out += size;
+    bytes.remove(size);
+    download_.waited(base::monotonic_now() - began, size);
+    if (failed) {
+      cut();
+      co_return false;
+    }
+    if (!switched_ && download_.is_too_slow()) {  // a tunnel has a time limit of its own
+      expire(Phase::Write);
+      co_return false;
+    }
+  }
+  enter(awaits_body_ ? Phase::Body : Phase::Answer);
+  co_return open_;
+}
+
+// A body that ends with the connection could be taken for a whole one: the client gets a reset.
+template <class Stream>
+void Http1Connection<Stream>::cut_answer() {
+  if (!open_) return;
+  if (framing_ == BodyFraming::Kind::UntilClose) {
+    error_code ignored;  // then it is closed as any other
+    stream_.lowest_layer().set_option(asio::socket_base::linger(true, 0), ignored);
+  }
+  cut();
+}
+
+template <class Stream>
+std::string_view Http1Connection<Stream>::received() {
+  return {inbox_.bytes().data(), inbox_.bytes().size()};
+}
+
+template <class Stream>
+Awaitable<bool> Http1Connection<Stream>::more() {
+  return inbox_.more(this->shared_from_this());
+}
+
+template <class Stream>
+Awaitable<bool> Http1Connection<Stream>::send(std::string_view bytes) {
+  switched_ = true;
+  Gather out;
+  out.add(bytes);
+  if (write_now(out)) co_return open_;
+  co_return co_await write(out);
+}
+
+// TLS has no such thing.
+template <class Stream>
+void Http1Connection<Stream>::end_sending() {
+  if constexpr (std::is_same_v<Stream, Socket>) {
+    error_code ignored;  // then the connection is no good anyway
+    stream_.shutdown(Tcp::socket::shutdown_send, ignored);
+  } else {
+    cut();
+  }
+}
+
+template class Http1Connection<Socket>;
+template class Http1Connection<TlsStream>;
+
+}  // namespace penstock::gateway

@@ -1,0 +1,113 @@
+#pragma once
+
+#include "gateway/http1/body_encoder.hpp"
+#include "gateway/http1/gather.hpp"
+#include "gateway/http1/inbox.hpp"
+#include "gateway/http1/request_head.hpp"
+#include "gateway/proxy/core.hpp"
+#include "gateway/proxy/downstream.hpp"
+#include "gateway/proxy/exchange.hpp"
+#include "gateway/proxy/transfer_rate.hpp"
+#include "net/asio_types.hpp"
+#include "net/connection.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace penstock::gateway {
+
+// A client of HTTP/1.1, one request after the other; pipelined ones wait in the inbox. Lives as
+// long as its coroutine. Thread-safety: none.
+template <class Stream>
+class Http1Connection final : public net::AnyConnection,
+                              private Downstream,
+                              private Downstream::Wire,
+                              public std::enable_shared_from_this<Http1Connection<Stream>> {
+ public:
+  Http1Connection(std::shared_ptr<GatewayCore> core, Stream stream, net::Peer peer);
+  ~Http1Connection() override;
+
+  // Starts to serve. `refusal`, if any, is all that the client will hear.
+  void start(const Refusal* refusal);
+
+  void expire(net::Phase phase) override;
+  void finish() override;
+  void cut() override;
+
+ private:
+  using Finding = RequestHeadReader::Finding;
+
+  static net::Awaitable<void> serve(std::shared_ptr<Http1Connection> self, const Refusal* refusal);
+  [[nodiscard]] net::Awaitable<bool> greet();
+  [[nodiscard]] bool speaks_http2();
+  void hand_over();
+  [[nodiscard]] net::Awaitable<bool> serve_one();
+  [[nodiscard]] net::Awaitable<bool> read_head();
+  [[nodiscard]] net::Awaitable<void> refuse(Refusal why);
+  [[nodiscard]] net::Awaitable<bool> write(Gather bytes);
+  [[nodiscard]] net::Awaitable<void> take_leave();
+  [[nodiscard]] Caller caller();
+  [[nodiscard]] bool write_now(Gather& bytes);
+  void enter(net::Phase phase);
+  void enter_reading();
+  // The server stops, and the client has not sent a request yet: it may be on its way.
+  [[nodiscard]] bool awaits_only_request() const { return core_->stopping && is_first_; }
+
+  void release_head() override;
+  [[nodiscard]] BodyPiece body() override;
+  void consume_body() override;
+  [[nodiscard]] net::Awaitable<bool> more_body() override;
+  void interrupt_body() override { inbox_.interrupt(); }
+  [[nodiscard]] std::span<const Field> body_trailers() override;
+  [[nodiscard]] net::Awaitable<bool> send_interim(const AnswerHead& head) override;
+  [[nodiscard]] net::Awaitable<bool> send_head(const AnswerHead& head, std::string_view data,
+                                               Last last, std::span<const Field> trailers) override;
+  [[nodiscard]] net::Awaitable<bool> send_body(std::string_view data, Last last,
+                                               std::span<const Field> trailers) override;
+  void cut_answer() override;
+  [[nodiscard]] Downstream::Wire* wire() override { return this; }
+
+  [[nodiscard]] std::string_view received() override;
+  void consume(std::size_t bytes) override { inbox_.consume(bytes); }
+  [[nodiscard]] net::Awaitable<bool> more() override;
+  [[nodiscard]] net::Awaitable<bool> send(std::string_view bytes) override;
+  void end_sending() override;
+  void close() override { cut(); }
+
+  std::shared_ptr<GatewayCore> core_;
+  Stream stream_;
+  std::string peer_;      // its address
+  std::string client_{};  // as trusted proxies tell it
+  Trust trust_ = Trust::Nobody;
+  Inbox<Stream> inbox_;
+  RequestHeadReader reader_;
+  std::shared_ptr<Exchange> exchange_{};
+
+  // Of the request under way:
+  std::size_t head_bytes_ = 0;  // that are still in the inbox
+  Version version_ = Version::Http11;
+  BodyDecoder decoder_{};
+  BodyDecoder::Piece piece_{};
+  bool has_piece_ = false;
+  std::vector<Field> trailers_{};
+  std::string text_{};
+  BodyEncoder encoder_{BodyFraming::Kind::None};
+  BodyFraming::Kind framing_ = BodyFraming::Kind::None;
+  TransferRate upload_;
+  TransferRate download_;
+
+  bool open_ = true;
+  bool is_first_ = true;  // nothing has been answered yet
+  bool finishing_ = false;
+  bool closes_ = false;  // after this answer
+  bool too_slow_ = false;
+  bool awaits_body_ = false;
+  bool switched_ = false;  // to another protocol
+};
+
+extern template class Http1Connection<net::Socket>;
+extern template class Http1Connection<net::TlsStream>;
+
+}  // namespace penstock::gateway

@@ -1,0 +1,104 @@
+#include "gateway/http1/request_head.hpp"
+
+#include "gateway/http1/field_text.hpp"
+
+#include <boost/asio/buffer.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace penstock::gateway {
+namespace {
+
+// Before a request, where some clients send an end of line too many.
+std::size_t empty_lines(std::string_view bytes) noexcept {
+  std::size_t size = 0;
+  while (size < 4 && bytes.substr(size).starts_with("\r\n")) size += 2;
+  return size;
+}
+
+BodyFraming framing_of(const http::MessageParser& parser) {
+  if (parser.chunked()) return {.kind = BodyFraming::Kind::Chunked};
+  const boost::optional<std::uint64_t> length = parser.content_length();
+  if (!length || *length == 0) return {};
+  return {.kind = BodyFraming::Kind::Length, .length = *length};
+}
+
+}  // namespace
+
+std::string_view RequestHead::field(std::string_view name) const noexcept {
+  for (const Field& field : fields) {
+    if (same_word(field.name, name)) return field.value;
+  }
+  return {};
+}
+
+bool is_host(std::string_view text) noexcept {
+  constexpr std::string_view kMarks = "-._~!$&'()*+;=%:[]";
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char letter) {
+    const char small = lower(letter);
+    return (small >= 'a' && small <= 'z') || (letter >= '0' && letter <= '9') ||
+           kMarks.find(letter) != std::string_view::npos;
+  });
+}
+
+RequestHeadReader::Finding RequestHeadReader::look(std::string_view bytes) {
+  const std::size_t skipped = empty_lines(bytes);
+  if (skipped < 4 && bytes.substr(skipped) == "\r") return More{};
+  bytes.remove_prefix(skipped);
+  if (bytes.empty()) return More{};
+  const http::HeaderScan::Finding found = scan_.look(bytes, limits_.bytes);
+  if (const auto* why = std::get_if<Refusal>(&found)) return *why;
+  if (std::holds_alternative<http::HeaderScan::More>(found)) return More{};
+  const std::size_t size = std::get<http::HeaderScan::End>(found).bytes;
+  scan_ = {};
+  if (const auto refusal = parse(bytes.substr(0, size))) return *refusal;
+  return End{skipped + size};
+}
+
+std::optional<Refusal> RequestHeadReader::parse(std::string_view bytes) {
+  request_.fields.clear();
+  std::string no_body;
+  http::MessageParser parser(request_, no_body, limits_.fields);
+  parser.header_limit(std::numeric_limits<std::uint32_t>::max());  // the scan has seen to that
+  parser.body_limit(boost::none);                                  // it is not held
+  boost::system::error_code failed;
+  static_cast<void>(parser.put(boost::asio::buffer(bytes.data(), bytes.size()), failed));
+  if (failed) return parser.refusal_of(failed);
+  if (!parser.is_header_done()) return Refusal{400, "this is not a request of HTTP/1.1"};
+  if (request_.method == "CONNECT") return Refusal{501, "CONNECT is not served here"};
+  // Servers drop it: what they serve would not be what the rules were asked about.
+  if (request_.path.find('#') != std::string_view::npos ||
+      request_.query.find('#') != std::string_view::npos) {
+    return Refusal{400, "the target of the request has a fragment"};
+  }
+  head_.method = request_.method;
+  head_.path = request_.path;
+  head_.query = {};
+  if (!request_.query.empty()) {
+    head_.query = {request_.query.data() - 1, request_.query.size() + 1};
+  }
+  head_.fields.swap(request_.fields);
+  head_.body = framing_of(parser);
+  head_.version = parser.is_http10() ? Version::Http10 : Version::Http11;
+  head_.keeps_alive = parser.keep_alive();
+  head_.expects_continue = parser.wants_continue();
+  return take_host(request_);
+}
+
+// A target that is a whole URI says where it goes, and Host has to say the same.
+std::optional<Refusal> RequestHeadReader::take_host(const http::Request& request) {
+  head_.host = head_.field("host");
+  if (!request.authority.empty()) {
+    const bool differs =
+        !head_.host.empty() && lower_case(head_.host) != lower_case(request.authority);
+    if (differs) return Refusal{400, "the target of the request and its Host disagree"};
+    head_.host = request.authority;
+  }
+  if (head_.host.empty() && head_.version == Version::Http10) return std::nullopt;
+  if (!is_host(head_.host)) return Refusal{400, "the Host of the request is not a host"};
+  return std::nullopt;
+}
+
+}  // namespace penstock::gateway

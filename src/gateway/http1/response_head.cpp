@@ -1,0 +1,103 @@
+#include "gateway/http1/response_head.hpp"
+
+#include "gateway/http1/field_text.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/error.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace penstock::gateway {
+namespace {
+
+namespace beast = boost::beast;
+namespace beast_http = boost::beast::http;
+
+std::string_view plain(beast::string_view text) noexcept { return {text.data(), text.size()}; }
+
+// Beast's parser for the head alone.
+class HeadParser final : public beast_http::basic_parser<false> {
+ public:
+  explicit HeadParser(ResponseHead& head) : head_(head) {
+    header_limit(std::numeric_limits<std::uint32_t>::max());  // the scan has seen to that
+    body_limit(boost::none);                                  // it is not held
+  }
+  [[nodiscard]] bool has_encoding() const noexcept { return encodings_ > 0; }
+  [[nodiscard]] bool has_odd_encoding() const noexcept { return odd_encoding_ || encodings_ > 1; }
+
+ private:
+  using Code = boost::system::error_code;
+  using Text = beast::string_view;
+
+  void on_request_impl(beast_http::verb /*method*/, Text /*text*/, Text /*target*/, int /*version*/,
+                       Code& /*failed*/) override {}
+  void on_response_impl(int status, Text reason, int version, Code& /*failed*/) override {
+    head_.status = static_cast<unsigned>(status);
+    head_.reason = plain(reason);
+    version_ = version;
+  }
+  void on_field_impl(beast_http::field name, Text name_text, Text value,
+                     Code& /*failed*/) override {
+    head_.fields.push_back({.name = plain(name_text), .value = plain(value)});
+    if (name != beast_http::field::transfer_encoding) return;
+    ++encodings_;
+    odd_encoding_ = odd_encoding_ || version_ < 11 || !beast::iequals(value, "chunked");
+  }
+  void on_header_impl(Code& /*failed*/) override {}
+  void on_body_init_impl(const boost::optional<std::uint64_t>& /*length*/,
+                         Code& /*failed*/) override {}
+  std::size_t on_body_impl(Text bytes, Code& /*failed*/) override { return bytes.size(); }
+  void on_chunk_header_impl(std::uint64_t /*size*/, Text /*extensions*/,
+                            Code& /*failed*/) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t /*left*/, Text bytes, Code& /*failed*/) override {
+    return bytes.size();
+  }
+  void on_finish_impl(Code& /*failed*/) override {}
+
+  ResponseHead& head_;
+  int version_ = 0;
+  unsigned encodings_ = 0;
+  bool odd_encoding_ = false;
+};
+
+bool has_no_body(unsigned status, ResponseHeadReader::Asked asked) noexcept {
+  return asked == ResponseHeadReader::Asked::Head || status / 100 == 1 || status == 204 ||
+         status == 304;
+}
+
+BodyFraming framing_of(const HeadParser& parser) {
+  using Kind = BodyFraming::Kind;
+  if (parser.has_encoding()) return {.kind = Kind::Chunked};
+  const boost::optional<std::uint64_t> length = parser.content_length();
+  if (!length) return {.kind = Kind::UntilClose};
+  return {.kind = *length == 0 ? Kind::None : Kind::Length, .length = *length};
+}
+
+}  // namespace
+
+ResponseHeadReader::Finding ResponseHeadReader::look(std::string_view bytes, Asked asked) {
+  const http::HeaderScan::Finding found = scan_.look(bytes, max_bytes_);
+  if (const auto* why = std::get_if<http::Refusal>(&found)) {
+    if (why->status == 431) return Nonsense{"its header is longer than gateway.max_header_bytes"};
+    return Nonsense{why->detail};
+  }
+  if (std::holds_alternative<http::HeaderScan::More>(found)) return More{};
+  const std::size_t size = std::get<http::HeaderScan::End>(found).bytes;
+  scan_ = {};
+  head_.fields.clear();
+  HeadParser parser(head_);
+  parser.skip(asked == Asked::Head);
+  boost::system::error_code failed;
+  static_cast<void>(parser.put(boost::asio::buffer(bytes.data(), size), failed));
+  if (failed || !parser.is_header_done()) return Nonsense{"the head cannot be read"};
+  if (head_.status < 100 || head_.status > 599) return Nonsense{"there is no such status"};
+  if (parser.has_odd_encoding()) return Nonsense{"the transfer encoding is not chunked alone"};
+  if (parser.has_encoding() && parser.content_length()) return Nonsense{"the body has two ends"};
+  head_.body = has_no_body(head_.status, asked) ? BodyFraming{} : framing_of(parser);
+  head_.keeps_alive = parser.keep_alive() && head_.body.kind != BodyFraming::Kind::UntilClose;
+  return End{size};
+}
+
+}  // namespace penstock::gateway

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "gateway/http1/body_framing.hpp"
+#include "gateway/http1/request_head.hpp"
+#include "http/header_scan.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace penstock::gateway {
+
+// What an upstream answers. The texts are its connection's.
+struct ResponseHead {
+  unsigned status = 0;
+  std::string_view reason{};
+  std::vector<Field> fields{};
+  BodyFraming body{};
+  bool keeps_alive = false;
+
+  [[nodiscard]] bool is_interim() const noexcept { return status / 100 == 1 && status != 101; }
+};
+
+// Reads the head of an answer of HTTP/1.1 or 1.0. Whether there is a body depends on what was
+// asked.
+class ResponseHeadReader {
+ public:
+  explicit ResponseHeadReader(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+
+  enum class Asked : std::uint8_t { Head, Other };
+
+  struct More {};
+  struct End {
+    std::size_t bytes;  // of the head
+  };
+  struct Nonsense {
+    std::string_view why;
+  };
+  using Finding = std::variant<More, End, Nonsense>;
+  // As RequestHeadReader::look().
+  [[nodiscard]] Finding look(std::string_view bytes, Asked asked);
+  [[nodiscard]] ResponseHead& head() noexcept { return head_; }
+
+ private:
+  std::size_t max_bytes_;
+  http::HeaderScan scan_{};
+  ResponseHead head_{};
+};
+
+}  // namespace penstock::gateway

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "gateway/http2/http2_stream.hpp"
+#include "gateway/proxy/core.hpp"
+#include "gateway/proxy/transfer_rate.hpp"
+#include "http2/server_session.hpp"
+#include "net/asio_types.hpp"
+#include "net/connection.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace penstock::gateway {
+
+// A client of HTTP/2, with many requests at a time. Lives as long as its coroutine.
+// Thread-safety: none.
+template <class Stream>
+class Http2Connection final : public net::AnyConnection,
+                              private http2::RequestEvents,
+                              public std::enable_shared_from_this<Http2Connection<Stream>> {
+ public:
+  // The client has said hello, over TLS or with the first bytes of HTTP/2.
+  Http2Connection(std::shared_ptr<GatewayCore> core, Stream stream, std::string peer, Trust trust);
+  ~Http2Connection() override;
+
+  // `received` is what has come already.
+  void start(std::string received);
+
+  void expire(net::Phase phase) override;
+  void drain() override;
+  void finish() override;
+  void cut() override;
+
+ private:
+  http2::StreamEvents* on_request(http2::StreamId id, const http2::RequestHead& head) override;
+
+  static net::Awaitable<void> serve(std::shared_ptr<Http2Connection> self, std::string received);
+  static net::Awaitable<void> write_later(std::shared_ptr<Http2Connection> self);
+  [[nodiscard]] net::Awaitable<bool> receive(std::string_view bytes);
+  // Sends all there is, and waits while the client is slow. Whether the connection goes on.
+  [[nodiscard]] net::Awaitable<bool> flush();
+  void refuse(http2::StreamId id, const Refusal& why);
+  void plan_flush();
+  void forget_closed();
+  void end_lingering();
+  void enter(net::Phase phase);
+  void enter_next();
+
+  static constexpr std::size_t kReadBytes = std::size_t{16} << 10U;
+
+  std::shared_ptr<GatewayCore> core_;
+  Stream stream_;
+  std::string peer_;
+  Trust trust_;
+  http2::ServerSession session_;
+  Http2Outlet outlet_;
+  net::Timer written_;  // never expires: cancelled when the write under way has ended
+  net::Timer linger_;   // until a client that is still sending is told to stop
+  TransferRate download_;
+  std::unordered_map<http2::StreamId, std::shared_ptr<Http2Stream>> streams_{};
+  std::uint64_t requests_ = 0;  // as of the last time bytes arrived
+  bool open_ = true;
+  bool is_writing_ = false;
+  bool is_flush_planned_ = false;
+  bool is_drained_ = false;
+  bool is_linger_awaited_ = false;
+  std::array<char, kReadBytes> read_buffer_;
+};
+
+extern template class Http2Connection<net::Socket>;
+extern template class Http2Connection<net::TlsStream>;
+
+}  // namespace penstock::gateway

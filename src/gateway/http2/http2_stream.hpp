@@ -1,0 +1,100 @@
+#pragma once
+
+#include "gateway/http2/http2_request.hpp"
+#include "gateway/proxy/core.hpp"
+#include "gateway/proxy/downstream.hpp"
+#include "gateway/proxy/exchange.hpp"
+#include "gateway/proxy/transfer_rate.hpp"
+#include "http2/server_session.hpp"
+#include "http2/stream.hpp"
+#include "net/asio_types.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::gateway {
+
+// Where the streams of a connection leave what they have to say.
+struct Http2Outlet {
+  http2::ServerSession& session;
+  std::function<void()> plan_flush;       // what has gathered is to be sent soon
+  std::vector<http2::StreamId> closed{};  // and not yet forgotten
+};
+
+// One request of a client of HTTP/2. What the client sends is acknowledged when the upstream has
+// taken it, and what it gets is asked for as it makes room: neither side fills our memory.
+//
+// Lives as long as its exchange. Thread-safety: none.
+class Http2Stream final : public http2::StreamEvents,
+                          public http2::BodySource,
+                          public Downstream,
+                          public std::enable_shared_from_this<Http2Stream> {
+ public:
+  // The outlet outlives the stream's on_closed().
+  Http2Stream(std::shared_ptr<GatewayCore> core, Http2Outlet& outlet, http2::StreamId id,
+              Http2Request request, const net::Executor& executor);
+
+  // `origin` without the peer's address, which is given as a text of its own.
+  static net::Awaitable<void> serve(std::shared_ptr<Http2Stream> self, Origin origin,
+                                    std::string peer);
+  // The connection is gone.
+  void abandon();
+
+ private:
+  void on_data(std::string_view bytes) override;
+  void on_trailers(std::span<const http2::Field> fields) override;
+  void on_end() override;
+  void on_closed(http2::ErrorCode why) override;
+
+  [[nodiscard]] Portion read(std::span<char> room) override;
+  [[nodiscard]] std::span<const http2::Field> trailers() override { return out_trailers_; }
+
+  void release_head() override {}
+  [[nodiscard]] BodyPiece body() override;
+  void consume_body() override;
+  [[nodiscard]] net::Awaitable<bool> more_body() override;
+  void interrupt_body() override;
+  [[nodiscard]] std::span<const Field> body_trailers() override { return in_trailers_; }
+  [[nodiscard]] net::Awaitable<bool> send_interim(const AnswerHead& head) override;
+  [[nodiscard]] net::Awaitable<bool> send_head(const AnswerHead& head, std::string_view data,
+                                               Last last, std::span<const Field> trailers) override;
+  [[nodiscard]] net::Awaitable<bool> send_body(std::string_view data, Last last,
+                                               std::span<const Field> trailers) override;
+  void cut_answer() override;
+
+  [[nodiscard]] net::Awaitable<bool> drain();
+  void keep_trailers(std::span<const Field> trailers);
+
+  std::shared_ptr<GatewayCore> core_;
+  Http2Outlet* outlet_;  // null when the connection is gone
+  http2::StreamId id_;
+  Http2Request request_;
+  net::Timer arrived_;  // cancelled when more has come, or nothing will
+  net::Timer drained_;  // cancelled when the client has taken what there was
+  std::shared_ptr<Exchange> exchange_{};
+
+  TransferRate upload_;
+  TransferRate download_;
+
+  std::string peer_{};
+  std::string client_{};  // as trusted proxies tell it
+
+  std::string received_{};
+  std::string shown_{};  // by body(): it stays where it is while more is received
+  std::string in_trailer_text_{};
+  std::vector<Field> in_trailers_{};
+  bool is_interrupted_ = false;
+  bool has_ended_ = false;
+  bool is_closed_ = false;
+
+  std::string_view out_{};
+  std::string names_{};
+  std::string trailer_text_{};
+  std::vector<http2::Field> out_trailers_{};
+  bool is_last_ = false;
+};
+
+}  // namespace penstock::gateway

@@ -1,0 +1,321 @@
+// The part of an exchange that speaks with an upstream.
+#include "gateway/http1/body_encoder.hpp"
+#include "gateway/http1/field_text.hpp"
+#include "gateway/http1/hop_by_hop.hpp"
+#include "gateway/proxy/exchange.hpp"
+#include "gateway/proxy/tunnel.hpp"
+#include "net/spawn.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace penstock::gateway {
+namespace {
+
+using net::Awaitable;
+using net::kIo;
+using net::Phase;
+
+// Of one answer. A client that does not read could have us keep any number.
+constexpr int kMostInterims = 16;
+
+std::vector<Field> allowed_trailers(std::span<const Field> fields) {
+  std::vector<Field> kept;
+  std::copy_if(fields.begin(), fields.end(), std::back_inserter(kept),
+               [](const Field& field) { return !is_forbidden_trailer(field.name); });
+  return kept;
+}
+
+bool has_field(std::span<const Field> fields, std::string_view name) {
+  return std::any_of(fields.begin(), fields.end(),
+                     [&](const Field& field) { return same_word(field.name, name); });
+}
+
+Last last_if(bool is_last) noexcept { return is_last ? Last::Yes : Last::No; }
+
+}  // namespace
+
+Awaitable<void> Exchange::forward(std::string head) {
+  if (core_->log.is_on()) entry_.upstream = upstream_->settings().name;
+  std::vector<std::size_t> tried;
+  bool may_reuse = true;
+  while (!is_gone_) {
+    const auto server = upstream_->choose(base::monotonic_now(), tried);
+    if (!server) {
+      if (!trouble_) core_->metrics.refused(Refused::NoServer);
+      break;
+    }
+    const Upstream::Turn turn(upstream_, *server);
+    connection_ = may_reuse ? upstream_->take_idle(*server) : nullptr;
+    is_reused_ = connection_ != nullptr;
+    if (!is_reused_ && !co_await connect(*server)) {
+      tried.push_back(*server);
+      continue;  // nothing was sent: another one may be asked
+    }
+    const Outcome outcome = co_await ask(head);
+    if (outcome == Outcome::Answered) co_return;
+    connection_->close();
+    if (outcome == Outcome::Failed) break;
+    core_->metrics.retried(upstream_number_);
+    may_reuse = false;
+  }
+  if (!is_gone_) {
+    co_await answer(
+        answer_of(trouble_.value_or(Trouble::NoServer), upstream_->settings().name, why_));
+  }
+}
+
+Awaitable<bool> Exchange::connect(std::size_t server) {
+  connection_ = upstream_->make_connection(server);
+  const bool connected = co_await connection_->connect(upstream_->settings().servers[server]);
+  if (connected || is_gone_) co_return connected;
+  trouble_ = connection_->has_expired() ? Trouble::TooLate : Trouble::CannotConnect;
+  upstream_->failed(server);
+  core_->metrics.answered(upstream_number_, 0);
+  co_return false;
+}
+
+Awaitable<Exchange::Outcome> Exchange::ask(std::string_view head) {
+  trouble_.reset();  // of a server that was asked before
+  why_ = {};
+  stopping_pump_ = false;
+  written_before_ = connection_->written();
+  received_before_ = connection_->inbox().total();
+  const base::Deadline asked_at = base::monotonic_now();
+  const bool sent = co_await send_first(head);
+  if (!sent && may_repeat()) co_return Outcome::Stale;
+  // whoever did not take all of a request may have answered nevertheless
+  const std::size_t head_bytes = co_await read_head();
+  if (head_bytes > 0) {
+    core_->metrics.waited(base::monotonic_now() - asked_at);
+    co_await relay(head_bytes);
+    co_return Outcome::Answered;
+  }
+  co_await stop_pump();
+  if (is_gone_) co_return Outcome::Failed;
+  if (!trouble_ && may_repeat()) co_return Outcome::Stale;
+  if (!trouble_) trouble_ = why_no_answer();
+  const bool is_clients_fault = *trouble_ == Trouble::BodyTooSlow || *trouble_ == Trouble::BadBody;
+  if (!is_clients_fault) upstream_->failed(connection_->server);
+  core_->metrics.answered(upstream_number_, 0);
+  co_return Outcome::Failed;
+}
+
+// A connection that was kept may have been closed by the server at the same moment. Nothing of the
+// request has come to anything then, or doing it twice does no harm.
+bool Exchange::may_repeat() const noexcept {
+  const bool silent = connection_->inbox().total() == received_before_;
+  const bool unsent = connection_->written() == written_before_;
+  return is_reused_ && !is_gone_ && silent && !connection_->has_expired() && !body_begun_ &&
+         (unsent || is_idempotent_);
+}
+
+Trouble Exchange::why_no_answer() const noexcept {
+  return connection_->has_expired() ? Trouble::TooLate : Trouble::NoAnswer;
+}
+
+// The head, and what has arrived of the body, in one write; the rest follows by itself.
+Awaitable<bool> Exchange::send_first(std::string_view head) {
+  const Downstream::BodyPiece piece = client_.body();
+  BodyEncoder encoder(framing_);
+  const std::vector<Field> trailers = request_trailers(piece.is_last);
+  Gather bytes;
+  bytes.add(head);
+  encoder.add(bytes, piece.data, last_if(piece.is_last), trailers);
+  bool sent = connection_->write_now(bytes);
+  if (sent && !bytes.is_empty()) {
+    connection_->enter(Phase::Write);
+    sent = co_await connection_->write(bytes);
+  }
+  if (!sent) co_return false;
+  body_begun_ = body_begun_ || !piece.data.empty();
+  client_.consume_body();
+  request_done_ = piece.is_last;
+  if (!request_done_) {
+    pumping_ = true;
+    net::spawn(event_.get_executor(), pump(shared_from_this(), connection_));
+  }
+  co_return true;
+}
+
+// Fields behind the body are not seen by rules: they are dropped unless the settings say otherwise.
+std::vector<Field> Exchange::request_trailers(bool is_last) {
+  if (!is_last || !core_->settings.forward_request_trailers) return {};
+  std::vector<Field> fields = allowed_trailers(client_.body_trailers());
+  if (core_->settings.headers_with_underscores != rules::Underscores::Allow) {
+    std::erase_if(
+        fields, [](const Field& field) { return field.name.find('_') != std::string_view::npos; });
+  }
+  return fields;
+}
+
+Trailers Exchange::may_have_trailers(const ResponseHead& head) const noexcept {
+  const bool may = head.body.kind == BodyFraming::Kind::Chunked && version_ != Version::Http10;
+  return may ? Trailers::Yes : Trailers::No;
+}
+
+Awaitable<void> Exchange::pump(std::shared_ptr<Exchange> self,
+                               std::shared_ptr<UpstreamConnection> connection) {
+  bool going = true;
+  while (going && !self->is_gone_ && !self->stopping_pump_ && connection->is_open()) {
+    const Downstream::BodyPiece piece = self->client_.body();
+    if (piece.is_broken) {
+      self->trouble_ = Trouble::BadBody;
+      connection->close();
+    } else if (piece.data.empty() && !piece.is_last) {
+      self->client_.consume_body();
+      const bool more = co_await self->client_.more_body();
+      if (more || self->stopping_pump_) continue;
+      self->trouble_ = Trouble::BodyTooSlow;
+      connection->close();
+    } else {
+      going = co_await self->pump_piece(*connection, piece);
+    }
+  }
+  self->pumping_ = false;
+  self->pump_done_.cancel();
+}
+
+// False after the last one, and when the server takes no more: its answer may say why.
+Awaitable<bool> Exchange::pump_piece(UpstreamConnection& connection, Downstream::BodyPiece piece) {
+  BodyEncoder encoder(framing_);
+  const std::vector<Field> trailers = request_trailers(piece.is_last);
+  Gather bytes;
+  encoder.add(bytes, piece.data, last_if(piece.is_last), trailers);
+  bool sent = connection.write_now(bytes);
+  if (sent && !bytes.is_empty()) {
+    connection.enter(Phase::Write);
+    sent = co_await connection.write(bytes);
+    connection.enter(answer_begun_ ? Phase::Body : Phase::Answer);
+  }
+  body_begun_ = true;
+  client_.consume_body();
+  if (!sent) co_return false;
+  request_done_ = piece.is_last;
+  if (request_done_ && !answer_begun_) enter_waiting();
+  co_return !piece.is_last;
+}
+
+Awaitable<void> Exchange::stop_pump() {
+  stopping_pump_ = true;
+  if (!pumping_) co_return;
+  connection_->close();
+  client_.interrupt_body();
+  while (pumping_) co_await pump_done_.async_wait(kIo);
+}
+
+// The time for an answer begins when the request is sent.
+void Exchange::enter_waiting() {
+  connection_->enter(request_done_ ? Phase::Header : Phase::Answer);
+}
+
+// The bytes of the head of an answer that is not an interim one; 0 for none.
+Awaitable<std::size_t> Exchange::read_head() {
+  Inbox<net::Socket>& inbox = connection_->inbox();
+  for (int interims = 0; interims <= kMostInterims;) {
+    const std::span<char> bytes = inbox.bytes();
+    const auto found = connection_->head_reader().look({bytes.data(), bytes.size()}, asked_);
+    if (const auto* wrong = std::get_if<ResponseHeadReader::Nonsense>(&found)) {
+      trouble_ = Trouble::BadAnswer;
+      why_ = wrong->why;
+      co_return 0;
+    }
+    if (const auto* end = std::get_if<ResponseHeadReader::End>(&found)) {
+      ResponseHead& head = connection_->head_reader().head();
+      const bool is_odd = head.status == 101 && !wants_upgrade_;
+      if (is_odd) trouble_ = Trouble::BadAnswer;
+      if (!head.is_interim()) co_return is_odd ? 0 : end->bytes;
+      const std::size_t size = end->bytes;
+      keep_end_to_end(head, {}, Trailers::No);
+      if (version_ != Version::Http10) {
+        const AnswerHead interim = answer_head();
+        if (!co_await client_.send_interim(interim)) co_return 0;
+      }
+      inbox.consume(size);
+      ++interims;
+      continue;
+    }
+    if (!pumping_ || request_done_) enter_waiting();
+    if (!co_await connection_->more()) co_return 0;
+  }
+  trouble_ = Trouble::BadAnswer;
+  co_return 0;
+}
+
+AnswerHead Exchange::answer_head() {
+  const ResponseHead& head = connection_->head_reader().head();
+  return {.status = head.status,
+          .reason = head.reason,
+          .fields = head.fields,
+          .body = head.body,
+          .has_length = has_field(head.fields, "content-length"),
+          .has_date = has_field(head.fields, "date")};
+}
+
+Awaitable<void> Exchange::relay(std::size_t head_bytes) {
+  ResponseHead& head = connection_->head_reader().head();
+  upstream_->answered(connection_->server);
+  core_->metrics.answered(upstream_number_, head.status);
+  ++core_->statistics.responses.at(head.status / 100);
+  entry_.status = head.status;
+  connection_->enter(Phase::Answer);
+  answer_begun_ = true;
+  const bool keeps_alive = head.keeps_alive;
+  if (head.status == 101) {
+    const std::shared_ptr<UpstreamConnection> connection = connection_;
+    entry_.bytes = co_await switch_protocols(*client_.wire(), connection, head_bytes,
+                                             core_->settings.tunnel_timeout);
+    co_return connection->close();
+  }
+  keep_end_to_end(head, rate_fields_, may_have_trailers(head));
+  BodyDecoder decoder(head.body);
+  const std::span<char> behind = connection_->inbox().bytes().subspan(head_bytes);
+  const BodyDecoder::Piece piece = decoder.decode(behind);
+  AnswerHead told = answer_head();
+  told.ours = &rate_fields_;
+  entry_.bytes = piece.data.size();
+  const bool is_last = decoder.is_complete();
+  const std::vector<Field> trailers =
+      is_last ? allowed_trailers(decoder.trailers()) : std::vector<Field>{};
+  bool whole = co_await client_.send_head(told, piece.data, last_if(is_last), trailers);
+  connection_->inbox().consume(head_bytes + piece.used);
+  if (whole && piece.is_broken) {
+    client_.cut_answer();
+    whole = false;
+  }
+  if (whole && !decoder.is_complete()) whole = co_await relay_body(decoder);
+  entry_.cut = !whole;
+  if (whole && keeps_alive && request_done_ && !pumping_) {
+    upstream_->keep(connection_);
+  } else {
+    co_await stop_pump();
+    connection_->close();
+  }
+}
+
+Awaitable<bool> Exchange::relay_body(BodyDecoder& decoder) {
+  Inbox<net::Socket>& inbox = connection_->inbox();
+  while (!decoder.is_complete()) {
+    connection_->enter(Phase::Body);
+    const bool more = co_await connection_->more();
+    connection_->enter(Phase::Answer);
+    if (!more && !(inbox.has_ended() && decoder.finish())) break;
+    const BodyDecoder::Piece piece = decoder.decode(inbox.bytes());
+    if (piece.is_broken) break;
+    const bool is_last = decoder.is_complete();
+    if (!piece.data.empty() || is_last) {
+      const std::vector<Field> trailers =
+          is_last ? allowed_trailers(decoder.trailers()) : std::vector<Field>{};
+      const bool taken = co_await client_.send_body(piece.data, last_if(is_last), trailers);
+      if (!taken) co_return false;
+      entry_.bytes += piece.data.size();
+    }
+    inbox.consume(piece.used);
+  }
+  // the client has to see that something is missing
+  if (!decoder.is_complete()) client_.cut_answer();
+  co_return decoder.is_complete();
+}
+
+}  // namespace penstock::gateway

@@ -1,0 +1,166 @@
+#include "gateway/proxy/forwarded_request.hpp"
+
+#include "gateway/http1/field_text.hpp"
+#include "gateway/http1/hop_by_hop.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace penstock::gateway {
+namespace {
+
+using namespace std::string_view_literals;
+
+std::string_view wanted_upgrade(const RequestHead& head, const HopByHop& hop_by_hop) {
+  const bool can = head.version == Version::Http11 && head.body.kind == BodyFraming::Kind::None;
+  if (!can || !hop_by_hop.names("upgrade")) return {};
+  const std::string_view wanted = head.field("upgrade");
+  bool is_http2 = false;
+  for_each_item(wanted, [&](std::string_view item) {
+    is_http2 = is_http2 || lower_case(item.substr(0, 2)) == "h2" ||
+               lower_case(item.substr(0, 5)) == "http/";
+  });
+  return is_http2 ? std::string_view{} : wanted;
+}
+
+// Written by us.
+bool is_rewritten(std::string_view name) noexcept {
+  const char first = name.empty() ? ' ' : lower(name.front());
+  return (first == 'h' && same_word(name, "host")) ||
+         (first == 'c' && same_word(name, "content-length")) ||
+         (first == 'e' && same_word(name, "expect")) ||
+         (first == 't' && same_word(name, "trailer")) || tells_origin(name);
+}
+
+// Fields that are no lists, where servers disagree about which of two counts.
+bool is_single(std::string_view name) noexcept {
+  constexpr std::array kWords{"authorization"sv,       "content-type"sv, "content-range"sv,
+                              "if-modified-since"sv,   "if-range"sv,     "origin"sv,
+                              "if-unmodified-since"sv, "range"sv,        "upgrade"sv};
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view single) { return same_word(name, single); });
+}
+
+std::string_view via(Version version) noexcept {
+  switch (version) {
+    case Version::Http2: return "2 penstock";
+    case Version::Http10: return "1.0 penstock";
+    case Version::Http11: break;
+  }
+  return "1.1 penstock";
+}
+
+}  // namespace
+
+BodyFraming upstream_framing(const RequestHead& head) noexcept {
+  if (head.body.kind == BodyFraming::Kind::UntilClose) return {.kind = BodyFraming::Kind::Chunked};
+  return head.body;
+}
+
+Result<std::string_view> without_prefix(std::string_view path, std::string_view prefix) {
+  if (prefix.empty()) return path;
+  if (!path.starts_with(prefix) || (path.size() > prefix.size() && path[prefix.size()] != '/')) {
+    return Error{ErrorCode::InvalidInput,
+                 "the path does not begin with \"" + std::string(prefix) + "\""};
+  }
+  path.remove_prefix(prefix.size());
+  return path.empty() ? std::string_view("/") : path;
+}
+
+ForwardedRequest::ForwardedRequest(const RequestHead& head, Origin origin,
+                                   const rules::GatewaySettings& settings)
+    : head_(head) {
+  fields_.reserve(head.fields.size() + 8);
+  add_path(settings.paths);
+  add_fields(settings, origin.trust);
+  add_own_fields(origin);
+}
+
+void ForwardedRequest::add_path(const rules::PathSettings& settings) {
+  if (head_.path == "*" && head_.method != "OPTIONS") {
+    return refuse("the target * is for OPTIONS alone");
+  }
+  auto normal = http::normal_path(head_.path, settings);
+  if (const auto* refusal = std::get_if<Refusal>(&normal)) {
+    refusal_ = *refusal;
+  } else {
+    path_ = std::move(std::get<http::NormalPath>(normal));
+  }
+}
+
+void ForwardedRequest::add_fields(const rules::GatewaySettings& settings, Trust trust) {
+  using rules::Underscores;
+  fields_.push_back({.name = "Host", .value = head_.host});
+  const HopByHop hop_by_hop(head_.fields);
+  if (hop_by_hop.names_needed()) return refuse("Connection names a field that has to be forwarded");
+  upgrade_ = wanted_upgrade(head_, hop_by_hop);
+  for (const Field& field : head_.fields) {
+    if (hop_by_hop.has(field.name) || is_rewritten(field.name)) continue;
+    if (overrides_target(field.name) && trust != Trust::Proxy) continue;
+    const bool underscores = field.name.find('_') != std::string_view::npos;
+    if (underscores && settings.headers_with_underscores == Underscores::Reject) {
+      return refuse("the name of a field has an underscore");
+    }
+    if (underscores && settings.headers_with_underscores == Underscores::Drop) continue;
+    add(field.name, field.value);
+  }
+  const bool has_trailers = settings.forward_request_trailers &&
+                            upstream_framing(head_).kind == BodyFraming::Kind::Chunked;
+  const std::string_view trailer = has_trailers ? head_.field("trailer") : std::string_view{};
+  if (!trailer.empty()) add("Trailer", trailer);
+}
+
+void ForwardedRequest::add_own_fields(Origin origin) {
+  for (auto& [name, value] : origin_fields(head_, origin)) add(name, keep(std::move(value)));
+  add("Via", via(head_.version));
+  add_framing();
+  if (head_.expects_continue) add("Expect", "100-continue");
+  if (upgrade_.empty()) return;
+  add("Connection", "upgrade");
+  add("Upgrade", upgrade_);
+}
+
+void ForwardedRequest::add_framing() {
+  const BodyFraming framing = upstream_framing(head_);
+  if (framing.kind == BodyFraming::Kind::Chunked) {
+    add("Transfer-Encoding", "chunked");
+  } else if (framing.kind == BodyFraming::Kind::Length) {
+    add("Content-Length", keep(std::to_string(framing.length)));
+  } else if (head_.method == "POST" || head_.method == "PUT" || head_.method == "PATCH") {
+    add("Content-Length", "0");  // servers expect these to have a body
+  }
+}
+
+void ForwardedRequest::add(std::string_view name, std::string_view value) {
+  const auto same = std::find_if(fields_.begin(), fields_.end(),
+                                 [&](const Field& field) { return same_name(field.name, name); });
+  if (same == fields_.end()) {
+    fields_.push_back({.name = name, .value = value});
+  } else if (is_single(name)) {
+    refuse("a field that may stand once stands twice");
+  } else if (same->value.empty()) {
+    same->value = value;
+  } else if (!value.empty()) {
+    const std::string_view comma = same_word(name, "cookie") ? "; " : ", ";
+    same->value = keep(std::string(same->value).append(comma).append(value));
+  }
+}
+
+std::string_view ForwardedRequest::keep(std::string text) {
+  return texts_.emplace_back(std::move(text));
+}
+
+void ForwardedRequest::refuse(std::string_view why) {
+  if (!refusal_) refusal_ = Refusal{400, why};
+}
+
+std::string ForwardedRequest::text(std::string_view path) const {
+  std::string out;
+  out.reserve(1024);
+  out.append(head_.method).append(" ").append(path).append(head_.query).append(" HTTP/1.1\r\n");
+  for (const Field& field : fields_) append_field(out, field.name, field.value);
+  return out.append("\r\n");
+}
+
+}  // namespace penstock::gateway

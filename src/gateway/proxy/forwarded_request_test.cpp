@@ -1,0 +1,240 @@
+#include "gateway/proxy/forwarded_request.hpp"
+
+#include "gateway/http1/field_text.hpp"
+#include "gateway/http1/hop_by_hop.hpp"
+#include "gateway/proxy/request_facts.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace penstock::gateway {
+namespace {
+
+// The head that is forwarded, or why it is not.
+std::string forwarded(std::string bytes, Trust trust = Trust::Nobody,
+                      std::string_view peer = "192.0.2.1",
+                      const rules::GatewaySettings& settings = {}) {
+  RequestHeadReader reader({});
+  const auto found = reader.look(bytes);
+  EXPECT_TRUE(std::holds_alternative<RequestHeadReader::End>(found)) << bytes;
+  const ForwardedRequest request(reader.head(), {.peer = peer, .scheme = "https", .trust = trust},
+                                 settings);
+  if (request.refusal()) return std::string(request.refusal()->detail);
+  return request.text(request.path().forwarded);
+}
+
+std::string with_fields(const std::string& fields) {
+  return "GET / HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n";
+}
+
+constexpr std::string_view kOrigin =
+    "X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: a\r\n"
+    "Forwarded: for=192.0.2.1;host=\"a\";proto=https\r\nVia: 1.1 penstock\r\n";
+
+TEST(ForwardedRequest, LosesWhatIsAboutTheConnection) {
+  EXPECT_EQ(forwarded("GET /x?y HTTP/1.1\r\nHost: a\r\nConnection: close, X-Mine\r\nX-Mine: 1\r\n"
+                      "Keep-Alive: 5\r\nTE: trailers\r\nAccept: b\r\nProxy-Connection: c\r\n\r\n"),
+            "GET /x?y HTTP/1.1\r\nHost: a\r\nAccept: b\r\n" + std::string(kOrigin) + "\r\n");
+}
+
+TEST(ForwardedRequest, IsRejectedWhenConnectionNamesWhatHasToBeForwarded) {
+  const std::string refusal = "Connection names a field that has to be forwarded";
+  for (const std::string name : {"Authorization", "host", "Content-Length", "cookie", "via",
+                                 "X-Forwarded-For", "Forwarded", "x-forwarded-proto"}) {
+    EXPECT_EQ(forwarded(with_fields("Connection: close, " + name + "\r\n")), refusal) << name;
+  }
+  std::string many = "Connection: a";
+  for (int i = 0; i < 50; ++i) many += ", a" + std::to_string(i);
+  EXPECT_EQ(forwarded(with_fields(many + "\r\n")), refusal);
+}
+
+TEST(ForwardedRequest, JoinsFieldsOfOneName) {
+  EXPECT_EQ(forwarded(with_fields("X-Api-Key: a\r\nCookie: b=1\r\nx-api-key: c\r\nCookie: d=2\r\n"
+                                  "Via: 1.0 e\r\n")),
+            "GET / HTTP/1.1\r\nHost: a\r\nX-Api-Key: a, c\r\nCookie: b=1; d=2\r\n"
+            "Via: 1.0 e, 1.1 penstock\r\n" +
+                std::string(kOrigin.substr(0, kOrigin.find("Via:"))) + "\r\n");
+  EXPECT_EQ(forwarded(with_fields("Authorization: a\r\nauthorization: b\r\n")),
+            "a field that may stand once stands twice");
+}
+
+TEST(ForwardedRequest, DropsFieldsThatNameAnotherTarget) {
+  const std::string fields =
+      "X-Original-URL: /admin\r\nX-Rewrite-URL: /admin\r\nX_Original_URL: /admin\r\n"
+      "Proxy: http://evil\r\n";
+  EXPECT_EQ(forwarded(with_fields(fields)),
+            "GET / HTTP/1.1\r\nHost: a\r\n" + std::string(kOrigin) + "\r\n");
+  EXPECT_NE(forwarded(with_fields(fields), Trust::Proxy).find("X-Original-URL: /admin\r\n"),
+            std::string::npos);
+}
+
+TEST(ForwardedRequest, UnderscoresFollowTheSetting) {
+  const std::string bytes = with_fields("X_Api_Key: 1\r\n");
+  rules::GatewaySettings settings;
+  EXPECT_EQ(forwarded(bytes).find("X_Api_Key"), std::string::npos);
+  settings.headers_with_underscores = rules::Underscores::Reject;
+  EXPECT_EQ(forwarded(bytes, Trust::Nobody, "192.0.2.1", settings),
+            "the name of a field has an underscore");
+  settings.headers_with_underscores = rules::Underscores::Allow;
+  EXPECT_NE(forwarded(bytes, Trust::Nobody, "192.0.2.1", settings).find("X_Api_Key: 1\r\n"),
+            std::string::npos);
+}
+
+TEST(ForwardedRequest, AnnouncesTrailersOnlyWhereTheyAreForwarded) {
+  const std::string bytes =
+      "POST / HTTP/1.1\r\nHost: a\r\nTrailer: Sum\r\nTransfer-Encoding: chunked\r\n\r\n";
+  rules::GatewaySettings settings;
+  EXPECT_EQ(forwarded(bytes).find("Trailer"), std::string::npos);
+  settings.forward_request_trailers = true;
+  EXPECT_NE(forwarded(bytes, Trust::Nobody, "192.0.2.1", settings).find("Trailer: Sum\r\n"),
+            std::string::npos);
+}
+
+TEST(ForwardedRequest, HasANormalPath) {
+  const auto first_line = [](const std::string& target) {
+    const std::string text = forwarded("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    return text.substr(0, text.find("\r\n"));
+  };
+  EXPECT_EQ(first_line("/a/../%62//c?d=/../e"), "GET /b/c?d=/../e HTTP/1.1");
+  EXPECT_EQ(first_line("/login%00"), "the path has a control character");
+  EXPECT_EQ(first_line("*"), "the target * is for OPTIONS alone");
+  EXPECT_EQ(forwarded("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n").substr(0, 20),
+            "OPTIONS * HTTP/1.1\r\n");
+}
+
+std::string shown(const std::vector<rules::Attribute>& attributes) {
+  std::string text;
+  for (const rules::Attribute& one : attributes) {
+    text.append(one.name).append("=").append(one.value).append("\n");
+  }
+  return text;
+}
+
+// The attributes that an upstream would compute from the bytes it gets.
+std::string attributes_of(std::string_view bytes, const rules::PathSettings& paths) {
+  RequestHeadReader reader({});
+  const auto found = reader.look(bytes);
+  RC_ASSERT(std::holds_alternative<RequestHeadReader::End>(found));
+  const RequestHead& head = reader.head();
+  const auto normal = http::normal_path(head.path, paths);
+  RC_ASSERT(std::holds_alternative<http::NormalPath>(normal));
+  std::string text = "method=" + std::string(head.method) + "\n";
+  text += "path=" + std::get<http::NormalPath>(normal).matched + "\n";
+  if (head.query.size() > 1) text += "query=" + std::string(head.query.substr(1)) + "\n";
+  text += "host=" + host_name(head.host) + "\nproto=https\nclient_ip=192.0.2.1\n";
+  for (const Field& field : head.fields) {
+    std::string name(field.name);
+    for (char& letter : name) letter = lower(letter);
+    text += "header." + name + "=" + std::string(field.value) + "\n";
+  }
+  return text;
+}
+
+std::string any_request() {
+  using rc::gen::element;
+  const auto names = element<std::string>(
+      "X-Api-Key", "x-api-key", "X_Api_Key", "Authorization", "Cookie", "Connection", "Keep-Alive",
+      "TE", "Trailer", "Upgrade", "X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "Via",
+      "X-Real-IP", "X-Original-URL", "Expect", "Accept", "Proxy-Connection", "HTTP2-Settings");
+  const auto values = element<std::string>("close", "x-api-key", "close, X-Api-Key", "upgrade", "a",
+                                           "b, c", "websocket", "100-continue", "9.9.9.9",
+                                           "keep-alive, accept", "authorization", "");
+  std::string bytes = *element<std::string>("GET", "POST", "OPTIONS", "PURGE") + " ";
+  bytes += *element<std::string>("/", "/a", "/a/../b", "/%61//c", "/l;x", "/a%2fb", "/a?b=c", "*",
+                                 "/%00", "http://a.example:80/x?y");
+  bytes += " HTTP/1.1\r\nHost: a.example:80\r\n";
+  bytes += *element<std::string>("", "Content-Length: 3\r\n", "Transfer-Encoding: chunked\r\n");
+  const auto fields = *rc::gen::container<std::vector<std::pair<std::string, std::string>>>(
+      rc::gen::pair(names, values));
+  for (const auto& [name, value] : fields) bytes += name + ": " + value + "\r\n";
+  return bytes + "\r\n";
+}
+
+RC_GTEST_PROP(ForwardedRequestProperty, RulesSeeWhatIsForwarded, ()) {
+  const std::string bytes = any_request();
+  RequestHeadReader reader({});
+  const auto found = reader.look(bytes);
+  if (!std::holds_alternative<RequestHeadReader::End>(found)) return;
+  rules::GatewaySettings settings;
+  settings.forward_request_trailers = *rc::gen::arbitrary<bool>();
+  settings.headers_with_underscores =
+      *rc::gen::element(rules::Underscores::Drop, rules::Underscores::Allow);
+  const Trust trust = *rc::gen::element(Trust::Nobody, Trust::Proxy);
+  const ForwardedRequest request(
+      reader.head(), {.peer = "192.0.2.1", .scheme = "https", .trust = trust}, settings);
+  if (request.refusal()) return;
+  const RequestFacts facts(request, {.address = "192.0.2.1", .scheme = "https"});
+  RC_ASSERT(shown(facts.attributes()) ==
+            attributes_of(request.text(request.path().forwarded), settings.paths));
+}
+
+TEST(ForwardedRequest, SaysHowTheBodyEnds) {
+  EXPECT_EQ(forwarded("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 007\r\n\r\n"),
+            "POST / HTTP/1.1\r\nHost: a\r\n" + std::string(kOrigin) + "Content-Length: 7\r\n\r\n");
+  EXPECT_EQ(forwarded("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"),
+            "POST / HTTP/1.1\r\nHost: a\r\n" + std::string(kOrigin) +
+                "Transfer-Encoding: chunked\r\n\r\n");
+  EXPECT_EQ(forwarded("PUT / HTTP/1.1\r\nHost: a\r\n\r\n"),
+            "PUT / HTTP/1.1\r\nHost: a\r\n" + std::string(kOrigin) + "Content-Length: 0\r\n\r\n");
+}
+
+TEST(ForwardedRequest, BelievesNobodyAboutWhereItCameFrom) {
+  EXPECT_EQ(
+      forwarded("GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.1.1.1\r\nX-Real-IP: 1.1.1.1\r\n"
+                "X_Forwarded_For: 1.1.1.1\r\nForwarded: for=1.1.1.1\r\n"
+                "X-Forwarded-Proto: ftp\r\nX-Forwarded-Prefix: /\r\n\r\n"),
+      "GET / HTTP/1.1\r\nHost: a\r\n" + std::string(kOrigin) + "\r\n");
+}
+
+TEST(ForwardedRequest, AddsToWhatATrustedProxySaid) {
+  EXPECT_EQ(forwarded("GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.1.1.1\r\n"
+                      "x-forwarded-for: 2.2.2.2\r\nForwarded: for=1.1.1.1\r\n"
+                      "X-Forwarded-Proto: http\r\nX-Forwarded-Host: b\r\n\r\n",
+                      Trust::Proxy, "2001:db8::1"),
+            "GET / HTTP/1.1\r\nHost: a\r\n"
+            "X-Forwarded-For: 1.1.1.1, 2.2.2.2, 2001:db8::1\r\nX-Forwarded-Proto: http\r\n"
+            "X-Forwarded-Host: b\r\n"
+            "Forwarded: for=1.1.1.1, for=\"[2001:db8::1]\";host=\"a\";proto=https\r\n"
+            "Via: 1.1 penstock\r\n\r\n");
+}
+
+TEST(ForwardedRequest, PassesUpgradesOnButNotToHttp2) {
+  EXPECT_EQ(
+      forwarded("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"),
+      "GET / HTTP/1.1\r\nHost: a\r\n" + std::string(kOrigin) +
+          "Connection: upgrade\r\nUpgrade: websocket\r\n\r\n");
+  for (const std::string_view wanted : {"h2c", "H2C", "websocket, h2c", "HTTP/2.0"}) {
+    EXPECT_EQ(
+        forwarded("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: " +
+                  std::string(wanted) + "\r\nHTTP2-Settings: x\r\n\r\n"),
+        "GET / HTTP/1.1\r\nHost: a\r\n" + std::string(kOrigin) + "\r\n")
+        << wanted;
+  }
+}
+
+TEST(ForwardedRequest, TakesAPrefixOffThatIsThere) {
+  EXPECT_EQ(*without_prefix("/api/x", "/api"), "/x");
+  EXPECT_EQ(*without_prefix("/api", "/api"), "/");
+  EXPECT_EQ(*without_prefix("/x", ""), "/x");
+  EXPECT_FALSE(without_prefix("/apix", "/api").has_value());
+  EXPECT_FALSE(without_prefix("/%61pi/x", "/api").has_value());
+}
+
+TEST(HopByHop, LetsNoTrailerDeceive) {
+  EXPECT_TRUE(is_forbidden_trailer("Content-Length"));
+  EXPECT_TRUE(is_forbidden_trailer("transfer-encoding"));
+  EXPECT_TRUE(is_forbidden_trailer("Authorization"));
+  EXPECT_TRUE(is_forbidden_trailer("Trailer"));
+  EXPECT_TRUE(is_forbidden_trailer("X-Forwarded-Anything"));
+  EXPECT_TRUE(is_forbidden_trailer("x_forwarded_for"));
+  EXPECT_TRUE(is_forbidden_trailer("X-Rewrite-URL"));
+  EXPECT_FALSE(is_forbidden_trailer("Grpc-Status"));
+}
+
+}  // namespace
+}  // namespace penstock::gateway

@@ -1,0 +1,44 @@
+#include "gateway/upstream/name_lookup.hpp"
+
+#include "base/deadline.hpp"
+
+#include <string>
+
+namespace penstock::gateway {
+namespace {
+
+using net::Awaitable;
+using net::Tcp;
+
+// Those that the system is busy with, and those that wait for it: an event loop has one thread.
+thread_local std::size_t under_way = 0;
+
+}  // namespace
+
+NameLookup::NameLookup(const net::Executor& executor)
+    : ended_(executor, base::Deadline::max()), resolver_(executor) {}
+
+Awaitable<std::vector<Tcp::endpoint>> NameLookup::find(rules::Address address) {
+  const auto self = shared_from_this();
+  if (under_way >= kMost) co_return std::vector<Tcp::endpoint>{};
+  ++under_way;
+  resolver_.async_resolve(address.host, std::to_string(address.port),
+                          [self](const boost::system::error_code& failed, const auto& entries) {
+                            --under_way;
+                            if (!failed) {
+                              for (const auto& entry : entries)
+                                self->found_.push_back(entry.endpoint());
+                            }
+                            self->give_up();
+                          });
+  if (is_waiting_) co_await ended_.async_wait(net::kIo);
+  co_return std::move(found_);
+}
+
+void NameLookup::give_up() {
+  is_waiting_ = false;
+  resolver_.cancel();
+  ended_.cancel();
+}
+
+}  // namespace penstock::gateway

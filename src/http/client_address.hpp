@@ -1,0 +1,38 @@
+#pragma once
+
+#include "http/message.hpp"
+#include "penstock/result.hpp"
+#include "rules/model/ip_address.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::http {
+
+// The proxies whose word about the client is taken.
+class TrustedProxies {
+ public:
+  TrustedProxies() = default;
+  // "10.0.0.0/8", "::1", "192.0.2.7".
+  [[nodiscard]] static Result<TrustedProxies> parse(std::span<const std::string> networks);
+
+  [[nodiscard]] bool contains(const rules::IpAddress& address) const;
+
+ private:
+  std::vector<rules::IpNetwork> networks_;
+};
+
+// An address as proxies write it, perhaps with a port: "192.0.2.1:80", "[2001:db8::1]:80".
+[[nodiscard]] std::optional<rules::IpAddress> read_address(std::string_view text);
+
+// Who asked a chain of proxies: the right-most address of X-Forwarded-For that is not a trusted
+// proxy's, for everything to its left may be invented. Without that field X-Real-IP. Of a peer that
+// is not trusted, the peer itself.
+[[nodiscard]] std::string client_address(const Request& request, const TrustedProxies& trusted);
+[[nodiscard]] std::string client_address(std::string_view peer, std::span<const Field> fields,
+                                         const TrustedProxies& trusted);
+
+}  // namespace penstock::http

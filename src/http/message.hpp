@@ -1,0 +1,61 @@
+#pragma once
+
+#include "base/deadline.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace penstock::http {
+
+// Whether two header field names are equal; case does not matter.
+[[nodiscard]] bool same_name(std::string_view a, std::string_view b) noexcept;
+
+// A field of a message; names are compared without regard to case.
+struct Field {
+  std::string_view name;
+  std::string_view value;
+};
+
+// What a client sent, as far as handlers care. The texts belong to the connection and live until
+// the answer has been given.
+struct Request {
+  std::string_view method;
+  std::string_view path;         // as sent, without the query
+  std::string_view query;        // as sent, without the question mark
+  std::string_view authority{};  // of a target that is a whole URI
+  std::vector<Field> fields{};
+  std::string_view body;
+  std::string_view peer;  // the address of the other end of the connection, without its port
+  bool listens_on_loopback = true;  // whether only this machine can connect here
+  base::Deadline deadline{};        // nobody waits for the answer after it
+
+  // The first field of this name; empty when there is none.
+  [[nodiscard]] std::string_view field(std::string_view name) const noexcept;
+};
+
+// What to answer. Content-Length, Date, Connection and the like are added by the connection.
+struct Response {
+  unsigned status = 200;
+  std::vector<std::pair<std::string, std::string>> fields{};
+  std::string body{};
+};
+
+// Whoever answers requests. Each event loop has its own.
+class Handler {
+ public:
+  using Respond = std::function<void(Response)>;
+
+  Handler() = default;
+  Handler(const Handler&) = delete;
+  Handler& operator=(const Handler&) = delete;
+  virtual ~Handler() = default;
+
+  // Answers exactly once, on the event loop, perhaps before it returns. The request stays valid
+  // until then.
+  virtual void handle(const Request& request, Respond respond) = 0;
+};
+
+}  // namespace penstock::http

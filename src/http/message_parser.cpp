@@ -1,0 +1,149 @@
+#include "http/message_parser.hpp"
+
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/error.hpp>
+
+#include <algorithm>
+
+namespace penstock::http {
+namespace {
+
+namespace beast = boost::beast;
+namespace beast_http = boost::beast::http;
+
+std::string_view plain(beast::string_view text) noexcept { return {text.data(), text.size()}; }
+
+bool is_digits(std::string_view text) noexcept {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::string_view detail_of(beast_http::error failed) noexcept {
+  switch (failed) {
+    case beast_http::error::bad_line_ending: return "a line does not end with CR LF";
+    case beast_http::error::bad_method: return "the method is not a word";
+    case beast_http::error::bad_target:
+      return "the target of the request is empty or has forbidden characters";
+    case beast_http::error::bad_field:
+      return "the name of a field is empty or has forbidden characters";
+    case beast_http::error::bad_value: return "the value of a field has forbidden characters";
+    case beast_http::error::bad_content_length:
+      return "the length of the body is not one decimal number";
+    case beast_http::error::multiple_content_length: return "the body has two lengths";
+    case beast_http::error::bad_transfer_encoding:
+      return "the body has two ways to say where it ends";
+    case beast_http::error::bad_chunk: return "a chunk of the body does not begin with its size";
+    case beast_http::error::bad_chunk_extension:
+      return "a chunk of the body has a malformed extension";
+    default: return "this is not a request of HTTP/1.1";
+  }
+}
+
+}  // namespace
+
+Refusal MessageParser::refusal_of(const Code& failed) const {
+  if (refusal_) return *refusal_;
+  if (failed == beast_http::error::body_limit) return {413, "the body is longer than allowed"};
+  if (failed == beast_http::error::bad_version) {
+    return {505, "the version is neither HTTP/1.1 nor HTTP/1.0"};
+  }
+  if (failed.category() != beast_http::make_error_code(beast_http::error::bad_method).category())
+    return {};
+  return {400, detail_of(static_cast<beast_http::error>(failed.value()))};
+}
+
+void MessageParser::refuse(const Refusal& why, Code& failed) {
+  refusal_ = why;
+  failed = beast_http::error::bad_value;
+}
+
+void MessageParser::on_request_impl(Verb /*method*/, Text method_text, Text target, int version,
+                                    Code& failed) {
+  version_ = version;
+  request_.method = plain(method_text);
+  if (const auto refusal = take_target(plain(target))) refuse(*refusal, failed);
+}
+
+// A path, "*", or an absolute URI, which every server has to understand.
+std::optional<Refusal> MessageParser::take_target(std::string_view target) {
+  request_.authority = {};
+  if (target.front() != '/' && target != "*") {
+    const std::size_t scheme_end = target.find("://");
+    if (scheme_end == std::string_view::npos || request_.method == "CONNECT") {
+      return Refusal{400, "the target of the request is not a path"};
+    }
+    target.remove_prefix(scheme_end + 3);
+    const std::size_t path = std::min(target.find_first_of("/?"), target.size());
+    request_.authority = target.substr(0, path);
+    target.remove_prefix(path);
+  }
+  const std::size_t mark = std::min(target.find('?'), target.size());
+  request_.path = target.substr(0, mark);
+  request_.query = target.substr(std::min(mark + 1, target.size()));
+  if (request_.path.empty()) request_.path = "/";
+  return std::nullopt;
+}
+
+void MessageParser::on_response_impl(int /*status*/, Text /*reason*/, int /*version*/,
+                                     Code& /*failed*/) {}
+
+void MessageParser::on_field_impl(Name name, Text name_text, Text value, Code& failed) {
+  if (header_done_) return;
+  if (request_.fields.size() == max_fields_) {
+    refuse({431, "the header has more fields than allowed"}, failed);
+    return;
+  }
+  request_.fields.push_back({plain(name_text), plain(value)});
+  if (const auto refusal = take_special(name, plain(value))) refuse(*refusal, failed);
+}
+
+std::optional<Refusal> MessageParser::take_special(Name name, std::string_view value) {
+  if (name == Name::host) {
+    if (has_host_) return Refusal{400, "the request has two Host fields"};
+    has_host_ = true;
+  } else if (name == Name::content_length) {
+    if (has_length_ || !is_digits(value)) {
+      return Refusal{400, "the length of the body is not one decimal number"};
+    }
+    has_length_ = true;
+  } else if (name == Name::transfer_encoding) {
+    if (version_ < 11) return Refusal{400, "HTTP/1.0 has no Transfer-Encoding"};
+    if (has_encoding_) return Refusal{400, "the request has two Transfer-Encoding fields"};
+    has_encoding_ = true;
+    if (!beast::iequals(value, "chunked")) {
+      return Refusal{501, "the only Transfer-Encoding understood is chunked"};
+    }
+  } else if (name == Name::expect) {
+    if (!beast::iequals(value, "100-continue")) {
+      return Refusal{417, "the only expectation understood is 100-continue"};
+    }
+    wants_continue_ = version_ >= 11;
+  }
+  return std::nullopt;
+}
+
+void MessageParser::on_header_impl(Code& failed) {
+  header_done_ = true;
+  if (version_ >= 11 && !has_host_) refuse({400, "the request has no Host field"}, failed);
+}
+
+void MessageParser::on_body_init_impl(const boost::optional<std::uint64_t>& /*length*/,
+                                      Code& /*failed*/) {}
+
+std::size_t MessageParser::on_body_impl(Text bytes, Code& /*failed*/) {
+  body_.append(bytes.data(), bytes.size());
+  return bytes.size();
+}
+
+void MessageParser::on_chunk_header_impl(std::uint64_t /*size*/, Text /*extensions*/,
+                                         Code& /*failed*/) {}
+
+std::size_t MessageParser::on_chunk_body_impl(std::uint64_t /*left*/, Text bytes,
+                                              Code& /*failed*/) {
+  body_.append(bytes.data(), bytes.size());
+  return bytes.size();
+}
+
+void MessageParser::on_finish_impl(Code& /*failed*/) {}
+
+}  // namespace penstock::http

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "http/message.hpp"
+#include "http/refusal.hpp"
+
+#include <boost/beast/http/basic_parser.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace penstock::http {
+
+// Beast's parser for one request, stricter where servers disagree about where a body ends, and
+// without copies: the texts of the request point into the bytes that were put in.
+class MessageParser final : public boost::beast::http::basic_parser<true> {
+ public:
+  // The owner of request and body outlives the parser. Fields of the body (trailers) are dropped.
+  MessageParser(Request& request, std::string& body, std::size_t max_fields)
+      : request_(request), body_(body), max_fields_(max_fields) {}
+
+  [[nodiscard]] bool wants_continue() const noexcept { return wants_continue_; }
+  [[nodiscard]] bool is_http10() const noexcept { return version_ < 11; }
+  // What to answer when putting bytes in failed.
+  [[nodiscard]] Refusal refusal_of(const boost::system::error_code& failed) const;
+
+ private:
+  using Code = boost::system::error_code;
+  using Text = boost::beast::string_view;
+  using Verb = boost::beast::http::verb;
+  using Name = boost::beast::http::field;
+
+  void on_request_impl(Verb method, Text method_text, Text target, int version,
+                       Code& failed) override;
+  void on_response_impl(int status, Text reason, int version, Code& failed) override;
+  void on_field_impl(Name name, Text name_text, Text value, Code& failed) override;
+  void on_header_impl(Code& failed) override;
+  void on_body_init_impl(const boost::optional<std::uint64_t>& length, Code& failed) override;
+  std::size_t on_body_impl(Text bytes, Code& failed) override;
+  void on_chunk_header_impl(std::uint64_t size, Text extensions, Code& failed) override;
+  std::size_t on_chunk_body_impl(std::uint64_t left, Text bytes, Code& failed) override;
+  void on_finish_impl(Code& failed) override;
+
+  [[nodiscard]] std::optional<Refusal> take_target(std::string_view target);
+  [[nodiscard]] std::optional<Refusal> take_special(Name name, std::string_view value);
+  void refuse(const Refusal& why, Code& failed);
+
+  Request& request_;
+  std::string& body_;
+  std::size_t max_fields_;
+  std::optional<Refusal> refusal_;
+  int version_ = 0;
+  bool has_host_ = false;
+  bool has_length_ = false;
+  bool has_encoding_ = false;
+  bool wants_continue_ = false;
+  bool header_done_ = false;
+};
+
+}  // namespace penstock::http

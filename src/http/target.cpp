@@ -1,0 +1,130 @@
+#include "http/target.hpp"
+
+#include "http/members.hpp"
+
+#include <charconv>
+#include <system_error>
+
+namespace penstock::http {
+namespace {
+
+// More than any of our calls has; a query is no place for lists.
+constexpr std::size_t kMaxParameters = 16;
+
+std::optional<unsigned> hex_digit(char digit) {
+  if (digit >= '0' && digit <= '9') return static_cast<unsigned>(digit - '0');
+  if (digit >= 'a' && digit <= 'f') return static_cast<unsigned>(digit - 'a' + 10);
+  if (digit >= 'A' && digit <= 'F') return static_cast<unsigned>(digit - 'A' + 10);
+  return std::nullopt;
+}
+
+// The byte that a percent sign at this place stands for.
+std::optional<char> encoded_byte(std::string_view text, std::size_t at) {
+  if (at + 2 >= text.size()) return std::nullopt;
+  const std::optional<unsigned> high = hex_digit(text[at + 1]);
+  const std::optional<unsigned> low = hex_digit(text[at + 2]);
+  if (!high || !low) return std::nullopt;
+  return static_cast<char>(*high * 16 + *low);
+}
+
+std::string with_blanks(std::string_view text) {
+  std::string copy(text);
+  for (char& letter : copy) {
+    if (letter == '+') letter = ' ';
+  }
+  return copy;
+}
+
+}  // namespace
+
+std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded += text[i];
+      continue;
+    }
+    const std::optional<char> byte = encoded_byte(text, i);
+    if (!byte) return std::nullopt;
+    decoded += *byte;
+    i += 2;
+  }
+  return decoded;
+}
+
+std::vector<std::string_view> segments(std::string_view path) {
+  std::vector<std::string_view> parts;
+  if (path.starts_with('/')) path.remove_prefix(1);
+  while (true) {
+    const std::size_t slash = path.find('/');
+    parts.push_back(path.substr(0, slash));
+    if (slash == std::string_view::npos) return parts;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+Parameters::Parameters(std::string_view query) {
+  while (!query.empty()) {
+    const std::size_t end = query.find('&');
+    const std::string_view pair = query.substr(0, end);
+    query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
+    if (pair.empty()) continue;
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    const std::string_view rest = pair.substr(std::min(equals + 1, pair.size()));
+    std::optional<std::string> name = percent_decoded(with_blanks(pair.substr(0, equals)));
+    std::optional<std::string> value = percent_decoded(with_blanks(rest));
+    if (!name || !value) {
+      complain("query: " + shown(pair) + " is not percent-encoded");
+      return;
+    }
+    if (parameters_.size() == kMaxParameters) {
+      complain("query: more than " + std::to_string(kMaxParameters) + " parameters");
+      return;
+    }
+    parameters_.push_back({std::move(*name), std::move(*value)});
+  }
+}
+
+std::optional<std::string_view> Parameters::text(std::string_view name) {
+  known_ += (known_.empty() ? "" : ", ") + std::string(name);
+  const Parameter* found = nullptr;
+  for (Parameter& parameter : parameters_) {
+    if (parameter.name != name) continue;
+    if (found != nullptr) complain(std::string(name) + ": given twice");
+    parameter.taken = true;
+    found = &parameter;
+  }
+  if (found == nullptr) return std::nullopt;
+  return found->value;
+}
+
+std::optional<std::int64_t> Parameters::whole_number(std::string_view name, std::int64_t least,
+                                                     std::int64_t most) {
+  const std::optional<std::string_view> given = text(name);
+  if (!given) return std::nullopt;
+  std::int64_t value = 0;
+  const char* end = given->data() + given->size();
+  const auto [stop, failure] = std::from_chars(given->data(), end, value);
+  if (failure == std::errc{} && stop == end && value >= least && value <= most) return value;
+  complain(std::string(name) + ": " + shown(*given) + " must be a whole number from " +
+           std::to_string(least) + " to " + std::to_string(most));
+  return std::nullopt;
+}
+
+void Parameters::complain(const std::string& what) {
+  if (!complaint_) complaint_ = what;
+}
+
+Result<void> Parameters::finish() const {
+  if (complaint_) return Error{ErrorCode::InvalidInput, *complaint_};
+  for (const Parameter& parameter : parameters_) {
+    if (parameter.taken) continue;
+    const std::string hint = known_.empty() ? "there are none here" : "known are " + known_;
+    return Error{ErrorCode::InvalidInput,
+                 "query: unknown parameter " + shown(parameter.name) + "; " + hint};
+  }
+  return {};
+}
+
+}  // namespace penstock::http

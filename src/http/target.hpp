@@ -1,0 +1,43 @@
+#pragma once
+
+#include "penstock/result.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// Where a request goes: the parts of paths and queries.
+namespace penstock::http {
+
+// "%2F" as "/". Empty when a percent sign is not followed by two hexadecimal digits.
+[[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text);
+
+// "/v1/keys/a%2Fb" as "v1", "keys", "a%2Fb": still encoded.
+[[nodiscard]] std::vector<std::string_view> segments(std::string_view path);
+
+// The parameters of a query, each taken once. As with Members, the first complaint is kept, and a
+// parameter that nobody asked for is one.
+class Parameters {
+ public:
+  explicit Parameters(std::string_view query);
+
+  [[nodiscard]] std::optional<std::string_view> text(std::string_view name);
+  [[nodiscard]] std::optional<std::int64_t> whole_number(std::string_view name, std::int64_t least,
+                                                         std::int64_t most);
+  void complain(const std::string& what);
+  [[nodiscard]] Result<void> finish() const;
+
+ private:
+  struct Parameter {
+    std::string name;
+    std::string value;
+    bool taken = false;
+  };
+  std::vector<Parameter> parameters_;
+  std::string known_;
+  std::optional<std::string> complaint_;
+};
+
+}  // namespace penstock::http

@@ -1,0 +1,50 @@
+#include "http/target.hpp"
+
+#include <gtest/gtest.h>
+
+namespace penstock::http {
+namespace {
+
+TEST(PercentDecoded, ReadsBytesAndRefusesHalfOnes) {
+  EXPECT_EQ(percent_decoded("a%2Fb%20c+d"), "a/b c+d");
+  EXPECT_EQ(percent_decoded("%e2%82%ac"), "\xE2\x82\xAC");
+  EXPECT_EQ(percent_decoded("100%"), std::nullopt);
+  EXPECT_EQ(percent_decoded("%4"), std::nullopt);
+  EXPECT_EQ(percent_decoded("%zz"), std::nullopt);
+}
+
+TEST(Segments, KeepEncodedSlashesTogether) {
+  EXPECT_EQ(segments("/v1/keys/a%2Fb"), (std::vector<std::string_view>{"v1", "keys", "a%2Fb"}));
+  EXPECT_EQ(segments("/v1/keys/"), (std::vector<std::string_view>{"v1", "keys", ""}));
+  EXPECT_EQ(segments("/"), (std::vector<std::string_view>{""}));
+}
+
+TEST(Parameters, AreDecodedAndTakenOnce) {
+  Parameters parameters("limit=100%2Fm+burst+20&rule=api/search&n=7");
+  EXPECT_EQ(parameters.text("limit"), "100/m burst 20");
+  EXPECT_EQ(parameters.text("rule"), "api/search");
+  EXPECT_EQ(parameters.whole_number("n", 1, 10), 7);
+  EXPECT_EQ(parameters.text("absent"), std::nullopt);
+  EXPECT_TRUE(parameters.finish().has_value());
+}
+
+std::string complaint_about(std::string_view query) {
+  Parameters parameters(query);
+  static_cast<void>(parameters.text("rule"));
+  static_cast<void>(parameters.whole_number("n", 1, 10));
+  const Result<void> read = parameters.finish();
+  return read ? "" : read.error().detail;
+}
+
+TEST(Parameters, ComplaintNamesTheValueAndItsPlace) {
+  EXPECT_EQ(complaint_about("n=11"), "n: \"11\" must be a whole number from 1 to 10");
+  EXPECT_EQ(complaint_about("n="), "n: \"\" must be a whole number from 1 to 10");
+  EXPECT_EQ(complaint_about("rule=a&rule=b"), "rule: given twice");
+  EXPECT_EQ(complaint_about("roule=a"), "query: unknown parameter \"roule\"; known are rule, n");
+  EXPECT_EQ(complaint_about("rule=%4"), "query: \"rule=%4\" is not percent-encoded");
+  EXPECT_EQ(complaint_about("&&&&&&&&&&&&&&&&&&&&"), "");
+  EXPECT_EQ(complaint_about("a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a"), "query: more than 16 parameters");
+}
+
+}  // namespace
+}  // namespace penstock::http

@@ -1,0 +1,136 @@
+#include "redis_store/batch/plan.hpp"
+
+#include "redis_store/replay/packed.hpp"
+#include "redis_store/replay/state_codec.hpp"
+
+#include <algorithm>
+
+namespace penstock::redis_store {
+namespace {
+
+// More than any bucket takes to fill, and little enough to be counted in Lua.
+constexpr ExactSpan kTooLong{.whole = std::int64_t{1} << 52U, .part = 0};
+static_assert(Duration{kTooLong.whole} > Quota::kMaxRefill);
+
+// fixed and anchored windows are one module, and so are the two buckets
+Algorithm module_of(Algorithm algorithm) {
+  if (algorithm == Algorithm::Gcra) return Algorithm::TokenBucket;
+  if (algorithm == Algorithm::AnchoredWindow) return Algorithm::FixedWindow;
+  return algorithm;
+}
+
+}  // namespace
+
+Plan::KeyIndex Plan::key(std::string_view key) {
+  const auto found = std::find_if(keys_.begin(), keys_.end(),
+                                  [&](const PlannedKey& known) { return known.key == key; });
+  if (found != keys_.end()) return static_cast<KeyIndex>(found - keys_.begin());
+  return new_key(key);
+}
+
+Plan::KeyIndex Plan::new_key(std::string_view key) {
+  keys_.push_back({.key = std::string(key)});
+  return static_cast<KeyIndex>(keys_.size() - 1);
+}
+
+void Plan::begin_request(Kind kind, std::uint32_t times) {
+  requests_.push_back({.kind = kind, .times = times});
+}
+
+void Plan::add_check(KeyIndex key, const Quota& quota, Cost cost) {
+  // a refund may be of more than the quota holds: usage may have been charged under a larger one
+  const auto units = static_cast<std::uint32_t>(std::min<std::uint64_t>(cost.units, kNeverFits));
+  add(key, quota, units, std::max<std::uint64_t>(cost.units, 1));
+}
+
+void Plan::add_look(KeyIndex key, const Quota& quota, Cost asked) {
+  add(key, quota, 0, asked.units);
+}
+
+void Plan::add(KeyIndex key, const Quota& quota, std::uint32_t cost, std::uint64_t asked) {
+  const bool fits = asked <= quota.capacity();
+  requests_.back().checks.push_back(
+      {.key = key,
+       .quota = quota_number(quota),
+       .cost = cost,
+       .asked = fits ? static_cast<std::uint32_t>(asked) : kNeverFits});
+  PlannedKey& planned = keys_[key];
+  const auto room = static_cast<std::uint32_t>(fits ? quota.capacity() - asked : 0);
+  planned.least_room = std::min(planned.least_room, room);
+  planned.has_log = planned.has_log || quota.algorithm() == Algorithm::SlidingLog;
+  if (quota.is_bucket()) return;
+  if (!planned.shape) planned.shape = quota.identity().shape;
+  has_mixed_windows_ = has_mixed_windows_ || *planned.shape != quota.identity().shape;
+}
+
+void Plan::add_lease(KeyIndex key, const Quota& quota, std::uint32_t need, std::uint32_t want) {
+  add(key, quota, std::min(want, quota.capacity()), need);
+}
+
+void Plan::add_guard(KeyIndex key) { requests_.back().checks.push_back({.key = key}); }
+
+bool Plan::is_of_one_algorithm() const noexcept {
+  const Algorithm first = module_of(quotas_.front().algorithm());
+  if (has_mixed_windows_ && first != Algorithm::FixedWindow) return false;
+  return std::all_of(quotas_.begin(), quotas_.end(),
+                     [&](const Quota& quota) { return module_of(quota.algorithm()) == first; });
+}
+
+std::uint16_t Plan::quota_number(const Quota& quota) {
+  const auto found = std::find(quotas_.begin(), quotas_.end(), quota);
+  if (found != quotas_.end()) return static_cast<std::uint16_t>(found - quotas_.begin() + 1);
+  quotas_.push_back(quota);
+  return static_cast<std::uint16_t>(quotas_.size());
+}
+
+Plan::Order Plan::order() const {
+  Order order;
+  order.position.resize(keys_.size());
+  for (const bool logs : {false, true}) {
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      if (keys_[i].has_log != logs) continue;
+      order.position[i] = order.keys.size();
+      order.keys.push_back(keys_[i].key);
+    }
+  }
+  return order;
+}
+
+std::string Plan::packed(const Order& order) const {
+  const auto logs =
+      std::count_if(keys_.begin(), keys_.end(), [](const PlannedKey& key) { return key.has_log; });
+  PackedWriter writer;
+  writer.number(quotas_.size(), 2)
+      .number(requests_.size(), 2)
+      .number(keys_.size() - static_cast<std::size_t>(logs), 2);
+  for (const PlannedKey& key : keys_) {
+    if (key.has_log) writer.number(key.least_room, 4);
+  }
+  for (const Quota& quota : quotas_) {
+    writer.text(view(header_of(quota)))
+        .number(quota.rate_units(), 4)
+        .number(static_cast<std::uint64_t>(quota.fill_time().whole), 7)
+        .number(quota.fill_time().part, 4);
+  }
+  for (const PlannedRequest& request : requests_) {
+    writer.number(static_cast<unsigned>(request.kind), 1)
+        .number(request.checks.size(), 2)
+        .number(request.times, 4);
+    for (const PlannedCheck& check : request.checks) {
+      ExactSpan need{};
+      if (check.quota > 0 && quotas_[check.quota - 1U].is_bucket()) {
+        need =
+            check.asked == kNeverFits ? kTooLong : quotas_[check.quota - 1U].time_for(check.asked);
+      }
+      writer.number(order.position[check.key] + 1, 2)
+          .number(check.quota, 2)
+          .number(check.cost, 4)
+          .number(check.asked, 4)
+          .number(static_cast<std::uint64_t>(need.whole), 7)
+          .number(need.part, 4);
+    }
+  }
+  return std::move(writer).bytes();
+}
+
+}  // namespace penstock::redis_store

@@ -1,0 +1,161 @@
+#include "redis_store/keys/key_layout.hpp"
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <charconv>
+
+namespace penstock::redis_store {
+namespace {
+
+constexpr std::string_view kDigits = "0123456789abcdef";
+constexpr std::size_t kHashBytes = 16;
+constexpr std::string_view kNodes = "nodes";                // there is one set of them only
+constexpr std::string_view kAudit = "audit";                // and one of these
+constexpr std::string_view kReservations = "reservations";  // all of them together
+
+void append_hex(std::string& text, unsigned char byte) {
+  text += kDigits[byte >> 4U];
+  text += kDigits[byte & 15U];
+}
+
+bool means_something(unsigned char byte) {
+  return byte <= ' ' || byte == 0x7f || byte == '%' || byte == '{' || byte == '}' || byte == '#';
+}
+
+std::string hash_of(std::string_view part) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  // fails only when memory is gone; the key is then that of a hash of zeros
+  static_cast<void>(
+      EVP_Digest(part.data(), part.size(), digest.data(), &size, EVP_sha256(), nullptr));
+  std::string text = "#";
+  for (std::size_t i = 0; i < kHashBytes; ++i) append_hex(text, digest[i]);
+  return text;
+}
+
+// Nothing is written as a lone "%", so that the tag of a cluster is never empty.
+std::string escaped(std::string_view part) {
+  if (part.empty()) return "%";
+  if (part.size() > KeyLayout::kLongestPart) return hash_of(part);
+  std::string text;
+  text.reserve(part.size());
+  for (const char character : part) {
+    const auto byte = static_cast<unsigned char>(character);
+    if (means_something(byte)) {
+      text += '%';
+      append_hex(text, byte);
+    } else {
+      text += character;
+    }
+  }
+  return text.size() > KeyLayout::kLongestPart ? hash_of(part) : text;
+}
+
+std::optional<std::string> unescaped(std::string_view text) {
+  if (text == "%") return std::string{};
+  std::string part;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      part += text[i];
+      continue;
+    }
+    if (i + 2 >= text.size()) return std::nullopt;
+    unsigned value = 0;
+    const char* const digits = text.data() + i + 1;
+    if (std::from_chars(digits, digits + 2, value, 16).ptr != digits + 2) return std::nullopt;
+    part += static_cast<char>(value);
+    i += 2;
+  }
+  // a hash is not written again, and anything else only as escaped() does it
+  if (!text.starts_with('#') && escaped(part) != text) return std::nullopt;
+  return part;
+}
+
+std::string in_braces(const std::string& start, KeyKind kind, std::string_view subject) {
+  std::string key = start;
+  key += static_cast<char>(kind);
+  key += ":{";
+  key += escaped(subject);
+  key += '}';
+  return key;
+}
+
+}  // namespace
+
+std::string KeyLayout::limit(std::string_view subject) const {
+  return in_braces(start_, KeyKind::Limit, subject);
+}
+
+std::string KeyLayout::limit(std::string_view subject, std::string_view name) const {
+  return limit(subject) + ":" + escaped(name);
+}
+
+std::string KeyLayout::escrow(std::string_view subject) const {
+  return in_braces(start_, KeyKind::Escrow, subject);
+}
+
+std::string KeyLayout::escrow(std::string_view subject, std::string_view name) const {
+  return escrow(subject) + ":" + escaped(name);
+}
+
+std::string KeyLayout::counter(std::string_view name) const {
+  return in_braces(start_, KeyKind::Counter, name);
+}
+
+std::string KeyLayout::decimal_counter(std::string_view name) const {
+  return in_braces(start_, KeyKind::DecimalCounter, name);
+}
+
+std::string KeyLayout::nodes() const { return in_braces(start_, KeyKind::Nodes, kNodes); }
+
+std::string KeyLayout::audit() const { return in_braces(start_, KeyKind::Audit, kAudit); }
+
+std::string KeyLayout::reservations() const {
+  return in_braces(start_, KeyKind::Reservation, kReservations);
+}
+
+std::string KeyLayout::reservation(std::string_view id) const {
+  return reservations() + ":" + escaped(id);
+}
+
+std::string KeyLayout::seats(std::string_view key) const {
+  return in_braces(start_, KeyKind::Seats, key);
+}
+
+std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
+  if (!key.starts_with(layout.start())) return std::nullopt;
+  key.remove_prefix(layout.start().size());
+  if (key.size() < 4 || key.substr(1, 2) != ":{") return std::nullopt;
+  KeyName name;
+  switch (key.front()) {
+    case 'l': name.kind = KeyKind::Limit; break;
+    case 'e': name.kind = KeyKind::Escrow; break;
+    case 'c': name.kind = KeyKind::Counter; break;
+    case 'd': name.kind = KeyKind::DecimalCounter; break;
+    case 'n': name.kind = KeyKind::Nodes; break;
+    case 'a': name.kind = KeyKind::Audit; break;
+    case 'r': name.kind = KeyKind::Reservation; break;
+    case 's': name.kind = KeyKind::Seats; break;
+    default: return std::nullopt;
+  }
+  const std::size_t close = key.find('}');
+  if (close == std::string_view::npos) return std::nullopt;
+  const std::optional<std::string> subject = unescaped(key.substr(3, close - 3));
+  if (!subject) return std::nullopt;
+  name.subject = *subject;
+  if (name.kind == KeyKind::Nodes && name.subject != kNodes) return std::nullopt;
+  if (name.kind == KeyKind::Audit && name.subject != kAudit) return std::nullopt;
+  if (name.kind == KeyKind::Reservation && name.subject != kReservations) return std::nullopt;
+  const std::string_view rest = key.substr(close + 1);
+  if (rest.empty()) return name;
+  const bool has_more = name.kind == KeyKind::Limit || name.kind == KeyKind::Escrow ||
+                        name.kind == KeyKind::Reservation;
+  if (!has_more || !rest.starts_with(':')) return std::nullopt;
+  const std::optional<std::string> limit_name = unescaped(rest.substr(1));
+  if (!limit_name) return std::nullopt;
+  name.limit_name = *limit_name;
+  return name;
+}
+
+}  // namespace penstock::redis_store

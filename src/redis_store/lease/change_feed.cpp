@@ -1,0 +1,37 @@
+#include "redis_store/lease/change_feed.hpp"
+
+#include <utility>
+
+namespace penstock::redis_store {
+namespace {
+
+redis::Subscription::Handlers handlers(KeyLayout layout, ChangeFeed::OnChange on_change) {
+  return {
+      .on_message = [layout = std::move(layout), on_change](
+                        std::string_view message) { on_change(changed_count(message, layout)); },
+      .on_gap = [on_change] { on_change({}); }};
+}
+
+// What was too long to stand in a key: nobody knows what it was.
+bool is_hashed(std::string_view part) { return part.starts_with('#'); }
+
+}  // namespace
+
+ChangedCount changed_count(std::string_view message, const KeyLayout& layout) {
+  if (message.empty()) return {};
+  ChangedCount changed;
+  if (message.front() == kGaveBack) changed.change = Change::GaveBack;
+  std::optional<KeyName> name = read_key(message.substr(1), layout);
+  if (!name || name->kind != KeyKind::Limit) return changed;
+  if (is_hashed(name->subject) || is_hashed(name->limit_name)) return changed;
+  changed.name =
+      core::CountName{.subject = std::move(name->subject), .limit = std::move(name->limit_name)};
+  return changed;
+}
+
+ChangeFeed::ChangeFeed(const boost::asio::any_io_executor& executor, const RedisOptions& options,
+                       redis::Options client, OnChange on_change)
+    : subscription_(executor, std::move(client), KeyLayout(options.key_prefix).changes(),
+                    handlers(KeyLayout(options.key_prefix), std::move(on_change))) {}
+
+}  // namespace penstock::redis_store

@@ -1,0 +1,33 @@
+#include "redis_store/lease/change_feed.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace penstock::redis_store {
+namespace {
+
+const KeyLayout kOurs("penstock");
+
+RC_GTEST_PROP(ChangedCount, IsTheOneWhoseKeyItIs,
+              (const std::string& subject, const std::string& limit)) {
+  RC_PRE(subject.size() <= 60 && limit.size() <= 60);
+  const std::string key = limit.empty() ? kOurs.limit(subject) : kOurs.limit(subject, limit);
+  const ChangedCount changed = changed_count(message_for(key, Change::GaveBack), kOurs);
+  RC_ASSERT(changed.change == Change::GaveBack);
+  const std::optional<core::CountName>& count = changed.name;
+  const bool may_be_hash = subject.starts_with('#') || limit.starts_with('#');
+  RC_ASSERT(count.has_value() != may_be_hash);
+  if (count) RC_ASSERT(*count == (core::CountName{.subject = subject, .limit = limit}));
+}
+
+TEST(ChangedCount, MayBeAnyWhenTheKeyDoesNotSay) {
+  const std::string longest(300, 'x');
+  for (const std::string& key :
+       {kOurs.limit(longest), kOurs.limit("alice", longest), kOurs.counter("alice"),
+        KeyLayout("other").limit("alice"), std::string{}, std::string("nonsense")}) {
+    EXPECT_EQ(changed_count(message_for(key, Change::Any), kOurs), ChangedCount{}) << key;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::redis_store

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "core/lease.hpp"
+#include "penstock/result.hpp"
+#include "redis/client.hpp"
+#include "redis_store/batch/decide_command.hpp"
+#include "redis_store/scripts.hpp"
+#include "resp/value.hpp"
+#include "store/lease_source.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace penstock::redis_store {
+
+// Units of a count to be leased, under its key in Redis.
+struct KeyLease {
+  std::string key;
+  std::string escrow_key{};  // of strict leases
+  Quota quota;
+  core::StrictAsk amounts{};  // of a plain lease no requests to decide
+  std::optional<Duration> strict_lifetime{};
+  std::vector<store::LeaseReport> reports{};
+};
+
+// What a script said: per ask a grant, or nothing when it could not read a state, and the one that
+// reads all must be asked.
+using LeaseGrants = std::vector<std::optional<Result<store::LeaseGrant>>>;
+
+// Some leases that one script can grant: all strict, or all plain and of one algorithm. Knows no
+// sockets: it says what to send, and reads the answer.
+class LeaseQuestion {
+ public:
+  // REQUIRES: all strict or none; at least one.
+  LeaseQuestion(std::vector<KeyLease> asks, Reads reads);
+
+  [[nodiscard]] redis::Command command(const ScriptSet& scripts) const;
+  [[nodiscard]] Result<LeaseGrants> read(const resp::Value& reply) const;
+
+  [[nodiscard]] const std::vector<KeyLease>& asks() const noexcept { return asks_; }
+  [[nodiscard]] Reads reads() const noexcept { return reads_; }
+
+ private:
+  [[nodiscard]] bool is_strict() const { return asks_.front().strict_lifetime.has_value(); }
+  [[nodiscard]] redis::Command strict_command(const ScriptSet& scripts) const;
+  [[nodiscard]] Result<LeaseGrants> read_strict(const resp::Value& reply) const;
+  [[nodiscard]] Result<LeaseGrants> read_plain(const resp::Value& reply) const;
+
+  std::vector<KeyLease> asks_;
+  Reads reads_;
+  Plan plan_;  // of plain leases
+};
+
+}  // namespace penstock::redis_store

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "penstock/check.hpp"
+#include "penstock/decision.hpp"
+#include "redis_store/replay/state_codec.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace penstock::redis_store {
+
+// One key, as a script found it: says what the script decided, in the same order, with all the
+// numbers that a script need not know. The C++ side of every script; the tests hold both against
+// each other.
+class KeyReplay {
+ public:
+  KeyReplay() = default;
+  explicit KeyReplay(KeyContent content) : content_(std::move(content)) {}
+
+  // Decides, and takes the cost when it allows.
+  [[nodiscard]] Decision decide(const Quota& quota, Cost cost, Instant now);
+  // Takes as much as there is, as core::take_up_to() does; nothing of a blocked key.
+  [[nodiscard]] std::uint32_t take_up_to(const Quota& quota, std::uint32_t need, std::uint32_t want,
+                                         std::uint32_t sharers, Instant now);
+  // Says what decide() would, and takes nothing.
+  [[nodiscard]] Decision preview(const Quota& quota, Cost cost, Instant now) const;
+  // How long what was just taken counts, as core::counts_for(); what would be taken of an absent
+  // key, when there is none.
+  [[nodiscard]] Duration counts_for(const Quota& quota, Instant now) const;
+  // Lowers the usage, whichever quota it was charged under.
+  void refund(Cost cost, Instant now);
+
+  [[nodiscard]] bool is_blocked(Instant now) const { return now < content_.blocked_until; }
+  [[nodiscard]] Instant blocked_until() const { return content_.blocked_until; }
+  void block_until(Instant until) { content_.blocked_until = until; }
+  // Whether anything counts as used.
+  [[nodiscard]] bool is_used(Instant now) const;
+
+  [[nodiscard]] const KeyContent& content() const { return content_; }
+
+ private:
+  KeyContent content_;
+};
+
+// One limit of several that are decided together.
+struct TogetherCheck {
+  KeyReplay* key = nullptr;
+  const Quota* quota = nullptr;
+  Cost cost;
+};
+
+// As the embedded store decides: all pass or none is charged. `decisions` receives what every
+// single limit said. Returns whether they passed. REQUIRES: decisions is as long as checks.
+bool decide_together(std::span<const TogetherCheck> checks, std::span<Decision> decisions,
+                     Instant now);
+
+}  // namespace penstock::redis_store

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "rules/envoy/envoy_explanation.hpp"
+#include "rules/envoy/envoy_tree.hpp"
+#include "rules/match/domain_matcher.hpp"
+
+#include <boost/container/small_vector.hpp>
+
+#include <string>
+#include <vector>
+
+namespace penstock::rules {
+
+// A domain with the descriptors of envoyproxy/ratelimit. Each descriptor of a request is looked up
+// by itself; afterwards limits that another one replaces are left out.
+class EnvoyMatcher final : public DomainMatcher {
+ public:
+  // REQUIRES: the rules live as long as the matcher; the paths are of this tree, in declared order.
+  EnvoyMatcher(std::string domain, EnvoyNode root, std::vector<EnvoyPath> paths);
+
+  void match(const Request& request, Match& match) const override;
+  void explain(const Request& request, Explanation& explanation) const override;
+
+ private:
+  // The way of each descriptor, empty where nothing holds.
+  using Ways = boost::container::small_vector<EnvoyWay, 4>;
+
+  [[nodiscard]] Ways ways_of(const Request& request) const;
+  void apply(const Request& request, const Ways& ways, Match& match) const;
+  [[nodiscard]] Applied applied_by_rule(const Request& request, std::size_t descriptor,
+                                        const EnvoyWay& way) const;
+  [[nodiscard]] Applied applied_by_request(const Request& request, std::size_t descriptor) const;
+
+  std::string domain_;
+  EnvoyNode root_;
+  std::vector<EnvoyPath> paths_;
+};
+
+}  // namespace penstock::rules

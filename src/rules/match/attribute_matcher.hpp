@@ -1,0 +1,58 @@
+#pragma once
+
+#include "rules/match/domain_matcher.hpp"
+#include "rules/match/rule_index.hpp"
+#include "rules/model/attribute_rule.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace penstock::rules {
+
+// An attribute that is looked up by another one, in place of what the request says about it: what
+// clients claim about themselves does not count.
+struct DerivedAttribute {
+  std::size_t slot = 0;
+  std::size_t by = 0;  // slot of the attribute that is looked up
+  std::shared_ptr<const TextMap<std::string>> map;
+  std::optional<std::string> fallback{};
+};
+
+struct AttributeDomain {
+  std::string name;
+  TextMap<std::size_t> slots{};  // number of each attribute that is mentioned
+  std::vector<SlotUse> uses{};   // of each slot
+  std::vector<DerivedAttribute> derived{};
+  std::vector<AttributeRule> rules{};  // deny list, then allow list, then the rest
+};
+
+// A domain of our own format: what it says depends on the attributes of a request. An entry of the
+// deny list refuses the whole request; else one of the allow list lets all of it pass; else every
+// rule that applies to one of its descriptors limits it.
+class AttributeMatcher final : public DomainMatcher {
+ public:
+  explicit AttributeMatcher(AttributeDomain domain);
+
+  void match(const Request& request, Match& match) const override;
+  void explain(const Request& request, Explanation& explanation) const override;
+  [[nodiscard]] const std::optional<Quota>* find_override(const Rule& rule,
+                                                          const Descriptor& subject) const override;
+
+  // How many rules match() looks at in full; for tests.
+  [[nodiscard]] std::size_t count_candidates(const Descriptor& descriptor) const;
+
+ private:
+  [[nodiscard]] Facts facts_of(const Descriptor& descriptor) const;
+  void match_one(const Request& request, std::size_t number, Match& match) const;
+  Said apply(const AttributeRule& rule, const Request& request, std::size_t number,
+             const Facts& facts, Match& match) const;
+  void replace(const Request& request, std::size_t number, Match& match) const;
+
+  AttributeDomain domain_;
+  RuleIndex index_;
+};
+
+}  // namespace penstock::rules

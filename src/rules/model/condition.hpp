@@ -1,0 +1,77 @@
+#pragma once
+
+#include "penstock/result.hpp"
+#include "rules/match/network_table.hpp"
+#include "rules/match/path_trie.hpp"
+#include "rules/model/facts.hpp"
+#include "rules/model/text_map.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <variant>
+#include <vector>
+
+namespace re2 {
+class RE2;
+}
+
+namespace penstock::rules {
+
+struct Condition;
+
+// What a value has to be. All but Present{false} and Not want it to be there.
+struct OneOf {
+  std::vector<std::string> values;
+  std::unordered_set<std::string, TextHash, std::equal_to<>> lookup{};  // when they are many
+};
+struct Prefix {
+  std::string text;
+};
+struct Wildcard {
+  std::vector<std::string> patterns;  // any of them
+};
+struct PathOneOf {
+  std::vector<PathPattern> patterns;  // the first that matches captures
+  std::optional<PathTrie> lookup{};   // when they are many
+};
+struct InNetwork {
+  std::vector<IpNetwork> networks;
+  NetworkTable lookup{};
+};
+struct FullMatch {
+  std::string text;
+  std::shared_ptr<const re2::RE2> regex;
+};
+struct Present {
+  bool wanted = true;
+};
+struct Not {
+  std::vector<Condition> conditions;  // of the same attribute; not all of them hold
+};
+
+// What a rule asks of one attribute.
+struct Condition {
+  std::size_t slot = 0;
+  std::string attribute{};  // its name, for people
+  std::variant<OneOf, Prefix, Wildcard, PathOneOf, InNetwork, FullMatch, Present, Not> test{};
+};
+
+[[nodiscard]] OneOf make_one_of(std::vector<std::string> values);
+[[nodiscard]] PathOneOf make_path_one_of(std::vector<PathPattern> patterns);
+[[nodiscard]] InNetwork make_in_network(std::vector<IpNetwork> networks);
+// RE2's syntax; the whole value has to match. Refused when it would need more than 1 MiB.
+[[nodiscard]] Result<FullMatch> make_full_match(std::string_view regex);
+
+[[nodiscard]] bool holds(const Condition& condition, const Facts& facts, Captures& captures);
+// What values its facts need to have read.
+[[nodiscard]] SlotUse use_of(const Condition& condition);
+// "one of GET, POST", "/v1/**", "in 10.0.0.0/8": ends the sentence "path is not ...".
+[[nodiscard]] std::string describe(const Condition& condition);
+// Why it does not hold: "path "/v2" is not /v1/**".
+[[nodiscard]] std::string refusal(const Condition& condition, const Facts& facts);
+
+}  // namespace penstock::rules

@@ -1,0 +1,212 @@
+#include "rules/model/configuration.hpp"
+
+#include "rules/envoy/envoy_format.hpp"
+#include "rules/settings/door_format.hpp"
+#include "rules/settings/gateway_format.hpp"
+#include "rules/settings/known_keys.hpp"
+#include "rules/settings/settings_format.hpp"
+#include "rules/yaml/configuration_warnings.hpp"
+#include "rules/yaml/domain_format.hpp"
+#include "rules/yaml/load_state.hpp"
+#include "rules/yaml/text_file.hpp"
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+namespace penstock::rules {
+namespace {
+
+constexpr std::size_t kMaxFiles = 10'000;
+
+bool is_yaml(const std::filesystem::path& path) {
+  return path.extension() == ".yaml" || path.extension() == ".yml";
+}
+
+void report_file(Diagnostics& diagnostics, const std::filesystem::path& path, std::string message) {
+  report(diagnostics, {.file = path.string(), .message = std::move(message)});
+}
+
+// The files of a directory in the order of their names, so that errors come in the same order
+// everywhere. Hidden ones and directories in it are left out.
+std::vector<std::filesystem::path> files_of(const std::filesystem::path& path,
+                                            Diagnostics& diagnostics) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return {path};
+  std::vector<std::filesystem::path> files;
+  std::filesystem::directory_iterator entries(path, error);
+  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+    const std::filesystem::path& file = entries->path();
+    std::error_code ignored;
+    if (!is_yaml(file) || file.filename().string().starts_with('.')) continue;
+    if (!std::filesystem::is_directory(file, ignored)) files.push_back(file);
+    if (files.size() > kMaxFiles) break;
+  }
+  if (error) {
+    report_file(diagnostics, path, "cannot be read: " + error.message());
+  } else if (files.size() > kMaxFiles) {
+    report_file(diagnostics, path, "more than " + std::to_string(kMaxFiles) + " files");
+  } else if (files.empty()) {
+    report_file(diagnostics, path, "a directory without *.yaml or *.yml files");
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// All files of one configuration: first what does not depend on others, then the rules.
+class Loader {
+ public:
+  explicit Loader(Loaded& loaded) : loaded_(loaded) {}
+
+  void add_file(const std::filesystem::path& path) {
+    state_.files.push_back(path);
+    const Result<std::string> text = read_text_file(path, YamlDocument::kMaxBytes);
+    if (!text) return report_file(loaded_.diagnostics, path, text.error().detail);
+    add_text(*text, path);
+  }
+
+  void add_text(std::string_view text, const std::filesystem::path& name) {
+    auto document = YamlDocument::parse(text, name.string(), loaded_.diagnostics);
+    if (document != nullptr) documents_.push_back(std::move(document));
+  }
+
+  void finish() {
+    const std::set<std::filesystem::path> maps = files_of_maps();
+    for (const auto& document : documents_) {
+      if (!maps.contains(normal(document->file()))) load_document(YamlNode(*document));
+    }
+    for (const YamlNode& domains : domains_) load_domains(domains, state_);
+    for (const YamlNode& root : envoy_) load_envoy(root, state_.builder);
+    if (!has_error(loaded_.diagnostics)) {
+      state_.maps.report_unused(loaded_.diagnostics);
+      warn_of_probable_mistakes(state_);
+      warn_of_no_rules();
+    }
+    sort_diagnostics();
+    if (has_error(loaded_.diagnostics)) return;
+    loaded_.configuration = Configuration{.settings = std::move(state_.settings),
+                                          .rules = state_.builder.build(),
+                                          .places = std::move(places_),
+                                          .files = std::move(state_.files)};
+  }
+
+ private:
+  static std::filesystem::path normal(const std::filesystem::path& path) {
+    return path.lexically_normal();
+  }
+
+  // A map that lies in the directory of the configuration is no part of it.
+  [[nodiscard]] std::set<std::filesystem::path> files_of_maps() const {
+    std::set<std::filesystem::path> files;
+    for (const auto& document : documents_) {
+      const auto maps = YamlNode(*document).peek("maps");
+      if (!maps || !maps->is_map()) continue;
+      for (const YamlNode& map : maps->peek_values()) {
+        const auto file = map.peek("file");
+        if (file && file->is_text()) files.insert(normal(path_beside(map.file(), file->raw())));
+      }
+    }
+    return files;
+  }
+
+  void load_document(const YamlNode& root) {
+    if (is_envoy_format(root)) {
+      envoy_.push_back(root);
+    } else if (root.is_nothing()) {
+      root.warning("an empty file: it limits nothing");
+    } else {
+      load_sections(root);
+    }
+  }
+
+  void load_sections(const YamlNode& root) {
+    const YamlFields fields(root, keys::kTop);
+    if (const auto node = claim(fields, "server")) load_server(*node, state_);
+    if (const auto node = claim(fields, "grpc")) load_grpc(*node, state_);
+    if (const auto node = claim(fields, "resp")) load_resp(*node, state_);
+    if (const auto node = claim(fields, "gateway")) load_gateway(*node, state_);
+    if (const auto node = claim(fields, "log")) load_log(*node, state_.settings);
+    if (const auto node = claim(fields, "store")) load_store(*node, state_);
+    if (const auto node = claim(fields, "request_limits")) {
+      load_request_limits(*node, state_.settings);
+    }
+    if (const auto node = claim(fields, "nodes")) load_nodes(*node, state_.settings);
+    if (const auto node = claim(fields, "unknown_domain")) load_unknown_domain(*node, state_);
+    if (const auto node = claim(fields, "maps")) state_.maps.load(*node, state_.files);
+    if (const auto node = fields.find("domains")) domains_.push_back(*node);
+  }
+
+  // Sections other than `domains` are in one file only: nobody could say which one counts.
+  std::optional<YamlNode> claim(const YamlFields& fields, std::string_view section) {
+    const auto node = fields.find(section);
+    if (!node) return std::nullopt;
+    const auto [place, is_new] =
+        state_.sections.try_emplace(std::string(section), source_of(*node));
+    if (is_new) note_places(section, *node);
+    if (is_new) return node;
+    node->error(std::string(section) + " a second time; first in " + to_string(place->second));
+    return std::nullopt;
+  }
+
+  void note_places(std::string_view section, const YamlNode& node) {
+    const auto note = [&](std::string name, const YamlNode& at) {
+      places_[std::move(name)] = {
+          .file = at.file(), .line = at.position().line, .column = at.position().column};
+    };
+    note(std::string(section), node);
+    for (const std::string_view part : {"tls", "listen", "access_log"}) {
+      const auto inner = node.peek(part);
+      if (inner) note(std::string(section) + "." + std::string(part), *inner);
+    }
+  }
+
+  // Limits may also come with each request, which needs none here.
+  void warn_of_no_rules() {
+    if (!state_.builder.rules().empty() || state_.sections.contains("request_limits")) return;
+    if (!domains_.empty() || documents_.empty()) return;
+    const YamlNode root(*documents_.front());
+    if (!root.is_nothing()) root.warning("no domains: no request is limited by a rule");
+  }
+
+  void sort_diagnostics() {
+    Diagnostics& all = loaded_.diagnostics;
+    const auto end =
+        all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMaxDiagnostics));
+    std::stable_sort(all.begin(), end, [](const Diagnostic& a, const Diagnostic& b) {
+      return std::tie(a.file, a.line, a.column) < std::tie(b.file, b.line, b.column);
+    });
+  }
+
+  Loaded& loaded_;
+  LoadState state_;
+  std::vector<std::unique_ptr<const YamlDocument>> documents_;
+  std::vector<YamlNode> domains_;
+  TextMap<FilePosition> places_;
+  std::vector<YamlNode> envoy_;
+};
+
+}  // namespace
+
+Loaded load(std::span<const std::filesystem::path> paths) {
+  Loaded loaded;
+  Loader loader(loaded);
+  for (const std::filesystem::path& path : paths) {
+    for (const std::filesystem::path& file : files_of(path, loaded.diagnostics)) {
+      loader.add_file(file);
+    }
+  }
+  loader.finish();
+  return loaded;
+}
+
+Loaded load_text(std::string_view text, const std::filesystem::path& name) {
+  Loaded loaded;
+  Loader loader(loaded);
+  loader.add_text(text, name);
+  loader.finish();
+  return loaded;
+}
+
+}  // namespace penstock::rules

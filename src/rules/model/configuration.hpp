@@ -1,0 +1,42 @@
+#pragma once
+
+#include "rules/model/ruleset.hpp"
+#include "rules/model/text_map.hpp"
+#include "rules/settings/settings.hpp"
+#include "rules/yaml/diagnostic.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace penstock::rules {
+
+// Where something is written.
+struct FilePosition {
+  std::string file;
+  std::size_t line = 0;
+  std::size_t column = 0;
+};
+
+struct Configuration {
+  Settings settings{};
+  std::shared_ptr<const Ruleset> rules;
+  TextMap<FilePosition> places{};  // of sections that name files: "server.tls", "store" ...
+  std::vector<std::filesystem::path> files;  // all that were read, maps included: to be watched
+};
+
+struct Loaded {
+  std::optional<Configuration> configuration;  // empty when there was any error
+  std::vector<Diagnostic> diagnostics;         // all of them, and the warnings
+};
+
+// Reads configurations of our own format and of envoyproxy/ratelimit, told apart by their first
+// keys; a directory stands for its *.yaml and *.yml files.
+[[nodiscard]] Loaded load(std::span<const std::filesystem::path> paths);
+// The same from a text, for tests; `name` is what errors call it, maps are sought beside it.
+[[nodiscard]] Loaded load_text(std::string_view text, const std::filesystem::path& name);
+
+}  // namespace penstock::rules

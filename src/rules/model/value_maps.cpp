@@ -1,0 +1,171 @@
+#include "rules/model/value_maps.hpp"
+
+#include "rules/settings/known_keys.hpp"
+#include "rules/yaml/text_file.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace penstock::rules {
+namespace {
+
+bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+// A text that every reader of YAML takes for itself: it begins with a letter or digit, goes on with
+// those and a few others, and is no word that means nothing.
+bool is_simple(std::string_view text) {
+  if (text.empty() || !is_letter_or_digit(text.front()) || text.back() == ' ') return false;
+  if (text == "null") return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return is_letter_or_digit(c) || std::string_view(" _-./@+").find(c) != std::string_view::npos;
+  });
+}
+
+// Files of nothing but simple lines "key: value", as maps of a hundred thousand keys are: much
+// faster than the tree that can hold any YAML. Nothing when one line is otherwise.
+std::optional<ValueMap> parse_simple_lines(std::string_view text) {
+  ValueMap map;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || line.starts_with('#')) continue;
+    const std::size_t colon = line.find(": ");
+    if (colon == std::string_view::npos) return std::nullopt;
+    const std::string_view key = line.substr(0, colon);
+    const std::string_view value = line.substr(colon + 2);
+    if (!is_simple(key) || !is_simple(value)) return std::nullopt;
+    if (!map.try_emplace(std::string(key), value).second) return std::nullopt;
+  }
+  return map;
+}
+
+// One field of a line of CSV, which is shortened by it. False when a quote is not closed.
+bool take_field(std::string_view& line, std::string& field) {
+  field.clear();
+  if (!line.starts_with('"')) {
+    const std::size_t comma = std::min(line.find(','), line.size());
+    field = line.substr(0, comma);
+    line.remove_prefix(comma);
+    return true;
+  }
+  line.remove_prefix(1);
+  while (true) {
+    const std::size_t quote = line.find('"');
+    if (quote == std::string_view::npos) return false;
+    field += line.substr(0, quote);
+    line.remove_prefix(quote + 1);
+    if (!line.starts_with('"')) return true;
+    field += '"';
+    line.remove_prefix(1);
+  }
+}
+
+bool parse_line(std::string_view line, std::string& key, std::string& value) {
+  if (!take_field(line, key) || !line.starts_with(',')) return false;
+  line.remove_prefix(1);
+  return take_field(line, value) && line.empty() && !key.empty();
+}
+
+ValueMap values_of(const YamlNode& node) {
+  ValueMap map;
+  for (const YamlEntry& entry : node.entries()) {
+    if (const auto value = entry.value.text()) map.emplace(entry.key.raw(), *value);
+  }
+  return map;
+}
+
+}  // namespace
+
+ValueMap parse_csv_map(std::string_view text, const std::string& file, Diagnostics& diagnostics) {
+  ValueMap map;
+  std::string key;
+  std::string value;
+  const auto refuse = [&](std::size_t line, std::string message) {
+    report(diagnostics, {.file = file, .line = line, .column = 1, .message = std::move(message)});
+  };
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || line.starts_with('#')) continue;
+    if (!parse_line(line, key, value)) {
+      refuse(number, "expected a line key,value, found " + shown(line));
+    } else if (!map.try_emplace(key, value).second) {
+      refuse(number, "key " + shown(key, '\'') + " a second time");
+    }
+  }
+  return map;
+}
+
+ValueMap parse_yaml_map(std::string_view text, const std::string& file, Diagnostics& diagnostics) {
+  if (auto simple = parse_simple_lines(text)) return std::move(*simple);
+  return parse_any_yaml_map(text, file, diagnostics);
+}
+
+ValueMap parse_any_yaml_map(std::string_view text, const std::string& file,
+                            Diagnostics& diagnostics) {
+  const auto document = YamlDocument::parse(text, file, diagnostics);
+  if (document == nullptr) return {};
+  const YamlNode root(*document);
+  return root.is_nothing() ? ValueMap{} : values_of(root);
+}
+
+void ValueMaps::load(const YamlNode& section, std::vector<std::filesystem::path>& files) {
+  for (const YamlEntry& entry : section.entries()) {
+    const YamlFields fields(entry.value, keys::kMap);
+    const auto file = fields.find("file");
+    const auto values = fields.find("values");
+    ValueMap map;
+    if (file.has_value() == values.has_value()) {
+      if (entry.value.is_map()) entry.key.error("a map has either file or values");
+    } else if (values) {
+      map = values_of(*values);
+    } else if (const auto written = file->text()) {
+      const std::filesystem::path path = path_beside(section.file(), *written);
+      files.push_back(path);
+      const Result<std::string> text = read_text_file(path, kMaxBytes);
+      if (!text) {
+        file->error(text.error().detail);
+      } else {
+        map = path.extension() == ".csv"
+                  ? parse_csv_map(*text, path.string(), section.diagnostics())
+                  : parse_yaml_map(*text, path.string(), section.diagnostics());
+      }
+    }
+    maps_.try_emplace(std::string(entry.key.raw()),
+                      Entry{.map = std::make_shared<const ValueMap>(std::move(map)),
+                            .file = section.file(),
+                            .position = entry.key.position()});
+  }
+}
+
+std::shared_ptr<const ValueMap> ValueMaps::find(const YamlNode& name) {
+  const auto text = name.text();
+  if (!text) return nullptr;
+  const auto place = maps_.find(*text);
+  if (place == maps_.end()) {
+    name.error("no map " + shown(*text, '\'') + " under maps");
+    return nullptr;
+  }
+  place->second.used = true;
+  return place->second.map;
+}
+
+void ValueMaps::report_unused(Diagnostics& diagnostics) const {
+  for (const auto& [name, entry] : maps_) {
+    if (entry.used) continue;
+    report(diagnostics, {.severity = Diagnostic::Severity::Warning,
+                         .file = entry.file,
+                         .line = entry.position.line,
+                         .column = entry.position.column,
+                         .message = "map " + shown(name, '\'') + " is used by no rule"});
+  }
+}
+
+}  // namespace penstock::rules

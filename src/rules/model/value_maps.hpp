@@ -1,0 +1,52 @@
+#pragma once
+
+#include "rules/model/rule.hpp"
+#include "rules/model/text_map.hpp"
+#include "rules/yaml/diagnostic.hpp"
+#include "rules/yaml/yaml_reader.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::rules {
+
+using ValueMap = TextMap<std::string>;
+
+// "key,value" per line, either in quotes where it has a comma or a quote, which is then doubled.
+// Empty lines and those that begin with # do not count.
+[[nodiscard]] ValueMap parse_csv_map(std::string_view text, const std::string& file,
+                                     Diagnostics& diagnostics);
+// "key: value" per line, as YAML.
+[[nodiscard]] ValueMap parse_yaml_map(std::string_view text, const std::string& file,
+                                      Diagnostics& diagnostics);
+
+// The same without the short cut for simple lines.
+[[nodiscard]] ValueMap parse_any_yaml_map(std::string_view text, const std::string& file,
+                                          Diagnostics& diagnostics);
+
+// The maps of a configuration, by name: in it, or in files beside it.
+class ValueMaps {
+ public:
+  static constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
+
+  // Reads the section `maps`. Files that it names are appended to `files`.
+  void load(const YamlNode& section, std::vector<std::filesystem::path>& files);
+  // Null when there is none; then it was reported.
+  [[nodiscard]] std::shared_ptr<const ValueMap> find(const YamlNode& name);
+  // Warns of those that nobody asked for.
+  void report_unused(Diagnostics& diagnostics) const;
+
+ private:
+  struct Entry {
+    std::shared_ptr<const ValueMap> map;
+    std::string file;
+    Position position;
+    bool used = false;
+  };
+  TextMap<Entry> maps_;
+};
+
+}  // namespace penstock::rules

@@ -1,0 +1,120 @@
+#pragma once
+
+#include "penstock/time.hpp"
+#include "rules/settings/address.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// The gateway as it is configured. Every member has the default that the documentation names
+// (docs/configuration.md).
+namespace penstock::rules {
+
+// What is done with a path before rules and upstreams see it. NUL and other control characters,
+// malformed percent-encoding and paths above the root are always rejected; dot segments are always
+// resolved.
+struct PathSettings {
+  enum class EscapedSlashes : std::uint8_t { Reject, Keep, Decode };  // %2F
+  enum class Backslashes : std::uint8_t { Reject, Keep, Slash };      // and %5C
+  enum class Parameters : std::uint8_t { Ignore, Reject, Keep };      // "/a;x=1/b"
+  enum class LetterCase : std::uint8_t { Sensitive, Insensitive };
+  bool merge_slashes = true;
+  EscapedSlashes escaped_slashes = EscapedSlashes::Reject;
+  Backslashes backslashes = Backslashes::Reject;
+  Parameters parameters = Parameters::Ignore;      // rules see the path without them
+  LetterCase letter_case = LetterCase::Sensitive;  // Insensitive: rules see it in lower case
+
+  friend bool operator==(const PathSettings&, const PathSettings&) = default;
+};
+
+// Header fields such as "X_Api_Key", which CGI, WSGI and PHP cannot tell from "X-Api-Key".
+enum class Underscores : std::uint8_t { Drop, Reject, Allow };
+
+// How the servers of an upstream are asked whether they are well. Without a path nobody asks, and
+// only what happens to requests counts.
+struct HealthSettings {
+  std::string path{};
+  Duration interval = std::chrono::seconds{5};
+  Duration timeout = std::chrono::seconds{1};
+  unsigned healthy = 2;    // good answers in a row that bring a server back
+  unsigned unhealthy = 3;  // failures in a row, of requests too, that take it out
+  Duration pause = std::chrono::seconds{10};  // out for so long, when nobody asks
+
+  friend bool operator==(const HealthSettings&, const HealthSettings&) = default;
+};
+
+struct UpstreamSettings {
+  std::string name;
+  std::vector<Address> servers{};
+  std::size_t max_in_flight = 10'000;  // of all workers together
+  std::size_t keepalive = 64;          // idle connections that a worker keeps to a server
+  Duration keepalive_timeout = std::chrono::seconds{60};
+  Duration connect_timeout = std::chrono::seconds{2};
+  Duration first_byte_timeout = std::chrono::seconds{60};
+  Duration read_timeout = std::chrono::seconds{60};   // between two pieces of an answer
+  Duration write_timeout = std::chrono::seconds{60};  // for a piece of a request to be taken
+  HealthSettings health{};
+
+  friend bool operator==(const UpstreamSettings&, const UpstreamSettings&) = default;
+};
+
+struct RouteSettings {
+  std::string host{};          // "api.example.com", "*.example.com"; empty for all
+  std::string path = "/**";    // a pattern as in rules
+  std::size_t upstream = 0;    // by its place in GatewaySettings::upstreams
+  std::string domain{};        // in place of the gateway's
+  std::string strip_prefix{};  // taken off the path before it is forwarded
+
+  friend bool operator==(const RouteSettings&, const RouteSettings&) = default;
+};
+
+struct InFlightSettings {
+  std::string key = "client_ip";  // the attribute that tells clients apart
+  std::size_t limit = 0;          // requests of one of them at a time; 0: any number
+  bool shared = false;            // on all nodes together, besides
+  Duration lease =
+      std::chrono::seconds{30};  // what a node that is gone holds is free after so long
+
+  friend bool operator==(const InFlightSettings&, const InFlightSettings&) = default;
+};
+
+struct AccessLogSettings {
+  enum class Format : std::uint8_t { Off, Combined, Json };
+  Format format = Format::Off;
+  std::string path = "stdout";
+
+  friend bool operator==(const AccessLogSettings&, const AccessLogSettings&) = default;
+};
+
+// The door that forwards. There is none without an address.
+struct GatewaySettings {
+  std::vector<Address> listen{};
+  std::optional<TlsFiles> tls{};
+  std::string domain = "default";
+  std::size_t max_connections = 20'000;
+  std::size_t max_streams = 128;  // of one HTTP/2 connection at a time
+  std::size_t max_header_bytes = std::size_t{16} * 1024;
+  Duration header_timeout = std::chrono::seconds{10};  // first byte to end of the headers
+  Duration body_timeout = std::chrono::seconds{30};    // between two pieces of a body
+  Duration write_timeout = std::chrono::seconds{30};   // for a client to take a piece of its answer
+  Duration idle_timeout = std::chrono::seconds{75};
+  Duration tunnel_timeout = std::chrono::hours{1};  // of an upgraded connection without a byte
+  // Bytes per second below which a request body or the reader of a response is too slow, once it
+  // has made us wait for body_timeout or write_timeout; 0: no minimum.
+  std::size_t min_upload_rate = 240;
+  std::size_t min_download_rate = 240;
+  PathSettings paths{};
+  Underscores headers_with_underscores = Underscores::Drop;
+  bool forward_request_trailers = false;
+  InFlightSettings max_in_flight{};
+  AccessLogSettings access_log{};
+  std::vector<UpstreamSettings> upstreams{};
+  std::vector<RouteSettings> routes{};
+
+  friend bool operator==(const GatewaySettings&, const GatewaySettings&) = default;
+};
+
+}  // namespace penstock::rules

@@ -1,0 +1,121 @@
+#pragma once
+
+#include "penstock/memory_options.hpp"
+#include "penstock/redis_options.hpp"
+#include "penstock/time.hpp"
+#include "rules/model/rule.hpp"
+#include "rules/settings/address.hpp"
+#include "rules/settings/gateway_settings.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// What a configuration says besides its rules. Every member has the default that the documentation
+// names (docs/configuration.md).
+namespace penstock::rules {
+
+enum class HeaderDraft : std::uint8_t { Off, XRateLimit, Draft06, Draft07, Draft08 };
+
+struct HttpSettings {
+  std::vector<Address> listen{{.host = "127.0.0.1", .port = 8080}};
+  std::optional<TlsFiles> tls{};
+  // Calls that change something need one of them, unless bound to loopback.
+  std::vector<std::string> tokens{};
+  std::size_t max_connections = 20'000;
+  std::size_t max_header_bytes = std::size_t{16} * 1024;
+  std::size_t max_body_bytes = std::size_t{256} * 1024;
+  Duration header_timeout = std::chrono::seconds{10};  // first byte to end of the headers
+  Duration body_timeout = std::chrono::seconds{10};
+  Duration write_timeout = std::chrono::seconds{10};
+  Duration idle_timeout = std::chrono::seconds{75};
+};
+
+// Who may refund over gRPC (is_negative_hits). Auto: clients on loopback, and those that a client
+// certificate authenticates.
+enum class GrpcRefunds : std::uint8_t { Auto, Allow, Deny };
+
+// The door for Envoy: its rate limit service over gRPC. There is none without an address.
+struct GrpcSettings {
+  std::vector<Address> listen{};
+  std::optional<TlsFiles> tls{};
+  std::size_t max_connections = 10'000;
+  std::size_t max_streams = 1'000;  // of one connection at a time
+  std::size_t max_message_bytes = std::size_t{64} * 1024;
+  std::size_t max_connection_buffer_bytes = std::size_t{8} * 1024 * 1024;  // of its calls together
+  std::size_t max_buffer_bytes = std::size_t{256} * 1024 * 1024;  // of all connections together
+  Duration idle_timeout = std::chrono::hours{1};         // of a connection without a stream
+  Duration min_ping_interval = std::chrono::seconds{5};  // on a connection without a stream
+  GrpcRefunds refunds = GrpcRefunds::Auto;
+  bool headers = true;            // adds response headers that tell clients what is left
+  bool dynamic_metadata = false;  // tells Envoy what was asked, for its access log
+};
+
+// The door for clients of Redis. There is none without an address.
+struct RespSettings {
+  std::vector<Address> listen{};
+  std::optional<TlsFiles> tls{};
+  // Clients that have not said AUTH with one of them may only say HELLO, AUTH and QUIT.
+  std::vector<std::string> passwords{};
+  std::size_t max_connections = 10'000;
+  std::size_t max_request_bytes = std::size_t{1024} * 1024;  // of one command
+  Duration idle_timeout = std::chrono::minutes{5};
+};
+
+struct ForwardAuthSettings {
+  std::string domain = "default";
+  unsigned deny_status = 429;  // 403 for nginx
+  // The proxy forwards the path, not we: what it may forward is accepted.
+  PathSettings paths{.escaped_slashes = PathSettings::EscapedSlashes::Keep,
+                     .backslashes = PathSettings::Backslashes::Keep};
+};
+
+// Limits that travel with the request: /v1/take, CL.THROTTLE, THROTTLE, and reservations of such.
+struct RequestLimitSettings {
+  // What the answer is while the store is unavailable, unless the request says so itself; empty: an
+  // error.
+  std::optional<OnFailure> on_failure{};
+};
+
+struct LogSettings {
+  enum class Level : std::uint8_t { Debug, Info, Warning, Error };
+  enum class Format : std::uint8_t { Text, Json };
+  Level level = Level::Info;
+  Format format = Format::Text;
+};
+
+inline constexpr Duration kShutdownDelay = std::chrono::seconds{5};
+
+inline constexpr std::string_view kMemoryStoreUrl = "memory://";
+
+struct Settings {
+  unsigned workers = 0;  // 0: one per core
+  HttpSettings http{};
+  GrpcSettings grpc{};
+  RespSettings resp{};
+  GatewaySettings gateway{};
+  ForwardAuthSettings forward_auth{};
+  RequestLimitSettings request_limits{};
+  std::optional<Address> admin{{.host = "127.0.0.1", .port = 9090}};
+  std::vector<HeaderDraft> headers{HeaderDraft::XRateLimit, HeaderDraft::Draft08};
+  std::vector<std::string> trusted_proxies{};  // CIDR; whose X-Forwarded-For is believed
+  // How long the daemon serves on after SIGTERM, while load balancers see that it is not ready.
+  // Empty: none when started from a terminal, else kShutdownDelay.
+  std::optional<Duration> shutdown_delay{};
+  // Of each listener, all workers together; 0: no limit. Loopback and trusted proxies are exempt.
+  std::size_t max_connections_per_address = 2'000;
+  Duration shutdown_grace = std::chrono::seconds{10};
+  LogSettings log{};
+  std::string store_url{kMemoryStoreUrl};
+  RedisOptions redis{};  // unless the URL says memory://
+  // How often one of the daemons looks over all keys in Redis; never, when there is nothing.
+  std::optional<Duration> audit_every{std::chrono::minutes{10}};
+  MemoryOptions memory{};  // of the embedded store, and of `on_failure: local`
+  unsigned nodes = 0;      // that share a limit when the store is gone; 0: counted by heartbeat
+
+  [[nodiscard]] bool uses_memory_store() const { return store_url == kMemoryStoreUrl; }
+};
+
+}  // namespace penstock::rules

@@ -1,0 +1,187 @@
+#include "rules/yaml/configuration_warnings.hpp"
+
+#include "rules/model/known_attributes.hpp"
+#include "rules/yaml/closest_word.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace penstock::rules {
+namespace {
+
+using NameSet = std::set<std::string, std::less<>>;
+
+bool is_header(std::string_view name) { return name.starts_with(kHeaderPrefix); }
+std::string_view header_of(std::string_view name) { return name.substr(kHeaderPrefix.size()); }
+
+// RFC 9110, in lower case.
+bool is_header_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+         std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+std::string did_you_mean(std::string_view word) {
+  return "; did you mean '" + std::string(word) + "'?";
+}
+
+// The header that an application calls "api_key" or "user_agent"; empty when there is none.
+std::string header_for(std::string_view name) {
+  std::string dashed(name);
+  std::replace(dashed.begin(), dashed.end(), '_', '-');
+  for (const std::string& header : {dashed, "x-" + dashed}) {
+    const bool is_common =
+        std::find(kCommonHeaders.begin(), kCommonHeaders.end(), header) != kCommonHeaders.end();
+    if (is_common) return std::string(kHeaderPrefix) + header;
+  }
+  return {};
+}
+
+// The attributes that one domain reads.
+class AttributeCheck {
+ public:
+  // `listener` asks for the domain and sends nothing but what HTTP says; empty when any caller may.
+  AttributeCheck(const DomainAttributes& domain, std::string_view listener,
+                 const NameSet& descriptors)
+      : domain_(domain), listener_(listener) {
+    known_.insert(kHttpAttributes.begin(), kHttpAttributes.end());
+    known_.insert(domain.looked_up.begin(), domain.looked_up.end());
+    known_.insert(domain.declared.begin(), domain.declared.end());
+    known_.insert(descriptors.begin(), descriptors.end());
+    if (listener.empty()) known_.insert(kCommonAttributes.begin(), kCommonAttributes.end());
+    for (const YamlNode& mention : domain.mentions) ++mentions_[std::string(mention.raw())];
+  }
+
+  // Each name once.
+  void run() {
+    for (const YamlNode& mention : domain_.mentions) {
+      const std::string name(mention.raw());
+      if (!seen_.insert(name).second || known_.contains(name)) continue;
+      const std::string problem = is_header(name) ? header_problem(name) : problem_of(name);
+      if (!problem.empty()) mention.warning("attribute " + shown(name, '\'') + " " + problem);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::string problem_of(const std::string& name) const {
+    const std::string provided_by =
+        listener_.empty()
+            ? "is provided by no listener"
+            : "is not provided by " + std::string(listener_) + ", which asks for this domain";
+    std::vector<std::string_view> candidates(known_.begin(), known_.end());
+    candidates.insert(candidates.end(), domain_.captures.begin(), domain_.captures.end());
+    const std::string header = header_for(name);
+    const std::string_view meant = header.empty() ? closest_word(name, candidates) : header;
+    if (!meant.empty()) return provided_by + did_you_mean(meant);
+    return provided_by + "; if callers send it, list it under caller_attributes";
+  }
+
+  // Clients may send any header, so that only a name that resembles another is suspicious, unless
+  // the domain says what callers send.
+  [[nodiscard]] std::string header_problem(const std::string& name) const {
+    const std::string lower = lower_case(name);
+    if (lower != name) return "never matches: header names are in lower case" + did_you_mean(lower);
+    const std::string_view header = header_of(name);
+    if (header.empty() || !std::all_of(header.begin(), header.end(), is_header_character)) {
+      return "never matches: that is not the name of a header";
+    }
+    const auto is_in = [&](const auto& names) {
+      return std::find(names.begin(), names.end(), header) != names.end();
+    };
+    if (is_in(kCommonHeaders) || is_in(kOtherHeaders)) return {};
+    const std::string_view meant = closest_word(header, headers_besides(name), 1);
+    if (!meant.empty()) {
+      return "resembles another header" +
+             did_you_mean(std::string(kHeaderPrefix) + std::string(meant));
+    }
+    return domain_.declares ? "is not in caller_attributes" : std::string{};
+  }
+
+  // Common ones, declared ones, and those that the domain reads more often, or first.
+  [[nodiscard]] std::vector<std::string_view> headers_besides(const std::string& name) const {
+    std::vector<std::string_view> headers(kCommonHeaders.begin(), kCommonHeaders.end());
+    for (const std::string& declared : domain_.declared) {
+      if (is_header(declared)) headers.push_back(header_of(declared));
+    }
+    for (const auto& [other, count] : mentions_) {
+      if (!is_header(other) || other == name) continue;
+      const std::size_t own = mentions_.at(name);
+      if (count > own || (count == own && seen_.contains(other))) {
+        headers.push_back(header_of(other));
+      }
+    }
+    return headers;
+  }
+
+  const DomainAttributes& domain_;
+  std::string_view listener_;
+  NameSet known_;
+  NameSet seen_;
+  std::map<std::string, std::size_t, std::less<>> mentions_;
+};
+
+void warn_of_unknown_domains(const LoadState& state) {
+  const std::vector<std::string> domains = state.builder.domains();
+  const std::vector<std::string_view> candidates(domains.begin(), domains.end());
+  for (const DomainReference& reference : state.references) {
+    if (state.builder.has_domain(reference.domain)) continue;
+    reference.node.warning(std::string(reference.option) + ": no domain " +
+                           shown(reference.domain, '\'') + ", so " +
+                           std::string(reference.listener) + " limits nothing" +
+                           suggestion(reference.domain, candidates));
+  }
+}
+
+// Requests that name no domain ask for this one; others may be called anything.
+void warn_of_domains_like_default(const LoadState& state) {
+  constexpr std::array<std::string_view, 1> kDefault{"default"};
+  for (const DomainAttributes& domain : state.attributes) {
+    if (domain.domain == kDefault.front() || state.builder.has_domain(kDefault.front())) continue;
+    const std::string meant = suggestion(domain.domain, kDefault);
+    if (!meant.empty() && domain.name) {
+      domain.name->warning("domain " + shown(domain.domain, '\'') + " resembles the default" +
+                           meant);
+    }
+  }
+}
+
+// Keys of all descriptors in files of Envoy's format.
+NameSet keys_of_descriptors(const LoadState& state) {
+  NameSet own;
+  for (const DomainAttributes& domain : state.attributes) own.insert(domain.domain);
+  NameSet keys;
+  for (const auto& rule : state.builder.rules()) {
+    if (own.contains(rule->domain)) continue;
+    for (const KeyPart& part : rule->key) keys.insert(part.name);
+  }
+  return keys;
+}
+
+}  // namespace
+
+void warn_of_probable_mistakes(const LoadState& state) {
+  warn_of_unknown_domains(state);
+  warn_of_domains_like_default(state);
+  const NameSet descriptors = keys_of_descriptors(state);
+  for (const DomainAttributes& domain : state.attributes) {
+    std::string_view listener;
+    for (const DomainReference& reference : state.references) {
+      if (reference.domain == domain.domain) listener = reference.listener;
+    }
+    AttributeCheck(domain, listener, descriptors).run();
+  }
+  if (state.in_flight_key) {
+    const DomainAttributes gateway{.domain = {}, .mentions = {*state.in_flight_key}};
+    AttributeCheck(gateway, "the gateway", {}).run();
+  }
+}
+
+}  // namespace penstock::rules

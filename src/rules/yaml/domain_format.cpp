@@ -1,0 +1,137 @@
+#include "rules/yaml/domain_format.hpp"
+
+#include "rules/match/attribute_matcher.hpp"
+#include "rules/settings/known_keys.hpp"
+#include "rules/yaml/missing_key_warnings.hpp"
+#include "rules/yaml/rule_format.hpp"
+#include "rules/yaml/scalar_fields.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace penstock::rules {
+namespace {
+
+struct WrittenAttribute {
+  std::size_t slot;
+  YamlNode key;
+  bool used = false;
+};
+
+// What is looked up may only need what stands above it, so that one walk settles all.
+std::vector<WrittenAttribute> read_attributes(const YamlNode& section, DomainDraft& draft,
+                                              LoadState& state) {
+  std::vector<WrittenAttribute> written;
+  const std::vector<YamlEntry> entries = section.entries();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto& [key, value] = entries[i];
+    const YamlFields fields(value, keys::kAttribute);
+    const auto map_name = fields.need("map");
+    const auto by = fields.need("by");
+    const auto by_name = by ? by->text() : std::nullopt;
+    DerivedAttribute derived;
+    if (const auto node = fields.find("default")) {
+      if (const auto text = node->text()) derived.fallback = *text;
+    }
+    if (map_name) derived.map = state.maps.find(*map_name);
+    if (!by_name) continue;
+    const bool is_ahead =
+        std::any_of(entries.begin() + static_cast<std::ptrdiff_t>(i), entries.end(),
+                    [&](const YamlEntry& later) { return later.key.raw() == *by_name; });
+    if (is_ahead) by->error("by: " + shown(*by_name) + " must be an attribute above this one");
+    draft.mentions.push_back(*by);
+    derived.slot = draft.slot(key.raw());
+    derived.by = draft.slot(*by_name);
+    written.push_back({.slot = derived.slot, .key = key});
+    if (derived.map != nullptr) draft.domain.derived.push_back(std::move(derived));
+  }
+  return written;
+}
+
+void note(const ValueSource& source, std::vector<bool>& used) {
+  if (source.from == ValueSource::From::Attribute) used[source.number] = true;
+}
+
+void warn_of_unused(const std::vector<WrittenAttribute>& written, const AttributeDomain& domain) {
+  std::vector<bool> used(domain.uses.size());
+  for (const DerivedAttribute& derived : domain.derived) used[derived.by] = true;
+  for (const AttributeRule& rule : domain.rules) {
+    for (const Condition& condition : rule.conditions) used[condition.slot] = true;
+    for (const KeySource& key : rule.key) note(key.value, used);
+    if (rule.cost.attribute) note(*rule.cost.attribute, used);
+    if (rule.overrides) note(rule.overrides->by, used);
+  }
+  for (const WrittenAttribute& attribute : written) {
+    if (used[attribute.slot]) continue;
+    attribute.key.warning("attribute " + shown(attribute.key.raw(), '\'') +
+                          " is used by no rule of this domain");
+  }
+}
+
+void read_rules(const YamlFields& fields, const RuleDefaults& defaults, RuleReader& reader) {
+  if (const auto deny = fields.find("deny")) {
+    for (const YamlNode& node : deny->list()) reader.read_listed(node, Action::Deny);
+  }
+  if (const auto allow = fields.find("allow")) {
+    for (const YamlNode& node : allow->list()) reader.read_listed(node, Action::Allow);
+  }
+  if (const auto rules = fields.find("rules")) {
+    for (const YamlNode& node : rules->list()) reader.read_rule(node, defaults);
+  }
+}
+
+void note_attributes(const YamlNode& name, const YamlFields& fields,
+                     const std::vector<WrittenAttribute>& looked_up, DomainDraft& draft,
+                     LoadState& state) {
+  DomainAttributes all{.domain = draft.domain.name,
+                       .name = name,
+                       .mentions = std::move(draft.mentions),
+                       .captures = std::move(draft.captures)};
+  for (const WrittenAttribute& each : looked_up) all.looked_up.emplace_back(each.key.raw());
+  if (const auto declared = fields.find("caller_attributes")) {
+    all.declares = true;
+    for (const YamlNode& node : declared->one_or_list()) {
+      if (const auto text = node.text()) all.declared.emplace_back(*text);
+    }
+  }
+  state.attributes.push_back(std::move(all));
+}
+
+void load_domain(const YamlEntry& entry, LoadState& state) {
+  const std::string name(entry.key.raw());
+  if (const Source* other = state.builder.claim_domain(name, source_of(entry.key))) {
+    return entry.key.error("domain " + shown(name, '\'') + " a second time; first in " +
+                           to_string(*other));
+  }
+  const YamlFields fields(entry.value, keys::kDomain);
+  DomainDraft draft;
+  draft.domain.name = name;
+  RuleDefaults defaults;
+  read_rule_defaults(fields, defaults);
+  std::vector<WrittenAttribute> attributes;
+  if (const auto section = fields.find("attributes")) {
+    attributes = read_attributes(*section, draft, state);
+  }
+  RuleReader reader(draft, state);
+  read_rules(fields, defaults, reader);
+  if (draft.domain.uses.size() > DomainDraft::kMaxAttributes) {
+    entry.key.error("domain " + shown(name, '\'') + " mentions more than " +
+                    std::to_string(DomainDraft::kMaxAttributes) + " attributes");
+  }
+  if (entry.value.is_map() && draft.domain.rules.empty() && !has_error(entry.key.diagnostics())) {
+    entry.key.warning("domain " + shown(name, '\'') + " has no rules: all its requests pass");
+  }
+  warn_of_unused(attributes, draft.domain);
+  warn_of_requests_without_key(draft);
+  note_attributes(entry.key, fields, attributes, draft, state);
+  state.builder.add_domain(name, std::make_unique<AttributeMatcher>(std::move(draft.domain)));
+}
+
+}  // namespace
+
+void load_domains(const YamlNode& section, LoadState& state) {
+  for (const YamlEntry& entry : section.entries()) load_domain(entry, state);
+}
+
+}  // namespace penstock::rules

@@ -1,0 +1,99 @@
+#include "rules/yaml/terms_format.hpp"
+
+#include "core/lease.hpp"
+
+#include <string>
+
+namespace penstock::rules {
+namespace {
+
+using core::Mode;
+
+// A shorter lease is gone before it is used, a longer one is hoarding.
+constexpr Duration kLeastLifetime = std::chrono::milliseconds{10};
+constexpr Duration kMostLifetime = std::chrono::seconds{10};
+
+constexpr bool takes_leases(Mode mode) {
+  return mode == Mode::Lease || mode == Mode::LeaseStrict || mode == Mode::Adaptive;
+}
+
+bool can_have(const Quota& quota, const core::Terms& terms) {
+  return !takes_leases(terms.mode) || core::can_lease(quota.algorithm());
+}
+
+std::string why_not(const Quota& quota, Mode mode) {
+  return std::string(to_string(quota.algorithm())) +
+         " counts each unit when it is spent, and those of a lease are spent later; use " +
+         "mode: exact, or an algorithm that " + std::string(to_string(mode)) +
+         " can keep: token_bucket, gcra, fixed_window, anchored_window or sub_windows";
+}
+
+// "lease_lifetime: "1s" means nothing in rule "x", whose mode is exact; it needs mode: lease"
+void report_useless(const YamlNode& node, const TermsPlace& place, Mode mode,
+                    std::string_view needed) {
+  node.error(std::string(node.label()) + ": " + shown(node.raw()) + " means nothing in rule " +
+             shown(place.name) + ", whose mode is " + std::string(to_string(mode)) +
+             "; it needs mode: " + std::string(needed));
+}
+
+}  // namespace
+
+void read_terms(const WrittenTerms& written, core::Terms& terms) {
+  if (written.mode) {
+    const auto mode = written.mode->choice<Mode>({{"exact", Mode::Exact},
+                                                  {"lease", Mode::Lease},
+                                                  {"lease_strict", Mode::LeaseStrict},
+                                                  {"adaptive", Mode::Adaptive},
+                                                  {"local", Mode::Local}});
+    if (mode) terms.mode = *mode;
+  }
+  if (written.lifetime) {
+    const auto lifetime = written.lifetime->duration(kLeastLifetime, kMostLifetime);
+    if (lifetime) terms.lifetime = *lifetime;
+  }
+  if (written.share) {
+    const auto divided = written.share->choice<bool>({{"none", false}, {"nodes", true}});
+    if (divided) terms.divided = *divided;
+  }
+}
+
+core::Terms checked_terms(const TermsPlace& place, const core::Terms& terms,
+                          std::span<const RuleLimit> limits) {
+  // a word that was refused says nothing about the others
+  if (place.written.mode && place.written.mode->raw() != to_string(terms.mode)) return terms;
+  for (const RuleLimit& limit : limits) {
+    if (can_have(limit.quota, terms)) continue;
+    const bool is_own = place.written.mode.has_value();
+    (is_own ? *place.written.mode : place.rule)
+        .error("mode: " + std::string(to_string(terms.mode)) +
+               (is_own ? "" : ", which the domain says,") + " cannot hold for rule " +
+               shown(place.name) + " with limit " + shown(to_string(limit.quota)) + ": " +
+               why_not(limit.quota, terms.mode));
+  }
+  core::Terms kept{.mode = terms.mode};
+  if (takes_leases(terms.mode)) {
+    kept.lifetime = terms.lifetime;
+  } else if (place.written.lifetime) {
+    report_useless(*place.written.lifetime, place, terms.mode, "lease, lease_strict or adaptive");
+  }
+  if (terms.mode == Mode::Local) {
+    kept.divided = terms.divided;
+  } else if (place.written.share && terms.divided) {
+    report_useless(*place.written.share, place, terms.mode, "local");
+  }
+  return kept;
+}
+
+void check_overrides(const QuotaMap& overrides, const YamlNode& section, const core::Terms& terms) {
+  const QuotaMap::value_type* first = nullptr;  // in the order of the alphabet: always the same
+  for (const QuotaMap::value_type& each : overrides) {
+    if (!each.second || can_have(*each.second, terms)) continue;
+    if (first == nullptr || each.first < first->first) first = &each;
+  }
+  if (first == nullptr) return;
+  section.error("overrides: value of " + shown(first->first, '\'') +
+                ": mode: " + std::string(to_string(terms.mode)) + " cannot hold for " +
+                shown(to_string(*first->second)) + ": " + why_not(*first->second, terms.mode));
+}
+
+}  // namespace penstock::rules

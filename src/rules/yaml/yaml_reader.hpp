@@ -1,0 +1,115 @@
+#pragma once
+
+#include "penstock/time.hpp"
+#include "rules/yaml/yaml_document.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace penstock::rules {
+
+struct YamlEntry;
+
+// One value of a document, to be read as what the configuration wants it to be. What it is not is
+// reported, with its place, the value and what was expected, and reading goes on: a getter that
+// answers nothing has reported why. The document must outlive it.
+class YamlNode {
+ public:
+  explicit YamlNode(const YamlDocument& document)
+      : YamlNode(document, document.root(), std::string_view{}) {}
+
+  [[nodiscard]] YamlKind kind() const noexcept { return item_->kind; }
+  [[nodiscard]] bool is_nothing() const noexcept { return kind() == YamlKind::Nothing; }
+  [[nodiscard]] bool is_text() const noexcept { return kind() == YamlKind::Text; }
+  [[nodiscard]] bool is_list() const noexcept { return kind() == YamlKind::List; }
+  [[nodiscard]] bool is_map() const noexcept { return kind() == YamlKind::Map; }
+  [[nodiscard]] Position position() const noexcept { return item_->position; }
+  [[nodiscard]] const std::string& file() const noexcept { return document_->file(); }
+  // Of a text, as written, without its quotes; else empty. Lives as long as the document.
+  [[nodiscard]] std::string_view raw() const noexcept { return item_->text; }
+  [[nodiscard]] bool is_quoted() const noexcept { return item_->quoted; }
+  // The key it stands under, for messages; of an item of a list, the key of the list.
+  [[nodiscard]] std::string_view label() const noexcept { return label_; }
+
+  // Where reports go, for what is read besides.
+  [[nodiscard]] Diagnostics& diagnostics() const noexcept { return document_->diagnostics(); }
+  void error(const std::string& message) const;
+  void warning(const std::string& message) const;
+  // "limit: expected a number, found "abc"", at this place.
+  void expected(std::string_view what) const;
+
+  // A text, number or word; never empty.
+  [[nodiscard]] std::optional<std::string_view> text() const;
+  [[nodiscard]] std::optional<std::int64_t> integer(std::int64_t least, std::int64_t most) const;
+  [[nodiscard]] std::optional<bool> boolean() const;  // true, yes, on and their opposites
+  // "10ms", "5s", "2m", "1h", "7d"
+  [[nodiscard]] std::optional<Duration> duration(Duration least, Duration most) const;
+  // One of the words that are given.
+  // NOLINTBEGIN(modernize-avoid-c-arrays): only they are deduced from a list in braces
+  template <class Value, std::size_t N>
+  [[nodiscard]] std::optional<Value> choice(
+      const std::pair<std::string_view, Value> (&words)[N]) const {
+    std::string_view names[N];
+    for (std::size_t i = 0; i < N; ++i) {
+      if (is_text() && raw() == words[i].first) return words[i].second;
+      names[i] = words[i].first;
+    }
+    expected_one_of(names);
+    return std::nullopt;
+  }
+  // NOLINTEND(modernize-avoid-c-arrays)
+  // The items of a list; empty and reported when it is something else.
+  [[nodiscard]] std::vector<YamlNode> list() const;
+  // The same, and a text or map by itself is a list of one.
+  [[nodiscard]] std::vector<YamlNode> one_or_list() const;
+  // Whether it is a map with this key; reports nothing.
+  [[nodiscard]] bool has_key(std::string_view key) const noexcept;
+  // The keys and values of a map, without those whose key is there already or is no text, which are
+  // reported.
+  [[nodiscard]] std::vector<YamlEntry> entries() const;
+  // What stands under a key of a map, and all that stands in it, without a report of anything.
+  [[nodiscard]] std::optional<YamlNode> peek(std::string_view key) const;
+  [[nodiscard]] std::vector<YamlNode> peek_values() const;
+
+ private:
+  YamlNode(const YamlDocument& document, std::uint32_t index, std::string_view label)
+      : document_(&document), item_(&document.item(index)), label_(label) {}
+  [[nodiscard]] std::string found() const;
+  void expected_one_of(std::span<const std::string_view> names) const;
+  [[nodiscard]] std::vector<YamlNode> items() const;
+
+  const YamlDocument* document_;
+  const YamlItem* item_;
+  std::string_view label_;
+};
+
+struct YamlEntry {
+  YamlNode key;
+  YamlNode value;
+};
+
+// A map whose keys are known beforehand. Any other is reported, with what was perhaps meant.
+class YamlFields {
+ public:
+  YamlFields(const YamlNode& map, std::span<const std::string_view> known);
+
+  // Nothing when the key is not there.
+  [[nodiscard]] std::optional<YamlNode> find(std::string_view key) const;
+  // The same; that the key is missing is reported.
+  [[nodiscard]] std::optional<YamlNode> need(std::string_view key) const;
+  [[nodiscard]] const YamlNode& map() const noexcept { return map_; }
+
+ private:
+  YamlNode map_;
+  std::vector<YamlEntry> entries_;
+};
+
+// How a value is shown in a message: in quotes, cut when it is long, odd characters escaped.
+[[nodiscard]] std::string shown(std::string_view value, char quote = '"');
+
+}  // namespace penstock::rules

@@ -1,0 +1,176 @@
+#include "wire/http/admin/admin.hpp"
+
+#include "http/members.hpp"
+#include "http/problem.hpp"
+#include "http/target.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace penstock::http {
+namespace {
+
+constexpr std::int64_t kMostTop = 1000;
+constexpr std::int64_t kUsualTop = 20;
+
+Response text_response(std::string type, std::string body) {
+  return {.status = 200, .fields = {{"Content-Type", std::move(type)}}, .body = std::move(body)};
+}
+
+Json reason(std::string_view what, std::string_view detail) {
+  Json json;
+  json["what"] = what;
+  json["detail"] = detail;
+  return json;
+}
+
+Response metrics(AdminFacts& facts, Parameters& /*parameters*/) {
+  return text_response("text/plain; version=0.0.4; charset=utf-8", facts.metrics());
+}
+
+Response healthz(AdminFacts& /*facts*/, Parameters& /*parameters*/) {
+  return text_response("text/plain; charset=utf-8", "ok\n");
+}
+
+Response readyz(AdminFacts& facts, Parameters& /*parameters*/) {
+  const Readiness state = facts.readiness();
+  Json reasons = Json::array();
+  if (!state.rules_loaded) reasons.push_back(reason("rules", "no rules are loaded"));
+  if (state.stopping) reasons.push_back(reason("stopping", "the program is about to end"));
+  const bool ready = reasons.empty();
+  if (!state.store_trouble.empty()) reasons.push_back(reason("store", state.store_trouble));
+  if (!state.reload_trouble.empty()) reasons.push_back(reason("reload", state.reload_trouble));
+  Json json;
+  json["ready"] = ready;
+  json["reasons"] = std::move(reasons);
+  return json_response(ready ? 200 : 503, json);
+}
+
+std::string_view action_word(rules::Action action) {
+  switch (action) {
+    case rules::Action::Limit: return "limit";
+    case rules::Action::Unlimited: return "unlimited";
+    case rules::Action::Allow: return "allow";
+    case rules::Action::Deny: return "deny";
+  }
+  return "unknown";
+}
+
+std::string_view failure_word(rules::OnFailure policy) {
+  switch (policy) {
+    case rules::OnFailure::Open: return "open";
+    case rules::OnFailure::Closed: return "closed";
+    case rules::OnFailure::Local: return "local";
+  }
+  return "unknown";
+}
+
+// As a configuration has them, which says no more than what means something in its mode.
+void write_terms(Json& json, const core::Terms& terms) {
+  json["mode"] = to_string(terms.mode);
+  switch (terms.mode) {
+    case core::Mode::Exact: return;
+    case core::Mode::Local: json["share"] = terms.divided ? "nodes" : "none"; return;
+    case core::Mode::Lease:
+    case core::Mode::LeaseStrict:
+    case core::Mode::Adaptive: break;
+  }
+  json["lease_lifetime_ms"] = std::chrono::ceil<std::chrono::milliseconds>(terms.lifetime).count();
+}
+
+Json rule_json(const rules::Rule& rule) {
+  Json json;
+  json["domain"] = rule.domain;
+  json["name"] = rule.name;
+  if (!rule.description.empty()) json["description"] = rule.description;
+  json["action"] = action_word(rule.action);
+  Json& limits = json["limits"] = Json::array();
+  for (const rules::RuleLimit& limit : rule.limits) {
+    Json entry;
+    if (!limit.name.empty()) entry["name"] = limit.name;
+    entry["quota"] = to_string(limit.quota);
+    entry["algorithm"] = to_string(limit.quota.algorithm());
+    limits.push_back(std::move(entry));
+  }
+  if (rule.action == rules::Action::Limit) write_terms(json, rule.terms);
+  json["on_failure"] = failure_word(rule.on_failure);
+  json["shadow"] = rule.shadow;
+  json["metric"] = rule.metric;
+  json["source"]["file"] = rule.source.file;
+  json["source"]["line"] = rule.source.line;
+  return json;
+}
+
+Response rules_loaded(AdminFacts& facts, Parameters& parameters) {
+  const std::optional<std::string_view> domain = parameters.text("domain");
+  const Result<void> read = parameters.finish();
+  if (!read) return problem_of(read.error());
+  const LoadedRules loaded = facts.rules();
+  Json json;
+  json["files"] = loaded.files;
+  json["loaded_at_ms"] =
+      std::chrono::floor<std::chrono::milliseconds>(loaded.loaded_at).time_since_epoch().count();
+  Json& rules = json["rules"] = Json::array();
+  for (const rules::Rule* rule : loaded.rules) {
+    if (!domain || rule->domain == *domain) rules.push_back(rule_json(*rule));
+  }
+  return json_response(200, json);
+}
+
+Response top(AdminFacts& facts, Parameters& parameters) {
+  const std::string_view by = parameters.text("by").value_or("asked");
+  const std::int64_t count = parameters.whole_number("n", 1, kMostTop).value_or(kUsualTop);
+  if (by != "asked" && by != "denied") {
+    parameters.complain("by: " + shown(by) + " must be asked or denied");
+  }
+  const Result<void> read = parameters.finish();
+  if (!read) return problem_of(read.error());
+  const TopBy order = by == "asked" ? TopBy::Asked : TopBy::Denied;
+  Json json;
+  json["by"] = by;
+  Json& entries = json["entries"] = Json::array();
+  for (const TopEntry& entry : facts.top(order, static_cast<std::size_t>(count))) {
+    Json told;
+    told["rule"] = entry.rule;
+    told["subject"] = entry.subject;
+    told["asked"] = entry.asked;
+    told["denied"] = entry.denied;
+    entries.push_back(std::move(told));
+  }
+  return json_response(200, json);
+}
+
+struct Page {
+  std::string_view path;
+  Response (*function)(AdminFacts&, Parameters&);
+};
+constexpr std::array kPages{Page{"/metrics", metrics}, Page{"/healthz", healthz},
+                            Page{"/readyz", readyz}, Page{"/rules", rules_loaded},
+                            Page{"/top", top}};
+
+Response answer(AdminFacts& facts, const Request& request) {
+  for (const Page& page : kPages) {
+    if (page.path != request.path) continue;
+    if (request.method != "GET" && request.method != "HEAD") {
+      const std::string detail = std::string(page.path) + " has no " + shown(request.method);
+      Response response = problem_response({.status = 405, .detail = detail});
+      response.fields.emplace_back("Allow", "GET, HEAD");
+      return response;
+    }
+    Parameters parameters(request.query);
+    return page.function(facts, parameters);
+  }
+  const std::string detail = "no page at " + shown(request.path) +
+                             "; there are /metrics, /healthz, /readyz, /rules and /top";
+  return problem_response({.status = 404, .detail = detail});
+}
+
+}  // namespace
+
+void Admin::handle(const Request& request, Respond respond) { respond(answer(facts_, request)); }
+
+}  // namespace penstock::http

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "http/message.hpp"
+#include "penstock/time.hpp"
+#include "rules/model/rule.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace penstock::http {
+
+// What /readyz tells. Not ready is who should get no requests: one without rules, or about to end.
+// A store that is gone and a reload that failed are told, but change nothing: the rules say what to
+// answer without a store, the old rules are in force, and to take all nodes away would be worse.
+struct Readiness {
+  bool rules_loaded = true;
+  bool stopping = false;
+  std::string store_trouble{};   // empty while it serves
+  std::string reload_trouble{};  // of the last reload; empty when it went well
+};
+
+// What /rules tells.
+struct LoadedRules {
+  std::vector<std::string> files{};
+  Instant loaded_at{};
+  std::vector<const rules::Rule*> rules{};
+  std::shared_ptr<const void> owner{};  // of the rules
+};
+
+// What /top tells, in its order.
+enum class TopBy : std::uint8_t { Asked, Denied };
+struct TopEntry {
+  std::string rule;
+  std::string subject;
+  std::uint64_t asked = 0;
+  std::uint64_t denied = 0;
+};
+
+// What the program knows about itself.
+class AdminFacts {
+ public:
+  AdminFacts() = default;
+  AdminFacts(const AdminFacts&) = delete;
+  AdminFacts& operator=(const AdminFacts&) = delete;
+  virtual ~AdminFacts() = default;
+
+  [[nodiscard]] virtual std::string metrics() = 0;  // the text format of Prometheus
+  [[nodiscard]] virtual Readiness readiness() = 0;
+  [[nodiscard]] virtual LoadedRules rules() = 0;
+  [[nodiscard]] virtual std::vector<TopEntry> top(TopBy by, std::size_t count) = 0;
+};
+
+// The calls of the admin port: GET /metrics, /healthz, /readyz, /rules and /top.
+class Admin final : public Handler {
+ public:
+  // REQUIRES: the facts outlive it.
+  explicit Admin(AdminFacts& facts) : facts_(facts) {}
+
+  void handle(const Request& request, Respond respond) override;
+
+ private:
+  AdminFacts& facts_;
+};
+
+}  // namespace penstock::http

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "http/client_address.hpp"
+#include "http/message.hpp"
+#include "rules/settings/settings.hpp"
+#include "wire/http/api/backend.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::http {
+
+// What the API takes from the configuration.
+struct ApiSettings {
+  std::vector<rules::HeaderDraft> headers{};
+  std::vector<std::string> tokens{};  // any of them will do
+  rules::ForwardAuthSettings forward_auth{};
+  // Of limits that travel with the request and do not name a policy.
+  rules::OnFailure on_failure = rules::OnFailure::Closed;
+  TrustedProxies trusted_proxies{};
+};
+
+// A request on its way to the function that answers it. All but `respond` outlive the answer.
+struct Call {
+  const Request& request;
+  std::vector<std::string_view> segments;  // of the path, still encoded
+  Backend& backend;
+  const ApiSettings& settings;
+  Handler::Respond respond;
+};
+
+// The calls of docs/http-api.md, each in the file named after its subject.
+void check(Call call);
+void check_many(Call call);
+void explain(Call call);
+void take(Call call);
+void envoy_check(Call call);
+void forward_auth(Call call);
+void peek_key(Call call);
+void reset_key(Call call);
+void refund_key(Call call);
+void block_key(Call call);
+void unblock_key(Call call);
+void add_to_counter(Call call);
+void read_counter(Call call);
+void remove_counter(Call call);
+void reserve(Call call);
+void commit(Call call);
+void cancel(Call call);
+void acquire(Call call);
+void renew(Call call);
+void release(Call call);
+
+// Keys, subjects and names of counters are no longer than this.
+inline constexpr std::size_t kMaxKeyBytes = 4096;
+// A segment of a path as such a name. The error calls it `what`.
+[[nodiscard]] Result<std::string> name_in_path(std::string_view segment, std::string_view what);
+
+}  // namespace penstock::http

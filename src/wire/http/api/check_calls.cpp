@@ -1,0 +1,129 @@
+#include "answer/verdict.hpp"
+#include "http/problem.hpp"
+#include "wire/http/api/access.hpp"
+#include "wire/http/api/call.hpp"
+#include "wire/http/api/check_body.hpp"
+#include "wire/http/api/envoy_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace penstock::http {
+namespace {
+
+void write_report(JsonWriter& writer, const rules::RuleReport& report) {
+  const rules::Rule& rule = *report.rule;
+  writer.begin_object().name("rule").text(rule.domain + "/" + rule.name);
+  writer.name("matched").boolean(report.matched).name("reason").text(report.reason);
+  if (!rule.description.empty()) writer.name("description").text(rule.description);
+  if (rule.shadow) writer.name("shadow").boolean(true);
+  writer.name("source").begin_object().name("file").text(rule.source.file);
+  writer.name("line").number(rule.source.line).end_object().end_object();
+}
+
+std::string explained_text(const Backend::Explained& explained, const std::string& domain) {
+  std::string text;
+  JsonWriter writer(text);
+  writer.begin_object().name("domain").text(domain);
+  writer.name("domain_known").boolean(explained.explanation.match.domain_known);
+  writer.name("decision").begin_object();
+  write_decision(writer, answer::verdict_of(explained.answer, domain));
+  writer.end_object().name("rules").begin_array();
+  for (const rules::RuleReport& report : explained.explanation.rules) write_report(writer, report);
+  writer.end_array().name("cut_short").boolean(explained.explanation.cut_short).end_object();
+  return text;
+}
+
+// Answers to a batch, in the order of the questions, whichever comes first.
+struct Batch {
+  Batch(std::size_t size, Handler::Respond answer)
+      : answers(size), missing(size), respond(std::move(answer)) {}
+
+  std::vector<std::string> answers;  // as JSON
+  std::size_t missing;
+  Handler::Respond respond;
+
+  void put(std::size_t place, std::string answer) {
+    answers[place] = std::move(answer);
+    if (--missing > 0) return;
+    std::string text = R"({"answers":[)";
+    for (const std::string& one : answers) {
+      if (&one != &answers.front()) text += ',';
+      text += one;
+    }
+    respond(json_response(200, text + "]}"));
+  }
+};
+
+}  // namespace
+
+void check(Call call) {
+  const Result<Json> json = parse_json(call.request.body);
+  if (!json) return call.respond(problem_of(json.error()));
+  const Result<rules::Request> asked = read_check(*json, "");
+  if (!asked) return call.respond(problem_of(asked.error()));
+  call.backend.decide(
+      *asked, call.request.deadline,
+      [&settings = call.settings, domain = std::string(asked->domain),
+       respond = std::move(call.respond)](const service::Answer& answer) {
+        respond(answer::response_of(answer::verdict_of(answer, domain), settings.headers));
+      });
+}
+
+// All questions are put before anybody waits, so that the store gets them together.
+void check_many(Call call) {
+  const Result<Json> json = parse_json(call.request.body);
+  if (!json) return call.respond(problem_of(json.error()));
+  const Result<std::vector<rules::Request>> asked = read_checks(*json);
+  if (!asked) return call.respond(problem_of(asked.error()));
+  auto batch = std::make_shared<Batch>(asked->size(), std::move(call.respond));
+  for (std::size_t i = 0; i < asked->size(); ++i) {
+    const rules::Request& request = (*asked)[i];
+    call.backend.decide(
+        request, call.request.deadline,
+        [batch, i, domain = std::string(request.domain)](const service::Answer& answer) {
+          batch->put(i, decision_text(answer::verdict_of(answer, domain)));
+        });
+  }
+}
+
+void explain(Call call) {
+  const Result<Json> json = parse_json(call.request.body);
+  if (!json) return call.respond(problem_of(json.error()));
+  const Result<rules::Request> asked = read_check(*json, "");
+  if (!asked) return call.respond(problem_of(asked.error()));
+  call.backend.explain(*asked, call.request.deadline,
+                       [domain = std::string(asked->domain),
+                        respond = std::move(call.respond)](const Backend::Explained& explained) {
+                         respond(json_response(200, explained_text(explained, domain)));
+                       });
+}
+
+void envoy_check(Call call) {
+  Result<Json> json = parse_json(call.request.body);
+  if (!json) return call.respond(envoy_bad_request());
+  const auto kept = std::make_shared<const Json>(*std::move(json));
+  Result<rules::Request> read = read_envoy_request(*kept);
+  if (!read) return call.respond(envoy_bad_request());
+  const auto asked = std::make_shared<const rules::Request>(*std::move(read));
+  const bool gives_back =
+      std::any_of(asked->descriptors.begin(), asked->descriptors.end(),
+                  [](const rules::Descriptor& descriptor) { return descriptor.gives_back; });
+  if (gives_back) {
+    // the same right as for a refund of a key
+    std::optional<Response> refused = refuse_change(call.request, call.settings.tokens);
+    if (refused) return call.respond(*std::move(refused));
+  }
+  call.backend.decide(
+      *asked, call.request.deadline,
+      [kept, asked, respond = std::move(call.respond)](const service::Answer& answer) {
+        respond(envoy_answer(answer, *asked));
+      });
+}
+
+}  // namespace penstock::http

@@ -1,0 +1,189 @@
+#include "wire/http/api/envoy_json.hpp"
+
+#include "answer/envoy_status.hpp"
+#include "http/members.hpp"
+#include "http/problem.hpp"
+#include "wire/http/api/check_body.hpp"
+#include "wire/http/api/wrong_input.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace penstock::http {
+namespace {
+
+// A member under either of its names. Both at once are a complaint.
+const Json* either(Members& members, std::string_view camel, std::string_view snake) {
+  const Json* first = members.any(camel);
+  const Json* second = members.any(snake);
+  if (first != nullptr && second != nullptr) members.complain(snake, "given under two names");
+  return first != nullptr ? first : second;
+}
+
+// A whole number as protobuf writes it: 5, 5.0 or "5".
+std::optional<std::uint64_t> number(const Json& json, std::uint64_t most) {
+  std::uint64_t value = 0;
+  if (json.is_number_unsigned()) {
+    value = json.get<std::uint64_t>();
+  } else if (const auto* text = json.get_ptr<const std::string*>()) {
+    const char* end = text->data() + text->size();
+    const auto [stop, failure] = std::from_chars(text->data(), end, value);
+    if (failure != std::errc{} || stop != end) return std::nullopt;
+  } else if (json.is_number_float()) {
+    const auto given = json.get<double>();
+    if (!(given >= 0 && given <= static_cast<double>(kMaxCost))) return std::nullopt;
+    value = static_cast<std::uint64_t>(given);
+    if (static_cast<double>(value) != given) return std::nullopt;
+  } else {
+    return std::nullopt;
+  }
+  if (value > most) return std::nullopt;
+  return value;
+}
+
+answer::EnvoyUnit read_unit(const Json& json) {
+  if (const auto* name = json.get_ptr<const std::string*>()) {
+    return answer::parse_envoy_unit(*name).value_or(answer::EnvoyUnit::Unknown);
+  }
+  constexpr auto kLargest = static_cast<std::uint64_t>(answer::EnvoyUnit::Year);
+  return static_cast<answer::EnvoyUnit>(number(json, kLargest).value_or(0));
+}
+
+Result<Quota> read_override(const Json& json) {
+  Members members(json, "limit.", OnNull::Ignore);
+  const Json* count = either(members, "requestsPerUnit", "requests_per_unit");
+  const Json* unit = members.any("unit");
+  const Result<void> read = members.finish();
+  if (!read) return read.error();
+  // JSON of protobuf leaves out zeros
+  const std::optional<std::uint64_t> limit =
+      count == nullptr ? 0 : number(*count, std::numeric_limits<std::uint32_t>::max());
+  if (!limit || unit == nullptr) {
+    return wrong_input("limit: needs a known unit, and a requestsPerUnit of 32 bits");
+  }
+  return answer::quota_of_override(static_cast<std::uint32_t>(*limit), read_unit(*unit));
+}
+
+Result<rules::Attribute> read_entry(const Json& json) {
+  Members members(json, "entries.", OnNull::Ignore);
+  const rules::Attribute entry{.name = members.text("key").value_or(""),
+                               .value = members.text("value").value_or("")};
+  const Result<void> read = members.finish();
+  if (!read) return read.error();
+  return entry;
+}
+
+Result<void> read_entries(const Json* entries, rules::Descriptor& descriptor) {
+  if (entries == nullptr) return {};
+  for (const Json& json : *entries) {
+    const Result<rules::Attribute> entry = read_entry(json);
+    if (!entry) return entry.error();
+    descriptor.entries.push_back(*entry);
+  }
+  return {};
+}
+
+Result<rules::Descriptor> read_descriptor(const Json& json) {
+  Members members(json, "descriptors.", OnNull::Ignore);
+  const Json* entries = members.array("entries", rules::kMaxEntries);
+  const Json* limit = members.object("limit");
+  const Json* hits = either(members, "hitsAddend", "hits_addend");
+  const Json* negative = either(members, "isNegativeHits", "is_negative_hits");
+  Result<void> read = members.finish();
+  if (!read) return read.error();
+  rules::Descriptor descriptor;
+  read = read_entries(entries, descriptor);
+  if (!read) return read.error();
+  if (limit != nullptr) {
+    const Result<Quota> quota = read_override(*limit);
+    if (!quota) return quota.error();
+    descriptor.limit = *quota;
+  }
+  if (hits != nullptr) {
+    const auto units = number(*hits, std::numeric_limits<std::uint64_t>::max());
+    if (!units) return wrong_input("hitsAddend: " + shown_json(*hits));
+    descriptor.cost = Cost{*units};
+  }
+  if (negative != nullptr && !negative->is_boolean()) return wrong_input("isNegativeHits");
+  descriptor.gives_back = negative != nullptr && negative->get<bool>();
+  return descriptor;
+}
+
+Json current_limit(const rules::Applied& applied) {
+  Json json;
+  json["requestsPerUnit"] = applied.check.quota.limit();
+  const answer::EnvoyUnit unit = answer::unit_of(applied.check.quota.period());
+  if (unit != answer::EnvoyUnit::Unknown) json["unit"] = to_string(unit);
+  if (applied.rule != nullptr && !applied.rule->given_name.empty()) {
+    json["name"] = applied.rule->given_name;
+  }
+  return json;
+}
+
+Json status_json(const answer::EnvoyStatus& status) {
+  Json json;
+  json["code"] = status.over ? "OVER_LIMIT" : "OK";
+  if (status.limit != nullptr) json["currentLimit"] = current_limit(status.limit->applied);
+  if (status.remaining > 0) json["limitRemaining"] = status.remaining;
+  if (status.until_reset.count() > 0) {
+    json["durationUntilReset"] = std::to_string(status.until_reset.count()) + "s";
+  }
+  return json;
+}
+
+}  // namespace
+
+Result<rules::Request> read_envoy_request(const Json& json) {
+  Members members(json, "", OnNull::Ignore);
+  rules::Request request{.domain = members.text("domain").value_or(""), .descriptors = {}};
+  const Json* descriptors = members.array("descriptors", rules::kMaxDescriptors);
+  const Json* hits = either(members, "hitsAddend", "hits_addend");
+  const Result<void> read = members.finish();
+  if (!read) return read.error();
+  if (request.domain.empty()) return wrong_input("domain: must not be empty");
+  if (descriptors == nullptr || descriptors->empty()) {
+    return wrong_input("descriptors: must not be empty");
+  }
+  if (hits != nullptr) {
+    const auto units = number(*hits, std::numeric_limits<std::uint32_t>::max());
+    if (!units) return wrong_input("hitsAddend: " + shown_json(*hits));
+    request.cost = Cost{std::max<std::uint64_t>(*units, 1)};
+  }
+  for (const Json& element : *descriptors) {
+    Result<rules::Descriptor> descriptor = read_descriptor(element);
+    if (!descriptor) return descriptor.error();
+    request.descriptors.push_back(std::move(*descriptor));
+  }
+  return request;
+}
+
+Json envoy_response(const service::Answer& answer, const rules::Request& request) {
+  Json json;
+  json["overallCode"] = answer.allowed ? "OK" : "OVER_LIMIT";
+  Json& statuses = json["statuses"] = Json::array();
+  for (std::size_t i = 0; i < request.descriptors.size(); ++i) {
+    statuses.push_back(status_json(answer::envoy_status(answer, i, &request)));
+  }
+  return json;
+}
+
+Response envoy_answer(const service::Answer& answer, const rules::Request& request) {
+  Response response = json_response(answer.allowed ? 200 : 429, envoy_response(answer, request));
+  response.body.pop_back();  // its line end, which the reference server does not write
+  return response;
+}
+
+Response envoy_bad_request() {
+  return {.status = 400,
+          .fields = {{"Content-Type", "text/plain; charset=utf-8"}},
+          .body = "Bad Request\n"};
+}
+
+}  // namespace penstock::http

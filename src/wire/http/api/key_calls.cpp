@@ -1,0 +1,290 @@
+// Calls about one key: a plain one, as the library counts it, or with `rule` or `domain` a subject
+// of the rules, written as "api_key=abc".
+#include "answer/verdict.hpp"
+#include "http/members.hpp"
+#include "http/problem.hpp"
+#include "http/target.hpp"
+#include "wire/http/api/call.hpp"
+#include "wire/http/api/take_body.hpp"
+#include "wire/http/api/wrong_input.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace penstock::http {
+namespace {
+
+constexpr std::size_t kKeySegment = 2;  // of /v1/keys/{key}
+constexpr Duration kLongestBlock = Days{36'500};
+// Where only the name of a count matters.
+constexpr Quota kAnyQuota = per_second(1);
+
+// Which counts of a key are meant. At most one of them is given.
+struct Scope {
+  std::optional<std::string> rule{};  // "api/search"
+  std::optional<std::string> domain{};
+  std::optional<Quota> quota{};
+};
+
+Result<std::vector<RuleCount>> counts_of(const Backend& backend, const std::string& key,
+                                         const Scope& scope) {
+  if (int{scope.rule.has_value()} + int{scope.domain.has_value()} + int{scope.quota.has_value()} >
+      1) {
+    return wrong_input("rule, domain, limit: only one of them");
+  }
+  if (scope.domain) return backend.counts_of_domain(*scope.domain, key);
+  if (!scope.rule) {
+    return std::vector{RuleCount{.rule = {},
+                                 .limit = {},
+                                 .name = {.subject = key, .limit = {}},
+                                 .quota = scope.quota.value_or(kAnyQuota)}};
+  }
+  const std::size_t slash = scope.rule->find('/');
+  if (slash == std::string::npos) {
+    return wrong_input("rule: " + shown(*scope.rule) +
+                       " must be a domain and a rule, as in api/search");
+  }
+  return backend.counts_of_rule(scope.rule->substr(0, slash), scope.rule->substr(slash + 1), key);
+}
+
+std::vector<core::CountName> names_of(const std::vector<RuleCount>& counts) {
+  std::vector<core::CountName> names;
+  for (const RuleCount& count : counts) names.push_back(count.name);
+  return names;
+}
+
+std::vector<core::NamedCheck> checks_of(const std::vector<RuleCount>& counts, Cost cost) {
+  std::vector<core::NamedCheck> checks;
+  for (const RuleCount& count : counts) {
+    checks.push_back({.name = count.name, .quota = count.quota, .cost = cost});
+  }
+  return checks;
+}
+
+// REQUIRES: as many decisions as counts.
+answer::Verdict verdict_of_counts(const std::vector<RuleCount>& counts, const std::string& key,
+                                  const store::Store::Decisions& decisions) {
+  std::vector<answer::LimitVerdict> limits;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    limits.push_back({.rule = counts[i].rule,
+                      .name = counts[i].limit,
+                      .subject = key,
+                      .quota = counts[i].quota,
+                      .decision = decisions[i]});
+  }
+  return answer::verdict_of(std::move(limits));
+}
+
+Json key_json(const std::string& key) {
+  Json json;
+  json["key"] = key;
+  return json;
+}
+
+// What a check or a refund of the counts of a key is answered with; always 200.
+store::Store::Answered<store::Store::Decisions> tell_state(std::string key,
+                                                           std::vector<RuleCount> counts,
+                                                           Handler::Respond respond) {
+  return [key = std::move(key), counts = std::move(counts),
+          respond = std::move(respond)](const Result<store::Store::Decisions>& decisions) {
+    if (!decisions) return respond(problem_of(decisions.error()));
+    std::string text;
+    JsonWriter writer(text);
+    writer.begin_object().name("key").text(key);
+    write_decision(writer, verdict_of_counts(counts, key, *decisions));
+    writer.end_object();
+    respond(json_response(200, std::move(text)));
+  };
+}
+
+// What a yes or no of the store is answered with, under the name of a member.
+store::Store::Answered<bool> tell_bool(Json json, std::string member, Handler::Respond respond) {
+  return [json = std::move(json), member = std::move(member),
+          respond = std::move(respond)](const Result<bool>& answer) {
+    if (!answer) return respond(problem_of(answer.error()));
+    Json told = json;
+    told[member] = *answer;
+    respond(json_response(200, told));
+  };
+}
+
+std::optional<std::string> owned(std::optional<std::string_view> text) {
+  if (!text) return std::nullopt;
+  return std::string(*text);
+}
+
+struct KeyAsked {
+  std::string key;
+  std::vector<RuleCount> counts;
+};
+
+enum class NeedsQuota { No, Yes };
+
+Result<KeyAsked> resolve(const Call& call, const Scope& scope, NeedsQuota needs) {
+  Result<std::string> key = name_in_path(call.segments[kKeySegment], "key");
+  if (!key) return key.error();
+  if (needs == NeedsQuota::Yes && !scope.rule && !scope.domain && !scope.quota) {
+    return wrong_input("limit: missing; give limit=100/m, or rule=domain/rule");
+  }
+  Result<std::vector<RuleCount>> counts = counts_of(call.backend, *key, scope);
+  if (!counts) return counts.error();
+  return KeyAsked{.key = std::move(*key), .counts = std::move(*counts)};
+}
+
+// "?rule=", "?domain=", and where a quota makes sense "?limit=&burst=&algorithm=".
+Result<Scope> scope_in_query(const Request& request, NeedsQuota needs) {
+  Parameters parameters(request.query);
+  Scope scope{.rule = owned(parameters.text("rule")), .domain = owned(parameters.text("domain"))};
+  if (needs == NeedsQuota::Yes) {
+    const std::optional<std::string_view> limit = parameters.text("limit");
+    const auto burst = parameters.whole_number("burst", 1, Quota::kMaxLimit);
+    const std::optional<std::string_view> algorithm = parameters.text("algorithm");
+    if (limit) {
+      const Result<Quota> quota =
+          read_quota({.limit = *limit, .burst = burst, .algorithm = algorithm});
+      if (!quota) return quota.error();
+      scope.quota = *quota;
+    }
+  }
+  const Result<void> read = parameters.finish();
+  if (!read) return read.error();
+  return scope;
+}
+
+Result<Json> body_or_nothing(const Request& request) {
+  if (request.body.empty()) return Json::object();
+  return parse_json(request.body);
+}
+
+Result<void> no_parameters(const Request& request) { return Parameters(request.query).finish(); }
+
+struct RefundAsked {
+  Scope scope;
+  Cost cost;
+};
+
+Result<RefundAsked> read_refund(const Request& request) {
+  const Result<void> query = no_parameters(request);
+  if (!query) return query.error();
+  const Result<Json> json = parse_json(request.body);
+  if (!json) return json.error();
+  Members members(*json, "");
+  RefundAsked asked{.scope = {}, .cost = members.cost().value_or(Cost{})};
+  asked.scope.rule = owned(members.text("rule"));
+  asked.scope.quota = members.quota();
+  const Result<void> read = members.finish();
+  if (!read) return read.error();
+  return asked;
+}
+
+struct BlockAsked {
+  Scope scope;
+  Duration duration{};
+};
+
+enum class BlockKind { Block, Unblock };
+
+Result<BlockAsked> read_block(const Request& request, BlockKind kind) {
+  const Result<void> query = no_parameters(request);
+  if (!query) return query.error();
+  const Result<Json> json = body_or_nothing(request);
+  if (!json) return json.error();
+  Members members(*json, "");
+  BlockAsked asked;
+  if (kind == BlockKind::Block) {
+    const auto duration = members.duration("for", std::chrono::milliseconds{1}, kLongestBlock);
+    if (!duration) members.complain("for", "missing; a time such as 10m");
+    asked.duration = duration.value_or(Duration{});
+  }
+  asked.scope.rule = owned(members.text("rule"));
+  asked.scope.domain = owned(members.text("domain"));
+  const Result<void> read = members.finish();
+  if (!read) return read.error();
+  return asked;
+}
+
+}  // namespace
+
+Result<std::string> name_in_path(std::string_view segment, std::string_view what) {
+  std::optional<std::string> name = percent_decoded(segment);
+  if (!name)
+    return wrong_input(std::string(what) + ": " + shown(segment) + " is not percent-encoded");
+  if (name->empty()) return wrong_input(std::string(what) + ": must not be empty");
+  if (name->size() > kMaxKeyBytes) {
+    return wrong_input(std::string(what) + ": " + std::to_string(name->size()) +
+                       " bytes; at most " + std::to_string(kMaxKeyBytes));
+  }
+  return std::move(*name);
+}
+
+void peek_key(Call call) {
+  const Result<Scope> scope = scope_in_query(call.request, NeedsQuota::Yes);
+  if (!scope) return call.respond(problem_of(scope.error()));
+  Result<KeyAsked> asked = resolve(call, *scope, NeedsQuota::Yes);
+  if (!asked) return call.respond(problem_of(asked.error()));
+  std::vector<core::NamedCheck> checks = checks_of(asked->counts, Cost{0});
+  call.backend.store().check(
+      std::move(checks), call.request.deadline,
+      tell_state(std::move(asked->key), std::move(asked->counts), std::move(call.respond)));
+}
+
+void reset_key(Call call) {
+  const Result<Scope> scope = scope_in_query(call.request, NeedsQuota::No);
+  if (!scope) return call.respond(problem_of(scope.error()));
+  const Result<KeyAsked> asked = resolve(call, *scope, NeedsQuota::No);
+  if (!asked) return call.respond(problem_of(asked.error()));
+  call.backend.store().reset(names_of(asked->counts), call.request.deadline,
+                             tell_bool(key_json(asked->key), "was_used", std::move(call.respond)));
+}
+
+void refund_key(Call call) {
+  const Result<RefundAsked> refund = read_refund(call.request);
+  if (!refund) return call.respond(problem_of(refund.error()));
+  Result<KeyAsked> asked = resolve(call, refund->scope, NeedsQuota::Yes);
+  if (!asked) return call.respond(problem_of(asked.error()));
+  std::vector<core::NamedCheck> checks = checks_of(asked->counts, refund->cost);
+  call.backend.store().refund(
+      std::move(checks), call.request.deadline,
+      tell_state(std::move(asked->key), std::move(asked->counts), std::move(call.respond)));
+}
+
+void block_key(Call call) {
+  const Result<BlockAsked> block = read_block(call.request, BlockKind::Block);
+  if (!block) return call.respond(problem_of(block.error()));
+  const Result<KeyAsked> asked = resolve(call, block->scope, NeedsQuota::No);
+  if (!asked) return call.respond(problem_of(asked.error()));
+  Json json = key_json(asked->key);
+  json["blocked_for_ms"] = block->duration / std::chrono::milliseconds{1};
+  call.backend.store().block(names_of(asked->counts), block->duration, call.request.deadline,
+                             tell_bool(std::move(json), "was_blocked", std::move(call.respond)));
+}
+
+void unblock_key(Call call) {
+  const Result<BlockAsked> block = read_block(call.request, BlockKind::Unblock);
+  if (!block) return call.respond(problem_of(block.error()));
+  const Result<KeyAsked> asked = resolve(call, block->scope, NeedsQuota::No);
+  if (!asked) return call.respond(problem_of(asked.error()));
+  call.backend.store().block(
+      names_of(asked->counts), Duration{0}, call.request.deadline,
+      tell_bool(key_json(asked->key), "was_blocked", std::move(call.respond)));
+}
+
+void take(Call call) {
+  const Result<Json> json = parse_json(call.request.body);
+  if (!json) return call.respond(problem_of(json.error()));
+  Result<TakeAsked> asked = read_take(*json, call.settings.on_failure);
+  if (!asked) return call.respond(problem_of(asked.error()));
+  call.backend.take(
+      std::move(asked->check), asked->on_failure, call.request.deadline,
+      [&settings = call.settings,
+       respond = std::move(call.respond)](const service::Answer& answer) {
+        respond(answer::response_of(answer::verdict_of(answer, {}), settings.headers));
+      });
+}
+
+}  // namespace penstock::http

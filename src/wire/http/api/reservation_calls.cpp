@@ -1,0 +1,196 @@
+// Costs that are known only afterwards: the estimate is reserved, and settled by what it really
+// was.
+#include "answer/verdict.hpp"
+#include "http/members.hpp"
+#include "http/problem.hpp"
+#include "wire/http/api/call.hpp"
+#include "wire/http/api/check_body.hpp"
+#include "wire/http/api/take_body.hpp"
+#include "wire/http/api/wrong_input.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace penstock::http {
+namespace {
+
+using service::Reserved;
+using service::Settled;
+
+constexpr Duration kUsualTtl = std::chrono::minutes{1};
+
+// "id" and "ttl", which are taken out of the body: the rest is that of a check.
+Result<service::ReservationTerms> read_terms(Json& json) {
+  Json own = Json::object();
+  for (const char* const name : {"id", "ttl"}) {
+    if (!json.is_object() || !json.contains(name)) continue;
+    own[name] = json[name];
+    json.erase(name);
+  }
+  Members members(own, "");
+  service::ReservationTerms terms;
+  if (own.contains("id")) {
+    terms.id = members.required_text("id", store::ReservationBook::kLongestId);
+  }
+  terms.lasts =
+      members.duration("ttl", std::chrono::milliseconds{1}, store::ReservationBook::kLongest)
+          .value_or(kUsualTtl);
+  const Result<void> read = members.finish();
+  if (!read) return read.error();
+  return terms;
+}
+
+std::int64_t in_milliseconds(Duration time) {
+  return std::chrono::ceil<std::chrono::milliseconds>(time).count();
+}
+
+void write_reservation(JsonWriter& writer, const std::string& id, std::uint64_t estimate,
+                       Duration left) {
+  writer.name("id").text(id).name("state").text("open").name("estimate").number(estimate);
+  writer.name("expires_after_ms").number(in_milliseconds(left));
+}
+
+Response conflict(const std::string& detail) {
+  return problem_response({.status = 409, .detail = detail});
+}
+
+Response busy(const std::string& id) {
+  Response response =
+      conflict("reservation " + shown(id) + ": an earlier call with this id is still under way");
+  response.fields.emplace_back("Retry-After", "1");
+  return response;
+}
+
+std::string history_of(const std::string& id, store::ReservationState state, std::uint64_t estimate,
+                       std::uint64_t actual) {
+  std::string text = "reservation " + shown(id) + " is " + std::string(to_string(state)) +
+                     " already, with an estimate of " + std::to_string(estimate);
+  if (state == store::ReservationState::Committed) {
+    text += " and an actual cost of " + std::to_string(actual);
+  }
+  return text;
+}
+
+// What Reserved is answered with; `domain` is empty for a limit that came with the request.
+Response response_to(const Reserved& reserved, std::uint64_t estimate, std::string_view domain,
+                     std::span<const rules::HeaderDraft> drafts) {
+  using Outcome = Reserved::Outcome;
+  if (reserved.outcome == Outcome::Busy) return busy(reserved.id);
+  if (reserved.outcome == Outcome::Settled) {
+    const store::Reservation& known = reserved.known;
+    return conflict(history_of(reserved.id, known.state, known.estimate, known.actual));
+  }
+  std::string text;
+  JsonWriter writer(text);
+  writer.begin_object();
+  if (reserved.outcome == Outcome::Repeated) {
+    write_reservation(writer, reserved.id, estimate, reserved.left);
+    writer.name("allowed").boolean(true).name("repeated").boolean(true).end_object();
+    return json_response(200, std::move(text));
+  }
+  const answer::Verdict verdict = answer::verdict_of(reserved.answer, domain);
+  if (!verdict.allowed) return answer::response_of(verdict, drafts);
+  if (!reserved.id.empty()) write_reservation(writer, reserved.id, estimate, reserved.left);
+  write_decision(writer, verdict);
+  writer.end_object();
+  Response response = json_response(200, std::move(text));
+  answer::add_rate_headers(response.fields, drafts, rate_facts(verdict));
+  return response;
+}
+
+store::Store::Answered<Reserved> tell_reserved(Call& call, std::uint64_t estimate,
+                                               std::string domain) {
+  return [&settings = call.settings, respond = std::move(call.respond), estimate,
+          domain = std::move(domain)](const Result<Reserved>& reserved) {
+    if (!reserved) return respond(problem_of(reserved.error()));
+    respond(response_to(*reserved, estimate, domain, settings.headers));
+  };
+}
+
+Response response_to(const std::string& id, const Settled& settled) {
+  switch (settled.outcome) {
+    case Settled::Outcome::Done: break;
+    case Settled::Outcome::Busy: return busy(id);
+    case Settled::Outcome::Conflict:
+      return conflict(history_of(id, settled.state, settled.estimate, settled.actual));
+    case Settled::Outcome::Unknown:
+      return problem_response(
+          {.status = 404,
+           .detail = "reservation " + shown(id) + " was never made, or is forgotten"});
+  }
+  std::string text;
+  JsonWriter writer(text);
+  writer.begin_object().name("id").text(id).name("state").text(to_string(settled.state));
+  writer.name("estimate").number(settled.estimate);
+  if (settled.state == store::ReservationState::Committed) {
+    writer.name("actual").number(settled.actual);
+    if (settled.uncharged) writer.name("uncharged").number(*settled.uncharged);
+  }
+  writer.end_object();
+  return json_response(200, std::move(text));
+}
+
+store::Store::Answered<Settled> tell_settled(std::string id, Handler::Respond respond) {
+  return [id = std::move(id), respond = std::move(respond)](const Result<Settled>& settled) {
+    respond(settled ? response_to(id, *settled) : problem_of(settled.error()));
+  };
+}
+
+std::string read_id(Members& members) {
+  return std::string(members.required_text("id", store::ReservationBook::kLongestId));
+}
+
+}  // namespace
+
+void reserve(Call call) {
+  Result<Json> json = parse_json(call.request.body);
+  if (!json) return call.respond(problem_of(json.error()));
+  Result<service::ReservationTerms> terms = read_terms(*json);
+  if (!terms) return call.respond(problem_of(terms.error()));
+  if (json->is_object() && json->contains("key")) {
+    Result<TakeAsked> asked = read_take(*json, call.settings.on_failure);
+    if (!asked) return call.respond(problem_of(asked.error()));
+    const std::uint64_t estimate = terms->estimate = asked->check.cost.units;
+    return call.backend.reserve(std::move(asked->check), asked->on_failure, *std::move(terms),
+                                call.request.deadline, tell_reserved(call, estimate, {}));
+  }
+  Result<rules::Request> asked = read_check(*json, "");
+  if (!asked) return call.respond(problem_of(asked.error()));
+  for (const rules::Descriptor& descriptor : asked->descriptors) {
+    if (!descriptor.cost) continue;
+    return call.respond(problem_of(wrong_input(
+        "descriptors: a cost of their own; a reservation has one cost, beside domain")));
+  }
+  const std::uint64_t estimate = terms->estimate = asked->cost.units;
+  std::string domain(asked->domain);
+  call.backend.reserve(*std::move(asked), *std::move(terms), call.request.deadline,
+                       tell_reserved(call, estimate, std::move(domain)));
+}
+
+void commit(Call call) {
+  const Result<Json> json = parse_json(call.request.body);
+  if (!json) return call.respond(problem_of(json.error()));
+  Members members(*json, "");
+  const std::string id = read_id(members);
+  const std::optional<std::uint64_t> actual = members.whole_number("actual", kMaxCost);
+  if (!actual) members.complain("actual", "missing");
+  const Result<void> read = members.finish();
+  if (!read) return call.respond(problem_of(read.error()));
+  call.backend.commit(id, *actual, call.request.deadline,
+                      tell_settled(id, std::move(call.respond)));
+}
+
+void cancel(Call call) {
+  const Result<Json> json = parse_json(call.request.body);
+  if (!json) return call.respond(problem_of(json.error()));
+  Members members(*json, "");
+  const std::string id = read_id(members);
+  const Result<void> read = members.finish();
+  if (!read) return call.respond(problem_of(read.error()));
+  call.backend.cancel(id, call.request.deadline, tell_settled(id, std::move(call.respond)));
+}
+
+}  // namespace penstock::http

@@ -1,0 +1,195 @@
+// The calls on real rules, a real service and real counts: what the tables of the other tests take
+// for granted.
+#include "wire/http/api/service_backend.hpp"
+
+#include "http/json.hpp"
+#include "penstock/clock.hpp"
+#include "rules/model/configuration.hpp"
+#include "store/embedded_store.hpp"
+#include "wire/http/api/api.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace penstock::http {
+namespace {
+
+constexpr std::string_view kRules = R"(
+maps:
+  special: {values: {big: 50/minute fixed_window, free: unlimited}}
+  tiers: {values: {gold-key: gold}}
+  by-tier: {values: {gold: 70/minute fixed_window}}
+domains:
+  api:
+    rules:
+      - name: search
+        when: {path: /v1/search/**}
+        key: [api_key]
+        if_missing: skip
+        limit: 3/minute
+        algorithm: fixed_window
+      - name: everyone
+        limit: 1000/s
+  shop:
+    attributes: {tier: {map: tiers, by: api_key}}
+    rules:
+      - name: orders
+        when: {path: "/orders/{shop}"}
+        key: [shop]
+        limit: 3/minute fixed_window
+        overrides: {map: special, by: shop}
+      - name: carts
+        key: [api_key]
+        if_missing: skip
+        limit: 3/minute fixed_window
+        overrides: {map: by-tier, by: tier}
+)";
+
+class SilentEvents final : public service::Events {
+ public:
+  void on_store_call(std::chrono::steady_clock::duration /*waited*/,
+                     const Error* /*failure*/) override {}
+  void on_answer(std::string_view /*domain*/, const service::Answer& /*answer*/) override {}
+  void on_take(std::string_view /*subject*/, const Decision& /*decision*/) override {}
+};
+
+class RealApi : public testing::Test {
+ protected:
+  Response ask(std::string_view method, std::string_view target, std::string_view body = {}) {
+    Request request;
+    const std::size_t question = std::min(target.find('?'), target.size());
+    request.method = method;
+    request.path = target.substr(0, question);
+    request.query = question < target.size() ? target.substr(question + 1) : "";
+    request.body = body;
+    std::optional<Response> told;
+    api_.handle(request, [&told](Response response) { told = std::move(response); });
+    EXPECT_TRUE(told.has_value());
+    return told.value_or(Response{});
+  }
+  Response check(const std::string& path = "/v1/search/x") {
+    return ask("POST", "/v1/check",
+               R"({"domain":"api","attributes":{"path":")" + path + R"(","api_key":"abc"}})");
+  }
+  static Json read(const Response& response) { return parse_json(response.body).value(); }
+
+  static std::shared_ptr<const rules::Ruleset> load() {
+    rules::Loaded loaded = rules::load_text(kRules, "test.yaml");
+    for (const rules::Diagnostic& diagnostic : loaded.diagnostics) {
+      ADD_FAILURE() << to_string(diagnostic);
+    }
+    return loaded.configuration->rules;
+  }
+
+  ManualClock clock_{};
+  store::MemoryStore memory_{{.clock = &clock_}};
+  service::Membership members_{1};
+  service::LocalShare local_{memory_, members_};
+  SilentEvents events_{};
+  store::EmbeddedStore store_{memory_};
+  service::Service service_{store_, local_, events_, load()};
+  ServiceBackend backend_{service_};
+  Api api_{backend_, {.headers = {rules::HeaderDraft::Draft08}}};
+};
+
+TEST_F(RealApi, RefusesTheFourthAndAdmitsWhoeverWaitsAsTold) {
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(check().status, 200U);
+  const Response refused = check();
+  EXPECT_EQ(refused.status, 429U);
+  EXPECT_EQ(check("/v2").status, 200U);
+  std::string wait;
+  for (const auto& [name, value] : refused.fields) {
+    if (name == "Retry-After") wait = value;
+  }
+  ASSERT_FALSE(wait.empty());
+  clock_.advance(std::chrono::seconds{std::stoll(wait)});
+  EXPECT_EQ(check().status, 200U);
+}
+
+TEST_F(RealApi, KeysReachTheCountsOfTheRules) {
+  const std::string key = "/v1/keys/api_key%3Dabc";
+  ASSERT_EQ(check().status, 200U);
+  EXPECT_EQ(read(ask("GET", key + "?rule=api/search"))["remaining"], 2);
+  EXPECT_EQ(read(ask("GET", key + "?domain=api"))["remaining"], 2);
+  EXPECT_EQ(read(ask("POST", key + "/refund", R"({"rule":"api/search"})"))["remaining"], 3);
+  EXPECT_EQ(read(ask("POST", key + "/block", R"({"for":"10m","domain":"api"})"))["was_blocked"],
+            false);
+  const Response blocked = check();
+  EXPECT_EQ(blocked.status, 429U);
+  EXPECT_EQ(read(blocked)["outcome"], "blocked");
+  EXPECT_EQ(read(ask("POST", key + "/unblock", R"({"rule":"api/search"})"))["was_blocked"], true);
+  EXPECT_EQ(check().status, 200U);
+  EXPECT_EQ(read(ask("DELETE", key + "?rule=api/search"))["was_used"], true);
+  EXPECT_EQ(read(ask("DELETE", key + "?rule=api/search"))["was_used"], false);
+  EXPECT_EQ(ask("GET", key + "?rule=api/serach").status, 400U);
+  EXPECT_EQ(ask("GET", key + "?domain=apii").status, 400U);
+  EXPECT_EQ(ask("GET", "/v1/keys/user=1?domain=api").status, 400U);
+}
+
+TEST_F(RealApi, KeysWithAnOverrideAreSeenUnderTheirOwnQuota) {
+  const auto order = [&](const std::string& shop) {
+    return ask("POST", "/v1/check",
+               R"({"domain":"shop","attributes":{"path":"/orders/)" + shop + R"("}})");
+  };
+  ASSERT_EQ(order("big").status, 200U);
+  ASSERT_EQ(order("small").status, 200U);
+  const auto remaining = [&](const std::string& key, const std::string& rule) {
+    return read(ask("GET", "/v1/keys/" + key + "?rule=shop/" + rule))["remaining"];
+  };
+  EXPECT_EQ(remaining("shop=big", "orders"), 49);
+  EXPECT_EQ(remaining("shop=small", "orders"), 2);
+  EXPECT_EQ(read(ask("POST", "/v1/keys/shop=big/refund", R"({"rule":"shop/orders"})"))["remaining"],
+            50);
+  EXPECT_EQ(read(order("big"))["remaining"], 49);
+  EXPECT_EQ(remaining("api_key=gold-key", "carts"), 70);
+  EXPECT_EQ(remaining("api_key=other", "carts"), 3);
+  const Response unlimited = ask("GET", "/v1/keys/shop=free?rule=shop/orders");
+  EXPECT_EQ(unlimited.status, 400U);
+  EXPECT_NE(unlimited.body.find("sets no limit for"), std::string::npos) << unlimited.body;
+}
+
+TEST_F(RealApi, TakeCountsAsTheLibraryDoes) {
+  const std::string body = R"({"key":"user:1","limit":"2/m fixed_window"})";
+  EXPECT_EQ(ask("POST", "/v1/take", body).status, 200U);
+  EXPECT_EQ(memory_.check("user:1", per_minute(2).fixed_window(), Cost{1}).remaining(), 0U);
+  EXPECT_EQ(ask("POST", "/v1/take", body).status, 429U);
+}
+
+TEST_F(RealApi, CountersAddUp) {
+  EXPECT_EQ(read(ask("POST", "/v1/counters/n", R"({"add":2})"))["integer"], 2);
+  EXPECT_EQ(read(ask("POST", "/v1/counters/n", R"({"add":"0.1"})"))["decimal"], "0.1");
+  EXPECT_EQ(read(ask("POST", "/v1/counters/n", R"({"add":"0.2"})"))["decimal"], "0.3");
+  EXPECT_EQ(ask("GET", "/v1/counters/n").body,
+            "{\"name\":\"n\",\"integer\":2,\"decimal\":\"0.3\"}\n");
+  EXPECT_EQ(ask("POST", "/v1/counters/n", R"({"add":9223372036854775807})").status, 409U);
+  EXPECT_EQ(read(ask("DELETE", "/v1/counters/n"))["existed"], true);
+}
+
+TEST_F(RealApi, ExplainTakesNothingAndNamesEveryRule) {
+  const std::string body = R"({"domain":"api","attributes":{"path":"/v2","api_key":"abc"}})";
+  const Json explained = read(ask("POST", "/v1/explain", body));
+  ASSERT_EQ(explained["rules"].size(), 2U);
+  EXPECT_EQ(explained["rules"][0]["rule"], "api/search");
+  EXPECT_EQ(explained["rules"][0]["matched"], false);
+  EXPECT_EQ(explained["rules"][1]["matched"], true);
+  EXPECT_EQ(explained["decision"]["remaining"], 1000);
+}
+
+TEST_F(RealApi, BatchIsDecidedOneByOne) {
+  std::string body = "[";
+  for (int i = 0; i < 5; ++i) {
+    body += std::string(i == 0 ? "" : ",") +
+            R"({"domain":"api","attributes":{"path":"/v1/search/x","api_key":"abc"}})";
+  }
+  const Json answers = read(ask("POST", "/v1/checks", body + "]"))["answers"];
+  ASSERT_EQ(answers.size(), 5U);
+  EXPECT_EQ(answers[2]["allowed"], true);
+  EXPECT_EQ(answers[3]["allowed"], false);
+}
+
+}  // namespace
+}  // namespace penstock::http

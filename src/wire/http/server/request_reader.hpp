@@ -1,0 +1,92 @@
+#pragma once
+
+#include "http/header_scan.hpp"
+#include "http/message.hpp"
+#include "http/message_parser.hpp"
+#include "http/refusal.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace penstock::http {
+
+struct ReaderLimits {
+  std::size_t header_bytes = std::size_t{16} << 10U;
+  std::size_t body_bytes = std::size_t{1} << 20U;
+  std::size_t fields = 100;
+};
+
+// Bytes in, requests out, in any portions alike. Fill room(), say commit(), then call next() until
+// it wants more:
+//
+//   NeedMore      nothing more to be had from the bytes there are
+//   SendContinue  the client waits for "100 Continue" before it sends the body; call next() again
+//   Ready         request() is there, until the next call of next()
+//   Refused       refusal() says why; nothing that follows on this connection can be understood
+//
+// A header is looked at when it is complete, so that what is refused does not depend on portions.
+// Memory: one buffer of the header and what has arrived behind it, one body; both within the
+// limits.
+class RequestReader {
+ public:
+  enum class Progress : std::uint8_t { NeedMore, SendContinue, Ready, Refused };
+  // How much of the next request is there.
+  enum class Stage : std::uint8_t { Nothing, Header, Body };
+
+  explicit RequestReader(ReaderLimits limits);
+  RequestReader(const RequestReader&) = delete;  // the parser knows where the request is
+  RequestReader& operator=(const RequestReader&) = delete;
+
+  // Where the next bytes go. REQUIRES: next() returned NeedMore, or was never called.
+  [[nodiscard]] std::span<char> room();
+  void commit(std::size_t bytes) noexcept { end_ += bytes; }
+
+  [[nodiscard]] Progress next();
+
+  // REQUIRES: next() returned Ready.
+  [[nodiscard]] Request& request() noexcept { return request_; }
+  [[nodiscard]] bool keeps_alive() const { return parser_->keep_alive(); }
+  [[nodiscard]] bool is_http10() const { return parser_->is_http10(); }
+  // Bytes of another request have arrived. REQUIRES: next() returned Ready.
+  [[nodiscard]] bool has_more() const noexcept { return parsed_ < end_; }
+  // REQUIRES: next() returned Refused.
+  [[nodiscard]] const Refusal& refusal() const { return *refusal_; }
+
+  [[nodiscard]] Stage stage() const noexcept;
+  // Requests begun so far; with stage(), tells one header that is slow from two that follow.
+  [[nodiscard]] std::uint64_t requests_begun() const noexcept { return requests_begun_; }
+
+ private:
+  void start_over();
+  [[nodiscard]] Progress skip_empty_lines();
+  [[nodiscard]] Progress read_header();
+  [[nodiscard]] Progress read_body();
+  [[nodiscard]] Progress refuse(const Refusal& why);
+  [[nodiscard]] std::size_t wanted_room() const;
+  void make_room(std::size_t wanted);
+  void relocate(std::size_t capacity);
+  void follow(const char* old_start, std::size_t old_size);
+
+  ReaderLimits limits_;
+  // [begin_, header_end_) is the header of the current request, [parsed_, end_) not yet parsed.
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t header_end_ = 0;
+  std::size_t parsed_ = 0;
+  std::size_t end_ = 0;
+
+  HeaderScan scan_;
+  Request request_;
+  std::string body_;
+  std::optional<MessageParser> parser_;  // from the end of the header on
+  std::optional<Refusal> refusal_;
+  std::uint64_t requests_begun_ = 0;
+  bool ready_ = false;
+  bool continue_sent_ = false;
+};
+
+}  // namespace penstock::http

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "http/message.hpp"
+#include "net/door.hpp"
+#include "net/reception.hpp"
+#include "penstock/clock.hpp"
+#include "penstock/result.hpp"
+#include "penstock/time.hpp"
+#include "rules/settings/settings.hpp"
+#include "wire/http/server/server_core.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace penstock::http {
+
+struct ServerOptions {
+  rules::HttpSettings http{};  // `listen` and `token` are for others
+  Duration handshake_timeout = std::chrono::seconds{10};
+  Duration request_timeout = std::chrono::seconds{1};  // what handlers get as their deadline
+  Duration linger = std::chrono::seconds{2};           // for a client to take its last answer
+  std::shared_ptr<net::AddressLimit> per_address{};    // null: addresses are not limited
+  Duration tick = std::chrono::milliseconds{100};      // how often time limits are looked at
+};
+
+// The HTTP/1.1 server of one event loop: keep-alive, pipelining, TLS, limits on everything a client
+// can make us hold or wait for. Each worker has its own, on the same addresses.
+//
+// Each connection holds about 4 KB; max_connections is per server. One more is told 503.
+// Thread-safety: none; everything happens on the event loop, which one thread runs. The handler and
+// the event loop outlive the server; the server may go while answers are awaited.
+class Server final : public net::Door {
+ public:
+  // `clock` is for the Date of answers.
+  Server(boost::asio::io_context& loop, Handler& handler, ServerOptions options,
+         const Clock& clock = system_clock());
+
+  [[nodiscard]] Result<void> reload(const rules::Settings& settings) override {
+    return reception_.reload_tls(settings.http.tls);
+  }
+  [[nodiscard]] Result<std::vector<rules::Address>> listen(
+      const std::vector<rules::Address>& addresses, net::Sharing sharing) override {
+    return reception_.listen(addresses, sharing);
+  }
+  void drain() override { reception_.drain(); }
+  void stop(Duration grace, std::function<void()> stopped) override {
+    reception_.stop(grace, std::move(stopped));
+  }
+  [[nodiscard]] const net::Statistics& statistics() const noexcept override {
+    return core_->statistics;
+  }
+
+ private:
+  std::shared_ptr<ServerCore> core_;
+  net::Reception reception_;
+};
+
+}  // namespace penstock::http

@@ -38,6 +38,8 @@ void RulesetBuilder::add_domain(const std::string& domain,
 
 void RulesetBuilder::set_unknown_domain(UnknownDomain what) { parts_->unknown_domain = what; }
 
+UnknownDomain RulesetBuilder::unknown_domain() const noexcept { return parts_->unknown_domain; }
+
 bool RulesetBuilder::has_domain(std::string_view domain) const {
   return parts_->domains.find(domain) != parts_->domains.end();
 }

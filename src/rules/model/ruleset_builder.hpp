@@ -27,6 +27,7 @@ class RulesetBuilder {
   // REQUIRES: the domain is claimed, and has no matcher yet.
   void add_domain(const std::string& domain, std::unique_ptr<const DomainMatcher> matcher);
   void set_unknown_domain(UnknownDomain what);
+  [[nodiscard]] UnknownDomain unknown_domain() const noexcept;
   [[nodiscard]] bool has_domain(std::string_view domain) const;
   [[nodiscard]] std::vector<std::string> domains() const;
   [[nodiscard]] const std::vector<std::unique_ptr<const Rule>>& rules() const noexcept;

@@ -133,9 +133,12 @@ void warn_of_unknown_domains(const LoadState& state) {
   const std::vector<std::string_view> candidates(domains.begin(), domains.end());
   for (const DomainReference& reference : state.references) {
     if (state.builder.has_domain(reference.domain)) continue;
+    const std::string listener(reference.listener);
+    const std::string result = state.builder.unknown_domain() == UnknownDomain::Deny
+                                   ? "all requests to " + listener + " are denied"
+                                   : listener + " limits nothing";
     reference.node.warning(std::string(reference.option) + ": no domain " +
-                           shown(reference.domain, '\'') + ", so " +
-                           std::string(reference.listener) + " limits nothing" +
+                           shown(reference.domain, '\'') + ", so " + result +
                            suggestion(reference.domain, candidates));
   }
 }

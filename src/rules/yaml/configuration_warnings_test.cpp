@@ -132,6 +132,9 @@ TEST(ConfigurationWarnings, AListenerThatAsksForADomainWithoutRules) {
   EXPECT_TRUE(has(warnings("server: {forward_auth: {domain: nope}}\n" + rules),
                   "p.yaml:1:33: warning: forward_auth.domain: no domain 'nope', so forward_auth "
                   "limits nothing"));
+  EXPECT_EQ(warnings(kGateway + rules + "\nunknown_domain: deny\n"),
+            "p.yaml:1:40: warning: gateway.domain: no domain 'web', so all requests to the gateway "
+            "are denied; did you mean 'wbe'?\n");
   const std::string by_default =
       "gateway: {listen: 127.0.0.1:0, upstreams: {a: {servers: [http://127.0.0.1:1]}}, "
       "routes: [{upstream: a, domain: ROUTE}]}\n";

@@ -131,6 +131,9 @@ class PastTheRules(unittest.TestCase):
             statuses = [self.status(path, daemon=daemon)
                         for path in ("/x/..%2flogin", "/x\\..\\login", "/LOGIN", "/Login")]
             self.assertEqual(statuses, [200] * 3 + [429])
+            self.requests.clear()
+            self.assertEqual(self.status("/Api/V1", daemon=daemon), 200)
+            self.assertEqual(self.requests[0].split()[1], "/V1")
 
     def test_fields_that_servers_confuse_are_dropped(self):
         body = b"2\r\nok\r\n0\r\nX-Forwarded-For: 9.9.9.9\r\nX-Forwarded-Prefix: /x\r\nX-Api-Key: t\r\n\r\n"

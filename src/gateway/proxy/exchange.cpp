@@ -55,7 +55,8 @@ Awaitable<void> Exchange::run(std::shared_ptr<Exchange> self, const RequestHead&
   std::optional<Trouble> trouble = Trouble::NoRoute;
   if (route != nullptr) trouble = self->admit(facts, *route);
   const std::string_view prefix = route == nullptr ? std::string_view{} : route->strip_prefix;
-  const Result<std::string_view> path = without_prefix(request.path().forwarded, prefix);
+  const Result<std::string_view> path =
+      without_prefix(request.path().forwarded, prefix, self->core_->settings.paths.letter_case);
   if (!trouble && !path) trouble = Trouble::BadPath;
   if (!trouble && self->client_.body().is_broken) trouble = Trouble::BadBody;
   if (!trouble) trouble = co_await self->take_seat(facts);

@@ -58,9 +58,13 @@ BodyFraming upstream_framing(const RequestHead& head) noexcept {
   return head.body;
 }
 
-Result<std::string_view> without_prefix(std::string_view path, std::string_view prefix) {
+Result<std::string_view> without_prefix(std::string_view path, std::string_view prefix,
+                                        rules::PathSettings::LetterCase letter_case) {
   if (prefix.empty()) return path;
-  if (!path.starts_with(prefix) || (path.size() > prefix.size() && path[prefix.size()] != '/')) {
+  const bool folds = letter_case == rules::PathSettings::LetterCase::Insensitive;
+  const bool begins =
+      folds ? same_name(path.substr(0, prefix.size()), prefix) : path.starts_with(prefix);
+  if (!begins || (path.size() > prefix.size() && path[prefix.size()] != '/')) {
     return Error{ErrorCode::InvalidInput,
                  "the path does not begin with \"" + std::string(prefix) + "\""};
   }

@@ -21,7 +21,8 @@ namespace penstock::gateway {
 // The path as it is forwarded. InvalidInput when it does not begin with the prefix that has to be
 // taken off. REQUIRES: the path is normalized.
 [[nodiscard]] Result<std::string_view> without_prefix(std::string_view path,
-                                                      std::string_view prefix);
+                                                      std::string_view prefix,
+                                                      rules::PathSettings::LetterCase letter_case);
 
 // A request as an upstream gets it. Rules see these fields and no others, so that a client cannot
 // show them anything that the application does not get.

@@ -218,11 +218,19 @@ TEST(ForwardedRequest, PassesUpgradesOnButNotToHttp2) {
 }
 
 TEST(ForwardedRequest, TakesAPrefixOffThatIsThere) {
-  EXPECT_EQ(*without_prefix("/api/x", "/api"), "/x");
-  EXPECT_EQ(*without_prefix("/api", "/api"), "/");
-  EXPECT_EQ(*without_prefix("/x", ""), "/x");
-  EXPECT_FALSE(without_prefix("/apix", "/api").has_value());
-  EXPECT_FALSE(without_prefix("/%61pi/x", "/api").has_value());
+  using Case = rules::PathSettings::LetterCase;
+  const auto sensitive = [](std::string_view path, std::string_view prefix) {
+    return without_prefix(path, prefix, Case::Sensitive);
+  };
+  EXPECT_EQ(*sensitive("/api/x", "/api"), "/x");
+  EXPECT_EQ(*sensitive("/api", "/api"), "/");
+  EXPECT_EQ(*sensitive("/x", ""), "/x");
+  EXPECT_FALSE(sensitive("/apix", "/api").has_value());
+  EXPECT_FALSE(sensitive("/%61pi/x", "/api").has_value());
+  EXPECT_FALSE(sensitive("/API/x", "/api").has_value());
+  EXPECT_EQ(*without_prefix("/API/X", "/Api", Case::Insensitive), "/X");
+  EXPECT_FALSE(without_prefix("/APIX", "/Api", Case::Insensitive).has_value());
+  EXPECT_FALSE(without_prefix("/a", "/Api", Case::Insensitive).has_value());
 }
 
 TEST(HopByHop, LetsNoTrailerDeceive) {

@@ -1,6 +1,7 @@
 #include "gateway/upstream/route_table.hpp"
 
 #include "base/check.hpp"
+#include "gateway/field_text.hpp"
 
 #include <utility>
 
@@ -16,10 +17,11 @@ bool host_matches(std::string_view wanted, std::string_view host) {
 }  // namespace
 
 RouteTable::RouteTable(const rules::GatewaySettings& settings) {
+  const bool folds = settings.paths.letter_case == rules::PathSettings::LetterCase::Insensitive;
   for (const rules::RouteSettings& given : settings.routes) {
     std::vector<std::string> names;
-    Result<rules::PathPattern> path =
-        rules::PathPattern::parse(given.path, rules::PathPattern::Braces::Literal, names);
+    Result<rules::PathPattern> path = rules::PathPattern::parse(
+        folds ? lower_case(given.path) : given.path, rules::PathPattern::Braces::Literal, names);
     PENSTOCK_CHECK(path.has_value());
     const bool below = given.host.starts_with("*.");
     routes_.push_back({.host = below ? given.host.substr(1) : given.host,

@@ -124,5 +124,12 @@ TEST(RouteTable, TakesTheFirstThatMatches) {
   EXPECT_EQ(table.find("example", "/"), nullptr);
 }
 
+TEST(RouteTable, FoldsPatternsWhenPathsAreInLowerCase) {
+  rules::GatewaySettings settings{.routes = {{.path = "/Login/*B", .upstream = 1}}};
+  EXPECT_EQ(RouteTable(settings).find("a", "/login/ab"), nullptr);
+  settings.paths.letter_case = rules::PathSettings::LetterCase::Insensitive;
+  EXPECT_NE(RouteTable(settings).find("a", "/login/ab"), nullptr);
+}
+
 }  // namespace
 }  // namespace penstock::gateway

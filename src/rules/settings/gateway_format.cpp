@@ -122,7 +122,8 @@ RouteSettings read_route(const YamlNode& node, LoadState& state) {
     state.references.push_back({.node = *domain,
                                 .domain = route.domain,
                                 .option = "gateway.routes.domain",
-                                .listener = "this route"});
+                                .listener = "this route",
+                                .folding = folding(settings.paths, "gateway.paths.case")});
   }
   read_text(fields, "strip_prefix", route.strip_prefix);
   if (!route.strip_prefix.empty() &&
@@ -229,7 +230,8 @@ void load_gateway(const YamlNode& section, LoadState& state) {
   state.references.push_back({.node = domain.value_or(section),
                               .domain = gateway.domain,
                               .option = "gateway.domain",
-                              .listener = "the gateway"});
+                              .listener = "the gateway",
+                              .folding = folding(gateway.paths, "gateway.paths.case")});
 }
 
 }  // namespace penstock::rules

@@ -38,4 +38,8 @@ void read_paths(const YamlFields& fields, PathSettings& paths) {
   }
 }
 
+std::string_view folding(const PathSettings& paths, std::string_view option) {
+  return paths.letter_case == PathSettings::LetterCase::Insensitive ? option : std::string_view{};
+}
+
 }  // namespace penstock::rules

@@ -79,7 +79,8 @@ void read_forward_auth(const YamlFields& fields, LoadState& state) {
   state.references.push_back({.node = forward.find("domain").value_or(*section),
                               .domain = settings.domain,
                               .option = "forward_auth.domain",
-                              .listener = "forward_auth"});
+                              .listener = "forward_auth",
+                              .folding = folding(settings.paths, "forward_auth.paths.case")});
 }
 
 bool is_store_url(std::string_view url) {

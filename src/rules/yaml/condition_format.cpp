@@ -15,6 +15,9 @@ using Test = decltype(Condition::test);
 constexpr std::array<std::string_view, 9> kMethods{"GET",    "HEAD",    "POST",    "PUT",  "PATCH",
                                                    "DELETE", "OPTIONS", "CONNECT", "TRACE"};
 
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool has_upper(std::string_view text) { return std::any_of(text.begin(), text.end(), is_upper); }
+
 // Listeners hand over methods in upper case, and hosts in lower case and without a port. What no
 // request can have is probably a mistake; empty when there is none.
 std::string value_problem(std::string_view attribute, std::string_view value) {
@@ -23,9 +26,7 @@ std::string value_problem(std::string_view attribute, std::string_view value) {
     const std::string meant = suggestion(value, kMethods);
     return meant.empty() ? meant : "method: " + shown(value) + " is not a common method" + meant;
   }
-  const bool is_upper =
-      std::any_of(value.begin(), value.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-  if ((attribute == "host" || attribute == "proto") && is_upper) {
+  if ((attribute == "host" || attribute == "proto") && has_upper(value)) {
     return std::string(attribute) + ": " + shown(value) +
            " never matches what listeners provide, which is in lower case";
   }
@@ -33,6 +34,22 @@ std::string value_problem(std::string_view attribute, std::string_view value) {
     return "path: " + shown(value) + " never matches: a path has no query, which is an attribute";
   }
   return {};
+}
+
+// Letters that stand for themselves: not those of \D and (?P<name>...), nor where case is ignored.
+bool regex_has_upper(std::string_view regex) {
+  if (regex.find("(?i") != std::string_view::npos) return false;
+  for (std::size_t i = 0; i < regex.size(); ++i) {
+    const std::string_view rest = regex.substr(i);
+    if (rest.starts_with('\\')) {
+      ++i;
+    } else if (rest.starts_with("(?P")) {
+      i += 2;
+    } else if (is_upper(regex[i])) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void warn_of_value(const YamlNode& node, std::string_view attribute, std::string_view value) {
@@ -43,9 +60,10 @@ void warn_of_value(const YamlNode& node, std::string_view attribute, std::string
 // Reads what is asked of one attribute. Each function answers nothing after it has reported why.
 class AttributeConditions {
  public:
-  AttributeConditions(std::string_view attribute, std::size_t slot,
+  // `folding` names the option by which listeners provide paths in lower case; empty for none.
+  AttributeConditions(std::string_view attribute, std::size_t slot, std::string_view folding,
                       std::vector<std::string>& captures)
-      : attribute_(attribute), slot_(slot), captures_(captures) {}
+      : attribute_(attribute), slot_(slot), folding_(folding), captures_(captures) {}
 
   std::vector<Condition> read(const YamlNode& node) {
     if (node.is_map()) {
@@ -78,6 +96,19 @@ class AttributeConditions {
     if (node.is_list() && node.list().empty())
       node.error(label(node) + "an empty list matches nothing");
     return values;
+  }
+
+  // What has upper-case letters.
+  void warn_of_case(const YamlNode& node) const {
+    if (attribute_ != "path" || folding_.empty()) return;
+    node.warning("path: " + shown(node.raw()) + " has upper-case letters, which never match: " +
+                 std::string(folding_) + " is insensitive, so rules see paths in lower case");
+  }
+
+  void warn_of_case_in_list(const YamlNode& node) const {
+    for (const YamlNode& one : node.one_or_list()) {
+      if (one.is_text() && has_upper(one.raw())) warn_of_case(one);
+    }
   }
 
   static std::string label(const YamlNode& node) { return std::string(node.label()) + ": "; }
@@ -124,6 +155,11 @@ class AttributeConditions {
       Result<PathPattern> pattern = PathPattern::parse(*text, braces, captures_);
       if (pattern) {
         warn_of_value(one, attribute_, *text);
+        const auto& segments = pattern->segments();
+        const auto is_written = [](const PathPattern::Segment& each) {
+          return has_upper(each.text);
+        };
+        if (std::any_of(segments.begin(), segments.end(), is_written)) warn_of_case(one);
         patterns.push_back(std::move(*pattern));
       } else {
         one.error(label(one) + pattern.error().detail);
@@ -139,12 +175,14 @@ class AttributeConditions {
     const bool all_paths = std::all_of(patterns.begin(), patterns.end(),
                                        [](const auto& one) { return one.starts_with('/'); });
     if (all_paths) return read_paths(node, PathPattern::Braces::Literal);
+    warn_of_case_in_list(node);
     return Wildcard{std::move(patterns)};
   }
 
   std::optional<Test> read_regex(const YamlNode& node) const {
     const auto text = node.text();
     if (!text) return std::nullopt;
+    if (regex_has_upper(*text)) warn_of_case(node);
     Result<FullMatch> test = make_full_match(*text);
     if (test) return std::move(*test);
     node.error("regex: " + test.error().detail);
@@ -153,13 +191,16 @@ class AttributeConditions {
 
   std::optional<Test> read_not(const YamlNode& node) const {
     std::vector<std::string> ignored;
-    Not test{AttributeConditions(attribute_, slot_, ignored).read(node)};
+    Not test{AttributeConditions(attribute_, slot_, folding_, ignored).read(node)};
     if (test.conditions.empty()) return std::nullopt;
     return test;
   }
 
   void read_forms(const YamlNode& node) {
     const YamlFields fields(node, keys::kCondition);
+    for (const std::string_view form : {"equals", "one_of", "prefix"}) {
+      if (const auto values = fields.find(form)) warn_of_case_in_list(*values);
+    }
     if (node.entries().empty()) node.error(label(node) + "an empty map asks for nothing");
     if (const auto form = fields.find("equals")) {
       if (form->is_list()) {
@@ -188,6 +229,7 @@ class AttributeConditions {
 
   std::string_view attribute_;
   std::size_t slot_;
+  std::string_view folding_;
   std::vector<std::string>& captures_;
   std::vector<Condition> conditions_;
 };
@@ -212,7 +254,7 @@ std::vector<Condition> read_conditions(const YamlNode& when, DomainDraft& draft,
   for (const YamlEntry& entry : when.entries()) {
     draft.mentions.push_back(entry.key);
     const std::size_t slot = draft.slot(entry.key.raw());
-    AttributeConditions reader(entry.key.raw(), slot, captures);
+    AttributeConditions reader(entry.key.raw(), slot, draft.folding, captures);
     for (Condition& condition : reader.read(entry.value)) {
       draft.use(slot, use_of(condition));
       all.push_back(std::move(condition));

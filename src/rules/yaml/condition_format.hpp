@@ -36,6 +36,7 @@ class DomainDraft {
   void use(std::size_t slot, SlotUse use);
 
   AttributeDomain domain;
+  std::string_view folding{};           // the option by which rules see paths in lower case
   std::vector<WrittenRule> written{};   // as many as the domain has rules
   std::vector<YamlNode> mentions{};     // names of attributes, wherever one is read
   std::vector<std::string> captures{};  // names that patterns of any rule capture

@@ -124,6 +124,38 @@ TEST(ConfigurationWarnings, ValuesThatNoRequestHas) {
   EXPECT_EQ(of_rule("when: {host: api.example.com, proto: https, path: /Search/**}"), "");
 }
 
+TEST(ConfigurationWarnings, UpperCaseWhereRulesSeePathsInLowerCase) {
+  const auto of = [](const std::string& listener, const std::string& path) {
+    return warnings(listener +
+                    "domains: {web: {rules: [{name: r, limit: 1/s, when: {path: " + path + "}}]}}");
+  };
+  const std::string folds = "server: {forward_auth: {domain: web, paths: {case: insensitive}}}\n";
+  EXPECT_EQ(of(folds, "/Login"),
+            "p.yaml:2:60: warning: path: \"/Login\" has upper-case letters, which never match: "
+            "forward_auth.paths.case is insensitive, so rules see paths in lower case\n");
+  for (const char* path :
+       {"[/a, /B/*]", "'/users/{id}/Orders'", "{equals: /Login}", "{one_of: [/a, /B]}",
+        "{prefix: /V1}", "{glob: '*.PHP'}", "{glob: '/*.PHP'}", "{template: '/V1/{id}'}",
+        "{regex: '/V\\d+'}", "{not: /Login}", "{not: {prefix: /V1}}"}) {
+    const std::string said = of(folds, path);
+    EXPECT_TRUE(has(said, "upper-case letters")) << path;
+    EXPECT_EQ(said.find('\n'), said.size() - 1) << said;
+  }
+  for (const char* path : {"/login", "'/users/{userId}'", "{prefix: /v1}", "{regex: '/\\S+\\D'}",
+                           "{regex: '(?i)/Login'}", "{regex: '/(?P<id>.*)'}"}) {
+    EXPECT_EQ(of(folds, path), "") << path;
+  }
+  const std::string gateway(kGateway);
+  const std::string setting = "listen: 127.0.0.1:0, paths: {case: insensitive}";
+  EXPECT_EQ(of(gateway, "/Login"), "");
+  const std::string folding = std::string(gateway).replace(10, 19, setting);
+  EXPECT_TRUE(has(of(folding, "/Login"), "gateway.paths.case is insensitive"));
+  // another domain, which callers ask for with paths as they are
+  EXPECT_FALSE(has(warnings(folding + "domains: {web: {rules: [{name: r, limit: 1/s}]}, "
+                                      "api: {rules: [{name: r, limit: 1/s, when: {path: /A}}]}}"),
+                   "upper-case"));
+}
+
 TEST(ConfigurationWarnings, AListenerThatAsksForADomainWithoutRules) {
   const std::string rules = "domains: {wbe: {rules: [{name: r, limit: 1/s}]}}";
   EXPECT_EQ(warnings(kGateway + rules),

@@ -107,6 +107,9 @@ void load_domain(const YamlEntry& entry, LoadState& state) {
   const YamlFields fields(entry.value, keys::kDomain);
   DomainDraft draft;
   draft.domain.name = name;
+  for (const DomainReference& reference : state.references) {
+    if (reference.domain == name && draft.folding.empty()) draft.folding = reference.folding;
+  }
   RuleDefaults defaults;
   read_rule_defaults(fields, defaults);
   std::vector<WrittenAttribute> attributes;

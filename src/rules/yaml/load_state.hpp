@@ -30,8 +30,9 @@ struct DomainAttributes {
 struct DomainReference {
   YamlNode node;  // where it is written, or the section that leaves it to the default
   std::string domain;
-  std::string_view option;    // "gateway.domain"
-  std::string_view listener;  // "the gateway"
+  std::string_view option;     // "gateway.domain"
+  std::string_view listener;   // "the gateway"
+  std::string_view folding{};  // "gateway.paths.case", when that is insensitive
 };
 
 // What the files of one configuration share while they are read.

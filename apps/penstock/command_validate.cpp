@@ -52,11 +52,12 @@ std::string summary(const Validation& outcome) {
   const auto text = [](std::size_t number, const char* what) {
     return std::to_string(number) + what + (number == 1 ? "" : "s");
   };
-  if (outcome.errors > 0) return text(outcome.errors, " error");
+  const std::string warnings =
+      outcome.warnings > 0 ? ", " + text(outcome.warnings, " warning") : std::string{};
+  if (outcome.errors > 0) return text(outcome.errors, " error") + warnings;
   if (!outcome.valid) return text(outcome.warnings, " warning") + ", which --strict rejects";
   return "ok: " + text(outcome.loaded.configuration->rules->rules().size(), " rule") + " in " +
-         text(outcome.loaded.configuration->files.size(), " file") +
-         (outcome.warnings > 0 ? ", " + text(outcome.warnings, " warning") : "");
+         text(outcome.loaded.configuration->files.size(), " file") + warnings;
 }
 
 Json as_json(const Validation& outcome) {

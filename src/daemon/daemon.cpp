@@ -357,11 +357,13 @@ void Daemon::use_settings(const rules::Settings& settings) {
   const Result<redis::Options> client = has_redis ? redis_store::client_options(ours.redis)
                                                   : Result<redis::Options>(redis::Options{});
   // Whatever is wrong with it, workers take the rest: a token that leaked must go.
+  Result<void> renewed;
   if (!client) {
-    done(client.error());
+    renewed = client.error();
   } else if (changes_ != nullptr) {
-    done(changes_->renew_credentials(*client));
+    renewed = changes_->renew_credentials(*client);
   }
+  if (!renewed) done(Error{renewed.error().code, "store: " + renewed.error().detail});
   const auto shared = std::make_shared<const rules::Settings>(ours);
   for (const std::unique_ptr<ServeWorker>& worker : workers_) worker->reload(shared, done);
 }
@@ -370,7 +372,7 @@ void Daemon::on_bad_reload(const std::string& why) {
   if (reload_trouble_ == why) return;  // another worker has said so
   reload_trouble_ = why;
   show_configuration(false);
-  log_.error("certificates and passwords were not reloaded: the old ones stay", {{"problem", why}});
+  log_.error("part of the configuration was not reloaded: its old values stay", {{"problem", why}});
 }
 
 void Daemon::show_configuration(bool is_good) {

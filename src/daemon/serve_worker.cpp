@@ -238,16 +238,21 @@ Result<void> ServeWorker::listen(std::vector<DoorPlan>& doors, net::Sharing shar
 
 Result<void> ServeWorker::reload(const rules::Settings& settings) {
   api_.set_tokens(settings.http.tokens);
-  Result<void> done;
+  std::string problems;  // of all settings whose old value stays
+  const auto note = [&](const std::string& prefix, const Result<void>& loaded) {
+    if (loaded) return;
+    problems.append(problems.empty() ? "" : "; ").append(prefix).append(loaded.error().detail);
+  };
   for (const WorkerDoor& each : doors_) {
-    const Result<void> loaded = each.door->reload(settings);
-    if (!loaded) done = loaded.error();
+    const std::string section(each.name == "http" ? "server" : each.name);
+    note(section + ".", each.door->reload(settings));
   }
-  if (shared_ == nullptr) return done;
-  const Result<redis::Options> client = redis_store::client_options(settings.redis);
-  if (!client) return client.error();
-  const Result<void> renewed = shared_->renew_credentials(*client);
-  return renewed ? done : renewed;
+  if (shared_ != nullptr) {
+    const Result<redis::Options> client = redis_store::client_options(settings.redis);
+    note("store: ", client ? shared_->renew_credentials(*client) : client.error());
+  }
+  if (!problems.empty()) return Error{ErrorCode::Misconfigured, std::move(problems)};
+  return {};
 }
 
 void ServeWorker::start() {

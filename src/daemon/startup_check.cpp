@@ -19,10 +19,10 @@ class StartupCheck {
       : configuration_(configuration), settings_(configuration.settings) {}
 
   rules::Diagnostics run() && {
-    check_tls("server.tls", settings_.http.tls);
-    check_tls("grpc.tls", settings_.grpc.tls);
-    check_tls("resp.tls", settings_.resp.tls);
-    check_tls("gateway.tls", settings_.gateway.tls);
+    check_tls("server", settings_.http.tls);
+    check_tls("grpc", settings_.grpc.tls);
+    check_tls("resp", settings_.resp.tls);
+    check_tls("gateway", settings_.gateway.tls);
     note("server", http::api_settings(settings_));
     note("resp.listen", wire::resp::check_password(settings_.resp));
     check_access_log();
@@ -49,9 +49,9 @@ class StartupCheck {
     if (!result) report(section, std::string(prefix) + result.error().detail);
   }
 
-  void check_tls(std::string_view section, const std::optional<rules::TlsFiles>& files) {
+  void check_tls(const std::string& section, const std::optional<rules::TlsFiles>& files) {
     if (!files) return;
-    note(section, net::make_tls_context(*files, {}), std::string(section) + ": ");
+    note(section + ".tls", net::make_tls_context(*files, {}), section + ".");
   }
 
   // Without creating the file: a check leaves nothing behind.

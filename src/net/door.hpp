@@ -22,7 +22,8 @@ class Door {
   virtual ~Door() = default;
 
   // Takes what can change while it runs: certificates, which are read again and used for new
-  // connections, and passwords. On an error everything stays as it was.
+  // connections, and passwords. On an error everything stays as it was; its text begins with the
+  // name of the setting in the section of the server: "tls: certificate ...".
   [[nodiscard]] virtual Result<void> reload(const rules::Settings& settings) = 0;
 
   // Listens on all addresses or on none. Returns them with their ports: what the other workers

@@ -18,7 +18,7 @@ using boost::system::error_code;
 constexpr const char* kCiphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 Error unusable(const std::string& what, const error_code& why) {
-  return {ErrorCode::Misconfigured, "TLS: " + what + ": " + why.message()};
+  return {ErrorCode::Misconfigured, "tls: " + what + ": " + why.message()};
 }
 
 const unsigned char* unsigned_bytes(std::string_view text) {
@@ -70,7 +70,7 @@ Result<void> load_certificate(ssl::context& context, const rules::TlsFiles& file
   if (SSL_CTX_check_private_key(context.native_handle()) != 1) {
     return Error{
         ErrorCode::Misconfigured,
-        "TLS: key \"" + files.key + "\" is not that of certificate \"" + files.certificate + "\""};
+        "tls: key \"" + files.key + "\" is not that of certificate \"" + files.certificate + "\""};
   }
   return {};
 }
@@ -105,14 +105,14 @@ Result<std::shared_ptr<ssl::context>> make_tls_context(const rules::TlsFiles& fi
   SSL_CTX* const native = context->native_handle();
   if (SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) != 1 ||
       SSL_CTX_set_cipher_list(native, kCiphers) != 1) {
-    return Error{ErrorCode::Misconfigured, "TLS: OpenSSL lacks the cipher suites that are needed"};
+    return Error{ErrorCode::Misconfigured, "tls: OpenSSL lacks the cipher suites that are needed"};
   }
   offer(native, protocols);
   // Idle connections give their buffers back: 34 KB each.
   SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
   constexpr std::string_view kName = "penstock";
   if (SSL_CTX_set_session_id_context(native, unsigned_bytes(kName), kName.size()) != 1) {
-    return Error{ErrorCode::Misconfigured, "TLS: the name of the sessions is refused"};
+    return Error{ErrorCode::Misconfigured, "tls: the name of the sessions is refused"};
   }
   return context;
 }

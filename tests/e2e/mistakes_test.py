@@ -36,17 +36,17 @@ WARNINGS = {
 # What serve cannot start with.
 ERRORS = {
     "password": ("resp: {listen: 0.0.0.0:0}\n" + RULES, ":1:16: error: resp.listen 0.0.0.0:0: other machines"),
-    "certificate": ("server: {tls: {certificate: none.pem, key: none.key}}\n" + RULES, ":1:15: error: server.tls: "),
+    "certificate": ("server: {tls: {certificate: none.pem, key: none.key}}\n" + RULES, ":1:15: error: server.tls: certificate "),
     "grpc certificate": ("grpc: {listen: 127.0.0.1:0, tls: {certificate: none.pem, key: none.key}}\n" + RULES,
-                         "error: grpc.tls: "),
+                         "error: grpc.tls: certificate "),
     "gateway certificate": (GATEWAY.replace("domain: DOMAIN", "tls: {certificate: none.pem, key: none.key}") + RULES,
-                            "error: gateway.tls: "),
+                            "error: gateway.tls: certificate "),
     "authority": ("store: {url: 'rediss://127.0.0.1:1', ca_file: none.pem}\n" + RULES, "error: store: "),
     "broken authority": ("store: {url: 'rediss://127.0.0.1:1', ca_file: penstock.yaml}\n" + RULES, "error: store: "),
     "access log": (GATEWAY.replace("domain: DOMAIN", "access_log: {format: json, path: none/log}") + RULES,
                    "error: gateway.access_log: "),
-    "token_file": ("server: {token_file: none}\n" + RULES, ":1:22: error: "),
-    "map": ("maps: {m: {file: none.csv}}\n" + RULES, "error: "),
+    "token_file": ("server: {token_file: none}\n" + RULES, ":1:22: error: token_file: "),
+    "map": ("maps: {m: {file: none.csv}}\n" + RULES, "error: file: "),
 }
 
 
@@ -75,6 +75,11 @@ class MistakesTest(unittest.TestCase):
                 self.assertFalse(found["valid"])
                 self.assertEqual({each["severity"] for each in found["diagnostics"]}, {"warning"})
                 self.assertTrue(json.loads(self.run_on(text, "validate", "--json").stdout)["valid"])
+
+    def test_the_last_line_counts_errors_and_warnings(self):
+        text = "server: {token_file: none, trusted_proxies: [0.0.0.0/0]}\n" + RULES
+        self.assertEqual(self.run_on(text, "validate").stderr.splitlines()[-1], "1 error, 1 warning")
+        self.assertEqual(self.run_on(ERRORS["token_file"][0], "validate").stderr.splitlines()[-1], "1 error")
 
     def test_strict_accepts_what_is_right(self):
         self.assertEqual(self.run_on(RULES, "validate", "--strict").returncode, 0)

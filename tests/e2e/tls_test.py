@@ -88,7 +88,8 @@ class TlsTest(unittest.TestCase):
     def test_keeps_the_old_certificate_when_the_new_one_is_bad(self):
         with Daemon(RULES.replace(" MORE", ""), files=self.files(self.old)) as daemon:
             (daemon.folder / "server.pem").write_text("no certificate", encoding="utf-8")
-            daemon.wait_for_output("certificates and passwords were not reloaded")
+            daemon.wait_for_output("part of the configuration was not reloaded")
+            self.assertRegex(daemon.output, r'not reloaded.*problem="?server\.tls: certificate ')
             self.assertEqual(self.subject(daemon), "old")
             self.replace(daemon, self.new)
             self.assertTrue(eventually(lambda: self.subject(daemon) == "new"))

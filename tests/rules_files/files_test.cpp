@@ -72,7 +72,7 @@ TEST_F(Files, ErrorsOfMapsNameTheMap) {
   EXPECT_EQ(complaints(load_all()),
             "m.csv:1:1: error: expected a line key,value, found \"a\"\n"
             "n.yaml:2:4: error: a: expected a text, found a list\n"
-            "z.yaml:1:55: error: gone.csv cannot be read: No such file or directory\n");
+            "z.yaml:1:55: error: file: gone.csv cannot be read: No such file or directory\n");
 }
 
 TEST_F(Files, SecretsAreReadFromFilesWithoutTheirLineEnd) {

@@ -1,6 +1,7 @@
 #include "rules/model/value_maps.hpp"
 
 #include "rules/settings/known_keys.hpp"
+#include "rules/yaml/closest_word.hpp"
 #include "rules/yaml/text_file.hpp"
 
 #include <algorithm>
@@ -131,7 +132,7 @@ void ValueMaps::load(const YamlNode& section, std::vector<std::filesystem::path>
       files.push_back(path);
       const Result<std::string> text = read_text_file(path, kMaxBytes);
       if (!text) {
-        file->error(text.error().detail);
+        file->error("file: " + text.error().detail);
       } else {
         map = path.extension() == ".csv"
                   ? parse_csv_map(*text, path.string(), section.diagnostics())
@@ -150,7 +151,9 @@ std::shared_ptr<const ValueMap> ValueMaps::find(const YamlNode& name) {
   if (!text) return nullptr;
   const auto place = maps_.find(*text);
   if (place == maps_.end()) {
-    name.error("no map " + shown(*text, '\'') + " under maps");
+    std::vector<std::string_view> names;
+    for (const auto& [known, map] : maps_) names.push_back(known);
+    name.error("no map " + shown(*text, '\'') + " under maps" + suggestion(*text, names));
     return nullptr;
   }
   place->second.used = true;

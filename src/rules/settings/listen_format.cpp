@@ -27,7 +27,7 @@ std::optional<std::string> read_secret_file(const YamlFields& fields, std::strin
   state.files.emplace_back(path);
   Result<std::string> text = read_text_file(path, kMaxSecret);
   if (!text) {
-    node->error(text.error().detail);
+    node->error(std::string(in_file) + ": " + text.error().detail);
     return std::nullopt;
   }
   while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();

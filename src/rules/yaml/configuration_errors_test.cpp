@@ -94,7 +94,8 @@ TEST(ConfigurationErrors, OfSettings) {
           "p.yaml:1:26: error: shutdown_delay: expected a time such as 250ms, 10s, 5m, 2h or 1d, "
           "from 0ms to 1d, found \"2d\"\n"});
   expect({"server: {token_file: /nonexistent/token}",
-          "p.yaml:1:22: error: /nonexistent/token cannot be read: No such file or directory\n"});
+          "p.yaml:1:22: error: token_file: /nonexistent/token cannot be read: No such file or "
+          "directory\n"});
   expect({"log: {level: verbose, format: xml}",
           "p.yaml:1:14: error: level: expected one of debug, info, warning or error, found "
           "\"verbose\"\n"
@@ -115,10 +116,11 @@ TEST(ConfigurationErrors, OfSettings) {
   expect({"nodes: [1]",
           "p.yaml:1:8: error: nodes: expected auto or a whole number from 1 to 10000, found a "
           "list\n"});
-  expect({"maps: {a: {}, b: {file: /nonexistent/map.csv}, c: {values: {x: [1]}}}",
-          "p.yaml:1:8: error: a map has either file or values\n"
-          "p.yaml:1:25: error: /nonexistent/map.csv cannot be read: No such file or directory\n"
-          "p.yaml:1:64: error: x: expected a text, found a list\n"});
+  expect(
+      {"maps: {a: {}, b: {file: /nonexistent/map.csv}, c: {values: {x: [1]}}}",
+       "p.yaml:1:8: error: a map has either file or values\n"
+       "p.yaml:1:25: error: file: /nonexistent/map.csv cannot be read: No such file or directory\n"
+       "p.yaml:1:64: error: x: expected a text, found a list\n"});
 }
 
 TEST(ConfigurationErrors, OfRules) {
@@ -160,6 +162,10 @@ TEST(ConfigurationErrors, OfRules) {
   expect({"domains: {a: {rules: [{name: x, limit: 1/s, overrides: {map: none}}]}}",
           "p.yaml:1:56: error: key 'by' is missing\n"
           "p.yaml:1:62: error: no map 'none' under maps\n"});
+  expect(
+      {"maps: {tiers: {values: {k: 1/s}}}\ndomains: {a: {rules: [{name: x, limit: 1/s, overrides: "
+       "{map: teirs, by: u}}]}}",
+       "p.yaml:2:62: error: no map 'teirs' under maps; did you mean 'tiers'?\n"});
   expect(
       {"maps: {m: {values: {k: fast}}}\ndomains: {a: {rules: [{name: x, limit: 1/s, overrides: "
        "{map: m, by: u}}]}}",

@@ -101,7 +101,7 @@ Result<std::vector<rules::Address>> Server::listen(const std::vector<rules::Addr
 Result<void> Server::reload(const rules::Settings& settings) {
   if (is_exposed_ && settings.resp.passwords.empty()) {
     return Error{ErrorCode::Misconfigured,
-                 "resp.password: other machines can connect, so there must be one"};
+                 "password: other machines can connect, so there must be one"};
   }
   const Result<void> loaded = reception_.reload_tls(settings.resp.tls);
   if (loaded) core_->surroundings.terms.passwords = settings.resp.passwords;

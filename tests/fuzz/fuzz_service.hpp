@@ -1,6 +1,7 @@
 #pragma once
 
 #include "penstock/clock.hpp"
+#include "portions.hpp"
 #include "rules/model/configuration.hpp"
 #include "service/events.hpp"
 #include "service/local_share.hpp"
@@ -8,16 +9,11 @@
 #include "store/embedded_store.hpp"
 
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <string_view>
 
 // A service with rules and counts in memory, in virtual time, for targets that run whole requests.
 namespace penstock::fuzz {
-
-inline void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 inline std::shared_ptr<const rules::Ruleset> fuzz_rules() {
   constexpr std::string_view kRules = R"(

@@ -2,32 +2,27 @@
 // is given. Whatever comes, the memory that calls hold stays within the limits and is freed at the
 // end, and the session ends or goes on.
 
+#include "portions.hpp"
 #include "rules/model/configuration.hpp"
 #include "service/service.hpp"
 #include "store/embedded_store.hpp"
 #include "store/memory_store.hpp"
 #include "wire/grpc/conversation.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 namespace {
 
 using namespace penstock;
+using fuzz::check;
 
 constexpr std::size_t kMessage = 2'000;
-constexpr std::size_t kPortion = 256;
 constexpr std::string_view kGreeting("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 33);
 constexpr std::string_view kRules = R"(
 domains: {d: {rules: [{name: r, key: [k], limit: 5/day}]}}
 )";
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 class IgnoredEvents final : public service::Events {
  public:
@@ -66,23 +61,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   static Listener listener;
-  std::string_view bytes(static_cast<const char*>(static_cast<const void*>(data + 1)), size - 1);
-  const std::size_t portion = std::min(std::size_t{data[0]} + 1, kPortion);
+  const fuzz::Input input = fuzz::input_of(data, size);
   base::Deadline now{std::chrono::seconds{1}};
   {
     wire::grpc::Conversation conversation(
         listener.surroundings,
         data[0] % 2 == 0 ? wire::grpc::Refunds::Allowed : wire::grpc::Refunds::Ignored);
     check(conversation.receive(kGreeting, now));
-    while (!bytes.empty() && !conversation.is_finished()) {
+    fuzz::feed(input, [&](std::string_view bytes) -> std::size_t {
+      if (conversation.is_finished()) return 0;
       now += std::chrono::milliseconds{1};
-      const std::size_t taken = std::min(portion, bytes.size());
-      if (!conversation.receive(bytes.substr(0, taken), now)) break;
-      bytes.remove_prefix(taken);
+      if (!conversation.receive(bytes, now)) return 0;
       static_cast<void>(conversation.take_output());
       // Each of the streaming calls may have written one answer too many.
       check(listener.surroundings.buffered <= 8 * kMessage + (std::size_t{4} << 20U));
-    }
+      return bytes.size();
+    });
     conversation.expire(now + std::chrono::seconds{2});
   }
   check(listener.surroundings.buffered == 0);

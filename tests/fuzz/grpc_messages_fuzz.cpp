@@ -2,6 +2,7 @@
 // and reads the same as from the whole; what protobuf takes for a request is read, and refused or
 // within limits; what goes the quick way is what protobuf reads.
 
+#include "portions.hpp"
 #include "wire/grpc/gunzip.hpp"
 #include "wire/grpc/message_reader.hpp"
 #include "wire/grpc/plain_request.hpp"
@@ -11,23 +12,20 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 namespace {
 
 using namespace penstock::wire::grpc;
+using penstock::fuzz::check;
+using penstock::fuzz::Input;
 using penstock::rules::Attribute;
 using penstock::rules::Descriptor;
 using penstock::rules::Request;
 using Progress = MessageReader::Progress;
 
 constexpr std::size_t kMaxMessage = 2000;
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 bool is_same(const Request& one, const Request& other) {
   const auto same_entry = [](const Attribute& a, const Attribute& b) {
@@ -64,24 +62,23 @@ void read_message(std::string_view bytes) {
   write_metadata(message, metadata);
 }
 
-std::string read_in_portions(std::string_view bytes, std::size_t portion) {
+std::string read_in_portions(const Input& input) {
   MessageReader reader;
   reader.begin(kMaxMessage);
   std::string seen;
-  while (!bytes.empty()) {
-    const std::size_t size = std::min(portion, bytes.size());
-    reader.add(bytes.substr(0, size));
-    bytes.remove_prefix(size);
+  penstock::fuzz::feed(input, [&](std::string_view bytes) -> std::size_t {
+    reader.add(bytes);
     for (Progress progress = reader.peek(); progress != Progress::NeedMore;
          progress = reader.peek()) {
       seen += std::to_string(static_cast<int>(progress)) + ";";
-      if (progress != Progress::Message) return seen;
+      if (progress != Progress::Message) return 0;
       check(reader.message().size() <= kMaxMessage);
       seen += reader.message();
       read_message(reader.message());
       reader.pop();
     }
-  }
+    return bytes.size();
+  });
   return seen;
 }
 
@@ -92,11 +89,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
-  const std::string_view bytes(static_cast<const char*>(static_cast<const void*>(data + 1)),
-                               size - 1);
-  const std::string whole = read_in_portions(bytes, bytes.size());
-  const std::string parts = read_in_portions(bytes, std::size_t{data[0]} + 1);
-  check(whole == parts);
+  const Input input = penstock::fuzz::input_of(data, size);
+  const std::string_view bytes = input.bytes;
+  penstock::fuzz::check_portions(input, read_in_portions);
   MessageReader reader;  // grows to what is declared, not to more
   reader.begin(kMaxMessage, MessageReader::Compression::Accepted);
   reader.add(bytes.substr(0, bytes.size() / 2));

@@ -4,6 +4,7 @@
 
 #include "http2/frame_scanner.hpp"
 #include "http2/server_session.hpp"
+#include "portions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,14 +18,12 @@
 namespace {
 
 using namespace penstock::http2;
+using penstock::fuzz::check;
+using penstock::fuzz::Input;
 
 constexpr std::uint32_t kMaxStreams = 8;
 constexpr std::array kHead{lasting_field(":status", "200")};
 constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 // Sends back what it gets.
 class Echo final : public StreamEvents, public BodySource {
@@ -63,17 +62,16 @@ class Requests final : public RequestEvents {
   std::vector<std::unique_ptr<Echo>> streams;
 };
 
-std::size_t count_frames(std::string_view bytes, std::size_t portion) {
+std::size_t count_frames(const Input& input) {
   FrameScanner scanner;
   std::size_t sum = 0;
   scanner.scan(kPreface, [](const FrameHead&) { std::abort(); });
-  while (!bytes.empty()) {
-    const std::size_t taken = std::min(portion, bytes.size());
-    scanner.scan(bytes.substr(0, taken), [&sum](const FrameHead& head) {
+  penstock::fuzz::feed(input, [&](std::string_view bytes) {
+    scanner.scan(bytes, [&sum](const FrameHead& head) {
       sum = 31 * sum + head.length + head.type + head.flags + 1;
     });
-    bytes.remove_prefix(taken);
-  }
+    return bytes.size();
+  });
   return sum;
 }
 
@@ -84,21 +82,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
-  const std::size_t portion = std::size_t{data[0]} + 1;
-  std::string_view bytes(static_cast<const char*>(static_cast<const void*>(data + 1)), size - 1);
-  check(count_frames(bytes, portion) == count_frames(bytes, bytes.size()));
+  const Input input = penstock::fuzz::input_of(data, size);
+  penstock::fuzz::check_portions(input, count_frames);
   Requests requests;
   ServerSession session(requests,
                         {.max_streams = kMaxStreams,
                          .windows = data[0] % 2 == 0 ? Windows::Manual : Windows::Automatic});
   requests.session = &session;
   check(session.receive(kPreface, {}));
-  while (!bytes.empty() && !session.is_finished()) {
-    const std::size_t taken = std::min(portion, bytes.size());
-    if (!session.receive(bytes.substr(0, taken), {})) break;
-    bytes.remove_prefix(taken);
+  penstock::fuzz::feed(input, [&](std::string_view bytes) -> std::size_t {
+    if (session.is_finished() || !session.receive(bytes, {})) return 0;
     static_cast<void>(session.take_output());
     check(session.open_streams() <= kMaxStreams);
-  }
+    return bytes.size();
+  });
   return 0;
 }

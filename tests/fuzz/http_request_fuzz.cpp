@@ -1,17 +1,18 @@
 // libFuzzer: bytes of a client in any portions. The first byte says how long a portion is. Whatever
 // comes, the reader ends, stays within its limits, and reads the same as from the whole.
 
+#include "portions.hpp"
 #include "wire/http/server/request_reader.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 namespace {
 
+using penstock::fuzz::check;
+using penstock::fuzz::Input;
 using penstock::http::Field;
 using penstock::http::ReaderLimits;
 using penstock::http::Request;
@@ -19,10 +20,6 @@ using penstock::http::RequestReader;
 using Progress = RequestReader::Progress;
 
 constexpr ReaderLimits kLimits{.header_bytes = 600, .body_bytes = 200, .fields = 8};
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 // All that the handler would see, with ends that no text can imitate.
 void append(std::string& seen, std::string_view text) {
@@ -59,19 +56,13 @@ bool drain(RequestReader& reader, std::string& seen) {
   }
 }
 
-std::string read_in_portions(std::string_view bytes, std::size_t portion) {
+std::string read_in_portions(const Input& input) {
   RequestReader reader(kLimits);
   std::string seen;
-  bool goes_on = true;
-  while (!bytes.empty() && goes_on) {
-    const auto room = reader.room();
-    check(!room.empty());
-    const std::size_t size = std::min({portion, bytes.size(), room.size()});
-    std::copy_n(bytes.begin(), size, room.begin());
-    reader.commit(size);
-    bytes.remove_prefix(size);
-    goes_on = drain(reader, seen);
-  }
+  penstock::fuzz::feed(input, [&](std::string_view bytes) {
+    const std::size_t taken = penstock::fuzz::fill(reader, bytes);
+    return drain(reader, seen) ? taken : 0;
+  });
   return seen;
 }
 
@@ -82,10 +73,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
-  const std::string_view bytes(static_cast<const char*>(static_cast<const void*>(data + 1)),
-                               size - 1);
-  const std::string whole = read_in_portions(bytes, bytes.size());
-  const std::string parts = read_in_portions(bytes, std::size_t{data[0]} + 1);
-  check(whole == parts);
+  penstock::fuzz::check_portions(penstock::fuzz::input_of(data, size), read_in_portions);
   return 0;
 }

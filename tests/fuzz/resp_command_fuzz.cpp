@@ -1,43 +1,40 @@
 // libFuzzer: bytes of a client in any portions. The first byte says how long a portion is. Whatever
 // comes, the reader ends, stays within its limits, and reads the same as from the whole.
 
+#include "portions.hpp"
 #include "resp/command_reader.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <string>
 #include <string_view>
 
 namespace {
 
+using penstock::fuzz::check;
+using penstock::fuzz::Input;
 using penstock::resp::CommandLimits;
 using penstock::resp::CommandReader;
 
 constexpr CommandLimits kLimits{.bytes = 4096, .words = 32};
 
 // All words with their lengths, and the error in the end.
-std::string read_in_portions(std::string_view bytes, std::size_t portion) {
+std::string read_in_portions(const Input& input) {
   CommandReader reader(kLimits);
   std::string seen;
-  while (!bytes.empty() && reader.error().empty()) {
-    const auto room = reader.room();
-    if (room.empty() || reader.capacity() > 4 * kLimits.bytes) std::abort();
-    const std::size_t size = std::min({portion, bytes.size(), room.size()});
-    std::memcpy(room.data(), bytes.data(), size);
-    reader.commit(size);
-    bytes.remove_prefix(size);
+  penstock::fuzz::feed(input, [&](std::string_view bytes) {
+    const std::size_t taken = penstock::fuzz::fill(reader, bytes);
+    check(reader.capacity() <= 4 * kLimits.bytes);
     while (reader.next() == CommandReader::Progress::Ready) {
-      if (reader.words().empty() || reader.words().size() > kLimits.words) std::abort();
+      check(!reader.words().empty() && reader.words().size() <= kLimits.words);
       for (const std::string_view word : reader.words()) {
         seen += std::to_string(word.size()) + ":";
         seen += word;
       }
       seen += ';';
     }
-  }
+    return reader.error().empty() ? taken : 0;
+  });
   return seen + reader.error();
 }
 
@@ -48,10 +45,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
-  const std::string_view bytes(static_cast<const char*>(static_cast<const void*>(data + 1)),
-                               size - 1);
-  const std::string whole = read_in_portions(bytes, bytes.size());
-  const std::string parts = read_in_portions(bytes, std::size_t{data[0]} + 1);
-  if (whole != parts) std::abort();
+  penstock::fuzz::check_portions(penstock::fuzz::input_of(data, size), read_in_portions);
   return 0;
 }

@@ -3,12 +3,11 @@
 // from the whole, nothing is awaited, and what is kept stays within its bounds.
 
 #include "fuzz_service.hpp"
+#include "portions.hpp"
 #include "wire/resp/conversation.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +17,7 @@ namespace {
 using namespace penstock::wire::resp;
 using penstock::fuzz::check;
 using penstock::fuzz::FuzzService;
+using penstock::fuzz::Input;
 using Step = Conversation::Step;
 
 constexpr std::size_t kMaxBytes = 4096;
@@ -33,7 +33,7 @@ bool advance(Conversation& conversation, std::string& said) {
   }
 }
 
-std::string talk_in_portions(std::string_view bytes, std::size_t portion) {
+std::string talk_in_portions(const Input& input) {
   FuzzService parts;
   penstock::net::Statistics statistics;
   Surroundings surroundings{
@@ -43,16 +43,12 @@ std::string talk_in_portions(std::string_view bytes, std::size_t portion) {
           .limits = {.bytes = kMaxBytes, .words = 64}, .version = "1.0.0", .most_under_way = 10}};
   auto conversation = std::make_shared<Conversation>(surroundings, "127.0.0.1:5");
   std::string said;
-  bool reads = advance(*conversation, said);
-  while (reads && !bytes.empty()) {
-    const auto room = conversation->reader().room();
-    check(!room.empty() && conversation->reader().capacity() <= 4 * kMaxBytes);
-    const std::size_t size = std::min({portion, bytes.size(), room.size()});
-    std::memcpy(room.data(), bytes.data(), size);
-    conversation->reader().commit(size);
-    bytes.remove_prefix(size);
-    reads = advance(*conversation, said);
-  }
+  check(advance(*conversation, said));
+  penstock::fuzz::feed(input, [&](std::string_view bytes) {
+    const std::size_t taken = penstock::fuzz::fill(conversation->reader(), bytes);
+    check(conversation->reader().capacity() <= 4 * kMaxBytes);
+    return advance(*conversation, said) ? taken : 0;
+  });
   conversation->abandon();
   return said;
 }
@@ -64,10 +60,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
-  const std::string_view bytes(static_cast<const char*>(static_cast<const void*>(data + 1)),
-                               size - 1);
-  const std::string whole = talk_in_portions(bytes, bytes.size());
-  const std::string parts = talk_in_portions(bytes, std::size_t{data[0]} + 1);
-  check(whole == parts);
+  penstock::fuzz::check_portions(penstock::fuzz::input_of(data, size), talk_in_portions);
   return 0;
 }

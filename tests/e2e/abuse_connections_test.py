@@ -11,10 +11,10 @@ import warnings
 from pathlib import Path
 
 from daemon import Daemon, eventually
-from http2_raw_client import (HEADERS, PING, PREFACE, SETTINGS, Http2Client, call_fields, frame, literals,
-                              resident_bytes)
+from http2_client import PING, PREFACE, SETTINGS, Http2Client, call_fields, frame, headers
 from raw_client import RawClient
 from server_process import require
+from usage import resident_bytes
 
 RULES = """
 server:
@@ -111,7 +111,7 @@ class HandshakeTest(unittest.TestCase):
             found = ports(daemon)
             for listener in ("grpc", "gateway"):
                 with self.subTest(listener=listener), Http2Client(found[listener]) as client:
-                    client.send(frame(HEADERS, 0, 1, literals(call_fields("/x"))))
+                    client.send(headers(1, call_fields("/x"), flags=0))
                     self.assertTrue(client.wait_closed(LONG))
 
     def test_pings_and_unknown_frames_do_not_keep_a_connection_open(self):
@@ -129,7 +129,7 @@ class HandshakeTest(unittest.TestCase):
     def test_calls_keep_a_connection_open(self):
         with serve() as daemon, Http2Client(ports(daemon)["grpc"]) as client:
             for stream in range(1, 41, 2):  # five seconds
-                client.open(stream, HEALTH)
+                client.open_call(stream, HEALTH)
                 client.send_data(stream, b"\0\0\0\0\0", end=True)
                 self.assertTrue(client.wait_for(lambda number=stream: number in client.ended))
                 time.sleep(0.25)

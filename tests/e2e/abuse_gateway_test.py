@@ -1,22 +1,21 @@
 """Clients that try to get past the rules of the gateway, or to hold it up."""
 
-import os
 import shutil
 import socket
 import struct
 import subprocess
 import tempfile
-import threading
 import time
 import unittest
 from pathlib import Path
 
-import http2_frames as h2
+import http2_client as h2
 from daemon import Daemon, eventually
-from gateway_test import RawUpstream, resident_bytes
+from gateway_test import RawUpstream
 from raw_client import RawClient
 from redis_server import free_port
 from server_process import require
+from usage import cpu_seconds, resident_bytes
 
 GATEWAY = """
 server: {{headers: [x-ratelimit], workers: 1}}
@@ -43,11 +42,6 @@ def gateway(server, more="", files=None):
     daemon = Daemon(GATEWAY.format(port=port, more=more, server=server), files=files)
     daemon.gateway_port = port
     return daemon
-
-
-def cpu_seconds(pid):
-    numbers = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def recording(requests):
@@ -191,6 +185,10 @@ def event_stream(upstream, connection):
 SLOW = "body_timeout: 1s\n  write_timeout: 1s\n  min_upload_rate: 240\n  min_download_rate: 100000"
 
 
+def get(stream):
+    return h2.headers(stream, h2.request_fields("GET", "/"), h2.END_HEADERS | h2.END_STREAM)
+
+
 def closes_in_time(step, seconds=20):
     """Whether `step`, done again and again, says that it is over."""
     deadline = time.monotonic() + seconds
@@ -226,15 +224,12 @@ class TooSlow(unittest.TestCase):
     def test_the_same_over_http2(self):
         upstream = RawUpstream(swallow)
         with gateway(upstream.port, SLOW) as daemon, h2.Http2Client(daemon.gateway_port) as client:
-            client.send(h2.request(1, method=b"POST", flags=h2.END_HEADERS))
-            client.socket.settimeout(0.2)
+            client.send(h2.headers(1, h2.request_fields("POST", "/")))
 
             def drip():
                 client.send(h2.frame(h2.DATA, 0, 1, b"x"))
-                try:
-                    return (client.read() or (h2.HEADERS,))[0] == h2.HEADERS
-                except TimeoutError:
-                    return False
+                client.read(0.2)
+                return client.closed or client.has(h2.HEADERS)
 
             self.assertTrue(closes_in_time(drip))
 
@@ -260,18 +255,14 @@ class TooSlow(unittest.TestCase):
         upstream = RawUpstream(pour)
         window = struct.pack(">HI", 4, 1)
         with gateway(upstream.port, SLOW) as daemon, h2.Http2Client(daemon.gateway_port,
-                                                                    window) as client:
-            client.send(h2.request(1))
-            client.socket.settimeout(0.2)
+                                                                    settings=window) as client:
+            client.send(get(1))
 
             def open_a_little():
-                client.send(h2.frame(h2.WINDOW_UPDATE, 0, 1, struct.pack(">I", 1)))
-                try:
-                    found = client.read()
-                except TimeoutError:
-                    return False
+                client.send(h2.frame(h2.WINDOW_UPDATE, 0, 1, h2.uint32(1)))
+                client.read(0.2)
                 time.sleep(0.05)
-                return found is None or found[0] == h2.RST_STREAM
+                return client.closed or 1 in client.ended
 
             self.assertTrue(closes_in_time(open_a_little))
 
@@ -288,33 +279,15 @@ class Resets(unittest.TestCase):
     def flood(self, daemon, make_reset, answered):
         """Requests that are reset at once, not more than `max_streams` at a time. The reason of the
         GOAWAY."""
-        client = h2.Http2Client(daemon.gateway_port)
-        resets = []
-        goodbye = []
-
-        def read():
-            while found := client.read():
-                if found[0] == h2.RST_STREAM:
-                    resets.append(found[2])
-                if found[0] == h2.GOAWAY:
-                    goodbye.append(int.from_bytes(found[3][4:8], "big"))
-                    return
-
-        reader = threading.Thread(target=read)
-        reader.start()
-        try:
+        with h2.Http2Client(daemon.gateway_port) as client:
             for number in range(self.STREAMS):
                 if answered:
-                    eventually(lambda: goodbye or len(resets) > number - 64)  # pylint: disable=cell-var-from-loop
-                if goodbye:
+                    client.wait_for(lambda n=number: client.goaway or len(client.ended) > n - 64)
+                if client.goaway or not client.send(get(2 * number + 1) + make_reset(2 * number + 1)):
                     break
-                client.send(h2.request(2 * number + 1) + make_reset(2 * number + 1))
-        except OSError:
-            pass
-        reader.join(20)
-        client.close()
-        self.assertTrue(goodbye, "no GOAWAY")
-        return goodbye[0]
+                client.read()
+            self.assertTrue(client.wait_for(lambda: client.goaway), "no GOAWAY")
+            return client.goaway[0]
 
     def check(self, make_reset, answered=False):
         upstream = RawUpstream(swallow)
@@ -329,10 +302,10 @@ class Resets(unittest.TestCase):
                 self.assertEqual(client.answer()[0], 400)
 
     def test_resets_of_the_client_end_the_connection(self):
-        self.check(lambda stream: h2.frame(h2.RST_STREAM, 0, stream, struct.pack(">I", 8)))
+        self.check(lambda stream: h2.frame(h2.RST_STREAM, 0, stream, h2.uint32(8)))
 
     def test_resets_that_we_are_made_to_send_end_the_connection(self):
-        self.check(lambda stream: h2.frame(h2.WINDOW_UPDATE, 0, stream, struct.pack(">I", 0x7FFFFFFF)),
+        self.check(lambda stream: h2.frame(h2.WINDOW_UPDATE, 0, stream, h2.uint32(0x7FFFFFFF)),
                    answered=True)
 
 

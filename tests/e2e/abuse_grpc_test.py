@@ -1,16 +1,16 @@
 """Hostile clients of the gRPC listener: memory, floods of frames, metadata, pings, refunds."""
 
 import gzip
-import struct
 import time
 import unittest
 
 from abuse_connections_test import other_address
 from daemon import Daemon, eventually
 from grpc_calls import Client, Messages, grpc_port
-from http2_raw_client import (CONTINUATION, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, HEADERS, PING, PRIORITY,
-                          RST_STREAM, SETTINGS, WINDOW_UPDATE, Http2Client, call_fields, frame, literals, message,
-                          processor_seconds, resident_bytes)
+from http2_client import (CONTINUATION, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, HEADERS, INTERNAL_ERROR,
+                          MAX_FRAME, PING, PRIORITY, RST_STREAM, SETTINGS, WINDOW_UPDATE, Http2Client, call_fields,
+                          frame, headers, literals, uint32)
+from usage import cpu_seconds, resident_bytes
 
 RULES = """
 server: {workers: 1, body_timeout: 60s}
@@ -23,7 +23,6 @@ domains:
 SHOULD_RATE_LIMIT = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"
 HEALTH = "/grpc.health.v1.Health/Check"
 LONG_TIMEOUT = ("grpc-timeout", "60S")
-INTERNAL_ERROR = 2
 MIB = 1 << 20
 
 
@@ -31,10 +30,15 @@ def serve(more="", host="127.0.0.1"):
     return Daemon(RULES.replace("HOST", host).replace(" MORE", more and ", " + more))
 
 
+def message(size, filled):
+    """A gRPC message that declares this size, with `filled` bytes of it."""
+    return b"\0" + uint32(size) + b"x" * filled
+
+
 class AbuseCase(unittest.TestCase):
     def assert_served(self, client, stream):
         """A call on this connection is answered."""
-        self.assertTrue(client.open(stream, HEALTH))
+        self.assertTrue(client.open_call(stream, HEALTH))
         client.send_data(stream, b"\0\0\0\0\0", end=True)
         self.assertTrue(client.wait_for(lambda: stream in client.ended))
         self.assertTrue(client.body(stream), "an answer with a message")
@@ -50,14 +54,15 @@ class MemoryTest(AbuseCase):
         with Http2Client(grpc_port(daemon)) as client:
             self.assert_served(client, 1)
             before = resident_bytes(daemon.pid)
+            half_sent = message(size, size - 1)
             taken = 0
             for number in range(streams):
                 stream = 3 + 2 * number
-                client.open(stream, SHOULD_RATE_LIMIT, [LONG_TIMEOUT])
-                taken += client.send_data(stream, message(size, size - 1))
+                client.open_call(stream, SHOULD_RATE_LIMIT, [LONG_TIMEOUT])
+                taken += client.send_data(stream, half_sent)
             grown = resident_bytes(daemon.pid) - before
             self.assertLess(taken, streams)
-            self.assertIsNone(client.goaway())
+            self.assertIsNone(client.goaway)
             self.assert_served(client, 3 + 2 * streams)
         self.assertTrue(eventually(lambda: daemon.metric('penstock_door_connections{door="grpc"}') == 0))
         left = resident_bytes(daemon.pid) - before
@@ -79,21 +84,21 @@ class MemoryTest(AbuseCase):
 
     def test_a_large_message_is_refused_by_its_declared_size(self):
         with serve() as daemon, Http2Client(grpc_port(daemon)) as client:
-            client.open(1, SHOULD_RATE_LIMIT)
+            client.open_call(1, SHOULD_RATE_LIMIT)
             client.send_data(1, message(MIB, 10))
             self.assertTrue(client.wait_for(lambda: 1 in client.ended))
             self.assert_served(client, 3)
 
     def test_compressed_messages_inflate_within_the_limit(self):
         bomb = gzip.compress(b"x" * (64 * MIB))
-        body = b"\1" + struct.pack(">I", len(bomb)) + bomb
+        body = b"\1" + uint32(len(bomb)) + bomb
         with serve("max_message_bytes: 1_048_576") as daemon, Http2Client(grpc_port(daemon)) as client:
-            before, started = resident_bytes(daemon.pid), processor_seconds(daemon.pid)
+            before, started = resident_bytes(daemon.pid), cpu_seconds(daemon.pid)
             for stream in range(1, 201, 2):
-                client.open(stream, SHOULD_RATE_LIMIT, [("grpc-encoding", "gzip")])
+                client.open_call(stream, SHOULD_RATE_LIMIT, [("grpc-encoding", "gzip")])
                 client.send_data(stream, body, end=True)
             self.assertTrue(client.wait_for(lambda: len(client.ended) == 100))
-            grown, took = resident_bytes(daemon.pid) - before, processor_seconds(daemon.pid) - started
+            grown, took = resident_bytes(daemon.pid) - before, cpu_seconds(daemon.pid) - started
             print(f"\n100 gzip bombs: {grown / MIB:.1f} MiB more, {took:.2f} s of CPU")
             self.assertLess(grown, 32 * MIB)
             self.assertLess(took, 5)
@@ -102,12 +107,12 @@ class MemoryTest(AbuseCase):
 
 class FloodTest(AbuseCase):
     def test_floods_of_frames_end_the_connection_early(self):
-        complete = frame(HEADERS, END_HEADERS | END_STREAM, 1, literals(call_fields(HEALTH)))
+        complete = headers(1, call_fields(HEALTH), END_HEADERS | END_STREAM)
         floods = {
             "SETTINGS": frame(SETTINGS),
             "PING": frame(PING, payload=b"12345678"),
             "PRIORITY": frame(PRIORITY, stream=3, payload=b"\0\0\0\0\1"),
-            "WINDOW_UPDATE": frame(WINDOW_UPDATE, payload=b"\0\0\0\1"),
+            "WINDOW_UPDATE": frame(WINDOW_UPDATE, payload=uint32(1)),
             "unknown": frame(0xBB),
             "empty DATA of a closed stream": frame(DATA, stream=1),
         }
@@ -122,8 +127,8 @@ class FloodTest(AbuseCase):
         def resets():
             for number in range(100_000):
                 stream = 1 + 2 * number
-                yield (frame(HEADERS, END_HEADERS, stream, literals(call_fields(SHOULD_RATE_LIMIT)))
-                       + frame(RST_STREAM, stream=stream, payload=b"\0\0\0\x08"))
+                yield (headers(stream, call_fields(SHOULD_RATE_LIMIT))
+                       + frame(RST_STREAM, stream=stream, payload=uint32(8)))
 
         with serve() as daemon, Http2Client(grpc_port(daemon)) as client:
             # the library counts these itself, and calls it an internal error
@@ -131,22 +136,22 @@ class FloodTest(AbuseCase):
 
     def test_header_blocks_without_end_are_bounded(self):
         with serve() as daemon, Http2Client(grpc_port(daemon)) as client:
-            client.send(frame(HEADERS, 0, 1, literals(call_fields("/x"))))
+            client.send(headers(1, call_fields("/x"), flags=0))
             self.flooded(daemon, client, (frame(CONTINUATION, 0, 1) * 10 for _ in range(20_000)), "CONTINUATION",
                          errors=(INTERNAL_ERROR, ENHANCE_YOUR_CALM))
 
     def flooded(self, daemon, client, pieces, name, errors=(ENHANCE_YOUR_CALM,)):
-        started = processor_seconds(daemon.pid)
+        started = cpu_seconds(daemon.pid)
         for piece in pieces:
             if not client.send(piece):
                 break
             client.read()
         self.assertTrue(client.wait_closed(20), f"{name}: the connection goes on")
-        took = processor_seconds(daemon.pid) - started
-        print(f"\n{name}: {took:.2f} s of CPU, {client.goaway()}")
+        took = cpu_seconds(daemon.pid) - started
+        print(f"\n{name}: {took:.2f} s of CPU, {client.goaway}")
         self.assertLess(took, 2)
-        if client.goaway():  # a reset of the connection may overtake it
-            self.assertIn(client.goaway()[0], errors)
+        if client.goaway:  # a reset of the connection may overtake it
+            self.assertIn(client.goaway[0], errors)
         self.assert_new_client_served(daemon)
 
 
@@ -157,7 +162,7 @@ class PingTest(AbuseCase):
                 if not client.send(frame(PING, payload=b"12345678")) or client.wait_closed(0.3):
                     break
             self.assertTrue(client.wait_closed(20))
-            self.assertEqual(client.goaway(), (ENHANCE_YOUR_CALM, b"too_many_pings"))
+            self.assertEqual(client.goaway, (ENHANCE_YOUR_CALM, b"too_many_pings"))
 
     def test_pings_at_the_interval_of_the_setting_are_answered(self):
         with serve("min_ping_interval: 100ms") as daemon, Http2Client(grpc_port(daemon)) as client:
@@ -166,13 +171,13 @@ class PingTest(AbuseCase):
                 self.assertTrue(client.wait_for(
                     lambda wanted=pings: sum(kind == PING for kind, *_ in client.frames) == wanted))
                 time.sleep(0.3)
-            self.assertIsNone(client.goaway())
+            self.assertIsNone(client.goaway)
 
 
 class MetadataTest(AbuseCase):
     def call(self, client, stream, fields):
         block = literals(call_fields(HEALTH, fields))
-        pieces = [block[at:at + 16384] for at in range(0, len(block), 16384)]
+        pieces = [block[at:at + MAX_FRAME] for at in range(0, len(block), MAX_FRAME)]
         for number, piece in enumerate(pieces):
             kind = CONTINUATION if number else HEADERS
             client.send(frame(kind, END_HEADERS if number + 1 == len(pieces) else 0, stream, piece))
@@ -182,7 +187,7 @@ class MetadataTest(AbuseCase):
         with serve() as daemon, Http2Client(grpc_port(daemon)) as client:
             self.call(client, 1, [("x", "x" * 20_000)])
             self.call(client, 3, [(f"x{i}", "x" * 10_000) for i in range(10)])
-            self.assertIsNone(client.goaway())
+            self.assertIsNone(client.goaway)
             self.assert_served(client, 5)
 
     def test_the_status_is_resource_exhausted(self):

@@ -15,6 +15,7 @@ from pathlib import Path
 from daemon import SOURCE_DIR, Daemon, ask, eventually
 from redis_server import free_port
 from server_process import ServerProcess, require
+from usage import resident_bytes
 
 INTEROP = SOURCE_DIR / "tests" / "interop"
 MEBIBYTE = 1 << 20
@@ -72,13 +73,6 @@ def gateway(servers, more="", upstream="", workers=1, files=None):
     daemon = Daemon(text, files=files)
     daemon.gateway_port = port
     return daemon
-
-
-def resident_bytes(pid):
-    for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) * 1024
-    return 0
 
 
 class PeakMemory:

@@ -1,68 +1,183 @@
-"""A client of HTTP/2 without TLS that needs no package: one request at a time, on one connection."""
+"""HTTP/2 frame by frame, without a package: for plain requests, and for what no library would send."""
 
+import collections
+import select
 import socket
 import struct
+import time
 
-_DATA, _HEADERS, _RST_STREAM, _SETTINGS, _PING, _GOAWAY, _WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
-_END_STREAM, _ACK = 1, 1
-_END_HEADERS = 4
-
-
-class Http2Client:
-    """After a GOAWAY `is_leaving` is true: a request that was sent is answered, the next goes elsewhere."""
-
-    def __init__(self, port, timeout=20):
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._bytes = self._socket.makefile("rb")
-        self._next_stream = 1
-        self.is_leaving = False
-        self._socket.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _frame(_SETTINGS, 0, 0)
-                             + _frame(_WINDOW_UPDATE, 0, 0, struct.pack(">I", 1 << 30)))
-
-    def get(self, path):
-        """The status of the answer; OSError when there is none."""
-        stream = self._next_stream
-        self._next_stream += 2
-        block = b"\x82\x86" + _literal(4, path) + _literal(1, "localhost")  # GET, http, :path, :authority
-        self._socket.sendall(_frame(_HEADERS, _END_STREAM | _END_HEADERS, stream, block))
-        status = None
-        while True:
-            kind, flags, of_stream, payload = self._read_frame()
-            if kind == _PING and not flags & _ACK:
-                self._socket.sendall(_frame(_PING, _ACK, 0, payload))
-            elif kind == _SETTINGS and not flags & _ACK:
-                self._socket.sendall(_frame(_SETTINGS, _ACK, 0))
-            elif kind == _GOAWAY:
-                self.is_leaving = True
-                last, error = struct.unpack(">II", payload[:8])
-                if error != 0 or last < stream:
-                    raise ConnectionError(f"GOAWAY {error}, last stream {last}, ours is {stream}")
-            elif of_stream == stream and kind == _RST_STREAM:
-                raise ConnectionError("the stream was reset")
-            elif of_stream == stream and kind in (_HEADERS, _DATA):
-                if kind == _HEADERS and status is None:
-                    status = 200 if payload[:1] == b"\x88" else 0  # the only one that tests ask for
-                if flags & _END_STREAM:
-                    return status
-
-    def _read_frame(self):
-        head = self._bytes.read(9)
-        if len(head) < 9:
-            raise ConnectionError("the connection was closed before the answer")
-        size = int.from_bytes(head[:3], "big")
-        kind, flags, stream = struct.unpack(">BBI", head[3:])
-        return kind, flags, stream & 0x7FFFFFFF, self._bytes.read(size)
-
-    def close(self):
-        self._bytes.close()
-        self._socket.close()
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = (
+    0, 1, 2, 3, 4, 6, 7, 8, 9)
+END_STREAM, ACK, END_HEADERS = 1, 1, 4
+INTERNAL_ERROR, ENHANCE_YOUR_CALM = 2, 11
+MAX_FRAME, INITIAL_WINDOW, MAX_STREAM = 16384, 65535, 0x7FFFFFFF  # bytes, bytes, number
 
 
-def _frame(kind, flags, stream, payload=b""):
+def frame(kind, flags=0, stream=0, payload=b""):
     return len(payload).to_bytes(3, "big") + struct.pack(">BBI", kind, flags, stream) + payload
 
 
-def _literal(index, value):
-    """A header field without indexing, whose name stands in the static table of HPACK."""
-    return bytes([index, len(value)]) + value.encode()
+def uint32(value):
+    """The payload of WINDOW_UPDATE and of RST_STREAM."""
+    return struct.pack(">I", value)
+
+
+def _length(value):
+    """As HPACK writes the length of a text that is not Huffman-coded."""
+    if value < 127:
+        return bytes([value])
+    value -= 127
+    out = [127]
+    while value >= 128:
+        out.append(value % 128 + 128)
+        value //= 128
+    return bytes([*out, value])
+
+
+def literals(fields):
+    """A header block that changes no table."""
+    return b"".join(b"\0" + b"".join(_length(len(text)) + text.encode() for text in field) for field in fields)
+
+
+def request_fields(method, path):
+    return [(":method", method), (":scheme", "http"), (":path", path), (":authority", "x")]
+
+
+def call_fields(path, more=()):
+    """Of a gRPC call."""
+    return [*request_fields("POST", path), ("content-type", "application/grpc"), ("te", "trailers"), *more]
+
+
+def headers(stream, fields, flags=END_HEADERS):
+    return frame(HEADERS, flags, stream, literals(fields))
+
+
+class Http2Client:
+    """A connection. It acknowledges SETTINGS and PING, but only when one of its functions reads.
+
+    frames   all that arrived, as (kind, flags, stream, payload)
+    ended    the streams that the server has answered or reset
+    goaway   error and text of the last GOAWAY, or None
+    closed   by the server
+    """
+
+    def __init__(self, port, context=None, settings=b"", greets=True):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        # Otherwise the end of each window waits 40 ms for a delayed acknowledgement of TCP.
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if context is not None:
+            self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
+        self.frames = []
+        self.ended = set()
+        self.goaway = None
+        self.closed = False
+        self._last_stream = MAX_STREAM  # that the server will answer
+        self._next_stream = 1
+        self._windows = collections.defaultdict(lambda: INITIAL_WINDOW)
+        self._received = b""
+        self._greets = greets
+        if greets:
+            self.send(PREFACE + frame(SETTINGS, payload=settings) + frame(WINDOW_UPDATE, payload=uint32(1 << 30)))
+            self.wait_for(lambda: self.frames)  # its SETTINGS
+
+    def send(self, data):
+        """False when the server has closed."""
+        try:
+            self.socket.sendall(data)
+        except OSError:
+            self.read()  # what it said before
+            self.closed = True
+        return not self.closed
+
+    def read(self, wait=0.0):
+        """Takes what has arrived, and waits this many seconds for the first of it."""
+        while not self.closed:
+            pending = getattr(self.socket, "pending", lambda: 0)()  # TLS has its own buffer
+            if not pending and not select.select([self.socket], [], [], wait)[0]:
+                return
+            wait = 0
+            try:
+                piece = self.socket.recv(65536)
+            except OSError:
+                piece = b""
+            self.closed = not piece
+            self._received += piece
+            self._parse()
+
+    def _parse(self):
+        while len(self._received) >= 9:
+            end = 9 + int.from_bytes(self._received[:3], "big")
+            if len(self._received) < end:
+                return
+            kind, flags, stream = struct.unpack(">BBI", self._received[3:9])
+            payload, self._received = self._received[9:end], self._received[end:]
+            self.frames.append((kind, flags, stream, payload))
+            self._note(kind, flags, stream, payload)
+
+    def _note(self, kind, flags, stream, payload):
+        if kind == WINDOW_UPDATE:
+            self._windows[stream] += int.from_bytes(payload, "big")
+        elif kind in (SETTINGS, PING) and not flags & ACK and self._greets:
+            try:
+                self.socket.sendall(frame(kind, ACK, 0, payload if kind == PING else b""))
+            except OSError:
+                pass  # read() finds the end, behind all that was received
+        elif kind == GOAWAY:
+            self._last_stream, error = struct.unpack(">II", payload[:8])
+            self.goaway = error, payload[8:]
+        elif kind == RST_STREAM or (kind in (DATA, HEADERS) and flags & END_STREAM):
+            self.ended.add(stream)
+
+    def wait_for(self, what, timeout=20):
+        deadline = time.monotonic() + timeout
+        while not what() and not self.closed and time.monotonic() < deadline:
+            self.read(0.1)
+        return bool(what())
+
+    def wait_closed(self, timeout):
+        return self.wait_for(lambda: self.closed, timeout)
+
+    def has(self, kind):
+        return any(found == kind for found, *_ in self.frames)
+
+    def body(self, stream):
+        return b"".join(payload for kind, _, of, payload in self.frames if kind == DATA and of == stream)
+
+    def open_call(self, stream, path, more=()):
+        return self.send(headers(stream, call_fields(path, more)))
+
+    def send_data(self, stream, data, end=False):
+        """Within the windows that the server grants. False when it does not want all of it."""
+        data = memoryview(data)
+        while data and stream not in self.ended and not self.closed:
+            room = min(self._windows[0], self._windows[stream], MAX_FRAME)
+            if room == 0:
+                self.read(0.1)
+                continue
+            piece, data = data[:room], data[room:]
+            self.send(frame(DATA, END_STREAM if end and not data else 0, stream, piece))
+            self._windows[0] -= len(piece)
+            self._windows[stream] -= len(piece)
+            self.read()
+        return not data and not self.closed
+
+    def get(self, path):
+        """The status of the answer: 200, or 0 for all others. ConnectionError when there is none."""
+        stream, self._next_stream = self._next_stream, self._next_stream + 2
+        self.frames.clear()
+        self.send(headers(stream, request_fields("GET", path), END_HEADERS | END_STREAM))
+        self.wait_for(lambda: stream in self.ended or self._last_stream < stream)
+        answer = [(kind, payload) for kind, _, of, payload in self.frames if of == stream]
+        if stream not in self.ended or answer[-1][0] == RST_STREAM:
+            raise ConnectionError(f"no answer on stream {stream}: closed {self.closed}, GOAWAY {self.goaway}")
+        return 200 if answer[0][1][:1] == b"\x88" else 0  # an index of the static table of HPACK
+
+    def close(self):
+        self.socket.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

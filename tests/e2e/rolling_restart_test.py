@@ -171,7 +171,7 @@ class Clients:
             state["connection"] = Http2Client(self._pick().ports[port])
         if state["connection"].get("/") != 200:
             raise RuntimeError("not 200")
-        if state["connection"].is_leaving:
+        if state["connection"].goaway:
             state.pop("connection").close()
 
     def resp(self, port, state):
@@ -285,7 +285,7 @@ class ShutdownDelay(unittest.TestCase):
             fresh = http.client.HTTPConnection("127.0.0.1", backend.ports[name], timeout=20)
             self.assertEqual(self.ask(fresh), "close")
             fresh.close()
-        self.assertTrue(eventually(lambda: connected["h2"].get("/") == 200 and connected["h2"].is_leaving))
+        self.assertTrue(eventually(lambda: connected["h2"].get("/") == 200 and connected["h2"].goaway))
         fresh = Http2Client(backend.ports["gateway"])
         self.assertEqual(fresh.get("/"), 200)
         fresh.close()

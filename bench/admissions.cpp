@@ -7,7 +7,7 @@ __extension__ using Wide = unsigned __int128;
 
 }  // namespace
 
-std::uint64_t most_admitted(const Quota& quota, Duration span) {
+std::uint64_t max_admitted_in(const Quota& quota, Duration span) {
   const auto length = static_cast<std::uint64_t>(span.count());
   const auto period = static_cast<std::uint64_t>(quota.period().count());
   const std::uint64_t whole_periods = length / period;
@@ -30,9 +30,10 @@ std::uint64_t most_admitted(const Quota& quota, Duration span) {
 }
 
 std::uint64_t Admissions::beyond(const Quota& quota, Duration span) const {
-  const std::uint64_t most = most_admitted(quota, span);
+  const std::uint64_t max_per_key = max_admitted_in(quota, span);
   std::uint64_t excess = 0;
-  for (const std::uint32_t admitted : admitted_) excess += admitted > most ? admitted - most : 0;
+  for (const std::uint32_t admitted : admitted_)
+    excess += admitted > max_per_key ? admitted - max_per_key : 0;
   return excess;
 }
 

@@ -23,6 +23,6 @@ class Admissions {
 };
 
 // The most that a correct limiter may admit for one key within this long, whenever it began.
-[[nodiscard]] std::uint64_t most_admitted(const Quota& quota, Duration span);
+[[nodiscard]] std::uint64_t max_admitted_in(const Quota& quota, Duration span);
 
 }  // namespace penstock::bench

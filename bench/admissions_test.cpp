@@ -52,7 +52,7 @@ TEST(Admissions, TheBoundIsExactForBuckets) {
        {Quota(per(7, kPeriod)), Quota(per(7, kPeriod).burst(3)), Quota(per(7, kPeriod).burst(20)),
         Quota(per(7, kPeriod).gcra().burst(11))}) {
     for (const Duration span : kSpans) {
-      EXPECT_EQ(admitted_by(quota, span, {}), most_admitted(quota, span))
+      EXPECT_EQ(admitted_by(quota, span, {}), max_admitted_in(quota, span))
           << to_string(quota) << " in " << span.count() << " us";
     }
   }
@@ -66,7 +66,7 @@ TEST(Admissions, TheBoundIsExactForAlignedWindows) {
     for (const Duration start : {Duration{0}, Duration{milliseconds{50}}, kPeriod - Duration{1}}) {
       worst = std::max(worst, admitted_by(quota, span, {.start = start}));
     }
-    EXPECT_EQ(worst, most_admitted(quota, span)) << span.count() << " us";
+    EXPECT_EQ(worst, max_admitted_in(quota, span)) << span.count() << " us";
   }
 }
 
@@ -77,15 +77,15 @@ TEST(Admissions, TheBoundIsOneShortOfExactForAnchoredWindows) {
     const Greedy late{.before = 1, .pause = kPeriod - Duration{1}};
     const std::uint64_t worst =
         std::max(admitted_by(quota, span, {}), admitted_by(quota, span, late));
-    EXPECT_LE(worst, most_admitted(quota, span)) << span.count() << " us";
-    EXPECT_GE(worst + 1, most_admitted(quota, span)) << span.count() << " us";
+    EXPECT_LE(worst, max_admitted_in(quota, span)) << span.count() << " us";
+    EXPECT_GE(worst + 1, max_admitted_in(quota, span)) << span.count() << " us";
   }
 }
 
 TEST(Admissions, TheBoundIsExactForTheSlidingLog) {
   const Quota quota = per(7, kPeriod).sliding_log();
   for (const Duration span : kSpans) {
-    EXPECT_EQ(admitted_by(quota, span, {}), most_admitted(quota, span)) << span.count() << " us";
+    EXPECT_EQ(admitted_by(quota, span, {}), max_admitted_in(quota, span)) << span.count() << " us";
   }
 }
 
@@ -95,7 +95,7 @@ TEST(Admissions, TheBoundHoldsForTheOthers) {
     for (const Duration span : kSpans) {
       for (const Duration start :
            {Duration{0}, Duration{milliseconds{50}}, kPeriod - Duration{1}}) {
-        EXPECT_LE(admitted_by(quota, span, {.start = start}), most_admitted(quota, span))
+        EXPECT_LE(admitted_by(quota, span, {.start = start}), max_admitted_in(quota, span))
             << to_string(quota);
       }
     }
@@ -105,9 +105,9 @@ TEST(Admissions, TheBoundHoldsForTheOthers) {
 TEST(Admissions, TheBoundDoesNotOverflow) {
   const Quota quota = per(Quota::kMaxLimit, Quota::kMinPeriod);
   // 10^9 a millisecond for a day
-  EXPECT_EQ(most_admitted(quota, Days{1}), 1'000'000'000ULL + 86'400'000ULL * 1'000'000'000ULL);
+  EXPECT_EQ(max_admitted_in(quota, Days{1}), 1'000'000'000ULL + 86'400'000ULL * 1'000'000'000ULL);
   const Quota slow = per(999'999'937, Quota::kMaxPeriod);
-  EXPECT_EQ(most_admitted(slow, Quota::kMaxPeriod - Duration{1}), 2 * 999'999'937ULL - 1);
+  EXPECT_EQ(max_admitted_in(slow, Quota::kMaxPeriod - Duration{1}), 2 * 999'999'937ULL - 1);
 }
 
 TEST(Admissions, CountsWhatWasAdmittedBeyondTheBound) {
@@ -121,7 +121,7 @@ TEST(Admissions, CountsWhatWasAdmittedBeyondTheBound) {
   EXPECT_EQ(admissions.beyond(quota, hours{1}), 0U) << "an hour refills ten more";
 }
 
-TEST(Admissions, WhatOneKeyDidNotUseIsNoExcuseForAnother) {
+TEST(Admissions, UnusedQuotaOfOneKeyDoesNotCountForAnother) {
   Admissions admissions(1000);
   for (int i = 0; i < 11; ++i) admissions.count(500);
   EXPECT_EQ(admissions.beyond(per_hour(10), seconds{1}), 1U);

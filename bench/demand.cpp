@@ -64,13 +64,13 @@ void DemandLog::note(std::uint32_t key, SteadyTime now) {
   const std::int64_t step = now.time_since_epoch() / kStep;
   if (step != step_) close_step();
   step_ = step;
-  if (asked_[key]++ == 0) touched_.push_back(key);
+  if (requests_[key]++ == 0) touched_.push_back(key);
 }
 
 void DemandLog::close_step() {
   for (const std::uint32_t key : touched_) {
-    entries_.push_back({.step = step_, .key = key, .asked = asked_[key]});
-    asked_[key] = 0;
+    entries_.push_back({.step = step_, .key = key, .requests = requests_[key]});
+    requests_[key] = 0;
   }
   touched_.clear();
 }
@@ -93,7 +93,7 @@ std::uint64_t admitted_exactly(const Quota& quota, std::span<const DemandLog::En
   for (const DemandLog::Entry& entry : in_order) {
     clock.set(to_store_clock + entry.step * Duration{DemandLog::kStep});
     const std::string key = std::to_string(entry.key);
-    for (std::uint32_t i = 0; i < entry.asked && limiter.check(key, quota).allowed(); ++i) {
+    for (std::uint32_t i = 0; i < entry.requests && limiter.check(key, quota).allowed(); ++i) {
       ++admitted;
     }
   }

@@ -43,10 +43,10 @@ class DemandLog {
   struct Entry {
     std::int64_t step = 0;  // of the steady clock
     std::uint32_t key = 0;
-    std::uint32_t asked = 0;
+    std::uint32_t requests = 0;
   };
 
-  explicit DemandLog(std::size_t keys) : asked_(keys) {}
+  explicit DemandLog(std::size_t keys) : requests_(keys) {}
 
   // REQUIRES: time goes forward.
   void note(std::uint32_t key, SteadyTime now);
@@ -56,7 +56,7 @@ class DemandLog {
   void close_step();
 
   std::int64_t step_ = 0;
-  std::vector<std::uint32_t> asked_;  // in this step, by key
+  std::vector<std::uint32_t> requests_;  // in this step, by key
   std::vector<std::uint32_t> touched_;
   std::vector<Entry> entries_;
 };

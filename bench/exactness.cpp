@@ -26,9 +26,9 @@ void add_to(std::vector<std::uint64_t>& sums, const std::vector<std::uint64_t>& 
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += others[i];
 }
 
-// As most_admitted(), and less where it helps to know when it was and that the key was fresh: a
+// As max_admitted_in(), and less where it helps to know when it was and that the key was fresh: a
 // window that begins before the span holds nothing.
-std::uint64_t most_of_fresh_key(const Quota& quota, TimeSpan span) {
+std::uint64_t max_of_fresh_key(const Quota& quota, TimeSpan span) {
   const Duration length = span.end - span.begin;
   switch (quota.algorithm()) {
     case Algorithm::FixedWindow:
@@ -44,7 +44,7 @@ std::uint64_t most_of_fresh_key(const Quota& quota, TimeSpan span) {
     case Algorithm::SlidingLog:
     case Algorithm::SubWindows: break;
   }
-  return most_admitted(quota, length);
+  return max_admitted_in(quota, length);
 }
 
 // What refills within so long, of all keys together.
@@ -55,27 +55,27 @@ std::uint64_t refill_of(const ExactnessCase& which, Duration time) {
   return static_cast<std::uint64_t>((units + period - 1) / period);
 }
 
-// What an exact limiter admits at least, when time is not known better than `blur`: with windows
+// What an exact limiter admits at minimum, when time is not known better than `blur`: with windows
 // that begin a little sooner or later, and a run that ends a little sooner.
-std::uint64_t least_expected(const ExactnessCase& which, const KeyCounts& counts, TimeSpan span,
-                             Duration blur) {
+std::uint64_t min_expected(const ExactnessCase& which, const KeyCounts& counts, TimeSpan span,
+                           Duration blur) {
   std::int64_t last = 0;
   for (const DemandLog::Entry& entry : counts.demand) last = std::max(last, entry.step);
   std::vector<DemandLog::Entry> shorter = counts.demand;
   std::erase_if(shorter, [&](const DemandLog::Entry& entry) {
     return (last - entry.step) * Duration{DemandLog::kStep} < blur;
   });
-  std::uint64_t least = ~std::uint64_t{0};
+  std::uint64_t minimum = ~std::uint64_t{0};
   for (const Duration shift : {Duration{0}, blur, -blur}) {
-    least = std::min(least, admitted_exactly(which.quota, shorter, span.steady_zero + shift));
+    minimum = std::min(minimum, admitted_exactly(which.quota, shorter, span.steady_zero + shift));
   }
-  return least;
+  return minimum;
 }
 
 // One thread's work.
-class Hammer {
+class LoadThread {
  public:
-  Hammer(SharedLimiter& limiter, const std::vector<ExactnessCase>& cases, std::uint64_t seed)
+  LoadThread(SharedLimiter& limiter, const std::vector<ExactnessCase>& cases, std::uint64_t seed)
       : limiter_(limiter), cases_(cases), random_(seed) {
     for (const ExactnessCase& each : cases) {
       counts_.emplace_back(each.keys);
@@ -101,14 +101,14 @@ class Hammer {
 
  private:
   void ask(std::size_t which) {
-    const ExactnessCase& asked = cases_[which];
+    const ExactnessCase& current = cases_[which];
     std::vector<std::uint32_t> numbers(kBatch);
     std::vector<std::string> keys(kBatch);
     std::vector<Check> checks;
     for (std::size_t i = 0; i < kBatch; ++i) {
-      numbers[i] = static_cast<std::uint32_t>(random_() % asked.keys);
+      numbers[i] = static_cast<std::uint32_t>(random_() % current.keys);
       keys[i] = std::to_string(which) + ":" + std::to_string(numbers[i]);
-      checks.push_back({.key = keys[i], .quota = asked.quota});
+      checks.push_back({.key = keys[i], .quota = current.quota});
     }
     std::vector<Result<Decision>> decisions(kBatch, Decision{});
     const SteadyClock::time_point since = SteadyClock::now();
@@ -118,7 +118,7 @@ class Hammer {
     counts.slowest =
         std::max(counts.slowest, std::chrono::ceil<Duration>(SteadyClock::now() - since));
     for (std::size_t i = 0; i < kBatch; ++i) {
-      ++counts.asked[numbers[i]];
+      ++counts.requests[numbers[i]];
       if (!decisions[i]) {
         ++counts.failed[numbers[i]];
       } else if (decisions[i]->allowed()) {
@@ -146,7 +146,7 @@ std::vector<ExactnessCase> exactness_cases(Algorithm algorithm) {
 }
 
 void KeyCounts::add(const KeyCounts& others) {
-  add_to(asked, others.asked);
+  add_to(requests, others.requests);
   add_to(admitted, others.admitted);
   add_to(failed, others.failed);
   demand.insert(demand.end(), others.demand.begin(), others.demand.end());
@@ -154,8 +154,8 @@ void KeyCounts::add(const KeyCounts& others) {
 }
 
 void KeyCounts::append(const KeyCounts& others) {
-  const auto first = static_cast<std::uint32_t>(asked.size());
-  asked.insert(asked.end(), others.asked.begin(), others.asked.end());
+  const auto first = static_cast<std::uint32_t>(requests.size());
+  requests.insert(requests.end(), others.requests.begin(), others.requests.end());
   admitted.insert(admitted.end(), others.admitted.begin(), others.admitted.end());
   failed.insert(failed.end(), others.failed.begin(), others.failed.end());
   for (DemandLog::Entry entry : others.demand) {
@@ -165,52 +165,54 @@ void KeyCounts::append(const KeyCounts& others) {
   slowest = std::max(slowest, others.slowest);
 }
 
-ExactnessVerdict judge(const ExactnessCase& which, const KeyCounts& counts, TimeSpan span,
-                       Promise promise) {
-  const std::uint64_t most = most_of_fresh_key(which.quota, span) + promise.beyond;
-  ExactnessVerdict verdict;
-  verdict.most = most * which.keys;
-  for (std::size_t i = 0; i < counts.asked.size(); ++i) {
+ExactnessResult evaluate(const ExactnessCase& which, const KeyCounts& counts, TimeSpan span,
+                         Guarantee guarantee) {
+  const std::uint64_t max_per_key = max_of_fresh_key(which.quota, span) + guarantee.beyond;
+  ExactnessResult exactness;
+  exactness.max_admitted = max_per_key * which.keys;
+  for (std::size_t i = 0; i < counts.requests.size(); ++i) {
     const std::uint64_t admitted = counts.admitted[i];
-    verdict.asked += counts.asked[i];
-    verdict.admitted += admitted;
-    verdict.failed += counts.failed[i];
-    verdict.over_admitted += admitted > most ? admitted - most : 0;
-    if (promise.percent_that_fits < 100) continue;
+    exactness.requests += counts.requests[i];
+    exactness.admitted += admitted;
+    exactness.failed += counts.failed[i];
+    exactness.over_admitted += admitted > max_per_key ? admitted - max_per_key : 0;
+    if (guarantee.percent_that_fits < 100) continue;
     // a fresh key has room for its whole capacity; a failed question may have taken some of it
-    const std::uint64_t answered = counts.asked[i] - counts.failed[i];
+    const std::uint64_t answered = counts.requests[i] - counts.failed[i];
     const std::uint64_t fits = std::min<std::uint64_t>(answered, which.quota.capacity());
     const std::uint64_t accounted = admitted + counts.failed[i];
-    verdict.under_admitted += fits > accounted ? fits - accounted : 0;
+    exactness.under_admitted += fits > accounted ? fits - accounted : 0;
   }
   const Duration blur = counts.slowest + DemandLog::kStep;
-  verdict.expected = admitted_exactly(which.quota, counts.demand, span.steady_zero);
+  exactness.expected = admitted_exactly(which.quota, counts.demand, span.steady_zero);
   const std::uint64_t missing = refill_of(which, blur);
   const std::uint64_t wanted =
-      least_expected(which, counts, span, blur) * promise.percent_that_fits / 100;
-  const std::uint64_t least = wanted - std::min(wanted, missing);
-  const std::uint64_t accounted = verdict.admitted + verdict.failed;
-  verdict.under_admitted = std::max(verdict.under_admitted, least - std::min(least, accounted));
-  return verdict;
+      min_expected(which, counts, span, blur) * guarantee.percent_that_fits / 100;
+  const std::uint64_t minimum = wanted - std::min(wanted, missing);
+  const std::uint64_t accounted = exactness.admitted + exactness.failed;
+  exactness.under_admitted =
+      std::max(exactness.under_admitted, minimum - std::min(minimum, accounted));
+  return exactness;
 }
 
-std::vector<KeyCounts> hammer(SharedLimiter& limiter, const std::vector<ExactnessCase>& cases,
-                              const HammerLoad& load) {
-  std::vector<Hammer> hammers;
-  hammers.reserve(load.threads);
-  for (unsigned i = 0; i < load.threads; ++i) hammers.emplace_back(limiter, cases, load.seed + i);
+std::vector<KeyCounts> run_exactness_load(SharedLimiter& limiter,
+                                          const std::vector<ExactnessCase>& cases,
+                                          const ExactnessLoad& load) {
+  std::vector<LoadThread> threads;
+  threads.reserve(load.threads);
+  for (unsigned i = 0; i < load.threads; ++i) threads.emplace_back(limiter, cases, load.seed + i);
   const SteadyClock::time_point until = SteadyClock::now() + load.time;
   {
     std::vector<std::jthread> running;
-    running.reserve(hammers.size());
-    for (Hammer& each : hammers) {
+    running.reserve(threads.size());
+    for (LoadThread& each : threads) {
       running.emplace_back([&each, &load, until] { each.run(load.demand, until); });
     }
   }
   std::vector<KeyCounts> sums;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     sums.emplace_back(cases[i].keys);
-    for (const Hammer& each : hammers) sums[i].add(each.counts()[i]);
+    for (const LoadThread& each : threads) sums[i].add(each.counts()[i]);
   }
   return sums;
 }

@@ -23,25 +23,25 @@ struct ExactnessCase {
 
 // What was answered, per key.
 struct KeyCounts {
-  explicit KeyCounts(std::size_t keys) : asked(keys), admitted(keys), failed(keys) {}
+  explicit KeyCounts(std::size_t keys) : requests(keys), admitted(keys), failed(keys) {}
 
   // REQUIRES: as many keys.
   void add(const KeyCounts& others);
   // Counts the others' keys as further ones, where processes do not share them.
   void append(const KeyCounts& others);
 
-  std::vector<std::uint64_t> asked;
+  std::vector<std::uint64_t> requests;
   std::vector<std::uint64_t> admitted;
   std::vector<std::uint64_t> failed;  // nobody knows whether these were admitted
   std::vector<DemandLog::Entry> demand{};
   Duration slowest{};  // answer to a request
 };
 
-struct ExactnessVerdict {
-  std::uint64_t asked = 0;
+struct ExactnessResult {
+  std::uint64_t requests = 0;
   std::uint64_t admitted = 0;
   std::uint64_t failed = 0;
-  std::uint64_t most = 0;            // that all keys may be admitted together
+  std::uint64_t max_admitted = 0;    // that all keys may be admitted together
   std::uint64_t over_admitted = 0;   // beyond what each key may
   std::uint64_t expected = 0;        // that an exact limiter would admit of the same demand
   std::uint64_t under_admitted = 0;  // below what must be admitted of that
@@ -61,7 +61,7 @@ struct TimeSpan {
 };
 
 // What is promised: by an exact store, all that fits and not one more.
-struct Promise {
+struct Guarantee {
   std::uint64_t beyond = 0;          // that each key may be admitted besides
   unsigned percent_that_fits = 100;  // less where units can be lost with a lease
 };
@@ -69,10 +69,10 @@ struct Promise {
 // Too few is judged as far as time is known: a request was decided some time between its step of
 // the log and the slowest answer. What refills in that time may be missing.
 // REQUIRES: the counts are of all who asked, and nobody had used the keys before.
-[[nodiscard]] ExactnessVerdict judge(const ExactnessCase& which, const KeyCounts& counts,
-                                     TimeSpan span, Promise promise = {});
+[[nodiscard]] ExactnessResult evaluate(const ExactnessCase& which, const KeyCounts& counts,
+                                       TimeSpan span, Guarantee guarantee = {});
 
-struct HammerLoad {
+struct ExactnessLoad {
   unsigned threads = 1;
   Duration time{};
   std::uint64_t seed = 1;
@@ -80,8 +80,8 @@ struct HammerLoad {
 };
 
 // Asks about all cases in turn.
-[[nodiscard]] std::vector<KeyCounts> hammer(SharedLimiter& limiter,
-                                            const std::vector<ExactnessCase>& cases,
-                                            const HammerLoad& load);
+[[nodiscard]] std::vector<KeyCounts> run_exactness_load(SharedLimiter& limiter,
+                                                        const std::vector<ExactnessCase>& cases,
+                                                        const ExactnessLoad& load);
 
 }  // namespace penstock::bench

@@ -10,63 +10,63 @@ const ExactnessCase kTwoKeys{.name = "two keys", .quota = per_day(10), .keys = 2
 constexpr Instant kNoon{Days{20'000} + std::chrono::hours{12}};
 constexpr TimeSpan kFiveSeconds{.begin = kNoon, .end = kNoon + std::chrono::seconds{5}};
 
-KeyCounts counts(std::vector<std::uint64_t> asked, std::vector<std::uint64_t> admitted) {
-  KeyCounts counts(asked.size());
-  counts.asked = std::move(asked);
+KeyCounts counts(std::vector<std::uint64_t> requests, std::vector<std::uint64_t> admitted) {
+  KeyCounts counts(requests.size());
+  counts.requests = std::move(requests);
   counts.admitted = std::move(admitted);
   return counts;
 }
 
 TEST(Exactness, IsExactWhenWhatFitsWasAdmittedAndNoMore) {
-  const auto verdict = judge(kTwoKeys, counts({100, 7}, {10, 7}), kFiveSeconds);
-  EXPECT_TRUE(verdict.is_exact());
-  EXPECT_EQ(verdict.admitted, 17U);
-  EXPECT_EQ(verdict.most, 20U);
+  const auto exactness = evaluate(kTwoKeys, counts({100, 7}, {10, 7}), kFiveSeconds);
+  EXPECT_TRUE(exactness.is_exact());
+  EXPECT_EQ(exactness.admitted, 17U);
+  EXPECT_EQ(exactness.max_admitted, 20U);
 }
 
-TEST(Exactness, SeesOneTooMany) {
-  const auto verdict = judge(kTwoKeys, counts({100, 7}, {11, 7}), kFiveSeconds);
-  EXPECT_EQ(verdict.over_admitted, 1U);
-  EXPECT_FALSE(verdict.is_exact());
+TEST(Exactness, DetectsOneAdmissionTooMany) {
+  const auto exactness = evaluate(kTwoKeys, counts({100, 7}, {11, 7}), kFiveSeconds);
+  EXPECT_EQ(exactness.over_admitted, 1U);
+  EXPECT_FALSE(exactness.is_exact());
 }
 
-TEST(Exactness, SeesOneThatWasRefusedAlthoughItFitted) {
-  const auto verdict = judge(kTwoKeys, counts({100, 7}, {10, 6}), kFiveSeconds);
-  EXPECT_EQ(verdict.under_admitted, 1U);
-  EXPECT_FALSE(verdict.is_exact());
+TEST(Exactness, DetectsOneDenialThatShouldHaveBeenAdmitted) {
+  const auto exactness = evaluate(kTwoKeys, counts({100, 7}, {10, 6}), kFiveSeconds);
+  EXPECT_EQ(exactness.under_admitted, 1U);
+  EXPECT_FALSE(exactness.is_exact());
 }
 
-TEST(Exactness, GrantsThatAFailedQuestionMayHaveBeenAdmitted) {
+TEST(Exactness, CountsAFailedRequestAsPossiblyAdmitted) {
   KeyCounts seen = counts({100, 7}, {9, 6});
   seen.failed = {1, 1};
-  const auto verdict = judge(kTwoKeys, seen, kFiveSeconds);
-  EXPECT_TRUE(verdict.is_exact());
-  EXPECT_EQ(verdict.failed, 2U);
+  const auto exactness = evaluate(kTwoKeys, seen, kFiveSeconds);
+  EXPECT_TRUE(exactness.is_exact());
+  EXPECT_EQ(exactness.failed, 2U);
 }
 
 TEST(Exactness, CountsWhatRefilledMeanwhile) {
   const ExactnessCase refilling{.name = "refilling", .quota = per_second(10), .keys = 1};
-  EXPECT_TRUE(judge(refilling, counts({500}, {60}), kFiveSeconds).is_exact());
-  EXPECT_FALSE(judge(refilling, counts({500}, {61}), kFiveSeconds).is_exact());
+  EXPECT_TRUE(evaluate(refilling, counts({500}, {60}), kFiveSeconds).is_exact());
+  EXPECT_FALSE(evaluate(refilling, counts({500}, {61}), kFiveSeconds).is_exact());
 }
 
-TEST(Exactness, GrantsWindowsOnlyWhereTheyBegin) {
+TEST(Exactness, CountsWindowsOnlyWhereTheyBegin) {
   ExactnessCase daily{.name = "daily", .quota = Quota::parse("10/d fixed_window").value()};
-  EXPECT_TRUE(judge(daily, counts({50}, {10}), kFiveSeconds).is_exact());
-  EXPECT_FALSE(judge(daily, counts({50}, {11}), kFiveSeconds).is_exact());
+  EXPECT_TRUE(evaluate(daily, counts({50}, {10}), kFiveSeconds).is_exact());
+  EXPECT_FALSE(evaluate(daily, counts({50}, {11}), kFiveSeconds).is_exact());
   const Instant midnight{Days{20'000}};
   const TimeSpan over_midnight{.begin = midnight - std::chrono::seconds{2},
                                .end = midnight + std::chrono::seconds{2}};
-  EXPECT_TRUE(judge(daily, counts({50}, {20}), over_midnight).is_exact());
+  EXPECT_TRUE(evaluate(daily, counts({50}, {20}), over_midnight).is_exact());
   daily.quota = Quota::parse("10/d anchored_window").value();
-  EXPECT_FALSE(judge(daily, counts({50}, {11}), over_midnight).is_exact());
+  EXPECT_FALSE(evaluate(daily, counts({50}, {11}), over_midnight).is_exact());
 }
 
 // 40 requests in every step of 10 ms, from noon on.
 std::vector<DemandLog::Entry> steady_demand(Duration time) {
   std::vector<DemandLog::Entry> demand;
   for (std::int64_t step = 0; step < time / DemandLog::kStep; ++step) {
-    demand.push_back({.step = step, .key = 0, .asked = 40});
+    demand.push_back({.step = step, .key = 0, .requests = 40});
   }
   return demand;
 }
@@ -76,55 +76,55 @@ TEST(Exactness, ComparesWithWhatAnExactLimiterAdmitsOfTheSameDemand) {
   const TimeSpan span{.begin = kNoon, .end = kNoon + std::chrono::seconds{5}, .steady_zero = kNoon};
   KeyCounts seen = counts({20'000}, {5'000});
   seen.demand = steady_demand(std::chrono::seconds{5});
-  const auto verdict = judge(refilling, seen, span);
-  EXPECT_EQ(verdict.expected, 5'000U);  // ten at first, and what refills between 499 steps
-  EXPECT_EQ(verdict.under_admitted, 0U);
-  EXPECT_DOUBLE_EQ(verdict.utilisation(), 1);
+  const auto exactness = evaluate(refilling, seen, span);
+  EXPECT_EQ(exactness.expected, 5'000U);  // ten at first, and what refills between 499 steps
+  EXPECT_EQ(exactness.under_admitted, 0U);
+  EXPECT_DOUBLE_EQ(exactness.utilisation(), 1);
   // what refills within a step may be missing, so may the last step, and 3 % of leases
   seen.admitted = {4'980};
-  EXPECT_TRUE(judge(refilling, seen, span).is_exact());
+  EXPECT_TRUE(evaluate(refilling, seen, span).is_exact());
   seen.admitted = {4'970};
-  EXPECT_EQ(judge(refilling, seen, span).under_admitted, 10U);
-  EXPECT_TRUE(judge(refilling, seen, span, {.percent_that_fits = 97}).is_exact());
+  EXPECT_EQ(evaluate(refilling, seen, span).under_admitted, 10U);
+  EXPECT_TRUE(evaluate(refilling, seen, span, {.percent_that_fits = 97}).is_exact());
   seen.admitted = {4'800};
-  EXPECT_EQ(judge(refilling, seen, span, {.percent_that_fits = 97}).under_admitted, 30U);
+  EXPECT_EQ(evaluate(refilling, seen, span, {.percent_that_fits = 97}).under_admitted, 30U);
   seen.slowest = std::chrono::milliseconds{40};
-  EXPECT_TRUE(judge(refilling, seen, span, {.percent_that_fits = 97}).is_exact());
+  EXPECT_TRUE(evaluate(refilling, seen, span, {.percent_that_fits = 97}).is_exact());
 }
 
 // All of a log expires at once: perhaps just after the last request.
-TEST(Exactness, GrantsThatARunMayHaveEndedJustBeforeAWindow) {
+TEST(Exactness, AllowsForARunThatEndedJustBeforeAWindow) {
   const ExactnessCase log{.name = "log", .quota = Quota::parse("200/s sliding_log").value()};
   const TimeSpan span{.begin = kNoon, .end = kNoon + std::chrono::seconds{2}, .steady_zero = kNoon};
   KeyCounts seen = counts({8'040}, {400});
   seen.demand = steady_demand(std::chrono::milliseconds{2'010});
-  EXPECT_EQ(judge(log, seen, span).expected, 440U);
-  EXPECT_TRUE(judge(log, seen, span).is_exact());
+  EXPECT_EQ(evaluate(log, seen, span).expected, 440U);
+  EXPECT_TRUE(evaluate(log, seen, span).is_exact());
   seen.admitted = {390};
-  EXPECT_FALSE(judge(log, seen, span).is_exact());
+  EXPECT_FALSE(evaluate(log, seen, span).is_exact());
 }
 
-TEST(Exactness, ExpectsNoMoreThanWasAskedFor) {
+TEST(Exactness, ExpectsNoMoreThanWasRequested) {
   const ExactnessCase daily{.name = "daily", .quota = per_day(100)};
   KeyCounts seen = counts({40}, {40});
   seen.demand = steady_demand(DemandLog::kStep);
-  const auto verdict = judge(daily, seen, kFiveSeconds);
-  EXPECT_EQ(verdict.expected, 40U);
-  EXPECT_TRUE(verdict.is_exact());
+  const auto exactness = evaluate(daily, seen, kFiveSeconds);
+  EXPECT_EQ(exactness.expected, 40U);
+  EXPECT_TRUE(exactness.is_exact());
 }
 
 TEST(Exactness, CountsKeysOfNodesThatDecideByThemselvesApart) {
   KeyCounts all(0);
   KeyCounts one = counts({10}, {5});
-  one.demand = {{.step = 1, .key = 0, .asked = 10}};
+  one.demand = {{.step = 1, .key = 0, .requests = 10}};
   all.append(one);
   all.append(one);
   EXPECT_EQ(all.admitted, (std::vector<std::uint64_t>{5, 5}));
   const ExactnessCase daily{.name = "daily", .quota = per_day(5), .keys = 2};
-  EXPECT_EQ(judge(daily, all, kFiveSeconds).expected, 10U);
+  EXPECT_EQ(evaluate(daily, all, kFiveSeconds).expected, 10U);
 }
 
-TEST(Demand, ComesAndRests) {
+TEST(Demand, AlternatesBetweenLoadAndPauses) {
   using std::chrono::milliseconds;
   const auto at = [](int time) { return SteadyTime{milliseconds{time}}; };
   EXPECT_EQ(pause_before(Demand::Full, at(1000), at(1000)), milliseconds{0});
@@ -157,8 +157,8 @@ TEST(DemandLog, SumsUpTheRequestsOfAStep) {
   for (const int time : {0, 3, 9, 10}) log.note(1, SteadyTime{milliseconds{time}});
   const auto entries = log.take();
   ASSERT_EQ(entries.size(), 2U);
-  EXPECT_EQ(entries[0].asked, 3U);
-  EXPECT_EQ(entries[1].asked, 1U);
+  EXPECT_EQ(entries[0].requests, 3U);
+  EXPECT_EQ(entries[1].requests, 1U);
   EXPECT_EQ(entries[1].step, 1);
 }
 
@@ -173,7 +173,7 @@ TEST(Exactness, HasCasesForEveryAlgorithm) {
 TEST(Exactness, AddsUpWhatProcessesSaw) {
   KeyCounts sum = counts({1, 2}, {1, 0});
   sum.add(counts({10, 20}, {5, 6}));
-  EXPECT_EQ(sum.asked, (std::vector<std::uint64_t>{11, 22}));
+  EXPECT_EQ(sum.requests, (std::vector<std::uint64_t>{11, 22}));
   EXPECT_EQ(sum.admitted, (std::vector<std::uint64_t>{6, 6}));
 }
 

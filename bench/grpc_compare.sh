@@ -32,9 +32,9 @@ YAML
   wait_for_port "$1"
 }
 
-told_port=$(free_port)
-start_daemon "$told_port" true
-told=${started[-1]}
+headers_port=$(free_port)
+start_daemon "$headers_port" true
+headers_pid=${started[-1]}
 plain_port=$(free_port)
 start_daemon "$plain_port" false
 plain=${started[-1]}
@@ -71,7 +71,7 @@ measure() { # NAME PID PORT
 
 sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | sort | uniq -c
 for _ in $(seq "$rounds"); do
-  measure "penstock" "$told" "$told_port"
+  measure "penstock" "$headers_pid" "$headers_port"
   measure "penstock, no headers" "$plain" "$plain_port"
   measure "grpc++, empty handler" "$baseline" "$baseline_port"
 done

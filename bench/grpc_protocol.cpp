@@ -45,7 +45,7 @@ void append_prefix(std::string& out, std::size_t length) {
 
 // One call, from its request to the end of its stream.
 struct GrpcCall {
-  Due due{};
+  ScheduledRequest due{};
   std::string request{};
   std::size_t sent = 0;
   std::string reply{};
@@ -53,16 +53,16 @@ struct GrpcCall {
   std::string grpc_status{};
   std::string grpc_message{};
 
-  void begin(const Due& asked) {
-    due = asked;
+  void begin(const ScheduledRequest& scheduled) {
+    due = scheduled;
     sent = 0;
     for (std::string* text : {&request, &reply, &http_status, &grpc_status, &grpc_message}) {
       text->clear();
     }
   }
-  [[nodiscard]] Heard heard(std::uint32_t stream_error) const {
+  [[nodiscard]] Completion completion(std::uint32_t stream_error) const {
     const auto failed = [&](std::string why) {
-      return Heard{.due = due, .failure = std::move(why)};
+      return Completion{.due = due, .failure = std::move(why)};
     };
     if (stream_error != 0) {
       return failed(std::string("stream reset: ") + nghttp2_http2_strerror(stream_error));
@@ -73,8 +73,8 @@ struct GrpcCall {
     const Result<OverallCode> code = read_overall_code(std::string_view(reply).substr(kPrefix));
     if (!code) return failed(code.error().detail);
     switch (*code) {
-      case OverallCode::Ok: return {.due = due, .outcome = Heard::Outcome::Allowed};
-      case OverallCode::OverLimit: return {.due = due, .outcome = Heard::Outcome::Denied};
+      case OverallCode::Ok: return {.due = due, .outcome = Completion::Outcome::Allowed};
+      case OverallCode::OverLimit: return {.due = due, .outcome = Completion::Outcome::Denied};
       case OverallCode::Unknown: break;
     }
     return failed("an answer without a code");
@@ -83,12 +83,12 @@ struct GrpcCall {
 
 class GrpcProtocol final : public WireProtocol {
  public:
-  explicit GrpcProtocol(const GrpcQuestion& question)
-      : question_(question),
+  explicit GrpcProtocol(const GrpcRequestSpec& request_spec)
+      : request_spec_(request_spec),
         fields_{field(":method", "POST"),
                 field(":scheme", "http"),
                 field(":path", kPath),
-                field(":authority", question_.authority),
+                field(":authority", request_spec_.authority),
                 field("content-type", "application/grpc"),
                 field("te", "trailers")} {
     nghttp2_session_callbacks* callbacks = nullptr;
@@ -105,11 +105,11 @@ class GrpcProtocol final : public WireProtocol {
     nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0, kWindow);
   }
 
-  void ask(const Due& due) override {
+  void send(const ScheduledRequest& due) override {
     GrpcCall& call = take_spare();
     call.begin(due);
     message_.clear();
-    append_rate_limit_request(message_, question_.message, key_.write(due.key));
+    append_rate_limit_request(message_, request_spec_.message, key_.write(due.key));
     append_prefix(call.request, message_.size());
     call.request += message_;
     nghttp2_data_provider body{};
@@ -117,8 +117,8 @@ class GrpcProtocol final : public WireProtocol {
     body.read_callback = read_request;
     const std::int32_t stream = nghttp2_submit_request(session_.get(), nullptr, fields_.data(),
                                                        fields_.size(), &body, &call);
-    ++under_way_;
-    if (stream < 0) is_over_ = true;  // stream numbers are used up
+    ++in_flight_;
+    if (stream < 0) is_closing_ = true;  // stream numbers are used up
   }
 
   void write_to(std::string& out) override {
@@ -129,19 +129,19 @@ class GrpcProtocol final : public WireProtocol {
     }
   }
 
-  Result<void> read(std::string_view bytes, std::vector<Heard>& heard) override {
+  Result<void> read(std::string_view bytes, std::vector<Completion>& completed) override {
     const auto* const data =
         static_cast<const std::uint8_t*>(static_cast<const void*>(bytes.data()));
     const auto done = nghttp2_session_mem_recv(session_.get(), data, bytes.size());
-    std::move(unheard_.begin(), unheard_.end(), std::back_inserter(heard));
-    unheard_.clear();
+    std::move(undelivered_.begin(), undelivered_.end(), std::back_inserter(completed));
+    undelivered_.clear();
     if (done < 0) return Error{ErrorCode::Protocol, nghttp2_strerror(static_cast<int>(done))};
     return {};
   }
 
-  [[nodiscard]] std::size_t under_way() const override { return under_way_; }
-  [[nodiscard]] bool is_over() const override {
-    return is_over_ || nghttp2_session_check_request_allowed(session_.get()) == 0;
+  [[nodiscard]] std::size_t in_flight() const override { return in_flight_; }
+  [[nodiscard]] bool is_closing() const override {
+    return is_closing_ || nghttp2_session_check_request_allowed(session_.get()) == 0;
   }
 
  private:
@@ -202,28 +202,28 @@ class GrpcProtocol final : public WireProtocol {
     auto& protocol = *static_cast<GrpcProtocol*>(self);
     GrpcCall* const call = call_of(session, stream);
     if (call == nullptr) return 0;
-    protocol.unheard_.push_back(call->heard(error));
+    protocol.undelivered_.push_back(call->completion(error));
     protocol.spare_.push_back(call);
-    --protocol.under_way_;
+    --protocol.in_flight_;
     return 0;
   }
 
-  const GrpcQuestion question_;
+  const GrpcRequestSpec request_spec_;
   std::array<nghttp2_nv, 6> fields_;
   std::unique_ptr<nghttp2_session, EndSession> session_;
   std::vector<std::unique_ptr<GrpcCall>> calls_;  // as many as were ever under way at once
   std::vector<GrpcCall*> spare_;
-  std::vector<Heard> unheard_;  // until read() hands them over
+  std::vector<Completion> undelivered_;  // until read() hands them over
   KeyText key_;
   std::string message_;
-  std::size_t under_way_ = 0;
-  bool is_over_ = false;
+  std::size_t in_flight_ = 0;
+  bool is_closing_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<WireProtocol> make_grpc_protocol(const GrpcQuestion& question) {
-  return std::make_unique<GrpcProtocol>(question);
+std::unique_ptr<WireProtocol> make_grpc_protocol(const GrpcRequestSpec& request_spec) {
+  return std::make_unique<GrpcProtocol>(request_spec);
 }
 
 }  // namespace penstock::bench

@@ -8,13 +8,13 @@
 
 namespace penstock::bench {
 
-struct GrpcQuestion {
+struct GrpcRequestSpec {
   std::string authority = "127.0.0.1";
-  RateLimitQuestion message;
+  RateLimitRequestSpec message;
 };
 
 // Calls of ShouldRateLimit over HTTP/2 without TLS, each a stream of its own. OK is allowed,
 // OVER_LIMIT denied, any other answer and any status but 0 have failed.
-[[nodiscard]] std::unique_ptr<WireProtocol> make_grpc_protocol(const GrpcQuestion& question);
+[[nodiscard]] std::unique_ptr<WireProtocol> make_grpc_protocol(const GrpcRequestSpec& request_spec);
 
 }  // namespace penstock::bench

@@ -24,7 +24,7 @@ TEST(HttpResponse, IsIncompleteUntilTheLastByte) {
   }
 }
 
-TEST(HttpResponse, RefusesWhatIsNotHttp) {
+TEST(HttpResponse, RejectsWhatIsNotHttp) {
   EXPECT_EQ(read_response("SSH-2.0-OpenSSH\r\n\r\n").state, ReadState::Malformed);
   EXPECT_EQ(read_response("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n").state,
             ReadState::Malformed);

@@ -23,7 +23,7 @@ TEST(KeyDistribution, ParsesWhatItPrints) {
   }
 }
 
-TEST(KeyDistribution, RefusesWhatItDoesNotKnowAndQuotesIt) {
+TEST(KeyDistribution, RejectsUnknownNamesAndQuotesThem) {
   for (const std::string text : {"", "Uniform", "zipf", "zipf:", "zipf:0", "zipf:-1", "zipf:11",
                                  "zipf:1x", "zipf:nan", "zipf:inf", "zipf: 1", "one "}) {
     const Result<KeyDistribution> result = KeyDistribution::parse(text);
@@ -34,7 +34,7 @@ TEST(KeyDistribution, RefusesWhatItDoesNotKnowAndQuotesIt) {
   }
 }
 
-TEST(KeyDistribution, DrawsAsManyAsAskedForAndNoneBeyondTheKeys) {
+TEST(KeyDistribution, DrawsAsManyAsRequestedAndNoneBeyondTheKeys) {
   for (const std::string text : {"uniform", "one", "zipf:0.99"}) {
     for (const std::uint32_t keys : {1U, 2U, 1000U}) {
       const std::vector<std::uint32_t> drawn = draw_keys(parsed(text), keys, 5000, 1);

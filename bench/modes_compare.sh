@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # modes_compare.sh [BUILD_DIRECTORY]: what leases and repeated refusals save, on a redis-server of its
 # own: one hot key, keys of Zipf's law, cold keys beside a hot one, clients that are refused and go on
-# asking, all in process; then the gRPC door with leases beside the same door on the embedded store.
+# asking, all in process; then the gRPC listener with leases beside the same listener on the embedded store.
 # The two sides of a comparison take turns. Needs redis-server.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -31,7 +31,7 @@ print("%-34s %9.0f checks/s  %7.1f calls/s (%.5f per check, %.3f per key and sec
       "p99 %.0f us  admitted %d of at most %d  over_admitted %d" % (
       sys.argv[1], f["checks_per_second"], f["redis_calls_per_second"], f["redis_calls_per_check"], per_key,
       f["client_cpu_ns_per_check"] / 1000, f["redis_cpu_us_per_check"], f["p99_us"], f["admitted"],
-      f["most_per_key"] * keys, f["over_admitted"]))' "$name"
+      f["max_per_key"] * keys, f["over_admitted"]))' "$name"
 }
 
 sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | sort | uniq -c

@@ -39,7 +39,7 @@ done
 load() { # NAME SECONDS
   local begin end
   begin=$(date +%s.%N)
-  "$build/penstock" bench http "${servers[@]}" --door forward-auth --rate "$requests" --time "$2s" \
+  "$build/penstock" bench http "${servers[@]}" --endpoint forward-auth --rate "$requests" --time "$2s" \
     --connections 200 --json >"$folder/load.json"
   end=$(date +%s.%N)
   python3 -c '

@@ -9,7 +9,7 @@ namespace {
 // Protocol buffers: a tag is the number of a field and how its value is written.
 enum WireType : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 constexpr unsigned kTypeBits = 3;
-constexpr std::string_view kKeyPlace = "{key}";
+constexpr std::string_view kKeyPlaceholder = "{key}";
 
 void append_varint(std::string& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7U) out += static_cast<char>((value & 0x7fU) | 0x80U);
@@ -62,11 +62,11 @@ bool skip_value(std::string_view& bytes, std::uint64_t type) {
 }
 
 void append_descriptor(std::string& out, const DescriptorPattern& pattern,
-                       const std::optional<TravellingLimit>& limit, std::string_view key) {
+                       const std::optional<RequestLimit>& limit, std::string_view key) {
   bool has_key = false;
   std::string descriptor;
   for (const DescriptorPart& part : pattern) {
-    const bool is_key = part.value == kKeyPlace;
+    const bool is_key = part.value == kKeyPlaceholder;
     has_key = has_key || is_key;
     std::string entry;
     append_bytes(entry, 1, part.name);
@@ -101,7 +101,7 @@ Result<DescriptorPattern> parse_descriptor(std::string_view text) {
   }
 }
 
-Result<TravellingLimit> TravellingLimit::of(const Quota& quota) {
+Result<RequestLimit> RequestLimit::of(const Quota& quota) {
   using std::chrono::hours;
   constexpr std::array<Duration, 4> kUnits{std::chrono::seconds{1}, std::chrono::minutes{1},
                                            hours{1}, hours{24}};
@@ -111,15 +111,15 @@ Result<TravellingLimit> TravellingLimit::of(const Quota& quota) {
                                               "\" cannot travel with a request, which carries so "
                                               "many a second, minute, hour or day"};
   }
-  return TravellingLimit{.requests = quota.limit(),
-                         .unit = static_cast<std::uint32_t>(unit - kUnits.begin()) + 1};
+  return RequestLimit{.requests = quota.limit(),
+                      .unit = static_cast<std::uint32_t>(unit - kUnits.begin()) + 1};
 }
 
-void append_rate_limit_request(std::string& out, const RateLimitQuestion& question,
+void append_rate_limit_request(std::string& out, const RateLimitRequestSpec& request_spec,
                                std::string_view key) {
-  append_bytes(out, 1, question.domain);
-  for (const DescriptorPattern& pattern : question.descriptors) {
-    append_descriptor(out, pattern, question.limit, key);
+  append_bytes(out, 1, request_spec.domain);
+  for (const DescriptorPattern& pattern : request_spec.descriptors) {
+    append_descriptor(out, pattern, request_spec.limit, key);
   }
 }
 

@@ -27,21 +27,21 @@ using DescriptorPattern = std::vector<DescriptorPart>;
 
 // A limit in the units of Envoy, which travels with a request: so many in each second, minute, hour
 // or day, in fixed windows.
-struct TravellingLimit {
+struct RequestLimit {
   std::uint32_t requests = 0;
   std::uint32_t unit = 0;  // its number in envoy.type.v3.RateLimitUnit
 
-  [[nodiscard]] static Result<TravellingLimit> of(const Quota& quota);
+  [[nodiscard]] static Result<RequestLimit> of(const Quota& quota);
 };
 
-struct RateLimitQuestion {
+struct RateLimitRequestSpec {
   std::string domain;
   std::vector<DescriptorPattern> descriptors;
-  std::optional<TravellingLimit> limit{};  // of descriptors with a {key}
+  std::optional<RequestLimit> limit{};  // of descriptors with a {key}
 };
 
 // Appends a RateLimitRequest.
-void append_rate_limit_request(std::string& out, const RateLimitQuestion& question,
+void append_rate_limit_request(std::string& out, const RateLimitRequestSpec& request_spec,
                                std::string_view key);
 
 enum class OverallCode : std::uint8_t { Unknown, Ok, OverLimit };

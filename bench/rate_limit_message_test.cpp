@@ -22,7 +22,7 @@ TEST(RateLimitMessage, ReadsDescriptorsAsTheyAreTyped) {
 
 TEST(RateLimitMessage, KnowsTheUnitsOfEnvoy) {
   const auto unit_of = [](const Quota& quota) {
-    const Result<TravellingLimit> limit = TravellingLimit::of(quota);
+    const Result<RequestLimit> limit = RequestLimit::of(quota);
     return limit ? limit->unit : 0;
   };
   EXPECT_EQ(unit_of(per_second(5).fixed_window()), 1U);
@@ -40,7 +40,7 @@ TEST(RateLimitMessage, WritesTheRequest) {
       out,
       {.domain = "edge",
        .descriptors = {{{.name = "a", .value = "b"}}, {{.name = "k", .value = "{key}"}}},
-       .limit = TravellingLimit{.requests = 300, .unit = 2}},
+       .limit = RequestLimit{.requests = 300, .unit = 2}},
       "me");
   EXPECT_EQ(out,
             "\x0a\x04"
@@ -68,7 +68,7 @@ TEST(RateLimitMessage, FindsTheCodeAmongOtherFields) {
   EXPECT_EQ(read_overall_code("").value(), OverallCode::Unknown);
 }
 
-TEST(RateLimitMessage, RefusesWhatIsCutShortOrUnknown) {
+TEST(RateLimitMessage, RejectsTruncatedAndUnknownMessages) {
   for (const std::string& message : {"\x08"s, "\x08\x80"s, "\x12\x05"s, "\x0b"s, "\x19\x01"s}) {
     EXPECT_FALSE(read_overall_code(message));
   }

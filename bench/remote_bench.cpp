@@ -24,7 +24,7 @@ struct RemoteSlice {
   std::optional<Error> failure{};
 };
 
-void ask(RemoteContender& contender, RemoteSlice& slice, std::size_t batch) {
+void check(RemoteContender& contender, RemoteSlice& slice, std::size_t batch) {
   slice.answers.assign(slice.keys.size(), Answer::Failed);
   slice.samples.clear();
   slice.samples.reserve(slice.keys.size() / batch + 1);
@@ -35,7 +35,7 @@ void ask(RemoteContender& contender, RemoteSlice& slice, std::size_t batch) {
     for (std::size_t i = 0; i < count; ++i) keys[i] = texts[i].write(slice.keys[done + i]);
     const SteadyClock::time_point before = SteadyClock::now();
     std::optional<Error> failure =
-        contender.ask({keys.data(), count}, {slice.answers.data() + done, count});
+        contender.check({keys.data(), count}, {slice.answers.data() + done, count});
     slice.samples.push_back(SteadyClock::now() - before);
     if (failure && !slice.failure) slice.failure = std::move(failure);
   }
@@ -56,7 +56,7 @@ class Runner {
     RemoteSlice slice;
     slice.keys.resize(options_.keys);
     for (std::uint32_t key = 0; key < options_.keys; ++key) slice.keys[key] = key;
-    ask(contender_, slice, kFillBatch);
+    check(contender_, slice, kFillBatch);
     if (slice.failure) return *slice.failure;
     for (std::uint32_t key = 0; key < options_.keys; ++key) {
       if (slice.answers[key] == Answer::Admitted) admissions_.count(key);
@@ -70,7 +70,7 @@ class Runner {
     const std::uint64_t trips_before = contender_.round_trips();
     const nanoseconds cpu_before = process_cpu_time();
     wall_ += run_together(slices.size(),
-                          [&](std::size_t i) { ask(contender_, slices[i], options_.batch); });
+                          [&](std::size_t i) { check(contender_, slices[i], options_.batch); });
     cpu_ += process_cpu_time() - cpu_before;
     figures_.round_trips += contender_.round_trips() - trips_before;
     const Result<std::chrono::microseconds> server_after = server_cpu_time_();

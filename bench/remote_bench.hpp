@@ -28,8 +28,8 @@ class RemoteContender {
 
   // Asks about all of these keys at once, and waits. Returns the first failure, if there was one.
   // REQUIRES: answers is as long as keys.
-  virtual std::optional<Error> ask(std::span<const std::string_view> keys,
-                                   std::span<Answer> answers) = 0;
+  virtual std::optional<Error> check(std::span<const std::string_view> keys,
+                                     std::span<Answer> answers) = 0;
   // Commands sent so far.
   [[nodiscard]] virtual std::uint64_t round_trips() = 0;
   // False for one that lets everything pass.

@@ -15,8 +15,8 @@ class FakeContender final : public RemoteContender {
   explicit FakeContender(unsigned per_key, unsigned fail_every = 0)
       : per_key_(per_key), fail_every_(fail_every) {}
 
-  std::optional<Error> ask(std::span<const std::string_view> keys,
-                           std::span<Answer> answers) override {
+  std::optional<Error> check(std::span<const std::string_view> keys,
+                             std::span<Answer> answers) override {
     const std::lock_guard lock(mutex_);
     ++calls_;
     largest_ = std::max(largest_, keys.size());
@@ -76,7 +76,7 @@ TEST(RemoteBench, CountsAnswersCallsAndTheServersTime) {
   EXPECT_FALSE(report.baseline.has_value());
 }
 
-TEST(RemoteBench, SeesWhoAdmitsTooMany) {
+TEST(RemoteBench, DetectsAContenderThatAdmitsTooMany) {
   FakeContender penstock(10);
   FakeContender generous(1'000'000);
   RemoteBenchOptions options = small();
@@ -94,7 +94,7 @@ TEST(RemoteBench, CountsFailuresApartFromDenials) {
   EXPECT_EQ(report.penstock.admitted + report.penstock.denied + report.penstock.failed, 1000U);
 }
 
-TEST(RemoteBench, FailsWhenNothingCanBeAsked) {
+TEST(RemoteBench, FailsWhenTheServerIsUnreachable) {
   FakeContender penstock(10, 1);
   const Result<RemoteBenchReport> report = run(small(), penstock);
   ASSERT_FALSE(report.has_value());

@@ -51,42 +51,43 @@ class RespProtocol final : public WireProtocol {
     after_ = whole.substr(at + key.size());
   }
 
-  void ask(const Due& due) override {
-    asked_.push_back(due);
+  void send(const ScheduledRequest& due) override {
+    pending_.push_back(due);
     out_.append(before_).append(key_.write(due.key)).append(after_);
   }
   void write_to(std::string& out) override {
     out += out_;
     out_.clear();
   }
-  Result<void> read(std::string_view bytes, std::vector<Heard>& heard) override {
+  Result<void> read(std::string_view bytes, std::vector<Completion>& completed) override {
     // what is cut off waits for its rest; all others are read where they are
-    const bool has_rest = !rest_.empty();
-    if (has_rest) rest_ += bytes;
-    std::string_view left = has_rest ? std::string_view(rest_) : bytes;
+    const bool has_unparsed = !unparsed_.empty();
+    if (has_unparsed) unparsed_ += bytes;
+    std::string_view left = has_unparsed ? std::string_view(unparsed_) : bytes;
     while (!left.empty()) {
       Result<ThrottleReply> reply = read_throttle_reply(left);
       if (!reply) return reply.error();
       if (reply->bytes == 0) break;
-      if (asked_.empty()) return malformed("an answer that nobody asked for");
-      heard.push_back(
-          {.due = asked_.front(), .outcome = reply->outcome, .failure = std::move(reply->failure)});
-      asked_.pop_front();
+      if (pending_.empty()) return malformed("an answer that nobody asked for");
+      completed.push_back({.due = pending_.front(),
+                           .outcome = reply->outcome,
+                           .failure = std::move(reply->failure)});
+      pending_.pop_front();
       left.remove_prefix(reply->bytes);
     }
-    rest_ = std::string(left);
+    unparsed_ = std::string(left);
     return {};
   }
-  [[nodiscard]] std::size_t under_way() const override { return asked_.size(); }
-  [[nodiscard]] bool is_over() const override { return false; }
+  [[nodiscard]] std::size_t in_flight() const override { return pending_.size(); }
+  [[nodiscard]] bool is_closing() const override { return false; }
 
  private:
   KeyText key_;
   std::string before_;
   std::string after_;
   std::string out_;
-  std::string rest_;
-  std::deque<Due> asked_;
+  std::string unparsed_;
+  std::deque<ScheduledRequest> pending_;
 };
 
 }  // namespace
@@ -144,7 +145,7 @@ Result<ThrottleReply> read_throttle_reply(std::string_view bytes) {
   if (numbers[0] != 0 && numbers[0] != 1) return malformed(all);
   return ThrottleReply{
       .bytes = all.size() - bytes.size(),
-      .outcome = numbers[0] == 0 ? Heard::Outcome::Allowed : Heard::Outcome::Denied};
+      .outcome = numbers[0] == 0 ? Completion::Outcome::Allowed : Completion::Outcome::Denied};
 }
 
 std::unique_ptr<WireProtocol> make_resp_protocol(const ThrottleLimit& limit) {

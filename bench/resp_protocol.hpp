@@ -27,7 +27,7 @@ void append_throttle(std::string& out, std::string_view key, const ThrottleLimit
 
 struct ThrottleReply {
   std::size_t bytes = 0;  // that it takes; none while it is incomplete
-  Heard::Outcome outcome = Heard::Outcome::Failed;
+  Completion::Outcome outcome = Completion::Outcome::Failed;
   std::string failure{};  // the server's words
 };
 // Reads the answer that `bytes` begin with; an error when it can be none.

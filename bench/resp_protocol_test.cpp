@@ -6,7 +6,7 @@
 namespace penstock::bench {
 namespace {
 
-using Outcome = Heard::Outcome;
+using Outcome = Completion::Outcome;
 
 TEST(RespProtocol, WritesTheCommandAsClientsDo) {
   std::string out;
@@ -25,7 +25,7 @@ TEST(RespProtocol, TakesTheLimitFromABucketInWholeSeconds) {
   EXPECT_FALSE(ThrottleLimit::of(per(5, std::chrono::milliseconds{1500})));
 }
 
-TEST(RespProtocol, RefusesWhatIsNoAnswer) {
+TEST(RespProtocol, RejectsMalformedReplies) {
   for (const char* bytes : {"+OK\r\n", "*2\r\n:0\r\n:1\r\n", "*5\r\n:7\r\n:1\r\n:1\r\n:1\r\n:1\r\n",
                             "*5\r\n$1\r\n0\r\n", ":0\r\n"}) {
     EXPECT_FALSE(read_throttle_reply(bytes)) << bytes;
@@ -39,33 +39,33 @@ RC_GTEST_PROP(RespProtocol, ReadsAnswersInTheirOrderHoweverTheyAreCut, ()) {
   const auto protocol = make_resp_protocol({.max_burst = 0, .count = 1, .seconds = 1});
   std::string answers;
   for (std::uint32_t i = 0; i < kinds.size(); ++i) {
-    protocol->ask({.at = {}, .key = i});
+    protocol->send({.at = {}, .key = i});
     switch (kinds[i]) {
       case 0: answers += "*5\r\n:0\r\n:16\r\n:15\r\n:-1\r\n:2\r\n"; break;
       case 1: answers += "*5\r\n:1\r\n:16\r\n:0\r\n:2\r\n:32\r\n"; break;
       default: answers += "-ERR no\r\n"; break;
     }
   }
-  RC_ASSERT(protocol->under_way() == kinds.size());
-  std::vector<Heard> heard;
+  RC_ASSERT(protocol->in_flight() == kinds.size());
+  std::vector<Completion> completed;
   for (std::string_view left = answers; !left.empty();) {
     const auto cut = *rc::gen::inRange<std::size_t>(1, left.size() + 1);
-    RC_ASSERT(protocol->read(left.substr(0, cut), heard).has_value());
+    RC_ASSERT(protocol->read(left.substr(0, cut), completed).has_value());
     left.remove_prefix(cut);
   }
-  RC_ASSERT(heard.size() == kinds.size());
-  RC_ASSERT(protocol->under_way() == 0U);
+  RC_ASSERT(completed.size() == kinds.size());
+  RC_ASSERT(protocol->in_flight() == 0U);
   for (std::uint32_t i = 0; i < kinds.size(); ++i) {
-    RC_ASSERT(heard[i].due.key == i);
-    RC_ASSERT(static_cast<int>(heard[i].outcome) == kinds[i]);
-    RC_ASSERT(heard[i].failure == (kinds[i] == 2 ? "ERR no" : ""));
+    RC_ASSERT(completed[i].due.key == i);
+    RC_ASSERT(static_cast<int>(completed[i].outcome) == kinds[i]);
+    RC_ASSERT(completed[i].failure == (kinds[i] == 2 ? "ERR no" : ""));
   }
 }
 
-TEST(RespProtocol, RefusesAnAnswerThatNobodyAskedFor) {
+TEST(RespProtocol, RejectsAnUnexpectedReply) {
   const auto protocol = make_resp_protocol({.max_burst = 0, .count = 1, .seconds = 1});
-  std::vector<Heard> heard;
-  EXPECT_FALSE(protocol->read("*5\r\n:0\r\n:16\r\n:15\r\n:-1\r\n:2\r\n", heard));
+  std::vector<Completion> completed;
+  EXPECT_FALSE(protocol->read("*5\r\n:0\r\n:16\r\n:15\r\n:-1\r\n:2\r\n", completed));
 }
 
 }  // namespace

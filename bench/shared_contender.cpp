@@ -12,8 +12,8 @@ Answer answer_of(const Result<Decision>& decision) {
 
 }  // namespace
 
-std::optional<Error> SharedContender::ask(std::span<const std::string_view> keys,
-                                          std::span<Answer> answers) {
+std::optional<Error> SharedContender::check(std::span<const std::string_view> keys,
+                                            std::span<Answer> answers) {
   if (keys.size() == 1) {
     const Result<Decision> decision = limiter_.check(keys.front(), quota_);
     answers.front() = answer_of(decision);

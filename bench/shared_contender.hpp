@@ -10,8 +10,8 @@ class SharedContender final : public RemoteContender {
  public:
   SharedContender(SharedLimiter& limiter, const Quota& quota) : limiter_(limiter), quota_(quota) {}
 
-  std::optional<Error> ask(std::span<const std::string_view> keys,
-                           std::span<Answer> answers) override;
+  std::optional<Error> check(std::span<const std::string_view> keys,
+                             std::span<Answer> answers) override;
   [[nodiscard]] std::uint64_t round_trips() override { return limiter_.stats().round_trips; }
 
  private:

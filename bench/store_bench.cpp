@@ -31,7 +31,7 @@ struct Slice {
 };
 
 // Asks nobody.
-class Nobody {
+class EmptyLoop {
  public:
   static void run(Slice& slice) {
     KeyText text;
@@ -43,9 +43,9 @@ class Nobody {
   }
 };
 
-class OneByOne {
+class SingleChecks {
  public:
-  OneByOne(Limiter& limiter, const Quota& quota) : limiter_(limiter), quota_(quota) {}
+  SingleChecks(Limiter& limiter, const Quota& quota) : limiter_(limiter), quota_(quota) {}
 
   void run(Slice& slice) {
     KeyText text;
@@ -66,9 +66,9 @@ class OneByOne {
   const Quota& quota_;
 };
 
-class InBatches {
+class BatchedChecks {
  public:
-  InBatches(Limiter& limiter, const Quota& quota, std::size_t size)
+  BatchedChecks(Limiter& limiter, const Quota& quota, std::size_t size)
       : limiter_(limiter),
         texts_(size),
         checks_(size, Check{.key = {}, .quota = quota}),
@@ -100,9 +100,9 @@ class InBatches {
   std::vector<Decision> decisions_;
 };
 
-class NaiveOneByOne {
+class NaiveChecks {
  public:
-  explicit NaiveOneByOne(NaiveLimiter& limiter) : limiter_(limiter) {}
+  explicit NaiveChecks(NaiveLimiter& limiter) : limiter_(limiter) {}
 
   void run(Slice& slice) {
     KeyText text;
@@ -184,13 +184,13 @@ std::vector<Slice> draw_slices(const StoreBenchOptions& options, unsigned round)
 }
 
 // Runs every slice on a thread of its own. Returns the wall time of the slowest.
-template <class MakeAsker>
-nanoseconds run_slices(std::vector<Slice>& slices, const MakeAsker& make_asker) {
-  std::vector<decltype(make_asker())> askers;
-  for (std::size_t i = 0; i < slices.size(); ++i) askers.push_back(make_asker());
+template <class MakeRunner>
+nanoseconds run_slices(std::vector<Slice>& slices, const MakeRunner& make_runner) {
+  std::vector<decltype(make_runner())> runners;
+  for (std::size_t i = 0; i < slices.size(); ++i) runners.push_back(make_runner());
   return run_together(slices.size(), [&](std::size_t i) {
     const nanoseconds cpu_start = thread_cpu_time();
-    askers[i].run(slices[i]);
+    runners[i].run(slices[i]);
     slices[i].cpu = thread_cpu_time() - cpu_start;
   });
 }
@@ -213,12 +213,12 @@ struct Naive {
 };
 
 // Asks for every key once. Returns how much the process grew, per key.
-template <class Contender, class Ask>
-void fill(Contender& contender, const StoreBenchOptions& options, const Ask& ask) {
+template <class Contender, class Check>
+void fill(Contender& contender, const StoreBenchOptions& options, const Check& check) {
   const std::uint64_t before = resident_bytes();
   KeyText text;
   for (std::uint32_t key = 0; key < options.keys; ++key) {
-    if (ask(text.write(key))) contender.tally.count_fill(key);
+    if (check(text.write(key))) contender.tally.count_fill(key);
   }
   const std::uint64_t after = resident_bytes();
   contender.resident_bytes_per_key =
@@ -229,9 +229,10 @@ void run_penstock(Penstock& penstock, std::vector<Slice>& slices,
                   const StoreBenchOptions& options) {
   const nanoseconds wall =
       options.batch > 1
-          ? run_slices(slices,
-                       [&] { return InBatches(penstock.limiter, options.quota, options.batch); })
-          : run_slices(slices, [&] { return OneByOne(penstock.limiter, options.quota); });
+          ? run_slices(
+                slices,
+                [&] { return BatchedChecks(penstock.limiter, options.quota, options.batch); })
+          : run_slices(slices, [&] { return SingleChecks(penstock.limiter, options.quota); });
   penstock.tally.add(slices, wall);
 }
 
@@ -257,11 +258,11 @@ StoreBenchReport run_store_bench(const StoreBenchOptions& options, Baseline base
   for (unsigned round = 0; round < kRounds; ++round) {
     on_progress(static_cast<double>(round) / kRounds);
     std::vector<Slice> slices = draw_slices(options, round);
-    generator.add(slices, run_slices(slices, [] { return Nobody(); }));
+    generator.add(slices, run_slices(slices, [] { return EmptyLoop(); }));
     run_penstock(penstock, slices, options);
     if (naive == nullptr) continue;
     clear_answers(slices);
-    naive->tally.add(slices, run_slices(slices, [&] { return NaiveOneByOne(naive->limiter); }));
+    naive->tally.add(slices, run_slices(slices, [&] { return NaiveChecks(naive->limiter); }));
   }
   on_progress(1);
 

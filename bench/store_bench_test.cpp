@@ -39,7 +39,7 @@ TEST(StoreBench, CountsEveryCheckAndAdmitsNoneTooMany) {
   EXPECT_GT(report.generator_ns_per_check, 0);
 }
 
-TEST(StoreBench, SaysTheSameInBatches) {
+TEST(StoreBench, DecidesTheSameInBatches) {
   StoreBenchOptions options = small_store();
   // does not divide a round
   options.batch = 37;
@@ -50,7 +50,7 @@ TEST(StoreBench, SaysTheSameInBatches) {
   EXPECT_LT(report.penstock.admitted, 200U * 11);
 }
 
-TEST(StoreBench, SaysTheSameOnSeveralThreads) {
+TEST(StoreBench, DecidesTheSameOnSeveralThreads) {
   StoreBenchOptions options = small_store();
   options.threads = 4;
   const StoreBenchReport report = run(options);
@@ -82,14 +82,14 @@ TEST(StoreBench, MeasuresTheBaselineOnTheSameLoad) {
               static_cast<double>(report.penstock.admitted), 200);
 }
 
-TEST(StoreBench, TellsItsProgressFromZeroToOne) {
-  std::vector<double> heard;
+TEST(StoreBench, ReportsProgressFromZeroToOne) {
+  std::vector<double> shares;
   static_cast<void>(run_store_bench(small_store(), Baseline::None,
-                                    [&](double share) { heard.push_back(share); }));
-  ASSERT_FALSE(heard.empty());
-  EXPECT_TRUE(std::is_sorted(heard.begin(), heard.end()));
-  EXPECT_GE(heard.front(), 0);
-  EXPECT_EQ(heard.back(), 1);
+                                    [&](double share) { shares.push_back(share); }));
+  ASSERT_FALSE(shares.empty());
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_GE(shares.front(), 0);
+  EXPECT_EQ(shares.back(), 1);
 }
 
 TEST(StoreBench, ManagesFewerChecksThanThreadsAndRounds) {

@@ -23,8 +23,8 @@ Result<void> WireConnection::connect(const WireTarget& target) {
   return {};
 }
 
-void WireConnection::ask(const Due& due) {
-  protocol_->ask(due);
+void WireConnection::send(const ScheduledRequest& due) {
+  protocol_->send(due);
   flush_soon();
 }
 
@@ -47,7 +47,7 @@ void WireConnection::flush() {
                     [this, generation = generation_](const error_code& failed, std::size_t) {
                       if (generation != generation_) return;
                       is_writing_ = false;
-                      if (failed) return break_down(failed.message());
+                      if (failed) return on_broken(failed.message());
                       flush();
                     });
 }
@@ -56,24 +56,24 @@ void WireConnection::read() {
   socket_.async_read_some(asio::buffer(in_), [this, generation = generation_](
                                                  const error_code& failed, std::size_t bytes) {
     if (generation != generation_) return;
-    if (failed) return break_down(failed.message());
+    if (failed) return on_broken(failed.message());
     on_bytes(bytes);
   });
 }
 
 void WireConnection::on_bytes(std::size_t bytes) {
-  heard_.clear();
-  const Result<void> done = protocol_->read({in_.data(), bytes}, heard_);
-  for (Heard& heard : heard_) owner_.on_heard(heard);
-  if (!done) return break_down(done.error().detail);
-  if (protocol_->is_over()) return break_down("the server ended the connection");
-  if (!heard_.empty()) owner_.on_room(*this);
+  completed_.clear();
+  const Result<void> done = protocol_->read({in_.data(), bytes}, completed_);
+  for (Completion& completed : completed_) owner_.on_completed(completed);
+  if (!done) return on_broken(done.error().detail);
+  if (protocol_->is_closing()) return on_broken("the server ended the connection");
+  if (!completed_.empty()) owner_.on_capacity(*this);
   flush_soon();  // the protocol may have something to say, too
   read();
 }
 
-void WireConnection::break_down(const std::string& why) {
-  const std::size_t lost = protocol_->under_way();
+void WireConnection::on_broken(const std::string& why) {
+  const std::size_t lost = protocol_->in_flight();
   ++generation_;
   is_connected_ = is_writing_ = false;
   error_code ignored;
@@ -90,7 +90,7 @@ void WireConnection::connect_again() {
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
     is_connected_ = true;
     read();
-    owner_.on_room(*this);
+    owner_.on_capacity(*this);
   });
 }
 

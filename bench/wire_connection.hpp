@@ -22,9 +22,9 @@ class WireConnection {
   // Who is told what happens.
   class Owner {
    public:
-    virtual void on_heard(Heard& heard) = 0;
+    virtual void on_completed(Completion& completed) = 0;
     // There is room for more requests than before, or for the first ones.
-    virtual void on_room(WireConnection& connection) = 0;
+    virtual void on_capacity(WireConnection& connection) = 0;
     // So many requests were under way when it broke; or it could not be made again, and stays away.
     virtual void on_lost(std::size_t requests, const std::string& why) = 0;
 
@@ -40,11 +40,11 @@ class WireConnection {
   void start() { read(); }
   // Bytes go out once the handlers that are running have ended: requests of one moment in one
   // write.
-  void ask(const Due& due);
-  [[nodiscard]] std::size_t under_way() const { return protocol_->under_way(); }
+  void send(const ScheduledRequest& due);
+  [[nodiscard]] std::size_t in_flight() const { return protocol_->in_flight(); }
   [[nodiscard]] bool is_connected() const { return is_connected_; }
   // Makes no new connection when this one breaks.
-  void let_go() { is_wanted_ = false; }
+  void stop_reconnecting() { is_wanted_ = false; }
 
   bool is_listed = false;  // the owner's mark: it is among those with room
 
@@ -53,7 +53,7 @@ class WireConnection {
   void flush();
   void read();
   void on_bytes(std::size_t bytes);
-  void break_down(const std::string& why);
+  void on_broken(const std::string& why);
   void connect_again();
 
   boost::asio::ip::tcp::socket socket_;
@@ -63,7 +63,7 @@ class WireConnection {
   std::unique_ptr<WireProtocol> protocol_;
   std::string out_{};
   std::array<char, std::size_t{64} * 1024> in_{};
-  std::vector<Heard> heard_{};
+  std::vector<Completion> completed_{};
   std::uint64_t generation_ = 0;  // of the socket: handlers of an earlier one do nothing
   bool is_connected_ = false;
   bool is_wanted_ = true;

@@ -21,9 +21,9 @@ using boost::system::error_code;
 // Keys are drawn before the run, and used round and round.
 constexpr std::size_t kDrawn = 1U << 16U;
 // How long answers that are still missing are waited for.
-constexpr std::chrono::seconds kPatience{2};
+constexpr std::chrono::seconds kDrainTimeout{2};
 // Beyond so many waiting requests the server is hopelessly behind, and memory has an end.
-constexpr std::size_t kMostWaiting = 1'000'000;
+constexpr std::size_t kMaxWaiting = 1'000'000;
 
 // The whole run, on one thread.
 class Run final : public WireConnection::Owner {
@@ -48,11 +48,11 @@ class Run final : public WireConnection::Owner {
     if (load_.rate > 0) schedule_.emplace(load_.rate, start_, end_);
     for (const auto& connection : connections_) {
       connection->start();
-      on_room(*connection);
+      on_capacity(*connection);
     }
     if (schedule_) send_due();
     show_progress();
-    context_.run_until(end_ + kPatience);
+    context_.run_until(end_ + kDrainTimeout);
     finished_ = std::max(finished_, std::min(end_, Clock::now()));
     return figures(process_cpu_time() - cpu_start, server_start);
   }
@@ -69,17 +69,17 @@ class Run final : public WireConnection::Owner {
 
   std::uint32_t next_key() { return keys_[drawn_++ % keys_.size()]; }
 
-  [[nodiscard]] bool has_room(const WireConnection& connection) const {
-    return connection.is_connected() && connection.under_way() < load_.depth;
+  [[nodiscard]] bool has_capacity(const WireConnection& connection) const {
+    return connection.is_connected() && connection.in_flight() < load_.depth;
   }
 
-  void on_room(WireConnection& connection) override {
+  void on_capacity(WireConnection& connection) override {
     const Clock::time_point now = Clock::now();
     if (schedule_) {
       list(connection);
       send_waiting();
     } else if (now < end_) {
-      while (has_room(connection)) connection.ask({.at = now, .key = next_key()});
+      while (has_capacity(connection)) connection.send({.at = now, .key = next_key()});
     }
     if (now >= end_) stop_when_done();
   }
@@ -90,7 +90,7 @@ class Run final : public WireConnection::Owner {
     std::optional<Clock::time_point> at = schedule_->next();
     for (; at && *at <= now; at = schedule_->next()) {
       schedule_->advance();
-      if (waiting_.size() < kMostWaiting) {
+      if (waiting_.size() < kMaxWaiting) {
         waiting_.push_back({.at = *at, .key = next_key()});
       } else {
         fail("the server is a million requests behind", 1);
@@ -108,7 +108,7 @@ class Run final : public WireConnection::Owner {
   }
 
   void list(WireConnection& connection) {
-    if (connection.is_listed || !has_room(connection)) return;
+    if (connection.is_listed || !has_capacity(connection)) return;
     connection.is_listed = true;
     with_room_.push_back(&connection);
   }
@@ -119,24 +119,24 @@ class Run final : public WireConnection::Owner {
       WireConnection& connection = *with_room_.front();
       with_room_.pop_front();
       connection.is_listed = false;
-      if (!has_room(connection)) continue;
-      connection.ask(waiting_.front());
+      if (!has_capacity(connection)) continue;
+      connection.send(waiting_.front());
       waiting_.pop_front();
       list(connection);
     }
   }
 
-  void on_heard(Heard& heard) override {
+  void on_completed(Completion& completed) override {
     finished_ = Clock::now();
-    switch (heard.outcome) {
-      case Heard::Outcome::Allowed:
+    switch (completed.outcome) {
+      case Completion::Outcome::Allowed:
         ++figures_.allowed;
-        admissions_.count(heard.due.key);
+        admissions_.count(completed.due.key);
         break;
-      case Heard::Outcome::Denied: ++figures_.denied; break;
-      case Heard::Outcome::Failed: fail(heard.failure, 1); break;
+      case Completion::Outcome::Denied: ++figures_.denied; break;
+      case Completion::Outcome::Failed: fail(completed.failure, 1); break;
     }
-    latencies_.add(finished_ - heard.due.at);
+    latencies_.add(finished_ - completed.due.at);
   }
 
   void on_lost(std::size_t requests, const std::string& why) override {
@@ -145,10 +145,10 @@ class Run final : public WireConnection::Owner {
   }
 
   void stop_when_done() {
-    for (const auto& connection : connections_) connection->let_go();
+    for (const auto& connection : connections_) connection->stop_reconnecting();
     const bool is_idle = waiting_.empty() && !(schedule_ && schedule_->next()) &&
                          std::all_of(connections_.begin(), connections_.end(),
-                                     [](const auto& one) { return one->under_way() == 0; });
+                                     [](const auto& one) { return one->in_flight() == 0; });
     if (is_idle) context_.stop();
   }
 
@@ -176,7 +176,7 @@ class Run final : public WireConnection::Owner {
   // Requests that were sent and never answered, and those that were never sent.
   [[nodiscard]] std::uint64_t unanswered() const {
     std::uint64_t missing = waiting_.size();
-    for (const auto& connection : connections_) missing += connection->under_way();
+    for (const auto& connection : connections_) missing += connection->in_flight();
     return missing;
   }
 
@@ -216,7 +216,7 @@ class Run final : public WireConnection::Owner {
   asio::steady_timer progress_timer_;
   std::vector<std::unique_ptr<WireConnection>> connections_;
   std::deque<WireConnection*> with_room_;
-  std::deque<Due> waiting_;
+  std::deque<ScheduledRequest> waiting_;
   std::optional<RequestSchedule> schedule_;
   LatencyHistogram latencies_;
   WireFigures figures_;

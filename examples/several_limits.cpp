@@ -15,7 +15,7 @@ penstock::Result<penstock::Limits> plan_limits() {
   });
 }
 
-std::string ask(penstock::Limiter& limiter, const penstock::Limits& limits) {
+std::string check_plan(penstock::Limiter& limiter, const penstock::Limits& limits) {
   auto decision = limiter.check("user:42", limits, penstock::Cost{3});
   return std::string(to_string(decision.outcome())) + ", decided by " +
          std::string(limits.name_of(decision));
@@ -24,7 +24,7 @@ std::string ask(penstock::Limiter& limiter, const penstock::Limits& limits) {
 
 // [keys]
 // Each limit under a key of its own: this user, their organisation, everybody.
-penstock::Decision ask_everyone(penstock::Limiter& limiter) {
+penstock::Decision check_global_limits(penstock::Limiter& limiter) {
   return limiter.check_all({
       {.key = "user:42", .quota = penstock::per_minute(100).burst(20)},
       {.key = "org:7", .quota = penstock::per_minute(1000)},
@@ -42,8 +42,8 @@ int main() {
     std::cerr << limits.error().detail << '\n';
     return 2;
   }
-  for (int request = 0; request < 4; ++request) std::cout << ask(limiter, *limits) << '\n';
-  const auto decision = ask_everyone(limiter);
+  for (int request = 0; request < 4; ++request) std::cout << check_plan(limiter, *limits) << '\n';
+  const auto decision = check_global_limits(limiter);
   std::cout << to_string(decision.outcome()) << ", limit number " << decision.decided_by()
             << " is the strictest with " << decision.remaining() << " left\n";
 }

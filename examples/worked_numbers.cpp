@@ -35,7 +35,7 @@ std::string wait_text(const penstock::Decision& decision) {
   return wait ? seconds(*wait) : "never";
 }
 
-void tell(const penstock::Quota& quota) {
+void print_decisions(const penstock::Quota& quota) {
   // a multiple of ten seconds, so that an aligned window begins here
   const penstock::Instant start{penstock::Days{20'000}};
   penstock::ManualClock clock(start);
@@ -58,15 +58,15 @@ void tell(const penstock::Quota& quota) {
 int main(int count, char** arguments) {
   const std::string_view wanted = count > 1 ? arguments[1] : "";
   const penstock::QuotaSpec ten = penstock::per(10, std::chrono::seconds{10});
-  bool told = false;
+  bool printed = false;
   for (const penstock::QuotaSpec& spec :
        {ten.token_bucket(), ten.gcra(), ten.fixed_window(), ten.anchored_window(),
         ten.sliding_log(), ten.sliding_counter(), ten.sub_windows()}) {
     const auto quota = penstock::Quota::make(spec);
     if (!quota || (!wanted.empty() && to_string(quota->algorithm()) != wanted)) continue;
-    if (told) std::printf("\n");
-    tell(*quota);
-    told = true;
+    if (printed) std::printf("\n");
+    print_decisions(*quota);
+    printed = true;
   }
-  return told ? 0 : 2;
+  return printed ? 0 : 2;
 }

@@ -103,7 +103,7 @@ HOMES = {
     "envoy/": {"wire/grpc", "bench", "tests"},  # what protoc makes of proto/
     "grpc/": {"wire/grpc", "tests"},  # the same
     "zlib.h": {"wire/grpc", "tests"},  # messages that clients compress
-    "grpcpp/": {"bench", "tests"},  # what the gRPC door is compared with, a client that is not ours
+    "grpcpp/": {"bench", "tests"},  # what the gRPC listener is compared with, a client that is not ours
     "cpuid.h": {"base"},  # can the counter of the processor be trusted as a clock?
     "x86intrin.h": {"base"},  # to read that counter
     "immintrin.h": {"store"},  # the AES instructions of its hash
@@ -157,7 +157,7 @@ def layer_of(path):
 def reachable(layer):
     """The layers that the arrows of this one lead to, itself included."""
     if layer == "apps":
-        return {layer, *ARROWS[layer]}  # wiring: what is behind the doors is not its business
+        return {layer, *ARROWS[layer]}  # wiring: what is behind the listeners is not its business
     seen = set()
     ahead = [layer]
     while ahead:
@@ -175,7 +175,7 @@ def target_layer(header):
     return parts[0]
 
 
-def refusal_of_project_header(root, path, header, siblings):
+def project_include_error(root, path, header, siblings):
     layer = layer_of(path)
     if header.startswith("penstock/"):
         if header in VOCABULARY or layer in FACADE_USERS or is_test(path):
@@ -197,12 +197,12 @@ def refusal_of_project_header(root, path, header, siblings):
     return None
 
 
-def refusal_of_system_header(root, path, header):
+def system_include_error(root, path, header):
     if "/" not in header and "." not in header:
         return None  # the standard library
     layer = layer_of(path)
     if header.startswith("penstock/"):
-        return refusal_of_project_header(root, path, header, set())
+        return project_include_error(root, path, header, set())
     if layer == "public" and not (path == ASIO_HEADER and header.startswith("boost/asio/")):
         return f"a public header may not include <{header}>: standard library only"
     if layer == "public":
@@ -234,11 +234,11 @@ def check(root=ROOT):
                 continue  # in a comment
             quoted, angled = match.groups()
             if quoted is not None:
-                refusal = refusal_of_project_header(root, path, quoted, siblings)
+                error = project_include_error(root, path, quoted, siblings)
             else:
-                refusal = refusal_of_system_header(root, path, angled)
-            if refusal is not None:
-                problems.append(f"{path}:{line}: {refusal}")
+                error = system_include_error(root, path, angled)
+            if error is not None:
+                problems.append(f"{path}:{line}: {error}")
     return problems
 
 

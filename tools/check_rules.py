@@ -148,7 +148,7 @@ def problems_of_tidy(text):
     """Every check that .clang-tidy refuses has its reason there, in a comment."""
     for name in re.findall(r"^  -([a-z][\w.-]*),$", text, re.MULTILINE):
         if not re.search(rf"^# +{re.escape(name)}: \S", text, re.MULTILINE):
-            yield f".clang-tidy: {name} is refused without a reason"
+            yield f".clang-tidy: {name} is disabled without a reason"
 
 
 def problems_of_exceptions(root):

@@ -107,7 +107,7 @@ class Layers(Tree):
                 self.assert_found(found, "boost/asio/post.hpp")
                 (self.root / path).unlink()
 
-    def test_a_folder_needs_a_place_in_the_drawing(self):
+    def test_every_folder_has_a_layer(self):
         self.assert_found(self.found("src/utils/u.hpp", ""), "in no layer")
 
     def test_an_include_in_a_comment_is_none(self):
@@ -203,11 +203,11 @@ class Rules(Tree):
         self.assert_found(self.found("src/core/c.hpp", "int a;\n"), "#pragma once")
         self.assert_fine("src/core/c.hpp", "#pragma once\nint a;")
 
-    def test_a_refused_tidy_check_has_its_reason(self):
-        refused = "Checks: >\n  -*,\n  misc-*,\n  -misc-no-recursion,\n"
-        self.assert_found(self.found(".clang-tidy", refused), "misc-no-recursion")
+    def test_a_disabled_tidy_check_has_its_reason(self):
+        disabled = "Checks: >\n  -*,\n  misc-*,\n  -misc-no-recursion,\n"
+        self.assert_found(self.found(".clang-tidy", disabled), "misc-no-recursion")
         reason = "#   misc-no-recursion: it is fine\n"
-        self.assertEqual(self.found(".clang-tidy", reason + refused), [])
+        self.assertEqual(self.found(".clang-tidy", reason + disabled), [])
 
     def test_an_exception_needs_its_file(self):
         problems = list(check_rules.problems_of_exceptions(self.root))
@@ -241,7 +241,7 @@ class Docs(Tree):
         self.plant("examples/a.cpp", self.CODE.replace("b()", "c()"))
         self.assert_found(check_docs.check(self.root), "README.md:2", "examples/a.cpp#ask", "c();")
 
-    def test_a_snippet_that_is_gone(self):
+    def test_a_snippet_that_is_missing(self):
         self.assert_found(self.found("docs/a.md", self.DOCUMENT), "does not exist")
         self.plant("examples/a.cpp", "int main() {}\n")
         self.assert_found(check_docs.check(self.root), "has no lines between")

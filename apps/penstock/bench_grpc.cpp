@@ -1,4 +1,4 @@
-#include "apps/penstock/bench_doors.hpp"
+#include "apps/penstock/bench_commands.hpp"
 #include "apps/penstock/wire_bench.hpp"
 #include "bench/grpc_protocol.hpp"
 
@@ -46,23 +46,23 @@ Result<Quota> read_limit(const std::string& text) {
 Result<void> run(const GrpcArguments& arguments) {
   Result<bench::WireLoad> load = read_wire_load(arguments.wire);
   if (!load) return load.error();
-  bench::GrpcQuestion question{.authority = arguments.wire.servers.front(),
-                               .message = {.domain = arguments.domain, .descriptors = {}}};
+  bench::GrpcRequestSpec request_spec{.authority = arguments.wire.servers.front(),
+                                      .message = {.domain = arguments.domain, .descriptors = {}}};
   for (const std::string& text : arguments.descriptors) {
     Result<bench::DescriptorPattern> pattern = bench::parse_descriptor(text);
     if (!pattern) return pattern.error();
-    question.message.descriptors.push_back(*std::move(pattern));
+    request_spec.message.descriptors.push_back(*std::move(pattern));
   }
   if (arguments.limit != kByRules) {
     const Result<Quota> quota = read_limit(arguments.limit);
     if (!quota) return Error{quota.error().code, "--limit " + quota.error().detail};
-    const Result<bench::TravellingLimit> limit = bench::TravellingLimit::of(*quota);
+    const Result<bench::RequestLimit> limit = bench::RequestLimit::of(*quota);
     if (!limit) return Error{limit.error().code, "--limit " + limit.error().detail};
-    question.message.limit = *limit;
+    request_spec.message.limit = *limit;
     load->quota = *quota;
   }
-  return run_wire_bench(arguments.wire, *load, {.door = "grpc", .protocol = [&] {
-                                                  return bench::make_grpc_protocol(question);
+  return run_wire_bench(arguments.wire, *load, {.endpoint = "grpc", .protocol = [&] {
+                                                  return bench::make_grpc_protocol(request_spec);
                                                 }});
 }
 

@@ -1,4 +1,4 @@
-#include "apps/penstock/bench_doors.hpp"
+#include "apps/penstock/bench_commands.hpp"
 #include "apps/penstock/wire_bench.hpp"
 #include "bench/http_protocol.hpp"
 
@@ -15,7 +15,8 @@ constexpr const char* kHttpBenchFooter =
     "again\n"
     "as soon as it was answered; that measures throughput, not waiting times.\n"
     "\n"
-    "Doors: take posts a key and --limit to /v1/take; forward-auth asks as a proxy does, with the "
+    "Endpoints: take posts a key and --limit to /v1/take; forward-auth asks as a proxy does, with "
+    "the "
     "key\n"
     "as the path; plain gets --path from any server.\n"
     "\n"
@@ -26,31 +27,33 @@ constexpr const char* kHttpBenchFooter =
 
 struct HttpArguments {
   WireArguments wire{.servers = {"127.0.0.1:8080"}};
-  std::string door = "take";
+  std::string endpoint = "take";
   std::string path{};
   std::string limit = "1000000000/s";
 };
 
-Result<bench::HttpDoor> read_door(const std::string& text) {
-  if (text == "take") return bench::HttpDoor::Take;
-  if (text == "forward-auth") return bench::HttpDoor::ForwardAuth;
-  if (text == "plain") return bench::HttpDoor::Plain;
+Result<bench::HttpEndpoint> read_endpoint(const std::string& text) {
+  if (text == "take") return bench::HttpEndpoint::Take;
+  if (text == "forward-auth") return bench::HttpEndpoint::ForwardAuth;
+  if (text == "plain") return bench::HttpEndpoint::Plain;
   return Error{ErrorCode::InvalidInput,
-               "--door: unknown door \"" + text + "\"; use take, forward-auth or plain"};
+               "--endpoint: unknown endpoint \"" + text + "\"; use take, forward-auth or plain"};
 }
 
 Result<void> run(const HttpArguments& arguments) {
   Result<bench::WireLoad> load = read_wire_load(arguments.wire);
   if (!load) return load.error();
-  const Result<bench::HttpDoor> door = read_door(arguments.door);
-  if (!door) return door.error();
+  const Result<bench::HttpEndpoint> endpoint = read_endpoint(arguments.endpoint);
+  if (!endpoint) return endpoint.error();
   const Result<Quota> quota = Quota::parse(arguments.limit);
   if (!quota) return Error{quota.error().code, "--limit " + quota.error().detail};
-  if (*door == bench::HttpDoor::Take) load->quota = *quota;
-  const bench::HttpQuestion question{
-      .door = *door, .path = arguments.path, .host = load->targets.front().host, .quota = *quota};
-  return run_wire_bench(arguments.wire, *load, {.door = arguments.door, .protocol = [&] {
-                                                  return bench::make_http_protocol(question);
+  if (*endpoint == bench::HttpEndpoint::Take) load->quota = *quota;
+  const bench::HttpRequestSpec request_spec{.endpoint = *endpoint,
+                                            .path = arguments.path,
+                                            .host = load->targets.front().host,
+                                            .quota = *quota};
+  return run_wire_bench(arguments.wire, *load, {.endpoint = arguments.endpoint, .protocol = [&] {
+                                                  return bench::make_http_protocol(request_spec);
                                                 }});
 }
 
@@ -60,9 +63,9 @@ void add_http_bench(CLI::App& bench, int& exit_code) {
   auto arguments = std::make_shared<HttpArguments>();
   CLI::App* command =
       bench.add_subcommand("http", "Ask servers over HTTP, at a rate or at full speed");
-  command->add_option("--door", arguments->door, "take, forward-auth or plain")
+  command->add_option("--endpoint", arguments->endpoint, "take, forward-auth or plain")
       ->capture_default_str();
-  command->add_option("--path", arguments->path, "Path to ask, in place of the door's own");
+  command->add_option("--path", arguments->path, "Path to ask, in place of the endpoint's own");
   command->add_option("--limit", arguments->limit, "Limit of every key")->capture_default_str();
   add_wire_options(*command, arguments->wire);
   command->footer(kHttpBenchFooter);

@@ -1,4 +1,4 @@
-#include "apps/penstock/bench_doors.hpp"
+#include "apps/penstock/bench_commands.hpp"
 #include "apps/penstock/commands.hpp"
 #include "apps/penstock/duration_argument.hpp"
 #include "apps/penstock/mode_argument.hpp"
@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFooter =
-    "What a worker of the daemon does with its leases, without the doors: in this process, "
+    "What a worker of the daemon does with its leases, without the listeners: in this process, "
     "against\n"
     "a real Redis. --hot puts one more key beside the others that so many percent of all checks "
     "ask\n"
@@ -45,36 +45,36 @@ struct ModesArguments {
   bool json = false;
 };
 
-struct Judged {
-  std::uint64_t asked = 0;
+struct ModeResult {
+  std::uint64_t requests = 0;
   std::uint64_t admitted = 0;
   std::uint64_t failed = 0;
-  std::uint64_t most_per_key = 0;
+  std::uint64_t max_per_key = 0;
   std::uint64_t over_admitted = 0;
 };
 
-Judged judge(const ModeLoad& load, const ModeFigures& figures) {
+ModeResult evaluate(const ModeLoad& load, const ModeFigures& figures) {
   const auto sum = [](const std::vector<std::uint64_t>& values) {
     return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
   };
-  Judged judged{.asked = sum(figures.counts.asked),
-                .admitted = sum(figures.counts.admitted),
-                .failed = sum(figures.counts.failed)};
-  judged.most_per_key =
-      bench::most_admitted(load.quota, std::chrono::ceil<Duration>(figures.wall)) +
+  ModeResult result{.requests = sum(figures.counts.requests),
+                    .admitted = sum(figures.counts.admitted),
+                    .failed = sum(figures.counts.failed)};
+  result.max_per_key =
+      bench::max_admitted_in(load.quota, std::chrono::ceil<Duration>(figures.wall)) +
       allowance(load.terms, load.quota);
   for (const std::uint64_t admitted : figures.counts.admitted) {
-    judged.over_admitted += admitted - std::min(admitted, judged.most_per_key);
+    result.over_admitted += admitted - std::min(admitted, result.max_per_key);
   }
-  return judged;
+  return result;
 }
 
 double per(double value, double divisor) { return divisor > 0 ? value / divisor : 0; }
 
-Json report(const ModesArguments& arguments, const ModeFigures& figures, const Judged& judged,
+Json report(const ModesArguments& arguments, const ModeFigures& figures, const ModeResult& result,
             std::chrono::microseconds redis_cpu) {
   const double seconds = std::chrono::duration<double>(figures.wall).count();
-  const auto asked = static_cast<double>(judged.asked);
+  const auto requests = static_cast<double>(result.requests);
   const auto micros = [](std::chrono::nanoseconds time) {
     return static_cast<double>(time.count()) / 1000;
   };
@@ -88,23 +88,23 @@ Json report(const ModesArguments& arguments, const ModeFigures& figures, const J
             {"holders", load.holders},
             {"outstanding", load.outstanding},
             {"seconds", seconds},
-            {"checks_per_second", asked / seconds},
-            {"client_cpu_ns_per_check", per(static_cast<double>(figures.cpu.count()), asked)},
-            {"redis_cpu_us_per_check", per(static_cast<double>(redis_cpu.count()), asked)},
+            {"checks_per_second", requests / seconds},
+            {"client_cpu_ns_per_check", per(static_cast<double>(figures.cpu.count()), requests)},
+            {"redis_cpu_us_per_check", per(static_cast<double>(redis_cpu.count()), requests)},
             {"redis_calls", figures.counts.commands},
             {"redis_calls_per_second", static_cast<double>(figures.counts.commands) / seconds},
-            {"redis_calls_per_check", per(static_cast<double>(figures.counts.commands), asked)},
+            {"redis_calls_per_check", per(static_cast<double>(figures.counts.commands), requests)},
             {"decided_by_lease", figures.counts.decided_by_lease},
-            {"decided_by_denial", figures.counts.decided_by_denial},
+            {"denial_cache_hits", figures.counts.decided_by_denial},
             {"p50_us", micros(figures.cold.percentile(0.5))},
             {"p99_us", micros(figures.cold.percentile(0.99))},
-            {"admitted", judged.admitted},
-            {"denied", judged.asked - judged.admitted - judged.failed},
-            {"failed", judged.failed},
-            {"most_per_key", judged.most_per_key},
-            {"over_admitted", judged.over_admitted}};
+            {"admitted", result.admitted},
+            {"denied", result.requests - result.admitted - result.failed},
+            {"failed", result.failed},
+            {"max_per_key", result.max_per_key},
+            {"over_admitted", result.over_admitted}};
   if (load.hot_percent > 0) json["hot_p99_us"] = micros(figures.hot.percentile(0.99));
-  if (judged.failed > 0) json["first_failure"] = figures.counts.first_failure;
+  if (result.failed > 0) json["first_failure"] = figures.counts.first_failure;
   return json;
 }
 
@@ -125,7 +125,7 @@ void print(const Json& report) {
 }
 
 Result<void> read(ModesArguments& arguments) {
-  const Result<core::Terms> terms = parse_terms(arguments.mode, arguments.lifetime);
+  const Result<core::SharingTerms> terms = parse_terms(arguments.mode, arguments.lifetime);
   if (!terms) return terms.error();
   arguments.load.terms = *terms;
   const Result<Quota> quota = Quota::parse(arguments.limit);
@@ -163,14 +163,14 @@ Result<int> run(ModesArguments& arguments) {
   if (!figures) return figures.error();
   if (!after) return after.error();
   if (!cleared) return cleared.error();
-  const Judged judged = judge(arguments.load, *figures);
-  const Json json = report(arguments, *figures, judged, *after - *before);
+  const ModeResult result = evaluate(arguments.load, *figures);
+  const Json json = report(arguments, *figures, result, *after - *before);
   if (arguments.json) {
     std::cout << json.dump(2) << '\n';
   } else {
     print(json);
   }
-  return judged.over_admitted == 0 ? kExitAllowed : kExitDenied;
+  return result.over_admitted == 0 ? kExitAllowed : kExitDenied;
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using bench::RemoteFigures;
 
-constexpr std::size_t kLeastWaiting = 65'536;
+constexpr std::size_t kMinWaiting = 65'536;
 
 struct Baseline {
   std::unique_ptr<CommandContender> contender{};
@@ -133,7 +133,7 @@ Result<void> run_redis_bench(const BenchArguments& arguments, const Quota& quota
   const std::string prefix = audit::unique_prefix("bench");
   options->key_prefix = prefix + "p";
   options->max_waiting =
-      std::max(kLeastWaiting, std::size_t{2} * arguments.batch * arguments.load.threads);
+      std::max(kMinWaiting, std::size_t{2} * arguments.batch * arguments.load.threads);
   const Duration timeout = options->timeout;
   const auto store = audit::connect(*options);
   if (!store) return store.error();

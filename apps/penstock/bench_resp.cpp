@@ -1,4 +1,4 @@
-#include "apps/penstock/bench_doors.hpp"
+#include "apps/penstock/bench_commands.hpp"
 #include "apps/penstock/wire_bench.hpp"
 #include "bench/resp_protocol.hpp"
 
@@ -30,7 +30,7 @@ Result<void> run(const RespArguments& arguments) {
   const Result<bench::ThrottleLimit> limit = bench::ThrottleLimit::of(*quota);
   if (!limit) return Error{limit.error().code, "--limit: " + limit.error().detail};
   load->quota = *quota;
-  return run_wire_bench(arguments.wire, *load, {.door = "resp", .protocol = [&] {
+  return run_wire_bench(arguments.wire, *load, {.endpoint = "resp", .protocol = [&] {
                                                   return bench::make_resp_protocol(*limit);
                                                 }});
 }

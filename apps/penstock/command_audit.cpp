@@ -2,7 +2,7 @@
 #include "apps/penstock/number_argument.hpp"
 #include "apps/penstock/progress.hpp"
 #include "apps/penstock/store_arguments.hpp"
-#include "audit/audit_walk.hpp"
+#include "audit/audit_run.hpp"
 #include "audit/redis_access.hpp"
 #include "core/human_duration.hpp"
 
@@ -43,8 +43,8 @@ struct AuditArguments {
 
 std::vector<std::string> problems(const audit::AuditReport& report) {
   std::vector<std::string> found;
-  for (const audit::ServerFacts& server : report.servers) {
-    for (std::string& complaint : audit::complaints(server)) found.push_back(std::move(complaint));
+  for (const audit::ServerInfo& server : report.servers) {
+    for (std::string& problem : audit::server_problems(server)) found.push_back(std::move(problem));
   }
   const auto count = [&](const audit::AuditSummary::Fault& fault, const std::string& what) {
     std::string text = std::to_string(fault.keys) + " keys " + what + ":";
@@ -61,7 +61,7 @@ std::vector<std::string> problems(const audit::AuditReport& report) {
   return found;
 }
 
-Json server_json(const audit::ServerFacts& server) {
+Json server_json(const audit::ServerInfo& server) {
   return {{"address", server.address},
           {"version", server.version},
           {"role", server.role},
@@ -94,19 +94,19 @@ Json report_json(const audit::AuditReport& report, const std::string& store) {
                               {"memory_estimate", group.memory()}});
   }
   json["servers"] = Json::array();
-  for (const audit::ServerFacts& server : report.servers)
+  for (const audit::ServerInfo& server : report.servers)
     json["servers"].push_back(server_json(server));
   json["problems"] = problems(report);
   return json;
 }
 
-std::string skew_text(const audit::ServerFacts& server) {
-  const std::string amount = core::rounded_up(std::chrono::abs(server.clock_skew));
+std::string skew_text(const audit::ServerInfo& server) {
+  const std::string amount = core::rounded_up_text(std::chrono::abs(server.clock_skew));
   return amount + (server.clock_skew < Duration{0} ? " behind" : " ahead of") +
-         " this machine's, give or take " + core::rounded_up(server.skew_uncertainty);
+         " this machine's, give or take " + core::rounded_up_text(server.skew_uncertainty);
 }
 
-void print_server(const audit::ServerFacts& server) {
+void print_server(const audit::ServerInfo& server) {
   std::cout << server.address << ": Redis " << server.version << ", " << server.role << ", "
             << server.replicas << (server.replicas == 1 ? " replica" : " replicas")
             << "\n  memory    " << server.used_memory / 1024 << " KiB";
@@ -120,7 +120,7 @@ void print_server(const audit::ServerFacts& server) {
 }
 
 void print_report(const audit::AuditReport& report) {
-  for (const audit::ServerFacts& server : report.servers) print_server(server);
+  for (const audit::ServerInfo& server : report.servers) print_server(server);
   std::cout << "\n  " << std::left << std::setw(16) << "kind" << std::setw(40) << "limit"
             << std::right << std::setw(12) << "keys" << std::setw(14) << "KiB, about" << '\n';
   for (const audit::AuditSummary::Group& group : report.summary.groups()) {
@@ -140,7 +140,7 @@ void print_report(const audit::AuditReport& report) {
 }
 
 Result<int> run_audit(const AuditArguments& arguments) {
-  const Result<std::int64_t> rate = parse_number("--rate", arguments.rate, {.least = 0});
+  const Result<std::int64_t> rate = parse_number("--rate", arguments.rate, {.min = 0});
   if (!rate) return rate.error();
   const Result<RedisOptions> options = redis_options(arguments.store, "nothing to look at");
   if (!options) return options.error();
@@ -169,7 +169,7 @@ Result<int> run_audit(const AuditArguments& arguments) {
 
 void add_audit_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<AuditArguments>();
-  CLI::App* audit = app.add_subcommand("audit", "Look for trouble in a shared store");
+  CLI::App* audit = app.add_subcommand("audit", "Look for problems in a shared store");
   add_store_options(*audit, arguments->store);
   audit->add_flag("--repair", arguments->repair, "Give keys that never expire a TTL");
   audit->add_option("--rate", arguments->rate, "Keys to look at per second; default 0, all at once")

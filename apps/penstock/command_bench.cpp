@@ -1,5 +1,5 @@
 #include "apps/penstock/bench_arguments.hpp"
-#include "apps/penstock/bench_doors.hpp"
+#include "apps/penstock/bench_commands.hpp"
 #include "apps/penstock/bench_table.hpp"
 #include "apps/penstock/commands.hpp"
 #include "apps/penstock/progress.hpp"
@@ -18,10 +18,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint32_t kMostKeys = 200'000'000;
-constexpr std::uint64_t kMostChecks = 10'000'000'000;
-constexpr unsigned kMostThreads = 256;
-constexpr unsigned kMostInBatch = 65'536;
+constexpr std::uint32_t kMaxKeys = 200'000'000;
+constexpr std::uint64_t kMaxChecks = 10'000'000'000;
+constexpr unsigned kMaxThreads = 256;
+constexpr unsigned kMaxBatch = 65'536;
 
 constexpr const char* kBenchFooter =
     "Baselines: on memory://, naive is a mutex, a map and a token bucket in floating point. On a\n"
@@ -169,18 +169,18 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   store->add_option("--burst", arguments->burst, "Burst of a bucket; the limit itself");
   store->add_option("--keys", load.keys, "Keys to ask about")
       ->capture_default_str()
-      ->check(CLI::Range(std::uint32_t{1}, kMostKeys));
+      ->check(CLI::Range(std::uint32_t{1}, kMaxKeys));
   store->add_option("--distribution", arguments->distribution, "uniform, zipf:S or one")
       ->capture_default_str();
   store->add_option("--checks", load.checks, "Checks to ask, all threads together")
       ->capture_default_str()
-      ->check(CLI::Range(std::uint64_t{1}, kMostChecks));
+      ->check(CLI::Range(std::uint64_t{1}, kMaxChecks));
   store->add_option("--threads", load.threads, "Threads that ask")
       ->capture_default_str()
-      ->check(CLI::Range(1U, kMostThreads));
+      ->check(CLI::Range(1U, kMaxThreads));
   store->add_option("--batch", arguments->batch, "Checks per call")
       ->capture_default_str()
-      ->check(CLI::Range(1U, kMostInBatch));
+      ->check(CLI::Range(1U, kMaxBatch));
   store->add_option("--seed", load.seed, "Seed of the keys drawn")->capture_default_str();
   store
       ->add_option("--baseline", arguments->baseline,

@@ -1,9 +1,9 @@
 #include "apps/penstock/commands.hpp"
-#include "apps/penstock/counts_arguments.hpp"
 #include "apps/penstock/decision_text.hpp"
 #include "apps/penstock/limit_arguments.hpp"
 #include "apps/penstock/number_argument.hpp"
 #include "apps/penstock/remote/daemon_calls.hpp"
+#include "apps/penstock/target_arguments.hpp"
 #include "penstock/limiter.hpp"
 #include "penstock/shared_limiter.hpp"
 
@@ -38,7 +38,7 @@ struct CheckArguments {
   LimitArguments limit;
   std::string cost = "1";
   std::string repeat = "1";
-  CountsArguments counts;
+  TargetArguments target;
   bool json = false;
 };
 
@@ -48,25 +48,25 @@ struct CheckRequest {
   std::int64_t repeat;
 };
 
-using Ask = std::function<Result<Decision>(const CheckRequest&)>;
+using CheckFunction = std::function<Result<Decision>(const CheckRequest&)>;
 
 Result<CheckRequest> read_request(const CheckArguments& arguments) {
   const Result<void> key = check_key(arguments.key);
   if (!key) return key.error();
   const Result<Quota> quota = read_quota(arguments.limit);
   if (!quota) return quota.error();
-  const Result<std::int64_t> cost = parse_number("--cost", arguments.cost, {.least = 0});
+  const Result<std::int64_t> cost = parse_number("--cost", arguments.cost, {.min = 0});
   if (!cost) return cost.error();
-  const Result<std::int64_t> repeat = parse_number("--repeat", arguments.repeat, {.least = 1});
+  const Result<std::int64_t> repeat = parse_number("--repeat", arguments.repeat, {.min = 1});
   if (!repeat) return repeat.error();
   return CheckRequest{*quota, Cost{static_cast<std::uint64_t>(*cost)}, *repeat};
 }
 
 // A limiter of either kind, asked about the limit with a name if there is one.
 template <class AnyLimiter>
-Ask asks(std::shared_ptr<AnyLimiter> limiter, const CheckArguments& arguments) {
+CheckFunction check_with(std::shared_ptr<AnyLimiter> limiter, const CheckArguments& arguments) {
   return [limiter, key = arguments.key,
-          name = arguments.counts.name](const CheckRequest& request) -> Result<Decision> {
+          name = arguments.target.name](const CheckRequest& request) -> Result<Decision> {
     if (name.empty()) return limiter->check(key, request.quota, request.cost);
     const Result<Limits> limits = Limits::make({{.name = name, .quota = request.quota}});
     if (!limits) return limits.error();
@@ -74,23 +74,23 @@ Ask asks(std::shared_ptr<AnyLimiter> limiter, const CheckArguments& arguments) {
   };
 }
 
-Ask asks_daemon(const CheckArguments& arguments) {
-  return [daemon = daemon_of(arguments.counts),
+CheckFunction check_at_daemon(const CheckArguments& arguments) {
+  return [daemon = daemon_of(arguments.target),
           key = arguments.key](const CheckRequest& request) -> Result<Decision> {
     const Result<DaemonCall> call = take_call(key, request.quota, request.cost);
     if (!call) return call.error();
-    const Result<DaemonAnswer> answer = ask(daemon, *call);
+    const Result<DaemonAnswer> answer = call_daemon(daemon, *call);
     if (!answer) return answer.error();
-    const Result<std::vector<CountState>> counts = read_counts(*answer);
+    const Result<std::vector<LimitState>> counts = read_limit_states(*answer);
     if (!counts) return counts.error();
     return counts->front().decision;
   };
 }
 
-Result<Ask> open(const CheckArguments& arguments, CountsPlace place) {
-  if (place == CountsPlace::Daemon) return asks_daemon(arguments);
-  const StoreArguments& store = arguments.counts.store;
-  if (store.is_memory()) return asks(std::make_shared<Limiter>(), arguments);
+Result<CheckFunction> open(const CheckArguments& arguments, Target target) {
+  if (target == Target::Daemon) return check_at_daemon(arguments);
+  const StoreArguments& store = arguments.target.store;
+  if (store.is_memory()) return check_with(std::make_shared<Limiter>(), arguments);
   const Result<RedisOptions> options = redis_options(store, "nothing");
   if (!options) return options.error();
   Result<SharedLimiter> limiter = SharedLimiter::open(*options);
@@ -98,26 +98,27 @@ Result<Ask> open(const CheckArguments& arguments, CountsPlace place) {
     return Error{limiter.error().code, "--store: " + limiter.error().detail + "; or " +
                                            kMemoryStore + " for none that is shared"};
   }
-  return asks(std::make_shared<SharedLimiter>(*std::move(limiter)), arguments);
+  return check_with(std::make_shared<SharedLimiter>(*std::move(limiter)), arguments);
 }
 
 Result<int> run_check(const CLI::App& command, const CheckArguments& arguments) {
   const Result<CheckRequest> request = read_request(arguments);
   if (!request) return request.error();
-  const Result<CountsPlace> place = place_of(command, arguments.counts);
-  if (!place) return place.error();
-  const Result<Ask> ask = open(arguments, *place);
-  if (!ask) return ask.error();
+  const Result<Target> target = target_of(command, arguments.target);
+  if (!target) return target.error();
+  const Result<CheckFunction> check = open(arguments, *target);
+  if (!check) return check.error();
   Decision decision;
   for (std::int64_t turn = 1; turn <= request->repeat && std::cout; ++turn) {
-    const Result<Decision> said = (*ask)(*request);
-    if (!said) return said.error();
-    decision = *said;
-    const Asked asked{.key = arguments.key, .quota = request->quota, .cost = request->cost};
+    const Result<Decision> checked = (*check)(*request);
+    if (!checked) return checked.error();
+    decision = *checked;
+    const CheckInfo check_info{
+        .key = arguments.key, .quota = request->quota, .cost = request->cost};
     if (arguments.json) {
-      std::cout << as_json(asked, decision) << '\n';
+      std::cout << as_json(check_info, decision) << '\n';
     } else if (request->repeat == 1) {
-      std::cout << as_paragraph(asked, decision);
+      std::cout << as_paragraph(check_info, decision);
     } else {
       std::cout << as_line(turn, decision) << '\n';
     }
@@ -136,7 +137,7 @@ int run(const CLI::App& command, const CheckArguments& arguments) {
 
 void add_check_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<CheckArguments>();
-  arguments->counts.store.url = kMemoryStore;
+  arguments->target.store.url = kMemoryStore;
   CLI::App* check = app.add_subcommand("check", "Decide whether a request may pass");
   add_key_argument(*check, arguments->key);
   add_limit_options(*check, arguments->limit);
@@ -145,7 +146,7 @@ void add_check_command(CLI::App& app, int& exit_code) {
       ->type_name("N");
   check->add_option("--repeat", arguments->repeat, "Decide so many times in a row; default 1")
       ->type_name("N");
-  add_counts_options(*check, arguments->counts);
+  add_target_options(*check, arguments->target);
   check->add_flag("--json", arguments->json, "Print JSON");
   check->footer(kCheckFooter);
   check->callback([arguments, check, &exit_code] { exit_code = run(*check, *arguments); });

@@ -1,7 +1,7 @@
 #include "apps/penstock/commands.hpp"
-#include "apps/penstock/counts_arguments.hpp"
 #include "apps/penstock/explain_text.hpp"
 #include "apps/penstock/number_argument.hpp"
+#include "apps/penstock/target_arguments.hpp"
 #include "penstock/shared_limiter.hpp"
 #include "rules/model/configuration.hpp"
 
@@ -28,7 +28,7 @@ constexpr const char* kExplainFooter =
     "api_key=abc\n"
     "  penstock explain --server http://127.0.0.1:8080 --domain api path=/v1/search api_key=abc\n"
     "\n"
-    "Exit codes: 0 it would pass, or counts are not known; 1 it would be refused; 2 wrong usage "
+    "Exit codes: 0 it would pass, or counts are not known; 1 it would be denied; 2 wrong usage "
     "or\n"
     "bad input; 3 the store or the daemon could not be asked.";
 
@@ -38,14 +38,14 @@ struct ExplainArguments {
   std::string domain = "default";
   std::string cost = "1";
   std::vector<std::string> attributes;
-  CountsArguments counts{.store = {.url = kMemoryStore}};
+  TargetArguments target{.store = {.url = kMemoryStore}};
   bool json = false;
 };
 
 Result<rules::Request> read_request(const ExplainArguments& arguments) {
   rules::Request request{.domain = arguments.domain, .descriptors = {{}}};
   const Result<std::int64_t> cost =
-      parse_number("--cost", arguments.cost, {.least = 0, .most = 1'000'000'000});
+      parse_number("--cost", arguments.cost, {.min = 0, .max = 1'000'000'000});
   if (!cost) return cost.error();
   request.cost = Cost{static_cast<std::uint64_t>(*cost)};
   for (const std::string& text : arguments.attributes) {
@@ -67,11 +67,11 @@ Result<std::vector<Decision>> look_up(const StoreArguments& store, const rules::
   Result<SharedLimiter> limiter = SharedLimiter::open(*options);
   if (!limiter) return Error{limiter.error().code, "--store: " + limiter.error().detail};
   std::vector<Decision> decisions;
-  for (const rules::Applied& applied : match.limits) {
+  for (const rules::MatchedLimit& matched : match.limits) {
     const Result<Limits> limits =
-        Limits::make({{.name = applied.check.name.limit, .quota = applied.check.quota}});
+        Limits::make({{.name = matched.check.name.limit, .quota = matched.check.quota}});
     if (!limits) return limits.error();
-    const Result<Decision> decision = limiter->peek(applied.check.name.subject, *limits);
+    const Result<Decision> decision = limiter->peek(matched.check.name.subject, *limits);
     if (!decision) return decision.error();
     decisions.push_back(*decision);
   }
@@ -89,8 +89,8 @@ Result<int> explain_files(const ExplainArguments& arguments) {
   if (!request) return request.error();
   const rules::Explanation explanation = loaded.configuration->rules->explain(*request);
   std::vector<Decision> decisions;
-  if (!arguments.counts.store.is_memory()) {
-    Result<std::vector<Decision>> found = look_up(arguments.counts.store, explanation.match);
+  if (!arguments.target.store.is_memory()) {
+    Result<std::vector<Decision>> found = look_up(arguments.target.store, explanation.match);
     if (!found) return found.error();
     decisions = *std::move(found);
   }
@@ -110,23 +110,23 @@ Result<int> explain_by_daemon(const ExplainArguments& arguments) {
   const Json body{
       {"domain", arguments.domain}, {"attributes", attributes}, {"cost", request->cost.units}};
   const Result<DaemonAnswer> answer =
-      ask(daemon_of(arguments.counts),
-          {.method = "POST",
-           .target = "/v1/explain",
-           .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)});
+      call_daemon(daemon_of(arguments.target),
+                  {.method = "POST",
+                   .target = "/v1/explain",
+                   .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)});
   if (!answer) return answer.error();
-  const Json said = Json::parse(answer->body, nullptr, false);
+  const Json response = Json::parse(answer->body, nullptr, false);
   const Json::json_pointer verdict("/decision/allowed");
-  if (answer->status != 200 || !said.contains(verdict) || !said[verdict].is_boolean()) {
-    return refusal_of(*answer);
+  if (answer->status != 200 || !response.contains(verdict) || !response[verdict].is_boolean()) {
+    return error_from(*answer);
   }
-  std::cout << said.dump(2) << '\n';
-  return said[verdict].get<bool>() ? kExitAllowed : kExitDenied;
+  std::cout << response.dump(2) << '\n';
+  return response[verdict].get<bool>() ? kExitAllowed : kExitDenied;
 }
 
 int run(const ExplainArguments& arguments) {
   const bool by_daemon = arguments.configuration.empty();
-  if (by_daemon && arguments.counts.daemon.url.empty()) {
+  if (by_daemon && arguments.target.daemon.url.empty()) {
     std::cerr << "penstock explain: --config or --server is needed\n";
     return kExitBadInput;
   }
@@ -152,8 +152,8 @@ void add_explain_command(CLI::App& app, int& exit_code) {
   command->add_option("--cost", arguments->cost, "What the request takes")
       ->capture_default_str()
       ->type_name("N");
-  add_daemon_options(*command, arguments->counts.daemon);
-  add_store_options(*command, arguments->counts.store);
+  add_daemon_options(*command, arguments->target.daemon);
+  add_store_options(*command, arguments->target.store);
   command->add_flag("--json", arguments->json, "Print JSON");
   command->footer(kExplainFooter);
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });

@@ -1,8 +1,8 @@
 #include "apps/penstock/commands.hpp"
-#include "apps/penstock/counts_arguments.hpp"
 #include "apps/penstock/duration_argument.hpp"
 #include "apps/penstock/limit_arguments.hpp"
 #include "apps/penstock/remote/daemon_calls.hpp"
+#include "apps/penstock/target_arguments.hpp"
 #include "core/human_duration.hpp"
 #include "penstock/limits.hpp"
 #include "redis_store/blocking_store.hpp"
@@ -25,12 +25,12 @@ using redis_store::BlockingStore;
 struct KeyArguments {
   std::string key;
   std::string duration;
-  CountsArguments counts;
+  TargetArguments target;
   bool json = false;
 };
 
 // What was done, for people and for programs.
-struct Done {
+struct Report {
   std::string text;
   Json json;
 };
@@ -39,31 +39,31 @@ struct Done {
 struct Action {
   const char* name;
   const char* description;
-  const char* more;       // arguments of the examples
-  const char* pointless;  // what a store in memory would not have
+  const char* more;               // arguments of the examples
+  const char* missing_in_memory;  // what a store in memory would not have
   Result<bool> (*in_store)(BlockingStore&, const KeyArguments&, Duration);
   DaemonCall (*call)(const KeyArguments&, Duration);
   const char* member;  // of the daemon's answer
-  Done (*tell)(const KeyArguments&, Duration, bool answer);
+  Report (*report)(const KeyArguments&, Duration, bool answer);
 };
 
 KeyScope scope_of(const KeyArguments& arguments) {
-  return {.rule = arguments.counts.rule, .domain = arguments.counts.domain};
+  return {.rule = arguments.target.rule, .domain = arguments.target.domain};
 }
 
 Result<bool> reset_in_store(BlockingStore& store, const KeyArguments& arguments, Duration) {
-  if (arguments.counts.name.empty()) return store.reset(arguments.key);
+  if (arguments.target.name.empty()) return store.reset(arguments.key);
   // where the state is depends on the name alone
   const Result<Limits> limits =
-      Limits::make({{.name = arguments.counts.name, .quota = per_second(1)}});
+      Limits::make({{.name = arguments.target.name, .quota = per_second(1)}});
   if (!limits) return limits.error();
   return store.reset(arguments.key, *limits);
 }
 
 Result<bool> block_in_store(BlockingStore& store, const KeyArguments& arguments,
                             Duration duration) {
-  if (arguments.counts.name.empty()) return store.block(arguments.key, duration);
-  return store.block(arguments.key, arguments.counts.name, duration);
+  if (arguments.target.name.empty()) return store.block(arguments.key, duration);
+  return store.block(arguments.key, arguments.target.name, duration);
 }
 
 DaemonCall call_reset(const KeyArguments& arguments, Duration) {
@@ -78,17 +78,17 @@ DaemonCall call_unblock(const KeyArguments& arguments, Duration) {
   return unblock_call(arguments.key, scope_of(arguments));
 }
 
-Done tell_reset(const KeyArguments& arguments, Duration, bool was_used) {
+Report report_reset(const KeyArguments& arguments, Duration, bool was_used) {
   return {.text = arguments.key + (was_used ? ": starts anew" : ": had used nothing"),
           .json = {{"key", arguments.key}, {"was_used", was_used}}};
 }
 
-Done tell_block(const KeyArguments& arguments, Duration duration, bool /*was_blocked*/) {
-  return {.text = arguments.key + ": blocked for " + core::exactly(duration),
+Report report_block(const KeyArguments& arguments, Duration duration, bool /*was_blocked*/) {
+  return {.text = arguments.key + ": blocked for " + core::exact_text(duration),
           .json = {{"key", arguments.key}, {"blocked_for_us", duration.count()}}};
 }
 
-Done tell_unblock(const KeyArguments& arguments, Duration, bool was_blocked) {
+Report report_unblock(const KeyArguments& arguments, Duration, bool was_blocked) {
   return {.text = arguments.key + (was_blocked ? ": no longer blocked" : ": was not blocked"),
           .json = {{"key", arguments.key}, {"was_blocked", was_blocked}}};
 }
@@ -96,30 +96,31 @@ Done tell_unblock(const KeyArguments& arguments, Duration, bool was_blocked) {
 constexpr Action kReset{.name = "reset",
                         .description = "Forget what a key has used",
                         .more = "",
-                        .pointless = "nothing to forget",
+                        .missing_in_memory = "nothing to forget",
                         .in_store = reset_in_store,
                         .call = call_reset,
                         .member = "was_used",
-                        .tell = tell_reset};
+                        .report = report_reset};
 constexpr Action kBlock{.name = "block",
-                        .description = "Refuse everything for a key, for a while",
+                        .description = "Deny every request of a key for some time",
                         .more = " --for 10m",
-                        .pointless = "nobody to block",
+                        .missing_in_memory = "nobody to block",
                         .in_store = block_in_store,
                         .call = call_block,
                         .member = "was_blocked",
-                        .tell = tell_block};
+                        .report = report_block};
 constexpr Action kUnblock{.name = "unblock",
                           .description = "Let a blocked key ask again",
                           .more = "",
-                          .pointless = "nobody to unblock",
+                          .missing_in_memory = "nobody to unblock",
                           .in_store = block_in_store,
                           .call = call_unblock,
                           .member = "was_blocked",
-                          .tell = tell_unblock};
+                          .report = report_unblock};
 
 Result<bool> run_in_store(const Action& action, const KeyArguments& arguments, Duration duration) {
-  const Result<RedisOptions> options = redis_options(arguments.counts.store, action.pointless);
+  const Result<RedisOptions> options =
+      redis_options(arguments.target.store, action.missing_in_memory);
   if (!options) return options.error();
   Result<redis::Options> client = redis_store::client_options(*options);
   if (!client) return Error{client.error().code, "--store: " + client.error().detail};
@@ -129,13 +130,13 @@ Result<bool> run_in_store(const Action& action, const KeyArguments& arguments, D
 
 Result<bool> run_at_daemon(const Action& action, const KeyArguments& arguments, Duration duration) {
   const Result<DaemonAnswer> answer =
-      ask(daemon_of(arguments.counts), action.call(arguments, duration));
+      call_daemon(daemon_of(arguments.target), action.call(arguments, duration));
   if (!answer) return answer.error();
   return read_flag(*answer, action.member);
 }
 
-Result<Done> run_action(const CLI::App& command, const Action& action,
-                        const KeyArguments& arguments) {
+Result<Report> run_action(const CLI::App& command, const Action& action,
+                          const KeyArguments& arguments) {
   const Result<void> key = check_key(arguments.key);
   if (!key) return key.error();
   Duration duration{0};
@@ -145,17 +146,16 @@ Result<Done> run_action(const CLI::App& command, const Action& action,
     if (!typed) return typed.error();
     duration = *typed;
   }
-  const Result<CountsPlace> place = place_of(command, arguments.counts);
-  if (!place) return place.error();
-  const Result<bool> answer = *place == CountsPlace::Store
-                                  ? run_in_store(action, arguments, duration)
-                                  : run_at_daemon(action, arguments, duration);
+  const Result<Target> target = target_of(command, arguments.target);
+  if (!target) return target.error();
+  const Result<bool> answer = *target == Target::Store ? run_in_store(action, arguments, duration)
+                                                       : run_at_daemon(action, arguments, duration);
   if (!answer) return answer.error();
-  return action.tell(arguments, duration, *answer);
+  return action.report(arguments, duration, *answer);
 }
 
 int run(const CLI::App& command, const Action& action, const KeyArguments& arguments) {
-  const Result<Done> done = run_action(command, action, arguments);
+  const Result<Report> done = run_action(command, action, arguments);
   if (!done) {
     std::cerr << "penstock " << action.name << ": " << done.error().detail << '\n';
     return exit_code_of(done.error());
@@ -170,7 +170,7 @@ int run(const CLI::App& command, const Action& action, const KeyArguments& argum
 std::string footer_of(const Action& action) {
   const std::string start = std::string("  penstock ") + action.name;
   const std::string more = action.more;
-  return std::string(kCountsHelp) + "\n\nExamples:\n" +                                      //
+  return std::string(kTargetHelp) + "\n\nExamples:\n" +                                      //
          start + " alice" + more + " --store redis://127.0.0.1:6379\n" +                     //
          start + " api_key=abc" + more + " --name api/search --store redis://127.0.0.1\n" +  //
          start + " api_key=abc" + more + " --rule api/search --server http://127.0.0.1:8080\n" +
@@ -184,8 +184,8 @@ std::shared_ptr<KeyArguments> add(CLI::App& app, int& exit_code, const Action& a
   auto arguments = std::make_shared<KeyArguments>();
   CLI::App* command = app.add_subcommand(action.name, action.description);
   add_key_argument(*command, arguments->key);
-  add_counts_options(*command, arguments->counts);
-  add_rule_options(*command, arguments->counts);
+  add_target_options(*command, arguments->target);
+  add_rule_options(*command, arguments->target);
   command->add_flag("--json", arguments->json, "Print JSON");
   command->footer(footer_of(action));
   command->callback(

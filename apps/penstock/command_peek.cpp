@@ -1,8 +1,8 @@
 #include "apps/penstock/commands.hpp"
-#include "apps/penstock/counts_arguments.hpp"
 #include "apps/penstock/decision_text.hpp"
 #include "apps/penstock/limit_arguments.hpp"
 #include "apps/penstock/remote/daemon_calls.hpp"
+#include "apps/penstock/target_arguments.hpp"
 #include "penstock/shared_limiter.hpp"
 
 #include <CLI/CLI.hpp>
@@ -17,7 +17,7 @@ namespace penstock::app {
 namespace {
 
 const std::string kPeekFooter =
-    std::string(kCountsHelp) +
+    std::string(kTargetHelp) +
     "\n\n"
     "Examples:\n"
     "  penstock peek alice --limit 100/m --store redis://127.0.0.1:6379\n"
@@ -36,40 +36,41 @@ const std::string kPeekFooter =
 struct PeekArguments {
   std::string key;
   LimitArguments limit;
-  CountsArguments counts;
+  TargetArguments target;
   bool json = false;
 };
 
-using Counts = std::vector<CountState>;
+using LimitStates = std::vector<LimitState>;
 
 Result<Decision> peek(SharedLimiter& limiter, const PeekArguments& arguments, const Quota& quota) {
-  if (arguments.counts.name.empty()) return limiter.peek(arguments.key, quota);
-  const Result<Limits> limits = Limits::make({{.name = arguments.counts.name, .quota = quota}});
+  if (arguments.target.name.empty()) return limiter.peek(arguments.key, quota);
+  const Result<Limits> limits = Limits::make({{.name = arguments.target.name, .quota = quota}});
   if (!limits) return limits.error();
   return limiter.peek(arguments.key, *limits);
 }
 
-Result<Counts> peek_in_store(const PeekArguments& arguments, const Quota& quota) {
-  const Result<RedisOptions> options = redis_options(arguments.counts.store, "nothing to look at");
+Result<LimitStates> peek_in_store(const PeekArguments& arguments, const Quota& quota) {
+  const Result<RedisOptions> options = redis_options(arguments.target.store, "nothing to look at");
   if (!options) return options.error();
   Result<SharedLimiter> limiter = SharedLimiter::open(*options);
   if (!limiter) return Error{limiter.error().code, "--store: " + limiter.error().detail};
   const Result<Decision> decision = peek(*limiter, arguments, quota);
   if (!decision) return decision.error();
-  return Counts{{.quota = quota, .decision = *decision}};
+  return LimitStates{{.quota = quota, .decision = *decision}};
 }
 
-Result<Counts> peek_at_daemon(const PeekArguments& arguments, const std::optional<Quota>& quota) {
-  const KeyScope scope{.rule = arguments.counts.rule, .domain = arguments.counts.domain};
+Result<LimitStates> peek_at_daemon(const PeekArguments& arguments,
+                                   const std::optional<Quota>& quota) {
+  const KeyScope scope{.rule = arguments.target.rule, .domain = arguments.target.domain};
   const Result<DaemonAnswer> answer =
-      ask(daemon_of(arguments.counts), peek_call(arguments.key, scope, quota));
+      call_daemon(daemon_of(arguments.target), peek_call(arguments.key, scope, quota));
   if (!answer) return answer.error();
-  return read_counts(*answer);
+  return read_limit_states(*answer);
 }
 
 // The limit that was typed; rules of a daemon have their own, and need none.
 Result<std::optional<Quota>> read_limit(const PeekArguments& arguments) {
-  const bool of_rules = !arguments.counts.rule.empty() || !arguments.counts.domain.empty();
+  const bool of_rules = !arguments.target.rule.empty() || !arguments.target.domain.empty();
   const LimitArguments& limit = arguments.limit;
   const bool typed = !limit.limit.empty() || limit.burst || limit.algorithm;
   if (of_rules && typed) {
@@ -86,30 +87,30 @@ Result<std::optional<Quota>> read_limit(const PeekArguments& arguments) {
   return std::optional<Quota>{*quota};
 }
 
-Result<Counts> look(const CLI::App& command, const PeekArguments& arguments) {
+Result<LimitStates> peek_all(const CLI::App& command, const PeekArguments& arguments) {
   const Result<void> key = check_key(arguments.key);
   if (!key) return key.error();
-  const Result<CountsPlace> place = place_of(command, arguments.counts);
-  if (!place) return place.error();
+  const Result<Target> target = target_of(command, arguments.target);
+  if (!target) return target.error();
   const Result<std::optional<Quota>> quota = read_limit(arguments);
   if (!quota) return quota.error();
-  if (*place == CountsPlace::Daemon) return peek_at_daemon(arguments, *quota);
+  if (*target == Target::Daemon) return peek_at_daemon(arguments, *quota);
   return peek_in_store(arguments, **quota);
 }
 
 int run(const CLI::App& command, const PeekArguments& arguments) {
-  const Result<Counts> counts = look(command, arguments);
-  if (!counts) {
-    std::cerr << "penstock peek: " << counts.error().detail << '\n';
-    return exit_code_of(counts.error());
+  const Result<LimitStates> states = peek_all(command, arguments);
+  if (!states) {
+    std::cerr << "penstock peek: " << states.error().detail << '\n';
+    return exit_code_of(states.error());
   }
   int code = kExitAllowed;
-  for (const CountState& count : *counts) {
-    const Asked asked{
-        .key = arguments.key, .quota = count.quota, .cost = Cost{0}, .rule = count.rule};
-    if (!count.decision.allowed()) code = kExitDenied;
-    std::cout << (arguments.json ? as_json(asked, count.decision) + "\n"
-                                 : as_paragraph(asked, count.decision));
+  for (const LimitState& state : *states) {
+    const CheckInfo check_info{
+        .key = arguments.key, .quota = state.quota, .cost = Cost{0}, .rule = state.rule};
+    if (!state.decision.allowed()) code = kExitDenied;
+    std::cout << (arguments.json ? as_json(check_info, state.decision) + "\n"
+                                 : as_paragraph(check_info, state.decision));
   }
   return code;
 }
@@ -118,12 +119,12 @@ int run(const CLI::App& command, const PeekArguments& arguments) {
 
 void add_peek_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<PeekArguments>();
-  CLI::App* peek = app.add_subcommand("peek", "Look at what a key has used, taking nothing");
+  CLI::App* peek = app.add_subcommand("peek", "Show the usage of a key without charging it");
   add_key_argument(*peek, arguments->key);
   add_limit_options(*peek, arguments->limit);
   peek->get_option("--limit")->required(false);
-  add_counts_options(*peek, arguments->counts);
-  add_rule_options(*peek, arguments->counts);
+  add_target_options(*peek, arguments->target);
+  add_rule_options(*peek, arguments->target);
   peek->add_flag("--json", arguments->json, "Print JSON");
   peek->footer(kPeekFooter);
   peek->callback([arguments, peek, &exit_code] { exit_code = run(*peek, *arguments); });

@@ -1,7 +1,7 @@
 #include "apps/penstock/commands.hpp"
 #include "apps/penstock/duration_argument.hpp"
 #include "daemon/daemon.hpp"
-#include "daemon/free_memory.hpp"
+#include "daemon/memory_trimmer.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -66,14 +66,14 @@ std::string shown(const rules::Address& address) {
 }
 
 Result<void> run(const ServeArguments& arguments) {
-  daemon::map_long_buffers();
+  daemon::set_mmap_threshold();
   Result<daemon::DaemonOptions> options = read_options(arguments);
   if (!options) return options.error();
   Result<std::unique_ptr<daemon::Daemon>> daemon = daemon::Daemon::make(*std::move(options));
   if (!daemon) return daemon.error();
-  for (const daemon::DoorPlan& door : (*daemon)->doors()) {
-    for (const rules::Address& address : door.listen) {
-      std::cout << "listening on " << door.scheme << "://" << shown(address) << '\n';
+  for (const daemon::ListenerPlan& listener : (*daemon)->listeners()) {
+    for (const rules::Address& address : listener.listen) {
+      std::cout << "listening on " << listener.scheme << "://" << shown(address) << '\n';
     }
   }
   if (const auto& admin = (*daemon)->admin_address()) {

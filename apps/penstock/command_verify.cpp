@@ -25,7 +25,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using bench::ExactnessCase;
-using bench::ExactnessVerdict;
+using bench::ExactnessResult;
 using bench::KeyCounts;
 
 constexpr std::array kAlgorithms{Algorithm::TokenBucket, Algorithm::Gcra,
@@ -65,7 +65,7 @@ const std::string kVerifyFooter =
 struct Row {
   Algorithm algorithm{};
   ExactnessCase which;
-  ExactnessVerdict verdict;
+  ExactnessResult exactness;
 };
 
 struct Verified {
@@ -74,12 +74,12 @@ struct Verified {
 
   [[nodiscard]] bool is_exact() const {
     return without_ttl == 0 && std::all_of(rows.begin(), rows.end(),
-                                           [](const Row& row) { return row.verdict.is_exact(); });
+                                           [](const Row& row) { return row.exactness.is_exact(); });
   }
 };
 
 Result<std::vector<Algorithm>> algorithms_of(const VerifyArguments& arguments) {
-  const Result<core::Terms> terms = parse_terms(arguments.mode, arguments.lifetime);
+  const Result<core::SharingTerms> terms = parse_terms(arguments.mode, arguments.lifetime);
   if (!terms) return terms.error();
   if (arguments.algorithm != "all") {
     const Result<Algorithm> algorithm = parse_algorithm(arguments.algorithm);
@@ -109,8 +109,8 @@ unsigned least_percent(core::Mode mode) {
   return 100;
 }
 
-Result<std::vector<KeyCounts>> read_counts(const std::string& text,
-                                           const std::vector<ExactnessCase>& cases) {
+Result<std::vector<KeyCounts>> read_limit_states(const std::string& text,
+                                                 const std::vector<ExactnessCase>& cases) {
   const Error malformed{ErrorCode::Protocol, "a worker printed something else than its counts"};
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_array() || json.size() != cases.size()) return malformed;
@@ -118,7 +118,7 @@ Result<std::vector<KeyCounts>> read_counts(const std::string& text,
   for (std::size_t i = 0; i < cases.size(); ++i) {
     KeyCounts& counts = all.emplace_back(cases[i].keys);
     for (const auto& [name, values] :
-         {std::pair{"asked", &counts.asked}, std::pair{"admitted", &counts.admitted},
+         {std::pair{"requests", &counts.requests}, std::pair{"admitted", &counts.admitted},
           std::pair{"failed", &counts.failed}}) {
       if (!json[i].contains(name) || json[i][name].size() != cases[i].keys) return malformed;
       *values = json[i][name].get<std::vector<std::uint64_t>>();
@@ -129,7 +129,7 @@ Result<std::vector<KeyCounts>> read_counts(const std::string& text,
     for (std::size_t at = 0; at + 2 < demand.size(); at += 3) {
       counts.demand.push_back({.step = demand[at],
                                .key = static_cast<std::uint32_t>(demand[at + 1]),
-                               .asked = static_cast<std::uint32_t>(demand[at + 2])});
+                               .requests = static_cast<std::uint32_t>(demand[at + 2])});
     }
   }
   return all;
@@ -147,7 +147,7 @@ Result<ServerTimes> server_times(redis_store::BlockingStore& store, Duration tim
     commands.push_back(redis_store::command_for_node(node, {"TIME"}));
   }
   const Result<std::vector<resp::Value>> replies =
-      audit::ask_all(store, std::move(commands), timeout);
+      audit::execute_all(store, std::move(commands), timeout);
   if (!replies) return replies.error();
   ServerTimes times{.earliest = Instant::max(), .latest = Instant::min()};
   for (const resp::Value& reply : *replies) {
@@ -174,20 +174,20 @@ class Verifier {
     if (!before) return before.error();
     const Instant steady_zero = before->earliest - std::chrono::duration_cast<Duration>(
                                                        bench::steady_now().time_since_epoch());
-    const Result<void> asked = ask(algorithm, cases, sums);
-    if (!asked) return asked.error();
+    const Result<void> requests = ask(algorithm, cases, sums);
+    if (!requests) return requests.error();
     const Result<ServerTimes> after = server_times(store_, options_.timeout);
     if (!after) return after.error();
     const bench::TimeSpan span{
         .begin = before->earliest, .end = after->latest, .steady_zero = steady_zero};
     for (std::size_t i = 0; i < cases.size(); ++i) {
-      cases[i].keys = static_cast<std::uint32_t>(sums[i].asked.size());
-      const ExactnessVerdict verdict =
-          bench::judge(cases[i], sums[i], span, promise_for(cases[i].quota));
-      if (verdict.failed == verdict.asked) {
+      cases[i].keys = static_cast<std::uint32_t>(sums[i].requests.size());
+      const ExactnessResult exactness =
+          bench::evaluate(cases[i], sums[i], span, guarantee_for(cases[i].quota));
+      if (exactness.failed == exactness.requests) {
         return Error{ErrorCode::Unavailable, "not one question of the workers was answered"};
       }
-      outcome.rows.push_back({algorithm, cases[i], verdict});
+      outcome.rows.push_back({algorithm, cases[i], exactness});
     }
     return {};
   }
@@ -202,7 +202,7 @@ class Verifier {
             for (const std::string& key : keys) {
               commands.push_back(redis_store::command_for_node(node, {"PTTL", key}));
             }
-            const auto replies = audit::ask_all(store_, std::move(commands), options_.timeout);
+            const auto replies = audit::execute_all(store_, std::move(commands), options_.timeout);
             if (!replies) return replies.error();
             for (const resp::Value& reply : *replies) found += reply.integer == -1 ? 1 : 0;
             return {};
@@ -213,12 +213,12 @@ class Verifier {
   }
 
  private:
-  [[nodiscard]] core::Terms terms() const {
+  [[nodiscard]] core::SharingTerms terms() const {
     return *parse_terms(arguments_.mode, arguments_.lifetime);
   }
   // Processes that decide by themselves have as many keys of their own.
   [[nodiscard]] bool shares_keys() const { return terms().mode != core::Mode::Local; }
-  [[nodiscard]] bench::Promise promise_for(const Quota& quota) const {
+  [[nodiscard]] bench::Guarantee guarantee_for(const Quota& quota) const {
     return {.beyond = allowance(terms(), quota), .percent_that_fits = least_percent(terms().mode)};
   }
 
@@ -234,7 +234,7 @@ class Verifier {
     for (WorkerProcess& worker : workers) {
       const Result<std::string> printed = worker.wait();
       if (!printed) return printed.error();
-      const Result<std::vector<KeyCounts>> counts = read_counts(*printed, cases);
+      const Result<std::vector<KeyCounts>> counts = read_limit_states(*printed, cases);
       if (!counts) return counts.error();
       for (std::size_t i = 0; i < sums.size(); ++i) {
         if (shares_keys()) {
@@ -294,31 +294,32 @@ Json outcome_json(const Verified& outcome, const std::string& store) {
   for (const Row& row : outcome.rows) {
     json["cases"].push_back({{"algorithm", to_string(row.algorithm)},
                              {"case", row.which.name},
-                             {"asked", row.verdict.asked},
-                             {"admitted", row.verdict.admitted},
-                             {"most", row.verdict.most},
-                             {"expected", row.verdict.expected},
-                             {"utilisation", row.verdict.utilisation()},
-                             {"over_admitted", row.verdict.over_admitted},
-                             {"under_admitted", row.verdict.under_admitted},
-                             {"failed", row.verdict.failed}});
+                             {"requests", row.exactness.requests},
+                             {"admitted", row.exactness.admitted},
+                             {"max_admitted", row.exactness.max_admitted},
+                             {"expected", row.exactness.expected},
+                             {"utilisation", row.exactness.utilisation()},
+                             {"over_admitted", row.exactness.over_admitted},
+                             {"under_admitted", row.exactness.under_admitted},
+                             {"failed", row.exactness.failed}});
   }
   return json;
 }
 
 void print_outcome(const Verified& outcome) {
   std::cout << std::left << std::setw(17) << "algorithm" << std::setw(23) << "case" << std::right
-            << std::setw(11) << "asked" << std::setw(11) << "admitted" << std::setw(11) << "at most"
-            << std::setw(11) << "expected" << std::setw(8) << "%" << std::setw(9) << "too many"
-            << std::setw(9) << "too few" << std::setw(8) << "failed" << '\n';
+            << std::setw(11) << "requests" << std::setw(11) << "admitted" << std::setw(11)
+            << "at most" << std::setw(11) << "expected" << std::setw(8) << "%" << std::setw(9)
+            << "too many" << std::setw(9) << "too few" << std::setw(8) << "failed" << '\n';
   for (const Row& row : outcome.rows) {
     std::cout << std::left << std::setw(17) << to_string(row.algorithm) << std::setw(23)
-              << row.which.name << std::right << std::setw(11) << row.verdict.asked << std::setw(11)
-              << row.verdict.admitted << std::setw(11) << row.verdict.most << std::setw(11)
-              << row.verdict.expected << std::setw(8) << std::fixed << std::setprecision(1)
-              << 100 * row.verdict.utilisation() << std::setw(9) << row.verdict.over_admitted
-              << std::setw(9) << row.verdict.under_admitted << std::setw(8) << row.verdict.failed
-              << '\n';
+              << row.which.name << std::right << std::setw(11) << row.exactness.requests
+              << std::setw(11) << row.exactness.admitted << std::setw(11)
+              << row.exactness.max_admitted << std::setw(11) << row.exactness.expected
+              << std::setw(8) << std::fixed << std::setprecision(1)
+              << 100 * row.exactness.utilisation() << std::setw(9) << row.exactness.over_admitted
+              << std::setw(9) << row.exactness.under_admitted << std::setw(8)
+              << row.exactness.failed << '\n';
   }
   std::cout << "\nKeys that never expire: " << outcome.without_ttl << ".\n"
             << (outcome.is_exact() ? "As promised.\n" : "Not as promised.\n");
@@ -340,11 +341,11 @@ Result<Verified> run_all(Verifier& verifier, const std::vector<Algorithm>& algor
 
 Result<int> run_verify(const VerifyArguments& arguments) {
   const Result<std::int64_t> processes =
-      parse_number("--processes", arguments.processes, {.least = 1, .most = 64});
+      parse_number("--processes", arguments.processes, {.min = 1, .max = 64});
   if (!processes) return processes.error();
   for (const auto& [option, text, most] : {std::tuple{"--threads", &arguments.threads, 256},
                                            {"--seconds", &arguments.seconds, 3600}}) {
-    const Result<std::int64_t> number = parse_number(option, *text, {.least = 1, .most = most});
+    const Result<std::int64_t> number = parse_number(option, *text, {.min = 1, .max = most});
     if (!number) return number.error();
   }
   const Result<std::vector<Algorithm>> algorithms = algorithms_of(arguments);

@@ -10,10 +10,10 @@ namespace penstock::app {
 inline constexpr int kExitAllowed = 0;
 inline constexpr int kExitDenied = 1;
 inline constexpr int kExitBadInput = 2;
-inline constexpr int kExitNotAsked = 3;  // the store, or a daemon, could not be asked
+inline constexpr int kExitUnavailable = 3;  // the store, or a daemon, could not be asked
 
 [[nodiscard]] constexpr int exit_code_of(const Error& error) {
-  return error.code == ErrorCode::InvalidInput ? kExitBadInput : kExitNotAsked;
+  return error.code == ErrorCode::InvalidInput ? kExitBadInput : kExitUnavailable;
 }
 
 // Each adds a subcommand, which leaves its exit code in `exit_code`. REQUIRES: it outlives `app`.

@@ -17,22 +17,23 @@ std::string left_of_limit(const Decision& decision) {
 }
 
 std::string reset_text(const Decision& decision) {
-  return decision.reset_after() == Duration{0} ? "nothing used"
-                                               : "in " + core::rounded_up(decision.reset_after());
+  return decision.reset_after() == Duration{0}
+             ? "nothing used"
+             : "in " + core::rounded_up_text(decision.reset_after());
 }
 
 std::string retry_text(const Decision& decision) {
   if (decision.allowed()) return "now";
   const auto wait = decision.retry_after();
-  return wait ? "in " + core::rounded_up(*wait) : "never";
+  return wait ? "in " + core::rounded_up_text(*wait) : "never";
 }
 
-std::string verdict(const Asked& asked, const Decision& decision) {
+std::string outcome_text(const CheckInfo& check_info, const Decision& decision) {
   switch (decision.outcome()) {
     case Outcome::Allowed: return "allowed";
     case Outcome::Denied: return "denied";
     case Outcome::NeverFits:
-      return "denied: cost " + std::to_string(asked.cost.units) +
+      return "denied: cost " + std::to_string(check_info.cost.units) +
              " is more than can ever pass at once, " + std::to_string(decision.limit());
     case Outcome::Blocked: return "denied: the key is blocked";
   }
@@ -41,16 +42,16 @@ std::string verdict(const Asked& asked, const Decision& decision) {
 
 }  // namespace
 
-std::string as_paragraph(const Asked& asked, const Decision& decision) {
-  std::string text = verdict(asked, decision) + "\n";
-  text += "  key        " + std::string(asked.key) + "\n";
-  if (!asked.rule.empty()) text += "  rule       " + std::string(asked.rule) + "\n";
-  text += "  limit      " + std::to_string(asked.quota.limit()) + " per " +
-          core::exactly(asked.quota.period());
-  if (asked.quota.capacity() != asked.quota.limit()) {
-    text += ", burst " + std::to_string(asked.quota.capacity());
+std::string as_paragraph(const CheckInfo& check_info, const Decision& decision) {
+  std::string text = outcome_text(check_info, decision) + "\n";
+  text += "  key        " + std::string(check_info.key) + "\n";
+  if (!check_info.rule.empty()) text += "  rule       " + std::string(check_info.rule) + "\n";
+  text += "  limit      " + std::to_string(check_info.quota.limit()) + " per " +
+          core::exact_text(check_info.quota.period());
+  if (check_info.quota.capacity() != check_info.quota.limit()) {
+    text += ", burst " + std::to_string(check_info.quota.capacity());
   }
-  text += "\n  algorithm  " + std::string(to_string(asked.quota.algorithm())) + "\n";
+  text += "\n  algorithm  " + std::string(to_string(check_info.quota.algorithm())) + "\n";
   text += "  remaining  " + left_of_limit(decision) + "\n";
   text += "  reset      " + reset_text(decision) + "\n";
   if (!decision.allowed()) text += "  retry      " + retry_text(decision) + "\n";
@@ -66,13 +67,13 @@ std::string as_line(std::int64_t turn, const Decision& decision) {
   return text;
 }
 
-std::string as_json(const Asked& asked, const Decision& decision) {
+std::string as_json(const CheckInfo& check_info, const Decision& decision) {
   nlohmann::ordered_json json;
-  json["key"] = asked.key;
-  if (!asked.rule.empty()) json["rule"] = asked.rule;
+  json["key"] = check_info.key;
+  if (!check_info.rule.empty()) json["rule"] = check_info.rule;
   json["allowed"] = decision.allowed();
   json["outcome"] = to_string(decision.outcome());
-  json["algorithm"] = to_string(asked.quota.algorithm());
+  json["algorithm"] = to_string(check_info.quota.algorithm());
   json["limit"] = decision.limit();
   json["remaining"] = decision.remaining();
   json["reset_after_us"] = decision.reset_after().count();

@@ -11,7 +11,7 @@
 namespace penstock::app {
 
 // What a decision answers. REQUIRES: the text behind `key` lives as long.
-struct Asked {
+struct CheckInfo {
   std::string_view key;
   Quota quota;
   Cost cost;
@@ -19,12 +19,12 @@ struct Asked {
 };
 
 // Several lines for people.
-[[nodiscard]] std::string as_paragraph(const Asked& asked, const Decision& decision);
+[[nodiscard]] std::string as_paragraph(const CheckInfo& check_info, const Decision& decision);
 
 // One line, for the `turn`th decision in a row.
 [[nodiscard]] std::string as_line(std::int64_t turn, const Decision& decision);
 
 // One line without the newline. Field names are a promise: tests/e2e/cli_test.py.
-[[nodiscard]] std::string as_json(const Asked& asked, const Decision& decision);
+[[nodiscard]] std::string as_json(const CheckInfo& check_info, const Decision& decision);
 
 }  // namespace penstock::app

@@ -22,7 +22,7 @@ TEST(DurationArgument, ReadsEveryUnit) {
   EXPECT_EQ(read("365d").value(), Days{365});
 }
 
-TEST(DurationArgument, RefusesWhatIsNoTimeAndNamesIt) {
+TEST(DurationArgument, RejectsAnInvalidDurationAndNamesIt) {
   for (const char* text :
        {"", "10", "m", "-1s", "1.5s", "1 s", "10x", "0s", "366d", "99999999999999999d", "1w"}) {
     const Result<Duration> duration = read(text);

@@ -1,7 +1,7 @@
 #include "apps/penstock/explain_text.hpp"
 
 #include "core/human_duration.hpp"
-#include "core/most_in_period.hpp"
+#include "core/max_in_period.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -14,26 +14,27 @@ std::string title_of(const rules::Rule* rule) {
   return rule == nullptr ? "a limit of the request itself" : rule->domain + "/" + rule->name;
 }
 
-bool refuses(const rules::Applied& applied, const Decision& now) {
-  if (applied.gives_back || (applied.rule != nullptr && applied.rule->shadow)) return false;
-  return !now.allowed() || applied.check.cost.units > now.remaining();
+bool denies(const rules::MatchedLimit& matched, const Decision& now) {
+  if (matched.is_refund || (matched.rule != nullptr && matched.rule->shadow)) return false;
+  return !now.allowed() || matched.check.cost.units > now.remaining();
 }
 
 // Nothing about what is usual: every request asks the store.
-std::string mode_words(const core::Terms& terms) {
+std::string mode_words(const core::SharingTerms& terms) {
   const std::string mode(to_string(terms.mode));
   switch (terms.mode) {
     case core::Mode::Exact: break;
     case core::Mode::Lease:
     case core::Mode::LeaseStrict:
-    case core::Mode::Adaptive: return ", " + mode + ": leases of " + core::exactly(terms.lifetime);
+    case core::Mode::Adaptive:
+      return ", " + mode + ": leases of " + core::exact_text(terms.lifetime);
     case core::Mode::Local: return ", " + mode + (terms.divided ? ": this node's share" : "");
   }
   return {};
 }
 
 // As the admin port has it.
-void write_terms(Json& limit, const core::Terms& terms) {
+void write_terms(Json& limit, const core::SharingTerms& terms) {
   limit["mode"] = to_string(terms.mode);
   if (terms.mode == core::Mode::Exact) return;
   if (terms.mode == core::Mode::Local) {
@@ -45,11 +46,11 @@ void write_terms(Json& limit, const core::Terms& terms) {
 }
 
 // Nothing where the limit itself is the most that a period can see.
-std::string most_line(const Quota& quota) {
-  const std::uint64_t most = core::most_in_any_period(quota);
+std::string max_line(const Quota& quota) {
+  const std::uint64_t most = core::max_in_any_period(quota);
   if (most <= quota.limit()) return {};
   std::string line =
-      "      up to " + std::to_string(most) + " in any " + core::exactly(quota.period());
+      "      up to " + std::to_string(most) + " in any " + core::exact_text(quota.period());
   const bool is_bucket =
       quota.algorithm() == Algorithm::TokenBucket || quota.algorithm() == Algorithm::Gcra;
   if (!is_bucket) return line + ": the end of one window and the beginning of the next\n";
@@ -57,30 +58,30 @@ std::string most_line(const Quota& quota) {
          " at once, and those that refill; burst: " + "1 admits at an even rate\n";
 }
 
-std::string limit_line(const rules::Applied& applied, const Decision* now) {
+std::string limit_line(const rules::MatchedLimit& matched, const Decision* now) {
   std::string line =
-      "    " + title_of(applied.rule) + ": " + to_string(applied.check.quota) + ", counted for ";
-  line += applied.check.name.subject.empty() ? "everybody" : applied.check.name.subject;
-  line += ", takes " + std::to_string(applied.check.cost.units);
-  if (applied.rule != nullptr && applied.rule->shadow) line += ", shadow: never enforced";
-  line += mode_words(applied.check.terms) + "\n" + most_line(applied.check.quota);
+      "    " + title_of(matched.rule) + ": " + to_string(matched.check.quota) + ", counted for ";
+  line += matched.check.name.subject.empty() ? "everybody" : matched.check.name.subject;
+  line += ", takes " + std::to_string(matched.check.cost.units);
+  if (matched.rule != nullptr && matched.rule->shadow) line += ", shadow: never enforced";
+  line += mode_words(matched.check.terms) + "\n" + max_line(matched.check.quota);
   if (now == nullptr) return line;
   line += "      now: " + std::to_string(now->remaining()) + " of " + std::to_string(now->limit()) +
           " left";
   if (now->outcome() == Outcome::Blocked) line += ", blocked by hand";
   if (now->reset_after() > Duration{0})
-    line += ", all free in " + core::rounded_up(now->reset_after());
-  return line + (refuses(applied, *now) ? ": would refuse\n" : ": would pass\n");
+    line += ", all free in " + core::rounded_up_text(now->reset_after());
+  return line + (denies(matched, *now) ? ": would deny\n" : ": would pass\n");
 }
 
 }  // namespace
 
 bool would_pass(const Explained& explained) {
   const rules::Match& match = explained.explanation->match;
-  if (match.missing_by != nullptr || match.unknown_domain_denied) return false;
-  if (match.listed_by != nullptr) return match.listed_by->action != rules::Action::Deny;
+  if (match.missing_key_rule != nullptr || match.unknown_domain_denied) return false;
+  if (match.list_entry != nullptr) return match.list_entry->action != rules::Action::Deny;
   for (std::size_t i = 0; i < explained.decisions.size(); ++i) {
-    if (refuses(match.limits[i], explained.decisions[i])) return false;
+    if (denies(match.limits[i], explained.decisions[i])) return false;
   }
   return true;
 }
@@ -100,12 +101,13 @@ std::string as_text(const Explained& explained) {
     text += "\n";
   }
   if (explained.explanation->cut_short) text += "  ... and more\n";
-  if (match.listed_by != nullptr) {
-    const bool denied = match.listed_by->action == rules::Action::Deny;
-    return text + "On the " + (denied ? "deny" : "allow") + " list: " + match.listed_by->name;
+  if (match.list_entry != nullptr) {
+    const bool denied = match.list_entry->action == rules::Action::Deny;
+    return text + "On the " + (denied ? "deny" : "allow") + " list: " + match.list_entry->name;
   }
-  if (match.missing_by != nullptr) {
-    return text + "Denied by " + match.missing_by->name + ": an attribute of its key is missing.";
+  if (match.missing_key_rule != nullptr) {
+    return text + "Denied by " + match.missing_key_rule->name +
+           ": an attribute of its key is missing.";
   }
   if (match.limits.empty()) return text + "No limit applies: the request passes.";
   text += "Limits that apply:\n";
@@ -115,7 +117,7 @@ std::string as_text(const Explained& explained) {
   }
   if (explained.decisions.empty()) return text + "Counts were not looked up (--store).";
   return text +
-         (would_pass(explained) ? "The request would pass." : "The request would be refused.");
+         (would_pass(explained) ? "The request would pass." : "The request would be denied.");
 }
 
 std::string as_json(const Explained& explained) {
@@ -127,18 +129,18 @@ std::string as_json(const Explained& explained) {
   }
   Json limits = Json::array();
   for (std::size_t i = 0; i < match.limits.size(); ++i) {
-    const rules::Applied& applied = match.limits[i];
-    Json limit{{"rule", applied.rule == nullptr ? "" : applied.rule->name},
-               {"quota", to_string(applied.check.quota)},
-               {"subject", applied.check.name.subject},
-               {"count", applied.check.name.limit},
-               {"cost", applied.check.cost.units},
-               {"most_in_period", core::most_in_any_period(applied.check.quota)},
-               {"shadow", applied.rule != nullptr && applied.rule->shadow}};
-    write_terms(limit, applied.check.terms);
+    const rules::MatchedLimit& matched = match.limits[i];
+    Json limit{{"rule", matched.rule == nullptr ? "" : matched.rule->name},
+               {"quota", to_string(matched.check.quota)},
+               {"subject", matched.check.name.subject},
+               {"name", matched.check.name.limit},
+               {"cost", matched.check.cost.units},
+               {"max_in_period", core::max_in_any_period(matched.check.quota)},
+               {"shadow", matched.rule != nullptr && matched.rule->shadow}};
+    write_terms(limit, matched.check.terms);
     if (i < explained.decisions.size()) {
       limit["remaining"] = explained.decisions[i].remaining();
-      limit["would_refuse"] = refuses(applied, explained.decisions[i]);
+      limit["would_deny"] = denies(matched, explained.decisions[i]);
     }
     limits.push_back(std::move(limit));
   }
@@ -146,10 +148,10 @@ std::string as_json(const Explained& explained) {
             {"domain_known", match.domain_known},
             {"rules", std::move(rules)},
             {"limits", std::move(limits)}};
-  if (match.listed_by != nullptr) json["listed_by"] = match.listed_by->name;
-  if (match.missing_by != nullptr) json["missing_by"] = match.missing_by->name;
+  if (match.list_entry != nullptr) json["listed_by"] = match.list_entry->name;
+  if (match.missing_key_rule != nullptr) json["missing_by"] = match.missing_key_rule->name;
   const bool known =
-      match.listed_by != nullptr || match.limits.empty() || !explained.decisions.empty();
+      match.list_entry != nullptr || match.limits.empty() || !explained.decisions.empty();
   if (known) json["allowed"] = would_pass(explained);
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }

@@ -56,7 +56,7 @@ class ExplainText : public testing::Test {
   std::vector<Decision> decisions_{};
 };
 
-TEST_F(ExplainText, SaysHowManyCanPassInAPeriod) {
+TEST_F(ExplainText, ShowsTheMaximumInAnyPeriod) {
   ask("api", {{"path", "/most"}});
   EXPECT_TRUE(
       says("up to 199 in any 1 min: 100 at once, and those that refill; burst: 1 admits at "
@@ -67,8 +67,8 @@ TEST_F(ExplainText, SaysHowManyCanPassInAPeriod) {
   EXPECT_FALSE(says("up to 100 in any"));  // nothing to warn of
   const nlohmann::json limits = json()["limits"];
   ASSERT_EQ(limits.size(), 4U);
-  EXPECT_EQ(limits[0]["most_in_period"], 100);
-  EXPECT_EQ(limits[1]["most_in_period"], 199);
+  EXPECT_EQ(limits[0]["max_in_period"], 100);
+  EXPECT_EQ(limits[1]["max_in_period"], 199);
 }
 
 TEST_F(ExplainText, ARequestWithoutTheKeyOfARuleThatDeniesIt) {
@@ -80,7 +80,7 @@ TEST_F(ExplainText, ARequestWithoutTheKeyOfARuleThatDeniesIt) {
   EXPECT_EQ(json()["missing_by"], "keyed");
 }
 
-TEST_F(ExplainText, NamesRulesWithTheirReasonsAndLimitsWithTheirCounts) {
+TEST_F(ExplainText, NamesRulesWithTheirReasonsAndLimitsWithTheirNames) {
   ask("api", {{"path", "/search"}, {"user", "7"}});
   EXPECT_TRUE(says("  + search"));
   EXPECT_TRUE(says("api/search: 3/m, counted for user=7, takes 1\n"));
@@ -90,7 +90,7 @@ TEST_F(ExplainText, NamesRulesWithTheirReasonsAndLimitsWithTheirCounts) {
   EXPECT_TRUE(says("No limit applies: the request passes."));
 }
 
-TEST_F(ExplainText, SaysWhereALimitIsDecidedUnlessByTheStore) {
+TEST_F(ExplainText, NamesTheModeOfALimitUnlessItIsExact) {
   ask("api", {{"path", "/leased"}});
   EXPECT_TRUE(says("api/leased: 9/s, counted for everybody, takes 1, lease: leases of 100 ms\n"));
   EXPECT_TRUE(says("api/own: 8/s, counted for everybody, takes 1, local: this node's share\n"));
@@ -101,7 +101,7 @@ TEST_F(ExplainText, SaysWhereALimitIsDecidedUnlessByTheStore) {
   EXPECT_EQ(json()["limits"][0]["mode"], "exact");
 }
 
-TEST_F(ExplainText, DoesNotGuessCountsThatWereNotLookedUp) {
+TEST_F(ExplainText, ShowsNoUsageThatWasNotRead) {
   ask("api", {{"path", "/search"}, {"user", "7"}});
   EXPECT_TRUE(says("Counts were not looked up"));
   EXPECT_FALSE(says("would"));
@@ -109,7 +109,7 @@ TEST_F(ExplainText, DoesNotGuessCountsThatWereNotLookedUp) {
   EXPECT_FALSE(json()["limits"][0].contains("remaining"));
 }
 
-TEST_F(ExplainText, TellsWhatEveryCountSaysNow) {
+TEST_F(ExplainText, ShowsTheCurrentUsageOfEveryLimit) {
   ask("api", {{"path", "/search"}, {"user", "7"}});
   decisions_ = {Decision::allow(3, 2, seconds{20}), Decision::allow(1, 1, seconds{0})};
   EXPECT_TRUE(would_pass(explained()));
@@ -119,27 +119,27 @@ TEST_F(ExplainText, TellsWhatEveryCountSaysNow) {
   EXPECT_EQ(json()["limits"][0]["remaining"], 2);
 }
 
-TEST_F(ExplainText, OneLimitThatRefusesIsEnough) {
+TEST_F(ExplainText, OneLimitThatDeniesIsEnough) {
   ask("api", {{"path", "/search"}, {"user", "7"}});
   decisions_ = {Decision::block(3, seconds{60}), Decision::allow(1, 1, seconds{0})};
   EXPECT_FALSE(would_pass(explained()));
   EXPECT_TRUE(says("blocked by hand"));
-  EXPECT_TRUE(says("The request would be refused."));
+  EXPECT_TRUE(says("The request would be denied."));
   EXPECT_EQ(json()["allowed"], false);
-  EXPECT_EQ(json()["limits"][0]["would_refuse"], true);
+  EXPECT_EQ(json()["limits"][0]["would_deny"], true);
 }
 
-TEST_F(ExplainText, ACostThatIsMoreThanWhatIsLeftIsRefused) {
+TEST_F(ExplainText, ACostAboveWhatRemainsIsDenied) {
   ask("api", {{"path", "/search"}, {"user", "7"}}, Cost{3});
   decisions_ = {Decision::allow(3, 2, seconds{20}), Decision::allow(1, 1, seconds{0})};
   EXPECT_FALSE(would_pass(explained()));
 }
 
-TEST_F(ExplainText, ShadowLimitsRefuseNobody) {
+TEST_F(ExplainText, ShadowLimitsDenyNothing) {
   ask("api", {{"path", "/search"}, {"user", "7"}});
   decisions_ = {Decision::allow(3, 2, seconds{20}), Decision::deny(1, 0, seconds{9}, seconds{9})};
   EXPECT_TRUE(would_pass(explained()));
-  EXPECT_EQ(json()["limits"][1]["would_refuse"], false);
+  EXPECT_EQ(json()["limits"][1]["would_deny"], false);
 }
 
 TEST_F(ExplainText, ListsSettleARequest) {

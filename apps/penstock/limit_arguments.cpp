@@ -25,7 +25,7 @@ Result<Quota> read_quota(const LimitArguments& arguments) {
   Result<QuotaSpec> spec = QuotaSpec::parse(arguments.limit);
   if (!spec) return Error{spec.error().code, "--limit " + spec.error().detail};
   if (arguments.burst) {
-    const Result<std::int64_t> burst = parse_number("--burst", *arguments.burst, {.least = 1});
+    const Result<std::int64_t> burst = parse_number("--burst", *arguments.burst, {.min = 1});
     if (!burst) return burst.error();
     spec->capacity = *burst;
   }

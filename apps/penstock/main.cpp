@@ -36,7 +36,7 @@ const CLI::App& deepest_command(const CLI::App& app) {
   return chosen.empty() ? app : deepest_command(*chosen.back());
 }
 
-std::string complaint(const CLI::App& command, const CLI::ParseError& error) {
+std::string parse_error_text(const CLI::App& command, const CLI::ParseError& error) {
   auto unknown = command.remaining();
   std::erase(unknown, "--");
   if (!unknown.empty()) return penstock::app::describe_unknown(command, unknown.front());
@@ -49,7 +49,7 @@ int report(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version arrive here too
   const CLI::App& command = deepest_command(app);
   const std::string path = command_path(command);
-  std::cerr << path << ": " << complaint(command, error) << "\nTry: " << path << " --help\n";
+  std::cerr << path << ": " << parse_error_text(command, error) << "\nTry: " << path << " --help\n";
   return penstock::app::kExitBadInput;
 }
 

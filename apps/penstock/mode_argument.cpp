@@ -28,25 +28,26 @@ void add_mode_options(CLI::App& command, std::string& mode, std::string& lifetim
       ->type_name("TIME");
 }
 
-Result<core::Terms> parse_terms(const std::string& mode, const std::string& lifetime) {
+Result<core::SharingTerms> parse_terms(const std::string& mode, const std::string& lifetime) {
   const Result<Duration> lasts = parse_duration("--lease-lifetime", lifetime, kShortest, kLongest);
   if (!lasts) return lasts.error();
   for (const Mode known : kModes) {
-    if (mode == core::to_string(known)) return core::Terms{.mode = known, .lifetime = *lasts};
+    if (mode == core::to_string(known))
+      return core::SharingTerms{.mode = known, .lifetime = *lasts};
   }
   return Error{
       ErrorCode::InvalidInput,
       "--mode: unknown mode \"" + mode + "\"; use exact, lease, lease_strict, adaptive or local"};
 }
 
-Result<void> check_mode(const core::Terms& terms, Algorithm algorithm) {
+Result<void> check_mode(const core::SharingTerms& terms, Algorithm algorithm) {
   const bool leases = terms.mode != Mode::Exact && terms.mode != Mode::Local;
   if (!leases || core::can_lease(algorithm)) return {};
   return Error{ErrorCode::InvalidInput,
                "--mode: " + std::string(to_string(algorithm)) + " cannot be leased; use exact"};
 }
 
-std::uint64_t allowance(const core::Terms& terms, const Quota& quota) {
+std::uint64_t allowance(const core::SharingTerms& terms, const Quota& quota) {
   const bool burns = terms.mode == Mode::Lease || terms.mode == Mode::Adaptive;
   if (!burns || !quota.is_bucket()) return 0;
   const auto lifetime = static_cast<std::uint64_t>(terms.lifetime.count());

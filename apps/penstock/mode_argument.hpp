@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/terms.hpp"
+#include "core/sharing_terms.hpp"
 #include "penstock/quota.hpp"
 #include "penstock/result.hpp"
 
@@ -14,12 +14,13 @@ namespace penstock::app {
 void add_mode_options(CLI::App& command, std::string& mode, std::string& lifetime);
 
 // What they say; the error names the option and the value.
-[[nodiscard]] Result<core::Terms> parse_terms(const std::string& mode, const std::string& lifetime);
+[[nodiscard]] Result<core::SharingTerms> parse_terms(const std::string& mode,
+                                                     const std::string& lifetime);
 
 // Whether this can be leased at all.
-[[nodiscard]] Result<void> check_mode(const core::Terms& terms, Algorithm algorithm);
+[[nodiscard]] Result<void> check_mode(const core::SharingTerms& terms, Algorithm algorithm);
 
 // What the mode may admit beyond what an exact limiter may, in any time: docs/guarantees.md.
-[[nodiscard]] std::uint64_t allowance(const core::Terms& terms, const Quota& quota);
+[[nodiscard]] std::uint64_t allowance(const core::SharingTerms& terms, const Quota& quota);
 
 }  // namespace penstock::app

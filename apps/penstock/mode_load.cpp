@@ -3,8 +3,8 @@
 #include "bench/key_text.hpp"
 #include "bench/load.hpp"
 #include "lease/leasing_store.hpp"
+#include "redis_store/redis_store.hpp"
 #include "redis_store/requests.hpp"
-#include "redis_store/shared_store.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -26,18 +26,18 @@ constexpr int kTurn = 64;
 // something to ask.
 class Holder {
  public:
-  Holder(const ModeLoad& load, store::MemoryStore& memory, unsigned number)
+  Holder(const ModeLoad& load, store::ShardedTable& memory, unsigned number)
       : load_(load),
         draws_(bench::draw_keys(load.distribution, load.keys, kDraws, load.seed + number)),
         random_(load.seed + number),
         counts_(load.keys + 1),
         log_(load.keys + 1) {
-    auto shared = std::make_unique<redis_store::SharedStore>(
+    auto shared = std::make_unique<redis_store::RedisStore>(
         loop_.get_executor(), load.redis, *redis_store::client_options(load.redis));
     shared_ = shared.get();
     store_ = std::make_unique<lease::LeasingStore>(
         std::move(shared),
-        lease::LeasingStore::Surroundings{
+        lease::LeasingStore::Dependencies{
             .leases = *shared_,
             .memory = memory,
             .nodes = [nodes = load.nodes] { return nodes; },
@@ -61,7 +61,7 @@ class Holder {
         continue;
       }
       last_turn = now;
-      for (int i = 0; i < kTurn && open_ < load_.outstanding; ++i) ask();
+      for (int i = 0; i < kTurn && open_ < load_.outstanding; ++i) check_next();
       if (open_ < load_.outstanding) {
         loop_.poll();
       } else {
@@ -94,33 +94,34 @@ class Holder {
 
   void leave() {
     bool is_done = false;
-    store_->leave([&] { is_done = true; });
+    store_->shutdown([&] { is_done = true; });
     while (!is_done) loop_.run_one_for(std::chrono::milliseconds{10});
   }
 
-  void ask() {
+  void check_next() {
     const bool is_hot = load_.hot_percent > 0 && random_() % 100 < load_.hot_percent;
     const std::uint32_t key = is_hot ? load_.keys : draws_[next_++ % kDraws];
     check_.name.subject.assign(text_.write(key));
     check_.quota = load_.quota;
     check_.terms = load_.terms;
-    ++counts_.asked[key];
+    ++counts_.requests[key];
     const base::Deadline since = base::monotonic_now();
     if (load_.logs_demand) log_.note(key, since);
     const core::NamedCheck* const only = &check_;
     Decision decision;
-    if (store_->check_at_once({&only, 1}, {&decision, 1})) return hear(key, decision, since);
+    if (store_->try_check({&only, 1}, {&decision, 1})) return record(key, decision, since);
     ++open_;
     store_->check({check_}, base::deadline_after(load_.redis.timeout),
-                  [this, key, since](const Result<store::Store::Decisions>& said) {
+                  [this, key, since](const Result<store::Store::Decisions>& decisions) {
                     --open_;
-                    if (said) return hear(key, said->front(), since);
-                    if (counts_.first_failure.empty()) counts_.first_failure = said.error().detail;
+                    if (decisions) return record(key, decisions->front(), since);
+                    if (counts_.first_failure.empty())
+                      counts_.first_failure = decisions.error().detail;
                     ++counts_.failed[key];
                   });
   }
 
-  void hear(std::uint32_t key, const Decision& decision, base::Deadline since) {
+  void record(std::uint32_t key, const Decision& decision, base::Deadline since) {
     if (decision.allowed()) ++counts_.admitted[key];
     (key == load_.keys ? hot : cold).add(base::monotonic_now() - since);
   }
@@ -130,7 +131,7 @@ class Holder {
   std::vector<std::uint32_t> draws_;
   std::size_t next_ = 0;
   std::mt19937_64 random_;
-  redis_store::SharedStore* shared_ = nullptr;
+  redis_store::RedisStore* shared_ = nullptr;
   std::unique_ptr<lease::LeasingStore> store_;
   bench::KeyText text_;
   core::NamedCheck check_{.name = {}, .quota = per_second(1)};
@@ -150,7 +151,7 @@ std::string mode_load_key(std::uint32_t number) {
 }
 
 void ModeCounts::add(const ModeCounts& others) {
-  add_to(asked, others.asked);
+  add_to(requests, others.requests);
   add_to(admitted, others.admitted);
   add_to(failed, others.failed);
   commands += others.commands;
@@ -162,7 +163,7 @@ void ModeCounts::add(const ModeCounts& others) {
 }
 
 Result<ModeFigures> run_mode_load(const ModeLoad& load) {
-  store::MemoryStore memory(MemoryOptions{});  // of the node, as its workers share it
+  store::ShardedTable memory(MemoryOptions{});  // of the node, as its workers share it
   std::vector<std::unique_ptr<Holder>> holders;
   for (unsigned i = 0; i < load.holders; ++i) {
     holders.push_back(std::make_unique<Holder>(load, memory, i));
@@ -181,7 +182,7 @@ Result<ModeFigures> run_mode_load(const ModeLoad& load) {
   };
   // of demand with pauses, a short run may leave a process without a request
   const std::uint64_t failed = sum(figures.counts.failed);
-  if (failed > 0 && failed == sum(figures.counts.asked)) {
+  if (failed > 0 && failed == sum(figures.counts.requests)) {
     return Error{ErrorCode::Unavailable,
                  "not one question was answered: " + figures.counts.first_failure};
   }

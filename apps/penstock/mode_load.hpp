@@ -3,7 +3,7 @@
 #include "bench/demand.hpp"
 #include "bench/key_distribution.hpp"
 #include "bench/latency_histogram.hpp"
-#include "core/terms.hpp"
+#include "core/sharing_terms.hpp"
 #include "penstock/quota.hpp"
 #include "penstock/redis_options.hpp"
 #include "penstock/result.hpp"
@@ -20,7 +20,7 @@ namespace penstock::app {
 
 struct ModeLoad {
   RedisOptions redis{};
-  core::Terms terms{};
+  core::SharingTerms terms{};
   Quota quota;
   std::uint32_t keys = 1;
   bench::KeyDistribution distribution{};
@@ -36,12 +36,12 @@ struct ModeLoad {
 
 // What one holder did, or all of them together.
 struct ModeCounts {
-  explicit ModeCounts(std::size_t keys) : asked(keys), admitted(keys), failed(keys) {}
+  explicit ModeCounts(std::size_t keys) : requests(keys), admitted(keys), failed(keys) {}
 
   void add(const ModeCounts& others);
 
   // By key; the hot one is the last.
-  std::vector<std::uint64_t> asked;
+  std::vector<std::uint64_t> requests;
   std::vector<std::uint64_t> admitted;
   std::vector<std::uint64_t> failed;
   std::string first_failure{};

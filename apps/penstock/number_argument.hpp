@@ -9,8 +9,8 @@
 namespace penstock::app {
 
 struct NumberRange {
-  std::int64_t least = 0;
-  std::int64_t most = 1'000'000'000;
+  std::int64_t min = 0;
+  std::int64_t max = 1'000'000'000;
 };
 
 // Reads the value of an option; the error names the option, the value and what was expected.

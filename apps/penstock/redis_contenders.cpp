@@ -27,8 +27,8 @@ std::string key_of(const std::string& prefix, std::string_view key) {
 
 }  // namespace
 
-std::optional<Error> CommandContender::ask(std::span<const std::string_view> keys,
-                                           std::span<bench::Answer> answers) {
+std::optional<Error> CommandContender::check(std::span<const std::string_view> keys,
+                                             std::span<bench::Answer> answers) {
   std::vector<redis::Command> commands;
   commands.reserve(keys.size());
   for (const std::string_view key : keys) commands.push_back(command(key_of(key_prefix_, key)));
@@ -46,7 +46,7 @@ Result<std::unique_ptr<NaiveContender>> NaiveContender::make(redis_store::Blocki
                                                              const Quota& quota, Duration timeout) {
   std::unique_ptr<NaiveContender> naive(new NaiveContender(store, key_prefix, timeout));
   for (const redis::NodeId node : store.masters()) {
-    Result<resp::Value> sha1 = audit::ask_one(
+    Result<resp::Value> sha1 = audit::execute_one(
         store, command_for_node(node, {"SCRIPT", "LOAD", bench::kNaiveTokenBucket}), timeout);
     if (!sha1) return sha1.error();
     naive->sha1_ = std::move(sha1->text);
@@ -74,7 +74,7 @@ Result<void> IncrContender::make_counters(std::uint32_t keys) {
       const std::string key = key_of(key_prefix_, text.write(made));
       commands.push_back(command_for_key(key, {"SET", key, "0", "EX", kCounterSeconds}));
     }
-    const auto set = audit::ask_all(store_, std::move(commands), timeout_);
+    const auto set = audit::execute_all(store_, std::move(commands), timeout_);
     if (!set) return set.error();
   }
   return {};

@@ -15,8 +15,8 @@ class CommandContender : public bench::RemoteContender {
   CommandContender(redis_store::BlockingStore& store, std::string key_prefix, Duration timeout)
       : store_(store), key_prefix_(std::move(key_prefix)), timeout_(timeout) {}
 
-  std::optional<Error> ask(std::span<const std::string_view> keys,
-                           std::span<bench::Answer> answers) final;
+  std::optional<Error> check(std::span<const std::string_view> keys,
+                             std::span<bench::Answer> answers) final;
   [[nodiscard]] std::uint64_t round_trips() final { return store_.stats().commands; }
 
  protected:

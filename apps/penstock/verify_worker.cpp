@@ -23,16 +23,16 @@ Json counts_json(const KeyCounts& counts) {
   std::vector<std::int64_t> demand;  // three numbers for each entry
   demand.reserve(3 * counts.demand.size());
   for (const bench::DemandLog::Entry& entry : counts.demand) {
-    demand.insert(demand.end(), {entry.step, entry.key, entry.asked});
+    demand.insert(demand.end(), {entry.step, entry.key, entry.requests});
   }
-  return {{"asked", counts.asked},
+  return {{"requests", counts.requests},
           {"admitted", counts.admitted},
           {"failed", counts.failed},
           {"demand", std::move(demand)},
           {"slowest_us", counts.slowest.count()}};
 }
 
-// As hammer(), one case after the other, by threads that hold leases.
+// As run_exactness_load(), one case after the other, by threads that hold leases.
 Result<Json> hammer_with_leases(const VerifyArguments& arguments, const ModeLoad& load,
                                 const std::vector<ExactnessCase>& cases) {
   Json json = Json::array();
@@ -47,13 +47,13 @@ Result<Json> hammer_with_leases(const VerifyArguments& arguments, const ModeLoad
     Result<ModeFigures> figures = run_mode_load(mine);
     if (!figures) return figures.error();
     KeyCounts counts(each.keys);
-    counts.asked = std::move(figures->counts.asked);
+    counts.requests = std::move(figures->counts.requests);
     counts.admitted = std::move(figures->counts.admitted);
     counts.failed = std::move(figures->counts.failed);
     counts.demand = std::move(figures->counts.demand);
     counts.slowest = std::chrono::ceil<Duration>(figures->cold.percentile(1));
     // the hot key, which there is none of
-    for (auto* values : {&counts.asked, &counts.admitted, &counts.failed}) values->pop_back();
+    for (auto* values : {&counts.requests, &counts.admitted, &counts.failed}) values->pop_back();
     json.push_back(counts_json(counts));
   }
   return json;
@@ -62,9 +62,9 @@ Result<Json> hammer_with_leases(const VerifyArguments& arguments, const ModeLoad
 }  // namespace
 
 Result<int> run_verify_worker(const VerifyArguments& arguments) {
-  const Result<std::int64_t> threads = parse_number("--threads", arguments.threads, {.least = 1});
+  const Result<std::int64_t> threads = parse_number("--threads", arguments.threads, {.min = 1});
   if (!threads) return threads.error();
-  const Result<std::int64_t> seconds = parse_number("--seconds", arguments.seconds, {.least = 1});
+  const Result<std::int64_t> seconds = parse_number("--seconds", arguments.seconds, {.min = 1});
   if (!seconds) return seconds.error();
   const Result<std::int64_t> seed = parse_number("--seed", arguments.seed, {});
   if (!seed) return seed.error();
@@ -72,12 +72,12 @@ Result<int> run_verify_worker(const VerifyArguments& arguments) {
   if (!algorithm) return algorithm.error();
   const Result<RedisOptions> options = redis_options(arguments.store, "nothing to verify");
   if (!options) return options.error();
-  const Result<core::Terms> terms = parse_terms(arguments.mode, arguments.lifetime);
+  const Result<core::SharingTerms> terms = parse_terms(arguments.mode, arguments.lifetime);
   if (!terms) return terms.error();
   const std::optional<bench::Demand> demand = bench::parse_demand(arguments.demand);
   if (!demand) return Error{ErrorCode::InvalidInput, "--demand"};
   if (terms->mode != core::Mode::Exact) {
-    const Result<std::int64_t> nodes = parse_number("--nodes", arguments.processes, {.least = 1});
+    const Result<std::int64_t> nodes = parse_number("--nodes", arguments.processes, {.min = 1});
     if (!nodes) return nodes.error();
     const Result<Json> counted = hammer_with_leases(arguments,
                                                     {.redis = *options,
@@ -97,11 +97,12 @@ Result<int> run_verify_worker(const VerifyArguments& arguments) {
   Result<SharedLimiter> limiter = SharedLimiter::open(*options);
   if (!limiter) return limiter.error();
   Json json = Json::array();
-  for (const KeyCounts& counts : bench::hammer(*limiter, bench::exactness_cases(*algorithm),
-                                               {.threads = static_cast<unsigned>(*threads),
-                                               .time = std::chrono::seconds{*seconds},
-                                               .seed = static_cast<std::uint64_t>(*seed),
-                                               .demand = *demand})) {
+  for (const KeyCounts& counts :
+       bench::run_exactness_load(*limiter, bench::exactness_cases(*algorithm),
+                                 {.threads = static_cast<unsigned>(*threads),
+                                 .time = std::chrono::seconds{*seconds},
+                                 .seed = static_cast<std::uint64_t>(*seed),
+                                 .demand = *demand})) {
     json.push_back(counts_json(counts));
   }
   std::cout << json.dump() << '\n';

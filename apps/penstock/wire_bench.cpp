@@ -24,12 +24,12 @@ Result<bench::WireTarget> read_target(const std::string& text) {
   return bench::WireTarget{.host = text.substr(0, colon), .port = text.substr(colon + 1)};
 }
 
-Json report_json(const WireArguments& arguments, const std::string& door,
+Json report_json(const WireArguments& arguments, const std::string& endpoint,
                  const bench::WireFigures& figures) {
   const bench::WireLoad& load = arguments.load;
   Json json{{"version", kVersion},
             {"servers", arguments.servers},
-            {"door", door},
+            {"endpoint", endpoint},
             {"rate", load.rate},
             {"connections", load.connections},
             {"depth", load.depth},
@@ -52,14 +52,14 @@ Json report_json(const WireArguments& arguments, const std::string& door,
   return json;
 }
 
-void print_report(const WireArguments& arguments, const std::string& door,
+void print_report(const WireArguments& arguments, const std::string& endpoint,
                   const bench::WireFigures& figures) {
   const auto row = [](const char* name, double value, int places) {
     std::cout << "  " << std::left << std::setw(30) << name << std::right << std::fixed
               << std::setprecision(places) << std::setw(14) << value << '\n';
   };
   const bench::WireLoad& load = arguments.load;
-  std::cout << door << " on " << arguments.servers.size()
+  std::cout << endpoint << " on " << arguments.servers.size()
             << (arguments.servers.size() == 1 ? " server, " : " servers, ") << load.connections
             << " connections, ";
   if (load.depth > 1) std::cout << load.depth << " requests at once on each, ";
@@ -129,14 +129,14 @@ Result<bench::WireLoad> read_wire_load(const WireArguments& arguments) {
 }
 
 Result<void> run_wire_bench(const WireArguments& arguments, const bench::WireLoad& load,
-                            const WireQuestion& question) {
+                            const WireRequestSpec& request_spec) {
   const Result<bench::WireFigures> figures =
-      bench::run_wire_load(load, question.protocol, draw_progress);
+      bench::run_wire_load(load, request_spec.protocol, draw_progress);
   if (!figures) return figures.error();
   if (arguments.json) {
-    std::cout << report_json(arguments, question.door, *figures).dump(2) << '\n';
+    std::cout << report_json(arguments, request_spec.endpoint, *figures).dump(2) << '\n';
   } else {
-    print_report(arguments, question.door, *figures);
+    print_report(arguments, request_spec.endpoint, *figures);
   }
   return {};
 }

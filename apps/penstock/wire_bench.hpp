@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// What the benchmarks of all doors share on the command line.
+// What the benchmarks of all listeners share on the command line.
 namespace penstock::app {
 
 // As typed.
@@ -28,15 +28,15 @@ void add_wire_options(CLI::App& command, WireArguments& arguments);
 [[nodiscard]] Result<bench::WireLoad> read_wire_load(const WireArguments& arguments);
 
 // What is asked, in the words of its protocol.
-struct WireQuestion {
-  std::string door;  // "take"
+struct WireRequestSpec {
+  std::string endpoint;  // "take"
   bench::MakeProtocol protocol;
 };
 
 // Runs it, and prints a table or JSON.
 [[nodiscard]] Result<void> run_wire_bench(const WireArguments& arguments,
                                           const bench::WireLoad& load,
-                                          const WireQuestion& question);
+                                          const WireRequestSpec& request_spec);
 
 // Runs `bench` when the command is given, and says what failed.
 void on_wire_bench(CLI::App& command, int& exit_code, std::function<Result<void>()> bench);

@@ -54,8 +54,8 @@ long long take_reply(redisContext& redis) {
   for (int i = 0; i < 2; ++i) {
     void* reply = nullptr;
     if (redisGetReply(&redis, &reply) != REDIS_OK) return -1;
-    const auto* const said = static_cast<redisReply*>(reply);
-    if (i == 0 && said->type == REDIS_REPLY_INTEGER) used = said->integer;
+    const auto* const reply_value = static_cast<redisReply*>(reply);
+    if (i == 0 && reply_value->type == REDIS_REPLY_INTEGER) used = reply_value->integer;
     freeReplyObject(reply);
   }
   return used;

@@ -26,7 +26,7 @@ int main() {
   Nothing nothing;
   http::Server server(loop, nothing, {});
   const auto bound =
-      server.listen({{.host = "127.0.0.1", .port = 0}}, penstock::net::Sharing::First);
+      server.listen({{.host = "127.0.0.1", .port = 0}}, penstock::net::PortReuse::Exclusive);
   if (!bound) {
     std::cerr << bound.error().detail << "\n";
     return EXIT_FAILURE;

@@ -1,8 +1,8 @@
-// What a request costs between a door and the embedded store.
+// What a request costs between a listener and the embedded store.
 #include "rules/model/configuration.hpp"
 #include "service/recorder.hpp"
 #include "service/service.hpp"
-#include "store/embedded_store.hpp"
+#include "store/memory_store.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -40,7 +40,7 @@ descriptors:
         rate_limit: {unit: second, requests_per_unit: 1000000000}
 )";
 
-// Everything that stands behind a door of one worker.
+// Everything that stands behind a listener of one worker.
 struct Worker {
   explicit Worker(std::string_view text = kRules)
       : rules(rules::load_text(std::string(text), "bench.yaml").configuration.value().rules) {}
@@ -53,15 +53,15 @@ struct Worker {
   telemetry::Log log{{}, lines};
   telemetry::Metrics numbers{"bench"};
   telemetry::WorkerMetrics& metrics = numbers.add_worker();
-  telemetry::HotKeyBoard board{};
+  telemetry::HotKeyRegistry board{};
   telemetry::HotKeys hot_keys{board, 0};
-  telemetry::LimitedLog limited{log, system_clock(),
-                                metrics.cell(telemetry::metrics::kLogLinesSuppressed)};
+  telemetry::RateLimitedLog limited{log, system_clock(),
+                                    metrics.cell(telemetry::metrics::kLogLinesSuppressed)};
   service::Recorder recorder{metrics, hot_keys, limited};
-  store::MemoryStore memory{MemoryOptions{}};
+  store::ShardedTable memory{MemoryOptions{}};
   service::Membership members{1};
-  service::LocalShare local{memory, members};
-  store::EmbeddedStore store{memory};
+  service::LocalFallback local{memory, members};
+  store::MemoryStore store{memory};
   std::shared_ptr<const rules::Ruleset> rules;
   service::Service service{store, local, recorder, rules};
 };
@@ -91,9 +91,9 @@ std::vector<std::string> addresses() {
 
 // What each answer of the shared store costs beside, where the rule says on_failure: local.
 void remember_one(benchmark::State& state) {
-  store::MemoryStore memory{MemoryOptions{}};
+  store::ShardedTable memory{MemoryOptions{}};
   const service::Membership members{static_cast<unsigned>(state.range(0))};
-  service::LocalShare local(memory, members);
+  service::LocalFallback local(memory, members);
   const core::NamedCheck check{.name = {"api_key=0123456789abcdef", "api/search"},
                                .quota = per_minute(600).burst(100)};
   std::uint32_t remaining = 0;
@@ -148,13 +148,13 @@ void decide_envoy(benchmark::State& state) {
 BENCHMARK(decide_envoy)->ArgName("clients")->Arg(1)->Arg(2000);
 
 void note_hot_key(benchmark::State& state) {
-  telemetry::HotKeyBoard board;
+  telemetry::HotKeyRegistry board;
   telemetry::HotKeys keys(board, 0);
   std::vector<std::string> subjects;
   for (int i = 0; i < state.range(0); ++i) subjects.push_back("api_key=" + std::to_string(i));
   std::size_t next = 0;
   for (auto _ : state) {
-    keys.note(telemetry::HotKind::Asked, "api/search", subjects[next++ % subjects.size()]);
+    keys.note(telemetry::HotKeyKind::Requested, "api/search", subjects[next++ % subjects.size()]);
   }
 }
 BENCHMARK(note_hot_key)->ArgName("keys")->Arg(100)->Arg(100'000);

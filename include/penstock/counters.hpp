@@ -11,7 +11,7 @@
 namespace penstock {
 
 namespace store {
-class CounterStore;
+class CounterTable;
 }
 
 // Named numbers that many threads may change at once; nothing is lost, nothing is read half
@@ -24,7 +24,7 @@ class CounterStore;
 // Limiter it came from.
 class Counters {
  public:
-  explicit Counters(store::CounterStore& store) noexcept : store_(&store) {}
+  explicit Counters(store::CounterTable& store) noexcept : store_(&store) {}
 
   // The value afterwards. Overflow and a full table are errors, and change nothing.
   Result<std::int64_t> add(std::string_view name, std::int64_t delta,
@@ -40,7 +40,7 @@ class Counters {
   bool reset(std::string_view name) noexcept;
 
  private:
-  store::CounterStore* store_;
+  store::CounterTable* store_;
 };
 
 }  // namespace penstock

@@ -17,7 +17,7 @@
 namespace penstock {
 
 namespace store {
-class MemoryStore;
+class ShardedTable;
 }
 
 // Decides whether requests may pass, on the embedded store.
@@ -85,7 +85,7 @@ class Limiter {
   std::size_t sweep(std::size_t entries) noexcept;
 
  private:
-  std::unique_ptr<store::MemoryStore> store_;
+  std::unique_ptr<store::ShardedTable> store_;
 };
 
 }  // namespace penstock

@@ -26,7 +26,7 @@ struct MemoryStats {
   std::uint64_t blocked = 0;         // keys blocked now
   std::uint64_t expired = 0;         // dropped because they said nothing any more
   std::uint64_t evicted = 0;         // dropped because the store was full
-  std::uint64_t forgiven = 0;        // what the evicted had used: so much may be admitted again
+  std::uint64_t evicted_usage = 0;   // what the evicted had used: so much may be admitted again
   std::uint64_t blocks_evicted = 0;  // blocks dropped because there were too many
   std::uint64_t table_resizes = 0;   // times that a part of the table was enlarged or shrunk
 };

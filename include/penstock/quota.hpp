@@ -154,7 +154,7 @@ class Quota {
   // From a constant: what is wrong with it does not compile.
   // NOLINTNEXTLINE(google-explicit-constructor)
   consteval Quota(const QuotaSpec& spec) : Quota(spec, Checked{}) {
-    refuse_at_compile_time(find_defect(spec));
+    reject_at_compile_time(find_defect(spec));
   }
 
   // From values known at run time: the error names the value and says why.
@@ -229,7 +229,7 @@ class Quota {
     return algorithm == Algorithm::TokenBucket || algorithm == Algorithm::Gcra;
   }
 
-  static constexpr void refuse_at_compile_time(QuotaDefect defect);
+  static constexpr void reject_at_compile_time(QuotaDefect defect);
 
   QuotaIdentity identity_;
   std::uint64_t token_units_;
@@ -277,7 +277,7 @@ constexpr QuotaDefect Quota::find_defect(const QuotaSpec& spec) {
   return QuotaDefect::None;
 }
 
-constexpr void Quota::refuse_at_compile_time(QuotaDefect defect) {
+constexpr void Quota::reject_at_compile_time(QuotaDefect defect) {
   switch (defect) {
     case QuotaDefect::None: return;
     case QuotaDefect::LimitTooSmall: return invalid_quota::limit_must_be_at_least_1();

@@ -38,8 +38,8 @@ struct RedisOptions {
   // Unavailable. A PING then tries it; each failure doubles the pause, from the least to the
   // most.
   unsigned breaker_failures = 5;
-  Duration breaker_least = std::chrono::milliseconds{50};
-  Duration breaker_most = std::chrono::seconds{2};
+  Duration breaker_min_pause = std::chrono::milliseconds{50};
+  Duration breaker_max_pause = std::chrono::seconds{2};
 
   // Hears in words what happens to connections, from the limiter's own thread, never with a
   // password. It must not block.

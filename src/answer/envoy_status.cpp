@@ -31,8 +31,8 @@ constexpr std::uint32_t kUnlimitedRemaining = 4'294'967'295;
 
 bool failed_closed(const LimitAnswer& limit) {
   return !limit.decision && !limit.shadow &&
-         service::role_of(limit.applied) != service::Role::GivesBack &&
-         service::on_failure_of(limit.applied) == rules::OnFailure::Closed;
+         service::role_of(limit.matched) != service::Role::Refund &&
+         service::on_failure_of(limit.matched) == rules::OnFailure::Closed;
 }
 
 // The limits of one descriptor: Envoy knows one status for each.
@@ -56,9 +56,9 @@ Found find_shared(const Answer& answer, const rules::Request& request, std::size
   const rules::Match match = answer.rules->match({.domain = request.domain,
                                                   .descriptors = {request.descriptors[descriptor]},
                                                   .cost = request.cost});
-  for (const rules::Applied& applied : match.limits) {
+  for (const rules::MatchedLimit& matched : match.limits) {
     for (const LimitAnswer& limit : answer.limits) {
-      if (limit.applied.check.name == applied.check.name) offer(found, limit);
+      if (limit.matched.check.name == matched.check.name) offer(found, limit);
     }
   }
   return found;
@@ -66,14 +66,14 @@ Found find_shared(const Answer& answer, const rules::Request& request, std::size
 
 bool has_limit(const Answer& answer, std::size_t descriptor) {
   return std::any_of(answer.limits.begin(), answer.limits.end(), [&](const LimitAnswer& limit) {
-    return limit.applied.descriptor == descriptor;
+    return limit.matched.descriptor == descriptor;
   });
 }
 
 Found find_limits(const Answer& answer, std::size_t descriptor, const rules::Request* request) {
   Found found;
   for (const LimitAnswer& limit : answer.limits) {
-    if (limit.applied.descriptor == descriptor) offer(found, limit);
+    if (limit.matched.descriptor == descriptor) offer(found, limit);
   }
   const bool is_found = found.enforced != nullptr || found.shadow != nullptr ||
                         found.failed != nullptr || has_limit(answer, descriptor);
@@ -81,9 +81,9 @@ Found find_limits(const Answer& answer, std::size_t descriptor, const rules::Req
   return find_shared(answer, *request, descriptor);
 }
 
-rules::Said said_about(const Answer& answer, std::size_t descriptor) {
-  const std::vector<rules::Said>& said = answer.match.descriptors;
-  return descriptor < said.size() ? said[descriptor] : rules::Said::NoRule;
+rules::DescriptorOutcome said_about(const Answer& answer, std::size_t descriptor) {
+  const std::vector<rules::DescriptorOutcome>& said = answer.match.descriptors;
+  return descriptor < said.size() ? said[descriptor] : rules::DescriptorOutcome::NoRule;
 }
 
 std::chrono::seconds until_reset(const Decision& decision) {
@@ -127,28 +127,30 @@ Result<Quota> quota_of_override(std::uint32_t requests_per_unit, EnvoyUnit unit)
   return Quota::make(per(limit, length_of(unit)).fixed_window());
 }
 
-bool shares_counts(const Answer& answer) {
+bool shares_limits(const Answer& answer) {
   for (std::size_t i = 0; i < answer.match.descriptors.size(); ++i) {
-    if (answer.match.descriptors[i] == rules::Said::Limited && !has_limit(answer, i)) return true;
+    if (answer.match.descriptors[i] == rules::DescriptorOutcome::Limited && !has_limit(answer, i))
+      return true;
   }
   return false;
 }
 
 EnvoyStatus envoy_status(const Answer& answer, std::size_t descriptor,
                          const rules::Request* request) {
-  const rules::Said said = said_about(answer, descriptor);
-  if (said != rules::Said::Limited) request = nullptr;  // there is nothing to look for
+  const rules::DescriptorOutcome said = said_about(answer, descriptor);
+  if (said != rules::DescriptorOutcome::Limited) request = nullptr;  // there is nothing to look for
   const Found found = find_limits(answer, descriptor, request);
   const LimitAnswer* const limit = found.enforced != nullptr ? found.enforced : found.shadow;
-  EnvoyStatus status{.over = found.failed != nullptr, .limit = limit};
+  EnvoyStatus status{.over_limit = found.failed != nullptr, .limit = limit};
   if (limit == nullptr) {
     status.limit = found.failed;
-    status.over = status.over || said == rules::Said::Denied;  // by a deny list
-    if (said == rules::Said::Unlimited) status.remaining = kUnlimitedRemaining;
+    status.over_limit =
+        status.over_limit || said == rules::DescriptorOutcome::Denied;  // by a deny list
+    if (said == rules::DescriptorOutcome::Unlimited) status.remaining = kUnlimitedRemaining;
     return status;
   }
   const Decision& decision = *limit->decision;
-  status.over = status.over || (!decision.allowed() && !limit->shadow);
+  status.over_limit = status.over_limit || (!decision.allowed() && !limit->shadow);
   if (found.failed == nullptr) status.remaining = decision.remaining();
   status.until_reset = until_reset(decision);
   return status;

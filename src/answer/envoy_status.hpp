@@ -29,7 +29,7 @@ enum class EnvoyUnit : std::uint8_t { Unknown, Second, Minute, Hour, Day, Month,
 
 // What one descriptor is told.
 struct EnvoyStatus {
-  bool over = false;
+  bool over_limit = false;
   const service::LimitAnswer* limit = nullptr;  // what stands in current_limit, if anything does
   std::uint32_t remaining = 0;          // as in header fields: the largest cost that would pass
   std::chrono::seconds until_reset{0};  // at least one, as Envoy drops the rest; 0: left out
@@ -37,7 +37,7 @@ struct EnvoyStatus {
 
 // Descriptors that share a count have one limit in the answer, the first's. Whether there are such:
 // then envoy_status() needs the request to find it for the others.
-[[nodiscard]] bool shares_counts(const service::Answer& answer);
+[[nodiscard]] bool shares_limits(const service::Answer& answer);
 
 // `request`: the one that was answered, or null.
 [[nodiscard]] EnvoyStatus envoy_status(const service::Answer& answer, std::size_t descriptor,

@@ -52,9 +52,9 @@ void add_x_rate_limit(FieldSink& fields, const Decision& decision) {
 
 // "100;w=60, 5000;w=86400". Drafts 06 and 07 do not let two policies share a quota; of those that
 // do, the longer window is the stricter.
-void write_unnamed_policies(http::TextWriter& out, const RateFacts& facts) {
+void write_unnamed_policies(http::TextWriter& out, const RateLimitInfo& info) {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> policies;
-  for (const NamedDecision& limit : facts.limits) {
+  for (const NamedDecision& limit : info.limits) {
     const std::uint64_t window = window_of(limit.quota);
     const auto same = std::find_if(policies.begin(), policies.end(), [&](const auto& policy) {
       return policy.first == limit.quota.limit();
@@ -80,12 +80,12 @@ void write_policy(http::TextWriter& out, std::string_view name, const Quota& quo
   if (quota.capacity() != quota.limit()) out.text(";penstock-burst=").number(quota.capacity());
 }
 
-void write_named_policies(http::TextWriter& out, const RateFacts& facts) {
+void write_named_policies(http::TextWriter& out, const RateLimitInfo& info) {
   std::string_view separator;
-  for (const NamedDecision& limit : facts.limits) {
+  for (const NamedDecision& limit : info.limits) {
     out.text(separator);
-    if (limit.written != nullptr) {
-      out.text(limit.written->policy);
+    if (limit.cached_policy != nullptr) {
+      out.text(limit.cached_policy->policy);
     } else {
       write_policy(out, limit.name, limit.quota);
     }
@@ -93,26 +93,26 @@ void write_named_policies(http::TextWriter& out, const RateFacts& facts) {
   }
 }
 
-void add_draft_06(FieldSink& fields, const RateFacts& facts, const Decision& decision) {
+void add_draft_06(FieldSink& fields, const RateLimitInfo& info, const Decision& decision) {
   fields.add("RateLimit-Limit").number(decision.limit());
   fields.add("RateLimit-Remaining").number(decision.remaining());
   fields.add("RateLimit-Reset").number(seconds_to_more(decision));
-  write_unnamed_policies(fields.add("RateLimit-Policy"), facts);
+  write_unnamed_policies(fields.add("RateLimit-Policy"), info);
 }
 
-void add_draft_07(FieldSink& fields, const RateFacts& facts, const Decision& decision) {
+void add_draft_07(FieldSink& fields, const RateLimitInfo& info, const Decision& decision) {
   http::TextWriter& value = fields.add("RateLimit");
   value.text("limit=").number(decision.limit());
   value.text(", remaining=").number(decision.remaining());
   value.text(", reset=").number(seconds_to_more(decision));
-  write_unnamed_policies(fields.add("RateLimit-Policy"), facts);
+  write_unnamed_policies(fields.add("RateLimit-Policy"), info);
 }
 
-void add_draft_08(FieldSink& fields, const RateFacts& facts, const NamedDecision& strictest) {
-  write_named_policies(fields.add("RateLimit-Policy"), facts);
+void add_draft_08(FieldSink& fields, const RateLimitInfo& info, const NamedDecision& strictest) {
+  write_named_policies(fields.add("RateLimit-Policy"), info);
   http::TextWriter& value = fields.add("RateLimit");
-  if (strictest.written != nullptr) {
-    value.text(strictest.written->name);
+  if (strictest.cached_policy != nullptr) {
+    value.text(strictest.cached_policy->name);
   } else {
     write_string(value, strictest.name);
   }
@@ -153,15 +153,15 @@ std::optional<seconds> retry_seconds(const Decision& decision) {
 }
 
 void add_rate_headers(HeaderFields& fields, std::span<const HeaderDraft> drafts,
-                      const RateFacts& facts) {
+                      const RateLimitInfo& info) {
   ListSink sink(fields);
-  add_rate_headers(sink, drafts, facts);
+  add_rate_headers(sink, drafts, info);
 }
 
 void add_rate_headers(FieldSink& fields, std::span<const HeaderDraft> drafts,
-                      const RateFacts& facts) {
-  if (!facts.strictest) return;
-  const NamedDecision& strictest = facts.limits[*facts.strictest];
+                      const RateLimitInfo& info) {
+  if (!info.strictest) return;
+  const NamedDecision& strictest = info.limits[*info.strictest];
   const Decision& decision = strictest.decision;
   if (const auto wait = retry_seconds(decision)) {
     fields.add("Retry-After").number(integer_of(*wait));
@@ -175,13 +175,13 @@ void add_rate_headers(FieldSink& fields, std::span<const HeaderDraft> drafts,
     }
     if (ietf_done) continue;
     ietf_done = true;
-    if (draft == HeaderDraft::Draft06) add_draft_06(fields, facts, decision);
-    if (draft == HeaderDraft::Draft07) add_draft_07(fields, facts, decision);
-    if (draft == HeaderDraft::Draft08) add_draft_08(fields, facts, strictest);
+    if (draft == HeaderDraft::Draft06) add_draft_06(fields, info, decision);
+    if (draft == HeaderDraft::Draft07) add_draft_07(fields, info, decision);
+    if (draft == HeaderDraft::Draft08) add_draft_08(fields, info, strictest);
   }
 }
 
-PolicyText policy_text(std::string_view name, const Quota& quota) {
+PolicyHeader policy_header(std::string_view name, const Quota& quota) {
   return {.name = structured_string(name),
           .policy = text_by([&](http::TextWriter& out) { write_policy(out, name, quota); })};
 }

@@ -21,17 +21,17 @@ class TextWriter;
 namespace penstock::answer {
 
 // A limit as draft 08 writes it.
-struct PolicyText {
+struct PolicyHeader {
   std::string name;    // "search"
   std::string policy;  // "search";q=600;w=60;penstock-burst=100
 };
-[[nodiscard]] PolicyText policy_text(std::string_view name, const Quota& quota);
+[[nodiscard]] PolicyHeader policy_header(std::string_view name, const Quota& quota);
 
 struct NamedDecision {
   std::string name;
   Quota quota;
   Decision decision;
-  const PolicyText* written = nullptr;  // in place of the name, by whoever keeps it
+  const PolicyHeader* cached_policy = nullptr;  // in place of the name, by whoever keeps it
 };
 
 // Takes header fields; their values are written where it says.
@@ -47,7 +47,7 @@ class FieldSink {
 };
 
 // The limits that are enforced, and which of them answers.
-struct RateFacts {
+struct RateLimitInfo {
   std::vector<NamedDecision> limits{};
   std::optional<std::size_t> strictest{};
 };
@@ -60,9 +60,9 @@ struct RateFacts {
 // Retry-After stands on every refusal that passes, whatever the drafts.
 using HeaderFields = std::vector<std::pair<std::string, std::string>>;
 void add_rate_headers(HeaderFields& fields, std::span<const rules::HeaderDraft> drafts,
-                      const RateFacts& facts);
+                      const RateLimitInfo& info);
 void add_rate_headers(FieldSink& fields, std::span<const rules::HeaderDraft> drafts,
-                      const RateFacts& facts);
+                      const RateLimitInfo& info);
 
 // A text as a String of structured fields (RFC 9651): quoted, escaped; bytes that it cannot hold
 // are percent-encoded.

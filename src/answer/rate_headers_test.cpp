@@ -22,22 +22,22 @@ std::string text_of(const HeaderFields& fields) {
   return text;
 }
 
-std::string headers(std::vector<HeaderDraft> drafts, const RateFacts& facts) {
+std::string headers(std::vector<HeaderDraft> drafts, const RateLimitInfo& info) {
   HeaderFields fields;
-  add_rate_headers(fields, drafts, facts);
+  add_rate_headers(fields, drafts, info);
   return text_of(fields);
 }
 
 constexpr Quota kPerMinute = per_minute(600).burst(100);
 constexpr Quota kPerDay = per_day(5000).fixed_window();
 
-RateFacts within() {
+RateLimitInfo within() {
   return {.limits = {{"search", kPerMinute, Decision::allow(100, 99, milliseconds{100})},
                      {"daily", kPerDay, Decision::allow(5000, 4999, seconds{3600})}},
           .strictest = 0};
 }
 
-RateFacts over() {
+RateLimitInfo over() {
   return {.limits = {{"search", kPerMinute,
                       Decision::deny(100, 0, milliseconds{10'000}, milliseconds{1'100})}},
           .strictest = 0};
@@ -66,7 +66,7 @@ TEST(RateHeaders, Draft08NamesEveryPolicyAndReportsTheStrictest) {
             "RateLimit: \"search\";r=99;t=1\n");
 }
 
-TEST(RateHeaders, RefusalCarriesRetryAfterWhateverTheDraft) {
+TEST(RateHeaders, DenialCarriesRetryAfterInEveryDraft) {
   EXPECT_EQ(headers({HeaderDraft::Off}, over()), "Retry-After: 2\n");
   EXPECT_EQ(headers({}, over()), "Retry-After: 2\n");
   EXPECT_EQ(headers({HeaderDraft::Draft08}, over()),
@@ -82,39 +82,39 @@ TEST(RateHeaders, SeveralGenerationsStandBesideEachOtherUnlessTheyShareNames) {
 }
 
 TEST(RateHeaders, CostThatNeverFitsHasNoRetryAfter) {
-  const RateFacts facts{
+  const RateLimitInfo info{
       .limits = {{"search", kPerMinute, Decision::never_fits(100, 40, milliseconds{6'000})}},
       .strictest = 0};
-  EXPECT_EQ(headers({HeaderDraft::XRateLimit}, facts),
+  EXPECT_EQ(headers({HeaderDraft::XRateLimit}, info),
             "X-RateLimit-Limit: 100\nX-RateLimit-Remaining: 40\nX-RateLimit-Reset: 6\n");
 }
 
-TEST(RateHeaders, BlockTellsWhenItEnds) {
-  const RateFacts facts{.limits = {{"search", kPerMinute, Decision::block(100, seconds{600})}},
-                        .strictest = 0};
-  EXPECT_EQ(headers({}, facts), "Retry-After: 600\n");
+TEST(RateHeaders, BlockSaysWhenItEnds) {
+  const RateLimitInfo info{.limits = {{"search", kPerMinute, Decision::block(100, seconds{600})}},
+                           .strictest = 0};
+  EXPECT_EQ(headers({}, info), "Retry-After: 600\n");
 }
 
 TEST(RateHeaders, NothingIsSaidWithoutALimit) {
-  EXPECT_EQ(headers({HeaderDraft::XRateLimit, HeaderDraft::Draft08}, RateFacts{}), "");
+  EXPECT_EQ(headers({HeaderDraft::XRateLimit, HeaderDraft::Draft08}, RateLimitInfo{}), "");
 }
 
 TEST(RateHeaders, WindowsBelowASecondAreLeftOutOrRoundedUp) {
-  const RateFacts facts{
+  const RateLimitInfo info{
       .limits = {{"fast", per(10, milliseconds{100}), Decision::allow(10, 9, milliseconds{10})},
                  {"odd", per(30, milliseconds{1500}), Decision::allow(30, 29, milliseconds{50})}},
       .strictest = 0};
-  EXPECT_EQ(headers({HeaderDraft::Draft08}, facts),
+  EXPECT_EQ(headers({HeaderDraft::Draft08}, info),
             "RateLimit-Policy: \"fast\";q=10, \"odd\";q=30;w=2\nRateLimit: \"fast\";r=9;t=1\n");
-  EXPECT_EQ(headers({HeaderDraft::Draft07}, facts),
+  EXPECT_EQ(headers({HeaderDraft::Draft07}, info),
             "RateLimit: limit=10, remaining=9, reset=1\nRateLimit-Policy: 10;w=1, 30;w=2\n");
 }
 
 TEST(RateHeaders, PoliciesOfOneQuotaAreOneInDraft06) {
   const Decision decision = Decision::allow(10, 9, seconds{1});
-  const RateFacts facts{
+  const RateLimitInfo info{
       .limits = {{"a", per_second(10), decision}, {"b", per_minute(10), decision}}, .strictest = 0};
-  EXPECT_EQ(headers({HeaderDraft::Draft06}, facts),
+  EXPECT_EQ(headers({HeaderDraft::Draft06}, info),
             "RateLimit-Limit: 10\nRateLimit-Remaining: 9\nRateLimit-Reset: 1\n"
             "RateLimit-Policy: 10;w=60\n");
 }
@@ -142,13 +142,13 @@ std::optional<std::int64_t> value_of(const HeaderFields& fields, const std::stri
   return std::nullopt;
 }
 
-RC_GTEST_PROP(RateHeadersProperty, WhoeverWaitsAsToldIsAdmittedAndNoFieldContradicts, ()) {
+RC_GTEST_PROP(RateHeadersProperty, AClientThatWaitsForRetryAfterIsAdmittedAndFieldsAgree, ()) {
   const Duration retry{*rc::gen::inRange<std::int64_t>(1, 40'000'000'000)};
   const Duration reset = retry + Duration{*rc::gen::inRange<std::int64_t>(0, 40'000'000'000)};
-  const RateFacts facts{.limits = {{"search", kPerMinute, Decision::deny(100, 0, reset, retry)}},
-                        .strictest = 0};
+  const RateLimitInfo info{.limits = {{"search", kPerMinute, Decision::deny(100, 0, reset, retry)}},
+                           .strictest = 0};
   HeaderFields fields;
-  add_rate_headers(fields, std::vector{HeaderDraft::XRateLimit, HeaderDraft::Draft08}, facts);
+  add_rate_headers(fields, std::vector{HeaderDraft::XRateLimit, HeaderDraft::Draft08}, info);
   const auto after = value_of(fields, "Retry-After");
   RC_ASSERT(after.has_value());
   RC_ASSERT(*after >= 1);
@@ -249,14 +249,14 @@ class StructuredList {
   std::string_view rest_;
 };
 
-RC_GTEST_PROP(RateHeadersProperty, WhateverRulesAreCalledTheFieldsOfDraft08ReadAsStructuredOnes,
+RC_GTEST_PROP(RateHeadersProperty, Draft08FieldsParseAsStructuredFieldsForAnyRuleName,
               (const std::string& first, const std::string& second)) {
   const Decision decision = Decision::allow(100, 7, seconds{3});
-  const RateFacts facts{
+  const RateLimitInfo info{
       .limits = {{first, kPerMinute, decision}, {second, per(5, seconds{9}), decision}},
       .strictest = 1};
   HeaderFields fields;
-  add_rate_headers(fields, std::vector{HeaderDraft::Draft08}, facts);
+  add_rate_headers(fields, std::vector{HeaderDraft::Draft08}, info);
   RC_ASSERT(fields.size() == 2U);
   const auto policies = StructuredList::parse(fields[0].second);
   const auto state = StructuredList::parse(fields[1].second);
@@ -265,8 +265,8 @@ RC_GTEST_PROP(RateHeadersProperty, WhateverRulesAreCalledTheFieldsOfDraft08ReadA
   RC_ASSERT(policies->size() == 2U);
   RC_ASSERT(state->size() == 1U);
   // names stay apart, and one that is a policy is the state's
-  RC_ASSERT(percent_decoded((*policies)[0].text) == first);
-  RC_ASSERT(percent_decoded((*policies)[1].text) == second);
+  RC_ASSERT(http::percent_decoded((*policies)[0].text) == first);
+  RC_ASSERT(http::percent_decoded((*policies)[1].text) == second);
   RC_ASSERT((*state)[0].text == (*policies)[1].text);
   using Parameters = std::vector<std::pair<std::string, std::int64_t>>;
   RC_ASSERT((*policies)[1].parameters == (Parameters{{"q", 5}, {"w", 9}}));

@@ -1,7 +1,7 @@
 #include "base/check.hpp"
 #include "core/strictest.hpp"
 #include "penstock/async.hpp"
-#include "redis_store/redis_store.hpp"
+#include "redis_store/command_executor.hpp"
 #include "redis_store/requests.hpp"
 
 #include <boost/asio/associated_executor.hpp>
@@ -19,7 +19,7 @@ namespace asio = boost::asio;
 struct AsyncLimiter::Parts {
   redis_store::KeyLayout layout;
   Duration timeout;
-  redis_store::RedisStore store;
+  redis_store::CommandExecutor store;
 
   [[nodiscard]] base::Deadline deadline() const { return base::deadline_after(timeout); }
 };
@@ -55,10 +55,10 @@ asio::awaitable<Answer> answer_of(Start start) {
 
 // Gathers the answers to a batch; keeps itself until the last one, which always comes.
 template <class Done>
-class BatchSink final : public redis_store::Sink,
-                        public std::enable_shared_from_this<BatchSink<Done>> {
+class BatchHandler final : public redis_store::DecisionHandler,
+                           public std::enable_shared_from_this<BatchHandler<Done>> {
  public:
-  BatchSink(std::size_t size, Done done)
+  BatchHandler(std::size_t size, Done done)
       : results_(size, Result<Decision>(Decision{})), open_(size), done_(std::move(done)) {}
 
   void on_decision(std::size_t question, const Result<Decision>& decision) override {
@@ -73,7 +73,7 @@ class BatchSink final : public redis_store::Sink,
   std::vector<Result<Decision>> results_;
   std::size_t open_;
   Done done_;
-  std::shared_ptr<BatchSink> self_;
+  std::shared_ptr<BatchHandler> self_;
 };
 
 using Decisions = Result<std::vector<Decision>>;
@@ -124,13 +124,13 @@ asio::awaitable<std::vector<Result<Decision>>> AsyncLimiter::check_each(
   return answer_of<std::vector<Result<Decision>>>(
       [parts = parts_.get(), questions = std::move(questions)](auto done) mutable {
         if (questions.empty()) return done({});
-        const auto sink =
-            std::make_shared<BatchSink<decltype(done)>>(questions.size(), std::move(done));
-        sink->keep();
+        const auto handler =
+            std::make_shared<BatchHandler<decltype(done)>>(questions.size(), std::move(done));
+        handler->keep();
         const base::Deadline until = parts->deadline();
         const std::size_t size = questions.size();
         for (std::size_t i = 0; i < size; ++i) {
-          parts->store.check(std::move(questions[i]), until, *sink, i);
+          parts->store.check(std::move(questions[i]), until, *handler, i);
         }
       });
 }
@@ -147,7 +147,7 @@ asio::awaitable<Result<Decision>> AsyncLimiter::check(std::string_view key, cons
   return strictest_of(answer_of<Decisions>(
       [parts = parts_.get(),
        request = redis_store::request_for(parts_->layout, key, limits, cost)](auto done) mutable {
-        parts->store.check_together(std::move(request), parts->deadline(), std::move(done));
+        parts->store.check_all(std::move(request), parts->deadline(), std::move(done));
       }));
 }
 
@@ -158,7 +158,7 @@ asio::awaitable<Result<Decision>> AsyncLimiter::check_all(std::span<const Check>
   return strictest_of(
       answer_of<Decisions>([parts = parts_.get(), request = redis_store::request_for(
                                                       parts_->layout, checks)](auto done) mutable {
-        parts->store.check_together(std::move(request), parts->deadline(), std::move(done));
+        parts->store.check_all(std::move(request), parts->deadline(), std::move(done));
       }),
       each);
 }

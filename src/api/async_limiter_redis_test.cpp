@@ -76,7 +76,7 @@ TEST_F(AsyncLimiterTest, AsksABatchInOneRoundTrip) {
   EXPECT_EQ(stats.round_trips, 1U);
 }
 
-asio::awaitable<void> ask_together(AsyncLimiter& limiter) {
+asio::awaitable<void> ask_multi_check(AsyncLimiter& limiter) {
   const Limits limits = Limits::make({{"second", per_second(10)}, {"day", per_day(1)}}).value();
   const Result<Decision> first = co_await limiter.check("bob", limits);
   EXPECT_TRUE(first->allowed());
@@ -91,9 +91,9 @@ asio::awaitable<void> ask_together(AsyncLimiter& limiter) {
   EXPECT_EQ(each[1].remaining(), 1U);
 }
 
-TEST_F(AsyncLimiterTest, DecidesSeveralLimitsTogether) { run(ask_together); }
+TEST_F(AsyncLimiterTest, DecidesSeveralLimitsTogether) { run(ask_multi_check); }
 
-TEST(AsyncLimiter, RefusesOptionsThatCannotWork) {
+TEST(AsyncLimiter, RejectsOptionsThatCannotWork) {
   asio::io_context context(1);
   const Result<AsyncLimiter> limiter =
       AsyncLimiter::open(context.get_executor(), RedisOptions{.url = "http://localhost"});
@@ -105,7 +105,7 @@ asio::awaitable<void> ask_in_vain(AsyncLimiter& limiter, std::optional<Result<De
   result = co_await limiter.check("k", per_day(1));
 }
 
-TEST(AsyncLimiter, AnswersEverybodyBeforeItIsGone) {
+TEST(AsyncLimiter, AnswersEveryCallerBeforeDestruction) {
   asio::io_context context(1);
   std::optional<Result<Decision>> result;
   {

@@ -1,6 +1,6 @@
 #include "penstock/counters.hpp"
 
-#include "store/counter_store.hpp"
+#include "store/counter_table.hpp"
 
 namespace penstock {
 

@@ -1,6 +1,6 @@
 #include "penstock/limiter.hpp"
 
-#include "store/memory_store.hpp"
+#include "store/sharded_table.hpp"
 
 #include <stdexcept>
 #include <string>
@@ -9,7 +9,7 @@ namespace penstock {
 namespace {
 
 // 2^32 keys would take 190 GB.
-constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 32U;
+constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 32U;
 
 void refuse(std::string_view option, std::uint64_t value, std::string_view reason) {
   throw std::invalid_argument("MemoryOptions: " + std::string(option) + " " +
@@ -18,7 +18,7 @@ void refuse(std::string_view option, std::uint64_t value, std::string_view reaso
 
 const MemoryOptions& validated(const MemoryOptions& options) {
   if (options.max_keys == 0) refuse("max_keys", options.max_keys, "must be at least 1");
-  if (options.max_keys > kMostKeys) {
+  if (options.max_keys > kMaxKeys) {
     refuse("max_keys", options.max_keys, "is above the most, 4294967296");
   }
   return options;
@@ -27,7 +27,7 @@ const MemoryOptions& validated(const MemoryOptions& options) {
 }  // namespace
 
 Limiter::Limiter(const MemoryOptions& options)
-    : store_(std::make_unique<store::MemoryStore>(validated(options))) {}
+    : store_(std::make_unique<store::ShardedTable>(validated(options))) {}
 Limiter::~Limiter() = default;
 Limiter::Limiter(Limiter&&) noexcept = default;
 Limiter& Limiter::operator=(Limiter&&) noexcept = default;

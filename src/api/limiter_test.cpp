@@ -60,7 +60,7 @@ TEST_F(LimiterTest, ChecksSeveralKeysTogether) {
   EXPECT_EQ(limiter.peek("org:7", per_minute(1000)).remaining(), 998U);
 }
 
-TEST_F(LimiterTest, TellsWhatEachOfTheKeysSaid) {
+TEST_F(LimiterTest, ReportsTheDecisionOfEachKey) {
   const std::vector<Check> checks{{"a", per_minute(2)}, {"b", per_minute(5)}};
   std::vector<Decision> each(2);
   EXPECT_EQ(limiter.check_all(checks, each).remaining(), 1U);
@@ -77,7 +77,7 @@ TEST_F(LimiterTest, ChecksManyRequestsInOneCall) {
   EXPECT_FALSE(decisions[2].allowed());
 }
 
-TEST_F(LimiterTest, LooksGivesBackAndForgets) {
+TEST_F(LimiterTest, PeeksRefundsAndResets) {
   EXPECT_TRUE(limiter.check("k", per_minute(10), Cost{4}).allowed());
   EXPECT_EQ(limiter.peek("k", per_minute(10)).remaining(), 6U);
   EXPECT_EQ(limiter.refund("k", per_minute(10), Cost{3}).remaining(), 9U);
@@ -162,7 +162,7 @@ std::string complaint_about(const MemoryOptions& options) {
   return "none";
 }
 
-TEST(Limiter, RefusesOptionsThatCannotWorkAndNamesThemWithTheirValue) {
+TEST(Limiter, RejectsOptionsThatCannotWorkAndNamesThemWithTheirValue) {
   EXPECT_EQ(complaint_about({.max_keys = 0}), "MemoryOptions: max_keys 0 must be at least 1");
   EXPECT_EQ(complaint_about({.max_keys = 4'294'967'297}),
             "MemoryOptions: max_keys 4294967297 is above the most, 4294967296");

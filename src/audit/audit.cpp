@@ -15,11 +15,11 @@ using std::chrono::milliseconds;
 
 constexpr Days kCounterLife{366};  // count.lua: a year from the last addition
 constexpr Days kUnreadableLife{1};
-constexpr Days kLongestHold{2};  // reservation.lua, seats.lua: a day, and one to be remembered
-constexpr std::chrono::minutes kPassingLife{1};  // nodes and audits: said again soon
+constexpr Days kLongestHold{2};  // reservation.lua, permits.lua: a day, and one to be remembered
+constexpr std::chrono::minutes kShortLivedTtl{1};  // nodes and audits: said again soon
 // Limits are decided on the servers' clocks, so that a small difference does not matter; a large
 // one says that nobody sets the clock, and a failover would then jump.
-constexpr Duration kMostSkew = std::chrono::seconds{1};
+constexpr Duration kMaxClockSkew = std::chrono::seconds{1};
 
 std::string kind_of(const std::optional<KeyName>& name) {
   if (!name) return "unknown";
@@ -31,7 +31,7 @@ std::string kind_of(const std::optional<KeyName>& name) {
     case KeyKind::Nodes: return "nodes";
     case KeyKind::Audit: return "audit";
     case KeyKind::Reservation: return "reservation";
-    case KeyKind::Seats: return "seats";
+    case KeyKind::Permits: return "permits";
   }
   return "unknown";
 }
@@ -44,7 +44,7 @@ std::string_view type_of(const KeyName& name) {
     case KeyKind::Counter:
     case KeyKind::DecimalCounter: return "hash";
     case KeyKind::Nodes:
-    case KeyKind::Seats: return "zset";
+    case KeyKind::Permits: return "zset";
     case KeyKind::Reservation: return name.limit_name.empty() ? "zset" : "hash";
   }
   return "none";
@@ -53,7 +53,7 @@ std::string_view type_of(const KeyName& name) {
 // Others would be a group each.
 bool is_of_limit(KeyKind kind) { return kind == KeyKind::Limit || kind == KeyKind::Escrow; }
 
-KeyFault fault_of(const SeenKey& seen, const std::optional<KeyName>& name) {
+KeyFault fault_of(const ScannedKey& seen, const std::optional<KeyName>& name) {
   if (!name) return KeyFault::UnknownName;
   const bool is_limit = name->kind == KeyKind::Limit;
   if (seen.type != type_of(*name)) return KeyFault::WrongType;
@@ -67,17 +67,17 @@ KeyFault fault_of(const SeenKey& seen, const std::optional<KeyName>& name) {
 
 }  // namespace
 
-KeyVerdict judge(const SeenKey& seen, const redis_store::KeyLayout& layout) {
+KeyFinding classify(const ScannedKey& seen, const redis_store::KeyLayout& layout) {
   const std::optional<KeyName> name = redis_store::read_key(seen.key, layout);
   return {.kind = kind_of(name),
           .group = name && is_of_limit(name->kind) ? name->limit_name : std::string{},
           .fault = fault_of(seen, name),
-          .lacks_ttl = seen.ttl_ms == SeenKey::kNoTtl};
+          .lacks_ttl = seen.ttl_ms == ScannedKey::kNoTtl};
 }
 
-std::optional<SeenKey> seen_at_once(SeenKey key, std::string type, std::int64_t ttl_ms,
-                                    std::string bytes) {
-  if (ttl_ms == SeenKey::kGone || type == "none") return std::nullopt;
+std::optional<ScannedKey> scanned_key(ScannedKey key, std::string type, std::int64_t ttl_ms,
+                                      std::string bytes) {
+  if (ttl_ms == ScannedKey::kMissing || type == "none") return std::nullopt;
   key.type = std::move(type);
   key.ttl_ms = ttl_ms;
   key.bytes.reset();
@@ -85,14 +85,14 @@ std::optional<SeenKey> seen_at_once(SeenKey key, std::string type, std::int64_t 
   return key;
 }
 
-std::optional<milliseconds> ttl_to_give(const SeenKey& seen, const redis_store::KeyLayout& layout,
-                                        Instant now) {
+std::optional<milliseconds> repair_ttl(const ScannedKey& seen, const redis_store::KeyLayout& layout,
+                                       Instant now) {
   const std::optional<KeyName> name = redis_store::read_key(seen.key, layout);
   if (!name) return std::nullopt;
   if (fault_of(seen, name) != KeyFault::None) return kUnreadableLife;
-  if (name->kind == KeyKind::Nodes || name->kind == KeyKind::Audit) return kPassingLife;
+  if (name->kind == KeyKind::Nodes || name->kind == KeyKind::Audit) return kShortLivedTtl;
   // an escrow lasts as long as its bucket takes to fill, which it does not say
-  if (name->kind == KeyKind::Reservation || name->kind == KeyKind::Seats) return kLongestHold;
+  if (name->kind == KeyKind::Reservation || name->kind == KeyKind::Permits) return kLongestHold;
   if (name->kind != KeyKind::Limit) return kCounterLife;
   const auto content = seen.bytes ? redis_store::decode(*seen.bytes) : std::nullopt;
   if (!content) return kUnreadableLife;
@@ -113,22 +113,22 @@ void AuditSummary::note(Fault& fault, const std::string& key) {
   if (fault.examples.size() < kExamples) fault.examples.push_back(key);
 }
 
-void AuditSummary::add(const SeenKey& seen, const KeyVerdict& verdict) {
+void AuditSummary::add(const ScannedKey& seen, const KeyFinding& finding) {
   ++keys_;
-  const auto id = std::pair(verdict.kind, verdict.group);
+  const auto id = std::pair(finding.kind, finding.group);
   auto known = groups_.find(id);
-  if (known == groups_.end() && groups_.size() < kMostGroups) {
-    known = groups_.emplace(id, Group{.kind = verdict.kind, .name = verdict.group}).first;
+  if (known == groups_.end() && groups_.size() < kMaxGroups) {
+    known = groups_.emplace(id, Group{.kind = finding.kind, .name = finding.group}).first;
   }
-  Group& group = known == groups_.end() ? rest_ : known->second;
+  Group& group = known == groups_.end() ? other_groups_ : known->second;
   ++group.keys;
   if (seen.memory) {
     ++group.sampled;
     group.sampled_bytes += *seen.memory;
   }
-  if (is_orphan(verdict)) note(orphans_, seen.key);
-  if (verdict.lacks_ttl) note(without_ttl_, seen.key);
-  if (verdict.fault != KeyFault::None) note(faults_[verdict.fault], seen.key);
+  if (is_orphan(finding)) note(orphans_, seen.key);
+  if (finding.lacks_ttl) note(without_ttl_, seen.key);
+  if (finding.fault != KeyFault::None) note(faults_[finding.fault], seen.key);
 }
 
 std::vector<AuditSummary::Group> AuditSummary::groups() const {
@@ -136,24 +136,24 @@ std::vector<AuditSummary::Group> AuditSummary::groups() const {
   for (const auto& [id, group] : groups_) all.push_back(group);
   std::stable_sort(all.begin(), all.end(),
                    [](const Group& a, const Group& b) { return a.keys > b.keys; });
-  Group rest = rest_;
+  Group others = other_groups_;
   for (std::size_t i = kGroupsShown; i < all.size(); ++i) {
-    rest.keys += all[i].keys;
-    rest.sampled += all[i].sampled;
-    rest.sampled_bytes += all[i].sampled_bytes;
+    others.keys += all[i].keys;
+    others.sampled += all[i].sampled;
+    others.sampled_bytes += all[i].sampled_bytes;
   }
   if (all.size() > kGroupsShown) all.resize(kGroupsShown);
-  if (rest.keys > 0) all.push_back(rest);
+  if (others.keys > 0) all.push_back(others);
   return all;
 }
 
 std::int64_t AuditSummary::memory() const {
-  std::int64_t sum = rest_.memory();
+  std::int64_t sum = other_groups_.memory();
   for (const auto& [id, group] : groups_) sum += group.memory();
   return sum;
 }
 
-ServerFacts read_facts(std::string address, std::string_view info) {
+ServerInfo parse_server_info(std::string address, std::string_view info) {
   return {.address = std::move(address),
           .version = std::string(info_field(info, "redis_version")),
           .role = std::string(info_field(info, "role")),
@@ -165,26 +165,26 @@ ServerFacts read_facts(std::string address, std::string_view info) {
           .eviction_policy = std::string(info_field(info, "maxmemory_policy"))};
 }
 
-std::vector<std::string> complaints(const ServerFacts& facts) {
+std::vector<std::string> server_problems(const ServerInfo& facts) {
   std::vector<std::string> found;
-  const auto complain = [&](const std::string& what) {
+  const auto add_problem = [&](const std::string& what) {
     found.push_back(facts.address + ": " + what);
   };
   if (facts.max_memory > 0 && facts.eviction_policy != "noeviction") {
-    complain("maxmemory-policy is " + facts.eviction_policy +
-             ": Redis may drop what a key has used, which then starts anew; set noeviction");
+    add_problem("maxmemory-policy is " + facts.eviction_policy +
+                ": Redis may drop what a key has used, which then starts anew; set noeviction");
   }
   if (facts.evicted_keys > 0) {
-    complain(std::to_string(facts.evicted_keys) +
-             " keys were evicted since it started; some may have been limits in use");
+    add_problem(std::to_string(facts.evicted_keys) +
+                " keys were evicted since it started; some may have been limits in use");
   }
   if (facts.role != "master") {
-    complain("its role is \"" + facts.role + "\"; limits need a master");
+    add_problem("its role is \"" + facts.role + "\"; limits need a master");
   }
-  if (facts.master_link == "down") complain("its link to the master is down");
+  if (facts.master_link == "down") add_problem("its link to the master is down");
   const Duration skew = std::chrono::abs(facts.clock_skew);
-  if (skew > kMostSkew + facts.skew_uncertainty) {
-    complain("its clock and that of this machine differ by " + core::rounded_up(skew));
+  if (skew > kMaxClockSkew + facts.skew_uncertainty) {
+    add_problem("its clock and that of this machine differ by " + core::rounded_up_text(skew));
   }
   return found;
 }

@@ -15,9 +15,9 @@
 namespace penstock::audit {
 
 // What Redis said about one key.
-struct SeenKey {
+struct ScannedKey {
   static constexpr std::int64_t kNoTtl = -1;
-  static constexpr std::int64_t kGone = -2;
+  static constexpr std::int64_t kMissing = -2;
 
   std::string key{};
   std::string type{};  // as TYPE says
@@ -44,38 +44,38 @@ enum class KeyFault : std::uint8_t {
 }
 
 // What to think of one key.
-struct KeyVerdict {
+struct KeyFinding {
   std::string kind{};   // "limit", "counter", "decimal counter", "nodes", "audit" or "unknown"
   std::string group{};  // the name of its limit; empty for one without
   KeyFault fault = KeyFault::None;
   bool lacks_ttl = false;
 };
 
-[[nodiscard]] KeyVerdict judge(const SeenKey& seen, const redis_store::KeyLayout& layout);
-[[nodiscard]] constexpr bool is_orphan(const KeyVerdict& verdict) noexcept {
-  return verdict.lacks_ttl || verdict.fault != KeyFault::None;
+[[nodiscard]] KeyFinding classify(const ScannedKey& seen, const redis_store::KeyLayout& layout);
+[[nodiscard]] constexpr bool is_orphan(const KeyFinding& finding) noexcept {
+  return finding.lacks_ttl || finding.fault != KeyFault::None;
 }
 
 // Type, TTL and bytes of one key, all of the same moment. Several commands may see a key before and
 // after it expires, is deleted or written again.
-inline constexpr const char* kReadKeyAtOnce =
+inline constexpr const char* kReadKeyScript =
     "local kind = redis.call('TYPE', KEYS[1]).ok "
     "return {kind, redis.call('PTTL', KEYS[1]), "
     "kind == 'string' and redis.call('GET', KEYS[1])}";
 // The key as that script has read it; nothing when it is not there.
-[[nodiscard]] std::optional<SeenKey> seen_at_once(SeenKey key, std::string type,
-                                                  std::int64_t ttl_ms, std::string bytes);
+[[nodiscard]] std::optional<ScannedKey> scanned_key(ScannedKey key, std::string type,
+                                                    std::int64_t ttl_ms, std::string bytes);
 
 // How long a key that lacks a TTL should live from now on: what its state needs; a year for
 // counters; a minute for nodes and audits; a day for what cannot be read, which somebody may want
 // to look at. Nothing for a key whose name is not ours.
-[[nodiscard]] std::optional<std::chrono::milliseconds> ttl_to_give(
-    const SeenKey& seen, const redis_store::KeyLayout& layout, Instant now);
+[[nodiscard]] std::optional<std::chrono::milliseconds> repair_ttl(
+    const ScannedKey& seen, const redis_store::KeyLayout& layout, Instant now);
 
 // Sums up. Memory is bounded however many names there are.
 class AuditSummary {
  public:
-  static constexpr std::size_t kMostGroups = 10'000;
+  static constexpr std::size_t kMaxGroups = 10'000;
   static constexpr std::size_t kGroupsShown = 50;
   static constexpr std::size_t kExamples = 5;
 
@@ -94,7 +94,7 @@ class AuditSummary {
     std::vector<std::string> examples{};
   };
 
-  void add(const SeenKey& seen, const KeyVerdict& verdict);
+  void add(const ScannedKey& seen, const KeyFinding& finding);
 
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
   // The largest by keys, then one for the rest, if there is any.
@@ -111,14 +111,14 @@ class AuditSummary {
 
   std::uint64_t keys_ = 0;
   std::map<std::pair<std::string, std::string>, Group> groups_;
-  Group rest_{.kind = "other", .name = "all other names"};
+  Group other_groups_{.kind = "other", .name = "all other names"};
   Fault orphans_;
   Fault without_ttl_;
   std::map<KeyFault, Fault> faults_;
 };
 
 // What one server said about itself.
-struct ServerFacts {
+struct ServerInfo {
   std::string address{};
   std::string version{};
   std::string role{};
@@ -135,9 +135,9 @@ struct ServerFacts {
 };
 
 // `info` is what INFO prints.
-[[nodiscard]] ServerFacts read_facts(std::string address, std::string_view info);
+[[nodiscard]] ServerInfo parse_server_info(std::string address, std::string_view info);
 
 // What an operator should mend, in words; empty when all is well.
-[[nodiscard]] std::vector<std::string> complaints(const ServerFacts& facts);
+[[nodiscard]] std::vector<std::string> server_problems(const ServerInfo& facts);
 
 }  // namespace penstock::audit

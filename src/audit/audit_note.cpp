@@ -10,15 +10,15 @@ constexpr std::string_view kFound = "found ";
 
 }  // namespace
 
-std::string auditing_note(std::string_view node) {
+std::string audit_claim_note(std::string_view node) {
   return std::string(kAuditing) + std::string(node);
 }
 
-std::string found_note(std::uint64_t orphans) {
+std::string audit_result_note(std::uint64_t orphans) {
   return std::string(kFound) + std::to_string(orphans);
 }
 
-std::optional<std::uint64_t> orphans_in(std::string_view note) {
+std::optional<std::uint64_t> orphans_from_note(std::string_view note) {
   if (!note.starts_with(kFound)) return std::nullopt;
   note.remove_prefix(kFound.size());
   std::uint64_t orphans = 0;

@@ -6,17 +6,17 @@
 namespace penstock::audit {
 namespace {
 
-RC_GTEST_PROP(AuditNote, SaysWhatWasFound, (std::uint64_t orphans)) {
-  RC_ASSERT(orphans_in(found_note(orphans)) == orphans);
+RC_GTEST_PROP(AuditNote, HasTheResultOfTheLastAudit, (std::uint64_t orphans)) {
+  RC_ASSERT(orphans_from_note(audit_result_note(orphans)) == orphans);
 }
 
-RC_GTEST_PROP(AuditNote, SaysNothingWhileSomebodyLooks, (const std::string& node)) {
-  RC_ASSERT(!orphans_in(auditing_note(node)));
+RC_GTEST_PROP(AuditNote, HasNoResultWhileAnAuditRuns, (const std::string& node)) {
+  RC_ASSERT(!orphans_from_note(audit_claim_note(node)));
 }
 
-TEST(AuditNote, OfSomebodyElseSaysNothing) {
+TEST(AuditNote, OfAnUnknownFormatIsIgnored) {
   for (const char* note : {"", "found", "found ", "found 1x", "found -1", "FOUND 1", "1"}) {
-    EXPECT_FALSE(orphans_in(note)) << note;
+    EXPECT_FALSE(orphans_from_note(note)) << note;
   }
 }
 

@@ -35,7 +35,7 @@ Result<std::unique_ptr<redis_store::BlockingStore>> connect(const RedisOptions& 
   if (!client) return client.error();
   auto store = std::make_unique<redis_store::BlockingStore>(options, *std::move(client));
   const Result<resp::Value> pong =
-      ask_one(*store, command_for_key("", {"PING"}), options.connect_timeout);
+      execute_one(*store, command_for_key("", {"PING"}), options.connect_timeout);
   if (!pong) return pong.error();
   return store;
 }
@@ -45,8 +45,9 @@ std::string shown_url(const RedisOptions& options) {
   return client ? to_string(client->url) : "redis";
 }
 
-Result<std::vector<resp::Value>> ask_all(redis_store::BlockingStore& store,
-                                         std::vector<redis::Command> commands, Duration timeout) {
+Result<std::vector<resp::Value>> execute_all(redis_store::BlockingStore& store,
+                                             std::vector<redis::Command> commands,
+                                             Duration timeout) {
   std::vector<resp::Value> values;
   values.reserve(commands.size());
   for (Result<resp::Value>& reply : store.commands(std::move(commands), timeout)) {
@@ -56,8 +57,8 @@ Result<std::vector<resp::Value>> ask_all(redis_store::BlockingStore& store,
   return values;
 }
 
-Result<resp::Value> ask_one(redis_store::BlockingStore& store, redis::Command command,
-                            Duration timeout) {
+Result<resp::Value> execute_one(redis_store::BlockingStore& store, redis::Command command,
+                                Duration timeout) {
   std::vector<redis::Command> commands;
   commands.push_back(std::move(command));
   return std::move(store.commands(std::move(commands), timeout).front());
@@ -69,7 +70,7 @@ Result<void> scan(redis_store::BlockingStore& store, const Scan& which, Duration
   const std::string page = std::to_string(which.page);
   std::string cursor = "0";
   do {
-    const Result<resp::Value> reply = ask_one(
+    const Result<resp::Value> reply = execute_one(
         store, command_for_node(which.node, {"SCAN", cursor, "MATCH", pattern, "COUNT", page}),
         timeout);
     if (!reply) return reply.error();
@@ -77,8 +78,8 @@ Result<void> scan(redis_store::BlockingStore& store, const Scan& which, Duration
     cursor = reply->elements[0].text;
     std::vector<std::string> keys;
     for (const resp::Value& key : reply->elements[1].elements) keys.push_back(key.text);
-    const Result<void> heard = on_page(keys);
-    if (!heard) return heard.error();
+    const Result<void> handled = on_page(keys);
+    if (!handled) return handled.error();
   } while (cursor != "0");
   return {};
 }
@@ -87,19 +88,19 @@ Result<std::uint64_t> delete_keys(redis_store::BlockingStore& store, const std::
                                   Duration timeout) {
   std::uint64_t deleted = 0;
   for (const redis::NodeId node : store.masters()) {
-    const Result<void> walked = scan(store, {.node = node, .prefix = prefix}, timeout,
-                                     [&](std::span<const std::string> keys) -> Result<void> {
-                                       std::vector<redis::Command> commands;
-                                       for (const std::string& key : keys) {
-                                         commands.push_back(command_for_key(key, {"UNLINK", key}));
-                                       }
-                                       const auto gone =
-                                           ask_all(store, std::move(commands), timeout);
-                                       if (!gone) return gone.error();
-                                       deleted += keys.size();
-                                       return {};
-                                     });
-    if (!walked) return walked.error();
+    const Result<void> scanned = scan(store, {.node = node, .prefix = prefix}, timeout,
+                                      [&](std::span<const std::string> keys) -> Result<void> {
+                                        std::vector<redis::Command> commands;
+                                        for (const std::string& key : keys) {
+                                          commands.push_back(command_for_key(key, {"UNLINK", key}));
+                                        }
+                                        const auto unlinked =
+                                            execute_all(store, std::move(commands), timeout);
+                                        if (!unlinked) return unlinked.error();
+                                        deleted += keys.size();
+                                        return {};
+                                      });
+    if (!scanned) return scanned.error();
   }
   return deleted;
 }
@@ -109,7 +110,7 @@ Result<std::chrono::microseconds> server_cpu(redis_store::BlockingStore& store, 
   for (const redis::NodeId node : store.masters()) {
     commands.push_back(command_for_node(node, {"INFO", "cpu"}));
   }
-  const Result<std::vector<resp::Value>> replies = ask_all(store, std::move(commands), timeout);
+  const Result<std::vector<resp::Value>> replies = execute_all(store, std::move(commands), timeout);
   if (!replies) return replies.error();
   double sum = 0;
   for (const resp::Value& reply : *replies) {

@@ -24,13 +24,13 @@ namespace penstock::audit {
 [[nodiscard]] std::string shown_url(const RedisOptions& options);
 
 // All answers, or the first failure.
-[[nodiscard]] Result<std::vector<resp::Value>> ask_all(redis_store::BlockingStore& store,
-                                                       std::vector<redis::Command> commands,
-                                                       Duration timeout);
+[[nodiscard]] Result<std::vector<resp::Value>> execute_all(redis_store::BlockingStore& store,
+                                                           std::vector<redis::Command> commands,
+                                                           Duration timeout);
 
 // One answer of one server.
-[[nodiscard]] Result<resp::Value> ask_one(redis_store::BlockingStore& store, redis::Command command,
-                                          Duration timeout);
+[[nodiscard]] Result<resp::Value> execute_one(redis_store::BlockingStore& store,
+                                              redis::Command command, Duration timeout);
 
 // Which keys to walk over, on one server, and how.
 struct Scan {

@@ -19,11 +19,11 @@ class ClockAnchor {
   // it cannot be off by a microsecond.
   static constexpr Nanoseconds kLife = std::chrono::milliseconds{1};
   // Beyond this, 64 bits would not hold the products below; a thread that paused measures afresh.
-  static constexpr Nanoseconds kLongestMeasure = std::chrono::seconds{1};
+  static constexpr Nanoseconds kMaxMeasuredTime = std::chrono::seconds{1};
   // Reading the real clock takes a tenth of this; a counter of 5 GHz is assumed to be the fastest.
-  static constexpr std::uint64_t kMostTicksBetween = 2000;
+  static constexpr std::uint64_t kMaxTicksBetween = 2000;
   // A rate measured over this long is good to one in ten thousand: 100 ns per life of an anchor.
-  static constexpr Nanoseconds kShortestMeasure = std::chrono::microseconds{500};
+  static constexpr Nanoseconds kMinMeasuredTime = std::chrono::microseconds{500};
 
   [[nodiscard]] TimePoint now() noexcept {
     const std::uint64_t elapsed = Source::ticks() - counter_;
@@ -42,14 +42,15 @@ class ClockAnchor {
     const TimePoint time = Source::time();
     const std::uint64_t counter = Source::ticks();
     // Whoever is interrupted between the two readings knows nothing about how they go together.
-    const bool belong_together = counter - before < kMostTicksBetween;
+    const bool belong_together = counter - before < kMaxTicksBetween;
     const bool measurable = belong_together && measured_counter_ != 0 &&
-                            counter > measured_counter_ && time - measured_since_ < kLongestMeasure;
+                            counter > measured_counter_ &&
+                            time - measured_since_ < kMaxMeasuredTime;
     if (!measurable) {
       life_ = 0;  // the real clock, until a rate is measured again
       measured_counter_ = belong_together ? counter : 0;
       measured_since_ = time;
-    } else if (time - measured_since_ >= kShortestMeasure) {
+    } else if (time - measured_since_ >= kMinMeasuredTime) {
       const auto nanos = static_cast<std::uint64_t>(Nanoseconds{time - measured_since_}.count());
       const std::uint64_t ticks = counter - measured_counter_;
       nanos_per_tick_ = (nanos << kFractionBits) / ticks;

@@ -29,7 +29,7 @@ TEST(SystemClock, GoesOnWithTheMonotonicClock) {
   EXPECT_LE(end - start, outer_end - outer_start + microseconds{10});
 }
 
-TEST(ManualClock, StandsStillUntilTold) {
+TEST(ManualClock, StandsStillUntilSet) {
   ManualClock clock{Instant{Duration{5}}};
   EXPECT_EQ(clock.now(), Instant{Duration{5}});
   clock.advance(Duration{3});

@@ -59,7 +59,7 @@ TEST(AnyState, UsedIsWhatDoesNotRemain) {
 }
 
 // A store that keeps a key for its time to live, rounded down to seconds, admits 1200 here.
-TEST(AnyState, ForgettingWhatExpiredForgetsNoDebt) {
+TEST(AnyState, ForgettingAnExpiredStateForgetsNoUsage) {
   constexpr Quota kOnePerSecond = per_second(1).burst(10);
   TestKey key(kOnePerSecond);
   TestKey remembered(kOnePerSecond);

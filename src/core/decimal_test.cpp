@@ -26,7 +26,7 @@ TEST(Decimal, ParsesUpToItsEnds) {
   EXPECT_EQ(nanos("00000000000000000000000000001"), Decimal::kNanosPerUnit);
 }
 
-TEST(Decimal, RefusesWhatDoesNotFit) {
+TEST(Decimal, RejectsWhatDoesNotFit) {
   for (const std::string text : {"9223372036.854775808", "-9223372036.854775809", "10000000000",
                                  "99999999999999999999999999"}) {
     const Result<Decimal> result = Decimal::parse(text);
@@ -36,13 +36,13 @@ TEST(Decimal, RefusesWhatDoesNotFit) {
   }
 }
 
-TEST(Decimal, RefusesMoreThanNinePlaces) {
+TEST(Decimal, RejectsMoreThanNinePlaces) {
   const Result<Decimal> result = Decimal::parse("0.1234567890");
   ASSERT_FALSE(result);
   EXPECT_NE(result.error().detail.find("0.1234567890"), std::string::npos) << result.error().detail;
 }
 
-TEST(Decimal, RefusesWhatIsNoNumber) {
+TEST(Decimal, RejectsWhatIsNoNumber) {
   using namespace std::string_literals;
   for (const std::string& text :
        {""s,   "-"s,  "+"s,    "."s,   "1."s,  ".5"s,  "-.5"s, "1.2.3"s, "1,5"s,      "1e3"s,

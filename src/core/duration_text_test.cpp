@@ -17,7 +17,7 @@ TEST(DurationText, ReadsEachUnit) {
   EXPECT_EQ(parse_duration("0s"), Duration{0});
 }
 
-TEST(DurationText, RefusesEverythingElse) {
+TEST(DurationText, RejectsEverythingElse) {
   for (const char* text : {"", "s", "10", "1.5s", "-1s", "-0s", "+1s", " 1s", "1 s", "1s ", "1S",
                            "1us", "1w", "9223372036854775807d", "99999999999999999999s"}) {
     EXPECT_EQ(parse_duration(text), std::nullopt) << text;

@@ -45,7 +45,7 @@ TEST(FixedWindow, LetsTwiceTheLimitPassAcrossABoundary) {
   EXPECT_FALSE(key.take(1).allowed());
 }
 
-TEST(FixedWindow, LooksAtTheCost) {
+TEST(FixedWindow, ChargesTheCost) {
   TestKey key(kAligned);
   ASSERT_TRUE(key.take(8).allowed());
   EXPECT_FALSE(key.take(3).allowed());
@@ -61,7 +61,7 @@ TEST(FixedWindow, CostAboveTheLimitNeverFits) {
   EXPECT_EQ(decision.reset_after(), minutes{1});
 }
 
-TEST(FixedWindow, CostZeroLooksWithoutOpeningAWindow) {
+TEST(FixedWindow, CostZeroPeeksWithoutOpeningAWindow) {
   TestKey key(kAnchored);
   EXPECT_TRUE(key.take(0).allowed());
   EXPECT_EQ(key.state(), AnyState{});

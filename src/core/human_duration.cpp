@@ -24,7 +24,7 @@ constexpr std::array kShownUnits{
     ShownUnit{"ms", "ms", milliseconds{1}}, ShownUnit{"µs", "µs", Duration{1}},
 };
 
-// Below each length, waits are told in whole multiples of the grain.
+// Below each length, waits are rounded in whole multiples of the grain.
 struct Precision {
   Duration below;
   Duration grain;
@@ -67,14 +67,14 @@ std::string in_units(Duration wait) {
 
 }  // namespace
 
-std::string rounded_up(Duration wait) {
-  const Duration told = coarsened(wait);
-  if (told == Duration{0}) return "0 s";
-  if (told < seconds{1} || told >= minutes{1}) return in_units(told);
-  return with_decimals(told / milliseconds{1}, 3) + " s";
+std::string rounded_up_text(Duration wait) {
+  const Duration rounded = coarsened(wait);
+  if (rounded == Duration{0}) return "0 s";
+  if (rounded < seconds{1} || rounded >= minutes{1}) return in_units(rounded);
+  return with_decimals(rounded / milliseconds{1}, 3) + " s";
 }
 
-std::string exactly(Duration length) {
+std::string exact_text(Duration length) {
   for (const ShownUnit& unit : kShownUnits) {
     if (length % unit.length != Duration{0}) continue;
     return std::to_string(length / unit.length) + " " + std::string(unit.name);

@@ -8,10 +8,10 @@ namespace penstock::core {
 
 // A wait for people, in one or two units: "250 ms", "1.5 s", "1 min 36 s", "3 d 4 h". Rounded up,
 // so that whoever waits as told has waited long enough.
-[[nodiscard]] std::string rounded_up(Duration wait);
+[[nodiscard]] std::string rounded_up_text(Duration wait);
 
 // Nothing rounded, in the largest unit that divides it: "10 s", "90 min".
-[[nodiscard]] std::string exactly(Duration length);
+[[nodiscard]] std::string exact_text(Duration length);
 
 // For rulers: "+4.8h", "-200ms", "0", in the largest unit that is not above `step`; two decimals.
 [[nodiscard]] std::string ruler_label(Duration offset, Duration step);

@@ -9,33 +9,33 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(RoundedUp, UsesUnitsThatPeopleUse) {
-  EXPECT_EQ(rounded_up(0s), "0 s");
-  EXPECT_EQ(rounded_up(250us), "250 µs");
-  EXPECT_EQ(rounded_up(250ms), "250 ms");
-  EXPECT_EQ(rounded_up(1500ms), "1.5 s");
-  EXPECT_EQ(rounded_up(36s), "36 s");
-  EXPECT_EQ(rounded_up(96s), "1 min 36 s");
-  EXPECT_EQ(rounded_up(2h), "2 h");
-  EXPECT_EQ(rounded_up(Days{3} + 4h), "3 d 4 h");
+TEST(RoundedUpText, UsesUnitsThatPeopleUse) {
+  EXPECT_EQ(rounded_up_text(0s), "0 s");
+  EXPECT_EQ(rounded_up_text(250us), "250 µs");
+  EXPECT_EQ(rounded_up_text(250ms), "250 ms");
+  EXPECT_EQ(rounded_up_text(1500ms), "1.5 s");
+  EXPECT_EQ(rounded_up_text(36s), "36 s");
+  EXPECT_EQ(rounded_up_text(96s), "1 min 36 s");
+  EXPECT_EQ(rounded_up_text(2h), "2 h");
+  EXPECT_EQ(rounded_up_text(Days{3} + 4h), "3 d 4 h");
 }
 
-TEST(RoundedUp, NeverTellsLessThanTheWait) {
-  EXPECT_EQ(rounded_up(1ms + 1us), "2 ms");
-  EXPECT_EQ(rounded_up(999ms + 1us), "1 s");
-  EXPECT_EQ(rounded_up(12s + 1us), "12.1 s");
-  EXPECT_EQ(rounded_up(60s - 1us), "1 min");
-  EXPECT_EQ(rounded_up(1h - 1us), "1 h");
-  EXPECT_EQ(rounded_up(Days{1} - 1us), "1 d");
-  EXPECT_EQ(rounded_up(Days{1} + 1us), "1 d 1 h");
+TEST(RoundedUpText, NeverShowsLessThanTheWait) {
+  EXPECT_EQ(rounded_up_text(1ms + 1us), "2 ms");
+  EXPECT_EQ(rounded_up_text(999ms + 1us), "1 s");
+  EXPECT_EQ(rounded_up_text(12s + 1us), "12.1 s");
+  EXPECT_EQ(rounded_up_text(60s - 1us), "1 min");
+  EXPECT_EQ(rounded_up_text(1h - 1us), "1 h");
+  EXPECT_EQ(rounded_up_text(Days{1} - 1us), "1 d");
+  EXPECT_EQ(rounded_up_text(Days{1} + 1us), "1 d 1 h");
 }
 
-TEST(Exactly, TakesTheLargestUnitThatDivides) {
-  EXPECT_EQ(exactly(10s), "10 s");
-  EXPECT_EQ(exactly(90s), "90 s");
-  EXPECT_EQ(exactly(1min), "1 min");
-  EXPECT_EQ(exactly(1500ms), "1500 ms");
-  EXPECT_EQ(exactly(Days{366}), "366 d");
+TEST(ExactText, TakesTheLargestUnitThatDivides) {
+  EXPECT_EQ(exact_text(10s), "10 s");
+  EXPECT_EQ(exact_text(90s), "90 s");
+  EXPECT_EQ(exact_text(1min), "1 min");
+  EXPECT_EQ(exact_text(1500ms), "1500 ms");
+  EXPECT_EQ(exact_text(Days{366}), "366 d");
 }
 
 TEST(RulerLabel, KeepsTheUnitOfTheStep) {

@@ -9,7 +9,7 @@ namespace penstock::core {
 namespace {
 
 // How far ahead of the clock an epoch may be before it is given up: every reset skips two.
-constexpr std::int64_t kMostEpochsAhead = 64;
+constexpr std::int64_t kMaxEpochsAhead = 64;
 
 // The instant and time of a bucket, whichever of the two it is.
 struct Bucket {
@@ -52,7 +52,7 @@ void next_epoch(Escrow& escrow) {
 void start_over(Escrow& escrow, Duration lifetime, Instant at) {
   const std::int64_t present = at.time_since_epoch() / lifetime;
   const bool is_ahead = escrow.leased() == 0 && escrow.lifetime == lifetime &&
-                        escrow.epoch > present && escrow.epoch - present <= kMostEpochsAhead;
+                        escrow.epoch > present && escrow.epoch - present <= kMaxEpochsAhead;
   escrow.current = escrow.leased();
   escrow.previous = 0;
   escrow.lifetime = lifetime;
@@ -67,7 +67,7 @@ void roll(Bucket& bucket, Escrow& escrow, const Quota& quota) {
   }
   if (escrow.leased() == 0) return;
   const std::int64_t present = bucket.at.time_since_epoch() / escrow.lifetime;
-  if (escrow.epoch - present <= kMostEpochsAhead) return;
+  if (escrow.epoch - present <= kMaxEpochsAhead) return;
   start_over(escrow, escrow.lifetime, bucket.at);
   bucket.changed = true;
 }
@@ -154,10 +154,10 @@ void settle_report(AnyState& state, Escrow& escrow, const Quota& quota, std::int
   if (unused > 0) refund(state, quota, Cost{unused}, now);
 }
 
-StrictGrant lease_strictly(AnyState& state, Quota& owner, Escrow& escrow, const Quota& quota,
-                           const StrictAsk& ask, Instant now) {
+StrictLeaseGrant lease_strictly(AnyState& state, Quota& owner, Escrow& escrow, const Quota& quota,
+                                const StrictLeaseRequest& ask, Instant now) {
   const std::uint32_t available = evaluate_under(state, owner, quota, Cost{0}, now).remaining();
-  StrictGrant grant;
+  StrictLeaseGrant grant;
   if (ask.cost > 0) grant.admitted = std::min(ask.count, available / ask.cost);
   const std::uint32_t used = grant.admitted * ask.cost;
   if (grant.admitted == ask.count) {
@@ -168,8 +168,8 @@ StrictGrant lease_strictly(AnyState& state, Quota& owner, Escrow& escrow, const 
   return grant;
 }
 
-StrictGrant lease_strictly(AnyState& state, Escrow& escrow, const Quota& quota,
-                           const StrictAsk& ask, Instant now) {
+StrictLeaseGrant lease_strictly(AnyState& state, Escrow& escrow, const Quota& quota,
+                                const StrictLeaseRequest& ask, Instant now) {
   Quota owner = quota;
   return lease_strictly(state, owner, escrow, quota, ask, now);
 }
@@ -178,7 +178,7 @@ Escrow after_reset(const Escrow& escrow, Instant now) {
   if (escrow.lifetime <= Duration{0}) return {};
   const std::int64_t present = now.time_since_epoch() / escrow.lifetime;
   const std::int64_t next = std::max(escrow.epoch, present) + 2;
-  return {.epoch = std::min(next, present + kMostEpochsAhead), .lifetime = escrow.lifetime};
+  return {.epoch = std::min(next, present + kMaxEpochsAhead), .lifetime = escrow.lifetime};
 }
 
 Instant expires_at(const Escrow& escrow, const Quota& quota) {

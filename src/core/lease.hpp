@@ -66,23 +66,24 @@ void settle_report(AnyState& state, Escrow& escrow, const Quota& quota, std::int
 
 // What is asked of a bucket: to decide `count` requests that cost `cost` each, and a portion() of
 // what is left then.
-struct StrictAsk {
+struct StrictLeaseRequest {
   std::uint32_t cost = 0;
   std::uint32_t count = 0;
   LeaseAmounts lease{};
 };
-struct StrictGrant {
+struct StrictLeaseGrant {
   std::uint32_t admitted = 0;  // requests: those that came first
   std::uint32_t granted = 0;   // units, in the escrow of the current epoch
 
-  friend constexpr bool operator==(const StrictGrant&, const StrictGrant&) = default;
+  friend constexpr bool operator==(const StrictLeaseGrant&, const StrictLeaseGrant&) = default;
 };
 // Requests that are admitted here are used up, and never in the escrow. While one of them is
 // denied, nothing is leased. REQUIRES: advanced to now under `owner`.
-[[nodiscard]] StrictGrant lease_strictly(AnyState& state, Quota& owner, Escrow& escrow,
-                                         const Quota& quota, const StrictAsk& ask, Instant now);
-[[nodiscard]] StrictGrant lease_strictly(AnyState& state, Escrow& escrow, const Quota& quota,
-                                         const StrictAsk& ask, Instant now);
+[[nodiscard]] StrictLeaseGrant lease_strictly(AnyState& state, Quota& owner, Escrow& escrow,
+                                              const Quota& quota, const StrictLeaseRequest& ask,
+                                              Instant now);
+[[nodiscard]] StrictLeaseGrant lease_strictly(AnyState& state, Escrow& escrow, const Quota& quota,
+                                              const StrictLeaseRequest& ask, Instant now);
 
 // What a reset leaves of an escrow: nothing is leased, and the epochs of leases that were granted
 // before do not come again. Their reports are ignored, so that they cannot return units to a bucket

@@ -180,10 +180,11 @@ RC_GTEST_PROP(StrictLease, AdmitsNoMoreInAnyIntervalThanTheBucketAlone, ()) {
       }
       if (now >= expires_at(account.escrow, quota)) account.escrow = {};  // expired in the store
       account.advance_to(now);
-      const StrictAsk ask{.cost = between<std::uint32_t>(0, 3),
-                          .count = between<std::uint32_t>(0, 5),
-                          .lease = {.need = event.need, .due = event.need, .want = event.want}};
-      const StrictGrant grant = lease_strictly(account.state, account.escrow, quota, ask, now);
+      const StrictLeaseRequest ask{
+          .cost = between<std::uint32_t>(0, 3),
+          .count = between<std::uint32_t>(0, 5),
+          .lease = {.need = event.need, .due = event.need, .want = event.want}};
+      const StrictLeaseGrant grant = lease_strictly(account.state, account.escrow, quota, ask, now);
       total += std::uint64_t{grant.admitted} * ask.cost;
       held.push_back({grant.granted, now + kLifetime, account.escrow.epoch});
     }
@@ -272,7 +273,7 @@ TEST(StrictLease, ReturnedUnitsComeBackAtOnceAndSpentOnesByRefill) {
   EXPECT_EQ(account.escrow.leased(), 3U);
 }
 
-TEST(StrictLease, NobodyReturnsMoreThanWasLeased) {
+TEST(StrictLease, NoReportReturnsMoreThanWasLeased) {
   constexpr Quota kTen = per_second(10).burst(10);
   Account account{.quota = kTen};
   account.advance_to(kStart);
@@ -318,15 +319,15 @@ TEST(StrictLease, RequestsThatAreDecidedAreUsedUpAtOnce) {
   constexpr Quota kTen = per_second(10).burst(10);
   Account account{.quota = kTen};
   account.advance_to(kStart);
-  const StrictGrant first =
+  const StrictLeaseGrant first =
       lease_strictly(account.state, account.escrow, kTen,
                      {.cost = 3, .count = 2, .lease = {.want = 10, .sharers = 1}}, kStart);
-  EXPECT_EQ(first, (StrictGrant{.admitted = 2, .granted = 2})) << "half of what is left";
+  EXPECT_EQ(first, (StrictLeaseGrant{.admitted = 2, .granted = 2})) << "half of what is left";
   EXPECT_EQ(account.escrow.leased(), 2U);
   EXPECT_EQ(account.tokens(kStart), 2U);
-  const StrictGrant next = lease_strictly(account.state, account.escrow, kTen,
-                                          {.cost = 1, .count = 5, .lease = {.want = 10}}, kStart);
-  EXPECT_EQ(next, (StrictGrant{.admitted = 2, .granted = 0}))
+  const StrictLeaseGrant next = lease_strictly(
+      account.state, account.escrow, kTen, {.cost = 1, .count = 5, .lease = {.want = 10}}, kStart);
+  EXPECT_EQ(next, (StrictLeaseGrant{.admitted = 2, .granted = 0}))
       << "nothing is leased to a denied one";
   // a request that was decided does not keep the bucket from refilling
   account.advance_to(kStart + milliseconds{100});

@@ -23,19 +23,19 @@ TEST(Limits, NamesTheOneThatDecided) {
   EXPECT_EQ(limits.name_of(decision), "day");
 }
 
-TEST(Limits, RefusesAnEmptyList) {
+TEST(Limits, RejectsAnEmptyList) {
   const Result<Limits> limits = Limits::make({});
   ASSERT_FALSE(limits);
   EXPECT_EQ(limits.error().code, ErrorCode::InvalidInput);
 }
 
-TEST(Limits, RefusesAnEmptyNameAndSaysWhich) {
+TEST(Limits, RejectsAnEmptyNameAndSaysWhich) {
   const Result<Limits> limits = Limits::make({{"a", per_second(10)}, {"", per_second(10)}});
   ASSERT_FALSE(limits);
   EXPECT_NE(limits.error().detail.find("number 2"), std::string::npos) << limits.error().detail;
 }
 
-TEST(Limits, RefusesANameThatIsUsedTwice) {
+TEST(Limits, RejectsANameThatIsUsedTwice) {
   const Result<Limits> limits = Limits::make(
       {{"a", per_second(10)}, {"twice", per_day(1)}, {"b", per_day(2)}, {"twice", per_day(3)}});
   ASSERT_FALSE(limits);

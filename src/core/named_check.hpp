@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/terms.hpp"
+#include "core/sharing_terms.hpp"
 #include "penstock/check.hpp"
 
 #include <string>
@@ -9,19 +9,19 @@ namespace penstock::core {
 
 // Which count: of whom ("api_key=abc", empty for everybody), and under which limit ("api/search",
 // empty for a limit without a name). Counts of one subject live on one server of a cluster.
-struct CountName {
+struct LimitKey {
   std::string subject;
   std::string limit;
 
-  friend auto operator<=>(const CountName&, const CountName&) = default;
+  friend auto operator<=>(const LimitKey&, const LimitKey&) = default;
 };
 
 // One question about a count, with its name kept.
 struct NamedCheck {
-  CountName name;
+  LimitKey name;
   Quota quota;
   Cost cost{};
-  Terms terms{};
+  SharingTerms terms{};
 };
 
 }  // namespace penstock::core

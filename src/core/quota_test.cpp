@@ -80,14 +80,14 @@ TEST(Quota, TimesThatAreNotWholeMicrosecondsKeepTheirFraction) {
   EXPECT_EQ(kQuota.fill_time(), (ExactSpan{.whole = 6, .part = 2}));
 }
 
-TEST(Quota, RefusesLimitsOutOfRange) {
+TEST(Quota, RejectsLimitsOutOfRange) {
   EXPECT_EQ(refusal(per_second(0)), "limit 0 must be at least 1");
   EXPECT_EQ(refusal(per_second(-5)), "limit -5 must be at least 1");
   EXPECT_EQ(refusal(per_second(1'000'000'001)), "limit 1000000001 is above the most, 1000000000");
   EXPECT_EQ(refusal(per_second(1'000'000'000)), "accepted");
 }
 
-TEST(Quota, RefusesPeriodsOutOfRange) {
+TEST(Quota, RejectsPeriodsOutOfRange) {
   EXPECT_EQ(refusal(per(1, Duration{999})), "period 999 us is below the least, 1 ms");
   EXPECT_EQ(refusal(per(1, Duration{0})), "period 0 us is below the least, 1 ms");
   EXPECT_EQ(refusal(per(1, -seconds{1})), "period -1000000 us is below the least, 1 ms");
@@ -99,7 +99,7 @@ TEST(Quota, RefusesPeriodsOutOfRange) {
   EXPECT_EQ(refusal(per(1, Days{366})), "accepted");
 }
 
-TEST(Quota, RefusesBurstsOutOfRange) {
+TEST(Quota, RejectsBurstsOutOfRange) {
   EXPECT_EQ(refusal(per_second(1).burst(0)), "burst 0 must be at least 1");
   EXPECT_EQ(refusal(per_second(1).burst(-1)), "burst -1 must be at least 1");
   EXPECT_EQ(refusal(per_second(1).burst(1'000'000'001)),
@@ -107,14 +107,14 @@ TEST(Quota, RefusesBurstsOutOfRange) {
   EXPECT_EQ(refusal(per_second(1).burst(1'000'000'000).gcra()), "accepted");
 }
 
-TEST(Quota, RefusesABurstWhereItHasNoMeaning) {
+TEST(Quota, RejectsABurstWhereItHasNoMeaning) {
   EXPECT_EQ(refusal(per_second(10).burst(5).fixed_window()),
             "burst 5 has no meaning for fixed_window; only token_bucket and gcra have a burst");
   EXPECT_EQ(refusal(per_second(10).burst(10).sliding_log()),
             "burst 10 has no meaning for sliding_log; only token_bucket and gcra have a burst");
 }
 
-TEST(Quota, RefusesABucketThatTakesACenturyToRefill) {
+TEST(Quota, RejectsABucketThatTakesACenturyToRefill) {
   EXPECT_EQ(refusal(per(1, Days{365}).burst(101)),
             "burst 101 at 1 per 31536000000000 us takes more than 100 years to refill");
   EXPECT_EQ(refusal(per(1, Days{365}).burst(100)), "accepted");
@@ -123,14 +123,14 @@ TEST(Quota, RefusesABucketThatTakesACenturyToRefill) {
   EXPECT_EQ(refusal(per(1, Days{36'525} / 100).burst(100)), "accepted") << "exactly 100 years";
 }
 
-TEST(Quota, RefusesALogThatRemembersTooMuchAndSaysWhatToUseInstead) {
+TEST(Quota, RejectsALogThatRemembersTooMuchAndSaysWhatToUseInstead) {
   EXPECT_EQ(refusal(per_day(10'001).sliding_log()),
             "limit 10001 is above the most for sliding_log, 10000, which remembers every request; "
             "sub_windows gives the same guarantee for any limit");
   EXPECT_EQ(refusal(per_day(10'000).sliding_log()), "accepted");
 }
 
-TEST(Quota, RefusesSubWindowsThatDoNotWork) {
+TEST(Quota, RejectsSubWindowsThatDoNotWork) {
   EXPECT_EQ(refusal(per_minute(10).sub_windows(1)), "sub_windows 1 must be at least 2");
   EXPECT_EQ(refusal(per_minute(10).sub_windows(101)), "sub_windows 101 is above the most, 100");
   EXPECT_EQ(refusal(per_second(10).sub_windows(7)),
@@ -139,9 +139,9 @@ TEST(Quota, RefusesSubWindowsThatDoNotWork) {
 }
 
 TEST(Quota, SurvivesNumbersAtTheEdgeOfTheirType) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-  for (const std::int64_t wild : {kMost, kLeast}) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+  for (const std::int64_t wild : {kMax, kMin}) {
     EXPECT_NE(refusal(per_second(wild)), "accepted");
     EXPECT_NE(refusal(per(1, Duration{wild})), "accepted");
     EXPECT_NE(refusal(per_second(1).burst(wild)), "accepted");
@@ -185,7 +185,7 @@ TEST(Algorithm, HasANameThatParses) {
   }
 }
 
-TEST(Algorithm, AnUnknownNameIsRefusedWithTheKnownOnes) {
+TEST(Algorithm, AnUnknownNameIsRejectedWithTheKnownOnes) {
   const Result<Algorithm> parsed = parse_algorithm("leaky");
   ASSERT_FALSE(parsed.has_value());
   EXPECT_EQ(

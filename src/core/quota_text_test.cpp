@@ -111,7 +111,7 @@ TEST(QuotaText, PointsAtTheColumnThatIsWrong) {
             "found \", burst 5\"");
 }
 
-TEST(QuotaText, RefusesUnitsWithoutAFixedLength) {
+TEST(QuotaText, RejectsUnitsWithoutAFixedLength) {
   EXPECT_EQ(
       refusal("5/month"),
       "\"5/month\", column 3: a \"month\" has no fixed length; write days, as in 30d or 365d");
@@ -122,7 +122,7 @@ TEST(QuotaText, RefusesUnitsWithoutAFixedLength) {
   EXPECT_EQ(refusal("5/S"), "\"5/S\", column 3: unknown unit \"S\"; use ms, s, m, h, d or w");
 }
 
-TEST(QuotaText, RefusesNumbersThatDoNotFit) {
+TEST(QuotaText, RejectsNumbersThatDoNotFit) {
   EXPECT_EQ(refusal("99999999999999999999/s"),
             "\"99999999999999999999/s\", column 1: number 99999999999999999999 is too large");
   EXPECT_EQ(refusal("1/99999999999999999999s"),
@@ -131,20 +131,20 @@ TEST(QuotaText, RefusesNumbersThatDoNotFit) {
 }
 
 // Times the length of their unit these wrap around to a valid period, if nobody looks.
-TEST(QuotaText, RefusesNegativePeriodsHoweverLarge) {
+TEST(QuotaText, RejectsNegativePeriodsHoweverLarge) {
   for (const char* text : {"1/-1s", "1/-9223372036854775808s", "1/-9223372036854775807w",
                            "1/-239807672958224171s", "1/-2305843009213693951ms"}) {
     EXPECT_EQ(refusal(text).find("accepted"), std::string::npos) << refusal(text);
   }
 }
 
-TEST(QuotaText, RefusesUnderscoresThatSeparateNothing) {
+TEST(QuotaText, RejectsUnderscoresThatSeparateNothing) {
   for (const char* text : {"_100/s", "100_/s", "1__0/s", "-_5/s", "100/s burst 5_"}) {
     EXPECT_EQ(refusal(text).find("accepted"), std::string::npos) << refusal(text);
   }
 }
 
-TEST(QuotaText, RefusesAnOptionThatIsGivenTwice) {
+TEST(QuotaText, RejectsAnOptionThatIsGivenTwice) {
   EXPECT_EQ(refusal("10/s burst 5 burst 6"), "\"10/s burst 5 burst 6\", column 14: a second burst");
   EXPECT_EQ(refusal("10/s gcra token_bucket"),
             "\"10/s gcra token_bucket\", column 11: a second algorithm");

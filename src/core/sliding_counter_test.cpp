@@ -62,7 +62,7 @@ TEST(SlidingCounter, WholeLimitWaitsForTwoWindows) {
   EXPECT_EQ(key.take(100).retry_after(), seconds{120});
 }
 
-TEST(SlidingCounter, LooksAtTheCost) {
+TEST(SlidingCounter, ChargesTheCost) {
   TestKey key(kCounterQuota);
   ASSERT_TRUE(key.take(99).allowed());
   EXPECT_FALSE(key.take(2).allowed());

@@ -66,7 +66,7 @@ TEST(SubWindows, NeverMoreThanTheLimitAcrossABoundary) {
   EXPECT_FALSE(key.take(1).allowed());
 }
 
-TEST(SubWindows, CostZeroLooksWithoutTaking) {
+TEST(SubWindows, CostZeroPeeksWithoutTaking) {
   TestKey key(kPartsQuota);
   EXPECT_TRUE(key.take(0).allowed());
   EXPECT_EQ(key.state(), AnyState{});

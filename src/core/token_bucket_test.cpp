@@ -72,7 +72,7 @@ TEST(TokenBucket, CostAboveTheBurstNeverFits) {
   EXPECT_EQ(key.remaining(), 18U);
 }
 
-TEST(TokenBucket, CostZeroLooksWithoutTaking) {
+TEST(TokenBucket, CostZeroPeeksWithoutTaking) {
   TestKey key(kBucketQuota);
   EXPECT_TRUE(key.take(0).allowed());
   EXPECT_EQ(key.state(), AnyState{});
@@ -169,7 +169,7 @@ TEST(TokenBucket, StaysExactWhereABucketInUnitsLeaves64Bits) {
   EXPECT_EQ(key.remaining(), 1'000'000'000U);
 }
 
-TEST(TokenBucket, RefundGivesBackUpToTheBurst) {
+TEST(TokenBucket, RefundReturnsUpToTheBurst) {
   TestKey key(kBucketQuota);
   key.refund(5);
   EXPECT_EQ(key.state(), AnyState{}) << "nothing happens to an absent key";

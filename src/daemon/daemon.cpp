@@ -6,7 +6,7 @@
 #include "penstock/version.hpp"
 #include "redis_store/requests.hpp"
 #include "service/metric_sources.hpp"
-#include "telemetry/process_numbers.hpp"
+#include "telemetry/process_metrics.hpp"
 
 #include <boost/asio/post.hpp>
 #include <unistd.h>
@@ -26,9 +26,9 @@ namespace {
 using boost::system::error_code;
 
 // A change of the files is noticed after the second look that finds it.
-constexpr Duration kLookAtWorkers = std::chrono::milliseconds{500};
+constexpr Duration kWorkerPollInterval = std::chrono::milliseconds{500};
 // A Redis that is there has answered by then.
-constexpr unsigned kPatientBeats = 3;
+constexpr unsigned kHeartbeatsBeforeWarning = 3;
 // The admin port answers until the workers have ended, and is then cut.
 constexpr Duration kAdminGrace = std::chrono::milliseconds{200};
 
@@ -113,7 +113,7 @@ Result<std::unique_ptr<Daemon>> Daemon::make(DaemonOptions options) {
 Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
     : options_(std::move(options)),
       configuration_(std::move(configuration)),
-      as_written_(configuration_.settings),
+      configured_settings_(configuration_.settings),
       loaded_at_(system_clock().now()),
       log_(log_options(configuration_.settings.log)),
       metrics_(kVersion),
@@ -123,14 +123,14 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
       members_(configuration_.settings.nodes),
       local_(local_memory_, members_,
              configuration_.settings.uses_memory_store()
-                 ? service::LocalShare::Recall::Nothing
-                 : service::LocalShare::Recall::WhatTheStoreSaid),
+                 ? service::LocalFallback::Recall::Nothing
+                 : service::LocalFallback::Recall::StoreState),
       in_flight_(configuration_.settings.gateway.upstreams.size()),
       node_(node_name()),
       signals_(loop_),
       files_timer_(loop_),
       state_timer_(loop_),
-      beat_timer_(loop_),
+      heartbeat_timer_(loop_),
       delay_timer_(loop_),
       admin_(*this) {
   std::signal(SIGPIPE, SIG_IGN);
@@ -143,31 +143,31 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
   metrics_.add_source(service::outage_source(local_));
   metrics_.add_source(telemetry::report_process);
   metrics_.set(telemetry::metrics::kOrphanKeys, 0);
-  show_configuration(true);
+  update_configuration_metrics(true);
 }
 
 Daemon::~Daemon() = default;
 
 Result<void> Daemon::start_workers() {
   const rules::Settings& settings = configuration_.settings;
-  const WorkerSurroundings surroundings{.settings = settings,
-                                        .memory = memory_,
-                                        .local = local_,
-                                        .members = members_,
-                                        .metrics = metrics_,
-                                        .hot_keys = hot_keys_,
-                                        .log = log_,
-                                        .in_flight = in_flight_,
-                                        .per_address = address_limits(settings),
-                                        .versions = std::make_shared<lease::KeyVersions>()};
-  doors_ = planned_doors(settings);
+  const WorkerContext context{.settings = settings,
+                              .memory = memory_,
+                              .local = local_,
+                              .members = members_,
+                              .metrics = metrics_,
+                              .hot_keys = hot_keys_,
+                              .log = log_,
+                              .in_flight = in_flight_,
+                              .per_address = address_limits(settings),
+                              .versions = std::make_shared<lease::KeyVersions>()};
+  listeners_ = planned_listeners(settings);
   for (unsigned i = 0; i < worker_count(settings); ++i) {
     Result<std::unique_ptr<ServeWorker>> worker =
-        ServeWorker::make(surroundings, workers_.size(), configuration_.rules);
+        ServeWorker::make(context, workers_.size(), configuration_.rules);
     if (!worker) return worker.error();
     const bool is_first = workers_.empty();
-    const Result<void> bound =
-        (*worker)->listen(doors_, is_first ? net::Sharing::First : net::Sharing::Joining);
+    const Result<void> bound = (*worker)->listen(
+        listeners_, is_first ? net::PortReuse::Exclusive : net::PortReuse::Shared);
     if (!bound) return bound.error();
     workers_.push_back(*std::move(worker));
   }
@@ -182,7 +182,7 @@ Result<void> Daemon::start_admin() {
   if (!configuration_.settings.admin) return {};
   admin_server_ = std::make_unique<http::Server>(loop_, admin_, http::ServerOptions{});
   Result<std::vector<rules::Address>> bound =
-      admin_server_->listen({*configuration_.settings.admin}, net::Sharing::First);
+      admin_server_->listen({*configuration_.settings.admin}, net::PortReuse::Exclusive);
   if (!bound) return bound.error();
   admin_address_ = bound->front();
   return {};
@@ -195,14 +195,14 @@ void Daemon::listen_for_changes() {
   options.url = settings.store_url;
   changes_ = std::make_unique<redis_store::ChangeFeed>(
       loop_.get_executor(), options, *redis_store::client_options(options),
-      [this](const redis_store::ChangedCount& changed) {
-        const auto effect = changed.change == redis_store::Change::GaveBack
-                                ? lease::LeasingStore::Change::Better
-                                : lease::LeasingStore::Change::Worse;
+      [this](const redis_store::ChangedKey& changed) {
+        const auto effect = changed.change == redis_store::Change::Refunded
+                                ? lease::LeasingStore::Change::Refunded
+                                : lease::LeasingStore::Change::Revoked;
         const auto feed =
             changes_->is_listening() ? ServeWorker::Feed::Listening : ServeWorker::Feed::Lost;
         for (const auto& worker : workers_) {
-          changed.name ? worker->forget(*changed.name, effect) : worker->forget_all(feed);
+          changed.name ? worker->invalidate(*changed.name, effect) : worker->invalidate_all(feed);
         }
       });
   changes_->start();
@@ -212,11 +212,11 @@ void Daemon::run() {
   wait_for_signal();
   listen_for_changes();
   watch_files();
-  repeat(state_timer_, kLookAtWorkers, &Daemon::look_at_workers);
-  repeat(beat_timer_, service::Heartbeat::kEvery, &Daemon::beat);
-  look_at_workers();
-  beat();
-  if (!configuration_.settings.uses_memory_store() && configuration_.settings.audit_every) {
+  repeat(state_timer_, kWorkerPollInterval, &Daemon::poll_workers);
+  repeat(heartbeat_timer_, service::Heartbeat::kInterval, &Daemon::send_heartbeat);
+  poll_workers();
+  send_heartbeat();
+  if (!configuration_.settings.uses_memory_store() && configuration_.settings.audit_interval) {
     auditor_ = std::make_unique<StoreAuditor>(configuration_.settings, node_, metrics_, log_);
   }
   log_.info("serving", {{"workers", std::to_string(workers_.size())},
@@ -255,18 +255,18 @@ void Daemon::repeat(boost::asio::steady_timer& timer, Duration every, void (Daem
 }
 
 void Daemon::watch_files() {
-  files_timer_.expires_after(watch_.next_look(system_clock().now()));
+  files_timer_.expires_after(watch_.next_poll(system_clock().now()));
   files_timer_.async_wait([this](const error_code& failed) {
     if (failed || stopping_) return;
-    if (watch_.look(system_clock().now())) reload();
+    if (watch_.poll(system_clock().now())) reload();
     watch_files();
   });
 }
 
-void Daemon::look_at_workers() {
-  tell_of_debts();
+void Daemon::poll_workers() {
+  log_outage_summary();
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    workers_[i]->look([this, i](store::Store::Health health) {
+    workers_[i]->poll_health([this, i](store::Store::Health health) {
       boost::asio::post(loop_, [this, i, health = std::move(health)]() mutable {
         stores_[i] = std::move(health);
       });
@@ -274,23 +274,24 @@ void Daemon::look_at_workers() {
   }
 }
 
-void Daemon::tell_of_debts() {
-  const service::OutageLedger::Numbers now = local_.ledger().numbers();
-  if (now.names > 0 || (now.reported == told_.reported && now.lost == told_.lost)) return;
-  log_.info("the store was told what was admitted without it",
-            {{"units", std::to_string(now.reported - told_.reported)},
-             {"lost", std::to_string(now.lost - told_.lost)}});
-  told_ = now;
+void Daemon::log_outage_summary() {
+  const service::OutageLedger::Totals now = local_.ledger().totals();
+  if (now.names > 0 || (now.reported == logged_outage_.reported && now.lost == logged_outage_.lost))
+    return;
+  log_.info("outage reconciled: units admitted locally were reported to the store",
+            {{"units", std::to_string(now.reported - logged_outage_.reported)},
+             {"lost", std::to_string(now.lost - logged_outage_.lost)}});
+  logged_outage_ = now;
 }
 
-void Daemon::beat() {
+void Daemon::send_heartbeat() {
   if (members_.is_configured()) return;
-  if (++beats_ == kPatientBeats) warn_of_unknown_nodes();
-  workers_.front()->heartbeat(node_, service::Heartbeat::kLasts,
+  if (++heartbeats_ == kHeartbeatsBeforeWarning) warn_of_unknown_nodes();
+  workers_.front()->heartbeat(node_, service::Heartbeat::kTtl,
                               [this](const Result<std::int64_t>& nodes) {
                                 if (!nodes) return;
-                                members_.heard(*nodes);
-                                knows_nodes_ = true;
+                                members_.set_nodes(*nodes);
+                                node_count_known_ = true;
                               });
 }
 
@@ -299,10 +300,9 @@ void Daemon::warn_of_unknown_nodes() {
   const bool matters = std::any_of(rules.begin(), rules.end(), [](const auto& rule) {
     return rule->on_failure == rules::OnFailure::Local;
   });
-  if (!matters || knows_nodes_ || configuration_.settings.uses_memory_store()) return;
-  log_.warning(
-      "nobody knows how many nodes share the limits: on_failure: local enforces whole ones",
-      {{"why", "Redis was not reached since the start"}, {"mend", "nodes: N"}});
+  if (!matters || node_count_known_ || configuration_.settings.uses_memory_store()) return;
+  log_.warning("number of nodes unknown: on_failure: local enforces the whole limit on each node",
+               {{"reason", "Redis was not reached since the start"}, {"fix", "nodes: N"}});
 }
 
 void Daemon::reload() {
@@ -312,8 +312,8 @@ void Daemon::reload() {
   rules::Loaded loaded = rules::load(options_.configuration);
   log(loaded.diagnostics);
   if (loaded.configuration) return use(*std::move(loaded.configuration), std::move(before));
-  show_configuration(false);
-  reload_trouble_ = error_of(loaded.diagnostics).detail;
+  update_configuration_metrics(false);
+  reload_error_ = error_of(loaded.diagnostics).detail;
   log_.error("the configuration was not reloaded: the rules in force stay");
 }
 
@@ -326,7 +326,7 @@ void Daemon::log(const rules::Diagnostics& diagnostics) {
 }
 
 void Daemon::use(rules::Configuration configuration, FileWatch before) {
-  reload_trouble_.clear();
+  reload_error_.clear();
   const std::vector<std::filesystem::path> watched = watched_files(options_, configuration_);
   configuration_.rules = std::move(configuration.rules);
   configuration_.files = std::move(configuration.files);
@@ -336,23 +336,23 @@ void Daemon::use(rules::Configuration configuration, FileWatch before) {
   watch_ = std::move(before);
   const std::vector<std::filesystem::path> now = watched_files(options_, configuration_);
   if (now != watched) watch_.watch(now);
-  show_configuration(true);
+  update_configuration_metrics(true);
   log_.info("the configuration was reloaded",
             {{"rules", std::to_string(configuration_.rules->rules().size())}});
 }
 
 void Daemon::use_settings(const rules::Settings& settings) {
-  const std::string later = needs_restart(as_written_, settings);
+  const std::string later = needs_restart(configured_settings_, settings);
   if (!later.empty()) {
     log_.warning("settings that changed take effect after a restart", {{"settings", later}});
   }
   rules::Settings& ours = configuration_.settings;
-  take_reloadable(ours, settings);
+  apply_reloadable(ours, settings);
   const bool has_redis = !ours.uses_memory_store();
   if (auditor_ != nullptr) auditor_->renew_credentials(ours.redis);
   const auto done = [this](const Result<void>& loaded) {
     if (loaded) return;
-    boost::asio::post(loop_, [this, why = loaded.error().detail] { on_bad_reload(why); });
+    boost::asio::post(loop_, [this, why = loaded.error().detail] { on_failed_reload(why); });
   };
   const Result<redis::Options> client = has_redis ? redis_store::client_options(ours.redis)
                                                   : Result<redis::Options>(redis::Options{});
@@ -368,14 +368,14 @@ void Daemon::use_settings(const rules::Settings& settings) {
   for (const std::unique_ptr<ServeWorker>& worker : workers_) worker->reload(shared, done);
 }
 
-void Daemon::on_bad_reload(const std::string& why) {
-  if (reload_trouble_ == why) return;  // another worker has said so
-  reload_trouble_ = why;
-  show_configuration(false);
+void Daemon::on_failed_reload(const std::string& why) {
+  if (reload_error_ == why) return;  // another worker has said so
+  reload_error_ = why;
+  update_configuration_metrics(false);
   log_.error("part of the configuration was not reloaded: its old values stay", {{"problem", why}});
 }
 
-void Daemon::show_configuration(bool is_good) {
+void Daemon::update_configuration_metrics(bool is_good) {
   own_metrics_.cell(telemetry::metrics::kConfigReloads, {is_good ? "ok" : "failed"}).add();
   metrics_.set(telemetry::metrics::kConfigOk, is_good ? 1 : 0);
   if (!is_good) return;
@@ -403,7 +403,7 @@ void Daemon::stop() {
   draining_ = true;
   stopping_ = true;
   delay_timer_.cancel();
-  log_.info("stopping: requests under way are answered");
+  log_.info("stopping: finishing requests in flight");
   if (!members_.is_configured()) {
     workers_.front()->heartbeat(node_, Duration{0}, [](const Result<std::int64_t>&) {});
   }
@@ -423,9 +423,9 @@ void Daemon::on_worker_stopped() {
 std::string Daemon::metrics() { return metrics_.prometheus_text(); }
 
 http::Readiness Daemon::readiness() {
-  http::Readiness readiness{.stopping = draining_, .reload_trouble = reload_trouble_};
+  http::Readiness readiness{.stopping = draining_, .reload_error = reload_error_};
   for (const store::Store::Health& store : stores_) {
-    if (!store.serving) readiness.store_trouble = store.trouble;
+    if (!store.serving) readiness.store_error = store.reason;
   }
   return readiness;
 }
@@ -438,17 +438,17 @@ http::LoadedRules Daemon::rules() {
 }
 
 std::vector<http::TopEntry> Daemon::top(http::TopBy by, std::size_t count) {
+  using telemetry::HotKeyKind;
   using telemetry::HotKeys;
-  using telemetry::HotKind;
   const bool denied = by == http::TopBy::Denied;
   std::unordered_map<std::string, std::uint64_t> others;
   for (telemetry::HotKey& key :
-       hot_keys_.top(denied ? HotKind::Asked : HotKind::Denied, HotKeys::kCounters)) {
+       hot_keys_.top(denied ? HotKeyKind::Requested : HotKeyKind::Denied, HotKeys::kCounters)) {
     others.emplace(std::move(key.key), key.count);
   }
   std::vector<http::TopEntry> entries;
   for (const telemetry::HotKey& key :
-       hot_keys_.top(denied ? HotKind::Denied : HotKind::Asked, count)) {
+       hot_keys_.top(denied ? HotKeyKind::Denied : HotKeyKind::Requested, count)) {
     const std::size_t space = key.key.find(' ');
     http::TopEntry entry{.rule = key.key.substr(0, space), .subject = {}};
     if (space != std::string::npos) entry.subject = key.key.substr(space + 1);

@@ -7,9 +7,9 @@
 #include "penstock/result.hpp"
 #include "redis_store/lease/change_feed.hpp"
 #include "rules/model/configuration.hpp"
-#include "service/local_share.hpp"
+#include "service/local_fallback.hpp"
 #include "service/membership.hpp"
-#include "store/memory_store.hpp"
+#include "store/sharded_table.hpp"
 #include "telemetry/hot_keys.hpp"
 #include "telemetry/log.hpp"
 #include "telemetry/metrics.hpp"
@@ -41,14 +41,14 @@ struct DaemonOptions {
 // reloads, the admin port, signs of life), on the thread that runs it.
 //
 // Thread-safety: none.
-class Daemon final : public http::AdminFacts {
+class Daemon final : public http::AdminDataSource {
  public:
   // Reads the configuration and listens; errors say what cannot work.
   [[nodiscard]] static Result<std::unique_ptr<Daemon>> make(DaemonOptions options);
   ~Daemon() override;
 
   // Where it listens, with the ports that were chosen.
-  [[nodiscard]] const std::vector<DoorPlan>& doors() const { return doors_; }
+  [[nodiscard]] const std::vector<ListenerPlan>& listeners() const { return listeners_; }
   [[nodiscard]] const std::optional<rules::Address>& admin_address() const {
     return admin_address_;
   }
@@ -73,12 +73,12 @@ class Daemon final : public http::AdminFacts {
   // Calls `what` every so often, until the end.
   void repeat(boost::asio::steady_timer& timer, Duration every, void (Daemon::*what)());
   void watch_files();
-  void look_at_workers();
-  void beat();
+  void poll_workers();
+  void send_heartbeat();
   // Hears from Redis what others change, and tells the workers.
   void listen_for_changes();
   // Once after each outage.
-  void tell_of_debts();
+  void log_outage_summary();
   // Once, when nobody has said how many share the limits and a rule would need to know.
   void warn_of_unknown_nodes();
   // Errors and warnings about the configuration, one line each.
@@ -87,45 +87,45 @@ class Daemon final : public http::AdminFacts {
   void use(rules::Configuration configuration, FileWatch before);
   // Takes what can change while the daemon runs; says what cannot.
   void use_settings(const rules::Settings& settings);
-  void on_bad_reload(const std::string& why);
-  void show_configuration(bool is_good);
+  void on_failed_reload(const std::string& why);
+  void update_configuration_metrics(bool is_good);
   void drain();
   void stop();
   void on_worker_stopped();
 
   DaemonOptions options_;
   rules::Configuration configuration_;
-  rules::Settings as_written_;  // without what the command line says
+  rules::Settings configured_settings_;  // without what the command line says
   Instant loaded_at_{};
-  std::string reload_trouble_{};
+  std::string reload_error_{};
   bool draining_ = false;  // not ready any more
   bool stopping_ = false;
 
   telemetry::Log log_;
   telemetry::Metrics metrics_;
-  telemetry::HotKeyBoard hot_keys_;
+  telemetry::HotKeyRegistry hot_keys_;
   telemetry::WorkerMetrics& own_metrics_;  // of the thread that runs the daemon
 
-  store::MemoryStore memory_;        // the embedded store
-  store::MemoryStore local_memory_;  // what this node admits while the shared store is gone
+  store::ShardedTable memory_;        // the embedded store
+  store::ShardedTable local_memory_;  // what this node admits while the shared store is gone
   service::Membership members_;
-  service::LocalShare local_;
-  service::OutageLedger::Numbers told_{};  // as of the last line in the log
-  gateway::InFlight in_flight_;            // of all workers
-  std::string node_;                       // what this node calls itself
-  unsigned beats_ = 0;
-  std::atomic<bool> knows_nodes_{false};  // set by a worker: Redis has answered a sign of life
+  service::LocalFallback local_;
+  service::OutageLedger::Totals logged_outage_{};  // as of the last line in the log
+  gateway::InFlight in_flight_;                    // of all workers
+  std::string node_;                               // what this node calls itself
+  unsigned heartbeats_ = 0;
+  std::atomic<bool> node_count_known_{false};  // set by a worker: Redis has answered a sign of life
 
   boost::asio::io_context loop_{1};
   std::unique_ptr<redis_store::ChangeFeed> changes_;  // of a shared store
   boost::asio::signal_set signals_;
   boost::asio::steady_timer files_timer_;
   boost::asio::steady_timer state_timer_;
-  boost::asio::steady_timer beat_timer_;
+  boost::asio::steady_timer heartbeat_timer_;
   boost::asio::steady_timer delay_timer_;
   FileWatch watch_;
 
-  std::vector<DoorPlan> doors_;
+  std::vector<ListenerPlan> listeners_;
   std::optional<rules::Address> admin_address_;
   std::vector<std::unique_ptr<ServeWorker>> workers_;
   std::vector<store::Store::Health> stores_;  // of each worker, as of its last look

@@ -29,7 +29,7 @@ void FileWatch::watch(std::vector<std::filesystem::path> files) {
   changing_.reset();
 }
 
-bool FileWatch::look(Instant now) {
+bool FileWatch::poll(Instant now) {
   Signatures found = signatures();
   if (found == known_) {
     changing_.reset();
@@ -45,7 +45,7 @@ bool FileWatch::look(Instant now) {
   return true;
 }
 
-std::chrono::milliseconds FileWatch::next_look(Instant now) const {
+std::chrono::milliseconds FileWatch::next_poll(Instant now) const {
   constexpr std::chrono::milliseconds kUsual{250};
   constexpr std::chrono::milliseconds kBetweenWrites{20};
   const bool is_long = changing_ && now - changing_since_ >= kLongestWait / 2;

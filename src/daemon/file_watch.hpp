@@ -25,10 +25,10 @@ class FileWatch {
   // Whether they have changed since, and have stopped changing: the same twice in a row, so that a
   // file that is being written is left alone, but for kLongestWait at the most. Says so once for
   // each change.
-  [[nodiscard]] bool look(Instant now);
+  [[nodiscard]] bool poll(Instant now);
   // When to look again. Files that go on changing are looked at more often, to find a moment
   // between two writes.
-  [[nodiscard]] std::chrono::milliseconds next_look(Instant now) const;
+  [[nodiscard]] std::chrono::milliseconds next_poll(Instant now) const;
 
  private:
   // All that tells two versions of a file apart, without reading it.

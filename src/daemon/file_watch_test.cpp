@@ -26,7 +26,7 @@ class FileWatchTest : public ::testing::Test {
     std::ofstream(file, std::ios::trunc) << text;
   }
   // A change is told at the second look that finds it the same.
-  static bool told(FileWatch& watch) { return !watch.look(kNow) && watch.look(kNow); }
+  static bool changed(FileWatch& watch) { return !watch.poll(kNow) && watch.poll(kNow); }
 
   static constexpr Instant kNow{std::chrono::hours{1}};
 
@@ -34,11 +34,11 @@ class FileWatchTest : public ::testing::Test {
   fs::path directory_;
 };
 
-TEST_F(FileWatchTest, SaysNothingWhileNothingChanges) {
+TEST_F(FileWatchTest, ReportsNothingWhileNothingChanges) {
   write(path("a"), "one");
   FileWatch watch;
   watch.watch({path("a")});
-  for (int i = 0; i < 5; ++i) EXPECT_FALSE(watch.look(kNow));
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(watch.poll(kNow));
 }
 
 TEST_F(FileWatchTest, NoticesAFileWrittenInPlaceOnce) {
@@ -46,8 +46,8 @@ TEST_F(FileWatchTest, NoticesAFileWrittenInPlaceOnce) {
   FileWatch watch;
   watch.watch({path("a")});
   write(path("a"), "another");
-  EXPECT_TRUE(told(watch));
-  EXPECT_FALSE(watch.look(kNow));
+  EXPECT_TRUE(changed(watch));
+  EXPECT_FALSE(watch.poll(kNow));
 }
 
 TEST_F(FileWatchTest, LeavesAFileAloneWhileItIsBeingWritten) {
@@ -56,9 +56,9 @@ TEST_F(FileWatchTest, LeavesAFileAloneWhileItIsBeingWritten) {
   watch.watch({path("a")});
   for (const char* text : {"12", "123", "1234"}) {
     write(path("a"), text);
-    EXPECT_FALSE(watch.look(kNow));
+    EXPECT_FALSE(watch.poll(kNow));
   }
-  EXPECT_TRUE(watch.look(kNow));
+  EXPECT_TRUE(watch.poll(kNow));
 }
 
 TEST_F(FileWatchTest, DoesNotWaitForEverForAFileThatIsRewrittenAllTheTime) {
@@ -67,29 +67,29 @@ TEST_F(FileWatchTest, DoesNotWaitForEverForAFileThatIsRewrittenAllTheTime) {
   FileWatch watch;
   watch.watch({path("a")});
   std::string text = "1";
-  std::vector<int> told_at;
+  std::vector<int> changed_at;
   for (int ms = 0; ms <= 2500; ms += 100) {
     write(path("a"), text += "1");
-    if (watch.look(kNow + milliseconds{ms})) told_at.push_back(ms);
+    if (watch.poll(kNow + milliseconds{ms})) changed_at.push_back(ms);
   }
-  EXPECT_EQ(told_at, (std::vector<int>{1000, 2100}));
-  EXPECT_TRUE(watch.look(kNow + milliseconds{2600})) << "the last change, when it is quiet";
+  EXPECT_EQ(changed_at, (std::vector<int>{1000, 2100}));
+  EXPECT_TRUE(watch.poll(kNow + milliseconds{2600})) << "the last change, when it is quiet";
 }
 
-TEST_F(FileWatchTest, LooksMoreOftenForAMomentBetweenTwoWrites) {
+TEST_F(FileWatchTest, PollsMoreOftenWhileAFileChanges) {
   using std::chrono::milliseconds;
   write(path("a"), "1");
   FileWatch watch;
   watch.watch({path("a")});
-  const milliseconds usual = watch.next_look(kNow);
+  const milliseconds usual = watch.next_poll(kNow);
   write(path("a"), "12");
-  EXPECT_FALSE(watch.look(kNow));
-  EXPECT_EQ(watch.next_look(kNow + milliseconds{250}), usual);
+  EXPECT_FALSE(watch.poll(kNow));
+  EXPECT_EQ(watch.next_poll(kNow + milliseconds{250}), usual);
   write(path("a"), "123");
-  EXPECT_FALSE(watch.look(kNow + milliseconds{500}));
-  EXPECT_LT(watch.next_look(kNow + milliseconds{500}), usual / 4);
-  EXPECT_TRUE(watch.look(kNow + milliseconds{520}));
-  EXPECT_EQ(watch.next_look(kNow + milliseconds{520}), usual);
+  EXPECT_FALSE(watch.poll(kNow + milliseconds{500}));
+  EXPECT_LT(watch.next_poll(kNow + milliseconds{500}), usual / 4);
+  EXPECT_TRUE(watch.poll(kNow + milliseconds{520}));
+  EXPECT_EQ(watch.next_poll(kNow + milliseconds{520}), usual);
 }
 
 TEST_F(FileWatchTest, NoticesAFileReplacedByARename) {
@@ -98,7 +98,7 @@ TEST_F(FileWatchTest, NoticesAFileReplacedByARename) {
   watch.watch({path("a")});
   write(path("a.new"), "two");
   fs::rename(path("a.new"), path("a"));
-  EXPECT_TRUE(told(watch));
+  EXPECT_TRUE(changed(watch));
 }
 
 TEST_F(FileWatchTest, NoticesASymbolicLinkSwappedAboveIt) {
@@ -112,17 +112,17 @@ TEST_F(FileWatchTest, NoticesASymbolicLinkSwappedAboveIt) {
   watch.watch({path("a")});
   fs::create_directory_symlink("v2", path("data.new"));
   fs::rename(path("data.new"), path("data"));
-  EXPECT_TRUE(told(watch));
+  EXPECT_TRUE(changed(watch));
 }
 
-TEST_F(FileWatchTest, NoticesThatAFileIsGoneAndThatItIsBack) {
+TEST_F(FileWatchTest, NoticesThatAFileIsDeletedAndRestored) {
   write(path("a"), "one");
   FileWatch watch;
   watch.watch({path("a")});
   fs::remove(path("a"));
-  EXPECT_TRUE(told(watch));
+  EXPECT_TRUE(changed(watch));
   write(path("a"), "one");
-  EXPECT_TRUE(told(watch));
+  EXPECT_TRUE(changed(watch));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace penstock::daemon {
 namespace {
 
 // The same but for the names of certificates.
-bool same_but_files(const rules::GatewaySettings& a, rules::GatewaySettings b) {
+bool equal_except_files(const rules::GatewaySettings& a, rules::GatewaySettings b) {
   if (a.tls && b.tls) b.tls = a.tls;
   return a == b;
 }
@@ -82,16 +82,16 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
   note(!redis_store::same_server(old.store_url, now.store_url), "store.url");
   note(old.redis.timeout != now.redis.timeout, "store.timeout");
   note(old.redis.key_prefix != now.redis.key_prefix, "store.key_prefix");
-  note(old.audit_every != now.audit_every, "store.audit_every");
+  note(old.audit_interval != now.audit_interval, "store.audit_interval");
   note(old.nodes != now.nodes, "nodes");
   note(old.request_limits.on_failure != now.request_limits.on_failure, "request_limits.on_failure");
-  note(!same_but_files(old.gateway, now.gateway), "gateway");
+  note(!equal_except_files(old.gateway, now.gateway), "gateway");
   note(old.headers != now.headers, "server.headers");
   note(old.trusted_proxies != now.trusted_proxies, "server.trusted_proxies");
   return names;
 }
 
-void take_reloadable(rules::Settings& in_force, const rules::Settings& now) {
+void apply_reloadable(rules::Settings& in_force, const rules::Settings& now) {
   in_force.shutdown_delay = now.shutdown_delay;
   in_force.shutdown_grace = now.shutdown_grace;
   take_files(in_force.http.tls, now.http.tls);

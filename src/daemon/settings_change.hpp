@@ -12,6 +12,6 @@ namespace penstock::daemon {
 
 // Puts into the settings in force what a running daemon can change: tokens, passwords, certificates
 // and the times of a shutdown.
-void take_reloadable(rules::Settings& in_force, const rules::Settings& now);
+void apply_reloadable(rules::Settings& in_force, const rules::Settings& now);
 
 }  // namespace penstock::daemon

@@ -20,7 +20,7 @@ TEST(SettingsChange, TokensPasswordsAndCertificatesNeedNoRestart) {
   now.resp.passwords = {"new"};
   now.shutdown_delay = std::chrono::seconds{1};
   EXPECT_EQ(needs_restart(old, now), "");
-  take_reloadable(old, now);
+  apply_reloadable(old, now);
   EXPECT_EQ(old.http.tokens, now.http.tokens);
   EXPECT_EQ(old.resp.passwords, now.resp.passwords);
   EXPECT_EQ(old.http.tls, now.http.tls);
@@ -34,7 +34,7 @@ TEST(SettingsChange, AnotherServerAndTlsItselfNeedARestart) {
   rules::Settings now = with_store("redis://:a@other:7000");
   now.http.tls = rules::TlsFiles{.certificate = "a.pem", .key = "a.key"};
   EXPECT_EQ(needs_restart(old, now), "server.tls, store.url");
-  take_reloadable(old, now);
+  apply_reloadable(old, now);
   EXPECT_EQ(old.redis.url, "redis://:a@db:7000");
   for (const char* url : {"memory://", "redis://:a@db:7000/2", "rediss://:a@db:7000"}) {
     EXPECT_EQ(needs_restart(old, with_store(url)), "store.url") << url;

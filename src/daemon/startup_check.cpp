@@ -24,7 +24,7 @@ class StartupCheck {
     check_tls("resp", settings_.resp.tls);
     check_tls("gateway", settings_.gateway.tls);
     note("server", http::api_settings(settings_));
-    note("resp.listen", wire::resp::check_password(settings_.resp));
+    note("resp.listen", wire::resp::require_password(settings_.resp));
     check_access_log();
     check_store();
     return std::move(found_);

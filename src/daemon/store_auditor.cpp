@@ -20,15 +20,15 @@ constexpr unsigned kPage = 100;
 constexpr Duration kClaimLasts = std::chrono::minutes{1};  // unless it goes on
 constexpr Duration kClaimAgain = std::chrono::seconds{10};
 // Nobody waits for these answers, so that they need no haste.
-constexpr Duration kPatience = std::chrono::seconds{2};
+constexpr Duration kMinTimeout = std::chrono::seconds{2};
 
 std::string milliseconds_text(Duration duration) {
   return std::to_string(std::chrono::ceil<milliseconds>(duration).count());
 }
 
 // All nodes come to know what one of them has found.
-Duration look_every(Duration audit_every) {
-  return std::clamp<Duration>(audit_every / 10, milliseconds{100}, std::chrono::minutes{1});
+Duration poll_interval(Duration audit_interval) {
+  return std::clamp<Duration>(audit_interval / 10, milliseconds{100}, std::chrono::minutes{1});
 }
 
 }  // namespace
@@ -38,36 +38,36 @@ StoreAuditor::StoreAuditor(const rules::Settings& settings, std::string node,
     : options_(settings.redis),
       node_(std::move(node)),
       key_(redis_store::KeyLayout(settings.redis.key_prefix).audit()),
-      every_(*settings.audit_every),
+      every_(*settings.audit_interval),
       metrics_(metrics),
       log_(log) {
-  options_.timeout = std::max(options_.timeout, kPatience);
+  options_.timeout = std::max(options_.timeout, kMinTimeout);
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
 StoreAuditor::~StoreAuditor() = default;
 
 void StoreAuditor::renew_credentials(RedisOptions options) {
-  options.timeout = std::max(options.timeout, kPatience);
+  options.timeout = std::max(options.timeout, kMinTimeout);
   const std::lock_guard lock(renewed_mutex_);
   renewed_ = std::move(options);
 }
 
 void StoreAuditor::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  while (
-      !stopped_.wait_for(lock, stop, look_every(every_), [&] { return stop.stop_requested(); })) {
-    const Result<void> done = take_turn(stop);
+  while (!stopped_.wait_for(lock, stop, poll_interval(every_),
+                            [&] { return stop.stop_requested(); })) {
+    const Result<void> done = run_audit_if_claimed(stop);
     if (stop.stop_requested()) return;
-    std::string trouble = done ? std::string{} : done.error().detail;
-    if (!trouble.empty() && trouble != trouble_) {
-      log_.warning("the store could not be audited", {{"error", trouble}});
+    std::string error = done ? std::string{} : done.error().detail;
+    if (!error.empty() && error != last_error_) {
+      log_.warning("the store could not be audited", {{"error", error}});
     }
-    trouble_ = std::move(trouble);
+    last_error_ = std::move(error);
   }
 }
 
-Result<void> StoreAuditor::take_turn(const std::stop_token& stop) {
+Result<void> StoreAuditor::run_audit_if_claimed(const std::stop_token& stop) {
   {
     const std::lock_guard lock(renewed_mutex_);
     if (renewed_) {
@@ -82,11 +82,11 @@ Result<void> StoreAuditor::take_turn(const std::stop_token& stop) {
   }
   const Result<bool> is_ours = claim();
   if (!is_ours) return is_ours.error();
-  if (*is_ours) return look_over(stop);
+  if (*is_ours) return audit_keys(stop);
   const Result<resp::Value> note =
-      audit::ask_one(*store_, command_for_key(key_, {"GET", key_}), options_.timeout);
+      audit::execute_one(*store_, command_for_key(key_, {"GET", key_}), options_.timeout);
   if (!note) return note.error();
-  if (const auto orphans = audit::orphans_in(note->text)) {
+  if (const auto orphans = audit::orphans_from_note(note->text)) {
     metrics_.set(telemetry::metrics::kOrphanKeys, static_cast<double>(*orphans));
   }
   return {};
@@ -94,24 +94,24 @@ Result<void> StoreAuditor::take_turn(const std::stop_token& stop) {
 
 Result<bool> StoreAuditor::claim() {
   const Result<resp::Value> made =
-      audit::ask_one(*store_,
-                     command_for_key(key_, {"SET", key_, audit::auditing_note(node_), "NX", "PX",
-                                            milliseconds_text(kClaimLasts)}),
-                     options_.timeout);
+      audit::execute_one(*store_,
+                         command_for_key(key_, {"SET", key_, audit::audit_claim_note(node_), "NX",
+                                                "PX", milliseconds_text(kClaimLasts)}),
+                         options_.timeout);
   if (!made) return made.error();
   return !made->is(resp::Value::Type::Nil);
 }
 
-void StoreAuditor::keep_claim() {
-  const Result<resp::Value> kept = audit::ask_one(
-      *store_,
-      command_for_key(
-          key_, {"SET", key_, audit::auditing_note(node_), "PX", milliseconds_text(kClaimLasts)}),
-      options_.timeout);
-  if (!kept) log_.debug("the turn to audit was not kept", {{"error", kept.error().detail}});
+void StoreAuditor::renew_claim() {
+  const Result<resp::Value> renewed =
+      audit::execute_one(*store_,
+                         command_for_key(key_, {"SET", key_, audit::audit_claim_note(node_), "PX",
+                                                milliseconds_text(kClaimLasts)}),
+                         options_.timeout);
+  if (!renewed) log_.debug("the audit claim was not renewed", {{"error", renewed.error().detail}});
 }
 
-Result<void> StoreAuditor::look_over(const std::stop_token& stop) {
+Result<void> StoreAuditor::audit_keys(const std::stop_token& stop) {
   Instant again = system_clock().now() + kClaimAgain;
   const Result<audit::AuditReport> report = audit::audit(*store_,
                                                          {.prefix = options_.key_prefix,
@@ -123,27 +123,27 @@ Result<void> StoreAuditor::look_over(const std::stop_token& stop) {
                                                            if (system_clock().now() < again) return;
                                                            again =
                                                                system_clock().now() + kClaimAgain;
-                                                           keep_claim();
+                                                           renew_claim();
                                                          });
   if (!report) return report.error();
   const audit::AuditSummary::Fault& orphans = report->summary.orphans();
-  show(orphans);
-  const Result<resp::Value> noted = audit::ask_one(
-      *store_,
-      command_for_key(
-          key_, {"SET", key_, audit::found_note(orphans.keys), "PX", milliseconds_text(every_)}),
-      options_.timeout);
+  publish(orphans);
+  const Result<resp::Value> noted =
+      audit::execute_one(*store_,
+                         command_for_key(key_, {"SET", key_, audit::audit_result_note(orphans.keys),
+                                                "PX", milliseconds_text(every_)}),
+                         options_.timeout);
   if (!noted) return noted.error();
   return {};
 }
 
-void StoreAuditor::show(const audit::AuditSummary::Fault& orphans) {
+void StoreAuditor::publish(const audit::AuditSummary::Fault& orphans) {
   metrics_.set(telemetry::metrics::kOrphanKeys, static_cast<double>(orphans.keys));
   if (orphans.keys == 0) return;
   log_.warning("keys in Redis never expire, or are not what Penstock writes",
                {{"keys", std::to_string(orphans.keys)},
                 {"example", orphans.examples.front()},
-                {"mend", "penstock audit --repair"}});
+                {"fix", "penstock audit --repair"}});
 }
 
 }  // namespace penstock::daemon

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "audit/audit_walk.hpp"
+#include "audit/audit_run.hpp"
 #include "penstock/redis_options.hpp"
 #include "redis_store/blocking_store.hpp"
 #include "rules/settings/settings.hpp"
@@ -22,7 +22,7 @@ namespace penstock::daemon {
 // Thread-safety: none.
 class StoreAuditor {
  public:
-  // REQUIRES: `settings.audit_every` is given; metrics and log outlive the auditor.
+  // REQUIRES: `settings.audit_interval` is given; metrics and log outlive the auditor.
   StoreAuditor(const rules::Settings& settings, std::string node, telemetry::Metrics& metrics,
                telemetry::Log& log);
   // Ends an audit under way.
@@ -35,13 +35,13 @@ class StoreAuditor {
 
  private:
   void run(const std::stop_token& stop);
-  [[nodiscard]] Result<void> take_turn(const std::stop_token& stop);
-  [[nodiscard]] Result<void> look_over(const std::stop_token& stop);
+  [[nodiscard]] Result<void> run_audit_if_claimed(const std::stop_token& stop);
+  [[nodiscard]] Result<void> audit_keys(const std::stop_token& stop);
   // Whether it is ours to audit now.
   [[nodiscard]] Result<bool> claim();
   // A failure is the walk's to tell: it asks the same server.
-  void keep_claim();
-  void show(const audit::AuditSummary::Fault& orphans);
+  void renew_claim();
+  void publish(const audit::AuditSummary::Fault& orphans);
 
   RedisOptions options_;
   std::mutex renewed_mutex_;
@@ -52,7 +52,7 @@ class StoreAuditor {
   telemetry::Metrics& metrics_;
   telemetry::Log& log_;
   std::unique_ptr<redis_store::BlockingStore> store_;  // once it could be reached
-  std::string trouble_;                                // that was told last
+  std::string last_error_;                             // that was told last
   std::mutex mutex_;                                   // only to wait with
   std::condition_variable_any stopped_;
   std::jthread thread_;  // last: it uses all of the above

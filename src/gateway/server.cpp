@@ -12,7 +12,7 @@ namespace {
 
 using net::Phase;
 
-constexpr Refusal kTooMany{503, "too many connections"};
+constexpr HttpError kTooManyConnections{503, "too many connections"};
 
 net::Timeouts::Durations limits_of(const rules::GatewaySettings& settings,
                                    const ServerOptions& options) {
@@ -30,18 +30,20 @@ net::Timeouts::Durations limits_of(const rules::GatewaySettings& settings,
   return limits;
 }
 
-void admit(const std::shared_ptr<GatewayCore>& core, net::Reception::Arrival arrival) {
-  const Refusal* const refusal = arrival.too_many ? &kTooMany : nullptr;
+void start_connection(const std::shared_ptr<GatewayContext>& context,
+                      net::ConnectionAcceptor::AcceptedSocket accepted) {
+  const HttpError* const rejection = accepted.too_many ? &kTooManyConnections : nullptr;
   const auto start = [&](const auto& connection) {
-    connection->slot = std::move(arrival.slot);
-    connection->start(refusal);
+    connection->slot = std::move(accepted.slot);
+    connection->start(rejection);
   };
-  if (arrival.tls == nullptr) {
-    start(std::make_shared<Http1Connection<net::Socket>>(core, std::move(arrival.socket),
-                                                         std::move(arrival.peer)));
+  if (accepted.tls == nullptr) {
+    start(std::make_shared<Http1Connection<net::Socket>>(context, std::move(accepted.socket),
+                                                         std::move(accepted.peer)));
   } else {
     start(std::make_shared<Http1Connection<net::TlsStream>>(
-        core, net::TlsStream(std::move(arrival.socket), *arrival.tls), std::move(arrival.peer)));
+        context, net::TlsStream(std::move(accepted.socket), *accepted.tls),
+        std::move(accepted.peer)));
   }
 }
 
@@ -49,76 +51,77 @@ void admit(const std::shared_ptr<GatewayCore>& core, net::Reception::Arrival arr
 
 Result<std::unique_ptr<Server>> Server::make(boost::asio::io_context& loop,
                                              const rules::Settings& settings,
-                                             const Colleagues& colleagues,
+                                             const GatewayDeps& deps,
                                              const ServerOptions& options) {
   Result<http::TrustedProxies> proxies = http::TrustedProxies::parse(settings.trusted_proxies);
   if (!proxies) return proxies.error();
-  auto core = std::make_shared<GatewayCore>(limits_of(settings.gateway, options), settings,
-                                            *std::move(proxies), colleagues);
-  const Result<void> opened = core->log.open();
+  auto context = std::make_shared<GatewayContext>(limits_of(settings.gateway, options), settings,
+                                                  *std::move(proxies), deps);
+  const Result<void> opened = context->log.open();
   if (!opened) return opened.error();
   for (const rules::UpstreamSettings& upstream : settings.gateway.upstreams) {
-    core->upstreams.push_back(std::make_shared<Upstream>(loop.get_executor(), upstream,
-                                                         settings.gateway.max_header_bytes));
+    context->upstreams.push_back(std::make_shared<Upstream>(loop.get_executor(), upstream,
+                                                            settings.gateway.max_header_bytes));
   }
-  return std::unique_ptr<Server>(new Server(loop, std::move(core), options));
+  return std::unique_ptr<Server>(new Server(loop, std::move(context), options));
 }
 
-Server::Server(boost::asio::io_context& loop, std::shared_ptr<GatewayCore> core,
+Server::Server(boost::asio::io_context& loop, std::shared_ptr<GatewayContext> context,
                const ServerOptions& options)
     : loop_(loop),
       tick_(options.tick),
-      core_(std::move(core)),
+      context_(std::move(context)),
       timer_(std::make_shared<net::Timer>(loop.get_executor())),
-      reception_(
-          loop, core_,
-          {.max_connections = core_->settings.max_connections,
-           .per_address = options.per_address,
-           .tls = core_->settings.tls,
-           .protocols = {"h2", "http/1.1"},
-           .tick = options.tick},
-          [core = core_](net::Reception::Arrival arrival) { admit(core, std::move(arrival)); }) {}
+      acceptor_(loop, context_,
+                {.max_connections = context_->settings.max_connections,
+                 .per_address = options.per_address,
+                 .tls = context_->settings.tls,
+                 .protocols = {"h2", "http/1.1"},
+                 .tick = options.tick},
+                [context = context_](net::ConnectionAcceptor::AcceptedSocket accepted) {
+                  start_connection(context, std::move(accepted));
+                }) {}
 
 Server::~Server() {
   timer_->cancel();
-  if (core_->seats != nullptr) core_->seats->close();
-  for (const auto& upstream : core_->upstreams) upstream->close();
-  core_->log.flush();
+  if (context_->permits != nullptr) context_->permits->close();
+  for (const auto& upstream : context_->upstreams) upstream->close();
+  context_->log.flush();
 }
 
 Result<std::vector<rules::Address>> Server::listen(const std::vector<rules::Address>& addresses,
-                                                   net::Sharing sharing) {
-  Result<std::vector<rules::Address>> bound = reception_.listen(addresses, sharing);
+                                                   net::PortReuse port_reuse) {
+  Result<std::vector<rules::Address>> bound = acceptor_.listen(addresses, port_reuse);
   if (bound && !std::exchange(is_watching_, true)) {
-    for (const auto& upstream : core_->upstreams) upstream->start_checks();
-    net::spawn(loop_.get_executor(), watch(core_, timer_, tick_));
+    for (const auto& upstream : context_->upstreams) upstream->start_checks();
+    net::spawn(loop_.get_executor(), watch(context_, timer_, tick_));
   }
   return bound;
 }
 
 void Server::stop(Duration grace, std::function<void()> stopped) {
-  reception_.stop(grace, [this, stopped = std::move(stopped)] {
-    for (const auto& upstream : core_->upstreams) upstream->close();
-    core_->log.flush();
+  acceptor_.stop(grace, [this, stopped = std::move(stopped)] {
+    for (const auto& upstream : context_->upstreams) upstream->close();
+    context_->log.flush();
     timer_->cancel();
     stopped();
   });
 }
 
-net::Awaitable<void> Server::watch(std::shared_ptr<GatewayCore> core,
+net::Awaitable<void> Server::watch(std::shared_ptr<GatewayContext> context,
                                    std::shared_ptr<net::Timer> timer, Duration tick) {
   while (true) {
     timer->expires_after(tick);
     const auto [cancelled] = co_await timer->async_wait(net::kIo);
     if (cancelled) co_return;
     const base::Deadline now = base::monotonic_now();
-    for (std::size_t i = 0; i < core->upstreams.size(); ++i) {
-      Upstream& upstream = *core->upstreams[i];
+    for (std::size_t i = 0; i < context->upstreams.size(); ++i) {
+      Upstream& upstream = *context->upstreams[i];
       upstream.tick(now);
-      core->metrics.show(i, upstream.in_flight(), upstream.well(now));
+      context->metrics.set_gauges(i, upstream.in_flight(), upstream.healthy_count(now));
     }
-    if (core->seats != nullptr) core->seats->tick(now);
-    core->log.flush();
+    if (context->permits != nullptr) context->permits->tick(now);
+    context->log.flush();
   }
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "gateway/proxy/core.hpp"
-#include "net/door.hpp"
-#include "net/reception.hpp"
+#include "gateway/proxy/gateway_context.hpp"
+#include "net/connection_acceptor.hpp"
+#include "net/listener_base.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
 #include "rules/settings/settings.hpp"
@@ -30,37 +30,37 @@ struct ServerOptions {
 // whatever the size of bodies.
 // Thread-safety: none; everything happens on the event loop, which one thread runs and which
 // outlives the server.
-class Server final : public net::Door {
+class Server final : public net::Listener {
  public:
   // The error names the setting.
   [[nodiscard]] static Result<std::unique_ptr<Server>> make(boost::asio::io_context& loop,
                                                             const rules::Settings& settings,
-                                                            const Colleagues& colleagues,
+                                                            const GatewayDeps& deps,
                                                             const ServerOptions& options = {});
   ~Server() override;
 
   [[nodiscard]] Result<void> reload(const rules::Settings& settings) override {
-    return reception_.reload_tls(settings.gateway.tls);
+    return acceptor_.reload_tls(settings.gateway.tls);
   }
   [[nodiscard]] Result<std::vector<rules::Address>> listen(
-      const std::vector<rules::Address>& addresses, net::Sharing sharing) override;
-  void drain() override { reception_.drain(); }
+      const std::vector<rules::Address>& addresses, net::PortReuse port_reuse) override;
+  void drain() override { acceptor_.drain(); }
   void stop(Duration grace, std::function<void()> stopped) override;
   [[nodiscard]] const net::Statistics& statistics() const noexcept override {
-    return core_->statistics;
+    return context_->statistics;
   }
 
  private:
-  Server(boost::asio::io_context& loop, std::shared_ptr<GatewayCore> core,
+  Server(boost::asio::io_context& loop, std::shared_ptr<GatewayContext> context,
          const ServerOptions& options);
-  static net::Awaitable<void> watch(std::shared_ptr<GatewayCore> core,
+  static net::Awaitable<void> watch(std::shared_ptr<GatewayContext> context,
                                     std::shared_ptr<net::Timer> timer, Duration tick);
 
   boost::asio::io_context& loop_;
   Duration tick_;
-  std::shared_ptr<GatewayCore> core_;
+  std::shared_ptr<GatewayContext> context_;
   std::shared_ptr<net::Timer> timer_;
-  net::Reception reception_;
+  net::ConnectionAcceptor acceptor_;
   bool is_watching_ = false;
 };
 

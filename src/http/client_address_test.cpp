@@ -15,7 +15,7 @@ struct AddressCase {
   std::string_view client;
 };
 
-TEST(ClientAddress, IsTheRightMostThatNoTrustedProxyHas) {
+TEST(ClientAddress, IsTheRightMostUntrustedAddress) {
   const TrustedProxies trusted = trust({"10.0.0.0/8", "::1", "2001:db8::/32"});
   const std::vector<AddressCase> cases{
       {"192.0.2.1", {{"X-Forwarded-For", "1.1.1.1"}}, "192.0.2.1"},  // nobody trusts the peer
@@ -45,7 +45,7 @@ TEST(ClientAddress, IsTheRightMostThatNoTrustedProxyHas) {
   }
 }
 
-TEST(TrustedProxies, RefusesWhatIsNoNetwork) {
+TEST(TrustedProxies, RejectsInvalidNetworks) {
   for (const std::string text : {"10.0.0.0/33", "::/129", "host", "10.0.0.0/", "10.0.0.0/x", ""}) {
     const Result<TrustedProxies> proxies = TrustedProxies::parse(std::vector{text});
     ASSERT_FALSE(proxies.has_value()) << text;

@@ -38,14 +38,14 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool key(string_t& name) override {
     Open& object = open_.back();
     if (names_.size() - object.first_name == limits_.members) {
-      return refuse("more than " + std::to_string(limits_.members) + " members in one object");
+      return fail("more than " + std::to_string(limits_.members) + " members in one object");
     }
     // Hashes are compared in place of names: most members are found to be new without a look at the
     // others.
     const std::size_t hash = std::hash<std::string_view>{}(name);
     const auto begin = names_.begin() + static_cast<std::ptrdiff_t>(object.first_name);
     if (std::find(begin, names_.end(), hash) != names_.end() && object.value->contains(name)) {
-      return refuse("\"" + name.substr(0, 64) + "\" is given twice");
+      return fail("\"" + name.substr(0, 64) + "\" is given twice");
     }
     names_.push_back(hash);
     name_ = std::move(name);
@@ -54,12 +54,12 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool parse_error(std::size_t position, const std::string& /*token*/,
                    const nlohmann::detail::exception& failure) override {
     constexpr int kOutOfRange = 400;  // and above; below are the errors of grammar
-    return refuse(failure.id >= kOutOfRange ? "a number is out of range"
-                                            : "wrong at byte " + std::to_string(position));
+    return fail(failure.id >= kOutOfRange ? "a number is out of range"
+                                          : "wrong at byte " + std::to_string(position));
   }
 
  private:
-  bool refuse(std::string why) {
+  bool fail(std::string why) {
     complaint_ = std::move(why);
     return false;
   }
@@ -68,7 +68,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   template <class Value>
   Json* put(Value&& value) {
     if (++values_ > limits_.values) {
-      refuse("more than " + std::to_string(limits_.values) + " values");
+      fail("more than " + std::to_string(limits_.values) + " values");
       return nullptr;
     }
     if (open_.empty()) {
@@ -89,7 +89,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   // What is open stays where it is: only the innermost grows.
   bool open(Json container) {
     if (open_.size() == limits_.depth) {
-      return refuse("deeper than " + std::to_string(limits_.depth) + " levels");
+      return fail("deeper than " + std::to_string(limits_.depth) + " levels");
     }
     Json* const value = put(std::move(container));
     if (value == nullptr) return false;

@@ -41,8 +41,8 @@ std::string_view detail_of(beast_http::error failed) noexcept {
 
 }  // namespace
 
-Refusal MessageParser::refusal_of(const Code& failed) const {
-  if (refusal_) return *refusal_;
+HttpError MessageParser::http_error_of(const Code& failed) const {
+  if (error_) return *error_;
   if (failed == beast_http::error::body_limit) return {413, "the body is longer than allowed"};
   if (failed == beast_http::error::bad_version) {
     return {505, "the version is neither HTTP/1.1 nor HTTP/1.0"};
@@ -52,8 +52,8 @@ Refusal MessageParser::refusal_of(const Code& failed) const {
   return {400, detail_of(static_cast<beast_http::error>(failed.value()))};
 }
 
-void MessageParser::refuse(const Refusal& why, Code& failed) {
-  refusal_ = why;
+void MessageParser::fail(const HttpError& why, Code& failed) {
+  error_ = why;
   failed = beast_http::error::bad_value;
 }
 
@@ -61,16 +61,16 @@ void MessageParser::on_request_impl(Verb /*method*/, Text method_text, Text targ
                                     Code& failed) {
   version_ = version;
   request_.method = plain(method_text);
-  if (const auto refusal = take_target(plain(target))) refuse(*refusal, failed);
+  if (const auto refusal = take_target(plain(target))) fail(*refusal, failed);
 }
 
 // A path, "*", or an absolute URI, which every server has to understand.
-std::optional<Refusal> MessageParser::take_target(std::string_view target) {
+std::optional<HttpError> MessageParser::take_target(std::string_view target) {
   request_.authority = {};
   if (target.front() != '/' && target != "*") {
     const std::size_t scheme_end = target.find("://");
     if (scheme_end == std::string_view::npos || request_.method == "CONNECT") {
-      return Refusal{400, "the target of the request is not a path"};
+      return HttpError{400, "the target of the request is not a path"};
     }
     target.remove_prefix(scheme_end + 3);
     const std::size_t path = std::min(target.find_first_of("/?"), target.size());
@@ -90,32 +90,32 @@ void MessageParser::on_response_impl(int /*status*/, Text /*reason*/, int /*vers
 void MessageParser::on_field_impl(Name name, Text name_text, Text value, Code& failed) {
   if (header_done_) return;
   if (request_.fields.size() == max_fields_) {
-    refuse({431, "the header has more fields than allowed"}, failed);
+    fail({431, "the header has more fields than allowed"}, failed);
     return;
   }
   request_.fields.push_back({plain(name_text), plain(value)});
-  if (const auto refusal = take_special(name, plain(value))) refuse(*refusal, failed);
+  if (const auto refusal = take_special(name, plain(value))) fail(*refusal, failed);
 }
 
-std::optional<Refusal> MessageParser::take_special(Name name, std::string_view value) {
+std::optional<HttpError> MessageParser::take_special(Name name, std::string_view value) {
   if (name == Name::host) {
-    if (has_host_) return Refusal{400, "the request has two Host fields"};
+    if (has_host_) return HttpError{400, "the request has two Host fields"};
     has_host_ = true;
   } else if (name == Name::content_length) {
     if (has_length_ || !is_digits(value)) {
-      return Refusal{400, "the length of the body is not one decimal number"};
+      return HttpError{400, "the length of the body is not one decimal number"};
     }
     has_length_ = true;
   } else if (name == Name::transfer_encoding) {
-    if (version_ < 11) return Refusal{400, "HTTP/1.0 has no Transfer-Encoding"};
-    if (has_encoding_) return Refusal{400, "the request has two Transfer-Encoding fields"};
+    if (version_ < 11) return HttpError{400, "HTTP/1.0 has no Transfer-Encoding"};
+    if (has_encoding_) return HttpError{400, "the request has two Transfer-Encoding fields"};
     has_encoding_ = true;
     if (!beast::iequals(value, "chunked")) {
-      return Refusal{501, "the only Transfer-Encoding understood is chunked"};
+      return HttpError{501, "the only Transfer-Encoding understood is chunked"};
     }
   } else if (name == Name::expect) {
     if (!beast::iequals(value, "100-continue")) {
-      return Refusal{417, "the only expectation understood is 100-continue"};
+      return HttpError{417, "the only expectation understood is 100-continue"};
     }
     wants_continue_ = version_ >= 11;
   }
@@ -124,7 +124,7 @@ std::optional<Refusal> MessageParser::take_special(Name name, std::string_view v
 
 void MessageParser::on_header_impl(Code& failed) {
   header_done_ = true;
-  if (version_ >= 11 && !has_host_) refuse({400, "the request has no Host field"}, failed);
+  if (version_ >= 11 && !has_host_) fail({400, "the request has no Host field"}, failed);
 }
 
 void MessageParser::on_body_init_impl(const boost::optional<std::uint64_t>& /*length*/,

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "http/http_error.hpp"
 #include "http/message.hpp"
-#include "http/refusal.hpp"
 
 #include <boost/beast/http/basic_parser.hpp>
 
@@ -24,7 +24,7 @@ class MessageParser final : public boost::beast::http::basic_parser<true> {
   [[nodiscard]] bool wants_continue() const noexcept { return wants_continue_; }
   [[nodiscard]] bool is_http10() const noexcept { return version_ < 11; }
   // What to answer when putting bytes in failed.
-  [[nodiscard]] Refusal refusal_of(const boost::system::error_code& failed) const;
+  [[nodiscard]] HttpError http_error_of(const boost::system::error_code& failed) const;
 
  private:
   using Code = boost::system::error_code;
@@ -43,14 +43,14 @@ class MessageParser final : public boost::beast::http::basic_parser<true> {
   std::size_t on_chunk_body_impl(std::uint64_t left, Text bytes, Code& failed) override;
   void on_finish_impl(Code& failed) override;
 
-  [[nodiscard]] std::optional<Refusal> take_target(std::string_view target);
-  [[nodiscard]] std::optional<Refusal> take_special(Name name, std::string_view value);
-  void refuse(const Refusal& why, Code& failed);
+  [[nodiscard]] std::optional<HttpError> take_target(std::string_view target);
+  [[nodiscard]] std::optional<HttpError> take_special(Name name, std::string_view value);
+  void fail(const HttpError& why, Code& failed);
 
   Request& request_;
   std::string& body_;
   std::size_t max_fields_;
-  std::optional<Refusal> refusal_;
+  std::optional<HttpError> error_;
   int version_ = 0;
   bool has_host_ = false;
   bool has_length_ = false;

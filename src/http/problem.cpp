@@ -24,7 +24,7 @@ Response problem_response(const Problem& problem, std::string_view more) {
   std::string body;
   JsonWriter writer(body);
   writer.begin_object().name("type").text(problem.type);
-  writer.name("title").text(problem.title.empty() ? reason_of(problem.status) : problem.title);
+  writer.name("title").text(problem.title.empty() ? reason_phrase(problem.status) : problem.title);
   writer.name("status").number(problem.status).name("detail").text(problem.detail);
   if (!more.empty()) body += ',';
   body += more;

@@ -32,7 +32,7 @@ bool may_have_body(unsigned status) noexcept {
 
 }  // namespace
 
-std::string_view reason_of(unsigned status) noexcept {
+std::string_view reason_phrase(unsigned status) noexcept {
   switch (status) {
     case 100: return "Continue";
     case 200: return "OK";
@@ -73,12 +73,12 @@ std::string_view reason_of(unsigned status) noexcept {
   }
 }
 
-void append_response(std::string& out, const Response& response, std::string_view date, After after,
-                     BodyPart body_part) {
+void append_response(std::string& out, const Response& response, std::string_view date,
+                     ConnectionHeader connection_header, BodyPart body_part) {
   out.append("HTTP/1.1 ");
   append_number(out, response.status);
   out.push_back(' ');
-  out.append(reason_of(response.status));
+  out.append(reason_phrase(response.status));
   out.append("\r\n");
   out.append(date);
   for (const auto& [name, value] : response.fields) {
@@ -93,8 +93,8 @@ void append_response(std::string& out, const Response& response, std::string_vie
     append_number(out, response.body.size());
     out.append("\r\n");
   }
-  if (after == After::Close) out.append("Connection: close\r\n");
-  if (after == After::KeepAliveStated) out.append("Connection: keep-alive\r\n");
+  if (connection_header == ConnectionHeader::Close) out.append("Connection: close\r\n");
+  if (connection_header == ConnectionHeader::KeepAlive) out.append("Connection: keep-alive\r\n");
   out.append("\r\n");
   if (has_body && body_part == BodyPart::Sent) out.append(response.body);
 }

@@ -1,7 +1,7 @@
 #include "http/response_text.hpp"
 
-#include "http/date_line.hpp"
-#include "http/refusal.hpp"
+#include "http/date_header.hpp"
+#include "http/http_error.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -12,10 +12,11 @@
 namespace penstock::http {
 namespace {
 
-std::string written(const Response& response, After after = After::KeepAlive,
+std::string written(const Response& response,
+                    ConnectionHeader connection_header = ConnectionHeader::Omitted,
                     BodyPart part = BodyPart::Sent) {
   std::string out = "before|";
-  append_response(out, response, "Date: now\r\n", after, part);
+  append_response(out, response, "Date: now\r\n", connection_header, part);
   return out;
 }
 
@@ -26,14 +27,15 @@ TEST(ResponseText, HasStatusDateFieldsLengthAndBody) {
 }
 
 TEST(ResponseText, SaysWhatHappensToTheConnection) {
-  EXPECT_NE(written({}, After::Close).find("\r\nConnection: close\r\n"), std::string::npos);
-  EXPECT_NE(written({}, After::KeepAliveStated).find("\r\nConnection: keep-alive\r\n"),
+  EXPECT_NE(written({}, ConnectionHeader::Close).find("\r\nConnection: close\r\n"),
             std::string::npos);
-  EXPECT_EQ(written({}, After::KeepAlive).find("Connection"), std::string::npos);
+  EXPECT_NE(written({}, ConnectionHeader::KeepAlive).find("\r\nConnection: keep-alive\r\n"),
+            std::string::npos);
+  EXPECT_EQ(written({}, ConnectionHeader::Omitted).find("Connection"), std::string::npos);
 }
 
 TEST(ResponseText, OmitsTheBodyOfHeadButNotItsLength) {
-  const std::string text = written({.body = "hello"}, After::KeepAlive, BodyPart::Omitted);
+  const std::string text = written({.body = "hello"}, ConnectionHeader::Omitted, BodyPart::Omitted);
   EXPECT_NE(text.find("Content-Length: 5\r\n\r\n"), std::string::npos);
   EXPECT_EQ(text.find("hello"), std::string::npos);
 }
@@ -53,7 +55,7 @@ RC_GTEST_PROP(ResponseText, NoFieldCanEndItsLine,
   RC_ASSERT(std::count(text.begin(), text.end(), '\r') == 5);
 }
 
-TEST(Refusal, IsAProblemDocument) {
+TEST(HttpErrorResponse, IsAProblemDocument) {
   const Response response = to_response({431, "the header is longer than allowed"});
   EXPECT_EQ(response.status, 431U);
   EXPECT_EQ(response.fields.at(0).second, "application/problem+json");
@@ -63,15 +65,15 @@ TEST(Refusal, IsAProblemDocument) {
             "\n");
 }
 
-TEST(DateLine, IsWrittenAsHttpWantsIt) {
-  DateLine date;
+TEST(DateHeader, IsWrittenAsHttpWantsIt) {
+  DateHeader date;
   EXPECT_EQ(date.at(Instant{std::chrono::seconds{784'111'777}}),
             "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n");
   EXPECT_EQ(date.at(Instant{std::chrono::milliseconds{784'111'777'999}}),
             "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n");
   EXPECT_EQ(date.at(Instant{std::chrono::seconds{951'825'600}}),
             "Date: Tue, 29 Feb 2000 12:00:00 GMT\r\n");
-  EXPECT_EQ(DateLine().at(Instant{}), "Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n");
+  EXPECT_EQ(DateHeader().at(Instant{}), "Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "http/target.hpp"
 
-#include "http/members.hpp"
+#include "http/json_object_reader.hpp"
 
 #include <charconv>
 #include <system_error>
@@ -75,11 +75,11 @@ Parameters::Parameters(std::string_view query) {
     std::optional<std::string> name = percent_decoded(with_blanks(pair.substr(0, equals)));
     std::optional<std::string> value = percent_decoded(with_blanks(rest));
     if (!name || !value) {
-      complain("query: " + shown(pair) + " is not percent-encoded");
+      add_error("query: " + quote(pair) + " is not percent-encoded");
       return;
     }
     if (parameters_.size() == kMaxParameters) {
-      complain("query: more than " + std::to_string(kMaxParameters) + " parameters");
+      add_error("query: more than " + std::to_string(kMaxParameters) + " parameters");
       return;
     }
     parameters_.push_back({std::move(*name), std::move(*value)});
@@ -91,7 +91,7 @@ std::optional<std::string_view> Parameters::text(std::string_view name) {
   const Parameter* found = nullptr;
   for (Parameter& parameter : parameters_) {
     if (parameter.name != name) continue;
-    if (found != nullptr) complain(std::string(name) + ": given twice");
+    if (found != nullptr) add_error(std::string(name) + ": given twice");
     parameter.taken = true;
     found = &parameter;
   }
@@ -99,7 +99,7 @@ std::optional<std::string_view> Parameters::text(std::string_view name) {
   return found->value;
 }
 
-std::optional<std::int64_t> Parameters::whole_number(std::string_view name, std::int64_t least,
+std::optional<std::int64_t> Parameters::parse_number(std::string_view name, std::int64_t least,
                                                      std::int64_t most) {
   const std::optional<std::string_view> given = text(name);
   if (!given) return std::nullopt;
@@ -107,22 +107,22 @@ std::optional<std::int64_t> Parameters::whole_number(std::string_view name, std:
   const char* end = given->data() + given->size();
   const auto [stop, failure] = std::from_chars(given->data(), end, value);
   if (failure == std::errc{} && stop == end && value >= least && value <= most) return value;
-  complain(std::string(name) + ": " + shown(*given) + " must be a whole number from " +
-           std::to_string(least) + " to " + std::to_string(most));
+  add_error(std::string(name) + ": " + quote(*given) + " must be a whole number from " +
+            std::to_string(least) + " to " + std::to_string(most));
   return std::nullopt;
 }
 
-void Parameters::complain(const std::string& what) {
-  if (!complaint_) complaint_ = what;
+void Parameters::add_error(const std::string& what) {
+  if (!error_) error_ = what;
 }
 
 Result<void> Parameters::finish() const {
-  if (complaint_) return Error{ErrorCode::InvalidInput, *complaint_};
+  if (error_) return Error{ErrorCode::InvalidInput, *error_};
   for (const Parameter& parameter : parameters_) {
     if (parameter.taken) continue;
     const std::string hint = known_.empty() ? "there are none here" : "known are " + known_;
     return Error{ErrorCode::InvalidInput,
-                 "query: unknown parameter " + shown(parameter.name) + "; " + hint};
+                 "query: unknown parameter " + quote(parameter.name) + "; " + hint};
   }
   return {};
 }

@@ -17,16 +17,16 @@ namespace penstock::http {
 // "/v1/keys/a%2Fb" as "v1", "keys", "a%2Fb": still encoded.
 [[nodiscard]] std::vector<std::string_view> segments(std::string_view path);
 
-// The parameters of a query, each taken once. As with Members, the first complaint is kept, and a
-// parameter that nobody asked for is one.
+// The parameters of a query, each taken once. As with JsonObjectReader, the first complaint is
+// kept, and a parameter that nobody asked for is one.
 class Parameters {
  public:
   explicit Parameters(std::string_view query);
 
   [[nodiscard]] std::optional<std::string_view> text(std::string_view name);
-  [[nodiscard]] std::optional<std::int64_t> whole_number(std::string_view name, std::int64_t least,
+  [[nodiscard]] std::optional<std::int64_t> parse_number(std::string_view name, std::int64_t least,
                                                          std::int64_t most);
-  void complain(const std::string& what);
+  void add_error(const std::string& what);
   [[nodiscard]] Result<void> finish() const;
 
  private:
@@ -37,7 +37,7 @@ class Parameters {
   };
   std::vector<Parameter> parameters_;
   std::string known_;
-  std::optional<std::string> complaint_;
+  std::optional<std::string> error_;
 };
 
 }  // namespace penstock::http

@@ -5,7 +5,7 @@
 namespace penstock::http {
 namespace {
 
-TEST(PercentDecoded, ReadsBytesAndRefusesHalfOnes) {
+TEST(PercentDecoded, DecodesBytesAndRejectsIncompleteEscapes) {
   EXPECT_EQ(percent_decoded("a%2Fb%20c+d"), "a/b c+d");
   EXPECT_EQ(percent_decoded("%e2%82%ac"), "\xE2\x82\xAC");
   EXPECT_EQ(percent_decoded("100%"), std::nullopt);
@@ -23,7 +23,7 @@ TEST(Parameters, AreDecodedAndTakenOnce) {
   Parameters parameters("limit=100%2Fm+burst+20&rule=api/search&n=7");
   EXPECT_EQ(parameters.text("limit"), "100/m burst 20");
   EXPECT_EQ(parameters.text("rule"), "api/search");
-  EXPECT_EQ(parameters.whole_number("n", 1, 10), 7);
+  EXPECT_EQ(parameters.parse_number("n", 1, 10), 7);
   EXPECT_EQ(parameters.text("absent"), std::nullopt);
   EXPECT_TRUE(parameters.finish().has_value());
 }
@@ -31,12 +31,12 @@ TEST(Parameters, AreDecodedAndTakenOnce) {
 std::string complaint_about(std::string_view query) {
   Parameters parameters(query);
   static_cast<void>(parameters.text("rule"));
-  static_cast<void>(parameters.whole_number("n", 1, 10));
+  static_cast<void>(parameters.parse_number("n", 1, 10));
   const Result<void> read = parameters.finish();
   return read ? "" : read.error().detail;
 }
 
-TEST(Parameters, ComplaintNamesTheValueAndItsPlace) {
+TEST(Parameters, ErrorNamesTheValueAndItsPath) {
   EXPECT_EQ(complaint_about("n=11"), "n: \"11\" must be a whole number from 1 to 10");
   EXPECT_EQ(complaint_about("n="), "n: \"\" must be a whole number from 1 to 10");
   EXPECT_EQ(complaint_about("rule=a&rule=b"), "rule: given twice");

@@ -23,17 +23,17 @@ BlockPool& pool_of(void* user) { return *static_cast<BlockPool*>(user); }
 }  // namespace
 
 BlockPool::BlockPool()
-    : functions_{.mem_user_data = this,
-                 .malloc = [](std::size_t size, void* user) { return pool_of(user).take(size); },
-                 .free = [](void* block, void* user) { pool_of(user).give_back(block); },
-                 .calloc = [](std::size_t count, std::size_t size, void* user) -> void* {
-                   if (size != 0 && count > std::numeric_limits<std::size_t>::max() / size)
-                     return nullptr;
-                   void* const block = pool_of(user).take(count * size);
-                   return block == nullptr ? nullptr : std::memset(block, 0, count * size);
-                 },
-                 .realloc = [](void* block, std::size_t size,
-                               void* user) { return pool_of(user).resize(block, size); }} {}
+    : functions_{
+          .mem_user_data = this,
+          .malloc = [](std::size_t size, void* user) { return pool_of(user).allocate(size); },
+          .free = [](void* block, void* user) { pool_of(user).deallocate(block); },
+          .calloc = [](std::size_t count, std::size_t size, void* user) -> void* {
+            if (size != 0 && count > std::numeric_limits<std::size_t>::max() / size) return nullptr;
+            void* const block = pool_of(user).allocate(count * size);
+            return block == nullptr ? nullptr : std::memset(block, 0, count * size);
+          },
+          .realloc = [](void* block, std::size_t size,
+                        void* user) { return pool_of(user).reallocate(block, size); }} {}
 
 BlockPool::~BlockPool() {
   for (Block* first : spare_) {
@@ -41,11 +41,11 @@ BlockPool::~BlockPool() {
   }
 }
 
-void* BlockPool::take(std::size_t size) noexcept {
+void* BlockPool::allocate(std::size_t size) noexcept {
   const std::size_t place = size == 0 ? 0 : (size - 1) / kStep;
   if (place < kSizes && spare_[place] != nullptr) {
     Block* const block = std::exchange(spare_[place], spare_[place]->next);
-    kept_ -= block->size;
+    retained_ -= block->size;
     return block->content();
   }
   const std::size_t given = place < kSizes ? (place + 1) * kStep : size;
@@ -54,25 +54,25 @@ void* BlockPool::take(std::size_t size) noexcept {
   return memory == nullptr ? nullptr : (new (memory) Block{.size = given})->content();
 }
 
-void BlockPool::give_back(void* content) noexcept {
+void BlockPool::deallocate(void* content) noexcept {
   if (content == nullptr) return;
   Block* const block = Block::of(content);
-  if (block->size > kSizes * kStep || kept_ + block->size > kMostKept) {
+  if (block->size > kSizes * kStep || retained_ + block->size > kMaxRetained) {
     return ::operator delete(block);
   }
   Block*& first = spare_[block->size / kStep - 1];
   block->next = std::exchange(first, block);
-  kept_ += block->size;
+  retained_ += block->size;
 }
 
-void* BlockPool::resize(void* content, std::size_t size) noexcept {
-  if (content == nullptr) return take(size);
+void* BlockPool::reallocate(void* content, std::size_t size) noexcept {
+  if (content == nullptr) return allocate(size);
   const std::size_t had = Block::of(content)->size;
   if (size <= had) return content;
-  void* const larger = take(size);
+  void* const larger = allocate(size);
   if (larger == nullptr) return nullptr;
   std::memcpy(larger, content, had);
-  give_back(content);
+  deallocate(content);
   return larger;
 }
 

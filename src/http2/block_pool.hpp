@@ -9,12 +9,12 @@ namespace penstock::http2 {
 
 // Memory for the library, of one session: each stream asks for a dozen small blocks and gives them
 // back, a hundred streams at a time. Small blocks that are given back wait here for the next, up to
-// kMostKept bytes; the rest goes where it came from.
+// kMaxRetained bytes; the rest goes where it came from.
 //
 // Thread-safety: none.
 class BlockPool {
  public:
-  static constexpr std::size_t kMostKept = std::size_t{64} << 10U;
+  static constexpr std::size_t kMaxRetained = std::size_t{64} << 10U;
 
   BlockPool();
   // REQUIRES: everything was given back.
@@ -23,12 +23,12 @@ class BlockPool {
   BlockPool& operator=(const BlockPool&) = delete;
 
   // As malloc, free and realloc do it.
-  [[nodiscard]] void* take(std::size_t size) noexcept;
-  void give_back(void* block) noexcept;
-  [[nodiscard]] void* resize(void* block, std::size_t size) noexcept;
+  [[nodiscard]] void* allocate(std::size_t size) noexcept;
+  void deallocate(void* block) noexcept;
+  [[nodiscard]] void* reallocate(void* block, std::size_t size) noexcept;
 
   // Bytes that wait.
-  [[nodiscard]] std::size_t kept() const noexcept { return kept_; }
+  [[nodiscard]] std::size_t retained() const noexcept { return retained_; }
 
   // What the library is told; lives as long as the pool.
   [[nodiscard]] nghttp2_mem* functions() noexcept { return &functions_; }
@@ -40,7 +40,7 @@ class BlockPool {
   static constexpr std::size_t kSizes = 16;
 
   std::array<Block*, kSizes> spare_{};  // of (place + 1) * kStep bytes each
-  std::size_t kept_ = 0;
+  std::size_t retained_ = 0;
   nghttp2_mem functions_;
 };
 

@@ -29,7 +29,7 @@ Filled filled(void* block, std::size_t size, char letter) {
   return {.bytes = static_cast<char*>(block), .size = size, .letter = letter};
 }
 
-RC_GTEST_PROP(BlockPool, BlocksAreApartWhateverIsTakenResizedAndGivenBack, ()) {
+RC_GTEST_PROP(BlockPool, BlocksNeverOverlap, ()) {
   BlockPool pool;
   std::vector<Filled> held;
   const auto steps = *rc::gen::inRange(1, 400);
@@ -38,52 +38,52 @@ RC_GTEST_PROP(BlockPool, BlocksAreApartWhateverIsTakenResizedAndGivenBack, ()) {
     const auto letter = static_cast<char>('a' + step % 26);
     const auto action = *rc::gen::inRange(0, 3);
     if (action == 0 || held.empty()) {
-      held.push_back(filled(pool.take(size), size, letter));
+      held.push_back(filled(pool.allocate(size), size, letter));
     } else {
       const auto place = *rc::gen::inRange<std::size_t>(0, held.size());
       Filled& one = held[place];
       RC_ASSERT(one.is_whole());
       if (action == 1) {
         const std::size_t common = std::min(one.size, size);
-        one.bytes = static_cast<char*>(pool.resize(one.bytes, size));
+        one.bytes = static_cast<char*>(pool.reallocate(one.bytes, size));
         one.size = common;
         RC_ASSERT(one.is_whole());
         one = filled(one.bytes, size, letter);
       } else {
-        pool.give_back(one.bytes);
+        pool.deallocate(one.bytes);
         held.erase(std::next(held.begin(), static_cast<std::ptrdiff_t>(place)));
       }
     }
-    RC_ASSERT(pool.kept() <= BlockPool::kMostKept);
+    RC_ASSERT(pool.retained() <= BlockPool::kMaxRetained);
   }
   for (const Filled& one : held) {
     RC_ASSERT(one.is_whole());
-    pool.give_back(one.bytes);
+    pool.deallocate(one.bytes);
   }
 }
 
-TEST(BlockPool, GivesTheSameBlockAgain) {
+TEST(BlockPool, ReusesTheSameBlock) {
   BlockPool pool;
-  void* const first = pool.take(100);
-  pool.give_back(first);
-  EXPECT_EQ(pool.kept(), 128U);
-  EXPECT_EQ(pool.take(120), first);
-  EXPECT_EQ(pool.kept(), 0U);
-  pool.give_back(first);
+  void* const first = pool.allocate(100);
+  pool.deallocate(first);
+  EXPECT_EQ(pool.retained(), 128U);
+  EXPECT_EQ(pool.allocate(120), first);
+  EXPECT_EQ(pool.retained(), 0U);
+  pool.deallocate(first);
 }
 
 TEST(BlockPool, KeepsNoMoreThanItsLimitAndNothingLarge) {
   BlockPool pool;
-  void* const large = pool.take(4096);
-  pool.give_back(large);
-  EXPECT_EQ(pool.kept(), 0U);
+  void* const large = pool.allocate(4096);
+  pool.deallocate(large);
+  EXPECT_EQ(pool.retained(), 0U);
   std::vector<void*> many;
-  for (int i = 0; i < 1000; ++i) many.push_back(pool.take(1000));
-  for (void* const block : many) pool.give_back(block);
-  EXPECT_EQ(pool.kept(), BlockPool::kMostKept);
+  for (int i = 0; i < 1000; ++i) many.push_back(pool.allocate(1000));
+  for (void* const block : many) pool.deallocate(block);
+  EXPECT_EQ(pool.retained(), BlockPool::kMaxRetained);
 }
 
-TEST(BlockPool, WhatTheLibraryAsksForIsZeroedAlignedAndRefusedWhenItCannotBe) {
+TEST(BlockPool, CallocIsZeroedAlignedAndFailsOnOverflow) {
   BlockPool pool;
   const nghttp2_mem& functions = *pool.functions();
   void* const dirty = functions.malloc(200, functions.mem_user_data);
@@ -98,7 +98,7 @@ TEST(BlockPool, WhatTheLibraryAsksForIsZeroedAlignedAndRefusedWhenItCannotBe) {
   functions.free(clean, functions.mem_user_data);
   functions.free(nullptr, functions.mem_user_data);
   EXPECT_EQ(functions.calloc(SIZE_MAX / 2, 4, functions.mem_user_data), nullptr);
-  EXPECT_EQ(pool.take(SIZE_MAX), nullptr);
+  EXPECT_EQ(pool.allocate(SIZE_MAX), nullptr);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace penstock::http2 {
 
-// Tells which frames of a client are charged to its NuisanceBudget: those that cost work and bring
+// Tells which frames of a client are charged to its FloodBudget: those that cost work and bring
 // nothing. Window updates are in order as long as there was data or a stream for them.
 class FrameCosts {
  public:
@@ -47,10 +47,10 @@ class FrameCosts {
  private:
   static constexpr std::size_t kUpdatesPerData = 10;
   static constexpr std::size_t kUpdatesPerStream = 2;
-  static constexpr std::size_t kMostUpdates = 10'000;
+  static constexpr std::size_t kMaxUpdates = 10'000;
 
   void expect_updates(std::size_t more) noexcept {
-    updates_ = std::min(kMostUpdates, updates_ + more);
+    updates_ = std::min(kMaxUpdates, updates_ + more);
   }
 
   std::size_t updates_ = 0;  // that the client may send

@@ -17,7 +17,7 @@ inline void set_name_values(std::vector<nghttp2_nv>& out, std::span<const Field>
   };
   out.clear();
   for (const Field& field : fields) {
-    const bool lasts = field.lives == Field::Lives::Forever;
+    const bool lasts = field.lifetime == Field::Lifetime::Static;
     out.push_back({.name = bytes(field.name),
                    .value = bytes(field.value),
                    .namelen = field.name.size(),

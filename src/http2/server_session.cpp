@@ -2,11 +2,11 @@
 
 #include "base/free_string.hpp"
 #include "http2/block_pool.hpp"
+#include "http2/flood_budget.hpp"
 #include "http2/frame_costs.hpp"
 #include "http2/frame_scanner.hpp"
 #include "http2/header_block.hpp"
 #include "http2/name_values.hpp"
-#include "http2/nuisance_budget.hpp"
 
 #include <nghttp2/nghttp2.h>
 
@@ -36,7 +36,7 @@ constexpr std::string_view kTooManyPings = "too_many_pings";
 struct Open {
   StreamId id = 0;  // 0: it is not any more
   StreamEvents* events = nullptr;
-  std::size_t unconsumed = 0;  // with Windows::Manual
+  std::size_t unconsumed = 0;  // with FlowControl::Manual
   bool is_complete = false;    // the request
   bool is_answered = false;    // all of the answer is sent, and the rest of the request discarded
 };
@@ -61,18 +61,18 @@ bool has_flag(const nghttp2_frame_hd& frame, int flag) { return (frame.flags & f
 
 }  // namespace
 
-struct ServerSession::Parts {
-  Parts(RequestEvents& events, const SessionOptions& given)
+struct ServerSession::Impl {
+  Impl(RequestEvents& events, const SessionOptions& given)
       : requests(events),
         options(given),
         block(given.max_header_bytes),
-        budget(given.nuisance_burst, given.nuisance_rate) {}
-  ~Parts() {
+        budget(given.flood_burst, given.flood_rate) {}
+  ~Impl() {
     block.clear();  // its texts are the session's
     nghttp2_session_del(session);
   }
-  Parts(const Parts&) = delete;
-  Parts& operator=(const Parts&) = delete;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   [[nodiscard]] bool make_session();
   void submit_settings();
@@ -106,7 +106,7 @@ struct ServerSession::Parts {
   BlockPool memory{};  // of the session and of the texts of its header fields
   nghttp2_session* session = nullptr;
   HeaderBlock block;
-  NuisanceBudget budget;
+  FloodBudget budget;
   std::vector<nghttp2_nv> fields{};
   std::vector<std::unique_ptr<Open>> records{};  // as many as there were streams at a time
   std::vector<Open*> spare{};                    // those of them that no stream uses
@@ -131,13 +131,13 @@ struct ServerSession::Parts {
 };
 
 // Shared by all sessions, and never changed.
-nghttp2_session_callbacks* ServerSession::Parts::callbacks() {
+nghttp2_session_callbacks* ServerSession::Impl::callbacks() {
   nghttp2_session_callbacks* out = nullptr;
   if (nghttp2_session_callbacks_new(&out) != 0) return nullptr;
   set_frame_callbacks(out);
   nghttp2_session_callbacks_set_on_begin_headers_callback(
       out, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
-        Parts& self = *static_cast<Parts*>(user);
+        Impl& self = *static_cast<Impl*>(user);
         self.block.clear();
         self.costs.on_headers_used();
         self.head_of = frame->hd.stream_id;
@@ -147,15 +147,15 @@ nghttp2_session_callbacks* ServerSession::Parts::callbacks() {
   nghttp2_session_callbacks_set_on_header_callback2(
       out, [](nghttp2_session*, const nghttp2_frame*, nghttp2_rcbuf* name, nghttp2_rcbuf* value,
               std::uint8_t, void* user) {
-        static_cast<Parts*>(user)->block.add(name, value);
+        static_cast<Impl*>(user)->block.add(name, value);
         return 0;
       });
   nghttp2_session_callbacks_set_on_data_chunk_recv_callback(
       out, [](nghttp2_session*, std::uint8_t, std::int32_t stream, const std::uint8_t* bytes,
               std::size_t size, void* user) {
-        Parts& self = *static_cast<Parts*>(user);
+        Impl& self = *static_cast<Impl*>(user);
         Open* const open = self.find(stream);
-        const bool manual = self.options.windows == Windows::Manual;
+        const bool manual = self.options.flow_control == FlowControl::Manual;
         if (open != nullptr && open->is_answered) {
           if (manual) self.note(nghttp2_session_consume_connection(self.session, size));
           return 0;
@@ -170,7 +170,7 @@ nghttp2_session_callbacks* ServerSession::Parts::callbacks() {
       });
   nghttp2_session_callbacks_set_on_stream_close_callback(
       out, [](nghttp2_session*, std::int32_t stream, std::uint32_t why, void* user) {
-        Parts& self = *static_cast<Parts*>(user);
+        Impl& self = *static_cast<Impl*>(user);
         Open* const open = self.find(stream);
         if (open != nullptr) self.close(*open, static_cast<ErrorCode>(why));
         return 0;
@@ -178,10 +178,10 @@ nghttp2_session_callbacks* ServerSession::Parts::callbacks() {
   return out;
 }
 
-void ServerSession::Parts::set_frame_callbacks(nghttp2_session_callbacks* out) {
+void ServerSession::Impl::set_frame_callbacks(nghttp2_session_callbacks* out) {
   nghttp2_session_callbacks_set_on_frame_recv_callback(
       out, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
-        Parts& self = *static_cast<Parts*>(user);
+        Impl& self = *static_cast<Impl*>(user);
         if (frame->hd.type == NGHTTP2_HEADERS) self.on_headers(*frame);
         if (frame->hd.type == NGHTTP2_PING) self.on_ping(frame->ping);
         if (frame->hd.type == NGHTTP2_SETTINGS && !has_flag(frame->hd, NGHTTP2_FLAG_ACK)) {
@@ -198,7 +198,7 @@ void ServerSession::Parts::set_frame_callbacks(nghttp2_session_callbacks* out) {
       });
   nghttp2_session_callbacks_set_on_frame_send_callback(
       out, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
-        Parts& self = *static_cast<Parts*>(user);
+        Impl& self = *static_cast<Impl*>(user);
         if (frame->hd.type == NGHTTP2_RST_STREAM &&
             is_clients_fault(frame->rst_stream.error_code) && !self.budget.spend()) {
           self.too_much = true;
@@ -213,22 +213,23 @@ void ServerSession::Parts::set_frame_callbacks(nghttp2_session_callbacks* out) {
       });
 }
 
-bool ServerSession::Parts::make_session() {
+bool ServerSession::Impl::make_session() {
   static nghttp2_session_callbacks* const shared = callbacks();
   nghttp2_option* option = nullptr;
   if (shared == nullptr || nghttp2_option_new(&option) != 0) return false;
   nghttp2_option_set_no_closed_streams(option, 1);
   nghttp2_option_set_max_continuations(option, kMaxContinuations);
   // The budget counts resets too, and says ENHANCE_YOUR_CALM; the library says INTERNAL_ERROR.
-  nghttp2_option_set_stream_reset_rate_limit(option, 2 * std::uint64_t{options.nuisance_burst},
-                                             2 * std::uint64_t{options.nuisance_rate});
-  if (options.windows == Windows::Manual) nghttp2_option_set_no_auto_window_update(option, 1);
+  nghttp2_option_set_stream_reset_rate_limit(option, 2 * std::uint64_t{options.flood_burst},
+                                             2 * std::uint64_t{options.flood_rate});
+  if (options.flow_control == FlowControl::Manual)
+    nghttp2_option_set_no_auto_window_update(option, 1);
   const int made = nghttp2_session_server_new3(&session, shared, this, option, memory.functions());
   nghttp2_option_del(option);
   return made == 0;
 }
 
-void ServerSession::Parts::submit_settings() {
+void ServerSession::Impl::submit_settings() {
   const std::array settings{
       nghttp2_settings_entry{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, options.max_streams},
       nghttp2_settings_entry{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, options.stream_window},
@@ -240,7 +241,7 @@ void ServerSession::Parts::submit_settings() {
                                              static_cast<std::int32_t>(options.connection_window)));
 }
 
-int ServerSession::Parts::open(StreamId stream) {
+int ServerSession::Impl::open(StreamId stream) {
   if (too_much) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;  // the connection is about to end
   if (spare.empty()) spare.push_back(records.emplace_back(std::make_unique<Open>()).get());
   Open& record = *spare.back();
@@ -254,7 +255,7 @@ int ServerSession::Parts::open(StreamId stream) {
   return 0;
 }
 
-void ServerSession::Parts::close(Open& stream, ErrorCode why) {
+void ServerSession::Impl::close(Open& stream, ErrorCode why) {
   --open_streams;
   if (head_of == stream.id) head_of = 0;  // it ended before its header block did
   if (stream.unconsumed > 0) {            // the window of the connection outlives the stream
@@ -265,7 +266,7 @@ void ServerSession::Parts::close(Open& stream, ErrorCode why) {
   if (stream.events != nullptr) stream.events->on_closed(why);
 }
 
-void ServerSession::Parts::answered_early(Open& stream) {
+void ServerSession::Impl::answered_early(Open& stream) {
   if (options.linger == std::chrono::steady_clock::duration::zero()) {
     note(nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, stream.id, NGHTTP2_NO_ERROR));
     return;
@@ -276,7 +277,7 @@ void ServerSession::Parts::answered_early(Open& stream) {
   if (size > 0) note(nghttp2_session_consume_connection(session, size));
 }
 
-void ServerSession::Parts::on_headers(const nghttp2_frame& frame) {
+void ServerSession::Impl::on_headers(const nghttp2_frame& frame) {
   head_of = 0;
   Open* const open = find(frame.hd.stream_id);
   if (open == nullptr) return;
@@ -291,7 +292,7 @@ void ServerSession::Parts::on_headers(const nghttp2_frame& frame) {
   }
 }
 
-void ServerSession::Parts::on_ping(const nghttp2_ping& frame) {
+void ServerSession::Impl::on_ping(const nghttp2_ping& frame) {
   if (!has_flag(frame.hd, NGHTTP2_FLAG_ACK)) {
     const bool is_early = now - last_ping < options.min_ping_interval;
     last_ping = now;
@@ -305,29 +306,28 @@ void ServerSession::Parts::on_ping(const nghttp2_ping& frame) {
 
 // The last goodbye says which requests were taken. Those behind the client's answer to the first
 // are taken too, so it comes when all that arrived has been read.
-void ServerSession::Parts::say_last_goodbye() {
+void ServerSession::Impl::say_last_goodbye() {
   if (!std::exchange(heard_out, false) || std::exchange(said_last, true)) return;
   note(nghttp2_submit_goaway(session, NGHTTP2_FLAG_NONE,
                              nghttp2_session_get_last_proc_stream_id(session), NGHTTP2_NO_ERROR,
                              nullptr, 0));
 }
 
-void ServerSession::Parts::submit_trailers(StreamId stream, std::span<const Field> trailers) {
+void ServerSession::Impl::submit_trailers(StreamId stream, std::span<const Field> trailers) {
   set_name_values(fields, trailers);
   note(nghttp2_submit_trailer(session, stream, fields.data(), fields.size()));
 }
 
-ssize_t ServerSession::Parts::read_body(nghttp2_session* /*session*/, std::int32_t stream,
-                                        std::uint8_t* buffer, std::size_t room,
-                                        std::uint32_t* flags, nghttp2_data_source* source,
-                                        void* user) {
-  Parts& self = *static_cast<Parts*>(user);
+ssize_t ServerSession::Impl::read_body(nghttp2_session* /*session*/, std::int32_t stream,
+                                       std::uint8_t* buffer, std::size_t room, std::uint32_t* flags,
+                                       nghttp2_data_source* source, void* user) {
+  Impl& self = *static_cast<Impl*>(user);
   BodySource& body = *static_cast<BodySource*>(source->ptr);
   const BodySource::Portion portion =
       body.read({static_cast<char*>(static_cast<void*>(buffer)), room});
   switch (portion.after) {
     case BodySource::After::More: break;
-    case BodySource::After::Later:
+    case BodySource::After::Deferred:
       if (portion.size == 0) return NGHTTP2_ERR_DEFERRED;
       break;  // asked again for the next frame, it will say so
     case BodySource::After::Failed: return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
@@ -344,40 +344,40 @@ ssize_t ServerSession::Parts::read_body(nghttp2_session* /*session*/, std::int32
 }
 
 ServerSession::ServerSession(RequestEvents& requests, const SessionOptions& options)
-    : parts_(std::make_unique<Parts>(requests, options)) {
-  if (parts_->make_session()) {
-    parts_->submit_settings();
+    : impl_(std::make_unique<Impl>(requests, options)) {
+  if (impl_->make_session()) {
+    impl_->submit_settings();
   } else {
-    parts_->broken = true;
+    impl_->broken = true;
   }
 }
 
 ServerSession::~ServerSession() = default;
 
 bool ServerSession::receive(std::string_view bytes, base::Deadline now) {
-  Parts& parts = *parts_;
-  if (parts.broken) return false;
-  parts.now = now;
-  parts.budget.refill(now);
-  parts.scanner.scan(bytes, [&parts](const FrameHead& frame) {
-    if (parts.costs.is_charged(frame) && !parts.budget.spend()) parts.too_much = true;
+  Impl& impl = *impl_;
+  if (impl.broken) return false;
+  impl.now = now;
+  impl.budget.refill(now);
+  impl.scanner.scan(bytes, [&impl](const FrameHead& frame) {
+    if (impl.costs.is_charged(frame) && !impl.budget.spend()) impl.too_much = true;
   });
-  const ssize_t taken = nghttp2_session_mem_recv(parts.session, bytes_of(bytes), bytes.size());
-  if (taken < 0) parts.broken = true;
-  while (parts.costs.take_dropped_headers()) {
-    if (!parts.budget.spend()) parts.too_much = true;
+  const ssize_t taken = nghttp2_session_mem_recv(impl.session, bytes_of(bytes), bytes.size());
+  if (taken < 0) impl.broken = true;
+  while (impl.costs.take_dropped_headers()) {
+    if (!impl.budget.spend()) impl.too_much = true;
   }
-  parts.say_last_goodbye();
-  if (parts.too_many_pings && !std::exchange(parts.leaving, true)) {
-    parts.note(nghttp2_submit_goaway(
-        parts.session, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(parts.session),
+  impl.say_last_goodbye();
+  if (impl.too_many_pings && !std::exchange(impl.leaving, true)) {
+    impl.note(nghttp2_submit_goaway(
+        impl.session, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(impl.session),
         NGHTTP2_ENHANCE_YOUR_CALM, bytes_of(kTooManyPings), kTooManyPings.size()));
   }
-  if (parts.too_much) terminate(ErrorCode::EnhanceYourCalm);
-  return !parts.broken;
+  if (impl.too_much) terminate(ErrorCode::EnhanceYourCalm);
+  return !impl.broken;
 }
 
-void ServerSession::Parts::collect_output() {
+void ServerSession::Impl::collect_output() {
   while (!broken && sending.size() < options.max_output) {
     const std::uint8_t* bytes = nullptr;
     const ssize_t size = nghttp2_session_mem_send(session, &bytes);
@@ -388,85 +388,85 @@ void ServerSession::Parts::collect_output() {
 }
 
 std::string_view ServerSession::take_output() {
-  Parts& parts = *parts_;
-  const std::size_t kept = parts.open_streams > 0 ? kKeptInUse : kKept;
-  if (parts.sending.capacity() > kept) base::free_string(parts.sending);
-  parts.sending.clear();
-  parts.collect_output();
-  if (parts.too_much) {  // resets were among it
+  Impl& impl = *impl_;
+  const std::size_t kept = impl.open_streams > 0 ? kKeptInUse : kKept;
+  if (impl.sending.capacity() > kept) base::free_string(impl.sending);
+  impl.sending.clear();
+  impl.collect_output();
+  if (impl.too_much) {  // resets were among it
     terminate(ErrorCode::EnhanceYourCalm);
-    parts.collect_output();
+    impl.collect_output();
   }
-  return parts.sending;
+  return impl.sending;
 }
 
 bool ServerSession::has_output() const noexcept {
-  return !parts_->broken && nghttp2_session_want_write(parts_->session) != 0;
+  return !impl_->broken && nghttp2_session_want_write(impl_->session) != 0;
 }
 
 bool ServerSession::is_finished() const noexcept {
-  return parts_->broken || (nghttp2_session_want_read(parts_->session) == 0 &&
-                            nghttp2_session_want_write(parts_->session) == 0);
+  return impl_->broken || (nghttp2_session_want_read(impl_->session) == 0 &&
+                           nghttp2_session_want_write(impl_->session) == 0);
 }
 
-std::size_t ServerSession::open_streams() const noexcept { return parts_->open_streams; }
+std::size_t ServerSession::open_streams() const noexcept { return impl_->open_streams; }
 
-bool ServerSession::is_established() const noexcept { return parts_->established; }
+bool ServerSession::is_established() const noexcept { return impl_->established; }
 
-bool ServerSession::is_reading_head() const noexcept { return parts_->head_of != 0; }
+bool ServerSession::is_reading_head() const noexcept { return impl_->head_of != 0; }
 
-std::uint64_t ServerSession::requests() const noexcept { return parts_->accepted; }
+std::uint64_t ServerSession::requests() const noexcept { return impl_->accepted; }
 
 void ServerSession::respond(StreamId stream, std::span<const Field> head, BodySource* body) {
-  Parts& parts = *parts_;
-  if (parts.broken || parts.find(stream) == nullptr) return;
-  set_name_values(parts.fields, head);
-  const nghttp2_data_provider provider{.source = {.ptr = body}, .read_callback = Parts::read_body};
-  parts.note(nghttp2_submit_response(parts.session, stream, parts.fields.data(),
-                                     parts.fields.size(), body == nullptr ? nullptr : &provider));
+  Impl& impl = *impl_;
+  if (impl.broken || impl.find(stream) == nullptr) return;
+  set_name_values(impl.fields, head);
+  const nghttp2_data_provider provider{.source = {.ptr = body}, .read_callback = Impl::read_body};
+  impl.note(nghttp2_submit_response(impl.session, stream, impl.fields.data(), impl.fields.size(),
+                                    body == nullptr ? nullptr : &provider));
 }
 
-void ServerSession::inform(StreamId stream, std::span<const Field> head) {
-  Parts& parts = *parts_;
-  if (parts.broken || parts.find(stream) == nullptr) return;
-  set_name_values(parts.fields, head);
-  parts.note(nghttp2_submit_headers(parts.session, NGHTTP2_FLAG_NONE, stream, nullptr,
-                                    parts.fields.data(), parts.fields.size(), nullptr));
+void ServerSession::send_interim(StreamId stream, std::span<const Field> head) {
+  Impl& impl = *impl_;
+  if (impl.broken || impl.find(stream) == nullptr) return;
+  set_name_values(impl.fields, head);
+  impl.note(nghttp2_submit_headers(impl.session, NGHTTP2_FLAG_NONE, stream, nullptr,
+                                   impl.fields.data(), impl.fields.size(), nullptr));
 }
 
 void ServerSession::resume(StreamId stream) {
-  if (parts_->broken) return;
+  if (impl_->broken) return;
   // refuses a stream that is gone, or not waiting
-  static_cast<void>(nghttp2_session_resume_data(parts_->session, stream));
+  static_cast<void>(nghttp2_session_resume_data(impl_->session, stream));
 }
 
 void ServerSession::consume(StreamId stream, std::size_t bytes) {
-  Parts& parts = *parts_;
-  if (parts.broken || parts.options.windows != Windows::Manual) return;
-  Open* const open = parts.find(stream);
+  Impl& impl = *impl_;
+  if (impl.broken || impl.options.flow_control != FlowControl::Manual) return;
+  Open* const open = impl.find(stream);
   if (open == nullptr) return;  // then close() has done it
   const std::size_t size = std::min(bytes, open->unconsumed);
   open->unconsumed -= size;
-  parts.note(nghttp2_session_consume(parts.session, stream, size));
+  impl.note(nghttp2_session_consume(impl.session, stream, size));
 }
 
 void ServerSession::reset(StreamId stream, ErrorCode why) {
-  Parts& parts = *parts_;
-  if (parts.broken || parts.find(stream) == nullptr) return;
-  parts.note(nghttp2_submit_rst_stream(parts.session, NGHTTP2_FLAG_NONE, stream,
-                                       static_cast<std::uint32_t>(why)));
+  Impl& impl = *impl_;
+  if (impl.broken || impl.find(stream) == nullptr) return;
+  impl.note(nghttp2_submit_rst_stream(impl.session, NGHTTP2_FLAG_NONE, stream,
+                                      static_cast<std::uint32_t>(why)));
 }
 
 base::Deadline ServerSession::end_lingering(base::Deadline now) {
-  Parts& parts = *parts_;
-  std::deque<Lingering>& lingering = parts.lingering;
+  Impl& impl = *impl_;
+  std::deque<Lingering>& lingering = impl.lingering;
   for (std::size_t i = lingering.size(); i > 0; --i) {
     if (lingering[i - 1].until != base::Deadline::max()) break;
-    lingering[i - 1].until = now + parts.options.linger;
+    lingering[i - 1].until = now + impl.options.linger;
   }
-  while (!lingering.empty() && !parts.broken) {
+  while (!lingering.empty() && !impl.broken) {
     const Lingering first = lingering.front();
-    const Open* const open = parts.find(first.id);
+    const Open* const open = impl.find(first.id);
     if (open != nullptr && !open->is_complete) {
       if (first.until > now) return first.until;
       reset(first.id, ErrorCode::NoError);
@@ -477,27 +477,27 @@ base::Deadline ServerSession::end_lingering(base::Deadline now) {
 }
 
 void ServerSession::ping() {
-  if (!parts_->broken) parts_->note(nghttp2_submit_ping(parts_->session, 0, nullptr));
+  if (!impl_->broken) impl_->note(nghttp2_submit_ping(impl_->session, 0, nullptr));
 }
 
 void ServerSession::begin_shutdown() {
-  Parts& parts = *parts_;
-  if (parts.broken || std::exchange(parts.leaving, true)) return;
-  parts.note(nghttp2_submit_shutdown_notice(parts.session));
-  parts.note(nghttp2_submit_ping(parts.session, NGHTTP2_FLAG_NONE, kGoodbye.data()));
+  Impl& impl = *impl_;
+  if (impl.broken || std::exchange(impl.leaving, true)) return;
+  impl.note(nghttp2_submit_shutdown_notice(impl.session));
+  impl.note(nghttp2_submit_ping(impl.session, NGHTTP2_FLAG_NONE, kGoodbye.data()));
 }
 
 void ServerSession::end_shutdown() {
-  Parts& parts = *parts_;
-  if (parts.broken || !parts.leaving || parts.said_last) return;
-  parts.heard_out = true;
-  parts.say_last_goodbye();
+  Impl& impl = *impl_;
+  if (impl.broken || !impl.leaving || impl.said_last) return;
+  impl.heard_out = true;
+  impl.say_last_goodbye();
 }
 
 void ServerSession::terminate(ErrorCode why) {
-  if (parts_->broken) return;
-  parts_->leaving = true;
-  parts_->note(nghttp2_session_terminate_session(parts_->session, static_cast<std::uint32_t>(why)));
+  if (impl_->broken) return;
+  impl_->leaving = true;
+  impl_->note(nghttp2_session_terminate_session(impl_->session, static_cast<std::uint32_t>(why)));
 }
 
 }  // namespace penstock::http2

@@ -14,7 +14,7 @@ namespace penstock::http2 {
 
 // Who tells the client that there is room for more of its data: Automatic as soon as it is read,
 // Manual when consume() says so, for whoever passes it on to somebody slower.
-enum class Windows : std::uint8_t { Automatic, Manual };
+enum class FlowControl : std::uint8_t { Automatic, Manual };
 
 struct SessionOptions {
   std::uint32_t max_streams = 1'000;      // at a time
@@ -22,12 +22,12 @@ struct SessionOptions {
   std::uint32_t stream_window = 65'535;
   std::uint32_t connection_window = 1U << 20U;
   std::size_t max_output = std::size_t{1} << 20U;  // collected before the rest has to wait
-  Windows windows = Windows::Automatic;
+  FlowControl flow_control = FlowControl::Automatic;
   // Frames that cost us work and bring nothing (streams reset by the client, empty data, settings,
   // priorities, pings, unknown frames, more window updates than there was data): a burst,
   // and a rate per second. More end the connection.
-  std::uint32_t nuisance_burst = 1'000;
-  std::uint32_t nuisance_rate = 1'000;
+  std::uint32_t flood_burst = 1'000;
+  std::uint32_t flood_rate = 1'000;
   // How long a client that is still sending has, after a complete answer, until it is told to stop
   // with RST_STREAM; what it sends meanwhile is discarded, and gets no new window. Clients that
   // read an answer and the reset behind it at once lose the answer. 0: told at once.
@@ -50,8 +50,8 @@ struct SessionOptions {
 // the protocol, and floods of acknowledgements, settings, resets and continuations, end the
 // connection with GOAWAY. A stream that the client makes us reset counts as one that it resets.
 //
-// Thread-safety: none. `respond`, `inform`, `resume`, `consume` and `reset` may be called from
-// within all events; nothing else may. They do nothing for a stream that is gone.
+// Thread-safety: none. `respond`, `send_interim`, `resume`, `consume` and `reset` may be called
+// from within all events; nothing else may. They do nothing for a stream that is gone.
 class ServerSession {
  public:
   // `requests` outlives the session, and so do the StreamEvents and BodySources of open streams,
@@ -80,10 +80,10 @@ class ServerSession {
   // sending its request at the end is told to stop. REQUIRES: once per stream.
   void respond(StreamId stream, std::span<const Field> head, BodySource* body = nullptr);
   // An interim answer: 100, 103.
-  void inform(StreamId stream, std::span<const Field> head);
-  // A body that said Later has more now.
+  void send_interim(StreamId stream, std::span<const Field> head);
+  // A body that said Deferred has more now.
   void resume(StreamId stream);
-  // With Windows::Manual: so many bytes of on_data() are done with.
+  // With FlowControl::Manual: so many bytes of on_data() are done with.
   void consume(StreamId stream, std::size_t bytes);
   // Ends the stream without (the rest of) an answer.
   void reset(StreamId stream, ErrorCode why);
@@ -105,9 +105,9 @@ class ServerSession {
   void terminate(ErrorCode why);
 
  private:
-  struct Parts;
+  struct Impl;
 
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace penstock::http2

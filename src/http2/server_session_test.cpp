@@ -70,7 +70,7 @@ class Requests final : public RequestEvents {
   std::vector<std::unique_ptr<Stream>> streams{};
 };
 
-constexpr std::array kOk{lasting_field(":status", "200")};
+constexpr std::array kOk{static_field(":status", "200")};
 
 class Http2 : public ::testing::Test {
  protected:
@@ -143,7 +143,7 @@ TEST_F(Http2, AnswersOfOneTurnAreOnePiece) {
 TEST_F(Http2, InterimAnswersComeBeforeTheAnswer) {
   const auto id = client->open(kPost);
   ASSERT_TRUE(exchange());
-  session->inform(id, std::array{lasting_field(":status", "100")});
+  session->send_interim(id, std::array{static_field(":status", "100")});
   ASSERT_TRUE(exchange());
   EXPECT_EQ(client->answer(id).head.back().second, "100");
   EXPECT_FALSE(client->answer(id).is_closed);
@@ -154,7 +154,7 @@ TEST_F(Http2, BodyThatComesLaterIsAskedForWhenResumed) {
   ASSERT_TRUE(exchange());
   Stream& stream = *requests.streams[0];
   stream.body = "first";
-  stream.then = BodySource::After::Later;
+  stream.then = BodySource::After::Deferred;
   session->respond(id, kOk, &stream);
   ASSERT_TRUE(exchange());
   EXPECT_EQ(client->answer(id).body, "first");
@@ -188,7 +188,7 @@ TEST_F(Http2, LargeBodiesGoThroughSmallWindowsAndBuffers) {
 }
 
 TEST_F(Http2, ManualWindowsHoldTheClientBack) {
-  start({.stream_window = 1000, .windows = Windows::Manual});
+  start({.stream_window = 1000, .flow_control = FlowControl::Manual});
   ASSERT_TRUE(exchange());  // the client knows the window
   const auto id = client->request(kPost, std::string(5000, 'x'));
   ASSERT_TRUE(exchange());
@@ -207,7 +207,8 @@ TEST_F(Http2, ManualWindowsHoldTheClientBack) {
 }
 
 TEST_F(Http2, DataThatNobodyConsumedDoesNotBlockOtherStreams) {
-  start({.stream_window = 60'000, .connection_window = 65'535, .windows = Windows::Manual});
+  start(
+      {.stream_window = 60'000, .connection_window = 65'535, .flow_control = FlowControl::Manual});
   for (int i = 0; i < 20; ++i) {
     const auto id = client->open(kPost);
     client->send(id, std::string(50'000, 'x'), false);
@@ -219,7 +220,7 @@ TEST_F(Http2, DataThatNobodyConsumedDoesNotBlockOtherStreams) {
   }
 }
 
-TEST_F(Http2, MoreStreamsThanAllowedAreRefused) {
+TEST_F(Http2, StreamsOverTheLimitAreRefused) {
   start({.max_streams = 2});
   ASSERT_TRUE(exchange());
   std::vector<std::int32_t> ids;
@@ -240,7 +241,7 @@ TEST_F(Http2, HeadThatIsTooLargeIsCutAndSaysSo) {
   EXPECT_EQ(requests.streams[0]->head, "POST http a /p too large");
 }
 
-TEST_F(Http2, ClientThatIsStillSendingAfterTheAnswerIsToldToStop) {
+TEST_F(Http2, ClientThatIsStillSendingAfterTheAnswerIsReset) {
   const auto id = client->open(kPost);
   ASSERT_TRUE(exchange());
   session->respond(id, kOk);
@@ -251,7 +252,7 @@ TEST_F(Http2, ClientThatIsStillSendingAfterTheAnswerIsToldToStop) {
 }
 
 TEST_F(Http2, ClientThatIsStillSendingHasTimeToReadTheAnswer) {
-  start({.windows = Windows::Manual, .linger = std::chrono::seconds{1}});
+  start({.flow_control = FlowControl::Manual, .linger = std::chrono::seconds{1}});
   EXPECT_EQ(session->end_lingering(now), base::Deadline::max());
   const auto id = client->open(kPost);
   client->send(id, "some", false);
@@ -289,7 +290,9 @@ TEST_F(Http2, ClientThatFinishesItsRequestAfterTheAnswerIsNotReset) {
 
 // The windows of answered streams are not renewed: a client cannot go on for ever.
 TEST_F(Http2, WhatComesAfterTheAnswerIsBounded) {
-  start({.stream_window = 1000, .windows = Windows::Manual, .linger = std::chrono::seconds{1}});
+  start({.stream_window = 1000,
+         .flow_control = FlowControl::Manual,
+         .linger = std::chrono::seconds{1}});
   ASSERT_TRUE(exchange());
   const auto id = client->open(kPost);
   ASSERT_TRUE(exchange());
@@ -304,21 +307,21 @@ TEST_F(Http2, WhatComesAfterTheAnswerIsBounded) {
   EXPECT_EQ(requests.streams.back()->received.size(), 901U);
 }
 
-TEST_F(Http2, WhatIsSaidAboutAStreamThatIsGoneIsIgnored) {
+TEST_F(Http2, CallsOnAClosedStreamAreIgnored) {
   const auto id = client->request(kPost, "");
   ASSERT_TRUE(exchange());
   client->reset(id);
   ASSERT_TRUE(exchange());
   EXPECT_EQ(requests.streams[0]->closed, ErrorCode::Cancel);
   session->respond(id, kOk, requests.streams[0].get());
-  session->inform(id, kOk);
+  session->send_interim(id, kOk);
   session->resume(id);
   session->consume(id, 10);
   session->reset(id, ErrorCode::Cancel);
   EXPECT_TRUE(session->take_output().empty());
 }
 
-TEST_F(Http2, StreamIsGoneWhenItHearsOfItsEnd) {
+TEST_F(Http2, StreamIsRemovedBeforeOnClosed) {
   client->request(kPost, "a");
   client->request(kPost, "b");
   ASSERT_TRUE(exchange());
@@ -340,7 +343,7 @@ TEST_F(Http2, PingsAreAnswered) {
   EXPECT_EQ(client->pongs, 1U);
 }
 
-TEST_F(Http2, GoodbyeComesInTwoStepsAndWaitsForStreams) {
+TEST_F(Http2, GoawayIsSentInTwoStepsAndWaitsForStreams) {
   start({}, {.answers_pings = false});
   const auto first = client->request(kPost, "");
   ASSERT_TRUE(exchange());
@@ -360,7 +363,7 @@ TEST_F(Http2, GoodbyeComesInTwoStepsAndWaitsForStreams) {
   EXPECT_TRUE(session->is_finished());
 }
 
-TEST_F(Http2, AClientThatDoesNotAnswerTheGoodbyeIsNotWaitedForAtTheEnd) {
+TEST_F(Http2, EndShutdownDoesNotWaitForAClientThatIgnoresGoaway) {
   start({}, {.answers_pings = false});
   const auto first = client->request(kPost, "");
   ASSERT_TRUE(exchange());
@@ -381,7 +384,7 @@ TEST_F(Http2, AClientThatDoesNotAnswerTheGoodbyeIsNotWaitedForAtTheEnd) {
 
 // grpc++ sends it so: its answers to pings overtake requests that wait to be written. What the last
 // goodbye leaves out, it asks again elsewhere, though it was answered here.
-TEST_F(Http2, RequestBehindTheAnswerToTheGoodbyeIsNotLeftOut) {
+TEST_F(Http2, RequestSentAfterTheFirstGoawayIsAnswered) {
   start({}, {.answers_pings = false});
   ASSERT_TRUE(exchange());
   const auto late = client->request(kPost, "");
@@ -399,7 +402,7 @@ TEST_F(Http2, RequestBehindTheAnswerToTheGoodbyeIsNotLeftOut) {
   EXPECT_EQ(client->answer(late).field(":status"), "200");
 }
 
-TEST_F(Http2, TerminationSaysWhyAtOnce) {
+TEST_F(Http2, TerminateSendsGoawayWithTheReasonAtOnce) {
   client->request(kPost, "");
   ASSERT_TRUE(exchange());
   session->terminate(ErrorCode::EnhanceYourCalm);
@@ -409,8 +412,8 @@ TEST_F(Http2, TerminationSaysWhyAtOnce) {
   EXPECT_TRUE(session->is_finished());
 }
 
-TEST_F(Http2, SomeNuisanceIsBorneAndMoreIsNot) {
-  start({.nuisance_burst = 100, .nuisance_rate = 100});
+TEST_F(Http2, FramesBeyondTheFloodBudgetEndTheConnection) {
+  start({.flood_burst = 100, .flood_rate = 100});
   for (int second = 0; second < 5; ++second) {
     for (int i = 0; i < 90; ++i) client->ping();
     ASSERT_TRUE(exchange());
@@ -425,7 +428,7 @@ TEST_F(Http2, SomeNuisanceIsBorneAndMoreIsNot) {
 }
 
 TEST_F(Http2, RapidResetsEndTheConnection) {
-  start({.nuisance_burst = 100, .nuisance_rate = 1});
+  start({.flood_burst = 100, .flood_rate = 1});
   for (int i = 0; i < 300 && client->goodbyes.empty(); ++i) {
     client->reset(client->open(kPost));
     if (!exchange()) break;
@@ -441,7 +444,7 @@ TEST_F(Http2, RapidResetsEndTheConnection) {
 
 // "MadeYouReset" (CVE-2025-8671): the client breaks a rule of the stream, and we reset it.
 TEST_F(Http2, ResetsThatTheServerIsMadeToSendEndTheConnection) {
-  start({.nuisance_burst = 100, .nuisance_rate = 1});
+  start({.flood_burst = 100, .flood_rate = 1});
   ASSERT_TRUE(exchange());
   std::string overflow("\0\0\4\x08\0\0\0\0\0\x7F\xFF\xFF\xFF", 13);  // WINDOW_UPDATE
   std::size_t opened = 0;
@@ -471,7 +474,7 @@ TEST_F(Http2, EmptyFramesEndTheConnection) {
   EXPECT_TRUE(session->is_finished());
 }
 
-TEST_F(Http2, WhatIsNotHttp2IsNotAnswered) {
+TEST_F(Http2, InputThatIsNotHttp2IsNotAnswered) {
   EXPECT_FALSE(session->receive("GET / HTTP/1.1\r\nHost: a\r\n\r\n", now));
   EXPECT_TRUE(session->is_finished());
 }

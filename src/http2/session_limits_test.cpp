@@ -21,7 +21,7 @@ const http2_client::Fields kGet{
 class Answers final : public RequestEvents {
  public:
   StreamEvents* on_request(StreamId stream, const RequestHead& /*head*/) override {
-    constexpr std::array kDone{lasting_field(":status", "200")};
+    constexpr std::array kDone{static_field(":status", "200")};
     if (session != nullptr && answers) session->respond(stream, kDone);
     return nullptr;
   }
@@ -133,7 +133,7 @@ TEST_F(SessionLimits, FloodsOfEveryKindOfFrameEndTheConnection) {
   const std::string closed_data = raw_frame(0, 0, 1, "");
   for (const std::string& flood :
        {settings, ping, unknown, priority, priority_update, window, closed_data}) {
-    start({.nuisance_burst = 100, .nuisance_rate = 100});
+    start({.flood_burst = 100, .flood_rate = 100});
     client->request(kGet, "");
     exchange();
     EXPECT_TRUE(survives(flood, 50)) << "type " << static_cast<int>(flood[3]);
@@ -145,7 +145,7 @@ TEST_F(SessionLimits, FloodsOfEveryKindOfFrameEndTheConnection) {
 }
 
 TEST_F(SessionLimits, WindowUpdatesAreInOrderWhereThereWereRequests) {
-  start({.nuisance_burst = 10, .nuisance_rate = 1});
+  start({.flood_burst = 10, .flood_rate = 1});
   exchange();
   for (int i = 0; i < 200; ++i) {
     client->request(kGet, "");

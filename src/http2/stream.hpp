@@ -23,16 +23,16 @@ enum class ErrorCode : std::uint32_t {
 
 // A header field. Names are in lower case. Those of an answer are copied, unless they live forever.
 struct Field {
-  enum class Lives : std::uint8_t { Shortly, Forever };
+  enum class Lifetime : std::uint8_t { Temporary, Static };
 
   std::string_view name;
   std::string_view value;
-  Lives lives = Lives::Shortly;
+  Lifetime lifetime = Lifetime::Temporary;
 };
 
 // A literal, which costs no copy.
-constexpr Field lasting_field(std::string_view name, std::string_view value) {
-  return {.name = name, .value = value, .lives = Field::Lives::Forever};
+constexpr Field static_field(std::string_view name, std::string_view value) {
+  return {.name = name, .value = value, .lifetime = Field::Lifetime::Static};
 }
 
 // The texts live as long as the call that brings it.
@@ -77,8 +77,8 @@ class RequestEvents {
 class BodySource {
  public:
   enum class After : std::uint8_t {
-    More,   // ask again
-    Later,  // ask again after ServerSession::resume()
+    More,      // ask again
+    Deferred,  // ask again after ServerSession::resume()
     End,
     Failed,  // the stream is reset
   };

@@ -5,7 +5,7 @@
 namespace penstock::lease {
 namespace {
 
-constexpr std::uint64_t kMostUnits = 1'000'000'000;  // of any quota, so that nothing overflows
+constexpr std::uint64_t kMaxUnits = 1'000'000'000;  // of any quota, so that nothing overflows
 
 std::uint64_t micros(base::Deadline::duration time) noexcept {
   return static_cast<std::uint64_t>(
@@ -22,9 +22,9 @@ void LeaseSize::note_answer(base::Deadline::duration took) noexcept {
 std::uint64_t LeaseSize::rate(base::Deadline now) const noexcept {
   const std::uint64_t whole = micros(lifetime_);
   const std::uint64_t passed = micros(now - since_);
-  const std::uint64_t demand = std::min(demand_, kMostUnits);
+  const std::uint64_t demand = std::min(demand_, kMaxUnits);
   if (passed >= whole) return demand * whole / passed;
-  return std::min(rate_ * (whole - passed) / whole + demand, kMostUnits);
+  return std::min(rate_ * (whole - passed) / whole + demand, kMaxUnits);
 }
 
 void LeaseSize::fold(base::Deadline now) noexcept {
@@ -49,7 +49,7 @@ std::uint64_t LeaseSize::low_water(base::Deadline now) const noexcept {
 }
 
 bool LeaseSize::is_cold(base::Deadline now) const noexcept {
-  return now - began_ >= lifetime_ && rate(now) < kFewest;
+  return now - began_ >= lifetime_ && rate(now) < kMinUnits;
 }
 
 }  // namespace penstock::lease

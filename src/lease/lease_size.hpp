@@ -36,16 +36,16 @@ class LeaseSize {
   // After an answer that left nothing: then so much has gathered that asking is worth it. Requests
   // that come earlier are denied, so it is short beside any client's patience.
   [[nodiscard]] base::Deadline::duration pause() const noexcept {
-    return std::min<base::Deadline::duration>(lifetime_ / 16, kLongestPause);
+    return std::min<base::Deadline::duration>(lifetime_ / 16, kMaxPause);
   }
-  static constexpr std::chrono::milliseconds kLongestPause{5};
+  static constexpr std::chrono::milliseconds kMaxPause{5};
 
   // Whether fewer than a handful are admitted in a lifetime.
   [[nodiscard]] bool is_cold(base::Deadline now) const noexcept;
   void change_lifetime(Duration lifetime) noexcept { lifetime_ = lifetime; }
 
  private:
-  static constexpr std::uint64_t kFewest = 4;
+  static constexpr std::uint64_t kMinUnits = 4;
 
   void fold(base::Deadline now) noexcept;
   // Units per lifetime, lately.

@@ -18,81 +18,84 @@ LeaseTable::Key LeaseTable::key_of(const store::Hash128& name, const Quota& quot
                  (identity.amounts * 0x165667b19e3779f9U)};
 }
 
-Holding* LeaseTable::find(const Key& key) {
-  const auto found = holdings_.find(key);
-  return found == holdings_.end() ? nullptr : found->second.holding.get();
+KeyLease* LeaseTable::find(const Key& key) {
+  const auto found = key_leases_.find(key);
+  return found == key_leases_.end() ? nullptr : found->second.key_lease.get();
 }
 
-Holding* LeaseTable::hold(const store::Hash128& name, const core::NamedCheck& check,
-                          base::Deadline now) {
+KeyLease* LeaseTable::find_or_create(const store::Hash128& name, const core::NamedCheck& check,
+                                     base::Deadline now) {
   const Key key = key_of(name, check.quota);
-  if (Holding* const known = find(key)) {
+  if (KeyLease* const known = find(key)) {
     known->adopt(check.quota, check.terms, now);
     return known;
   }
   make_room(now);
-  if (holdings_.size() >= most_) return nullptr;
-  auto made = std::make_unique<Holding>(check.name, check.quota, check.terms, now, waste_);
-  Holding* const holding = made.get();
-  holdings_.emplace(key, Entry{.holding = std::move(made), .name = name, .place = order_.size()});
+  if (key_leases_.size() >= max_size_) return nullptr;
+  auto made = std::make_unique<KeyLease>(check.name, check.quota, check.terms, now, waste_);
+  KeyLease* const key_lease = made.get();
+  key_leases_.emplace(
+      key, Entry{.key_lease = std::move(made), .name = name, .order_index = order_.size()});
   names_.emplace(name, key);
   order_.push_back(key);
-  return holding;
+  return key_lease;
 }
 
-void LeaseTable::erase(Holdings::iterator place) {
-  const auto [begin, end] = names_.equal_range(place->second.name);
+void LeaseTable::erase(KeyLeases::iterator entry) {
+  const auto [begin, end] = names_.equal_range(entry->second.name);
   for (auto each = begin; each != end; ++each) {
-    if (each->second != place->first) continue;
+    if (each->second != entry->first) continue;
     names_.erase(each);
     break;
   }
-  const std::size_t hole = place->second.place;
+  const std::size_t hole = entry->second.order_index;
   order_[hole] = order_.back();
-  holdings_.find(order_[hole])->second.place = hole;
+  key_leases_.find(order_[hole])->second.order_index = hole;
   order_.pop_back();
-  holdings_.erase(place);
+  key_leases_.erase(entry);
 }
 
 // Looks at two for one that comes: what nobody uses goes without a timer.
 void LeaseTable::make_room(base::Deadline now) {
   for (int looked = 0; looked < 2 && !order_.empty(); ++looked) {
-    if (looked_at_ >= order_.size()) looked_at_ = 0;
-    const auto found = holdings_.find(order_[looked_at_]);
-    if (found->second.holding->is_idle(now)) {
+    if (next_checked_ >= order_.size()) next_checked_ = 0;
+    const auto found = key_leases_.find(order_[next_checked_]);
+    if (found->second.key_lease->is_idle(now)) {
       erase(found);
     } else {
-      ++looked_at_;
+      ++next_checked_;
     }
   }
 }
 
-bool LeaseTable::review(const Key& key, base::Deadline now) {
-  const auto found = holdings_.find(key);
-  if (found == holdings_.end() || found->second.is_ready) return !ready_.empty();
-  if (found->second.holding->wants_to_ask(now)) {
+bool LeaseTable::update_ready(const Key& key, base::Deadline now) {
+  const auto found = key_leases_.find(key);
+  if (found == key_leases_.end() || found->second.is_ready) return !ready_.empty();
+  if (found->second.key_lease->needs_refill(now)) {
     found->second.is_ready = true;
     ready_.push_back(key);
   }
   return !ready_.empty();
 }
 
-void LeaseTable::give_up(const Key& key) {
-  const auto found = holdings_.find(key);
-  if (found != holdings_.end()) erase(found);
+void LeaseTable::remove(const Key& key) {
+  const auto found = key_leases_.find(key);
+  if (found != key_leases_.end()) erase(found);
 }
 
 LeaseTable::Asks LeaseTable::asks(std::uint32_t sharers, base::Deadline now) {
   Asks asks;
   std::vector<Key> later;
   for (const Key& key : std::exchange(ready_, {})) {
-    const auto found = holdings_.find(key);
-    if (found == holdings_.end()) continue;
+    const auto found = key_leases_.find(key);
+    if (found == key_leases_.end()) continue;
     found->second.is_ready = false;
-    Holding& holding = *found->second.holding;
-    if (!holding.wants_to_ask(now)) continue;
+    KeyLease& key_lease = *found->second.key_lease;
+    if (!key_lease.needs_refill(now)) continue;
     // the store hears one question of a name at a time
-    const auto is_same = [&](const store::LeaseAsk& ask) { return ask.name == holding.name(); };
+    const auto is_same = [&](const store::LeaseRequest& ask) {
+      return ask.name == key_lease.name();
+    };
     if (names_.count(found->second.name) > 1 &&
         std::any_of(asks.asks.begin(), asks.asks.end(), is_same)) {
       found->second.is_ready = true;
@@ -100,69 +103,69 @@ LeaseTable::Asks LeaseTable::asks(std::uint32_t sharers, base::Deadline now) {
       continue;
     }
     asks.keys.push_back(key);
-    asks.asks.push_back(holding.ask(sharers, now));
+    asks.asks.push_back(key_lease.ask(sharers, now));
   }
   ready_ = std::move(later);
   return asks;
 }
 
 void LeaseTable::on_grant(const Key& key, const Result<store::LeaseGrant>& grant,
-                          base::Deadline now, Answers& answers) {
-  Holding* const holding = find(key);
-  if (holding == nullptr || !holding->is_asking()) return;
-  holding->on_grant(grant, now, answers);
-  static_cast<void>(review(key, now));
+                          base::Deadline now, WaiterAnswers& answers) {
+  KeyLease* const key_lease = find(key);
+  if (key_lease == nullptr || !key_lease->is_asking()) return;
+  key_lease->on_grant(grant, now, answers);
+  static_cast<void>(update_ready(key, now));
 }
 
 bool LeaseTable::watch(const Key& key) {
-  const auto found = holdings_.find(key);
-  if (found == holdings_.end()) return false;
-  const base::Deadline until = found->second.holding->wakes_at();
+  const auto found = key_leases_.find(key);
+  if (found == key_leases_.end()) return false;
+  const base::Deadline until = found->second.key_lease->next_wakeup();
   if (until >= found->second.watched) return false;
   found->second.watched = until;
   return true;
 }
 
 base::Deadline LeaseTable::watched(const Key& key) const {
-  const auto found = holdings_.find(key);
-  return found == holdings_.end() ? base::Deadline::max() : found->second.watched;
+  const auto found = key_leases_.find(key);
+  return found == key_leases_.end() ? base::Deadline::max() : found->second.watched;
 }
 
-base::Deadline LeaseTable::tend(const Key& key, base::Deadline watched, base::Deadline now,
-                                Answers& answers) {
-  const auto found = holdings_.find(key);
+base::Deadline LeaseTable::on_timer(const Key& key, base::Deadline watched, base::Deadline now,
+                                    WaiterAnswers& answers) {
+  const auto found = key_leases_.find(key);
   // something was in a greater hurry since
-  if (found == holdings_.end() || found->second.watched != watched) return base::Deadline::max();
-  Holding& holding = *found->second.holding;
-  holding.dismiss_late(now, answers);
-  holding.end_leases(now);
-  static_cast<void>(review(key, now));
-  base::Deadline next = holding.wakes_at();
+  if (found == key_leases_.end() || found->second.watched != watched) return base::Deadline::max();
+  KeyLease& key_lease = *found->second.key_lease;
+  key_lease.expire_waiters(now, answers);
+  key_lease.end_leases(now);
+  static_cast<void>(update_ready(key, now));
+  base::Deadline next = key_lease.next_wakeup();
   if (next <= now) next = now + kBetweenLooks;  // the ask that it waits for has not been sent yet
   found->second.watched = next;
   return next;
 }
 
-LeaseTable::Leftovers LeaseTable::leave(base::Deadline now) {
-  Leftovers leftovers;
-  for (auto& [hash, entry] : holdings_) {
-    Holding& holding = *entry.holding;
-    if (const std::uint32_t units = holding.returnable(now); units > 0) {
-      leftovers.refunds.push_back(
-          {.name = holding.name(), .quota = holding.quota(), .cost = Cost{units}});
+LeaseTable::UnspentUnits LeaseTable::shutdown(base::Deadline now) {
+  UnspentUnits unspent;
+  for (auto& [hash, entry] : key_leases_) {
+    KeyLease& key_lease = *entry.key_lease;
+    if (const std::uint32_t units = key_lease.returnable(now); units > 0) {
+      unspent.refunds.push_back(
+          {.name = key_lease.name(), .quota = key_lease.quota(), .cost = Cost{units}});
     }
-    if (holding.is_asking()) continue;
-    holding.drop(now);
-    if (!holding.has_reports()) continue;
-    store::LeaseAsk report = holding.ask(1, now);
+    if (key_lease.is_asking()) continue;
+    key_lease.drop(now);
+    if (!key_lease.has_reports()) continue;
+    store::LeaseRequest report = key_lease.ask(1, now);
     report.lease = {};
-    leftovers.reports.push_back(std::move(report));
+    unspent.reports.push_back(std::move(report));
   }
-  return leftovers;
+  return unspent;
 }
 
-void LeaseTable::fail_all(const Error& error, Answers& answers) {
-  for (auto& [hash, entry] : holdings_) entry.holding->fail(error, answers);
+void LeaseTable::fail_all(const Error& error, WaiterAnswers& answers) {
+  for (auto& [hash, entry] : key_leases_) entry.key_lease->fail(error, answers);
 }
 
 std::vector<LeaseTable::Key> LeaseTable::keys_of(const store::Hash128& name) const {
@@ -176,12 +179,12 @@ void LeaseTable::drop(const store::Hash128& name, base::Deadline now) {
   for (const Key& key : keys_of(name)) find(key)->drop(now);
 }
 
-void LeaseTable::doubt(const store::Hash128& name) {
-  for (const Key& key : keys_of(name)) find(key)->doubt();
+void LeaseTable::mark_stale(const store::Hash128& name) {
+  for (const Key& key : keys_of(name)) find(key)->mark_stale();
 }
 
-void LeaseTable::doubt_all() {
-  for (auto& [hash, entry] : holdings_) entry.holding->doubt();
+void LeaseTable::mark_all_stale() {
+  for (auto& [hash, entry] : key_leases_) entry.key_lease->mark_stale();
 }
 
 }  // namespace penstock::lease

@@ -24,16 +24,17 @@ TEST(LeaseTable, StaysBoundedWhenKeysComeAndGo) {
   base::Deadline now{std::chrono::seconds{100}};
   for (std::size_t round = 0; round < 1'000; ++round) {
     for (std::size_t key = 0; key < 4; ++key) {
-      ASSERT_NE(table.hold(name_of(key), check_of(key), now), nullptr) << round;
+      ASSERT_NE(table.find_or_create(name_of(key), check_of(key), now), nullptr) << round;
     }
-    table.give_up(LeaseTable::key_of(name_of(round % 4), check_of(0).quota));
+    table.remove(LeaseTable::key_of(name_of(round % 4), check_of(0).quota));
     EXPECT_EQ(table.size(), 3U);
     now += 1ms;
   }
-  EXPECT_EQ(table.hold(name_of(0), check_of(0), now) != nullptr, true);
+  EXPECT_EQ(table.find_or_create(name_of(0), check_of(0), now) != nullptr, true);
   now += 1s;
   for (std::size_t key = 10; key < 14; ++key) {
-    EXPECT_NE(table.hold(name_of(key), check_of(key), now), nullptr) << "idle ones make room";
+    EXPECT_NE(table.find_or_create(name_of(key), check_of(key), now), nullptr)
+        << "idle ones make room";
   }
   EXPECT_LE(table.size(), 4U);
 }
@@ -44,11 +45,11 @@ TEST(LeaseTable, KeepsQuotasOfOneNameApartAndChangesThemTogether) {
   core::NamedCheck slow = check_of(1);
   core::NamedCheck fast = check_of(1);
   fast.quota = per_second(200);
-  Holding* const first = table.hold(name_of(1), slow, now);
-  Holding* const second = table.hold(name_of(1), fast, now);
+  KeyLease* const first = table.find_or_create(name_of(1), slow, now);
+  KeyLease* const second = table.find_or_create(name_of(1), fast, now);
   EXPECT_NE(first, second);
   EXPECT_EQ(table.keys_of(name_of(1)).size(), 2U);
-  table.give_up(LeaseTable::key_of(name_of(1), slow.quota));
+  table.remove(LeaseTable::key_of(name_of(1), slow.quota));
   ASSERT_EQ(table.keys_of(name_of(1)).size(), 1U);
   EXPECT_EQ(table.find(table.keys_of(name_of(1)).front()), second);
 }

@@ -11,7 +11,7 @@ namespace {
 
 // What a limit that was peeked at says to a request of this cost. When nothing counts as used any
 // more, the cost fits.
-Decision judged(const Decision& look, Cost cost) {
+Decision decision_for_cost(const Decision& look, Cost cost) {
   if (!look.allowed() || cost.units <= look.remaining()) return look;
   if (cost.units > look.limit()) {
     return Decision::never_fits(look.limit(), look.remaining(), look.reset_after());
@@ -33,9 +33,9 @@ LeasedRequest::LeasedRequest(LeasingStore& store, Limits limits, base::Deadline 
     : store_(store),
       checks_(std::move(limits.checks)),
       hashes_(std::move(limits.hashes)),
-      places_(std::move(limits.places)),
+      deciders_(std::move(limits.deciders)),
       deadline_(
-          std::min<base::Deadline>(deadline, base::deadline_after(store.surroundings_.timeout))),
+          std::min<base::Deadline>(deadline, base::deadline_after(store.dependencies_.timeout))),
       answered_(std::move(answered)),
       decisions_(checks_.size()),
       decided_(checks_.size(), false),
@@ -44,52 +44,52 @@ LeasedRequest::LeasedRequest(LeasingStore& store, Limits limits, base::Deadline 
 void LeasedRequest::take_leased() {
   const base::Deadline now = base::monotonic_now();
   while (next_ < checks_.size()) {
-    if (places_[next_] != Place::Leased) {
+    if (deciders_[next_] != Decider::Leased) {
       ++next_;
       continue;
     }
     const core::NamedCheck& check = checks_[next_];
     const LeaseTable::Key key = LeaseTable::key_of(hashes_[next_], check.quota);
-    Holding* const holding = store_.table_.hold(hashes_[next_], check, now);
-    if (holding == nullptr || holding->is_crowded()) {
-      give_back(now);
-      return finish(Error{ErrorCode::Overloaded, holding == nullptr
+    KeyLease* const key_lease = store_.table_.find_or_create(hashes_[next_], check, now);
+    if (key_lease == nullptr || key_lease->is_full()) {
+      return_units(now);
+      return finish(Error{ErrorCode::Overloaded, key_lease == nullptr
                                                      ? "too many counts are leased already"
                                                      : "too many wait for one count already"});
     }
-    const std::optional<Decision> said = holding->take(check.cost, now);
-    if (said && said->allowed()) taken_[next_] = holding->last_taken();
-    if (!said && !holding->is_strict()) {
-      places_[next_++] = Place::Shared;  // another limit of this request took what was in hand
+    const std::optional<Decision> said = key_lease->take(check.cost, now);
+    if (said && said->allowed()) taken_[next_] = key_lease->last_taken();
+    if (!said && !key_lease->is_strict()) {
+      deciders_[next_++] = Decider::Shared;  // another limit of this request took what was in hand
       continue;
     }
     if (!said) {
-      const auto use = is_last() ? Holding::Use::Final : Holding::Use::MayBePutBack;
-      holding->wait(*this, check.cost, use, deadline_);
+      const auto use = is_last() ? KeyLease::Use::Final : KeyLease::Use::Revocable;
+      key_lease->wait(*this, check.cost, use, deadline_);
       store_.watch(key);
     }
     store_.ask_soon(key, now);
     if (!said) return;  // on_answer() goes on
-    ++store_.counted_.decided_by_lease;
-    if (!hear(*said)) return;
+    ++store_.stats_.decided_by_lease;
+    if (!on_decision(*said)) return;
   }
-  take_here();
+  take_local();
 }
 
 bool LeasedRequest::is_last() const {
-  const auto is_decided_before = [](Place place) { return place == Place::Leased; };
+  const auto is_decided_before = [](Decider place) { return place == Decider::Leased; };
   return next_ + 1 == checks_.size() &&
-         std::all_of(places_.begin(), places_.end(), is_decided_before);
+         std::all_of(deciders_.begin(), deciders_.end(), is_decided_before);
 }
 
-void LeasedRequest::on_answer(const Result<Decision>& answer, const Waiting::Taken& taken) {
+void LeasedRequest::on_answer(const Result<Decision>& answer, const Waiter::TakenUnits& taken) {
   taken_[next_] = taken;
-  if (hear(answer)) take_leased();
+  if (on_decision(answer)) take_leased();
 }
 
-bool LeasedRequest::hear(const Result<Decision>& answer) {
+bool LeasedRequest::on_decision(const Result<Decision>& answer) {
   if (!answer) {
-    give_back(base::monotonic_now());
+    return_units(base::monotonic_now());
     finish(answer.error());
     return false;
   }
@@ -99,39 +99,39 @@ bool LeasedRequest::hear(const Result<Decision>& answer) {
     ++next_;
     return true;
   }
-  give_back(base::monotonic_now());
-  refuse();
+  return_units(base::monotonic_now());
+  deny();
   return false;
 }
 
-void LeasedRequest::take_here() {
+void LeasedRequest::take_local() {
   std::vector<core::NamedCheck> here;
   for (std::size_t i = 0; i < checks_.size(); ++i) {
-    if (places_[i] == Place::Here) here.push_back(store_.local_share(checks_[i]));
+    if (deciders_[i] == Decider::Local) here.push_back(store_.node_share(checks_[i]));
   }
   if (here.empty()) return ask_shared();
   Store::Decisions said(here.size());
-  store_.surroundings_.memory.check_all(here, said);
+  store_.dependencies_.memory.check_all(here, said);
   bool allowed = true;
   std::size_t at = 0;
   for (std::size_t i = 0; i < checks_.size(); ++i) {
-    if (places_[i] != Place::Here) continue;
+    if (deciders_[i] != Decider::Local) continue;
     decisions_[i] = said[at++];
     decided_[i] = true;
     allowed = allowed && decisions_[i].allowed();
   }
   if (!allowed) {
-    give_back(base::monotonic_now());
-    return refuse();
+    return_units(base::monotonic_now());
+    return deny();
   }
-  took_here_ = true;
+  took_local_ = true;
   ask_shared();
 }
 
 std::vector<core::NamedCheck> LeasedRequest::shared_checks(bool look) const {
   std::vector<core::NamedCheck> checks;
   for (std::size_t i = 0; i < checks_.size(); ++i) {
-    if (places_[i] != Place::Shared) continue;
+    if (deciders_[i] != Decider::Shared) continue;
     checks.push_back(checks_[i]);
     if (look) checks.back().cost = Cost{0};
   }
@@ -143,49 +143,49 @@ void LeasedRequest::ask_shared() {
   if (checks.empty()) return finish(std::move(decisions_));
   store_.ask_shared(std::move(checks), deadline_, [this](const Result<Store::Decisions>& said) {
     if (!said) {
-      give_back(base::monotonic_now());
+      return_units(base::monotonic_now());
       return finish(said.error());
     }
     bool allowed = true;
     std::size_t at = 0;
     for (std::size_t i = 0; i < checks_.size(); ++i) {
-      if (places_[i] != Place::Shared) continue;
+      if (deciders_[i] != Decider::Shared) continue;
       decisions_[i] = (*said)[at++];
       decided_[i] = true;
       allowed = allowed && decisions_[i].allowed();
     }
     if (allowed) return finish(std::move(decisions_));
-    give_back(base::monotonic_now());
-    refuse();
+    return_units(base::monotonic_now());
+    deny();
   });
 }
 
-void LeasedRequest::give_back(base::Deadline now) {
+void LeasedRequest::return_units(base::Deadline now) {
   for (std::size_t i = 0; i < next_; ++i) {
-    if (places_[i] != Place::Leased) continue;
-    if (Holding* const holding =
+    if (deciders_[i] != Decider::Leased) continue;
+    if (KeyLease* const key_lease =
             store_.table_.find(LeaseTable::key_of(hashes_[i], checks_[i].quota))) {
-      holding->put_back(checks_[i].cost, taken_[i], now);
+      key_lease->put_back(checks_[i].cost, taken_[i], now);
     }
     decided_[i] = false;
   }
-  if (!std::exchange(took_here_, false)) return;
+  if (!std::exchange(took_local_, false)) return;
   std::vector<core::NamedCheck> here;
   for (std::size_t i = 0; i < checks_.size(); ++i) {
-    if (places_[i] != Place::Here) continue;
-    here.push_back(store_.local_share(checks_[i]));
+    if (deciders_[i] != Decider::Local) continue;
+    here.push_back(store_.node_share(checks_[i]));
     decided_[i] = false;
   }
   Store::Decisions said(here.size());
-  store_.surroundings_.memory.refund(here, said);
+  store_.dependencies_.memory.refund(here, said);
 }
 
 std::optional<Decision> LeasedRequest::known(std::size_t i, base::Deadline now) const {
-  std::optional<Decision> said = store_.refuses(hashes_[i], checks_[i], now);
-  return said ? said : store_.shows(hashes_[i], checks_[i], now);
+  std::optional<Decision> said = store_.certain_denial(hashes_[i], checks_[i], now);
+  return said ? said : store_.snapshot(hashes_[i], checks_[i], now);
 }
 
-void LeasedRequest::refuse() {
+void LeasedRequest::deny() {
   const base::Deadline now = base::monotonic_now();
   bool all_known = true;
   for (std::size_t i = 0; i < checks_.size(); ++i) {
@@ -193,10 +193,10 @@ void LeasedRequest::refuse() {
     const std::optional<Decision> shown = known(i, now);
     if (shown) {
       decisions_[i] = *shown;
-    } else if (places_[i] == Place::Here) {
-      core::NamedCheck look = store_.local_share(checks_[i]);
+    } else if (deciders_[i] == Decider::Local) {
+      core::NamedCheck look = store_.node_share(checks_[i]);
       look.cost = Cost{0};
-      decisions_[i] = judged(store_.surroundings_.memory.check(look), checks_[i].cost);
+      decisions_[i] = decision_for_cost(store_.dependencies_.memory.check(look), checks_[i].cost);
     } else {
       all_known = false;
       // until the store says better: what it can have, at the most
@@ -211,10 +211,11 @@ void LeasedRequest::refuse() {
       [this](const Result<Store::Decisions>& said) {
         std::size_t at = 0;
         for (std::size_t i = 0; said && i < checks_.size(); ++i) {
-          if (places_[i] != Place::Shared) continue;
+          if (deciders_[i] != Decider::Shared) continue;
           const Decision& look = (*said)[at++];
           if (decided_[i]) continue;
-          decisions_[i] = known(i, base::monotonic_now()).value_or(judged(look, checks_[i].cost));
+          decisions_[i] =
+              known(i, base::monotonic_now()).value_or(decision_for_cost(look, checks_[i].cost));
         }
         finish(std::move(decisions_));
       },

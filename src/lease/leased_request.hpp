@@ -13,22 +13,22 @@ namespace penstock::lease {
 // the rest; what was taken before another limit denies is put back.
 //
 // Lifetime: owns itself until it has answered, which it does once.
-class LeasedRequest final : public Waiting {
+class LeasedRequest final : public Waiter {
  public:
   using Answered = store::Store::Answered<store::Store::Decisions>;
 
-  using Place = LeasingStore::Place;
+  using Decider = LeasingStore::Decider;
 
   // What is asked, and who decides about each.
   struct Limits {
     std::vector<core::NamedCheck> checks;
     std::vector<store::Hash128> hashes;
-    std::vector<Place> places;
+    std::vector<Decider> deciders;
   };
   // REQUIRES: the store outlives it.
   static void start(LeasingStore& store, Limits limits, base::Deadline deadline, Answered answered);
 
-  void on_answer(const Result<Decision>& answer, const Waiting::Taken& taken) override;
+  void on_answer(const Result<Decision>& answer, const Waiter::TakenUnits& taken) override;
 
  private:
   LeasedRequest(LeasingStore& store, Limits limits, base::Deadline deadline, Answered answered);
@@ -37,28 +37,28 @@ class LeasedRequest final : public Waiting {
   // Whether the limit at next_ is the last one to decide.
   [[nodiscard]] bool is_last() const;
   // Whether to go on with the next.
-  bool hear(const Result<Decision>& answer);
-  void take_here();
+  bool on_decision(const Result<Decision>& answer);
+  void take_local();
   void ask_shared();
-  void give_back(base::Deadline now);
+  void return_units(base::Deadline now);
   // What a limit would say, as far as that is known without a call.
   [[nodiscard]] std::optional<Decision> known(std::size_t i, base::Deadline now) const;
   // A limit refused, which has its decision: the others show what they have.
-  void refuse();
+  void deny();
   void finish(Result<store::Store::Decisions> result);
   [[nodiscard]] std::vector<core::NamedCheck> shared_checks(bool look) const;
 
   LeasingStore& store_;
   std::vector<core::NamedCheck> checks_;
   std::vector<store::Hash128> hashes_;
-  std::vector<Place> places_;
+  std::vector<Decider> deciders_;
   base::Deadline deadline_;
   Answered answered_;
   store::Store::Decisions decisions_;
   std::vector<bool> decided_;
-  std::vector<Holding::Taken> taken_;
+  std::vector<KeyLease::TakenUnits> taken_;
   std::size_t next_ = 0;  // leased limits before this one have given
-  bool took_here_ = false;
+  bool took_local_ = false;
 };
 
 }  // namespace penstock::lease

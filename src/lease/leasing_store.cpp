@@ -20,9 +20,9 @@ bool is_undivided(const core::NamedCheck* check) {
 
 }  // namespace
 
-LeasingStore::LeasingStore(std::unique_ptr<store::Store> shared, Surroundings surroundings)
-    : surroundings_(std::move(surroundings)),
-      versions_(surroundings_.versions != nullptr ? surroundings_.versions
+LeasingStore::LeasingStore(std::unique_ptr<store::Store> shared, Dependencies dependencies)
+    : dependencies_(std::move(dependencies)),
+      versions_(dependencies_.versions != nullptr ? dependencies_.versions
                                                   : std::make_shared<KeyVersions>()),
       hasher_(versions_->hasher()),
       self_(std::make_shared<LeasingStore*>(this)),
@@ -39,89 +39,91 @@ Error closed() { return {ErrorCode::Unavailable, "the store was closed"}; }
 // shared store until it has answered all that wait there.
 LeasingStore::~LeasingStore() {
   is_closing_ = true;
-  Answers answers;
+  WaiterAnswers answers;
   table_.fail_all(closed(), answers);
-  for (const Answer& answer : answers) answer.tell();
+  for (const WaiterAnswer& answer : answers) answer.notify();
   owned_.reset();
 }
 
-store::Hash128 LeasingStore::hash_of(const core::CountName& name) const {
+store::Hash128 LeasingStore::hash_of(const core::LimitKey& name) const {
   const store::Hash128 subject = hasher_.key(name.subject);
   return name.limit.empty() ? subject : hasher_.limit_of(subject, name.limit);
 }
 
-Holding* LeasingStore::known_holding(const store::Hash128& hash, const core::NamedCheck& check,
-                                     base::Deadline now) {
+KeyLease* LeasingStore::find_lease(const store::Hash128& hash, const core::NamedCheck& check,
+                                   base::Deadline now) {
   if (check.terms.mode == core::Mode::Exact || check.terms.mode == core::Mode::Local) {
     return nullptr;
   }
-  Holding* const holding = table_.find(LeaseTable::key_of(hash, check.quota));
-  if (holding != nullptr) holding->adopt(check.quota, check.terms, now);
-  return holding;
+  KeyLease* const key_lease = table_.find(LeaseTable::key_of(hash, check.quota));
+  if (key_lease != nullptr) key_lease->adopt(check.quota, check.terms, now);
+  return key_lease;
 }
 
-Holding* LeasingStore::holding_for(const store::Hash128& hash, const core::NamedCheck& check,
-                                   base::Deadline now) {
-  Holding* const known = known_holding(hash, check, now);
+KeyLease* LeasingStore::lease_for(const store::Hash128& hash, const core::NamedCheck& check,
+                                  base::Deadline now) {
+  KeyLease* const known = find_lease(hash, check, now);
   if (check.cost.units == 0) return nullptr;  // the store knows better what is left
   switch (check.terms.mode) {
     case core::Mode::Exact:
     case core::Mode::Local: return nullptr;
     case core::Mode::Lease:
-    case core::Mode::LeaseStrict: return known != nullptr ? known : table_.hold(hash, check, now);
+    case core::Mode::LeaseStrict:
+      return known != nullptr ? known : table_.find_or_create(hash, check, now);
     case core::Mode::Adaptive: break;
   }
   if (known != nullptr) {
     if (!known->is_cold(now) || known->is_needed() || known->in_hand(now) > 0) return known;
-    table_.give_up(LeaseTable::key_of(hash, check.quota));
+    table_.remove(LeaseTable::key_of(hash, check.quota));
     return nullptr;
   }
   const auto interval = static_cast<std::uint32_t>(now.time_since_epoch() / check.terms.lifetime);
-  return hotness_.note(hash, interval) ? table_.hold(hash, check, now) : nullptr;
+  return hotness_.note(hash, interval) ? table_.find_or_create(hash, check, now) : nullptr;
 }
 
-LeasingStore::Place LeasingStore::place_of(const store::Hash128& hash,
-                                           const core::NamedCheck& check, base::Deadline now) {
-  if (check.terms.mode == core::Mode::Local) return Place::Here;
-  const Holding* const holding = holding_for(hash, check, now);
+LeasingStore::Decider LeasingStore::decider_of(const store::Hash128& hash,
+                                               const core::NamedCheck& check, base::Deadline now) {
+  if (check.terms.mode == core::Mode::Local) return Decider::Local;
+  const KeyLease* const key_lease = lease_for(hash, check, now);
   // a strict lease is kept account of: checks may not take from the same bucket
   const bool is_strict = check.terms.mode == core::Mode::LeaseStrict && check.quota.is_bucket();
-  if (is_strict && check.cost.units > 0) return Place::Leased;
-  return holding != nullptr && holding->covers(check.cost, now) ? Place::Leased : Place::Shared;
+  if (is_strict && check.cost.units > 0) return Decider::Leased;
+  return key_lease != nullptr && key_lease->covers(check.cost, now) ? Decider::Leased
+                                                                    : Decider::Shared;
 }
 
-bool LeasingStore::check_at_once(std::span<const core::NamedCheck* const> checks,
-                                 std::span<Decision> decisions) {
-  if (checks.size() > kUsualLimits || is_closing_) return false;
+bool LeasingStore::try_check(std::span<const core::NamedCheck* const> checks,
+                             std::span<Decision> decisions) {
+  if (checks.size() > kInlineLimits || is_closing_) return false;
   if (std::all_of(checks.begin(), checks.end(), is_undivided)) {
-    surroundings_.memory.check_all(checks, decisions);
+    dependencies_.memory.check_all(checks, decisions);
     return true;
   }
   const base::Deadline now = base::monotonic_now();
-  std::array<store::Hash128, kUsualLimits> hashes;
+  std::array<store::Hash128, kInlineLimits> hashes;
   for (std::size_t i = 0; i < checks.size(); ++i) hashes.at(i) = hash_of(checks[i]->name);
   if (repeat_denial(checks, hashes, decisions, now)) return true;
   // nobody takes who would have to give back for certain
-  std::array<Holding*, kUsualLimits> holdings{};
+  std::array<KeyLease*, kInlineLimits> key_leases{};
   for (std::size_t i = 0; i < checks.size(); ++i) {
     if (checks[i]->cost.units == 0) return false;
-    holdings.at(i) = known_holding(hashes.at(i), *checks[i], now);
-    if (holdings.at(i) == nullptr) return false;
+    key_leases.at(i) = find_lease(hashes.at(i), *checks[i], now);
+    if (key_leases.at(i) == nullptr) return false;
   }
-  std::array<Holding::Taken, kUsualLimits> taken{};
+  std::array<KeyLease::TakenUnits, kInlineLimits> taken{};
   std::size_t next = 0;
   for (; next < checks.size(); ++next) {
-    const std::optional<Decision> said = holdings.at(next)->take(checks[next]->cost, now);
+    const std::optional<Decision> said = key_leases.at(next)->take(checks[next]->cost, now);
     if (!said || !said->allowed()) break;
-    taken.at(next) = holdings.at(next)->last_taken();
+    taken.at(next) = key_leases.at(next)->last_taken();
     ask_soon(LeaseTable::key_of(hashes.at(next), checks[next]->quota), now);
     decisions[next] = *said;
   }
   if (next == checks.size()) {
-    counted_.decided_by_lease += next;
+    stats_.decided_by_lease += next;
     return true;
   }
-  while (next-- > 0) holdings.at(next)->put_back(checks[next]->cost, taken.at(next), now);
+  while (next-- > 0) key_leases.at(next)->put_back(checks[next]->cost, taken.at(next), now);
   return false;
 }
 
@@ -132,45 +134,45 @@ void LeasingStore::check(std::vector<core::NamedCheck> checks, base::Deadline de
   std::vector<store::Hash128> hashes;
   hashes.reserve(checks.size());
   for (const core::NamedCheck& check : checks) hashes.push_back(hash_of(check.name));
-  if (checks.size() <= kUsualLimits) {
-    std::array<const core::NamedCheck*, kUsualLimits> places{};
-    for (std::size_t i = 0; i < checks.size(); ++i) places.at(i) = &checks[i];
+  if (checks.size() <= kInlineLimits) {
+    std::array<const core::NamedCheck*, kInlineLimits> pointers{};
+    for (std::size_t i = 0; i < checks.size(); ++i) pointers.at(i) = &checks[i];
     Decisions decisions(checks.size());
-    if (repeat_denial({places.data(), checks.size()}, hashes, decisions, now)) {
+    if (repeat_denial({pointers.data(), checks.size()}, hashes, decisions, now)) {
       return answered(std::move(decisions));
     }
   }
-  std::vector<Place> places;
-  places.reserve(checks.size());
+  std::vector<Decider> deciders;
+  deciders.reserve(checks.size());
   bool all_shared = true;
   for (std::size_t i = 0; i < checks.size(); ++i) {
-    places.push_back(place_of(hashes[i], checks[i], now));
-    all_shared = all_shared && places.back() == Place::Shared;
+    deciders.push_back(decider_of(hashes[i], checks[i], now));
+    all_shared = all_shared && deciders.back() == Decider::Shared;
   }
   if (all_shared) return ask_shared(std::move(checks), deadline, std::move(answered));
   LeasedRequest::start(
       *this,
-      {.checks = std::move(checks), .hashes = std::move(hashes), .places = std::move(places)},
+      {.checks = std::move(checks), .hashes = std::move(hashes), .deciders = std::move(deciders)},
       deadline, std::move(answered));
 }
 
 void LeasingStore::note_admitted(const store::Hash128& hash, const Quota& quota, Cost cost,
                                  const Decision& said, base::Deadline asked) {
   const LeaseTable::Key key = LeaseTable::key_of(hash, quota);
-  Holding* const holding = table_.find(key);
-  if (holding == nullptr || holding->is_strict() || is_closing_) return;
+  KeyLease* const key_lease = table_.find(key);
+  if (key_lease == nullptr || key_lease->is_strict() || is_closing_) return;
   const base::Deadline now = base::monotonic_now();
-  holding->note_admitted(cost, said, asked, now);
+  key_lease->note_admitted(cost, said, asked, now);
   ask_soon(key, now);
 }
 
 void LeasingStore::ask_soon(const LeaseTable::Key& key, base::Deadline now) {
-  if (table_.review(key, now)) post_asking();
+  if (table_.update_ready(key, now)) post_asking();
 }
 
 void LeasingStore::post_asking() {
   if (std::exchange(is_posted_, true)) return;
-  surroundings_.post([weak = std::weak_ptr(self_)] {
+  dependencies_.post([weak = std::weak_ptr(self_)] {
     if (const auto self = weak.lock()) (*self)->ask_for_leases();
   });
 }
@@ -178,58 +180,58 @@ void LeasingStore::post_asking() {
 void LeasingStore::ask_for_leases() {
   is_posted_ = false;
   const base::Deadline now = base::monotonic_now();
-  LeaseTable::Asks all = table_.asks(surroundings_.nodes() * surroundings_.holders_per_node, now);
+  LeaseTable::Asks all = table_.asks(dependencies_.nodes() * dependencies_.holders_per_node, now);
   if (table_.has_ready()) post_asking();
   if (all.asks.empty()) return;
-  counted_.leases_asked += all.asks.size();
+  stats_.leases_asked += all.asks.size();
   lease(
-      std::move(all.asks), now + surroundings_.timeout,
+      std::move(all.asks), now + dependencies_.timeout,
       [this, keys = std::move(all.keys)](std::size_t ask, const Result<store::LeaseGrant>& grant) {
-        Answers answers;
+        WaiterAnswers answers;
         const base::Deadline heard = base::monotonic_now();
-        if (grant) counted_.units_leased += grant->granted;
+        if (grant) stats_.units_leased += grant->granted;
         table_.on_grant(keys[ask], grant, heard, answers);
         ask_soon(keys[ask], heard);
         watch(keys[ask]);
-        for (const Answer& answer : answers) answer.tell();
+        for (const WaiterAnswer& answer : answers) answer.notify();
       });
 }
 
 void LeasingStore::watch(const LeaseTable::Key& key) {
-  if (!surroundings_.wake_at || !table_.watch(key)) return;
+  if (!dependencies_.wake_at || !table_.watch(key)) return;
   watched_.emplace(table_.watched(key), key);
   wake_later();
 }
 
 void LeasingStore::wake_later() {
   if (watched_.empty() || is_closing_) return;
-  const base::Deadline next = std::max(watched_.begin()->first, woke_ + kBetweenWakes);
-  if (next >= wakes_at_) return;
-  wakes_at_ = next;
-  surroundings_.wake_at(wakes_at_, [weak = std::weak_ptr<LeasingStore*>(self_)] {
-    if (const auto self = weak.lock()) (*self)->tend_watched();
+  const base::Deadline next = std::max(watched_.begin()->first, last_wakeup_ + kBetweenWakes);
+  if (next >= next_wakeup_) return;
+  next_wakeup_ = next;
+  dependencies_.wake_at(next_wakeup_, [weak = std::weak_ptr<LeasingStore*>(self_)] {
+    if (const auto self = weak.lock()) (*self)->serve_due_timers();
   });
 }
 
-void LeasingStore::tend_watched() {
-  wakes_at_ = base::Deadline::max();
+void LeasingStore::serve_due_timers() {
+  next_wakeup_ = base::Deadline::max();
   const base::Deadline now = base::monotonic_now();
-  woke_ = now;
-  Answers answers;
+  last_wakeup_ = now;
+  WaiterAnswers answers;
   while (!watched_.empty() && watched_.begin()->first <= now) {
     const auto [until, key] = *watched_.begin();
     watched_.erase(watched_.begin());
-    const base::Deadline next = table_.tend(key, until, now, answers);
+    const base::Deadline next = table_.on_timer(key, until, now, answers);
     if (next != base::Deadline::max()) watched_.emplace(next, key);
   }
   if (table_.has_ready()) post_asking();
   wake_later();
-  for (const Answer& answer : answers) answer.tell();
+  for (const WaiterAnswer& answer : answers) answer.notify();
 }
 
-core::NamedCheck LeasingStore::local_share(const core::NamedCheck& check) const {
+core::NamedCheck LeasingStore::node_share(const core::NamedCheck& check) const {
   core::NamedCheck share = check;
-  if (check.terms.divided) share.quota = core::share_of(check.quota, surroundings_.nodes());
+  if (check.terms.divided) share.quota = core::share_of(check.quota, dependencies_.nodes());
   return share;
 }
 
@@ -241,8 +243,8 @@ void LeasingStore::refund(std::vector<core::NamedCheck> checks, base::Deadline d
   std::vector<core::NamedCheck> shared;
   for (std::size_t i = 0; i < checks.size(); ++i) {
     if (checks[i].terms.mode == core::Mode::Local) {
-      const core::NamedCheck mine = local_share(checks[i]);
-      surroundings_.memory.refund({&mine, 1}, {&here[i], 1});
+      const core::NamedCheck mine = node_share(checks[i]);
+      dependencies_.memory.refund({&mine, 1}, {&here[i], 1});
     } else {
       elsewhere.push_back(i);
       shared.push_back(std::move(checks[i]));
@@ -263,74 +265,73 @@ void LeasingStore::refund(std::vector<core::NamedCheck> checks, base::Deadline d
 
 void LeasingStore::refund_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                                  Answered<Decisions> answered) {
-  std::vector<core::CountName> names;
+  std::vector<core::LimitKey> names;
   for (const core::NamedCheck& check : checks) names.push_back(check.name);
   shared_.refund(
       std::move(checks), deadline,
       [this, names = std::move(names), answered = std::move(answered)](Result<Decisions> said) {
-        for (const core::CountName& name : names) forget(name, Change::Better);
+        for (const core::LimitKey& name : names) forget(name, Change::Refunded);
         answered(std::move(said));
       });
 }
 
-void LeasingStore::reset(std::vector<core::CountName> names, base::Deadline deadline,
+void LeasingStore::reset(std::vector<core::LimitKey> names, base::Deadline deadline,
                          Answered<bool> answered) {
-  for (const core::CountName& name : names) surroundings_.memory.reset(name);
-  std::vector<core::CountName> copies = names;
+  for (const core::LimitKey& name : names) dependencies_.memory.reset(name);
+  std::vector<core::LimitKey> copies = names;
   shared_.reset(
       std::move(names), deadline,
       [this, copies = std::move(copies), answered = std::move(answered)](const Result<bool>& said) {
-        for (const core::CountName& name : copies) forget(name, Change::Worse);
+        for (const core::LimitKey& name : copies) forget(name, Change::Revoked);
         answered(said);
       });
 }
 
-void LeasingStore::block(std::vector<core::CountName> names, Duration duration,
+void LeasingStore::block(std::vector<core::LimitKey> names, Duration duration,
                          base::Deadline deadline, Answered<bool> answered) {
-  for (const core::CountName& name : names) surroundings_.memory.block(name, duration);
-  std::vector<core::CountName> copies = names;
+  for (const core::LimitKey& name : names) dependencies_.memory.block(name, duration);
+  std::vector<core::LimitKey> copies = names;
   shared_.block(
       std::move(names), duration, deadline,
       [this, copies = std::move(copies), answered = std::move(answered)](const Result<bool>& said) {
-        for (const core::CountName& name : copies) forget(name, Change::Worse);
+        for (const core::LimitKey& name : copies) forget(name, Change::Revoked);
         answered(said);
       });
 }
 
-void LeasingStore::forget(const core::CountName& name, Change change) {
+void LeasingStore::forget(const core::LimitKey& name, Change change) {
   const store::Hash128 hash = hash_of(name);
   versions_->advance(hash);  // an answer that is on its way is not remembered
   denials_.forget(hash);
-  if (change == Change::Worse) {
+  if (change == Change::Revoked) {
     const base::Deadline now = base::monotonic_now();
     table_.drop(hash, now);
     for (const LeaseTable::Key& key : table_.keys_of(hash)) ask_soon(key, now);
   } else {
-    table_.doubt(hash);
+    table_.mark_stale(hash);
   }
 }
 
 void LeasingStore::forget_all() {
   ++gaps_;
   denials_.forget_all();
-  table_.doubt_all();
+  table_.mark_all_stale();
 }
 
-void LeasingStore::leave(std::function<void()> done) {
+void LeasingStore::shutdown(std::function<void()> done) {
   const base::Deadline now = base::monotonic_now();
-  const base::Deadline until = now + std::min(surroundings_.timeout, Holding::kHeardWithin);
-  LeaseTable::Leftovers leftovers = table_.leave(now);
-  auto open =
-      std::make_shared<std::size_t>(leftovers.reports.size() + leftovers.refunds.size() + 1);
+  const base::Deadline until = now + std::min(dependencies_.timeout, KeyLease::kReportTimeout);
+  LeaseTable::UnspentUnits unspent = table_.shutdown(now);
+  auto open = std::make_shared<std::size_t>(unspent.reports.size() + unspent.refunds.size() + 1);
   const auto close = [open, done = std::move(done)] {
     if (--*open == 0) done();
   };
-  if (!leftovers.reports.empty()) {
-    surroundings_.leases.lease(
-        std::move(leftovers.reports), until,
+  if (!unspent.reports.empty()) {
+    dependencies_.leases.lease(
+        std::move(unspent.reports), until,
         [close](std::size_t /*ask*/, const Result<store::LeaseGrant>& /*grant*/) { close(); });
   }
-  for (core::NamedCheck& refund : leftovers.refunds) {
+  for (core::NamedCheck& refund : unspent.refunds) {
     shared_.refund({std::move(refund)}, until, [close](const Result<Decisions>&) { close(); });
   }
   close();
@@ -338,11 +339,11 @@ void LeasingStore::leave(std::function<void()> done) {
 
 LeasingStore::Health LeasingStore::health() const {
   Health health = shared_.health();
-  health.decided_by_lease = counted_.decided_by_lease;
-  health.decided_by_denial = counted_.decided_by_denial;
-  health.leases_asked = counted_.leases_asked;
-  health.units_leased = counted_.units_leased;
-  health.leased_counts = table_.size();
+  health.decided_by_lease = stats_.decided_by_lease;
+  health.decided_by_denial = stats_.decided_by_denial;
+  health.leases_asked = stats_.leases_asked;
+  health.units_leased = stats_.units_leased;
+  health.leased_keys = table_.size();
   return health;
 }
 
@@ -361,13 +362,14 @@ void LeasingStore::remove(std::string name, base::Deadline deadline, Answered<bo
   shared_.remove(std::move(name), deadline, std::move(answered));
 }
 
-void LeasingStore::look(std::string name, base::Deadline deadline, Answered<Counter> answered) {
-  shared_.look(std::move(name), deadline, std::move(answered));
+void LeasingStore::read_counter(std::string name, base::Deadline deadline,
+                                Answered<Counter> answered) {
+  shared_.read_counter(std::move(name), deadline, std::move(answered));
 }
 
-void LeasingStore::expire(std::string name, Duration lifetime, Renewal renewal,
+void LeasingStore::expire(std::string name, Duration lifetime, ExpireCondition condition,
                           base::Deadline deadline, Answered<bool> answered) {
-  shared_.expire(std::move(name), lifetime, renewal, deadline, std::move(answered));
+  shared_.expire(std::move(name), lifetime, condition, deadline, std::move(answered));
 }
 
 }  // namespace penstock::lease

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "lease/deny_cache.hpp"
+#include "lease/denial_cache.hpp"
 #include "lease/hotness.hpp"
 #include "lease/key_versions.hpp"
 #include "lease/lease_table.hpp"
 #include "store/key_hasher.hpp"
 #include "store/lease_source.hpp"
-#include "store/memory_store.hpp"
+#include "store/sharded_table.hpp"
 #include "store/store.hpp"
 
 #include <cstdint>
@@ -29,9 +29,9 @@ class LeasingStore final : public store::Store, public store::LeaseSource {
   template <class Value>
   using Answered = store::Store::Answered<Value>;
 
-  struct Surroundings {
+  struct Dependencies {
     store::LeaseSource& leases;
-    store::MemoryStore& memory;         // of limits of this node alone
+    store::ShardedTable& memory;        // of limits of this node alone
     std::function<unsigned()> nodes{};  // that share the limits
     unsigned holders_per_node = 1;
     Duration timeout{};                                 // of a call
@@ -43,23 +43,23 @@ class LeasingStore final : public store::Store, public store::LeaseSource {
     std::shared_ptr<KeyVersions> versions{};
   };
 
-  // REQUIRES: the surroundings outlive it, and `leases` is `shared` or lives as long.
-  LeasingStore(std::unique_ptr<store::Store> shared, Surroundings surroundings);
+  // REQUIRES: the dependencies outlive it, and `leases` is `shared` or lives as long.
+  LeasingStore(std::unique_ptr<store::Store> shared, Dependencies dependencies);
   ~LeasingStore() override;
 
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
              Answered<Decisions> answered) override;
-  [[nodiscard]] bool check_at_once(std::span<const core::NamedCheck* const> checks,
-                                   std::span<Decision> decisions) override;
+  [[nodiscard]] bool try_check(std::span<const core::NamedCheck* const> checks,
+                               std::span<Decision> decisions) override;
   void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
               Answered<Decisions> answered) override;
-  void reset(std::vector<core::CountName> names, base::Deadline deadline,
+  void reset(std::vector<core::LimitKey> names, base::Deadline deadline,
              Answered<bool> answered) override;
-  void block(std::vector<core::CountName> names, Duration duration, base::Deadline deadline,
+  void block(std::vector<core::LimitKey> names, Duration duration, base::Deadline deadline,
              Answered<bool> answered) override;
 
   // Units for others of this node than requests: passed on.
-  void lease(std::vector<store::LeaseAsk> asks, base::Deadline deadline,
+  void lease(std::vector<store::LeaseRequest> asks, base::Deadline deadline,
              store::LeaseSource::Answered answered) override;
 
   void add(CounterKind kind, std::string name, std::int64_t delta, std::optional<Duration> lifetime,
@@ -67,21 +67,21 @@ class LeasingStore final : public store::Store, public store::LeaseSource {
   void get(CounterKind kind, std::string name, base::Deadline deadline,
            Answered<std::int64_t> answered) override;
   void remove(std::string name, base::Deadline deadline, Answered<bool> answered) override;
-  void look(std::string name, base::Deadline deadline, Answered<Counter> answered) override;
-  void expire(std::string name, Duration lifetime, Renewal renewal, base::Deadline deadline,
-              Answered<bool> answered) override;
+  void read_counter(std::string name, base::Deadline deadline, Answered<Counter> answered) override;
+  void expire(std::string name, Duration lifetime, ExpireCondition condition,
+              base::Deadline deadline, Answered<bool> answered) override;
   [[nodiscard]] Health health() const override;
-  [[nodiscard]] store::ReservationBook& reservations() override { return shared_.reservations(); }
-  [[nodiscard]] store::SeatBook& seats() override { return shared_.seats(); }
+  [[nodiscard]] store::ReservationStore& reservations() override { return shared_.reservations(); }
+  [[nodiscard]] store::PermitStore& permits() override { return shared_.permits(); }
 
   // Somebody changed it, here or elsewhere: what is known of it may be wrong. `Worse` when what is
   // in hand must not be spent either: it was reset or blocked.
-  enum class Change : std::uint8_t { Better, Worse };
-  void forget(const core::CountName& name, Change change);
+  enum class Change : std::uint8_t { Refunded, Revoked };
+  void forget(const core::LimitKey& name, Change change);
   // Nobody knows what was changed. What is in hand is spent.
   void forget_all();
   // Gives back what can be given back; done when the store has heard, or did not answer in time.
-  void leave(std::function<void()> done);
+  void shutdown(std::function<void()> done);
 
   [[nodiscard]] std::size_t denials() const { return denials_.size(); }
 
@@ -89,35 +89,36 @@ class LeasingStore final : public store::Store, public store::LeaseSource {
   friend class LeasedRequest;
 
   // Requests with more limits take the long way.
-  static constexpr std::size_t kUsualLimits = 8;
+  static constexpr std::size_t kInlineLimits = 8;
 
   // Who decides about a limit.
-  enum class Place : std::uint8_t { Leased, Here, Shared };
+  enum class Decider : std::uint8_t { Leased, Local, Shared };
 
-  [[nodiscard]] store::Hash128 hash_of(const core::CountName& name) const;
+  [[nodiscard]] store::Hash128 hash_of(const core::LimitKey& name) const;
   // What is leased for this check, if there is something already.
-  [[nodiscard]] Holding* known_holding(const store::Hash128& hash, const core::NamedCheck& check,
-                                       base::Deadline now);
-  // The same, or a new one where the terms say so; null when the shared store decides.
-  [[nodiscard]] Holding* holding_for(const store::Hash128& hash, const core::NamedCheck& check,
+  [[nodiscard]] KeyLease* find_lease(const store::Hash128& hash, const core::NamedCheck& check,
                                      base::Deadline now);
-  [[nodiscard]] Place place_of(const store::Hash128& hash, const core::NamedCheck& check,
-                               base::Deadline now);
+  // The same, or a new one where the terms say so; null when the shared store decides.
+  [[nodiscard]] KeyLease* lease_for(const store::Hash128& hash, const core::NamedCheck& check,
+                                    base::Deadline now);
+  [[nodiscard]] Decider decider_of(const store::Hash128& hash, const core::NamedCheck& check,
+                                   base::Deadline now);
   // When a limit refuses for certain, and the others refuse for certain or have room, as far as
   // this node knows: into the decisions. Else the store has to be asked, or a limit that refuses
   // would be shown as one that does not.
   [[nodiscard]] bool repeat_denial(std::span<const core::NamedCheck* const> checks,
                                    std::span<const store::Hash128> hashes,
                                    std::span<Decision> decisions, base::Deadline now);
-  [[nodiscard]] std::optional<Decision> refuses(const store::Hash128& hash,
-                                                const core::NamedCheck& check, base::Deadline now);
+  [[nodiscard]] std::optional<Decision> certain_denial(const store::Hash128& hash,
+                                                       const core::NamedCheck& check,
+                                                       base::Deadline now);
   // What a limit has, for a request that another refuses; empty when it has no room for the cost,
   // or when it is unknown here.
-  [[nodiscard]] std::optional<Decision> shows(const store::Hash128& hash,
-                                              const core::NamedCheck& check, base::Deadline now);
-  enum class Remember : std::uint8_t { Refusals, Always };
+  [[nodiscard]] std::optional<Decision> snapshot(const store::Hash128& hash,
+                                                 const core::NamedCheck& check, base::Deadline now);
+  enum class Remember : std::uint8_t { Denials, Always };
   void ask_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,
-                  Answered<Decisions> answered, Remember remember = Remember::Refusals);
+                  Answered<Decisions> answered, Remember remember = Remember::Denials);
   // One limit of a call to the shared store, and what has to be known to remember its answer.
   struct AskedLimit {
     store::Hash128 hash;
@@ -148,21 +149,21 @@ class LeasingStore final : public store::Store, public store::LeaseSource {
   // Looks at it again when a waiting request times out, or what is left is to be returned.
   void watch(const LeaseTable::Key& key);
   void wake_later();
-  void tend_watched();
-  [[nodiscard]] core::NamedCheck local_share(const core::NamedCheck& check) const;
+  void serve_due_timers();
+  [[nodiscard]] core::NamedCheck node_share(const core::NamedCheck& check) const;
 
-  Surroundings surroundings_;
+  Dependencies dependencies_;
   std::shared_ptr<KeyVersions> versions_;
   const store::KeyHasher& hasher_;
   std::shared_ptr<LeasingStore*> self_;  // what is posted finds the store, if it is still there
   LeaseTable table_;
-  DenyCache denials_;
+  DenialCache denials_;
   Hotness hotness_;
-  Health counted_;          // its numbers of leases
+  Health stats_;            // its numbers of leases
   std::uint64_t gaps_ = 0;  // an answer that was asked for before one is not remembered
   std::multimap<base::Deadline, LeaseTable::Key> watched_;  // when to look at which
-  base::Deadline wakes_at_ = base::Deadline::max();
-  base::Deadline woke_{};
+  base::Deadline next_wakeup_ = base::Deadline::max();
+  base::Deadline last_wakeup_{};
   bool is_posted_ = false;
   bool is_closing_ = false;
   store::Store& shared_;

@@ -9,7 +9,7 @@ namespace penstock::lease {
 namespace {
 
 // Of longer requests nothing is remembered.
-constexpr std::size_t kMostRemembered = 64;
+constexpr std::size_t kMaxCached = 64;
 
 bool has_room(const Decision& shown, Cost cost) {
   return shown.allowed() && shown.remaining() >= std::max<std::uint64_t>(cost.units, 1);
@@ -22,29 +22,31 @@ bool may_have_charged(const Error& error) {
 
 }  // namespace
 
-std::optional<Decision> LeasingStore::refuses(const store::Hash128& hash,
-                                              const core::NamedCheck& check, base::Deadline now) {
+std::optional<Decision> LeasingStore::certain_denial(const store::Hash128& hash,
+                                                     const core::NamedCheck& check,
+                                                     base::Deadline now) {
   if (check.terms.mode == core::Mode::Local || check.cost.units == 0) return std::nullopt;
-  if (const Holding* const holding = known_holding(hash, check, now)) {
-    if (holding->covers(check.cost, now)) return std::nullopt;
-    const std::optional<Decision> said = holding->refuses(check.cost, now);
-    if (said || holding->is_strict()) return said;
+  if (const KeyLease* const key_lease = find_lease(hash, check, now)) {
+    if (key_lease->covers(check.cost, now)) return std::nullopt;
+    const std::optional<Decision> said = key_lease->certain_denial(check.cost, now);
+    if (said || key_lease->is_strict()) return said;
   }
-  return denials_.refuses(hash, check.quota, check.cost, now, versions_->of(hash));
+  return denials_.certain_denial(hash, check.quota, check.cost, now, versions_->of(hash));
 }
 
-std::optional<Decision> LeasingStore::shows(const store::Hash128& hash,
-                                            const core::NamedCheck& check, base::Deadline now) {
+std::optional<Decision> LeasingStore::snapshot(const store::Hash128& hash,
+                                               const core::NamedCheck& check, base::Deadline now) {
   std::optional<Decision> shown;
-  const Holding* const holding = known_holding(hash, check, now);
+  const KeyLease* const key_lease = find_lease(hash, check, now);
   if (check.terms.mode == core::Mode::Local) {
-    core::NamedCheck look = local_share(check);
+    core::NamedCheck look = node_share(check);
     look.cost = Cost{0};
-    shown = surroundings_.memory.check(look);
-  } else if (holding != nullptr && (holding->is_strict() || holding->covers(check.cost, now))) {
-    shown = holding->shows(now);
+    shown = dependencies_.memory.check(look);
+  } else if (key_lease != nullptr &&
+             (key_lease->is_strict() || key_lease->covers(check.cost, now))) {
+    shown = key_lease->snapshot(now);
   } else {
-    return denials_.shows(hash, check.quota, check.cost, now, versions_->of(hash));
+    return denials_.snapshot(hash, check.quota, check.cost, now, versions_->of(hash));
   }
   return has_room(*shown, check.cost) ? shown : std::nullopt;
 }
@@ -52,10 +54,10 @@ std::optional<Decision> LeasingStore::shows(const store::Hash128& hash,
 bool LeasingStore::repeat_denial(std::span<const core::NamedCheck* const> checks,
                                  std::span<const store::Hash128> hashes,
                                  std::span<Decision> decisions, base::Deadline now) {
-  std::array<bool, kUsualLimits> refused{};
+  std::array<bool, kInlineLimits> refused{};
   bool any = false;
   for (std::size_t i = 0; i < checks.size(); ++i) {
-    const std::optional<Decision> said = refuses(hashes[i], *checks[i], now);
+    const std::optional<Decision> said = certain_denial(hashes[i], *checks[i], now);
     if (!said) continue;
     decisions[i] = *said;
     refused.at(i) = true;
@@ -64,11 +66,11 @@ bool LeasingStore::repeat_denial(std::span<const core::NamedCheck* const> checks
   if (!any) return false;
   for (std::size_t i = 0; i < checks.size(); ++i) {
     if (refused.at(i)) continue;
-    const std::optional<Decision> shown = shows(hashes[i], *checks[i], now);
+    const std::optional<Decision> shown = snapshot(hashes[i], *checks[i], now);
     if (!shown) return false;
     decisions[i] = *shown;
   }
-  ++counted_.decided_by_denial;
+  ++stats_.decided_by_denial;
   return true;
 }
 
@@ -84,7 +86,7 @@ std::vector<LeasingStore::AskedLimit> LeasingStore::asked_limits(
                      .version = versions_->of(hash),
                      .is_leased = check.terms.mode != core::Mode::Exact});
   }
-  if (asked.size() > kMostRemembered) return asked;
+  if (asked.size() > kMaxCached) return asked;
   for (AskedLimit& each : asked) {
     each.is_alone = std::count_if(asked.begin(), asked.end(), [&](const AskedLimit& other) {
                       return other.hash == each.hash;
@@ -113,7 +115,7 @@ void LeasingStore::ask_shared(std::vector<core::NamedCheck> checks, base::Deadli
 void LeasingStore::note_answer(const AskedCall& call, const Decisions& said, Remember remember) {
   const bool admitted =
       std::all_of(said.begin(), said.end(), [](const Decision& each) { return each.allowed(); });
-  const bool may_note = gaps_ == call.gaps && call.limits.size() <= kMostRemembered &&
+  const bool may_note = gaps_ == call.gaps && call.limits.size() <= kMaxCached &&
                         (!admitted || remember == Remember::Always);
   const base::Deadline heard = base::monotonic_now();
   for (std::size_t i = 0; i < call.limits.size(); ++i) {
@@ -134,12 +136,12 @@ void LeasingStore::note_charge(const store::Hash128& hash, const Result<store::L
     versions_->advance(hash);
 }
 
-void LeasingStore::lease(std::vector<store::LeaseAsk> asks, base::Deadline deadline,
+void LeasingStore::lease(std::vector<store::LeaseRequest> asks, base::Deadline deadline,
                          store::LeaseSource::Answered answered) {
   std::vector<store::Hash128> hashes;
   hashes.reserve(asks.size());
-  for (const store::LeaseAsk& ask : asks) hashes.push_back(hash_of(ask.name));
-  surroundings_.leases.lease(std::move(asks), deadline,
+  for (const store::LeaseRequest& ask : asks) hashes.push_back(hash_of(ask.name));
+  dependencies_.leases.lease(std::move(asks), deadline,
                              [this, hashes = std::move(hashes), answered = std::move(answered)](
                                  std::size_t ask, const Result<store::LeaseGrant>& grant) {
                                note_charge(hashes[ask], grant);

@@ -1,6 +1,6 @@
 #include "lease/leasing_store.hpp"
 
-#include "store/embedded_store.hpp"
+#include "store/memory_store.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 // A shared store in memory that answers when told to, and counts who asked.
 class FakeShared final : public store::Store, public store::LeaseSource {
  public:
-  explicit FakeShared(store::MemoryStore& memory) : memory_(memory) {}
+  explicit FakeShared(store::ShardedTable& memory) : memory_(memory) {}
   ~FakeShared() override {
     failure = Error{ErrorCode::Unavailable, "closed"};
     run();
@@ -43,17 +43,17 @@ class FakeShared final : public store::Store, public store::LeaseSource {
     memory_.refund(checks, said);
     answered(std::move(said));
   }
-  void reset(std::vector<core::CountName> names, base::Deadline /*deadline*/,
+  void reset(std::vector<core::LimitKey> names, base::Deadline /*deadline*/,
              Store::Answered<bool> answered) override {
-    for (const core::CountName& name : names) memory_.reset(name);
+    for (const core::LimitKey& name : names) memory_.reset(name);
     answered(true);
   }
-  void block(std::vector<core::CountName> names, Duration duration, base::Deadline /*deadline*/,
+  void block(std::vector<core::LimitKey> names, Duration duration, base::Deadline /*deadline*/,
              Store::Answered<bool> answered) override {
-    for (const core::CountName& name : names) memory_.block(name, duration);
+    for (const core::LimitKey& name : names) memory_.block(name, duration);
     answered(false);
   }
-  void lease(std::vector<store::LeaseAsk> asks, base::Deadline /*deadline*/,
+  void lease(std::vector<store::LeaseRequest> asks, base::Deadline /*deadline*/,
              LeaseSource::Answered answered) override {
     ++leases_asked;
     for (std::size_t i = 0; i < asks.size(); ++i) {
@@ -68,11 +68,14 @@ class FakeShared final : public store::Store, public store::LeaseSource {
            Store::Answered<std::int64_t>) override {}
   void get(CounterKind, std::string, base::Deadline, Store::Answered<std::int64_t>) override {}
   void remove(std::string, base::Deadline, Store::Answered<bool>) override {}
-  void look(std::string, base::Deadline, Store::Answered<Counter>) override {}
-  void expire(std::string, Duration, Renewal, base::Deadline, Store::Answered<bool>) override {}
+  void read_counter(std::string, base::Deadline, Store::Answered<Counter>) override {}
+  void expire(std::string, Duration, ExpireCondition, base::Deadline,
+              Store::Answered<bool>) override {}
   [[nodiscard]] Health health() const override { return {}; }
-  [[nodiscard]] store::ReservationBook& reservations() override { return embedded_.reservations(); }
-  [[nodiscard]] store::SeatBook& seats() override { return embedded_.seats(); }
+  [[nodiscard]] store::ReservationStore& reservations() override {
+    return embedded_.reservations();
+  }
+  [[nodiscard]] store::PermitStore& permits() override { return embedded_.permits(); }
 
   void later(std::function<void()> what) { waiting_.push_back(std::move(what)); }
   void run() {
@@ -88,10 +91,10 @@ class FakeShared final : public store::Store, public store::LeaseSource {
   base::Deadline last_deadline{};  // of a check
   std::optional<Error> failure{};
   std::optional<Error> late_failure{};  // after the store has decided
-  std::optional<store::LeaseAsk> last_ask{};
+  std::optional<store::LeaseRequest> last_ask{};
 
  private:
-  store::LeaseGrant grant(const store::LeaseAsk& ask) {
+  store::LeaseGrant grant(const store::LeaseRequest& ask) {
     core::NamedCheck check{.name = ask.name, .quota = ask.quota, .cost = Cost{0}};
     const std::uint32_t there = memory_.check(check).remaining();
     store::LeaseGrant grant;
@@ -111,8 +114,8 @@ class FakeShared final : public store::Store, public store::LeaseSource {
     return grant;
   }
 
-  store::MemoryStore& memory_;
-  store::EmbeddedStore embedded_{memory_};
+  store::ShardedTable& memory_;
+  store::MemoryStore embedded_{memory_};
   std::deque<std::function<void()>> waiting_;
 };
 
@@ -127,7 +130,7 @@ class LeasingStoreTest : public testing::Test {
     FakeShared* const fake = its_shared;
     return std::make_unique<LeasingStore>(
         std::move(shared),
-        LeasingStore::Surroundings{.leases = *fake,
+        LeasingStore::Dependencies{.leases = *fake,
                                    .memory = own_,
                                    .nodes = [this] { return nodes_; },
                                    .holders_per_node = 1,
@@ -135,7 +138,7 @@ class LeasingStoreTest : public testing::Test {
                                    .post = [fake](auto what) { fake->later(std::move(what)); },
                                    .wake_at =
                                        [this](base::Deadline at, auto what) {
-                                         wakes_at_ = at;
+                                         next_wakeup_ = at;
                                          wake_ = std::move(what);
                                        },
                                    .versions = versions_});
@@ -151,10 +154,10 @@ class LeasingStoreTest : public testing::Test {
   // What the daemon does: at once where that is possible.
   static std::optional<Result<store::Store::Decisions>> ask(LeasingStore& store, FakeShared& shared,
                                                             std::vector<core::NamedCheck> checks) {
-    std::vector<const core::NamedCheck*> places;
-    for (const core::NamedCheck& each : checks) places.push_back(&each);
+    std::vector<const core::NamedCheck*> pointers;
+    for (const core::NamedCheck& each : checks) pointers.push_back(&each);
     store::Store::Decisions decisions(checks.size());
-    if (store.check_at_once(places, decisions)) return decisions;
+    if (store.try_check(pointers, decisions)) return decisions;
     std::optional<Result<store::Store::Decisions>> answer;
     store.check(std::move(checks), base::deadline_after(1s),
                 [&](Result<store::Store::Decisions> said) { answer = std::move(said); });
@@ -182,12 +185,12 @@ class LeasingStoreTest : public testing::Test {
     return counts_.check(look).remaining();
   }
 
-  store::MemoryStore counts_{MemoryOptions{}};
-  store::MemoryStore own_{MemoryOptions{}};
+  store::ShardedTable counts_{MemoryOptions{}};
+  store::ShardedTable own_{MemoryOptions{}};
   unsigned nodes_ = 1;
   std::shared_ptr<KeyVersions> versions_ = std::make_shared<KeyVersions>();
   FakeShared* shared_ = nullptr;
-  base::Deadline wakes_at_{};
+  base::Deadline next_wakeup_{};
   std::function<void()> wake_;
   std::unique_ptr<LeasingStore> store_;
 };
@@ -199,7 +202,7 @@ TEST_F(LeasingStoreTest, EveryModeAdmitsTheLimitAndNoMore) {
   }
 }
 
-TEST_F(LeasingStoreTest, WhoeverAsksAgainAfterARefusalCostsNoCall) {
+TEST_F(LeasingStoreTest, ARepeatedDenialCostsNoCall) {
   EXPECT_EQ(admitted_of(11, check("alice", Mode::Exact)), 10);
   const int asked = shared_->checks_asked;
   EXPECT_EQ(admitted_of(1000, check("alice", Mode::Exact)), 0);
@@ -207,7 +210,7 @@ TEST_F(LeasingStoreTest, WhoeverAsksAgainAfterARefusalCostsNoCall) {
   EXPECT_GE(store_->health().decided_by_denial, 1000U);
 }
 
-TEST_F(LeasingStoreTest, ASmallerRequestThanTheRefusedOneIsAskedFor) {
+TEST_F(LeasingStoreTest, ASmallerRequestThanTheDeniedOneAsksTheStore) {
   EXPECT_TRUE(passes({check("alice", Mode::Exact, 8)}));
   EXPECT_FALSE(passes({check("alice", Mode::Exact, 5)}));
   EXPECT_FALSE(passes({check("alice", Mode::Exact, 3)}));
@@ -247,9 +250,9 @@ TEST_F(LeasingStoreTest, AnAdmissionByAnotherWorkerChangesTheNumbersToo) {
   EXPECT_TRUE((*ask(*other, *other_shared, {check("alice", Mode::Exact, 2)}))->front().allowed());
   EXPECT_EQ(said(check("alice", Mode::Exact, 6)).remaining(), 3U);
   // units for others than requests
-  std::vector<store::LeaseAsk> debt{{.name = check("alice", Mode::Exact).name,
-                                     .quota = check("alice", Mode::Exact).quota,
-                                     .lease = {.want = 1}}};
+  std::vector<store::LeaseRequest> debt{{.name = check("alice", Mode::Exact).name,
+                                         .quota = check("alice", Mode::Exact).quota,
+                                         .lease = {.want = 1}}};
   other->lease(std::move(debt), base::deadline_after(1s), [](std::size_t, const auto&) {});
   other_shared->run();
   EXPECT_EQ(said(check("alice", Mode::Exact, 6)).remaining(), 2U);
@@ -318,7 +321,7 @@ TEST_F(LeasingStoreTest, EveryAnswerIsTheOneThatTheStoreWouldGive) {
                              Algorithm::FixedWindow, Algorithm::AnchoredWindow,
                              Algorithm::SlidingLog,  Algorithm::SlidingCounter};
   const Instant began = system_clock().now();
-  store::MemoryStore model{MemoryOptions{}};
+  store::ShardedTable model{MemoryOptions{}};
   FakeShared* other_shared = nullptr;
   const std::unique_ptr<LeasingStore> other = make_worker(other_shared);
   std::mt19937 random(13);  // NOLINT(bugprone-random-generator-seed): the same every time
@@ -337,14 +340,14 @@ TEST_F(LeasingStoreTest, EveryAnswerIsTheOneThatTheStoreWouldGive) {
       counts_.reset(checks.front().name);
       model.reset(checks.front().name);
       for (LeasingStore* each : {store_.get(), other.get()})
-        each->forget(checks.front().name, LeasingStore::Change::Worse);
+        each->forget(checks.front().name, LeasingStore::Change::Revoked);
     }
     if (up_to(10) == 0) {
       checks.erase(checks.begin() + 1, checks.end());
       store::Store::Decisions ignored(1);
       model.refund(checks, ignored);
       store_->refund(checks, base::deadline_after(1s), [](const auto&) {});
-      other->forget(checks.front().name, LeasingStore::Change::Better);
+      other->forget(checks.front().name, LeasingStore::Change::Refunded);
       continue;
     }
     store::Store::Decisions truth(checks.size());
@@ -371,20 +374,20 @@ TEST_F(LeasingStoreTest, ARefundIsNoticedAtOnce) {
   EXPECT_EQ(admitted_of(20, check("alice", Mode::Exact)), 3);
 }
 
-TEST_F(LeasingStoreTest, ARefundElsewhereIsNoticedWhenSomebodyTells) {
+TEST_F(LeasingStoreTest, ARefundElsewhereIsNoticedThroughTheChangeFeed) {
   EXPECT_EQ(admitted_of(20, check("alice", Mode::Exact)), 10);
-  counts_.reset(core::CountName{.subject = "alice", .limit = "limit"});
+  counts_.reset(core::LimitKey{.subject = "alice", .limit = "limit"});
   EXPECT_EQ(admitted_of(20, check("alice", Mode::Exact)), 0);
-  store_->forget({.subject = "alice", .limit = "limit"}, LeasingStore::Change::Better);
+  store_->forget({.subject = "alice", .limit = "limit"}, LeasingStore::Change::Refunded);
   EXPECT_EQ(admitted_of(20, check("alice", Mode::Exact)), 10);
 }
 
-TEST_F(LeasingStoreTest, ARefusalThatWasAskedForBeforeAChangeIsNotRemembered) {
+TEST_F(LeasingStoreTest, ADenialAskedForBeforeAChangeIsNotCached) {
   EXPECT_EQ(admitted_of(10, check("alice", Mode::Exact)), 10);
   bool refused = false;
   store_->check({check("alice", Mode::Exact)}, base::deadline_after(1s),
                 [&](const auto& said) { refused = !said->front().allowed(); });
-  store_->forget({.subject = "alice", .limit = "limit"}, LeasingStore::Change::Better);
+  store_->forget({.subject = "alice", .limit = "limit"}, LeasingStore::Change::Refunded);
   shared_->run();
   EXPECT_TRUE(refused);
   EXPECT_EQ(store_->denials(), 0U);
@@ -418,7 +421,7 @@ TEST_F(LeasingStoreTest, LimitsOfAllModesPassTogetherOrNotAtAll) {
   EXPECT_EQ(admitted_of(20, check("strict", Mode::LeaseStrict)), 9);
 }
 
-TEST_F(LeasingStoreTest, ARefusalOfALeasedLimitTakesNothingFromTheOthers) {
+TEST_F(LeasingStoreTest, ADenialByALeasedLimitTakesNothingFromTheOthers) {
   EXPECT_EQ(admitted_of(20, check("lease", Mode::Lease)), 10);
   for (int i = 0; i < 5; ++i) {
     const auto answer = ask({check("exact", Mode::Exact), check("lease", Mode::Lease)});
@@ -430,7 +433,7 @@ TEST_F(LeasingStoreTest, ARefusalOfALeasedLimitTakesNothingFromTheOthers) {
   EXPECT_EQ(left("exact"), 10U);
 }
 
-TEST_F(LeasingStoreTest, WhoWaitsForALeaseThatFailsHearsTheFailure) {
+TEST_F(LeasingStoreTest, AWaiterForALeaseThatFailsGetsTheError) {
   shared_->failure = Error{ErrorCode::Timeout, "too late"};
   const auto answer = ask({check("exact", Mode::Exact), check("lease", Mode::LeaseStrict)});
   ASSERT_TRUE(answer && !*answer);
@@ -471,7 +474,7 @@ TEST_F(LeasingStoreTest, ADividedLocalLimitIsThePartOfThisNode) {
   EXPECT_EQ(shared_->checks_asked + shared_->leases_asked, 0);
 }
 
-TEST_F(LeasingStoreTest, EachPlaceHasBackWhatWasTakenThere) {
+TEST_F(LeasingStoreTest, ADenialReturnsWhatWasTakenToEachDecider) {
   EXPECT_EQ(admitted_of(10, check("local", Mode::Local)), 10);
   EXPECT_EQ(admitted_of(10, check("exact", Mode::Exact)), 10);
   std::optional<Result<store::Store::Decisions>> said;
@@ -483,7 +486,7 @@ TEST_F(LeasingStoreTest, EachPlaceHasBackWhatWasTakenThere) {
   EXPECT_EQ(admitted_of(10, check("local", Mode::Local)), 2);
 }
 
-TEST_F(LeasingStoreTest, WhoWaitsHearsThatTheStoreIsGone) {
+TEST_F(LeasingStoreTest, WaitersFailWhenTheStoreIsDestroyed) {
   std::optional<ErrorCode> code;
   store_->check({check("alice", Mode::LeaseStrict)}, base::deadline_after(1s),
                 [&](const auto& said) { code = said.error().code; });
@@ -491,7 +494,7 @@ TEST_F(LeasingStoreTest, WhoWaitsHearsThatTheStoreIsGone) {
   EXPECT_EQ(code, ErrorCode::Unavailable);
 }
 
-TEST_F(LeasingStoreTest, WhoHearsThatTheStoreIsGoneMayAskAgain) {
+TEST_F(LeasingStoreTest, AWaiterThatFailsOnDestructionMayAskAgain) {
   LeasingStore* const store = store_.get();
   int heard = 0;
   for (const Mode mode : {Mode::LeaseStrict, Mode::Exact}) {
@@ -517,7 +520,7 @@ TEST_F(LeasingStoreTest, WhatTheOtherLimitsHaveIsRememberedToo) {
   EXPECT_LE(shared_->checks_asked, asked + 1);
 }
 
-TEST_F(LeasingStoreTest, WhoWaitsForALeaseIsAnsweredByItsDeadline) {
+TEST_F(LeasingStoreTest, AWaiterForALeaseIsAnsweredByItsDeadline) {
   const base::Deadline deadline = base::monotonic_now();
   std::optional<Result<store::Store::Decisions>> late;
   std::optional<Result<store::Store::Decisions>> patient;
@@ -525,12 +528,12 @@ TEST_F(LeasingStoreTest, WhoWaitsForALeaseIsAnsweredByItsDeadline) {
                 [&](Result<store::Store::Decisions> said) { patient = std::move(said); });
   store_->check({check("alice", Mode::LeaseStrict)}, deadline,
                 [&](Result<store::Store::Decisions> said) { late = std::move(said); });
-  ASSERT_EQ(wakes_at_, deadline);
+  ASSERT_EQ(next_wakeup_, deadline);
   wake_();
   ASSERT_TRUE(late.has_value());
   EXPECT_EQ(late->error().code, ErrorCode::Timeout);
   EXPECT_FALSE(patient.has_value());
-  EXPECT_GT(wakes_at_, deadline);
+  EXPECT_GT(next_wakeup_, deadline);
   // what was asked for is not lost
   shared_->run();
   ASSERT_TRUE(patient.has_value());
@@ -550,16 +553,16 @@ TEST_F(LeasingStoreTest, ALeaseAndTheSharedStoreHaveTheTimeOfOneCallTogether) {
 // The unit that a denied request took from a strict limit is put back, and then returned.
 TEST_F(LeasingStoreTest, ARequestThatAnotherLimitDeniesCostsAStrictLimitNothing) {
   EXPECT_EQ(admitted_of(20, check("exact", Mode::Exact)), 10);
-  store_->forget({.subject = "exact", .limit = "limit"}, LeasingStore::Change::Better);
+  store_->forget({.subject = "exact", .limit = "limit"}, LeasingStore::Change::Refunded);
   for (int i = 0; i < 5; ++i) {
     EXPECT_FALSE(passes({check("strict", Mode::LeaseStrict), check("exact", Mode::Exact)}));
-    store_->forget({.subject = "exact", .limit = "limit"}, LeasingStore::Change::Better);
+    store_->forget({.subject = "exact", .limit = "limit"}, LeasingStore::Change::Refunded);
   }
   EXPECT_EQ(admitted_of(20, check("strict", Mode::LeaseStrict)), 10);
 }
 
 // Leases of one name under two quotas used to end each other.
-TEST_F(LeasingStoreTest, TwoQuotasOfOneNameKeepTheirLeases) {
+TEST_F(LeasingStoreTest, TwoQuotasOfOneKeyKeepTheirLeases) {
   core::NamedCheck free = check("alice", Mode::Lease);
   core::NamedCheck pro = free;
   free.quota = per_second(100'000);
@@ -582,7 +585,7 @@ TEST_F(LeasingStoreTest, WhatIsLeftOfAWindowGoesBackAtTheEnd) {
   EXPECT_EQ(admitted_of(4'000, window), 4'000);
   EXPECT_GT(shared_->leases_asked, 0);
   bool is_done = false;
-  store_->leave([&] { is_done = true; });
+  store_->shutdown([&] { is_done = true; });
   shared_->run();
   EXPECT_TRUE(is_done);
   window.cost = Cost{0};

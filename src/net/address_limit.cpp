@@ -33,10 +33,10 @@ std::optional<AddressSlot> AddressLimit::admit(std::string_view address) {
     if (open >= limit_) return std::nullopt;
     ++open;
   }
-  return AddressSlot(this, [self = shared_from_this(), counted](void*) { self->leave(counted); });
+  return AddressSlot(this, [self = shared_from_this(), counted](void*) { self->release(counted); });
 }
 
-void AddressLimit::leave(const rules::IpAddress& counted) {
+void AddressLimit::release(const rules::IpAddress& counted) {
   const std::lock_guard lock(mutex_);
   const auto found = open_.find(counted);
   if (found != open_.end() && --found->second == 0) open_.erase(found);

@@ -41,7 +41,7 @@ class AddressLimit : public std::enable_shared_from_this<AddressLimit> {
   };
 
   [[nodiscard]] bool is_exempt(const rules::IpAddress& address) const;
-  void leave(const rules::IpAddress& counted);
+  void release(const rules::IpAddress& counted);
 
   std::size_t limit_;
   std::vector<rules::IpNetwork> exempt_;

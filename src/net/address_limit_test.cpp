@@ -13,7 +13,7 @@ std::shared_ptr<AddressLimit> limit_of(std::size_t limit, std::vector<std::strin
   return std::make_shared<AddressLimit>(limit, exempt);
 }
 
-TEST(AddressLimit, AdmitsSoManyConnectionsOfAnAddressAndFreesThemAtTheEnd) {
+TEST(AddressLimit, AdmitsUpToTheLimitPerAddressAndFreesClosedConnections) {
   const auto limit = limit_of(2);
   auto first = limit->admit("192.0.2.1");
   const auto second = limit->admit("192.0.2.1");
@@ -61,7 +61,7 @@ TEST(AddressLimit, ForgetsAddressesWithoutConnections) {
   EXPECT_EQ(limit->addresses(), 0U);
 }
 
-TEST(AddressLimit, CountsForAllThreadsTogether) {
+TEST(AddressLimit, LimitsAcrossAllThreads) {
   const auto limit = limit_of(10);
   std::vector<std::size_t> admitted(4);
   std::vector<std::vector<AddressSlot>> slots(admitted.size());

@@ -11,13 +11,13 @@
 namespace penstock::net {
 
 // Something that is in one phase at a time. Leaves the Timeouts it is in when it is destroyed.
-class Timed : public boost::intrusive::list_base_hook<
-                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class TimeoutEntry : public boost::intrusive::list_base_hook<
+                         boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
-  Timed() = default;
-  Timed(const Timed&) = delete;
-  Timed& operator=(const Timed&) = delete;
-  virtual ~Timed() = default;
+  TimeoutEntry() = default;
+  TimeoutEntry(const TimeoutEntry&) = delete;
+  TimeoutEntry& operator=(const TimeoutEntry&) = delete;
+  virtual ~TimeoutEntry() = default;
 
   [[nodiscard]] Phase phase() const noexcept { return phase_; }
 
@@ -26,7 +26,7 @@ class Timed : public boost::intrusive::list_base_hook<
 
  private:
   friend class Timeouts;
-  Phase phase_ = Phase::Ending;
+  Phase phase_ = Phase::Closing;
   base::Deadline deadline_{};
 };
 
@@ -36,12 +36,12 @@ class Timed : public boost::intrusive::list_base_hook<
 // request.
 class Timeouts {
  public:
-  using Durations = std::array<std::chrono::steady_clock::duration, kPhases>;
+  using Durations = std::array<std::chrono::steady_clock::duration, kPhaseCount>;
 
   // Phases without a time limit have Duration::max().
   explicit Timeouts(Durations limits) noexcept : limits_(limits) {}
 
-  void enter(Timed& timed, Phase phase, base::Deadline now);
+  void enter(TimeoutEntry& entry, Phase phase, base::Deadline now);
   // Calls expire() of all who are due.
   void expire(base::Deadline now);
   // Calls `visit` for everybody, who may change phase or go away in it; who changes to a later
@@ -50,12 +50,12 @@ class Timeouts {
   void for_each(const Visit& visit);
 
  private:
-  using List = boost::intrusive::list<Timed, boost::intrusive::constant_time_size<false>>;
+  using List = boost::intrusive::list<TimeoutEntry, boost::intrusive::constant_time_size<false>>;
 
   [[nodiscard]] List& list(Phase phase) { return lists_.at(static_cast<std::size_t>(phase)); }
 
   Durations limits_;
-  std::array<List, kPhases> lists_;
+  std::array<List, kPhaseCount> lists_;
 };
 
 template <class Visit>
@@ -64,10 +64,10 @@ void Timeouts::for_each(const Visit& visit) {
     List visited;
     visited.swap(members);
     while (!visited.empty()) {
-      Timed& timed = visited.front();
+      TimeoutEntry& entry = visited.front();
       visited.pop_front();
-      members.push_back(timed);
-      visit(timed);
+      members.push_back(entry);
+      visit(entry);
     }
   }
 }

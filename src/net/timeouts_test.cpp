@@ -25,7 +25,7 @@ Timeouts::Durations some_limits() {
   return limits;
 }
 
-class Member : public Timed {
+class Member : public TimeoutEntry {
  public:
   void expire(Phase phase) override { expired.push_back(phase); }
   std::vector<Phase> expired;
@@ -40,10 +40,10 @@ TEST(Timeouts, ExpireAtTheLimitOfThePhaseAndOnlyOnce) {
   timeouts.expire(at(110));
   timeouts.expire(at(111));
   EXPECT_EQ(member.expired, std::vector{Phase::Header});
-  EXPECT_EQ(member.phase(), Phase::Ending);
+  EXPECT_EQ(member.phase(), Phase::Closing);
 }
 
-TEST(Timeouts, ForgetWhoeverIsGone) {
+TEST(Timeouts, ForgetDestroyedEntries) {
   Timeouts timeouts(some_limits());
   auto member = std::make_unique<Member>();
   timeouts.enter(*member, Phase::Header, at(0));
@@ -54,23 +54,23 @@ TEST(Timeouts, ForgetWhoeverIsGone) {
 TEST(Timeouts, NeverExpireWithoutALimit) {
   Timeouts timeouts(some_limits());
   Member member;
-  timeouts.enter(member, Phase::Answer, at(0));
+  timeouts.enter(member, Phase::Processing, at(0));
   timeouts.expire(base::Deadline::max() - seconds{1});
   EXPECT_TRUE(member.expired.empty());
 }
 
-TEST(Timeouts, VisitEverybodyEvenThoseWhoLeaveOnTheWay) {
+TEST(Timeouts, VisitEveryEntryEvenIfEntriesUnlinkMeanwhile) {
   Timeouts timeouts(some_limits());
   std::vector<Member> members(5);
   for (Member& member : members) timeouts.enter(member, Phase::Idle, at(0));
   timeouts.enter(members[1], Phase::Write, at(0));
   int visits = 0;
-  timeouts.for_each([&](Timed& timed) {
+  timeouts.for_each([&](TimeoutEntry& entry) {
     ++visits;
-    timed.unlink();
+    entry.unlink();
   });
   EXPECT_EQ(visits, 5);
-  timeouts.for_each([&](Timed&) { ++visits; });
+  timeouts.for_each([&](TimeoutEntry&) { ++visits; });
   EXPECT_EQ(visits, 5);
 }
 

@@ -17,7 +17,7 @@ using boost::system::error_code;
 // Of TLS 1.2: forward secret, and authenticated encryption. All suites of TLS 1.3 are.
 constexpr const char* kCiphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
-Error unusable(const std::string& what, const error_code& why) {
+Error tls_error(const std::string& what, const error_code& why) {
   return {ErrorCode::Misconfigured, "tls: " + what + ": " + why.message()};
 }
 
@@ -26,19 +26,19 @@ const unsigned char* unsigned_bytes(std::string_view text) {
 }
 
 // The protocols as ALPN lists them, each behind its length; goes with the SSL_CTX.
-void forget_protocols(void* /*context*/, void* protocols, CRYPTO_EX_DATA* /*all*/, int /*index*/,
-                      long /*number*/, void* /*pointer*/) {
+void free_protocols(void* /*context*/, void* protocols, CRYPTO_EX_DATA* /*all*/, int /*index*/,
+                    long /*number*/, void* /*pointer*/) {
   const std::unique_ptr<std::string> owned(static_cast<std::string*>(protocols));
 }
 
 int protocols_index() {
-  static const int kIndex =
-      SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, &forget_protocols);
+  static const int kIndex = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, &free_protocols);
   return kIndex;
 }
 
-int choose_protocol(SSL* connection, const unsigned char** chosen, unsigned char* chosen_size,
-                    const unsigned char* offered, unsigned int offered_size, void* /*context*/) {
+int select_alpn_protocol(SSL* connection, const unsigned char** chosen, unsigned char* chosen_size,
+                         const unsigned char* offered, unsigned int offered_size,
+                         void* /*context*/) {
   const auto* ours = static_cast<const std::string*>(
       SSL_CTX_get_ex_data(SSL_get_SSL_CTX(connection), protocols_index()));
   unsigned char* found = nullptr;
@@ -49,7 +49,7 @@ int choose_protocol(SSL* connection, const unsigned char** chosen, unsigned char
   return outcome == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-void offer(SSL_CTX* context, std::span<const std::string> protocols) {
+void set_alpn_protocols(SSL_CTX* context, std::span<const std::string> protocols) {
   auto listed = std::make_unique<std::string>();
   for (const std::string& protocol : protocols) {
     *listed += static_cast<char>(protocol.size());
@@ -58,15 +58,15 @@ void offer(SSL_CTX* context, std::span<const std::string> protocols) {
   if (listed->empty()) return;
   if (SSL_CTX_set_ex_data(context, protocols_index(), listed.get()) != 1) return;
   static_cast<void>(listed.release());  // the context's now
-  SSL_CTX_set_alpn_select_cb(context, &choose_protocol, nullptr);
+  SSL_CTX_set_alpn_select_cb(context, &select_alpn_protocol, nullptr);
 }
 
 Result<void> load_certificate(ssl::context& context, const rules::TlsFiles& files) {
   error_code failed;
   context.use_certificate_chain_file(files.certificate, failed);
-  if (failed) return unusable("certificate \"" + files.certificate + "\"", failed);
+  if (failed) return tls_error("certificate \"" + files.certificate + "\"", failed);
   context.use_private_key_file(files.key, ssl::context::pem, failed);
-  if (failed) return unusable("key \"" + files.key + "\"", failed);
+  if (failed) return tls_error("key \"" + files.key + "\"", failed);
   if (SSL_CTX_check_private_key(context.native_handle()) != 1) {
     return Error{
         ErrorCode::Misconfigured,
@@ -75,11 +75,11 @@ Result<void> load_certificate(ssl::context& context, const rules::TlsFiles& file
   return {};
 }
 
-Result<void> ask_for_certificates(ssl::context& context, const std::string& authority) {
+Result<void> require_client_certificates(ssl::context& context, const std::string& authority) {
   error_code failed;
   context.set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert, failed);
   if (!failed) context.load_verify_file(authority, failed);
-  if (failed) return unusable("client CA \"" + authority + "\"", failed);
+  if (failed) return tls_error("client CA \"" + authority + "\"", failed);
   // The list that clients choose their certificate by.
   SSL_CTX_set_client_CA_list(context.native_handle(), SSL_load_client_CA_file(authority.c_str()));
   return {};
@@ -95,11 +95,11 @@ Result<std::shared_ptr<ssl::context>> make_tls_context(const rules::TlsFiles& fi
                            ssl::context::no_tlsv1_1 | ssl::context::no_compression |
                            SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE,
                        failed);
-  if (failed) return unusable("protocol version", failed);
+  if (failed) return tls_error("protocol version", failed);
   const Result<void> loaded = load_certificate(*context, files);
   if (!loaded) return loaded.error();
   if (!files.client_ca.empty()) {
-    const Result<void> asked = ask_for_certificates(*context, files.client_ca);
+    const Result<void> asked = require_client_certificates(*context, files.client_ca);
     if (!asked) return asked.error();
   }
   SSL_CTX* const native = context->native_handle();
@@ -107,7 +107,7 @@ Result<std::shared_ptr<ssl::context>> make_tls_context(const rules::TlsFiles& fi
       SSL_CTX_set_cipher_list(native, kCiphers) != 1) {
     return Error{ErrorCode::Misconfigured, "tls: OpenSSL lacks the cipher suites that are needed"};
   }
-  offer(native, protocols);
+  set_alpn_protocols(native, protocols);
   // Idle connections give their buffers back: 34 KB each.
   SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
   constexpr std::string_view kName = "penstock";
@@ -117,7 +117,7 @@ Result<std::shared_ptr<ssl::context>> make_tls_context(const rules::TlsFiles& fi
   return context;
 }
 
-std::string_view chosen_protocol(const SSL* connection) {
+std::string_view negotiated_protocol(const SSL* connection) {
   const unsigned char* protocol = nullptr;
   unsigned int size = 0;
   SSL_get0_alpn_selected(connection, &protocol, &size);

@@ -21,6 +21,6 @@ namespace penstock::net {
     const rules::TlsFiles& files, std::span<const std::string> protocols);
 
 // What a client and we have agreed on; empty for nothing.
-[[nodiscard]] std::string_view chosen_protocol(const ssl_st* connection);
+[[nodiscard]] std::string_view negotiated_protocol(const ssl_st* connection);
 
 }  // namespace penstock::net

@@ -14,16 +14,16 @@ class Backoff {
  public:
   using Duration = std::chrono::steady_clock::duration;
 
-  // REQUIRES: 0 < least <= most
-  Backoff(Duration least, Duration most);
+  // REQUIRES: 0 < min <= max
+  Backoff(Duration min, Duration max);
 
   // `random` is any number, the same chance for all.
   [[nodiscard]] Duration next(std::uint32_t random);
-  void reset() { pause_ = least_; }
+  void reset() { pause_ = min_; }
 
  private:
-  Duration least_;
-  Duration most_;
+  Duration min_;
+  Duration max_;
   Duration pause_;
 };
 

@@ -4,8 +4,8 @@
 
 namespace penstock::redis {
 
-CircuitBreaker::CircuitBreaker(unsigned failures, Backoff::Duration least, Backoff::Duration most)
-    : limit_(failures), pause_(least, most) {
+CircuitBreaker::CircuitBreaker(unsigned failures, Backoff::Duration min, Backoff::Duration max)
+    : limit_(failures), pause_(min, max) {
   PENSTOCK_CHECK(failures > 0);
 }
 

@@ -20,7 +20,7 @@ class CircuitBreaker {
   enum class Change : std::uint8_t { None, Opened, Closed };
 
   // REQUIRES: failures > 0, and what Backoff requires
-  CircuitBreaker(unsigned failures, Backoff::Duration least, Backoff::Duration most);
+  CircuitBreaker(unsigned failures, Backoff::Duration min, Backoff::Duration max);
 
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] bool lets_through() const noexcept { return state_ == State::Closed; }

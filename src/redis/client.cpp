@@ -32,6 +32,6 @@ ClientHealth Client::health() const { return core_->health(); }
 
 ClientStats Client::stats() const noexcept { return core_->stats(); }
 
-std::shared_ptr<Refusal> Client::refusal() const { return core_->refusal(); }
+std::shared_ptr<FailFast> Client::fail_fast() const { return core_->fail_fast(); }
 
 }  // namespace penstock::redis

@@ -2,8 +2,8 @@
 
 #include "base/deadline.hpp"
 #include "penstock/result.hpp"
+#include "redis/fail_fast.hpp"
 #include "redis/options.hpp"
-#include "redis/refusal.hpp"
 #include "redis/script.hpp"
 #include "resp/value.hpp"
 
@@ -36,7 +36,7 @@ class Call {
 
   // A cluster has no answer for several keys together while their slot is on its way. Whoever can
   // ask for each of them alone does so now and returns true: this call then hears nothing more.
-  virtual bool take_apart() { return false; }
+  virtual bool split() { return false; }
 };
 
 // One server, as long as the client lives.
@@ -61,8 +61,8 @@ struct ClientStats {
 
 // Whether anybody can be asked, as far as is known already.
 struct ClientHealth {
-  bool serving = false;   // some server can; of a cluster, one master at least
-  std::string trouble{};  // what is wrong with a server, in words; empty when all is well
+  bool serving = false;  // some server can; of a cluster, one master at least
+  std::string reason{};  // what is wrong with a server, in words; empty when all is well
 };
 
 // Speaks to one Redis, a Sentinel group or a cluster: one connection per node, commands of one tick
@@ -101,7 +101,7 @@ class Client {
   [[nodiscard]] ClientHealth health() const;
   // What send() would refuse now, to be looked at from any thread, also after the client is gone.
   // In a cluster it depends on the slot, and nothing is ever put up.
-  [[nodiscard]] std::shared_ptr<Refusal> refusal() const;
+  [[nodiscard]] std::shared_ptr<FailFast> fail_fast() const;
 
  private:
   class Core;

@@ -61,14 +61,14 @@ void Client::Core::stop() {
   if (sentinels_ != nullptr) sentinels_->stop();
   const Error why{ErrorCode::Unavailable, "the Redis client was closed"};
   for (const std::shared_ptr<Node>& node : nodes_) {
-    for (PendingPtr& pending : node->stop()) outbox_.add(std::move(pending->call), why);
+    for (PendingPtr& pending : node->stop()) deferred_errors_.add(std::move(pending->call), why);
   }
   for (RetryQueue* const queue : {&retries_, &awaiting_map_}) {
     for (PendingPtr& pending : queue->take_due(Time::max())) {
-      outbox_.add(std::move(pending->call), why);
+      deferred_errors_.add(std::move(pending->call), why);
     }
   }
-  outbox_.deliver();
+  deferred_errors_.deliver();
 }
 
 std::vector<NodeId> Client::Core::masters() const {
@@ -81,24 +81,25 @@ std::string Client::Core::address_of(NodeId node) const {
 }
 
 ClientHealth Client::Core::health() const {
-  if (!started_ || stopped_) return {.trouble = "the Redis client is not running"};
+  if (!started_ || stopped_) return {.reason = "the Redis client is not running"};
   if (router_ && !router_->has_map()) {
-    return {.trouble =
+    return {.reason =
                 map_failure_ ? map_failure_->detail : "the cluster's slots are not known yet"};
   }
   ClientHealth health;
   for (const NodeId id : masters()) {
     // one that nobody has asked yet is as good as any
-    const std::string trouble = id < nodes_.size() ? nodes_[id]->trouble() : std::string{};
-    health.serving = health.serving || trouble.empty();
-    if (health.trouble.empty()) health.trouble = trouble;
+    const std::string reason =
+        id < nodes_.size() ? nodes_[id]->unavailable_reason() : std::string{};
+    health.serving = health.serving || reason.empty();
+    if (health.reason.empty()) health.reason = reason;
   }
   return health;
 }
 
 ClientStats Client::Core::stats() const noexcept {
   ClientStats stats = stats_;
-  stats.fast_fails += refusal_->refused();
+  stats.fast_fails += fail_fast_->fast_fails();
   return stats;
 }
 
@@ -139,9 +140,9 @@ void Client::Core::on_reply(Node& node, PendingPtr pending, resp::Value reply) {
   Error why = error_for_caller(error, reply.text);
   why.detail.insert(0, node.address() + ": ");
   if (router_ && !pending->command.node) {
-    if (error.kind == ErrorKind::TryAgain && pending->call->take_apart()) return;
+    if (error.kind == ErrorKind::TryAgain && pending->call->split()) return;
     const auto action = router_->on_error(error, reply.text, node.id(), pending->attempts);
-    obey(action, std::move(pending), std::move(why));
+    apply_action(action, std::move(pending), std::move(why));
     return;
   }
   switch (retry_after(error, reply.text)) {
@@ -152,7 +153,8 @@ void Client::Core::on_reply(Node& node, PendingPtr pending, resp::Value reply) {
   }
 }
 
-void Client::Core::obey(const ClusterRouter::Action& action, PendingPtr pending, Error why) {
+void Client::Core::apply_action(const ClusterRouter::Action& action, PendingPtr pending,
+                                Error why) {
   if (action.refresh == ClusterRouter::Refresh::Yes) want_map();
   switch (action.step) {
     case Step::Deliver: pending->call->on_reply(std::move(why)); return;
@@ -188,16 +190,16 @@ void Client::Core::on_lost(Node& /*node*/, std::unique_ptr<Call> call, Error why
 
 void Client::Core::on_connected(Node& /*node*/) { ++stats_.connects; }
 
-void Client::Core::on_trouble(Node& node) {
+void Client::Core::on_unavailable(Node& node) {
   if (router_ && router_->is_master(node.id())) want_map();
 }
 
-void Client::Core::on_refusal(Node& node) {
+void Client::Core::on_fail_fast_changed(Node& node) {
   if (router_) return;
-  if (const Error* const why = node.refusal()) {
-    refusal_->put_up(*why);
+  if (const Error* const why = node.fail_fast_error()) {
+    fail_fast_->set(*why);
   } else {
-    refusal_->take_down();
+    fail_fast_->clear();
   }
 }
 
@@ -265,12 +267,12 @@ void Client::Core::on_timer() {
 }
 
 void Client::Core::fail(std::unique_ptr<Call> call, Error why) {
-  outbox_.add(std::move(call), std::move(why));
+  deferred_errors_.add(std::move(call), std::move(why));
   if (delivery_posted_) return;
   delivery_posted_ = true;
   asio::post(executor_, [self = shared_from_this()] {
     self->delivery_posted_ = false;
-    self->outbox_.deliver();
+    self->deferred_errors_.deliver();
   });
 }
 

@@ -2,8 +2,8 @@
 
 #include "redis/client.hpp"
 #include "redis/cluster_router.hpp"
+#include "redis/deferred_errors.hpp"
 #include "redis/node.hpp"
-#include "redis/outbox.hpp"
 #include "redis/pending.hpp"
 #include "redis/retry_queue.hpp"
 #include "redis/sentinel_locator.hpp"
@@ -39,14 +39,14 @@ class Client::Core : public NodeOwner, public std::enable_shared_from_this<Core>
   [[nodiscard]] std::string address_of(NodeId node) const;
   [[nodiscard]] ClientHealth health() const;
   [[nodiscard]] ClientStats stats() const noexcept;
-  [[nodiscard]] std::shared_ptr<Refusal> refusal() const { return refusal_; }
+  [[nodiscard]] std::shared_ptr<FailFast> fail_fast() const { return fail_fast_; }
 
   void on_reply(Node& node, PendingPtr pending, resp::Value reply) override;
   void on_unsent(Node& node, PendingPtr pending, Error why) override;
   void on_lost(Node& node, std::unique_ptr<Call> call, Error why) override;
   void on_connected(Node& node) override;
-  void on_trouble(Node& node) override;
-  void on_refusal(Node& node) override;
+  void on_unavailable(Node& node) override;
+  void on_fail_fast_changed(Node& node) override;
   void on_event(std::string_view text) override;
   [[nodiscard]] bool wants_connection(const Node& node) const override;
 
@@ -58,7 +58,7 @@ class Client::Core : public NodeOwner, public std::enable_shared_from_this<Core>
 
   void dispatch(PendingPtr pending);
   void submit(Node& node, PendingPtr pending);
-  void obey(const ClusterRouter::Action& action, PendingPtr pending, Error why);
+  void apply_action(const ClusterRouter::Action& action, PendingPtr pending, Error why);
   void resend(PendingPtr pending);
   void send_with_script_text(PendingPtr pending, Error why);
   void send_later(PendingPtr pending, Error why);
@@ -80,8 +80,8 @@ class Client::Core : public NodeOwner, public std::enable_shared_from_this<Core>
   std::vector<std::shared_ptr<Node>> nodes_;  // by NodeId
   std::shared_ptr<SentinelLocator> sentinels_;
   ClientStats stats_;
-  std::shared_ptr<Refusal> refusal_ = std::make_shared<Refusal>();
-  Outbox outbox_;
+  std::shared_ptr<FailFast> fail_fast_ = std::make_shared<FailFast>();
+  DeferredErrors deferred_errors_;
   RetryQueue retries_;
   boost::asio::steady_timer timer_;
   Time armed_at_ = Time::max();

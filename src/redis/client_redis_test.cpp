@@ -64,7 +64,7 @@ TEST(ClientRedis, AFlushedScriptIsNotNoticed) {
   const auto run = [&] {
     return harness.wait(harness.send(
         {.bytes = resp::command({"EVALSHA", script.sha1, "1", "key", "5"}), .script = &script},
-        Harness::kPatience));
+        Harness::kTestTimeout));
   };
   ASSERT_TRUE(harness.ask_until_answered({"PING"}));
   EXPECT_EQ(text_of(run()), "5");
@@ -235,7 +235,7 @@ TEST(ClientRedis, TheBreakerOpensWhenEveryConnectionDropsWithoutAnAnswer) {
   EXPECT_TRUE(harness.ask_until_answered({"PING"})) << "it closes with the next connection";
 }
 
-TEST(ClientRedis, RefusesMoreCommandsThanItMayHold) {
+TEST(ClientRedis, RejectsMoreCommandsThanItMayHold) {
   const RedisServer server;
   Options options = Harness::options_for(server.url());
   options.max_in_flight = 3;
@@ -248,7 +248,7 @@ TEST(ClientRedis, RefusesMoreCommandsThanItMayHold) {
   EXPECT_EQ(text_of(harness.ask({"PING"})), "PONG");
 }
 
-TEST(ClientRedis, AReplicaIsRefused) {
+TEST(ClientRedis, AReplicaIsRejected) {
   const RedisServer master;
   const RedisServer replica({.config = {"replicaof 127.0.0.1 " + std::to_string(master.port())}});
   Harness harness(replica.url());
@@ -291,7 +291,7 @@ TEST(ClientRedis, OtherErrorsKeepTheServersWords) {
             server.address() + ": ERR value is not an integer or out of range");
 }
 
-TEST(ClientRedis, ClosingTellsWhoeverStillWaits) {
+TEST(ClientRedis, ClosingFailsPendingCalls) {
   const RedisServer server;
   Harness harness(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"PING"}));
@@ -320,7 +320,7 @@ TEST(ClientRedis, MayBeClosedFromWithinAReply) {
   Harness harness(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"PING"}));
   harness.client->send(
-      {.bytes = resp::command({"PING"}), .deadline = base::deadline_after(Harness::kPatience)},
+      {.bytes = resp::command({"PING"}), .deadline = base::deadline_after(Harness::kTestTimeout)},
       std::make_unique<ClosingCall>(harness));
   const Answer behind = harness.send({"PING"});
   EXPECT_EQ(code_of(harness.wait(behind)), ErrorCode::Unavailable);

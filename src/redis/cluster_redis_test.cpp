@@ -40,7 +40,7 @@ TEST(ClusterRedis, ACommandCanBeForOneNode) {
   ASSERT_TRUE(harness.ask_until_answered({"SET", "key", "value"}));
   for (const NodeId node : harness.client->masters()) {
     const Answer info = harness.send({.bytes = resp::command({"INFO", "server"}), .node = node},
-                                     Harness::kPatience);
+                                     Harness::kTestTimeout);
     const std::string port =
         harness.client->address_of(node).substr(std::string("127.0.0.1:").size());
     EXPECT_NE(text_of(harness.wait(info)).find("tcp_port:" + port), std::string::npos);
@@ -114,7 +114,7 @@ TEST(ClusterRedis, AFlushedScriptIsNotNoticed) {
       harness.send({.bytes = resp::command({"EVALSHA", script.sha1, "1", "counter", "5"}),
                     .script = &script,
                     .slot = hash_slot("counter")},
-                   Harness::kPatience);
+                   Harness::kTestTimeout);
   const Result<resp::Value> reply = harness.wait(answer);
   ASSERT_TRUE(reply) << text_of(reply);
   EXPECT_EQ(reply->integer, 5);
@@ -130,7 +130,7 @@ TEST(ClusterRedisSeeds, SaysWhyNoneAnswers) {
             (Error{ErrorCode::Unavailable, dead.address() + ": Connection refused"}));
 }
 
-TEST(ClusterRedisSeeds, AServerThatIsNoClusterIsForTheOperator) {
+TEST(ClusterRedisSeeds, AServerThatIsNoClusterIsMisconfigured) {
   const RedisServer server;
   Harness harness("redis-cluster://" + server.address());
   const Result<resp::Value> reply = harness.ask({"GET", "key"});

@@ -57,7 +57,7 @@ ClusterRouter::Action ClusterRouter::on_error(const ServerError& error, std::str
     case ErrorKind::Unavailable:
       if (retry_after(error, text) == Retry::No) return {.step = Step::Deliver};
       return {.step = Step::Later, .refresh = Refresh::Yes};
-    case ErrorKind::Refused:
+    case ErrorKind::Misconfigured:
     case ErrorKind::WrongType:
     case ErrorKind::Other: break;
   }
@@ -65,19 +65,19 @@ ClusterRouter::Action ClusterRouter::on_error(const ServerError& error, std::str
 }
 
 std::optional<RefreshPace::Time> RefreshPace::due() const {
-  if (!wanted_ || under_way_) return std::nullopt;
+  if (!wanted_ || in_flight_) return std::nullopt;
   return last_ ? *last_ + pause_ : Time{};
 }
 
 void RefreshPace::start(Time now) {
   wanted_ = false;
-  under_way_ = true;
+  in_flight_ = true;
   last_ = now;
 }
 
 void RefreshPace::finish(Outcome outcome) {
-  under_way_ = false;
-  pause_ = outcome == Outcome::Answered ? kLeastPause : std::min(pause_ * 2, kMostPause);
+  in_flight_ = false;
+  pause_ = outcome == Outcome::Answered ? kMinPause : std::min(pause_ * 2, kMaxPause);
 }
 
 }  // namespace penstock::redis

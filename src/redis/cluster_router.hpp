@@ -79,8 +79,8 @@ class RefreshPace {
   enum class Outcome : std::uint8_t { Answered, Failed };
 
   // Doubled while nobody answers.
-  static constexpr std::chrono::milliseconds kLeastPause{100};
-  static constexpr std::chrono::milliseconds kMostPause{1600};
+  static constexpr std::chrono::milliseconds kMinPause{100};
+  static constexpr std::chrono::milliseconds kMaxPause{1600};
 
   void want() { wanted_ = true; }
   // When to ask, if there is something to ask for and no answer is awaited.
@@ -90,9 +90,9 @@ class RefreshPace {
 
  private:
   bool wanted_ = false;
-  bool under_way_ = false;
+  bool in_flight_ = false;
   std::optional<Time> last_{};
-  std::chrono::milliseconds pause_ = kLeastPause;
+  std::chrono::milliseconds pause_ = kMinPause;
 };
 
 }  // namespace penstock::redis

@@ -42,7 +42,7 @@ TEST(SlotRanges, AMissingHostIsTheOneThatAnswered) {
   EXPECT_EQ(*ranges, (std::vector<SlotRange>{{0, 5, {"me", 7}}, {6, 6, {"me", 8}}}));
 }
 
-TEST(SlotRanges, NonsenseIsAnError) {
+TEST(SlotRanges, AMalformedReplyIsAnError) {
   for (const resp::Value& reply :
        {string("x"), array({number(1)}), array({array({number(0), number(1)})}),
         array({range(5, 4, string("a"), 1)}), array({range(0, 16'384, string("a"), 1)}),
@@ -54,7 +54,7 @@ TEST(SlotRanges, NonsenseIsAnError) {
   }
 }
 
-TEST(ClusterRouter, KnowsNobodyAtFirst) {
+TEST(ClusterRouter, KnowsNoNodeAtFirst) {
   const ClusterRouter router({{.host = "seed", .port = 9}});
   EXPECT_FALSE(router.has_map());
   EXPECT_EQ(router.owner(0), std::nullopt);
@@ -144,13 +144,13 @@ TEST(RefreshPace, AsksOnceAtATimeAndNotTooOften) {
   pace.want();
   EXPECT_EQ(pace.due(), std::nullopt);
   pace.finish(RefreshPace::Outcome::Answered);
-  EXPECT_EQ(pace.due(), start + RefreshPace::kLeastPause);
+  EXPECT_EQ(pace.due(), start + RefreshPace::kMinPause);
   pace.start(start + 1s);
   pace.finish(RefreshPace::Outcome::Answered);
   EXPECT_EQ(pace.due(), std::nullopt);
 }
 
-TEST(RefreshPace, SlowsDownWhileNobodyAnswers) {
+TEST(RefreshPace, SlowsDownWhileNoNodeAnswers) {
   const RefreshPace::Time start{};
   RefreshPace pace;
   for (const auto pause : {200ms, 400ms, 800ms, 1600ms, 1600ms}) {
@@ -160,7 +160,7 @@ TEST(RefreshPace, SlowsDownWhileNobodyAnswers) {
     EXPECT_EQ(pace.due(), start + pause);
   }
   pace.finish(RefreshPace::Outcome::Answered);
-  EXPECT_EQ(pace.due(), start + RefreshPace::kLeastPause);
+  EXPECT_EQ(pace.due(), start + RefreshPace::kMinPause);
 }
 
 }  // namespace

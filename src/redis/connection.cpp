@@ -32,7 +32,7 @@ std::string size_text(std::chrono::steady_clock::duration time) {
 
 // The other side refuses us, a client without a certificate for instance, or does not speak TLS at
 // all: for somebody to mend.
-bool is_tls_refusal(const error_code& failed) {
+bool is_tls_error(const error_code& failed) {
   const int reason = ERR_GET_REASON(static_cast<unsigned long>(failed.value()));
   return reason >= SSL_AD_REASON_OFFSET || reason == SSL_R_WRONG_VERSION_NUMBER;
 }
@@ -50,7 +50,7 @@ Error Connection::broken(ErrorCode code, const error_code& failed) const {
   if (!close_reason_.empty()) return {code, close_reason_};
   if (failed == asio::error::eof) return {code, "closed by the server"};
   if (failed.category() == asio::error::get_ssl_category()) {
-    return {is_tls_refusal(failed) ? ErrorCode::Misconfigured : code, "TLS: " + failed.message()};
+    return {is_tls_error(failed) ? ErrorCode::Misconfigured : code, "TLS: " + failed.message()};
   }
   return {code, failed.message()};
 }
@@ -67,8 +67,8 @@ asio::awaitable<Result<void>> Connection::connect_socket(Endpoint endpoint) {
   std::vector<Socket::endpoint_type> candidates;
   if (!endpoint.socket_path.empty()) {
     // The size of sockaddr_un::sun_path; a longer path would be an exception.
-    constexpr std::size_t kMostPath = 107;
-    if (endpoint.socket_path.size() > kMostPath) {
+    constexpr std::size_t kMaxPath = 107;
+    if (endpoint.socket_path.size() > kMaxPath) {
       co_return Error{ErrorCode::Misconfigured, "the path of the socket is too long"};
     }
     candidates.emplace_back(Local::endpoint(endpoint.socket_path));

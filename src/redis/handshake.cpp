@@ -16,7 +16,7 @@ std::string role_of(const resp::Value& reply) {
   return reply.elements.front().text;
 }
 
-Error refusal(std::string_view command, const resp::Value& reply) {
+Error handshake_error(std::string_view command, const resp::Value& reply) {
   const ErrorKind kind = read_server_error(reply.text).kind;
   const ErrorCode code = was_not_executed(kind) ? ErrorCode::Unavailable : ErrorCode::Misconfigured;
   return {code, "refuses " + std::string(command) + ": " + reply.text};
@@ -69,16 +69,17 @@ Result<void> Handshake::on_reply(const resp::Value& reply) {
     return Error{ErrorCode::Misconfigured, "refuses the connection: " + reply.text};
   }
   switch (step) {
-    case Step::Auth: return failed ? Result<void>(refusal("AUTH", reply)) : Result<void>();
-    case Step::Select: return failed ? Result<void>(refusal("SELECT", reply)) : Result<void>();
+    case Step::Auth: return failed ? Result<void>(handshake_error("AUTH", reply)) : Result<void>();
+    case Step::Select:
+      return failed ? Result<void>(handshake_error("SELECT", reply)) : Result<void>();
     case Step::SetName: return {};  // a name is nice to have
     case Step::LoadScript:
-      return failed ? Result<void>(refusal("SCRIPT LOAD", reply)) : Result<void>();
+      return failed ? Result<void>(handshake_error("SCRIPT LOAD", reply)) : Result<void>();
     case Step::LenientRole:
       if (failed) return {};
       break;
     case Step::StrictRole:
-      if (failed) return refusal("ROLE", reply);
+      if (failed) return handshake_error("ROLE", reply);
       break;
   }
   const std::string role = role_of(reply);

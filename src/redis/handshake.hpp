@@ -28,7 +28,7 @@ enum class RoleCheck : std::uint8_t {
 
 // The first commands on a connection: AUTH, SELECT, CLIENT SETNAME, ROLE, SCRIPT LOAD, each where
 // it is wanted. AUTH goes first and alone: a server that refuses it takes the length of a script
-// from a stranger for an attack, and its reset can overtake the refusal. The others are sent
+// from a stranger for an attack, and its reset can overtake the fail_fast. The others are sent
 // together; the replies are judged one by one.
 //
 // Thread-safety: none.

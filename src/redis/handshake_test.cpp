@@ -56,7 +56,7 @@ TEST(Handshake, APasswordAloneNeedsNoUser) {
   EXPECT_EQ(handshake.take_bytes(), resp::command({"AUTH", "p"}));
 }
 
-TEST(Handshake, AWrongPasswordIsForTheOperatorAndNotRepeated) {
+TEST(Handshake, AWrongPasswordIsMisconfiguredAndNotShown) {
   const Error why = refused(Handshake({.password = "secret"}, RoleCheck::None, {}),
                             error("WRONGPASS invalid username-password pair"));
   EXPECT_EQ(why.code, ErrorCode::Misconfigured);
@@ -69,7 +69,7 @@ TEST(Handshake, AServerThatIsLoadingMayBeReadyLater) {
   EXPECT_EQ(why.code, ErrorCode::Unavailable);
 }
 
-TEST(Handshake, AMissingDatabaseIsForTheOperator) {
+TEST(Handshake, AMissingDatabaseIsMisconfigured) {
   const Error why = refused(Handshake({.database = 99}, RoleCheck::None, {}),
                             error("ERR DB index is out of range"));
   EXPECT_EQ(why.code, ErrorCode::Misconfigured);
@@ -89,7 +89,7 @@ TEST(Handshake, OnlyAStrictOneInsistsOnAnAnswer) {
   EXPECT_EQ(refused(Handshake({}, RoleCheck::Strict, {}), unknown).code, ErrorCode::Misconfigured);
 }
 
-TEST(Handshake, WhatIsSaidAtTheDoorIsNotTheAnswerToACommand) {
+TEST(Handshake, AnErrorBeforeTheHandshakeIsNotTheReplyToACommand) {
   for (const char* text : {"ERR max number of clients reached",
                            "DENIED Redis is running in protected mode because …"}) {
     const Error why = refused(Handshake({.client_name = "x"}, RoleCheck::None, {}), error(text));

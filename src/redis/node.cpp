@@ -39,10 +39,10 @@ Node::Node(asio::any_io_executor executor, NodeId id, std::shared_ptr<const Node
       locator_(std::move(locator)),
       owner_(std::move(owner)),
       address_(locator_->name()),
-      backoff_(settings_->options.reconnect_least, settings_->options.reconnect_most),
+      backoff_(settings_->options.reconnect_min_pause, settings_->options.reconnect_max_pause),
       pause_timer_(executor_),
-      breaker_(settings_->options.breaker_failures, settings_->options.breaker_least,
-               settings_->options.breaker_most),
+      breaker_(settings_->options.breaker_failures, settings_->options.breaker_min_pause,
+               settings_->options.breaker_max_pause),
       timer_(executor_),
       random_(std::random_device{}()) {}
 
@@ -67,7 +67,7 @@ std::vector<PendingPtr> Node::stop() {
 
 std::optional<Error> Node::submit(PendingPtr& pending) {
   start();
-  if (const Error* const why = refusal()) return *why;
+  if (const Error* const why = fail_fast_error()) return *why;
   if (queue_.size() >= settings_->options.max_in_flight) {
     return Error{ErrorCode::Overloaded, address_ + ": too many commands are waiting"};
   }
@@ -78,13 +78,13 @@ std::optional<Error> Node::submit(PendingPtr& pending) {
   return std::nullopt;
 }
 
-std::string Node::trouble() const {
+std::string Node::unavailable_reason() const {
   if (failure_) return failure_->detail;
   if (!breaker_.lets_through()) return breaker_error_.detail;
   return !started_ || connection_ != nullptr ? std::string{} : address_ + ": not connected";
 }
 
-const Error* Node::refusal() const noexcept {
+const Error* Node::fail_fast_error() const noexcept {
   if (failure_) return &*failure_;
   return breaker_.lets_through() ? nullptr : &breaker_error_;
 }
@@ -108,7 +108,7 @@ asio::awaitable<void> Node::run(std::shared_ptr<Node> self) {
     if (self->stopped_) break;
     if (!made) {
       self->on_connect_failed(made.error());
-      if (self->goes_to_rest()) break;
+      if (self->stop_if_unused()) break;
       const Time::duration wait = self->backoff_.next(self->random());
       co_await self->pause(wait);
       continue;
@@ -118,24 +118,24 @@ asio::awaitable<void> Node::run(std::shared_ptr<Node> self) {
     (*made)->close(why.detail);
     if (self->stopped_) break;
     self->on_connection_lost(why);
-    if (self->goes_to_rest()) break;
+    if (self->stop_if_unused()) break;
     const Time::duration wait = self->pause_after_loss();
     if (wait > Time::duration::zero()) co_await self->pause(wait);
   }
 }
 
 // A connection that worked is made again at once: its loss says nothing about the server. One that
-// answered nothing counts as a failed attempt. Either way, attempts are reconnect_least apart.
+// answered nothing counts as a failed attempt. Either way, attempts are reconnect_min_pause apart.
 Node::Time::duration Node::pause_after_loss() {
   const Options& options = settings_->options;
   const Time::duration lasted = base::monotonic_now() - connected_at_;
-  if (!has_answered_ && lasted <= options.reconnect_most) return backoff_.next(random());
+  if (!has_answered_ && lasted <= options.reconnect_max_pause) return backoff_.next(random());
   backoff_.reset();
-  return options.reconnect_least - lasted;
+  return options.reconnect_min_pause - lasted;
 }
 
 void Node::connect_soon() {
-  const Time at = connected_at_ + settings_->options.reconnect_least;
+  const Time at = connected_at_ + settings_->options.reconnect_min_pause;
   if (connection_ != nullptr || at >= pause_until_) return;
   pause_until_ = at;
   pause_timer_.cancel();
@@ -162,7 +162,7 @@ asio::awaitable<Result<std::shared_ptr<Connection>>> Node::connect() {
   connection->close_after(settings_->options.connect_timeout);
   Result<void> done = co_await connection->open(*std::move(where));
   if (done) {
-    done = co_await greet(connection);
+    done = co_await run_handshake(connection);
   }
   if (done) {
     connection->stay_open();
@@ -175,21 +175,21 @@ asio::awaitable<Result<std::shared_ptr<Connection>>> Node::connect() {
   co_return why;
 }
 
-asio::awaitable<Result<void>> Node::greet(std::shared_ptr<Connection> connection) {
+asio::awaitable<Result<void>> Node::run_handshake(std::shared_ptr<Connection> connection) {
   Handshake handshake(settings_->login, settings_->role, settings_->scripts);
   Result<void> written;
-  Result<void> heard;
-  while (heard && !handshake.is_done()) {
+  Result<void> result;
+  while (result && !handshake.is_done()) {
     std::string next = handshake.take_bytes();
     if (written && !next.empty()) {
       written = co_await connection->write(std::move(next));
     }
     Result<resp::Value> reply = co_await connection->read();
-    heard = reply ? handshake.on_reply(*reply) : Result<void>(reply.error());
+    result = reply ? handshake.on_reply(*reply) : Result<void>(reply.error());
   }
   // A server that hangs up has often said why.
-  const bool is_explained = !heard && heard.error().code == ErrorCode::Misconfigured;
-  co_return written || is_explained ? heard : written;
+  const bool is_explained = !result && result.error().code == ErrorCode::Misconfigured;
+  co_return written || is_explained ? result : written;
 }
 
 void Node::on_connected(std::shared_ptr<Connection> connection) {
@@ -202,10 +202,10 @@ void Node::on_connected(std::shared_ptr<Connection> connection) {
   has_answered_ = false;
   connected_at_ = base::monotonic_now();
   last_received_ = connected_at_;
-  tell(*owner, address_ + ": connected");
+  report_event(*owner, address_ + ": connected");
   // one that answered nothing before may do so again: that counts for the breaker
   if (!lost_unanswered_ || !breaker_.lets_through()) count_success(*owner);
-  owner->on_refusal(*this);
+  owner->on_fail_fast_changed(*this);
   owner->on_connected(*this);
   schedule_flush();
 }
@@ -213,14 +213,14 @@ void Node::on_connected(std::shared_ptr<Connection> connection) {
 void Node::on_connect_failed(Error why) {
   const std::shared_ptr<NodeOwner> owner = owner_.lock();
   if (owner == nullptr) return;
-  tell(*owner, why.detail);
+  report_event(*owner, why.detail);
   failure_ = std::move(why);
   count_failure(*owner, base::monotonic_now());
-  owner->on_refusal(*this);
+  owner->on_fail_fast_changed(*this);
   for (PendingPtr& pending : queue_.take_waiting()) {
     owner->on_unsent(*this, std::move(pending), *failure_);
   }
-  owner->on_trouble(*this);
+  owner->on_unavailable(*this);
 }
 
 void Node::on_connection_lost(const Error& why) {
@@ -228,7 +228,7 @@ void Node::on_connection_lost(const Error& why) {
   if (owner == nullptr) return;
   connection_.reset();
   const Error lost{ErrorCode::ConnectionLost, address_ + ": connection lost: " + why.detail};
-  tell(*owner, lost.detail);
+  report_event(*owner, lost.detail);
   std::deque<PendingPtr> in_flight = queue_.take_in_flight();
   lost_unanswered_ = !in_flight.empty() && !has_answered_;
   if (!in_flight.empty()) count_failure(*owner, base::monotonic_now());
@@ -237,13 +237,13 @@ void Node::on_connection_lost(const Error& why) {
   }
 }
 
-bool Node::goes_to_rest() {
+bool Node::stop_if_unused() {
   const std::shared_ptr<NodeOwner> owner = owner_.lock();
   if (owner == nullptr) return true;
   if (owner->wants_connection(*this)) return false;
   started_ = false;
   failure_.reset();
-  owner->on_refusal(*this);
+  owner->on_fail_fast_changed(*this);
   const Error why{ErrorCode::Unavailable, address_ + ": no longer a master"};
   for (PendingPtr& pending : queue_.take_waiting()) {
     owner->on_unsent(*this, std::move(pending), why);
@@ -252,7 +252,7 @@ bool Node::goes_to_rest() {
 }
 
 // Says each thing once, however often it happens again.
-void Node::tell(NodeOwner& owner, std::string text) {
+void Node::report_event(NodeOwner& owner, std::string text) {
   if (text == last_event_) return;
   owner.on_event(text);
   last_event_ = std::move(text);
@@ -368,15 +368,15 @@ void Node::send_probe(Time now) {
 void Node::count_failure(NodeOwner& owner, Time now) {
   if (breaker_.on_failure(now, random()) != CircuitBreaker::Change::Opened) return;
   breaker_error_ = {ErrorCode::Unavailable, address_ + ": not asked, because it failed repeatedly"};
-  owner.on_refusal(*this);
-  tell(owner, address_ + ": breaker open");
-  owner.on_trouble(*this);
+  owner.on_fail_fast_changed(*this);
+  report_event(owner, address_ + ": breaker open");
+  owner.on_unavailable(*this);
 }
 
 void Node::count_success(NodeOwner& owner) {
   if (breaker_.on_success() != CircuitBreaker::Change::Closed) return;
-  owner.on_refusal(*this);
-  tell(owner, address_ + ": breaker closed");
+  owner.on_fail_fast_changed(*this);
+  report_event(owner, address_ + ": breaker closed");
 }
 
 }  // namespace penstock::redis

@@ -59,9 +59,9 @@ class NodeOwner {
   virtual void on_lost(Node& node, std::unique_ptr<Call> call, Error why) = 0;
   virtual void on_connected(Node& node) = 0;
   // It cannot be reached, or its breaker has opened.
-  virtual void on_trouble(Node& node) = 0;
-  // What Node::refusal() says has changed.
-  virtual void on_refusal(Node& node) = 0;
+  virtual void on_unavailable(Node& node) = 0;
+  // What Node::fail_fast_error() says has changed.
+  virtual void on_fail_fast_changed(Node& node) = 0;
   virtual void on_event(std::string_view text) = 0;
   // Whether a connection that is lost, or cannot be made, shall be tried for again. If not, the
   // next command starts the node afresh.
@@ -115,14 +115,14 @@ class Node : public std::enable_shared_from_this<Node> {
   // caller.
   [[nodiscard]] std::optional<Error> submit(PendingPtr& pending);
   // What every command is refused with now, until a connection or a probe succeeds.
-  [[nodiscard]] const Error* refusal() const noexcept;
+  [[nodiscard]] const Error* fail_fast_error() const noexcept;
 
   // Makes a new connection as soon as what is in flight has been answered; at once if not
   // connected.
   void reconnect(std::string_view why);
 
   // Why it cannot be asked now, as far as is known; empty when it can, or nobody has tried yet.
-  [[nodiscard]] std::string trouble() const;
+  [[nodiscard]] std::string unavailable_reason() const;
 
   [[nodiscard]] NodeId id() const noexcept { return id_; }
   [[nodiscard]] bool is_connected() const noexcept { return connection_ != nullptr; }
@@ -134,7 +134,7 @@ class Node : public std::enable_shared_from_this<Node> {
   // Coroutines; each is run by run(), which holds the node.
   static boost::asio::awaitable<void> run(std::shared_ptr<Node> self);
   boost::asio::awaitable<Result<std::shared_ptr<Connection>>> connect();
-  boost::asio::awaitable<Result<void>> greet(std::shared_ptr<Connection> connection);
+  boost::asio::awaitable<Result<void>> run_handshake(std::shared_ptr<Connection> connection);
   boost::asio::awaitable<Error> serve(std::shared_ptr<Connection> connection);
   boost::asio::awaitable<void> pause(Time::duration time);
   // How long to wait after a connection was lost.
@@ -146,7 +146,7 @@ class Node : public std::enable_shared_from_this<Node> {
   void on_connect_failed(Error why);
   void on_connection_lost(const Error& why);
   // Ends the coroutine if nobody wants a connection any more.
-  [[nodiscard]] bool goes_to_rest();
+  [[nodiscard]] bool stop_if_unused();
   [[nodiscard]] Result<void> take_replies(Connection& connection);
 
   void schedule_flush();
@@ -156,7 +156,7 @@ class Node : public std::enable_shared_from_this<Node> {
   void send_probe(Time now);
   void count_failure(NodeOwner& owner, Time now);
   void count_success(NodeOwner& owner);
-  void tell(NodeOwner& owner, std::string text);
+  void report_event(NodeOwner& owner, std::string text);
   [[nodiscard]] std::uint32_t random() { return static_cast<std::uint32_t>(random_()); }
   [[nodiscard]] Time next_event() const;
 

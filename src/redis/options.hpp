@@ -27,15 +27,15 @@ struct Options {
   std::string sentinel_password{};
 
   std::chrono::milliseconds connect_timeout{1000};  // until ready for commands, handshake included
-  std::chrono::milliseconds reconnect_least{20};    // doubled after each failure, with jitter
-  std::chrono::milliseconds reconnect_most{2000};
+  std::chrono::milliseconds reconnect_min_pause{20};  // doubled after each failure, with jitter
+  std::chrono::milliseconds reconnect_max_pause{2000};
   std::size_t max_in_flight = 4096;  // commands waiting, per node
 
   // The breaker of a node opens after so many failures in a row, and lets one call through after a
   // pause that doubles, with jitter.
   unsigned breaker_failures = 5;
-  std::chrono::milliseconds breaker_least{50};
-  std::chrono::milliseconds breaker_most{2000};
+  std::chrono::milliseconds breaker_min_pause{50};
+  std::chrono::milliseconds breaker_max_pause{2000};
   // How long that call may take. As long as callers wait: what is left of one's time says nothing
   // about the server.
   std::chrono::milliseconds probe_timeout{100};

@@ -60,7 +60,7 @@ PendingQueue::Expired PendingQueue::expire(Time now) {
 PendingQueue::Time PendingQueue::stuck_at(Time last_received) const noexcept {
   if (in_flight_.empty()) return Time::max();
   const Pending& oldest = *in_flight_.front();
-  const Time::duration patience = std::max<Time::duration>(2 * oldest.budget(), kPatience);
+  const Time::duration patience = std::max<Time::duration>(2 * oldest.budget(), kMinStuckTime);
   return std::max(oldest.deadline(), last_received) + patience;
 }
 

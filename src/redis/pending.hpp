@@ -69,8 +69,8 @@ class PendingQueue {
   [[nodiscard]] Expired expire(Time now);
 
   // When to give the connection up, if nothing at all is received until then: the oldest command in
-  // flight is late by twice what it was given, and by kPatience at the least.
-  static constexpr std::chrono::milliseconds kPatience{100};
+  // flight is late by twice what it was given, and by kMinStuckTime at the least.
+  static constexpr std::chrono::milliseconds kMinStuckTime{100};
   [[nodiscard]] Time stuck_at(Time last_received) const noexcept;
 
   [[nodiscard]] std::deque<PendingPtr> take_in_flight();

@@ -44,7 +44,7 @@ TEST(PendingQueue, WritesAllThatWaitsAndMatchesRepliesInOrder) {
   EXPECT_FALSE(queue.has_in_flight());
 }
 
-TEST(PendingQueue, TheLateReplyOfATimedOutCommandGoesToNobody) {
+TEST(PendingQueue, TheLateReplyOfATimedOutCommandIsDropped) {
   PendingQueue queue;
   queue.push(pending("late", kBegin + 5ms));
   queue.push(pending("patient", kBegin + 50ms));
@@ -79,7 +79,7 @@ TEST(PendingQueue, HasNoDeadlineWithoutCalls) {
   EXPECT_EQ(queue.next_deadline(), PendingQueue::Time::max());
 }
 
-TEST(PendingQueue, AskingGoesBeforeTheCommandAndItsReplyToNobody) {
+TEST(PendingQueue, AskingPrecedesTheCommandAndItsReplyIsDropped) {
   PendingQueue queue;
   PendingPtr asked = pending("get", kBegin + 5ms);
   asked->prefix = Pending::Prefix::Asking;
@@ -98,14 +98,14 @@ TEST(PendingQueue, AConnectionIsStuckWhenTheOldestIsLateAndNothingIsReceived) {
   EXPECT_EQ(queue.stuck_at(kBegin + 20ms), kBegin + 120ms);
 }
 
-TEST(PendingQueue, IsMorePatientWhenTheCallerIs) {
+TEST(PendingQueue, WaitsLongerWhenTheCallerDoes) {
   PendingQueue queue;
   queue.push(pending("slow", kBegin + 1s));
   static_cast<void>(written(queue));
   EXPECT_EQ(queue.stuck_at(kBegin), kBegin + 3s);
 }
 
-TEST(PendingQueue, GivesBackWhatIsInFlightAndWhatIsNot) {
+TEST(PendingQueue, ReturnsWhatIsInFlightAndWhatIsNot) {
   PendingQueue queue;
   queue.push(pending("a", kBegin + 5ms));
   static_cast<void>(written(queue));

@@ -19,7 +19,7 @@ TEST(PushMessage, SaysWhatWasPublished) {
   EXPECT_EQ(push.payload, "key");
 }
 
-TEST(PushMessage, SaysWhenSomebodyListens) {
+TEST(PushMessage, ReportsTheSubscription) {
   EXPECT_EQ(read("*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n").kind, PushMessage::Kind::Subscribed);
 }
 

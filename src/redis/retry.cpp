@@ -32,7 +32,7 @@ Retry retry_after(const ServerError& error, std::string_view text) {
     case ErrorKind::Unavailable: break;
     case ErrorKind::Moved:  // only a cluster says so, and then it was named as one in vain
     case ErrorKind::Ask:
-    case ErrorKind::Refused:
+    case ErrorKind::Misconfigured:
     case ErrorKind::WrongType:
     case ErrorKind::Other: return Retry::No;
   }
@@ -58,7 +58,7 @@ Error error_for_caller(const ServerError& error, std::string_view text) {
     case ErrorKind::TryAgain:
     case ErrorKind::NoScript:
     case ErrorKind::Unavailable: return {ErrorCode::Unavailable, std::string(text)};
-    case ErrorKind::Refused: return {ErrorCode::Misconfigured, std::string(text)};
+    case ErrorKind::Misconfigured: return {ErrorCode::Misconfigured, std::string(text)};
     case ErrorKind::WrongType:
     case ErrorKind::Other: break;
   }

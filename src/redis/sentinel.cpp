@@ -1,7 +1,7 @@
 #include "redis/sentinel.hpp"
 
 #include "base/check.hpp"
-#include "base/whole_number.hpp"
+#include "base/parse_number.hpp"
 #include "redis/retry.hpp"
 #include "redis/server_error.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 using Type = resp::Value::Type;
 
 std::optional<HostPort> address(std::string_view host, std::string_view port) {
-  const auto number = base::whole_number<std::uint16_t>(port);
+  const auto number = base::parse_number<std::uint16_t>(port);
   if (host.empty() || !number || *number == 0) return std::nullopt;
   return HostPort{.host = std::string(host), .port = *number};
 }

@@ -11,7 +11,7 @@ namespace {
 namespace asio = boost::asio;
 
 // A sentinel that says nothing for so long may be gone without a word; another is listened to.
-constexpr std::chrono::seconds kMostSilence{30};
+constexpr std::chrono::seconds kMaxSilence{30};
 
 }  // namespace
 
@@ -20,7 +20,7 @@ SentinelLocator::SentinelLocator(asio::any_io_executor executor,
     : executor_(std::move(executor)),
       settings_(std::move(settings)),
       order_(settings_->options.url.hosts),
-      backoff_(settings_->options.reconnect_least, settings_->options.reconnect_most),
+      backoff_(settings_->options.reconnect_min_pause, settings_->options.reconnect_max_pause),
       pause_timer_(executor_),
       random_(std::random_device{}()) {}
 
@@ -38,7 +38,7 @@ void SentinelLocator::stop() {
   on_switch_ = nullptr;
   pause_timer_.cancel();
   if (asking_ != nullptr) asking_->close("stopped");
-  if (hearing_ != nullptr) hearing_->close("stopped");
+  if (subscribed_ != nullptr) subscribed_->close("stopped");
 }
 
 asio::awaitable<Result<Endpoint>> SentinelLocator::locate() {
@@ -63,16 +63,18 @@ asio::awaitable<Result<HostPort>> SentinelLocator::ask(HostPort sentinel) {
   asking_ = connection;
   const std::string& name = settings_->options.url.master_name;
   std::string command = resp::command({"SENTINEL", "get-master-addr-by-name", name});
-  const Result<void> greeted = co_await greet(connection, std::move(sentinel), std::move(command));
-  if (!greeted) co_return greeted.error();
+  const Result<void> handshaken =
+      co_await run_handshake(connection, std::move(sentinel), std::move(command));
+  if (!handshaken) co_return handshaken.error();
   Result<resp::Value> reply = co_await connection->read();
   connection->close("done");
   if (!reply) co_return reply.error();
   co_return read_master_address(*reply, name);
 }
 
-asio::awaitable<Result<void>> SentinelLocator::greet(std::shared_ptr<Connection> connection,
-                                                     HostPort sentinel, std::string command) {
+asio::awaitable<Result<void>> SentinelLocator::run_handshake(std::shared_ptr<Connection> connection,
+                                                             HostPort sentinel,
+                                                             std::string command) {
   const Options& options = settings_->options;
   connection->close_after(options.connect_timeout);
   Endpoint endpoint{.address = std::move(sentinel)};
@@ -98,7 +100,8 @@ asio::awaitable<Result<void>> SentinelLocator::greet(std::shared_ptr<Connection>
 asio::awaitable<void> SentinelLocator::run(std::shared_ptr<SentinelLocator> self) {
   while (!self->stopped_ && self->settings_->tls) {
     const HostPort sentinel = self->order_.front();
-    static_cast<void>(co_await self->hear(sentinel));  // whatever the reason, the next one's turn
+    static_cast<void>(
+        co_await self->receive_switches(sentinel));  // whatever the reason, the next one's turn
     if (self->stopped_) break;
     self->order_.on_failure(sentinel);
     self->pause_timer_.expires_after(
@@ -107,14 +110,15 @@ asio::awaitable<void> SentinelLocator::run(std::shared_ptr<SentinelLocator> self
   }
 }
 
-asio::awaitable<Error> SentinelLocator::hear(HostPort sentinel) {
+asio::awaitable<Error> SentinelLocator::receive_switches(HostPort sentinel) {
   auto connection = std::make_shared<Connection>(executor_, *settings_->tls);
-  hearing_ = connection;
+  subscribed_ = connection;
   std::string command = resp::command({"SUBSCRIBE", "+switch-master"});
-  const Result<void> greeted = co_await greet(connection, std::move(sentinel), std::move(command));
-  if (!greeted) co_return greeted.error();
+  const Result<void> handshaken =
+      co_await run_handshake(connection, std::move(sentinel), std::move(command));
+  if (!handshaken) co_return handshaken.error();
   while (true) {
-    connection->close_after(kMostSilence);
+    connection->close_after(kMaxSilence);
     const Result<resp::Value> message = co_await connection->read();
     if (!message) co_return message.error();
     if (message->is(resp::Value::Type::Error)) {

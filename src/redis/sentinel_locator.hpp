@@ -35,15 +35,15 @@ class SentinelLocator : public Locator, public std::enable_shared_from_this<Sent
   static boost::asio::awaitable<void> run(std::shared_ptr<SentinelLocator> self);
   // Whoever calls these holds the locator.
   boost::asio::awaitable<Result<HostPort>> ask(HostPort sentinel);
-  boost::asio::awaitable<Error> hear(HostPort sentinel);
-  boost::asio::awaitable<Result<void>> greet(std::shared_ptr<Connection> connection,
-                                             HostPort sentinel, std::string command);
+  boost::asio::awaitable<Error> receive_switches(HostPort sentinel);
+  boost::asio::awaitable<Result<void>> run_handshake(std::shared_ptr<Connection> connection,
+                                                     HostPort sentinel, std::string command);
 
   boost::asio::any_io_executor executor_;
   std::shared_ptr<const NodeSettings> settings_;
   SentinelOrder order_;
   std::shared_ptr<Connection> asking_;
-  std::shared_ptr<Connection> hearing_;
+  std::shared_ptr<Connection> subscribed_;
   std::function<void(HostPort)> on_switch_;
   Backoff backoff_;
   boost::asio::steady_timer pause_timer_;

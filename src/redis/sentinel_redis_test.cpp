@@ -28,7 +28,7 @@ TEST(SentinelRedis, PassesOverASentinelThatIsDead) {
   EXPECT_EQ(text_of(harness.ask({"SET", "key", "value"})), "OK");
 }
 
-TEST(SentinelRedis, AMasterThatNobodyKnowsIsForTheOperator) {
+TEST(SentinelRedis, AnUnknownMasterNameIsMisconfigured) {
   SentinelGroup group;
   Harness harness("redis-sentinel://" + group.sentinel(0).address() + "/other");
   const Result<resp::Value> reply = harness.ask({"PING"});

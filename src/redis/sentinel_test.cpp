@@ -45,7 +45,7 @@ TEST(Sentinel, SaysWhyThereIsNoAddress) {
   }
 }
 
-TEST(Sentinel, HearsOfAFailover) {
+TEST(Sentinel, ReadsTheFailoverMessage) {
   EXPECT_EQ(read_switch_master(strings({"message", "+switch-master", "main h1 1 h2 2"}), "main"),
             (HostPort{.host = "h2", .port = 2}));
 }

@@ -1,6 +1,6 @@
 #include "redis/server_error.hpp"
 
-#include "base/whole_number.hpp"
+#include "base/parse_number.hpp"
 #include "redis/hash_slot.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ constexpr std::array kCodes{
     Code{"READONLY", ErrorKind::Unavailable},    Code{"MISCONF", ErrorKind::Unavailable},
     Code{"OOM", ErrorKind::Unavailable},         Code{"NOREPLICAS", ErrorKind::Unavailable},
     Code{"MASTERDOWN", ErrorKind::Unavailable},  Code{"BUSY", ErrorKind::Unavailable},
-    Code{"NOAUTH", ErrorKind::Refused},          Code{"WRONGPASS", ErrorKind::Refused},
-    Code{"NOPERM", ErrorKind::Refused},          Code{"WRONGTYPE", ErrorKind::WrongType},
+    Code{"NOAUTH", ErrorKind::Misconfigured},    Code{"WRONGPASS", ErrorKind::Misconfigured},
+    Code{"NOPERM", ErrorKind::Misconfigured},    Code{"WRONGTYPE", ErrorKind::WrongType},
 };
 
 // "3999 127.0.0.1:6381", "3999 :6381", "3999 [::1]:6381" or, unbracketed, "3999 ::1:6381".
@@ -32,8 +32,8 @@ ServerError read_redirect(ErrorKind kind, std::string_view text) {
   if (space == std::string_view::npos || colon == std::string_view::npos || colon < space) {
     return {};
   }
-  const auto slot = base::whole_number<std::uint16_t>(text.substr(0, space));
-  const auto port = base::whole_number<std::uint16_t>(text.substr(colon + 1));
+  const auto slot = base::parse_number<std::uint16_t>(text.substr(0, space));
+  const auto port = base::parse_number<std::uint16_t>(text.substr(colon + 1));
   if (!slot || *slot >= kHashSlots || !port) return {};
   std::string_view host = text.substr(space + 1, colon - space - 1);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
@@ -52,9 +52,9 @@ ServerError read_server_error(std::string_view text) {
     if (word == code.word) return {.kind = code.kind};
   }
   // Denied inside a script, by 7.2 and by 7.0; at the door.
-  for (const std::string_view refusal :
+  for (const std::string_view pattern :
        {"ACL failure", "user executing the script can't", "max number of clients"}) {
-    if (text.find(refusal) != std::string_view::npos) return {.kind = ErrorKind::Refused};
+    if (text.find(pattern) != std::string_view::npos) return {.kind = ErrorKind::Misconfigured};
   }
   // Before 7.0 an error of a command within a script is wrapped, its code in the middle.
   if (text.find("Error running script") != std::string_view::npos) {

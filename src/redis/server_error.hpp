@@ -15,9 +15,9 @@ enum class ErrorKind : std::uint8_t {
   NoScript,     // the script is not loaded
   Unavailable,  // not now: loading, a replica, out of memory, busy, cluster down …
   // Sending it again will not help.
-  Refused,    // wrong password, missing permission, too many clients: for the operator to mend
-  WrongType,  // the key holds something that is not ours
-  Other,      // anything else; may have been executed in part
+  Misconfigured,  // wrong password, missing permission, too many clients: for the operator to mend
+  WrongType,      // the key holds something that is not ours
+  Other,          // anything else; may have been executed in part
 };
 
 struct ServerError {

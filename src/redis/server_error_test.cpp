@@ -49,7 +49,7 @@ TEST(ServerError, WhatWasNotExecutedMayBeSentAgain) {
   }
 }
 
-TEST(ServerError, WhatTheOperatorMustMendIsRefused) {
+TEST(ServerError, WhatTheOperatorMustFixIsMisconfigured) {
   for (const char* text :
        {"NOAUTH Authentication required.", "WRONGPASS invalid username-password pair",
         "NOPERM this user has no permissions to run the 'evalsha' command",
@@ -57,7 +57,7 @@ TEST(ServerError, WhatTheOperatorMustMendIsRefused) {
         "ERR The user executing the script can't run this command or subcommand script: 0f9f, on "
         "@user_script:2.",
         "ERR max number of clients reached"}) {
-    EXPECT_EQ(kind(text), ErrorKind::Refused) << text;
+    EXPECT_EQ(kind(text), ErrorKind::Misconfigured) << text;
     EXPECT_FALSE(was_not_executed(kind(text))) << text;
   }
 }

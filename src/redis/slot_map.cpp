@@ -48,7 +48,7 @@ Result<std::vector<SlotRange>> read_slot_ranges(const resp::Value& reply,
 }
 
 std::optional<NodeId> SlotMap::owner(std::uint16_t slot) const {
-  if (slot >= kHashSlots || owners_[slot] == kNobody) return std::nullopt;
+  if (slot >= kHashSlots || owners_[slot] == kNoNode) return std::nullopt;
   return owners_[slot];
 }
 
@@ -59,7 +59,7 @@ void SlotMap::assign(std::uint16_t first, std::uint16_t last, NodeId node) {
 
 std::vector<NodeId> SlotMap::owners() const {
   std::set<NodeId> owners(owners_.begin(), owners_.end());
-  owners.erase(kNobody);
+  owners.erase(kNoNode);
   return {owners.begin(), owners.end()};
 }
 

@@ -33,7 +33,7 @@ struct SlotRange {
 // Thread-safety: none.
 class SlotMap {
  public:
-  SlotMap() : owners_(kHashSlots, kNobody) {}
+  SlotMap() : owners_(kHashSlots, kNoNode) {}
 
   [[nodiscard]] std::optional<NodeId> owner(std::uint16_t slot) const;
   void assign(std::uint16_t first, std::uint16_t last, NodeId node);
@@ -44,7 +44,7 @@ class SlotMap {
   friend bool operator==(const SlotMap&, const SlotMap&) = default;
 
  private:
-  static constexpr NodeId kNobody = std::numeric_limits<NodeId>::max();
+  static constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
 
   std::vector<NodeId> owners_;
 };

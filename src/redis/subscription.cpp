@@ -26,7 +26,7 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
         settings_(node_settings(std::move(options), {})),
         channel_(std::move(channel)),
         handlers_(std::move(handlers)),
-        backoff_(settings_->options.reconnect_least, settings_->options.reconnect_most),
+        backoff_(settings_->options.reconnect_min_pause, settings_->options.reconnect_max_pause),
         pause_timer_(executor_),
         ping_timer_(executor_),
         random_(std::random_device{}()) {}
@@ -84,11 +84,11 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
     connection->close_after(settings_->options.connect_timeout);
     Result<void> done = co_await connection->open(*std::move(where));
     if (done) {
-      done = co_await greet(connection);
+      done = co_await run_handshake(connection);
     }
     if (!done) co_return done.error();
     ping_soon(connection);
-    co_return co_await hear(connection);
+    co_return co_await receive_messages(connection);
   }
 
   asio::awaitable<Result<Endpoint>> locate() {
@@ -99,7 +99,7 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
     co_return endpoint;
   }
 
-  asio::awaitable<Result<void>> greet(std::shared_ptr<Connection> connection) {
+  asio::awaitable<Result<void>> run_handshake(std::shared_ptr<Connection> connection) {
     Handshake handshake(settings_->login, settings_->role, {});
     while (!handshake.is_done()) {
       std::string next = handshake.take_bytes();
@@ -116,14 +116,14 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
     co_return co_await connection->write(std::move(subscribe));
   }
 
-  asio::awaitable<Error> hear(std::shared_ptr<Connection> connection) {
+  asio::awaitable<Error> receive_messages(std::shared_ptr<Connection> connection) {
     while (true) {
       const Result<resp::Value> reply = co_await connection->read();
       if (!reply) co_return reply.error();
       if (reply->is(resp::Value::Type::Error)) {
         co_return Error{ErrorCode::Misconfigured, reply->text};
       }
-      connection->close_after(kMostSilence);
+      connection->close_after(kMaxSilence);
       on_push(read_push(*reply));
     }
   }
@@ -133,7 +133,7 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
     if (push.kind == PushMessage::Kind::Subscribed && !listening_) {
       listening_ = true;
       backoff_.reset();
-      tell(address_ + ": listening to \"" + channel_ + "\"");
+      report_event(address_ + ": listening to \"" + channel_ + "\"");
       if (handlers.on_gap) handlers.on_gap();
     } else if (push.kind == PushMessage::Kind::Message && handlers.on_message) {
       handlers.on_message(push.payload);
@@ -144,7 +144,8 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
     if (connection_ != nullptr) connection_->close(why.detail);
     connection_.reset();
     ping_timer_.cancel();
-    if (!stopped_) tell(address_ + ": not listening to \"" + channel_ + "\": " + why.detail);
+    if (!stopped_)
+      report_event(address_ + ": not listening to \"" + channel_ + "\": " + why.detail);
     const std::function<void()> on_gap = handlers_.on_gap;
     if (std::exchange(listening_, false) && on_gap) on_gap();
   }
@@ -168,7 +169,7 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
     });
   }
 
-  void tell(const std::string& text) {
+  void report_event(const std::string& text) {
     if (text == last_event_) return;
     last_event_ = text;
     if (settings_->options.on_event) settings_->options.on_event(text);

@@ -16,14 +16,14 @@ namespace penstock::redis {
 // Sentinel group it listens to the master, of a cluster to any of the servers in the URL: all of
 // them hear what is published on one.
 //
-// A peer that is gone without a word is noticed within kMostSilence.
+// A peer that is gone without a word is noticed within kMaxSilence.
 //
 // Thread-safety: none; everything happens on the executor, which must not run it in two threads at
 // once. A handler may destroy the subscription.
 class Subscription {
  public:
   static constexpr std::chrono::seconds kPingEvery{3};
-  static constexpr std::chrono::seconds kMostSilence{8};
+  static constexpr std::chrono::seconds kMaxSilence{8};
 
   struct Handlers {
     std::function<void(std::string_view payload)> on_message{};

@@ -46,7 +46,7 @@ TEST_F(TlsRedis, ShowsItsOwnCertificate) {
   EXPECT_TRUE(harness.ask_until_answered({"PING"}));
 }
 
-TEST_F(TlsRedis, RefusesAServerOfAnUnknownAuthority) {
+TEST_F(TlsRedis, RejectsAServerOfAnUnknownAuthority) {
   const RedisServer unknown = server();
   Options without = options(unknown.url());
   without.tls.ca_file.clear();
@@ -57,7 +57,7 @@ TEST_F(TlsRedis, RefusesAServerOfAnUnknownAuthority) {
   EXPECT_EQ(reply.error().code, ErrorCode::Misconfigured);
 }
 
-TEST_F(TlsRedis, RefusesAServerOfAnotherName) {
+TEST_F(TlsRedis, RejectsAServerOfAnotherName) {
   const RedisServer elsewhere = server();
   Options other = options(elsewhere.url());
   other.tls.server_name = "elsewhere";
@@ -65,7 +65,7 @@ TEST_F(TlsRedis, RefusesAServerOfAnotherName) {
   EXPECT_TRUE(harness.run_until([&] { return harness.has_event("certificate of \"elsewhere\""); }));
 }
 
-TEST_F(TlsRedis, AMissingFileIsForTheOperator) {
+TEST_F(TlsRedis, AMissingFileIsMisconfigured) {
   Options missing = options("rediss://localhost");
   missing.tls.ca_file = "/nowhere/ca.crt";
   Harness harness(std::move(missing));

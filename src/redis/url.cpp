@@ -1,6 +1,6 @@
 #include "redis/url.hpp"
 
-#include "base/whole_number.hpp"
+#include "base/parse_number.hpp"
 
 #include <algorithm>
 #include <array>
@@ -73,7 +73,7 @@ Result<HostPort> read_host(std::string_view text, std::uint16_t default_port) {
   }
   if (host.host.empty()) return invalid("\"" + std::string(text) + "\" names no host");
   if (port.empty()) return host;
-  const auto number = base::whole_number<std::uint16_t>(port.substr(1));
+  const auto number = base::parse_number<std::uint16_t>(port.substr(1));
   if (!number || *number == 0) {
     return invalid("port \"" + std::string(port.substr(1)) + "\" of \"" + host.host +
                    "\" is not between 1 and 65535");
@@ -84,7 +84,7 @@ Result<HostPort> read_host(std::string_view text, std::uint16_t default_port) {
 
 Result<std::uint32_t> read_database(std::string_view text) {
   if (text.empty()) return 0U;
-  const auto number = base::whole_number<std::uint32_t>(text);
+  const auto number = base::parse_number<std::uint32_t>(text);
   if (!number) return invalid("database \"" + std::string(text) + "\" is not a number");
   return *number;
 }

@@ -11,7 +11,7 @@ Url parsed(std::string_view text) {
   return url ? *url : Url{};
 }
 
-std::string refusal(std::string_view text) {
+std::string error_of(std::string_view text) {
   const Result<Url> url = Url::parse(text);
   return url ? "accepted as " + to_string(*url) : url.error().detail;
 }
@@ -48,17 +48,17 @@ TEST(RedisUrl, ReadsSocketSentinelAndCluster) {
 }
 
 TEST(RedisUrl, ErrorsNameTheValue) {
-  EXPECT_NE(refusal("http://host").find("must begin with redis://"), std::string::npos);
-  EXPECT_NE(refusal("redis://host:0").find("port \"0\" of \"host\""), std::string::npos);
-  EXPECT_NE(refusal("redis://host:99999").find("99999"), std::string::npos);
-  EXPECT_NE(refusal("redis://host/x").find("database \"x\""), std::string::npos);
-  EXPECT_NE(refusal("redis://a,b").find("redis-sentinel://"), std::string::npos);
-  EXPECT_NE(refusal("redis://").find("names no host"), std::string::npos);
-  EXPECT_NE(refusal("redis://::1").find("brackets"), std::string::npos);
-  EXPECT_NE(refusal("redis-sentinel://a").find("name of the master"), std::string::npos);
-  EXPECT_NE(refusal("redis-cluster://a/1").find("only database 0"), std::string::npos);
-  EXPECT_NE(refusal("redis+unix://relative").find("absolute path"), std::string::npos);
-  EXPECT_NE(refusal("redis://user@host").find("user:password"), std::string::npos);
+  EXPECT_NE(error_of("http://host").find("must begin with redis://"), std::string::npos);
+  EXPECT_NE(error_of("redis://host:0").find("port \"0\" of \"host\""), std::string::npos);
+  EXPECT_NE(error_of("redis://host:99999").find("99999"), std::string::npos);
+  EXPECT_NE(error_of("redis://host/x").find("database \"x\""), std::string::npos);
+  EXPECT_NE(error_of("redis://a,b").find("redis-sentinel://"), std::string::npos);
+  EXPECT_NE(error_of("redis://").find("names no host"), std::string::npos);
+  EXPECT_NE(error_of("redis://::1").find("brackets"), std::string::npos);
+  EXPECT_NE(error_of("redis-sentinel://a").find("name of the master"), std::string::npos);
+  EXPECT_NE(error_of("redis-cluster://a/1").find("only database 0"), std::string::npos);
+  EXPECT_NE(error_of("redis+unix://relative").find("absolute path"), std::string::npos);
+  EXPECT_NE(error_of("redis://user@host").find("user:password"), std::string::npos);
 }
 
 TEST(RedisUrl, PasswordsReachNeitherLogsNorErrors) {
@@ -66,7 +66,7 @@ TEST(RedisUrl, PasswordsReachNeitherLogsNorErrors) {
   for (const char* text :
        {"redis://app:hunter2@host:0", "redis://app:hunter2%@host", "redis://app:hunter2@",
         "redis://hunter2@host", "redis-cluster://app:hunter2@a/1"}) {
-    EXPECT_EQ(refusal(text).find("hunter2"), std::string::npos) << refusal(text);
+    EXPECT_EQ(error_of(text).find("hunter2"), std::string::npos) << error_of(text);
   }
 }
 

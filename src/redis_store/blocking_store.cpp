@@ -19,13 +19,13 @@ namespace penstock::redis_store {
 // takes all of them.
 class BlockingStore::Loop {
  public:
-  using Job = std::function<void(RedisStore&)>;
+  using Job = std::function<void(CommandExecutor&)>;
 
   Loop(redis::Options options, std::size_t max_waiting)
       : work_(boost::asio::make_work_guard(context_)),
-        store_(
-            std::make_unique<RedisStore>(context_.get_executor(), std::move(options), max_waiting)),
-        refusal_(store_->client().refusal()),
+        store_(std::make_unique<CommandExecutor>(context_.get_executor(), std::move(options),
+                                                 max_waiting)),
+        fail_fast_(store_->client().fail_fast()),
         thread_([this] { run(); }) {}
 
   // Without memory for one job more the process ends, as it would anywhere else.
@@ -50,7 +50,7 @@ class BlockingStore::Loop {
     if (was_empty) boost::asio::post(context_, [this] { take_jobs(); });
   }
 
-  [[nodiscard]] std::optional<Error> refuse() { return refusal_->refuse(); }
+  [[nodiscard]] std::optional<Error> fail_now() { return fail_fast_->fail_now(); }
 
  private:
   void run() {
@@ -76,9 +76,9 @@ class BlockingStore::Loop {
   std::vector<Job> jobs_;  // guarded by mutex_
   // Only touched by the thread:
   std::vector<Job> taken_;
-  std::unique_ptr<RedisStore> store_;
+  std::unique_ptr<CommandExecutor> store_;
   // Touched by all:
-  std::shared_ptr<redis::Refusal> refusal_;
+  std::shared_ptr<redis::FailFast> fail_fast_;
   std::thread thread_;
 };
 
@@ -86,7 +86,8 @@ BlockingStore::BlockingStore(const RedisOptions& options, redis::Options client_
     : layout_(options.key_prefix),
       timeout_(options.timeout),
       loop_(std::make_unique<Loop>(std::move(client_options), options.max_waiting)) {
-  loop_->post([channel = layout_.changes()](RedisStore& store) { store.announce_on(channel); });
+  loop_->post(
+      [channel = layout_.changes()](CommandExecutor& store) { store.announce_on(channel); });
 }
 
 BlockingStore::~BlockingStore() = default;
@@ -95,7 +96,7 @@ template <class Answer, class Start>
 Answer BlockingStore::wait_for(Start start) {
   std::optional<Answer> answer;
   std::binary_semaphore answered{0};
-  loop_->post([&](RedisStore& store) {
+  loop_->post([&](CommandExecutor& store) {
     start(store, [&](Answer said) {
       answer.emplace(std::move(said));
       answered.release();
@@ -107,16 +108,16 @@ Answer BlockingStore::wait_for(Start start) {
 
 template <class Value, class Start>
 Result<Value> BlockingStore::ask(Start start) {
-  if (std::optional<Error> refused = loop_->refuse()) return *std::move(refused);
+  if (std::optional<Error> refused = loop_->fail_now()) return *std::move(refused);
   return wait_for<Result<Value>>(std::move(start));
 }
 
 namespace {
 
 // Collects the answers to a batch, on the store's thread, and wakes whoever asked.
-class BatchSink final : public Sink {
+class BatchHandler final : public DecisionHandler {
  public:
-  explicit BatchSink(std::span<Result<Decision>> results)
+  explicit BatchHandler(std::span<Result<Decision>> results)
       : results_(results), open_(results.size()) {}
 
   void on_decision(std::size_t question, const Result<Decision>& decision) override {
@@ -141,21 +142,22 @@ Result<Decision> strictest_of(Result<std::vector<Decision>> decisions) {
 void BlockingStore::check_each(std::span<const Check> checks, std::span<Result<Decision>> results) {
   PENSTOCK_CHECK(results.size() == checks.size());
   if (checks.empty()) return;
-  if (const std::optional<Error> refused = loop_->refuse()) {
+  if (const std::optional<Error> refused = loop_->fail_now()) {
     std::fill(results.begin(), results.end(), *refused);
     return;
   }
-  BatchSink sink(results);
+  BatchHandler handler(results);
   const base::Deadline until = deadline();
-  // Copies, but for the sink: the last answer may be given at once, and whoever asked is gone then.
-  loop_->post([this, checks, until, &sink](RedisStore& store) {
+  // Copies, but for the handler: the last answer may be given at once, and whoever asked is gone
+  // then.
+  loop_->post([this, checks, until, &handler](CommandExecutor& store) {
     for (std::size_t i = 0; i < checks.size(); ++i) {
       store.check(
           {.key = layout_.limit(checks[i].key), .quota = checks[i].quota, .cost = checks[i].cost},
-          until, sink, i);
+          until, handler, i);
     }
   });
-  sink.wait();
+  handler.wait();
 }
 
 Result<Decision> BlockingStore::check(std::string_view key, const Quota& quota, Cost cost) {
@@ -168,8 +170,8 @@ Result<Decision> BlockingStore::check(std::string_view key, const Quota& quota, 
 Result<Decision> BlockingStore::check(std::string_view key, const Limits& limits, Cost cost) {
   if (limits.size() == 0) return Decision::allow(0, 0, Duration{0});
   const base::Deadline until = deadline();
-  return strictest_of(ask<std::vector<Decision>>([&](RedisStore& store, auto answer) {
-    store.check_together(request_for(layout_, key, limits, cost), until, answer);
+  return strictest_of(ask<std::vector<Decision>>([&](CommandExecutor& store, auto answer) {
+    store.check_all(request_for(layout_, key, limits, cost), until, answer);
   }));
 }
 
@@ -177,8 +179,8 @@ Result<Decision> BlockingStore::check_all(std::span<const Check> checks, std::sp
   PENSTOCK_CHECK(each.empty() || each.size() == checks.size());
   if (checks.empty()) return Decision::allow(0, 0, Duration{0});  // nothing limits it
   const base::Deadline until = deadline();
-  auto decisions = ask<std::vector<Decision>>([&](RedisStore& store, auto answer) {
-    store.check_together(request_for(layout_, checks), until, answer);
+  auto decisions = ask<std::vector<Decision>>([&](CommandExecutor& store, auto answer) {
+    store.check_all(request_for(layout_, checks), until, answer);
   });
   if (decisions && !each.empty()) std::copy(decisions->begin(), decisions->end(), each.begin());
   return strictest_of(std::move(decisions));
@@ -187,7 +189,7 @@ Result<Decision> BlockingStore::check_all(std::span<const Check> checks, std::sp
 Result<Decision> BlockingStore::refund(std::string_view key, const Quota& quota, Cost cost) {
   const Check check{.key = key, .quota = quota, .cost = cost};
   const base::Deadline until = deadline();
-  return strictest_of(ask<std::vector<Decision>>([&](RedisStore& store, auto answer) {
+  return strictest_of(ask<std::vector<Decision>>([&](CommandExecutor& store, auto answer) {
     store.refund(request_for(layout_, {&check, 1}), until, answer);
   }));
 }
@@ -195,14 +197,14 @@ Result<Decision> BlockingStore::refund(std::string_view key, const Quota& quota,
 Result<Decision> BlockingStore::refund(std::string_view key, const Limits& limits, Cost cost) {
   if (limits.size() == 0) return Decision::allow(0, 0, Duration{0});
   const base::Deadline until = deadline();
-  return strictest_of(ask<std::vector<Decision>>([&](RedisStore& store, auto answer) {
+  return strictest_of(ask<std::vector<Decision>>([&](CommandExecutor& store, auto answer) {
     store.refund(request_for(layout_, key, limits, cost), until, answer);
   }));
 }
 
 Result<bool> BlockingStore::reset(std::string_view key) {
   const base::Deadline until = deadline();
-  return ask<bool>([&](RedisStore& store, auto answer) {
+  return ask<bool>([&](CommandExecutor& store, auto answer) {
     store.reset({{.key = layout_.limit(key), .escrow = layout_.escrow(key)}}, until, answer);
   });
 }
@@ -215,7 +217,7 @@ Result<bool> BlockingStore::reset(std::string_view key, const Limits& limits) {
         {.key = layout_.limit(key, limits[i].name), .escrow = layout_.escrow(key, limits[i].name)});
   }
   const base::Deadline until = deadline();
-  return ask<bool>([&](RedisStore& store, auto answer) { store.reset(keys, until, answer); });
+  return ask<bool>([&](CommandExecutor& store, auto answer) { store.reset(keys, until, answer); });
 }
 
 Result<bool> BlockingStore::block(std::string_view key, Duration duration) {
@@ -230,25 +232,27 @@ Result<bool> BlockingStore::block_state(const std::string& state, Duration durat
   const Duration lasting = std::clamp<Duration>(duration, Duration{0}, Quota::kMaxRefill);
   const base::Deadline until = deadline();
   return ask<bool>(
-      [&](RedisStore& store, auto answer) { store.block(state, lasting, until, answer); });
+      [&](CommandExecutor& store, auto answer) { store.block(state, lasting, until, answer); });
 }
 
 Result<std::int64_t> BlockingStore::add(const std::string& counter, std::int64_t delta,
                                         std::optional<Duration> lifetime) {
   const base::Deadline until = deadline();
-  return ask<std::int64_t>(
-      [&](RedisStore& store, auto answer) { store.add(counter, delta, lifetime, until, answer); });
+  return ask<std::int64_t>([&](CommandExecutor& store, auto answer) {
+    store.add(counter, delta, lifetime, until, answer);
+  });
 }
 
 Result<std::int64_t> BlockingStore::get(const std::string& counter) {
   const base::Deadline until = deadline();
   return ask<std::int64_t>(
-      [&](RedisStore& store, auto answer) { store.get(counter, until, answer); });
+      [&](CommandExecutor& store, auto answer) { store.get(counter, until, answer); });
 }
 
 Result<bool> BlockingStore::remove(const std::vector<std::string>& counters) {
   const base::Deadline until = deadline();
-  return ask<bool>([&](RedisStore& store, auto answer) { store.remove(counters, until, answer); });
+  return ask<bool>(
+      [&](CommandExecutor& store, auto answer) { store.remove(counters, until, answer); });
 }
 
 Result<resp::Value> BlockingStore::command(std::string bytes, std::optional<redis::NodeId> node,
@@ -258,7 +262,7 @@ Result<resp::Value> BlockingStore::command(std::string bytes, std::optional<redi
   command.node = node;
   command.slot = slot;
   command.deadline = base::deadline_after(timeout);
-  return ask<resp::Value>([&](RedisStore& store, auto answer) {
+  return ask<resp::Value>([&](CommandExecutor& store, auto answer) {
     store.client().send(std::move(command), reply_call(answer));
   });
 }
@@ -270,7 +274,7 @@ std::vector<Result<resp::Value>> BlockingStore::commands(std::vector<redis::Comm
   std::vector<Result<resp::Value>> replies(commands.size(), resp::Value{});
   std::size_t open = commands.size();  // only touched by the thread of the store
   std::binary_semaphore all_answered{0};
-  loop_->post([&](RedisStore& store) {
+  loop_->post([&](CommandExecutor& store) {
     for (std::size_t i = 0; i < commands.size(); ++i) {
       commands[i].deadline = until;
       store.client().send(std::move(commands[i]), reply_call([&, i](const auto& reply) {
@@ -285,17 +289,17 @@ std::vector<Result<resp::Value>> BlockingStore::commands(std::vector<redis::Comm
 
 std::vector<redis::NodeId> BlockingStore::masters() {
   return wait_for<std::vector<redis::NodeId>>(
-      [](RedisStore& store, auto answer) { answer(store.client().masters()); });
+      [](CommandExecutor& store, auto answer) { answer(store.client().masters()); });
 }
 
 std::string BlockingStore::address_of(redis::NodeId node) {
   return wait_for<std::string>(
-      [node](RedisStore& store, auto answer) { answer(store.client().address_of(node)); });
+      [node](CommandExecutor& store, auto answer) { answer(store.client().address_of(node)); });
 }
 
 redis::ClientStats BlockingStore::stats() {
   return wait_for<redis::ClientStats>(
-      [](RedisStore& store, auto answer) { answer(store.stats()); });
+      [](CommandExecutor& store, auto answer) { answer(store.stats()); });
 }
 
 }  // namespace penstock::redis_store

@@ -5,8 +5,8 @@
 #include "penstock/limits.hpp"
 #include "penstock/redis_options.hpp"
 #include "penstock/result.hpp"
+#include "redis_store/command_executor.hpp"
 #include "redis_store/keys/key_layout.hpp"
-#include "redis_store/redis_store.hpp"
 
 #include <atomic>
 #include <functional>

@@ -1,415 +1,292 @@
 #include "redis_store/redis_store.hpp"
 
 #include "redis/hash_slot.hpp"
-#include "redis_store/batch/batch_call.hpp"
-#include "redis_store/batch/cross_slot_check.hpp"
-#include "redis_store/batch/together.hpp"
-#include "redis_store/batch/together_batch_call.hpp"
-#include "redis_store/batch/travel.hpp"
-#include "redis_store/lease/change_message.hpp"
-#include "redis_store/plain_command.hpp"
-#include "redis_store/small_calls.hpp"
-#include "resp/command.hpp"
+#include "redis_store/batch/batching.hpp"
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace penstock::redis_store {
 namespace {
 
-// Nobody waits for it.
-constexpr std::chrono::seconds kAnnouncePatience{1};
-// Of many who hurry, not each is looked for in a turn of its own.
-constexpr std::chrono::microseconds kBetweenExpiries{500};
+// Waits for the answers to several calls, then gives one: `value`, as the answers left it, or the
+// first error.
+template <class T>
+class Gathered {
+ public:
+  Gathered(std::size_t open, T start, std::function<void(Result<T>)> answered)
+      : value(std::move(start)), open_(open), answered_(std::move(answered)) {}
+
+  // Notes one answer: `take` puts what it says into the value.
+  template <class Said, class Take>
+  void note(const Result<Said>& said, Take take) {
+    if (said) {
+      take(*said);
+    } else if (!failure_) {
+      failure_ = said.error();
+    }
+    if (--open_ > 0) return;
+    answered_(failure_ ? Result<T>(*failure_) : Result<T>(std::move(value)));
+  }
+
+  T value;
+
+ private:
+  std::size_t open_;
+  std::function<void(Result<T>)> answered_;
+  std::optional<Error> failure_;
+};
 
 }  // namespace
 
-// Outlives the store for as long as a posted flush refers to it.
-class RedisStore::Core : public std::enable_shared_from_this<RedisStore::Core> {
+// Who waits for the answer to a request with one check. A DecisionHandler must not ask again from
+// within on_decision(), but whoever hears an answer may: so answers are passed on from the event
+// loop, all that arrived together at once.
+class RedisStore::SingleChecks final : public DecisionHandler,
+                                       public std::enable_shared_from_this<SingleChecks> {
  public:
-  Core(const boost::asio::any_io_executor& executor, redis::Options options,
-       std::size_t max_waiting, const ScriptSet& scripts)
-      : executor_(executor),
-        scripts_(scripts),
-        max_waiting_(max_waiting),
-        expiry_timer_(executor),
-        client_(std::make_unique<redis::Client>(executor, std::move(options), scripts.all())) {}
+  explicit SingleChecks(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}
 
-  void check(KeyCheck check, base::Deadline deadline, Sink& sink, std::size_t question) {
-    if (is_full()) return sink.on_decision(question, full());
-    queue_.add(std::move(check.key), {.quota = check.quota,
-                                      .cost = check.cost,
-                                      .deadline = deadline,
-                                      .sink = &sink,
-                                      .question = question});
-    flush_soon();
-    expire_later();
+  [[nodiscard]] std::size_t add(Answered<Decisions> answered) {
+    if (free_.empty()) {
+      waiting_.push_back(std::move(answered));
+      return waiting_.size() - 1;
+    }
+    const std::size_t place = free_.back();
+    free_.pop_back();
+    waiting_[place] = std::move(answered);
+    return place;
   }
 
-  void check_together(WaitingRequest waiting, const std::string& channel) {
-    if (is_full()) return waiting.decided(full());
-    ++requests_;
-    waiting.decided = [weak = weak_from_this(), decided = std::move(waiting.decided)](auto said) {
-      if (const auto self = weak.lock()) --self->requests_;
-      decided(std::move(said));
-    };
-    // the keys of a guarded request share the subject, and so the slot
-    if (client_->is_cluster() && waiting.request.guard.empty()) {
-      std::vector<CrossSlotCheck::Step> steps = CrossSlotCheck::steps_of(waiting.request);
-      if (steps.size() > 1) {
-        return check_across_slots(std::move(steps), std::move(waiting), channel);
+  void on_decision(std::size_t question, const Result<Decision>& decision) override {
+    arrived_.push_back({std::exchange(waiting_[question], nullptr), decision});
+    free_.push_back(question);
+    if (arrived_.size() > 1) return;
+    boost::asio::post(executor_, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->pass_on();
+    });
+  }
+
+  void pass_on() {
+    for (Arrived& each : std::exchange(arrived_, {})) {
+      if (each.decision) {
+        each.answered(Decisions{*each.decision});
+      } else {
+        each.answered(each.decision.error());
       }
     }
-    redis_store::check_together(*client_, scripts_, together_, std::move(waiting));
-    if (!together_.empty()) flush_soon();
   }
-
-  // At the end of this tick, so that everything asked in it leaves together.
-  void flush_soon() {
-    if (flush_posted_ || flushes_at_return_) return;
-    flush_posted_ = true;
-    boost::asio::post(executor_, [self = shared_from_this()] {
-      self->flush_posted_ = false;
-      self->send_ready();
-    });
-  }
-
-  void at_once(const std::function<void()>& questions) {
-    flushes_at_return_ = true;
-    questions();
-    flushes_at_return_ = false;
-    send_ready();
-  }
-
-  void send_ready() {
-    if (client_ == nullptr || (!queue_.has_ready() && together_.empty())) return;
-    const base::Deadline now = base::monotonic_now();
-    const auto spread =
-        client_->is_cluster() ? CheckQueue::Spread::BySlot : CheckQueue::Spread::OneServer;
-    for (CheckBatch& batch : queue_.take(spread, now)) {
-      send(std::make_unique<BatchCall>(scripts_, std::move(batch), Reads::OneAlgorithm, hooks()));
-    }
-    for (TogetherBatch& batch : together_.take(spread, now)) send(std::move(batch));
-    expire_later();
-  }
-
-  // Those who cannot wait for the call that their key waits for.
-  void expire_later() {
-    const base::Deadline next = std::max(queue_.next_expiry(), expired_ + kBetweenExpiries);
-    if (next >= expires_at_ || client_ == nullptr) return;
-    expires_at_ = next;
-    expiry_timer_.expires_at(next);
-    expiry_timer_.async_wait([self = shared_from_this()](const boost::system::error_code& failed) {
-      if (failed) return;
-      self->expires_at_ = base::Deadline::max();
-      self->expired_ = base::monotonic_now();
-      self->queue_.expire(self->expired_);
-      self->expire_later();
-    });
-  }
-
-  void send(std::unique_ptr<BatchCall> call) {
-    redis::Command command = call->command();
-    client_->send(std::move(command), std::move(call));
-  }
-
-  void send(TogetherBatch batch) {
-    auto call = std::make_unique<TogetherBatchCall>(scripts_, std::move(batch), together_hooks());
-    redis::Command command = call->command();
-    client_->send(std::move(command), std::move(call));
-  }
-
-  // Everybody who waits hears that it is over, while the caller's things are still there.
-  void close() {
-    client_.reset();
-    expiry_timer_.cancel();
-    queue_.fail_all(store_closed());
-    together_.fail_all(store_closed());
-  }
-
-  // Sends what changes these keys, and announces them right behind it; once more when it is done,
-  // if anything was sent again meanwhile, and the change may have been overtaken.
-  void change(redis::Command command, const std::string& channel,
-              const std::vector<std::string>& keys, OnReply on_reply) {
-    const std::uint64_t before = sent_again();
-    client_->send(std::move(command),
-                  reply_call([weak = weak_from_this(), channel, keys, before,
-                              on_reply = std::move(on_reply)](const Result<resp::Value>& reply) {
-                    const auto self = weak.lock();
-                    if (self != nullptr && self->sent_again() != before) {
-                      self->announce(channel, keys, Change::Any);
-                    }
-                    on_reply(reply);
-                  }));
-    announce(channel, keys, Change::Any);
-  }
-
-  // Announces the keys when the answer is there, unless it says that nothing was changed.
-  RedisStore::Decided then_announce(const std::string& channel,
-                                    const std::vector<std::string>& keys,
-                                    RedisStore::Decided decided) {
-    return [weak = weak_from_this(), channel, keys,
-            decided = std::move(decided)](Result<std::vector<Decision>> said) {
-      const auto self = weak.lock();
-      const bool unchanged = !said && was_not_executed(said.error());
-      if (self != nullptr && !unchanged) self->announce(channel, keys, Change::GaveBack);
-      decided(std::move(said));
-    };
-  }
-
-  [[nodiscard]] redis::Client& client() { return *client_; }
-  [[nodiscard]] const ScriptSet& scripts() const { return scripts_; }
 
  private:
-  [[nodiscard]] bool is_full() const { return queue_.size() + requests_ >= max_waiting_; }
-  [[nodiscard]] Error full() const {
-    return {ErrorCode::Overloaded, std::to_string(max_waiting_) + " questions are waiting already"};
-  }
-
-  void check_across_slots(std::vector<CrossSlotCheck::Step> steps, WaitingRequest waiting,
-                          const std::string& channel) {
-    auto ask_slot = [&client = *client_, &scripts = scripts_](
-                        const TogetherRequest& request, Plan::Kind kind, base::Deadline deadline,
-                        TogetherAnswered answered) {
-      ask(client, scripts, std::make_shared<const TogetherQuestion>(request, kind), deadline,
-          std::move(answered));
-    };
-    auto announce_refund = [weak = weak_from_this(), channel](const auto& keys) {
-      if (const auto self = weak.lock()) self->announce(channel, keys, Change::GaveBack);
-    };
-    std::make_shared<CrossSlotCheck>(
-        CrossSlotCheck::Dependencies{.executor = executor_,
-                                     .ask = std::move(ask_slot),
-                                     .on_refunded = std::move(announce_refund)},
-        std::move(steps), waiting.deadline, std::move(waiting.decided))
-        ->start();
-  }
-
-  void announce(const std::string& channel, const std::vector<std::string>& keys, Change change) {
-    if (client_ == nullptr || channel.empty()) return;
-    for (const std::string& key : keys) {
-      const std::string message = message_for(key, change);
-      redis::Command command = command_for_key(key, {"PUBLISH", channel, message});
-      command.deadline = base::deadline_after(kAnnouncePatience);
-      client_->send(std::move(command), reply_call([](const auto&) {}));
-    }
-  }
-
-  [[nodiscard]] std::uint64_t sent_again() const {
-    if (client_ == nullptr) return 0;
-    const redis::ClientStats stats = client_->stats();
-    return stats.retries + stats.script_loads;
-  }
-
-  // What a call may do with the store that it belongs to, if that is still there.
-  BatchCall::Hooks hooks() {
-    return {.finish =
-                [weak = weak_from_this()](KeyQueue& queue) {
-                  const auto self = weak.lock();
-                  if (self == nullptr) return;
-                  self->queue_.finish(queue);
-                  if (self->queue_.has_ready()) self->flush_soon();
-                },
-            .again =
-                [weak = weak_from_this()](std::unique_ptr<BatchCall> call) {
-                  const auto self = weak.lock();
-                  if (self != nullptr && self->client_ != nullptr) self->send(std::move(call));
-                }};
-  }
-
-  TogetherBatchCall::Hooks together_hooks() {
-    return {.send =
-                [weak = weak_from_this()](TogetherBatch batch) {
-                  const auto self = weak.lock();
-                  if (self != nullptr && self->client_ != nullptr) {
-                    return self->send(std::move(batch));
-                  }
-                  for (const WaitingRequest& each : batch.requests) each.decided(store_closed());
-                },
-            .ask_alone =
-                [weak = weak_from_this()](WaitingRequest waiting) {
-                  const auto self = weak.lock();
-                  if (self == nullptr || self->client_ == nullptr) {
-                    return waiting.decided(store_closed());
-                  }
-                  ask_alone(*self->client_, self->scripts_, std::move(waiting));
-                }};
-  }
+  struct Arrived {
+    Answered<Decisions> answered;
+    Result<Decision> decision;
+  };
 
   boost::asio::any_io_executor executor_;
-  const ScriptSet& scripts_;
-  std::size_t max_waiting_;
-  boost::asio::steady_timer expiry_timer_;
-  base::Deadline expires_at_ = base::Deadline::max();
-  base::Deadline expired_{};  // when that was done last
-  std::unique_ptr<redis::Client> client_;
-  CheckQueue queue_;
-  TogetherQueue together_;
-  std::size_t requests_ = 0;  // for several limits, not answered yet
-  bool flush_posted_ = false;
-  bool flushes_at_return_ = false;
+  std::vector<Answered<Decisions>> waiting_;  // bounded by RedisOptions::max_waiting
+  std::vector<std::size_t> free_;
+  std::vector<Arrived> arrived_;
 };
 
-RedisStore::RedisStore(const boost::asio::any_io_executor& executor, redis::Options options,
-                       std::size_t max_waiting, const ScriptSet& scripts)
-    : core_(std::make_shared<Core>(executor, std::move(options), max_waiting, scripts)) {}
-
-RedisStore::~RedisStore() { core_->close(); }
-
-void RedisStore::start() { core_->client().start(); }
-
-void RedisStore::announce_on(std::string channel) { channel_ = std::move(channel); }
-
-void RedisStore::at_once(const std::function<void()>& questions) { core_->at_once(questions); }
-
-void RedisStore::check(KeyCheck check, base::Deadline deadline, Sink& sink, std::size_t question) {
-  core_->check(std::move(check), deadline, sink, question);
+RedisStore::RedisStore(const boost::asio::any_io_executor& executor, const RedisOptions& options,
+                       redis::Options client, const ScriptSet& scripts)
+    : layout_(options.key_prefix),
+      timeout_(options.timeout),
+      singles_(std::make_shared<SingleChecks>(executor)),
+      store_(std::make_unique<CommandExecutor>(executor, std::move(client), options.max_waiting,
+                                               scripts)) {
+  store_->announce_on(layout_.changes());
 }
 
-void RedisStore::check_together(TogetherRequest request, base::Deadline deadline, Decided decided) {
-  core_->check_together(
-      {.request = std::move(request), .deadline = deadline, .decided = std::move(decided)},
-      channel_);
+RedisStore::~RedisStore() {
+  singles_->pass_on();  // whoever hears an answer may ask again: while there is somebody to ask
+  store_.reset();
+  singles_->pass_on();
 }
 
-void RedisStore::refund(TogetherRequest request, base::Deadline deadline, Decided decided) {
-  if (!channel_.empty()) {
-    std::vector<std::string> keys;
-    for (const KeyCheck& check : request.checks) keys.push_back(check.key);
-    decided = core_->then_announce(channel_, keys, std::move(decided));
+void RedisStore::start() { store_->start(); }
+
+base::Deadline RedisStore::within(base::Deadline deadline) const {
+  return std::min(deadline, base::deadline_after(timeout_));
+}
+
+std::string RedisStore::key_of(const core::LimitKey& name) const {
+  return name.limit.empty() ? layout_.limit(name.subject) : layout_.limit(name.subject, name.limit);
+}
+
+std::string RedisStore::escrow_key_of(const core::LimitKey& name) const {
+  return name.limit.empty() ? layout_.escrow(name.subject)
+                            : layout_.escrow(name.subject, name.limit);
+}
+
+std::string RedisStore::counter_key(CounterKind kind, std::string_view name) const {
+  return kind == CounterKind::Integer ? layout_.counter(name) : layout_.decimal_counter(name);
+}
+
+std::vector<std::vector<std::size_t>> RedisStore::calls_for(
+    const std::vector<std::string>& keys) const {
+  std::map<std::uint16_t, std::vector<std::size_t>> by_slot;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    by_slot[store_->is_cluster() ? redis::hash_slot(keys[i]) : std::uint16_t{0}].push_back(i);
   }
-  redis_store::refund(
-      core_->client(), core_->scripts(),
-      {.request = std::move(request), .deadline = deadline, .decided = std::move(decided)});
+  std::vector<std::vector<std::size_t>> calls;
+  for (auto& [slot, places] : by_slot) calls.push_back(std::move(places));
+  return calls;
 }
 
-void RedisStore::reset(std::vector<ResetKey> keys, base::Deadline deadline, Done done) {
-  std::vector<std::string_view> views;
-  for (const ResetKey& each : keys) views.emplace_back(each.key);
-  for (const ResetKey& each : keys) views.emplace_back(each.escrow);
-  redis::Command command = script_command(core_->scripts().reset(), views, {});
-  command.slot = redis::hash_slot(keys.front().key);
-  command.deadline = deadline;
-  std::vector<std::string> names;
-  for (ResetKey& each : keys) names.push_back(std::move(each.key));
-  core_->change(std::move(command), channel_, names,
-                [done = std::move(done)](const auto& reply) { done(read_reset(reply)); });
+void RedisStore::check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+                       Answered<Decisions> answered) {
+  if (store_ == nullptr) return answered(store_closed());
+  if (checks.size() == 1) {
+    const core::NamedCheck& check = checks.front();
+    KeyCheck question{.key = key_of(check.name), .quota = check.quota, .cost = check.cost};
+    store_->check(std::move(question), within(deadline), *singles_,
+                  singles_->add(std::move(answered)));
+    return;
+  }
+  MultiCheckRequest request;
+  for (const core::NamedCheck& check : checks) {
+    request.checks.push_back({.key = key_of(check.name), .quota = check.quota, .cost = check.cost});
+  }
+  store_->check_all(std::move(request), within(deadline), std::move(answered));
 }
 
-void RedisStore::block(const std::string& key, Duration duration, base::Deadline deadline,
-                       Done done) {
-  const std::vector<std::string_view> keys{key};
-  const std::string micros = std::to_string(duration.count());
-  redis::Command command = script_command(core_->scripts().block(), keys, {micros});
-  command.slot = redis::hash_slot(key);
-  command.deadline = deadline;
-  core_->change(std::move(command), channel_, {key},
-                [done = std::move(done)](const auto& reply) { done(read_flag(reply)); });
+void RedisStore::refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+                        Answered<Decisions> answered) {
+  if (store_ == nullptr) return answered(store_closed());
+  std::vector<std::string> keys;
+  for (const core::NamedCheck& check : checks) keys.push_back(key_of(check.name));
+  const auto calls = calls_for(keys);
+  const auto all = std::make_shared<Gathered<Decisions>>(calls.size(), Decisions(checks.size()),
+                                                         std::move(answered));
+  for (const std::vector<std::size_t>& places : calls) {
+    MultiCheckRequest request;
+    for (const std::size_t place : places) {
+      request.checks.push_back({.key = std::move(keys[place]),
+                                .quota = checks[place].quota,
+                                .cost = checks[place].cost});
+    }
+    store_->refund(std::move(request), within(deadline),
+                   [all, places](const Result<Decisions>& said) {
+                     all->note(said, [&](const Decisions& decisions) {
+                       for (std::size_t i = 0; i < places.size(); ++i) {
+                         all->value[places[i]] = decisions[i];
+                       }
+                     });
+                   });
+  }
 }
 
-void RedisStore::lease(std::vector<KeyLease> asks, base::Deadline deadline, Leased leased) {
-  redis_store::lease(core_->client(), core_->scripts(), std::move(asks), deadline,
-                     std::move(leased));
+void RedisStore::reset(std::vector<core::LimitKey> names, base::Deadline deadline,
+                       Answered<bool> answered) {
+  if (names.empty()) return answered(false);
+  std::vector<std::string> keys;
+  for (const core::LimitKey& name : names) keys.push_back(key_of(name));
+  const auto calls = calls_for(keys);
+  const auto all = std::make_shared<Gathered<bool>>(calls.size(), false, std::move(answered));
+  for (const std::vector<std::size_t>& places : calls) {
+    std::vector<ResetKey> together;
+    for (const std::size_t place : places) {
+      together.push_back({.key = std::move(keys[place]), .escrow = escrow_key_of(names[place])});
+    }
+    store_->reset(std::move(together), within(deadline), [all](const Result<bool>& said) {
+      all->note(said, [&](bool was_used) { all->value = all->value || was_used; });
+    });
+  }
 }
 
-void RedisStore::add(const std::string& counter, std::int64_t delta,
-                     std::optional<Duration> lifetime, base::Deadline deadline, Counted counted) {
-  const std::vector<std::string_view> keys{counter};
-  const auto lasting = std::chrono::ceil<std::chrono::milliseconds>(lifetime.value_or(Duration{0}));
-  const std::string delta_text = std::to_string(delta);
-  const std::string lifetime_text = std::to_string(lasting.count());
-  redis::Command command =
-      script_command(core_->scripts().count(), keys, {delta_text, lifetime_text});
-  command.slot = redis::hash_slot(counter);
-  command.deadline = deadline;
-  core_->client().send(std::move(command),
-                       reply_call([counted = std::move(counted), delta](const auto& reply) {
-                         counted(read_sum(reply, delta));
-                       }));
+void RedisStore::block(std::vector<core::LimitKey> names, Duration duration,
+                       base::Deadline deadline, Answered<bool> answered) {
+  if (names.empty()) return answered(false);
+  const Duration lasting = std::clamp<Duration>(duration, Duration{0}, Quota::kMaxRefill);
+  const auto all = std::make_shared<Gathered<bool>>(names.size(), false, std::move(answered));
+  for (const core::LimitKey& name : names) {
+    store_->block(key_of(name), lasting, within(deadline), [all](const Result<bool>& said) {
+      all->note(said, [&](bool was_blocked) { all->value = all->value || was_blocked; });
+    });
+  }
 }
 
-void RedisStore::get(const std::string& counter, base::Deadline deadline, Counted counted) {
-  const std::vector<std::string_view> keys{counter};
-  redis::Command command = script_command(core_->scripts().read_count(), keys, {});
-  command.slot = redis::hash_slot(counter);
-  command.deadline = deadline;
-  core_->client().send(std::move(command),
-                       reply_call([counted = std::move(counted)](const auto& reply) {
-                         counted(read_count(reply));
-                       }));
+void RedisStore::lease(std::vector<store::LeaseRequest> asks, base::Deadline deadline,
+                       store::LeaseSource::Answered answered) {
+  if (store_ == nullptr) {
+    for (std::size_t i = 0; i < asks.size(); ++i) answered(i, store_closed());
+    return;
+  }
+  std::vector<KeyLeaseRequest> leases;
+  leases.reserve(asks.size());
+  for (store::LeaseRequest& ask : asks) {
+    leases.push_back({.key = key_of(ask.name),
+                      .escrow_key = ask.strict_lifetime ? escrow_key_of(ask.name) : std::string{},
+                      .quota = ask.quota,
+                      .amounts = {.cost = ask.cost, .count = ask.count, .lease = ask.lease},
+                      .strict_lifetime = ask.strict_lifetime,
+                      .reports = std::move(ask.reports)});
+  }
+  store_->lease(std::move(leases), within(deadline), std::move(answered));
 }
 
-void RedisStore::remove(const std::vector<std::string>& counters, base::Deadline deadline,
-                        Done done) {
-  resp::CommandWriter writer(1 + counters.size());
-  writer.add("DEL");
-  for (const std::string& counter : counters) writer.add(counter);
-  redis::Command command;
-  command.bytes = std::move(writer).take();
-  command.slot = redis::hash_slot(counters.front());
-  command.deadline = deadline;
-  core_->client().send(std::move(command), reply_call([done = std::move(done)](const auto& reply) {
-                         done(read_flag(reply));
-                       }));
+void RedisStore::add(CounterKind kind, std::string name, std::int64_t delta,
+                     std::optional<Duration> lifetime, base::Deadline deadline,
+                     Answered<std::int64_t> answered) {
+  if (lifetime && *lifetime <= Duration{0}) {
+    return answered(Error{ErrorCode::InvalidInput, "lifetime " + std::to_string(lifetime->count()) +
+                                                       " us of counter \"" + name +
+                                                       "\" must be above zero"});
+  }
+  store_->add(counter_key(kind, name), delta, lifetime, within(deadline), std::move(answered));
 }
 
-void RedisStore::look(const CounterKeys& counters, base::Deadline deadline,
-                      std::function<void(Result<CounterPair>)> looked) {
-  const std::vector<std::string_view> keys(counters.begin(), counters.end());
-  redis::Command command = script_command(core_->scripts().look_at_counter(), keys, {});
-  command.slot = redis::hash_slot(counters.front());
-  command.deadline = deadline;
-  core_->client().send(std::move(command),
-                       reply_call([looked = std::move(looked)](const auto& reply) {
-                         looked(read_counter_pair(reply));
-                       }));
+void RedisStore::get(CounterKind kind, std::string name, base::Deadline deadline,
+                     Answered<std::int64_t> answered) {
+  store_->get(counter_key(kind, name), within(deadline), std::move(answered));
 }
 
-void RedisStore::expire(const CounterKeys& counters, Duration lifetime, Whom whom,
-                        base::Deadline deadline, Done done) {
-  const std::vector<std::string_view> keys(counters.begin(), counters.end());
-  const auto lasting = std::chrono::ceil<std::chrono::milliseconds>(lifetime);
-  const std::string milliseconds = std::to_string(lasting.count());
-  redis::Command command = script_command(core_->scripts().expire_counter(), keys,
-                                          {milliseconds, whom == Whom::Endless ? "1" : "0"});
-  command.slot = redis::hash_slot(counters.front());
-  command.deadline = deadline;
-  core_->client().send(std::move(command), reply_call([done = std::move(done)](const auto& reply) {
-                         done(read_flag(reply));
-                       }));
+void RedisStore::remove(std::string name, base::Deadline deadline, Answered<bool> answered) {
+  store_->remove({layout_.counter(name), layout_.decimal_counter(name)}, within(deadline),
+                 std::move(answered));
 }
 
-void RedisStore::heartbeat(const std::string& key, std::string_view node, Duration lasts,
-                           base::Deadline deadline, Counted counted) {
-  const std::vector<std::string_view> keys{key};
-  const std::string micros = std::to_string(lasts.count());
-  redis::Command command = script_command(core_->scripts().heartbeat(), keys, {node, micros});
-  command.slot = redis::hash_slot(key);
-  command.deadline = deadline;
-  core_->client().send(std::move(command),
-                       reply_call([counted = std::move(counted)](const auto& reply) {
-                         counted(read_integer(reply));
-                       }));
+void RedisStore::read_counter(std::string name, base::Deadline deadline,
+                              Answered<Counter> answered) {
+  store_->read_counter(
+      {layout_.counter(name), layout_.decimal_counter(name)}, within(deadline),
+      [answered = std::move(answered)](const Result<CounterPair>& said) {
+        if (!said) return answered(said.error());
+        answered(Counter{
+            .integer = said->integer, .decimal = said->decimal, .lifetime = said->lifetime});
+      });
 }
 
-void RedisStore::run(const redis::Script& script, const std::vector<std::string_view>& keys,
-                     std::initializer_list<std::string_view> arguments, base::Deadline deadline,
-                     std::function<void(const Result<resp::Value>&)> replied) {
-  redis::Command command = script_command(script, keys, arguments);
-  command.slot = redis::hash_slot(keys.front());
-  command.deadline = deadline;
-  core_->client().send(std::move(command), reply_call(std::move(replied)));
+void RedisStore::expire(std::string name, Duration lifetime, ExpireCondition condition,
+                        base::Deadline deadline, Answered<bool> answered) {
+  const auto redis_condition = condition == ExpireCondition::Always
+                                   ? CommandExecutor::ExpireCondition::Always
+                                   : CommandExecutor::ExpireCondition::IfPersistent;
+  store_->expire({layout_.counter(name), layout_.decimal_counter(name)},
+                 std::min<Duration>(lifetime, Quota::kMaxRefill), redis_condition, within(deadline),
+                 std::move(answered));
 }
 
-const ScriptSet& RedisStore::scripts() const noexcept { return core_->scripts(); }
+store::Store::Health RedisStore::health() const {
+  const redis::ClientHealth health = store_->client().health();
+  const redis::ClientStats stats = store_->stats();
+  return {.serving = health.serving,
+          .reason = health.reason,
+          .round_trips = stats.commands,
+          .timeouts = stats.timeouts,
+          .fast_fails = stats.fast_fails,
+          .connects = stats.connects,
+          .script_loads = stats.script_loads};
+}
 
-bool RedisStore::is_cluster() const noexcept { return core_->client().is_cluster(); }
-
-redis::Client& RedisStore::client() noexcept { return core_->client(); }
-
-redis::ClientStats RedisStore::stats() const noexcept { return core_->client().stats(); }
+void RedisStore::heartbeat(std::string_view node, Duration lasts, Answered<std::int64_t> answered) {
+  store_->heartbeat(layout_.nodes(), node, lasts, base::deadline_after(timeout_),
+                    std::move(answered));
+}
 
 }  // namespace penstock::redis_store

@@ -1,124 +1,97 @@
 #pragma once
 
-#include "base/deadline.hpp"
-#include "penstock/check.hpp"
-#include "penstock/decision.hpp"
-#include "penstock/result.hpp"
-#include "redis/client.hpp"
-#include "redis_store/batch/check_queue.hpp"
-#include "redis_store/counter_pair.hpp"
-#include "redis_store/lease/lease_calls.hpp"
-#include "redis_store/scripts.hpp"
+#include "penstock/redis_options.hpp"
+#include "redis/options.hpp"
+#include "redis_store/command_executor.hpp"
+#include "redis_store/keys/key_layout.hpp"
+#include "redis_store/redis_permit_store.hpp"
+#include "redis_store/redis_reservation_store.hpp"
+#include "store/lease_source.hpp"
+#include "store/store.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include <array>
-#include <cstdint>
-#include <functional>
-#include <initializer_list>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace penstock::redis_store {
 
-// One limit to ask about, under its key in Redis.
-// A key whose usage is forgotten, and the one beside it that has what is leased of it.
-struct ResetKey {
-  std::string key;
-  std::string escrow;
-};
-
-struct KeyCheck {
-  std::string key;
-  Quota quota;
-  Cost cost{};
-};
-
-// Limits that pass together or not at all.
-struct TogetherRequest {
-  std::vector<KeyCheck> checks{};
-  std::string guard{};  // a key that must not be blocked, besides; empty for none
-};
-
-// The shared store: keys, scripts and batches on top of a Redis client. It reports failures, and
-// never decides what they mean.
+// The shared store as the service asks for it. A request with one check joins the others of its
+// tick (CheckQueue); several checks are one script, or in a cluster one per slot. Leases that are
+// asked for together leave together, per algorithm and in a cluster per slot.
+//
+// Nothing takes longer than RedisOptions::timeout, nor than the caller's deadline.
 //
 // Thread-safety: none; everything happens on the executor, which must not run it in two threads at
-// once. Whoever waits for an answer hears it there, exactly once, before the store is gone.
-class RedisStore {
+// once. Whoever waits hears an answer before the store is gone, and must not ask again when that
+// is an error.
+class RedisStore final : public store::Store, public store::LeaseSource {
  public:
-  using Decided = std::function<void(Result<std::vector<Decision>>)>;
-  using Done = std::function<void(Result<bool>)>;
-  using Counted = std::function<void(Result<std::int64_t>)>;
+  using store::Store::Answered;  // not that of leases
 
-  // REQUIRES: the scripts outlive the store.
-  RedisStore(const boost::asio::any_io_executor& executor, redis::Options options,
-             std::size_t max_waiting, const ScriptSet& scripts = redis_store::scripts());
-  ~RedisStore();
-  RedisStore(const RedisStore&) = delete;
-  RedisStore& operator=(const RedisStore&) = delete;
+  // `client` is what redis_store::client_options() made of the options. REQUIRES: the scripts
+  // outlive the store.
+  RedisStore(const boost::asio::any_io_executor& executor, const RedisOptions& options,
+             redis::Options client, const ScriptSet& scripts = redis_store::scripts());
+  ~RedisStore() override;
 
+  // Connects. Before it, every question fails with Unavailable.
   void start();
 
-  // From now on everybody who listens to this channel hears the keys that are given back to, reset,
-  // blocked or unblocked, after that is done. Nobody waits for it, and a failure is not told: those
-  // who listen must not believe for ever what they remember.
-  void announce_on(std::string channel);
+  // As redis::Client::renew_credentials does.
+  [[nodiscard]] Result<void> renew_credentials(const redis::Options& client) {
+    return store_->client().renew_credentials(client);
+  }
 
-  // Questions of one tick leave together; those asked by `questions` leave when it returns, which
-  // saves a turn of the event loop.
-  void at_once(const std::function<void()>& questions);
-  void check(KeyCheck check, base::Deadline deadline, Sink& sink, std::size_t question);
+  void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+             Answered<Decisions> answered) override;
+  // Names of several slots are given back one slot after the other; one failure is that of all.
+  void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+              Answered<Decisions> answered) override;
+  void reset(std::vector<core::LimitKey> names, base::Deadline deadline,
+             Answered<bool> answered) override;
+  void block(std::vector<core::LimitKey> names, Duration duration, base::Deadline deadline,
+             Answered<bool> answered) override;
 
-  // What every limit said. Keys of a cluster that live in several slots: see CrossSlotCheck.
-  void check_together(TogetherRequest request, base::Deadline deadline, Decided decided);
-  // What every limit says afterwards. REQUIRES: the keys live in one slot.
-  void refund(TogetherRequest request, base::Deadline deadline, Decided decided);
-  // Whether any of them had used something. REQUIRES: the keys live in one slot.
-  void reset(std::vector<ResetKey> keys, base::Deadline deadline, Done done);
-  // Whether the key was blocked before. Zero unblocks.
-  void block(const std::string& key, Duration duration, base::Deadline deadline, Done done);
+  void lease(std::vector<store::LeaseRequest> asks, base::Deadline deadline,
+             store::LeaseSource::Answered answered) override;
 
-  // Prepaid units, for each ask an answer. REQUIRES: no key appears twice.
-  void lease(std::vector<KeyLease> asks, base::Deadline deadline, Leased leased);
+  void add(CounterKind kind, std::string name, std::int64_t delta, std::optional<Duration> lifetime,
+           base::Deadline deadline, Answered<std::int64_t> answered) override;
+  void get(CounterKind kind, std::string name, base::Deadline deadline,
+           Answered<std::int64_t> answered) override;
+  void remove(std::string name, base::Deadline deadline, Answered<bool> answered) override;
+  void read_counter(std::string name, base::Deadline deadline, Answered<Counter> answered) override;
+  void expire(std::string name, Duration lifetime, ExpireCondition condition,
+              base::Deadline deadline, Answered<bool> answered) override;
 
-  void add(const std::string& counter, std::int64_t delta, std::optional<Duration> lifetime,
-           base::Deadline deadline, Counted counted);
-  void get(const std::string& counter, base::Deadline deadline, Counted counted);
-  // Whether there was any. REQUIRES: the counters live in one slot.
-  void remove(const std::vector<std::string>& counters, base::Deadline deadline, Done done);
+  [[nodiscard]] Health health() const override;
 
-  // An integer and a decimal, with what they hold. REQUIRES: both live in one slot.
-  using CounterKeys = std::array<std::string, 2>;
-  void look(const CounterKeys& counters, base::Deadline deadline,
-            std::function<void(Result<CounterPair>)> looked);
-  // They live so long from now on. Whether there was one. REQUIRES: as above; lifetime > 0.
-  enum class Whom : std::uint8_t { All, Endless };
-  void expire(const CounterKeys& counters, Duration lifetime, Whom whom, base::Deadline deadline,
-              Done done);
+  [[nodiscard]] store::ReservationStore& reservations() override { return reservations_; }
+  [[nodiscard]] store::PermitStore& permits() override { return permits_; }
 
-  // How many nodes have given a sign of life lately, this one included, which lasts so long from
-  // now on. Zero takes it away.
-  void heartbeat(const std::string& key, std::string_view node, Duration lasts,
-                 base::Deadline deadline, Counted counted);
-
-  // A script of ours about keys of one slot.
-  void run(const redis::Script& script, const std::vector<std::string_view>& keys,
-           std::initializer_list<std::string_view> arguments, base::Deadline deadline,
-           std::function<void(const Result<resp::Value>&)> replied);
-  [[nodiscard]] const ScriptSet& scripts() const noexcept;
-
-  [[nodiscard]] bool is_cluster() const noexcept;
-  [[nodiscard]] redis::Client& client() noexcept;
-  [[nodiscard]] redis::ClientStats stats() const noexcept;
+  // A sign of life of this node, which lasts so long; how many have given one. Zero takes it away.
+  void heartbeat(std::string_view node, Duration lasts, Answered<std::int64_t> answered);
 
  private:
-  class Core;
-  std::shared_ptr<Core> core_;
-  std::string channel_;  // empty: nothing is announced
+  class SingleChecks;
+
+  [[nodiscard]] base::Deadline within(base::Deadline deadline) const;
+  [[nodiscard]] std::string key_of(const core::LimitKey& name) const;
+  [[nodiscard]] std::string escrow_key_of(const core::LimitKey& name) const;
+  [[nodiscard]] std::string counter_key(CounterKind kind, std::string_view name) const;
+  // Positions of those keys that can be named in one call.
+  [[nodiscard]] std::vector<std::vector<std::size_t>> calls_for(
+      const std::vector<std::string>& keys) const;
+
+  KeyLayout layout_;
+  Duration timeout_;
+  std::shared_ptr<SingleChecks> singles_;
+  std::unique_ptr<CommandExecutor> store_;
+  RedisReservationStore reservations_{layout_, timeout_, store_};
+  RedisPermitStore permits_{layout_, timeout_, store_};
 };
 
 }  // namespace penstock::redis_store

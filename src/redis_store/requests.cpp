@@ -40,9 +40,9 @@ Result<void> check_prefix(const std::string& prefix) {
 
 }  // namespace
 
-TogetherRequest request_for(const KeyLayout& layout, std::string_view key, const Limits& limits,
-                            Cost cost) {
-  TogetherRequest request;
+MultiCheckRequest request_for(const KeyLayout& layout, std::string_view key, const Limits& limits,
+                              Cost cost) {
+  MultiCheckRequest request;
   request.guard = layout.limit(key);
   for (std::size_t i = 0; i < limits.size(); ++i) {
     request.checks.push_back(
@@ -51,8 +51,8 @@ TogetherRequest request_for(const KeyLayout& layout, std::string_view key, const
   return request;
 }
 
-TogetherRequest request_for(const KeyLayout& layout, std::span<const Check> checks) {
-  TogetherRequest request;
+MultiCheckRequest request_for(const KeyLayout& layout, std::span<const Check> checks) {
+  MultiCheckRequest request;
   for (const Check& check : checks) {
     request.checks.push_back(
         {.key = layout.limit(check.key), .quota = check.quota, .cost = check.cost});
@@ -66,15 +66,15 @@ Result<redis::Options> client_options(const RedisOptions& options) {
   for (const Result<void>& checked :
        {check_prefix(options.key_prefix), check_duration("timeout", options.timeout),
         check_duration("connect_timeout", options.connect_timeout),
-        check_duration("breaker_least", options.breaker_least),
+        check_duration("breaker_min_pause", options.breaker_min_pause),
         check_file("ca_file", options.ca_file),
         check_file("certificate_file", options.certificate_file),
         check_file("key_file", options.key_file)}) {
     if (!checked) return checked.error();
   }
-  if (options.breaker_most < options.breaker_least) {
-    return invalid("breaker_most " + std::to_string(options.breaker_most.count()) +
-                   " us is below breaker_least");
+  if (options.breaker_max_pause < options.breaker_min_pause) {
+    return invalid("breaker_max_pause " + std::to_string(options.breaker_max_pause.count()) +
+                   " us is below breaker_min_pause");
   }
   if (options.max_waiting == 0) return invalid("max_waiting 0 must be at least 1");
   if (options.breaker_failures == 0) return invalid("breaker_failures 0 must be at least 1");
@@ -89,8 +89,8 @@ Result<redis::Options> client_options(const RedisOptions& options) {
   client.connect_timeout = std::chrono::ceil<milliseconds>(options.connect_timeout);
   client.max_in_flight = options.max_waiting;
   client.breaker_failures = options.breaker_failures;
-  client.breaker_least = std::chrono::ceil<milliseconds>(options.breaker_least);
-  client.breaker_most = std::chrono::ceil<milliseconds>(options.breaker_most);
+  client.breaker_min_pause = std::chrono::ceil<milliseconds>(options.breaker_min_pause);
+  client.breaker_max_pause = std::chrono::ceil<milliseconds>(options.breaker_max_pause);
   client.probe_timeout = std::chrono::ceil<milliseconds>(options.timeout);
   client.on_event = options.on_event;
   return client;

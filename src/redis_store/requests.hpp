@@ -5,8 +5,8 @@
 #include "penstock/redis_options.hpp"
 #include "penstock/result.hpp"
 #include "redis/options.hpp"
+#include "redis_store/command_executor.hpp"
 #include "redis_store/keys/key_layout.hpp"
-#include "redis_store/redis_store.hpp"
 
 #include <span>
 #include <string>
@@ -15,9 +15,9 @@
 // What the public calls mean for the store.
 namespace penstock::redis_store {
 
-[[nodiscard]] TogetherRequest request_for(const KeyLayout& layout, std::string_view key,
-                                          const Limits& limits, Cost cost);
-[[nodiscard]] TogetherRequest request_for(const KeyLayout& layout, std::span<const Check> checks);
+[[nodiscard]] MultiCheckRequest request_for(const KeyLayout& layout, std::string_view key,
+                                            const Limits& limits, Cost cost);
+[[nodiscard]] MultiCheckRequest request_for(const KeyLayout& layout, std::span<const Check> checks);
 
 // The options that the client understands; an error names the one that cannot work.
 [[nodiscard]] Result<redis::Options> client_options(const RedisOptions& options);

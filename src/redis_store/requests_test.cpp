@@ -16,7 +16,7 @@ std::string complaint(const RedisOptions& options) {
 
 TEST(RedisOptions, AreFineAsTheyAre) { EXPECT_EQ(complaint({}), "none"); }
 
-TEST(RedisOptions, AreRefusedWithTheirNameAndValue) {
+TEST(RedisOptions, AreRejectedWithTheirNameAndValue) {
   EXPECT_NE(complaint({.url = "http://x"}).find("redis://"), std::string::npos);
   EXPECT_EQ(complaint({.timeout = Duration{999}}),
             "RedisOptions: timeout 999 us must be at least 1 ms");
@@ -28,13 +28,13 @@ TEST(RedisOptions, AreRefusedWithTheirNameAndValue) {
   EXPECT_EQ(complaint({.max_waiting = 0}), "RedisOptions: max_waiting 0 must be at least 1");
   EXPECT_EQ(complaint({.breaker_failures = 0}),
             "RedisOptions: breaker_failures 0 must be at least 1");
-  EXPECT_EQ(complaint({.breaker_most = milliseconds{1}}),
-            "RedisOptions: breaker_most 1000 us is below breaker_least");
+  EXPECT_EQ(complaint({.breaker_max_pause = milliseconds{1}}),
+            "RedisOptions: breaker_max_pause 1000 us is below breaker_min_pause");
 }
 
 TEST(RequestFor, NamesTheLimitsOfAKeyAndGuardsTheKey) {
   const Limits limits = Limits::make({{"s", per_second(1)}, {"d", per_day(5)}}).value();
-  const TogetherRequest request = request_for(KeyLayout("p"), "alice", limits, Cost{2});
+  const MultiCheckRequest request = request_for(KeyLayout("p"), "alice", limits, Cost{2});
   EXPECT_EQ(request.guard, "p:1:l:{alice}");
   ASSERT_EQ(request.checks.size(), 2U);
   EXPECT_EQ(request.checks[0].key, "p:1:l:{alice}:s");

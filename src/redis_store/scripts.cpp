@@ -8,7 +8,7 @@
 namespace penstock::redis_store {
 namespace {
 
-redis::Script put_together(std::string_view clock, std::initializer_list<std::string_view> parts) {
+redis::Script assemble(std::string_view clock, std::initializer_list<std::string_view> parts) {
   std::string text = "#!lua\n";
   text += clock;
   for (const std::string_view part : parts) text += part;
@@ -20,7 +20,7 @@ redis::Script with_modules(std::string_view clock, std::initializer_list<std::st
   std::string text = "local modules = {}  -- by the number of their algorithm\n";
   text += lua::kWide;
   for (const std::string_view module : modules) text += module;
-  return put_together(clock, {text, lua::kStates, last});
+  return assemble(clock, {text, lua::kStates, last});
 }
 
 redis::Script deciding(std::string_view clock, std::initializer_list<std::string_view> modules) {
@@ -32,8 +32,8 @@ redis::Script deciding(std::string_view clock, std::initializer_list<std::string
 ScriptSet::ScriptSet() : ScriptSet(lua::kClock) {}
 
 ScriptSet::ScriptSet(std::string_view clock)
-    : buckets_(put_together(clock, {lua::kBuckets})),
-      buckets_together_(put_together(clock, {lua::kBucketsTogether})),
+    : buckets_(assemble(clock, {lua::kBuckets})),
+      buckets_multi_(assemble(clock, {lua::kBucketsMulti})),
       decide_bucket_(deciding(clock, {lua::kBucket})),
       decide_fixed_window_(deciding(clock, {lua::kFixedWindow})),
       decide_sliding_log_(deciding(clock, {lua::kSlidingLog})),
@@ -46,16 +46,16 @@ ScriptSet::ScriptSet(std::string_view clock)
                                      {lua::kBucket, lua::kFixedWindow, lua::kSlidingLog,
                                       lua::kSlidingCounter, lua::kSubWindows},
                                      lua::kLeaseStrict)),
-      reset_(put_together(clock, {lua::kReset})),
-      block_(put_together(clock, {lua::kBlock})),
-      count_(put_together(clock, {lua::kCount})),
-      read_count_(put_together(clock, {lua::kReadCount})),
-      look_at_counter_(put_together(clock, {lua::kLookAtCounter})),
-      expire_counter_(put_together(clock, {lua::kExpireCounter})),
-      heartbeat_(put_together(clock, {lua::kHeartbeat})),
-      reservation_(put_together(clock, {lua::kReservation})),
-      due_reservations_(put_together(clock, {lua::kDueReservations})),
-      seats_(put_together(clock, {lua::kSeats})) {}
+      reset_(assemble(clock, {lua::kReset})),
+      block_(assemble(clock, {lua::kBlock})),
+      count_(assemble(clock, {lua::kCount})),
+      read_count_(assemble(clock, {lua::kReadCount})),
+      counter_info_(assemble(clock, {lua::kCounterInfo})),
+      expire_counter_(assemble(clock, {lua::kExpireCounter})),
+      heartbeat_(assemble(clock, {lua::kHeartbeat})),
+      reservation_(assemble(clock, {lua::kReservation})),
+      due_reservations_(assemble(clock, {lua::kDueReservations})),
+      permits_(assemble(clock, {lua::kPermits})) {}
 
 const redis::Script& ScriptSet::decide(Algorithm algorithm) const noexcept {
   switch (algorithm) {
@@ -72,7 +72,7 @@ const redis::Script& ScriptSet::decide(Algorithm algorithm) const noexcept {
 
 std::vector<const redis::Script*> ScriptSet::all() const {
   return {&buckets_,
-          &buckets_together_,
+          &buckets_multi_,
           &decide_bucket_,
           &decide_fixed_window_,
           &decide_sliding_log_,
@@ -85,12 +85,12 @@ std::vector<const redis::Script*> ScriptSet::all() const {
           &block_,
           &count_,
           &read_count_,
-          &look_at_counter_,
+          &counter_info_,
           &expire_counter_,
           &heartbeat_,
           &reservation_,
           &due_reservations_,
-          &seats_};
+          &permits_};
 }
 
 const ScriptSet& scripts() {

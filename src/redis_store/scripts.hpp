@@ -20,7 +20,7 @@ class ScriptSet {
   // Many keys under one bucket quota.
   [[nodiscard]] const redis::Script& buckets() const noexcept { return buckets_; }
   // Requests under several bucket quotas each, the same for all of them.
-  [[nodiscard]] const redis::Script& buckets_together() const noexcept { return buckets_together_; }
+  [[nodiscard]] const redis::Script& buckets_multi() const noexcept { return buckets_multi_; }
   // Any requests whose quotas are of this algorithm, or of any.
   [[nodiscard]] const redis::Script& decide(Algorithm algorithm) const noexcept;
   [[nodiscard]] const redis::Script& decide_any() const noexcept { return decide_any_; }
@@ -31,18 +31,18 @@ class ScriptSet {
   [[nodiscard]] const redis::Script& block() const noexcept { return block_; }
   [[nodiscard]] const redis::Script& count() const noexcept { return count_; }
   [[nodiscard]] const redis::Script& read_count() const noexcept { return read_count_; }
-  [[nodiscard]] const redis::Script& look_at_counter() const noexcept { return look_at_counter_; }
+  [[nodiscard]] const redis::Script& counter_info() const noexcept { return counter_info_; }
   [[nodiscard]] const redis::Script& expire_counter() const noexcept { return expire_counter_; }
   [[nodiscard]] const redis::Script& heartbeat() const noexcept { return heartbeat_; }
   [[nodiscard]] const redis::Script& reservation() const noexcept { return reservation_; }
   [[nodiscard]] const redis::Script& due_reservations() const noexcept { return due_reservations_; }
-  [[nodiscard]] const redis::Script& seats() const noexcept { return seats_; }
+  [[nodiscard]] const redis::Script& permits() const noexcept { return permits_; }
 
   [[nodiscard]] std::vector<const redis::Script*> all() const;
 
  private:
   redis::Script buckets_;
-  redis::Script buckets_together_;
+  redis::Script buckets_multi_;
   redis::Script decide_bucket_;
   redis::Script decide_fixed_window_;
   redis::Script decide_sliding_log_;
@@ -55,12 +55,12 @@ class ScriptSet {
   redis::Script block_;
   redis::Script count_;
   redis::Script read_count_;
-  redis::Script look_at_counter_;
+  redis::Script counter_info_;
   redis::Script expire_counter_;
   redis::Script heartbeat_;
   redis::Script reservation_;
   redis::Script due_reservations_;
-  redis::Script seats_;
+  redis::Script permits_;
 };
 
 // The set that production uses, made once.

@@ -1,6 +1,6 @@
 #include "redis_store/small_calls.hpp"
 
-#include "base/whole_number.hpp"
+#include "base/parse_number.hpp"
 #include "redis_store/batch/decide_command.hpp"
 #include "redis_store/replay/key_replay.hpp"
 
@@ -20,8 +20,8 @@ class ReplyCall final : public redis::Call {
   OnReply on_reply_;
 };
 
-Result<std::int64_t> whole_number(const std::string& text) {
-  const std::optional<std::int64_t> number = base::whole_number<std::int64_t>(text);
+Result<std::int64_t> parse_number(const std::string& text) {
+  const std::optional<std::int64_t> number = base::parse_number<std::int64_t>(text);
   if (!number) return malformed("a counter that is no whole number: \"" + text + "\"");
   return *number;
 }
@@ -67,13 +67,13 @@ Result<std::int64_t> read_sum(const Result<resp::Value>& reply, std::int64_t del
     return Error{ErrorCode::Overflow,
                  "adding " + std::to_string(delta) + " would leave the range of 64 bits"};
   }
-  return whole_number(reply->text);
+  return parse_number(reply->text);
 }
 
 Result<std::int64_t> read_count(const Result<resp::Value>& reply) {
   if (!reply) return reply.error();
   if (reply->is(resp::Value::Type::Nil)) return std::int64_t{0};
-  return whole_number(reply->text);
+  return parse_number(reply->text);
 }
 
 Result<CounterPair> read_counter_pair(const Result<resp::Value>& reply) {
@@ -86,7 +86,7 @@ Result<CounterPair> read_counter_pair(const Result<resp::Value>& reply) {
     const resp::Value& value = parts[2 * i];
     const resp::Value& left = parts[2 * i + 1];
     if (value.is(Type::Nil)) continue;
-    const Result<std::int64_t> number = whole_number(value.text);
+    const Result<std::int64_t> number = parse_number(value.text);
     if (!number) return number.error();
     if (!left.is(Type::Integer)) return malformed("a counter without a lifetime");
     (i == 0 ? pair.integer : pair.decimal) = *number;

@@ -24,7 +24,7 @@ using OnReply = std::function<void(const Result<resp::Value>&)>;
 // Of a counter that may be absent.
 [[nodiscard]] Result<std::int64_t> read_count(const Result<resp::Value>& reply);
 
-// Of look_at_counter.lua.
+// Of counter_info.lua.
 [[nodiscard]] Result<CounterPair> read_counter_pair(const Result<resp::Value>& reply);
 
 }  // namespace penstock::redis_store

@@ -1,6 +1,6 @@
 #include "resp/command_reader.hpp"
 
-#include "base/whole_number.hpp"
+#include "base/parse_number.hpp"
 #include "resp/inline_words.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::size_t read_short_length(std::string_view bytes, std::size_t& length) {
 }
 
 bool read_number(std::string_view text, std::int64_t& number) {
-  const std::optional<std::int64_t> read = base::whole_number<std::int64_t>(text);
+  const std::optional<std::int64_t> read = base::parse_number<std::int64_t>(text);
   number = read.value_or(0);
   return read.has_value();
 }
@@ -53,7 +53,7 @@ std::size_t CommandReader::wanted_capacity(std::size_t kept) const {
   return std::max({wanted, capacity_, kSmallRoom});
 }
 
-std::span<char> CommandReader::room() {
+std::span<char> CommandReader::prepare() {
   const std::size_t kept = end_ - start_;
   const std::size_t wanted = wanted_capacity(kept);
   if (wanted != capacity_) {
@@ -66,7 +66,7 @@ std::span<char> CommandReader::room() {
     std::memmove(bytes_.get(), bytes_.get() + start_, kept);
   }
   cursor_ -= start_;
-  looked_ -= std::min(looked_, start_);
+  scanned_ -= std::min(scanned_, start_);
   start_ = 0;
   end_ = kept;
   return {bytes_.get() + end_, capacity_ - end_};
@@ -75,44 +75,44 @@ std::span<char> CommandReader::room() {
 CommandReader::Progress CommandReader::next() {
   if (!error_.empty()) return Progress::Broken;
   while (true) {
-    Step step = Step::Goes;
+    Step step = Step::Continue;
     switch (stage_) {
       case Stage::Nothing: step = begin(); break;
       case Stage::Inline: step = read_inline(); break;
       case Stage::Length: step = read_bulk_length(); break;
       case Stage::Bulk: step = read_bulk(); break;
     }
-    if (step == Step::Goes) continue;
+    if (step == Step::Continue) continue;
     if (step == Step::Ready) finish();
     if (step == Step::Broken) return Progress::Broken;
-    return step == Step::Ready ? Progress::Ready : Progress::WantsMore;
+    return step == Step::Ready ? Progress::Ready : Progress::NeedMore;
   }
 }
 
 CommandReader::Step CommandReader::begin() {
-  if (cursor_ == end_) return Step::WantsMore;
-  places_.clear();
+  if (cursor_ == end_) return Step::NeedMore;
+  word_spans_.clear();
   if (bytes_[cursor_] == '*') return read_array_length();
   stage_ = Stage::Inline;
-  return Step::Goes;
+  return Step::Continue;
 }
 
 CommandReader::Step CommandReader::take_line(std::size_t longest, const char* too_long,
                                              std::string_view& line) {
-  const std::size_t from = std::max(cursor_, looked_);
+  const std::size_t from = std::max(cursor_, scanned_);
   const void* const found = std::memchr(bytes_.get() + from, '\n', end_ - from);
   const std::size_t at =
       found == nullptr ? end_
                        : static_cast<std::size_t>(static_cast<const char*>(found) - bytes_.get());
   if (at - cursor_ > longest) return fail(too_long);
   if (found == nullptr) {
-    looked_ = end_;
-    return Step::WantsMore;
+    scanned_ = end_;
+    return Step::NeedMore;
   }
   line = {bytes_.get() + cursor_, at - cursor_};
   if (line.ends_with('\r')) line.remove_suffix(1);
   cursor_ = at + 1;
-  return Step::Goes;
+  return Step::Continue;
 }
 
 CommandReader::Step CommandReader::read_inline() {
@@ -120,7 +120,7 @@ CommandReader::Step CommandReader::read_inline() {
   const std::size_t start = cursor_;
   const Step step = take_line(std::min(kInlineLine, limits_.bytes),
                               "Protocol error: too big inline request", line);
-  if (step != Step::Goes) return step;
+  if (step != Step::Continue) return step;
   std::vector<InlineWord> split;
   if (!split_inline({bytes_.get() + start, line.size()}, split)) {
     return fail("Protocol error: unbalanced quotes in request");
@@ -129,10 +129,10 @@ CommandReader::Step CommandReader::read_inline() {
   stage_ = Stage::Nothing;
   if (split.empty()) {  // a line without words is no command
     start_ = cursor_;
-    return Step::Goes;
+    return Step::Continue;
   }
   for (const InlineWord& word : split) {
-    places_.push_back({.offset = start - start_ + word.offset, .size = word.size});
+    word_spans_.push_back({.offset = start - start_ + word.offset, .size = word.size});
   }
   return Step::Ready;
 }
@@ -140,22 +140,22 @@ CommandReader::Step CommandReader::read_inline() {
 CommandReader::Step CommandReader::read_array_length() {
   std::string_view line;
   const Step step = take_line(kLengthLine, "Protocol error: too big mbulk count string", line);
-  if (step != Step::Goes) return step;
+  if (step != Step::Continue) return step;
   std::int64_t number = 0;
   if (!read_number(line.substr(1), number) || number > static_cast<std::int64_t>(limits_.words)) {
     return fail("Protocol error: invalid multibulk length");
   }
   if (number <= 0) {  // no command either
     start_ = cursor_;
-    return Step::Goes;
+    return Step::Continue;
   }
   missing_ = static_cast<std::size_t>(number);
   stage_ = Stage::Length;
-  return Step::Goes;
+  return Step::Continue;
 }
 
 CommandReader::Step CommandReader::read_bulk_length() {
-  if (cursor_ == end_) return Step::WantsMore;
+  if (cursor_ == end_) return Step::NeedMore;
   if (bytes_[cursor_] != '$') {
     const char got = bytes_[cursor_];
     const bool shown = got >= ' ' && got <= '~';
@@ -167,7 +167,7 @@ CommandReader::Step CommandReader::read_bulk_length() {
   } else {
     std::string_view line;
     const Step step = take_line(kLengthLine, "Protocol error: too big bulk count string", line);
-    if (step != Step::Goes) return step;
+    if (step != Step::Continue) return step;
     std::int64_t size = 0;
     if (!read_number(line.substr(1), size) || size < 0) {
       return fail("Protocol error: invalid bulk length");
@@ -180,20 +180,20 @@ CommandReader::Step CommandReader::read_bulk_length() {
                 " bytes");
   }
   stage_ = Stage::Bulk;
-  return Step::Goes;
+  return Step::Continue;
 }
 
 CommandReader::Step CommandReader::read_bulk() {
-  if (end_ - cursor_ < bulk_size_ + 2) return Step::WantsMore;
+  if (end_ - cursor_ < bulk_size_ + 2) return Step::NeedMore;
   const char* const behind = bytes_.get() + cursor_ + bulk_size_;
   if (behind[0] != '\r' || behind[1] != '\n') {
     return fail("Protocol error: a string is not as long as it says");
   }
-  places_.push_back({.offset = cursor_ - start_, .size = bulk_size_});
+  word_spans_.push_back({.offset = cursor_ - start_, .size = bulk_size_});
   cursor_ += bulk_size_ + 2;
   if (--missing_ > 0) {
     stage_ = Stage::Length;
-    return Step::Goes;
+    return Step::Continue;
   }
   stage_ = Stage::Nothing;
   return Step::Ready;
@@ -206,7 +206,7 @@ CommandReader::Step CommandReader::fail(std::string why) {
 
 void CommandReader::finish() {
   words_.clear();
-  for (const Place& place : places_) {
+  for (const WordSpan& place : word_spans_) {
     words_.emplace_back(bytes_.get() + start_ + place.offset, place.size);
   }
   start_ = cursor_;

@@ -19,7 +19,7 @@ struct CommandLimits {
 // Reads commands from bytes that arrive in any portions: arrays of strings, as client libraries
 // send them, and lines of words, as people type them. Words are handed out where they lie.
 //
-//     read into room(), commit(); then next() until it wants more
+//     read into prepare(), commit(); then next() until it wants more
 //
 // Errors are those of Redis. After one the reader is of no more use: the stream has lost its
 // rhythm.
@@ -27,7 +27,7 @@ struct CommandLimits {
 // Thread-safety: none.
 class CommandReader {
  public:
-  enum class Progress : std::uint8_t { Ready, WantsMore, Broken };
+  enum class Progress : std::uint8_t { Ready, NeedMore, Broken };
 
   explicit CommandReader(CommandLimits limits = {}) noexcept : limits_(limits) {}
 
@@ -35,14 +35,14 @@ class CommandReader {
   void set_limits(CommandLimits limits) noexcept { limits_ = limits; }
 
   // Where the next bytes go; never empty. Ends the life of words().
-  [[nodiscard]] std::span<char> room();
+  [[nodiscard]] std::span<char> prepare();
   void commit(std::size_t size) noexcept {
     end_ += size;
     last_read_ = size;
   }
 
   [[nodiscard]] Progress next();
-  // The command that is ready, with its name; at least one. Until next() or room() is called.
+  // The command that is ready, with its name; at least one. Until next() or prepare() is called.
   [[nodiscard]] std::span<const std::string_view> words() const noexcept { return words_; }
   // What the client is told when the reader is broken.
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
@@ -55,14 +55,14 @@ class CommandReader {
 
  private:
   // A word that has arrived, from the start of its command.
-  struct Place {
+  struct WordSpan {
     std::size_t offset;
     std::size_t size;
   };
   // Not cleared. NOLINTNEXTLINE(modernize-avoid-c-arrays)
   using Bytes = std::unique_ptr<char[]>;
   enum class Stage : std::uint8_t { Nothing, Inline, Length, Bulk };
-  enum class Step : std::uint8_t { Goes, WantsMore, Broken, Ready };
+  enum class Step : std::uint8_t { Continue, NeedMore, Broken, Ready };
 
   [[nodiscard]] std::size_t wanted_capacity(std::size_t kept) const;
   Step begin();
@@ -78,14 +78,14 @@ class CommandReader {
   CommandLimits limits_;
   Bytes bytes_{};
   std::size_t capacity_ = 0;
-  std::size_t start_ = 0;   // of the command that is read
-  std::size_t cursor_ = 0;  // what has been understood
-  std::size_t looked_ = 0;  // how far a line was looked for its end
-  std::size_t end_ = 0;     // of what has arrived
+  std::size_t start_ = 0;    // of the command that is read
+  std::size_t cursor_ = 0;   // what has been understood
+  std::size_t scanned_ = 0;  // how far a line was looked for its end
+  std::size_t end_ = 0;      // of what has arrived
   Stage stage_ = Stage::Nothing;
   std::size_t missing_ = 0;    // words of the command
   std::size_t bulk_size_ = 0;  // of the word that arrives
-  std::vector<Place> places_;
+  std::vector<WordSpan> word_spans_;
   std::vector<std::string_view> words_;
   std::string error_;
   std::uint64_t commands_ = 0;

@@ -32,7 +32,7 @@ Read read(std::string_view bytes, const std::vector<std::size_t>& portions,
   Read result;
   std::size_t turn = 0;
   while (!bytes.empty() && result.error.empty()) {
-    const std::span<char> room = reader.room();
+    const std::span<char> room = reader.prepare();
     const std::size_t portion =
         portions.empty() ? bytes.size() : portions[turn++ % portions.size()];
     const std::size_t size = std::min({room.size(), portion, bytes.size()});
@@ -87,7 +87,7 @@ TEST(CommandReader, ReadsLongCommandsThroughASmallRoom) {
             (Commands{words, Words{"PING"}}));
 }
 
-TEST(CommandReader, HasNoUseForEmptyCommands) {
+TEST(CommandReader, IgnoresEmptyCommands) {
   EXPECT_EQ(read_all("*0\r\n*-1\r\n\r\n  \r\n*1\r\n$4\r\nPING\r\n").commands,
             (Commands{Words{"PING"}}));
 }
@@ -104,7 +104,7 @@ TEST(CommandReader, ReadsLinesAsPeopleTypeThem) {
   EXPECT_EQ(read_all("echo pre\"fix\" \"\"\r\n").commands, (Commands{Words{"echo", "prefix", ""}}));
 }
 
-TEST(CommandReader, RefusesQuotesThatDoNotMatch) {
+TEST(CommandReader, RejectsUnbalancedQuotes) {
   const std::string refusal = "Protocol error: unbalanced quotes in request";
   for (const char* line :
        {"get \"a", "get 'a", "get \"a\"b", "get 'a'b", "get \"a\\", "get '\\'"}) {
@@ -112,7 +112,7 @@ TEST(CommandReader, RefusesQuotesThatDoNotMatch) {
   }
 }
 
-TEST(CommandReader, SaysWhatIsWrongAsRedisDoes) {
+TEST(CommandReader, ReportsErrorsAsRedisDoes) {
   const auto error = [](std::string_view bytes) { return read_all(bytes).error; };
   EXPECT_EQ(error("*x\r\n"), "Protocol error: invalid multibulk length");
   EXPECT_EQ(error("*1025\r\n"), "Protocol error: invalid multibulk length");
@@ -148,7 +148,7 @@ TEST(CommandReader, HoldsNoMoreThanOneCommandMayHave) {
   std::string flood = "*100\r\n";
   for (int i = 0; i < 100; ++i) flood += "$90\r\n" + std::string(90, 'x') + "\r\n";
   for (std::string_view left = flood; !left.empty();) {
-    const std::span<char> room = reader.room();
+    const std::span<char> room = reader.prepare();
     const std::size_t size = std::min(room.size(), left.size());
     std::memcpy(room.data(), left.data(), size);
     reader.commit(size);
@@ -159,13 +159,13 @@ TEST(CommandReader, HoldsNoMoreThanOneCommandMayHave) {
   }
 }
 
-TEST(CommandReader, GetsNoRoomForWhatIsOnlyAnnounced) {
+TEST(CommandReader, DoesNotAllocateForAnnouncedLengths) {
   CommandReader reader;
   const std::string_view announced = "*2\r\n$1000000\r\n";
-  std::memcpy(reader.room().data(), announced.data(), announced.size());
+  std::memcpy(reader.prepare().data(), announced.data(), announced.size());
   reader.commit(announced.size());
-  EXPECT_EQ(reader.next(), Progress::WantsMore);
-  static_cast<void>(reader.room());
+  EXPECT_EQ(reader.next(), Progress::NeedMore);
+  static_cast<void>(reader.prepare());
   EXPECT_LE(reader.capacity(), 16'384U);
 }
 
@@ -173,10 +173,10 @@ TEST(CommandReader, KnowsWhetherACommandHasBegun) {
   CommandReader reader;
   EXPECT_FALSE(reader.is_within_command());
   const std::string_view half = "PING\r\n*1\r\n";
-  std::memcpy(reader.room().data(), half.data(), half.size());
+  std::memcpy(reader.prepare().data(), half.data(), half.size());
   reader.commit(half.size());
   EXPECT_EQ(reader.next(), Progress::Ready);
-  EXPECT_EQ(reader.next(), Progress::WantsMore);
+  EXPECT_EQ(reader.next(), Progress::NeedMore);
   EXPECT_TRUE(reader.is_within_command());
 }
 

@@ -75,7 +75,7 @@ TEST(ReplyReader, ReadsALargeArrayWithoutLosingAnElement) {
   EXPECT_EQ(replies_of(bytes), (Replies{expected + "]"}));
 }
 
-TEST(ReplyReader, RefusesWhatIsNotAReply) {
+TEST(ReplyReader, RejectsMalformedReplies) {
   for (const char* bytes :
        {"hello\r\n", "$x\r\n", "$-2\r\n", "*x\r\n", "*-2\r\n", ":1x\r\n", "$1\r\nabc\r\n", "%1\r\n",
         "*2147483648\r\n", "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n"}) {
@@ -95,7 +95,7 @@ TEST(ReplyReader, StaysBrokenAfterAnError) {
   EXPECT_EQ(again.error().code, ErrorCode::Protocol);
 }
 
-TEST(ReplyReader, RefusesALongStringAsSoonAsItIsAnnounced) {
+TEST(ReplyReader, RejectsALongStringAsSoonAsItIsAnnounced) {
   const ReplyLimits limits{.bulk = 10, .line = 20, .elements = 4};
   EXPECT_EQ(replies_of("$11\r\n", limits), (Replies{"error: unreadable reply: string too long"}));
   EXPECT_EQ(replies_of("$11\r\nabcdefghijk\r\n", limits),
@@ -105,14 +105,14 @@ TEST(ReplyReader, RefusesALongStringAsSoonAsItIsAnnounced) {
   EXPECT_EQ(replies_of("$10\r\nabcdefghij\r\n", limits), (Replies{"\"abcdefghij\""}));
 }
 
-TEST(ReplyReader, RefusesALineWithoutEnd) {
+TEST(ReplyReader, RejectsALineWithoutEnd) {
   const ReplyLimits limits{.bulk = 10, .line = 20, .elements = 4};
   const Replies refused{"error: unreadable reply: line too long"};
   EXPECT_EQ(replies_of("+" + std::string(21, 'x'), limits), refused);
   EXPECT_EQ(replies_of("-" + std::string(21, 'x') + "\r\n", limits), refused);
 }
 
-TEST(ReplyReader, RefusesMoreElementsThanAllowedOnAllLevelsTogether) {
+TEST(ReplyReader, RejectsMoreElementsThanAllowedAcrossAllLevels) {
   const ReplyLimits limits{.bulk = 10, .line = 20, .elements = 4};
   const Replies refused{"error: unreadable reply: too many elements"};
   EXPECT_EQ(replies_of("*5\r\n", limits), refused);

@@ -29,7 +29,7 @@ enum class Reason : std::uint8_t {
 // One limit of the request, with what it said. When the store could not be asked and nobody
 // answered in its place, there is no decision.
 struct LimitAnswer {
-  rules::Applied applied;
+  rules::MatchedLimit matched;
   std::optional<Decision> decision{};
   bool shadow = false;  // its refusal does not count
   bool local = false;   // decided by this node's share

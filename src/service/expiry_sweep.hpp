@@ -1,8 +1,8 @@
 #pragma once
 
 #include "base/deadline.hpp"
-#include "service/held_refund.hpp"
-#include "store/reservation_book.hpp"
+#include "service/reservation_refund.hpp"
+#include "store/reservation_store.hpp"
 
 #include <cstddef>
 #include <deque>
@@ -21,7 +21,7 @@ namespace penstock::service {
 class ExpirySweep final : public std::enable_shared_from_this<ExpirySweep> {
  public:
   static constexpr std::size_t kPerSweep = 500;
-  static constexpr std::size_t kAtOnce = 16;
+  static constexpr std::size_t kMaxInFlight = 16;
 
   explicit ExpirySweep(ReservationDeps deps) : deps_(std::move(deps)) {}
 
@@ -31,16 +31,16 @@ class ExpirySweep final : public std::enable_shared_from_this<ExpirySweep> {
  private:
   void send_more();
   // `done` is told whether the store answered.
-  void expire(const store::ReservationAsk& ask, base::Deadline deadline,
+  void expire(const store::ReservationRequest& ask, base::Deadline deadline,
               const std::function<void(Result<void>)>& done);
-  void expire_later(const store::ReservationAsk& ask);
+  void expire_later(const store::ReservationRequest& ask);
   void note_refunded(const std::string& id);
-  void close_one();
+  void finish_one();
 
   ReservationDeps deps_;
   base::Deadline deadline_{};
   std::deque<std::string> due_;
-  std::size_t under_way_ = 0;
+  std::size_t in_flight_ = 0;
   bool is_sending_ = false;  // answers may come before a call returns
 };
 

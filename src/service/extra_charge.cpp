@@ -1,55 +1,55 @@
 #include "service/extra_charge.hpp"
 
-#include "service/held_refund.hpp"
+#include "service/reservation_refund.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace penstock::service {
 
-ExtraCharge::ExtraCharge(const Colleagues& colleagues, std::vector<store::HeldCount> held,
+ExtraCharge::ExtraCharge(const ServiceDeps& deps, std::vector<store::HeldUnits> held,
                          std::uint64_t units, base::Deadline deadline, Done done)
-    : colleagues_(colleagues),
+    : deps_(deps),
       held_(std::move(held)),
       units_(units),
       deadline_(deadline),
       done_(std::move(done)) {}
 
 void ExtraCharge::start() {
-  open_ = held_.size() + 1;  // one for this loop: answers may come before it ends
+  pending_ = held_.size() + 1;  // one for this loop: answers may come before it ends
   for (std::size_t i = 0; i < held_.size(); ++i) {
-    const std::uint64_t wanted = times(held_[i].weight, units_);
+    const std::uint64_t wanted = saturating_product(held_[i].weight, units_);
     charge(i, wanted, wanted, 1);
   }
-  close_one(held_.size(), 0);
+  finish_one(held_.size(), 0);
 }
 
-void ExtraCharge::charge(std::size_t place, std::uint64_t wanted, std::uint64_t units,
+void ExtraCharge::charge(std::size_t index, std::uint64_t wanted, std::uint64_t units,
                          int attempt) {
-  if (units == 0) return close_one(place, wanted);
-  const store::HeldCount& held = held_[place];
-  colleagues_.store.check(
+  if (units == 0) return finish_one(index, wanted);
+  const store::HeldUnits& held = held_[index];
+  deps_.store.check(
       {{.name = held.name, .quota = held.quota, .cost = {units}, .terms = held.terms}}, deadline_,
-      [self = shared_from_this(), place, wanted, units, attempt,
+      [self = shared_from_this(), index, wanted, units, attempt,
        since = base::monotonic_now()](const Result<store::Store::Decisions>& said) {
-        self->colleagues_.events.on_store_call(base::monotonic_now() - since,
-                                               said ? nullptr : &said.error());
-        if (!said) return self->close_one(place, wanted);
+        self->deps_.events.on_store_call(base::monotonic_now() - since,
+                                         said ? nullptr : &said.error());
+        if (!said) return self->finish_one(index, wanted);
         const Decision& decision = said->front();
-        if (decision.allowed()) return self->close_one(place, wanted - units);
+        if (decision.allowed()) return self->finish_one(index, wanted - units);
         const bool can_fit = decision.outcome() != Outcome::Blocked && attempt < kAttempts;
-        if (!can_fit) return self->close_one(place, wanted);
-        self->charge(place, wanted, std::min<std::uint64_t>(decision.remaining(), units),
+        if (!can_fit) return self->finish_one(index, wanted);
+        self->charge(index, wanted, std::min<std::uint64_t>(decision.remaining(), units),
                      attempt + 1);
       });
 }
 
-void ExtraCharge::close_one(std::size_t place, std::uint64_t missing) {
+void ExtraCharge::finish_one(std::size_t index, std::uint64_t missing) {
   if (missing > 0) {
-    const std::uint64_t weight = std::max<std::uint64_t>(held_[place].weight, 1);
+    const std::uint64_t weight = std::max<std::uint64_t>(held_[index].weight, 1);
     uncharged_ = std::max(uncharged_, missing / weight + (missing % weight > 0 ? 1 : 0));
   }
-  if (--open_ == 0) done_(uncharged_);
+  if (--pending_ == 0) done_(uncharged_);
 }
 
 }  // namespace penstock::service

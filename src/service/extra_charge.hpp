@@ -2,7 +2,7 @@
 
 #include "base/deadline.hpp"
 #include "service/request_flow.hpp"
-#include "store/reservation_book.hpp"
+#include "store/reservation_store.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -17,7 +17,7 @@ class ExtraCharge final : public std::enable_shared_from_this<ExtraCharge> {
  public:
   using Done = std::function<void(std::uint64_t uncharged)>;
 
-  ExtraCharge(const Colleagues& colleagues, std::vector<store::HeldCount> held, std::uint64_t units,
+  ExtraCharge(const ServiceDeps& deps, std::vector<store::HeldUnits> held, std::uint64_t units,
               base::Deadline deadline, Done done);
 
   void start();
@@ -26,15 +26,15 @@ class ExtraCharge final : public std::enable_shared_from_this<ExtraCharge> {
   // Others take from the same counts meanwhile; then what is left is looked at again.
   static constexpr int kAttempts = 4;
 
-  void charge(std::size_t place, std::uint64_t wanted, std::uint64_t units, int attempt);
-  void close_one(std::size_t place, std::uint64_t missing);
+  void charge(std::size_t index, std::uint64_t wanted, std::uint64_t units, int attempt);
+  void finish_one(std::size_t index, std::uint64_t missing);
 
-  Colleagues colleagues_;
-  std::vector<store::HeldCount> held_;
+  ServiceDeps deps_;
+  std::vector<store::HeldUnits> held_;
   std::uint64_t units_;
   base::Deadline deadline_;
   Done done_;
-  std::size_t open_ = 0;
+  std::size_t pending_ = 0;
   std::uint64_t uncharged_ = 0;
 };
 

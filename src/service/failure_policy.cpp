@@ -19,21 +19,21 @@ FailurePlan plan_for_failure(std::span<const OnFailure> limits) {
                                         : Reason::FailedOpen;
   for (const OnFailure on_failure : limits) {
     switch (on_failure) {
-      case OnFailure::Closed: plan.limits.push_back(InPlace::Refuse); break;
+      case OnFailure::Closed: plan.limits.push_back(FailureAction::Deny); break;
       case OnFailure::Local:
-        plan.limits.push_back(is_refused ? InPlace::Nothing : InPlace::AskLocally);
+        plan.limits.push_back(is_refused ? FailureAction::Skip : FailureAction::DecideLocally);
         break;
       case OnFailure::Open:
-        plan.limits.push_back(is_refused ? InPlace::Nothing : InPlace::LetPass);
+        plan.limits.push_back(is_refused ? FailureAction::Skip : FailureAction::Allow);
         break;
     }
   }
   return plan;
 }
 
-void remember(LocalShare& local, const LimitAnswer& limit, std::uint64_t changes) {
-  if (on_failure_of(limit.applied) != OnFailure::Local || limit.shadow) return;
-  local.remember(limit.applied.check, *limit.decision, changes);
+void remember(LocalFallback& local, const LimitAnswer& limit, std::uint64_t changes) {
+  if (on_failure_of(limit.matched) != OnFailure::Local || limit.shadow) return;
+  local.remember(limit.matched.check, *limit.decision, changes);
 }
 
 }  // namespace penstock::service

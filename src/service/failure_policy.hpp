@@ -2,7 +2,7 @@
 
 #include "rules/model/rule.hpp"
 #include "service/answer.hpp"
-#include "service/local_share.hpp"
+#include "service/local_fallback.hpp"
 
 #include <cstdint>
 #include <span>
@@ -11,16 +11,16 @@
 namespace penstock::service {
 
 // What to do about one limit that the store could not be asked about.
-enum class InPlace : std::uint8_t {
-  LetPass,
-  Refuse,
-  AskLocally,  // this node's share decides
-  Nothing,     // another limit has refused the request already
+enum class FailureAction : std::uint8_t {
+  Allow,
+  Deny,
+  DecideLocally,  // this node's share decides
+  Skip,           // another limit has refused the request already
 };
 
 struct FailurePlan {
-  Reason reason = Reason::FailedOpen;  // FailedOpen, FailedClosed or DecidedLocally
-  std::vector<InPlace> limits{};       // as many as were asked about
+  Reason reason = Reason::FailedOpen;   // FailedOpen, FailedClosed or DecidedLocally
+  std::vector<FailureAction> limits{};  // as many as were asked about
 };
 
 // The failure policy, all of it. A closed limit refuses the request, and then nothing is taken from
@@ -30,6 +30,6 @@ struct FailurePlan {
 // Keeps what the store said about a limit, if this node would have to enforce it alone should the
 // store be gone the next moment. `changes` is what local.changes() was when the store was asked.
 // REQUIRES: it has a decision.
-void remember(LocalShare& local, const LimitAnswer& limit, std::uint64_t changes);
+void remember(LocalFallback& local, const LimitAnswer& limit, std::uint64_t changes);
 
 }  // namespace penstock::service

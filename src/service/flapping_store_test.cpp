@@ -1,7 +1,7 @@
 // A shared store that comes and goes, several nodes, virtual time.
 #include "reference/any_quota.hpp"
-#include "service/debt_reporter.hpp"
-#include "store/embedded_store.hpp"
+#include "service/outage_reconciler.hpp"
+#include "store/memory_store.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -52,9 +52,9 @@ struct Node {
   Node(const Clock& clock, const Membership& members, store::Store& shared)
       : memory({.clock = &clock}), share(memory, members), reporter(shared, nullptr, share) {}
 
-  store::MemoryStore memory;
-  LocalShare share;
-  DebtReporter reporter;
+  store::ShardedTable memory;
+  LocalFallback share;
+  OutageReconciler reporter;
   std::vector<Admission> alone{};  // admitted without the store
 };
 
@@ -108,8 +108,8 @@ class World {
   Quota quota_;
   Membership members_;
   ManualClock clock_{kStart};
-  store::MemoryStore shared_{{.clock = &clock_}};
-  store::EmbeddedStore shared_store_{shared_};
+  store::ShardedTable shared_{{.clock = &clock_}};
+  store::MemoryStore shared_store_{shared_};
   std::vector<std::unique_ptr<Node>> nodes_;
   bool is_up_ = true;
 };

@@ -25,32 +25,32 @@ class Membership {
   }
   [[nodiscard]] bool is_configured() const noexcept { return is_configured_; }
   // Changes nothing when the number is configured.
-  void heard(std::int64_t nodes) noexcept;
+  void set_nodes(std::int64_t nodes) noexcept;
 
  private:
   bool is_configured_;
   std::atomic<unsigned> nodes_;
 };
 
-// This node's signs of life. Whoever owns it calls beat() every kEvery, on the event loop of the
+// This node's signs of life. Whoever owns it calls beat() every kInterval, on the event loop of the
 // store that it is given.
 //
 // Thread-safety: none.
 class Heartbeat {
  public:
-  static constexpr Duration kEvery = std::chrono::seconds{1};
+  static constexpr Duration kInterval = std::chrono::seconds{1};
   // So many may be missed before a node counts as gone.
-  static constexpr Duration kLasts = 5 * kEvery;
+  static constexpr Duration kTtl = 5 * kInterval;
 
   // Gives the store a sign of life that lasts so long, and hears how many nodes have given one.
   // Zero takes the node away.
-  using Send = std::function<void(Duration lasts, std::function<void(Result<std::int64_t>)>)>;
+  using Send = std::function<void(Duration ttl, std::function<void(Result<std::int64_t>)>)>;
 
   // REQUIRES: `members` outlives every answer.
   Heartbeat(Membership& members, Send send) : members_(members), send_(std::move(send)) {}
 
   void beat();
-  // Others then have a larger share at once, not after kLasts.
+  // Others then have a larger share at once, not after kTtl.
   void leave();
 
  private:

@@ -5,14 +5,14 @@ namespace penstock::service {
 namespace metrics = telemetry::metrics;
 using telemetry::Metrics;
 
-Metrics::Source memory_source(const store::MemoryStore& memory) {
+Metrics::Source memory_source(const store::ShardedTable& memory) {
   return [&memory](const Metrics::Report& report) {
     const MemoryStats stats = memory.stats();
     report(metrics::kMemoryKeys, static_cast<double>(stats.keys));
     report(metrics::kMemoryBytes, static_cast<double>(stats.bytes));
     report(metrics::kMemoryBlocked, static_cast<double>(stats.blocked));
     report(metrics::kMemoryEvicted, static_cast<double>(stats.evicted));
-    report(metrics::kMemoryForgiven, static_cast<double>(stats.forgiven));
+    report(metrics::kMemoryForgiven, static_cast<double>(stats.evicted_usage));
   };
 }
 
@@ -22,10 +22,10 @@ Metrics::Source membership_source(const Membership& members) {
   };
 }
 
-Metrics::Source outage_source(const LocalShare& local) {
+Metrics::Source outage_source(const LocalFallback& local) {
   return [&local](const Metrics::Report& report) {
-    const OutageLedger::Numbers numbers = local.ledger().numbers();
-    report(metrics::kOutageDebts, static_cast<double>(numbers.names));
+    const OutageLedger::Totals numbers = local.ledger().totals();
+    report(metrics::kOutagePending, static_cast<double>(numbers.names));
     report(metrics::kOutageReported, static_cast<double>(numbers.reported));
     report(metrics::kOutageLost, static_cast<double>(numbers.lost));
   };

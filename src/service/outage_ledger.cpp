@@ -5,40 +5,40 @@
 
 namespace penstock::service {
 
-void OutageLedger::note(const core::CountName& name, const Quota& quota, std::uint64_t units) {
+void OutageLedger::note(const core::LimitKey& name, const Quota& quota, std::uint64_t units) {
   const std::lock_guard guard(mutex_);
-  const auto found = noted_.find(name);
-  if (found != noted_.end()) {
+  const auto found = records_.find(name);
+  if (found != records_.end()) {
     // of several quotas the loosest: it has room for what was admitted under all of them
     if (quota.capacity() >= found->second.quota.capacity()) found->second.quota = quota;
     found->second.units += units;
     return;
   }
-  if (noted_.size() >= most_names_) return count_lost(units);
-  noted_.emplace(name, Noted{.quota = quota, .units = units});
-  names_.store(noted_.size(), std::memory_order_relaxed);
+  if (records_.size() >= max_names_) return count_lost(units);
+  records_.emplace(name, Record{.quota = quota, .units = units});
+  names_.store(records_.size(), std::memory_order_relaxed);
 }
 
-void OutageLedger::strike(const core::CountName& name, std::uint64_t units) {
+void OutageLedger::remove(const core::LimitKey& name, std::uint64_t units) {
   const std::lock_guard guard(mutex_);
-  const auto found = noted_.find(name);
-  if (found == noted_.end()) return;
+  const auto found = records_.find(name);
+  if (found == records_.end()) return;
   found->second.units -= std::min(found->second.units, units);
-  if (found->second.units == 0) noted_.erase(found);
-  names_.store(noted_.size(), std::memory_order_relaxed);
+  if (found->second.units == 0) records_.erase(found);
+  names_.store(records_.size(), std::memory_order_relaxed);
 }
 
 std::vector<OutageLedger::Entry> OutageLedger::take(std::size_t most) {
   std::vector<Entry> taken;
   if (is_empty()) return taken;
   const std::lock_guard guard(mutex_);
-  while (taken.size() < most && !noted_.empty()) {
-    auto node = noted_.extract(noted_.begin());
+  while (taken.size() < most && !records_.empty()) {
+    auto node = records_.extract(records_.begin());
     taken.push_back({.name = std::move(node.key()),
                      .quota = node.mapped().quota,
                      .units = node.mapped().units});
   }
-  names_.store(noted_.size(), std::memory_order_relaxed);
+  names_.store(records_.size(), std::memory_order_relaxed);
   return taken;
 }
 
@@ -50,7 +50,7 @@ void OutageLedger::count_lost(std::uint64_t units) noexcept {
   lost_.fetch_add(units, std::memory_order_relaxed);
 }
 
-OutageLedger::Numbers OutageLedger::numbers() const noexcept {
+OutageLedger::Totals OutageLedger::totals() const noexcept {
   return {.names = names_.load(std::memory_order_relaxed),
           .reported = reported_.load(std::memory_order_relaxed),
           .lost = lost_.load(std::memory_order_relaxed)};

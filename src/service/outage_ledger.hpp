@@ -19,24 +19,24 @@ namespace penstock::service {
 class OutageLedger {
  public:
   struct Entry {
-    core::CountName name;
+    core::LimitKey name;
     Quota quota;  // the whole one, as the store knows it
     std::uint64_t units = 0;
   };
-  struct Numbers {
+  struct Totals {
     std::uint64_t names = 0;     // to be told
     std::uint64_t reported = 0;  // units that the store has taken
     std::uint64_t lost = 0;      // units that it will never hear of
   };
 
   // Some 20 MB of names of usual length.
-  static constexpr std::size_t kMostNames = 65'536;
-  explicit OutageLedger(std::size_t most_names = kMostNames) : most_names_(most_names) {}
+  static constexpr std::size_t kMaxNames = 65'536;
+  explicit OutageLedger(std::size_t max_names = kMaxNames) : max_names_(max_names) {}
 
   // When it is full, units of a new name are lost, and counted as such.
-  void note(const core::CountName& name, const Quota& quota, std::uint64_t units);
+  void note(const core::LimitKey& name, const Quota& quota, std::uint64_t units);
   // These were not admitted after all; of what has been taken out meanwhile there is nothing left.
-  void strike(const core::CountName& name, std::uint64_t units);
+  void remove(const core::LimitKey& name, std::uint64_t units);
   [[nodiscard]] std::vector<Entry> take(std::size_t most);
 
   // What became of an entry that was taken.
@@ -46,22 +46,22 @@ class OutageLedger {
   [[nodiscard]] bool is_empty() const noexcept {
     return names_.load(std::memory_order_relaxed) == 0;  // relaxed: who looks, looks again
   }
-  [[nodiscard]] Numbers numbers() const noexcept;
+  [[nodiscard]] Totals totals() const noexcept;
 
  private:
-  struct Noted {
+  struct Record {
     Quota quota;
     std::uint64_t units = 0;
   };
 
-  const std::size_t most_names_;
+  const std::size_t max_names_;
   // relaxed, all three: numbers by themselves
   std::atomic<std::uint64_t> names_{0};
   std::atomic<std::uint64_t> reported_{0};
   std::atomic<std::uint64_t> lost_{0};
   std::mutex mutex_;
   // Guarded by mutex_. Ordered, not hashed: clients choose the names.
-  std::map<core::CountName, Noted> noted_;
+  std::map<core::LimitKey, Record> records_;
 };
 
 }  // namespace penstock::service

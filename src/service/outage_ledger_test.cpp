@@ -19,12 +19,12 @@ RC_GTEST_PROP(OutageLedger, GivesOutEveryUnitOnceOrCountsItAsLost,
   for (const unsigned note : notes) {
     ledger.note({std::to_string(note % 8), "l"}, per_minute(3), note);
     noted += note;
-    RC_ASSERT(ledger.numbers().names <= 5U);
+    RC_ASSERT(ledger.totals().names <= 5U);
     if (note % 11 == 0) take(2);
   }
   take(5);
   RC_ASSERT(ledger.is_empty());
-  RC_ASSERT(noted == given + ledger.numbers().lost);
+  RC_ASSERT(noted == given + ledger.totals().lost);
 }
 
 TEST(OutageLedger, KeepsOneEntryForANameWithTheLoosestOfItsQuotas) {

@@ -10,107 +10,108 @@ namespace penstock::service {
 namespace {
 
 // All limits of the answer, each key once under each quota, at no cost.
-std::vector<core::NamedCheck> looks_at(const Answer& answer) {
-  std::vector<core::NamedCheck> looks;
+std::vector<core::NamedCheck> peeks_of(const Answer& answer) {
+  std::vector<core::NamedCheck> peeks;
   for (const LimitAnswer& limit : answer.limits) {
-    const core::NamedCheck& check = limit.applied.check;
+    const core::NamedCheck& check = limit.matched.check;
     if (check.quota.is_none()) continue;
-    const bool is_known = std::any_of(looks.begin(), looks.end(), [&](const auto& earlier) {
+    const bool is_known = std::any_of(peeks.begin(), peeks.end(), [&](const auto& earlier) {
       return earlier.quota == check.quota && earlier.name == check.name;
     });
-    if (!is_known) looks.push_back({.name = check.name, .quota = check.quota, .cost = Cost{0}});
+    if (!is_known) peeks.push_back({.name = check.name, .quota = check.quota, .cost = Cost{0}});
   }
-  return looks;
+  return peeks;
 }
 
 // What must fit this limit. Enforced limits are checked together: what the request takes from one
 // key, under whichever quotas, must fit each of these quotas.
 Cost asked_of(const LimitAnswer& limit, const std::vector<LimitAnswer>& limits) {
-  const Role role = role_of(limit.applied);
-  if (role == Role::GivesBack) return Cost{0};
-  if (role != Role::Enforced) return limit.applied.check.cost;
+  const Role role = role_of(limit.matched);
+  if (role == Role::Refund) return Cost{0};
+  if (role != Role::Enforced) return limit.matched.check.cost;
   Cost sum{0};
   for (const LimitAnswer& other : limits) {
-    if (role_of(other.applied) != Role::Enforced) continue;
-    if (other.applied.check.name != limit.applied.check.name) continue;
-    sum = core::plus(sum, other.applied.check.cost);
+    if (role_of(other.matched) != Role::Enforced) continue;
+    if (other.matched.check.name != limit.matched.check.name) continue;
+    sum = core::plus(sum, other.matched.check.cost);
   }
   return sum;
 }
 
-void fill(Answer& answer, const std::vector<core::NamedCheck>& looks,
+void fill(Answer& answer, const std::vector<core::NamedCheck>& peeks,
           const std::vector<Decision>& decisions) {
   for (LimitAnswer& limit : answer.limits) {
-    const core::NamedCheck& check = limit.applied.check;
-    for (std::size_t i = 0; i < looks.size(); ++i) {
-      if (looks[i].name != check.name || !(looks[i].quota == check.quota)) continue;
-      limit.decision = would_say(decisions[i], check.quota, asked_of(limit, answer.limits));
+    const core::NamedCheck& check = limit.matched.check;
+    for (std::size_t i = 0; i < peeks.size(); ++i) {
+      if (peeks[i].name != check.name || !(peeks[i].quota == check.quota)) continue;
+      limit.decision =
+          decision_from_peek(decisions[i], check.quota, asked_of(limit, answer.limits));
     }
   }
 }
 
-void conclude(Answer& answer) {
-  const Verdict verdict = combine(answer.limits);
-  answer.allowed = verdict.allowed;
-  answer.strictest = verdict.strictest;
-  answer.reason = verdict.allowed ? Reason::WithinLimits : Reason::OverLimit;
+void set_outcome(Answer& answer) {
+  const CombinedDecision combined = combine(answer.limits);
+  answer.allowed = combined.allowed;
+  answer.strictest = combined.strictest;
+  answer.reason = combined.allowed ? Reason::WithinLimits : Reason::OverLimit;
 }
 
-void conclude_without_store(const Colleagues& colleagues, Answer& answer) {
-  if (is_denied_by_zero_limits(answer.limits)) return conclude(answer);
+void set_outcome_without_store(const ServiceDeps& deps, Answer& answer) {
+  if (is_denied_by_zero_limits(answer.limits)) return set_outcome(answer);
   const bool has_shadow_alternative =
       std::any_of(answer.limits.begin(), answer.limits.end(),
-                  [](const LimitAnswer& limit) { return is_shadow_alternative(limit.applied); });
+                  [](const LimitAnswer& limit) { return is_shadow_alternative(limit.matched); });
   std::vector<rules::OnFailure> policies;
   for (const LimitAnswer& limit : answer.limits) {
-    const Role role = role_of(limit.applied);
-    if (limit.applied.check.quota.is_none()) continue;
+    const Role role = role_of(limit.matched);
+    if (limit.matched.check.quota.is_none()) continue;
     if (role == Role::Enforced || (role == Role::Alternative && !has_shadow_alternative)) {
-      policies.push_back(on_failure_of(limit.applied));
+      policies.push_back(on_failure_of(limit.matched));
     }
   }
   const FailurePlan plan = plan_for_failure(policies);
   if (plan.reason == Reason::DecidedLocally) {
     for (LimitAnswer& limit : answer.limits) {
-      if (on_failure_of(limit.applied) != rules::OnFailure::Local || limit.shadow) continue;
+      if (on_failure_of(limit.matched) != rules::OnFailure::Local || limit.shadow) continue;
       if (limit.decision) continue;  // a limit of 0
-      core::NamedCheck look = limit.applied.check;
-      look.cost = Cost{0};
-      const std::vector<Decision> said = colleagues.local.check({look});
-      limit.decision = would_say(said.front(), colleagues.local.share_of(look.quota),
-                                 asked_of(limit, answer.limits));
+      core::NamedCheck zero_cost = limit.matched.check;
+      zero_cost.cost = Cost{0};
+      const std::vector<Decision> said = deps.local.check({zero_cost});
+      limit.decision = decision_from_peek(said.front(), deps.local.share_of(zero_cost.quota),
+                                          asked_of(limit, answer.limits));
       limit.local = true;
     }
   }
-  conclude(answer);
+  set_outcome(answer);
   answer.reason = plan.reason;
   if (plan.reason == Reason::FailedClosed) answer.allowed = false;
 }
 
 }  // namespace
 
-void peek(const Colleagues& colleagues, Answer answer, base::Deadline deadline,
+void peek(const ServiceDeps& deps, Answer answer, base::Deadline deadline,
           std::function<void(Answer)> answered) {
-  for (LimitAnswer& limit : answer.limits) limit.shadow = role_of(limit.applied) == Role::Shadow;
-  if (settle_without_limits(answer)) return answered(std::move(answer));
-  settle_zero_limits(answer.limits, *colleagues.clock);
-  std::vector<core::NamedCheck> looks = looks_at(answer);
-  if (looks.empty()) {
-    conclude(answer);
+  for (LimitAnswer& limit : answer.limits) limit.shadow = role_of(limit.matched) == Role::Shadow;
+  if (decide_without_limits(answer)) return answered(std::move(answer));
+  decide_zero_limits(answer.limits, *deps.clock);
+  std::vector<core::NamedCheck> peeks = peeks_of(answer);
+  if (peeks.empty()) {
+    set_outcome(answer);
     return answered(std::move(answer));
   }
   const auto kept = std::make_shared<Answer>(std::move(answer));
-  colleagues.store.check(looks, deadline,
-                         [kept, looks, colleagues, answered = std::move(answered)](
-                             const Result<store::Store::Decisions>& said) {
-                           if (said) {
-                             fill(*kept, looks, *said);
-                             conclude(*kept);
-                           } else {
-                             conclude_without_store(colleagues, *kept);
-                           }
-                           answered(std::move(*kept));
-                         });
+  deps.store.check(peeks, deadline,
+                   [kept, peeks, deps,
+                    answered = std::move(answered)](const Result<store::Store::Decisions>& said) {
+                     if (said) {
+                       fill(*kept, peeks, *said);
+                       set_outcome(*kept);
+                     } else {
+                       set_outcome_without_store(deps, *kept);
+                     }
+                     answered(std::move(*kept));
+                   });
 }
 
 }  // namespace penstock::service

@@ -9,13 +9,13 @@ namespace penstock::service {
 namespace {
 
 using telemetry::Cell;
-using telemetry::HotKind;
+using telemetry::HotKeyKind;
 namespace metrics = telemetry::metrics;
 
 // Names of series that this worker remembers; the metrics have a bound of their own.
-constexpr std::size_t kMostNames = 10'000;
+constexpr std::size_t kMaxNames = 10'000;
 constexpr std::string_view kUnknownDomain = "unknown";
-constexpr std::string_view kTravelled = "from_request";
+constexpr std::string_view kFromRequest = "from_request";
 
 // "connection lost" as Prometheus would write it.
 std::string label_of(ErrorCode code) {
@@ -24,24 +24,24 @@ std::string label_of(ErrorCode code) {
   return label;
 }
 
-constexpr std::size_t kLongestName = 200;
+constexpr std::size_t kMaxNameBytes = 200;
 
 bool has_failed(Reason reason) {
   return reason == Reason::FailedOpen || reason == Reason::FailedClosed ||
          reason == Reason::DecidedLocally;
 }
 
-std::string_view name_of(const rules::Applied& applied) {
+std::string_view name_of(const rules::MatchedLimit& matched) {
   // it may have words of the request in it
-  if (!applied.metric.empty()) return std::string_view(applied.metric).substr(0, kLongestName);
-  if (applied.rule == nullptr) return kTravelled;
-  return applied.rule->metric.empty() ? applied.rule->name : applied.rule->metric;
+  if (!matched.metric.empty()) return std::string_view(matched.metric).substr(0, kMaxNameBytes);
+  if (matched.rule == nullptr) return kFromRequest;
+  return matched.rule->metric.empty() ? matched.rule->name : matched.rule->metric;
 }
 
 }  // namespace
 
 Recorder::Recorder(telemetry::WorkerMetrics& metrics, telemetry::HotKeys& hot_keys,
-                   telemetry::LimitedLog& log)
+                   telemetry::RateLimitedLog& log)
     : metrics_(metrics),
       hot_keys_(hot_keys),
       log_(log),
@@ -66,7 +66,7 @@ void Recorder::on_answer(std::string_view domain, const Answer& answer) {
   if (domain.empty()) domain = kUnknownDomain;
   auto known = by_domain_.find(domain);
   if (known == by_domain_.end()) {
-    if (by_domain_.size() >= kMostNames) by_domain_.clear();
+    if (by_domain_.size() >= kMaxNames) by_domain_.clear();
     known = by_domain_.emplace(domain, ReasonCells{}).first;
   }
   Cell*& requests = known->second[static_cast<std::size_t>(answer.reason)];
@@ -87,87 +87,89 @@ void Recorder::on_unknown_domain(std::string_view domain, rules::UnknownDomain a
   const bool is_denied = answer == rules::UnknownDomain::Deny;
   (is_denied ? unknown_domain_denied_ : unknown_domain_allowed_).add();
   if (std::exchange(unknown_domain_logged_, true)) return;
-  log_.warning(
-      "a request named a domain without rules",
-      {{"domain", domain.substr(0, kLongestName)}, {"decision", is_denied ? "denied" : "allowed"}});
+  log_.warning("a request named a domain without rules",
+               {{"domain", domain.substr(0, kMaxNameBytes)},
+                {"decision", is_denied ? "denied" : "allowed"}});
 }
 
 void Recorder::on_take(std::string_view subject, const Decision& decision) {
   const bool allowed = decision.allowed();
   const Reason reason = allowed ? Reason::WithinLimits : Reason::OverLimit;
-  Said said = Said::Allowed;
-  if (!allowed) said = decision.outcome() == Outcome::Blocked ? Said::Blocked : Said::Denied;
-  Cell*& requests = takes_[static_cast<std::size_t>(reason)];
+  LimitOutcome outcome = LimitOutcome::Allowed;
+  if (!allowed)
+    outcome = decision.outcome() == Outcome::Blocked ? LimitOutcome::Blocked : LimitOutcome::Denied;
+  Cell*& requests = take_requests_[static_cast<std::size_t>(reason)];
   if (requests == nullptr) {
     requests = &metrics_.cell(metrics::kRequests, {to_string(reason), kTake});
   }
   requests->add();
-  Cell*& decisions = taken_[static_cast<std::size_t>(said)];
+  Cell*& decisions = take_decisions_[static_cast<std::size_t>(outcome)];
   if (decisions == nullptr) {
-    decisions =
-        &metrics_.cell(metrics::kDecisions, {kTake, kSaid[static_cast<std::size_t>(said)], kTake});
+    decisions = &metrics_.cell(metrics::kDecisions,
+                               {kTake, kLimitOutcomes[static_cast<std::size_t>(outcome)], kTake});
   }
   decisions->add();
-  hot_keys_.note(HotKind::Asked, {}, subject);
-  if (!allowed) hot_keys_.note(HotKind::Denied, {}, subject);
+  hot_keys_.note(HotKeyKind::Requested, {}, subject);
+  if (!allowed) hot_keys_.note(HotKeyKind::Denied, {}, subject);
 }
 
-std::optional<Recorder::Said> Recorder::what_it_said(const LimitAnswer& limit,
-                                                     const Answer& answer) {
-  if (role_of(limit.applied) == Role::GivesBack) return std::nullopt;
+std::optional<Recorder::LimitOutcome> Recorder::outcome_of(const LimitAnswer& limit,
+                                                           const Answer& answer) {
+  if (role_of(limit.matched) == Role::Refund) return std::nullopt;
   if (!limit.decision) {
     if (limit.shadow || !has_failed(answer.reason)) return std::nullopt;  // not asked
-    if (answer.reason != Reason::FailedClosed) return Said::FailedOpen;
-    const bool is_closed = on_failure_of(limit.applied) == rules::OnFailure::Closed;
-    return is_closed ? std::optional(Said::FailedClosed) : std::nullopt;
+    if (answer.reason != Reason::FailedClosed) return LimitOutcome::FailedOpen;
+    const bool is_closed = on_failure_of(limit.matched) == rules::OnFailure::Closed;
+    return is_closed ? std::optional(LimitOutcome::FailedClosed) : std::nullopt;
   }
-  if (limit.local) return Said::Local;
+  if (limit.local) return LimitOutcome::Local;
   if (limit.decision->allowed()) {
-    return answer.allowed ? std::optional(Said::Allowed) : std::nullopt;
+    return answer.allowed ? std::optional(LimitOutcome::Allowed) : std::nullopt;
   }
-  if (limit.shadow) return Said::ShadowDenied;
-  return limit.decision->outcome() == Outcome::Blocked ? Said::Blocked : Said::Denied;
+  if (limit.shadow) return LimitOutcome::ShadowDenied;
+  return limit.decision->outcome() == Outcome::Blocked ? LimitOutcome::Blocked
+                                                       : LimitOutcome::Denied;
 }
 
 void Recorder::count(const LimitAnswer& limit, std::string_view domain, const Answer& answer) {
-  const core::CountName& name = limit.applied.check.name;
-  if (limit.decision) hot_keys_.note(HotKind::Asked, name.limit, name.subject);
-  const std::optional<Said> said = what_it_said(limit, answer);
-  if (!said) return;
-  cell_of(limit, domain, *said).add();
-  if (*said == Said::ShadowDenied) {
+  const core::LimitKey& name = limit.matched.check.name;
+  if (limit.decision) hot_keys_.note(HotKeyKind::Requested, name.limit, name.subject);
+  const std::optional<LimitOutcome> outcome = outcome_of(limit, answer);
+  if (!outcome) return;
+  cell_of(limit, domain, *outcome).add();
+  if (*outcome == LimitOutcome::ShadowDenied) {
     shadow_denied_.add();
   } else if (limit.decision && !limit.decision->allowed()) {
-    hot_keys_.note(HotKind::Denied, name.limit, name.subject);
+    hot_keys_.note(HotKeyKind::Denied, name.limit, name.subject);
   }
 }
 
-Recorder::RuleCells& Recorder::cells_of(const rules::Applied& applied) {
-  if (applied.rule != nullptr && applied.metric.empty()) {
-    const std::size_t index = applied.rule->index;
+Recorder::RuleCells& Recorder::cells_of(const rules::MatchedLimit& matched) {
+  if (matched.rule != nullptr && matched.metric.empty()) {
+    const std::size_t index = matched.rule->index;
     if (by_rule_.size() <= index) by_rule_.resize(index + 1);
     return by_rule_[index];
   }
-  const std::string_view name = name_of(applied);
+  const std::string_view name = name_of(matched);
   if (const auto known = by_metric_.find(name); known != by_metric_.end()) return known->second;
-  if (by_metric_.size() >= kMostNames) by_metric_.clear();
+  if (by_metric_.size() >= kMaxNames) by_metric_.clear();
   return by_metric_.emplace(name, RuleCells{}).first->second;
 }
 
-Cell& Recorder::cell_of(const LimitAnswer& limit, std::string_view domain, Said said) {
-  Cell*& cell = cells_of(limit.applied)[static_cast<std::size_t>(said)];
+Cell& Recorder::cell_of(const LimitAnswer& limit, std::string_view domain, LimitOutcome outcome) {
+  Cell*& cell = cells_of(limit.matched)[static_cast<std::size_t>(outcome)];
   if (cell == nullptr) {
-    const rules::Rule* const rule = limit.applied.rule;
-    cell = &metrics_.cell(metrics::kDecisions,
-                          {rule == nullptr ? domain : rule->domain,
-                           kSaid[static_cast<std::size_t>(said)], name_of(limit.applied)});
+    const rules::Rule* const rule = limit.matched.rule;
+    cell = &metrics_.cell(metrics::kDecisions, {rule == nullptr ? domain : rule->domain,
+                                                kLimitOutcomes[static_cast<std::size_t>(outcome)],
+                                                name_of(limit.matched)});
   }
   return *cell;
 }
 
 void Recorder::warn_of_failure(std::string_view domain, const Answer& answer) {
   log_.warning("a request was decided without the store",
-               {{"decision", answer.allowed ? "allowed" : "refused"},
+               {{"decision", answer.allowed ? "allowed" : "denied"},
                 {"reason", to_string(answer.reason)},
                 {"domain", domain},
                 {"error", last_error_}});
@@ -184,9 +186,9 @@ void Recorder::tick(const store::Store::Health& health) {
   set(metrics::kStoreConnects, health.connects);
   set(metrics::kDecidedByLease, health.decided_by_lease);
   set(metrics::kDecidedByDenial, health.decided_by_denial);
-  set(metrics::kLeasesAsked, health.leases_asked);
+  set(metrics::kLeaseRequests, health.leases_asked);
   set(metrics::kUnitsLeased, health.units_leased);
-  set(metrics::kLeasedCounts, health.leased_counts);
+  set(metrics::kLeasedKeys, health.leased_keys);
   set(metrics::kScriptReloads, health.script_loads);
   unknown_domain_logged_ = false;
   hot_keys_.tick();

@@ -23,7 +23,7 @@ class Recorder final : public Events {
  public:
   // REQUIRES: all of them outlive it.
   Recorder(telemetry::WorkerMetrics& metrics, telemetry::HotKeys& hot_keys,
-           telemetry::LimitedLog& log);
+           telemetry::RateLimitedLog& log);
 
   void on_store_call(std::chrono::steady_clock::duration waited, const Error* failure) override;
   void on_answer(std::string_view domain, const Answer& answer) override;
@@ -34,7 +34,7 @@ class Recorder final : public Events {
   void tick(const store::Store::Health& health);
 
  private:
-  enum class Said : std::uint8_t {
+  enum class LimitOutcome : std::uint8_t {
     Allowed,
     Denied,
     ShadowDenied,
@@ -43,26 +43,26 @@ class Recorder final : public Events {
     FailedClosed,
     Local,
   };
-  static constexpr std::array<std::string_view, 7> kSaid{
+  static constexpr std::array<std::string_view, 7> kLimitOutcomes{
       "allowed", "denied", "shadow_denied", "blocked", "failed_open", "failed_closed", "local"};
   static constexpr std::size_t kReasons = 10;
   static constexpr std::size_t kErrorCodes = 9;
 
   // Where a rule is counted: found when they are first needed, because looking takes a lock.
-  using RuleCells = std::array<telemetry::Cell*, kSaid.size()>;
+  using RuleCells = std::array<telemetry::Cell*, kLimitOutcomes.size()>;
   using ReasonCells = std::array<telemetry::Cell*, kReasons>;
 
-  [[nodiscard]] static std::optional<Said> what_it_said(const LimitAnswer& limit,
-                                                        const Answer& answer);
+  [[nodiscard]] static std::optional<LimitOutcome> outcome_of(const LimitAnswer& limit,
+                                                              const Answer& answer);
   [[nodiscard]] telemetry::Cell& cell_of(const LimitAnswer& limit, std::string_view domain,
-                                         Said said);
-  [[nodiscard]] RuleCells& cells_of(const rules::Applied& applied);
+                                         LimitOutcome outcome);
+  [[nodiscard]] RuleCells& cells_of(const rules::MatchedLimit& matched);
   void count(const LimitAnswer& limit, std::string_view domain, const Answer& answer);
   void warn_of_failure(std::string_view domain, const Answer& answer);
 
   telemetry::WorkerMetrics& metrics_;
   telemetry::HotKeys& hot_keys_;
-  telemetry::LimitedLog& log_;
+  telemetry::RateLimitedLog& log_;
 
   telemetry::LatencyCells& latency_;
   telemetry::Cell& failed_open_;
@@ -78,8 +78,8 @@ class Recorder final : public Events {
   std::vector<RuleCells> by_rule_;                 // by Rule::index
   base::TextMap<RuleCells> by_metric_;             // of names that depend on the request
   base::TextMap<ReasonCells> by_domain_;
-  ReasonCells takes_{};  // of on_take()
-  RuleCells taken_{};
+  ReasonCells take_requests_{};  // of on_take()
+  RuleCells take_decisions_{};
 };
 
 }  // namespace penstock::service

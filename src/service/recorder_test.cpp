@@ -15,7 +15,7 @@ using rules::Rule;
 namespace metrics = telemetry::metrics;
 
 // Requests whose events are recorded.
-struct Recording : ::testing::Test {
+struct RecorderTest : ::testing::Test {
   // What one line of the metrics says; empty when there is none.
   [[nodiscard]] std::string line(const std::string& start) const {
     std::istringstream text(numbers.prometheus_text());
@@ -28,10 +28,10 @@ struct Recording : ::testing::Test {
     return line("penstock_decisions_total{domain=\"api\",outcome=\"" + outcome + "\",rule=\"" +
                 rule + "\"}");
   }
-  Answer decide(std::vector<rules::Applied> limits) {
+  Answer decide(std::vector<rules::MatchedLimit> limits) {
     std::optional<Answer> answer;
     RequestFlow::start({.store = service.store, .local = service.local, .events = recorder},
-                       TestService::with(std::move(limits)), "api", {},
+                       TestService::answer_with(std::move(limits)), "api", {},
                        [&](Answer said) { answer = std::move(said); });
     return *answer;
   }
@@ -41,9 +41,9 @@ struct Recording : ::testing::Test {
   telemetry::Log log{{.clock = &clock}, lines};
   telemetry::Metrics numbers{"1.2.3"};
   telemetry::WorkerMetrics& worker = numbers.add_worker();
-  telemetry::HotKeyBoard board;
+  telemetry::HotKeyRegistry board;
   telemetry::HotKeys hot_keys{board, 0};
-  telemetry::LimitedLog limited{log, clock, worker.cell(metrics::kLogLinesSuppressed)};
+  telemetry::RateLimitedLog limited{log, clock, worker.cell(metrics::kLogLinesSuppressed)};
   Recorder recorder{worker, hot_keys, limited};
   TestService service;
 
@@ -62,8 +62,8 @@ struct Recording : ::testing::Test {
              .on_failure = OnFailure::Local};
 };
 
-TEST_F(Recording, CountsWhatEveryRuleSaid) {
-  for (int i = 0; i < 3; ++i) decide({applied(user, 2), applied(shadow, 1)});
+TEST_F(RecorderTest, CountsTheOutcomeOfEveryRule) {
+  for (int i = 0; i < 3; ++i) decide({matched_limit(user, 2), matched_limit(shadow, 1)});
   EXPECT_EQ(decisions("api/user", "allowed"), "2");
   EXPECT_EQ(decisions("api/user", "denied"), "1");
   EXPECT_EQ(decisions("api/shadow", "allowed"), "1");
@@ -72,21 +72,21 @@ TEST_F(Recording, CountsWhatEveryRuleSaid) {
   EXPECT_EQ(line(R"(penstock_requests_total{reason="over_limit",domain="api"})"), "1");
   EXPECT_EQ(line(R"(penstock_requests_total{reason="within_limits",domain="api"})"), "2");
   service.store.block_now({"s", "user"});
-  decide({applied(user, 2)});
+  decide({matched_limit(user, 2)});
   EXPECT_EQ(decisions("api/user", "blocked"), "1");
 }
 
-TEST_F(Recording, DoesNotCountALimitThatLetPassWhatAnotherRefused) {
-  decide({applied(user, 1, 2), applied(local, 9)});
+TEST_F(RecorderTest, DoesNotCountAPassingLimitOfADeniedRequest) {
+  decide({matched_limit(user, 1, 2), matched_limit(local, 9)});
   EXPECT_EQ(decisions("api/user", "denied"), "1");
   EXPECT_EQ(decisions("api/local", "allowed"), "");
 }
 
-TEST_F(Recording, CountsAndLogsWhatWasDecidedWithoutTheStore) {
+TEST_F(RecorderTest, CountsAndLogsWhatWasDecidedWithoutTheStore) {
   service.store.failure = Error{ErrorCode::ConnectionLost, "10.0.0.1:6379: connection lost"};
-  decide({applied(user, 1)});
-  decide({applied(closed, 1), applied(user, 1)});
-  decide({applied(local, 4), applied(user, 1)});
+  decide({matched_limit(user, 1)});
+  decide({matched_limit(closed, 1), matched_limit(user, 1)});
+  decide({matched_limit(local, 4), matched_limit(user, 1)});
   EXPECT_EQ(decisions("api/user", "failed_open"), "2");
   EXPECT_EQ(decisions("api/closed", "failed_closed"), "1");
   EXPECT_EQ(decisions("api/local", "local"), "1");
@@ -96,9 +96,9 @@ TEST_F(Recording, CountsAndLogsWhatWasDecidedWithoutTheStore) {
   EXPECT_NE(lines.str().find("10.0.0.1:6379: connection lost"), std::string::npos);
 }
 
-TEST_F(Recording, LogsFewLinesHoweverManyRequestsFail) {
+TEST_F(RecorderTest, LogsFewLinesHoweverManyRequestsFail) {
   service.store.failure = Error{ErrorCode::Timeout, "no reply"};
-  for (int i = 0; i < 1000; ++i) decide({applied(user, 1)});
+  for (int i = 0; i < 1000; ++i) decide({matched_limit(user, 1)});
   clock.advance(std::chrono::seconds{1});
   recorder.tick({});
   const std::string text = lines.str();
@@ -107,7 +107,7 @@ TEST_F(Recording, LogsFewLinesHoweverManyRequestsFail) {
   EXPECT_EQ(line("penstock_log_lines_suppressed_total"), "995");
 }
 
-TEST_F(Recording, CountsUnknownDomainsAndLogsOneASecond) {
+TEST_F(RecorderTest, CountsUnknownDomainsAndLogsOneASecond) {
   for (int i = 0; i < 1000; ++i) {
     recorder.on_unknown_domain("apj" + std::to_string(i), rules::UnknownDomain::Allow);
   }
@@ -123,21 +123,21 @@ TEST_F(Recording, CountsUnknownDomainsAndLogsOneASecond) {
   EXPECT_NE(text.find("again"), std::string::npos) << text;
 }
 
-TEST_F(Recording, ShowsTheBusiestKeysAndThoseRefused) {
-  for (int i = 0; i < 3; ++i) decide({applied(user, 2)});
-  decide({applied(local, 2)});
+TEST_F(RecorderTest, ShowsTheBusiestAndTheMostDeniedKeys) {
+  for (int i = 0; i < 3; ++i) decide({matched_limit(user, 2)});
+  decide({matched_limit(local, 2)});
   recorder.tick({});
-  const auto asked = board.top(telemetry::HotKind::Asked, 10);
+  const auto asked = board.top(telemetry::HotKeyKind::Requested, 10);
   ASSERT_EQ(asked.size(), 2U);
   EXPECT_EQ(asked.front().key, "user s");
   EXPECT_EQ(asked.front().count, 3U);
-  const auto denied = board.top(telemetry::HotKind::Denied, 10);
+  const auto denied = board.top(telemetry::HotKeyKind::Denied, 10);
   ASSERT_EQ(denied.size(), 1U);
   EXPECT_EQ(denied.front().count, 1U);
 }
 
 // A decision counts the same, whichever way it was made.
-TEST_F(Recording, CountsLimitsThatComeWithTheRequest) {
+TEST_F(RecorderTest, CountsLimitsThatComeWithTheRequest) {
   const Duration wait = std::chrono::seconds{1};
   const Decision allowed = Decision::allow(2, 1, wait);
   const Decision denied = Decision::deny(2, 0, wait, wait);
@@ -157,14 +157,14 @@ TEST_F(Recording, CountsLimitsThatComeWithTheRequest) {
   EXPECT_EQ(line(R"(penstock_requests_total{reason="over_limit",domain="take"})"), "4");
   EXPECT_EQ(line(R"(penstock_requests_total{reason="within_limits",domain="take"})"), "4");
   hot_keys.tick();
-  ASSERT_EQ(board.top(telemetry::HotKind::Asked, 5).size(), 1U);
-  EXPECT_EQ(board.top(telemetry::HotKind::Asked, 5).front().key, " alice");
-  EXPECT_EQ(board.top(telemetry::HotKind::Asked, 5).front().count, 8U);
-  EXPECT_EQ(board.top(telemetry::HotKind::Denied, 5).front().count, 4U);
+  ASSERT_EQ(board.top(telemetry::HotKeyKind::Requested, 5).size(), 1U);
+  EXPECT_EQ(board.top(telemetry::HotKeyKind::Requested, 5).front().key, " alice");
+  EXPECT_EQ(board.top(telemetry::HotKeyKind::Requested, 5).front().count, 8U);
+  EXPECT_EQ(board.top(telemetry::HotKeyKind::Denied, 5).front().count, 4U);
 }
 
-TEST_F(Recording, UsesTheMetricOfTheRequestInPlaceOfTheRules) {
-  rules::Applied limit = applied(user, 2);
+TEST_F(RecorderTest, UsesTheMetricOfTheRequestInPlaceOfTheRules) {
+  rules::MatchedLimit limit = matched_limit(user, 2);
   limit.metric = "api.key_value";
   decide({limit});
   limit.rule = nullptr;
@@ -174,7 +174,7 @@ TEST_F(Recording, UsesTheMetricOfTheRequestInPlaceOfTheRules) {
   EXPECT_EQ(decisions("from_request", "allowed"), "1");
 }
 
-TEST_F(Recording, TellsTheHealthOfTheStoreAndOfMemory) {
+TEST_F(RecorderTest, ExportsTheHealthOfTheStoreAndOfMemory) {
   recorder.tick({.serving = false, .round_trips = 7, .script_loads = 2});
   EXPECT_EQ(line("penstock_store_serving"), "0");
   EXPECT_EQ(line("penstock_store_round_trips_total"), "7");

@@ -12,150 +12,150 @@ using store::Store;
 
 namespace {
 
-bool counts_denied(const rules::Applied& applied) {
-  return applied.rule != nullptr && applied.rule->count_denied;
+bool counts_denied(const rules::MatchedLimit& matched) {
+  return matched.rule != nullptr && matched.rule->count_denied;
 }
 
 }  // namespace
 
-void RequestFlow::start(const Colleagues& colleagues, Answer answer, std::string domain,
+void RequestFlow::start(const ServiceDeps& deps, Answer answer, std::string domain,
                         base::Deadline deadline, Answered answered, Reporting reporting) {
-  std::unique_ptr<RequestFlow> flow(new RequestFlow(
-      colleagues, std::move(answer), std::move(domain), deadline, std::move(answered), reporting));
-  flow.release()->ask_enforced();  // finish() takes it back
+  std::unique_ptr<RequestFlow> flow(new RequestFlow(deps, std::move(answer), std::move(domain),
+                                                    deadline, std::move(answered), reporting));
+  flow.release()->check_enforced();  // finish() takes it back
 }
 
-void RequestFlow::start_without_store(const Colleagues& colleagues, Answer answer,
-                                      std::string domain, Answered answered, Reporting reporting) {
-  std::unique_ptr<RequestFlow> flow(new RequestFlow(colleagues, std::move(answer),
-                                                    std::move(domain), base::Deadline{},
-                                                    std::move(answered), reporting));
-  const bool is_settled = settle_without_limits(flow->answer_) || flow->settle_zero_limits();
+void RequestFlow::start_without_store(const ServiceDeps& deps, Answer answer, std::string domain,
+                                      Answered answered, Reporting reporting) {
+  std::unique_ptr<RequestFlow> flow(new RequestFlow(deps, std::move(answer), std::move(domain),
+                                                    base::Deadline{}, std::move(answered),
+                                                    reporting));
+  const bool is_decided = decide_without_limits(flow->answer_) || flow->decide_zero_limits();
   RequestFlow& running = *flow.release();
-  is_settled ? running.finish() : running.without_store();
+  is_decided ? running.finish() : running.decide_without_store();
 }
 
-RequestFlow::RequestFlow(const Colleagues& colleagues, Answer answer, std::string domain,
+RequestFlow::RequestFlow(const ServiceDeps& deps, Answer answer, std::string domain,
                          base::Deadline deadline, Answered answered, Reporting reporting)
-    : colleagues_(colleagues),
+    : deps_(deps),
       answer_(std::move(answer)),
       domain_(std::move(domain)),
-      deadline_(colleagues.within(deadline)),
+      deadline_(deps.within(deadline)),
       answered_(std::move(answered)),
       reporting_(reporting) {
-  for (LimitAnswer& limit : answer_.limits) limit.shadow = role_of(limit.applied) == Role::Shadow;
+  for (LimitAnswer& limit : answer_.limits) limit.shadow = role_of(limit.matched) == Role::Shadow;
 }
 
-void RequestFlow::ask_enforced() {
-  if (settle_without_limits(answer_)) return finish();
-  if (settle_zero_limits()) return peek_at_others();
-  if (enforced_.empty()) return ask_alternatives();
+void RequestFlow::check_enforced() {
+  if (decide_without_limits(answer_)) return finish();
+  if (decide_zero_limits()) return peek_others();
+  if (enforced_.empty()) return check_alternatives();
   const base::Deadline since = base::monotonic_now();
-  changes_ = colleagues_.local.changes();
-  colleagues_.store.check(checks_of(enforced_), deadline_,
-                          [this, since](const Result<Store::Decisions>& said) {
-                            hear_store(since, said ? nullptr : &said.error());
-                            on_enforced(said);
-                          });
+  changes_ = deps_.local.changes();
+  deps_.store.check(checks_of(enforced_), deadline_,
+                    [this, since](const Result<Store::Decisions>& said) {
+                      record_store_call(since, said ? nullptr : &said.error());
+                      on_enforced(said);
+                    });
 }
 
-bool RequestFlow::settle_zero_limits() {
-  const bool has_some = service::settle_zero_limits(answer_.limits, *colleagues_.clock);
-  enforced_ = places_of(Role::Enforced);
+bool RequestFlow::decide_zero_limits() {
+  const bool has_some = service::decide_zero_limits(answer_.limits, *deps_.clock);
+  enforced_ = indices_of(Role::Enforced);
   if (!has_some || !is_denied_by_zero_limits(answer_.limits)) return false;
   answer_.allowed = false;
   answer_.reason = Reason::OverLimit;
   return true;
 }
 
-void RequestFlow::peek_at_others() {
-  Places others;
+void RequestFlow::peek_others() {
+  LimitIndices others;
   for (const Role role : {Role::Enforced, Role::Alternative, Role::Shadow}) {
-    const Places more = places_of(role);
+    const LimitIndices more = indices_of(role);
     others.insert(others.end(), more.begin(), more.end());
   }
-  if (others.empty()) return ask_to_give_back();
+  if (others.empty()) return send_refunds();
   std::vector<core::NamedCheck> peeks = checks_of(others);
   for (core::NamedCheck& peek : peeks) peek.cost = Cost{0};
-  colleagues_.store.check(
+  deps_.store.check(
       std::move(peeks), deadline_,
       [this, others, since = base::monotonic_now()](const Result<Store::Decisions>& said) {
-        hear_store(since, said ? nullptr : &said.error());
+        record_store_call(since, said ? nullptr : &said.error());
         if (said) {
           note(others, *said);
-          for (const std::size_t place : others) {
-            LimitAnswer& limit = answer_.limits[place];
-            const core::NamedCheck& check = limit.applied.check;
-            limit.decision = would_say(*limit.decision, check.quota, check.cost);
+          for (const std::size_t index : others) {
+            LimitAnswer& limit = answer_.limits[index];
+            const core::NamedCheck& check = limit.matched.check;
+            limit.decision = decision_from_peek(*limit.decision, check.quota, check.cost);
           }
-          take_what_is_left(Role::Enforced);
+          charge_denied(Role::Enforced);
         }
-        ask_to_give_back();
+        send_refunds();
       });
 }
 
 void RequestFlow::on_enforced(const Result<Store::Decisions>& said) {
-  if (!said) return without_store();
+  if (!said) return decide_without_store();
   note(enforced_, *said);
-  for (const std::size_t place : enforced_) {
-    remember(colleagues_.local, answer_.limits[place], changes_);
+  for (const std::size_t index : enforced_) {
+    remember(deps_.local, answer_.limits[index], changes_);
   }
-  const bool is_refused = std::any_of(enforced_.begin(), enforced_.end(), [&](std::size_t place) {
-    return !answer_.limits[place].decision->allowed();
+  const bool is_denied = std::any_of(enforced_.begin(), enforced_.end(), [&](std::size_t index) {
+    return !answer_.limits[index].decision->allowed();
   });
-  if (!is_refused) return ask_alternatives();
+  if (!is_denied) return check_alternatives();
   answer_.allowed = false;
   answer_.reason = Reason::OverLimit;
-  take_what_is_left(Role::Enforced);
-  ask_to_give_back();
+  charge_denied(Role::Enforced);
+  send_refunds();
 }
 
 // Nobody is asked again: the failure policy answers for all limits.
-void RequestFlow::without_store() {
-  obey_failure_policy(enforced_);
-  failed_ = places_of(Role::Alternative);
+void RequestFlow::decide_without_store() {
+  apply_failure_policy(enforced_);
+  failed_ = indices_of(Role::Alternative);
   if (!answer_.allowed || failed_.empty()) return finish();
   const Reason of_enforced = answer_.reason;
-  judge_alternatives();
+  decide_alternatives();
   if (answer_.allowed) {
     answer_.reason = of_enforced;
   } else {
-    Places taken = enforced_;
-    std::erase_if(taken, [this](std::size_t place) { return !answer_.limits[place].local; });
-    colleagues_.local.undo(checks_of(taken));
+    LimitIndices taken = enforced_;
+    std::erase_if(taken, [this](std::size_t index) { return !answer_.limits[index].local; });
+    deps_.local.undo(checks_of(taken));
   }
   finish();
 }
 
-void RequestFlow::ask_alternatives() {
-  const Places alternatives = places_of(Role::Alternative);
-  if (alternatives.empty()) return ask_shadows();
-  ask_each(alternatives, &RequestFlow::on_alternatives);
+void RequestFlow::check_alternatives() {
+  const LimitIndices alternatives = indices_of(Role::Alternative);
+  if (alternatives.empty()) return check_shadows();
+  check_each(alternatives, &RequestFlow::on_alternatives);
 }
 
 void RequestFlow::on_alternatives() {
-  judge_alternatives();
-  if (answer_.allowed) return ask_shadows();
-  give_back_enforced();
-  take_what_is_left(Role::Alternative);
-  ask_to_give_back();
+  decide_alternatives();
+  if (answer_.allowed) return check_shadows();
+  refund_enforced();
+  charge_denied(Role::Alternative);
+  send_refunds();
 }
 
-void RequestFlow::judge_alternatives() {
-  for (const std::size_t place : failed_) stand_in(place);
+void RequestFlow::decide_alternatives() {
+  for (const std::size_t index : failed_) decide_locally(index);
   const auto any = [&](auto holds) {
     return std::any_of(answer_.limits.begin(), answer_.limits.end(), [&](const LimitAnswer& limit) {
-      return role_of(limit.applied) == Role::Alternative && holds(limit);
+      return role_of(limit.matched) == Role::Alternative && holds(limit);
     });
   };
   const bool has_shadow =
       std::any_of(answer_.limits.begin(), answer_.limits.end(),
-                  [](const LimitAnswer& limit) { return is_shadow_alternative(limit.applied); });
+                  [](const LimitAnswer& limit) { return is_shadow_alternative(limit.matched); });
   // without a decision the store failed, and the rule is open or closed
   answer_.allowed = has_shadow || any([](const LimitAnswer& limit) {
                       return limit.decision
                                  ? limit.decision->allowed()
-                                 : on_failure_of(limit.applied) == rules::OnFailure::Open;
+                                 : on_failure_of(limit.matched) == rules::OnFailure::Open;
                     });
   const auto agrees = [&](const LimitAnswer& limit) {
     return limit.decision && (has_shadow || limit.decision->allowed() == answer_.allowed);
@@ -169,35 +169,35 @@ void RequestFlow::judge_alternatives() {
   }
 }
 
-void RequestFlow::stand_in(std::size_t place) {
-  LimitAnswer& limit = answer_.limits[place];
-  const rules::OnFailure on_failure = on_failure_of(limit.applied);
-  if (plan_for_failure({&on_failure, 1}).limits.front() != InPlace::AskLocally) return;
-  limit.decision = colleagues_.local.check({limit.applied.check}).front();
+void RequestFlow::decide_locally(std::size_t index) {
+  LimitAnswer& limit = answer_.limits[index];
+  const rules::OnFailure on_failure = on_failure_of(limit.matched);
+  if (plan_for_failure({&on_failure, 1}).limits.front() != FailureAction::DecideLocally) return;
+  limit.decision = deps_.local.check({limit.matched.check}).front();
   limit.local = true;
 }
 
-void RequestFlow::ask_shadows() {
-  const Places shadows = places_of(Role::Shadow);
-  if (shadows.empty()) return ask_to_give_back();
-  ask_each(shadows, &RequestFlow::ask_to_give_back);
+void RequestFlow::check_shadows() {
+  const LimitIndices shadows = indices_of(Role::Shadow);
+  if (shadows.empty()) return send_refunds();
+  check_each(shadows, &RequestFlow::send_refunds);
 }
 
-void RequestFlow::ask_to_give_back() {
-  const Places places = places_of(Role::GivesBack);
-  if (places.empty()) return finish();
+void RequestFlow::send_refunds() {
+  const LimitIndices indices = indices_of(Role::Refund);
+  if (indices.empty()) return finish();
   const base::Deadline since = base::monotonic_now();
-  colleagues_.store.refund(checks_of(places), deadline_,
-                           [this, since](const Result<Store::Decisions>& said) {
-                             hear_store(since, said ? nullptr : &said.error());
-                             const Places given_back = places_of(Role::GivesBack);
-                             if (said) {
-                               note(given_back, *said);
-                             } else if (given_back.size() == answer_.limits.size()) {
-                               answer_.reason = Reason::FailedOpen;
-                             }
-                             finish();
-                           });
+  deps_.store.refund(checks_of(indices), deadline_,
+                     [this, since](const Result<Store::Decisions>& said) {
+                       record_store_call(since, said ? nullptr : &said.error());
+                       const LimitIndices refunded = indices_of(Role::Refund);
+                       if (said) {
+                         note(refunded, *said);
+                       } else if (refunded.size() == answer_.limits.size()) {
+                         answer_.reason = Reason::FailedOpen;
+                       }
+                       finish();
+                     });
 }
 
 void RequestFlow::finish() {
@@ -205,36 +205,36 @@ void RequestFlow::finish() {
   if (answer_.reason != Reason::FailedClosed) {
     answer_.strictest = combine(answer_.limits).strictest;
   }
-  if (reporting_ == Reporting::Flow) colleagues_.events.on_answer(domain_, answer_);
+  if (reporting_ == Reporting::Flow) deps_.events.on_answer(domain_, answer_);
   answered_(std::move(answer_));
 }
 
-void RequestFlow::obey_failure_policy(const Places& places) {
+void RequestFlow::apply_failure_policy(const LimitIndices& indices) {
   std::vector<rules::OnFailure> policies;
-  for (const std::size_t place : places) {
-    policies.push_back(on_failure_of(answer_.limits[place].applied));
+  for (const std::size_t index : indices) {
+    policies.push_back(on_failure_of(answer_.limits[index].matched));
   }
   const FailurePlan plan = plan_for_failure(policies);
   answer_.reason = plan.reason;
   answer_.allowed = plan.reason != Reason::FailedClosed;
-  Places local;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (plan.limits[i] == InPlace::AskLocally) local.push_back(places[i]);
+  LimitIndices local;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (plan.limits[i] == FailureAction::DecideLocally) local.push_back(indices[i]);
   }
   if (local.empty()) return;
-  note(local, colleagues_.local.check(checks_of(local)));
-  for (const std::size_t place : local) {
-    answer_.limits[place].local = true;
-    answer_.allowed = answer_.allowed && answer_.limits[place].decision->allowed();
+  note(local, deps_.local.check(checks_of(local)));
+  for (const std::size_t index : local) {
+    answer_.limits[index].local = true;
+    answer_.allowed = answer_.allowed && answer_.limits[index].decision->allowed();
   }
 }
 
-void RequestFlow::take_what_is_left(Role role) {
+void RequestFlow::charge_denied(Role role) {
   for (LimitAnswer& limit : answer_.limits) {
-    const rules::Applied& applied = limit.applied;
-    if (role_of(applied) != role || !counts_denied(applied) || limit.local) continue;
+    const rules::MatchedLimit& matched = limit.matched;
+    if (role_of(matched) != role || !counts_denied(matched) || limit.local) continue;
     if (!limit.decision || limit.decision->outcome() == Outcome::Blocked) continue;
-    core::NamedCheck check = applied.check;
+    core::NamedCheck check = matched.check;
     check.cost.units = std::min<std::uint64_t>(check.cost.units, limit.decision->remaining());
     if (check.cost.units == 0) continue;
     // what it says when that is gone as well, on the safe side: nobody waits to hear it
@@ -242,74 +242,74 @@ void RequestFlow::take_what_is_left(Role role) {
     const auto left = static_cast<std::uint32_t>(before.remaining() - check.cost.units);
     const Duration until =
         std::max(before.reset_after(), before.retry_after().value_or(Duration{}));
-    if (before.outcome() != Outcome::NeverFits && left < applied.check.cost.units) {
+    if (before.outcome() != Outcome::NeverFits && left < matched.check.cost.units) {
       limit.decision = Decision::deny(before.limit(), left, until, until);
     }
-    colleagues_.store.check({std::move(check)}, time_of_its_own(), unheard());
+    deps_.store.check({std::move(check)}, background_deadline(), ignore_result());
   }
 }
 
-void RequestFlow::give_back_enforced() {
-  Places places = enforced_;
-  std::erase_if(places, [&](std::size_t place) {
-    return !answer_.limits[place].decision || counts_denied(answer_.limits[place].applied);
+void RequestFlow::refund_enforced() {
+  LimitIndices indices = enforced_;
+  std::erase_if(indices, [&](std::size_t index) {
+    return !answer_.limits[index].decision || counts_denied(answer_.limits[index].matched);
   });
-  if (places.empty()) return;
-  colleagues_.store.refund(checks_of(places), time_of_its_own(), unheard());
+  if (indices.empty()) return;
+  deps_.store.refund(checks_of(indices), background_deadline(), ignore_result());
 }
 
-Store::Answered<Store::Decisions> RequestFlow::unheard() const {
-  return [events = &colleagues_.events,
+Store::Answered<Store::Decisions> RequestFlow::ignore_result() const {
+  return [events = &deps_.events,
           since = base::monotonic_now()](const Result<Store::Decisions>& said) {
     events->on_store_call(base::monotonic_now() - since, said ? nullptr : &said.error());
   };
 }
 
-base::Deadline RequestFlow::time_of_its_own() const {
-  return colleagues_.within(base::Deadline::max());
+base::Deadline RequestFlow::background_deadline() const {
+  return deps_.within(base::Deadline::max());
 }
 
-void RequestFlow::ask_each(const Places& places, Next next) {
+void RequestFlow::check_each(const LimitIndices& indices, Next next) {
   next_ = next;
   failed_.clear();
-  changes_ = colleagues_.local.changes();
-  open_ = places.size() + 1;  // one for this loop: answers may come before it ends
-  for (const std::size_t place : places) {
-    colleagues_.store.check(
-        {answer_.limits[place].applied.check}, deadline_,
-        [this, place, since = base::monotonic_now()](const Result<Store::Decisions>& said) {
-          hear_store(since, said ? nullptr : &said.error());
+  changes_ = deps_.local.changes();
+  pending_ = indices.size() + 1;  // one for this loop: answers may come before it ends
+  for (const std::size_t index : indices) {
+    deps_.store.check(
+        {answer_.limits[index].matched.check}, deadline_,
+        [this, index, since = base::monotonic_now()](const Result<Store::Decisions>& said) {
+          record_store_call(since, said ? nullptr : &said.error());
           if (said) {
-            answer_.limits[place].decision = said->front();
-            remember(colleagues_.local, answer_.limits[place], changes_);
+            answer_.limits[index].decision = said->front();
+            remember(deps_.local, answer_.limits[index], changes_);
           } else {
-            failed_.push_back(place);
+            failed_.push_back(index);
           }
-          close_one();
+          finish_one();
         });
   }
-  close_one();
+  finish_one();
 }
 
-void RequestFlow::close_one() {
-  if (--open_ == 0) (this->*next_)();
+void RequestFlow::finish_one() {
+  if (--pending_ == 0) (this->*next_)();
 }
 
-RequestFlow::Places RequestFlow::places_of(Role role) const {
-  Places places;
+RequestFlow::LimitIndices RequestFlow::indices_of(Role role) const {
+  LimitIndices indices;
   for (std::size_t i = 0; i < answer_.limits.size(); ++i) {
-    const rules::Applied& applied = answer_.limits[i].applied;
-    if (role_of(applied) == role && !applied.check.quota.is_none()) places.push_back(i);
+    const rules::MatchedLimit& matched = answer_.limits[i].matched;
+    if (role_of(matched) == role && !matched.check.quota.is_none()) indices.push_back(i);
   }
-  return places;
+  return indices;
 }
 
-std::vector<core::NamedCheck> RequestFlow::checks_of(const Places& places) {
+std::vector<core::NamedCheck> RequestFlow::checks_of(const LimitIndices& indices) {
   std::vector<core::NamedCheck> checks;
-  checks.reserve(places.size());
+  checks.reserve(indices.size());
   asked_.clear();
-  for (const std::size_t place : places) {
-    const core::NamedCheck& check = answer_.limits[place].applied.check;
+  for (const std::size_t index : indices) {
+    const core::NamedCheck& check = answer_.limits[index].matched.check;
     const auto same = std::find_if(checks.begin(), checks.end(), [&](const auto& earlier) {
       return earlier.quota == check.quota && earlier.name == check.name;
     });
@@ -323,14 +323,14 @@ std::vector<core::NamedCheck> RequestFlow::checks_of(const Places& places) {
   return checks;
 }
 
-void RequestFlow::note(const Places& places, const Store::Decisions& decisions) {
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    answer_.limits[places[i]].decision = decisions[asked_[i]];
+void RequestFlow::note(const LimitIndices& indices, const Store::Decisions& decisions) {
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    answer_.limits[indices[i]].decision = decisions[asked_[i]];
   }
 }
 
-void RequestFlow::hear_store(base::Deadline since, const Error* failure) const {
-  colleagues_.events.on_store_call(base::monotonic_now() - since, failure);
+void RequestFlow::record_store_call(base::Deadline since, const Error* failure) const {
+  deps_.events.on_store_call(base::monotonic_now() - since, failure);
 }
 
 }  // namespace penstock::service

@@ -7,7 +7,7 @@
 namespace penstock::service {
 namespace {
 
-using rules::Applied;
+using rules::MatchedLimit;
 using rules::Rule;
 
 const Rule kUser{.domain = "api", .name = "user"};
@@ -24,30 +24,30 @@ const Rule kShadowQuota{
     .domain = "api", .name = "shadow-quota", .shadow = true, .quota_mode = true};
 const Rule kStrict{.domain = "api", .name = "strict", .count_denied = true};
 
-TEST(RequestFlow, LetsPassWhatNothingLimits) {
+TEST(RequestFlow, AllowsUnlimitedRequests) {
   TestService service;
   EXPECT_EQ(text_of(service.decide({})), "allowed no_rule");
   EXPECT_TRUE(service.store.calls.empty());
   EXPECT_EQ(service.events.domains, std::vector<std::string>{"api"});
 }
 
-TEST(RequestFlow, AsksForAllEnforcedLimitsAtOnceAndTakesFromAllOrNone) {
+TEST(RequestFlow, ChecksAllEnforcedLimitsInOneCallAllOrNothing) {
   TestService service;
-  const std::vector<Applied> limits{applied(kUser, 1), applied(kOrganisation, 9)};
+  const std::vector<MatchedLimit> limits{matched_limit(kUser, 1), matched_limit(kOrganisation, 9)};
   EXPECT_EQ(text_of(service.decide(limits)), "allowed within_limits by 0: 0 left, 8 left");
   EXPECT_EQ(text_of(service.decide(limits)), "refused over_limit by 0: denied 0 left, 8 left");
   EXPECT_EQ(service.store.calls.size(), 2U);
   EXPECT_EQ(service.events.calls, 2);
 }
 
-TEST(RequestFlow, ObeysListsWithoutAskingTheStore) {
+TEST(RequestFlow, AppliesListsWithoutAStoreCall) {
   for (const rules::Action action : {rules::Action::Allow, rules::Action::Deny}) {
     TestService service;
     const Rule entry{.domain = "api", .name = "list", .action = action};
-    Answer start = TestService::with({applied(kUser, 1)});
-    start.match.listed_by = &entry;
+    Answer start = TestService::answer_with({matched_limit(kUser, 1)});
+    start.match.list_entry = &entry;
     std::optional<Answer> answer;
-    RequestFlow::start(service.colleagues(), start, "api", {},
+    RequestFlow::start(service.deps(), start, "api", {},
                        [&](Answer said) { answer = std::move(said); });
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->allowed, action == rules::Action::Allow);
@@ -57,18 +57,18 @@ TEST(RequestFlow, ObeysListsWithoutAskingTheStore) {
   }
 }
 
-TEST(RequestFlow, HasTheTimeOfOneCallForAllThatItWaitsFor) {
+TEST(RequestFlow, AllStoreCallsShareOneTimeout) {
   TestService service;
-  service.patience = std::chrono::milliseconds{10};
+  service.store_timeout = std::chrono::milliseconds{10};
   service.store.is_late = true;
-  rules::Applied back = applied(kOrganisation, 5);
-  back.gives_back = true;
+  rules::MatchedLimit back = matched_limit(kOrganisation, 5);
+  back.is_refund = true;
   std::optional<Answer> answer;
-  RequestFlow::start(
-      service.colleagues(),
-      TestService::with({applied(kUser, 2), applied(kQuotaA, 5), applied(kShadow, 1), back}), "api",
-      base::Deadline::max(), [&](Answer said) { answer = std::move(said); });
-  const base::Deadline latest = base::deadline_after(service.patience);
+  RequestFlow::start(service.deps(),
+                     TestService::answer_with({matched_limit(kUser, 2), matched_limit(kQuotaA, 5),
+                                               matched_limit(kShadow, 1), back}),
+                     "api", base::Deadline::max(), [&](Answer said) { answer = std::move(said); });
+  const base::Deadline latest = base::deadline_after(service.store_timeout);
   service.store.answer_late();
   ASSERT_TRUE(answer);
   ASSERT_EQ(service.store.calls.size(), 4U);
@@ -79,7 +79,8 @@ TEST(RequestFlow, HasTheTimeOfOneCallForAllThatItWaitsFor) {
 
 TEST(RequestFlow, NeverEnforcesAShadowLimit) {
   TestService service;
-  const std::vector<Applied> limits{applied(kUser, 2), applied(kShadow, 1), applied(kShadow2, 5)};
+  const std::vector<MatchedLimit> limits{matched_limit(kUser, 2), matched_limit(kShadow, 1),
+                                         matched_limit(kShadow2, 5)};
   EXPECT_EQ(text_of(service.decide(limits)),
             "allowed within_limits by 0: 1 left, shadow 0 left, shadow 4 left");
   // one that refuses does not keep the other from counting
@@ -88,12 +89,13 @@ TEST(RequestFlow, NeverEnforcesAShadowLimit) {
   // and a refused request does not count in them
   EXPECT_EQ(text_of(service.decide(limits)),
             "refused over_limit by 0: denied 0 left, shadow not asked, shadow not asked");
-  EXPECT_EQ(service.store.remaining({"s", "shadow2"}, so_many(5)), 3U);
+  EXPECT_EQ(service.store.remaining({"s", "shadow2"}, long_window(5)), 3U);
 }
 
-TEST(RequestFlow, RefusesByAlternativesOnlyWhenAllOfThemRefuse) {
+TEST(RequestFlow, AlternativesDenyOnlyWhenAllOfThemDeny) {
   TestService service;
-  const std::vector<Applied> limits{applied(kUser, 9), applied(kQuotaA, 1), applied(kQuotaB, 2)};
+  const std::vector<MatchedLimit> limits{matched_limit(kUser, 9), matched_limit(kQuotaA, 1),
+                                         matched_limit(kQuotaB, 2)};
   EXPECT_EQ(text_of(service.decide(limits)), "allowed within_limits by 1: 8 left, 0 left, 1 left");
   EXPECT_EQ(text_of(service.decide(limits)),
             "allowed within_limits by 2: 7 left, denied 0 left, 0 left");
@@ -101,80 +103,82 @@ TEST(RequestFlow, RefusesByAlternativesOnlyWhenAllOfThemRefuse) {
   EXPECT_FALSE(refused.allowed);
   EXPECT_EQ(refused.reason, Reason::OverLimit);
   // the enforced limit has its unit back
-  EXPECT_EQ(service.store.remaining({"s", "user"}, so_many(9)), 7U);
+  EXPECT_EQ(service.store.remaining({"s", "user"}, long_window(9)), 7U);
 }
 
-TEST(RequestFlow, AnAlternativeInShadowModeKeepsTheOthersFromAllRefusing) {
+TEST(RequestFlow, AnAlternativeInShadowModeKeepsTheOthersFromDenying) {
   TestService service;
-  const std::vector<Applied> limits{applied(kQuotaA, 1), applied(kShadowQuota, 1)};
+  const std::vector<MatchedLimit> limits{matched_limit(kQuotaA, 1), matched_limit(kShadowQuota, 1)};
   EXPECT_EQ(text_of(service.decide(limits)), "allowed within_limits by 0: 0 left, shadow 0 left");
   EXPECT_EQ(text_of(service.decide(limits)),
             "allowed within_limits: denied 0 left, shadow denied 0 left");
-  EXPECT_TRUE(service.look(limits).allowed);
-  EXPECT_FALSE(service.decide({applied(kQuotaA, 1)}).allowed);
+  EXPECT_TRUE(service.dry_run(limits).allowed);
+  EXPECT_FALSE(service.decide({matched_limit(kQuotaA, 1)}).allowed);
 }
 
-TEST(RequestFlow, AnAlternativeInShadowModeLetsPassWhenTheStoreIsUnavailable) {
+TEST(RequestFlow, AnAlternativeInShadowModeAllowsWhenTheStoreIsUnavailable) {
   TestService service;
   service.store.failure = Error{ErrorCode::Unavailable, "down"};
-  const std::vector<Applied> limits{applied(kClosedQuota, 1), applied(kShadowQuota, 1)};
+  const std::vector<MatchedLimit> limits{matched_limit(kClosedQuota, 1),
+                                         matched_limit(kShadowQuota, 1)};
   EXPECT_EQ(text_of(service.decide(limits)), "allowed failed_open: not asked, shadow not asked");
-  EXPECT_TRUE(service.look(limits).allowed);
-  EXPECT_FALSE(service.decide({applied(kClosedQuota, 1)}).allowed);
+  EXPECT_TRUE(service.dry_run(limits).allowed);
+  EXPECT_FALSE(service.decide({matched_limit(kClosedQuota, 1)}).allowed);
 }
 
-TEST(RequestFlow, DoesNotChargeAlternativesForWhatAnEnforcedLimitRefuses) {
+TEST(RequestFlow, DoesNotChargeAlternativesWhenAnEnforcedLimitDenies) {
   TestService service;
-  const std::vector<Applied> limits{applied(kUser, 1), applied(kQuotaA, 5)};
+  const std::vector<MatchedLimit> limits{matched_limit(kUser, 1), matched_limit(kQuotaA, 5)};
   EXPECT_TRUE(service.decide(limits).allowed);
   EXPECT_EQ(text_of(service.decide(limits)), "refused over_limit by 0: denied 0 left, not asked");
 }
 
-TEST(RequestFlow, TakesWhatIsLeftForARefusedRequestWhereTheRuleSaysSo) {
+TEST(RequestFlow, CountDeniedChargesTheRemainingUnits) {
   TestService service;
-  const std::vector<Applied> limits{applied(kStrict, 5, 4), applied(kUser, 9, 4)};
+  const std::vector<MatchedLimit> limits{matched_limit(kStrict, 5, 4), matched_limit(kUser, 9, 4)};
   EXPECT_TRUE(service.decide(limits).allowed);
   EXPECT_FALSE(service.decide(limits).allowed);
-  EXPECT_EQ(service.store.remaining({"s", "strict"}, so_many(5)), 0U);
-  EXPECT_EQ(service.store.remaining({"s", "user"}, so_many(9)), 5U);
+  EXPECT_EQ(service.store.remaining({"s", "strict"}, long_window(5)), 0U);
+  EXPECT_EQ(service.store.remaining({"s", "user"}, long_window(9)), 5U);
 }
 
-TEST(RequestFlow, TakesTheCostWhereAnotherLimitRefused) {
+TEST(RequestFlow, CountDeniedChargesTheCostWhenAnotherLimitDenies) {
   TestService service;
-  const std::vector<Applied> limits{applied(kStrict, 100, 2), applied(kUser, 3, 2)};
+  const std::vector<MatchedLimit> limits{matched_limit(kStrict, 100, 2),
+                                         matched_limit(kUser, 3, 2)};
   EXPECT_TRUE(service.decide(limits).allowed);
   EXPECT_FALSE(service.decide(limits).allowed);
-  EXPECT_EQ(service.store.remaining({"s", "strict"}, so_many(100)), 96U);
+  EXPECT_EQ(service.store.remaining({"s", "strict"}, long_window(100)), 96U);
 }
 
-TEST(RequestFlow, GivesBackWhateverIsDecided) {
+TEST(RequestFlow, RefundsWhateverIsDecided) {
   TestService service;
-  EXPECT_TRUE(service.decide({applied(kOrganisation, 9, 5)}).allowed);
-  Applied back = applied(kOrganisation, 9, 2);
-  back.gives_back = true;
+  EXPECT_TRUE(service.decide({matched_limit(kOrganisation, 9, 5)}).allowed);
+  MatchedLimit back = matched_limit(kOrganisation, 9, 2);
+  back.is_refund = true;
   EXPECT_EQ(text_of(service.decide({back})), "allowed within_limits by 0: 6 left");
-  EXPECT_EQ(text_of(service.decide({applied(kUser, 1, 2), back})),
+  EXPECT_EQ(text_of(service.decide({matched_limit(kUser, 1, 2), back})),
             "refused over_limit by 0: never_fits 1 left, 8 left");
 }
 
-TEST(RequestFlow, EnforcesALimitThatTravelledWithTheRequest) {
+TEST(RequestFlow, EnforcesARequestLimit) {
   TestService service;
-  Applied travelled = applied(kUser, 1);
+  MatchedLimit travelled = matched_limit(kUser, 1);
   travelled.rule = nullptr;
   EXPECT_TRUE(service.decide({travelled}).allowed);
   EXPECT_EQ(text_of(service.decide({travelled})), "refused over_limit by 0: denied 0 left");
 }
 
-TEST(RequestFlow, AsksOnceAboutACountThatIsNamedTwice) {
+TEST(RequestFlow, MergesChecksOfTheSameKey) {
   TestService service;
-  const std::vector<Applied> limits{applied(kUser, 5, 1), applied(kUser, 5, 2)};
+  const std::vector<MatchedLimit> limits{matched_limit(kUser, 5, 1), matched_limit(kUser, 5, 2)};
   EXPECT_EQ(text_of(service.decide(limits)), "allowed within_limits by 0: 2 left, 2 left");
   EXPECT_EQ(service.store.calls.front().checks.size(), 1U);
 }
 
-TEST(RequestFlow, TellsTheStoreTheCallersDeadline) {
+TEST(RequestFlow, PassesTheCallersDeadlineToTheStore) {
   TestService service;
-  EXPECT_TRUE(service.decide({applied(kUser, 5), applied(kShadow, 5)}).allowed);
+  EXPECT_TRUE(service.decide({matched_limit(kUser, 5), matched_limit(kShadow, 5)}).allowed);
   ASSERT_EQ(service.store.calls.size(), 2U);
   for (const TestStore::Call& call : service.store.calls) {
     EXPECT_EQ(call.deadline, base::Deadline{} + std::chrono::hours{1});
@@ -184,13 +188,14 @@ TEST(RequestFlow, TellsTheStoreTheCallersDeadline) {
 TEST(RequestFlow, AnswersTheSameWhenTheStoreIsLate) {
   TestService service;
   service.store.is_late = true;
-  Applied back = applied(kOrganisation, 9, 2);
-  back.gives_back = true;
+  MatchedLimit back = matched_limit(kOrganisation, 9, 2);
+  back.is_refund = true;
   std::vector<std::optional<Answer>> answers(3);
   for (std::optional<Answer>& answer : answers) {
-    service.decide_later({applied(kUser, 2), applied(kQuotaA, 9), applied(kQuotaB, 9),
-                          applied(kShadow, 1), applied(kShadow2, 9), back},
-                         answer);
+    service.decide_later(
+        {matched_limit(kUser, 2), matched_limit(kQuotaA, 9), matched_limit(kQuotaB, 9),
+         matched_limit(kShadow, 1), matched_limit(kShadow2, 9), back},
+        answer);
     EXPECT_FALSE(answer.has_value());
   }
   service.store.answer_late();
@@ -203,10 +208,10 @@ TEST(RequestFlow, AnswersTheSameWhenTheStoreIsLate) {
   EXPECT_EQ(service.events.answers.size(), 3U);
 }
 
-TEST(RequestFlow, SaysWhichLimitBlocks) {
+TEST(RequestFlow, ReportsWhichLimitBlocks) {
   TestService service;
   service.store.block_now({"s", "user"});
-  EXPECT_EQ(text_of(service.decide({applied(kOrganisation, 2), applied(kUser, 2)})),
+  EXPECT_EQ(text_of(service.decide({matched_limit(kOrganisation, 2), matched_limit(kUser, 2)})),
             "refused over_limit by 1: 2 left, blocked 0 left");
 }
 

@@ -2,9 +2,9 @@
 
 #include "base/deadline.hpp"
 #include "service/answer.hpp"
-#include "service/held_refund.hpp"
 #include "service/request_flow.hpp"
-#include "store/reservation_book.hpp"
+#include "service/reservation_refund.hpp"
+#include "store/reservation_store.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -17,14 +17,14 @@ namespace penstock::service {
 class ExpirySweep;
 
 // What somebody wants to reserve, besides of which limits.
-struct ReservationTerms {
+struct ReservationRequest {
   std::string id{};  // who asks again with it is told the same; empty: one is made up
   std::uint64_t estimate = 0;
   Duration lasts = std::chrono::minutes{1};
 };
 
 // What became of a wish to reserve.
-struct Reserved {
+struct ReserveResult {
   enum class Outcome : std::uint8_t {
     Decided,   // the limits were asked: see the answer
     Repeated,  // it is open since an earlier call
@@ -39,7 +39,7 @@ struct Reserved {
 };
 
 // What became of a commit or a cancel.
-struct Settled {
+struct SettleResult {
   enum class Outcome : std::uint8_t {
     Done,      // by this call or by an earlier one that said the same
     Unknown,   // there is none, or none any more
@@ -70,18 +70,18 @@ class Reservations {
   template <class T>
   using Answered = std::function<void(Result<T>)>;
 
-  explicit Reservations(const Colleagues& colleagues);
+  explicit Reservations(const ServiceDeps& deps);
   Reservations(const Reservations&) = delete;
   Reservations& operator=(const Reservations&) = delete;
   ~Reservations();
 
-  // `unasked` has the limits, each with its cost for one unit. When the store fails on the way, the
-  // units are refunded and the failure policy answers. An error: nothing is reserved.
-  void reserve(Answer unasked, std::string domain, ReservationTerms terms, base::Deadline deadline,
-               Answered<Reserved> answered);
+  // `undecided` has the limits, each with its cost for one unit. When the store fails on the way,
+  // the units are refunded and the failure policy answers. An error: nothing is reserved.
+  void reserve(Answer undecided, std::string domain, ReservationRequest reservation,
+               base::Deadline deadline, Answered<ReserveResult> answered);
   void commit(std::string id, std::uint64_t actual, base::Deadline deadline,
-              Answered<Settled> answered);
-  void cancel(std::string id, base::Deadline deadline, Answered<Settled> answered);
+              Answered<SettleResult> answered);
+  void cancel(std::string id, base::Deadline deadline, Answered<SettleResult> answered);
 
   // About once a second: repeats what the store did not answer.
   void retry();

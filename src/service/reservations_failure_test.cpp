@@ -29,7 +29,7 @@ struct ReservationsWithoutLastStep : ReservationsTest, ::testing::WithParamInter
   const rules::Rule rule{.domain = "api", .name = "tokens", .on_failure = GetParam().on_failure};
 
   void SetUp() override {
-    limits = {applied(rule, 100)};
+    limits = {matched_limit(rule, 100)};
     test.store.steps_until_failure = 1;
   }
   // One answer was reported, and it is what the client was told.
@@ -79,7 +79,7 @@ TEST_P(ReservationsWithoutLastStep, RefundOnceWhateverAnswerWasLost) {
   test.store.step_failure = kNoAnswer;
   test.store.steps_are_late = true;
   std::string told;
-  reservations.reserve(TestService::with(limits), "api", {.id = "a", .estimate = 20},
+  reservations.reserve(TestService::answer_with(limits), "api", {.id = "a", .estimate = 20},
                        base::Deadline{}, [&](const auto& said) { told = text_of(said); });
   test.store.steps_until_failure = -1;
   test.store.answer_one();  // begin
@@ -128,7 +128,7 @@ TEST_F(ReservationsTest, RefundWhatWasChargedBesideAnAlternativeThatFailedOpen) 
   const rules::Rule closed{
       .domain = "api", .name = "tokens", .on_failure = rules::OnFailure::Closed};
   const rules::Rule alternative{.domain = "api", .name = "other", .quota_mode = true};
-  limits = {applied(closed, 100), applied(alternative, 100)};
+  limits = {matched_limit(closed, 100), matched_limit(alternative, 100)};
   test.store.fails_for = [](const std::string& limit) { return limit == "other"; };
   test.store.steps_until_failure = 1;
   EXPECT_EQ(reserve("a", 60), "refused ");
@@ -150,12 +150,12 @@ TEST_F(ReservationsTest, UndoALocalDecisionThatDoesNotStand) {
   const rules::Rule open{.domain = "api", .name = "tokens"};
   const rules::Rule alternative{
       .domain = "api", .name = "other", .on_failure = rules::OnFailure::Local, .quota_mode = true};
-  limits = {applied(open, 100), applied(alternative, 100)};
+  limits = {matched_limit(open, 100), matched_limit(alternative, 100)};
   test.store.fails_for = [](const std::string& limit) { return limit == "other"; };
   test.store.steps_until_failure = 1;
   EXPECT_EQ(reserve("a", 20), "reserved ");  // by the share of one of four nodes: 25
   EXPECT_EQ(left(), 100U);
-  limits = {applied(alternative, 100)};
+  limits = {matched_limit(alternative, 100)};
   test.store.failure = Error{ErrorCode::Unavailable, "gone"};
   EXPECT_EQ(reserve("b", 5), "reserved ");  // 20 were taken once
   EXPECT_EQ(reserve("c", 1), "refused ");
@@ -163,11 +163,11 @@ TEST_F(ReservationsTest, UndoALocalDecisionThatDoesNotStand) {
 
 // Each step has the whole timeout of the store.
 TEST_F(ReservationsTest, HaveADeadlineForEachStep) {
-  test.patience = 1h;
-  Reservations slow{test.colleagues()};
+  test.store_timeout = 1h;
+  Reservations slow{test.deps()};
   const base::Deadline since = base::monotonic_now();
-  slow.reserve(TestService::with(limits), "api", {.id = "a", .estimate = 20}, base::Deadline::max(),
-               [](const auto&) {});
+  slow.reserve(TestService::answer_with(limits), "api", {.id = "a", .estimate = 20},
+               base::Deadline::max(), [](const auto&) {});
   ASSERT_EQ(test.store.step_deadlines.size(), 2U);
   ASSERT_EQ(test.store.calls.size(), 1U);
   EXPECT_GE(test.store.step_deadlines.front(), since + 1h);
@@ -240,14 +240,14 @@ TEST_F(ReservationsTest, ThatExpireAreCommittedWhenTheirUnitsAreBack) {
   EXPECT_EQ(left(), 30U);
 }
 
-TEST_F(ReservationsTest, ThatExpireAreCommittedInTheEndWhenNobodyRefunds) {
+TEST_F(ReservationsTest, ThatExpireAreCommittedWhenNotRefunded) {
   EXPECT_EQ(reserve("a", 60, 10s), "reserved a");
   test.store.advance(10s);
   test.store.is_late = true;  // and the daemon crashes
   reservations.sweep();
   test.store.is_late = false;
   EXPECT_EQ(commit("a", 30), "busy");
-  test.store.advance(store::ReservationBook::kRefundLasts);
+  test.store.advance(store::ReservationStore::kRefundTimeout);
   EXPECT_EQ(commit("a", 30), "committed 30 of 60");
   EXPECT_EQ(left(), 10U);
 }
@@ -273,7 +273,7 @@ TEST_F(ReservationsTest, ThatWereCommittedBeforeTheirExpiryWasAnsweredAreRefunde
   test.store.steps_until_failure = 0;
   test.store.failed_step_is_done = true;
   reservations.sweep();
-  test.store.advance(store::ReservationBook::kRefundLasts);
+  test.store.advance(store::ReservationStore::kRefundTimeout);
   EXPECT_EQ(commit("a", 30), "committed 30 of 60");
   EXPECT_EQ(left(), 10U);
   reservations.retry();
@@ -283,9 +283,9 @@ TEST_F(ReservationsTest, ThatWereCommittedBeforeTheirExpiryWasAnsweredAreRefunde
 
 // One limit cannot be refunded for a while: the other one is refunded once all the same.
 TEST_F(ReservationsTest, RefundEachLimitOnceWhenOneOfThemFails) {
-  limits = {applied(kTokens, 100), applied(kBytes, 100)};
+  limits = {matched_limit(kTokens, 100), matched_limit(kBytes, 100)};
   EXPECT_EQ(reserve("a", 60), "reserved a");
-  test.store.take({"s", "tokens"}, so_many(100), 40);
+  test.store.take({"s", "tokens"}, long_window(100), 40);
   test.store.fails_for = [](const std::string& limit) { return limit == "bytes"; };
   EXPECT_EQ(cancel("a"), "cancelled");
   reservations.retry();
@@ -301,7 +301,7 @@ TEST_F(ReservationsTest, RefundEachLimitOnceWhenOneOfThemFails) {
 // again, what was committed is used, and nothing else.
 RC_GTEST_FIXTURE_PROP(ReservationsTest, AccountForEveryUnitWhateverIsLost, ()) {
   constexpr std::int64_t kLimit = 100'000;
-  limits = {applied(kTokens, kLimit)};
+  limits = {matched_limit(kTokens, kLimit)};
   std::map<std::string, std::set<std::uint64_t>> tried;  // actual costs, by id
   const auto draw_failures = [&] {
     test.store.steps_until_failure = *rc::gen::element(-1, -1, 0, 1, 2);

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_F(ReservationsTest, TakeTheEstimateAndGiveBackWhatWasNotUsed) {
+TEST_F(ReservationsTest, ChargeTheEstimateAndRefundUnusedUnits) {
   EXPECT_EQ(reserve("a", 60), "reserved a");
   EXPECT_EQ(left(), 40U);
   EXPECT_EQ(reserve("b", 60), "refused ");
@@ -34,7 +34,7 @@ TEST_F(ReservationsTest, ChargeWhatWasUsedBeyondTheEstimate) {
   EXPECT_EQ(left(), 0U);
 }
 
-TEST_F(ReservationsTest, AreSettledOnceHoweverOftenSomebodyTries) {
+TEST_F(ReservationsTest, AreSettledOnceHoweverOftenCommitIsCalled) {
   EXPECT_EQ(reserve("a", 60), "reserved a");
   EXPECT_EQ(reserve("a", 60), "repeated a");
   EXPECT_EQ(reserve("a", 61), "settled open");
@@ -48,18 +48,18 @@ TEST_F(ReservationsTest, AreSettledOnceHoweverOftenSomebodyTries) {
 
 TEST_F(ReservationsTest, OfOtherLimitsAreNotTheSame) {
   EXPECT_EQ(reserve("a", 10), "reserved a");
-  limits = {applied(kBytes, 100)};
+  limits = {matched_limit(kBytes, 100)};
   EXPECT_EQ(reserve("a", 10), "settled open");
-  limits = {applied(kTokens, 100, 2)};
+  limits = {matched_limit(kTokens, 100, 2)};
   EXPECT_EQ(reserve("a", 10), "settled open");
-  limits = {applied(kTokens, 100), applied(kBytes, 100)};
+  limits = {matched_limit(kTokens, 100), matched_limit(kBytes, 100)};
   EXPECT_EQ(reserve("a", 10), "settled open");
-  limits = {applied(kTokens, 100)};
+  limits = {matched_limit(kTokens, 100)};
   EXPECT_EQ(reserve("a", 10), "repeated a");
   EXPECT_EQ(left(), 90U);
 }
 
-TEST_F(ReservationsTest, OfWhatEachNodeDecidesAloneAreRefused) {
+TEST_F(ReservationsTest, OfLocalLimitsAreRejected) {
   limits.front().check.terms.mode = core::Mode::Local;
   EXPECT_EQ(reserve("a", 10),
             "error rule \"tokens\" is decided by each node alone (mode: local) and cannot be "
@@ -69,7 +69,7 @@ TEST_F(ReservationsTest, OfWhatEachNodeDecidesAloneAreRefused) {
 }
 
 TEST_F(ReservationsTest, ChargeByTheTermsOfAStrictLease) {
-  const core::Terms strict{.mode = core::Mode::LeaseStrict, .lifetime = 7s};
+  const core::SharingTerms strict{.mode = core::Mode::LeaseStrict, .lifetime = 7s};
   limits.front().check.terms = strict;
   EXPECT_EQ(reserve("a", 10), "reserved a");
   EXPECT_EQ(commit("a", 30), "committed 30 of 10");
@@ -77,7 +77,7 @@ TEST_F(ReservationsTest, ChargeByTheTermsOfAStrictLease) {
   limits.front().check.terms.mode = core::Mode::Lease;
   EXPECT_EQ(reserve("b", 10), "reserved b");
   EXPECT_EQ(commit("b", 30), "committed 30 of 10");
-  EXPECT_EQ(test.store.calls.back().checks.front().terms, core::Terms{});
+  EXPECT_EQ(test.store.calls.back().checks.front().terms, core::SharingTerms{});
 }
 
 TEST_F(ReservationsTest, AreCancelled) {
@@ -89,7 +89,7 @@ TEST_F(ReservationsTest, AreCancelled) {
   EXPECT_EQ(left(), 100U);
 }
 
-TEST_F(ReservationsTest, ExpireAndGiveBackAll) {
+TEST_F(ReservationsTest, ExpireAndRefundAll) {
   EXPECT_EQ(reserve("a", 60, 10s), "reserved a");
   EXPECT_EQ(reserve("b", 30, 20s), "reserved b");
   test.store.advance(9s);
@@ -112,14 +112,14 @@ TEST_F(ReservationsTest, ExpireAFewAtATime) {
   test.store.advance(10s);
   test.store.steps_are_late = true;
   reservations.sweep();
-  EXPECT_EQ(test.store.waiting(), ExpirySweep::kAtOnce);
+  EXPECT_EQ(test.store.waiting(), ExpirySweep::kMaxInFlight);
   reservations.sweep();
-  EXPECT_EQ(test.store.waiting(), ExpirySweep::kAtOnce);
+  EXPECT_EQ(test.store.waiting(), ExpirySweep::kMaxInFlight);
   test.store.answer_late();
   EXPECT_EQ(left(), 100U);
 }
 
-TEST_F(ReservationsTest, ThatExpireWhileTheStoreIsGoneAreGivenBackLater) {
+TEST_F(ReservationsTest, ThatExpireWhileTheStoreIsUnavailableAreRefundedLater) {
   EXPECT_EQ(reserve("a", 60, 10s), "reserved a");
   test.store.advance(10s);
   test.store.fails_for = [](const std::string&) { return true; };
@@ -133,7 +133,8 @@ TEST_F(ReservationsTest, ThatExpireWhileTheStoreIsGoneAreGivenBackLater) {
 }
 
 TEST_F(ReservationsTest, HoldEveryLimitByItsOwnWeight) {
-  limits = {applied(kTokens, 100, 1), applied(kBytes, 1000, 4), applied(kBytes, 1000, 1)};
+  limits = {matched_limit(kTokens, 100, 1), matched_limit(kBytes, 1000, 4),
+            matched_limit(kBytes, 1000, 1)};
   EXPECT_EQ(reserve("a", 50), "reserved a");
   EXPECT_EQ(left(), 50U);
   EXPECT_EQ(left(kBytes, 1000), 750U);
@@ -156,11 +157,11 @@ TEST_F(ReservationsTest, AreForgottenInTheEnd) {
 }
 
 // Somebody else takes a unit before each attempt but the last.
-TEST_F(ReservationsTest, SayWhatTheLastAttemptToChargeTook) {
+TEST_F(ReservationsTest, ReportWhatTheLastAttemptCharged) {
   EXPECT_EQ(reserve("a", 80), "reserved a");
   int others = 3;
   test.store.fails_for = [&](const std::string&) {
-    if (others-- > 0) test.store.take({"s", "tokens"}, so_many(100), 1);
+    if (others-- > 0) test.store.take({"s", "tokens"}, long_window(100), 1);
     return false;
   };
   EXPECT_EQ(commit("a", 110), "committed 110 of 80, not 13");
@@ -168,7 +169,7 @@ TEST_F(ReservationsTest, SayWhatTheLastAttemptToChargeTook) {
 }
 
 // Nothing is given back that the limit has forgotten by itself: it would come back twice.
-TEST_F(ReservationsTest, OfAWindowThatIsOverGiveNothingBack) {
+TEST_F(ReservationsTest, OfAnEndedWindowRefundNothing) {
   const Quota minute = Quota::make(per_minute(100).anchored_window()).value();
   limits.front().check.quota = minute;
   const auto remaining = [&] { return test.store.remaining({"s", "tokens"}, minute); };
@@ -187,25 +188,25 @@ TEST_F(ReservationsTest, OfAWindowThatIsOverGiveNothingBack) {
   EXPECT_EQ(remaining(), 0U);
 }
 
-TEST_F(ReservationsTest, WithoutTheStoreArePassedOrRefusedByPolicy) {
+TEST_F(ReservationsTest, WithoutTheStoreFollowTheFailurePolicy) {
   test.store.failure = Error{ErrorCode::Unavailable, "gone"};
   const rules::Rule open{.domain = "api", .name = "open", .on_failure = rules::OnFailure::Open};
   const rules::Rule closed{.domain = "api", .name = "shut", .on_failure = rules::OnFailure::Closed};
-  limits = {applied(open, 100)};
+  limits = {matched_limit(open, 100)};
   EXPECT_EQ(reserve("a", 10), "reserved ");  // without an id: nothing is held
-  limits = {applied(closed, 100)};
+  limits = {matched_limit(closed, 100)};
   EXPECT_EQ(reserve("a", 10), "refused ");
   EXPECT_EQ(commit("a", 10), "error gone");
 }
 
-TEST_F(ReservationsTest, ThatCouldNotBeginTakeNothingFromTheStore) {
+TEST_F(ReservationsTest, ThatCouldNotBeginChargeNothing) {
   const rules::Rule open{.domain = "api", .name = "tokens", .on_failure = rules::OnFailure::Open};
   const rules::Rule closed{
       .domain = "api", .name = "tokens", .on_failure = rules::OnFailure::Closed};
-  limits = {applied(open, 100)};
+  limits = {matched_limit(open, 100)};
   test.store.steps_until_failure = 0;
   EXPECT_EQ(reserve("a", 60), "reserved ");
-  limits = {applied(closed, 100)};
+  limits = {matched_limit(closed, 100)};
   test.store.steps_until_failure = 0;
   EXPECT_EQ(reserve("a", 60), "refused ");
   EXPECT_EQ(left(), 100U);
@@ -307,7 +308,7 @@ RC_GTEST_FIXTURE_PROP(ReservationsTest, NeverLetMorePassThanTheLimitSays, ()) {
       open[id] = used.size();
       used.push_back({now, units});
     } else if (test.decide({[&] {
-                     rules::Applied other = limits.front();
+                     rules::MatchedLimit other = limits.front();
                      other.check.cost = Cost{units};
                      return other;
                    }()})

@@ -1,7 +1,7 @@
 #include "service/reserve_flow.hpp"
 
+#include "service/random_id.hpp"
 #include "service/settle_flow.hpp"
-#include "service/unique_name.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace penstock::service {
 
-using store::HeldCount;
+using store::HeldUnits;
 using store::ReservationAnswer;
 using store::ReservationState;
 
@@ -18,7 +18,7 @@ namespace {
 
 Error not_shared(const LimitAnswer& limit) {
   const std::string name =
-      limit.applied.rule == nullptr ? limit.applied.check.name.limit : limit.applied.rule->name;
+      limit.matched.rule == nullptr ? limit.matched.check.name.limit : limit.matched.rule->name;
   return {ErrorCode::InvalidInput, "rule \"" + name +
                                        "\" is decided by each node alone (mode: local) and cannot "
                                        "be reserved"};
@@ -26,22 +26,22 @@ Error not_shared(const LimitAnswer& limit) {
 
 }  // namespace
 
-ReserveFlow::ReserveFlow(ReservationDeps deps, Answer unasked, std::string domain,
-                         ReservationTerms terms, base::Deadline deadline,
-                         Reservations::Answered<Reserved> answered)
+ReserveFlow::ReserveFlow(ReservationDeps deps, Answer undecided, std::string domain,
+                         ReservationRequest reservation, base::Deadline deadline,
+                         Reservations::Answered<ReserveResult> answered)
     : deps_(std::move(deps)),
-      answer_(std::move(unasked)),
+      answer_(std::move(undecided)),
       domain_(std::move(domain)),
-      terms_(std::move(terms)),
+      request_(std::move(reservation)),
       deadline_(deadline),
       answered_(std::move(answered)),
-      claimant_(unique_name()) {
-  has_own_id_ = !terms_.id.empty();
-  if (!has_own_id_) terms_.id = unique_name();
+      claimant_(random_id()) {
+  has_own_id_ = !request_.id.empty();
+  if (!has_own_id_) request_.id = random_id();
   for (LimitAnswer& limit : answer_.limits) {
-    core::NamedCheck& check = limit.applied.check;
+    core::NamedCheck& check = limit.matched.check;
     weights_.push_back(check.cost.units);
-    check.cost.units = times(check.cost.units, terms_.estimate);
+    check.cost.units = saturating_product(check.cost.units, request_.estimate);
     // what is to be given back is counted exactly; but of a strict lease the store keeps account,
     // and nobody may take past it
     const bool is_kept =
@@ -50,41 +50,42 @@ ReserveFlow::ReserveFlow(ReservationDeps deps, Answer unasked, std::string domai
   }
 }
 
-void ReserveFlow::ask(decltype(store::ReservationAsk::what) what, base::Deadline deadline,
-                      const Heard& heard) {
-  deps_.colleagues.store.reservations().ask(
-      {.id = terms_.id, .what = std::move(what)}, deadline,
-      [self = shared_from_this(), heard,
+void ReserveFlow::ask(decltype(store::ReservationRequest::what) what, base::Deadline deadline,
+                      const OnStoreAnswer& on_answer) {
+  deps_.service.store.reservations().ask(
+      {.id = request_.id, .what = std::move(what)}, deadline,
+      [self = shared_from_this(), on_answer,
        since = base::monotonic_now()](const Result<ReservationAnswer>& said) {
-        self->deps_.colleagues.events.on_store_call(base::monotonic_now() - since,
-                                                    said ? nullptr : &said.error());
-        heard(*self, said);
+        self->deps_.service.events.on_store_call(base::monotonic_now() - since,
+                                                 said ? nullptr : &said.error());
+        on_answer(*self, said);
       });
 }
 
 void ReserveFlow::start() {
   // counted by this node alone, and by nobody who settles
   for (const LimitAnswer& limit : answer_.limits) {
-    if (limit.applied.check.terms.mode == core::Mode::Local) return answered_(not_shared(limit));
+    if (limit.matched.check.terms.mode == core::Mode::Local) return answered_(not_shared(limit));
   }
   began_ = base::monotonic_now();
-  ask(store::reservation::Begin{claimant_}, deps_.colleagues.within(deadline_),
+  ask(store::reservation::Begin{claimant_}, deps_.service.within(deadline_),
       std::mem_fn(&ReserveFlow::on_begun));
 }
 
 void ReserveFlow::on_begun(const Result<ReservationAnswer>& said) {
   if (!said && said.error().code == ErrorCode::CapacityExhausted) return answered_(said.error());
-  if (said && !said->done) return tell_known(*said->before);
+  if (said && !said->done) return answer_known(*said->before);
   decide(said.has_value());
 }
 
-void ReserveFlow::tell_known(const store::Reservation& known) {
-  Reserved reserved{.outcome = Reserved::Outcome::Settled, .id = terms_.id, .known = known};
+void ReserveFlow::answer_known(const store::Reservation& known) {
+  ReserveResult reserved{
+      .outcome = ReserveResult::Outcome::Settled, .id = request_.id, .known = known};
   if (known.state == ReservationState::Pending) {
-    reserved.outcome = Reserved::Outcome::Busy;
+    reserved.outcome = ReserveResult::Outcome::Busy;
   } else if (known.state == ReservationState::Open && known.left > Duration{0} &&
-             known.estimate == terms_.estimate && is_of_these_limits(known)) {
-    reserved.outcome = Reserved::Outcome::Repeated;
+             known.estimate == request_.estimate && is_of_these_limits(known)) {
+    reserved.outcome = ReserveResult::Outcome::Repeated;
     reserved.left = known.left;
   }
   answered_(std::move(reserved));
@@ -94,7 +95,7 @@ void ReserveFlow::tell_known(const store::Reservation& known) {
 void ReserveFlow::decide(bool has_begun) {
   if (!has_begun) return answer_by_policy();
   RequestFlow::start(
-      deps_.colleagues, std::move(answer_), domain_, deadline_,
+      deps_.service, std::move(answer_), domain_, deadline_,
       [self = shared_from_this()](Answer answer) { self->on_decided(std::move(answer)); },
       RequestFlow::Reporting::Caller);
 }
@@ -103,29 +104,29 @@ void ReserveFlow::on_decided(Answer answer) {
   answer_ = std::move(answer);
   const store::reservation::Drop drop{claimant_};  // or the id stays taken for a while
   if (!answer_.allowed) {
-    return ask(drop, deps_.own_deadline(),
+    return ask(drop, deps_.background_deadline(),
                [](ReserveFlow& flow, const auto& /*unused*/) { flow.finish({}); });
   }
   if (is_by_policy_alone()) {  // there is nothing to settle, and the store has failed once
-    ask(drop, deps_.own_deadline(), [](ReserveFlow& /*unused*/, const auto& /*unused*/) {});
+    ask(drop, deps_.background_deadline(), [](ReserveFlow& /*unused*/, const auto& /*unused*/) {});
     return finish({});
   }
-  ask(store::reservation::Confirm{claimant_, terms_.estimate, terms_.lasts, held()},
-      deps_.own_deadline(), std::mem_fn(&ReserveFlow::on_confirmed));
+  ask(store::reservation::Confirm{claimant_, request_.estimate, request_.lasts, held()},
+      deps_.background_deadline(), std::mem_fn(&ReserveFlow::on_confirmed));
 }
 
 void ReserveFlow::on_confirmed(const Result<ReservationAnswer>& said) {
-  if (said && said->done) return finish(terms_.id);
+  if (said && said->done) return finish(request_.id);
   if (said) {  // it took too long, and the id is free again or has another owner
     refund_charged();
-    return answered_(Reserved{.outcome = Reserved::Outcome::Busy, .id = terms_.id});
+    return answered_(ReserveResult{.outcome = ReserveResult::Outcome::Busy, .id = request_.id});
   }
-  ask(store::reservation::Drop{claimant_}, deps_.own_deadline(),
+  ask(store::reservation::Drop{claimant_}, deps_.background_deadline(),
       std::mem_fn(&ReserveFlow::on_dropped));
 }
 
 void ReserveFlow::on_dropped(const Result<ReservationAnswer>& said) {
-  if (said && !is_void(*said)) return finish(terms_.id);  // only the answer was lost
+  if (said && !is_void(*said)) return finish(request_.id);  // only the answer was lost
   if (said) {
     refund_charged();
   } else {
@@ -144,7 +145,7 @@ bool ReserveFlow::is_by_policy_alone() const {
 }
 
 void ReserveFlow::refund_charged() const {
-  refund_held(deps_, charged(), deps_.own_deadline(), [] {});
+  refund_reservation(deps_, charged(), deps_.background_deadline(), [] {});
 }
 
 // The client has its answer by then. One that named the id may have found the reservation open in
@@ -160,27 +161,28 @@ void ReserveFlow::drop_later() {
   });
 }
 
-void ReserveFlow::on_dropped_later(const ReservationAnswer& said, const HeldRefund& taken) const {
-  if (is_void(said)) return refund_held(deps_, taken, deps_.own_deadline(), [] {});
+void ReserveFlow::on_dropped_later(const ReservationAnswer& said,
+                                   const ReservationRefund& taken) const {
+  if (is_void(said)) return refund_reservation(deps_, taken, deps_.background_deadline(), [] {});
   if (has_own_id_) return;
-  std::make_shared<SettleFlow>(deps_, terms_.id,
-                               store::reservation::Cancel{.settler = unique_name()},
-                               [](const Result<Settled>& /*nobody waits for it*/) {})
-      ->start(deps_.own_deadline());
+  std::make_shared<SettleFlow>(deps_, request_.id,
+                               store::reservation::Cancel{.settler = random_id()},
+                               [](const Result<SettleResult>& /*nobody waits for it*/) {})
+      ->start(deps_.background_deadline());
 }
 
 // Nothing is reserved. What the store decided does not stand, because its units go back.
 void ReserveFlow::answer_by_policy() {
   for (LimitAnswer& limit : answer_.limits) {
     if (limit.local && limit.decision && limit.decision->allowed()) {
-      deps_.colleagues.local.undo({limit.applied.check});
+      deps_.service.local.undo({limit.matched.check});
     }
     limit.decision.reset();
     limit.local = false;
   }
   answer_.strictest.reset();
   RequestFlow::start_without_store(
-      deps_.colleagues, std::move(answer_), domain_,
+      deps_.service, std::move(answer_), domain_,
       [self = shared_from_this()](Answer answer) {
         self->answer_ = std::move(answer);
         self->finish({});
@@ -189,31 +191,31 @@ void ReserveFlow::answer_by_policy() {
 }
 
 void ReserveFlow::finish(std::string id) {
-  deps_.colleagues.events.on_answer(domain_, answer_);
-  const Duration left = id.empty() ? Duration{0} : terms_.lasts;
-  answered_(Reserved{.answer = std::move(answer_), .id = std::move(id), .left = left});
+  deps_.service.events.on_answer(domain_, answer_);
+  const Duration left = id.empty() ? Duration{0} : request_.lasts;
+  answered_(ReserveResult{.answer = std::move(answer_), .id = std::move(id), .left = left});
 }
 
-HeldRefund ReserveFlow::charged() const {
-  return {.held = held(), .units = terms_.estimate, .begun = began_};
+ReservationRefund ReserveFlow::charged() const {
+  return {.held = held(), .units = request_.estimate, .begun = began_};
 }
 
 // Of shadow rules and alternatives only those were taken that had room. One that holds nothing was
 // let pass by a policy.
 bool ReserveFlow::is_of_these_limits(const store::Reservation& known) const {
-  std::map<core::CountName, std::uint64_t> weights;
+  std::map<core::LimitKey, std::uint64_t> weights;
   for (std::size_t i = 0; i < answer_.limits.size(); ++i) {
-    std::uint64_t& weight = weights[answer_.limits[i].applied.check.name];
+    std::uint64_t& weight = weights[answer_.limits[i].matched.check.name];
     weight += std::min(weights_[i], UINT64_MAX - weight);
   }
-  const auto is_asked_for = [&](const HeldCount& each) {
+  const auto is_asked_for = [&](const HeldUnits& each) {
     const auto found = weights.find(each.name);
     return found != weights.end() && found->second == each.weight;
   };
   const auto is_held = [&](const LimitAnswer& limit) {
-    return role_of(limit.applied) != Role::Enforced ||
-           std::any_of(known.held.begin(), known.held.end(), [&](const HeldCount& each) {
-             return each.name == limit.applied.check.name;
+    return role_of(limit.matched) != Role::Enforced ||
+           std::any_of(known.held.begin(), known.held.end(), [&](const HeldUnits& each) {
+             return each.name == limit.matched.check.name;
            });
   };
   return known.held.empty() || (std::all_of(known.held.begin(), known.held.end(), is_asked_for) &&
@@ -221,14 +223,14 @@ bool ReserveFlow::is_of_these_limits(const store::Reservation& known) const {
 }
 
 // What was really taken, each count once.
-std::vector<HeldCount> ReserveFlow::held() const {
-  std::vector<HeldCount> all;
+std::vector<HeldUnits> ReserveFlow::held() const {
+  std::vector<HeldUnits> all;
   for (std::size_t i = 0; i < answer_.limits.size(); ++i) {
     const LimitAnswer& limit = answer_.limits[i];
     if (!limit.decision || !limit.decision->allowed() || limit.local) continue;
-    const core::NamedCheck& check = limit.applied.check;
+    const core::NamedCheck& check = limit.matched.check;
     const auto same = std::find_if(all.begin(), all.end(),
-                                   [&](const HeldCount& each) { return each.name == check.name; });
+                                   [&](const HeldUnits& each) { return each.name == check.name; });
     if (same != all.end()) {
       same->weight += std::min(weights_[i], UINT64_MAX - same->weight);
       continue;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "service/held_refund.hpp"
+#include "service/reservation_refund.hpp"
 #include "service/reservations.hpp"
 
 #include <functional>
@@ -24,28 +24,30 @@ namespace penstock::service {
 // the answer. Only the final answer is reported to Events.
 class ReserveFlow final : public std::enable_shared_from_this<ReserveFlow> {
  public:
-  ReserveFlow(ReservationDeps deps, Answer unasked, std::string domain, ReservationTerms terms,
-              base::Deadline deadline, Reservations::Answered<Reserved> answered);
+  ReserveFlow(ReservationDeps deps, Answer undecided, std::string domain,
+              ReservationRequest reservation, base::Deadline deadline,
+              Reservations::Answered<ReserveResult> answered);
 
   void start();
 
  private:
-  using Heard = std::function<void(ReserveFlow&, const Result<store::ReservationAnswer>&)>;
+  using OnStoreAnswer = std::function<void(ReserveFlow&, const Result<store::ReservationAnswer>&)>;
 
   void on_begun(const Result<store::ReservationAnswer>& said);
-  void tell_known(const store::Reservation& known);
+  void answer_known(const store::Reservation& known);
   void decide(bool has_begun);
   void on_decided(Answer answer);
   void on_confirmed(const Result<store::ReservationAnswer>& said);
   void on_dropped(const Result<store::ReservationAnswer>& said);
   void drop_later();
-  void on_dropped_later(const store::ReservationAnswer& said, const HeldRefund& taken) const;
+  void on_dropped_later(const store::ReservationAnswer& said, const ReservationRefund& taken) const;
   void refund_charged() const;
   void answer_by_policy();
   void finish(std::string id);
-  void ask(decltype(store::ReservationAsk::what) what, base::Deadline deadline, const Heard& heard);
-  [[nodiscard]] std::vector<store::HeldCount> held() const;
-  [[nodiscard]] HeldRefund charged() const;
+  void ask(decltype(store::ReservationRequest::what) what, base::Deadline deadline,
+           const OnStoreAnswer& on_answer);
+  [[nodiscard]] std::vector<store::HeldUnits> held() const;
+  [[nodiscard]] ReservationRefund charged() const;
   // Whether this call has reserved nothing, and never will.
   [[nodiscard]] bool is_void(const store::ReservationAnswer& dropped) const;
   // Whether the limits passed because the store could not be asked about any of them.
@@ -56,11 +58,11 @@ class ReserveFlow final : public std::enable_shared_from_this<ReserveFlow> {
   ReservationDeps deps_;
   Answer answer_;
   std::string domain_;
-  ReservationTerms terms_;
+  ReservationRequest request_;
   bool has_own_id_ = false;  // named by the client
   base::Deadline deadline_;
   base::Deadline began_{};
-  Reservations::Answered<Reserved> answered_;
+  Reservations::Answered<ReserveResult> answered_;
   std::string claimant_;
   std::vector<std::uint64_t> weights_;  // of the limits of the answer
 };

@@ -5,7 +5,7 @@
 namespace penstock::service {
 namespace {
 
-constexpr Duration kTickLasts = std::chrono::seconds{2};
+constexpr Duration kTickTimeout = std::chrono::seconds{2};
 
 }  // namespace
 
@@ -30,7 +30,7 @@ void RetryQueue::close() {
 void RetryQueue::tick() {
   if (in_flight_ > 0) return;
   attempts_ = steps_.size();
-  deadline_ = base::deadline_after(kTickLasts);
+  deadline_ = base::deadline_after(kTickTimeout);
   send_more();
 }
 

@@ -1,8 +1,8 @@
 #include "service/service.hpp"
 
-#include "base/in_place.hpp"
-#include "service/answer_at_once.hpp"
+#include "base/emplace_with.hpp"
 #include "service/peek.hpp"
+#include "service/try_answer.hpp"
 
 #include <utility>
 
@@ -13,9 +13,9 @@ namespace {
 Answer answer_for(rules::Match match, std::shared_ptr<const rules::Ruleset> rules) {
   Answer answer;
   answer.limits.reserve(match.limits.size());
-  for (rules::Applied& applied : match.limits) {
+  for (rules::MatchedLimit& matched : match.limits) {
     answer.limits.emplace_back(
-        base::InPlace([&] { return LimitAnswer{.applied = std::move(applied)}; }));
+        base::EmplaceWith([&] { return LimitAnswer{.matched = std::move(matched)}; }));
   }
   match.limits.clear();
   answer.match = std::move(match);
@@ -25,8 +25,8 @@ Answer answer_for(rules::Match match, std::shared_ptr<const rules::Ruleset> rule
 
 }  // namespace
 
-Service::Service(const Colleagues& colleagues, std::shared_ptr<const rules::Ruleset> rules)
-    : colleagues_(colleagues), reservations_(colleagues_) {
+Service::Service(const ServiceDeps& deps, std::shared_ptr<const rules::Ruleset> rules)
+    : deps_(deps), reservations_(deps_) {
   use(std::move(rules));
 }
 
@@ -42,38 +42,35 @@ const std::shared_ptr<const rules::Ruleset>& Service::rules() const noexcept { r
 void Service::decide(const rules::Request& request, base::Deadline deadline, Answered answered) {
   Answer answer = answer_to(request);
   const std::string_view domain = answer.match.domain_known ? request.domain : std::string_view{};
-  if (answer_at_once(colleagues_, domain, answer)) return answered(std::move(answer));
-  RequestFlow::start(colleagues_, std::move(answer), std::string(domain), deadline,
-                     std::move(answered));
+  if (try_answer(deps_, domain, answer)) return answered(std::move(answer));
+  RequestFlow::start(deps_, std::move(answer), std::string(domain), deadline, std::move(answered));
 }
 
 void Service::take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
                    Answered answered) {
   Answer answer = answer_for_take(std::move(check), on_failure);
-  if (answer_at_once(colleagues_, kTake, answer)) return answered(std::move(answer));
-  RequestFlow::start(colleagues_, std::move(answer), std::string(kTake), deadline,
-                     std::move(answered));
+  if (try_answer(deps_, kTake, answer)) return answered(std::move(answer));
+  RequestFlow::start(deps_, std::move(answer), std::string(kTake), deadline, std::move(answered));
 }
 
 void Service::take_without_store(core::NamedCheck check, rules::OnFailure on_failure,
                                  Answered answered) {
-  RequestFlow::start_without_store(colleagues_, answer_for_take(std::move(check), on_failure),
+  RequestFlow::start_without_store(deps_, answer_for_take(std::move(check), on_failure),
                                    std::string(kTake), std::move(answered));
 }
 
-std::optional<Decision> Service::take_at_once(std::string_view subject, const Quota& quota,
-                                              Cost cost) {
-  const std::optional<Decision> decision = colleagues_.store.check_at_once(subject, quota, cost);
-  if (decision) colleagues_.events.on_take(subject, *decision);
+std::optional<Decision> Service::try_take(std::string_view subject, const Quota& quota, Cost cost) {
+  const std::optional<Decision> decision = deps_.store.try_check(subject, quota, cost);
+  if (decision) deps_.events.on_take(subject, *decision);
   return decision;
 }
 
 Answer Service::answer_to(const rules::Request& request) const {
   Answer answer = answer_for(rules_->match(request), rules_);
   if (!answer.match.domain_known) {
-    colleagues_.events.on_unknown_domain(request.domain, answer.match.unknown_domain_denied
-                                                             ? rules::UnknownDomain::Deny
-                                                             : rules::UnknownDomain::Allow);
+    deps_.events.on_unknown_domain(request.domain, answer.match.unknown_domain_denied
+                                                       ? rules::UnknownDomain::Deny
+                                                       : rules::UnknownDomain::Allow);
   }
   return answer;
 }
@@ -81,34 +78,35 @@ Answer Service::answer_to(const rules::Request& request) const {
 Answer Service::answer_for_take(core::NamedCheck check, rules::OnFailure on_failure) const {
   Answer answer;
   answer.limits.push_back(
-      {.applied = {
+      {.matched = {
            .check = std::move(check), .metric = std::string(kTake), .on_failure = on_failure}});
   answer.match.domain_known = true;
   answer.rules = rules_;
   return answer;
 }
 
-void Service::reserve(rules::Request request, ReservationTerms terms, base::Deadline deadline,
-                      Reservations::Answered<Reserved> answered) {
+void Service::reserve(rules::Request request, ReservationRequest reservation,
+                      base::Deadline deadline, Reservations::Answered<ReserveResult> answered) {
   request.cost = Cost{1};  // costs are multiples of what is asked for
   Answer answer = answer_to(request);
   std::string domain = answer.match.domain_known ? std::string(request.domain) : std::string{};
-  reservations_.reserve(std::move(answer), std::move(domain), std::move(terms), deadline,
+  reservations_.reserve(std::move(answer), std::move(domain), std::move(reservation), deadline,
                         std::move(answered));
 }
 
-void Service::reserve(core::NamedCheck check, rules::OnFailure on_failure, ReservationTerms terms,
-                      base::Deadline deadline, Reservations::Answered<Reserved> answered) {
+void Service::reserve(core::NamedCheck check, rules::OnFailure on_failure,
+                      ReservationRequest reservation, base::Deadline deadline,
+                      Reservations::Answered<ReserveResult> answered) {
   check.cost = Cost{1};
   reservations_.reserve(answer_for_take(std::move(check), on_failure), std::string(kTake),
-                        std::move(terms), deadline, std::move(answered));
+                        std::move(reservation), deadline, std::move(answered));
 }
 
 void Service::explain(const rules::Request& request, base::Deadline deadline,
                       std::function<void(Explained)> answered) {
   rules::Explanation explanation = rules_->explain(request);
   Answer answer = answer_for(explanation.match, rules_);
-  peek(colleagues_, std::move(answer), deadline,
+  peek(deps_, std::move(answer), deadline,
        [explanation = std::move(explanation), answered = std::move(answered)](Answer said) {
          answered({.answer = std::move(said), .explanation = explanation});
        });

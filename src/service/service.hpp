@@ -4,7 +4,7 @@
 #include "rules/model/ruleset.hpp"
 #include "service/answer.hpp"
 #include "service/events.hpp"
-#include "service/local_share.hpp"
+#include "service/local_fallback.hpp"
 #include "service/request_flow.hpp"
 #include "service/reservations.hpp"
 #include "store/store.hpp"
@@ -26,8 +26,8 @@ class Service {
 
   // REQUIRES: all of them outlive the service; `local` and `events` outlive the store, which
   // answers whatever is under way before it is gone.
-  Service(const Colleagues& colleagues, std::shared_ptr<const rules::Ruleset> rules);
-  Service(store::Store& store, LocalShare& local, Events& events,
+  Service(const ServiceDeps& deps, std::shared_ptr<const rules::Ruleset> rules);
+  Service(store::Store& store, LocalFallback& local, Events& events,
           std::shared_ptr<const rules::Ruleset> rules)
       : Service({.store = store, .local = local, .events = events}, std::move(rules)) {}
 
@@ -44,8 +44,8 @@ class Service {
   void take_without_store(core::NamedCheck check, rules::OnFailure on_failure, Answered answered);
   // The same as take(), by a store that need not ask anybody for it: what take() would have said,
   // in a fraction of the time. Empty, and nothing is done, by one that has to.
-  [[nodiscard]] std::optional<Decision> take_at_once(std::string_view subject, const Quota& quota,
-                                                     Cost cost);
+  [[nodiscard]] std::optional<Decision> try_take(std::string_view subject, const Quota& quota,
+                                                 Cost cost);
   // Looks without taking, with what every rule had to say. Answers as decide() would, but that the
   // wait of a refusal is the longest that it can be.
   struct Explained {
@@ -58,19 +58,19 @@ class Service {
   // Reserves the estimate of a request whose cost is known only later; the cost of the request is
   // not looked at. See Reservations. REQUIRES: no descriptor has a cost of its own, none gives
   // back.
-  void reserve(rules::Request request, ReservationTerms terms, base::Deadline deadline,
-               Reservations::Answered<Reserved> answered);
-  void reserve(core::NamedCheck check, rules::OnFailure on_failure, ReservationTerms terms,
-               base::Deadline deadline, Reservations::Answered<Reserved> answered);
+  void reserve(rules::Request request, ReservationRequest reservation, base::Deadline deadline,
+               Reservations::Answered<ReserveResult> answered);
+  void reserve(core::NamedCheck check, rules::OnFailure on_failure, ReservationRequest reservation,
+               base::Deadline deadline, Reservations::Answered<ReserveResult> answered);
   [[nodiscard]] Reservations& reservations() noexcept { return reservations_; }
 
-  [[nodiscard]] store::Store& store() noexcept { return colleagues_.store; }
+  [[nodiscard]] store::Store& store() noexcept { return deps_.store; }
 
  private:
   [[nodiscard]] Answer answer_to(const rules::Request& request) const;
   [[nodiscard]] Answer answer_for_take(core::NamedCheck check, rules::OnFailure on_failure) const;
 
-  Colleagues colleagues_;
+  ServiceDeps deps_;
   Reservations reservations_;
   std::shared_ptr<const rules::Ruleset> rules_;
 };

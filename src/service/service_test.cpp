@@ -102,12 +102,12 @@ TEST_F(WithRules, AnswersKeepTheRulesThatTheyPointInto) {
   const Answer answer = decide(request("api", "/search/x", "alice"));
   service.use(load("domains: {api: {rules: [{name: new, limit: 1/day}]}}"));
   ASSERT_NE(answer.rules, nullptr);
-  EXPECT_EQ(answer.limits.at(0).applied.rule->name, "search");
+  EXPECT_EQ(answer.limits.at(0).matched.rule->name, "search");
   EXPECT_TRUE(answer.match.limits.empty());
-  EXPECT_EQ(decide(request("api", "/search/x", "alice")).limits.at(0).applied.rule->name, "new");
+  EXPECT_EQ(decide(request("api", "/search/x", "alice")).limits.at(0).matched.rule->name, "new");
 }
 
-TEST_F(WithRules, RequestsUnderWayGoOnWithTheRulesTheyBeganWith) {
+TEST_F(WithRules, RequestsInFlightKeepTheirRules) {
   parts.store.is_late = true;
   std::optional<Answer> answer;
   service.decide(request("api", "/search/x", "alice"), {},
@@ -115,10 +115,10 @@ TEST_F(WithRules, RequestsUnderWayGoOnWithTheRulesTheyBeganWith) {
   service.use(load("domains: {api: {rules: [{name: new, limit: 1/day}]}}"));
   parts.store.answer_late();
   ASSERT_TRUE(answer);
-  EXPECT_EQ(answer->limits.at(0).applied.rule->name, "search");
+  EXPECT_EQ(answer->limits.at(0).matched.rule->name, "search");
 }
 
-TEST_F(WithRules, ExplainLooksWithoutTaking) {
+TEST_F(WithRules, ExplainChargesNothing) {
   EXPECT_TRUE(decide(request("api", "/search/x", "alice")).allowed);
   rules::Request asked = request("api", "/search/x", "alice");
   for (int i = 0; i < 3; ++i) {
@@ -146,14 +146,14 @@ TEST_F(Take, IsARequestLikeAnyOther) {
   for (int i = 0; i < 3; ++i) static_cast<void>(take(rules::OnFailure::Closed));
   EXPECT_EQ(take(rules::OnFailure::Closed), "refused over_limit by 0: denied 0 left");
   EXPECT_EQ(parts.events.domains, (std::vector<std::string>(5, "take")));
-  EXPECT_EQ(parts.events.answers.back().limits.at(0).applied.metric, "take");
+  EXPECT_EQ(parts.events.answers.back().limits.at(0).matched.metric, "take");
 }
 
 // The same questions to both: the same decisions, and answers to hear of.
-TEST_F(Take, AtOnceSaysAndTellsTheSame) {
+TEST_F(Take, InlineTakeEqualsTake) {
   struct Fast final {
-    store::MemoryStore memory{{}};
-    store::EmbeddedStore store{memory};
+    store::ShardedTable memory{{}};
+    store::MemoryStore store{memory};
   } fast;
   TestEvents events;
   Service at_once(fast.store, parts.local, events, service.rules());
@@ -162,7 +162,7 @@ TEST_F(Take, AtOnceSaysAndTellsTheSame) {
     std::optional<Answer> answer;
     service.take({.name = {.subject = "k", .limit = {}}, .quota = quota, .cost = {cost}},
                  rules::OnFailure::Closed, {}, [&](Answer said) { answer = std::move(said); });
-    const std::optional<Decision> decision = at_once.take_at_once("k", quota, Cost{cost});
+    const std::optional<Decision> decision = at_once.try_take("k", quota, Cost{cost});
     ASSERT_TRUE(decision);
     EXPECT_EQ(decision->outcome(), answer->limits.at(0).decision->outcome()) << cost;
     EXPECT_EQ(decision->remaining(), answer->limits.at(0).decision->remaining()) << cost;
@@ -170,11 +170,11 @@ TEST_F(Take, AtOnceSaysAndTellsTheSame) {
   }
   EXPECT_EQ(events.domains, parts.events.domains);
   // the store of the other has to be asked
-  EXPECT_FALSE(service.take_at_once("k", quota, Cost{1}));
+  EXPECT_FALSE(service.try_take("k", quota, Cost{1}));
   EXPECT_EQ(parts.events.answers.size(), 7U);
 }
 
-TEST_F(Take, SaysItselfWhatToDoWithoutTheStore) {
+TEST_F(Take, HasItsOwnFailurePolicy) {
   parts.store.failure = Error{ErrorCode::Unavailable, "gone"};
   EXPECT_EQ(take(rules::OnFailure::Closed), "refused failed_closed: not asked");
   EXPECT_EQ(take(rules::OnFailure::Open), "allowed failed_open: not asked");

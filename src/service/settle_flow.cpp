@@ -11,7 +11,7 @@ using store::Reservation;
 using store::ReservationAnswer;
 using store::ReservationState;
 
-Settled settled_as(const Reservation& known, Settled::Outcome outcome) {
+SettleResult settled_as(const Reservation& known, SettleResult::Outcome outcome) {
   return {.outcome = outcome,
           .state = known.state,
           .estimate = known.estimate,
@@ -38,7 +38,7 @@ bool is_busy(const Reservation& known, const SettleFlow::What& what) {
 }  // namespace
 
 SettleFlow::SettleFlow(ReservationDeps deps, std::string id, What what,
-                       Reservations::Answered<Settled> answered)
+                       Reservations::Answered<SettleResult> answered)
     : deps_(std::move(deps)),
       id_(std::move(id)),
       what_(std::move(what)),
@@ -53,15 +53,15 @@ void SettleFlow::start(base::Deadline deadline) {
 }
 
 void SettleFlow::ask(base::Deadline deadline,
-                     std::function<void(const Result<ReservationAnswer>&)> heard) {
-  store::ReservationAsk ask{.id = id_, .what = store::reservation::Cancel{}};
+                     std::function<void(const Result<ReservationAnswer>&)> on_answer) {
+  store::ReservationRequest ask{.id = id_, .what = store::reservation::Cancel{}};
   std::visit([&](const auto& what) { ask.what = what; }, what_);
-  deps_.colleagues.store.reservations().ask(
+  deps_.service.store.reservations().ask(
       std::move(ask), deadline,
-      [&events = deps_.colleagues.events, heard = std::move(heard),
+      [&events = deps_.service.events, on_answer = std::move(on_answer),
        since = base::monotonic_now()](const Result<ReservationAnswer>& said) {
         events.on_store_call(base::monotonic_now() - since, said ? nullptr : &said.error());
-        heard(said);
+        on_answer(said);
       });
 }
 
@@ -76,8 +76,8 @@ void SettleFlow::ask_again_later() {
 }
 
 void SettleFlow::on_step(const ReservationAnswer& said) {
-  if (!said.done) return answer(told(said.before));
-  settled_ = settled_as(*said.before, Settled::Outcome::Done);
+  if (!said.done) return answer(result_for(said.before));
+  settled_ = settled_as(*said.before, SettleResult::Outcome::Done);
   if (const auto* commit = std::get_if<store::reservation::Commit>(&what_)) {
     return settle_commit(*said.before, commit->actual);
   }
@@ -96,18 +96,18 @@ void SettleFlow::settle_commit(const Reservation& before, std::uint64_t actual) 
 }
 
 void SettleFlow::charge(const Reservation& before, std::uint64_t units) {
-  const base::Deadline deadline = deps_.own_deadline();
+  const base::Deadline deadline = deps_.background_deadline();
   std::make_shared<ExtraCharge>(
-      deps_.colleagues, before.held, units, deadline,
+      deps_.service, before.held, units, deadline,
       [self = shared_from_this()](std::uint64_t uncharged) {
         self->settled_.uncharged = uncharged;
-        const Colleagues& colleagues = self->deps_.colleagues;
-        colleagues.store.reservations().ask(
+        const ServiceDeps& deps = self->deps_.service;
+        deps.store.reservations().ask(
             {.id = self->id_, .what = store::reservation::Note{uncharged}},
-            self->deps_.own_deadline(),
+            self->deps_.background_deadline(),
             [self, since = base::monotonic_now()](const Result<ReservationAnswer>& said) {
-              self->deps_.colleagues.events.on_store_call(base::monotonic_now() - since,
-                                                          said ? nullptr : &said.error());
+              self->deps_.service.events.on_store_call(base::monotonic_now() - since,
+                                                       said ? nullptr : &said.error());
               self->answer(self->settled_);
             });
       })
@@ -115,18 +115,19 @@ void SettleFlow::charge(const Reservation& before, std::uint64_t units) {
 }
 
 void SettleFlow::refund(const Reservation& before, std::uint64_t units) {
-  refund_held(deps_, refund_of(before, units), deps_.own_deadline(),
-              [self = shared_from_this()] { self->answer(self->settled_); });
+  refund_reservation(deps_, refund_of(before, units), deps_.background_deadline(),
+                     [self = shared_from_this()] { self->answer(self->settled_); });
 }
 
-Settled SettleFlow::told(const std::optional<Reservation>& known) const {
-  if (!known) return {.outcome = Settled::Outcome::Unknown};
-  if (is_busy(*known, what_)) return {.outcome = Settled::Outcome::Busy};
+SettleResult SettleFlow::result_for(const std::optional<Reservation>& known) const {
+  if (!known) return {.outcome = SettleResult::Outcome::Unknown};
+  if (is_busy(*known, what_)) return {.outcome = SettleResult::Outcome::Busy};
   const bool is_agreed = std::visit([&](const auto& what) { return agrees(*known, what); }, what_);
-  return settled_as(*known, is_agreed ? Settled::Outcome::Done : Settled::Outcome::Conflict);
+  return settled_as(*known,
+                    is_agreed ? SettleResult::Outcome::Done : SettleResult::Outcome::Conflict);
 }
 
-void SettleFlow::answer(Result<Settled> settled) {
+void SettleFlow::answer(Result<SettleResult> settled) {
   if (const auto answered = std::exchange(answered_, nullptr)) answered(std::move(settled));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "service/held_refund.hpp"
+#include "service/reservation_refund.hpp"
 #include "service/reservations.hpp"
 
 #include <memory>
@@ -22,26 +22,26 @@ class SettleFlow final : public std::enable_shared_from_this<SettleFlow> {
   using What = std::variant<store::reservation::Commit, store::reservation::Cancel>;
 
   SettleFlow(ReservationDeps deps, std::string id, What what,
-             Reservations::Answered<Settled> answered);
+             Reservations::Answered<SettleResult> answered);
 
   void start(base::Deadline deadline);
 
  private:
   void ask(base::Deadline deadline,
-           std::function<void(const Result<store::ReservationAnswer>&)> heard);
+           std::function<void(const Result<store::ReservationAnswer>&)> on_answer);
   void on_step(const store::ReservationAnswer& said);
   void settle_commit(const store::Reservation& before, std::uint64_t actual);
   void charge(const store::Reservation& before, std::uint64_t units);
   void refund(const store::Reservation& before, std::uint64_t units);
-  [[nodiscard]] Settled told(const std::optional<store::Reservation>& known) const;
+  [[nodiscard]] SettleResult result_for(const std::optional<store::Reservation>& known) const;
   void ask_again_later();
-  void answer(Result<Settled> settled);
+  void answer(Result<SettleResult> settled);
 
   ReservationDeps deps_;
   std::string id_;
   What what_;
-  Reservations::Answered<Settled> answered_;  // empty once it was called
-  Settled settled_{};
+  Reservations::Answered<SettleResult> answered_;  // empty once it was called
+  SettleResult settled_{};
 };
 
 }  // namespace penstock::service

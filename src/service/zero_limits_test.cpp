@@ -1,6 +1,6 @@
 // Limits of 0: bans of envoyproxy/ratelimit, in rules and in requests.
-#include "service/answer_at_once.hpp"
 #include "service/request_flow.hpp"
+#include "service/try_answer.hpp"
 #include "service_harness/test_service.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace penstock::service {
 namespace {
 
-using rules::Applied;
+using rules::MatchedLimit;
 using rules::Rule;
 using std::chrono::minutes;
 
@@ -24,8 +24,8 @@ const Rule kFailClosedQuota{.domain = "api",
                             .on_failure = rules::OnFailure::Closed,
                             .quota_mode = true};
 
-Applied none(const Rule& rule, std::uint64_t cost = 1) {
-  Applied made = applied(rule, 1, cost);
+MatchedLimit none(const Rule& rule, std::uint64_t cost = 1) {
+  MatchedLimit made = matched_limit(rule, 1, cost);
   made.check.quota = Quota::none(std::chrono::hours{1});
   return made;
 }
@@ -37,64 +37,65 @@ TEST(ZeroLimits, DenyWithoutTheStoreAndSayWhenTheirWindowEnds) {
   EXPECT_EQ(text_of(answer), "refused over_limit by 0: never_fits 0 left");
   EXPECT_EQ(answer.limits[0].decision->limit(), 0U);
   EXPECT_EQ(answer.limits[0].decision->reset_after(), minutes{15});
-  EXPECT_EQ(text_of(service.look({none(kBan)})), text_of(answer));
+  EXPECT_EQ(text_of(service.dry_run({none(kBan)})), text_of(answer));
   EXPECT_TRUE(service.store.calls.empty());
   EXPECT_EQ(service.events.answers.size(), 1U);
 }
 
 TEST(ZeroLimits, TellTheNumbersOfTheOtherLimitsAndChargeNone) {
   TestService service;
-  EXPECT_TRUE(service.decide({applied(kOther, 3, 2)}).allowed);
-  const std::vector<Applied> limits{applied(kOther, 3, 2), none(kBan), applied(kQuota, 9),
-                                    applied(kShadowBan, 5)};
+  EXPECT_TRUE(service.decide({matched_limit(kOther, 3, 2)}).allowed);
+  const std::vector<MatchedLimit> limits{matched_limit(kOther, 3, 2), none(kBan),
+                                         matched_limit(kQuota, 9), matched_limit(kShadowBan, 5)};
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(text_of(service.decide(limits)),
               "refused over_limit by 1: denied 1 left, never_fits 0 left, 9 left, shadow 5 left");
   }
-  EXPECT_EQ(service.store.remaining({"s", "other"}, so_many(3)), 1U);
-  EXPECT_EQ(service.store.remaining({"s", "quota"}, so_many(9)), 9U);
+  EXPECT_EQ(service.store.remaining({"s", "other"}, long_window(3)), 1U);
+  EXPECT_EQ(service.store.remaining({"s", "quota"}, long_window(9)), 9U);
 }
 
 TEST(ZeroLimits, ChargeWhatRulesWantOfADeniedRequest) {
   TestService service;
-  EXPECT_FALSE(service.decide({applied(kCounting, 5, 2), none(kBan)}).allowed);
-  EXPECT_EQ(service.store.remaining({"s", "counting"}, so_many(5)), 3U);
+  EXPECT_FALSE(service.decide({matched_limit(kCounting, 5, 2), none(kBan)}).allowed);
+  EXPECT_EQ(service.store.remaining({"s", "counting"}, long_window(5)), 3U);
 }
 
 TEST(ZeroLimits, DenyWhenTheStoreIsUnavailable) {
   TestService service;
   service.store.failure = Error{ErrorCode::Unavailable, "down"};
-  const std::vector<Applied> limits{applied(kOther, 3), none(kBan)};
+  const std::vector<MatchedLimit> limits{matched_limit(kOther, 3), none(kBan)};
   EXPECT_EQ(text_of(service.decide(limits)),
             "refused over_limit by 1: not asked, never_fits 0 left");
-  EXPECT_EQ(text_of(service.look(limits)), "refused over_limit by 1: not asked, never_fits 0 left");
+  EXPECT_EQ(text_of(service.dry_run(limits)),
+            "refused over_limit by 1: not asked, never_fits 0 left");
 }
 
-TEST(ZeroLimits, DenyAPeekAndTakeWhatIsGivenBack) {
+TEST(ZeroLimits, DenyAPeekAndAcceptRefunds) {
   TestService service;
   EXPECT_EQ(text_of(service.decide({none(kBan, 0)})), "refused over_limit by 0: never_fits 0 left");
-  Applied back = none(kBan);
-  back.gives_back = true;
+  MatchedLimit back = none(kBan);
+  back.is_refund = true;
   EXPECT_EQ(text_of(service.decide({back})), "allowed within_limits by 0: 0 left");
   EXPECT_TRUE(service.store.calls.empty());
 }
 
 TEST(ZeroLimits, DenyNothingInShadowMode) {
   TestService service;
-  EXPECT_EQ(text_of(service.decide({none(kShadowBan), applied(kOther, 3)})),
+  EXPECT_EQ(text_of(service.decide({none(kShadowBan), matched_limit(kOther, 3)})),
             "allowed within_limits by 1: shadow never_fits 0 left, 2 left");
 }
 
 TEST(ZeroLimits, InQuotaModeDenyOnlyWhereNoOtherQuotaAllows) {
   TestService service;
-  EXPECT_EQ(text_of(service.decide({applied(kOther, 9), none(kNoQuota)})),
+  EXPECT_EQ(text_of(service.decide({matched_limit(kOther, 9), none(kNoQuota)})),
             "refused over_limit by 1: 9 left, never_fits 0 left");
-  const std::vector<Applied> beside{none(kNoQuota), applied(kQuota, 1)};
+  const std::vector<MatchedLimit> beside{none(kNoQuota), matched_limit(kQuota, 1)};
   EXPECT_EQ(text_of(service.decide(beside)),
             "allowed within_limits by 1: never_fits 0 left, 0 left");
   EXPECT_FALSE(service.decide(beside).allowed);
   EXPECT_TRUE(service.decide({none(kNoQuota), none(kTriedQuota)}).allowed);
-  EXPECT_TRUE(service.decide({none(kNoQuota), applied(kFailClosedQuota, 1)}).allowed)
+  EXPECT_TRUE(service.decide({none(kNoQuota), matched_limit(kFailClosedQuota, 1)}).allowed)
       << "a quota that was not asked yet has not failed";
 }
 

@@ -10,7 +10,7 @@ namespace penstock::store {
 namespace {
 
 constexpr std::array<std::uint64_t, 2> kSecret{0x0123456789abcdefU, 0xfedcba9876543210U};
-constexpr std::size_t kLongest = 300;
+constexpr std::size_t kMaxLength = 300;
 
 class AesHashTest : public ::testing::Test {
  protected:
@@ -44,14 +44,14 @@ TEST_F(AesHashTest, IsTheSameForTheSameText) {
 TEST_F(AesHashTest, TellsEveryLengthOfOneByteApart) {
   for (const char byte : {'\0', 'a', '\xff'}) {
     Seen seen;
-    for (std::size_t length = 0; length <= kLongest; ++length) {
+    for (std::size_t length = 0; length <= kMaxLength; ++length) {
       EXPECT_TRUE(seen.add(hash(std::string(length, byte)))) << length << " times the same byte";
     }
   }
 }
 
 TEST_F(AesHashTest, DependsOnEveryByteAtEveryLength) {
-  for (std::size_t length = 1; length <= kLongest; ++length) {
+  for (std::size_t length = 1; length <= kMaxLength; ++length) {
     Seen seen;
     std::string text(length, 'x');
     seen.add(hash(text));

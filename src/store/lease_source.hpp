@@ -25,8 +25,8 @@ struct LeaseReport {
 };
 
 // Units of a count: for requests that wait for the answer, and a lease, which is spent later.
-struct LeaseAsk {
-  core::CountName name;
+struct LeaseRequest {
+  core::LimitKey name;
   Quota quota;
   // Strict only: requests that the store decides one after the other, as checks, before it grants a
   // lease. All cost the same.
@@ -69,7 +69,8 @@ class LeaseSource {
   virtual ~LeaseSource() = default;
 
   // REQUIRES: no name appears twice; algorithms are buckets or windows (core::can_lease).
-  virtual void lease(std::vector<LeaseAsk> asks, base::Deadline deadline, Answered answered) = 0;
+  virtual void lease(std::vector<LeaseRequest> asks, base::Deadline deadline,
+                     Answered answered) = 0;
 };
 
 }  // namespace penstock::store

@@ -1,429 +1,83 @@
 #include "store/memory_store.hpp"
 
-#include "base/check.hpp"
-#include "core/strictest.hpp"
-
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <functional>
-#include <string>
-#include <thread>
-#include <unordered_map>
-
 namespace penstock::store {
-namespace {
 
-// Enough that two threads seldom want the same one; few enough that their locks and table heads
-// stay in the cache.
-std::size_t shard_count(std::uint64_t max_keys) {
-  const std::uint64_t for_threads = std::max<std::uint64_t>(
-      16, std::bit_ceil(std::uint64_t{4} * std::thread::hardware_concurrency()));
-  // eviction picks its victim within a shard, so a small store has few of them
-  const std::uint64_t for_eviction = std::max<std::uint64_t>(1, max_keys / 64);
-  // half of what the quota numbers of a shard can tell apart
-  const std::uint64_t for_numbers = std::bit_ceil(max_keys >> (QuotaTable::kIdBits - 1));
-  const std::uint64_t wanted =
-      std::max(std::bit_floor(std::min(for_threads, for_eviction)), for_numbers);
-  return std::min<std::size_t>(wanted, std::size_t{1} << kShardBits);
+void MemoryStore::check(std::vector<core::NamedCheck> checks, base::Deadline /*deadline*/,
+                        Answered<Decisions> answered) {
+  Decisions decisions(checks.size());
+  if (checks.size() == 1) {
+    decisions.front() = memory_.check(checks.front());
+  } else {
+    memory_.check_all(checks, decisions);
+  }
+  answered(std::move(decisions));
 }
 
-// More limits for one request than anybody writes; longer lists go to the heap.
-constexpr std::size_t kUsualChecks = 8;
-// Around the year 3886. Slots have room for times until 4199, and a bucket may be full a hundred
-// years from now.
-constexpr Instant kLatestInstant{Days{700'000}};
-// How long a list may be for the plain way of finding what its checks have in common.
-constexpr std::size_t kShortPlan = 32;
-// Positions that a sweep looks at before it lets others have the shard.
-constexpr std::size_t kSweptPerLock = 1024;
-// Requests of a batch that are hashed before the first is decided.
-constexpr std::size_t kHashedAhead = 64;
-// How many of them are on their way from memory while one is decided: about as many decisions as a
-// cache miss takes. More at once than the processor can keep track of are slower: of 4, 8, 12, 16,
-// 24 and 64, four to eight were fastest, and 64 half as fast.
-constexpr std::size_t kPrefetchedAhead = 6;
-
-template <class Element>
-class ShortList {
- public:
-  explicit ShortList(std::size_t size) : size_(size) {
-    if (size > kUsualChecks) long_.resize(size);
+bool MemoryStore::try_check(std::span<const core::NamedCheck* const> checks,
+                            std::span<Decision> decisions) {
+  if (checks.size() == 1) {
+    decisions.front() = memory_.check(*checks.front());
+  } else {
+    memory_.check_all(checks, decisions);
   }
-  [[nodiscard]] std::span<Element> all() noexcept {
-    return {size_ > kUsualChecks ? long_.data() : short_.data(), size_};
-  }
-
- private:
-  std::size_t size_;
-  std::array<Element, kUsualChecks> short_{};
-  std::vector<Element> long_;
-};
-
-// The locks of all shards that a request touches, each once, taken in the order of their address.
-class PENSTOCK_SCOPED_CAPABILITY ShardLocks {
- public:
-  explicit ShardLocks(std::span<Shard*> shards) noexcept PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
-    std::sort(shards.begin(), shards.end(), std::less<>{});
-    const auto distinct = std::unique(shards.begin(), shards.end()) - shards.begin();
-    shards_ = shards.first(static_cast<std::size_t>(distinct));
-    for (Shard* shard : shards_) shard->lock.lock();
-  }
-  ~ShardLocks() PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
-    for (Shard* shard : shards_) shard->lock.unlock();
-  }
-  ShardLocks(const ShardLocks&) = delete;
-  ShardLocks& operator=(const ShardLocks&) = delete;
-
- private:
-  std::span<Shard*> shards_;
-};
-
-}  // namespace
-
-struct MemoryStore::Planned {
-  Target target;
-  const Quota* quota = nullptr;
-  Cost cost;
-  Shard* shard = nullptr;
-  Cost pending{0};  // what other checks of the request take from the same key, see pending_at()
-};
-
-struct MemoryStore::Plan {
-  explicit Plan(std::size_t size) : list(size) {}
-
-  ShortList<Planned> list;
-};
-
-MemoryStore::MemoryStore(const MemoryOptions& options, const KeyHasher& hasher)
-    : options_(options),
-      hasher_(hasher),
-      clock_(options.clock == nullptr ? system_clock() : *options.clock),
-      counters_(hasher_, clock_, options.max_counters),
-      seats_(clock_),
-      reservations_(clock_) {
-  const std::size_t shards = shard_count(options.max_keys);
-  shard_mask_ = shards - 1;
-  bounds_.max_keys = options.max_keys;
-  bounds_.max_heap_bytes = options.max_log_bytes;
-  bounds_.max_blocks_per_shard = std::max<std::uint64_t>(16, options.max_keys / shards);
-  for (std::size_t i = 0; i < shards; ++i) {
-    const std::uint64_t seed = hasher_.key("shard " + std::to_string(i)).low;
-    shards_.push_back(std::make_unique<Shard>(bounds_, i, shards, seed));
-  }
+  return true;
 }
 
-Instant MemoryStore::now() const noexcept {
-  return std::clamp(clock_.now(), Instant{}, kLatestInstant);
+void MemoryStore::refund(std::vector<core::NamedCheck> checks, base::Deadline /*deadline*/,
+                         Answered<Decisions> answered) {
+  Decisions decisions(checks.size());
+  memory_.refund(checks, decisions);
+  answered(std::move(decisions));
 }
 
-Decision MemoryStore::check(std::string_view key, const Quota& quota, Cost cost) noexcept {
-  const Hash128 hash = hasher_.key(key);
-  Shard& shard = shard_of(hash);
-  shard.prefetch(hash);  // arrives while the clock is read
-  const Instant present = now();
-  const base::SpinGuard guard(shard.lock);
-  return shard.decide({.slot = hash, .owner = hash}, quota, cost, present);
+void MemoryStore::reset(std::vector<core::LimitKey> names, base::Deadline /*deadline*/,
+                        Answered<bool> answered) {
+  bool any = false;
+  for (const core::LimitKey& name : names) any = memory_.reset(name) || any;
+  answered(any);
 }
 
-Decision MemoryStore::check(std::string_view key, const Limits& limits, Cost cost) noexcept {
-  const Hash128 owner = hasher_.key(key);
-  Plan plan(limits.size());
-  for (std::size_t i = 0; i < limits.size(); ++i) {
-    plan.list.all()[i] = {
-        .target = {.slot = hasher_.limit_of(owner, limits[i].name), .owner = owner},
-        .quota = &limits[i].quota,
-        .cost = cost,
-        .shard = &shard_of(owner)};
-  }
-  return decide_together(plan, {});
+void MemoryStore::block(std::vector<core::LimitKey> names, Duration duration,
+                        base::Deadline /*deadline*/, Answered<bool> answered) {
+  bool any = false;
+  for (const core::LimitKey& name : names) any = memory_.block(name, duration) || any;
+  answered(any);
 }
 
-Decision MemoryStore::check_all(std::span<const Check> checks, std::span<Decision> each) noexcept {
-  PENSTOCK_CHECK(each.empty() || each.size() == checks.size());
-  Plan plan(checks.size());
-  for (std::size_t i = 0; i < checks.size(); ++i) {
-    const Hash128 hash = hasher_.key(checks[i].key);
-    plan.list.all()[i] = {.target = {.slot = hash, .owner = hash},
-                          .quota = &checks[i].quota,
-                          .cost = checks[i].cost,
-                          .shard = &shard_of(hash)};
-  }
-  return decide_together(plan, each);
-}
-
-// What the others of the request's checks take from the same key before this one is decided: those
-// before it, and those under another quota, since what the request takes in all must fit every
-// quota.
-Cost MemoryStore::pending_at(std::span<const Planned> checks, std::size_t index) {
-  Cost pending{0};
-  for (std::size_t i = 0; i < checks.size(); ++i) {
-    if (i == index || checks[i].target.slot != checks[index].target.slot) continue;
-    if (i > index && *checks[i].quota == *checks[index].quota) continue;
-    pending = core::plus(pending, checks[i].cost);
-  }
-  return pending;
-}
-
-void MemoryStore::find_pending(std::span<Planned> checks) {
-  if (checks.size() <= kShortPlan) {
-    for (std::size_t i = 0; i < checks.size(); ++i) checks[i].pending = pending_at(checks, i);
+void MemoryStore::add(CounterKind kind, std::string name, std::int64_t delta,
+                      std::optional<Duration> lifetime, base::Deadline /*deadline*/,
+                      Answered<std::int64_t> answered) {
+  if (kind == CounterKind::Integer) {
+    answered(memory_.counters().add(name, delta, lifetime));
     return;
   }
-  struct Taken {
-    const Quota* quota = nullptr;
-    Cost sum{0};
-    bool several_quotas = false;
-  };
-  std::unordered_map<Hash128, Taken, Hash128Bucket> taken;
-  for (Planned& check : checks) {
-    Taken& key = taken.try_emplace(check.target.slot, Taken{.quota = check.quota}).first->second;
-    key.several_quotas = key.several_quotas || !(*key.quota == *check.quota);
-    check.pending = key.sum;
-    key.sum = core::plus(key.sum, check.cost);
-  }
-  for (std::size_t i = 0; i < checks.size(); ++i) {
-    if (taken[checks[i].target.slot].several_quotas) checks[i].pending = pending_at(checks, i);
-  }
+  const Result<Decimal> sum = memory_.counters().add(name, Decimal::from_nanos(delta), lifetime);
+  answered(sum ? Result<std::int64_t>(sum->nanos()) : sum.error());
 }
 
-Decision MemoryStore::decide_together(Plan& plan, std::span<Decision> each) noexcept
-    PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
-  const std::span<Planned> checks = plan.list.all();
-  if (checks.empty()) return Decision::allow(0, 0, Duration{0});  // nothing limits it
-  ShortList<Decision> scratch(each.empty() ? checks.size() : 0);
-  const std::span<Decision> decisions = each.empty() ? scratch.all() : each;
-  find_pending(checks);
-  ShortList<Shard*> touched(checks.size());
-  for (std::size_t i = 0; i < checks.size(); ++i) touched.all()[i] = checks[i].shard;
-
-  const Instant present = now();
-  const ShardLocks locks(touched.all());
-  bool all_allowed = true;
-  for (std::size_t i = 0; i < checks.size(); ++i) {
-    const Planned& check = checks[i];
-    // after what others take, a look asks for one more
-    const bool looks_after_others = check.cost.units == 0 && check.pending.units > 0;
-    const Cost asked = core::plus(looks_after_others ? Cost{1} : check.cost, check.pending);
-    decisions[i] = check.shard->preview(check.target, *check.quota, asked, present);
-    all_allowed = all_allowed && decisions[i].allowed();
-  }
-  for (std::size_t i = 0; i < checks.size(); ++i) {
-    const Planned& check = checks[i];
-    if (all_allowed) {
-      decisions[i] = check.shard->decide(check.target, *check.quota, check.cost, present);
-    } else if (decisions[i].allowed()) {
-      // denied by another limit: show what this one has, not what it would have had
-      decisions[i] = check.shard->preview(check.target, *check.quota, Cost{0}, present);
-    }
-  }
-  return core::strictest(decisions);
+void MemoryStore::get(CounterKind kind, std::string name, base::Deadline /*deadline*/,
+                      Answered<std::int64_t> answered) {
+  CounterTable& counters = memory_.counters();
+  answered(kind == CounterKind::Integer ? counters.get(name) : counters.get_decimal(name).nanos());
 }
 
-void MemoryStore::check_each(std::span<const Check> checks,
-                             std::span<Decision> decisions) noexcept {
-  PENSTOCK_CHECK(decisions.size() == checks.size());
-  const Instant present = now();
-  std::array<Hash128, kHashedAhead> hashes;
-  for (std::size_t done = 0; done < checks.size(); done += kHashedAhead) {
-    const std::size_t count = std::min(kHashedAhead, checks.size() - done);
-    for (std::size_t i = 0; i < count; ++i) hashes[i] = hasher_.key(checks[done + i].key);
-    const auto prefetch = [&](std::size_t i) {
-      if (i < count) shard_of(hashes[i]).prefetch(hashes[i]);
-    };
-    for (std::size_t i = 0; i < kPrefetchedAhead; ++i) prefetch(i);
-    for (std::size_t i = 0; i < count; ++i) {
-      prefetch(i + kPrefetchedAhead);
-      Shard& shard = shard_of(hashes[i]);
-      const Check& check = checks[done + i];
-      const base::SpinGuard guard(shard.lock);
-      decisions[done + i] =
-          shard.decide({.slot = hashes[i], .owner = hashes[i]}, check.quota, check.cost, present);
-    }
-  }
+void MemoryStore::remove(std::string name, base::Deadline /*deadline*/, Answered<bool> answered) {
+  answered(memory_.counters().reset(name));
 }
 
-Decision MemoryStore::refund(std::string_view key, const Quota& quota, Cost cost) noexcept {
-  const Hash128 hash = hasher_.key(key);
-  const Target target{.slot = hash, .owner = hash};
-  Shard& shard = shard_of(hash);
-  const Instant present = now();
-  const base::SpinGuard guard(shard.lock);
-  shard.refund(target, cost, present);
-  return shard.preview(target, quota, Cost{0}, present);
+void MemoryStore::read_counter(std::string name, base::Deadline /*deadline*/,
+                               Answered<Counter> answered) {
+  const CounterTable::Content content = memory_.counters().read(name);
+  answered(Counter{
+      .integer = content.integer, .decimal = content.decimal, .lifetime = content.lifetime});
 }
 
-Decision MemoryStore::refund(std::string_view key, const Limits& limits, Cost cost) noexcept {
-  const Hash128 owner = hasher_.key(key);
-  Shard& shard = shard_of(owner);
-  const Instant present = now();
-  ShortList<Decision> decisions(limits.size());
-  const base::SpinGuard guard(shard.lock);
-  for (std::size_t i = 0; i < limits.size(); ++i) {
-    const Target target{.slot = hasher_.limit_of(owner, limits[i].name), .owner = owner};
-    shard.refund(target, cost, present);
-    decisions.all()[i] = shard.preview(target, limits[i].quota, Cost{0}, present);
-  }
-  return core::strictest(decisions.all());
-}
-
-bool MemoryStore::reset(std::string_view key) noexcept {
-  const Hash128 hash = hasher_.key(key);
-  Shard& shard = shard_of(hash);
-  const Instant present = now();
-  const base::SpinGuard guard(shard.lock);
-  return shard.reset(hash, present);
-}
-
-bool MemoryStore::reset(std::string_view key, const Limits& limits) noexcept {
-  const Hash128 owner = hasher_.key(key);
-  Shard& shard = shard_of(owner);
-  const Instant present = now();
-  const base::SpinGuard guard(shard.lock);
-  bool any = false;
-  for (std::size_t i = 0; i < limits.size(); ++i) {
-    any = shard.reset(hasher_.limit_of(owner, limits[i].name), present) || any;
-  }
-  return any;
-}
-
-void MemoryStore::block(std::string_view key, Duration duration) noexcept {
-  const Hash128 hash = hasher_.key(key);
-  Shard& shard = shard_of(hash);
-  const Instant present = now();
-  const base::SpinGuard guard(shard.lock);
-  shard.block(hash, duration, present);
-}
-
-bool MemoryStore::unblock(std::string_view key) noexcept {
-  const Hash128 hash = hasher_.key(key);
-  Shard& shard = shard_of(hash);
-  const Instant present = now();
-  const base::SpinGuard guard(shard.lock);
-  return shard.unblock(hash, present);
-}
-
-Hash128 MemoryStore::hash_of(const core::CountName& name) const noexcept {
-  const Hash128 subject = hasher_.key(name.subject);
-  return name.limit.empty() ? subject : hasher_.limit_of(subject, name.limit);
-}
-
-Decision MemoryStore::check(const core::NamedCheck& check) noexcept {
-  const Hash128 hash = hash_of(check.name);
-  Shard& shard = shard_of(hash);
-  shard.prefetch(hash);  // arrives while the clock is read
-  const Instant present = now();
-  const base::SpinGuard guard(shard.lock);
-  return shard.decide({.slot = hash, .owner = hash}, check.quota, check.cost, present);
-}
-
-MemoryStore::Planned MemoryStore::planned(const core::NamedCheck& check) const noexcept {
-  const Hash128 hash = hash_of(check.name);
-  Shard& shard = shard_of(hash);
-  shard.prefetch(hash);
-  return {.target = {.slot = hash, .owner = hash},
-          .quota = &check.quota,
-          .cost = check.cost,
-          .shard = &shard};
-}
-
-void MemoryStore::check_all(std::span<const core::NamedCheck> checks,
-                            std::span<Decision> each) noexcept {
-  PENSTOCK_CHECK(each.size() == checks.size());
-  Plan plan(checks.size());
-  for (std::size_t i = 0; i < checks.size(); ++i) plan.list.all()[i] = planned(checks[i]);
-  static_cast<void>(decide_together(plan, each));
-}
-
-void MemoryStore::check_all(std::span<const core::NamedCheck* const> checks,
-                            std::span<Decision> each) noexcept {
-  PENSTOCK_CHECK(each.size() == checks.size());
-  Plan plan(checks.size());
-  for (std::size_t i = 0; i < checks.size(); ++i) plan.list.all()[i] = planned(*checks[i]);
-  static_cast<void>(decide_together(plan, each));
-}
-
-void MemoryStore::refund(std::span<const core::NamedCheck> checks,
-                         std::span<Decision> each) noexcept {
-  PENSTOCK_CHECK(each.size() == checks.size());
-  const Instant present = now();
-  for (std::size_t i = 0; i < checks.size(); ++i) {
-    const Hash128 hash = hash_of(checks[i].name);
-    const Target target{.slot = hash, .owner = hash};
-    Shard& shard = shard_of(hash);
-    const base::SpinGuard guard(shard.lock);
-    shard.refund(target, checks[i].cost, present);
-    each[i] = shard.preview(target, checks[i].quota, Cost{0}, present);
-  }
-}
-
-void MemoryStore::raise_used(const core::CountName& name, const Quota& quota,
-                             std::uint32_t used) noexcept {
-  const Hash128 hash = hash_of(name);
-  Shard& shard = shard_of(hash);
-  shard.prefetch(hash);  // arrives while the clock is read
-  const Instant present = now();
-  const base::SpinGuard guard(shard.lock);
-  shard.raise_used({.slot = hash, .owner = hash}, quota, used, present);
-}
-
-bool MemoryStore::reset(const core::CountName& name) noexcept {
-  const Hash128 hash = hash_of(name);
-  Shard& shard = shard_of(hash);
-  const Instant present = now();
-  const base::SpinGuard guard(shard.lock);
-  return shard.reset(hash, present);
-}
-
-bool MemoryStore::block(const core::CountName& name, Duration duration) noexcept {
-  const Hash128 hash = hash_of(name);
-  Shard& shard = shard_of(hash);
-  const Instant present = now();
-  const base::SpinGuard guard(shard.lock);
-  const bool was_blocked = shard.unblock(hash, present);
-  if (duration > Duration{0}) shard.block(hash, duration, present);
-  return was_blocked;
-}
-
-MemoryStats MemoryStore::stats() const noexcept {
-  MemoryStats stats;
-  const Instant present = now();
-  for (const std::unique_ptr<Shard>& shard : shards_) {
-    const base::SpinGuard guard(shard->lock);
-    shard->add_to(stats, present);
-  }
-  // relaxed: see Bounds
-  stats.bytes += bounds_.heap_bytes.load(std::memory_order_relaxed);
-  return stats;
-}
-
-void MemoryStore::clear() noexcept {
-  for (const std::unique_ptr<Shard>& shard : shards_) {
-    for (bool is_empty = false; !is_empty;) {
-      const base::SpinGuard guard(shard->lock);
-      is_empty = shard->clear(kSweptPerLock);
-    }
-  }
-}
-
-std::size_t MemoryStore::sweep(std::size_t entries) noexcept {
-  std::size_t dropped = 0;
-  const Instant present = now();
-  // one shard after the other, going on where the last call stopped
-  for (std::size_t visited = 0; entries > 0 && visited < shards_.size(); ++visited) {
-    // relaxed: two callers on one shard are merely a little less even
-    Shard& shard = *shards_[next_swept_.fetch_add(1, std::memory_order_relaxed) % shards_.size()];
-    std::size_t left = entries;
-    for (std::size_t looked_at = 0; left > 0; looked_at += kSweptPerLock) {
-      const base::SpinGuard guard(shard.lock);
-      if (looked_at >= shard.steps_around()) break;
-      const std::size_t share = std::min({left, kSweptPerLock, shard.steps_around() - looked_at});
-      dropped += shard.sweep_idle(share, present);
-      left -= share;
-    }
-    entries = left;
-  }
-  return dropped;
+void MemoryStore::expire(std::string name, Duration lifetime, ExpireCondition condition,
+                         base::Deadline /*deadline*/, Answered<bool> answered) {
+  const auto table_condition = condition == ExpireCondition::Always
+                                   ? CounterTable::ExpireCondition::Always
+                                   : CounterTable::ExpireCondition::IfPersistent;
+  answered(memory_.counters().expire(name, lifetime, table_condition));
 }
 
 }  // namespace penstock::store

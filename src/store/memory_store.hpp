@@ -1,95 +1,54 @@
 #pragma once
 
-#include "core/named_check.hpp"
-#include "penstock/check.hpp"
-#include "penstock/decision.hpp"
-#include "penstock/limits.hpp"
-#include "penstock/memory_options.hpp"
-#include "store/counter_store.hpp"
-#include "store/key_hasher.hpp"
-#include "store/memory_reservations.hpp"
-#include "store/memory_seats.hpp"
-#include "store/shard.hpp"
-
-#include <cstddef>
-#include <memory>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "store/memory_adapters.hpp"
+#include "store/sharded_table.hpp"
+#include "store/store.hpp"
 
 namespace penstock::store {
 
-// The embedded store: every algorithm, in memory, exact. Keys are spread over shards by their
-// hash; a decision locks the shard of its key for some tens of nanoseconds, a request with several
-// limits locks all of theirs, in order.
+// The embedded store as the service asks for it. Every answer comes before the call returns, so
+// that deadlines never matter.
 //
-// Thread-safety: all members, from any thread.
-class MemoryStore {
+// Thread-safety: none; but the ShardedTable behind it may be shared by many of these.
+class MemoryStore final : public Store {
  public:
-  explicit MemoryStore(const MemoryOptions& options)
-      : MemoryStore(options, KeyHasher(KeyHasher::random_secret())) {}
-  MemoryStore(const MemoryOptions& options, const KeyHasher& hasher);
+  // REQUIRES: `memory` outlives the store.
+  explicit MemoryStore(ShardedTable& memory) noexcept
+      : memory_(memory), reservations_(memory.reservations()), permits_(memory.permits()) {}
 
-  [[nodiscard]] Decision check(std::string_view key, const Quota& quota, Cost cost) noexcept;
-  [[nodiscard]] Decision check(std::string_view key, const Limits& limits, Cost cost) noexcept;
-  [[nodiscard]] Decision check_all(std::span<const Check> checks,
-                                   std::span<Decision> each) noexcept;
-  void check_each(std::span<const Check> checks, std::span<Decision> decisions) noexcept;
+  void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+             Answered<Decisions> answered) override;
+  [[nodiscard]] bool try_check(std::span<const core::NamedCheck* const> checks,
+                               std::span<Decision> decisions) override;
+  void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
+              Answered<Decisions> answered) override;
+  void reset(std::vector<core::LimitKey> names, base::Deadline deadline,
+             Answered<bool> answered) override;
+  void block(std::vector<core::LimitKey> names, Duration duration, base::Deadline deadline,
+             Answered<bool> answered) override;
 
-  Decision refund(std::string_view key, const Quota& quota, Cost cost) noexcept;
-  Decision refund(std::string_view key, const Limits& limits, Cost cost) noexcept;
-  bool reset(std::string_view key) noexcept;
-  bool reset(std::string_view key, const Limits& limits) noexcept;
-  void block(std::string_view key, Duration duration) noexcept;
-  bool unblock(std::string_view key) noexcept;
+  void add(CounterKind kind, std::string name, std::int64_t delta, std::optional<Duration> lifetime,
+           base::Deadline deadline, Answered<std::int64_t> answered) override;
+  void get(CounterKind kind, std::string name, base::Deadline deadline,
+           Answered<std::int64_t> answered) override;
+  void remove(std::string name, base::Deadline deadline, Answered<bool> answered) override;
+  void read_counter(std::string name, base::Deadline deadline, Answered<Counter> answered) override;
+  void expire(std::string name, Duration lifetime, ExpireCondition condition,
+              base::Deadline deadline, Answered<bool> answered) override;
+  [[nodiscard]] std::optional<Decision> try_check(std::string_view subject, const Quota& quota,
+                                                  Cost cost) override {
+    return memory_.check(subject, quota, cost);
+  }
 
-  // The same for counts with names. A block is of one count alone; that of a subject without a
-  // limit is the key of the functions above. `each` has as many places as there are checks.
-  [[nodiscard]] Decision check(const core::NamedCheck& check) noexcept;
-  void check_all(std::span<const core::NamedCheck> checks, std::span<Decision> each) noexcept;
-  void check_all(std::span<const core::NamedCheck* const> checks,
-                 std::span<Decision> each) noexcept;
-  void refund(std::span<const core::NamedCheck> checks, std::span<Decision> each) noexcept;
-  // Makes at least so much of the quota count as used, as if it were taken now, and lifts a block.
-  // What counts already stays.
-  void raise_used(const core::CountName& name, const Quota& quota, std::uint32_t used) noexcept;
-  bool reset(const core::CountName& name) noexcept;
-  // Whether it was blocked before. Zero unblocks.
-  bool block(const core::CountName& name, Duration duration) noexcept;
+  [[nodiscard]] Health health() const override { return {}; }
 
-  [[nodiscard]] CounterStore& counters() noexcept { return counters_; }
-  [[nodiscard]] MemorySeats& seats() noexcept { return seats_; }
-  [[nodiscard]] MemoryReservations& reservations() noexcept { return reservations_; }
-  [[nodiscard]] MemoryStats stats() const noexcept;
-  std::size_t sweep(std::size_t entries) noexcept;
-  // Forgets all usage and all blocks; counters, permits and reservations stay.
-  void clear() noexcept;
-  [[nodiscard]] const MemoryOptions& options() const noexcept { return options_; }
+  [[nodiscard]] ReservationStore& reservations() override { return reservations_; }
+  [[nodiscard]] PermitStore& permits() override { return permits_; }
 
  private:
-  struct Planned;  // one check of a request, with its place in the store
-  struct Plan;     // all of them
-
-  [[nodiscard]] Shard& shard_of(const Hash128& hash) const noexcept {
-    return *shards_[(hash.high >> (64U - kShardBits)) & shard_mask_];
-  }
-  [[nodiscard]] Hash128 hash_of(const core::CountName& name) const noexcept;
-  [[nodiscard]] Instant now() const noexcept;
-  [[nodiscard]] Planned planned(const core::NamedCheck& check) const noexcept;
-  [[nodiscard]] static Cost pending_at(std::span<const Planned> checks, std::size_t index);
-  static void find_pending(std::span<Planned> checks);
-  [[nodiscard]] Decision decide_together(Plan& plan, std::span<Decision> each) noexcept;
-
-  const MemoryOptions options_;
-  KeyHasher hasher_;
-  const Clock& clock_;
-  Bounds bounds_;
-  std::uint64_t shard_mask_ = 0;
-  std::vector<std::unique_ptr<Shard>> shards_;  // a power of two of them
-  CounterStore counters_;
-  MemorySeats seats_;
-  MemoryReservations reservations_;
-  std::atomic<std::size_t> next_swept_{0};
+  ShardedTable& memory_;
+  MemoryReservationStore reservations_;
+  MemoryPermitStore permits_;
 };
 
 }  // namespace penstock::store

@@ -14,7 +14,7 @@ std::uint32_t QuotaTable::acquire(const Quota& quota) {
   if (is_new) {
     if (free_ids_.empty()) {
       known->second = static_cast<std::uint32_t>(entries_.size());
-      // a shard holds fewer slots than there are numbers (MemoryStore::shard_count)
+      // a shard holds fewer slots than there are numbers (ShardedTable::shard_count)
       PENSTOCK_CHECK(known->second < (1U << kIdBits));
       entries_.push_back({.quota = quota, .uses = 0});
     } else {

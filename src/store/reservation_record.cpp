@@ -24,13 +24,14 @@ void settle(ReservationRecord& record, State state, const std::string& settler, 
 bool can_commit(const Record& record, Instant now) {
   if (is(record, State::Open)) return true;
   return is(record, State::Expired) &&
-         (record->refunded || now - record->ends >= ReservationBook::kRefundLasts);
+         (record->refunded || now - record->ends >= ReservationStore::kRefundTimeout);
 }
 
 bool apply(Record& record, const reservation::Begin& what, Instant now) {
   if (record) return false;
-  record = ReservationRecord{
-      .claimant = what.claimant, .begun = now, .forgotten = now + ReservationBook::kPendingLasts};
+  record = ReservationRecord{.claimant = what.claimant,
+                             .begun = now,
+                             .forgotten = now + ReservationStore::kPendingTimeout};
   return true;
 }
 
@@ -40,7 +41,7 @@ bool apply(Record& record, const reservation::Confirm& what, Instant now) {
   record->estimate = what.estimate;
   record->held = what.held;
   record->ends = now + what.lasts;
-  record->keep = ReservationBook::keep_for(what.lasts);
+  record->keep = ReservationStore::keep_for(what.lasts);
   record->forgotten = record->ends + record->keep;
   return true;
 }
@@ -105,7 +106,7 @@ bool is_repeated(const Record& record, const reservation::Expire& what) {
   return record && !what.settler.empty() && record->expirer == what.settler;
 }
 
-State state_before(const ReservationRecord& record, const ReservationAsk& ask) {
+State state_before(const ReservationRecord& record, const ReservationRequest& ask) {
   return std::holds_alternative<reservation::Expire>(ask.what) ? State::Open : record.was;
 }
 
@@ -135,7 +136,7 @@ std::string_view to_string(ReservationState state) noexcept {
   return "unknown";
 }
 
-ReservationAnswer step(Record& record, const ReservationAsk& ask, Instant now) {
+ReservationAnswer step(Record& record, const ReservationRequest& ask, Instant now) {
   const bool repeated =
       std::visit([&](const auto& what) { return is_repeated(record, what); }, ask.what);
   const State state = !record    ? State::Pending

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "store/reservation_book.hpp"
+#include "store/reservation_store.hpp"
 
 namespace penstock::store {
 
@@ -12,14 +12,14 @@ struct ReservationRecord {
   std::uint64_t estimate = 0;
   std::uint64_t actual = 0;
   std::optional<std::uint64_t> uncharged{};
-  std::vector<HeldCount> held{};
+  std::vector<HeldUnits> held{};
   std::string settler{};                             // of the step that settled it
   ReservationState was = ReservationState::Pending;  // before that step
   std::string expirer{};                             // of the step that let it expire
   bool refunded = false;                             // of Expired
   Instant begun{};
   Instant ends{};       // of Open: when it expires; of Expired: when it did
-  Duration keep{};      // ReservationBook::keep_for()
+  Duration keep{};      // ReservationStore::keep_for()
   Instant forgotten{};  // then there is no record any more
 
   [[nodiscard]] bool is_over(Instant now) const noexcept {
@@ -29,6 +29,6 @@ struct ReservationRecord {
 
 // Puts a question to a record; an empty one is none. REQUIRES: it is not forgotten at `now`.
 [[nodiscard]] ReservationAnswer step(std::optional<ReservationRecord>& record,
-                                     const ReservationAsk& ask, Instant now);
+                                     const ReservationRequest& ask, Instant now);
 
 }  // namespace penstock::store

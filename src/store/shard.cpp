@@ -239,12 +239,12 @@ void Shard::free_heap(Slot& slot) {
           const std::unique_ptr<typename Algorithm::State> state(HeapCodec<Algorithm>::get(slot));
           if (state == nullptr) return;
           count_heap_bytes(heap_bytes(*state), 0);
-          const std::uint32_t place = HeapCodec<Algorithm>::place(slot);
+          const std::uint32_t log_index = HeapCodec<Algorithm>::log_index(slot);
           HeapCodec<Algorithm>::put(slot, nullptr, 0);
           // the last of the list takes its place
-          logs_[place] = logs_.back();
+          logs_[log_index] = logs_.back();
           logs_.pop_back();
-          if (place < logs_.size()) set_place(*table_.find(logs_[place]), place);
+          if (log_index < logs_.size()) set_log_index(*table_.find(logs_[log_index]), log_index);
         }
       });
 }
@@ -305,7 +305,7 @@ void Shard::consider(Slot* slot, Candidate& fullest, Instant now) const {
 void Shard::evict(const Candidate& candidate) {
   if (candidate.used > 0) {
     ++counts_.evicted;
-    counts_.forgiven += candidate.used;
+    counts_.evicted_usage += candidate.used;
   } else {
     ++counts_.expired;
   }
@@ -407,7 +407,7 @@ void Shard::add_to(MemoryStats& stats, Instant now) const {
                     [&](const auto& block) { return block.second > present; }));
   stats.expired += counts_.expired;
   stats.evicted += counts_.evicted;
-  stats.forgiven += counts_.forgiven;
+  stats.evicted_usage += counts_.evicted_usage;
   stats.blocks_evicted += counts_.blocks_evicted;
   stats.table_resizes += table_.resizes();
 }

@@ -56,7 +56,7 @@ class alignas(64) Shard {
   // Says what decide() would, and takes nothing.
   [[nodiscard]] Decision preview(const Target& target, const Quota& quota, Cost cost, Instant now)
       PENSTOCK_REQUIRES(lock) {
-    return answer({target, quota, cost, Purpose::Look}, now);
+    return answer({target, quota, cost, Purpose::Peek}, now);
   }
   // Makes at least so much count as used, as if it were taken now; a block is lifted.
   void raise_used(const Target& target, const Quota& quota, std::uint32_t used, Instant now)
@@ -87,11 +87,11 @@ class alignas(64) Shard {
   struct Counts {
     std::uint64_t expired = 0;
     std::uint64_t evicted = 0;
-    std::uint64_t forgiven = 0;
+    std::uint64_t evicted_usage = 0;
     std::uint64_t blocks_evicted = 0;
   };
 
-  enum class Purpose : std::uint8_t { Take, Look };
+  enum class Purpose : std::uint8_t { Take, Peek };
   struct Question {
     const Target& target;
     const Quota& quota;

@@ -122,15 +122,15 @@ struct HeapCodec {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): a slot has room for bits, not for a type
     return reinterpret_cast<State*>(static_cast<std::uintptr_t>(slot.word1));
   }
-  static void put(Slot& slot, State* state, std::uint32_t place) noexcept {
-    slot_words::set(slot, place, 0, reinterpret_cast<std::uintptr_t>(state));
+  static void put(Slot& slot, State* state, std::uint32_t log_index) noexcept {
+    slot_words::set(slot, log_index, 0, reinterpret_cast<std::uintptr_t>(state));
   }
-  [[nodiscard]] static std::uint32_t place(const Slot& slot) noexcept {
+  [[nodiscard]] static std::uint32_t log_index(const Slot& slot) noexcept {
     return slot_words::small(slot);
   }
 };
-inline void set_place(Slot& slot, std::uint32_t place) noexcept {
-  slot_words::set(slot, place, 0, slot.word1);
+inline void set_log_index(Slot& slot, std::uint32_t log_index) noexcept {
+  slot_words::set(slot, log_index, 0, slot.word1);
 }
 
 template <class Algorithm>

@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr auto kMostCount = static_cast<std::uint32_t>(Quota::kMaxLimit);
+constexpr auto kMaxCount = static_cast<std::uint32_t>(Quota::kMaxLimit);
 constexpr std::uint32_t kLastId = (1U << QuotaTable::kIdBits) - 1;
 constexpr std::int64_t kLatestMicros = std::numeric_limits<std::int64_t>::max();
 
@@ -39,7 +39,7 @@ const std::vector<ExactSpan>& extreme_spans() {
     std::vector<ExactSpan> all;
     for (const std::int64_t whole :
          {std::int64_t{0}, std::int64_t{1}, std::int64_t{1'700'000'000'123'457}, kLatestMicros}) {
-      for (const std::uint32_t part : {0U, 1U, kMostCount - 2, kMostCount - 1}) {
+      for (const std::uint32_t part : {0U, 1U, kMaxCount - 2, kMaxCount - 1}) {
         all.push_back({.whole = whole, .part = part});
       }
     }
@@ -48,7 +48,7 @@ const std::vector<ExactSpan>& extreme_spans() {
   return spans;
 }
 
-TEST(SlotCodec, KeepsATokenBucketButForItsLastLook) {
+TEST(SlotCodec, KeepsATokenBucketWithoutItsLastUpdate) {
   for (const ExactSpan& full_at : extreme_spans()) {
     expect_round_trip<core::TokenBucket>({.full_at = full_at, .last = Instant{}});
   }
@@ -66,7 +66,7 @@ TEST(SlotCodec, KeepsAGcraState) {
 TEST(SlotCodec, KeepsAFixedWindow) {
   for (const std::int64_t end :
        {std::int64_t{0}, std::int64_t{1}, std::int64_t{1'700'000'000'000'000}, kLatestMicros}) {
-    for (const std::uint32_t count : {0U, 1U, kMostCount - 1, kMostCount}) {
+    for (const std::uint32_t count : {0U, 1U, kMaxCount - 1, kMaxCount}) {
       expect_round_trip<core::FixedWindow>({.end = Instant{Duration{end}}, .count = count});
     }
   }
@@ -78,8 +78,8 @@ TEST(SlotCodec, KeepsASlidingCounter) {
   for (const std::int64_t start :
        {std::int64_t{0}, std::int64_t{1}, (std::int64_t{1} << 34U) - 1, std::int64_t{1} << 34U,
         std::int64_t{1'700'000'000'123}, kLastMillis - 1, kLastMillis}) {
-    for (const std::uint32_t current : {0U, 1U, kMostCount}) {
-      for (const std::uint32_t previous : {0U, 1U, kMostCount}) {
+    for (const std::uint32_t current : {0U, 1U, kMaxCount}) {
+      for (const std::uint32_t previous : {0U, 1U, kMaxCount}) {
         expect_round_trip<core::SlidingCounter>(
             {.start = Instant{milliseconds{start}}, .current = current, .previous = previous});
       }
@@ -89,7 +89,7 @@ TEST(SlotCodec, KeepsASlidingCounter) {
 
 TEST(SlotCodec, ChangesTheQuotaNumberAlone) {
   Slot slot;
-  const core::FixedWindow::State state{.end = Instant{Duration{123}}, .count = kMostCount};
+  const core::FixedWindow::State state{.end = Instant{Duration{123}}, .count = kMaxCount};
   SlotCodec<core::FixedWindow>::save(slot, state);
   for (const std::uint32_t id : kIds) {
     set_quota_id(slot, id);
@@ -98,19 +98,19 @@ TEST(SlotCodec, ChangesTheQuotaNumberAlone) {
   }
 }
 
-TEST(SlotCodec, KeepsTheAddressAndThePlaceOfAStateOnTheHeap) {
+TEST(SlotCodec, KeepsTheAddressAndTheIndexOfAStateOnTheHeap) {
   using Codec = HeapCodec<core::SlidingLog>;
   const auto log = std::make_unique<core::SlidingLog::State>();
   Slot slot;
   set_quota_id(slot, kLastId);
   EXPECT_EQ(Codec::get(slot), nullptr);
-  for (const std::uint32_t place : {0U, 1U, (1U << 30U) - 1}) {
-    Codec::put(slot, log.get(), place);
+  for (const std::uint32_t log_index : {0U, 1U, (1U << 30U) - 1}) {
+    Codec::put(slot, log.get(), log_index);
     EXPECT_EQ(Codec::get(slot), log.get());
-    EXPECT_EQ(Codec::place(slot), place);
-    set_place(slot, 7);
+    EXPECT_EQ(Codec::log_index(slot), log_index);
+    set_log_index(slot, 7);
     EXPECT_EQ(Codec::get(slot), log.get());
-    EXPECT_EQ(Codec::place(slot), 7U);
+    EXPECT_EQ(Codec::log_index(slot), 7U);
     EXPECT_EQ(quota_id(slot), kLastId);
   }
   Codec::put(slot, nullptr, 0);

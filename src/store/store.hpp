@@ -4,8 +4,8 @@
 #include "core/named_check.hpp"
 #include "penstock/decision.hpp"
 #include "penstock/result.hpp"
-#include "store/reservation_book.hpp"
-#include "store/seat_book.hpp"
+#include "store/permit_store.hpp"
+#include "store/reservation_store.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -43,19 +43,19 @@ class Store {
                      Answered<Decisions> answered) = 0;
   // The same now, into as many decisions. False, and nothing is done, when an answer takes time:
   // then check() has to be asked. Checks stay where they are, so that nothing is copied.
-  [[nodiscard]] virtual bool check_at_once(std::span<const core::NamedCheck* const> /*checks*/,
-                                           std::span<Decision> /*decisions*/) {
+  [[nodiscard]] virtual bool try_check(std::span<const core::NamedCheck* const> /*checks*/,
+                                       std::span<Decision> /*decisions*/) {
     return false;
   }
   // Gives back; what every limit says afterwards. REQUIRES: as above.
   virtual void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                       Answered<Decisions> answered) = 0;
   // Whether anything had been used.
-  virtual void reset(std::vector<core::CountName> names, base::Deadline deadline,
+  virtual void reset(std::vector<core::LimitKey> names, base::Deadline deadline,
                      Answered<bool> answered) = 0;
   // Refuses everything under these names for a while; zero unblocks. Whether any was blocked
   // before.
-  virtual void block(std::vector<core::CountName> names, Duration duration, base::Deadline deadline,
+  virtual void block(std::vector<core::LimitKey> names, Duration duration, base::Deadline deadline,
                      Answered<bool> answered) = 0;
 
   // Counters: integers, and decimals as so many billionths (penstock/decimal.hpp).
@@ -75,25 +75,25 @@ class Store {
     std::optional<std::int64_t> decimal{};
     std::optional<Duration> lifetime{};
   };
-  virtual void look(std::string name, base::Deadline deadline, Answered<Counter> answered) = 0;
+  virtual void read_counter(std::string name, base::Deadline deadline,
+                            Answered<Counter> answered) = 0;
   // Both numbers of a name live so long from now on, or only those that had no end to it. Whether
   // there was one that does.
-  enum class Renewal : std::uint8_t { Always, IfEndless };
-  virtual void expire(std::string name, Duration lifetime, Renewal renewal, base::Deadline deadline,
-                      Answered<bool> answered) = 0;
+  enum class ExpireCondition : std::uint8_t { Always, IfPersistent };
+  virtual void expire(std::string name, Duration lifetime, ExpireCondition condition,
+                      base::Deadline deadline, Answered<bool> answered) = 0;
 
   // A single check of a subject without the name of a limit, by a store that need not ask anybody
   // for it; empty from one that has to, and then nothing was asked.
-  [[nodiscard]] virtual std::optional<Decision> check_at_once(std::string_view /*subject*/,
-                                                              const Quota& /*quota*/,
-                                                              Cost /*cost*/) {
+  [[nodiscard]] virtual std::optional<Decision> try_check(std::string_view /*subject*/,
+                                                          const Quota& /*quota*/, Cost /*cost*/) {
     return std::nullopt;
   }
 
   // How the store is, for /readyz and metrics; what it knows already, without asking anybody.
   struct Health {
-    bool serving = true;    // false while nobody can be asked
-    std::string trouble{};  // why, in words, when not serving
+    bool serving = true;   // false while nobody can be asked
+    std::string reason{};  // why, in words, when not serving
     std::uint64_t round_trips = 0;
     std::uint64_t timeouts = 0;
     std::uint64_t fast_fails = 0;  // refused at once because a server was left alone for a while
@@ -104,13 +104,13 @@ class Store {
     std::uint64_t decided_by_denial = 0;  // requests, by what the store had said before
     std::uint64_t leases_asked = 0;
     std::uint64_t units_leased = 0;
-    std::uint64_t leased_counts = 0;  // now
+    std::uint64_t leased_keys = 0;  // now
   };
   [[nodiscard]] virtual Health health() const = 0;
 
-  // Reservations and seats of the same store, with the same promises.
-  [[nodiscard]] virtual ReservationBook& reservations() = 0;
-  [[nodiscard]] virtual SeatBook& seats() = 0;
+  // Reservations and permits of the same store, with the same promises.
+  [[nodiscard]] virtual ReservationStore& reservations() = 0;
+  [[nodiscard]] virtual PermitStore& permits() = 0;
 };
 
 }  // namespace penstock::store

@@ -5,20 +5,20 @@
 
 namespace penstock::telemetry {
 
-std::vector<HotKey> merge_hot_keys(const std::vector<HotKeyPage>& pages, std::size_t most) {
+std::vector<HotKey> merge_hot_keys(const std::vector<HotKeySnapshot>& snapshots, std::size_t most) {
   struct Sum {
     HotKey key;
     std::uint64_t floors_met = 0;  // of the pages that it is on
   };
   std::map<std::string_view, Sum> sums;
   std::uint64_t floors = 0;
-  for (const HotKeyPage& page : pages) {
-    floors += page.floor;
-    for (const HotKey& key : page.keys) {
+  for (const HotKeySnapshot& snapshot : snapshots) {
+    floors += snapshot.floor;
+    for (const HotKey& key : snapshot.keys) {
       Sum& sum = sums[key.key];
       sum.key.count += key.count;
       sum.key.error += key.error;
-      sum.floors_met += page.floor;
+      sum.floors_met += snapshot.floor;
     }
   }
   std::vector<HotKey> merged;
@@ -38,40 +38,40 @@ std::vector<HotKey> merge_hot_keys(const std::vector<HotKeyPage>& pages, std::si
   return merged;
 }
 
-void HotKeyBoard::publish(std::size_t worker, HotKind kind, HotKeyPage page) {
+void HotKeyRegistry::publish(std::size_t worker, HotKeyKind kind, HotKeySnapshot snapshot) {
   const std::lock_guard lock(mutex_);
-  std::vector<HotKeyPage>& pages = pages_[static_cast<std::size_t>(kind)];
-  if (pages.size() <= worker) pages.resize(worker + 1);
-  pages[worker] = std::move(page);
+  std::vector<HotKeySnapshot>& snapshots = snapshots_[static_cast<std::size_t>(kind)];
+  if (snapshots.size() <= worker) snapshots.resize(worker + 1);
+  snapshots[worker] = std::move(snapshot);
 }
 
-std::vector<HotKey> HotKeyBoard::top(HotKind kind, std::size_t most) const {
-  std::vector<HotKeyPage> pages;
+std::vector<HotKey> HotKeyRegistry::top(HotKeyKind kind, std::size_t most) const {
+  std::vector<HotKeySnapshot> snapshots;
   {
     const std::lock_guard lock(mutex_);
-    pages = pages_[static_cast<std::size_t>(kind)];
+    snapshots = snapshots_[static_cast<std::size_t>(kind)];
   }
-  return merge_hot_keys(pages, most);
+  return merge_hot_keys(snapshots, most);
 }
 
 std::uint64_t HotKeys::weight(std::size_t kind) noexcept {
-  if (noted_[kind] < kAllOfATick) {
+  if (noted_[kind] < kUnsampledPerTick) {
     ++noted_[kind];
     return 1;
   }
-  if (passed_over_ > 0) {
-    --passed_over_;
+  if (skips_left_ > 0) {
+    --skips_left_;
     return 0;
   }
   random_ ^= random_ << 13U;
   random_ ^= random_ >> 7U;
   random_ ^= random_ << 17U;
   // not every eighth: limits of one request come in turns
-  passed_over_ = static_cast<std::uint32_t>((random_ >> 32U) % (2 * kOneIn - 1));
-  return kOneIn;
+  skips_left_ = static_cast<std::uint32_t>((random_ >> 32U) % (2 * kSampleEvery - 1));
+  return kSampleEvery;
 }
 
-void HotKeys::note(HotKind kind, std::string_view rule, std::string_view subject) {
+void HotKeys::note(HotKeyKind kind, std::string_view rule, std::string_view subject) {
   const std::uint64_t times = weight(static_cast<std::size_t>(kind));
   if (times == 0) return;
   std::size_t size = rule.copy(key_.data(), key_.size() - 1);
@@ -83,10 +83,10 @@ void HotKeys::note(HotKind kind, std::string_view rule, std::string_view subject
 void HotKeys::tick() {
   noted_ = {};
   const bool fades = ++ticks_ % kHalfLife == 0;
-  for (std::size_t kind = 0; kind < kHotKinds; ++kind) {
+  for (std::size_t kind = 0; kind < kHotKeyKinds; ++kind) {
     SpaceSaving& counted = counted_[kind];
-    board_.publish(worker_, static_cast<HotKind>(kind),
-                   {.keys = counted.keys(), .floor = counted.floor()});
+    registry_.publish(worker_, static_cast<HotKeyKind>(kind),
+                      {.keys = counted.keys(), .floor = counted.floor()});
     if (fades) counted.halve();
   }
 }

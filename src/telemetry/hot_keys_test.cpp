@@ -49,7 +49,7 @@ RC_GTEST_PROP(SpaceSaving, BoundsEveryCountAndKeepsEveryFrequentKey, ()) {
 
 RC_GTEST_PROP(SpaceSaving, MergesPagesWithoutLosingTheirBounds, ()) {
   std::map<std::string, std::uint64_t> truth;
-  std::vector<HotKeyPage> pages;
+  std::vector<HotKeySnapshot> pages;
   for (int worker = 0; worker < 3; ++worker) {
     SpaceSaving sketch(8);
     for (const std::string& key : random_stream()) {
@@ -66,7 +66,7 @@ RC_GTEST_PROP(SpaceSaving, MergesPagesWithoutLosingTheirBounds, ()) {
   }
 }
 
-TEST(SpaceSaving, LetsOldFameFade) {
+TEST(SpaceSaving, OldCountsDecay) {
   SpaceSaving sketch(2);
   for (int i = 0; i < 64; ++i) sketch.add("old");
   for (int i = 0; i < 7; ++i) sketch.halve();
@@ -78,41 +78,41 @@ TEST(SpaceSaving, LetsOldFameFade) {
   EXPECT_TRUE(found.contains("newer"));
 }
 
-TEST(SpaceSaving, CutsOffWhatIsVeryLong) {
+TEST(SpaceSaving, TruncatesLongKeys) {
   SpaceSaving sketch(2);
   sketch.add(std::string(10'000, 'x'));
-  EXPECT_EQ(sketch.keys().front().key.size(), SpaceSaving::kLongestKey);
+  EXPECT_EQ(sketch.keys().front().key.size(), SpaceSaving::kMaxKeyBytes);
 }
 
 TEST(HotKeys, ShowRuleAndSubjectAfterATick) {
-  HotKeyBoard board;
+  HotKeyRegistry board;
   HotKeys one(board, 0);
   HotKeys two(board, 1);
-  for (int i = 0; i < 3; ++i) one.note(HotKind::Asked, "api/search", "alice");
-  two.note(HotKind::Asked, "api/search", "alice");
-  two.note(HotKind::Asked, "api/search", "bob");
-  two.note(HotKind::Denied, "api/search", "bob");
-  EXPECT_TRUE(board.top(HotKind::Asked, 10).empty());
+  for (int i = 0; i < 3; ++i) one.note(HotKeyKind::Requested, "api/search", "alice");
+  two.note(HotKeyKind::Requested, "api/search", "alice");
+  two.note(HotKeyKind::Requested, "api/search", "bob");
+  two.note(HotKeyKind::Denied, "api/search", "bob");
+  EXPECT_TRUE(board.top(HotKeyKind::Requested, 10).empty());
   one.tick();
   two.tick();
-  const auto asked = board.top(HotKind::Asked, 10);
+  const auto asked = board.top(HotKeyKind::Requested, 10);
   ASSERT_EQ(asked.size(), 2U);
   EXPECT_EQ(asked[0].key, "api/search alice");
   EXPECT_EQ(asked[0].count, 4U);
-  EXPECT_EQ(board.top(HotKind::Asked, 1).size(), 1U);
-  EXPECT_EQ(board.top(HotKind::Denied, 10).front().key, "api/search bob");
+  EXPECT_EQ(board.top(HotKeyKind::Requested, 1).size(), 1U);
+  EXPECT_EQ(board.top(HotKeyKind::Denied, 10).front().key, "api/search bob");
 }
 
 TEST(HotKeys, OfABusyTickAreCountedAboutAsOftenAsTheyCame) {
-  HotKeyBoard board;
+  HotKeyRegistry board;
   HotKeys keys(board, 0);
   constexpr int kRequests = 100'000;
   for (int i = 0; i < kRequests; ++i) {  // limits of one request come in turns
-    keys.note(HotKind::Asked, "user", i % 4 == 0 ? "alice" : "u" + std::to_string(i % 3000));
-    keys.note(HotKind::Asked, "path", "/");
+    keys.note(HotKeyKind::Requested, "user", i % 4 == 0 ? "alice" : "u" + std::to_string(i % 3000));
+    keys.note(HotKeyKind::Requested, "path", "/");
   }
   keys.tick();
-  const auto asked = board.top(HotKind::Asked, 2);
+  const auto asked = board.top(HotKeyKind::Requested, 2);
   EXPECT_EQ(asked[0].key, "path /");
   EXPECT_NEAR(static_cast<double>(asked[0].count), kRequests, 0.05 * kRequests);
   EXPECT_EQ(asked[1].key, "user alice");
@@ -120,21 +120,22 @@ TEST(HotKeys, OfABusyTickAreCountedAboutAsOftenAsTheyCame) {
 }
 
 TEST(HotKeys, OfAQuietTickAreAllCounted) {
-  HotKeyBoard board;
+  HotKeyRegistry board;
   HotKeys keys(board, 0);
   for (int tick = 0; tick < 3; ++tick) {
-    for (std::uint32_t i = 0; i < HotKeys::kAllOfATick; ++i) keys.note(HotKind::Asked, "r", "a");
+    for (std::uint32_t i = 0; i < HotKeys::kUnsampledPerTick; ++i)
+      keys.note(HotKeyKind::Requested, "r", "a");
     keys.tick();
   }
-  EXPECT_EQ(board.top(HotKind::Asked, 1).front().count, 3 * HotKeys::kAllOfATick);
+  EXPECT_EQ(board.top(HotKeyKind::Requested, 1).front().count, 3 * HotKeys::kUnsampledPerTick);
 }
 
-TEST(HotKeys, FadeWithTheTicks) {
-  HotKeyBoard board;
+TEST(HotKeys, DecayWithTheTicks) {
+  HotKeyRegistry board;
   HotKeys keys(board, 0);
-  for (int i = 0; i < 8; ++i) keys.note(HotKind::Asked, "rule", "alice");
+  for (int i = 0; i < 8; ++i) keys.note(HotKeyKind::Requested, "rule", "alice");
   for (unsigned i = 0; i < HotKeys::kHalfLife + 1; ++i) keys.tick();
-  EXPECT_EQ(board.top(HotKind::Asked, 1).front().count, 4U);
+  EXPECT_EQ(board.top(HotKeyKind::Requested, 1).front().count, 4U);
 }
 
 }  // namespace

@@ -59,8 +59,8 @@ std::string json_members(std::string_view message, Log::Fields fields) {
 
 }  // namespace
 
-struct Log::Parts {
-  Parts(const LogOptions& options, spdlog::sink_ptr sink)
+struct Log::Impl {
+  Impl(const LogOptions& options, spdlog::sink_ptr sink)
       : clock(options.clock == nullptr ? system_clock() : *options.clock),
         format(options.format),
         logger("penstock", std::move(sink)) {
@@ -76,30 +76,30 @@ struct Log::Parts {
 };
 
 Log::Log(const LogOptions& options)
-    : parts_(std::make_unique<Parts>(options, std::make_shared<spdlog::sinks::stderr_sink_mt>())) {}
+    : impl_(std::make_unique<Impl>(options, std::make_shared<spdlog::sinks::stderr_sink_mt>())) {}
 
 Log::Log(const LogOptions& options, std::ostream& out)
-    : parts_(std::make_unique<Parts>(options,
-                                     std::make_shared<spdlog::sinks::ostream_sink_mt>(out))) {}
+    : impl_(
+          std::make_unique<Impl>(options, std::make_shared<spdlog::sinks::ostream_sink_mt>(out))) {}
 
 Log::~Log() = default;
 
-void Log::set_level(LogLevel level) { parts_->logger.set_level(level_of(level)); }
+void Log::set_level(LogLevel level) { impl_->logger.set_level(level_of(level)); }
 
-bool Log::writes(LogLevel level) const { return parts_->logger.should_log(level_of(level)); }
+bool Log::writes(LogLevel level) const { return impl_->logger.should_log(level_of(level)); }
 
 void Log::write(LogLevel level, std::string_view message, Fields fields) {
   if (!writes(level)) return;
-  const std::string line = parts_->format == LogFormat::Text ? text_line(message, fields)
-                                                             : json_members(message, fields);
-  const auto now = std::chrono::time_point_cast<spdlog::log_clock::duration>(parts_->clock.now());
-  parts_->logger.log(now, spdlog::source_loc{}, level_of(level), spdlog::string_view_t(line));
+  const std::string line =
+      impl_->format == LogFormat::Text ? text_line(message, fields) : json_members(message, fields);
+  const auto now = std::chrono::time_point_cast<spdlog::log_clock::duration>(impl_->clock.now());
+  impl_->logger.log(now, spdlog::source_loc{}, level_of(level), spdlog::string_view_t(line));
 }
 
-void LimitedLog::warning(std::string_view message, Log::Fields fields) {
+void RateLimitedLog::warning(std::string_view message, Log::Fields fields) {
   tick();
   if (written_ >= most_) {
-    ++left_out_;
+    ++suppressed_count_;
     suppressed_.add();
     return;
   }
@@ -107,16 +107,16 @@ void LimitedLog::warning(std::string_view message, Log::Fields fields) {
   log_.warning(message, fields);
 }
 
-void LimitedLog::tick() {
+void RateLimitedLog::tick() {
   const Instant now = clock_.now();
   // a clock that steps back begins another second as well
   if (now >= second_ && now - second_ < std::chrono::seconds{1}) return;
-  if (left_out_ > 0) {
-    log_.warning("… and " + std::to_string(left_out_) + " more like these");
+  if (suppressed_count_ > 0) {
+    log_.warning("… and " + std::to_string(suppressed_count_) + " more like these");
   }
   second_ = now;
   written_ = 0;
-  left_out_ = 0;
+  suppressed_count_ = 0;
 }
 
 }  // namespace penstock::telemetry

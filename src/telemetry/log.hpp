@@ -64,21 +64,21 @@ class Log {
   }
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 // For what happens to requests, of which there may be a million a second: so many lines, and then
 // how many more there were.
 //
 // Thread-safety: none; each worker has its own.
-class LimitedLog {
+class RateLimitedLog {
  public:
   static constexpr unsigned kLinesPerSecond = 5;
 
   // REQUIRES: all outlive it. `suppressed` counts the lines that were left out.
-  LimitedLog(Log& log, const Clock& clock, Cell& suppressed,
-             unsigned lines_per_second = kLinesPerSecond)
+  RateLimitedLog(Log& log, const Clock& clock, Cell& suppressed,
+                 unsigned lines_per_second = kLinesPerSecond)
       : log_(log), clock_(clock), suppressed_(suppressed), most_(lines_per_second) {}
 
   void warning(std::string_view message, Log::Fields fields = {});
@@ -93,7 +93,7 @@ class LimitedLog {
   unsigned most_;
   Instant second_{};  // when the present one began
   unsigned written_ = 0;
-  std::uint64_t left_out_ = 0;
+  std::uint64_t suppressed_count_ = 0;
 };
 
 }  // namespace penstock::telemetry

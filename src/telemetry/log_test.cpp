@@ -7,7 +7,7 @@
 namespace penstock::telemetry {
 namespace {
 
-struct Logging : ::testing::Test {
+struct LogTest : ::testing::Test {
   [[nodiscard]] std::string take() {
     std::string text = out.str();
     out.str("");
@@ -17,13 +17,13 @@ struct Logging : ::testing::Test {
   std::ostringstream out;
 };
 
-TEST_F(Logging, WritesOneLineWithTheTimeOfItsClock) {
+TEST_F(LogTest, WritesOneLineWithTheTimeOfItsClock) {
   Log log({.clock = &clock}, out);
   log.info("listening", {{"address", "127.0.0.1:80"}});
   EXPECT_EQ(take(), "2023-11-14T22:13:20.123Z info listening address=\"127.0.0.1:80\"\n");
 }
 
-TEST_F(Logging, WritesJson) {
+TEST_F(LogTest, WritesJson) {
   Log log({.format = LogFormat::Json, .clock = &clock}, out);
   log.error("a \"bad\" line\n", {{"error", "\x01\xff"}});
   EXPECT_EQ(take(),
@@ -31,13 +31,13 @@ TEST_F(Logging, WritesJson) {
             "\"error\":\"\\u0001\xef\xbf\xbd\"}\n");
 }
 
-TEST_F(Logging, LetsNobodyWriteLinesOfTheirOwn) {
+TEST_F(LogTest, EscapesLineEnds) {
   Log log({.clock = &clock}, out);
   log.info("a\nb", {{"path", "/x\r\n2023 error fake"}});
   EXPECT_EQ(take(), "2023-11-14T22:13:20.123Z info a\\nb path=\"/x\\r\\n2023 error fake\"\n");
 }
 
-TEST_F(Logging, LeavesOutWhatIsBelowItsLevel) {
+TEST_F(LogTest, DropsMessagesBelowItsLevel) {
   Log log({.level = LogLevel::Warning, .clock = &clock}, out);
   log.info("no");
   EXPECT_EQ(take(), "");
@@ -46,10 +46,10 @@ TEST_F(Logging, LeavesOutWhatIsBelowItsLevel) {
   EXPECT_NE(take(), "");
 }
 
-TEST_F(Logging, WritesSoManyWarningsASecondAndThenHowManyMore) {
+TEST_F(LogTest, BoundsWarningsPerSecondAndReportsSuppressedOnes) {
   Log log({.clock = &clock}, out);
   Cell suppressed;
-  LimitedLog limited(log, clock, suppressed, 2);
+  RateLimitedLog limited(log, clock, suppressed, 2);
   for (int i = 0; i < 1236; ++i) limited.warning("trouble");
   EXPECT_EQ(take(),
             "2023-11-14T22:13:20.123Z warning trouble\n"

@@ -22,7 +22,7 @@ struct Metric {
   MetricType type = MetricType::Counter;
   std::string_view help;
   std::array<std::string_view, 3> labels{};  // empty ones are none
-  std::size_t most_series = 200;             // beyond it, the last series is called "other"
+  std::size_t max_series = 200;              // beyond it, the last series is called "other"
   Merge merge = Merge::Sum;
 };
 
@@ -34,11 +34,11 @@ inline constexpr Metric kDecisions{
         "Limits asked, by what they said: allowed, denied, blocked, shadow_denied, failed_open, "
         "failed_closed or local.",
     .labels = {"domain", "outcome", "rule"},
-    .most_series = 10'000};
+    .max_series = 10'000};
 inline constexpr Metric kRequests{.name = "penstock_requests_total",
                                   .help = "Requests answered, by why they passed or not.",
                                   .labels = {"reason", "domain"},
-                                  .most_series = 2'000};
+                                  .max_series = 2'000};
 inline constexpr Metric kFailedOpen{
     .name = "penstock_failed_open_total",
     .help = "Requests let through because the store could not be asked."};
@@ -80,24 +80,24 @@ inline constexpr Metric kDecidedByLease{
     .name = "penstock_lease_decisions_total",
     .help = "Limits decided out of what was leased, without a call."};
 inline constexpr Metric kDecidedByDenial{
-    .name = "penstock_repeated_refusals_total",
+    .name = "penstock_denial_cache_hits_total",
     .help = "Requests refused without a call, because what the store had said still held."};
-inline constexpr Metric kLeasesAsked{.name = "penstock_lease_requests_total",
-                                     .help = "Leases asked for."};
+inline constexpr Metric kLeaseRequests{.name = "penstock_lease_requests_total",
+                                       .help = "Leases asked for."};
 inline constexpr Metric kUnitsLeased{.name = "penstock_leased_units_total",
                                      .help = "Units that were leased."};
-inline constexpr Metric kLeasedCounts{.name = "penstock_leased_counts",
-                                      .type = MetricType::Gauge,
-                                      .help = "Counts of which something is leased now."};
+inline constexpr Metric kLeasedKeys{.name = "penstock_leased_keys",
+                                    .type = MetricType::Gauge,
+                                    .help = "Counts of which something is leased now."};
 inline constexpr Metric kNodes{.name = "penstock_nodes",
                                .type = MetricType::Gauge,
                                .help = "Nodes that share the limits, as this one knows."};
-inline constexpr Metric kOutageDebts{
-    .name = "penstock_outage_debts",
+inline constexpr Metric kOutagePending{
+    .name = "penstock_outage_unreconciled_keys",
     .type = MetricType::Gauge,
     .help = "Counts of which this node admitted units without the store, which it has yet to say."};
 inline constexpr Metric kOutageReported{
-    .name = "penstock_outage_reported_units_total",
+    .name = "penstock_outage_reconciled_units_total",
     .help = "Units admitted without the store that it took afterwards."};
 inline constexpr Metric kOutageLost{
     .name = "penstock_outage_lost_units_total",
@@ -115,14 +115,14 @@ inline constexpr Metric kMemoryKeys{.name = "penstock_memory_keys",
 inline constexpr Metric kMemoryBytes{.name = "penstock_memory_bytes",
                                      .type = MetricType::Gauge,
                                      .help = "Memory of the embedded store."};
-inline constexpr Metric kMemoryBlocked{.name = "penstock_memory_blocked",
+inline constexpr Metric kMemoryBlocked{.name = "penstock_memory_blocked_keys",
                                        .type = MetricType::Gauge,
                                        .help = "Counts blocked by hand in the embedded store."};
 inline constexpr Metric kMemoryEvicted{
-    .name = "penstock_memory_evicted_total",
+    .name = "penstock_memory_evicted_keys_total",
     .help = "Counts that the embedded store forgot because it was full."};
 inline constexpr Metric kMemoryForgiven{
-    .name = "penstock_memory_forgiven_units_total",
+    .name = "penstock_memory_evicted_units_total",
     .help = "Units that forgotten counts had used: so many may be admitted again."};
 
 inline constexpr Metric kConfigReloads{.name = "penstock_config_reloads_total",
@@ -143,41 +143,41 @@ inline constexpr Metric kConfigHash{
 inline constexpr Metric kConfigRules{
     .name = "penstock_config_rules", .type = MetricType::Gauge, .help = "Rules in force."};
 
-inline constexpr Metric kDoorConnections{.name = "penstock_door_connections",
-                                         .type = MetricType::Gauge,
-                                         .help = "Connections open now, by door.",
-                                         .labels = {"door"}};
-inline constexpr Metric kDoorAccepted{.name = "penstock_door_accepted_connections_total",
-                                      .help = "Connections accepted, by door.",
-                                      .labels = {"door"}};
-inline constexpr Metric kDoorRefused{.name = "penstock_door_refused_connections_total",
-                                     .help = "Connections closed because there were too many.",
-                                     .labels = {"door"}};
-inline constexpr Metric kDoorRefusedPerAddress{
-    .name = "penstock_door_refused_per_address_total",
+inline constexpr Metric kListenerConnections{.name = "penstock_listener_connections",
+                                             .type = MetricType::Gauge,
+                                             .help = "Connections open now, by listener.",
+                                             .labels = {"listener"}};
+inline constexpr Metric kListenerAccepted{.name = "penstock_listener_accepted_connections_total",
+                                          .help = "Connections accepted, by listener.",
+                                          .labels = {"listener"}};
+inline constexpr Metric kListenerRejected{.name = "penstock_listener_rejected_connections_total",
+                                          .help = "Connections closed because there were too many.",
+                                          .labels = {"listener"}};
+inline constexpr Metric kListenerRejectedPerAddress{
+    .name = "penstock_listener_rejected_per_address_total",
     .help = "Connections closed because their IP address had max_connections_per_address already.",
-    .labels = {"door"}};
-inline constexpr Metric kDoorRefundsIgnored{
-    .name = "penstock_door_refunds_ignored_total",
+    .labels = {"listener"}};
+inline constexpr Metric kListenerRefundsIgnored{
+    .name = "penstock_listener_refunds_ignored_total",
     .help =
         "Refunds (is_negative_hits) that were ignored because grpc.refunds does not allow them.",
-    .labels = {"door"}};
-inline constexpr Metric kDoorRequests{.name = "penstock_door_requests_total",
-                                      .help = "Requests answered, by door and status.",
-                                      .labels = {"door", "status"}};
-inline constexpr Metric kDoorErrors{
-    .name = "penstock_door_errors_total",
+    .labels = {"listener"}};
+inline constexpr Metric kListenerRequests{.name = "penstock_listener_requests_total",
+                                          .help = "Requests answered, by listener and status.",
+                                          .labels = {"listener", "status"}};
+inline constexpr Metric kListenerErrors{
+    .name = "penstock_listener_errors_total",
     .help =
-        "Connections that went wrong, by door and kind: timeout, tls or http (HTTP sent to the "
+        "Connections that went wrong, by listener and kind: timeout, tls or http (HTTP sent to the "
         "RESP "
         "listener), for what the other side did; accept, where this process could take in no more.",
-    .labels = {"door", "kind"}};
+    .labels = {"listener", "kind"}};
 
 inline constexpr Metric kUpstreamRequests{
     .name = "penstock_upstream_requests_total",
     .help = "Requests that the gateway forwarded, by upstream and status; none: no answer came.",
     .labels = {"upstream", "status"},
-    .most_series = 1'000};
+    .max_series = 1'000};
 inline constexpr Metric kUpstreamLatency{.name = "penstock_upstream_latency_seconds",
                                          .type = MetricType::Histogram,
                                          .help = "How long upstreams took to begin their answer."};
@@ -189,22 +189,22 @@ inline constexpr Metric kUpstreamInFlight{.name = "penstock_upstream_in_flight",
                                           .type = MetricType::Gauge,
                                           .help = "Requests under way now, by upstream.",
                                           .labels = {"upstream"}};
-inline constexpr Metric kUpstreamWell{
-    .name = "penstock_upstream_servers_well",
+inline constexpr Metric kUpstreamHealthyServers{
+    .name = "penstock_upstream_healthy_servers",
     .type = MetricType::Gauge,
     .help = "Servers that are asked, by upstream; the least that any worker sees.",
     .labels = {"upstream"},
     .merge = Merge::Least};
-inline constexpr Metric kGatewayUnshared{
-    .name = "penstock_gateway_unshared_total",
+inline constexpr Metric kGatewaySharedLimitUnavailable{
+    .name = "penstock_gateway_local_fallback_total",
     .help =
         "Requests that only the limit of this node counted, because the store could not be asked "
-        "for a seat."};
-inline constexpr Metric kGatewayRefused{
-    .name = "penstock_gateway_refused_total",
+        "for a permit."};
+inline constexpr Metric kGatewayRejected{
+    .name = "penstock_gateway_rejected_total",
     .help =
         "Requests refused besides limits: no_route, client_in_flight, upstream_in_flight or "
-        "no_server.",
+        "no_healthy_upstream.",
     .labels = {"reason"}};
 
 inline constexpr Metric kLogLinesSuppressed{
@@ -224,9 +224,9 @@ inline constexpr Metric kProcessMemory{
     .name = "process_resident_memory_bytes", .type = MetricType::Gauge, .help = "Resident memory."};
 inline constexpr Metric kProcessFiles{
     .name = "process_open_fds", .type = MetricType::Gauge, .help = "Open file descriptors."};
-inline constexpr Metric kProcessMostFiles{.name = "process_max_fds",
-                                          .type = MetricType::Gauge,
-                                          .help = "How many file descriptors may be open."};
+inline constexpr Metric kProcessMaxFiles{.name = "process_max_fds",
+                                         .type = MetricType::Gauge,
+                                         .help = "How many file descriptors may be open."};
 
 }  // namespace metrics
 

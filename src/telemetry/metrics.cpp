@@ -83,7 +83,7 @@ struct Metrics::Registry {
     Labels labels(values.begin(), values.end());
     const auto known = family.series.find(labels);
     if (known != family.series.end()) return known->second;
-    if (!labels.empty() && family.series.size() + 1 >= metric.most_series) labels.back() = kOther;
+    if (!labels.empty() && family.series.size() + 1 >= metric.max_series) labels.back() = kOther;
     return family.series[std::move(labels)];
   }
 

@@ -66,7 +66,7 @@ class WorkerMetrics;
 
 // All numbers of the process. Each worker writes cells of its own; a scrape adds them up.
 //
-// Series are never more than Metric::most_series, whatever clients send: beyond it the last label
+// Series are never more than Metric::max_series, whatever clients send: beyond it the last label
 // is "other".
 //
 // Thread-safety: all members, from any thread.

@@ -1,6 +1,6 @@
 #include "telemetry/metrics.hpp"
 
-#include "telemetry/process_numbers.hpp"
+#include "telemetry/process_metrics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ TEST(Metrics, NeverHaveMoreSeriesThanAllowedWhateverIsCounted) {
     worker.cell(metrics::kDecisions, {"api", "allowed", "rule" + std::to_string(i)}).add();
   }
   const std::string text = numbers.prometheus_text();
-  EXPECT_EQ(lines_of(text, "penstock_decisions_total").size(), metrics::kDecisions.most_series);
+  EXPECT_EQ(lines_of(text, "penstock_decisions_total").size(), metrics::kDecisions.max_series);
   EXPECT_EQ(
       lines_of(text, R"(penstock_decisions_total{domain="api",outcome="allowed",rule="other"})"),
       std::vector<std::string>{
@@ -86,7 +86,7 @@ TEST(Metrics, CountLatenciesInBuckets) {
             std::vector<std::string>{"penstock_store_latency_seconds_count 5"});
 }
 
-TEST(Metrics, AskSourcesWhenSomebodyLooks) {
+TEST(Metrics, ReadSourcesOnScrape) {
   Metrics numbers("1");
   double keys = 1;
   numbers.add_source([&](const Metrics::Report& report) { report(metrics::kMemoryKeys, keys); });
@@ -105,14 +105,14 @@ TEST(Metrics, CanBeReadWhileWorkersCount) {
     workers.emplace_back([&worker = numbers.add_worker()] {
       LatencyCells& latency = worker.latency(metrics::kStoreLatency);
       for (int round = 0; round < kRounds; ++round) {
-        worker.cell(metrics::kDoorRequests, {"http", std::to_string(200 + round % 50)}).add();
+        worker.cell(metrics::kListenerRequests, {"http", std::to_string(200 + round % 50)}).add();
         latency.observe(1us);
       }
     });
   }
   for (int i = 0; i < 20; ++i) EXPECT_FALSE(numbers.prometheus_text().empty());
   for (std::thread& worker : workers) worker.join();
-  EXPECT_EQ(numbers.total(metrics::kDoorRequests), 3 * kRounds);
+  EXPECT_EQ(numbers.total(metrics::kListenerRequests), 3 * kRounds);
 }
 
 TEST(Catalogue, FollowsTheConventionsOfPrometheus) {
@@ -126,15 +126,15 @@ TEST(Catalogue, FollowsTheConventionsOfPrometheus) {
   }
 }
 
-TEST(ProcessNumbers, AreReadFromWhatLinuxSays) {
+TEST(ProcessMetrics, AreReadFromProc) {
   EXPECT_EQ(cpu_ticks("77 (a) b) S 1 2 3 4 5 6 7 8 9 10 120 30 0 0 20 0"), 150U);
   EXPECT_EQ(cpu_ticks("77 (a S 1 2"), std::nullopt);
   EXPECT_EQ(cpu_ticks("77 (a) S 1 2"), std::nullopt);
   EXPECT_EQ(resident_pages("5000 1234 300 1 0 20 0\n"), 1234U);
   EXPECT_EQ(resident_pages(""), std::nullopt);
-  EXPECT_EQ(most_open_files("Max processes 5 5\nMax open files            1024       524288\n"),
+  EXPECT_EQ(max_open_files("Max processes 5 5\nMax open files            1024       524288\n"),
             1024U);
-  EXPECT_EQ(most_open_files("Max open files unlimited"), std::nullopt);
+  EXPECT_EQ(max_open_files("Max open files unlimited"), std::nullopt);
 }
 
 }  // namespace

@@ -15,22 +15,22 @@ SpaceSaving::SpaceSaving(std::size_t counters)
 }
 
 void SpaceSaving::add(std::string_view key, std::uint64_t times) {
-  key = key.substr(0, kLongestKey);
+  key = key.substr(0, kMaxKeyBytes);
   const auto hash = static_cast<std::uint32_t>(base::TextHash{}(key));
-  if (const auto known = find(key, hash)) return raise(*known, times);
+  if (const auto known = find(key, hash)) return increment(*known, times);
   if (counters_.size() < most_) return append(key, hash, times);
-  const Place least = heap_.front().counter;
-  leave(least);
+  const Index least = heap_.front().counter;
+  erase(least);
   Counter& counter = counters_[least];
   counter.key = key;
   counter.hash = hash;
   counter.error = heap_.front().count;
-  enter(least);
-  raise(least, times);
+  insert(least);
+  increment(least, times);
 }
 
 void SpaceSaving::append(std::string_view key, std::uint32_t hash, std::uint64_t times) {
-  const auto place = static_cast<Place>(counters_.size());
+  const auto place = static_cast<Index>(counters_.size());
   counters_.push_back({.key = std::string(key), .hash = hash});
   heap_.emplace_back();
   std::size_t at = heap_.size() - 1;
@@ -40,11 +40,11 @@ void SpaceSaving::append(std::string_view key, std::uint32_t hash, std::uint64_t
     at = (at - 1) / 2;
   }
   put(at, {.count = 0, .counter = place});
-  enter(place);
-  raise(place, times);
+  insert(place);
+  increment(place, times);
 }
 
-std::optional<SpaceSaving::Place> SpaceSaving::find(std::string_view key,
+std::optional<SpaceSaving::Index> SpaceSaving::find(std::string_view key,
                                                     std::uint32_t hash) const noexcept {
   for (std::size_t at = hash & mask_; entries_[at].counter != Entry::kFree; at = (at + 1) & mask_) {
     const Entry& entry = entries_[at];
@@ -53,14 +53,14 @@ std::optional<SpaceSaving::Place> SpaceSaving::find(std::string_view key,
   return std::nullopt;
 }
 
-void SpaceSaving::enter(Place counter) noexcept {
+void SpaceSaving::insert(Index counter) noexcept {
   const std::uint32_t hash = counters_[counter].hash;
   std::size_t at = hash & mask_;
   while (entries_[at].counter != Entry::kFree) at = (at + 1) & mask_;
   entries_[at] = {.hash = hash, .counter = counter};
 }
 
-void SpaceSaving::leave(Place counter) noexcept {
+void SpaceSaving::erase(Index counter) noexcept {
   std::size_t at = counters_[counter].hash & mask_;
   while (entries_[at].counter != counter) at = (at + 1) & mask_;
   // those behind it that would not be found across the gap move into it
@@ -74,13 +74,13 @@ void SpaceSaving::leave(Place counter) noexcept {
   entries_[at] = {};
 }
 
-void SpaceSaving::put(std::size_t heap_place, Ranked ranked) noexcept {
-  heap_[heap_place] = ranked;
-  counters_[ranked.counter].in_heap = static_cast<Place>(heap_place);
+void SpaceSaving::put(std::size_t heap_index, Ranked ranked) noexcept {
+  heap_[heap_index] = ranked;
+  counters_[ranked.counter].heap_index = static_cast<Index>(heap_index);
 }
 
-void SpaceSaving::raise(Place counter, std::uint64_t times) noexcept {
-  std::size_t at = counters_[counter].in_heap;
+void SpaceSaving::increment(Index counter, std::uint64_t times) noexcept {
+  std::size_t at = counters_[counter].heap_index;
   const Ranked raised{.count = heap_[at].count + times, .counter = counter};
   while (true) {
     std::size_t below = 2 * at + 1;

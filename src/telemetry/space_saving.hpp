@@ -27,7 +27,7 @@ struct HotKey {
 class SpaceSaving {
  public:
   // What is longer is cut off; those that begin alike then count as one.
-  static constexpr std::size_t kLongestKey = 200;
+  static constexpr std::size_t kMaxKeyBytes = 200;
 
   // REQUIRES: counters > 0
   explicit SpaceSaving(std::size_t counters);
@@ -44,30 +44,30 @@ class SpaceSaving {
   [[nodiscard]] std::uint64_t floor() const noexcept;
 
  private:
-  using Place = std::uint32_t;
+  using Index = std::uint32_t;
   struct Counter {
     std::string key;
     std::uint64_t error = 0;
-    Place in_heap = 0;
+    Index heap_index = 0;
     std::uint32_t hash = 0;
   };
   struct Ranked {
     std::uint64_t count = 0;
-    Place counter = 0;
+    Index counter = 0;
   };
   // One place of the table of keys.
   struct Entry {
-    static constexpr Place kFree = ~Place{0};
+    static constexpr Index kFree = ~Index{0};
     std::uint32_t hash = 0;
-    Place counter = kFree;
+    Index counter = kFree;
   };
 
-  [[nodiscard]] std::optional<Place> find(std::string_view key, std::uint32_t hash) const noexcept;
-  void enter(Place counter) noexcept;
-  void leave(Place counter) noexcept;
+  [[nodiscard]] std::optional<Index> find(std::string_view key, std::uint32_t hash) const noexcept;
+  void insert(Index counter) noexcept;
+  void erase(Index counter) noexcept;
   void append(std::string_view key, std::uint32_t hash, std::uint64_t times);
-  void raise(Place counter, std::uint64_t times) noexcept;
-  void put(std::size_t heap_place, Ranked ranked) noexcept;
+  void increment(Index counter, std::uint64_t times) noexcept;
+  void put(std::size_t heap_index, Ranked ranked) noexcept;
 
   std::size_t most_;
   std::vector<Counter> counters_;

@@ -1,5 +1,5 @@
 #include "chaos/acl_rules.hpp"
-#include "chaos/crowd.hpp"
+#include "chaos/workers.hpp"
 #include "servers/redis_server.hpp"
 #include "servers/wait.hpp"
 
@@ -94,7 +94,7 @@ TEST(Access, AFewRulesAreEnoughForEverything) {
   RedisServer server;
   Session admin = server.session();
   admin.must(set_limiter_user(kAclRules));
-  SharedLimiter limiter = open_limiter(patient(url_for(server, "limiter:sesame")));
+  SharedLimiter limiter = open_limiter(long_timeout_options(url_for(server, "limiter:sesame")));
   wait_until_works(limiter);
   use_everything(limiter);
   admin.must({"SCRIPT", "FLUSH"});
@@ -124,7 +124,7 @@ TEST(Access, EveryOneOfTheRulesIsNeeded) {
     others.replace((" " + others + " ").find(" " + rule + " "), rule.size(), "");
     admin.must(set_limiter_user(others));
     {
-      SharedLimiter limiter = open_limiter(patient(url_for(server, "limiter:sesame")));
+      SharedLimiter limiter = open_limiter(long_timeout_options(url_for(server, "limiter:sesame")));
       const Result<Decision> first = limiter.check("key", kBucket);
       testing::TestPartResultArray ignored;
       if (first) {
@@ -143,7 +143,7 @@ TEST(Access, EveryOneOfTheRulesIsNeeded) {
 TEST(Access, AWrongPasswordIsSaidInTheServersWordsAndNeverRepeated) {
   RedisServer server({.password = "right"});
   Events events;
-  RedisOptions options = patient(url_for(server, ":wrong-one"));
+  RedisOptions options = long_timeout_options(url_for(server, ":wrong-one"));
   options.on_event = events.listener();
   SharedLimiter limiter = open_limiter(options);
   const Error error = misconfiguration(limiter);
@@ -154,54 +154,54 @@ TEST(Access, AWrongPasswordIsSaidInTheServersWordsAndNeverRepeated) {
 TEST(Access, AMissingPasswordIsSaidInTheServersWords) {
   RedisServer server({.password = "right"});
   SharedLimiter limiter =
-      open_limiter(patient("redis://127.0.0.1:" + std::to_string(server.port())));
+      open_limiter(long_timeout_options("redis://127.0.0.1:" + std::to_string(server.port())));
   const Error error = misconfiguration(limiter);
   EXPECT_TRUE(has(error.detail, "NOAUTH")) << error.detail;
 }
 
-TEST(Access, AUserWhoComesLaterIsLetInWithoutARestart) {
+TEST(Access, AnAclUserAddedLaterIsAcceptedWithoutARestart) {
   RedisServer server;
   Events events;
-  RedisOptions options = patient(url_for(server, "limiter:sesame"));
+  RedisOptions options = long_timeout_options(url_for(server, "limiter:sesame"));
   options.on_event = events.listener();
   SharedLimiter limiter = open_limiter(options);
   const Error error = misconfiguration(limiter);
   EXPECT_TRUE(has(error.detail, "WRONGPASS")) << error.detail;
   EXPECT_FALSE(has(error.detail + events.text(), "sesame")) << error.detail << events.text();
-  Crowd crowd(limiter, usual_questions());
-  crowd.wait_for_errors(100);
+  Workers workers(limiter, default_questions());
+  workers.wait_for_errors(100);
   server.must(set_limiter_user(kAclRules));
-  const Time mended = base::monotonic_now();
-  crowd.wait_for_decisions(100);
-  const Tally tally = crowd.stop();
-  report_recovery("ACL SETUSER for a user who was unknown", tally, mended);
-  expect_sound(tally, usual_questions(), limiter, kPatientTimeout);
+  const Time recovered = base::monotonic_now();
+  workers.wait_for_decisions(100);
+  const Tally tally = workers.stop();
+  report_recovery("ACL SETUSER for a user who was unknown", tally, recovered);
+  expect_consistent(tally, default_questions(), limiter, kLongTimeout);
 }
 
-TEST(Access, AMissingPermissionIsNamedAndMayBeGivenLater) {
+TEST(Access, AMissingPermissionIsNamedAndMayBeGrantedLater) {
   RedisServer server;
   std::string rules(kAclRules);
   rules.replace(rules.find("+set "), 5, "");
   server.must(set_limiter_user(rules));
-  SharedLimiter limiter = open_limiter(patient(url_for(server, "limiter:sesame")));
+  SharedLimiter limiter = open_limiter(long_timeout_options(url_for(server, "limiter:sesame")));
   const Error error = misconfiguration(limiter);
   EXPECT_TRUE(has(error.detail, "script")) << error.detail;  // in other words by each version
   EXPECT_FALSE(has(error.detail, "sesame")) << error.detail;
-  Crowd crowd(limiter, usual_questions());
-  crowd.wait_for_errors(100);
+  Workers workers(limiter, default_questions());
+  workers.wait_for_errors(100);
   server.must({"ACL", "SETUSER", "limiter", "+set"});
-  const Time mended = base::monotonic_now();
-  crowd.wait_for_decisions(100);
-  const Tally tally = crowd.stop();
-  report_recovery("ACL SETUSER for a missing permission", tally, mended);
+  const Time recovered = base::monotonic_now();
+  workers.wait_for_decisions(100);
+  const Tally tally = workers.stop();
+  report_recovery("ACL SETUSER for a missing permission", tally, recovered);
   // An error of a script after its first write would be charged; this one came before.
-  expect_sound(tally, usual_questions(), limiter, kPatientTimeout);
+  expect_consistent(tally, default_questions(), limiter, kLongTimeout);
 }
 
-TEST(Access, KeysOutsideThePatternAreRefused) {
+TEST(Access, KeysOutsideThePatternAreRejected) {
   RedisServer server;
   server.must(set_limiter_user(kAclRules));
-  RedisOptions options = patient(url_for(server, "limiter:sesame"));
+  RedisOptions options = long_timeout_options(url_for(server, "limiter:sesame"));
   options.key_prefix = "another";
   SharedLimiter limiter = open_limiter(options);
   const Error error = misconfiguration(limiter);

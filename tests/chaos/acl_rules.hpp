@@ -17,7 +17,7 @@ inline constexpr std::string_view kAclRules =
     "+hexists "
     "+hincrby +publish";
 // What the daemon needs besides: to know how many share the limits, for EXPIRE, reservations and
-// seats, and to hear what others changed.
+// permits, and to hear what others changed.
 inline constexpr std::string_view kAclRulesOfDaemons =
     "+zadd +zrem +zcard +zremrangebyscore +hdel +hmget +zscore +zrange +subscribe";
 // What a cluster needs besides, and what it does not: +role.

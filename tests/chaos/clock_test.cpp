@@ -1,6 +1,6 @@
-#include "chaos/crowd.hpp"
+#include "chaos/workers.hpp"
+#include "redis_store/command_executor.hpp"
 #include "redis_store/keys/key_layout.hpp"
-#include "redis_store/redis_store.hpp"
 #include "redis_store/requests.hpp"
 #include "servers/redis_server.hpp"
 
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using servers::RedisServer;
 
 // The store on a server whose clock is a key.
-class ClockStore : public redis_store::Sink {
+class ClockStore : public redis_store::DecisionHandler {
  public:
   explicit ClockStore(const RedisServer& server) : server_(server) { store_.start(); }
 
@@ -37,9 +37,9 @@ class ClockStore : public redis_store::Sink {
   redis_store::KeyLayout layout_{"penstock"};
   redis_store::ScriptSet scripts_{"local now = tonumber(redis.call('GET', 'clock'))\n"};
   std::optional<Result<Decision>> decision_;
-  redis_store::RedisStore store_{io_.get_executor(),
-                                 redis_store::client_options(patient(server_.url())).value(), 16,
-                                 scripts_};
+  redis_store::CommandExecutor store_{
+      io_.get_executor(), redis_store::client_options(long_timeout_options(server_.url())).value(),
+      16, scripts_};
 };
 
 TEST(Clock, ATokenBucketIsNotRefilledTwiceByAClockThatStepsBack) {

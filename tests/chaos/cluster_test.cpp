@@ -1,7 +1,7 @@
 #include "servers/cluster.hpp"
 
 #include "chaos/acl_rules.hpp"
-#include "chaos/crowd.hpp"
+#include "chaos/workers.hpp"
 #include "redis/hash_slot.hpp"
 #include "servers/wait.hpp"
 
@@ -31,7 +31,7 @@ class ClusterChaos : public testing::Test {
   }
 
   [[nodiscard]] static RedisOptions options() {
-    RedisOptions made = patient(cluster_->url());
+    RedisOptions made = long_timeout_options(cluster_->url());
     made.key_prefix = testing::UnitTest::GetInstance()->current_test_info()->name();
     return made;
   }
@@ -62,29 +62,29 @@ class ClusterChaos : public testing::Test {
 std::unique_ptr<Cluster> ClusterChaos::cluster_;
 
 // Goes through a migration step by step, and lets the crowd go on for a while after each.
-void migrate(Crowd& crowd, SlotMigration& migration) {
+void migrate(Workers& workers, SlotMigration& migration) {
   constexpr std::size_t kWhile = 200;
-  crowd.wait_for_decisions(kWhile);
+  workers.wait_for_decisions(kWhile);
   migration.begin();
-  crowd.wait_for(50ms);
-  while (migration.move_keys(1) > 0) crowd.wait_for(50ms);
-  crowd.wait_for(50ms);
+  workers.wait_for(50ms);
+  while (migration.move_keys(1) > 0) workers.wait_for(50ms);
+  workers.wait_for(50ms);
   migration.finish();
-  crowd.wait_for_decisions(kWhile);
+  workers.wait_for_decisions(kWhile);
 }
 
 TEST_F(ClusterChaos, ASlotThatMovesUnderLoadIsNotNoticed) {
   const std::string key = "bucket";
-  const std::vector<Question> questions = usual_questions();
-  Crowd crowd(*limiter_, questions);
+  const std::vector<Question> questions = default_questions();
+  Workers workers(*limiter_, questions);
   SlotMigration migration(*cluster_, slot_of(key), other_master(slot_of(key)));
-  migrate(crowd, migration);
-  const Tally tally = crowd.stop();
+  migrate(workers, migration);
+  const Tally tally = workers.stop();
   report("slot migrated",
          tally.summary() + "; " + std::to_string(limiter_->stats().retries) + " sent again");
   EXPECT_EQ(tally.errors(), 0U);
   EXPECT_GT(limiter_->stats().retries, 0U);
-  expect_sound(tally, questions, *limiter_, kPatientTimeout);
+  expect_consistent(tally, questions, *limiter_, kLongTimeout);
 }
 
 TEST_F(ClusterChaos, AFewRulesAreEnoughForAMigration) {
@@ -92,14 +92,14 @@ TEST_F(ClusterChaos, AFewRulesAreEnoughForAMigration) {
     std::string rules(kAclRules);
     cluster_->node(i).must(set_limiter_user(rules.append(" ").append(kAclRulesOfClusters)));
   }
-  RedisOptions restricted = patient(cluster_->url());
+  RedisOptions restricted = long_timeout_options(cluster_->url());
   restricted.url.insert(std::string_view("redis-cluster://").size(), "limiter:sesame@");
   SharedLimiter limiter = open_limiter(restricted);
   wait_until_works(limiter);
-  Crowd crowd(limiter, usual_questions());
+  Workers workers(limiter, default_questions());
   SlotMigration migration(*cluster_, slot_of("window"), other_master(slot_of("window")));
-  migrate(crowd, migration);
-  const Tally tally = crowd.stop();
+  migrate(workers, migration);
+  const Tally tally = workers.stop();
   report("slot migrated with few rights", tally.summary());
   EXPECT_EQ(tally.errors(), 0U);
   for (std::size_t i = 0; i < Cluster::kNodes; ++i) {
@@ -109,29 +109,29 @@ TEST_F(ClusterChaos, AFewRulesAreEnoughForAMigration) {
 }
 
 // While one of two keys has moved, the protocol has no answer for both together.
-TEST_F(ClusterChaos, KeysThatAreAskedTogetherWaitForTheSlotToArrive) {
+TEST_F(ClusterChaos, KeysOfAMultiLimitCheckWaitForTheSlotToArrive) {
   const std::string one = "pair";
   const std::string two = neighbour_of(one);
   const std::vector<Question> questions{{one, kBucket}};
-  Crowd crowd(*limiter_, questions, [&](SharedLimiter& limiter, const Question& question) {
+  Workers workers(*limiter_, questions, [&](SharedLimiter& limiter, const Question& question) {
     return limiter.check_all({{.key = question.key, .quota = question.quota, .cost = {}},
                               {.key = two, .quota = kBucket, .cost = {}}});
   });
   SlotMigration migration(*cluster_, slot_of(one), other_master(slot_of(one)));
-  migrate(crowd, migration);
-  const Tally tally = crowd.stop();
+  migrate(workers, migration);
+  const Tally tally = workers.stop();
   report("slot of two keys that are asked together migrated",
          tally.summary() + "; " + std::to_string(limiter_->stats().retries) + " sent again");
-  expect_sound(tally, {{one, kBucket}}, *limiter_, kPatientTimeout);
-  expect_sound(tally, {{two, kBucket}}, *limiter_, kPatientTimeout);
+  expect_consistent(tally, {{one, kBucket}}, *limiter_, kLongTimeout);
+  expect_consistent(tally, {{two, kBucket}}, *limiter_, kLongTimeout);
   EXPECT_EQ(tally.errors(), tally.errors(ErrorCode::Unavailable));
 }
 
 // Each of them has an answer of its own all the time, and travelling together must not lose it.
-TEST_F(ClusterChaos, KeysOfOneSlotThatOnlyTravelTogetherDoNotWaitForEachOther) {
+TEST_F(ClusterChaos, KeysOfOneSlotThatOnlyShareABatchDoNotWaitForEachOther) {
   const std::string one = "traveller";
   const std::vector<Question> questions{{one, kBucket}, {neighbour_of(one), kBucket}};
-  Crowd crowd(
+  Workers workers(
       *limiter_, questions, [&](SharedLimiter& limiter, const Question&) -> Result<Decision> {
         std::array<Result<Decision>, 2> said{Decision{}, Decision{}};
         const std::array checks{Check{.key = questions[0].key, .quota = kBucket, .cost = {}},
@@ -140,15 +140,15 @@ TEST_F(ClusterChaos, KeysOfOneSlotThatOnlyTravelTogetherDoNotWaitForEachOther) {
         return said[0] ? said[1] : said[0];
       });
   SlotMigration migration(*cluster_, slot_of(one), other_master(slot_of(one)));
-  crowd.wait_for_decisions(200);
+  workers.wait_for_decisions(200);
   migration.begin();
-  crowd.wait_for_decisions(20);
+  workers.wait_for_decisions(20);
   ASSERT_EQ(migration.move_keys(1), 1U);
-  crowd.wait_for(700ms);  // longer than anybody waits for an answer
+  workers.wait_for(700ms);  // longer than anybody waits for an answer
   migration.move_all_keys();
   migration.finish();
-  crowd.wait_for_decisions(200);
-  const Tally tally = crowd.stop();
+  workers.wait_for_decisions(200);
+  const Tally tally = workers.stop();
   report("slot of two keys that travel together migrated", tally.summary());
   EXPECT_EQ(tally.errors(), 0U);
 }
@@ -158,14 +158,14 @@ TEST_F(ClusterChaos, SeveralLimitsOfOneSubjectSurviveAMigration) {
       Limits::make({{.name = "bucket", .quota = kBucket}, {.name = "window", .quota = kWindow}})
           .value();
   const std::vector<Question> questions{{"subject", kBucket}};
-  Crowd crowd(*limiter_, questions, [&](SharedLimiter& limiter, const Question& question) {
+  Workers workers(*limiter_, questions, [&](SharedLimiter& limiter, const Question& question) {
     return limiter.check(question.key, limits);
   });
   SlotMigration migration(*cluster_, slot_of("subject"), other_master(slot_of("subject")));
-  migrate(crowd, migration);
-  const Tally tally = crowd.stop();
+  migrate(workers, migration);
+  const Tally tally = workers.stop();
   report("slot of a subject with two limits migrated", tally.summary());
-  expect_prompt(tally, kPatientTimeout);
+  expect_prompt(tally, kLongTimeout);
   EXPECT_EQ(tally.errors(), tally.errors(ErrorCode::Unavailable));
   const Result<Decision> seen = limiter_->peek("subject", limits);
   ASSERT_TRUE(seen) << text_of(seen);
@@ -174,19 +174,20 @@ TEST_F(ClusterChaos, SeveralLimitsOfOneSubjectSurviveAMigration) {
 
 // With the default timeout nobody can wait for a slot to arrive: several limits of one subject fail
 // as long as it takes, and charge nothing.
-TEST_F(ClusterChaos, WhoeverCannotWaitForASlotIsToldAtOnceAndChargedNothing) {
+TEST_F(ClusterChaos, ARequestThatCannotWaitForASlotFailsAtOnceAndIsNotCharged) {
   const Limits limits =
       Limits::make({{.name = "bucket", .quota = kBucket}, {.name = "window", .quota = kWindow}})
           .value();
   SharedLimiter limiter =
       open_limiter({.url = options().url, .timeout = 20ms, .key_prefix = options().key_prefix});
   wait_until_works(limiter);
-  Crowd crowd(limiter, {{"subject", kBucket}}, [&](SharedLimiter& asked, const Question& question) {
-    return asked.check(question.key, limits);
-  });
+  Workers workers(limiter, {{"subject", kBucket}},
+                  [&](SharedLimiter& asked, const Question& question) {
+                    return asked.check(question.key, limits);
+                  });
   SlotMigration migration(*cluster_, slot_of("subject"), other_master(slot_of("subject")));
-  migrate(crowd, migration);
-  const Tally tally = crowd.stop();
+  migrate(workers, migration);
+  const Tally tally = workers.stop();
   report("the same with a timeout of 20 ms", tally.summary());
   expect_prompt(tally, 20ms);
   EXPECT_GT(tally.errors(ErrorCode::Unavailable), 0U);
@@ -198,18 +199,18 @@ TEST_F(ClusterChaos, WhoeverCannotWaitForASlotIsToldAtOnceAndChargedNothing) {
 }
 
 TEST_F(ClusterChaos, AFailoverOnRequestLosesNothing) {
-  const std::vector<Question> questions = usual_questions();
-  Crowd crowd(*limiter_, questions);
-  crowd.wait_for_decisions(300);
+  const std::vector<Question> questions = default_questions();
+  Workers workers(*limiter_, questions);
+  workers.wait_for_decisions(300);
   RedisServer& replica = *cluster_->replicas_of(cluster_->master_of_slot(slot_of("bucket"))).at(0);
   const Time start = base::monotonic_now();
   cluster_->fail_over_to(replica);
-  const Time mended = base::monotonic_now();
-  crowd.wait_for_decisions(300);
-  const Tally tally = crowd.stop();
-  report("CLUSTER FAILOVER", "until all know " + text_of(mended - start));
-  report_recovery("CLUSTER FAILOVER", tally, mended);
-  expect_sound(tally, questions, *limiter_, kPatientTimeout);
+  const Time recovered = base::monotonic_now();
+  workers.wait_for_decisions(300);
+  const Tally tally = workers.stop();
+  report("CLUSTER FAILOVER", "until all know " + text_of(recovered - start));
+  report_recovery("CLUSTER FAILOVER", tally, recovered);
+  expect_consistent(tally, questions, *limiter_, kLongTimeout);
 }
 
 TEST_F(ClusterChaos, AMasterThatHangsSparesTheOthersAndIsRefundedElsewhere) {
@@ -246,19 +247,19 @@ TEST_F(ClusterChaos, AMasterThatHangsSparesTheOthersAndIsRefundedElsewhere) {
 }
 
 TEST_F(ClusterChaos, AMasterThatDiesIsReplaced) {
-  const std::vector<Question> questions = usual_questions();
-  Crowd crowd(*limiter_, questions);
-  crowd.wait_for_decisions(300);
+  const std::vector<Question> questions = default_questions();
+  Workers workers(*limiter_, questions);
+  workers.wait_for_decisions(300);
   const std::uint16_t slot = slot_of("bucket");
   const Time start = base::monotonic_now();
   RedisServer& killed = cluster_->kill_master_of_slot(slot);
   cluster_->wait_for_other_master(slot, killed);
-  const Time mended = base::monotonic_now();
-  crowd.wait_for_decisions(300);
-  const Tally tally = crowd.stop();
-  report("master of a cluster killed", "until another is there " + text_of(mended - start));
-  report_recovery("master of a cluster killed", tally, mended);
-  expect_sound(tally, questions, *limiter_, kPatientTimeout, {start - 1s, start});
+  const Time recovered = base::monotonic_now();
+  workers.wait_for_decisions(300);
+  const Tally tally = workers.stop();
+  report("master of a cluster killed", "until another is there " + text_of(recovered - start));
+  report_recovery("master of a cluster killed", tally, recovered);
+  expect_consistent(tally, questions, *limiter_, kLongTimeout, {start - 1s, start});
   killed.restart();
   cluster_->wait_until_ok();
 }

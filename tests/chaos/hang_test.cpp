@@ -1,4 +1,4 @@
-#include "chaos/crowd.hpp"
+#include "chaos/workers.hpp"
 #include "servers/fault_proxy.hpp"
 #include "servers/redis_server.hpp"
 #include "servers/wait.hpp"
@@ -30,15 +30,15 @@ TEST(Hang, AFrozenRedisCostsOneTimeoutAndThenNothing) {
   RedisServer server;
   SharedLimiter limiter = open_limiter({.url = server.url()});
   wait_until_works(limiter);
-  Crowd crowd(limiter, usual_questions());
-  crowd.wait_for_decisions(1000);
+  Workers workers(limiter, default_questions());
+  workers.wait_for_decisions(1000);
   const Time frozen = base::monotonic_now();
   server.pause();
-  crowd.wait_for(2s);
-  const Time mended = base::monotonic_now();
+  workers.wait_for(2s);
+  const Time recovered = base::monotonic_now();
   server.resume();
-  crowd.wait_for_decisions(1000);
-  const Tally tally = crowd.stop();
+  workers.wait_for_decisions(1000);
+  const Tally tally = workers.stop();
 
   std::vector<Span> timeouts;
   for (const Answer& answer : tally.answers()) {
@@ -56,15 +56,15 @@ TEST(Hang, AFrozenRedisCostsOneTimeoutAndThenNothing) {
 
   // Half a second is more than the breaker needs to open.
   const Time open = frozen + 500ms;
-  const Span p50 = tally.percentile(50, open, mended - 10ms);
-  const Span p95 = tally.percentile(95, open, mended - 10ms);
-  const Span p99 = tally.percentile(99, open, mended - 10ms);
+  const Span p50 = tally.percentile(50, open, recovered - 10ms);
+  const Span p95 = tally.percentile(95, open, recovered - 10ms);
+  const Span p99 = tally.percentile(99, open, recovered - 10ms);
   report("calls while the breaker is open",
          "median " + text_of(p50) + ", p95 " + text_of(p95) + ", p99 " + text_of(p99));
   EXPECT_LT(p95, 1ms);
   EXPECT_LT(p99, kDefaultTimeout);
-  report_recovery("SIGSTOP for 2 s", tally, mended);
-  expect_sound(tally, usual_questions(), limiter, kDefaultTimeout);
+  report_recovery("SIGSTOP for 2 s", tally, recovered);
+  expect_consistent(tally, default_questions(), limiter, kDefaultTimeout);
 }
 
 // Everything that asks Redis, by the name it has in SharedLimiter.
@@ -153,11 +153,11 @@ TEST(Hang, ALimiterIsDestroyedAtOnceWhileRedisHangs) {
   RedisServer server;
   auto limiter = std::make_unique<SharedLimiter>(open_limiter({.url = server.url()}));
   wait_until_works(*limiter);
-  Crowd crowd(*limiter, usual_questions());
-  crowd.wait_for_decisions(300);
+  Workers workers(*limiter, default_questions());
+  workers.wait_for_decisions(300);
   server.pause();
-  crowd.wait_for_errors(20);
-  const Tally tally = crowd.stop();  // the last calls have just returned
+  workers.wait_for_errors(20);
+  const Tally tally = workers.stop();  // the last calls have just returned
   const Time start = base::monotonic_now();
   limiter.reset();
   const Span took = base::monotonic_now() - start;
@@ -191,29 +191,29 @@ TEST(Hang, SlowRepliesAreFineWithinTheTimeout) {
   SharedLimiter limiter = open_limiter({.url = proxy.url(), .timeout = kTimeout});
   wait_until_works(limiter);
   proxy.delay(Direction::Replies, 20ms);
-  Crowd crowd(limiter, usual_questions());
-  crowd.wait_for_decisions(100);
-  const Tally tally = crowd.stop();
+  Workers workers(limiter, default_questions());
+  workers.wait_for_decisions(100);
+  const Tally tally = workers.stop();
   report("replies 20 ms late, timeout 500 ms", tally.summary());
   EXPECT_EQ(tally.errors(), 0U);
-  expect_sound(tally, usual_questions(), limiter, kTimeout);
+  expect_consistent(tally, default_questions(), limiter, kTimeout);
 }
 
 // However little time is left to those who ask, a server that answers in time is asked again.
-TEST(Hang, ABreakerThatImpatientQuestionsOpenedIsClosedByAPatientProbe) {
+TEST(Hang, ABreakerOpenedByShortTimeoutsIsClosedByAProbeWithALongerOne) {
   RedisServer server;
   FaultProxy proxy(server.port());
   SharedLimiter limiter = open_limiter({.url = proxy.url(), .timeout = 60ms});
   wait_until_works(limiter);
   proxy.delay(Direction::Replies, 40ms);
   // Of the two threads of a key one waits for the other, and has 20 ms left for 40 ms.
-  Crowd crowd(limiter, usual_questions());
-  crowd.wait_for(2s);
-  const Tally tally = crowd.stop();
+  Workers workers(limiter, default_questions());
+  workers.wait_for(2s);
+  const Tally tally = workers.stop();
   proxy.pass();
   report("replies 40 ms late, timeout 60 ms", tally.summary());
   EXPECT_GT(tally.answers().size() - tally.errors(), 20U);
-  expect_sound(tally, usual_questions(), limiter, 60ms);
+  expect_consistent(tally, default_questions(), limiter, 60ms);
 }
 
 // Each key has a limit of its own, so that an answer tells whom it is for.
@@ -228,43 +228,43 @@ TEST(Hang, ALateReplyIsNeverTakenForAnothers) {
     questions.push_back({"own-" + std::to_string(i), Quota::make(bucket).value()});
   }
   std::atomic<std::size_t> strange = 0;
-  Crowd crowd(limiter, questions, [&](SharedLimiter& asked, const Question& question) {
+  Workers workers(limiter, questions, [&](SharedLimiter& asked, const Question& question) {
     Result<Decision> said = asked.check(question.key, question.quota);
     if (said && said->limit() != question.quota.capacity()) ++strange;
     return said;
   });
-  Time mended{};
+  Time recovered{};
   for (int i = 0; i < 5; ++i) {
-    crowd.wait_for_decisions(50);
+    workers.wait_for_decisions(50);
     proxy.delay(Direction::Replies, 50ms);
-    crowd.wait_for_errors(10);
+    workers.wait_for_errors(10);
     proxy.pass();
-    mended = base::monotonic_now();
+    recovered = base::monotonic_now();
   }
-  crowd.wait_for_decisions(200);
-  const Tally tally = crowd.stop();
-  report_recovery("replies 50 ms late, timeout 10 ms", tally, mended);
+  workers.wait_for_decisions(200);
+  const Tally tally = workers.stop();
+  report_recovery("replies 50 ms late, timeout 10 ms", tally, recovered);
   EXPECT_EQ(strange, 0U);
   EXPECT_GT(tally.errors(ErrorCode::Timeout), 0U);
-  expect_sound(tally, questions, limiter, kDefaultTimeout);
+  expect_consistent(tally, questions, limiter, kDefaultTimeout);
 }
 
 TEST(Hang, BackPressureIsOverloadedAndChargesNothing) {
   RedisServer server;
   FaultProxy proxy(server.port());
-  RedisOptions options = patient(proxy.url());
+  RedisOptions options = long_timeout_options(proxy.url());
   options.max_waiting = 2;
   SharedLimiter limiter = open_limiter(options);
   wait_until_works(limiter);
   proxy.delay(Direction::Replies, 5ms);
-  Crowd crowd(limiter, usual_questions());
-  crowd.wait_for_errors(100);
-  crowd.wait_for_decisions(100);
+  Workers workers(limiter, default_questions());
+  workers.wait_for_errors(100);
+  workers.wait_for_decisions(100);
   proxy.pass();
-  const Tally tally = crowd.stop();
+  const Tally tally = workers.stop();
   report("six threads, two may wait", tally.summary());
   EXPECT_EQ(tally.errors(), tally.errors(ErrorCode::Overloaded));
-  expect_sound(tally, usual_questions(), limiter, kPatientTimeout);
+  expect_consistent(tally, default_questions(), limiter, kLongTimeout);
 }
 
 }  // namespace

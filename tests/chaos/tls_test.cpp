@@ -1,4 +1,4 @@
-#include "chaos/crowd.hpp"
+#include "chaos/workers.hpp"
 #include "servers/redis_server.hpp"
 #include "servers/test_certificates.hpp"
 #include "servers/wait.hpp"
@@ -24,7 +24,7 @@ class Tls : public testing::Test {
             .clients = clients};
   }
   [[nodiscard]] RedisOptions options(const RedisServer& server) const {
-    RedisOptions made = patient(server.url());
+    RedisOptions made = long_timeout_options(server.url());
     made.ca_file = certificates_.ca().string();
     return made;
   }
@@ -55,28 +55,28 @@ TEST_F(Tls, AServerThatIsTrustedWorksAndIsFoundAgainAfterARestart) {
   RedisServer server(
       {.persistence = servers::Persistence::AppendOnly, .tls = tls(certificates_.server())});
   SharedLimiter limiter = open_limiter(options(server));
-  Crowd crowd(limiter, usual_questions());
-  crowd.wait_for_decisions(300);
+  Workers workers(limiter, default_questions());
+  workers.wait_for_decisions(300);
   server.restart();
-  const Time mended = base::monotonic_now();
-  crowd.wait_for_decisions(300);
-  const Tally tally = crowd.stop();
-  report_recovery("restart, over TLS", tally, mended);
-  expect_sound(tally, usual_questions(), limiter, kPatientTimeout);
+  const Time recovered = base::monotonic_now();
+  workers.wait_for_decisions(300);
+  const Tally tally = workers.stop();
+  report_recovery("restart, over TLS", tally, recovered);
+  expect_consistent(tally, default_questions(), limiter, kLongTimeout);
 }
 
-TEST_F(Tls, AnExpiredCertificateIsRefused) {
+TEST_F(Tls, AnExpiredCertificateIsRejected) {
   const RedisServer server({.tls = tls(certificates_.expired())});
   expect_refused(options(server), "expired");
 }
 
-TEST_F(Tls, ACertificateForAnotherHostIsRefused) {
+TEST_F(Tls, ACertificateForAnotherHostIsRejected) {
   const RedisServer server({.tls = tls(certificates_.wrong_host())});
   expect_refused(options(server), "another host");
 }
 
-TEST_F(Tls, ACertificateOfAnUnknownAuthorityIsRefused) {
-  const RedisServer server({.tls = tls(certificates_.stranger())});
+TEST_F(Tls, ACertificateOfAnUnknownAuthorityIsRejected) {
+  const RedisServer server({.tls = tls(certificates_.untrusted())});
   expect_refused(options(server), "certificate");
 }
 
@@ -90,7 +90,7 @@ TEST_F(Tls, AServerThatWantsAClientCertificateGetsIt) {
   EXPECT_TRUE(limiter.check("key", kBucket));
 }
 
-TEST_F(Tls, AMissingClientCertificateIsForTheOperator) {
+TEST_F(Tls, AMissingClientCertificateIsMisconfigured) {
   const RedisServer server({.tls = tls(certificates_.server(), ClientCertificates::Required)});
   expect_refused(options(server), "certificate");
 }

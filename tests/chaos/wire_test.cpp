@@ -1,6 +1,6 @@
 // Faults of the network between the limiter and a server that is well.
 
-#include "chaos/crowd.hpp"
+#include "chaos/workers.hpp"
 #include "servers/fault_proxy.hpp"
 #include "servers/redis_server.hpp"
 #include "servers/wait.hpp"
@@ -26,7 +26,7 @@ TEST_F(Wire, AReplyMayBeCutAtEveryByte) {
   std::size_t length = 0;
   std::size_t allowed = 0;
   {
-    SharedLimiter limiter = open_limiter(patient(proxy_.url()));
+    SharedLimiter limiter = open_limiter(long_timeout_options(proxy_.url()));
     wait_until_works(limiter);
     ASSERT_TRUE(limiter.check(question.key, question.quota));  // so that there is a state to tell
     const std::uint64_t before = proxy_.counts().reply_bytes;
@@ -38,8 +38,8 @@ TEST_F(Wire, AReplyMayBeCutAtEveryByte) {
   Span slowest{};
   for (std::size_t byte = 0; byte < length; ++byte) {
     SCOPED_TRACE("cut after byte " + std::to_string(byte));
-    SharedLimiter limiter = open_limiter(patient(proxy_.url()));
-    ASSERT_LT(wait_until_works(limiter), kPatientTimeout + kMargin);
+    SharedLimiter limiter = open_limiter(long_timeout_options(proxy_.url()));
+    ASSERT_LT(wait_until_works(limiter), kLongTimeout + kMargin);
     proxy_.cut_after(byte);
     const Result<Decision> cut = limiter.check(question.key, question.quota);
     const Time lost = base::monotonic_now();
@@ -56,24 +56,24 @@ TEST_F(Wire, AReplyMayBeCutAtEveryByte) {
                                    text_of(slowest) + " at the most");
 }
 
-TEST_F(Wire, ConnectionsThatBreakUnderLoadLoseOnlyWhatWasUnderWay) {
-  SharedLimiter limiter = open_limiter(patient(proxy_.url()));
+TEST_F(Wire, ConnectionsThatBreakUnderLoadLoseOnlyWhatWasInFlight) {
+  SharedLimiter limiter = open_limiter(long_timeout_options(proxy_.url()));
   wait_until_works(limiter);
-  Crowd crowd(limiter, usual_questions());
-  Time mended{};
+  Workers workers(limiter, default_questions());
+  Time recovered{};
   for (int i = 0; i < 3; ++i) {
-    crowd.wait_for_decisions(200);
+    workers.wait_for_decisions(200);
     if (i % 2 == 0) {
       proxy_.reset();
     } else {
       proxy_.close();
     }
-    mended = base::monotonic_now();
+    recovered = base::monotonic_now();
   }
-  crowd.wait_for_decisions(200);
-  const Tally tally = crowd.stop();
-  report_recovery("three connections broken", tally, mended);
-  expect_sound(tally, usual_questions(), limiter, kPatientTimeout);
+  workers.wait_for_decisions(200);
+  const Tally tally = workers.stop();
+  report_recovery("three connections broken", tally, recovered);
+  expect_consistent(tally, default_questions(), limiter, kLongTimeout);
   EXPECT_EQ(limiter.stats().connects, 4U);
 }
 
@@ -82,18 +82,18 @@ TEST_F(Wire, ConnectionsThatBreakAgainAndAgainLoseOnlyWhatWasInFlight) {
   constexpr std::chrono::milliseconds kTimeout = 200ms;
   SharedLimiter limiter = open_limiter({.url = proxy_.url(), .timeout = kTimeout});
   wait_until_works(limiter);
-  Crowd crowd(limiter, usual_questions());
+  Workers workers(limiter, default_questions());
   for (int i = 0; i < 20; ++i) {
-    crowd.wait_for(100ms);
+    workers.wait_for(100ms);
     proxy_.close();
   }
-  crowd.wait_for_decisions(200);
-  const Tally tally = crowd.stop();
+  workers.wait_for_decisions(200);
+  const Tally tally = workers.stop();
   const std::size_t answers = tally.answers().size();
   const std::size_t other = tally.errors() - tally.errors(ErrorCode::ConnectionLost);
   report("connection dropped 20 times, every 100 ms", tally.summary());
   EXPECT_LT(other * 100, answers) << "requests that could have waited for the next connection";
-  expect_sound(tally, usual_questions(), limiter, kTimeout);
+  expect_consistent(tally, default_questions(), limiter, kTimeout);
 }
 
 TEST_F(Wire, BytesMayArriveOneByOne) {
@@ -101,71 +101,71 @@ TEST_F(Wire, BytesMayArriveOneByOne) {
   SharedLimiter limiter = open_limiter({.url = proxy_.url(), .timeout = kTimeout});
   wait_until_works(limiter);
   proxy_.slice(1, 20us);
-  Crowd crowd(limiter, usual_questions());
-  crowd.wait_for_decisions(100);
-  const Tally tally = crowd.stop();
+  Workers workers(limiter, default_questions());
+  workers.wait_for_decisions(100);
+  const Tally tally = workers.stop();
   proxy_.pass();
   report("one byte at a time", tally.summary());
   EXPECT_EQ(tally.errors(), 0U);
-  expect_sound(tally, usual_questions(), limiter, kTimeout);
+  expect_consistent(tally, default_questions(), limiter, kTimeout);
 }
 
 // What a checksum should have found. A decision may then be wrong, and the state that a reply shows
 // may send the limiter to another script: but nothing hangs or crashes, and it works again.
 TEST_F(Wire, CorruptedRepliesAreErrorsUntilTheyEnd) {
-  SharedLimiter limiter = open_limiter(patient(proxy_.url()));
+  SharedLimiter limiter = open_limiter(long_timeout_options(proxy_.url()));
   wait_until_works(limiter);
-  Crowd crowd(limiter, usual_questions());
-  crowd.wait_for_decisions(200);
+  Workers workers(limiter, default_questions());
+  workers.wait_for_decisions(200);
   for (const std::uint64_t nth : {53U, 1U}) {
     proxy_.corrupt(nth);
-    crowd.wait_for_errors(20);
+    workers.wait_for_errors(20);
     proxy_.pass();
-    crowd.wait_for_decisions(20);
+    workers.wait_for_decisions(20);
   }
-  const Time mended = base::monotonic_now();
-  crowd.wait_for_decisions(200);
-  const Tally tally = crowd.stop();
-  report_recovery("corrupted replies", tally, mended);
-  expect_prompt(tally, kPatientTimeout);
+  const Time recovered = base::monotonic_now();
+  workers.wait_for_decisions(200);
+  const Tally tally = workers.stop();
+  report_recovery("corrupted replies", tally, recovered);
+  expect_prompt(tally, kLongTimeout);
   EXPECT_EQ(tally.errors(),
             tally.errors(ErrorCode::Protocol) + tally.errors(ErrorCode::ConnectionLost) +
                 tally.errors(ErrorCode::Timeout) + tally.errors(ErrorCode::Unavailable));
-  const std::vector<Question> questions = usual_questions();
+  const std::vector<Question> questions = default_questions();
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_GE(stored_usage(limiter, questions[i]), tally.allowed(i));
   }
 }
 
-TEST_F(Wire, ANetworkThatSwallowsEverythingAndComesBack) {
+TEST_F(Wire, RecoversFromANetworkThatDropsEverything) {
   SharedLimiter limiter = open_limiter({.url = proxy_.url()});
   wait_until_works(limiter);
-  Crowd crowd(limiter, usual_questions());
-  crowd.wait_for_decisions(200);
+  Workers workers(limiter, default_questions());
+  workers.wait_for_decisions(200);
   proxy_.stall();
-  crowd.wait_for(500ms);
+  workers.wait_for(500ms);
   proxy_.pass();
-  const Time mended = base::monotonic_now();
-  crowd.wait_for_decisions(200);
-  const Tally tally = crowd.stop();
-  report_recovery("network silent for 500 ms, timeout 10 ms", tally, mended);
-  expect_sound(tally, usual_questions(), limiter, 10ms);
+  const Time recovered = base::monotonic_now();
+  workers.wait_for_decisions(200);
+  const Tally tally = workers.stop();
+  report_recovery("network silent for 500 ms, timeout 10 ms", tally, recovered);
+  expect_consistent(tally, default_questions(), limiter, 10ms);
 }
 
-TEST_F(Wire, APortThatRefusesAndComesBack) {
-  SharedLimiter limiter = open_limiter(patient(proxy_.url()));
+TEST_F(Wire, RecoversFromRefusedConnections) {
+  SharedLimiter limiter = open_limiter(long_timeout_options(proxy_.url()));
   wait_until_works(limiter);
-  Crowd crowd(limiter, usual_questions());
-  crowd.wait_for_decisions(200);
+  Workers workers(limiter, default_questions());
+  workers.wait_for_decisions(200);
   proxy_.refuse();
   proxy_.reset();
-  crowd.wait_for(300ms);
+  workers.wait_for(300ms);
   proxy_.pass();
-  const Time mended = base::monotonic_now();
-  crowd.wait_for_decisions(200);
-  const Tally tally = crowd.stop();
-  report_recovery("port refused for 300 ms", tally, mended);
-  expect_sound(tally, usual_questions(), limiter, kPatientTimeout);
+  const Time recovered = base::monotonic_now();
+  workers.wait_for_decisions(200);
+  const Tally tally = workers.stop();
+  report_recovery("port refused for 300 ms", tally, recovered);
+  expect_consistent(tally, default_questions(), limiter, kLongTimeout);
 }
 
 }  // namespace

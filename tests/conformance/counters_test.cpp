@@ -9,8 +9,8 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
-constexpr std::int64_t kMostOfAll = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
 Decimal decimal(std::string_view text) { return Decimal::parse(text).value(); }
 
@@ -36,26 +36,26 @@ TEST_P(Counter, Counts) {
 }
 
 TEST_P(Counter, IsExactWithAllDigits) {
-  EXPECT_EQ(add("most", kMostOfAll), kMostOfAll);
-  EXPECT_EQ(add("most", -1), kMostOfAll - 1);
-  EXPECT_EQ(get("most"), kMostOfAll - 1);
-  EXPECT_EQ(add("least", kLeast), kLeast);
-  EXPECT_EQ(get("least"), kLeast);
+  EXPECT_EQ(add("most", kMaxInteger), kMaxInteger);
+  EXPECT_EQ(add("most", -1), kMaxInteger - 1);
+  EXPECT_EQ(get("most"), kMaxInteger - 1);
+  EXPECT_EQ(add("least", kMin), kMin);
+  EXPECT_EQ(get("least"), kMin);
   EXPECT_EQ(add("odd", 9'007'199'254'740'993), 9'007'199'254'740'993);
 }
 
-TEST_P(Counter, RefusesToOverflow) {
-  EXPECT_EQ(add("n", kMostOfAll), kMostOfAll);
+TEST_P(Counter, RejectsAnOverflow) {
+  EXPECT_EQ(add("n", kMaxInteger), kMaxInteger);
   const Result<std::int64_t> over = limiter().add("n", 1, {});
   ASSERT_FALSE(over);
   EXPECT_EQ(over.error().code, ErrorCode::Overflow);
-  EXPECT_EQ(get("n"), kMostOfAll);
-  EXPECT_EQ(add("m", kLeast), kLeast);
+  EXPECT_EQ(get("n"), kMaxInteger);
+  EXPECT_EQ(add("m", kMin), kMin);
   const Result<std::int64_t> under = limiter().add("m", -1, {});
   ASSERT_FALSE(under);
   EXPECT_EQ(under.error().code, ErrorCode::Overflow);
-  EXPECT_EQ(get("m"), kLeast);
-  EXPECT_EQ(add("d", Decimal::from_nanos(kMostOfAll)).nanos(), kMostOfAll);
+  EXPECT_EQ(get("m"), kMin);
+  EXPECT_EQ(add("d", Decimal::from_nanos(kMaxInteger)).nanos(), kMaxInteger);
   const Result<Decimal> decimal_over = limiter().add("d", decimal("0.000000001"), {});
   ASSERT_FALSE(decimal_over);
   EXPECT_EQ(decimal_over.error().code, ErrorCode::Overflow);
@@ -89,7 +89,7 @@ TEST_P(Counter, IsGoneWithItsLifetime) {
   EXPECT_EQ(add("n", 1), 1);
 }
 
-TEST_P(Counter, RefusesALifetimeThatIsNone) {
+TEST_P(Counter, RejectsALifetimeThatIsNone) {
   for (const Duration lifetime : {Duration{0}, Duration{-1}}) {
     const Result<std::int64_t> refused = limiter().add("n", 1, lifetime);
     ASSERT_FALSE(refused);
@@ -122,7 +122,7 @@ TEST_P(Counter, TellsNamesApartAndKnowsNothingOfKeys) {
   EXPECT_EQ(get("n"), 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Places, Counter, ::testing::ValuesIn(kPlaceKinds), name_of);
+INSTANTIATE_TEST_SUITE_P(Backends, Counter, ::testing::ValuesIn(kBackendKinds), name_of);
 
 }  // namespace
 }  // namespace penstock::conformance

@@ -37,7 +37,7 @@ TEST_P(OneLimit, OfEveryAlgorithmAdmitsExactlySoMany) {
   }
 }
 
-TEST_P(OneLimit, IsRefusedUntilRetryAfterAndAllowedThen) {
+TEST_P(OneLimit, IsDeniedUntilRetryAfterAndAllowedThen) {
   for (const Algorithm algorithm : reference::kAlgorithms) {
     SCOPED_TRACE(to_string(algorithm));
     const std::string key(to_string(algorithm));
@@ -56,7 +56,7 @@ TEST_P(OneLimit, IsRefusedUntilRetryAfterAndAllowedThen) {
   }
 }
 
-TEST_P(OneLimit, LooksWithoutTaking) {
+TEST_P(OneLimit, PeeksWithoutTaking) {
   for (const Algorithm algorithm : reference::kAlgorithms) {
     SCOPED_TRACE(to_string(algorithm));
     const std::string key(to_string(algorithm));
@@ -107,7 +107,7 @@ TEST_P(OneLimit, TakesTheLargestNumbers) {
   EXPECT_EQ(check("log", log).outcome(), Outcome::Denied);
 }
 
-TEST_P(OneLimit, GivesBackNoMoreThanWasUsed) {
+TEST_P(OneLimit, RefundsNoMoreThanWasUsed) {
   for (const Algorithm algorithm : reference::kAlgorithms) {
     SCOPED_TRACE(to_string(algorithm));
     const std::string key(to_string(algorithm));
@@ -150,7 +150,7 @@ TEST_P(OneLimit, IsOverruledByABlock) {
       EXPECT_EQ(blocked.limit(), 5U);
       EXPECT_EQ(blocked.remaining(), 0U);
       EXPECT_LE(*blocked.retry_after(), Duration{hours{1}});
-      EXPECT_GT(*blocked.retry_after(), Duration{hours{1}} - servers::kPatience);
+      EXPECT_GT(*blocked.retry_after(), Duration{hours{1}} - servers::kTestTimeout);
     }
     // blocking again replaces the time
     EXPECT_TRUE(limiter().block(key, hours{3}));
@@ -274,7 +274,7 @@ TEST_P(OneLimit, LeavesNothingBehindWhenItsTimeIsOver) {
     EXPECT_TRUE(takes(to_string(algorithm), quota, 3));
   }
   servers::wait_until("the keys to go", [&] {
-    const auto servers = place().servers();
+    const auto servers = backend().servers();
     return std::all_of(servers.begin(), servers.end(), [this](const servers::RedisServer* server) {
       return servers::keys_of(*server, prefix() + ":").empty();
     });
@@ -286,7 +286,7 @@ TEST_P(OneLimit, LeavesNothingBehindWhenItsTimeIsOver) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Places, OneLimit, ::testing::ValuesIn(kPlaceKinds), name_of);
+INSTANTIATE_TEST_SUITE_P(Backends, OneLimit, ::testing::ValuesIn(kBackendKinds), name_of);
 
 }  // namespace
 }  // namespace penstock::conformance

@@ -58,7 +58,7 @@ class SameAnswers : public Conformance {
   // In a cluster, what was taken and given back stays under the new quota, where the embedded store
   // never knew it. There the keys of check_all have quotas that nothing else changes.
   static std::string start_of_several() {
-    return GetParam() == PlaceKind::Cluster ? "together " : "key ";
+    return GetParam() == BackendKind::Cluster ? "together " : "key ";
   }
   const Quota& quota() { return quotas_[below(quotas_.size())]; }
   Cost cost() { return Cost{below(4) == 0 ? below(25) : below(4)}; }
@@ -169,7 +169,7 @@ TEST_P(SameAnswers, AsTheEmbeddedStore) {
   for (int i = 0; i < 1'500 && !HasFatalFailure(); ++i) ask_one();
 }
 
-INSTANTIATE_TEST_SUITE_P(Places, SameAnswers, ::testing::ValuesIn(kPlaceKinds), name_of);
+INSTANTIATE_TEST_SUITE_P(Backends, SameAnswers, ::testing::ValuesIn(kBackendKinds), name_of);
 
 }  // namespace
 }  // namespace penstock::conformance

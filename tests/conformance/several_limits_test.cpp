@@ -36,7 +36,7 @@ TEST_P(SeveralLimits, AnswerWithTheStrictest) {
   EXPECT_EQ(limits_.name_of(never), "small");
 }
 
-TEST_P(SeveralLimits, ChargeNothingWhenOneRefuses) {
+TEST_P(SeveralLimits, ChargeNothingWhenOneDenies) {
   EXPECT_TRUE(check("k", limits_, 3).allowed());
   for (int i = 0; i < 20; ++i) EXPECT_FALSE(check("k", limits_).allowed());
   // with more room in the first, the others have what was admitted and no more
@@ -76,7 +76,7 @@ TEST_P(SeveralLimits, OfEveryAlgorithmPassTogether) {
   EXPECT_EQ(check("k", limits, 0).outcome(), Outcome::Denied);
 }
 
-TEST_P(SeveralLimits, AreGivenBackAndForgotten) {
+TEST_P(SeveralLimits, AreRefundedAndReset) {
   EXPECT_FALSE(must(limiter().reset("k", limits_)));
   EXPECT_TRUE(check("k", limits_, 3).allowed());
   EXPECT_EQ(must(limiter().refund("k", limits_, Cost{1})).remaining(), 1U);
@@ -131,7 +131,7 @@ TEST_P(SeveralLimits, UnderKeysOfTheirOwnPassTogether) {
   EXPECT_EQ(remaining("all", checks[2].quota), 998U);
 }
 
-TEST_P(SeveralLimits, GiveBackWhereverTheyLiveWhenOneRefuses) {
+TEST_P(SeveralLimits, RefundEverySlotWhenOneDenies) {
   // in a cluster these are in many slots, and of all three masters
   constexpr std::size_t kKeys = 12;
   const Quota quota = per(10, kLong).sliding_counter();
@@ -176,9 +176,9 @@ TEST_P(SeveralLimits, OnOneKeyAddUp) {
   EXPECT_EQ(remaining("k", quota), 1U);
   EXPECT_EQ(check_all(checks(6, 1, 6)).outcome(), Outcome::NeverFits);
   // sums that leave 64 bits are no small ones
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  EXPECT_EQ(check_all(checks(kMost, 1, 2)).outcome(), Outcome::NeverFits);
-  EXPECT_EQ(check_all(checks(1, 1, kMost)).outcome(), Outcome::NeverFits);
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(check_all(checks(kMax, 1, 2)).outcome(), Outcome::NeverFits);
+  EXPECT_EQ(check_all(checks(1, 1, kMax)).outcome(), Outcome::NeverFits);
   EXPECT_EQ(remaining("k", quota), 1U);
   EXPECT_EQ(remaining("other", quota), 8U);
 }
@@ -234,7 +234,7 @@ TEST_P(SeveralLimits, MayBeNone) {
   EXPECT_TRUE(limiter().check_each({}).empty());
 }
 
-TEST_P(SeveralLimits, OfABlockedKeyRefuseTheRest) {
+TEST_P(SeveralLimits, OfABlockedKeyDenyTheRest) {
   const Quota quota = per(10, kLong);
   const std::vector<Check> checks{{.key = "a", .quota = quota}, {.key = "b", .quota = quota}};
   EXPECT_TRUE(limiter().block("b", std::chrono::hours{1}));
@@ -285,9 +285,9 @@ TEST_P(SeveralLimits, OfABatchMayBeThousands) {
 }
 
 TEST_P(SeveralLimits, OfTwoLimitersAreShared) {
-  if (GetParam() == PlaceKind::Memory) GTEST_SKIP() << "counts in memory are not shared";
-  const std::unique_ptr<AnyLimiter> same = place().limiter(prefix());
-  const std::unique_ptr<AnyLimiter> other = place().limiter(prefix() + "2");
+  if (GetParam() == BackendKind::Memory) GTEST_SKIP() << "counts in memory are not shared";
+  const std::unique_ptr<AnyLimiter> same = backend().limiter(prefix());
+  const std::unique_ptr<AnyLimiter> other = backend().limiter(prefix() + "2");
   const Quota quota = per(2, kLong);
   EXPECT_TRUE(takes("k", quota));
   EXPECT_TRUE(must(same->check("k", quota, Cost{1})).allowed());
@@ -295,7 +295,7 @@ TEST_P(SeveralLimits, OfTwoLimitersAreShared) {
   EXPECT_TRUE(must(other->check("k", quota, Cost{2})).allowed());
 }
 
-INSTANTIATE_TEST_SUITE_P(Places, SeveralLimits, ::testing::ValuesIn(kPlaceKinds), name_of);
+INSTANTIATE_TEST_SUITE_P(Backends, SeveralLimits, ::testing::ValuesIn(kBackendKinds), name_of);
 
 }  // namespace
 }  // namespace penstock::conformance

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conformance/place.hpp"
+#include "conformance/backend.hpp"
 #include "reference/quotas.hpp"
 #include "reference/show_decision.hpp"
 #include "servers/keys.hpp"
@@ -20,25 +20,25 @@ inline constexpr Duration kLong = Days{300};
   return reference::quota_of(limit, kLong, algorithm);
 }
 
-// A limiter at each place, without counts of others. Afterwards no key may be left that would never
-// expire.
-class Conformance : public ::testing::TestWithParam<PlaceKind> {
+// A limiter at each backend, without counts of others. Afterwards no key may be left that would
+// never expire.
+class Conformance : public ::testing::TestWithParam<BackendKind> {
  protected:
   void SetUp() override {
-    if (!place().missing().empty()) GTEST_SKIP() << place().missing();
+    if (!backend().missing().empty()) GTEST_SKIP() << backend().missing();
     static int runs = 0;
     run_ = ++runs;
-    limiter_ = place().limiter(prefix());
+    limiter_ = backend().limiter(prefix());
   }
 
   void TearDown() override {
     limiter_.reset();
-    for (const servers::RedisServer* server : place().servers()) {
+    for (const servers::RedisServer* server : backend().servers()) {
       EXPECT_EQ(servers::keys_that_never_expire(*server), std::vector<std::string>{});
     }
   }
 
-  [[nodiscard]] static Place& place() { return place_of(GetParam()); }
+  [[nodiscard]] static Backend& backend() { return backend_of(GetParam()); }
   [[nodiscard]] AnyLimiter& limiter() { return *limiter_; }
   // That of this test, another one when it is repeated.
   [[nodiscard]] std::string prefix() const {
@@ -80,7 +80,7 @@ class Conformance : public ::testing::TestWithParam<PlaceKind> {
   std::unique_ptr<AnyLimiter> limiter_;
 };
 
-[[nodiscard]] inline std::string name_of(const ::testing::TestParamInfo<PlaceKind>& parameter) {
+[[nodiscard]] inline std::string name_of(const ::testing::TestParamInfo<BackendKind>& parameter) {
   return to_string(parameter.param);
 }
 

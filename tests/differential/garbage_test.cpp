@@ -41,7 +41,7 @@ class Garbage : public ::testing::TestWithParam<Algorithm> {
   }
 };
 
-TEST_P(Garbage, IsRefusedOrUnderstood) {
+TEST_P(Garbage, IsRejectedOrParsed) {
   const servers::RedisServer server;
   servers::Session session = server.session();
   SharedLimiter limiter = limiter_on(server);
@@ -69,7 +69,7 @@ TEST_P(Garbage, IsRefusedOrUnderstood) {
   }
 }
 
-TEST_P(Garbage, OfAnotherTypeIsRefused) {
+TEST_P(Garbage, OfAnotherTypeIsRejected) {
   const servers::RedisServer server;
   SharedLimiter limiter = limiter_on(server);
   const std::string key = redis_store::KeyLayout("penstock").limit("k");

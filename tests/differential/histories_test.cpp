@@ -7,7 +7,7 @@
 namespace penstock::differential {
 namespace {
 
-constexpr std::size_t kUsualSteps = 100'000;
+constexpr std::size_t kDefaultSteps = 100'000;
 constexpr int kRoundsOfWorld = 30;
 
 class Histories : public ::testing::TestWithParam<Algorithm> {
@@ -22,7 +22,7 @@ std::unique_ptr<VirtualRedis> Histories::redis_;
 
 TEST_P(Histories, AreTheSameInRedisAndInTheCore) {
   Random random(seed() + static_cast<std::uint64_t>(GetParam()));
-  const std::size_t wanted = scaled(kUsualSteps);
+  const std::size_t wanted = scaled(kDefaultSteps);
   std::size_t steps = 0;
   for (std::size_t world_number = 0; steps < wanted; ++world_number) {
     const bool mixed = world_number % 2 == 1;

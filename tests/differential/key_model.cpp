@@ -113,9 +113,9 @@ void KeyModel::note(Instant now, const std::string& what) {
 }
 
 std::string KeyModel::story() const {
-  constexpr std::size_t kMost = 60;
+  constexpr std::size_t kMax = 60;
   std::string text = "key " + name + ":\n";
-  const std::size_t first = history.size() > kMost ? history.size() - kMost : 0;
+  const std::size_t first = history.size() > kMax ? history.size() - kMax : 0;
   if (first > 0) text += "  (" + std::to_string(first) + " steps before)\n";
   for (std::size_t i = first; i < history.size(); ++i) text += "  " + history[i] + "\n";
   return text;

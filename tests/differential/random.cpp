@@ -28,10 +28,10 @@ Wish draw_wish(Random& random) {
   constexpr std::array<std::int64_t, 6> kPeriods{1'000,   10'000,    60'000,
                                                  300'000, 3'600'000, 86'400'000};
   constexpr std::array<std::int64_t, 6> kBursts{1, 5, 20, 100, 1'000, 1'000'000};
-  constexpr std::int64_t kMostMillis = Quota::kMaxPeriod / milliseconds{1};
+  constexpr std::int64_t kMaxMillis = Quota::kMaxPeriod / milliseconds{1};
   constexpr std::array<std::int64_t, 6> kOddLimits{1, 3, 7, 999'983, 999'999'937, 1'000'000'000};
   constexpr std::array<std::int64_t, 6> kOddPeriods{
-      1, 7, 999'983, 86'399'999, kMostMillis - 1, kMostMillis};
+      1, 7, 999'983, 86'399'999, kMaxMillis - 1, kMaxMillis};
   constexpr std::array<std::int64_t, 4> kOddBursts{1, 2, 999'999'937, 1'000'000'000};
   switch (random.below(4)) {
     case 0:
@@ -46,7 +46,7 @@ Wish draw_wish(Random& random) {
     default: break;
   }
   Wish wish{.limit = number(random.magnitude(Quota::kMaxLimit)),
-            .period_ms = number(random.magnitude(kMostMillis)),
+            .period_ms = number(random.magnitude(kMaxMillis)),
             .burst = number(random.magnitude(Quota::kMaxLimit))};
   if (random.percent(50)) wish.limit = random.pick(kOddLimits);
   if (random.percent(50)) wish.period_ms = random.pick(kOddPeriods);

@@ -16,7 +16,7 @@ namespace {
 
 using redis_store::StrictReplay;
 
-constexpr std::size_t kUsualAsks = 30'000;
+constexpr std::size_t kDefaultAsks = 30'000;
 constexpr std::size_t kPairs = 20;
 constexpr int kRounds = 40;
 constexpr std::array<std::int64_t, 5> kLifetimes{1'000, 7'919, 100'000, 1'000'000, 60'000'000};
@@ -32,7 +32,7 @@ struct Pair {
   // Asked in this round.
   Quota asked_quota = per_second(1);
   Duration lifetime{};
-  core::StrictAsk amounts{};
+  core::StrictLeaseRequest amounts{};
   std::vector<store::LeaseReport> reports{};
   bool is_asked = false;
   bool written = false;  // by the script, and nothing else happened since
@@ -81,7 +81,8 @@ class StrictWorld {
     }
     if (moves_ == ClockMoves::Anyhow && random_.percent(25)) step = -step;
     now_ = std::clamp(now_ + Duration{step}, VirtualRedis::kEarliest, VirtualRedis::kLatest);
-    if (now_ == VirtualRedis::kLatest && moves_ == ClockMoves::Anyhow) now_ = VirtualRedis::kUsual;
+    if (now_ == VirtualRedis::kLatest && moves_ == ClockMoves::Anyhow)
+      now_ = VirtualRedis::kDefaultNow;
     if (random_.percent(10)) lifetime_ = Duration{random_.pick(kLifetimes)};
     redis_.set_clock(now_);
   }
@@ -91,7 +92,7 @@ class StrictWorld {
   void expire() {
     const bool may_stay = quotas_.size() == 1 && moves_ == ClockMoves::Forward;
     const std::vector<std::string> names = all_names();
-    const std::vector<Stored> all = redis_.look(names);
+    const std::vector<Stored> all = redis_.read_keys(names);
     for (std::size_t i = 0; i < names.size(); ++i) {
       const bool over = all[i].expires_ms * 1000 <= now_.time_since_epoch().count();
       if (!all[i].bytes || !over || (may_stay && random_.percent(50))) continue;
@@ -141,8 +142,8 @@ class StrictWorld {
                  pair.grant);
   }
 
-  core::StrictAsk draw_amounts(std::uint64_t most) {
-    core::StrictAsk amounts;
+  core::StrictLeaseRequest draw_amounts(std::uint64_t most) {
+    core::StrictLeaseRequest amounts;
     amounts.lease.want = static_cast<std::uint32_t>(random_.magnitude(most));
     amounts.lease.need =
         static_cast<std::uint32_t>(random_.below(std::uint64_t{amounts.lease.want} + 1));
@@ -235,7 +236,7 @@ class StrictWorld {
         pair.key.note(now_, "block");
       } else if (dice < 15 && !replay.is_blocked(now_)) {
         // one that is over may be gone, or not yet
-        const bool exists = redis_.look({pair.escrow_key}).front().bytes.has_value();
+        const bool exists = redis_.read_keys({pair.escrow_key}).front().bytes.has_value();
         redis_.reset({pair.key.name}, pair.flag);
         replay = {};
         pair.escrow = exists ? core::after_reset(pair.escrow, now_) : core::Escrow{};
@@ -246,7 +247,7 @@ class StrictWorld {
   }
 
   std::string compare_states() {
-    const std::vector<Stored> all = redis_.look(all_names());
+    const std::vector<Stored> all = redis_.read_keys(all_names());
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
       Pair& pair = pairs_[i];
       std::string problem = disagreement(pair.key, all[2 * i], now_, moves_);
@@ -283,7 +284,7 @@ class StrictWorld {
   Random& random_;
   std::vector<Quota> quotas_;
   ClockMoves moves_;
-  Instant now_ = VirtualRedis::kUsual;
+  Instant now_ = VirtualRedis::kDefaultNow;
   Duration lifetime_{100'000};
   std::deque<Pair> pairs_;
   std::size_t asks_ = 0;
@@ -294,7 +295,7 @@ class StrictLeases : public ::testing::TestWithParam<Algorithm> {};
 TEST_P(StrictLeases, AreTheSameInRedisAndInTheCore) {
   VirtualRedis redis;
   Random random(seed() + 100 + static_cast<std::uint64_t>(GetParam()));
-  const std::size_t wanted = scaled(kUsualAsks);
+  const std::size_t wanted = scaled(kDefaultAsks);
   std::size_t asks = 0;
   for (std::size_t number = 0; asks < wanted; ++number) {
     const bool mixed = number % 2 == 1;

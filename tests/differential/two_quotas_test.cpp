@@ -104,9 +104,9 @@ TEST_P(TwoQuotas, AdmitWhatFitsWithinTheLoosestEnvelope) {
   for (std::size_t i = 0; i < histories; ++i) {
     const Mix mix = kMixes[i % kMixes.size()];
     const bool has_envelope = mix != Mix::Any && random.percent(70);
-    redis_->start_over(VirtualRedis::kUsual);
+    redis_->start_over(VirtualRedis::kDefaultNow);
     RedisKeys keys(*redis_);
-    QuotaHistory history(keys, draw_quotas(random, GetParam(), mix), VirtualRedis::kUsual,
+    QuotaHistory history(keys, draw_quotas(random, GetParam(), mix), VirtualRedis::kDefaultNow,
                          VirtualRedis::kLatest,
                          has_envelope ? QuotaHistory::Refunds::None : QuotaHistory::Refunds::Some);
     for (std::size_t step = 0; step < kStepsOfHistory; ++step) {

@@ -59,54 +59,54 @@ Duration shift_of(const Section& section) {
   const Duration lasting =
       std::max(2 * section.quota.period(), Duration{section.quota.fill_time().whole + 1});
   const Duration room = Duration{std::int64_t{1} << 53U} - Duration{last} - lasting;
-  const Duration wanted = VirtualRedis::kUsual.time_since_epoch() - Duration{first};
+  const Duration wanted = VirtualRedis::kDefaultNow.time_since_epoch() - Duration{first};
   const Duration shift = std::min(wanted, room);
   return shift - shift % section.quota.period();
 }
 
 // Which script answers.
-enum class Way : std::uint8_t { Queue, OneAlgorithm, AnyAlgorithm };
+enum class CheckPath : std::uint8_t { Queue, OneAlgorithm, AnyAlgorithm };
 
-std::string name_of(Way way) {
-  switch (way) {
-    case Way::Queue: return "queue";
-    case Way::OneAlgorithm: return "one_algorithm";
-    case Way::AnyAlgorithm: break;
+std::string name_of(CheckPath path) {
+  switch (path) {
+    case CheckPath::Queue: return "queue";
+    case CheckPath::OneAlgorithm: return "one_algorithm";
+    case CheckPath::AnyAlgorithm: break;
   }
   return "any_algorithm";
 }
 
-class VectorsReplay : public ::testing::TestWithParam<std::tuple<Algorithm, Way>> {
+class VectorsReplay : public ::testing::TestWithParam<std::tuple<Algorithm, CheckPath>> {
  protected:
   static void SetUpTestSuite() { redis_ = std::make_unique<VirtualRedis>(); }
   static void TearDownTestSuite() { redis_.reset(); }
 
-  static Result<Decision> ask(const KeyCheck& check, Way way) {
-    if (way == Way::Queue) {
+  static Result<Decision> ask(const KeyCheck& check, CheckPath path) {
+    if (path == CheckPath::Queue) {
       std::optional<Result<Decision>> answer;
       redis_->check(check, answer);
       redis_->wait();
       return *answer;
     }
-    redis_store::TogetherRequest request{.checks = {check}};
+    redis_store::MultiCheckRequest request{.checks = {check}};
     // looking at something else as well takes the script that knows all
     constexpr Quota kWindow = per_day(1).fixed_window();
     constexpr Quota kBucket = per_day(1);
     const bool is_window = check.quota.algorithm() == Algorithm::FixedWindow ||
                            check.quota.algorithm() == Algorithm::AnchoredWindow;
-    if (way == Way::AnyAlgorithm) {
+    if (path == CheckPath::AnyAlgorithm) {
       request.checks.push_back(
           {.key = "other", .quota = is_window ? kBucket : kWindow, .cost = Cost{0}});
     }
     std::optional<Result<std::vector<Decision>>> answer;
-    redis_->check_together(std::move(request), answer);
+    redis_->check_all(std::move(request), answer);
     redis_->wait();
     if (!*answer) return answer->error();
     return (*answer)->front();
   }
 
   static std::string answered(const Section& section, const Line& line, const std::string& key) {
-    const auto way = std::get<Way>(GetParam());
+    const auto path = std::get<CheckPath>(GetParam());
     const KeyCheck check{.key = key, .quota = section.quota, .cost = Cost{line.cost}};
     const std::string start =
         line.command + " " + std::to_string(line.now_us) + " " + std::to_string(line.cost);
@@ -117,7 +117,7 @@ class VectorsReplay : public ::testing::TestWithParam<std::tuple<Algorithm, Way>
       redis_->wait();
       return *answer ? start : answer->error().detail;
     }
-    const Result<Decision> decision = ask(check, way);
+    const Result<Decision> decision = ask(check, path);
     if (!decision) return decision.error().detail;
     return start + " -> " + to_string(oracle::answer_of(*decision));
   }
@@ -128,12 +128,12 @@ class VectorsReplay : public ::testing::TestWithParam<std::tuple<Algorithm, Way>
 std::unique_ptr<VirtualRedis> VectorsReplay::redis_;
 
 TEST_P(VectorsReplay, AreAnsweredAsWritten) {
-  redis_->start_over(VirtualRedis::kUsual);
-  const auto [algorithm, way] = GetParam();
+  redis_->start_over(VirtualRedis::kDefaultNow);
+  const auto [algorithm, path] = GetParam();
   int number = 0;
   int lines = 0;
   for (const Section& section : sections_of(algorithm)) {
-    const std::string key = name_of(way) + std::to_string(++number);
+    const std::string key = name_of(path) + std::to_string(++number);
     for (const Line& line : section.lines) {
       ASSERT_EQ(answered(section, line, key), line.text) << "quota " << to_string(section.quota);
       ++lines;
@@ -144,11 +144,12 @@ TEST_P(VectorsReplay, AreAnsweredAsWritten) {
 
 INSTANTIATE_TEST_SUITE_P(Ways, VectorsReplay,
                          ::testing::Combine(::testing::ValuesIn(reference::kAlgorithms),
-                                            ::testing::Values(Way::Queue, Way::OneAlgorithm,
-                                                              Way::AnyAlgorithm)),
+                                            ::testing::Values(CheckPath::Queue,
+                                                              CheckPath::OneAlgorithm,
+                                                              CheckPath::AnyAlgorithm)),
                          [](const auto& parameter) {
                            return std::string(to_string(std::get<Algorithm>(parameter.param))) +
-                                  "_" + name_of(std::get<Way>(parameter.param));
+                                  "_" + name_of(std::get<CheckPath>(parameter.param));
                          });
 
 }  // namespace

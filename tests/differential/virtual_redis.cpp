@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kClock = "local now = tonumber(redis.call('GET', 'clock'))\n";
 
-constexpr std::string_view kLook =
+constexpr std::string_view kReadKeys =
     "local said = {}\n"
     "for _, key in ipairs(KEYS) do\n"
     "  local is_text = redis.call('TYPE', key).ok == 'string'\n"
@@ -34,7 +34,7 @@ redis::Options options_for(const servers::RedisServer& server) {
 
 }  // namespace
 
-class VirtualRedis::Answers final : public redis_store::Sink {
+class VirtualRedis::Answers final : public redis_store::DecisionHandler {
  public:
   explicit Answers(VirtualRedis& redis) : redis_(redis) {}
 
@@ -49,12 +49,12 @@ class VirtualRedis::Answers final : public redis_store::Sink {
 
 VirtualRedis::VirtualRedis()
     : scripts_(kClock),
-      look_(redis::Script::from(std::string(kLook))),
+      read_keys_(redis::Script::from(std::string(kReadKeys))),
       answers_(std::make_unique<Answers>(*this)),
-      store_(std::make_unique<redis_store::RedisStore>(io_.get_executor(), options_for(server_),
-                                                       1'000'000, scripts_)) {
+      store_(std::make_unique<redis_store::CommandExecutor>(
+          io_.get_executor(), options_for(server_), 1'000'000, scripts_)) {
   store_->start();
-  server_.must({"SCRIPT", "LOAD", look_.text});
+  server_.must({"SCRIPT", "LOAD", read_keys_.text});
 }
 
 VirtualRedis::~VirtualRedis() {
@@ -94,16 +94,16 @@ void VirtualRedis::check(const redis_store::KeyCheck& check,
   store_->check(check, far(), *answers_, asked_.size() - 1);
 }
 
-void VirtualRedis::check_together(redis_store::TogetherRequest request,
-                                  std::optional<Result<std::vector<Decision>>>& answer) {
+void VirtualRedis::check_all(redis_store::MultiCheckRequest request,
+                             std::optional<Result<std::vector<Decision>>>& answer) {
   ++open_;
-  store_->check_together(std::move(request), far(), [this, &answer](auto said) {
+  store_->check_all(std::move(request), far(), [this, &answer](auto said) {
     --open_;
     answer.emplace(std::move(said));
   });
 }
 
-void VirtualRedis::refund(redis_store::TogetherRequest request,
+void VirtualRedis::refund(redis_store::MultiCheckRequest request,
                           std::optional<Result<std::vector<Decision>>>& answer) {
   ++open_;
   store_->refund(std::move(request), far(), [this, &answer](auto said) {
@@ -112,7 +112,7 @@ void VirtualRedis::refund(redis_store::TogetherRequest request,
   });
 }
 
-void VirtualRedis::lease(redis_store::KeyLease ask,
+void VirtualRedis::lease(redis_store::KeyLeaseRequest ask,
                          std::optional<Result<store::LeaseGrant>>& answer) {
   leases_.push_back(std::move(ask));
   leased_.push_back(&answer);
@@ -170,10 +170,10 @@ void VirtualRedis::wait() {
   leased_.clear();
 }
 
-std::vector<Stored> VirtualRedis::look(const std::vector<std::string>& keys) {
+std::vector<Stored> VirtualRedis::read_keys(const std::vector<std::string>& keys) {
   std::vector<Stored> stored(keys.size());
   resp::CommandWriter writer(3 + keys.size());
-  writer.add("EVALSHA").add(look_.sha1).add_number(static_cast<std::int64_t>(keys.size()));
+  writer.add("EVALSHA").add(read_keys_.sha1).add_number(static_cast<std::int64_t>(keys.size()));
   for (const std::string& key : keys) writer.add(key);
   send(std::move(writer).take(), [&](const Result<resp::Value>& said) {
     for (std::size_t i = 0; i < keys.size(); ++i) {

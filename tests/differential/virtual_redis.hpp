@@ -1,7 +1,7 @@
 #pragma once
 
 #include "penstock/time.hpp"
-#include "redis_store/redis_store.hpp"
+#include "redis_store/command_executor.hpp"
 #include "servers/redis_server.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -29,7 +29,7 @@ class VirtualRedis {
   // Between these all sums that a script makes stay below 2^53, a bucket that takes 100 years to
   // fill included.
   static constexpr Instant kEarliest{Duration{4'000'000'000'000'000}};
-  static constexpr Instant kUsual{Duration{4'200'000'000'123'457}};
+  static constexpr Instant kDefaultNow{Duration{4'200'000'000'123'457}};
   static constexpr Instant kLatest{Duration{5'500'000'000'000'000}};
 
   VirtualRedis();
@@ -43,21 +43,23 @@ class VirtualRedis {
 
   // Questions up to the next wait() travel together, as those of many callers would.
   void check(const redis_store::KeyCheck& check, std::optional<Result<Decision>>& answer);
-  void check_together(redis_store::TogetherRequest request,
-                      std::optional<Result<std::vector<Decision>>>& answer);
-  void refund(redis_store::TogetherRequest request,
+  void check_all(redis_store::MultiCheckRequest request,
+                 std::optional<Result<std::vector<Decision>>>& answer);
+  void refund(redis_store::MultiCheckRequest request,
               std::optional<Result<std::vector<Decision>>>& answer);
-  void lease(redis_store::KeyLease ask, std::optional<Result<store::LeaseGrant>>& answer);
+  void lease(redis_store::KeyLeaseRequest ask, std::optional<Result<store::LeaseGrant>>& answer);
   void reset(std::vector<std::string> keys, std::optional<Result<bool>>& answer);
   void block(const std::string& key, Duration duration, std::optional<Result<bool>>& answer);
   void remove(const std::string& key);
   // Anything else, answered when this returns: `question` is given what to call then.
   void ask(const std::function<void(const std::function<void()>& done)>& question);
-  [[nodiscard]] const std::unique_ptr<redis_store::RedisStore>& store() const { return store_; }
+  [[nodiscard]] const std::unique_ptr<redis_store::CommandExecutor>& store() const {
+    return store_;
+  }
   // Until everything is answered. Throws when that takes too long.
   void wait();
 
-  [[nodiscard]] std::vector<Stored> look(const std::vector<std::string>& keys);
+  [[nodiscard]] std::vector<Stored> read_keys(const std::vector<std::string>& keys);
 
  private:
   class Answers;
@@ -66,15 +68,15 @@ class VirtualRedis {
 
   servers::RedisServer server_;
   redis_store::ScriptSet scripts_;
-  redis::Script look_;
+  redis::Script read_keys_;
   boost::asio::io_context io_;
   std::vector<std::optional<Result<Decision>>*> asked_;
-  std::vector<redis_store::KeyLease> leases_;  // asked at the next wait(), together
+  std::vector<redis_store::KeyLeaseRequest> leases_;  // asked at the next wait(), together
   std::vector<std::optional<Result<store::LeaseGrant>>*> leased_;
   std::size_t open_ = 0;
   bool is_closing_ = false;
   std::unique_ptr<Answers> answers_;
-  std::unique_ptr<redis_store::RedisStore> store_;
+  std::unique_ptr<redis_store::CommandExecutor> store_;
 };
 
 }  // namespace penstock::differential

@@ -41,14 +41,14 @@ World::World(VirtualRedis& redis, Random& random, std::vector<Quota> quotas, Clo
 // By what hurts one of the keys.
 void World::move_clock() {
   const KeyModel& key = random_.pick(keys_);
-  const Instant start_again = moves_ == ClockMoves::Forward ? now_ : VirtualRedis::kUsual;
+  const Instant start_again = moves_ == ClockMoves::Forward ? now_ : VirtualRedis::kDefaultNow;
   if (random_.percent(20)) {
     const Duration forward{static_cast<std::int64_t>(random_.magnitude(std::uint64_t{1} << 52U))};
     now_ = now_ + forward > VirtualRedis::kLatest ? start_again : now_ + forward;
   } else {
     const bool forward = moves_ == ClockMoves::Forward || random_.percent(60);
     oracle::Walk walk(key.last_quota, now_, VirtualRedis::kLatest);
-    walk.saw(oracle::answer_of(key.last));
+    walk.observe(oracle::answer_of(key.last));
     now_ = walk.next(draw_step(random_, forward ? oracle::kForwardJumps : oracle::kJumps)).now;
   }
   now_ = std::max(now_, VirtualRedis::kEarliest);
@@ -58,7 +58,7 @@ void World::move_clock() {
 
 Cost World::draw_cost(const KeyModel& key, const Quota& quota) {
   oracle::Walk walk(quota, now_, VirtualRedis::kLatest);
-  walk.saw(oracle::answer_of(key.last));
+  walk.observe(oracle::answer_of(key.last));
   oracle::Step step = draw_step(random_, 1);
   return walk.next(step).cost;
 }
@@ -266,7 +266,7 @@ bool World::stays_too_long(const KeyModel& key, const Stored& stored) const {
 std::string World::compare_states() {
   std::vector<std::string> names;
   for (const KeyModel& key : keys_) names.push_back(key.name);
-  const std::vector<Stored> all = redis_.look(names);
+  const std::vector<Stored> all = redis_.read_keys(names);
   for (std::size_t i = 0; i < keys_.size(); ++i) {
     KeyModel& key = keys_[i];
     std::string problem = disagreement(key, all[i], now_, moves_);

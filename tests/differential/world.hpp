@@ -60,7 +60,7 @@ class World {
   Random& random_;
   std::vector<Quota> quotas_;
   ClockMoves moves_;
-  Instant now_ = VirtualRedis::kUsual;
+  Instant now_ = VirtualRedis::kDefaultNow;
   std::deque<KeyModel> keys_;
   std::deque<Question> questions_;
   reference::ManualStore memory_;

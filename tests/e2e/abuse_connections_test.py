@@ -34,7 +34,7 @@ gateway:
   routes: [{upstream: app}]
 domains: {default: {rules: [{name: all, limit: 1000000/hour}]}}
 """
-LOOK = b"GET /v1/keys/a?limit=5/m HTTP/1.1\r\nHost: x\r\n\r\n"
+PEEK = b"GET /v1/keys/a?limit=5/m HTTP/1.1\r\nHost: x\r\n\r\n"
 HEALTH = "/grpc.health.v1.Health/Check"
 UNKNOWN = 0xBB
 LONG = 40  # seconds: much more than the timeouts above, on a busy machine
@@ -94,12 +94,12 @@ class HandshakeTest(unittest.TestCase):
             found = ports(daemon)
             for name, beginning in beginnings.items():
                 for listener in ("grpc", "gateway"):
-                    with self.subTest(name, listener=listener), Http2Client(found[listener], greets=False) as client:
+                    with self.subTest(name, listener=listener), Http2Client(found[listener], sends_preface=False) as client:
                         client.send(beginning)
                         self.assertTrue(client.wait_closed(LONG))
 
     def test_clients_that_send_byte_by_byte_do_not_get_more_time(self):
-        with serve(idle="1h") as daemon, Http2Client(ports(daemon)["grpc"], greets=False) as client:
+        with serve(idle="1h") as daemon, Http2Client(ports(daemon)["grpc"], sends_preface=False) as client:
             deadline = time.monotonic() + LONG
             for byte in PREFACE + frame(SETTINGS):
                 if not client.send(bytes([byte])) or client.wait_closed(0.3):
@@ -150,18 +150,18 @@ class AddressTest(unittest.TestCase):
                     clients = [self.connect(address, port) for _ in range(3 * self.MOST)]
                     closed = sum(is_closed(client, 0.2) for client in clients)
                     self.assertGreaterEqual(closed, 2 * self.MOST)
-                    name = f'penstock_door_refused_per_address_total{{door="{listener}"}}'
+                    name = f'penstock_listener_rejected_per_address_total{{listener="{listener}"}}'
                     self.assertTrue(eventually(lambda n=name: daemon.metric(n) == 2 * self.MOST))
                     for client in clients:
                         client.close()
             daemon.wait_for_output("too many from one address")
             self.assertTrue(eventually(lambda: f'last_address="{address}"' in daemon.output))
             with RawClient(daemon.port) as local:  # loopback is exempt, and there is room
-                self.assertEqual(local.send(LOOK).answer()[0], 200)
+                self.assertEqual(local.send(PEEK).answer()[0], 200)
 
             def admitted():
                 with self.connect(address, daemon.port) as client:
-                    client.sendall(LOOK)
+                    client.sendall(PEEK)
                     client.settimeout(20)
                     try:
                         return client.recv(12) == b"HTTP/1.1 200"
@@ -178,11 +178,11 @@ class AddressTest(unittest.TestCase):
             for host in (address, "127.0.0.1"):
                 clients = [self.connect(host, port) for _ in range(10)]
                 for client in clients:
-                    client.sendall(LOOK)
+                    client.sendall(PEEK)
                     self.assertEqual(client.recv(12), b"HTTP/1.1 200")
                 for client in clients:
                     client.close()
-            self.assertEqual(daemon.metric("penstock_door_refused_per_address_total"), 0)
+            self.assertEqual(daemon.metric("penstock_listener_rejected_per_address_total"), 0)
 
 
 class BufferTest(unittest.TestCase):

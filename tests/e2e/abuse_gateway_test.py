@@ -69,7 +69,7 @@ def recording(requests):
     return serve
 
 
-class PastTheRules(unittest.TestCase):
+class RuleEvasionTest(unittest.TestCase):
     def setUp(self):
         self.requests = []
         self.upstream = RawUpstream(recording(self.requests))
@@ -98,7 +98,7 @@ class PastTheRules(unittest.TestCase):
         self.assertIn("\r\nX-Api-Key: a, b\r\n", self.requests[0])
         self.assertEqual(self.status("/", "Authorization: a", "Authorization: b"), 400)
 
-    def test_what_no_server_should_get_is_rejected(self):
+    def test_unsafe_requests_are_rejected(self):
         for path in ("/login%00", "/login%0d%0aX:1", "/login%", "/login%zz", "/login\\x", "/x%5clogin",
                      "/x%2flogin", "/../login", "/x/..;/login", "*"):
             self.assertEqual(self.status(path), 400, path)
@@ -198,7 +198,7 @@ def closes_in_time(step, seconds=20):
     return False
 
 
-class TooSlow(unittest.TestCase):
+class SlowClientTest(unittest.TestCase):
     def test_a_body_of_a_few_bytes_per_second_is_not_waited_for(self):
         upstream = RawUpstream(swallow)
         with gateway(upstream.port, SLOW) as daemon, RawClient(daemon.gateway_port) as client:
@@ -221,7 +221,7 @@ class TooSlow(unittest.TestCase):
             self.assertTrue(received.startswith(b"HTTP/1.1 408 "), received)
             self.assertTrue(eventually(lambda: daemon.metric("penstock_upstream_in_flight") == 0))
 
-    def test_the_same_over_http2(self):
+    def test_a_slow_body_over_http2_is_not_waited_for(self):
         upstream = RawUpstream(swallow)
         with gateway(upstream.port, SLOW) as daemon, h2.Http2Client(daemon.gateway_port) as client:
             client.send(h2.headers(1, h2.request_fields("POST", "/")))
@@ -233,7 +233,7 @@ class TooSlow(unittest.TestCase):
 
             self.assertTrue(closes_in_time(drip))
 
-    def test_a_reader_below_the_rate_is_cut(self):
+    def test_a_reader_below_the_rate_is_disconnected(self):
         upstream = RawUpstream(pour)
         with gateway(upstream.port, SLOW) as daemon:
             reader = socket.socket()
@@ -251,7 +251,7 @@ class TooSlow(unittest.TestCase):
             self.assertTrue(closes_in_time(sip))
             reader.close()
 
-    def test_a_reader_that_opens_its_window_byte_by_byte_is_cut(self):
+    def test_a_reader_that_opens_its_window_byte_by_byte_is_disconnected(self):
         upstream = RawUpstream(pour)
         window = struct.pack(">HI", 4, 1)
         with gateway(upstream.port, SLOW) as daemon, h2.Http2Client(daemon.gateway_port,
@@ -304,7 +304,7 @@ class Resets(unittest.TestCase):
     def test_resets_of_the_client_end_the_connection(self):
         self.check(lambda stream: h2.frame(h2.RST_STREAM, 0, stream, h2.uint32(8)))
 
-    def test_resets_that_we_are_made_to_send_end_the_connection(self):
+    def test_resets_provoked_by_the_client_end_the_connection(self):
         self.check(lambda stream: h2.frame(h2.WINDOW_UPDATE, 0, stream, h2.uint32(0x7FFFFFFF)),
                    answered=True)
 
@@ -355,7 +355,7 @@ class EarlyAnswers(unittest.TestCase):
             statuses.append(done.stdout if done.returncode == 0 else done.stderr)
         self.assertEqual(statuses, ["429"] * 20)
 
-    def test_node_gets_it_too(self):
+    def test_node_gets_a_denial_before_its_body_is_sent(self):
         require("node")
         (self.folder / "client.mjs").write_text(NODE_CLIENT, encoding="utf-8")
         subprocess.run(["curl", "-sS", "-k", "-o", "/dev/null", self.url + "/closed"], check=True,

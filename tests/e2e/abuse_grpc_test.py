@@ -65,7 +65,7 @@ class MemoryTest(AbuseCase):
             held = sum(stream not in client.ended for stream in calls)
             self.assertGreater(held, 0)
             self.assertLessEqual(held * size, 10 * MIB)  # the buffer, and a quarter more for small calls
-        self.assertTrue(eventually(lambda: daemon.metric('penstock_door_connections{door="grpc"}') == 0))
+        self.assertTrue(eventually(lambda: daemon.metric('penstock_listener_connections{listener="grpc"}') == 0))
         left = resident_bytes(daemon.pid) - before
         print(f"\n{streams} messages of {size} bytes, half sent: {grown / MIB:.1f} MiB more, "
               f"{left / MIB:.1f} MiB after they ended; {held} were held")
@@ -83,7 +83,7 @@ class MemoryTest(AbuseCase):
             grown, _ = self.flood(daemon, 400, 65536)
             self.assertLess(grown, 24 * MIB)
 
-    def test_a_large_message_is_refused_by_its_declared_size(self):
+    def test_a_large_message_is_rejected_by_its_declared_size(self):
         with serve() as daemon, Http2Client(grpc_port(daemon)) as client:
             client.open_call(1, SHOULD_RATE_LIMIT)
             client.send_data(1, message(MIB, 10))
@@ -210,7 +210,7 @@ class RefundTest(unittest.TestCase):
             import grpc
             client.channel = grpc.insecure_channel(f"{host}:{port}", [("grpc.enable_http_proxy", 0)])
             client.ask("api", ({"user": host}, {"hits": 5}))
-            answer = client.ask("api", ({"user": host}, {"hits": 5, "gives_back": True}))
+            answer = client.ask("api", ({"user": host}, {"hits": 5, "refund": True}))
             self.assertEqual(answer.overall_code, 1)
             return answer.statuses[0].limit_remaining
 
@@ -223,7 +223,7 @@ class RefundTest(unittest.TestCase):
                 self.assertEqual(self.left_after_refund(messages, address, port), elsewhere)
                 ignored = (here, elsewhere).count(5)
                 self.assertTrue(eventually(
-                    lambda n=ignored: daemon.metric("penstock_door_refunds_ignored_total") == n))
+                    lambda n=ignored: daemon.metric("penstock_listener_refunds_ignored_total") == n))
                 logged = "refunds (is_negative_hits) are ignored"  # by each worker once
                 self.assertTrue(eventually(lambda: (logged in daemon.output) == (ignored > 0)))
                 self.assertLessEqual(daemon.output.count(logged), ignored)

@@ -156,14 +156,14 @@ class MemoryTest(unittest.TestCase):
 class SlowTest(unittest.TestCase):
     def test_a_client_that_is_slow_is_counted_once(self):
         """It does not close either, so that the connection ends in a second timeout."""
-        series = 'penstock_door_errors_total{door="http",kind="timeout"}'
+        series = 'penstock_listener_errors_total{listener="http",kind="timeout"}'
         with serve("1s") as daemon:
             with RawClient(daemon.port) as slow:
                 slow.send(b"POST /v1/take HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")
                 self.assertEqual(slow.answer()[0], 408)
                 self.assertTrue(eventually(lambda: daemon.metric(series) == 1))
                 self.assertTrue(eventually(
-                    lambda: daemon.metric('penstock_door_connections{door="http"}') == 0, 20))
+                    lambda: daemon.metric('penstock_listener_connections{listener="http"}') == 0, 20))
                 time.sleep(1.5)  # until the metrics are shown again
                 self.assertEqual(daemon.metric(series), 1)
 
@@ -180,7 +180,7 @@ class SlowTest(unittest.TestCase):
                         client.send(request + body)
                         self.assertLess(resident_bytes(daemon.pid), before + 40_000_000)
             self.assertTrue(eventually(
-                lambda: daemon.metric('penstock_door_connections{door="http"}') == 0))
+                lambda: daemon.metric('penstock_listener_connections{listener="http"}') == 0))
 
 
 if __name__ == "__main__":

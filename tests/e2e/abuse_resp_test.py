@@ -12,7 +12,7 @@ CONFIGURATION = """
 server: {workers: 2}
 resp: {listen: "127.0.0.1:0"}
 """
-HTTP_CLOSED = 'penstock_door_errors_total{door="resp",kind="http"}'
+HTTP_CLOSED = 'penstock_listener_errors_total{listener="resp",kind="http"}'
 
 
 def connect(daemon):
@@ -53,7 +53,7 @@ class WebPageTest(unittest.TestCase):
             self.assertTrue(eventually(lambda: daemon.metric(HTTP_CLOSED) == len(self.REQUESTS)))
             daemon.wait_for_output("an HTTP request was sent to a listener that does not speak HTTP")
 
-    def test_a_flood_of_them_is_logged_at_a_limited_rate(self):
+    def test_a_flood_of_http_requests_is_logged_at_a_limited_rate(self):
         with Daemon(CONFIGURATION) as daemon:
             started = time.monotonic()
             for _ in range(300):
@@ -122,8 +122,8 @@ class SlowTest(unittest.TestCase):
                         client.sendall(commands)
                         self.assertLess(resident_bytes(daemon.pid), before + 30_000_000)
             self.assertTrue(eventually(
-                lambda: daemon.metric('penstock_door_connections{door="resp"}') == 0))
-            timeouts = 'penstock_door_errors_total{door="resp",kind="timeout"}'
+                lambda: daemon.metric('penstock_listener_connections{listener="resp"}') == 0))
+            timeouts = 'penstock_listener_errors_total{listener="resp",kind="timeout"}'
             self.assertTrue(eventually(lambda: daemon.metric(timeouts) == 1))
 
 

@@ -13,7 +13,7 @@ import unittest
 
 from daemon import PROGRAM, Daemon, eventually
 
-FINE, BAD_INPUT, NOT_ASKED = 0, 2, 3
+FINE, BAD_INPUT, UNAVAILABLE = 0, 2, 3
 CONFIGURATION = """
 grpc: {listen: 127.0.0.1:0}
 resp: {listen: 127.0.0.1:0}
@@ -50,7 +50,7 @@ def port_of(daemon, scheme):
         return bool(found)
 
     if not eventually(look):
-        raise AssertionError(f"no door for {scheme}:\n" + daemon.output)
+        raise AssertionError(f"no listener for {scheme}:\n" + daemon.output)
     return int(found[0])
 
 
@@ -107,8 +107,8 @@ class OnDaemon(Bench):
             "resp": f"127.0.0.1:{port_of(self.daemon, 'redis')}",
         }
 
-    def measure(self, door, *arguments):
-        return self.report(door, self.servers[door], "--time", "1s", *arguments)
+    def measure(self, listener, *arguments):
+        return self.report(listener, self.servers[listener], "--time", "1s", *arguments)
 
     def expect_exact(self, report, per_key):
         self.assertEqual(report["failed"], 0, report)
@@ -131,25 +131,25 @@ class OnDaemon(Bench):
             self.measure("resp", "--limit", "1/day burst 9", "--keys", str(KEYS),
                          "--rate", str(RATE)), 9)
 
-    def test_asks_by_the_rules_over_grpc(self):
+    def test_grpc_requests_are_limited_by_rules(self):
         report = self.measure(
             "grpc", "--domain", "api", "--limit", "rules", "--descriptor", "user={key}",
             "--descriptor", "path=/", "--keys", str(KEYS), "--rate", str(RATE))
         self.assertEqual(report["allowed"], KEYS * 10)
         self.assertNotIn("over_admitted", report)
 
-    def test_asks_as_fast_as_answers_come(self):
-        for door, more in (("http", []), ("grpc", ["--domain", "api", "--streams", "8"]),
+    def test_rate_zero_sends_as_fast_as_answers_arrive(self):
+        for listener, more in (("http", []), ("grpc", ["--domain", "api", "--streams", "8"]),
                            ("resp", ["--pipeline", "8"])):
-            with self.subTest(door):
+            with self.subTest(listener):
                 report = self.measure(
-                    door, "--connections", "2", "--server-pid", str(self.daemon.pid), *more)
+                    listener, "--connections", "2", "--server-pid", str(self.daemon.pid), *more)
                 self.assertEqual(report["failed"], 0, report)
                 self.assertEqual(report["over_admitted"], 0)
                 self.assertGreater(report["answered"], 1000)
                 self.assertGreater(report["server_cpu_us_per_request"], 0)
 
-    def test_says_what_the_server_has_against_a_request(self):
+    def test_shows_the_error_of_the_server(self):
         result = run("grpc", self.servers["grpc"], "--domain", "", "--time", "100ms", "--rate", "10",
                      "--json")
         report = json.loads(result.stdout)
@@ -171,7 +171,7 @@ class OnOtherServers(Bench):
         self.assertEqual(report["allowed"], 100)
         self.assertEqual(report["over_admitted"], 98)
 
-    def test_counts_the_wait_of_all_who_would_have_asked_during_a_stall(self):
+    def test_latency_includes_requests_delayed_by_a_stall(self):
         stall, asked = 0.5, []
 
         def stall_once():
@@ -194,14 +194,14 @@ class OnOtherServers(Bench):
         self.assertEqual(report["failed"], 10)
         self.assertEqual(report["first_failure"], "no answer in time")
 
-    def test_says_that_nobody_listens(self):
-        for door in ("http", "grpc", "resp"):
-            with self.subTest(door):
-                result = run(door, f"127.0.0.1:{free_port()}", "--time", "100ms")
-                self.assertEqual(result.returncode, NOT_ASKED)
+    def test_reports_a_refused_connection(self):
+        for listener in ("http", "grpc", "resp"):
+            with self.subTest(listener):
+                result = run(listener, f"127.0.0.1:{free_port()}", "--time", "100ms")
+                self.assertEqual(result.returncode, UNAVAILABLE)
                 self.assertIn("Connection refused", result.stderr)
 
-    def test_refuses_limits_that_a_protocol_cannot_say(self):
+    def test_rejects_limits_that_a_protocol_cannot_express(self):
         for arguments, word in (
             (("grpc", "--limit", "10/5m"), "cannot travel"),
             (("grpc", "--limit", "10/s burst 5"), "cannot travel"),

@@ -14,7 +14,7 @@ from pathlib import Path
 from gateway_test import MEBIBYTE, gateway
 from server_process import require
 
-_PATIENCE = 60  # seconds; a browser takes some to start
+_TIMEOUT = 60  # seconds; a browser takes some to start
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 # Asks as pages do, and tells the application behind the gateway what it has heard.
@@ -105,7 +105,7 @@ class Chromium(unittest.TestCase):
         with open(self.folder / "browser.log", "w", encoding="utf-8") as log:
             browser = subprocess.Popen([*command, url], stdout=log, stderr=log)
         try:
-            return self.application.reports.get(timeout=_PATIENCE)
+            return self.application.reports.get(timeout=_TIMEOUT)
         except queue.Empty:
             self.fail("the page reports nothing:\n" + (self.folder / "browser.log").read_text(encoding="utf-8"))
         finally:

@@ -77,7 +77,7 @@ def run_on_terminal(*arguments, **extra):
 
 
 class CliTest(unittest.TestCase):
-    def assert_refused(self, result, *words):
+    def assert_usage_error(self, result, *words):
         self.assertEqual(result.returncode, BAD_INPUT, result)
         self.assertEqual(result.stdout, "")
         self.assertTrue(result.stderr.startswith("penstock"), result.stderr)
@@ -110,19 +110,19 @@ class ProgramTest(CliTest):
                 self.assertLessEqual(len(line), 100, line)
 
     def test_no_command(self):
-        self.assert_refused(run(), "subcommand", "check", "demo", "penstock --help")
+        self.assert_usage_error(run(), "subcommand", "check", "demo", "penstock --help")
 
     def test_unknown_command_suggests_the_right_one(self):
-        self.assert_refused(run("chekc", "alice"), '"chekc"', "did you mean check?")
+        self.assert_usage_error(run("chekc", "alice"), '"chekc"', "did you mean check?")
 
     def test_unknown_command_without_a_neighbour(self):
         result = run("frobnicate")
-        self.assert_refused(result, '"frobnicate"')
+        self.assert_usage_error(result, '"frobnicate"')
         self.assertNotIn("did you mean", result.stderr)
 
     def test_unknown_option_suggests_the_right_one(self):
         result = run("check", "alice", "--limt=5/s")
-        self.assert_refused(result, '"--limt"', "did you mean --limit?", "penstock check --help")
+        self.assert_usage_error(result, '"--limt"', "did you mean --limit?", "penstock check --help")
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "needs /dev/full")
     def test_output_that_cannot_be_written_is_an_error(self):
@@ -148,7 +148,7 @@ class CheckTest(CliTest):
             self.assertIn(words, result.stdout)
         self.assertNotIn("retry", result.stdout)
 
-    def test_denied_says_when_to_come_back(self):
+    def test_a_denial_shows_retry_after(self):
         result = run("check", "alice", "--limit", "1/h fixed_window", "--repeat", "2")
         if result.returncode == ALLOWED:  # an hour may just have begun
             result = run("check", "alice", "--limit", "1/h fixed_window", "--repeat", "2")
@@ -157,7 +157,7 @@ class CheckTest(CliTest):
         self.assertRegex(first, r"^ +1  allowed  remaining 0 of 1  reset in ")
         self.assertRegex(second, r"^ +2  denied   remaining 0 of 1  reset in .+  retry in ")
 
-    def test_json_has_the_promised_fields(self):
+    def test_json_has_the_documented_fields(self):
         code, [decision] = self.decisions("alice", "--limit", "100/m")
         self.assertEqual(code, ALLOWED)
         self.assertEqual(
@@ -193,21 +193,21 @@ class CheckTest(CliTest):
             self.assertEqual((code, decision["algorithm"]), (ALLOWED, algorithm))
             self.assertEqual(decision["remaining"], 4)
 
-    def test_options_override_what_the_limit_says(self):
+    def test_options_override_the_limit_text(self):
         _, [decision] = self.decisions(
             "alice", "--limit", "5/m burst 7 gcra", "--burst", "9", "--algorithm", "token_bucket"
         )
         self.assertEqual((decision["algorithm"], decision["limit"]), ("token_bucket", 9))
 
-    def test_limit_may_say_it_all(self):
+    def test_the_limit_text_may_have_burst_and_algorithm(self):
         _, [decision] = self.decisions("alice", "--limit", "5/m burst 7 gcra")
         self.assertEqual((decision["algorithm"], decision["limit"]), ("gcra", 7))
 
-    def test_cost_is_taken(self):
+    def test_cost_is_charged(self):
         _, [decision] = self.decisions("alice", "--limit", "10/m", "--cost", "4")
         self.assertEqual(decision["remaining"], 6)
 
-    def test_cost_zero_only_looks(self):
+    def test_cost_zero_is_a_peek(self):
         code, decisions = self.decisions("alice", "--limit", "1/m", "--cost", "0", "--repeat", "3")
         self.assertEqual(code, ALLOWED)
         self.assertEqual([d["remaining"] for d in decisions], [1, 1, 1])
@@ -229,7 +229,7 @@ class CheckTest(CliTest):
         for option in ("--cost", "--burst", "--repeat"):
             for value in ("-1", "abc", "1.5", "", "99999999999999999999"):
                 result = run("check", "alice", "--limit", "10/m", option, value)
-                self.assert_refused(result, f'{option} "{value}"', "expected a whole number")
+                self.assert_usage_error(result, f'{option} "{value}"', "expected a whole number")
 
     def test_wrong_limits(self):
         for limit, words in (
@@ -240,19 +240,19 @@ class CheckTest(CliTest):
             ("10/fortnight", '"fortnight"'),
             ("10", "the end"),
         ):
-            self.assert_refused(run("check", "alice", "--limit", limit), "--limit", words)
+            self.assert_usage_error(run("check", "alice", "--limit", limit), "--limit", words)
 
     def test_burst_needs_a_bucket(self):
         result = run("check", "alice", "--limit", "5/m sliding_log", "--burst", "7")
-        self.assert_refused(result, "burst 7", "sliding_log")
+        self.assert_usage_error(result, "burst 7", "sliding_log")
 
     def test_unknown_algorithm_names_the_known_ones(self):
         result = run("check", "alice", "--limit", "5/m", "--algorithm", "magic")
-        self.assert_refused(result, '"magic"', *ALGORITHMS)
+        self.assert_usage_error(result, '"magic"', *ALGORITHMS)
 
     def test_unknown_store(self):
         result = run("check", "alice", "--limit", "5/m", "--store", "tcp://user:secret@localhost")
-        self.assert_refused(result, "--store", "redis://", "memory://")
+        self.assert_usage_error(result, "--store", "redis://", "memory://")
         self.assertNotIn("secret", result.stderr)
 
     def test_known_store(self):
@@ -260,14 +260,14 @@ class CheckTest(CliTest):
         self.assertEqual(result.returncode, ALLOWED)
 
     def test_missing_arguments(self):
-        self.assert_refused(run("check", "--limit", "5/m"), "KEY")
-        self.assert_refused(run("check", "alice"), "--limit")
-        self.assert_refused(run("check", "alice", "--limit"), "--limit")
-        self.assert_refused(run("check", "", "--limit", "5/m"), "KEY")
+        self.assert_usage_error(run("check", "--limit", "5/m"), "KEY")
+        self.assert_usage_error(run("check", "alice"), "--limit")
+        self.assert_usage_error(run("check", "alice", "--limit"), "--limit")
+        self.assert_usage_error(run("check", "", "--limit", "5/m"), "KEY")
 
     def test_one_argument_too_many(self):
-        self.assert_refused(run("check", "alice", "bob", "--limit", "5/m"), '"bob"')
-        self.assert_refused(run("check", "--limit", "5/m", "--", "alice", "bob"), '"bob"')
+        self.assert_usage_error(run("check", "alice", "bob", "--limit", "5/m"), '"bob"')
+        self.assert_usage_error(run("check", "--limit", "5/m", "--", "alice", "bob"), '"bob"')
 
 
 class DemoTest(CliTest):
@@ -284,21 +284,21 @@ class DemoTest(CliTest):
             for line in run("demo", "--limit", limit).stdout.splitlines():
                 self.assertLessEqual(len(line), 100, line)
 
-    def test_json_is_honest(self):
+    def test_json_agrees_with_the_decisions(self):
         demo = json.loads(run("demo", "--json").stdout)
         self.assertEqual((demo["limit"], demo["period_us"]), (10, 10_000_000))
         rows = {row["algorithm"]: row for row in demo["rows"]}
         self.assertEqual(set(rows), ALGORITHMS)
         for row in rows.values():
             passed = [r["at_us"] for r in row["requests"] if r["allowed"]]
-            self.assertEqual(row["passed"], len(passed))
-            self.assertEqual(row["passed"] + row["refused"], len(row["requests"]))
+            self.assertEqual(row["allowed"], len(passed))
+            self.assertEqual(row["allowed"] + row["denied"], len(row["requests"]))
             most = max(sum(a <= b < a + demo["period_us"] for b in passed) for a in passed)
-            self.assertEqual(row["most_in_any_period"], most)
-        self.assertEqual(rows["fixed_window"]["most_in_any_period"], 20)
-        self.assertEqual(rows["sliding_log"]["most_in_any_period"], 10)
-        self.assertEqual(rows["sub_windows"]["most_in_any_period"], 10)
-        self.assertLessEqual(rows["sliding_counter"]["most_in_any_period"], 19)
+            self.assertEqual(row["max_in_any_period"], most)
+        self.assertEqual(rows["fixed_window"]["max_in_any_period"], 20)
+        self.assertEqual(rows["sliding_log"]["max_in_any_period"], 10)
+        self.assertEqual(rows["sub_windows"]["max_in_any_period"], 10)
+        self.assertLessEqual(rows["sliding_counter"]["max_in_any_period"], 19)
 
     def test_no_colour_in_a_pipe(self):
         self.assertNotIn("\x1b", run("demo").stdout)
@@ -313,9 +313,9 @@ class DemoTest(CliTest):
         self.assertNotIn("\x1b", run_on_terminal("demo", "--json", TERM="xterm"))
 
     def test_wrong_limits(self):
-        self.assert_refused(run("demo", "--limit", "ten"), '"ten"', "a limit such as 100")
-        self.assert_refused(run("demo", "--limit", "20000/s"), '"20000/s"', "10000")
-        self.assert_refused(run("demo", "--limit", "5/s gcra"), '"5/s gcra"', "algorithm")
+        self.assert_usage_error(run("demo", "--limit", "ten"), '"ten"', "a limit such as 100")
+        self.assert_usage_error(run("demo", "--limit", "20000/s"), '"20000/s"', "10000")
+        self.assert_usage_error(run("demo", "--limit", "5/s gcra"), '"5/s gcra"', "algorithm")
 
 
 if __name__ == "__main__":

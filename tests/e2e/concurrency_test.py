@@ -1,4 +1,4 @@
-"""So many at a time: seats over HTTP and for clients of Redis, and the limit of the gateway that
+"""So many at a time: permits over HTTP and for clients of Redis, and the limit of the gateway that
 several daemons keep together."""
 
 import signal
@@ -28,7 +28,7 @@ gateway:
 """
 
 
-class Seats:
+class Permits:
     """The tests, for any daemon that setUp() starts."""
 
     def post(self, call, body, status=200, daemon=None):
@@ -39,12 +39,12 @@ class Seats:
     def acquire(self, status=200, **more):
         return self.post("acquire", {"key": "uploads", "limit": 2, "ttl": "1m", **more}, status)
 
-    def test_no_more_than_there_are(self):
+    def test_no_more_permits_than_the_limit(self):
         first = self.acquire().body
         second = self.acquire(id="two").body
-        self.assertEqual((first["taken"], second["taken"], second["id"]), (1, 2, "two"))
+        self.assertEqual((first["in_use"], second["in_use"], second["id"]), (1, 2, "two"))
         refused = self.acquire(429)
-        self.assertEqual((refused.body["taken"], refused.body["limit"]), (2, 2))
+        self.assertEqual((refused.body["in_use"], refused.body["limit"]), (2, 2))
         self.assertTrue(50_000 < refused.body["retry_after_ms"] <= 60_000)
         self.assertEqual(refused.fields["retry-after"], str(-(-refused.body["retry_after_ms"] // 1000)))
         self.assertTrue(self.post("release", {"key": "uploads", "id": first["id"]}).body["was_held"])
@@ -52,7 +52,7 @@ class Seats:
 
     def test_every_call_can_be_repeated(self):
         for _ in range(3):
-            self.assertEqual(self.acquire(id="same").body["taken"], 1)
+            self.assertEqual(self.acquire(id="same").body["in_use"], 1)
         for _ in range(3):
             renewed = self.post("renew", {"key": "uploads", "id": "same", "ttl": "2m"}).body
             self.assertTrue(60_000 < renewed["expires_after_ms"] <= 120_000)
@@ -61,7 +61,7 @@ class Seats:
         self.assertEqual(held, [True, False, False])
         self.post("renew", {"key": "uploads", "id": "same"}, 404)
 
-    def test_seats_expire(self):
+    def test_permits_expire(self):
         self.acquire(id="short", ttl="2s", limit=1)
         self.acquire(429, id="other", limit=1)
         self.assertTrue(eventually(
@@ -82,13 +82,13 @@ class Seats:
             self.assertEqual(client.ask("PENSTOCK.RENEW", "jobs", "a", 1000), -1)
 
 
-class Embedded(Seats, unittest.TestCase):
+class Embedded(Permits, unittest.TestCase):
     def setUp(self):
         self.daemon = Daemon(PLAIN)
         self.addCleanup(self.daemon.close)
 
 
-class Shared(Seats, unittest.TestCase):
+class Shared(Permits, unittest.TestCase):
     def setUp(self):
         self.redis = RedisServer()
         self.addCleanup(self.redis.close)
@@ -100,7 +100,7 @@ class Shared(Seats, unittest.TestCase):
         for key in self.redis.keys():
             self.assertNotEqual(self.redis.call("PTTL", key), -1, key)
 
-    def test_two_daemons_have_the_same_seats(self):
+    def test_two_daemons_share_permits(self):
         with Daemon(self.configuration) as other:
             self.acquire(id="a")
             body = {"key": "uploads", "limit": 2, "id": "b"}
@@ -187,7 +187,7 @@ class Gateways(unittest.TestCase):
         self.assertTrue(eventually(lambda: not any(":s:" in key for key in self.redis.keys())))
         self.assertEqual(ask(two.gateway_port, "GET", "/").status, 200)
 
-    def test_what_a_killed_daemon_held_is_free_after_the_lease(self):
+    def test_permits_of_a_killed_daemon_expire(self):
         one, two = self.gateway(limit=2, lease="3s"), self.gateway(limit=2, lease="3s")
         self.begin(one, one)
         time.sleep(4)  # renewed: more than the lease has passed
@@ -198,7 +198,7 @@ class Gateways(unittest.TestCase):
         self.upstream.release.set()
         self.assertTrue(eventually(lambda: ask(two.gateway_port, "GET", "/").status == 200))
 
-    def test_a_client_that_goes_away_leaves_its_seat(self):
+    def test_a_client_that_disconnects_releases_its_permit(self):
         one, two = self.gateway(limit=1), self.gateway(limit=1)
         with socket.create_connection(("127.0.0.1", one.gateway_port)) as client:
             client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -213,7 +213,7 @@ class Gateways(unittest.TestCase):
         answers = self.begin(one, two)
         for daemon in (one, two):
             self.assertEqual(ask(daemon.gateway_port, "GET", "/").status, 429)
-            self.assertGreaterEqual(daemon.metric("penstock_gateway_unshared_total"), 1)
+            self.assertGreaterEqual(daemon.metric("penstock_gateway_local_fallback_total"), 1)
         self.upstream.release.set()
         self.assertTrue(eventually(lambda: answers == [200] * 2))
 

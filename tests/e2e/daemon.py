@@ -19,7 +19,7 @@ from process_signal import send_signal
 
 PROGRAM = os.environ.get("PENSTOCK_PROGRAM", "")
 SOURCE_DIR = Path(__file__).resolve().parents[2]
-_PATIENCE = 20  # seconds
+_TIMEOUT = 20  # seconds
 
 
 class Answer(NamedTuple):
@@ -58,11 +58,11 @@ class Daemon:
 
     @property
     def resp_port(self):
-        """Of the door for clients of Redis, where the configuration has one."""
+        """Of the RESP listener, where the configuration has one."""
         return self._port("listening on", "rediss?")
 
     def _port(self, what, scheme="https?"):
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _TIMEOUT
         while time.monotonic() < deadline:
             for line in list(self._lines):
                 found = re.search(rf"{what} {scheme}://[^ ]*:(\d+)", line)
@@ -114,10 +114,10 @@ class Daemon:
         """None while it runs."""
         return self._process.poll()
 
-    def wait(self, timeout=_PATIENCE):
+    def wait(self, timeout=_TIMEOUT):
         return self._process.wait(timeout)
 
-    def wait_for_output(self, text, timeout=_PATIENCE):
+    def wait_for_output(self, text, timeout=_TIMEOUT):
         if not eventually(lambda: text in self.output, timeout):
             raise AssertionError(f"{text!r} is not in the output")
 
@@ -125,7 +125,7 @@ class Daemon:
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
             try:
-                self._process.wait(_PATIENCE)
+                self._process.wait(_TIMEOUT)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
@@ -153,7 +153,7 @@ def eventually(what, timeout=10):
 
 
 def ask(port, method, path, body=None, headers=None):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT)
     try:
         sent = dict(headers or {})
         if body is not None and not isinstance(body, (str, bytes)):

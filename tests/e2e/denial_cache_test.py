@@ -74,7 +74,7 @@ class DenialCacheTest(unittest.TestCase):
                     self.assertTrue(wait - SLACK <= told <= wait, f"{told} of {wait}")
             self.server.call("FLUSHALL")
 
-    def test_every_algorithm_says_what_another_daemon_hears_from_redis(self):
+    def test_cached_denials_equal_those_of_redis_for_every_algorithm(self):
         with self.daemon() as daemon, self.daemon() as other:
             for algorithm in ALGORITHMS:
                 # several costs, each of them repeated, with admissions in between
@@ -88,7 +88,7 @@ class DenialCacheTest(unittest.TestCase):
                     apart = last.body["retry_after_ms"] - truth.body["retry_after_ms"]
                     self.assertTrue(0 <= apart <= SLACK * 1000, f"{apart} ms apart")
 
-    def test_a_client_that_waits_as_told_is_admitted(self):
+    def test_a_client_that_waits_for_retry_after_is_admitted(self):
         with self.daemon(2) as daemon:
             for path in ("/soon", "/window"):
                 for _ in range(3):
@@ -101,7 +101,7 @@ class DenialCacheTest(unittest.TestCase):
                     time.sleep(repeated.body["retry_after_ms"] / 1000)
                     self.assertEqual(self.check(daemon, path, 2).status, 200)
 
-    def test_who_hammers_one_exhausted_key_asks_redis_about_once_a_second(self):
+    def test_repeated_denials_cost_about_one_redis_call_per_second(self):
         for path in ("/gcra", "/sliding_log", "/both"):
             with self.subTest(path=path), self.daemon() as daemon:
                 while self.check(daemon, path).status == 200:
@@ -127,7 +127,7 @@ class DenialCacheTest(unittest.TestCase):
             self.assertEqual(ask(one, two), [(OVER_LIMIT, 0), (OVER_LIMIT, 0)])
             self.assertEqual(ask(one, two), [(OVER_LIMIT, 0), (OVER_LIMIT, 0)])
 
-    def test_throttle_says_the_same_after_a_denial(self):
+    def test_throttle_replies_the_same_after_a_denial(self):
         with self.daemon() as daemon, RespClient(daemon.resp_port) as client:
             def throttle(cost):
                 return client.ask("CL.THROTTLE", "k", 5, 6, 3600, cost)

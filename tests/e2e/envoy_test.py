@@ -79,9 +79,9 @@ class EnvoyCase(unittest.TestCase):
         envoy = ServerProcess([ENVOY, "-c", str(path), "--concurrency", "1", "--use-dynamic-base-id",
                                "-l", "warning"], self.port, self.folder)
         self.addCleanup(envoy.close)
-        self.wait_until_asked()
+        self.wait_until_reachable()
 
-    def wait_until_asked(self):
+    def wait_until_reachable(self):
         """Its workers hear of a healthy daemon a little later than its counters."""
         self.assertTrue(eventually(lambda: "x-ratelimit-limit" in self.get("/free").fields))
 
@@ -97,7 +97,7 @@ class EnvoyCase(unittest.TestCase):
 
 
 class EnvoyTest(EnvoyCase):
-    def test_passes_what_fits_and_refuses_the_rest_with_429(self):
+    def test_admits_up_to_the_limit_and_denies_the_rest_with_429(self):
         for left in (2, 1, 0):
             status, fields, body = self.get("/v1/search/x", "alice")
             self.assertEqual((status, body), (200, "hello\n"))
@@ -125,13 +125,13 @@ class EnvoyTest(EnvoyCase):
             self.assertEqual(self.get(f"/v1/search/q?x={query}", "dora").status, 200)
         self.assertEqual(self.get("/v1//search/../search/q?x=9", "dora").status, 429)
 
-    def test_clients_cannot_say_who_they_are(self):
+    def test_clients_cannot_spoof_their_identity(self):
         for _ in range(5):
             self.assertEqual(self.get("/login").status, 200)
         forged = {"X-Forwarded-For": "198.51.100.9", "X-Envoy-External-Address": "198.51.100.9"}
         self.assertEqual(ask(self.port, "GET", "/login", headers=forged).status, 429)
 
-    def test_takes_what_a_request_turned_out_to_cost(self):
+    def test_charges_the_actual_cost_of_a_request(self):
         """1000 an hour, 400 each: the third finds 200 left and passes, and the fourth finds none."""
         def left():
             return self.daemon.ask("GET", "/v1/keys/api_key%3Derin?rule=edge/tokens").body["remaining"]
@@ -142,7 +142,7 @@ class EnvoyTest(EnvoyCase):
             self.assertTrue(eventually(lambda: expected <= left() <= expected + 10), left())  # noqa: B023
         self.assertEqual(self.get("/v1/complete", "erin").status, 429)
 
-    def test_does_what_each_filter_says_while_the_daemon_is_gone(self):
+    def test_each_filter_applies_its_failure_mode_while_the_daemon_is_down(self):
         self.daemon.signal(signal.SIGKILL)
         self.daemon.wait()
         for _ in range(2):  # before and after the health check knows
@@ -163,11 +163,11 @@ class EnvoyTest(EnvoyCase):
             self.daemon.signal(signal.SIGCONT)
         self.assertLess(took, 5)  # not until the daemon goes on; 20 ms on a machine that is idle
 
-    def test_asks_again_when_the_daemon_is_back(self):
+    def test_recovers_when_the_daemon_is_back(self):
         self.daemon.close()
         self.assertTrue(eventually(lambda: self.healthy() == 0))
         self.daemon = self.serve(self.grpc_port)
-        self.wait_until_asked()
+        self.wait_until_reachable()
         self.assertEqual([self.get("/login").status for _ in range(6)], [200] * 5 + [429])
 
     def test_a_daemon_that_stops_loses_no_request(self):
@@ -213,7 +213,7 @@ class EnvoyTlsTest(EnvoyCase):
         socket = socket.replace("filename: ", f"filename: {self.folder}/")
         return text.replace("    - name: application\n", socket + "    - name: application\n")
 
-    def test_asks_over_tls(self):
+    def test_connects_over_tls(self):
         statuses = [self.get("/v1/search/x", "alice").status for _ in range(4)]
         self.assertEqual(statuses, [200] * 3 + [429])
         self.assertGreaterEqual(self.stat("cluster.penstock.ssl.handshake"), 1)

@@ -179,7 +179,7 @@ class InFrontOfNode(unittest.TestCase):
         cls.addClassCleanup(cls.daemon.close)
         cls.port = cls.daemon.gateway_port
 
-    def test_passes_what_fits_and_refuses_the_rest_like_the_api(self):
+    def test_admits_up_to_the_limit_and_denies_the_rest_like_the_api(self):
         for left in (2, 1, 0):
             answer = ask(self.port, "GET", "/limited/a")
             self.assertEqual((answer.status, answer.fields["x-ratelimit-remaining"]),
@@ -192,7 +192,7 @@ class InFrontOfNode(unittest.TestCase):
         self.assertEqual(answer.body["title"], "Quota Exceeded")
         self.assertEqual(self.daemon.metric("penstock_upstream_requests_total"), before)
 
-    def test_tells_the_application_who_asked(self):
+    def test_forwards_the_client_address_to_the_application(self):
         answer = ask(self.port, "GET", "/who?x=1", headers={"X-Forwarded-For": "9.9.9.9"})
         fields = answer.body["fields"]
         self.assertEqual(answer.body["url"], "/who?x=1")
@@ -235,7 +235,7 @@ class InFrontOfNode(unittest.TestCase):
             self.assertTrue(text.startswith(b"HTTP/1.1 429 "), text)
             self.assertIn(b"\r\nConnection: close\r\n", text)
 
-    def test_expectations_are_the_applications(self):
+    def test_expect_continue_is_forwarded_to_the_application(self):
         require("curl")
         url = f"http://127.0.0.1:{self.port}"
         done = subprocess.run(["curl", "-sS", "-v", "-H", "Expect: 100-continue", "-d", "hello",
@@ -248,7 +248,7 @@ class InFrontOfNode(unittest.TestCase):
                               capture_output=True, encoding="utf-8", check=False, timeout=30)
         self.assertEqual(done.stdout, "417")
 
-    def test_an_answer_that_is_cut_is_seen_to_be_cut(self):
+    def test_a_truncated_answer_is_seen_as_truncated(self):
         require("curl")
         done = subprocess.run(["curl", "-sS", "-o", "/dev/null", f"http://127.0.0.1:{self.port}/cut"],
                               capture_output=True, check=False, timeout=30)
@@ -287,7 +287,7 @@ class InFrontOfNode(unittest.TestCase):
             self.assertEqual(int(got.stdout), LARGE)
         self.assertLess(memory.most - before, 8 * MEBIBYTE)
 
-    def test_http2_is_refused_and_cut_as_http1_is(self):
+    def test_http2_is_denied_and_truncated_like_http1(self):
         require("curl")
         url = f"http://127.0.0.1:{self.port}"
         curl = ["curl", "-sS", "--http2-prior-knowledge", "-o", "/dev/null", "-w", "%{http_code}"]
@@ -334,7 +334,7 @@ class InFrontOfNginx(unittest.TestCase):
                     text = read_head(client)
                     self.assertTrue(text.startswith(b"HTTP/1.1 200 "), text)
                 self.assertTrue(eventually(
-                    lambda: daemon.metric('penstock_door_connections{door="gateway"}') == 2000))
+                    lambda: daemon.metric('penstock_listener_connections{listener="gateway"}') == 2000))
             finally:
                 for client in clients:
                     client.close()
@@ -383,13 +383,13 @@ class InFrontOfNginx(unittest.TestCase):
             self.assertEqual(done.stdout, b"hello\n2")
 
 
-class WithServersOfOurOwn(unittest.TestCase):
+class WithScriptedUpstreams(unittest.TestCase):
     def upstream(self, serve):
         made = RawUpstream(serve)
         self.addCleanup(made.close)
         return made
 
-    def test_a_kept_connection_that_was_closed_is_not_the_clients_trouble(self):
+    def test_a_closed_keepalive_connection_is_retried(self):
         def once(upstream, connection):
             read_head(connection)
             upstream.requests += 1
@@ -451,7 +451,7 @@ class WithServersOfOurOwn(unittest.TestCase):
         self.assertTrue(text.startswith(b"HTTP/1.1 404 "), text)
         self.assertTrue(text.endswith(b"}\n"), text)  # and no frame of HTTP/2
 
-    def test_without_a_server_it_is_502_and_then_another_is_asked(self):
+    def test_a_dead_server_is_502_and_the_next_request_goes_to_another(self):
         upstream = self.upstream(small_answers)
         with gateway([free_port(), upstream.port]) as daemon:
             for _ in range(20):
@@ -466,7 +466,7 @@ class WithServersOfOurOwn(unittest.TestCase):
         with gateway([upstream.port], upstream="first_byte_timeout: 300ms") as daemon:
             self.assertEqual(ask(daemon.gateway_port, "GET", "/").status, 504)
 
-    def test_a_name_that_nobody_finds_in_time_is_504(self):
+    def test_a_name_lookup_that_times_out_is_504(self):
         require("cc")
         folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
@@ -480,15 +480,15 @@ class WithServersOfOurOwn(unittest.TestCase):
             self.assertEqual(ask(port, "GET", "/").status, 504)
             self.assertLess(time.monotonic() - started, 10)
 
-    def test_nonsense_is_502(self):
-        def nonsense(_, connection):
+    def test_a_malformed_answer_is_502(self):
+        def malformed(_, connection):
             read_head(connection)
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab")
 
-        with gateway([self.upstream(nonsense).port]) as daemon:
+        with gateway([self.upstream(malformed).port]) as daemon:
             self.assertEqual(ask(daemon.gateway_port, "GET", "/").status, 502)
 
-    def test_limits_on_requests_under_way(self):
+    def test_limits_on_requests_in_flight(self):
         release = threading.Event()
 
         def slow(upstream, connection):
@@ -517,7 +517,7 @@ class WithServersOfOurOwn(unittest.TestCase):
                 self.assertEqual(answers, [200] * 3)
                 self.assertEqual(ask(daemon.gateway_port, "GET", "/").status, 200)
 
-    def test_a_client_that_goes_away_takes_its_request_along(self):
+    def test_a_client_that_disconnects_aborts_its_upstream_request(self):
         gone = threading.Event()
 
         def slow(upstream, connection):

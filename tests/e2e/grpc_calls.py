@@ -1,4 +1,4 @@
-"""The gRPC door of a daemon, as clients of others see it: messages made of proto/ by protoc, and calls by Debian's
+"""The gRPC listener of a daemon, as clients of others see it: messages made of proto/ by protoc, and calls by Debian's
 python3-grpcio. Tests that need more than is installed are skipped."""
 
 import re
@@ -20,7 +20,7 @@ HEALTH = "grpc.health.v1.Health"
 REFLECTIONS = ("grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection")
 OK, OVER_LIMIT = 1, 2
 SERVING, NOT_SERVING, SERVICE_UNKNOWN = 1, 2, 3
-PATIENCE = 10  # seconds
+TIMEOUT = 10  # seconds
 
 
 def descriptor_set():
@@ -67,12 +67,12 @@ class Messages:
                 added.hits_addend.value = more["hits"]
             if "limit" in more:
                 added.limit.requests_per_unit, added.limit.unit = more["limit"]
-            added.is_negative_hits = more.get("gives_back", False)
+            added.is_negative_hits = more.get("refund", False)
         return asked
 
 
 def grpc_port(daemon):
-    """Where the gRPC door of this daemon is."""
+    """Where the gRPC listener of this daemon is."""
     found = []
 
     def said():
@@ -80,7 +80,7 @@ def grpc_port(daemon):
         return found
 
     if not eventually(said):
-        raise AssertionError("the daemon does not say where its gRPC door is:\n" + daemon.output)
+        raise AssertionError("the daemon does not say where its gRPC listener is:\n" + daemon.output)
     return int(found[0])
 
 
@@ -105,27 +105,27 @@ class Client:
 
     def raw(self, path, body=b"", **options):
         """The answer to bytes, as bytes."""
-        options.setdefault("timeout", PATIENCE)
+        options.setdefault("timeout", TIMEOUT)
         return self.channel.unary_unary(path)(body, **options)
 
     def ask(self, domain, *descriptors, hits=0, **options):
-        options.setdefault("timeout", PATIENCE)
+        options.setdefault("timeout", TIMEOUT)
         question = self.messages.question(domain, *descriptors, hits=hits)
         return self.call(RATE_LIMIT, "ShouldRateLimit")(question, **options)
 
     def start(self, domain, *descriptors, hits=0, **options):
         """The same without waiting."""
-        options.setdefault("timeout", PATIENCE)
+        options.setdefault("timeout", TIMEOUT)
         question = self.messages.question(domain, *descriptors, hits=hits)
         return self.call(RATE_LIMIT, "ShouldRateLimit").future(question, **options)
 
     def health(self, service=""):
         asked = self.messages.of("grpc.health.v1.HealthCheckRequest")(service=service)
-        return self.call(HEALTH, "Check")(asked, timeout=PATIENCE).status
+        return self.call(HEALTH, "Check")(asked, timeout=TIMEOUT).status
 
     def watch(self, service=""):
         asked = self.messages.of("grpc.health.v1.HealthCheckRequest")(service=service)
-        return self.call(HEALTH, "Watch", "unary_stream")(asked, timeout=PATIENCE)
+        return self.call(HEALTH, "Watch", "unary_stream")(asked, timeout=TIMEOUT)
 
     def close(self):
         self.channel.close()

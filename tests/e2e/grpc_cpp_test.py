@@ -1,4 +1,4 @@
-"""The gRPC door, asked by a program on grpc++: tests/grpc_client, named by PENSTOCK_GRPC_CLIENT."""
+"""The gRPC listener, asked by a program on grpc++: tests/grpc_client, named by PENSTOCK_GRPC_CLIENT."""
 
 import os
 import signal
@@ -40,11 +40,11 @@ class GrpcCppTest(unittest.TestCase):
         cls.addClassCleanup(cls.daemon.close)
         cls.port = grpc_port(cls.daemon)
 
-    def test_passes_what_fits_and_refuses_the_rest(self):
+    def test_admits_up_to_the_limit_and_denies_the_rest(self):
         self.assertEqual(" ".join(run(self.port, "decisions")),
                          "OK login 2 OK login 1 OK login 0 OVER_LIMIT login 0")
 
-    def test_a_message_that_is_too_large_is_refused_and_the_connection_goes_on(self):
+    def test_a_message_that_is_too_large_is_rejected_and_the_connection_stays_open(self):
         self.assertEqual(run(self.port, "mistakes"), [RESOURCE_EXHAUSTED, "OK"])
 
     def test_a_thousand_calls_at_once_are_counted_one_by_one(self):
@@ -77,7 +77,7 @@ class HangingStoreTest(unittest.TestCase):
             self.redis.signal(signal.SIGCONT)
             self.assertEqual(run(port, "decisions")[0], "OVER_LIMIT")
 
-    def test_everything_that_was_taken_was_answered(self):
+    def test_every_accepted_call_is_answered(self):
         store = f"store: {{url: '{self.redis.url}', timeout: 5s}}"
         with Daemon(rules(store=store)) as daemon:
             asking = subprocess.Popen([CLIENT, str(grpc_port(daemon)), "shutdown"], stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""The gRPC door, asked by an implementation of its own: the npm package @grpc/grpc-js."""
+"""The gRPC listener, asked by an implementation of its own: the npm package @grpc/grpc-js."""
 
 import json
 import signal
@@ -50,7 +50,7 @@ class GrpcJsTest(unittest.TestCase):
     def run_scenario(self, scenario):
         return Node.run(self.port, scenario)
 
-    def test_passes_what_fits_and_refuses_the_rest(self):
+    def test_admits_up_to_the_limit_and_denies_the_rest(self):
         seen = self.run_scenario("decisions")
         self.assertEqual(seen["codes"], ["OK", "OK", "OK", "OVER_LIMIT"])
         (status,) = seen["first"]["statuses"]
@@ -101,7 +101,7 @@ class HangingStoreTest(unittest.TestCase):
             self.redis.signal(signal.SIGCONT)
             self.assertEqual(Node.run(port, "decisions")["codes"], ["OK", "OK", "OK", "OVER_LIMIT"])
 
-    def test_everything_that_was_taken_was_answered(self):
+    def test_every_accepted_call_is_answered(self):
         store = f"store: {{url: '{self.redis.url}', timeout: 5s}}"
         with Daemon(rules(store=store)) as daemon:
             asking = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The gRPC door, asked by an implementation of gRPC that is not ours: Debian's python3-grpcio."""
+"""The gRPC listener, asked by an implementation of gRPC that is not ours: Debian's python3-grpcio."""
 
 import shutil
 import signal
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from daemon import Daemon, eventually
 from grpc_calls import (
-    HEALTH, NOT_SERVING, OK, OVER_LIMIT, PATIENCE, RATE_LIMIT, REFLECTIONS, SERVICE_UNKNOWN, SERVING, Client,
+    HEALTH, NOT_SERVING, OK, OVER_LIMIT, TIMEOUT, RATE_LIMIT, REFLECTIONS, SERVICE_UNKNOWN, SERVING, Client,
     Messages, descriptor_set, grpc, grpc_port,
 )
 from redis_server import RedisServer
@@ -84,11 +84,11 @@ class GrpcCase(unittest.TestCase):
 
 
 class DecisionTest(GrpcCase):
-    def test_passes_what_fits_and_refuses_the_rest(self):
+    def test_admits_up_to_the_limit_and_denies_the_rest(self):
         codes = [self.client.ask("edge", {"route": "login", "remote_address": "a"}).overall_code for _ in range(5)]
         self.assertEqual(codes, [OK] * 3 + [OVER_LIMIT] * 2)
 
-    def test_says_how_much_is_left_of_which_limit(self):
+    def test_reports_the_remaining_quota_of_each_limit(self):
         for left in (2, 1, 0):
             (status,) = self.client.ask("edge", {"route": "login", "remote_address": "b"}).statuses
             self.assertEqual((status.code, status.limit_remaining), (OK, left))
@@ -109,11 +109,11 @@ class DecisionTest(GrpcCase):
         self.assertEqual(names, [None, "login", "odd"])
         self.assertEqual({status.code for status in answer.statuses}, {OK})
 
-    def test_a_period_that_has_no_unit_is_told_without_one(self):
+    def test_a_period_without_an_envoy_unit_has_no_unit(self):
         (status,) = self.client.ask("edge", {"route": "odd"}).statuses
         self.assertEqual((status.current_limit.requests_per_unit, status.current_limit.unit), (7, 0))
 
-    def test_a_refusal_takes_nothing_from_the_other_descriptors(self):
+    def test_a_denial_charges_no_other_descriptor(self):
         for _ in range(3):
             self.client.ask("edge", {"route": "login", "remote_address": "d"})
         both = ({"route": "login", "remote_address": "d"}, {"route": "login", "remote_address": "e"})
@@ -133,13 +133,13 @@ class DecisionTest(GrpcCase):
         told = {field.key.lower(): field.value for field in answer.response_headers_to_add}
         self.assertTrue(1 <= int(told["retry-after"]) <= 1200)
 
-    def test_a_domain_that_is_not_there_limits_nobody(self):
+    def test_an_unknown_domain_is_not_limited(self):
         answer = self.client.ask("elsewhere", {"a": "b"})
         self.assertEqual(answer.overall_code, OK)
         self.assertEqual(len(answer.statuses), 1)
         self.assertFalse(answer.statuses[0].HasField("current_limit"))
 
-    def test_questions_that_make_no_sense_fail_as_with_the_reference_server(self):
+    def test_invalid_requests_fail_as_with_the_reference_server(self):
         for asked, text in ((("", {"a": "b"}), "domain must not be empty"),
                             (("edge",), "descriptor list must not be empty")):
             said = self.fails_with(grpc.StatusCode.UNKNOWN, self.client.ask, *asked)
@@ -149,9 +149,9 @@ class DecisionTest(GrpcCase):
         asked = ({"a": "b"}, {"limit": (5, 0)})
         self.fails_with(grpc.StatusCode.INVALID_ARGUMENT, self.client.ask, "edge", asked)
 
-    def test_counts_what_the_door_is_asked(self):
+    def test_counts_the_requests_of_the_listener(self):
         self.client.ask("edge", {"route": "odd"})
-        self.assertTrue(eventually(lambda: self.daemon.metric('penstock_door_requests_total{door="grpc"}') >= 1))
+        self.assertTrue(eventually(lambda: self.daemon.metric('penstock_listener_requests_total{listener="grpc"}') >= 1))
 
 
 class HitsTest(GrpcCase):
@@ -163,36 +163,36 @@ class HitsTest(GrpcCase):
         (status,) = self.client.ask("edge", (self.key(name), {"hits": 0})).statuses
         return status.limit_remaining
 
-    def test_of_the_request_are_taken_by_each_descriptor(self):
+    def test_of_the_request_are_charged_by_each_descriptor(self):
         answer = self.client.ask("edge", self.key("a"), self.key("b"), hits=4)
         self.assertEqual([status.limit_remaining for status in answer.statuses], [6, 6])
 
-    def test_of_a_descriptor_stand_in_place_of_the_requests(self):
+    def test_of_a_descriptor_replace_those_of_the_request(self):
         answer = self.client.ask("edge", self.key("c"), (self.key("d"), {"hits": 3}), hits=5)
         self.assertEqual([status.limit_remaining for status in answer.statuses], [5, 7])
 
-    def test_none_at_all_looks_without_taking(self):
+    def test_of_zero_are_a_peek(self):
         for _ in range(20):
             self.assertEqual(self.left("e"), 10)
         self.client.ask("edge", self.key("e"), hits=10)
         answer = self.client.ask("edge", (self.key("e"), {"hits": 0}))
         self.assertEqual(answer.overall_code, OVER_LIMIT)
 
-    def test_asked_before_and_taken_afterwards_never_leaves_a_rest_for_ever(self):
+    def test_peek_then_charge_leaves_no_quota_unused_forever(self):
         for tokens in (4, 4, 4):
             self.assertEqual(self.client.ask("edge", (self.key("f"), {"hits": 0})).overall_code, OK)
             self.client.ask("edge", (self.key("f"), {"hits": tokens}))
         self.assertEqual(self.client.ask("edge", (self.key("f"), {"hits": 0})).overall_code, OVER_LIMIT)
 
-    def test_are_given_back(self):
+    def test_are_refunded(self):
         self.client.ask("edge", self.key("g"), hits=8)
-        self.client.ask("edge", (self.key("g"), {"hits": 5, "gives_back": True}))
+        self.client.ask("edge", (self.key("g"), {"hits": 5, "refund": True}))
         self.assertEqual(self.left("g"), 7)
 
-    def test_more_than_ever_fits_is_refused(self):
+    def test_more_than_the_capacity_is_denied(self):
         self.assertEqual(self.client.ask("edge", (self.key("h"), {"hits": 10**9})).overall_code, OVER_LIMIT)
 
-    def test_a_limit_of_the_request_stands_in_place_of_the_rules(self):
+    def test_a_limit_in_the_request_replaces_the_rule(self):
         mine = (self.key("i"), {"limit": (2, HOUR)})
         codes = [self.client.ask("edge", mine).overall_code for _ in range(3)]
         self.assertEqual(codes, [OK, OK, OVER_LIMIT])
@@ -203,13 +203,13 @@ class ProtocolTest(GrpcCase):
         for path in ("/x.Y/Z", f"/{RATE_LIMIT}/Other", "/"):
             self.fails_with(grpc.StatusCode.UNIMPLEMENTED, self.client.raw, path)
 
-    def test_what_is_no_message_is_refused_and_the_connection_goes_on(self):
+    def test_a_malformed_message_is_rejected_and_the_connection_stays_open(self):
         with self.assertRaises(grpc.RpcError) as caught:
             self.client.raw(f"/{RATE_LIMIT}/ShouldRateLimit", b"\xff\xff\xff")
         self.assertIn(caught.exception.code(), (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.INTERNAL))
         self.assertEqual(self.client.ask("elsewhere", {"a": "b"}).overall_code, OK)
 
-    def test_a_message_that_is_too_large_is_refused_and_the_connection_goes_on(self):
+    def test_a_message_that_is_too_large_is_rejected_and_the_connection_stays_open(self):
         self.fails_with(grpc.StatusCode.RESOURCE_EXHAUSTED, self.client.ask, "edge", {"a": "x" * (2 << 20)})
         self.assertEqual(self.client.ask("elsewhere", {"a": "b"}).overall_code, OK)
 
@@ -245,17 +245,17 @@ class ProtocolTest(GrpcCase):
 
 
 class HealthTest(GrpcCase):
-    def test_says_that_it_serves(self):
+    def test_the_daemon_is_serving(self):
         for service in ("", RATE_LIMIT, "ratelimit"):
             self.assertEqual(self.client.health(service), SERVING, service)
 
-    def test_of_a_service_that_is_not_there_nothing_is_known(self):
+    def test_an_unknown_service_is_not_found(self):
         self.fails_with(grpc.StatusCode.NOT_FOUND, self.client.health, "nothing")
         watch = self.client.watch("nothing")
         self.assertEqual(next(watch).status, SERVICE_UNKNOWN)
         watch.cancel()
 
-    def test_who_watches_hears_of_the_end(self):
+    def test_watchers_are_notified_of_shutdown(self):
         with Daemon(rules()) as daemon, Client(Shared.messages, grpc_port(daemon)) as client:
             watch = client.watch()
             self.assertEqual(next(watch).status, SERVING)
@@ -269,7 +269,7 @@ class ReflectionTest(GrpcCase):
     def reflect(self, service, **question):
         takes, _ = Shared.messages.method(service, "ServerReflectionInfo")
         call = self.client.call(service, "ServerReflectionInfo", "stream_stream")
-        (answer,) = call(iter([takes(**question)]), timeout=PATIENCE)
+        (answer,) = call(iter([takes(**question)]), timeout=TIMEOUT)
         return answer
 
     def test_lists_its_services(self):
@@ -289,7 +289,7 @@ class ReflectionTest(GrpcCase):
             self.assertEqual([each.name for each in own.message_type],
                              [each.name for each in files[own.name].message_type])
 
-    def test_says_so_when_it_does_not_know(self):
+    def test_an_unknown_symbol_is_not_found(self):
         for service in REFLECTIONS:
             answer = self.reflect(service, file_containing_symbol="no.such.Thing")
             self.assertEqual(answer.error_response.error_code, grpc.StatusCode.NOT_FOUND.value[0])
@@ -336,7 +336,7 @@ class HangingStoreTest(unittest.TestCase):
             self.assertTrue(call.cancel())
         self.serves_again()
 
-    def test_calls_under_way_are_answered_before_the_daemon_ends(self):
+    def test_calls_in_flight_are_answered_before_the_daemon_stops(self):
         self.hang()
         calls = [self.client.start("edge", {"route": "crowd"}) for _ in range(50)]
         time.sleep(0.3)  # they are on their way
@@ -347,7 +347,7 @@ class HangingStoreTest(unittest.TestCase):
 
 
 class ShutdownTest(unittest.TestCase):
-    def test_everything_that_was_taken_was_answered(self):
+    def test_every_accepted_call_is_answered(self):
         require("redis-server")
         redis = RedisServer()
         self.addCleanup(redis.close)
@@ -372,7 +372,7 @@ class ShutdownTest(unittest.TestCase):
             self.assertTrue(eventually(lambda: len(answered) > 200))
             daemon.signal(signal.SIGTERM)
             for thread in threads:
-                thread.join(PATIENCE)
+                thread.join(TIMEOUT)
             self.assertEqual(daemon.wait(), 0)
         self.assertEqual(set(answered), {OK})
         self.assertLessEqual(set(others), {grpc.StatusCode.UNAVAILABLE})
@@ -395,7 +395,7 @@ class TlsTest(unittest.TestCase):
         require("openssl")
         certificates = Certificates()
         cls.addClassCleanup(certificates.close)
-        cls.server, cls.known, cls.stranger = (certificates.make(n) for n in ("server", "known", "stranger"))
+        cls.server, cls.known, cls.untrusted = (certificates.make(n) for n in ("server", "known", "untrusted"))
 
     def serve(self, more=""):
         files = {"server.pem": self.server[0].read_text(), "server.key": self.server[1].read_text(),
@@ -431,7 +431,7 @@ class TlsTest(unittest.TestCase):
 
         self.assertTrue(eventually(trusts_the_new_one))
 
-    def test_without_tls_nobody_gets_in(self):
+    def test_clients_without_tls_are_rejected(self):
         with Client(Shared.messages, grpc_port(self.serve())) as client:
             with self.assertRaises(grpc.RpcError):
                 client.ask("edge", {"a": "b"}, timeout=2)
@@ -439,7 +439,7 @@ class TlsTest(unittest.TestCase):
     def test_clients_must_show_a_certificate_where_one_is_wanted(self):
         daemon = self.serve(", client_ca: clients.pem")
         self.assertEqual(self.ask(daemon, self.known), OK)
-        for pair in (None, self.stranger):
+        for pair in (None, self.untrusted):
             with self.assertRaises(grpc.RpcError) as caught:
                 self.ask(daemon, pair)
             self.assertEqual(caught.exception.code(), grpc.StatusCode.UNAVAILABLE)

@@ -27,7 +27,7 @@ domains:
       - name: all
         limit: 1000000/hour
 """
-LOOK = b"GET /v1/keys/a?limit=5/m HTTP/1.1\r\nHost: x\r\n\r\n"
+PEEK = b"GET /v1/keys/a?limit=5/m HTTP/1.1\r\nHost: x\r\n\r\n"
 IDLE_CONNECTIONS = 10_000
 
 
@@ -44,9 +44,9 @@ def post(path, body, *fields):
 class HardeningCase(unittest.TestCase):
     def is_served(self, daemon):
         with RawClient(daemon.port) as client:
-            self.assertEqual(client.send(LOOK).answer()[0], 200)
+            self.assertEqual(client.send(PEEK).answer()[0], 200)
 
-    def refused(self, daemon, request, status):
+    def assert_rejected(self, daemon, request, status):
         """One answer with this status, and the connection ends."""
         with RawClient(daemon.port) as client:
             client.send(request)
@@ -59,8 +59,8 @@ class HardeningCase(unittest.TestCase):
             self.assertEqual(client.everything(), b"")
 
 
-class ManyTest(HardeningCase):
-    def test_thousands_of_idle_connections_disturb_nobody(self):
+class ManyConnectionsTest(HardeningCase):
+    def test_thousands_of_idle_connections_do_not_slow_others(self):
         wanted = IDLE_CONNECTIONS + 500  # of this process, and of the daemon
         soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         if most != resource.RLIM_INFINITY and most < wanted:
@@ -75,18 +75,18 @@ class ManyTest(HardeningCase):
                 for number in range(IDLE_CONNECTIONS):
                     idle.append(RawClient(daemon.port))
                     if number % 2 == 0:  # half of them have asked before
-                        self.assertEqual(idle[-1].send(LOOK).answer()[0], 200)
+                        self.assertEqual(idle[-1].send(PEEK).answer()[0], 200)
                 self.assertTrue(
-                    eventually(lambda: daemon.metric("penstock_door_connections") >= len(idle))
+                    eventually(lambda: daemon.metric("penstock_listener_connections") >= len(idle))
                 )
                 grown = daemon.metric("process_resident_memory_bytes") - before
                 among = latencies(daemon)
                 for client in idle[::200]:
-                    self.assertEqual(client.send(LOOK).answer()[0], 200)
+                    self.assertEqual(client.send(PEEK).answer()[0], 200)
             finally:
                 for client in idle:
                     client.close()
-            self.assertTrue(eventually(lambda: daemon.metric("penstock_door_connections") < 10))
+            self.assertTrue(eventually(lambda: daemon.metric("penstock_listener_connections") < 10))
         each = grown / IDLE_CONNECTIONS
         print(f"\nmedian and p99 of another client: {shown(alone)} alone, {shown(among)} beside "
               f"{IDLE_CONNECTIONS} idle connections, of {each:.0f} bytes each")
@@ -96,35 +96,35 @@ class ManyTest(HardeningCase):
         if b"__asan_init" not in Path(PROGRAM).read_bytes():
             self.assertLess(each, 16 << 10)
 
-    def test_beyond_the_most_new_connections_are_refused_and_counted(self):
+    def test_connections_beyond_max_connections_are_rejected_and_counted(self):
         with serve("max_connections: 20\n  workers: 1") as daemon:
             clients = [RawClient(daemon.port) for _ in range(60)]
-            fates = [fate(client) for client in clients]
-            self.assertEqual(fates[:20], [200] * 20)
-            self.assertLessEqual(set(fates[20:]), {503, None})
+            outcomes = [outcome(client) for client in clients]
+            self.assertEqual(outcomes[:20], [200] * 20)
+            self.assertLessEqual(set(outcomes[20:]), {503, None})
             for client in clients[20:]:
                 self.assertEqual(client.everything(), b"")
             for client in clients:
                 client.close()
             self.assertTrue(eventually(
-                lambda: daemon.metric("penstock_door_refused_connections_total") == 40))
-            self.assertTrue(eventually(lambda: daemon.metric("penstock_door_connections") == 0))
+                lambda: daemon.metric("penstock_listener_rejected_connections_total") == 40))
+            self.assertTrue(eventually(lambda: daemon.metric("penstock_listener_connections") == 0))
             self.is_served(daemon)
 
-    def test_a_daemon_that_has_no_file_left_goes_on_when_it_has(self):
+    def test_a_daemon_out_of_file_descriptors_recovers(self):
         with serve("workers: 1") as daemon:
             resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (40, 40))
             clients = [RawClient(daemon.port) for _ in range(100)]
             busy = daemon_seconds(daemon)
             time.sleep(0.5)
             self.assertLess(daemon_seconds(daemon) - busy, 0.25, "it waits, and does not spin")
-            self.assertEqual(fate(clients[0]), 200)
+            self.assertEqual(outcome(clients[0]), 200)
             for client in clients:
                 client.close()
-            self.assertTrue(eventually(lambda: daemon.metric("penstock_door_connections") == 0))
+            self.assertTrue(eventually(lambda: daemon.metric("penstock_listener_connections") == 0))
             self.is_served(daemon)
             self.assertTrue(eventually(
-                lambda: daemon.metric('penstock_door_errors_total{kind="accept"}') > 0))
+                lambda: daemon.metric('penstock_listener_errors_total{kind="accept"}') > 0))
             daemon.wait_for_output("could not be accepted")
             self.assertIn("Too many open files", daemon.output)
 
@@ -135,10 +135,10 @@ def daemon_seconds(daemon):
     return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def fate(client):
+def outcome(client):
     """The status of an answer, None where the connection ends without one."""
     try:
-        answer = client.send(LOOK).answer()
+        answer = client.send(PEEK).answer()
     except ConnectionError:
         return None
     return answer and answer[0]
@@ -150,7 +150,7 @@ def latencies(daemon, requests=1500):
     with RawClient(daemon.port) as client:
         for _ in range(requests):
             start = time.perf_counter()
-            client.send(LOOK).answer()
+            client.send(PEEK).answer()
             took.append((time.perf_counter() - start) * 1e6)
     percentiles = statistics.quantiles(took, n=100)
     return percentiles[49], percentiles[98]
@@ -161,7 +161,7 @@ def shown(times):
 
 
 class SlowTest(HardeningCase):
-    def test_slow_headers_end_in_time_and_hold_up_nobody(self):
+    def test_slow_headers_time_out_and_do_not_slow_others(self):
         with serve() as daemon:
             start = time.monotonic()
             slow = [RawClient(daemon.port).send(b"GET / HTTP/1.1\r\n") for _ in range(50)]
@@ -176,15 +176,15 @@ class SlowTest(HardeningCase):
                 client.close()
             self.assertLess(time.monotonic() - start, 20)
             self.assertTrue(eventually(
-                lambda: daemon.metric('penstock_door_errors_total{kind="timeout"}') == 50))
+                lambda: daemon.metric('penstock_listener_errors_total{kind="timeout"}') == 50))
 
-    def test_slow_bodies_end_in_time(self):
+    def test_slow_bodies_time_out(self):
         with serve() as daemon, RawClient(daemon.port) as client:
             header, body = post("/v1/take", {"key": "k", "limit": "5/m"})
             client.send(header, body[:3])
             self.assertEqual(client.answer()[0], 408)
 
-    def test_who_asks_and_never_reads_costs_little_memory(self):
+    def test_a_client_that_never_reads_costs_little_memory(self):
         if b"__asan_init" in Path(PROGRAM).read_bytes():
             self.skipTest("the address sanitizer keeps what was freed")
         with serve() as daemon, RawClient(daemon.port, timeout=0.5) as client:
@@ -192,19 +192,19 @@ class SlowTest(HardeningCase):
             sent = 0
             try:
                 while sent < 1 << 28:
-                    client.send(LOOK * 1000)
-                    sent += 1000 * len(LOOK)
+                    client.send(PEEK * 1000)
+                    sent += 1000 * len(PEEK)
             except OSError:  # full, or closed
                 pass
             self.assertLess(sent, 1 << 28)
             self.is_served(daemon)
             grown = daemon.metric("process_resident_memory_bytes") - before
             self.assertLess(grown, 32 << 20)
-            self.assertTrue(eventually(lambda: daemon.metric("penstock_door_connections") == 0))
+            self.assertTrue(eventually(lambda: daemon.metric("penstock_listener_connections") == 0))
 
 
-class WrongTest(HardeningCase):
-    def test_garbage_is_refused_and_the_daemon_goes_on(self):
+class MalformedRequestTest(HardeningCase):
+    def test_garbage_is_rejected_and_the_daemon_keeps_serving(self):
         seed = random.randrange(1 << 32)
         source = random.Random(seed)
         with self.subTest(seed=seed), serve() as daemon:
@@ -218,7 +218,7 @@ class WrongTest(HardeningCase):
             self.is_served(daemon)
             self.assertIsNone(daemon.exit_code())
 
-    def test_what_is_no_request_gets_400(self):
+    def test_malformed_requests_get_400(self):
         wrong = (
             b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(100),  # TLS
             bytes(10) + b"\r\n\r\n",
@@ -235,23 +235,23 @@ class WrongTest(HardeningCase):
         )
         with serve() as daemon:
             for request in wrong:
-                self.refused(daemon, request, 400)
-            self.refused(daemon, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505)
-            self.refused(daemon, b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501)
+                self.assert_rejected(daemon, request, 400)
+            self.assert_rejected(daemon, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505)
+            self.assert_rejected(daemon, b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501)
             self.is_served(daemon)
 
-    def test_what_is_too_large_is_refused_before_it_is_complete(self):
+    def test_oversized_requests_are_rejected_before_they_are_complete(self):
         start = b"POST /v1/take HTTP/1.1\r\nHost: x\r\n"
         with serve() as daemon:
-            self.refused(daemon, start + b"X: " + b"a" * 8000, 431)
-            self.refused(daemon, b"GET /" + b"a" * 8000, 431)
-            self.refused(daemon, start + b"a:b\r\n" * 500 + b"\r\n", 431)
-            self.refused(daemon, start + b"Content-Length: 10001\r\n\r\n", 413)
-            self.refused(daemon, start + b"Content-Length: 9223372036854775807\r\n\r\n", 413)
-            self.refused(daemon, start + b"Content-Length: 99999999999999999999\r\n\r\n", 400)
+            self.assert_rejected(daemon, start + b"X: " + b"a" * 8000, 431)
+            self.assert_rejected(daemon, b"GET /" + b"a" * 8000, 431)
+            self.assert_rejected(daemon, start + b"a:b\r\n" * 500 + b"\r\n", 431)
+            self.assert_rejected(daemon, start + b"Content-Length: 10001\r\n\r\n", 413)
+            self.assert_rejected(daemon, start + b"Content-Length: 9223372036854775807\r\n\r\n", 413)
+            self.assert_rejected(daemon, start + b"Content-Length: 99999999999999999999\r\n\r\n", 400)
             chunked = start + b"Transfer-Encoding: chunked\r\n\r\n"
-            self.refused(daemon, chunked + b"2711\r\n", 413)
-            self.refused(daemon, chunked + b"1\r\nx\r\n" * 10001, 413)
+            self.assert_rejected(daemon, chunked + b"2711\r\n", 413)
+            self.assert_rejected(daemon, chunked + b"1\r\nx\r\n" * 10001, 413)
             self.is_served(daemon)
 
 
@@ -260,8 +260,8 @@ class ProtocolTest(HardeningCase):
         requests = b""
         for number in range(100):
             header, body = post("/v1/take", {"key": "k", "limit": "1000/day anchored_window"})
-            look = LOOK.replace(b"/a?", b"/k%d?" % number)
-            requests += look if number % 3 == 0 else header + body
+            peek = PEEK.replace(b"/a?", b"/k%d?" % number)
+            requests += peek if number % 3 == 0 else header + body
         with serve() as daemon, RawClient(daemon.port) as client:
             client.send(requests)
             left = 1000
@@ -277,12 +277,12 @@ class ProtocolTest(HardeningCase):
     def test_a_request_may_arrive_byte_by_byte(self):
         header, body = post("/v1/take", {"key": "k", "limit": "5/m"})
         with serve() as daemon, RawClient(daemon.port) as client:
-            client.send(*(bytes([byte]) for byte in header + body + LOOK))
+            client.send(*(bytes([byte]) for byte in header + body + PEEK))
             self.assertEqual([client.answer()[0], client.answer()[0]], [200, 200])
 
-    def test_http_1_0_closes_unless_told_otherwise(self):
-        old = LOOK.replace(b"HTTP/1.1\r\nHost: x", b"HTTP/1.0")
-        kept = LOOK.replace(b"HTTP/1.1\r\nHost: x", b"HTTP/1.0\r\nConnection: keep-alive")
+    def test_http_1_0_closes_unless_keep_alive(self):
+        old = PEEK.replace(b"HTTP/1.1\r\nHost: x", b"HTTP/1.0")
+        kept = PEEK.replace(b"HTTP/1.1\r\nHost: x", b"HTTP/1.0\r\nConnection: keep-alive")
         with serve() as daemon:
             with RawClient(daemon.port) as client:
                 status, _, body = client.send(old).answer()
@@ -329,18 +329,18 @@ class TokenTest(HardeningCase):
             self.assertEqual(block(Authorization="Bearer open sesame").status, 200)
             self.assertTrue(is_blocked())
 
-    def test_without_a_token_nobody_may(self):
+    def test_without_a_token_changes_are_forbidden(self):
         with serve(listen="0.0.0.0:0") as daemon:
             self.assertEqual(daemon.ask("DELETE", "/v1/keys/a").status, 403)
             self.assertEqual(daemon.ask("GET", "/v1/keys/a?limit=5/m").status, 200)
 
 
 class EndTest(HardeningCase):
-    def test_a_slow_client_is_waited_for(self):
+    def test_shutdown_waits_for_a_slow_client(self):
         header, body = post("/v1/take", {"key": "k", "limit": "5/m"})
         with serve("shutdown_grace: 10s") as daemon:
             with RawClient(daemon.port) as slow, RawClient(daemon.port) as idle:
-                self.assertEqual(idle.send(LOOK).answer()[0], 200)
+                self.assertEqual(idle.send(PEEK).answer()[0], 200)
                 slow.send(header, body[:5])
                 time.sleep(0.1)
                 daemon.signal(signal.SIGTERM)
@@ -351,7 +351,7 @@ class EndTest(HardeningCase):
                 self.assertEqual(slow.everything(), b"")
                 self.assertEqual(daemon.wait(), 0)
 
-    def test_but_not_for_ever(self):
+    def test_shutdown_grace_bounds_the_wait(self):
         header, body = post("/v1/take", {"key": "k", "limit": "5/m"})
         text = RULES.replace("body_timeout: 1s", "body_timeout: 60s")
         with Daemon(text.replace("SETTINGS", "shutdown_grace: 1s")) as daemon:

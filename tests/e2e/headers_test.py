@@ -205,7 +205,7 @@ class FieldsTest(unittest.TestCase):
 
 
 class WaitTest(unittest.TestCase):
-    def test_who_waits_as_told_is_admitted(self):
+    def test_a_client_that_waits_for_retry_after_is_admitted(self):
         with serve("draft-08") as daemon:
             for user in ("alice", "bob"):
                 self.assertEqual(check(daemon, path="/soon", user=user).status, 200)

@@ -62,7 +62,7 @@ class Http2Client:
     closed   by the server
     """
 
-    def __init__(self, port, context=None, settings=b"", greets=True):
+    def __init__(self, port, context=None, settings=b"", sends_preface=True):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
         # Otherwise the end of each window waits 40 ms for a delayed acknowledgement of TCP.
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -76,8 +76,8 @@ class Http2Client:
         self._next_stream = 1
         self._windows = collections.defaultdict(lambda: INITIAL_WINDOW)
         self._received = b""
-        self._greets = greets
-        if greets:
+        self._sends_preface = sends_preface
+        if sends_preface:
             self.send(PREFACE + frame(SETTINGS, payload=settings) + frame(WINDOW_UPDATE, payload=uint32(1 << 30)))
             self.wait_for(lambda: self.frames)  # its SETTINGS
 
@@ -118,7 +118,7 @@ class Http2Client:
     def _note(self, kind, flags, stream, payload):
         if kind == WINDOW_UPDATE:
             self._windows[stream] += int.from_bytes(payload, "big")
-        elif kind in (SETTINGS, PING) and not flags & ACK and self._greets:
+        elif kind in (SETTINGS, PING) and not flags & ACK and self._sends_preface:
             try:
                 self.socket.sendall(frame(kind, ACK, 0, payload if kind == PING else b""))
             except OSError:

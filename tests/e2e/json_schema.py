@@ -11,7 +11,7 @@ _TYPES = {
     "integer": int,
     "null": type(None),
 }
-_SAID_ELSEWHERE = {"description", "examples", "default"}
+_IGNORED_KEYWORDS = {"description", "examples", "default"}
 
 
 def resolve(document, node):
@@ -30,10 +30,10 @@ class Schema:
         self._document = document
         self._strict = strict
 
-    def complaints(self, schema, value, place="$"):
+    def errors(self, schema, value, place="$"):
         schema = resolve(self._document, schema)
         for word, argument in schema.items():
-            if word in _SAID_ELSEWHERE:
+            if word in _IGNORED_KEYWORDS:
                 continue
             check = getattr(self, "_" + word, None)
             if check is None:
@@ -88,7 +88,7 @@ class Schema:
     def _items(self, schema, value, place, _schema):
         if isinstance(value, list):
             for index, element in enumerate(value):
-                yield from self.complaints(schema, element, f"{place}[{index}]")
+                yield from self.errors(schema, element, f"{place}[{index}]")
 
     def _required(self, names, value, place, _schema):
         if isinstance(value, dict):
@@ -101,7 +101,7 @@ class Schema:
             return
         for name, element in value.items():
             if name in described:
-                yield from self.complaints(described[name], element, f"{place}.{name}")
+                yield from self.errors(described[name], element, f"{place}.{name}")
             elif self._strict and "additionalProperties" not in schema:
                 yield f"{place}.{name}: not described"
 
@@ -114,19 +114,19 @@ class Schema:
             if rest is False:
                 yield f"{place}.{name}: not allowed"
             elif isinstance(rest, dict):
-                yield from self.complaints(rest, element, f"{place}.{name}")
+                yield from self.errors(rest, element, f"{place}.{name}")
 
     def _oneOf(self, choices, value, place, _schema):
-        fitting = [choice for choice in choices if not list(self.complaints(choice, value, place))]
+        fitting = [choice for choice in choices if not list(self.errors(choice, value, place))]
         if len(fitting) != 1:
             yield f"{place}: fits {len(fitting)} of the {len(choices)} choices"
 
     def _anyOf(self, choices, value, place, _schema):
-        if all(list(self.complaints(choice, value, place)) for choice in choices):
+        if all(list(self.errors(choice, value, place)) for choice in choices):
             yield f"{place}: fits none of the {len(choices)} choices"
 
     def _not(self, excluded, value, place, _schema):
-        if not list(self.complaints(excluded, value, place)):
+        if not list(self.errors(excluded, value, place)):
             yield f"{place}: fits what is excluded: {excluded}"
 
     def _dependentRequired(self, needs, value, place, _schema):

@@ -69,7 +69,7 @@ class Link:
     def cut(self):
         self._is_cut.set()
 
-    def mend(self):
+    def restore(self):
         self._is_cut.clear()
 
     def lose_answers_to(self, text):

@@ -106,7 +106,7 @@ class ModesTest(unittest.TestCase):
                 "POST", "/v1/take", {"key": "warm", "limit": "1000/s"}).status == 200))
         return FourDaemons(daemons)
 
-    def judge(self, what, took, statuses, more=0):
+    def assert_bound(self, what, took, statuses, more=0):
         """`more`: what the fault may cost in every mode."""
         for mode in MODES:
             bound = BURST + RATE * took + more
@@ -121,12 +121,12 @@ class ModesTest(unittest.TestCase):
             least = 0.9 if what == "calm" else 0.5
             self.assertGreater(admitted, least * (BURST + RATE * took), mode)
 
-    def test_calm(self):
+    def test_limits_hold_without_faults(self):
         with contextlib.ExitStack() as stack:
             redis = RedisServer()
             stack.callback(redis.close)
             took, statuses = self.start(stack, [redis.url] * NODES).run()
-            self.judge("calm", took, statuses)
+            self.assert_bound("calm", took, statuses)
 
     def test_a_node_is_killed_one_stopped_one_cut_off_and_redis_hangs(self):
         with contextlib.ExitStack() as stack:
@@ -141,21 +141,21 @@ class ModesTest(unittest.TestCase):
                 (1.5, lambda: four.daemons[1].signal(signal.SIGSTOP)),
                 (1.8, lambda: four.daemons[1].signal(signal.SIGCONT)),
                 (2.0, link.cut),
-                (2.6, link.mend),
+                (2.6, link.restore),
                 (3.0, lambda: redis.signal(signal.SIGSTOP)),
                 (3.3, lambda: redis.signal(signal.SIGCONT)),
             ])
-            self.judge("faults", took, statuses)
+            self.assert_bound("faults", took, statuses)
             self.assertEqual([key for key in redis.keys() if redis.call("PTTL", key) == -1], [])
 
-    def test_a_failover(self):
+    def test_limits_hold_during_a_failover(self):
         with contextlib.ExitStack() as stack:
             group = SentinelGroup()
             stack.callback(group.close)
             four = self.start(stack, [group.url] * NODES)
             took, statuses = four.run([(1.5, group.master.stop)])
             # once: a burst, and what was admitted while nobody copied it; the old master is dead
-            self.judge("failover", took, statuses, more=BURST + RATE * 0.5)
+            self.assert_bound("failover", took, statuses, more=BURST + RATE * 0.5)
 
 
 class ChangesTest(unittest.TestCase):
@@ -204,7 +204,7 @@ domains:
         print(f"{what}: noticed by the other daemon after {1000 * took:.0f} ms")
         self.assertLess(took, 0.9, what)  # without the feed a second
 
-    def test_the_admin_port_tells_the_mode_of_every_rule(self):
+    def test_the_admin_port_shows_the_mode_of_every_rule(self):
         rules = self.here.admin("/rules")[2]["rules"]
         told = {rule["domain"]: (rule["mode"], rule.get("lease_lifetime_ms")) for rule in rules}
         self.assertEqual(told, {"exact": ("exact", None), "strict": ("lease_strict", 100)})

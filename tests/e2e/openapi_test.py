@@ -160,8 +160,8 @@ def proxy_calls(method, number):
     """Each method with a client of its own: all that may pass, and the first that may not."""
     document = "/v1/forward-auth"
     with_domain = "/v1/forward-auth/{domain}"
-    doors = ((number, document, document), (number + 100, with_domain, document + "/api"))
-    for client, path, target in doors:
+    endpoints = ((number, document, document), (number + 100, with_domain, document + "/api"))
+    for client, path, target in endpoints:
         user = proxied(f"198.51.100.{client}")
         yield (method, path, target, None, user, 200)
         once = proxied(f"198.51.100.{client}", "/once")
@@ -174,7 +174,7 @@ def proxy_calls(method, number):
 ON_LOOPBACK += [
     call for number, method in enumerate(METHODS) for call in proxy_calls(method, number)
 ]
-STORE_IS_GONE = [
+STORE_UNAVAILABLE = [
     ("post", "/v1/check", "/v1/check", search("a"), {}, 503),
     ("post", "/v1/take", "/v1/take", TAKE, {}, 503),
     ("post", "/v1/take", "/v1/take", dict(TAKE, on_failure="open"), {}, 200),
@@ -239,7 +239,7 @@ NOT_PROVOKED = {("get", "/readyz", "503")}
 class OpenApi(unittest.TestCase):
     seen = set()
 
-    def walk(self, daemon, calls, port=None):
+    def run_calls(self, daemon, calls, port=None):
         for method, path, target, body, headers, status in calls:
             with self.subTest(call=f"{method} {target}", status=status):
                 answer = daemon.ask(method.upper(), target, body, headers, port)
@@ -268,7 +268,7 @@ class OpenApi(unittest.TestCase):
             self.assertFalse(value is None and header.get("required"), f"{name} is missing")
             if value is not None:
                 typed = int(value) if header["schema"].get("type") == "integer" else value
-                self.assertEqual(list(schema.complaints(header["schema"], typed)), [])
+                self.assertEqual(list(schema.errors(header["schema"], typed)), [])
         if method == "head":
             self.assertEqual(answer.body, "")
             return
@@ -278,7 +278,7 @@ class OpenApi(unittest.TestCase):
             return
         media = answer.fields["content-type"]
         self.assertIn(media, content)
-        self.assertEqual(list(schema.complaints(content[media]["schema"], answer.body)), [])
+        self.assertEqual(list(schema.errors(content[media]["schema"], answer.body)), [])
         if media == "application/problem+json":
             self.assertEqual(answer.body["status"], answer.status)
             self.assertEqual(answer.fields["cache-control"], "no-store")
@@ -288,37 +288,37 @@ class OpenApi(unittest.TestCase):
         changes = [(*call, {}, 401) for call in CHANGES]
         changes += [(*call, with_token, 200) for call in CHANGES]
         with Daemon(LOOPBACK) as daemon:
-            self.walk(daemon, ON_LOOPBACK)
-            self.walk(daemon, ON_ADMIN, daemon.admin_port)
-            self.walk(daemon, LONG_BODIES)
+            self.run_calls(daemon, ON_LOOPBACK)
+            self.run_calls(daemon, ON_ADMIN, daemon.admin_port)
+            self.run_calls(daemon, LONG_BODIES)
             for path, item in DOCUMENT["paths"].items():
                 port = daemon.admin_port if "servers" in item else daemon.port
                 for method in METHODS:
                     if method in item:
                         self.send_too_long(port, method, path)
         with Daemon(WITHOUT_STORE) as daemon:
-            self.walk(daemon, STORE_IS_GONE)
+            self.run_calls(daemon, STORE_UNAVAILABLE)
         with Daemon(WITH_TOKEN, listen="0.0.0.0:0") as daemon:
-            self.walk(daemon, changes)
+            self.run_calls(daemon, changes)
         self.assertEqual(described_answers() - self.seen - NOT_PROVOKED, set())
 
-    def test_what_the_schema_excludes_is_refused(self):
+    def test_what_the_schema_excludes_is_rejected(self):
         with Daemon(LOOPBACK) as daemon:
             for path, target, body in NOT_IN_SCHEMA:
                 with self.subTest(path=path, body=body):
                     content = DOCUMENT["paths"][path]["post"]["requestBody"]["content"]
                     schema = content["application/json"]["schema"]
-                    self.assertNotEqual(list(Schema(DOCUMENT, strict=False).complaints(schema, body)), [])
+                    self.assertNotEqual(list(Schema(DOCUMENT, strict=False).errors(schema, body)), [])
                     answer = daemon.ask("POST", target, body)
                     self.assertEqual(answer.status, 400, answer.body)
 
-    def test_other_methods_and_paths_are_refused(self):
+    def test_other_methods_and_paths_are_rejected(self):
         with Daemon(LOOPBACK) as daemon:
             for path, item in DOCUMENT["paths"].items():
                 port = daemon.admin_port if "servers" in item else daemon.port
-                self.refuses_all_but(item, daemon, path.replace("{", "").replace("}", ""), port)
+                self.rejects_all_but(item, daemon, path.replace("{", "").replace("}", ""), port)
 
-    def refuses_all_but(self, item, daemon, target, port):
+    def rejects_all_but(self, item, daemon, target, port):
         for method in METHODS:
             if method in item or (method == "head" and port == daemon.admin_port):
                 continue
@@ -334,7 +334,7 @@ class OpenApi(unittest.TestCase):
                 continue
             content = DOCUMENT["paths"][path][method]["requestBody"]["content"]
             schema = content["application/json"]["schema"]
-            self.assertEqual(list(Schema(DOCUMENT, strict=False).complaints(schema, body)), [], body)
+            self.assertEqual(list(Schema(DOCUMENT, strict=False).errors(schema, body)), [], body)
 
 
 def described_answers():

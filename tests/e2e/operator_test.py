@@ -13,7 +13,7 @@ import unittest
 
 from daemon import PROGRAM, Daemon
 
-FINE, DENIED, BAD_INPUT, NOT_ASKED = 0, 1, 2, 3
+FINE, DENIED, BAD_INPUT, UNAVAILABLE = 0, 1, 2, 3
 RULES = """
 domains:
   api:
@@ -70,8 +70,8 @@ class OperatorTest(unittest.TestCase):
 
 
 class PlainKeyTest(OperatorTest):
-    def test_check_takes_from_the_daemon(self):
-        before = self.daemon.metric('penstock_door_requests_total{door="http"}')
+    def test_check_charges_the_daemon(self):
+        before = self.daemon.metric('penstock_listener_requests_total{listener="http"}')
         for left in (1, 0):
             code, [decision] = self.run_json("check", "a/b c", "--limit", "2/day")
             self.assertEqual((code, decision["remaining"]), (FINE, left))
@@ -79,7 +79,7 @@ class PlainKeyTest(OperatorTest):
         self.assertEqual((code, decision["outcome"], decision["key"]), (DENIED, "denied", "a/b c"))
         self.assertGreater(decision["retry_after_us"], 11 * 3600 * 1_000_000)
         deadline = time.monotonic() + 10
-        while self.daemon.metric('penstock_door_requests_total{door="http"}') < before + 3:
+        while self.daemon.metric('penstock_listener_requests_total{listener="http"}') < before + 3:
             self.assertLess(time.monotonic(), deadline, "/v1/take is not among the requests")
             time.sleep(0.05)
 
@@ -100,7 +100,7 @@ class PlainKeyTest(OperatorTest):
         for words in ("allowed\n", "5 per 1 min", "gcra", "4 of 5"):
             self.assertIn(words, result.stdout)
 
-    def test_peek_takes_nothing(self):
+    def test_peek_charges_nothing(self):
         for _ in range(3):
             code, [decision] = self.run_json("peek", "peeked", "--limit", "1/day")
             self.assertEqual((code, decision["remaining"]), (FINE, 1))
@@ -163,7 +163,7 @@ class RuleTest(OperatorTest):
         self.run_json("unblock", "user=3", "--domain", "api")
         self.assertEqual((self.ask("3"), self.ask("3", "/login")), (200, 200))
 
-    def test_explain_says_what_a_check_would_have(self):
+    def test_explain_shows_the_decision_of_a_check(self):
         arguments = ("explain", "--server", self.daemon.url, "--domain", "api", "path=/login",
                      "user=4")
         for expected in (FINE, FINE, DENIED):
@@ -172,7 +172,7 @@ class RuleTest(OperatorTest):
             self.assertEqual(json.loads(result.stdout)["decision"]["allowed"], expected == FINE)
             self.ask("4", "/login")
 
-    def test_what_the_daemon_refuses_is_told(self):
+    def test_errors_of_the_daemon_are_shown(self):
         server = ("--server", self.daemon.url)
         self.assert_fails(run("peek", "user=1", "--rule", "api/none", *server), BAD_INPUT,
                           '"api/none" is not loaded')
@@ -187,7 +187,7 @@ class ArgumentTest(OperatorTest):
         for command, arguments in ON_A_KEY.items():
             self.assert_fails(run(command, *arguments), BAD_INPUT, "--store", "--server")
 
-    def test_but_not_both(self):
+    def test_a_store_and_a_daemon_together_are_an_error(self):
         both = ("--store", "redis://127.0.0.1", "--server", self.daemon.url)
         for command, arguments in {**ON_A_KEY, "check": ["a", "--limit", "1/s"]}.items():
             self.assert_fails(run(command, *arguments, *both), BAD_INPUT, "only one of them")
@@ -203,7 +203,7 @@ class ArgumentTest(OperatorTest):
             result = run(command, *arguments, PENSTOCK_SERVER=self.daemon.url)
             self.assertEqual((result.returncode, result.stderr), (FINE, ""))
 
-    def test_rules_are_of_daemons_and_names_of_stores(self):
+    def test_rules_need_a_daemon_and_names_a_store(self):
         for command, arguments in ON_A_KEY.items():
             result = run(command, *arguments, "--rule", "a/b", "--store", "redis://127.0.0.1")
             self.assert_fails(result, BAD_INPUT, "--server", "--name a/b")
@@ -234,15 +234,15 @@ class ArgumentTest(OperatorTest):
             url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
             for command, arguments in {**ON_A_KEY, "check": ["a", "--limit", "1/s"]}.items():
                 result = run(command, *arguments, "--server", url)
-                self.assert_fails(result, NOT_ASKED, url, "refused")
+                self.assert_fails(result, UNAVAILABLE, url, "refused")
 
-    def test_a_daemon_that_does_not_answer_is_given_up(self):
+    def test_a_daemon_that_does_not_answer_times_out(self):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             url = f"http://127.0.0.1:{silent.getsockname()[1]}"
             result = run("peek", "a", "--limit", "1/s", "--server", url, "--timeout", "50ms")
-            self.assert_fails(result, NOT_ASKED, url, "50 ms")
+            self.assert_fails(result, UNAVAILABLE, url, "50 ms")
 
-    def test_another_server_is_told_from_a_daemon(self):
+    def test_another_server_is_not_taken_for_a_daemon(self):
         admin = f"http://127.0.0.1:{self.daemon.admin_port}"
         self.assert_fails(run("reset", "a", "--server", admin), BAD_INPUT, "no page at")
         result = run("top", "--admin", self.daemon.url)
@@ -255,7 +255,7 @@ class TokenTest(OperatorTest):
     def test_changes_need_the_token_where_one_is_given(self):
         server = ("--server", self.daemon.url)
         result = run("reset", "a", *server, "--token", "shibboleth")
-        self.assert_fails(result, NOT_ASKED, "--token")
+        self.assert_fails(result, UNAVAILABLE, "--token")
         self.assertNotIn("shibboleth", result.stderr)
         self.assertEqual(run("reset", "a", *server, "--token", "open sesame").returncode, FINE)
         self.assertEqual(run("reset", "a", *server, PENSTOCK_TOKEN="open sesame").returncode, FINE)
@@ -264,7 +264,7 @@ class TokenTest(OperatorTest):
 
 
 class TlsTest(unittest.TestCase):
-    def test_a_daemon_is_asked_only_if_it_is_who_it_says(self):
+    def test_the_certificate_of_the_daemon_is_verified(self):
         with tempfile.TemporaryDirectory() as folder:
             key, certificate = f"{folder}/key.pem", f"{folder}/cert.pem"
             subprocess.run(
@@ -279,11 +279,11 @@ class TlsTest(unittest.TestCase):
                 result = run("reset", "a", "--server", url, "--ca", certificate)
                 self.assertEqual((result.returncode, result.stderr), (FINE, ""))
                 result = run("reset", "a", "--server", url)
-                self.assertEqual(result.returncode, NOT_ASKED)
+                self.assertEqual(result.returncode, UNAVAILABLE)
                 self.assertIn("certificate", result.stderr)
                 other = f"https://localhost:{daemon.port}"
                 result = run("reset", "a", "--server", other, "--ca", certificate)
-                self.assertEqual(result.returncode, NOT_ASKED, "the certificate is of an address")
+                self.assertEqual(result.returncode, UNAVAILABLE, "the certificate is of an address")
 
 
 class Ipv6Test(unittest.TestCase):
@@ -332,7 +332,7 @@ class TopTest(OperatorTest):
 
     def test_json_in_either_order(self):
         told = self.entries()
-        self.assertEqual(told["by"], "asked")
+        self.assertEqual(told["by"], "requests")
         self.assertEqual([(one["rule"], one["subject"]) for one in told["entries"]],
                          [("api/login", "user=busy"), ("api/login", "user=greedy")])
         self.assertGreaterEqual(told["entries"][0]["count"], 20)
@@ -343,7 +343,7 @@ class TopTest(OperatorTest):
     def test_a_table_for_people(self):
         self.entries()
         lines = self.top().splitlines()
-        self.assertEqual(lines[0].split(), ["asked", "rule", "subject"])
+        self.assertEqual(lines[0].split(), ["requests", "rule", "subject"])
         self.assertEqual(lines[1].split()[1:], ["api/login", "user=busy"])
 
     def test_watch_prints_once_into_a_pipe(self):

@@ -12,7 +12,7 @@ CHECK = {"domain": "api", "attributes": {"user": "7"}}
 
 def configuration(server, more=""):
     return (
-        "store: {url: '%s', timeout: 1s, audit_every: 1s%s}\n" % (server.url, more)
+        "store: {url: '%s', timeout: 1s, audit_interval: 1s%s}\n" % (server.url, more)
         + "domains: {api: {rules: [{name: a, key: [user], limit: 5/day}]}}\n"
     )
 
@@ -30,10 +30,10 @@ class OrphansTest(unittest.TestCase):
     def shows(self, daemon, number):
         return eventually(lambda: daemon.metric(ORPHANS) == number)
 
-    def walks(self):
+    def scans(self):
         return "cmdstat_scan" in self.server.call("INFO", "commandstats")
 
-    def test_keys_that_never_expire_are_counted_and_told(self):
+    def test_keys_that_never_expire_are_counted_and_logged(self):
         with Daemon(configuration(self.server)) as daemon:
             self.assertEqual(daemon.ask("POST", "/v1/check", CHECK).status, 200)
             self.assertTrue(eventually(lambda: self.server.call("GET", NOTE) == "found 0"))
@@ -51,24 +51,24 @@ class OrphansTest(unittest.TestCase):
             self.assertTrue(eventually(lambda: self.server.call("GET", NOTE) == "found 0"))
             self.assertGreater(self.server.call("PTTL", NOTE), 0)
 
-    def test_what_another_node_found_is_shown_without_a_walk(self):
+    def test_the_result_of_another_node_is_shown_without_a_scan(self):
         self.server.call("SET", NOTE, "found 7", "PX", 600_000)
         with Daemon(configuration(self.server)) as daemon:
             self.assertTrue(self.shows(daemon, 7))
-            self.assertFalse(self.walks())
+            self.assertFalse(self.scans())
 
-    def test_nobody_walks_while_another_node_does(self):
+    def test_only_one_node_scans_at_a_time(self):
         self.server.call("SET", "penstock:1:l:{a}", "x")
         self.server.call("SET", NOTE, "auditing another", "PX", 600_000)
         gets = lambda: "cmdstat_get:calls=" in self.server.call("INFO", "commandstats")
         with Daemon(configuration(self.server)) as daemon:
             self.assertTrue(eventually(gets))
-            self.assertFalse(self.walks())
+            self.assertFalse(self.scans())
             self.server.call("DEL", NOTE)  # it ended, and left nothing
             self.assertTrue(self.shows(daemon, 1))
 
-    def test_off_means_never(self):
-        text = configuration(self.server).replace("audit_every: 1s", "audit_every: off")
+    def test_audit_interval_off_disables_the_audit(self):
+        text = configuration(self.server).replace("audit_interval: 1s", "audit_interval: off")
         with Daemon(text) as daemon, Daemon(configuration(self.server, ", key_prefix: b")) as other:
             self.server.call("SET", "b:1:l:{a}", "x")
             self.server.call("SET", "penstock:1:l:{a}", "x")
@@ -76,7 +76,7 @@ class OrphansTest(unittest.TestCase):
             self.assertEqual(daemon.metric(ORPHANS), 0)
             self.assertIsNone(self.server.call("GET", NOTE))
 
-    def test_a_user_who_may_not_scan_is_told_and_served(self):
+    def test_a_missing_scan_permission_is_logged_and_requests_are_served(self):
         self.server.call("ACL", "SETUSER", "small", "on", ">x", "~*", "+@all", "-scan")
         self.addCleanup(self.server.call, "ACL", "DELUSER", "small")
         text = configuration(self.server).replace("redis://", "redis://small:x@")
@@ -84,12 +84,12 @@ class OrphansTest(unittest.TestCase):
             daemon.wait_for_output("the store could not be audited")
             self.assertEqual(daemon.ask("POST", "/v1/check", CHECK).status, 200)
 
-    def test_an_end_does_not_wait_for_a_long_audit(self):
+    def test_shutdown_does_not_wait_for_a_long_audit(self):
         many = "for i = 1, 20000 do redis.call('SET', 'penstock:1:l:{' .. i .. '}', 'x') end"
         self.server.call("EVAL", many, 0)
         daemon = Daemon(configuration(self.server))
         try:
-            self.assertTrue(eventually(self.walks))
+            self.assertTrue(eventually(self.scans))
             daemon.signal(15)
             self.assertEqual(daemon.wait(timeout=8), 0)  # the audit takes ten seconds
         finally:

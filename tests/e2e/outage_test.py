@@ -14,7 +14,7 @@ NODES = 2
 TIMEOUT = 0.05  # seconds, of the store
 MARGIN = 2  # for a machine that has other things to do
 RULES = """
-store: {url: '%s', timeout: 50ms, breaker_most: 200ms}
+store: {url: '%s', timeout: 50ms, breaker_max_pause: 200ms}
 nodes: 2
 domains:
   api:
@@ -53,7 +53,7 @@ class OutageTest(unittest.TestCase):
             return all(reason == "within_limits" for reason in said)
         self.assertTrue(eventually(answers))
 
-    def test_nothing_new_for_who_had_used_it_up_and_a_debt_afterwards(self):
+    def test_an_exhausted_key_gets_nothing_during_an_outage_and_usage_is_reconciled(self):
         with Daemon(RULES % self.server.url) as daemon:
             self.wait_for_redis(daemon)
             self.assertEqual(self.check(daemon, "/quota", "spent", 100).status, 200)
@@ -75,17 +75,17 @@ class OutageTest(unittest.TestCase):
             self.assertLess(self.slowest, TIMEOUT + MARGIN)
 
             self.wait_for_redis(daemon)
-            self.assertTrue(eventually(lambda: daemon.metric("penstock_outage_debts") == 0))
+            self.assertTrue(eventually(lambda: daemon.metric("penstock_outage_unreconciled_keys") == 0))
             # questions that timed out were in Redis' ear, and may have been charged as well
             self.assertTrue(eventually(lambda: 15 <= (self.left(daemon, "half") or 99) <= 25))
             self.assertTrue(eventually(lambda: 40 <= (self.left(daemon, "fresh") or 99) <= 50))
-            told = daemon.metric("penstock_outage_reported_units_total")
+            told = daemon.metric("penstock_outage_reconciled_units_total")
             print(f"told of {told:.0f} units; left of 100: half {self.left(daemon, 'half')}, "
                   f"fresh {self.left(daemon, 'fresh')}")
             self.assertEqual(told + daemon.metric("penstock_outage_lost_units_total"), 75)
-            daemon.wait_for_output("the store was told what was admitted without it")
+            daemon.wait_for_output("outage reconciled: units admitted locally were reported to the store")
             time.sleep(1.5)  # another tick: nothing is told twice
-            self.assertEqual(daemon.metric("penstock_outage_reported_units_total"), told)
+            self.assertEqual(daemon.metric("penstock_outage_reconciled_units_total"), told)
 
     def by_hand(self, daemon, method, user, what="", body=None):
         answer = daemon.ask(method, f"/v1/keys/user={user}{what}", {"rule": "api/quota", **(body or {})}
@@ -142,7 +142,7 @@ class OutageTest(unittest.TestCase):
         counts = self.server.call("PUBSUB", "NUMSUB", *channels) if channels else []
         return sum(counts[1::2])
 
-    def test_a_redis_that_comes_and_goes_grants_no_burst_anew(self):
+    def test_a_flapping_redis_grants_no_new_burst(self):
         with Daemon(RULES % self.server.url) as daemon:
             self.wait_for_redis(daemon)
             self.slowest = 0
@@ -181,7 +181,7 @@ store: {url: '%s', timeout: 100ms}
 domains: {api: {rules: [{name: all, key: [user], limit: 1000000/day}]}}
 """
 
-    def share_that_failed(self, every, seconds):
+    def failed_share(self, every, seconds):
         server = RedisServer()
         self.addCleanup(server.close)
         link = Link(server.port)
@@ -216,7 +216,7 @@ domains: {api: {rules: [{name: all, key: [user], limit: 1000000/day}]}}
     def test_few_requests_fail_however_often_connections_are_dropped(self):
         for every in (0.1, 0.4):
             with self.subTest(every=every):
-                self.assertLess(self.share_that_failed(every, 5), 0.04)
+                self.assertLess(self.failed_share(every, 5), 0.04)
 
 
 if __name__ == "__main__":

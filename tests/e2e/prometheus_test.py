@@ -73,7 +73,7 @@ class PrometheusTest(unittest.TestCase):
                 eventually(lambda q=query, n=count: self.value(q) == n), self.api("query", query=query)
             )
 
-    def test_takes_the_whole_page(self):
+    def test_scrapes_every_metric(self):
         def target():
             data = self.api("targets")
             active = data["activeTargets"] if data else []
@@ -83,7 +83,7 @@ class PrometheusTest(unittest.TestCase):
         self.assertEqual((target()["health"], target()["lastError"]), ("up", ""))
         self.assertTrue(eventually(lambda: self.value("penstock_build_info") == 1))
 
-    def test_loads_and_evaluates_the_alerts_without_complaint(self):
+    def test_loads_and_evaluates_the_alerts_without_errors(self):
         def alerts():
             data = self.api("rules")
             return [rule for group in data["groups"] for rule in group["rules"]] if data else []

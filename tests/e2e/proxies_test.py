@@ -70,7 +70,7 @@ class ApplicationServer(http.server.ThreadingHTTPServer):
 class ProxyCase:
     """The tests, for each proxy."""
 
-    statuses_while_gone = (200,)  # requests pass
+    statuses_while_down = (200,)  # requests pass
 
     @classmethod
     def setUpClass(cls):
@@ -103,7 +103,7 @@ class ProxyCase:
     def get(self, path, method="GET"):
         return ask(self.port, method, path)
 
-    def test_passes_what_fits_and_refuses_the_rest_with_429(self):
+    def test_admits_up_to_the_limit_and_denies_the_rest_with_429(self):
         for _ in range(3):
             status, _, body = self.get("/limited/a")
             self.assertEqual((status, body), (200, "hello\n"))
@@ -114,7 +114,7 @@ class ProxyCase:
         self.assertTrue(1 <= int(fields["retry-after"]) <= 1200, fields)
         self.assertEqual(len(Application.seen), before, "what is refused does not get through")
 
-    def test_counts_paths_apart_and_leaves_others_alone(self):
+    def test_counts_paths_separately_and_ignores_others(self):
         for _ in range(3):
             self.assertEqual(self.get("/limited/b")[0], 200)
         self.assertEqual(self.get("/limited/b")[0], 429)
@@ -125,13 +125,13 @@ class ProxyCase:
     def test_sees_the_method_and_passes_bodies(self):
         self.assertEqual(ask(self.port, "POST", "/limited/post", "x" * 5000)[0], 200)
 
-    def test_the_applications_own_403_stays_one(self):
+    def test_a_403_of_the_application_is_forwarded(self):
         self.assertEqual(self.get("/forbidden")[0], 403)
 
-    def test_lets_nobody_through_who_is_on_a_deny_list(self):
+    def test_denies_clients_on_the_deny_list(self):
         self.assertIn(self.get("/banned")[0], (403, 429))
 
-    def test_clients_cannot_say_what_is_asked_about(self):
+    def test_clients_cannot_override_the_checked_attributes(self):
         for _ in range(3):
             self.assertEqual(self.get("/limited/forged")[0], 200)
         for name, value in FORGED:
@@ -139,12 +139,12 @@ class ProxyCase:
                 status, _, _ = ask(self.port, "GET", "/limited/forged", headers={name: value})
                 self.assertIn(status, (400, 429))
 
-    def test_clients_cannot_send_too_much_to_be_asked_about(self):
+    def test_oversized_headers_do_not_bypass_the_check(self):
         headers = {name: "x" * 6000 for name in "abc"}
         status, _, _ = ask(self.port, "GET", "/limited/large", headers=headers)
         self.assertIn(status, (400, 431))
 
-    def test_does_what_it_says_while_the_daemon_is_gone(self):
+    def test_applies_its_failure_mode_while_the_daemon_is_down(self):
         self.daemon.signal(signal.SIGSTOP)
         try:
             start = time.monotonic()
@@ -152,7 +152,7 @@ class ProxyCase:
             took = time.monotonic() - start
         finally:
             self.daemon.signal(signal.SIGCONT)
-        self.assertIn(status, self.statuses_while_gone)
+        self.assertIn(status, self.statuses_while_down)
         self.assertLess(took, 10)  # not until the daemon goes on
 
 
@@ -199,7 +199,7 @@ class HaproxyTest(ProxyCase, unittest.TestCase):
 
 class CaddyTest(ForwardAuthCase, unittest.TestCase):
     program = "caddy"
-    statuses_while_gone = (502, 504)  # it has no way to go on without an answer
+    statuses_while_down = (502, 504)  # it has no way to go on without an answer
 
     @classmethod
     def start(cls):

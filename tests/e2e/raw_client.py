@@ -5,7 +5,7 @@ import io
 import socket
 
 
-class _KeptOpen(io.BufferedReader):
+class _PersistentReader(io.BufferedReader):
     """HTTPResponse closes its file after an answer; here another may follow."""
 
     def close(self):
@@ -21,7 +21,7 @@ class RawClient:
             except OSError:
                 self.socket.close()
                 raise
-        self._reader = _KeptOpen(socket.SocketIO(self.socket, "r"))
+        self._reader = _PersistentReader(socket.SocketIO(self.socket, "r"))
 
     def makefile(self, *_):  # what HTTPResponse reads from
         return self._reader

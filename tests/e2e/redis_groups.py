@@ -3,15 +3,15 @@
 from daemon import eventually
 from redis_server import RedisServer, Sentinel, free_port
 
-_PATIENCE = 20  # seconds
+_TIMEOUT = 20  # seconds
 
 
 def _wait(what, holds):
-    if not eventually(holds, _PATIENCE):
+    if not eventually(holds, _TIMEOUT):
         raise RuntimeError(f"{what} does not come about")
 
 
-def _says(server, command, text):
+def _info_contains(server, command, text):
     return text in server.call(*command.split())
 
 
@@ -44,7 +44,7 @@ class SentinelGroup(_Servers):
             # looks at the servers more often than every 10 s, or it would know no replica yet
             sentinel.call("SENTINEL", "DEBUG", "INFO-PERIOD", 200, "PING-PERIOD", 400)
             _wait("the link to the master",
-                  lambda: _says(self.replica, "INFO replication", "master_link_status:up"))
+                  lambda: _info_contains(self.replica, "INFO replication", "master_link_status:up"))
             _wait("a replica that the sentinel knows",
                   lambda: str(self.replica.port) in str(sentinel.call("SENTINEL", "REPLICAS", "main")))
         except BaseException:
@@ -81,8 +81,8 @@ class Cluster(_Servers):
                 server.call("CLUSTER", "MEET", "127.0.0.1", self.servers[0].port, ports[0])
             self.url = f"redis-cluster://127.0.0.1:{self.servers[0].port}"
             _wait("the cluster", lambda: all(
-                _says(server, "CLUSTER INFO", "cluster_state:ok")
-                and _says(server, "CLUSTER INFO", f"cluster_size:{masters}")
+                _info_contains(server, "CLUSTER INFO", "cluster_state:ok")
+                and _info_contains(server, "CLUSTER INFO", f"cluster_size:{masters}")
                 for server in self.servers
             ))
         except BaseException:

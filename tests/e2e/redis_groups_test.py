@@ -22,7 +22,7 @@ class SentinelTest(unittest.TestCase):
         domains = "".join(f"  {name}: {{on_failure: {name}, {rule}}}\n" for name in POLICIES)
         return f"store: {{url: '{url}', timeout: 50ms}}\nnodes: 2\ndomains:\n{domains}"
 
-    def test_goes_on_with_the_new_master_and_what_it_had_counted(self):
+    def test_a_failover_keeps_usage(self):
         group = SentinelGroup()
         self.addCleanup(group.close)
         with Daemon(self.configuration(group.url)) as daemon:
@@ -109,11 +109,11 @@ domains:
         for server in self.cluster.servers:
             self.assertGreater(server.call("DBSIZE"), 0)
 
-    def test_several_limits_of_one_subject_are_taken_together_or_not_at_all(self):
+    def test_several_limits_of_one_subject_are_charged_all_or_nothing(self):
         self.assertEqual(self.admitted("two", 5), [3] * self.USERS)
         self.assertEqual(self.remaining("u7", "two/both"), [0, 4])
 
-    def test_limits_of_several_slots_give_back_what_another_refused(self):
+    def test_limits_of_several_slots_are_refunded_when_another_denies(self):
         passed = self.admitted("shared", 1)
         self.assertEqual(sum(passed), 20)
 

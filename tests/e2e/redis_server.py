@@ -9,7 +9,7 @@ from pathlib import Path
 
 from process_signal import send_signal
 
-_PATIENCE = 10  # seconds
+_TIMEOUT = 10  # seconds
 
 
 def free_port():
@@ -37,7 +37,7 @@ class RedisServer:
                 "--dir", self._folder, *self._settings]
 
     def _is_up(self):
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _TIMEOUT
         while time.monotonic() < deadline and self._process.poll() is None:
             try:
                 socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
@@ -52,7 +52,7 @@ class RedisServer:
 
     def call(self, *parts):
         """The answer to one command: text, a number, None or a list of these."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=_PATIENCE) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=_TIMEOUT) as connection:
             request = b"*%d\r\n" % len(parts)
             for part in parts:
                 data = part if isinstance(part, bytes) else str(part).encode()

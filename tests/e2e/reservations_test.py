@@ -45,7 +45,7 @@ class Calls:
         self.assertEqual(answer.status, status, answer.body)
         return answer.body
 
-    def test_what_was_not_used_comes_back(self):
+    def test_the_unused_part_of_an_estimate_is_refunded(self):
         reserved = self.post("reserve", by_rules("a", 600, ttl="1m"))
         self.assertEqual((reserved["state"], reserved["estimate"]), ("open", 600))
         self.assertLessEqual(reserved["expires_after_ms"], 60_000)
@@ -58,7 +58,7 @@ class Calls:
         state = self.daemon.ask("GET", "/v1/keys/user%3Da?rule=llm/bytes").body
         self.assertEqual(state["remaining"], 100_000 - 4 * 150)
 
-    def test_what_was_used_beyond_is_charged_as_far_as_there_is_any(self):
+    def test_usage_beyond_the_estimate_is_charged_up_to_the_limit(self):
         self.post("reserve", by_rules("b", 100, id="b1"))
         self.assertEqual(self.post("commit", {"id": "b1", "actual": 300})["uncharged"], 0)
         self.post("reserve", by_rules("b", 600, id="b2"))
@@ -85,12 +85,12 @@ class Calls:
         self.assertEqual(left(self.daemon, "c2"), 1000)
         self.post("cancel", {"id": "never"}, 404)
 
-    def test_what_each_node_decides_alone_cannot_be_reserved(self):
+    def test_limits_with_mode_local_cannot_be_reserved(self):
         refused = self.post("reserve", {"domain": "alone", "attributes": {"user": "a"}, "cost": 1},
                             status=400)
         self.assertIn("mode: local", refused["detail"])
 
-    def test_what_nobody_settles_comes_back(self):
+    def test_an_expired_reservation_is_refunded(self):
         self.post("reserve", by_rules("d", 600, id="d1", ttl="2s"))
         self.assertEqual(left(self.daemon, "d"), 400)
         self.assertTrue(eventually(lambda: left(self.daemon, "d") == 1000))
@@ -98,7 +98,7 @@ class Calls:
         self.assertEqual(self.post("commit", {"id": "d1", "actual": 70})["actual"], 70)
         self.assertEqual(left(self.daemon, "d"), 930)
 
-    def test_limits_that_come_along(self):
+    def test_limits_in_the_request(self):
         reserved = self.post("reserve", dict(KEY, cost=70, ttl="5s"))
         self.post("reserve", dict(KEY, cost=70), 429)
         self.post("cancel", {"id": reserved["id"]})
@@ -154,7 +154,7 @@ class Shared(Calls, unittest.TestCase):
             self.post("commit", {"id": "f1", "actual": 100})
             self.assertEqual(left(self.daemon, "f"), 900)
 
-    def test_what_a_killed_daemon_held_comes_back(self):
+    def test_reservations_of_a_killed_daemon_are_refunded(self):
         with Daemon(self.configuration) as doomed:
             self.post("reserve", by_rules("g", 600, id="g1", ttl="500ms"), daemon=doomed)
             self.post("reserve", by_rules("g", 100, id="g2", ttl="1m"), daemon=doomed)
@@ -164,7 +164,7 @@ class Shared(Calls, unittest.TestCase):
         self.post("commit", {"id": "g2", "actual": 40})
         self.assertEqual(left(self.daemon, "g"), 960)
 
-    def test_nobody_settles_twice_at_once(self):
+    def test_concurrent_settlements_apply_once(self):
         with Daemon(self.configuration) as other:
             for number in range(20):
                 name = f"h{number}"
@@ -185,7 +185,7 @@ class Shared(Calls, unittest.TestCase):
         self.post("reserve", KEY, 503)
 
 
-class ASlowStore(unittest.TestCase):
+class SlowStoreTest(unittest.TestCase):
     """Redis behind a link that is slow, or loses answers."""
 
     TIMEOUT = 0.4
@@ -224,7 +224,7 @@ class ASlowStore(unittest.TestCase):
         self.assertEqual([a.status for a in settled], [200] * 10)
         self.assertEqual(self.left("a"), 1000)
 
-    def test_what_the_client_is_told_is_what_holds_when_the_last_step_has_no_answer(self):
+    def test_the_answer_agrees_with_the_store_when_the_last_step_times_out(self):
         for on_failure in ("open", "closed", "local"):
             with self.subTest(on_failure=on_failure):
                 link = Link(self.redis.port)
@@ -302,7 +302,7 @@ class EnvoyPattern(unittest.TestCase):
     """The cost of a response with two calls that Envoy can make: one that only looks, with an
     addend of 0, before the request, and one that reports, after it."""
 
-    def test_look_first_and_report_afterwards(self):
+    def test_peek_first_and_charge_afterwards(self):
         with Daemon(RULES) as daemon:
             def hit(cost):
                 descriptor = {"entries": [{"key": "user", "value": "v"}], "hitsAddend": cost}

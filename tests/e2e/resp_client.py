@@ -1,4 +1,4 @@
-"""A client of the door for clients of Redis, that needs no package: one connection, RESP2."""
+"""A client of the RESP listener, that needs no package: one connection, RESP2."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""The door for clients of Redis: redis-cli, redis-py, redis-benchmark and ioredis against the built
+"""The RESP listener: redis-cli, redis-py, redis-benchmark and ioredis against the built
 program, with counts in memory and in a Redis."""
 
 import json
@@ -146,13 +146,13 @@ class Contract:
         self.assertIsNone(client.get("visits"))
         self.assertEqual(client.ttl("visits"), -2)
 
-    def test_a_counter_ends_when_told(self):
+    def test_a_counter_expires_after_its_ttl(self):
         self.client.incr("short")
         self.assertTrue(self.client.pexpire("short", 50))
         self.assertTrue(eventually(lambda: self.client.get("short") is None))
         self.assertEqual(self.client.incr("short"), 1)
 
-    def test_mistakes_are_told(self):
+    def test_errors_name_the_mistake(self):
         for command, text in (
             (("CLUSTER", "SLOTS"), "This instance has cluster support disabled"),
             (("READONLY",), "This instance has cluster support disabled"),
@@ -188,11 +188,11 @@ class MemoryTest(Contract, unittest.TestCase):
         self.client = redis.Redis(port=self.daemon.resp_port)
         self.addCleanup(self.client.close)
 
-    def test_the_doors_are_counted(self):
+    def test_the_listener_metrics_count_requests(self):
         self.client.ping()
-        answered = 'penstock_door_requests_total{door="resp",status="2xx"}'
+        answered = 'penstock_listener_requests_total{listener="resp",status="2xx"}'
         self.assertTrue(eventually(lambda: self.daemon.metric(answered) == 1))
-        self.assertEqual(self.daemon.metric('penstock_door_connections{door="resp"}'), 1)
+        self.assertEqual(self.daemon.metric('penstock_listener_connections{listener="resp"}'), 1)
 
 
 @unittest.skipIf(redis is None, "redis-py is not installed")
@@ -224,7 +224,7 @@ class RedisTest(Contract, unittest.TestCase):
             thread.join()
         self.assertEqual(sum(admitted), 250)
 
-    def test_every_key_has_an_end(self):
+    def test_every_key_has_a_ttl(self):
         self.client.execute_command("CL.THROTTLE", "k", 5, 5, 60)
         self.client.incr("n")
         self.client.incrbyfloat("n", 1.5)
@@ -233,7 +233,7 @@ class RedisTest(Contract, unittest.TestCase):
             if not key.startswith("penstock:1:n:"):
                 self.assertGreater(self.server.call("PTTL", key), 0, key)
 
-    def test_a_store_that_is_gone_is_an_error_and_rules_have_their_policy(self):
+    def test_an_unavailable_store_is_an_error_and_rules_apply_their_policy(self):
         self.client.ping()
         self.server.stop()
         with self.assertRaisesRegex(redis.ResponseError, "store unavailable"):
@@ -247,7 +247,7 @@ class RedisTest(Contract, unittest.TestCase):
 
 
 class StartTest(unittest.TestCase):
-    def test_others_need_a_password(self):
+    def test_listening_beyond_loopback_needs_a_password(self):
         folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
         (folder / "penstock.yaml").write_text("resp: {listen: '0.0.0.0:0'}\n", encoding="utf-8")
@@ -261,7 +261,7 @@ class StartTest(unittest.TestCase):
         self.assertIn("resp.password", result.stderr)
 
     @unittest.skipIf(redis is None, "redis-py is not installed")
-    def test_the_password_is_asked_for(self):
+    def test_the_password_is_required(self):
         text = CONFIGURATION.replace("STORE", "").replace(
             'listen: "127.0.0.1:0"', 'listen: "127.0.0.1:0", password: sesame')
         with Daemon(text) as daemon:
@@ -297,7 +297,7 @@ class StartTest(unittest.TestCase):
         self.assertEqual(daemon.wait(), 0)
 
 
-class WithoutTheStore(unittest.TestCase):
+class StoreUnavailableTest(unittest.TestCase):
     """Limits that travel with the request follow request_limits.on_failure when Redis is down."""
 
     def daemon(self, settings):
@@ -369,13 +369,13 @@ class NodeTest(unittest.TestCase):
         return json.loads(run.stdout)
 
     def test_clients_of_npm_are_answered(self):
-        said = self.told("ask_resp.mjs")
+        said = self.told("resp_client.mjs")
         self.assertEqual(said["throttle"], [0, 16, 15, -1, 2])
         self.assertEqual(said["crowd"], 10)
         self.assertEqual(said["check"], [0, 2, 1])
         self.assertEqual(said["counter"], [1, 11, "11", 1])
         self.assertEqual(said["multi"], [[None, 1], [None, [0, 3, 2]], [None, 3]])
-        said = self.told("ask_node_redis.mjs")
+        said = self.told("node_redis_client.mjs")
         self.assertEqual((said["multi2"], said["multi3"]), ([1, 3], [1, 3]))
         self.assertIn("DB index is out of range", said["database"])
         self.assertIn("cluster support disabled", said["readonly"])

@@ -148,17 +148,17 @@ class Clients:
         """Keeps its connection until it is told to close it."""
         if "connection" not in state:
             state["connection"] = http.client.HTTPConnection("127.0.0.1", self._pick().ports[port], timeout=20)
-        self._ask_over(state["connection"], port)
+        self._request_over(state["connection"], port)
         if state["connection"].sock is None:  # closed by the answer
             del state["connection"]
 
     def one_shot(self, port, _state):
         connection = http.client.HTTPConnection("127.0.0.1", self._pick().ports[port], timeout=20)
-        self._ask_over(connection, port)
+        self._request_over(connection, port)
         connection.close()
 
     @staticmethod
-    def _ask_over(connection, port):
+    def _request_over(connection, port):
         connection.request("GET", "/" if port == "gateway" else "/v1/keys/a?limit=5/m")
         response = connection.getresponse()
         response.read()
@@ -275,7 +275,7 @@ class ShutdownDelay(unittest.TestCase):
         backend.daemon.signal(signal.SIGTERM)  # the second ends the delay
         self.assertEqual(backend.daemon.wait(20), 0)
 
-    def test_clients_are_served_and_asked_to_go(self):
+    def test_clients_are_served_and_told_to_disconnect(self):
         backend, connected = self.shutting_down()
         ready = backend.daemon.admin("/readyz")
         self.assertEqual(ready.status, 503)

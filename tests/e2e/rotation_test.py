@@ -175,7 +175,7 @@ class RedisPassword(unittest.TestCase):
         server = RedisServer("--requirepass", "first")
         self.addCleanup(server.close)
         url = f"redis://:PASSWORD@127.0.0.1:{server.port}"
-        text = "store: {url_file: url, audit_every: 1s}\n" + DOMAINS
+        text = "store: {url_file: url, audit_interval: 1s}\n" + DOMAINS
         with Daemon(text, files={"url": url.replace("PASSWORD", "first")}) as daemon:
             self.assertTrue(eventually(lambda: self.check(daemon) == 200))
             with RespClient(server.port) as admin:

@@ -50,7 +50,7 @@ domains:
 
 
 class ListsTest(unittest.TestCase):
-    def test_denied_whatever_the_rules_say(self):
+    def test_the_deny_list_overrides_the_rules(self):
         with Daemon(LISTS) as daemon:
             for address in ("203.0.113.9", "2001:db8:bad:1::1", "::ffff:203.0.113.9"):
                 answer = check(daemon, client_ip=address, path="/healthz")
@@ -59,7 +59,7 @@ class ListsTest(unittest.TestCase):
             self.assertEqual(check(daemon, client_ip="203.0.114.1").status, 200)
             self.assertEqual(daemon.metric('penstock_requests_total{reason="deny_listed"}'), 3)
 
-    def test_allowed_whatever_the_rules_say_and_charged_nothing(self):
+    def test_the_allow_list_overrides_the_rules_and_charges_nothing(self):
         with Daemon(LISTS) as daemon:
             self.assertEqual(statuses(daemon, 5, client_ip="10.0.0.1", path="/healthz"), [200] * 5)
             self.assertEqual(
@@ -102,8 +102,8 @@ domains:
 """
 
 
-class KindsTest(unittest.TestCase):
-    def test_a_shadow_rule_refuses_nothing_and_is_counted(self):
+class RuleKindsTest(unittest.TestCase):
+    def test_a_shadow_rule_denies_nothing_and_is_counted(self):
         with Daemon(KINDS) as daemon:
             answers = [check(daemon, path="/shadow") for _ in range(6)]
             self.assertEqual({answer.status for answer in answers}, {200})
@@ -116,7 +116,7 @@ class KindsTest(unittest.TestCase):
             self.assertEqual(daemon.metric(series % "denied"), 0)
             self.assertEqual(daemon.metric("penstock_shadow_denied_total"), 4)
 
-    def test_a_refusal_takes_what_is_left_only_where_refusals_count(self):
+    def test_a_denial_charges_what_is_left_only_with_count_denied(self):
         with Daemon(KINDS) as daemon:
             for path, last in (("/greedy", 429), ("/lenient", 200)):
                 self.assertEqual(check(daemon, cost=3, path=path).status, 200)
@@ -161,7 +161,7 @@ class MapTest(unittest.TestCase):
             self.assertTrue(eventually(lambda: tier("bob") == "api/free"))
 
 
-TOGETHER = """
+SEVERAL_LIMITS = """
 STORE
 domains:
   api:
@@ -181,7 +181,7 @@ domains:
 """
 
 
-class TogetherTest(unittest.TestCase):
+class SeveralLimitsTest(unittest.TestCase):
     def remaining(self, daemon, **attributes):
         """By limit, looking only."""
         answer = check(daemon, cost=0, **attributes)
@@ -202,13 +202,13 @@ class TogetherTest(unittest.TestCase):
         self.assertEqual(refused.body["violated-policies"], ["per-user/few"])
 
     def test_a_denial_charges_nothing_in_the_process(self):
-        with Daemon(TOGETHER.replace("STORE", "")) as daemon:
+        with Daemon(SEVERAL_LIMITS.replace("STORE", "")) as daemon:
             self.a_denial_charges_nothing(daemon)
 
     def test_a_denial_charges_nothing_in_redis_and_no_key_is_left_behind(self):
         server = RedisServer()
         self.addCleanup(server.close)
-        text = TOGETHER.replace("STORE", f"store: {{url: '{server.url}', timeout: 1s}}")
+        text = SEVERAL_LIMITS.replace("STORE", f"store: {{url: '{server.url}', timeout: 1s}}")
         with Daemon(text) as daemon:
             self.assertTrue(eventually(lambda: check(daemon, cost=0).status == 200))
             self.a_denial_charges_nothing(daemon)
@@ -238,7 +238,7 @@ class EnvoyTest(unittest.TestCase):
             "POST", "/json", {"domain": "shop", "descriptors": [{"entries": listed}], **more}
         )
 
-    def test_its_rules_are_served_as_its_clients_ask(self):
+    def test_envoy_rules_are_served_over_json(self):
         with Daemon((EXAMPLES / "envoy-ratelimit.yaml").read_text(encoding="utf-8")) as daemon:
             for expected in (200, 200, 200, 429, 429):
                 answer = self.should(daemon, ("login", "bob"))
@@ -287,17 +287,17 @@ class TopTest(unittest.TestCase):
                     return {name: entry[name] for name in numbers} == numbers
             return False
 
-        with Daemon(TOGETHER.replace("STORE", "")) as daemon:
+        with Daemon(SEVERAL_LIMITS.replace("STORE", "")) as daemon:
             for _ in range(20):
                 check(daemon, user="alice")
             return eventually(lambda: said(daemon), timeout=20)
 
-    def test_the_busiest_and_the_most_refused_are_named(self):
-        self.assertTrue(self.shows("asked", asked=20))
+    def test_the_busiest_and_the_most_denied_are_named(self):
+        self.assertTrue(self.shows("requests", requests=20))
         self.assertTrue(self.shows("denied", denied=18))
 
-    def test_both_numbers_are_true(self):
-        self.assertTrue(self.shows("asked", asked=20, denied=18))
+    def test_both_numbers_are_exact(self):
+        self.assertTrue(self.shows("requests", requests=20, denied=18))
 
 
 class ValidateTest(unittest.TestCase):
@@ -317,7 +317,7 @@ class ValidateTest(unittest.TestCase):
             self.assertEqual((result.returncode, result.stderr), (0, ""), files)
             self.assertRegex(result.stdout, r"^ok: \d+ rules")
 
-    def test_every_mistake_is_shown_with_its_place(self):
+    def test_every_mistake_is_shown_with_file_and_line(self):
         path = self.write(
             "domains:\n  api:\n    rules:\n      - name: x\n        limit: 3/fortnight\n        lmit: 3\n"
         )
@@ -364,7 +364,7 @@ class ExplainTest(unittest.TestCase):
     def explain(self, *attributes, more=()):
         return run("explain", "--config", self.CONFIGURATION, "--domain", "api", *more, *attributes)
 
-    def test_says_which_rules_apply_and_why_the_others_do_not(self):
+    def test_shows_which_rules_match_and_why_others_do_not(self):
         request = ("method=GET", "path=/v1/search/x", "api_key=abc", "client_ip=198.51.100.1")
         result = self.explain(*request)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
@@ -401,7 +401,7 @@ class ExplainTest(unittest.TestCase):
             daemon.close()
             self.assertEqual(run(*asked).returncode, 3)
 
-    def test_the_exit_code_says_that_a_running_daemon_would_refuse(self):
+    def test_the_exit_code_is_1_when_a_running_daemon_would_deny(self):
         with Daemon(KINDS) as daemon:
             asked = ("explain", "--server", daemon.url, "--domain", "api", "path=/free", "tier=none")
             self.assertEqual(check(daemon, path="/free", tier="none").status, 200)

@@ -60,7 +60,7 @@ class Hammer:
 
 
 class DecisionTest(unittest.TestCase):
-    def test_admits_the_limit_and_says_when_to_come_back(self):
+    def test_admits_the_limit_and_sends_retry_after(self):
         with Daemon(small()) as daemon:
             for left in (2, 1, 0):
                 status, _, answer = check(daemon)
@@ -116,7 +116,7 @@ class ReloadTest(unittest.TestCase):
                 quiet.set()
                 writer.join()
 
-    def test_a_reload_forgets_no_counts(self):
+    def test_a_reload_keeps_usage(self):
         with Daemon(small("3/hour")) as daemon:
             self.assertEqual([check(daemon)[0] for _ in range(3)], [200] * 3)
             daemon.configuration.write_text(small("3/hour") + ANOTHER, encoding="utf-8")
@@ -142,7 +142,7 @@ class ReloadTest(unittest.TestCase):
             two.configuration.write_text(small("3/hour"), encoding="utf-8")
             self.assertTrue(eventually(lambda: configuration_hash(two) == agreed))
 
-    def test_a_file_that_is_gone_keeps_the_old_rules(self):
+    def test_a_deleted_file_keeps_the_old_rules(self):
         with Daemon(small("3/hour")) as daemon:
             daemon.configuration.unlink()
             daemon.wait_for_output("cannot be read")
@@ -201,7 +201,7 @@ class ReloadTest(unittest.TestCase):
             (folder / "data.new").rename(folder / "data")
             self.assertTrue(self.limit_is(daemon, 7), daemon.output)
 
-    def test_a_bad_file_keeps_the_old_rules_and_says_so(self):
+    def test_a_bad_file_keeps_the_old_rules_and_is_logged(self):
         with Daemon(small("3/hour")) as daemon:
             daemon.configuration.write_text("domains: {api: {rulez: []}}\n", encoding="utf-8")
             daemon.wait_for_output("rulez")
@@ -231,7 +231,7 @@ class ReloadTest(unittest.TestCase):
 
 
 class EndTest(unittest.TestCase):
-    def test_ends_by_itself_when_told_and_answers_what_it_has(self):
+    def test_sigterm_stops_the_daemon_after_answering_requests_in_flight(self):
         with Daemon(small("1000000/hour")) as daemon:
             hammer = Hammer(lambda _: check(daemon)[0])
             time.sleep(0.3)
@@ -240,7 +240,7 @@ class EndTest(unittest.TestCase):
             answers = hammer.stop()
             self.assertEqual({a for a in answers if not isinstance(a, OSError)}, {200})
 
-    def test_ends_by_itself_when_told_as_soon_as_it_says_where_it_listens(self):
+    def test_sigterm_right_after_start_stops_the_daemon(self):
         quickstart = SOURCE_DIR / "examples" / "quickstart.yaml"
         codes = set()
         for _ in range(15):
@@ -265,7 +265,7 @@ class EndTest(unittest.TestCase):
             self.assertEqual(result.returncode, 3, result)
             self.assertIn(f"127.0.0.1:{daemon.port}", result.stderr)
 
-    def test_a_bad_configuration_is_an_error_that_names_the_place(self):
+    def test_a_bad_configuration_is_an_error_with_file_and_line(self):
         result = subprocess.run(
             [PROGRAM, "serve", "--config", "/does/not/exist.yaml"],
             capture_output=True, encoding="utf-8", timeout=20, check=False,
@@ -287,8 +287,8 @@ def policies(url):
     return f"store: {{url: '{url}', timeout: 50ms}}\nnodes: 2\ndomains:{domains}"
 
 
-class RedisGoneTest(unittest.TestCase):
-    def test_each_policy_does_what_it_says_while_redis_is_gone_and_after(self):
+class RedisDownTest(unittest.TestCase):
+    def test_each_failure_policy_applies_while_redis_is_down_and_ends_after(self):
         server = RedisServer()
         self.addCleanup(server.close)
         with Daemon(policies(server.url)) as daemon:
@@ -297,13 +297,13 @@ class RedisGoneTest(unittest.TestCase):
             time.sleep(0.2)
             server.stop()
             time.sleep(0.5)
-            fates = {}
+            outcomes = {}
             for domain in ("open", "closed", "local"):
-                fates[domain] = [check(daemon, "bob", domain) for _ in range(20)]
+                outcomes[domain] = [check(daemon, "bob", domain) for _ in range(20)]
             hammered = hammer.stop()
 
             def passed(domain):
-                return sum(answer[2]["allowed"] for answer in fates[domain] if answer[0] == 200)
+                return sum(answer[2]["allowed"] for answer in outcomes[domain] if answer[0] == 200)
 
             self.assertEqual(passed("open"), 20)
             self.assertEqual(passed("closed"), 0)
@@ -319,7 +319,7 @@ class RedisGoneTest(unittest.TestCase):
             status, _, ready = daemon.admin("/readyz")
             self.assertEqual(status, 200, ready)
 
-    def test_a_limit_that_travels_says_itself_what_holds_without_redis(self):
+    def test_a_limit_in_the_request_has_its_own_failure_policy(self):
         server = RedisServer()
         self.addCleanup(server.close)
         with Daemon(policies(server.url)) as daemon:
@@ -360,7 +360,7 @@ class RedisGoneTest(unittest.TestCase):
 class UnknownNodesTest(unittest.TestCase):
     WARNING = "nobody knows how many nodes share the limits"
 
-    def test_who_would_enforce_whole_limits_for_want_of_redis_says_so(self):
+    def test_an_unknown_number_of_nodes_is_logged(self):
         server = RedisServer()
         self.addCleanup(server.close)
         rule = "{name: r, limit: 5/m, on_failure: %s}"

@@ -9,7 +9,7 @@ import unittest
 
 from daemon import eventually
 
-_PATIENCE = 15  # seconds
+_TIMEOUT = 15  # seconds
 
 
 def require(*programs):
@@ -36,7 +36,7 @@ class ServerProcess:
             except OSError:
                 return False
 
-        eventually(lambda: is_up() or self._process.poll() is not None, _PATIENCE)
+        eventually(lambda: is_up() or self._process.poll() is not None, _TIMEOUT)
         if self._process.poll() is not None or not is_up():
             self.close()
             raise RuntimeError(f"{command[0]} does not start:\n{self.output}")
@@ -49,7 +49,7 @@ class ServerProcess:
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
         try:
-            self._process.wait(_PATIENCE)
+            self._process.wait(_TIMEOUT)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

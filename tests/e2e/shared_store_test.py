@@ -13,7 +13,7 @@ from daemon import Daemon
 from redis_server import RedisServer, free_port
 
 PROGRAM = os.environ.get("PENSTOCK_PROGRAM", "")
-FINE, DENIED, BAD_INPUT, NOT_ASKED = 0, 1, 2, 3
+FINE, DENIED, BAD_INPUT, UNAVAILABLE = 0, 1, 2, 3
 PASSWORD = "open sesame"
 NEEDS_STORE = {
     "peek": ["alice", "--limit", "5/m"],
@@ -71,7 +71,7 @@ class KeyTest(SharedStoreTest):
         result = run("check", "a", "--limit", "1/s", "--store", "memory://", store="nonsense")
         self.assertEqual(result.returncode, FINE)
 
-    def test_peek_takes_nothing(self):
+    def test_peek_charges_nothing(self):
         for _ in range(3):
             code, decision = self.run_json("peek", "alice", "--limit", "1/day")
             self.assertEqual((code, decision["remaining"]), (FINE, 1))
@@ -148,7 +148,7 @@ class ErrorTest(SharedStoreTest):
         for word in words:
             self.assertIn(word, result.stderr)
 
-    def test_memory_makes_no_sense(self):
+    def test_the_memory_store_is_rejected(self):
         for command, arguments in NEEDS_STORE.items():
             result = run(command, *arguments, "--store", "memory://")
             self.assert_fails(result, BAD_INPUT, f"penstock {command}", "memory://", "redis://")
@@ -157,7 +157,7 @@ class ErrorTest(SharedStoreTest):
         for command, arguments in NEEDS_STORE.items():
             self.assert_fails(run(command, *arguments), BAD_INPUT, "--store")
 
-    def test_bad_urls_are_refused_and_not_repeated(self):
+    def test_bad_urls_are_rejected_and_not_repeated(self):
         for command, arguments in {**NEEDS_STORE, "check": ["a", "--limit", "1/s"]}.items():
             for url in ("tcp://u:secret@localhost", "redis://u:secret@localhost:0", "secret"):
                 result = run(command, *arguments, store=url)
@@ -168,13 +168,13 @@ class ErrorTest(SharedStoreTest):
         url = f"redis://:secret@127.0.0.1:{free_port()}"
         for command, arguments in {**NEEDS_STORE, "check": ["a", "--limit", "1/s"]}.items():
             result = run(command, *arguments, store=url)
-            self.assert_fails(result, NOT_ASKED, "127.0.0.1")
+            self.assert_fails(result, UNAVAILABLE, "127.0.0.1")
             self.assertNotIn("secret", result.stderr)
 
-    def test_a_server_that_does_not_answer_is_given_up(self):
+    def test_a_server_that_does_not_answer_times_out(self):
         self.server.call("CLIENT", "PAUSE", "3000", "ALL")
         result = run("check", "a", "--limit", "1/s", "--timeout", "100ms", store=self.server.url)
-        self.assert_fails(result, NOT_ASKED)
+        self.assert_fails(result, UNAVAILABLE)
         self.server.call("CLIENT", "UNPAUSE")
 
     def test_a_wrong_password_is_not_shown(self):
@@ -185,7 +185,7 @@ class ErrorTest(SharedStoreTest):
         wrong = f"redis://:shibboleth@127.0.0.1:{server.port}"
         for command, arguments in {**NEEDS_STORE, "check": ["a", "--limit", "1/s"]}.items():
             result = run(command, *arguments, store=wrong)
-            self.assert_fails(result, NOT_ASKED, "AUTH")
+            self.assert_fails(result, UNAVAILABLE, "AUTH")
             self.assertNotIn("shibboleth", result.stderr)
 
     def test_wrong_times(self):
@@ -202,7 +202,7 @@ class AuditTest(SharedStoreTest):
             self.run_json("check", key, "--limit", "5/h")
             self.run_json("check", key, "--limit", "50/day", "--name", "daily")
 
-    def test_all_is_well(self):
+    def test_a_healthy_store_has_no_problems(self):
         self.fill()
         code, report = self.run_json("audit")
         self.assertEqual(code, FINE, report)
@@ -256,7 +256,7 @@ class AuditTest(SharedStoreTest):
         self.assertEqual([report["problems"] for code, report in reports if code != FINE], [])
         self.assertGreater(sum(report["keys"] for _, report in reports), 1000)
 
-    def test_what_is_not_ours_is_named_and_left_alone(self):
+    def test_unknown_keys_are_reported_and_not_repaired(self):
         self.server.call("SET", "penstock:1:l:{eve}", "gibberish")
         self.server.call("RPUSH", "penstock:1:l:{list}", "x")
         self.server.call("SET", "penstock:settings", "x")
@@ -285,13 +285,13 @@ class AuditTest(SharedStoreTest):
             self.server.call("PERSIST", "penstock:1:l:{bob}:daily")
             result = run("audit", "--repair", "--json", store=url)
             if missing and missing != "+memory|usage":
-                self.assertEqual(result.returncode, NOT_ASKED, missing)
+                self.assertEqual(result.returncode, UNAVAILABLE, missing)
                 self.assertIn("NOPERM", result.stderr)
             else:
                 self.assertEqual((result.returncode, result.stderr), (FINE, ""))
                 self.assertEqual(json.loads(result.stdout)["repaired"], 1)
 
-    def test_eviction_is_trouble(self):
+    def test_eviction_is_a_problem(self):
         self.server.call("CONFIG", "SET", "maxmemory", "100mb")
         self.server.call("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
         self.addCleanup(self.server.call, "CONFIG", "SET", "maxmemory", "0")
@@ -331,7 +331,7 @@ class VerifyTest(SharedStoreTest):
                     )
                     self.assertEqual((code, report["exact"]), (FINE, True), report)
 
-    def test_every_mode_keeps_its_bound_and_tells_how_much_it_admits(self):
+    def test_every_mode_keeps_its_bound_and_reports_its_utilisation(self):
         for mode in ("lease", "lease_strict", "adaptive"):
             with self.subTest(mode):
                 code, report = self.run_json(
@@ -347,7 +347,7 @@ class VerifyTest(SharedStoreTest):
                     self.assertGreater(case["utilisation"], 0)
                 self.assertEqual(self.server.keys(), [])
 
-    def test_modes_that_cannot_be(self):
+    def test_invalid_modes_are_rejected(self):
         result = run("verify", "--mode", "magic", store=self.server.url)
         self.assertEqual(result.returncode, BAD_INPUT)
         self.assertIn('"magic"', result.stderr)

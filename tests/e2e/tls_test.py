@@ -17,7 +17,7 @@ RULES = """
 server: {tls: {certificate: server.pem, key: server.key MORE}}
 domains: {api: {rules: [{name: all, limit: 1000000/hour}]}}
 """
-LOOK = b"GET /v1/keys/a?limit=5/m HTTP/1.1\r\nHost: x\r\n\r\n"
+PEEK = b"GET /v1/keys/a?limit=5/m HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 def setUpModule():
@@ -63,7 +63,7 @@ class TlsTest(unittest.TestCase):
 
     def subject(self, daemon):
         with RawClient(daemon.port, self.trust(self.old, self.new)) as client:
-            self.assertEqual(client.send(LOOK).answer()[0], 200)
+            self.assertEqual(client.send(PEEK).answer()[0], 200)
             return dict(part[0] for part in client.socket.getpeercert()["subject"])["commonName"]
 
     def replace(self, daemon, pair):
@@ -77,10 +77,10 @@ class TlsTest(unittest.TestCase):
         with Daemon(RULES.replace(" MORE", ""), files=self.files(self.old)) as daemon:
             self.assertEqual(self.subject(daemon), "old")
             with RawClient(daemon.port, self.trust(self.old)) as kept:
-                self.assertEqual(kept.send(LOOK).answer()[0], 200)
+                self.assertEqual(kept.send(PEEK).answer()[0], 200)
                 self.replace(daemon, self.new)
                 self.assertTrue(eventually(lambda: self.subject(daemon) == "new"))
-                self.assertEqual(kept.send(LOOK).answer()[0], 200, "old connections go on")
+                self.assertEqual(kept.send(PEEK).answer()[0], 200, "old connections go on")
             for name, source in zip(("server.pem", "server.key"), self.old):
                 shutil.copy(source, daemon.folder / name)  # written in place
             self.assertTrue(eventually(lambda: self.subject(daemon) == "old"))
@@ -99,31 +99,31 @@ class TlsTest(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, r"server\.(key|pem)"):
             Daemon(RULES.replace(" MORE", ""), files=files)
 
-    def test_clients_without_a_certificate_are_refused_where_one_is_wanted(self):
+    def test_clients_without_a_certificate_are_rejected_with_client_ca(self):
         files = self.files(self.old, {"clients.pem": self.client[0].read_text()}.items())
         text = RULES.replace(" MORE", ", client_ca: clients.pem")
         with Daemon(text, files=files) as daemon:
             known = self.trust(self.old)
             known.load_cert_chain(*self.client)
             with RawClient(daemon.port, known) as client:
-                self.assertEqual(client.send(LOOK).answer()[0], 200)
-            stranger = self.trust(self.old)
-            stranger.load_cert_chain(*self.new)
-            for context in (self.trust(self.old), stranger):
+                self.assertEqual(client.send(PEEK).answer()[0], 200)
+            untrusted = self.trust(self.old)
+            untrusted.load_cert_chain(*self.new)
+            for context in (self.trust(self.old), untrusted):
                 with self.assertRaises((ssl.SSLError, ConnectionError)):
                     with RawClient(daemon.port, context) as client:
-                        client.send(LOOK).socket.recv(1)
+                        client.send(PEEK).socket.recv(1)
             self.assertTrue(eventually(
-                lambda: daemon.metric('penstock_door_errors_total{kind="tls"}') == 2))
+                lambda: daemon.metric('penstock_listener_errors_total{kind="tls"}') == 2))
 
-    def test_plain_http_gets_no_answer_and_does_no_harm(self):
+    def test_plain_http_on_a_tls_port_gets_no_answer(self):
         with Daemon(RULES.replace(" MORE", ""), files=self.files(self.old)) as daemon:
-            for nonsense in (LOOK, b"\x16\x03\x01" + bytes(200), bytes(5)):
+            for garbage in (PEEK, b"\x16\x03\x01" + bytes(200), bytes(5)):
                 with RawClient(daemon.port) as client:
-                    self.assertNotIn(b"200 OK", client.send(nonsense).everything()[:20])
+                    self.assertNotIn(b"200 OK", client.send(garbage).everything()[:20])
             self.assertEqual(self.subject(daemon), "old")
 
-    def test_the_program_asks_over_tls(self):
+    def test_the_cli_connects_over_tls(self):
         with Daemon(RULES.replace(" MORE", ""), files=self.files(self.old)) as daemon:
             result = subprocess.run(
                 [PROGRAM, "explain", "--server", f"https://localhost:{daemon.port}",
@@ -132,7 +132,7 @@ class TlsTest(unittest.TestCase):
             )
         self.assertEqual(result.returncode, 0, result)
 
-    def test_old_versions_of_tls_are_refused(self):
+    def test_old_versions_of_tls_are_rejected(self):
         with Daemon(RULES.replace(" MORE", ""), files=self.files(self.old)) as daemon:
             context = self.trust(self.old)
             context.set_ciphers("DEFAULT@SECLEVEL=0")

@@ -30,7 +30,7 @@ class TraefikTest(ForwardAuthCase, unittest.TestCase):
         if not eventually(lambda: ask(cls.port, "GET", "/free").status != 404):
             raise AssertionError("Traefik knows no way to the application")
 
-    def test_does_what_it_says_while_the_daemon_is_gone(self):
+    def test_applies_its_failure_mode_while_the_daemon_is_down(self):
         """It waits as long as the daemon hangs, and refuses when there is none."""
         self.daemon.signal(signal.SIGSTOP)
         continued = threading.Timer(3, self.daemon.signal, [signal.SIGCONT])
@@ -52,12 +52,12 @@ class WithoutDaemonTest(TraefikTest):
         super().start()
         cls.daemon.close()
 
-    def test_refuses(self):
+    def test_denies_without_a_daemon(self):
         self.assertEqual(self.get("/free")[0], 500)
 
 
 def load_tests(loader, _tests, _pattern):
-    alone = unittest.TestSuite([WithoutDaemonTest("test_refuses")])
+    alone = unittest.TestSuite([WithoutDaemonTest("test_denies_without_a_daemon")])
     return unittest.TestSuite([loader.loadTestsFromTestCase(TraefikTest), alone])
 
 

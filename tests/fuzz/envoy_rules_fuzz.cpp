@@ -24,8 +24,8 @@ void ask_about(const Ruleset& rules, const Rule& rule) {
   const Explanation explanation = rules.explain(request);
   if (!match.domain_known || match.descriptors.size() != 2) std::abort();
   if (match.descriptors != explanation.match.descriptors) std::abort();
-  for (const Applied& applied : match.limits) {
-    if (rules.find(rule.domain, applied.rule->name) != applied.rule) std::abort();
+  for (const MatchedLimit& matched : match.limits) {
+    if (rules.find(rule.domain, matched.rule->name) != matched.rule) std::abort();
   }
 }
 

@@ -4,9 +4,9 @@
 #include "portions.hpp"
 #include "rules/model/configuration.hpp"
 #include "service/events.hpp"
-#include "service/local_share.hpp"
+#include "service/local_fallback.hpp"
 #include "service/service.hpp"
-#include "store/embedded_store.hpp"
+#include "store/memory_store.hpp"
 
 #include <chrono>
 #include <memory>
@@ -41,11 +41,11 @@ class NoEvents final : public service::Events {
 
 struct FuzzService {
   ManualClock clock{};
-  store::MemoryStore memory{{.max_keys = 1'000, .clock = &clock}};
-  store::EmbeddedStore store{memory};
-  store::MemoryStore local_memory{{.max_keys = 1'000, .clock = &clock}};
+  store::ShardedTable memory{{.max_keys = 1'000, .clock = &clock}};
+  store::MemoryStore store{memory};
+  store::ShardedTable local_memory{{.max_keys = 1'000, .clock = &clock}};
   service::Membership members{1};
-  service::LocalShare local{local_memory, members};
+  service::LocalFallback local{local_memory, members};
   NoEvents events{};
   service::Service service{store, local, events, fuzz_rules()};
 };

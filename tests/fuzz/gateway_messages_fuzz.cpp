@@ -61,13 +61,13 @@ std::string meaning_of(const RequestHead& head) {
 void check_forwarded(const RequestHead& head) {
   if (head.host.empty()) return;  // HTTP/1.0, which is forwarded as 1.1
   const penstock::rules::GatewaySettings settings;
-  for (const Trust trust : {Trust::Nobody, Trust::Proxy}) {
+  for (const Trust trust : {Trust::None, Trust::Proxy}) {
     const Origin origin{.peer = "192.0.2.1", .scheme = "http", .trust = trust};
     const ForwardedRequest request(head, origin, settings);
-    if (request.refusal()) continue;
+    if (request.rejection()) continue;
     const std::string text = request.text(request.path().forwarded);
     RequestHeadReader again({.bytes = 100'000, .fields = 100});
-    const RequestHeadReader::Finding found = again.look(text);
+    const RequestHeadReader::ReadResult found = again.read(text);
     const auto* const end = std::get_if<RequestHeadReader::End>(&found);
     check(end != nullptr && end->bytes == text.size());
     const RequestHead& read = again.head();
@@ -98,9 +98,9 @@ auto look_in_portions(std::string_view bytes, std::size_t portion, const Look& l
 std::string read_request(std::string_view bytes, std::size_t portion) {
   RequestHeadReader reader(kLimits);
   const auto found =
-      look_in_portions(bytes, portion, [&](std::string_view shown) { return reader.look(shown); });
-  if (std::holds_alternative<RequestHeadReader::More>(found)) return "more";
-  if (const auto* const refused = std::get_if<Refusal>(&found)) {
+      look_in_portions(bytes, portion, [&](std::string_view shown) { return reader.read(shown); });
+  if (std::holds_alternative<RequestHeadReader::NeedMore>(found)) return "more";
+  if (const auto* const refused = std::get_if<HttpError>(&found)) {
     return std::to_string(refused->status);
   }
   const RequestHead& head = reader.head();
@@ -113,15 +113,15 @@ std::string read_request(std::string_view bytes, std::size_t portion) {
 }
 
 std::string read_response(std::string_view bytes, std::size_t portion,
-                          ResponseHeadReader::Asked asked) {
+                          ResponseHeadReader::RequestMethod asked) {
   ResponseHeadReader reader(kMaxResponseBytes);
   const auto found = look_in_portions(
-      bytes, portion, [&](std::string_view shown) { return reader.look(shown, asked); });
-  if (std::holds_alternative<ResponseHeadReader::More>(found)) return "more";
-  if (std::holds_alternative<ResponseHeadReader::Nonsense>(found)) return "nonsense";
+      bytes, portion, [&](std::string_view shown) { return reader.read(shown, asked); });
+  if (std::holds_alternative<ResponseHeadReader::NeedMore>(found)) return "more";
+  if (std::holds_alternative<ResponseHeadReader::Malformed>(found)) return "nonsense";
   const ResponseHead& head = reader.head();
   check(head.status >= 100 && head.status <= 599);
-  check(asked == ResponseHeadReader::Asked::Other || head.body.kind == Kind::None);
+  check(asked == ResponseHeadReader::RequestMethod::Other || head.body.kind == Kind::None);
   std::string seen = std::to_string(head.status);
   append(seen, head.reason);
   append(seen, head.fields);
@@ -164,7 +164,7 @@ Body read_body(std::string bytes, std::size_t portion, BodyFraming framing) {
 void check_encoded(const Body& body) {
   if (body.data.empty()) return;
   BodyEncoder encoder(Kind::Chunked);
-  Gather parts;
+  BufferSequence parts;
   encoder.add(parts, body.data, Last::Yes);
   std::string bytes;
   for (const boost::asio::const_buffer& part : parts.parts()) {
@@ -186,8 +186,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   switch (data[1] % 3) {
     case 0: check(read_request(bytes, size) == read_request(bytes, portion)); break;
     case 1: {
-      const auto asked =
-          data[1] < 128 ? ResponseHeadReader::Asked::Other : ResponseHeadReader::Asked::Head;
+      const auto asked = data[1] < 128 ? ResponseHeadReader::RequestMethod::Other
+                                       : ResponseHeadReader::RequestMethod::Head;
       check(read_response(bytes, size, asked) == read_response(bytes, portion, asked));
       break;
     }

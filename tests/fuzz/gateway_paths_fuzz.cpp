@@ -1,6 +1,6 @@
 // Paths of requests, under all settings. What is forwarded is normal, and stays what it is when a
 // server normalizes it once more.
-#include "http/normal_path.hpp"
+#include "http/normalized_path.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace {
 
-using penstock::http::NormalPath;
+using penstock::http::NormalizedPath;
 using penstock::rules::PathSettings;
 
 void check(bool holds) {
@@ -31,16 +31,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const PathSettings settings = settings_of(data[0]);
   const std::string path(data + 1, data + size);
-  const auto once = penstock::http::normal_path(path, settings);
-  if (!std::holds_alternative<NormalPath>(once)) return 0;
-  const auto& normal = std::get<NormalPath>(once);
+  const auto once = penstock::http::normalized_path(path, settings);
+  if (!std::holds_alternative<NormalizedPath>(once)) return 0;
+  const auto& normal = std::get<NormalizedPath>(once);
   check(normal.forwarded == "*" || normal.forwarded.front() == '/');
   for (const char letter : normal.forwarded) {
     check(static_cast<unsigned char>(letter) > 0x20 && static_cast<unsigned char>(letter) < 0x7F);
   }
   check((normal.forwarded + "/").find("/../") == std::string::npos);
   check((normal.matched + "/").find("/../") == std::string::npos);
-  const auto twice = penstock::http::normal_path(normal.forwarded, settings);
-  check(std::holds_alternative<NormalPath>(twice) && std::get<NormalPath>(twice) == normal);
+  const auto twice = penstock::http::normalized_path(normal.forwarded, settings);
+  check(std::holds_alternative<NormalizedPath>(twice) && std::get<NormalizedPath>(twice) == normal);
   return 0;
 }

@@ -34,7 +34,7 @@ bool is_same(const Request& one, const Request& other) {
   const auto same_descriptor = [&](const Descriptor& a, const Descriptor& b) {
     return std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
                       same_entry) &&
-           a.cost == b.cost && a.limit == b.limit && a.gives_back == b.gives_back;
+           a.cost == b.cost && a.limit == b.limit && a.is_refund == b.is_refund;
   };
   return one.domain == other.domain && one.cost == other.cost &&
          std::equal(one.descriptors.begin(), one.descriptors.end(), other.descriptors.begin(),

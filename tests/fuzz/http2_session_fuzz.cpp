@@ -22,7 +22,7 @@ using penstock::fuzz::check;
 using penstock::fuzz::Input;
 
 constexpr std::uint32_t kMaxStreams = 8;
-constexpr std::array kHead{lasting_field(":status", "200")};
+constexpr std::array kHead{static_field(":status", "200")};
 constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 // Sends back what it gets.
@@ -85,9 +85,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Input input = penstock::fuzz::input_of(data, size);
   penstock::fuzz::check_portions(input, count_frames);
   Requests requests;
-  ServerSession session(requests,
-                        {.max_streams = kMaxStreams,
-                         .windows = data[0] % 2 == 0 ? Windows::Manual : Windows::Automatic});
+  ServerSession session(
+      requests, {.max_streams = kMaxStreams,
+                 .flow_control = data[0] % 2 == 0 ? FlowControl::Manual : FlowControl::Automatic});
   requests.session = &session;
   check(session.receive(kPreface, {}));
   penstock::fuzz::feed(input, [&](std::string_view bytes) -> std::size_t {

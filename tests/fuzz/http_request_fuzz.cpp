@@ -48,9 +48,9 @@ bool drain(RequestReader& reader, std::string& seen) {
       case Progress::NeedMore: return true;
       case Progress::SendContinue: break;  // depends on what has arrived, as it should
       case Progress::Ready: append(seen, reader.request()); break;
-      case Progress::Refused:
-        append(seen, std::to_string(reader.refusal().status));
-        append(seen, reader.refusal().detail);
+      case Progress::Invalid:
+        append(seen, std::to_string(reader.error().status));
+        append(seen, reader.error().detail);
         return false;
     }
   }

@@ -3,7 +3,7 @@
 
 #include "http/client_address.hpp"
 #include "http/target.hpp"
-#include "wire/http/api/forwarded.hpp"
+#include "wire/http/api/forwarded_attributes.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -31,7 +31,7 @@ void read_path(std::string_view text) {
 void read_query(std::string_view text) {
   Parameters parameters(text);
   static_cast<void>(parameters.text("limit"));
-  static_cast<void>(parameters.whole_number("n", 1, 1000));
+  static_cast<void>(parameters.parse_number("n", 1, 1000));
   static_cast<void>(parameters.finish());
 }
 
@@ -55,7 +55,8 @@ void read_client(std::string_view text, const TrustedProxies& trusted) {
     Request request{
         .method = "GET", .path = "/", .query = {}, .fields = fields, .body = {}, .peer = peer};
     check(!client_address(request, trusted).empty());
-    const penstock::Result<Forwarded> forwarded = Forwarded::read(request, trusted, {});
+    const penstock::Result<ForwardedAttributes> forwarded =
+        ForwardedAttributes::read(request, trusted, {});
     if (!forwarded) {
       check(!forwarded.error().detail.empty());
       continue;

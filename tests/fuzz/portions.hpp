@@ -37,7 +37,7 @@ void feed(Input input, Take take) {
 // Copies what there is room for to a reader, and returns how much that was.
 template <class Reader>
 std::size_t fill(Reader& reader, std::string_view bytes) {
-  const auto room = reader.room();
+  const auto room = reader.prepare();
   check(!room.empty());
   const std::size_t size = std::min(bytes.size(), room.size());
   std::copy_n(bytes.begin(), size, room.begin());

@@ -6,7 +6,7 @@
 #include "redis/server_error.hpp"
 #include "redis/slot_map.hpp"
 #include "redis_store/batch/decide_command.hpp"
-#include "redis_store/redis_seats.hpp"
+#include "redis_store/redis_permit_store.hpp"
 #include "redis_store/replay/reservation_codec.hpp"
 #include "redis_store/small_calls.hpp"
 #include "resp/reply_reader.hpp"
@@ -38,7 +38,7 @@ void read_all_ways(const resp::Value& reply) {
   static_cast<void>(redis::read_server_error(reply.text));
   const Result<resp::Value> answered = reply;
   static_cast<void>(redis_store::read_instant(reply));
-  static_cast<void>(redis_store::read_seat_answer(answered));
+  static_cast<void>(redis_store::read_permit_result(answered));
   static_cast<void>(redis_store::read_reservation(answered));
   static_cast<void>(redis_store::read_reset(answered));
   static_cast<void>(redis_store::read_flag(answered));

@@ -4,7 +4,7 @@
 
 #include "fuzz_service.hpp"
 #include "portions.hpp"
-#include "wire/resp/conversation.hpp"
+#include "wire/resp/session.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,38 +18,38 @@ using namespace penstock::wire::resp;
 using penstock::fuzz::check;
 using penstock::fuzz::FuzzService;
 using penstock::fuzz::Input;
-using Step = Conversation::Step;
+using Step = Session::Step;
 
 constexpr std::size_t kMaxBytes = 4096;
 
 // Runs all commands that have arrived. False when nothing more is read.
-bool advance(Conversation& conversation, std::string& said) {
+bool advance(Session& session, std::string& said) {
   while (true) {
-    const Step step = conversation.advance();
-    check(!conversation.awaits_answers());
-    if (conversation.has_output()) said += conversation.take_output();
+    const Step step = session.advance();
+    check(!session.awaits_answers());
+    if (session.has_output()) said += session.take_output();
     if (step == Step::Read) return true;
     if (step == Step::Close) return false;
   }
 }
 
-std::string talk_in_portions(const Input& input) {
+std::string send_in_portions(const Input& input) {
   FuzzService parts;
   penstock::net::Statistics statistics;
-  Surroundings surroundings{
+  ServerContext server_context{
       .service = parts.service,
       .statistics = statistics,
-      .terms = {
-          .limits = {.bytes = kMaxBytes, .words = 64}, .version = "1.0.0", .most_under_way = 10}};
-  auto conversation = std::make_shared<Conversation>(surroundings, "127.0.0.1:5");
+      .settings = {
+          .limits = {.bytes = kMaxBytes, .words = 64}, .version = "1.0.0", .max_in_flight = 10}};
+  auto session = std::make_shared<Session>(server_context, "127.0.0.1:5");
   std::string said;
-  check(advance(*conversation, said));
+  check(advance(*session, said));
   penstock::fuzz::feed(input, [&](std::string_view bytes) {
-    const std::size_t taken = penstock::fuzz::fill(conversation->reader(), bytes);
-    check(conversation->reader().capacity() <= 4 * kMaxBytes);
-    return advance(*conversation, said) ? taken : 0;
+    const std::size_t taken = penstock::fuzz::fill(session->reader(), bytes);
+    check(session->reader().capacity() <= 4 * kMaxBytes);
+    return advance(*session, said) ? taken : 0;
   });
-  conversation->abandon();
+  session->detach();
   return said;
 }
 
@@ -60,6 +60,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
-  penstock::fuzz::check_portions(penstock::fuzz::input_of(data, size), talk_in_portions);
+  penstock::fuzz::check_portions(penstock::fuzz::input_of(data, size), send_in_portions);
   return 0;
 }

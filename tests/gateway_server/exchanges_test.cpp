@@ -28,7 +28,7 @@ std::string configuration(std::uint16_t port, const std::string& gateway = "",
 }
 
 // Answers every request with its head and body.
-void echo(UpstreamTalk& talk) {
+void echo(ServerSideConnection& talk) {
   while (true) {
     std::string head = talk.read_head();
     if (head.empty()) return;
@@ -42,9 +42,9 @@ void echo(UpstreamTalk& talk) {
   }
 }
 
-TEST(Gateway, RefusesWhatServersReadDifferentlyAndForwardsNothingOfIt) {
+TEST(Gateway, RejectsAmbiguousRequestsWithoutForwarding) {
   std::atomic<int> odd = 0;
-  ScriptedUpstream upstream([&](UpstreamTalk& talk) {
+  ScriptedUpstream upstream([&](ServerSideConnection& talk) {
     const std::string head = talk.read_head();
     if (!head.empty()) ++odd;
     static_cast<void>(talk.read_to_end());
@@ -98,12 +98,12 @@ TEST(Gateway, DeniedRequestsNeverTouchTheUpstream) {
                       [&] { return gateway.in_flight().to_upstream(0) == 0; });
 }
 
-TEST(Gateway, CutsAnAnswerThatTheServerDoesNotFinish) {
+TEST(Gateway, AbortsAResponseTheServerDoesNotFinish) {
   for (const std::string_view head :
        {"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nnonsense"}) {
-    ScriptedUpstream upstream([&](UpstreamTalk& talk) {
+    ScriptedUpstream upstream([&](ServerSideConnection& talk) {
       static_cast<void>(talk.read_head());
       talk.send(head);
       talk.close();
@@ -117,8 +117,8 @@ TEST(Gateway, CutsAnAnswerThatTheServerDoesNotFinish) {
   }
 }
 
-TEST(Gateway, EndsABodyThatEndsWithTheConnection) {
-  ScriptedUpstream upstream([](UpstreamTalk& talk) {
+TEST(Gateway, ForwardsABodyDelimitedByClose) {
+  ScriptedUpstream upstream([](ServerSideConnection& talk) {
     static_cast<void>(talk.read_head());
     talk.send("HTTP/1.0 200 OK\r\n\r\nabc");
     talk.close();
@@ -132,12 +132,12 @@ TEST(Gateway, EndsABodyThatEndsWithTheConnection) {
   EXPECT_TRUE(old.read_to_end().ends_with("\r\n\r\nabc"));
 }
 
-TEST(Gateway, HoldsAServerBackWhoseClientDoesNotRead) {
+TEST(Gateway, SlowClientsApplyBackPressureToTheServer) {
   std::promise<std::size_t> sent;
-  ScriptedUpstream upstream([&](UpstreamTalk& talk) {
+  ScriptedUpstream upstream([&](ServerSideConnection& talk) {
     static_cast<void>(talk.read_head());
     talk.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n");
-    sent.set_value(talk.send_what_fits(1'000'000'000));
+    sent.set_value(talk.send_without_blocking(1'000'000'000));
   });
   RunningGateway gateway(configuration(upstream.port()));
   Client client(gateway.port());
@@ -146,9 +146,9 @@ TEST(Gateway, HoldsAServerBackWhoseClientDoesNotRead) {
   EXPECT_LT(sent.get_future().get(), 32'000'000U);
 }
 
-TEST(Gateway, HoldsAClientBackWhoseServerDoesNotRead) {
+TEST(Gateway, SlowServersApplyBackPressureToTheClient) {
   std::promise<void> done;
-  ScriptedUpstream upstream([&](UpstreamTalk& talk) {
+  ScriptedUpstream upstream([&](ServerSideConnection& talk) {
     static_cast<void>(talk.read_head());
     done.get_future().wait();
   });
@@ -161,14 +161,14 @@ TEST(Gateway, HoldsAClientBackWhoseServerDoesNotRead) {
     const std::size_t size = client.send_some(part);
     total += size;
     quiet = size == 0 ? quiet + 1 : 0;
-    if (size == 0) wait_a_moment();
+    if (size == 0) wait_briefly();
   }
   EXPECT_LT(total, 32'000'000U);
   done.set_value();
 }
 
-TEST(Gateway, ForwardsInterimAnswers) {
-  ScriptedUpstream upstream([](UpstreamTalk& talk) {
+TEST(Gateway, ForwardsInterimResponses) {
+  ScriptedUpstream upstream([](ServerSideConnection& talk) {
     const std::string head = talk.read_head();
     EXPECT_NE(head.find("Expect: 100-continue\r\n"), std::string::npos);
     talk.send("HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n");
@@ -186,8 +186,8 @@ TEST(Gateway, ForwardsInterimAnswers) {
   EXPECT_EQ(client.read().body, "ok");
 }
 
-TEST(Gateway, TunnelsWhatWasUpgradedAndPassesHalfClosesOn) {
-  ScriptedUpstream upstream([](UpstreamTalk& talk) {
+TEST(Gateway, TunnelsUpgradedConnectionsAndHalfCloses) {
+  ScriptedUpstream upstream([](ServerSideConnection& talk) {
     const std::string head = talk.read_head();
     EXPECT_NE(head.find("Upgrade: chat\r\n"), std::string::npos);
     talk.send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: chat\r\n\r\nhi");
@@ -203,8 +203,8 @@ TEST(Gateway, TunnelsWhatWasUpgradedAndPassesHalfClosesOn) {
   EXPECT_EQ(client.read_to_end(), "hiyou said hello");
 }
 
-TEST(Gateway, AnswersForAServerThatStopsReadingButAnswers) {
-  ScriptedUpstream upstream([](UpstreamTalk& talk) {
+TEST(Gateway, RelaysAResponseSentBeforeTheRequestWasRead) {
+  ScriptedUpstream upstream([](ServerSideConnection& talk) {
     static_cast<void>(talk.read_head());
     talk.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno");
     static_cast<void>(talk.read(1'000));
@@ -217,8 +217,9 @@ TEST(Gateway, AnswersForAServerThatStopsReadingButAnswers) {
   EXPECT_TRUE(answer.has("Connection: close"));
 }
 
-TEST(Gateway, TellsASlowClientThatItIs) {
-  ScriptedUpstream upstream([](UpstreamTalk& talk) { static_cast<void>(talk.read_to_end()); });
+TEST(Gateway, AnswersSlowClientsWith408) {
+  ScriptedUpstream upstream(
+      [](ServerSideConnection& talk) { static_cast<void>(talk.read_to_end()); });
   RunningGateway gateway(
       configuration(upstream.port(), "  header_timeout: 50ms\n  body_timeout: 50ms\n"));
   Client header(gateway.port());

@@ -43,7 +43,7 @@ RunningGateway::RunningGateway(const std::string& configuration)
                                     {.tick = std::chrono::milliseconds{5}});
   if (!made) throw std::runtime_error(made.error().detail);
   server_ = *std::move(made);
-  const auto bound = server_->listen({{.host = "127.0.0.1", .port = 0}}, net::Sharing::First);
+  const auto bound = server_->listen({{.host = "127.0.0.1", .port = 0}}, net::PortReuse::Exclusive);
   if (!bound) throw std::runtime_error(bound.error().detail);
   port_ = bound->front().port;
   thread_ = std::thread([this] { loop_.run(); });

@@ -3,12 +3,12 @@
 #include "gateway/server.hpp"
 #include "penstock/clock.hpp"
 #include "rules/model/configuration.hpp"
-#include "service/local_share.hpp"
+#include "service/local_fallback.hpp"
 #include "service/membership.hpp"
 #include "service/recorder.hpp"
 #include "service/service.hpp"
-#include "store/embedded_store.hpp"
 #include "store/memory_store.hpp"
+#include "store/sharded_table.hpp"
 #include "telemetry/hot_keys.hpp"
 #include "telemetry/log.hpp"
 #include "telemetry/metrics.hpp"
@@ -44,15 +44,15 @@ class RunningGateway {
   telemetry::Log log_;
   telemetry::Metrics metrics_{"test"};
   telemetry::WorkerMetrics& worker_metrics_;
-  telemetry::HotKeyBoard board_;
+  telemetry::HotKeyRegistry board_;
   telemetry::HotKeys hot_keys_;
-  telemetry::LimitedLog limited_log_;
+  telemetry::RateLimitedLog limited_log_;
   service::Recorder recorder_;
-  store::MemoryStore memory_;
-  store::MemoryStore local_memory_;
-  store::EmbeddedStore store_;
+  store::ShardedTable memory_;
+  store::ShardedTable local_memory_;
+  store::MemoryStore store_;
   service::Membership members_{1};
-  service::LocalShare local_;
+  service::LocalFallback local_;
   service::Service service_;
   std::unique_ptr<gateway::InFlight> in_flight_;
   std::unique_ptr<gateway::Server> server_;

@@ -12,23 +12,23 @@
 namespace penstock::gateway_server {
 namespace {
 
-bool is_readable(int socket, int patience_ms) {
+bool is_readable(int socket, int timeout_ms) {
   pollfd waiting{.fd = socket, .events = POLLIN, .revents = 0};
-  return ::poll(&waiting, 1, patience_ms) == 1;
+  return ::poll(&waiting, 1, timeout_ms) == 1;
 }
 
 }  // namespace
 
-bool UpstreamTalk::receive() {
-  const auto patience = std::chrono::milliseconds(servers::kPatience).count();
-  if (!is_readable(socket_.number(), static_cast<int>(patience))) return false;
+bool ServerSideConnection::receive() {
+  const auto timeout = std::chrono::milliseconds(servers::kTestTimeout).count();
+  if (!is_readable(socket_.number(), static_cast<int>(timeout))) return false;
   std::array<char, 65536> bytes{};
   const ssize_t size = ::recv(socket_.number(), bytes.data(), bytes.size(), 0);
   if (size > 0) received_.append(bytes.data(), static_cast<std::size_t>(size));
   return size > 0;
 }
 
-std::string UpstreamTalk::read_head() {
+std::string ServerSideConnection::read_head() {
   std::size_t end = 0;
   while ((end = received_.find("\r\n\r\n")) == std::string::npos) {
     if (!receive()) return {};
@@ -38,7 +38,7 @@ std::string UpstreamTalk::read_head() {
   return head;
 }
 
-std::string UpstreamTalk::read(std::size_t bytes) {
+std::string ServerSideConnection::read(std::size_t bytes) {
   while (received_.size() < bytes && receive()) {
   }
   std::string got = received_.substr(0, bytes);
@@ -46,13 +46,13 @@ std::string UpstreamTalk::read(std::size_t bytes) {
   return got;
 }
 
-std::string UpstreamTalk::read_to_end() {
+std::string ServerSideConnection::read_to_end() {
   while (receive()) {
   }
   return std::exchange(received_, {});
 }
 
-bool UpstreamTalk::send(std::string_view bytes) {
+bool ServerSideConnection::send(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent < 0) return false;
@@ -61,7 +61,7 @@ bool UpstreamTalk::send(std::string_view bytes) {
   return true;
 }
 
-std::size_t UpstreamTalk::send_what_fits(std::size_t most) {
+std::size_t ServerSideConnection::send_without_blocking(std::size_t most) {
   const std::string part(65536, 'x');
   std::size_t total = 0;
   while (total < most) {
@@ -75,7 +75,7 @@ std::size_t UpstreamTalk::send_what_fits(std::size_t most) {
   return total;
 }
 
-void wait_a_moment() { static_cast<void>(::poll(nullptr, 0, 10)); }
+void wait_briefly() { static_cast<void>(::poll(nullptr, 0, 10)); }
 
 ScriptedUpstream::ScriptedUpstream(Serve serve)
     : socket_(servers::listen_on(port_)), serve_(std::move(serve)) {
@@ -88,8 +88,8 @@ void ScriptedUpstream::accept() {
     const int client = ::accept(socket_.number(), nullptr, nullptr);
     if (client < 0) continue;
     ++connections_;
-    talks_.emplace_back([this, client] {
-      UpstreamTalk talk{servers::FileDescriptor(client)};
+    connection_threads_.emplace_back([this, client] {
+      ServerSideConnection talk{servers::FileDescriptor(client)};
       serve_(talk);
     });
   }
@@ -98,7 +98,7 @@ void ScriptedUpstream::accept() {
 ScriptedUpstream::~ScriptedUpstream() {
   stopping_ = true;
   thread_.join();
-  for (std::thread& talk : talks_) talk.join();
+  for (std::thread& talk : connection_threads_) talk.join();
 }
 
 }  // namespace penstock::gateway_server

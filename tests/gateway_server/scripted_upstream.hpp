@@ -15,9 +15,9 @@
 namespace penstock::gateway_server {
 
 // One connection of a gateway, as its server sees it. Shares no code with what is under test.
-class UpstreamTalk {
+class ServerSideConnection {
  public:
-  explicit UpstreamTalk(servers::FileDescriptor socket) : socket_(std::move(socket)) {}
+  explicit ServerSideConnection(servers::FileDescriptor socket) : socket_(std::move(socket)) {}
 
   // The head of the next request; empty at the end.
   [[nodiscard]] std::string read_head();
@@ -27,7 +27,7 @@ class UpstreamTalk {
   // False when the gateway is gone.
   bool send(std::string_view bytes);
   // As much as goes without waiting; how much that was.
-  [[nodiscard]] std::size_t send_what_fits(std::size_t most);
+  [[nodiscard]] std::size_t send_without_blocking(std::size_t most);
   void close() { socket_.close(); }
 
  private:
@@ -38,12 +38,12 @@ class UpstreamTalk {
 };
 
 // For whoever looks whether something does not happen.
-void wait_a_moment();
+void wait_briefly();
 
 // Listens, and has each connection served by this function, in a thread of its own.
 class ScriptedUpstream {
  public:
-  using Serve = std::function<void(UpstreamTalk&)>;
+  using Serve = std::function<void(ServerSideConnection&)>;
   explicit ScriptedUpstream(Serve serve);
   ~ScriptedUpstream();
   ScriptedUpstream(const ScriptedUpstream&) = delete;
@@ -60,7 +60,7 @@ class ScriptedUpstream {
   Serve serve_;
   std::atomic<std::size_t> connections_ = 0;
   std::atomic<bool> stopping_ = false;
-  std::vector<std::thread> talks_;
+  std::vector<std::thread> connection_threads_;
   std::thread thread_;
 };
 

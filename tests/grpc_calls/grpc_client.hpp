@@ -70,7 +70,7 @@ inline constexpr std::string_view kReflection =
   return request;
 }
 
-[[nodiscard]] inline RateLimitResponse answer::response_of(const http2_client::Answer& answer) {
+[[nodiscard]] inline RateLimitResponse response_of(const http2_client::Answer& answer) {
   RateLimitResponse response;
   const std::vector<std::string> messages = messages_of(answer.body);
   if (messages.size() == 1) static_cast<void>(response.ParseFromString(messages[0]));

@@ -36,7 +36,7 @@ TEST(GrpcServer, AnswersAThousandCallsOfOneConnection) {
   ASSERT_TRUE(client.wait([&] { return client.session().answer(streams.back()).is_closed; }));
   std::vector<bool> seen(1000, false);
   for (const auto stream : streams) {
-    const auto response = answer::response_of(client.session().answer(stream));
+    const auto response = response_of(client.session().answer(stream));
     const auto used = 1'000'000 - response.statuses(0).limit_remaining();
     ASSERT_LE(used, 1000U);
     seen.at(used - 1) = true;
@@ -62,7 +62,7 @@ TEST(GrpcServer, LateAnswersComeWithoutAnotherRequest) {
   }
 }
 
-TEST(GrpcServer, ClientsThatGoWhileTheirAnswerIsAwaitedAreForgotten) {
+TEST(GrpcServer, ClientsThatDisconnectBeforeTheirAnswerAreForgotten) {
   RunningServer server;
   server.call([&] { server.parts.store.is_late = true; });
   {
@@ -82,7 +82,7 @@ TEST(GrpcServer, ClientsThatGoWhileTheirAnswerIsAwaitedAreForgotten) {
   EXPECT_EQ(client.call(kShouldRateLimit, ask("a")).field("grpc-status"), "0");
 }
 
-TEST(GrpcServer, WhatIsNotHttp2IsClosed) {
+TEST(GrpcServer, ConnectionsThatAreNotHttp2AreClosed) {
   RunningServer server;
   for (const std::string& bytes :
        {std::string("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), std::string(100, 'x'),
@@ -95,8 +95,8 @@ TEST(GrpcServer, WhatIsNotHttp2IsClosed) {
   EXPECT_EQ(client.call(kShouldRateLimit, ask("a")).field("grpc-status"), "0");
 }
 
-TEST(GrpcServer, SlowClientsAreNotWaitedFor) {
-  RunningServer server(hasty_options());
+TEST(GrpcServer, SlowClientsAreDisconnected) {
+  RunningServer server(short_timeouts());
   PlainConnection silent(server.port());
   EXPECT_TRUE(silent.wait_for_close());
 
@@ -113,7 +113,7 @@ TEST(GrpcServer, SlowClientsAreNotWaitedFor) {
 }
 
 TEST(GrpcServer, WatchersThatAnswerPingsStay) {
-  RunningServer server(hasty_options());
+  RunningServer server(short_timeouts());
   PlainConnection client(server.port());
   const auto stream = client.session().request(head_of(kHealthWatch), framed(""));
   ASSERT_TRUE(client.wait([&] { return !client.session().last_ping.empty(); }));
@@ -122,7 +122,7 @@ TEST(GrpcServer, WatchersThatAnswerPingsStay) {
   EXPECT_FALSE(client.session().answer(stream).is_closed);
 }
 
-TEST(GrpcServer, StopsWhenCallsUnderWayAreAnswered) {
+TEST(GrpcServer, StopsWhenCallsInFlightAreAnswered) {
   RunningServer server;
   PlainConnection client(server.port());
   PlainConnection idle(server.port());
@@ -144,7 +144,7 @@ TEST(GrpcServer, StopsWhenCallsUnderWayAreAnswered) {
   EXPECT_EQ(stopped.wait_for(seconds{20}), std::future_status::ready);
 }
 
-TEST(GrpcServer, CutsWhatIsLeftAfterTheGrace) {
+TEST(GrpcServer, AbortsConnectionsAfterTheGracePeriod) {
   RunningServer server;
   PlainConnection client(server.port());
   server.call([&] { server.parts.store.is_late = true; });
@@ -156,7 +156,7 @@ TEST(GrpcServer, CutsWhatIsLeftAfterTheGrace) {
   EXPECT_TRUE(client.wait_for_close());
 }
 
-TEST(GrpcServer, OneConnectionTooManyIsSentAway) {
+TEST(GrpcServer, AConnectionOverTheLimitReceivesGoaway) {
   wire::grpc::ServerOptions options;
   options.grpc.max_connections = 1;
   RunningServer server(options);
@@ -165,7 +165,7 @@ TEST(GrpcServer, OneConnectionTooManyIsSentAway) {
   PlainConnection second(server.port());
   EXPECT_TRUE(second.wait_for_close());
   EXPECT_FALSE(second.session().goodbyes.empty());
-  EXPECT_EQ(server.statistics().refused, 1U);
+  EXPECT_EQ(server.statistics().rejected, 1U);
 }
 
 }  // namespace

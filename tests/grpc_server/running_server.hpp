@@ -33,7 +33,8 @@ class RunningServer {
   explicit RunningServer(const wire::grpc::ServerOptions& options = {})
       : busy_(loop_.get_executor()),
         server_(std::make_unique<wire::grpc::Server>(loop_, service_, options)) {
-    const auto bound = server_->listen({{.host = "127.0.0.1", .port = 0}}, net::Sharing::First);
+    const auto bound =
+        server_->listen({{.host = "127.0.0.1", .port = 0}}, net::PortReuse::Exclusive);
     if (bound) port_ = bound->front().port;
     thread_ = std::thread([this] { loop_.run(); });
   }
@@ -80,7 +81,7 @@ class RunningServer {
 };
 
 // Time limits that a test can wait for; everything else as by default.
-[[nodiscard]] inline wire::grpc::ServerOptions hasty_options() {
+[[nodiscard]] inline wire::grpc::ServerOptions short_timeouts() {
   using std::chrono::milliseconds;
   wire::grpc::ServerOptions options;
   options.grpc.idle_timeout = milliseconds{200};

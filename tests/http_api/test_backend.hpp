@@ -1,6 +1,6 @@
 #pragma once
 
-#include "store/embedded_store.hpp"
+#include "store/memory_store.hpp"
 #include "wire/http/api/api.hpp"
 #include "wire/http/api/backend.hpp"
 
@@ -15,7 +15,7 @@
 // was asked.
 namespace penstock::http {
 
-inline std::string show(const core::CountName& name) { return name.subject + "|" + name.limit; }
+inline std::string show(const core::LimitKey& name) { return name.subject + "|" + name.limit; }
 
 class TestStore final : public store::Store {
  public:
@@ -35,12 +35,12 @@ class TestStore final : public store::Store {
     asked.push_back("refund" + show(checks));
     answer(std::move(answered), decisions);
   }
-  void reset(std::vector<core::CountName> names, base::Deadline /*deadline*/,
+  void reset(std::vector<core::LimitKey> names, base::Deadline /*deadline*/,
              Answered<bool> answered) override {
     asked.push_back("reset" + show(names));
     answer(std::move(answered), yes);
   }
-  void block(std::vector<core::CountName> names, Duration duration, base::Deadline /*deadline*/,
+  void block(std::vector<core::LimitKey> names, Duration duration, base::Deadline /*deadline*/,
              Answered<bool> answered) override {
     asked.push_back("block" + show(names) + " " + std::to_string(duration.count()));
     answer(std::move(answered), yes);
@@ -60,18 +60,19 @@ class TestStore final : public store::Store {
     asked.push_back("remove " + name);
     answer(std::move(answered), yes);
   }
-  void look(std::string name, base::Deadline /*deadline*/, Answered<Counter> answered) override {
+  void read_counter(std::string name, base::Deadline /*deadline*/,
+                    Answered<Counter> answered) override {
     asked.push_back("look " + name);
     answer(std::move(answered), Counter{.integer = number});
   }
-  void expire(std::string name, Duration lifetime, Renewal /*renewal*/, base::Deadline /*deadline*/,
-              Answered<bool> answered) override {
+  void expire(std::string name, Duration lifetime, ExpireCondition /*condition*/,
+              base::Deadline /*deadline*/, Answered<bool> answered) override {
     asked.push_back("expire " + name + " " + std::to_string(lifetime.count()));
     answer(std::move(answered), yes);
   }
   [[nodiscard]] Health health() const override { return {}; }
-  [[nodiscard]] store::ReservationBook& reservations() override { return books_.reservations(); }
-  [[nodiscard]] store::SeatBook& seats() override { return books_.seats(); }
+  [[nodiscard]] store::ReservationStore& reservations() override { return books_.reservations(); }
+  [[nodiscard]] store::PermitStore& permits() override { return books_.permits(); }
 
  private:
   static std::string show(CounterKind kind) {
@@ -85,9 +86,9 @@ class TestStore final : public store::Store {
     }
     return text;
   }
-  static std::string show(const std::vector<core::CountName>& names) {
+  static std::string show(const std::vector<core::LimitKey>& names) {
     std::string text;
-    for (const core::CountName& name : names) text += " " + http::show(name);
+    for (const core::LimitKey& name : names) text += " " + http::show(name);
     return text;
   }
 
@@ -98,8 +99,8 @@ class TestStore final : public store::Store {
   }
 
   ManualClock clock_;
-  store::MemoryStore memory_{{.clock = &clock_}};
-  store::EmbeddedStore books_{memory_};
+  store::ShardedTable memory_{{.clock = &clock_}};
+  store::MemoryStore books_{memory_};
 };
 
 class TestBackend final : public Backend {
@@ -130,7 +131,7 @@ class TestBackend final : public Backend {
       service::Answer answer{.allowed = said && said->front().allowed(),
                              .reason = Reason::FailedClosed};
       answer.match.domain_known = true;
-      answer.limits.push_back({.applied = {.check = check}});
+      answer.limits.push_back({.matched = {.check = check}});
       if (said) {
         answer.reason = answer.allowed ? Reason::WithinLimits : Reason::OverLimit;
         answer.limits.front().decision = said->front();
@@ -147,53 +148,54 @@ class TestBackend final : public Backend {
     explained.explanation.rules = reports;
     answered(std::move(explained));
   }
-  [[nodiscard]] Result<std::vector<RuleCount>> counts_of_rule(
+  [[nodiscard]] Result<std::vector<SubjectLimit>> limits_of_rule(
       std::string_view domain, std::string_view rule, std::string_view subject) const override {
     const std::string name = std::string(domain) + "/" + std::string(rule);
     if (name != "api/search") {
       return Error{ErrorCode::InvalidInput, "rule: \"" + name + "\" is not loaded"};
     }
-    return std::vector{RuleCount{.rule = name,
-                                 .limit = "minute",
-                                 .name = {.subject = std::string(subject), .limit = name + "/m"},
-                                 .quota = per_minute(600)},
-                       RuleCount{.rule = name,
-                                 .limit = "day",
-                                 .name = {.subject = std::string(subject), .limit = name + "/d"},
-                                 .quota = per_day(5000)}};
+    return std::vector{SubjectLimit{.rule = name,
+                                    .limit = "minute",
+                                    .name = {.subject = std::string(subject), .limit = name + "/m"},
+                                    .quota = per_minute(600)},
+                       SubjectLimit{.rule = name,
+                                    .limit = "day",
+                                    .name = {.subject = std::string(subject), .limit = name + "/d"},
+                                    .quota = per_day(5000)}};
   }
-  [[nodiscard]] Result<std::vector<RuleCount>> counts_of_domain(
+  [[nodiscard]] Result<std::vector<SubjectLimit>> limits_of_domain(
       std::string_view domain, std::string_view subject) const override {
     if (domain != "api") return Error{ErrorCode::InvalidInput, "domain: not loaded"};
-    return counts_of_rule("api", "search", subject);
+    return limits_of_rule("api", "search", subject);
   }
-  void reserve(rules::Request request, service::ReservationTerms terms, base::Deadline /*deadline*/,
-               store::Store::Answered<service::Reserved> answered) override {
+  void reserve(rules::Request request, service::ReservationRequest terms,
+               base::Deadline /*deadline*/,
+               store::Store::Answered<service::ReserveResult> answered) override {
     asked.push_back("reserve " + show(request) + " " + show(terms));
     answer(answered, reserved);
   }
-  void reserve(core::NamedCheck check, rules::OnFailure on_failure, service::ReservationTerms terms,
-               base::Deadline /*deadline*/,
-               store::Store::Answered<service::Reserved> answered) override {
+  void reserve(core::NamedCheck check, rules::OnFailure on_failure,
+               service::ReservationRequest terms, base::Deadline /*deadline*/,
+               store::Store::Answered<service::ReserveResult> answered) override {
     policies.push_back(on_failure);
     asked.push_back("reserve " + http::show(check.name) + " " + to_string(check.quota) + " " +
                     show(terms));
     answer(answered, reserved);
   }
   void commit(std::string id, std::uint64_t actual, base::Deadline /*deadline*/,
-              store::Store::Answered<service::Settled> answered) override {
+              store::Store::Answered<service::SettleResult> answered) override {
     asked.push_back("commit " + id + " " + std::to_string(actual));
     answer(answered, settled);
   }
   void cancel(std::string id, base::Deadline /*deadline*/,
-              store::Store::Answered<service::Settled> answered) override {
+              store::Store::Answered<service::SettleResult> answered) override {
     asked.push_back("cancel " + id);
     answer(answered, settled);
   }
   [[nodiscard]] store::Store& store() override { return counts; }
 
-  service::Reserved reserved{};
-  service::Settled settled{};
+  service::ReserveResult reserved{};
+  service::SettleResult settled{};
 
  private:
   template <class T>
@@ -201,7 +203,7 @@ class TestBackend final : public Backend {
     if (counts.failure) return answered(*counts.failure);
     answered(value);
   }
-  static std::string show(const service::ReservationTerms& terms) {
+  static std::string show(const service::ReservationRequest& terms) {
     return "id=" + terms.id + " x" + std::to_string(terms.estimate) + " for " +
            std::to_string(terms.lasts / std::chrono::milliseconds{1}) + " ms";
   }
@@ -217,7 +219,7 @@ class TestBackend final : public Backend {
       text += " [" + entries + "]";
       if (descriptor.cost) text += " x" + std::to_string(descriptor.cost->units);
       if (descriptor.limit) text += " " + to_string(*descriptor.limit);
-      if (descriptor.gives_back) text += " gives back";
+      if (descriptor.is_refund) text += " gives back";
     }
     return text;
   }

@@ -56,9 +56,9 @@ class ApiTest : public testing::Test {
         .reason = decision.allowed() ? service::Reason::WithinLimits : service::Reason::OverLimit,
         .strictest = 0};
     answer.match.domain_known = true;
-    answer.match.descriptors = {rules::Said::Limited};
+    answer.match.descriptors = {rules::DescriptorOutcome::Limited};
     answer.limits.push_back(
-        {.applied = {.rule = &rule_,
+        {.matched = {.rule = &rule_,
                      .check = {.name = {.subject = "api_key=abc", .limit = "api/search"},
                                .quota = rule_.limits[0].quota}},
          .decision = decision});

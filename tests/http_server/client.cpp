@@ -14,9 +14,9 @@
 namespace penstock::http_server {
 namespace {
 
-bool is_readable(int socket, int patience_ms) {
+bool is_readable(int socket, int timeout_ms) {
   pollfd waiting{.fd = socket, .events = POLLIN, .revents = 0};
-  return ::poll(&waiting, 1, patience_ms) == 1;
+  return ::poll(&waiting, 1, timeout_ms) == 1;
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ void Client::reset() {
 }
 
 bool Client::receive() {
-  const auto patience = std::chrono::milliseconds(servers::kPatience).count();
+  const auto patience = std::chrono::milliseconds(servers::kTestTimeout).count();
   if (!is_readable(socket_.number(), static_cast<int>(patience))) {
     throw std::runtime_error("the server is silent; so far: " + received_);
   }

@@ -17,8 +17,8 @@ std::uint64_t timeouts(RunningServer& server, Phase phase) {
   return server.statistics().timeouts.at(static_cast<std::size_t>(phase));
 }
 
-TEST(HttpServerLimits, CutASlowHeaderHoweverItTricklesWhileOthersAreServed) {
-  http::ServerOptions options = hasty_options();
+TEST(HttpServerLimits, AbortASlowHeaderWhileOthersAreServed) {
+  http::ServerOptions options = short_timeouts();
   options.http.idle_timeout = std::chrono::minutes{1};
   RunningServer server(options);
   Client slow(server.port());
@@ -35,8 +35,8 @@ TEST(HttpServerLimits, CutASlowHeaderHoweverItTricklesWhileOthersAreServed) {
   EXPECT_EQ(quick.ask("/").status, 200U);
 }
 
-TEST(HttpServerLimits, CutASlowBody) {
-  RunningServer server(hasty_options());
+TEST(HttpServerLimits, AbortASlowBody) {
+  RunningServer server(short_timeouts());
   Client client(server.port());
   client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n");
   servers::wait_until("the slow one to be cut", [&] {
@@ -48,7 +48,7 @@ TEST(HttpServerLimits, CutASlowBody) {
 }
 
 TEST(HttpServerLimits, CloseIdleConnections) {
-  RunningServer server(hasty_options());
+  RunningServer server(short_timeouts());
   Client silent(server.port());
   Client served(server.port());
   EXPECT_EQ(served.ask("/").status, 200U);
@@ -58,8 +58,8 @@ TEST(HttpServerLimits, CloseIdleConnections) {
   EXPECT_EQ(server.statistics().open, 0U);
 }
 
-TEST(HttpServerLimits, CutAClientThatDoesNotReadItsAnswers) {
-  RunningServer server(hasty_options());
+TEST(HttpServerLimits, AbortAClientThatDoesNotReadItsAnswers) {
+  RunningServer server(short_timeouts());
   server.call([&] { server.echo.large.assign(50'000'000, 'l'); });
   Client client(server.port());
   client.get("/large");
@@ -77,13 +77,13 @@ TEST(HttpServerLimits, SendALargeAnswerWhole) {
 }
 
 TEST(HttpServerLimits, CloseOnAClientThatStaysAfterTheLastAnswer) {
-  RunningServer server(hasty_options());
+  RunningServer server(short_timeouts());
   Client client(server.port());
   EXPECT_EQ(client.ask("/", "Connection: close\r\n").status, 200U);
   servers::wait_until("the connection to be closed", [&] { return server.statistics().open == 0; });
 }
 
-TEST(HttpServerLimits, TellOneConnectionTooManyAndServeTheOthers) {
+TEST(HttpServerLimits, AnswerAConnectionOverTheLimitWith503AndServeTheOthers) {
   http::ServerOptions options;
   options.http.max_connections = 3;
   RunningServer server(options);
@@ -100,7 +100,7 @@ TEST(HttpServerLimits, TellOneConnectionTooManyAndServeTheOthers) {
     EXPECT_TRUE(answer.has("Connection: close"));
     EXPECT_TRUE(refused.is_closed());
   }
-  EXPECT_EQ(server.statistics().refused, 1U);
+  EXPECT_EQ(server.statistics().rejected, 1U);
   EXPECT_EQ(clients[0]->ask("/").status, 200U);
   clients.pop_back();
   servers::wait_until("a place", [&] { return server.statistics().open == 2; });
@@ -108,13 +108,13 @@ TEST(HttpServerLimits, TellOneConnectionTooManyAndServeTheOthers) {
   EXPECT_EQ(next.ask("/").status, 200U);
 }
 
-TEST(HttpServerLimits, BoundTheRefusalsUnderWay) {
+TEST(HttpServerLimits, BoundTheRejectionsInFlight) {
   http::ServerOptions options;
   options.http.max_connections = 1;
   RunningServer server(options);
   std::vector<std::unique_ptr<Client>> clients;
   for (int i = 0; i < 300; ++i) clients.push_back(std::make_unique<Client>(server.port()));
-  servers::wait_until("all refusals", [&] { return server.statistics().refused == 299; });
+  servers::wait_until("all refusals", [&] { return server.statistics().rejected == 299; });
   EXPECT_LE(server.statistics().open, 1U + 128U);
 }
 

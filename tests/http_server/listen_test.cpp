@@ -13,7 +13,7 @@
 namespace penstock::http_server {
 namespace {
 
-using net::Sharing;
+using net::PortReuse;
 
 TEST(HttpServerListen, NamesTheAddressThatIsInUse) {
   const servers::ReservedPort port;
@@ -23,13 +23,13 @@ TEST(HttpServerListen, NamesTheAddressThatIsInUse) {
                                   ": Address already in use");
 }
 
-TEST(HttpServerListen, DoesNotShareAnAddressUnawares) {
+TEST(HttpServerListen, DoesNotShareAnAddressWithAnotherProcess) {
   RunningServer first;
   const RunningServer second({}, first.address());
   EXPECT_NE(second.failure().find("Address already in use"), std::string::npos);
 }
 
-TEST(HttpServerListen, NamesAHostThatIsNotOurs) {
+TEST(HttpServerListen, NamesAHostThatIsNotLocal) {
   const RunningServer unknown({}, {.host = "no-such-host.invalid", .port = 8080});
   EXPECT_NE(unknown.failure().find("no-such-host.invalid:8080"), std::string::npos);
   const RunningServer foreign({}, {.host = "192.0.2.1", .port = 8080});
@@ -41,7 +41,7 @@ TEST(HttpServerListen, WorkersShareAnAddress) {
   boost::asio::io_context loop(1);
   Echo echo;
   http::Server second(loop, echo, {});
-  const auto bound = second.listen({first.address()}, Sharing::Joining);
+  const auto bound = second.listen({first.address()}, PortReuse::Shared);
   ASSERT_TRUE(bound) << bound.error().detail;
   EXPECT_EQ(bound->front().port, first.port());
   // The kernel gives some connections to each.

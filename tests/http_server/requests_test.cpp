@@ -60,7 +60,7 @@ TEST(HttpServer, ReadsBodiesWithALengthAndInChunks) {
   EXPECT_EQ(client.read().body, "POST / 127.0.0.1{0123456789}");
 }
 
-TEST(HttpServer, TellsAClientThatWaitsToGoOn) {
+TEST(HttpServer, SendsContinueToAClientThatExpectsIt) {
   RunningServer server;
   Client client(server.port());
   client.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
@@ -90,7 +90,7 @@ TEST(HttpServer, ClosesConnectionsOfHttp10UnlessAsked) {
   }
 }
 
-TEST(HttpServer, RefusesMalformedRequestsWithAReasonAndCloses) {
+TEST(HttpServer, RejectsMalformedRequestsWithAReasonAndCloses) {
   RunningServer server;
   for (const Malformed& malformed : kMalformedRequests) {
     Client client(server.port());
@@ -104,7 +104,7 @@ TEST(HttpServer, RefusesMalformedRequestsWithAReasonAndCloses) {
   EXPECT_EQ(server.statistics().requests, 0U);
 }
 
-TEST(HttpServer, RefusesHeadersAndBodiesBeyondTheirLimits) {
+TEST(HttpServer, RejectsHeadersAndBodiesBeyondTheirLimits) {
   http::ServerOptions options;
   options.http.max_header_bytes = 4096;
   options.http.max_body_bytes = 10'000;
@@ -138,7 +138,7 @@ TEST(HttpServer, AnswersAClientThatHasClosedItsSide) {
   EXPECT_TRUE(client.is_closed());
 }
 
-TEST(HttpServer, SurvivesClientsThatGoWhileTheirAnswerIsAwaited) {
+TEST(HttpServer, SurvivesClientsThatDisconnectBeforeTheirAnswer) {
   RunningServer server;
   for (std::size_t i = 0; i < 50; ++i) {
     Client client(server.port());
@@ -154,7 +154,7 @@ TEST(HttpServer, SurvivesClientsThatGoWhileTheirAnswerIsAwaited) {
   });
 }
 
-TEST(HttpServer, MayGoWhileAnswersAreAwaited) {
+TEST(HttpServer, MayBeDestroyedWhileAnswersArePending) {
   RunningServer server;
   Client client(server.port());
   client.get("/later");

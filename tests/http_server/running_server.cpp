@@ -35,7 +35,7 @@ void Echo::answer_all() {
 RunningServer::RunningServer(http::ServerOptions options, const rules::Address& address)
     : busy_(loop_.get_executor()),
       server_(std::make_unique<http::Server>(loop_, echo, std::move(options))) {
-  const auto bound = server_->listen({address}, net::Sharing::First);
+  const auto bound = server_->listen({address}, net::PortReuse::Exclusive);
   if (bound) {
     address_ = bound->front();
   } else {
@@ -68,7 +68,7 @@ void RunningServer::destroy() {
   call([this] { server_.reset(); });
 }
 
-http::ServerOptions hasty_options() {
+http::ServerOptions short_timeouts() {
   using std::chrono::milliseconds;
   http::ServerOptions options;
   options.http.header_timeout = milliseconds{200};

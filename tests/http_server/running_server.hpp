@@ -80,6 +80,6 @@ class RunningServer {
 };
 
 // Time limits that a test can wait for; everything else as by default.
-[[nodiscard]] http::ServerOptions hasty_options();
+[[nodiscard]] http::ServerOptions short_timeouts();
 
 }  // namespace penstock::http_server

@@ -25,7 +25,7 @@ TEST(HttpServerShutdown, ClosesIdleConnectionsAtOnce) {
   EXPECT_EQ(served.ask("/").status, 200U);
   const std::future<void> stopped = server.stop(1h);
   EXPECT_TRUE(served.is_closed());
-  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+  EXPECT_EQ(stopped.wait_for(servers::kTestTimeout), std::future_status::ready);
   EXPECT_THROW(Client late(server.port()), std::system_error);
 }
 
@@ -42,19 +42,19 @@ TEST(HttpServerShutdown, AnswersTheFirstRequestOfAConnectionThatWasJustMade) {
   EXPECT_EQ(answer.status, 200U);
   EXPECT_TRUE(answer.has("Connection: close"));
   accepted.half_close();
-  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+  EXPECT_EQ(stopped.wait_for(servers::kTestTimeout), std::future_status::ready);
 }
 
 TEST(HttpServerShutdown, ClosesAConnectionThatSendsNoRequest) {
-  RunningServer server(hasty_options());
+  RunningServer server(short_timeouts());
   Client silent(server.port());
   servers::wait_until("it", [&] { return server.statistics().open == 1; });
   const std::future<void> stopped = server.stop(1h);
   EXPECT_TRUE(silent.is_closed());
-  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+  EXPECT_EQ(stopped.wait_for(servers::kTestTimeout), std::future_status::ready);
 }
 
-TEST(HttpServerShutdown, ADrainingServerAcceptsAndAsksClientsToGo) {
+TEST(HttpServerShutdown, ADrainingServerAcceptsAndSendsConnectionClose) {
   RunningServer server;
   Client before(server.port());
   EXPECT_FALSE(before.ask("/").has("Connection: close"));
@@ -66,10 +66,10 @@ TEST(HttpServerShutdown, ADrainingServerAcceptsAndAsksClientsToGo) {
 
 TEST(HttpServerShutdown, StopsAtOnceWithoutConnections) {
   RunningServer server;
-  EXPECT_EQ(server.stop(1h).wait_for(servers::kPatience), std::future_status::ready);
+  EXPECT_EQ(server.stop(1h).wait_for(servers::kTestTimeout), std::future_status::ready);
 }
 
-TEST(HttpServerShutdown, FinishesRequestsUnderWay) {
+TEST(HttpServerShutdown, FinishesRequestsInFlight) {
   RunningServer server;
   Client half(server.port());
   half.send("GET /half HTTP/1.1\r\n");
@@ -90,17 +90,17 @@ TEST(HttpServerShutdown, FinishesRequestsUnderWay) {
   }
   half.half_close();
   later.half_close();
-  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+  EXPECT_EQ(stopped.wait_for(servers::kTestTimeout), std::future_status::ready);
 }
 
-TEST(HttpServerShutdown, CutsWhatIsLeftAfterTheGrace) {
-  RunningServer server(hasty_options());
+TEST(HttpServerShutdown, AbortsConnectionsAfterTheGracePeriod) {
+  RunningServer server(short_timeouts());
   Client client(server.port());
   client.get("/later");
   servers::wait_until("the request", [&] { return server.echo.waiting() == 1; });
   const std::future<void> stopped = server.stop(50ms);
   EXPECT_TRUE(client.is_closed());
-  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+  EXPECT_EQ(stopped.wait_for(servers::kTestTimeout), std::future_status::ready);
   server.call([&] { server.echo.answer_all(); });
 }
 
@@ -131,7 +131,7 @@ TEST(HttpServerShutdown, LosesNoAnswerUnderLoad) {
   servers::wait_until("some load", [&] { return answered > 2'000; });
   const std::future<void> stopped = server.stop(10s);
   for (std::thread& client : clients) client.join();
-  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+  EXPECT_EQ(stopped.wait_for(servers::kTestTimeout), std::future_status::ready);
   EXPECT_EQ(broken, 0);
   EXPECT_EQ(server.statistics().responses.at(2), static_cast<std::uint64_t>(answered));
 }

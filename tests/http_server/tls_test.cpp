@@ -91,7 +91,7 @@ class HttpServerTls : public testing::Test {
     std::filesystem::copy_file(pair.key, folder / "server.key", over);
   }
   [[nodiscard]] http::ServerOptions options() const {
-    http::ServerOptions made = hasty_options();
+    http::ServerOptions made = short_timeouts();
     made.http.tls = rules::TlsFiles{.certificate = (folder / "server.pem").string(),
                                     .key = (folder / "server.key").string()};
     return made;
@@ -115,7 +115,7 @@ TEST_F(HttpServerTls, AnswersOverTlsAndChoosesHttp11) {
   EXPECT_EQ(said.protocol, "http/1.1");
 }
 
-TEST_F(HttpServerTls, RefusesOldVersionsAndOtherProtocols) {
+TEST_F(HttpServerTls, RejectsOldVersionsAndOtherProtocols) {
   RunningServer server(options());
   TlsClient old = trusting(certificates->ca());
   old.most_version = TLS1_1_VERSION;
@@ -130,10 +130,10 @@ TEST_F(HttpServerTls, RefusesOldVersionsAndOtherProtocols) {
 TEST_F(HttpServerTls, TakesANewCertificateWithoutARestart) {
   RunningServer server(options());
   EXPECT_EQ(talk(server.port(), trusting(certificates->ca())).certificate, "server");
-  install(certificates->stranger());
+  install(certificates->untrusted());
   ASSERT_TRUE(reload(server));
   EXPECT_TRUE(talk(server.port(), trusting(certificates->ca())).failed);
-  EXPECT_EQ(talk(server.port(), trusting(certificates->stranger_ca())).certificate, "stranger");
+  EXPECT_EQ(talk(server.port(), trusting(certificates->untrusted_ca())).certificate, "untrusted");
 }
 
 TEST_F(HttpServerTls, KeepsTheOldCertificateWhenTheNewOneIsBad) {
@@ -157,19 +157,19 @@ TEST_F(HttpServerTls, DoesNotListenWithoutItsCertificate) {
   EXPECT_NE(server.failure().find("server.pem"), std::string::npos) << server.failure();
 }
 
-TEST_F(HttpServerTls, AsksForCertificatesOfItsClients) {
+TEST_F(HttpServerTls, RequiresClientCertificates) {
   http::ServerOptions strict = options();
   strict.http.tls->client_ca = certificates->ca().string();
   RunningServer server(strict);
   TlsClient client = trusting(certificates->ca());
   EXPECT_EQ(talk(server.port(), client).answer, "");
-  client.certificate = certificates->stranger();
+  client.certificate = certificates->untrusted();
   EXPECT_EQ(talk(server.port(), client).answer, "");
   client.certificate = certificates->client();
   EXPECT_NE(talk(server.port(), client).answer.find("GET / 127.0.0.1{}"), std::string::npos);
 }
 
-TEST_F(HttpServerTls, CutsAHandshakeThatDoesNotEnd) {
+TEST_F(HttpServerTls, AbortsAHandshakeThatDoesNotEnd) {
   RunningServer server(options());
   Client silent(server.port());
   Client trickling(server.port());
@@ -192,7 +192,7 @@ TEST_F(HttpServerTls, StopsGracefully) {
   RunningServer server(options());
   EXPECT_FALSE(talk(server.port(), trusting(certificates->ca())).failed);
   const std::future<void> stopped = server.stop(std::chrono::seconds{10});
-  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+  EXPECT_EQ(stopped.wait_for(servers::kTestTimeout), std::future_status::ready);
 }
 
 }  // namespace

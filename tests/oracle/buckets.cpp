@@ -49,7 +49,7 @@ void TokenBucketModel::take(std::uint64_t cost, Instant now) {
   level_->tokens -= cost;
 }
 
-void TokenBucketModel::give_back(std::uint64_t cost, Instant now) {
+void TokenBucketModel::refund_units(std::uint64_t cost, Instant now) {
   if (!level_) return;
   level_ = level_at(now);
   level_->tokens = std::min<Rational>(capacity_, level_->tokens + cost);
@@ -79,7 +79,7 @@ void GcraModel::take(std::uint64_t cost, Instant now) {
   arrival_ = from + emission_interval_ * cost;
 }
 
-void GcraModel::give_back(std::uint64_t cost, Instant now) {
+void GcraModel::refund_units(std::uint64_t cost, Instant now) {
   if (!arrival_) return;
   arrival_ = std::max<Rational>(micros(now), *arrival_ - emission_interval_ * cost);
 }

@@ -29,7 +29,7 @@ class TokenBucketModel final : public Model {
   [[nodiscard]] bool fits(std::uint64_t cost, Instant now) const override;
   [[nodiscard]] bool unused(Instant now) const override;
   void take(std::uint64_t cost, Instant now) override;
-  void give_back(std::uint64_t cost, Instant now) override;
+  void refund_units(std::uint64_t cost, Instant now) override;
 
   [[nodiscard]] Level level_at(Instant now) const;
 
@@ -50,7 +50,7 @@ class GcraModel final : public Model {
   [[nodiscard]] bool fits(std::uint64_t cost, Instant now) const override;
   [[nodiscard]] bool unused(Instant now) const override;
   void take(std::uint64_t cost, Instant now) override;
-  void give_back(std::uint64_t cost, Instant now) override;
+  void refund_units(std::uint64_t cost, Instant now) override;
 
   Rational emission_interval_;
   Rational burst_time_;

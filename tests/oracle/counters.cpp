@@ -76,7 +76,7 @@ bool SlidingCounterModel::fits(std::uint64_t cost, Instant now) const {
   return weighted + (cpp_int(windows_.in_slot(window)) + cost) * period <= limit_ * period;
 }
 
-void SlidingCounterModel::give_back(std::uint64_t cost, Instant now) {
+void SlidingCounterModel::refund_units(std::uint64_t cost, Instant now) {
   if (windows_.ever_used()) windows_.subtract(cost, now);
 }
 
@@ -88,7 +88,7 @@ bool SubWindowsModel::fits(std::uint64_t cost, Instant now) const {
   return parts_.total(now) + cost <= limit_;
 }
 
-void SubWindowsModel::give_back(std::uint64_t cost, Instant now) {
+void SubWindowsModel::refund_units(std::uint64_t cost, Instant now) {
   if (!parts_.ever_used()) return;
   parts_.subtract(cost, now);
   if (parts_.total(now) == 0) parts_.clear();

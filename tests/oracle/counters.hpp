@@ -55,7 +55,7 @@ class SlidingCounterModel final : public Model {
   [[nodiscard]] bool fits(std::uint64_t cost, Instant now) const override;
   [[nodiscard]] bool unused(Instant now) const override { return windows_.total(now) == 0; }
   void take(std::uint64_t cost, Instant now) override { windows_.add(cost, now); }
-  void give_back(std::uint64_t cost, Instant now) override;
+  void refund_units(std::uint64_t cost, Instant now) override;
 
   std::uint64_t limit_;
   Duration period_;
@@ -78,7 +78,7 @@ class SubWindowsModel final : public Model {
   [[nodiscard]] bool fits(std::uint64_t cost, Instant now) const override;
   [[nodiscard]] bool unused(Instant now) const override { return parts_.total(now) == 0; }
   void take(std::uint64_t cost, Instant now) override { parts_.add(cost, now); }
-  void give_back(std::uint64_t cost, Instant now) override;
+  void refund_units(std::uint64_t cost, Instant now) override;
 
   std::uint64_t limit_;
   SlotCounts parts_;

@@ -19,7 +19,7 @@ void FixedWindowModel::take(std::uint64_t cost, Instant now) {
   window_->count += cost;
 }
 
-void FixedWindowModel::give_back(std::uint64_t cost, Instant now) {
+void FixedWindowModel::refund_units(std::uint64_t cost, Instant now) {
   if (unused(now) || window_->count <= cost) {
     window_.reset();
   } else {

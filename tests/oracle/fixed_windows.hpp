@@ -29,7 +29,7 @@ class FixedWindowModel : public Model {
   [[nodiscard]] bool fits(std::uint64_t cost, Instant now) const override;
   [[nodiscard]] bool unused(Instant now) const override;
   void take(std::uint64_t cost, Instant now) override;
-  void give_back(std::uint64_t cost, Instant now) override;
+  void refund_units(std::uint64_t cost, Instant now) override;
 
   std::uint64_t limit_;
   Duration period_;

@@ -38,7 +38,7 @@ void SlidingLogModel::take(std::uint64_t cost, Instant now) {
   admissions_.push_back({.at = std::max(now, newest), .cost = cost});
 }
 
-void SlidingLogModel::give_back(std::uint64_t cost, Instant now) {
+void SlidingLogModel::refund_units(std::uint64_t cost, Instant now) {
   forget_old(now);
   while (cost > 0 && !admissions_.empty()) {
     const std::uint64_t part = std::min(cost, admissions_.back().cost);

@@ -27,7 +27,7 @@ class SlidingLogModel final : public Model {
   [[nodiscard]] bool fits(std::uint64_t cost, Instant now) const override;
   [[nodiscard]] bool unused(Instant now) const override;
   void take(std::uint64_t cost, Instant now) override;
-  void give_back(std::uint64_t cost, Instant now) override;
+  void refund_units(std::uint64_t cost, Instant now) override;
 
   [[nodiscard]] std::uint64_t counted(Instant now) const;
   void forget_old(Instant now);

@@ -68,7 +68,7 @@ Answer Model::peek(Cost cost, Instant now) const { return clone()->check(cost, n
 
 void Model::refund(Cost cost, Instant now) {
   repair(now);
-  give_back(cost.units, now);
+  refund_units(cost.units, now);
 }
 
 std::uint32_t Model::remaining(Instant now) const {

@@ -55,7 +55,7 @@ class Model {
   [[nodiscard]] virtual bool unused(Instant now) const = 0;
   virtual void take(std::uint64_t cost, Instant now) = 0;
   // Does nothing when nothing was ever taken.
-  virtual void give_back(std::uint64_t cost, Instant now) = 0;
+  virtual void refund_units(std::uint64_t cost, Instant now) = 0;
 
   [[nodiscard]] std::uint32_t remaining(Instant now) const;
 

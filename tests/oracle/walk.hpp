@@ -69,15 +69,15 @@ struct Move {
 class Walk {
  public:
   // Like the clock of a machine today.
-  static constexpr Instant kUsualStart{Duration{1'700'000'000'123'457}};
+  static constexpr Instant kDefaultStart{Duration{1'700'000'000'123'457}};
   // A step that would go further starts over, which is a clock step of its own. Everything that a
   // limiter has to add up stays below 2^53 from here.
-  static constexpr Instant kUsualEnd{Duration{4'000'000'000'000'000}};
+  static constexpr Instant kDefaultEnd{Duration{4'000'000'000'000'000}};
 
-  explicit Walk(const Quota& quota, Instant start = kUsualStart, Instant end = kUsualEnd);
+  explicit Walk(const Quota& quota, Instant start = kDefaultStart, Instant end = kDefaultEnd);
 
   [[nodiscard]] Move next(const Step& step);
-  void saw(const Answer& answer) { last_ = answer; }
+  void observe(const Answer& answer) { last_ = answer; }
   [[nodiscard]] Instant now() const { return now_; }
 
  private:

@@ -83,7 +83,7 @@ class ContainerfileTest(unittest.TestCase):
         user = (SOURCE_DIR / "packaging/penstock.sysusers").read_text(encoding="utf-8")
         self.assertRegex(user, r"(?m)^u penstock ")
 
-    def test_the_health_check_asks_the_daemon(self):
+    def test_the_health_check_requests_readyz(self):
         check = command("HEALTHCHECK")
         self.assertEqual(check[0], "penstock")
 

@@ -87,7 +87,7 @@ class ContentTest(unittest.TestCase):
         self.assertTrue([path for path in files if path.endswith("libpenstock.a")])
         self.assertFalse([path for path in files if path.startswith(("/usr/bin", "/etc"))])
 
-    def test_everything_is_roots_and_nobody_elses_to_write(self):
+    def test_only_root_can_write_the_files(self):
         for package in Package.all.values():
             for path, (mode, owner) in package.files().items():
                 self.assertEqual(owner, "root/root", path)

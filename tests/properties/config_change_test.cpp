@@ -1,6 +1,6 @@
 #include "properties/generators.hpp"
+#include "properties/key_under_test.hpp"
 #include "properties/property.hpp"
-#include "properties/subject.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,18 +14,18 @@ class ConfigChange : public ::testing::TestWithParam<Algorithm> {};
 // A key with a history under a quota of some algorithm, then given another quota of the algorithm
 // under test.
 struct Changed {
-  Subject before;
-  Subject after;
+  KeyUnderTest before;
+  KeyUnderTest after;
   Instant now;
 };
 
 // The quota changes when the clock has moved once more.
 Changed change(const Quota& from, const Quota& to, oracle::Walk walk, const Steps& steps,
                const oracle::Step& last) {
-  Subject subject(from);
+  KeyUnderTest subject(from);
   for (const oracle::Step& step : steps) static_cast<void>(subject.follow(walk, step));
   const Instant now = walk.next(last).now;
-  Subject changed = subject;
+  KeyUnderTest changed = subject;
   changed.change_quota(to);
   return {.before = subject, .after = changed, .now = now};
 }

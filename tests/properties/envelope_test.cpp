@@ -1,6 +1,6 @@
 #include "properties/generators.hpp"
+#include "properties/key_under_test.hpp"
 #include "properties/property.hpp"
-#include "properties/subject.hpp"
 
 #include <boost/multiprecision/cpp_int.hpp>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct Admission {
 };
 
 std::vector<Admission> admissions(const Quota& quota, Instant start, const Steps& steps) {
-  Subject subject(quota);
+  KeyUnderTest subject(quota);
   oracle::Walk walk(quota, start, kNoEnd);
   std::vector<Admission> admitted;
   for (const oracle::Step& step : steps) {
@@ -27,13 +27,13 @@ std::vector<Admission> admissions(const Quota& quota, Instant start, const Steps
     const oracle::Answer answer = subject.check(move.cost, move.now);
     if (answer.allowed && move.cost.units > 0)
       admitted.push_back({.at = move.now, .cost = move.cost.units});
-    walk.saw(answer);
+    walk.observe(answer);
   }
   return admitted;
 }
 
 // The most in any (t - period, t].
-std::uint64_t most_in_any_period(const std::vector<Admission>& admitted, Duration period) {
+std::uint64_t max_in_any_period(const std::vector<Admission>& admitted, Duration period) {
   std::uint64_t most = 0;
   std::uint64_t sum = 0;
   auto oldest = admitted.begin();
@@ -102,32 +102,32 @@ TEST(Envelope, GcraNeverExceedsBurstPlusRate) { check_envelope(Algorithm::Gcra, 
 TEST(Envelope, FixedWindowHoldsPerWindowAndTwiceThatInAnyPeriod) {
   check_envelope(Algorithm::FixedWindow, [](const auto& admitted, const Quota& quota) {
     return most_in_aligned_windows(admitted, quota.period()) <= quota.limit() &&
-           most_in_any_period(admitted, quota.period()) <= 2 * std::uint64_t{quota.limit()};
+           max_in_any_period(admitted, quota.period()) <= 2 * std::uint64_t{quota.limit()};
   });
 }
 
 TEST(Envelope, AnchoredWindowHoldsPerWindowAndTwiceThatInAnyPeriod) {
   check_envelope(Algorithm::AnchoredWindow, [](const auto& admitted, const Quota& quota) {
     return most_in_anchored_windows(admitted, quota.period()) <= quota.limit() &&
-           most_in_any_period(admitted, quota.period()) <= 2 * std::uint64_t{quota.limit()};
+           max_in_any_period(admitted, quota.period()) <= 2 * std::uint64_t{quota.limit()};
   });
 }
 
 TEST(Envelope, SlidingLogHoldsInAnyPeriod) {
   check_envelope(Algorithm::SlidingLog, [](const auto& admitted, const Quota& quota) {
-    return most_in_any_period(admitted, quota.period()) <= quota.limit();
+    return max_in_any_period(admitted, quota.period()) <= quota.limit();
   });
 }
 
 TEST(Envelope, SubWindowsHoldInAnyPeriod) {
   check_envelope(Algorithm::SubWindows, [](const auto& admitted, const Quota& quota) {
-    return most_in_any_period(admitted, quota.period()) <= quota.limit();
+    return max_in_any_period(admitted, quota.period()) <= quota.limit();
   });
 }
 
 TEST(Envelope, SlidingCounterStaysBelowTwiceTheLimitInAnyPeriod) {
   check_envelope(Algorithm::SlidingCounter, [](const auto& admitted, const Quota& quota) {
-    return most_in_any_period(admitted, quota.period()) < 2 * std::uint64_t{quota.limit()};
+    return max_in_any_period(admitted, quota.period()) < 2 * std::uint64_t{quota.limit()};
   });
 }
 

@@ -1,7 +1,7 @@
 // Pairs of histories that must be answered alike.
 #include "properties/generators.hpp"
+#include "properties/key_under_test.hpp"
 #include "properties/property.hpp"
-#include "properties/subject.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 class Equivalences : public ::testing::TestWithParam<Algorithm> {};
 
-void expect_same_answers(Subject one, Subject other, Instant from, const Steps& steps) {
+void expect_same_answers(KeyUnderTest one, KeyUnderTest other, Instant from, const Steps& steps) {
   oracle::Walk walk(one.quota(), from, kNoEnd);
   oracle::Walk same_walk = walk;
   for (const oracle::Step& step : steps) {
@@ -27,7 +27,7 @@ void expect_same_answers(Subject one, Subject other, Instant from, const Steps& 
 TEST_P(Equivalences, ARefundUndoesWhatWasTakenAtTheSameInstant) {
   check_property(300, [&] {
     const Quota quota = *any_quota(GetParam());
-    Subject subject(quota);
+    KeyUnderTest subject(quota);
     oracle::Walk walk(quota, any_start());
     std::uint64_t draw = 0;
     for (const oracle::Step& step : *any_steps(40)) {
@@ -37,7 +37,7 @@ TEST_P(Equivalences, ARefundUndoesWhatWasTakenAtTheSameInstant) {
     const oracle::Answer now = subject.check(Cost{0}, walk.now());
     RC_PRE(now.remaining > 0);
     const Cost cost{draw % now.remaining + 1};
-    Subject undone = subject;
+    KeyUnderTest undone = subject;
     RC_ASSERT(undone.check(cost, walk.now()).allowed);
     undone.refund(cost, walk.now());
     expect_same_answers(subject, undone, walk.now(), *forward_steps(40));
@@ -47,14 +47,14 @@ TEST_P(Equivalences, ARefundUndoesWhatWasTakenAtTheSameInstant) {
 TEST_P(Equivalences, AnExpiredStateCanBeForgotten) {
   check_property(300, [&] {
     const Quota quota = *any_quota(GetParam());
-    Subject subject(quota);
+    KeyUnderTest subject(quota);
     oracle::Walk walk(quota, any_start());
     for (const oracle::Step& step : *any_steps(40)) {
       static_cast<void>(subject.follow(walk, step));
       const Duration reset_after = subject.peek(Cost{0}, walk.now()).reset_after;
       if (reset_after > Duration{0}) RC_ASSERT(subject.expires_at() >= walk.now() + reset_after);
     }
-    Subject forgotten = subject;
+    KeyUnderTest forgotten = subject;
     forgotten.forget();
     const Instant later = std::max(walk.now(), subject.expires_at());
     expect_same_answers(subject, forgotten, later, *forward_steps(40));
@@ -69,8 +69,8 @@ TEST_P(Equivalences, OnlyDifferencesOfTimeMatter) {
     const auto shift = *rc::gen::inRange<std::int64_t>(1, Days{5'000'000} / quota.period());
     const Duration tick =
         quota.is_bucket() ? Duration{*rc::gen::inRange(0, 1'000'000)} : Duration{0};
-    Subject subject(quota);
-    Subject shifted(quota);
+    KeyUnderTest subject(quota);
+    KeyUnderTest shifted(quota);
     oracle::Walk walk(quota, start, kNoEnd);
     oracle::Walk shifted_walk(quota, start + shift * quota.period() + tick, kNoEnd);
     for (oracle::Step step : *any_steps(60)) {
@@ -95,8 +95,8 @@ TEST_P(BucketEquivalences, TheSameRateInOtherWordsIsTheSameQuota) {
     const auto factor = *rc::gen::inRange<std::int64_t>(1, most + 1);
     QuotaSpec spec = per(quota.limit() * factor, quota.period() * factor).with(GetParam());
     spec.capacity = quota.capacity();
-    Subject subject(quota);
-    Subject scaled(Quota::make(spec).value());
+    KeyUnderTest subject(quota);
+    KeyUnderTest scaled(Quota::make(spec).value());
     oracle::Walk walk(quota, any_start());
     oracle::Walk same_walk = walk;
     for (const oracle::Step& step : *any_steps(60)) {
@@ -109,8 +109,8 @@ TEST(BucketEquivalences, GcraAndTokenBucketAgreeWhileTimeGoesForward) {
   check_property(300, [&] {
     const Quota gcra = *any_quota(Algorithm::Gcra);
     QuotaSpec spec = per(gcra.limit(), gcra.period()).burst(gcra.capacity());
-    Subject one(gcra);
-    Subject other(Quota::make(spec).value());
+    KeyUnderTest one(gcra);
+    KeyUnderTest other(Quota::make(spec).value());
     oracle::Walk walk(gcra, any_start(), kNoEnd);
     oracle::Walk same_walk = walk;
     for (const oracle::Step& step : *forward_steps(80)) {

@@ -86,14 +86,14 @@ rc::Gen<Quota> everyday_quota(Algorithm algorithm) {
 
 rc::Gen<Quota> extreme_quota(Algorithm algorithm) {
   // 999999937 and 999983 are prime: rates with them have no smaller terms
-  constexpr std::int64_t kMostMillis = Quota::kMaxPeriod / std::chrono::milliseconds{1};
+  constexpr std::int64_t kMaxMillis = Quota::kMaxPeriod / std::chrono::milliseconds{1};
   return quotas(
       algorithm,
       rc::gen::oneOf(magnitude(Quota::kMaxLimit),
                      rc::gen::element<std::int64_t>(1, 3, 7, 999'983, 999'999'937, 1'000'000'000)),
       rc::gen::oneOf(
-          magnitude(kMostMillis),
-          rc::gen::element<std::int64_t>(1, 7, 999'983, 86'399'999, kMostMillis - 1, kMostMillis)),
+          magnitude(kMaxMillis),
+          rc::gen::element<std::int64_t>(1, 7, 999'983, 86'399'999, kMaxMillis - 1, kMaxMillis)),
       rc::gen::oneOf(magnitude(Quota::kMaxLimit),
                      rc::gen::element<std::int64_t>(1, 2, 999'999'937, 1'000'000'000)));
 }
@@ -133,7 +133,7 @@ rc::Gen<Steps> forward_steps(int most) { return steps(most, oracle::kForwardJump
 rc::Gen<Steps> any_steps(int most) { return steps(most, oracle::kJumps, true); }
 
 Instant any_start() {
-  const std::int64_t latest = oracle::Walk::kUsualEnd.time_since_epoch().count();
+  const std::int64_t latest = oracle::Walk::kDefaultEnd.time_since_epoch().count();
   return Instant{Duration{*between<std::int64_t>(0, latest)}};
 }
 

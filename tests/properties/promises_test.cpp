@@ -1,7 +1,7 @@
 // What one answer promises about the next.
 #include "properties/generators.hpp"
+#include "properties/key_under_test.hpp"
 #include "properties/property.hpp"
-#include "properties/subject.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ template <class Look>
 void look_at_every_answer(Algorithm algorithm, const rc::Gen<Steps>& histories, Look look) {
   check_property(200, [&] {
     const Quota quota = *any_quota(algorithm);
-    Subject subject(quota);
+    KeyUnderTest subject(quota);
     oracle::Walk walk(quota, any_start());
     for (const oracle::Step& step : *histories) {
       const oracle::Answer answer = subject.follow(walk, step);
@@ -26,12 +26,12 @@ void look_at_every_answer(Algorithm algorithm, const rc::Gen<Steps>& histories, 
   });
 }
 
-TEST_P(Promises, RefusedUntilRetryAfterAndAllowedAtIt) {
+TEST_P(Promises, DeniedUntilRetryAfterAndAllowedAtIt) {
   look_at_every_answer(
       GetParam(), any_steps(80),
-      [](const Subject& subject, Instant now, const oracle::Answer&, const auto& step) {
+      [](const KeyUnderTest& subject, Instant now, const oracle::Answer&, const auto& step) {
         const Cost cost{step.draw % subject.quota().capacity() + 1};
-        Subject later = subject;
+        KeyUnderTest later = subject;
         const oracle::Answer answer = later.check(cost, now);
         if (answer.allowed) return;
         const Duration retry = answer.retry_after.value();
@@ -46,7 +46,7 @@ TEST_P(Promises, RefusedUntilRetryAfterAndAllowedAtIt) {
 TEST_P(Promises, AskingForMoreIsNeverEasier) {
   look_at_every_answer(
       GetParam(), any_steps(80),
-      [](const Subject& subject, Instant now, const oracle::Answer&, const auto& step) {
+      [](const KeyUnderTest& subject, Instant now, const oracle::Answer&, const auto& step) {
         const std::uint64_t more = step.draw % subject.quota().capacity() + 1;
         const std::uint64_t less = step.draw / 64 % more + 1;
         RC_ASSERT(subject.peek(Cost{less}, now).retry_after.value() <=
@@ -57,7 +57,7 @@ TEST_P(Promises, AskingForMoreIsNeverEasier) {
 TEST_P(Promises, ExactlyWhatRemainsCanBeTaken) {
   look_at_every_answer(
       GetParam(), any_steps(80),
-      [](const Subject& subject, Instant now, const oracle::Answer& last, const auto& step) {
+      [](const KeyUnderTest& subject, Instant now, const oracle::Answer& last, const auto& step) {
         const bool is_refund = step.action == oracle::Action::Refund;
         const oracle::Answer answer = is_refund ? subject.peek(Cost{0}, now) : last;
         RC_ASSERT(subject.peek(Cost{answer.remaining}, now).allowed == (answer.remaining > 0));
@@ -72,7 +72,7 @@ TEST_P(Promises, ExactlyWhatRemainsCanBeTaken) {
 TEST_P(Promises, NothingIsUsedAfterReset) {
   look_at_every_answer(
       GetParam(), any_steps(80),
-      [](const Subject& subject, Instant now, const oracle::Answer&, const auto&) {
+      [](const KeyUnderTest& subject, Instant now, const oracle::Answer&, const auto&) {
         const oracle::Answer answer = subject.peek(Cost{0}, now);
         const Instant reset = now + answer.reset_after;
         RC_ASSERT(subject.peek(Cost{0}, reset).remaining == subject.quota().capacity());
@@ -82,10 +82,10 @@ TEST_P(Promises, NothingIsUsedAfterReset) {
       });
 }
 
-TEST_P(Promises, ADenialAndALookChangeNothing) {
+TEST_P(Promises, ADenialAndAPeekChangeNothing) {
   check_property(200, [&] {
     const Quota quota = *any_quota(GetParam());
-    Subject subject(quota);
+    KeyUnderTest subject(quota);
     oracle::Walk walk(quota, any_start(), kNoEnd);
     for (const oracle::Step& step : *forward_checks(80)) {
       const core::AnyState before = subject.state();
@@ -98,12 +98,12 @@ TEST_P(Promises, ADenialAndALookChangeNothing) {
 TEST_P(Promises, ADenialRepeatedAfterAClockStepChangesNothing) {
   look_at_every_answer(
       GetParam(), any_steps(80),
-      [](const Subject& subject, Instant now, const oracle::Answer&, const auto& step) {
+      [](const KeyUnderTest& subject, Instant now, const oracle::Answer&, const auto& step) {
         const Cost cost{step.draw % (std::uint64_t{subject.quota().capacity()} + 2)};
-        Subject once = subject;
+        KeyUnderTest once = subject;
         const oracle::Answer answer = once.check(cost, now);
         if (answer.allowed && cost.units > 0) return;
-        Subject twice = once;
+        KeyUnderTest twice = once;
         RC_ASSERT(twice.check(cost, now) == answer);
         RC_ASSERT(twice.state() == once.state());
       });

@@ -1,7 +1,7 @@
 #include "oracle/walk.hpp"
 #include "properties/generators.hpp"
+#include "properties/key_under_test.hpp"
 #include "properties/property.hpp"
-#include "properties/subject.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,14 +10,15 @@ namespace {
 
 class SameAsOracle : public ::testing::TestWithParam<Algorithm> {};
 
-void expect_same(const oracle::Answer& got, const oracle::Answer& wanted, const Subject& subject) {
+void expect_same(const oracle::Answer& got, const oracle::Answer& wanted,
+                 const KeyUnderTest& subject) {
   if (got == wanted) return;
   RC_FAIL("quota " + to_string(subject.quota()) + "\n" + subject.record() + "got    " +
           to_string(got) + "\nwanted " + to_string(wanted));
 }
 
 void compare(const Quota& quota, oracle::Walk walk, const Steps& steps) {
-  Subject subject(quota);
+  KeyUnderTest subject(quota);
   const std::unique_ptr<oracle::Model> model = oracle::make_model(quota);
   for (const oracle::Step& step : steps) {
     const oracle::Move move = walk.next(step);
@@ -26,7 +27,7 @@ void compare(const Quota& quota, oracle::Walk walk, const Steps& steps) {
       model->refund(move.cost, move.now);
       const oracle::Answer wanted = model->peek(Cost{1}, move.now);
       expect_same(subject.peek(Cost{1}, move.now), wanted, subject);
-      walk.saw(wanted);
+      walk.observe(wanted);
       continue;
     }
     if (step.draw % 4 == 0) {
@@ -34,7 +35,7 @@ void compare(const Quota& quota, oracle::Walk walk, const Steps& steps) {
     }
     const oracle::Answer wanted = model->check(move.cost, move.now);
     expect_same(subject.check(move.cost, move.now), wanted, subject);
-    walk.saw(wanted);
+    walk.observe(wanted);
   }
 }
 

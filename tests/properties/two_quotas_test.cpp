@@ -20,7 +20,7 @@ using Key = reference::TwoKeys::Key;
 constexpr int kCases = 60;
 constexpr std::size_t kStepsOfCase = 100;
 
-class EmbeddedKeys final : public reference::TwoKeys {
+class MemoryKeys final : public reference::TwoKeys {
  public:
   void set_clock(Instant now) override { memory_.clock.set(now); }
   Decision check(Key key, const Quota& quota, Cost cost) override {
@@ -63,7 +63,7 @@ std::vector<Quota> any_quotas(Algorithm algorithm, Mix mix) {
 
 void expect_promise(Algorithm algorithm, Mix mix, QuotaHistory::Refunds refunds) {
   check_property(kCases, [&] {
-    EmbeddedKeys keys;
+    MemoryKeys keys;
     QuotaHistory history(keys, any_quotas(algorithm, mix), any_start(), kNoEnd, refunds);
     const auto draws = *rc::gen::container<std::vector<std::uint64_t>>(
         kStepsOfCase, rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<std::uint64_t>()));

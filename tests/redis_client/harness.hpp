@@ -65,13 +65,14 @@ class Harness {
     return answer;
   }
   [[nodiscard]] Answer send(std::initializer_list<std::string_view> words,
-                            std::chrono::milliseconds budget = kPatience) {
+                            std::chrono::milliseconds budget = kTestTimeout) {
     const std::uint16_t slot = words.size() > 1 ? redis::hash_slot(words.begin()[1]) : 0;
     return send({.bytes = resp::command(words), .slot = slot}, budget);
   }
 
   // Runs the loop until `done`, or for so long that it never will be.
-  bool run_until(const std::function<bool()>& done, std::chrono::milliseconds limit = kPatience) {
+  bool run_until(const std::function<bool()>& done,
+                 std::chrono::milliseconds limit = kTestTimeout) {
     const base::Deadline end = base::deadline_after(limit);
     while (!done() && base::monotonic_now() < end) {
       io.restart();
@@ -86,12 +87,12 @@ class Harness {
     return **answer;
   }
   [[nodiscard]] Result<resp::Value> ask(std::initializer_list<std::string_view> words,
-                                        std::chrono::milliseconds budget = kPatience) {
+                                        std::chrono::milliseconds budget = kTestTimeout) {
     return wait(send(words, budget));
   }
   // Asks again and again until the reply is no error.
   [[nodiscard]] bool ask_until_answered(std::initializer_list<std::string_view> words) {
-    const base::Deadline end = base::deadline_after(kPatience);
+    const base::Deadline end = base::deadline_after(kTestTimeout);
     while (base::monotonic_now() < end) {
       if (ask(words, std::chrono::milliseconds(500))) return true;
       const base::Deadline next = base::deadline_after(std::chrono::milliseconds(5));
@@ -106,7 +107,7 @@ class Harness {
     return false;
   }
 
-  static constexpr std::chrono::milliseconds kPatience{10'000};
+  static constexpr std::chrono::milliseconds kTestTimeout{10'000};
 
   boost::asio::io_context io;
   std::vector<std::string> events;

@@ -2,7 +2,7 @@
 
 #include "penstock/clock.hpp"
 #include "reference/show_decision.hpp"
-#include "store/memory_store.hpp"
+#include "store/sharded_table.hpp"
 
 #include <string>
 #include <string_view>
@@ -32,7 +32,7 @@ struct ManualStore {
   }
 
   ManualClock clock;
-  store::MemoryStore store;
+  store::ShardedTable store;
 
  private:
   [[nodiscard]] MemoryOptions with_clock(MemoryOptions options) const {

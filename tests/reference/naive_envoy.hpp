@@ -4,7 +4,7 @@
 // about it, word for word and without any index: a list is searched from its beginning.
 
 #include "rules/envoy/envoy_tree.hpp"
-#include "rules/model/count_names.hpp"
+#include "rules/model/limit_keys.hpp"
 #include "rules/model/ruleset.hpp"
 
 #include <algorithm>
@@ -48,10 +48,10 @@ struct Step {
 // Empty when nothing was found.
 inline std::vector<Step> walk(const std::vector<Written>& top,
                               const std::vector<Attribute>& entries) {
-  std::vector<Step> way;
+  std::vector<Step> path;
   const std::vector<Written>* level = &top;
   for (const Attribute& entry : entries) {
-    if (!way.empty() && way.back().written->children.empty()) return {};
+    if (!path.empty() && path.back().written->children.empty()) return {};
     const std::string wanted = std::string(entry.name) + "_" + std::string(entry.value);
     const auto named = [&](std::string_view name) {
       return std::ranges::find_if(*level, [&](const Written& w) { return name_of(w) == name; });
@@ -66,26 +66,27 @@ inline std::vector<Step> walk(const std::vector<Written>& top,
     }
     if (found == level->end()) found = named(entry.name);
     if (found == level->end()) return {};
-    way.push_back({.written = &*found, .shared = shared});
+    path.push_back({.written = &*found, .shared = shared});
     level = &found->children;
   }
-  return way;
+  return path;
 }
 
 // One descriptor, as far as the answer depends on the configuration.
 struct Answer {
-  Said said = Said::NoRule;
+  DescriptorOutcome said = DescriptorOutcome::NoRule;
   std::string subject{};
   std::uint32_t limit = 0;
   std::string metric{};
 };
 
-inline std::string subject_of(const std::vector<Step>& way, const std::vector<Attribute>& entries) {
+inline std::string subject_of(const std::vector<Step>& path,
+                              const std::vector<Attribute>& entries) {
   std::string subject;
-  for (std::size_t i = 0; i < way.size(); ++i) {
+  for (std::size_t i = 0; i < path.size(); ++i) {
     std::string value(entries[i].value);
-    if (way[i].shared) {
-      value = name_of(*way[i].written);
+    if (path[i].shared) {
+      value = name_of(*path[i].written);
       const std::string key = std::string(entries[i].name) + "_";
       if (value.starts_with(key)) value.erase(0, key.size());
     }
@@ -94,45 +95,45 @@ inline std::string subject_of(const std::vector<Step>& way, const std::vector<At
   return subject;
 }
 
-inline std::string metric_of(const std::vector<Step>& way, const std::vector<Attribute>& entries) {
+inline std::string metric_of(const std::vector<Step>& path, const std::vector<Attribute>& entries) {
   std::string metric = "dom";
-  for (std::size_t i = 0; i < way.size(); ++i) {
+  for (std::size_t i = 0; i < path.size(); ++i) {
     const std::string key(entries[i].name);
     const std::string value(entries[i].value);
-    std::string part = name_of(*way[i].written);
-    if (way[i].written->traits.value_to_metric) part = value.empty() ? key : key + "_" + value;
-    if (way.back().written->traits.detailed_metric) part = key + "_" + value;
-    if (way[i].shared) part = name_of(*way[i].written);
+    std::string part = name_of(*path[i].written);
+    if (path[i].written->traits.value_to_metric) part = value.empty() ? key : key + "_" + value;
+    if (path.back().written->traits.detailed_metric) part = key + "_" + value;
+    if (path[i].shared) part = name_of(*path[i].written);
     metric += "." + part;
   }
   return metric;
 }
 
 inline std::vector<Answer> answers(const std::vector<Written>& top, const Request& request) {
-  std::vector<std::vector<Step>> ways;
+  std::vector<std::vector<Step>> paths;
   std::set<std::string> replaced;
   for (const Descriptor& descriptor : request.descriptors) {
-    ways.push_back(walk(top, descriptor.entries));
-    if (!ways.back().empty() && !ways.back().back().written->action) ways.back().clear();
-    if (ways.back().empty()) continue;
-    const std::vector<std::string>& replaces = ways.back().back().written->replaces;
+    paths.push_back(walk(top, descriptor.entries));
+    if (!paths.back().empty() && !paths.back().back().written->action) paths.back().clear();
+    if (paths.back().empty()) continue;
+    const std::vector<std::string>& replaces = paths.back().back().written->replaces;
     replaced.insert(replaces.begin(), replaces.end());
   }
   std::vector<Answer> answers;
-  for (std::size_t i = 0; i < ways.size(); ++i) {
+  for (std::size_t i = 0; i < paths.size(); ++i) {
     Answer& answer = answers.emplace_back();
-    if (ways[i].empty()) continue;
-    const Written& last = *ways[i].back().written;
+    if (paths[i].empty()) continue;
+    const Written& last = *paths[i].back().written;
     if (last.action == Action::Unlimited) {
-      answer.said = Said::Unlimited;
+      answer.said = DescriptorOutcome::Unlimited;
     } else if (!last.given_name.empty() && replaced.contains(last.given_name)) {
-      answer.said = Said::Replaced;
+      answer.said = DescriptorOutcome::Replaced;
     } else {
       const std::vector<Attribute>& entries = request.descriptors[i].entries;
-      answer = {.said = Said::Limited,
-                .subject = subject_of(ways[i], entries),
+      answer = {.said = DescriptorOutcome::Limited,
+                .subject = subject_of(paths[i], entries),
                 .limit = last.requests_per_minute,
-                .metric = metric_of(ways[i], entries)};
+                .metric = metric_of(paths[i], entries)};
     }
   }
   return answers;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "penstock/clock.hpp"
-#include "store/embedded_store.hpp"
+#include "store/memory_store.hpp"
 
 #include <functional>
 #include <optional>
@@ -23,11 +23,11 @@ class LateStore final : public store::Store {
               Answered<Decisions> answered) override {
     ask(std::move(answered), [=, this](auto reply) { real_.refund(checks, deadline, reply); });
   }
-  void reset(std::vector<core::CountName> names, base::Deadline deadline,
+  void reset(std::vector<core::LimitKey> names, base::Deadline deadline,
              Answered<bool> answered) override {
     ask(std::move(answered), [=, this](auto reply) { real_.reset(names, deadline, reply); });
   }
-  void block(std::vector<core::CountName> names, Duration duration, base::Deadline deadline,
+  void block(std::vector<core::LimitKey> names, Duration duration, base::Deadline deadline,
              Answered<bool> answered) override {
     ask(std::move(answered),
         [=, this](auto reply) { real_.block(names, duration, deadline, reply); });
@@ -44,22 +44,23 @@ class LateStore final : public store::Store {
   void remove(std::string name, base::Deadline deadline, Answered<bool> answered) override {
     ask(std::move(answered), [=, this](auto reply) { real_.remove(name, deadline, reply); });
   }
-  void look(std::string name, base::Deadline deadline, Answered<Counter> answered) override {
-    ask(std::move(answered), [=, this](auto reply) { real_.look(name, deadline, reply); });
+  void read_counter(std::string name, base::Deadline deadline,
+                    Answered<Counter> answered) override {
+    ask(std::move(answered), [=, this](auto reply) { real_.read_counter(name, deadline, reply); });
   }
-  void expire(std::string name, Duration lifetime, Renewal renewal, base::Deadline deadline,
-              Answered<bool> answered) override {
+  void expire(std::string name, Duration lifetime, ExpireCondition condition,
+              base::Deadline deadline, Answered<bool> answered) override {
     ask(std::move(answered),
-        [=, this](auto reply) { real_.expire(name, lifetime, renewal, deadline, reply); });
+        [=, this](auto reply) { real_.expire(name, lifetime, condition, deadline, reply); });
   }
-  [[nodiscard]] std::optional<Decision> check_at_once(std::string_view subject, const Quota& quota,
-                                                      Cost cost) override {
+  [[nodiscard]] std::optional<Decision> try_check(std::string_view subject, const Quota& quota,
+                                                  Cost cost) override {
     if (is_late || failure) return std::nullopt;
-    return real_.check_at_once(subject, quota, cost);
+    return real_.try_check(subject, quota, cost);
   }
   [[nodiscard]] Health health() const override { return {}; }
-  [[nodiscard]] store::ReservationBook& reservations() override { return real_.reservations(); }
-  [[nodiscard]] store::SeatBook& seats() override { return real_.seats(); }
+  [[nodiscard]] store::ReservationStore& reservations() override { return real_.reservations(); }
+  [[nodiscard]] store::PermitStore& permits() override { return real_.permits(); }
 
   // Answers the `place`th of those that wait.
   void answer(std::size_t place) {
@@ -70,7 +71,7 @@ class LateStore final : public store::Store {
   [[nodiscard]] std::size_t waiting() const { return late_.size(); }
 
   ManualClock clock{};
-  store::MemoryStore memory{{.clock = &clock}};
+  store::ShardedTable memory{{.clock = &clock}};
   bool is_late = false;
   std::optional<Error> failure{};
 
@@ -85,7 +86,7 @@ class LateStore final : public store::Store {
     late_.push_back(std::move(act));
   }
 
-  store::EmbeddedStore real_{memory};
+  store::MemoryStore real_{memory};
   std::vector<std::function<void()>> late_;
 };
 

@@ -46,7 +46,7 @@ std::string Client::read_to_end() {
 
 bool Client::receive() {
   pollfd waiting{.fd = socket_.number(), .events = POLLIN, .revents = 0};
-  const auto patience = std::chrono::milliseconds(servers::kPatience).count();
+  const auto patience = std::chrono::milliseconds(servers::kTestTimeout).count();
   if (::poll(&waiting, 1, static_cast<int>(patience)) != 1) {
     throw std::runtime_error("the server is silent; so far: " + received_);
   }

@@ -104,7 +104,7 @@ TEST(RespClients, RedisCliIsAnswered) {
   EXPECT_EQ(redis_cli(server, {"-3", "INCRBYFLOAT", "spent", "0.25"}), "0.25\n");
 }
 
-TEST(RespClients, RedisCliHasToKnowThePassword) {
+TEST(RespClients, RedisCliNeedsThePassword) {
   wire::resp::ServerOptions options;
   options.resp.passwords = {"sesame"};
   RunningServer server(options);
@@ -113,7 +113,7 @@ TEST(RespClients, RedisCliHasToKnowThePassword) {
   EXPECT_EQ(redis_cli(server, {"-3", "--no-auth-warning", "-a", "sesame", "PING"}), "PONG\n");
 }
 
-TEST(RespClients, RedisCliTalksOverTls) {
+TEST(RespClients, RedisCliWorksOverTls) {
   const servers::TestCertificates certificates;
   wire::resp::ServerOptions options;
   options.resp.tls = rules::TlsFiles{.certificate = certificates.server().certificate.string(),

@@ -21,7 +21,7 @@ TEST(RespLimits, CommandsMayComeByteByByte) {
   EXPECT_EQ(client.read(9), "$3\r\nabc\r\n");
 }
 
-TEST(RespLimits, HugeLengthsAreRefusedAndTheConnectionClosed) {
+TEST(RespLimits, HugeLengthsAreRejectedAndTheConnectionClosed) {
   RunningServer server;
   for (const char* bytes : {"*1\r\n$999999999999\r\n", "*1\r\n$1048577\r\n"}) {
     Client client(server.port());
@@ -35,14 +35,14 @@ TEST(RespLimits, HugeLengthsAreRefusedAndTheConnectionClosed) {
 
 // An error is read even by a client that goes on sending.
 TEST(RespLimits, ErrorsReachClientsThatStillSend) {
-  RunningServer server(hasty_options());
+  RunningServer server(short_timeouts());
   Client client(server.port());
   client.send("*1\r\n$x\r\n" + std::string(100'000, 'x'));
   EXPECT_EQ(client.read_to_end(), "-ERR Protocol error: invalid bulk length\r\n");
 }
 
 TEST(RespLimits, IdleAndSlowClientsAreClosed) {
-  RunningServer server(hasty_options());
+  RunningServer server(short_timeouts());
   Client idle(server.port());
   Client slow(server.port());
   slow.send("*2\r\n$4\r\nEC");
@@ -54,8 +54,8 @@ TEST(RespLimits, IdleAndSlowClientsAreClosed) {
 }
 
 // Who does not read replies is not read either, and then cut.
-TEST(RespLimits, ClientsThatTakeNoRepliesAreCut) {
-  RunningServer server(hasty_options());
+TEST(RespLimits, ClientsThatDoNotReadRepliesAreDisconnected) {
+  RunningServer server(short_timeouts());
   Client client(server.port());
   const std::string echo = "*2\r\n$4\r\nECHO\r\n$50000\r\n" + std::string(50'000, 'x') + "\r\n";
   servers::wait_until("the end", [&] {
@@ -78,7 +78,7 @@ TEST(RespLimits, LongPipelinesOfLongRepliesAreAllAnswered) {
   sender.join();
 }
 
-TEST(RespLimits, OneTooManyIsToldSo) {
+TEST(RespLimits, AConnectionOverTheLimitGetsAnError) {
   wire::resp::ServerOptions options;
   options.resp.max_connections = 1;
   RunningServer server(options);
@@ -89,7 +89,7 @@ TEST(RespLimits, OneTooManyIsToldSo) {
   EXPECT_EQ(second.read_to_end(), "-ERR max number of clients reached\r\n");
 }
 
-TEST(RespListen, IsRefusedForOtherMachinesWithoutAPassword) {
+TEST(RespListen, FailsOnPublicAddressesWithoutAPassword) {
   const RunningServer open({}, {.host = "0.0.0.0", .port = 0});
   EXPECT_NE(open.failure().find("0.0.0.0:0"), std::string::npos) << open.failure();
   EXPECT_NE(open.failure().find("resp.password"), std::string::npos) << open.failure();
@@ -108,7 +108,7 @@ TEST(RespShutdown, ClosesIdleConnectionsAtOnce) {
   EXPECT_EQ(idle.read(7), "+PONG\r\n");
   const std::future<void> stopped = server.stop(1h);
   EXPECT_EQ(idle.read_to_end(), "");
-  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+  EXPECT_EQ(stopped.wait_for(servers::kTestTimeout), std::future_status::ready);
 }
 
 // Its command may be on its way.
@@ -123,7 +123,7 @@ TEST(RespShutdown, AnswersTheFirstCommandOfAConnectionThatWasJustMade) {
   EXPECT_EQ(fresh.read_to_end(), "+PONG\r\n");
 }
 
-TEST(RespShutdown, AnswersWhatIsUnderWay) {
+TEST(RespShutdown, AnswersCommandsInFlight) {
   RunningServer server;
   server.set_late(true);
   Client late(server.port());
@@ -138,18 +138,18 @@ TEST(RespShutdown, AnswersWhatIsUnderWay) {
   half.send("NG\r\n");
   EXPECT_EQ(late.read_to_end(), ":1\r\n");
   EXPECT_EQ(half.read(7), "+PONG\r\n");
-  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+  EXPECT_EQ(stopped.wait_for(servers::kTestTimeout), std::future_status::ready);
 }
 
-TEST(RespShutdown, CutsWhatIsLeftAfterTheGrace) {
-  RunningServer server(hasty_options());
+TEST(RespShutdown, AbortsConnectionsAfterTheGracePeriod) {
+  RunningServer server(short_timeouts());
   server.set_late(true);
   Client late(server.port());
   late.send("INCR visits\r\n");
   servers::wait_until("the command", [&] { return server.waiting() == 1; });
   const std::future<void> stopped = server.stop(50ms);
   EXPECT_EQ(late.read_to_end(), "");
-  EXPECT_EQ(stopped.wait_for(servers::kPatience), std::future_status::ready);
+  EXPECT_EQ(stopped.wait_for(servers::kTestTimeout), std::future_status::ready);
 }
 
 }  // namespace

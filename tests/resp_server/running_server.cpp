@@ -10,7 +10,7 @@ RunningServer::RunningServer(wire::resp::ServerOptions options, const rules::Add
     : busy_(loop_.get_executor()),
       service_(store_, local_, events_, std::make_shared<rules::Ruleset>()),
       server_(std::make_unique<wire::resp::Server>(loop_, service_, std::move(options))) {
-  const auto bound = server_->listen({address}, net::Sharing::First);
+  const auto bound = server_->listen({address}, net::PortReuse::Exclusive);
   if (bound) {
     address_ = bound->front();
   } else {
@@ -53,7 +53,7 @@ std::future<void> RunningServer::stop(Duration grace) {
   return done;
 }
 
-wire::resp::ServerOptions hasty_options() {
+wire::resp::ServerOptions short_timeouts() {
   using std::chrono::milliseconds;
   wire::resp::ServerOptions options;
   options.resp.idle_timeout = milliseconds{200};

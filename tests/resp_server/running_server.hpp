@@ -61,7 +61,7 @@ class RunningServer {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> busy_;
   wire::resp::LateStore store_;
   service::Membership members_{1};
-  service::LocalShare local_{store_.memory, members_};
+  service::LocalFallback local_{store_.memory, members_};
   NoEvents events_;
   service::Service service_;
   std::unique_ptr<wire::resp::Server> server_;
@@ -71,6 +71,6 @@ class RunningServer {
 };
 
 // Time limits that a test can wait for; everything else as by default.
-[[nodiscard]] wire::resp::ServerOptions hasty_options();
+[[nodiscard]] wire::resp::ServerOptions short_timeouts();
 
 }  // namespace penstock::resp_server

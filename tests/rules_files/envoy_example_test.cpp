@@ -50,8 +50,9 @@ TEST_F(EnvoyExample, LimitsEveryAddressByItself) {
             "20/s fixed_window of remote_address=192.0.2.1");
 }
 
-TEST_F(EnvoyExample, ExceptsAndBansAddresses) {
-  EXPECT_EQ(match({{{"remote_address", "10.1.0.4"}}}).descriptors, std::vector{Said::Unlimited});
+TEST_F(EnvoyExample, ExemptsAndBansAddresses) {
+  EXPECT_EQ(match({{{"remote_address", "10.1.0.4"}}}).descriptors,
+            std::vector{DescriptorOutcome::Unlimited});
   const Match banned = match({{{"remote_address", "203.0.113.66"}}});
   ASSERT_EQ(banned.limits.size(), 1U);
   EXPECT_EQ(banned.limits.front().rule->name, "remote_address_203.0.113.66");
@@ -73,13 +74,14 @@ TEST_F(EnvoyExample, LimitsPostsByPath) {
 
 TEST_F(EnvoyExample, LimitsGoldCustomersByTheirPlanAlone) {
   const Match gold = match({{{"customer", "eve"}}, {{"plan", "gold"}}});
-  EXPECT_EQ(gold.descriptors, (std::vector{Said::Replaced, Said::Limited}));
+  EXPECT_EQ(gold.descriptors,
+            (std::vector{DescriptorOutcome::Replaced, DescriptorOutcome::Limited}));
   EXPECT_EQ(gold.limits.at(0).rule->given_name, "gold-plan");
   EXPECT_EQ(match({{{"customer", "eve"}}, {{"plan", "tin"}}}).descriptors,
-            (std::vector{Said::Limited, Said::NoRule}));
+            (std::vector{DescriptorOutcome::Limited, DescriptorOutcome::NoRule}));
 }
 
-TEST_F(EnvoyExample, HasOurWordsInTheLastBlock) {
+TEST_F(EnvoyExample, UsesPenstockOptionsInTheLastBlock) {
   const Rule* login = rules->find("shop", "login");
   ASSERT_NE(login, nullptr);
   EXPECT_EQ(login->limits.at(0).quota, Quota(per_minute(10).burst(3)));

@@ -20,7 +20,7 @@ class Files : public testing::Test {
     return load(paths);
   }
   // With the directory cut away.
-  std::string complaints(const Loaded& loaded) const {
+  std::string diagnostics_text(const Loaded& loaded) const {
     std::string all;
     for (const Diagnostic& diagnostic : loaded.diagnostics) all += to_string(diagnostic) + "\n";
     const std::string prefix = directory().string() + "/";
@@ -34,7 +34,7 @@ class Files : public testing::Test {
   servers::TempDirectory directory_;
 };
 
-TEST_F(Files, OfADirectoryAreOneConfiguration) {
+TEST_F(Files, FilesOfADirectoryAreOneConfiguration) {
   write("a.yaml", "domains: {a: {rules: [{name: r, limit: 1/s, when: {tier: gold}}]}}");
   write("b.yml",
         "domains:\n  b:\n    attributes: {tier: {map: tiers, by: user}}\n"
@@ -44,7 +44,7 @@ TEST_F(Files, OfADirectoryAreOneConfiguration) {
   write("notes.md", "not: [read");
   write(".hidden.yaml", "not: [read");
   const Loaded loaded = load_all();
-  EXPECT_EQ(complaints(loaded), "");
+  EXPECT_EQ(diagnostics_text(loaded), "");
   ASSERT_TRUE(loaded.configuration.has_value());
   EXPECT_TRUE(loaded.configuration->rules->has_domain("a"));
   EXPECT_TRUE(loaded.configuration->rules->has_domain("b"));
@@ -60,7 +60,7 @@ TEST_F(Files, OfADirectoryAreOneConfiguration) {
 TEST_F(Files, NameBothPlacesOfADuplicate) {
   write("a.yaml", "server: {workers: 1}\ndomains: {x: {rules: [{name: r, limit: 1/s}]}}");
   write("b.yaml", "\nserver: {workers: 2}\ndomains: {x: {rules: [{name: r, limit: 1/s}]}}");
-  EXPECT_EQ(complaints(load_all()),
+  EXPECT_EQ(diagnostics_text(load_all()),
             "b.yaml:2:9: error: server a second time; first in a.yaml:1\n"
             "b.yaml:3:11: error: domain 'x' a second time; first in a.yaml:2\n");
 }
@@ -69,7 +69,7 @@ TEST_F(Files, ErrorsOfMapsNameTheMap) {
   write("z.yaml", "maps: {m: {file: m.csv}, n: {file: n.yaml}, o: {file: gone.csv}}");
   write("m.csv", "a\n");
   write("n.yaml", "maps: 1\na: [1]\n");  // a map, though it looks like a configuration
-  EXPECT_EQ(complaints(load_all()),
+  EXPECT_EQ(diagnostics_text(load_all()),
             "m.csv:1:1: error: expected a line key,value, found \"a\"\n"
             "n.yaml:2:4: error: a: expected a text, found a list\n"
             "z.yaml:1:55: error: file: gone.csv cannot be read: No such file or directory\n");
@@ -80,7 +80,7 @@ TEST_F(Files, SecretsAreReadFromFilesWithoutTheirLineEnd) {
   write("url", "redis://:pass@db:6379\n");
   write("a.yaml", "server: {token_file: token}\nstore: {url_file: url}\n");
   const Loaded loaded = load_all();
-  ASSERT_TRUE(loaded.configuration.has_value()) << complaints(loaded);
+  ASSERT_TRUE(loaded.configuration.has_value()) << diagnostics_text(loaded);
   EXPECT_EQ(loaded.configuration->settings.http.tokens, std::vector<std::string>{"s3cret"});
   EXPECT_EQ(loaded.configuration->settings.redis.url, "redis://:pass@db:6379");
 }
@@ -89,15 +89,15 @@ TEST_F(Files, EachLineOfATokenFileIsAToken) {
   write("token", "new\r\n\nold\n");
   write("a.yaml", "server: {token_file: token}\n");
   const Loaded loaded = load_all();
-  ASSERT_TRUE(loaded.configuration.has_value()) << complaints(loaded);
+  ASSERT_TRUE(loaded.configuration.has_value()) << diagnostics_text(loaded);
   EXPECT_EQ(loaded.configuration->settings.http.tokens, (std::vector<std::string>{"new", "old"}));
 }
 
-TEST_F(Files, ThatAreNotThereAreSaid) {
+TEST_F(Files, MissingFilesAreReported) {
   const std::vector<std::filesystem::path> paths{directory() / "none.yaml"};
-  EXPECT_EQ(complaints(load(paths)),
+  EXPECT_EQ(diagnostics_text(load(paths)),
             "none.yaml: error: none.yaml cannot be read: No such file or directory\n");
-  EXPECT_NE(complaints(load_all()).find("a directory without *.yaml or *.yml files"),
+  EXPECT_NE(diagnostics_text(load_all()).find("a directory without *.yaml or *.yml files"),
             std::string::npos);
 }
 

@@ -80,15 +80,15 @@ std::string outcome(const Ruleset& rules, const Probe& probe) {
   const Match match =
       rules.match({.domain = probe.domain, .descriptors = {{.entries = probe.attributes}}});
   if (!match.domain_known) return "unknown domain";
-  if (match.missing_by != nullptr) return "key missing";
-  if (match.listed_by != nullptr) {
-    return match.listed_by->action == Action::Deny ? "on the deny list" : "on the allow list";
+  if (match.missing_key_rule != nullptr) return "key missing";
+  if (match.list_entry != nullptr) {
+    return match.list_entry->action == Action::Deny ? "on the deny list" : "on the allow list";
   }
   std::vector<std::string> limits;
-  for (const Applied& applied : match.limits) {
-    limits.push_back(applied.check.name.subject + " " + to_string(applied.check.quota) + " " +
-                     std::to_string(applied.check.cost.units) +
-                     (applied.rule->shadow ? " shadow" : ""));
+  for (const MatchedLimit& matched : match.limits) {
+    limits.push_back(matched.check.name.subject + " " + to_string(matched.check.quota) + " " +
+                     std::to_string(matched.check.cost.units) +
+                     (matched.rule->shadow ? " shadow" : ""));
   }
   std::sort(limits.begin(), limits.end());
   std::string all;
@@ -223,16 +223,16 @@ class Mutations : public testing::TestWithParam<std::size_t> {
 
 TEST_P(Mutations, ProbesMakeEveryRuleApply) {
   const Loaded loaded = load_text(text_, path_);
-  std::set<const Rule*> applied;
+  std::set<const Rule*> matched;
   for (const Probe& probe : example_.probes) {
     const Explanation explanation = loaded.configuration->rules->explain(
         {.domain = probe.domain, .descriptors = {{.entries = probe.attributes}}});
     for (const RuleReport& report : explanation.rules) {
-      if (report.matched) applied.insert(report.rule);
+      if (report.matched) matched.insert(report.rule);
     }
   }
   for (const auto& rule : loaded.configuration->rules->rules()) {
-    EXPECT_TRUE(applied.contains(rule.get())) << rule->name;
+    EXPECT_TRUE(matched.contains(rule.get())) << rule->name;
   }
 }
 

@@ -27,7 +27,7 @@ namespace {
 
 using TimePoint = base::Deadline;
 
-constexpr std::size_t kMostQueued = std::size_t{1} << 20;  // then the sender has to wait
+constexpr std::size_t kMaxQueued = std::size_t{1} << 20;  // then the sender has to wait
 
 struct Faults {
   std::chrono::microseconds request_delay{};
@@ -51,7 +51,7 @@ struct Flow {
   TimePoint gap_end{};
   enum class End : std::uint8_t { Open, Seen, PassedOn } end = End::Open;
 
-  [[nodiscard]] bool wants_bytes() const { return end == End::Open && queued < kMostQueued; }
+  [[nodiscard]] bool wants_bytes() const { return end == End::Open && queued < kMaxQueued; }
   [[nodiscard]] TimePoint due() const { return std::max(queue.front().due, gap_end); }
   [[nodiscard]] bool has_due(TimePoint now) const { return !queue.empty() && due() <= now; }
 };

@@ -71,7 +71,7 @@ SentinelGroup::SentinelGroup(const SentinelGroupOptions& options) {
     servers_.push_back(std::make_unique<RedisServer>(server));
   }
   start_sentinels(options);
-  wait_until_whole();
+  wait_until_healthy();
   wait_until_known(options.replicas);
   // A server that is a master without need is made a replica after four of these periods. That must
   // not hit the one just promoted, whose new role the sentinel in charge sees within a second.
@@ -188,7 +188,7 @@ void SentinelGroup::wait_for_master_other_than(std::uint16_t port) {
   });
 }
 
-void SentinelGroup::wait_until_whole() {
+void SentinelGroup::wait_until_healthy() {
   wait_until("all replicas to follow the master", [this] {
     const std::uint16_t port = current_master_port();
     return std::ranges::all_of(servers_, [&](const auto& server) {

@@ -50,7 +50,7 @@ class SentinelGroup {
   // Until all running sentinels name a master other than `port`, and it says so itself.
   void wait_for_master_other_than(std::uint16_t port);
   // Until all servers run and all but the master follow it.
-  void wait_until_whole();
+  void wait_until_healthy();
 
  private:
   void start_sentinels(const SentinelGroupOptions& options);

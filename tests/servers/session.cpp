@@ -86,7 +86,7 @@ Reply Session::must(const std::vector<std::string>& words) {
 
 void Session::receive() {
   pollfd wanted{socket_.number(), POLLIN, 0};
-  constexpr auto kWait = std::chrono::duration_cast<std::chrono::milliseconds>(kPatience);
+  constexpr auto kWait = std::chrono::duration_cast<std::chrono::milliseconds>(kTestTimeout);
   if (::poll(&wanted, 1, static_cast<int>(kWait.count())) == 0) {
     throw std::runtime_error("the server did not answer in time");
   }

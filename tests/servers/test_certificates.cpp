@@ -21,12 +21,12 @@ std::vector<std::string> request_with_new_key() {
 TestCertificates::TestCertificates() {
   const std::string loopback = "DNS:localhost,IP:127.0.0.1";
   make_authority("ca");
-  make_authority("stranger_ca");
+  make_authority("untrusted_ca");
   make("server", "ca", loopback, kDays);
   make("client", "ca", "DNS:client", kDays);
   make("expired", "ca", loopback, kYesterday);
   make("wrong_host", "ca", "DNS:other.example", kDays);
-  make("stranger", "stranger_ca", loopback, kDays);
+  make("untrusted", "untrusted_ca", loopback, kDays);
 }
 
 TestCertificates::Pair TestCertificates::pair(const std::string& name) const {

@@ -24,8 +24,10 @@ class TestCertificates {
   // Server certificates that a client has to refuse.
   [[nodiscard]] Pair expired() const { return pair("expired"); }        // yesterday
   [[nodiscard]] Pair wrong_host() const { return pair("wrong_host"); }  // other.example
-  [[nodiscard]] Pair stranger() const { return pair("stranger"); }      // signed by stranger_ca()
-  [[nodiscard]] std::filesystem::path stranger_ca() const { return directory_ / "stranger_ca.pem"; }
+  [[nodiscard]] Pair untrusted() const { return pair("untrusted"); }    // signed by untrusted_ca()
+  [[nodiscard]] std::filesystem::path untrusted_ca() const {
+    return directory_ / "untrusted_ca.pem";
+  }
 
  private:
   [[nodiscard]] Pair pair(const std::string& name) const;

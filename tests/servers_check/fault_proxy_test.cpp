@@ -48,7 +48,7 @@ struct Received {
 };
 Received receive(const FileDescriptor& socket, std::size_t size) {
   Received received;
-  while (received.bytes.size() < size && has_something_to_read(socket, kPatience)) {
+  while (received.bytes.size() < size && has_something_to_read(socket, kTestTimeout)) {
     std::array<char, 1024> buffer{};
     const ssize_t got = ::recv(socket.number(), buffer.data(),
                                std::min(buffer.size(), size - received.bytes.size()), 0);

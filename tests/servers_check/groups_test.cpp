@@ -34,7 +34,7 @@ TEST(SentinelGroup, FailsOverOnRequestAndWhenTheMasterDies) {
   RedisServer& second = group.master();
   EXPECT_NE(&second, &first);
   EXPECT_EQ(second.command({"GET", "a"}).text, "b");
-  group.wait_until_whole();
+  group.wait_until_healthy();
 
   RedisServer& killed = group.kill_master();
   EXPECT_EQ(&killed, &second);
@@ -43,7 +43,7 @@ TEST(SentinelGroup, FailsOverOnRequestAndWhenTheMasterDies) {
   EXPECT_EQ(group.master().command({"GET", "a"}).text, "b");
 
   killed.restart();
-  group.wait_until_whole();
+  group.wait_until_healthy();
 }
 
 TEST(Cluster, FailsOverOnRequestAndWhenAMasterDies) {

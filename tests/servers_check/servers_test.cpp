@@ -149,8 +149,8 @@ TEST(RedisServer, CountsItsProcessorTime) {
 TEST(RedisServer, AsksForItsPassword) {
   const RedisServer server({.password = "secret", .config = {"databases 3"}});
   EXPECT_EQ(server.command({"CONFIG", "GET", "databases"}).elements.at(1).text, "3");
-  Session stranger(connect_to(server.port()));
-  EXPECT_TRUE(stranger.command({"PING"}).text.starts_with("NOAUTH"));
+  Session untrusted(connect_to(server.port()));
+  EXPECT_TRUE(untrusted.command({"PING"}).text.starts_with("NOAUTH"));
   const redis::Url url = parsed(server.url());
   EXPECT_EQ(url.password, "secret");
   EXPECT_EQ(url.hosts.at(0).port, server.port());
@@ -229,7 +229,7 @@ TEST_F(RedisServerTls, ShowsItsCertificate) {
 
 TEST_F(RedisServerTls, BadCertificatesAreBad) {
   EXPECT_FALSE(connects(RedisServer(with(certificates().expired()))));
-  EXPECT_FALSE(connects(RedisServer(with(certificates().stranger()))));
+  EXPECT_FALSE(connects(RedisServer(with(certificates().untrusted()))));
   EXPECT_FALSE(connects(RedisServer(with(certificates().wrong_host()))));
 }
 

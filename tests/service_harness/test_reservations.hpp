@@ -16,24 +16,25 @@ inline const rules::Rule kTokens{.domain = "api", .name = "tokens"};
 inline const rules::Rule kBytes{.domain = "api", .name = "bytes"};
 
 // What was said, in few words.
-[[nodiscard]] inline std::string text_of(const Result<Reserved>& said) {
+[[nodiscard]] inline std::string text_of(const Result<ReserveResult>& said) {
   if (!said) return "error " + said.error().detail;
   switch (said->outcome) {
-    case Reserved::Outcome::Busy: return "busy";
-    case Reserved::Outcome::Settled: return "settled " + std::string(to_string(said->known.state));
-    case Reserved::Outcome::Repeated: return "repeated " + said->id;
-    case Reserved::Outcome::Decided: break;
+    case ReserveResult::Outcome::Busy: return "busy";
+    case ReserveResult::Outcome::Settled:
+      return "settled " + std::string(to_string(said->known.state));
+    case ReserveResult::Outcome::Repeated: return "repeated " + said->id;
+    case ReserveResult::Outcome::Decided: break;
   }
   return (said->answer.allowed ? "reserved " : "refused ") + said->id;
 }
 
-[[nodiscard]] inline std::string text_of(const Result<Settled>& said) {
+[[nodiscard]] inline std::string text_of(const Result<SettleResult>& said) {
   if (!said) return "error " + said.error().detail;
   switch (said->outcome) {
-    case Settled::Outcome::Busy: return "busy";
-    case Settled::Outcome::Unknown: return "unknown";
-    case Settled::Outcome::Conflict: return "conflict " + std::string(to_string(said->state));
-    case Settled::Outcome::Done: break;
+    case SettleResult::Outcome::Busy: return "busy";
+    case SettleResult::Outcome::Unknown: return "unknown";
+    case SettleResult::Outcome::Conflict: return "conflict " + std::string(to_string(said->state));
+    case SettleResult::Outcome::Done: break;
   }
   std::string text(to_string(said->state));
   if (said->state == store::ReservationState::Committed) {
@@ -45,13 +46,13 @@ inline const rules::Rule kBytes{.domain = "api", .name = "bytes"};
 
 struct ReservationsTest : ::testing::Test {
   TestService test;
-  Reservations reservations{test.colleagues()};
-  std::vector<rules::Applied> limits{applied(kTokens, 100)};
+  Reservations reservations{test.deps()};
+  std::vector<rules::MatchedLimit> limits{matched_limit(kTokens, 100)};
 
   std::string reserve(std::string id, std::uint64_t estimate,
                       Duration lasts = std::chrono::minutes{1}) {
     std::string text;
-    reservations.reserve(TestService::with(limits), "api",
+    reservations.reserve(TestService::answer_with(limits), "api",
                          {.id = std::move(id), .estimate = estimate, .lasts = lasts},
                          base::Deadline{}, [&](const auto& said) { text = text_of(said); });
     return text;
@@ -69,7 +70,7 @@ struct ReservationsTest : ::testing::Test {
     return text;
   }
   [[nodiscard]] std::uint32_t left(const rules::Rule& rule = kTokens, std::int64_t limit = 100) {
-    return test.store.remaining({"s", rule.name}, so_many(limit));
+    return test.store.remaining({"s", rule.name}, long_window(limit));
   }
 };
 

@@ -33,7 +33,7 @@ class TestEvents final : public Events {
     answer.allowed = decision.allowed();
     answer.reason = answer.allowed ? Reason::WithinLimits : Reason::OverLimit;
     answer.limits.push_back(
-        {.applied = {.check = {.name = {.subject = std::string(subject), .limit = {}},
+        {.matched = {.check = {.name = {.subject = std::string(subject), .limit = {}},
                                .quota = per_second(1)},
                      .metric = std::string(kTake)},
          .decision = decision});
@@ -52,55 +52,59 @@ class TestEvents final : public Events {
 struct TestService {
   TestStore store{};
   ManualClock clock{};
-  store::MemoryStore local_memory{{.clock = &clock}};
+  store::ShardedTable local_memory{{.clock = &clock}};
   Membership members{4};
-  LocalShare local{local_memory, members};
+  LocalFallback local{local_memory, members};
   TestEvents events{};
-  Duration patience = std::chrono::hours{1};
+  Duration store_timeout = std::chrono::hours{1};
 
-  [[nodiscard]] Colleagues colleagues() {
-    return {
-        .store = store, .local = local, .events = events, .patience = patience, .clock = &clock};
+  [[nodiscard]] ServiceDeps deps() {
+    return {.store = store,
+            .local = local,
+            .events = events,
+            .store_timeout = store_timeout,
+            .clock = &clock};
   }
 
   // The answer, which must have come by now.
-  Answer decide(std::vector<rules::Applied> limits) {
+  Answer decide(std::vector<rules::MatchedLimit> limits) {
     std::optional<Answer> answer;
     decide_later(std::move(limits), answer);
     EXPECT_TRUE(answer.has_value());
     return answer.value_or(Answer{});
   }
-  void decide_later(std::vector<rules::Applied> limits, std::optional<Answer>& answer) {
-    RequestFlow::start(colleagues(), with(std::move(limits)), "api",
+  void decide_later(std::vector<rules::MatchedLimit> limits, std::optional<Answer>& answer) {
+    RequestFlow::start(deps(), answer_with(std::move(limits)), "api",
                        base::Deadline{} + std::chrono::hours{1}, [&](Answer said) {
                          EXPECT_FALSE(answer.has_value()) << "answered twice";
                          answer.emplace(std::move(said));
                        });
   }
-  Answer look(std::vector<rules::Applied> limits) {
+  Answer dry_run(std::vector<rules::MatchedLimit> limits) {
     std::optional<Answer> answer;
-    peek(colleagues(), with(std::move(limits)), base::Deadline{},
+    peek(deps(), answer_with(std::move(limits)), base::Deadline{},
          [&](Answer said) { answer.emplace(std::move(said)); });
     return answer.value_or(Answer{});
   }
 
-  [[nodiscard]] static Answer with(std::vector<rules::Applied> limits) {
+  [[nodiscard]] static Answer answer_with(std::vector<rules::MatchedLimit> limits) {
     Answer answer;
-    for (rules::Applied& each : limits) answer.limits.push_back({.applied = std::move(each)});
+    for (rules::MatchedLimit& each : limits) answer.limits.push_back({.matched = std::move(each)});
     return answer;
   }
 };
 
 // So long that nothing comes back.
-[[nodiscard]] inline Quota so_many(std::int64_t limit) {
+[[nodiscard]] inline Quota long_window(std::int64_t limit) {
   return Quota::make(per(limit, Days{300}).fixed_window()).value();
 }
 
 // A rule of one limit, for subject "s"; the name of the rule is that of the count.
-[[nodiscard]] inline rules::Applied applied(const rules::Rule& rule, std::int64_t limit,
-                                            std::uint64_t cost = 1) {
-  rules::Applied made{.rule = &rule,
-                      .check = {.name = {"s", rule.name}, .quota = so_many(limit), .cost = {cost}}};
+[[nodiscard]] inline rules::MatchedLimit matched_limit(const rules::Rule& rule, std::int64_t limit,
+                                                       std::uint64_t cost = 1) {
+  rules::MatchedLimit made{
+      .rule = &rule,
+      .check = {.name = {"s", rule.name}, .quota = long_window(limit), .cost = {cost}}};
   return made;
 }
 

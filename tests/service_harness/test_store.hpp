@@ -1,7 +1,7 @@
 #pragma once
 
 #include "penstock/clock.hpp"
-#include "store/embedded_store.hpp"
+#include "store/memory_store.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -28,22 +28,22 @@ class TestStore final : public store::Store {
              Answered<Decisions> answered) override {
     ask("check", std::move(checks), deadline, std::move(answered));
   }
-  [[nodiscard]] bool check_at_once(std::span<const core::NamedCheck* const> checks,
-                                   std::span<Decision> decisions) override {
-    if (!answers_at_once) return false;
+  [[nodiscard]] bool try_check(std::span<const core::NamedCheck* const> checks,
+                               std::span<Decision> decisions) override {
+    if (!answers_inline) return false;
     calls.push_back({"check", {}, {}});
     for (const core::NamedCheck* check : checks) calls.back().checks.push_back(*check);
-    return counts_.check_at_once(checks, decisions);
+    return counts_.try_check(checks, decisions);
   }
   void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
               Answered<Decisions> answered) override {
     ask("refund", std::move(checks), deadline, std::move(answered));
   }
-  void reset(std::vector<core::CountName> names, base::Deadline deadline,
+  void reset(std::vector<core::LimitKey> names, base::Deadline deadline,
              Answered<bool> answered) override {
     counts_.reset(std::move(names), deadline, std::move(answered));
   }
-  void block(std::vector<core::CountName> names, Duration duration, base::Deadline deadline,
+  void block(std::vector<core::LimitKey> names, Duration duration, base::Deadline deadline,
              Answered<bool> answered) override {
     counts_.block(std::move(names), duration, deadline, std::move(answered));
   }
@@ -59,27 +59,28 @@ class TestStore final : public store::Store {
   void remove(std::string /*name*/, base::Deadline /*deadline*/, Answered<bool> answered) override {
     answered(false);
   }
-  void look(std::string name, base::Deadline deadline, Answered<Counter> answered) override {
-    counts_.look(std::move(name), deadline, std::move(answered));
+  void read_counter(std::string name, base::Deadline deadline,
+                    Answered<Counter> answered) override {
+    counts_.read_counter(std::move(name), deadline, std::move(answered));
   }
-  void expire(std::string name, Duration lifetime, Renewal renewal, base::Deadline deadline,
-              Answered<bool> answered) override {
-    counts_.expire(std::move(name), lifetime, renewal, deadline, std::move(answered));
+  void expire(std::string name, Duration lifetime, ExpireCondition condition,
+              base::Deadline deadline, Answered<bool> answered) override {
+    counts_.expire(std::move(name), lifetime, condition, deadline, std::move(answered));
   }
   [[nodiscard]] Health health() const override { return {.serving = serving}; }
-  [[nodiscard]] store::ReservationBook& reservations() override { return book_; }
-  [[nodiscard]] store::SeatBook& seats() override { return counts_.seats(); }
+  [[nodiscard]] store::ReservationStore& reservations() override { return book_; }
+  [[nodiscard]] store::PermitStore& permits() override { return counts_.permits(); }
 
   // What a look at this count says.
-  [[nodiscard]] std::uint32_t remaining(const core::CountName& name, const Quota& quota) {
+  [[nodiscard]] std::uint32_t remaining(const core::LimitKey& name, const Quota& quota) {
     return memory_.check({.name = name, .quota = quota, .cost = Cost{0}}).remaining();
   }
   // As somebody else would.
-  void take(const core::CountName& name, const Quota& quota, std::uint64_t units) {
+  void take(const core::LimitKey& name, const Quota& quota, std::uint64_t units) {
     static_cast<void>(memory_.check({.name = name, .quota = quota, .cost = Cost{units}}));
   }
   void advance(Duration by) { clock_.advance(by); }
-  void block_now(const core::CountName& name) { memory_.block(name, std::chrono::hours{1}); }
+  void block_now(const core::LimitKey& name) { memory_.block(name, std::chrono::hours{1}); }
 
   [[nodiscard]] std::size_t waiting() const noexcept { return late_.size(); }
   // Answers those that wait, in their order, and those that they ask meanwhile.
@@ -96,7 +97,7 @@ class TestStore final : public store::Store {
   std::function<bool(const std::string&)> fails_for{};  // or of those about this limit
   bool serving = true;                                  // as health() says
   bool is_late = false;
-  bool answers_at_once = false;  // as the embedded store does
+  bool answers_inline = false;  // as the embedded store does
   std::vector<Call> calls{};
   // Of steps of reservations: how many are answered until some fail, how many fail then, why, and
   // whether those are done all the same.
@@ -108,11 +109,11 @@ class TestStore final : public store::Store {
   std::vector<base::Deadline> step_deadlines{};
 
  private:
-  class Book final : public store::ReservationBook {
+  class Book final : public store::ReservationStore {
    public:
     explicit Book(TestStore& store) : store_(store) {}
 
-    void ask(store::ReservationAsk ask, base::Deadline deadline,
+    void ask(store::ReservationRequest ask, base::Deadline deadline,
              Answered<store::ReservationAnswer> answered) override {
       store_.step_deadlines.push_back(deadline);
       if (!store_.steps_are_late) return answer(std::move(ask), deadline, std::move(answered));
@@ -127,7 +128,7 @@ class TestStore final : public store::Store {
     }
 
    private:
-    void answer(store::ReservationAsk ask, base::Deadline deadline,
+    void answer(store::ReservationRequest ask, base::Deadline deadline,
                 Answered<store::ReservationAnswer> answered) {
       const bool fails = store_.failure || store_.steps_until_failure == 0;
       if (store_.steps_until_failure > 0) {
@@ -144,7 +145,7 @@ class TestStore final : public store::Store {
       const Error usual = store_.failure.value_or(Error{ErrorCode::Unavailable, "gone"});
       answered(store_.step_failure.value_or(usual));
     }
-    store::ReservationBook& real() { return store_.counts_.reservations(); }
+    store::ReservationStore& real() { return store_.counts_.reservations(); }
     TestStore& store_;
   };
 
@@ -170,8 +171,8 @@ class TestStore final : public store::Store {
   }
 
   ManualClock clock_;
-  store::MemoryStore memory_{{.clock = &clock_}};
-  store::EmbeddedStore counts_{memory_};
+  store::ShardedTable memory_{{.clock = &clock_}};
+  store::MemoryStore counts_{memory_};
   std::deque<std::function<void()>> late_;
   Book book_{*this};
 };

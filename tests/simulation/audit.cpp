@@ -16,29 +16,30 @@ ExactSpan span_of(Instant at) { return {.whole = at.time_since_epoch().count(), 
 
 }  // namespace
 
-ExactSpan Audit::full_at(const Kept& kept, Duration lifetime, Instant at) const {
-  Kept copy = kept;
+ExactSpan Audit::full_at(const StoredState& stored, Duration lifetime, Instant at) const {
+  StoredState copy = stored;
   core::advance(copy.state, copy.escrow, quota_, lifetime, at);
   return std::max(full_at_of(copy.state), span_of(at));
 }
 
 // At its rate the instant stays the same; what is leased can only put it off.
-void Audit::look_at_ends(const Kept& kept, Duration lifetime, Instant now) {
-  Instant end{(kept.escrow.epoch + 1) * kept.escrow.lifetime};
-  for (int i = 0; i < 2 && end <= now; ++i, end += kept.escrow.lifetime) {
+void Audit::check_epoch_ends(const StoredState& stored, Duration lifetime, Instant now) {
+  Instant end{(stored.escrow.epoch + 1) * stored.escrow.lifetime};
+  for (int i = 0; i < 2 && end <= now; ++i, end += stored.escrow.lifetime) {
     if (end - Duration{1} <= last_) continue;
-    const ExactSpan then = full_at(kept, lifetime, end - Duration{1});
-    if (full_at(kept, lifetime, end) < then || full_at(kept, lifetime, now) < then) {
+    const ExactSpan then = full_at(stored, lifetime, end - Duration{1});
+    if (full_at(stored, lifetime, end) < then || full_at(stored, lifetime, now) < then) {
       broken_ = "the bucket refills at once where an epoch ends";
     }
   }
 }
 
-void Audit::before(const Kept& kept, const store::LeaseAsk& ask, Instant now) {
+void Audit::before(const StoredState& stored, const store::LeaseRequest& ask, Instant now) {
   if (!broken_.empty()) return;
   is_excused_ = is_excused_ || now < last_;
-  if (!is_excused_ && kept.escrow.leased() > 0) look_at_ends(kept, *ask.strict_lifetime, now);
-  Kept copy = kept;
+  if (!is_excused_ && stored.escrow.leased() > 0)
+    check_epoch_ends(stored, *ask.strict_lifetime, now);
+  StoredState copy = stored;
   core::advance(copy.state, copy.escrow, quota_, *ask.strict_lifetime, now);
   at_least_ = std::max(full_at_of(copy.state), span_of(now));
   std::uint32_t returned = 0;
@@ -51,14 +52,14 @@ void Audit::before(const Kept& kept, const store::LeaseAsk& ask, Instant now) {
       at_least_ <= credit ? ExactSpan{} : core::minus(at_least_, credit, quota_.rate_units());
 }
 
-void Audit::after(const Kept& kept, std::uint32_t used, Instant now) {
+void Audit::after(const StoredState& stored, std::uint32_t used, Instant now) {
   if (!std::exchange(is_excused_, false) && broken_.empty()) {
-    const ExactSpan full = std::max(full_at_of(kept.state), span_of(now));
+    const ExactSpan full = std::max(full_at_of(stored.state), span_of(now));
     const ExactSpan expected = core::plus(at_least_, quota_.time_for(used), quota_.rate_units());
     const ExactSpan leased = core::bucket_meter::instant_after(
-        now, quota_.time_for(std::min(kept.escrow.leased(), quota_.capacity())), quota_);
+        now, quota_.time_for(std::min(stored.escrow.leased(), quota_.capacity())), quota_);
     if (full < expected) broken_ = "the bucket has more than it had, without what it gave";
-    if (full < leased || kept.escrow.leased() > quota_.capacity()) {
+    if (full < leased || stored.escrow.leased() > quota_.capacity()) {
       broken_ = "tokens and what is leased are more than the burst";
     }
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "simulation/kept.hpp"
+#include "simulation/stored_state.hpp"
 #include "store/lease_source.hpp"
 
 #include <string>
@@ -16,9 +16,9 @@ class Audit {
  public:
   explicit Audit(const Quota& quota) : quota_(quota) {}
 
-  // Around a call: what the store has kept, before anything of it has expired, and afterwards.
-  void before(const Kept& kept, const store::LeaseAsk& ask, Instant now);
-  void after(const Kept& kept, std::uint32_t used, Instant now);
+  // Around a call: what the store has stored, before anything of it has expired, and afterwards.
+  void before(const StoredState& stored, const store::LeaseRequest& ask, Instant now);
+  void after(const StoredState& stored, std::uint32_t used, Instant now);
 
   // What was wrong first; empty if nothing was.
   [[nodiscard]] const std::string& broken() const noexcept { return broken_; }
@@ -27,8 +27,8 @@ class Audit {
 
  private:
   // When the bucket is full, if nobody asks until this instant and then one does.
-  [[nodiscard]] ExactSpan full_at(const Kept& kept, Duration lifetime, Instant at) const;
-  void look_at_ends(const Kept& kept, Duration lifetime, Instant now);
+  [[nodiscard]] ExactSpan full_at(const StoredState& stored, Duration lifetime, Instant at) const;
+  void check_epoch_ends(const StoredState& stored, Duration lifetime, Instant now);
 
   Quota quota_;
   std::string broken_;

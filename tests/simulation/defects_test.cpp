@@ -51,12 +51,12 @@ TEST(Defects, LifetimeThatIsTooLongIsNoticed) {
   EXPECT_NE(noticed(Defect::LifetimeTooLong, Mode::Lease, Algorithm::SubWindows), "");
 }
 
-TEST(Defects, RefusalRepeatedWhateverTheCostIsNoticed) {
+TEST(Defects, DenialRepeatedWhateverTheCostIsNoticed) {
   EXPECT_NE(noticed(Defect::CostBlindDenials, Mode::Exact, Algorithm::TokenBucket), "");
   EXPECT_NE(noticed(Defect::CostBlindDenials, Mode::Exact, Algorithm::FixedWindow), "");
 }
 
-TEST(Defects, RefusalRememberedAcrossAChangeIsNoticed) {
+TEST(Defects, DenialCachedAcrossAChangeIsNoticed) {
   EXPECT_NE(
       noticed(Defect::ForgottenChanges, Mode::Exact, Algorithm::TokenBucket, {.operators = true}),
       "");

@@ -8,54 +8,55 @@ namespace {
 
 // However long a node believes a refusal that nobody took back, on any clock; it may be on its way
 // for as long as a call takes.
-constexpr Moment kLongestBelief = lease::Denial::kLongest + lease::Denial::kLongest / 100;
+constexpr Moment kMaxStaleness =
+    lease::CachedDecision::kMaxAge + lease::CachedDecision::kMaxAge / 100;
 
 }  // namespace
 
-void World::go_wrong() {
+void World::inject_fault() {
   if (now_ >= scenario_.length) return;
-  Place& place = places_[static_cast<std::size_t>(random_.below(scenario_.nodes))];
+  Host& host = hosts_[static_cast<std::size_t>(random_.below(scenario_.nodes))];
   const Faults& faults = scenario_.faults;
   std::vector<std::function<void()>> possible;
-  if (faults.losses) possible.emplace_back([&] { cut_off(place); });
-  if (faults.crashes) possible.emplace_back([&] { stop_node(place); });
+  if (faults.losses) possible.emplace_back([&] { partition(host); });
+  if (faults.crashes) possible.emplace_back([&] { stop_node(host); });
   if (faults.failovers) possible.emplace_back([&] { fail_over(); });
   if (faults.steps && scenario_.quota.is_bucket()) possible.emplace_back([&] { step_clock(); });
-  if (faults.operators) possible.emplace_back([&] { operate(); });
+  if (faults.operators) possible.emplace_back([&] { act_as_operator(); });
   if (possible.empty()) return;
   random_.pick(possible)();
   Moment gap{random_.wait(scenario_.between_faults.count())};
   if (random_.percent(40)) {
     gap = until_boundary() - Moment{random_.below(2 * scenario_.latency.count() + 1)};
   }
-  at(now_ + gap, [this] { go_wrong(); });
+  at(now_ + gap, [this] { inject_fault(); });
 }
 
-void World::cut_off(Place& place) {
-  place.cut_off_until = now_ + Moment{random_.wait(scenario_.between_faults.count())};
-  place.is_refused = random_.percent(50);
+void World::partition(Host& host) {
+  host.partitioned_until = now_ + Moment{random_.wait(scenario_.between_faults.count())};
+  host.fails_fast = random_.percent(50);
 }
 
-void World::stop_node(Place& place) {
-  if (!place.node) return;
-  const auto index = static_cast<std::size_t>(&place - places_.data());
+void World::stop_node(Host& host) {
+  if (!host.node) return;
+  const auto index = static_cast<std::size_t>(&host - hosts_.data());
   if (random_.percent(50)) {
-    place.node->leave();
+    host.node->shutdown();
   }
   for (const auto& [where, request] : open_) {
     if (where == index) request->forget();
   }
-  place.node.reset();
+  host.node.reset();
   const Moment down =
       random_.percent(50) ? Moment{0} : Moment{random_.wait(scenario_.between_faults.count())};
-  at(now_ + down, [this, &place] {
-    if (!place.node) start(place);
+  at(now_ + down, [this, &host] {
+    if (!host.node) start(host);
   });
 }
 
 void World::remember() {
   if (!scenario_.faults.failovers) return;
-  history_.emplace_back(now_, store_.kept());
+  history_.emplace_back(now_, store_.stored());
   while (history_.size() > 1 && history_[1].first <= now_ - scenario_.lag) history_.pop_front();
 }
 
@@ -68,10 +69,10 @@ void World::fail_over() {
   const Moment as_of = now_ - scenario_.lag;
   while (history_.size() > 1 && history_[1].first <= as_of) history_.pop_front();
   const bool has_any = !history_.empty() && history_.front().first <= as_of;
-  store_.take_over(has_any ? history_.front().second : Kept{});
-  history_.assign(1, {as_of, store_.kept()});
+  store_.take_over(has_any ? history_.front().second : StoredState{});
+  history_.assign(1, {as_of, store_.stored()});
   if (now_ < blocked_until_ && as_of < blocked_at_) blocked_until_ = now_;
-  doubt_all(now_ + scenario_.timeout + kLongestBelief);
+  mark_all_stale(now_ + scenario_.timeout + kMaxStaleness);
 }
 
 void World::step_clock() {
@@ -90,10 +91,10 @@ void World::step_clock() {
   store_.excuse();
   // blocks end by the store's clock
   if (now_ < blocked_until_) blocked_until_ = now_;
-  doubt_all(now_ + scenario_.timeout + kLongestBelief);
+  mark_all_stale(now_ + scenario_.timeout + kMaxStaleness);
 }
 
-void World::operate() {
+void World::act_as_operator() {
   const Instant now = store_time();
   switch (random_.below(4)) {
     case 0:
@@ -129,21 +130,21 @@ void World::operate() {
   remember();
 }
 
-void World::doubt_all(Moment until) {
-  for (Place& place : places_) place.doubted_until = std::max(place.doubted_until, until);
+void World::mark_all_stale(Moment until) {
+  for (Host& host : hosts_) host.stale_until = std::max(host.stale_until, until);
 }
 
 // Everybody hears of it late, or not at all.
-void World::publish(bool is_worse) {
-  for (Place& place : places_) {
-    if (!place.node) continue;
-    const bool is_unheard = is_lost(place);
+void World::publish(bool is_revoked) {
+  for (Host& host : hosts_) {
+    if (!host.node) continue;
+    const bool is_undelivered = is_lost(host);
     const Moment heard = now_ + latency();
-    place.doubted_until = std::max(place.doubted_until,
-                                   is_unheard ? now_ + scenario_.timeout + kLongestBelief : heard);
-    if (is_unheard) continue;
-    at(heard, [weak = place.node->weak_from_this(), is_worse] {
-      if (const auto node = weak.lock()) node->forget(is_worse);
+    host.stale_until = std::max(host.stale_until,
+                                is_undelivered ? now_ + scenario_.timeout + kMaxStaleness : heard);
+    if (is_undelivered) continue;
+    at(heard, [weak = host.node->weak_from_this(), is_revoked] {
+      if (const auto node = weak.lock()) node->forget(is_revoked);
     });
   }
 }

@@ -2,7 +2,7 @@
 
 #include "simulation/audit.hpp"
 #include "simulation/defect.hpp"
-#include "simulation/kept.hpp"
+#include "simulation/stored_state.hpp"
 #include "store/lease_source.hpp"
 
 #include <cstdint>
@@ -19,10 +19,10 @@ class ModelStore {
       : quota_(quota), keys_linger_(keys_linger), defect_(defect), audit_(quota) {}
 
   [[nodiscard]] Decision check(Cost cost, Instant now);
-  [[nodiscard]] store::LeaseGrant lease(const store::LeaseAsk& ask, Instant now);
+  [[nodiscard]] store::LeaseGrant lease(const store::LeaseRequest& ask, Instant now);
   void refund(Cost cost, Instant now);
   void reset(Instant now);
-  void block(Instant until) { kept_.blocked_until = until; }
+  void block(Instant until) { stored_.blocked_until = until; }
 
   // What check() would say; nothing changes.
   [[nodiscard]] Decision peek(Cost cost, Instant now) const;
@@ -31,8 +31,8 @@ class ModelStore {
   [[nodiscard]] const Audit& audit() const noexcept { return audit_; }
 
   // What a replica has at this moment.
-  [[nodiscard]] const Kept& kept() const noexcept { return kept_; }
-  void take_over(const Kept& kept);
+  [[nodiscard]] const StoredState& stored() const noexcept { return stored_; }
+  void take_over(const StoredState& stored);
   // Of strict leases, at this instant.
   [[nodiscard]] std::uint32_t leased(Duration lifetime, Instant now) const;
   void excuse() { audit_.excuse_next(); }
@@ -40,14 +40,14 @@ class ModelStore {
  private:
   void forget_expired(Instant now);
   void keep();
-  void advance(const store::LeaseAsk& ask, Instant now);
-  void hear_reports(const store::LeaseAsk& ask, Instant now);
+  void advance(const store::LeaseRequest& ask, Instant now);
+  void apply_reports(const store::LeaseRequest& ask, Instant now);
   [[nodiscard]] Instant keep_until(Instant expires) const;
 
   Quota quota_;
   Duration keys_linger_;
   Defect defect_;
-  Kept kept_;
+  StoredState stored_;
   Audit audit_;
 };
 

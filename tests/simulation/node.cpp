@@ -15,7 +15,7 @@ lease::LeaseTable::Key key_of(const Scenario& scenario) {
 }  // namespace
 
 // What the store decided has been counted there.
-void Request::on_answer(const Result<Decision>& answer, const Taken& taken) {
+void Request::on_answer(const Result<Decision>& answer, const TakenUnits& taken) {
   ++answers_;
   if (answer && answer->allowed() && taken.is_leased) world_.admit(cost_.units);
 }
@@ -34,51 +34,53 @@ bool Node::is_leasing() const { return scenario_.terms.mode != core::Mode::Exact
 void Node::check(Request& request) {
   refund_what_ended();
   decide(request);
-  look_at_hand();
+  check_in_hand();
 }
 
-// As check_at_once(), and then check().
+// As try_check(), and then check().
 void Node::decide(Request& request) {
   const Cost cost = request.cost();
-  lease::Holding* const known = is_leasing() ? table_.find(key_of(scenario_)) : nullptr;
+  lease::KeyLease* const known = is_leasing() ? table_.find(key_of(scenario_)) : nullptr;
   if (known != nullptr && known->covers(cost, now())) {
     const std::optional<Decision> said = known->take(cost, now());
     ask_soon();
     return request.on_answer(*said, known->last_taken());
   }
   if (known != nullptr) {
-    if (const auto said = known->refuses(cost, now())) return request.on_answer(*said, {});
+    if (const auto said = known->certain_denial(cost, now())) return request.on_answer(*said, {});
   }
   if (known == nullptr || !known->is_strict()) {
-    if (const auto said = refuses(cost)) {
-      world_.refused_again(*this, cost);
+    if (const auto said = certain_denial(cost)) {
+      world_.denied_from_cache(*this, cost);
       return request.on_answer(*said, {});
     }
   }
-  lease::Holding* const holding = holding_for(cost);
-  if (holding == nullptr || !holding->is_strict()) return ask_store(request);
-  const std::optional<Decision> said = holding->take(cost, now());
-  if (!said) holding->wait(request, cost, scenario_.use);
+  lease::KeyLease* const key_lease = lease_for(cost);
+  if (key_lease == nullptr || !key_lease->is_strict()) return ask_store(request);
+  const std::optional<Decision> said = key_lease->take(cost, now());
+  if (!said) key_lease->wait(request, cost, scenario_.use);
   ask_soon();
-  if (said) request.on_answer(*said, holding->last_taken());
+  if (said) request.on_answer(*said, key_lease->last_taken());
 }
 
-std::optional<Decision> Node::refuses(Cost cost) const {
+std::optional<Decision> Node::certain_denial(Cost cost) const {
   const Cost asked = defect_ == Defect::CostBlindDenials ? denied_ : cost;
-  return denials_.refuses(kHash, scenario_.quota, asked, now());
+  return denials_.certain_denial(kHash, scenario_.quota, asked, now());
 }
 
-lease::Holding* Node::holding_for(Cost cost) {
+lease::KeyLease* Node::lease_for(Cost cost) {
   if (!is_leasing()) return nullptr;
-  if (scenario_.terms.mode != core::Mode::Adaptive) return table_.hold(kHash, named(cost), now());
-  if (lease::Holding* const known = table_.find(key_of(scenario_))) {
+  if (scenario_.terms.mode != core::Mode::Adaptive)
+    return table_.find_or_create(kHash, named(cost), now());
+  if (lease::KeyLease* const known = table_.find(key_of(scenario_))) {
     if (!known->is_cold(now()) || known->is_needed() || known->in_hand(now()) > 0) return known;
-    table_.give_up(key_of(scenario_));
+    table_.remove(key_of(scenario_));
     return nullptr;
   }
   const auto interval =
       static_cast<std::uint32_t>(now().time_since_epoch() / scenario_.terms.lifetime);
-  return hotness_.note(kHash, interval) ? table_.hold(kHash, named(cost), now()) : nullptr;
+  return hotness_.note(kHash, interval) ? table_.find_or_create(kHash, named(cost), now())
+                                        : nullptr;
 }
 
 void Node::ask_store(Request& request) {
@@ -92,9 +94,9 @@ void Node::ask_store(Request& request) {
         denials_.note(kHash, scenario_.quota, request.cost(), said, asked, now());
         denied_ = request.cost();
       }
-      lease::Holding* const holding = is_leasing() ? table_.find(key_of(scenario_)) : nullptr;
-      if (said.allowed() && holding != nullptr) {
-        holding->note_admitted(request.cost(), said, asked, now());
+      lease::KeyLease* const key_lease = is_leasing() ? table_.find(key_of(scenario_)) : nullptr;
+      if (said.allowed() && key_lease != nullptr) {
+        key_lease->note_admitted(request.cost(), said, asked, now());
         ask_soon();
       }
       request.on_shared_answer();
@@ -104,7 +106,7 @@ void Node::ask_store(Request& request) {
 }
 
 void Node::ask_soon() {
-  if (table_.review(key_of(scenario_), now())) post_asking();
+  if (table_.update_ready(key_of(scenario_), now())) post_asking();
 }
 
 void Node::post_asking() {
@@ -118,55 +120,55 @@ void Node::watch() {
 
 void Node::wake_at(base::Deadline at) {
   world_.wake_at(*this, at, [this, at] {
-    lease::Answers answers;
-    const base::Deadline next = table_.tend(key_of(scenario_), at, now(), answers);
+    lease::WaiterAnswers answers;
+    const base::Deadline next = table_.on_timer(key_of(scenario_), at, now(), answers);
     if (table_.has_ready()) post_asking();
     if (next != base::Deadline::max()) wake_at(next);
-    for (const lease::Answer& answer : answers) answer.tell();
+    for (const lease::WaiterAnswer& answer : answers) answer.notify();
   });
 }
 
 void Node::ask_for_lease() {
   is_posted_ = false;
   lease::LeaseTable::Asks all = table_.asks(static_cast<std::uint32_t>(scenario_.nodes), now());
-  for (store::LeaseAsk& ask : all.asks) send(std::move(ask));
+  for (store::LeaseRequest& ask : all.asks) send(std::move(ask));
 }
 
-void Node::send(store::LeaseAsk ask) {
+void Node::send(store::LeaseRequest ask) {
   if (ask.strict_lifetime) ask.strict_lifetime = scenario_.terms.lifetime;
   const auto executed = [this, &world = world_, weak = weak_from_this(), ask = std::move(ask),
                          asked = now()](ModelStore& model, Instant at) {
     const store::LeaseGrant grant = model.lease(ask, at);
     if (grant.admitted > 0) world.admit(std::uint64_t{grant.admitted} * ask.cost);
     if (const auto alive = weak.lock()) world.note_held(in_hand() + grant.granted);
-    return [this, grant, asked] { hear(as_received(grant, asked)); };
+    return [this, grant, asked] { on_grant(as_received(grant, asked)); };
   };
-  world_.call(*this, executed, [this](const Error& error) { hear(error); });
+  world_.call(*this, executed, [this](const Error& error) { on_grant(error); });
 }
 
-void Node::hear(const Result<store::LeaseGrant>& grant) {
-  lease::Answers answers;
+void Node::on_grant(const Result<store::LeaseGrant>& grant) {
+  lease::WaiterAnswers answers;
   table_.on_grant(key_of(scenario_), grant, now(), answers);
   ask_soon();
   watch();
-  for (const lease::Answer& answer : answers) answer.tell();
-  look_at_hand();
+  for (const lease::WaiterAnswer& answer : answers) answer.notify();
+  check_in_hand();
 }
 
-void Node::forget(bool is_worse) {
+void Node::forget(bool is_revoked) {
   ++changes_;
   denials_.forget(kHash);
-  if (is_worse) {
+  if (is_revoked) {
     table_.drop(kHash, now());
     ask_soon();
   } else {
-    table_.doubt(kHash);
+    table_.mark_stale(kHash);
   }
 }
 
-void Node::leave() {
-  lease::LeaseTable::Leftovers leftovers = table_.leave(now());
-  for (store::LeaseAsk& ask : leftovers.reports) {
+void Node::shutdown() {
+  lease::LeaseTable::UnspentUnits unspent = table_.shutdown(now());
+  for (store::LeaseRequest& ask : unspent.reports) {
     world_.call(
         *this,
         [ask](ModelStore& model, Instant at) {
@@ -175,7 +177,7 @@ void Node::leave() {
         },
         [](const Error&) {});
   }
-  for (const core::NamedCheck& refund : leftovers.refunds) {
+  for (const core::NamedCheck& refund : unspent.refunds) {
     world_.call(
         *this,
         [&world = world_, cost = refund.cost](ModelStore& model, Instant at) {
@@ -185,17 +187,17 @@ void Node::leave() {
         },
         [](const Error&) {});
   }
-  lease::Answers answers;
+  lease::WaiterAnswers answers;
   table_.fail_all({ErrorCode::Unavailable, "the store was closed"}, answers);
-  for (const lease::Answer& answer : answers) answer.tell();
+  for (const lease::WaiterAnswer& answer : answers) answer.notify();
 }
 
 std::uint32_t Node::in_hand() {
-  lease::Holding* const holding = table_.find(key_of(scenario_));
-  return holding == nullptr ? 0 : holding->in_hand(now());
+  lease::KeyLease* const key_lease = table_.find(key_of(scenario_));
+  return key_lease == nullptr ? 0 : key_lease->in_hand(now());
 }
 
-void Node::look_at_hand() { seen_in_hand_ = in_hand(); }
+void Node::check_in_hand() { seen_in_hand_ = in_hand(); }
 
 void Node::refund_what_ended() {
   if (defect_ != Defect::RefundAtExpiry) return;

@@ -1,22 +1,22 @@
 #pragma once
 
-#include "lease/deny_cache.hpp"
+#include "lease/denial_cache.hpp"
 #include "lease/hotness.hpp"
 #include "lease/lease_table.hpp"
 #include "simulation/defect.hpp"
+#include "simulation/node_context.hpp"
 #include "simulation/scenario.hpp"
-#include "simulation/surroundings.hpp"
 
 #include <memory>
 
 namespace penstock::simulation {
 
 // Somebody's request, which has to be answered once.
-class Request final : public lease::Waiting {
+class Request final : public lease::Waiter {
  public:
-  Request(Surroundings& world, Cost cost) : world_(world), cost_(cost) {}
+  Request(NodeContext& world, Cost cost) : world_(world), cost_(cost) {}
 
-  void on_answer(const Result<Decision>& answer, const Taken& taken) override;
+  void on_answer(const Result<Decision>& answer, const TakenUnits& taken) override;
   // By the store: what was admitted has been counted there.
   void on_shared_answer() { ++answers_; }
 
@@ -26,7 +26,7 @@ class Request final : public lease::Waiting {
   [[nodiscard]] bool is_forgotten() const noexcept { return is_forgotten_; }
 
  private:
-  Surroundings& world_;
+  NodeContext& world_;
   Cost cost_;
   int answers_ = 0;
   bool is_forgotten_ = false;  // its node crashed
@@ -36,24 +36,24 @@ class Request final : public lease::Waiting {
 // requests with one limit, on a clock of its own.
 class Node : public std::enable_shared_from_this<Node> {
  public:
-  Node(Surroundings& world, const Scenario& scenario, Defect defect)
+  Node(NodeContext& world, const Scenario& scenario, Defect defect)
       : world_(world),
         scenario_(scenario),
         defect_(defect),
-        table_(lease::LeaseTable::kUsualSize, scenario.waste) {}
+        table_(lease::LeaseTable::kDefaultSize, scenario.waste) {}
 
   void check(Request& request);
-  void forget(bool is_worse);
+  void forget(bool is_revoked);
   // Gives back what can be given back and answers everybody; it may not be asked any more.
-  void leave();
+  void shutdown();
   [[nodiscard]] std::uint32_t in_hand();
 
  private:
   [[nodiscard]] base::Deadline now() const { return world_.clock_of(*this); }
   [[nodiscard]] core::NamedCheck named(Cost cost) const;
   [[nodiscard]] bool is_leasing() const;
-  [[nodiscard]] std::optional<Decision> refuses(Cost cost) const;
-  [[nodiscard]] lease::Holding* holding_for(Cost cost);
+  [[nodiscard]] std::optional<Decision> certain_denial(Cost cost) const;
+  [[nodiscard]] lease::KeyLease* lease_for(Cost cost);
   void decide(Request& request);
   void ask_store(Request& request);
   void ask_soon();
@@ -61,18 +61,18 @@ class Node : public std::enable_shared_from_this<Node> {
   void watch();
   void wake_at(base::Deadline at);
   void ask_for_lease();
-  void send(store::LeaseAsk ask);
-  void hear(const Result<store::LeaseGrant>& grant);
+  void send(store::LeaseRequest ask);
+  void on_grant(const Result<store::LeaseGrant>& grant);
   // The defects that a node can have.
   void refund_what_ended();
-  void look_at_hand();
+  void check_in_hand();
   [[nodiscard]] store::LeaseGrant as_received(store::LeaseGrant grant, base::Deadline asked) const;
 
-  Surroundings& world_;
+  NodeContext& world_;
   const Scenario& scenario_;
   Defect defect_;
   lease::LeaseTable table_;
-  lease::DenyCache denials_;
+  lease::DenialCache denials_;
   lease::Hotness hotness_;
   std::uint64_t changes_ = 0;
   bool is_posted_ = false;

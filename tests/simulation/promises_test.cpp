@@ -13,19 +13,19 @@ namespace {
 
 using core::Mode;
 
-struct Trouble {
+struct FaultKind {
   const char* name;
   Faults faults;
 };
 
-constexpr std::array kTroubles{
-    Trouble{.name = "delays", .faults = {}},
-    Trouble{.name = "losses", .faults = {.losses = true}},
-    Trouble{.name = "crashes", .faults = {.losses = true, .crashes = true}},
-    Trouble{.name = "failovers", .faults = {.failovers = true}},
-    Trouble{.name = "clock_steps", .faults = {.steps = true}},
-    Trouble{.name = "operators", .faults = {.losses = true, .operators = true}},
-    Trouble{
+constexpr std::array kFaultKinds{
+    FaultKind{.name = "delays", .faults = {}},
+    FaultKind{.name = "losses", .faults = {.losses = true}},
+    FaultKind{.name = "crashes", .faults = {.losses = true, .crashes = true}},
+    FaultKind{.name = "failovers", .faults = {.failovers = true}},
+    FaultKind{.name = "clock_steps", .faults = {.steps = true}},
+    FaultKind{.name = "operators", .faults = {.losses = true, .operators = true}},
+    FaultKind{
         .name = "everything",
         .faults =
             {.losses = true, .crashes = true, .failovers = true, .steps = true, .operators = true}},
@@ -35,32 +35,32 @@ constexpr std::array kAlgorithms{
     Algorithm::TokenBucket,    Algorithm::Gcra, Algorithm::FixedWindow, Algorithm::TokenBucket,
     Algorithm::AnchoredWindow, Algorithm::Gcra, Algorithm::SubWindows};
 
-using Parameters = std::tuple<Mode, Trouble>;
+using Parameters = std::tuple<Mode, FaultKind>;
 
 std::string name_of(const testing::TestParamInfo<Parameters>& parameter) {
-  const auto& [mode, trouble] = parameter.param;
-  return std::string(core::to_string(mode)) + "_" + trouble.name;
+  const auto& [mode, fault_kind] = parameter.param;
+  return std::string(core::to_string(mode)) + "_" + fault_kind.name;
 }
 
 class Promises : public testing::TestWithParam<Parameters> {};
 
 TEST_P(Promises, AreKept) {
-  const auto& [mode, trouble] = GetParam();
+  const auto& [mode, fault_kind] = GetParam();
   const Seeds wanted = seeds(300);
-  Figures figures;
+  RunStats run_stats;
   for (std::uint64_t seed = wanted.first; seed < wanted.first + wanted.count; ++seed) {
     const Algorithm algorithm = kAlgorithms.at(seed % kAlgorithms.size());
-    const Scenario scenario = draw_scenario(seed, mode, algorithm, trouble.faults);
-    figures.add(scenario, simulate(scenario));
+    const Scenario scenario = draw_scenario(seed, mode, algorithm, fault_kind.faults);
+    run_stats.add(scenario, simulate(scenario));
   }
-  figures.print(std::string(core::to_string(mode)) + " " + trouble.name);
-  EXPECT_EQ(figures.complaint(), "");
+  run_stats.print(std::string(core::to_string(mode)) + " " + fault_kind.name);
+  EXPECT_EQ(run_stats.failure_report(), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, Promises,
                          testing::Combine(testing::Values(Mode::Exact, Mode::Lease,
                                                           Mode::LeaseStrict, Mode::Adaptive),
-                                          testing::ValuesIn(kTroubles)),
+                                          testing::ValuesIn(kFaultKinds)),
                          name_of);
 
 }  // namespace

@@ -111,7 +111,7 @@ Scenario draw_scenario(std::uint64_t seed, core::Mode mode, Algorithm algorithm,
   draw_network(random, scenario);
   if (seed % 3 == 0) draw_storm(random, scenario, algorithm);
   // what is promised does not depend on how carefully leases are sized
-  if (seed % 4 >= 2) scenario.use = lease::Holding::Use::MayBePutBack;
+  if (seed % 4 >= 2) scenario.use = lease::KeyLease::Use::Revocable;
   if (seed % 2 == 0) {
     scenario.waste = {.returned = 1,
                       .strict = 1,

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/terms.hpp"
-#include "lease/holding.hpp"
+#include "core/sharing_terms.hpp"
+#include "lease/key_lease.hpp"
 #include "penstock/quota.hpp"
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Faults {
 struct Scenario {
   std::uint64_t seed = 0;
   Quota quota = per_second(1);
-  core::Terms terms{};
+  core::SharingTerms terms{};
   int nodes = 1;
   Moment length{};
   Moment mean_gap{};  // between arrivals, of all nodes together
@@ -42,7 +42,7 @@ struct Scenario {
   Faults faults{};
   lease::WasteLimit waste{};
   // Of requests with one limit, or of those that another limit may deny.
-  lease::Holding::Use use = lease::Holding::Use::Final;
+  lease::KeyLease::Use use = lease::KeyLease::Use::Final;
 };
 
 // Everything drawn: quota, load and network; demand below and above the limit. Every third is a

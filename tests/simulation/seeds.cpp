@@ -31,7 +31,7 @@ Seeds seeds(std::uint64_t usual) {
           .count = from_environment("PENSTOCK_SEEDS", usual / kSlowdown)};
 }
 
-void Figures::add(const Scenario& scenario, const Outcome& outcome) {
+void RunStats::add(const Scenario& scenario, const Outcome& outcome) {
   ++runs_;
   checks_ += outcome.checks;
   calls_ += outcome.calls;
@@ -46,11 +46,11 @@ void Figures::add(const Scenario& scenario, const Outcome& outcome) {
   first_broken_ += "\nagain: PENSTOCK_SEED=" + std::to_string(scenario.seed) + " PENSTOCK_SEEDS=1";
 }
 
-double Figures::mean_utilisation() const {
+double RunStats::mean_utilisation() const {
   return utilisation_ / static_cast<double>(std::max<std::uint64_t>(runs_, 1));
 }
 
-void Figures::print(const std::string& title) const {
+void RunStats::print(const std::string& title) const {
   std::printf(
       "%-24s %6llu runs %9llu checks  %.3f calls each  admits %5.1f %% of ideal, at least %5.1f %%"
       "  excess %3.0f %% of the bound\n",
@@ -59,7 +59,7 @@ void Figures::print(const std::string& title) const {
       100 * least_utilisation_, 100 * worst_);
 }
 
-std::string Figures::complaint() const {
+std::string RunStats::failure_report() const {
   if (broken_runs_ == 0) return {};
   return std::to_string(broken_runs_) + " of " + std::to_string(runs_) +
          " runs broke a promise; the first: " + first_broken_;

@@ -16,7 +16,7 @@ struct Seeds {
 [[nodiscard]] Seeds seeds(std::uint64_t usual);
 
 // What came of many runs.
-class Figures {
+class RunStats {
  public:
   void add(const Scenario& scenario, const Outcome& outcome);
   void print(const std::string& title) const;
@@ -24,8 +24,8 @@ class Figures {
   [[nodiscard]] std::uint64_t runs() const noexcept { return runs_; }
   [[nodiscard]] double mean_utilisation() const;
   [[nodiscard]] double least_utilisation() const { return least_utilisation_; }
-  // Empty if all promises were kept; else the first that were not, and how to see them again.
-  [[nodiscard]] std::string complaint() const;
+  // Empty if all promises were stored; else the first that were not, and how to see them again.
+  [[nodiscard]] std::string failure_report() const;
 
  private:
   std::uint64_t runs_ = 0;

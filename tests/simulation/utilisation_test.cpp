@@ -36,7 +36,7 @@ double least_of(Mode mode) {
 // demand it is admitted then; at the end of a run no request is left to take it.
 std::uint64_t delayed(const Scenario& scenario, Demand demand) {
   if (!scenario.quota.is_bucket() || demand != Demand::Steady) return 0;
-  const Duration pause = lease::LeaseSize::kLongestPause;
+  const Duration pause = lease::LeaseSize::kMaxPause;
   return static_cast<std::uint64_t>(scenario.quota.limit()) *
          static_cast<std::uint64_t>(pause.count()) /
          static_cast<std::uint64_t>(scenario.quota.period().count());
@@ -55,14 +55,14 @@ TEST_P(Utilisation, IsNearlyThatOfALimiterWithoutDelay) {
   const auto& [mode, demand] = GetParam();
   const Seeds wanted = seeds(100);
   for (const int nodes : kNodes) {
-    Figures figures;
+    RunStats run_stats;
     std::uint64_t anchored_admitted = 0;
     std::uint64_t anchored_ideal = 0;
     for (std::uint64_t seed = wanted.first; seed < wanted.first + wanted.count; ++seed) {
       const Algorithm algorithm = kLeasable.at(seed % kLeasable.size());
       const Scenario scenario = draw_healthy_scenario(seed, mode, algorithm, demand, nodes);
       const Outcome outcome = simulate(scenario);
-      figures.add(scenario, outcome);
+      run_stats.add(scenario, outcome);
       const double part = static_cast<double>(outcome.admitted + delayed(scenario, demand)) /
                           static_cast<double>(std::max<std::uint64_t>(outcome.ideal, 1));
       // where an anchored window begins depends on when the first request arrives at the store, and
@@ -75,9 +75,9 @@ TEST_P(Utilisation, IsNearlyThatOfALimiterWithoutDelay) {
       EXPECT_GE(part, least_of(mode))
           << outcome.admitted << " of " << outcome.ideal << "; " << describe(scenario);
     }
-    figures.print(std::string(core::to_string(mode)) + " " + std::string(to_string(demand)) + ", " +
-                  std::to_string(nodes));
-    EXPECT_EQ(figures.complaint(), "");
+    run_stats.print(std::string(core::to_string(mode)) + " " + std::string(to_string(demand)) +
+                    ", " + std::to_string(nodes));
+    EXPECT_EQ(run_stats.failure_report(), "");
     EXPECT_GE(static_cast<double>(anchored_admitted),
               least_of(mode) * static_cast<double>(anchored_ideal));
   }
@@ -101,14 +101,14 @@ double with_silences() {
   scenario.latency = std::chrono::microseconds{300};
   scenario.timeout = std::chrono::milliseconds{10};
   scenario.keys_linger = std::chrono::seconds{1};
-  scenario.use = lease::Holding::Use::MayBePutBack;  // so that all units are leased
-  Figures figures;
+  scenario.use = lease::KeyLease::Use::Revocable;  // so that all units are leased
+  RunStats run_stats;
   for (scenario.seed = 1; scenario.seed <= 20; ++scenario.seed) {
-    figures.add(scenario, simulate(scenario));
+    run_stats.add(scenario, simulate(scenario));
   }
-  EXPECT_EQ(figures.complaint(), "");
-  figures.print("lease_strict, silences");
-  return figures.mean_utilisation();
+  EXPECT_EQ(run_stats.failure_report(), "");
+  run_stats.print("lease_strict, silences");
+  return run_stats.mean_utilisation();
 }
 
 TEST(StrictLeases, SilenceRefillsTheBucket) { EXPECT_GE(with_silences(), 0.99); }

@@ -9,10 +9,10 @@ namespace {
 using std::chrono::duration_cast;
 using std::chrono::floor;
 
-constexpr std::size_t kMostBroken = 3;  // that are told
+constexpr std::size_t kMaxBroken = 3;  // that are told
 
 // On one way. Whoever leaves relies on it.
-constexpr Moment kLongestDelay = lease::Holding::kHeardWithin - std::chrono::milliseconds{1};
+constexpr Moment kMaxDelay = lease::KeyLease::kReportTimeout - std::chrono::milliseconds{1};
 
 }  // namespace
 
@@ -22,22 +22,22 @@ World::World(const Scenario& scenario, Defect defect)
       random_(scenario.seed ^ 0x5eedU),
       store_(scenario.quota, scenario.keys_linger, defect),
       envelope_(scenario.quota),
-      places_(static_cast<std::size_t>(scenario.nodes)),
+      hosts_(static_cast<std::size_t>(scenario.nodes)),
       begins_(Duration{1'700'000'000'000'000 + random_.below(1'000'000'000)}) {
-  for (Place& place : places_) start(place);
+  for (Host& host : hosts_) start(host);
 }
 
-void World::start(Place& place) {
-  place.node = std::make_shared<Node>(*this, scenario_, defect_);
-  place.clock_starts = Moment{1 + random_.below(1'000'000'000'000)};
+void World::start(Host& host) {
+  host.node = std::make_shared<Node>(*this, scenario_, defect_);
+  host.clock_starts = Moment{1 + random_.below(1'000'000'000'000)};
   // two clocks, each off by up to 200 ppm: the store's is the one that time is measured by here
-  place.drift_ppm = random_.between(-400, 400);
+  host.drift_ppm = random_.between(-400, 400);
 }
 
 Outcome World::run() {
   at(Moment{random_.wait(scenario_.mean_gap.count())}, [this] { arrive(); });
   if (scenario_.between_faults > Moment{0}) {
-    at(Moment{random_.wait(scenario_.between_faults.count())}, [this] { go_wrong(); });
+    at(Moment{random_.wait(scenario_.between_faults.count())}, [this] { inject_fault(); });
   }
   while (!events_.empty()) {
     const Event event = events_.top();
@@ -47,7 +47,7 @@ Outcome World::run() {
     const std::string& found = store_.audit().broken();
     if (!found.empty() && outcome_.broken.empty()) promise_broken(found);
   }
-  look_at_answers();
+  check_answers();
   return outcome_;
 }
 
@@ -55,21 +55,21 @@ void World::at(Moment moment, std::function<void()> task) {
   events_.push({.at = std::max(moment, now_), .number = event_number_++, .task = std::move(task)});
 }
 
-World::Place& World::place_of(const Node& node) {
-  return *std::find_if(places_.begin(), places_.end(),
-                       [&](const Place& place) { return place.node.get() == &node; });
+World::Host& World::host_of(const Node& node) {
+  return *std::find_if(hosts_.begin(), hosts_.end(),
+                       [&](const Host& host) { return host.node.get() == &node; });
 }
 
-const World::Place& World::place_of(const Node& node) const {
-  return const_cast<World*>(this)->place_of(node);
+const World::Host& World::host_of(const Node& node) const {
+  return const_cast<World*>(this)->host_of(node);
 }
 
 base::Deadline World::clock_of(const Node& node) const {
-  const Place& place = place_of(node);
+  const Host& host = host_of(node);
   // histories of slow limits last for years: nanoseconds times parts per million do not fit
   const Moment drift =
-      now_ / 1'000'000 * place.drift_ppm + now_ % 1'000'000 * place.drift_ppm / 1'000'000;
-  return base::Deadline{place.clock_starts + now_ + drift};
+      now_ / 1'000'000 * host.drift_ppm + now_ % 1'000'000 * host.drift_ppm / 1'000'000;
+  return base::Deadline{host.clock_starts + now_ + drift};
 }
 
 Instant World::steady_time() const { return begins_ + floor<Duration>(now_); }
@@ -78,13 +78,13 @@ Instant World::store_time() const { return steady_time() + stepped_; }
 
 Moment World::latency() {
   if (random_.percent(2)) {
-    return std::min(scenario_.latency * random_.between(1, 30), Moment{kLongestDelay});
+    return std::min(scenario_.latency * random_.between(1, 30), Moment{kMaxDelay});
   }
   return scenario_.latency / 2 + Moment{random_.below(scenario_.latency.count() + 1)};
 }
 
-bool World::is_lost(const Place& place) {
-  if (now_ < place.cut_off_until) return true;
+bool World::is_lost(const Host& host) {
+  if (now_ < host.partitioned_until) return true;
   return scenario_.faults.losses && random_.percent(3);
 }
 
@@ -105,9 +105,9 @@ void World::wake_at(Node& node, base::Deadline deadline, std::function<void()> t
 void World::call(Node& node, std::function<Reply(ModelStore&, Instant)> executed,
                  std::function<void(const Error&)> failed) {
   ++outcome_.calls;
-  Place& place = place_of(node);
+  Host& host = host_of(node);
   const auto weak = node.weak_from_this();
-  if (now_ < place.cut_off_until && place.is_refused) {
+  if (now_ < host.partitioned_until && host.fails_fast) {
     return at(now_, [weak, failed = std::move(failed)] {
       if (const auto alive = weak.lock()) failed({ErrorCode::Unavailable, "cut off"});
     });
@@ -117,13 +117,13 @@ void World::call(Node& node, std::function<Reply(ModelStore&, Instant)> executed
     const auto alive = weak.lock();
     if (alive && !std::exchange(*is_done, true)) failed({ErrorCode::Timeout, "no answer"});
   });
-  if (is_lost(place)) return;
+  if (is_lost(host)) return;
   at(now_ + latency(), [this, weak, is_done, executed = std::move(executed)] {
     Reply reply = executed(store_, store_time());
     remember();
-    look_at_leases();
+    check_leases();
     const auto alive = weak.lock();
-    if (!alive || is_lost(place_of(*alive))) return;
+    if (!alive || is_lost(host_of(*alive))) return;
     at(now_ + latency(), [weak, is_done, reply = std::move(reply)] {
       const auto still_alive = weak.lock();
       if (still_alive && !std::exchange(*is_done, true)) reply();
@@ -140,7 +140,7 @@ void World::arrive() {
   for (std::int64_t n = 0; n < arrivals; ++n) {
     if (!is_one_node) node = random_.below(scenario_.nodes);
     if (scenario_.one_busy_node && random_.percent(80)) node = 0;
-    arrive_at(places_[static_cast<std::size_t>(node)]);
+    arrive_at(hosts_[static_cast<std::size_t>(node)]);
   }
   const Moment gap = next_gap();
   at(now_ + gap, [this] { arrive(); });
@@ -172,16 +172,16 @@ Moment World::until_boundary() const {
   return passed > step - step / 8 ? 2 * step - passed : step - passed;
 }
 
-void World::arrive_at(Place& place) {
+void World::arrive_at(Host& host) {
   const Cost cost{static_cast<std::uint64_t>(random_.between(1, scenario_.most_cost))};
   ++outcome_.checks;
   if (core::decide(ideal_, scenario_.quota, cost, steady_time()).allowed()) {
     outcome_.ideal += cost.units;
   }
-  if (!place.node) return;  // it is down
+  if (!host.node) return;  // it is down
   Request& request = requests_.emplace_back(*this, cost);
-  open_.emplace_back(static_cast<std::size_t>(&place - places_.data()), &request);
-  place.node->check(request);
+  open_.emplace_back(static_cast<std::size_t>(&host - hosts_.data()), &request);
+  host.node->check(request);
   if (open_.size() > 1000) {
     std::erase_if(open_, [](const auto& each) { return each.second->answers() > 0; });
   }
@@ -226,32 +226,32 @@ void World::admit(std::uint64_t units) {
 }
 
 // Whatever nodes can spend, the store knows to be leased.
-void World::look_at_leases() {
+void World::check_leases() {
   if (scenario_.terms.mode != core::Mode::LeaseStrict || !scenario_.quota.is_bucket()) return;
   if (leases_are_unsure_) return;
   std::uint64_t in_hand = 0;
-  for (const Place& place : places_) in_hand += place.node ? place.node->in_hand() : 0;
+  for (const Host& host : hosts_) in_hand += host.node ? host.node->in_hand() : 0;
   const std::uint32_t leased = store_.leased(scenario_.terms.lifetime, store_time());
   if (in_hand <= leased) return;
   promise_broken(std::to_string(in_hand) + " can be spent, of which the store knows " +
                  std::to_string(leased));
 }
 
-void World::refused_again(const Node& node, Cost cost) {
+void World::denied_from_cache(const Node& node, Cost cost) {
   ++outcome_.repeated;
-  if (now_ < place_of(node).doubted_until) return;
+  if (now_ < host_of(node).stale_until) return;
   if (!store_.peek(cost, store_time()).allowed()) return;
   promise_broken("refused " + std::to_string(cost.units) + " which the store would admit");
 }
 
 void World::promise_broken(std::string what) {
-  if (outcome_.broken.size() < kMostBroken) {
+  if (outcome_.broken.size() < kMaxBroken) {
     outcome_.broken.push_back("at " + std::to_string(now_.count() / 1000) +
                               " us: " + std::move(what));
   }
 }
 
-void World::look_at_answers() {
+void World::check_answers() {
   for (const Request& request : requests_) {
     if (request.answers() == 1 || (request.is_forgotten() && request.answers() == 0)) continue;
     promise_broken("a request was answered " + std::to_string(request.answers()) + " times");

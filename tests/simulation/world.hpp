@@ -25,7 +25,7 @@ struct Outcome {
 };
 
 // Nodes, a network and a store in virtual time. Everything follows from the scenario.
-class World final : public Surroundings {
+class World final : public NodeContext {
  public:
   World(const Scenario& scenario, Defect defect);
 
@@ -41,13 +41,13 @@ class World final : public Surroundings {
       return a.at != b.at ? a.at > b.at : a.number > b.number;
     }
   };
-  struct Place {
+  struct Host {
     std::shared_ptr<Node> node{};
     Moment clock_starts{};
     std::int64_t drift_ppm = 0;
-    Moment cut_off_until{};
-    bool is_refused = false;  // while cut off: nothing is sent, instead of lost
-    Moment doubted_until{};   // what it knows of the store may be wrong without its fault
+    Moment partitioned_until{};
+    bool fails_fast = false;  // while cut off: nothing is sent, instead of lost
+    Moment stale_until{};     // what it knows of the store may be wrong without its fault
   };
 
   [[nodiscard]] base::Deadline clock_of(const Node& node) const override;
@@ -55,38 +55,38 @@ class World final : public Surroundings {
   void wake_at(Node& node, base::Deadline deadline, std::function<void()> task) override;
   void call(Node& node, std::function<Reply(ModelStore&, Instant)> executed,
             std::function<void(const Error&)> failed) override;
-  void publish(bool is_worse) override;
+  void publish(bool is_revoked) override;
   void admit(std::uint64_t units) override;
   void note_held(std::uint64_t units) override;
-  void refused_again(const Node& node, Cost cost) override;
+  void denied_from_cache(const Node& node, Cost cost) override;
 
   void at(Moment moment, std::function<void()> task);
-  [[nodiscard]] Place& place_of(const Node& node);
-  [[nodiscard]] const Place& place_of(const Node& node) const;
+  [[nodiscard]] Host& host_of(const Node& node);
+  [[nodiscard]] const Host& host_of(const Node& node) const;
   [[nodiscard]] Moment latency();
   [[nodiscard]] Instant store_time() const;
   [[nodiscard]] Instant steady_time() const;
-  [[nodiscard]] bool is_lost(const Place& place);
-  void start(Place& place);
+  [[nodiscard]] bool is_lost(const Host& host);
+  void start(Host& host);
 
   void arrive();
-  void arrive_at(Place& place);
+  void arrive_at(Host& host);
   [[nodiscard]] Moment next_gap();
   [[nodiscard]] Moment until_boundary() const;
 
-  void go_wrong();
-  void stop_node(Place& place);
-  void cut_off(Place& place);
+  void inject_fault();
+  void stop_node(Host& host);
+  void partition(Host& host);
   void fail_over();
   void step_clock();
-  void operate();
-  void doubt_all(Moment until);
+  void act_as_operator();
+  void mark_all_stale(Moment until);
   void remember();
 
   void promise_broken(std::string what);
   [[nodiscard]] Envelope::Units allowance() const;
-  void look_at_leases();
-  void look_at_answers();
+  void check_leases();
+  void check_answers();
 
   Scenario scenario_;
   Defect defect_;
@@ -96,15 +96,15 @@ class World final : public Surroundings {
   Envelope envelope_;
   Envelope::Units fault_allowance_ = 0;
   std::uint64_t most_held_ = 0;  // by one node
-  std::vector<Place> places_;
+  std::vector<Host> hosts_;
   std::deque<Request> requests_;
-  std::vector<std::pair<std::size_t, Request*>> open_;  // of which place
+  std::vector<std::pair<std::size_t, Request*>> open_;  // of which host
   std::priority_queue<Event> events_;
   std::uint64_t event_number_ = 0;
   Moment now_{};
   Instant begins_;
   Duration stepped_{};
-  std::deque<std::pair<Moment, Kept>> history_;  // if the store may fail over
+  std::deque<std::pair<Moment, StoredState>> history_;  // if the store may fail over
   Moment blocked_at_{};
   Moment blocked_until_{};
   bool windows_are_unsure_ = false;

@@ -12,7 +12,7 @@
 namespace penstock::store_adapters {
 namespace {
 
-using core::CountName;
+using core::LimitKey;
 using core::NamedCheck;
 using Kind = store::Store::CounterKind;
 using NamedChecks = AnyStore::NamedChecks;
@@ -64,8 +64,10 @@ std::unique_ptr<AnyStore> open(Where where) {
   const std::string prefix = "adapters" + std::to_string(++runs);
   switch (where) {
     case Where::Embedded: break;
-    case Where::Redis: return AnyStore::shared(patient(kServers->redis().url(), prefix));
-    case Where::Cluster: return AnyStore::shared(patient(kServers->cluster().url(), prefix));
+    case Where::Redis:
+      return AnyStore::shared(long_timeout_options(kServers->redis().url(), prefix));
+    case Where::Cluster:
+      return AnyStore::shared(long_timeout_options(kServers->cluster().url(), prefix));
   }
   return AnyStore::embedded();
 }
@@ -122,7 +124,7 @@ TEST_P(StoreAdapter, TakesFromAllOrFromNone) {
   EXPECT_EQ(check({ask("alice", "a", kThree, 4)}), "never_fits 1/3 used, ");
 }
 
-TEST_P(StoreAdapter, GivesBackWhereverTheCountsAre) {
+TEST_P(StoreAdapter, RefundsInEverySlot) {
   EXPECT_EQ(check({ask("alice", "a", kThree, 3), ask("bob", "b", kFive, 4), ask("x", "", kThree)}),
             "allowed 0/3 used, allowed 1/5 used, allowed 2/3 used, ");
   EXPECT_EQ(text_of(store_->refund(
@@ -138,7 +140,7 @@ TEST_P(StoreAdapter, ForgetsWhatWasUsed) {
   EXPECT_EQ(check({ask("alice", "a", kThree, 3)}), "allowed 0/3 used, ");
 }
 
-TEST_P(StoreAdapter, BlocksJustTheCountThatIsNamed) {
+TEST_P(StoreAdapter, BlocksOnlyTheNamedLimit) {
   const AnyStore::Names names{{"alice", "a"}, {"bob", "b"}};
   EXPECT_EQ(text_of(store_->block(names, std::chrono::hours{1})), "0");
   EXPECT_EQ(text_of(store_->block(names, std::chrono::hours{1})), "1");
@@ -170,7 +172,7 @@ TEST_P(StoreAdapter, KeepsCounters) {
   EXPECT_EQ(refused.error().code, ErrorCode::InvalidInput);
 }
 
-TEST_P(StoreAdapter, LetsWhoeverHearsAnAnswerAskAgain) {
+TEST_P(StoreAdapter, AllowsANewCallFromWithinAnAnswer) {
   int answers = 0;
   const base::Deadline deadline = base::deadline_after(std::chrono::seconds{30});
   store_->store().check({ask("alice", "a", kThree)}, deadline, [&](auto first) {
@@ -231,20 +233,20 @@ std::string text_of(const Result<store::Store::Counter>& counter) {
          " h";
 }
 
-TEST_P(StoreAdapter, CountersAreLookedAtAndGetALifetime) {
-  using Renewal = store::Store::Renewal;
+TEST_P(StoreAdapter, CountersAreReadAndGetALifetime) {
+  using ExpireCondition = store::Store::ExpireCondition;
   using std::chrono::hours;
-  const auto look = [&] { return text_of(store_->look("visits")); };
+  const auto look = [&] { return text_of(store_->read_counter("visits")); };
   EXPECT_EQ(look(), "nothing");
-  EXPECT_FALSE(store_->expire("visits", hours{1}, Renewal::Always).value());
+  EXPECT_FALSE(store_->expire("visits", hours{1}, ExpireCondition::Always).value());
   ASSERT_TRUE(store_->add(Kind::Integer, "visits", 7));
   EXPECT_EQ(look(), "7 - no end");
   ASSERT_TRUE(store_->add(Kind::Decimal, "visits", -5, hours{3}));
   EXPECT_EQ(look(), "7 -5 no end");
-  EXPECT_TRUE(store_->expire("visits", hours{2}, Renewal::IfEndless).value());
+  EXPECT_TRUE(store_->expire("visits", hours{2}, ExpireCondition::IfPersistent).value());
   EXPECT_EQ(look(), "7 -5 3 h");
-  EXPECT_FALSE(store_->expire("visits", hours{9}, Renewal::IfEndless).value());
-  EXPECT_TRUE(store_->expire("visits", hours{1}, Renewal::Always).value());
+  EXPECT_FALSE(store_->expire("visits", hours{9}, ExpireCondition::IfPersistent).value());
+  EXPECT_TRUE(store_->expire("visits", hours{1}, ExpireCondition::Always).value());
   EXPECT_EQ(look(), "7 -5 1 h");
   ASSERT_TRUE(store_->add(Kind::Integer, "visits", 1));
   EXPECT_EQ(look(), "8 -5 1 h");
@@ -252,10 +254,10 @@ TEST_P(StoreAdapter, CountersAreLookedAtAndGetALifetime) {
   EXPECT_EQ(look(), "nothing");
 }
 
-TEST_P(StoreAdapter, WritesDownEveryStepOfAReservationOnce) {
+TEST_P(StoreAdapter, RecordsEveryStepOfAReservationOnce) {
   using namespace store::reservation;
   using store::ReservationState;
-  const std::vector<store::HeldCount> held{
+  const std::vector<store::HeldUnits> held{
       {.name = {"alice", "api/a"}, .quota = kThree, .weight = 2, .counts_for = Days{1}},
       {.name = {"bob {}", ""}, .quota = kFive, .weight = 1, .counts_for = Duration{5}}};
   const auto step = [&](auto what) { return store_->step({.id = "one 1", .what = what}).value(); };
@@ -305,9 +307,9 @@ TEST_P(StoreAdapter, NamesReservationsThatAreOver) {
   EXPECT_TRUE(store_->step({.id = "a", .what = Commit{3}})->done);
 }
 
-TEST_P(StoreAdapter, TellsASettlerAgainWhatThereWasBefore) {
+TEST_P(StoreAdapter, RepeatsTheAnswerToASettler) {
   using namespace store::reservation;
-  const std::vector<store::HeldCount> held{
+  const std::vector<store::HeldUnits> held{
       {.name = {"alice", "api/a"}, .quota = kThree, .weight = 2, .counts_for = Days{1}}};
   for (const std::string id : {"a", "b", "c"}) {
     ASSERT_TRUE(store_->step({.id = id, .what = Begin{"me"}})->done);
@@ -331,12 +333,12 @@ TEST_P(StoreAdapter, TellsASettlerAgainWhatThereWasBefore) {
   }
 }
 
-TEST_P(StoreAdapter, HasSoManySeats) {
+TEST_P(StoreAdapter, GrantsPermitsUpToTheLimit) {
   using std::chrono::hours;
   EXPECT_TRUE(store_->acquire({"up loads", "a"}, 2, hours{1})->held);
   EXPECT_TRUE(store_->acquire({"up loads", "b"}, 2, hours{2})->held);
   EXPECT_EQ(store_->acquire({"up loads", "a"}, 2, hours{1})->taken, 2U);
-  const core::SeatAnswer refused = store_->acquire({"up loads", "c"}, 2, hours{1}).value();
+  const core::PermitResult refused = store_->acquire({"up loads", "c"}, 2, hours{1}).value();
   EXPECT_FALSE(refused.held);
   EXPECT_EQ(refused.taken, 2U);
   EXPECT_LE(refused.lasts, hours{1});
@@ -345,7 +347,7 @@ TEST_P(StoreAdapter, HasSoManySeats) {
   EXPECT_TRUE(store_->release({"up loads", "b"}).value());
   EXPECT_FALSE(store_->release({"up loads", "b"}).value());
   EXPECT_TRUE(store_->acquire({"up loads", "c"}, 2, Duration{1})->held);
-  servers::wait_until("that seat to be over", [&] {
+  servers::wait_until("that permit to be over", [&] {
     return store_->acquire({"up loads", "d"}, 2, hours{1})->held;
   });
   EXPECT_FALSE(store_->renew({"up loads", "c"}, hours{1})->held);
@@ -355,7 +357,7 @@ TEST_P(StoreAdapter, HasSoManySeats) {
 TEST_P(StoreAdapter, SaysThatItServes) {
   EXPECT_EQ(check({ask("alice", "a", kThree)}), "allowed 2/3 used, ");
   EXPECT_TRUE(store_->store().health().serving);
-  EXPECT_EQ(store_->store().health().trouble, "");
+  EXPECT_EQ(store_->store().health().reason, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreAdapter,

@@ -6,22 +6,22 @@
 namespace penstock::store_adapters {
 namespace {
 
-constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kTestTimeout{30};
 
-base::Deadline patience() { return base::deadline_after(kPatience); }
+base::Deadline test_deadline() { return base::deadline_after(kTestTimeout); }
 
 }  // namespace
 
 std::unique_ptr<AnyStore> AnyStore::embedded() {
   auto made = std::make_unique<AnyStore>();
-  made->memory_ = std::make_unique<store::MemoryStore>(MemoryOptions{});
-  made->store_ = std::make_unique<store::EmbeddedStore>(*made->memory_);
+  made->memory_ = std::make_unique<store::ShardedTable>(MemoryOptions{});
+  made->store_ = std::make_unique<store::MemoryStore>(*made->memory_);
   return made;
 }
 
 std::unique_ptr<AnyStore> AnyStore::shared(const RedisOptions& options) {
   auto made = std::make_unique<AnyStore>();
-  auto store = std::make_unique<redis_store::SharedStore>(
+  auto store = std::make_unique<redis_store::RedisStore>(
       made->io_.get_executor(), options, redis_store::client_options(options).value());
   store->start();
   made->store_ = std::move(store);
@@ -29,7 +29,7 @@ std::unique_ptr<AnyStore> AnyStore::shared(const RedisOptions& options) {
 }
 
 bool AnyStore::run_until(const std::function<bool()>& holds) {
-  const base::Deadline end = patience();
+  const base::Deadline end = test_deadline();
   while (!holds() && base::monotonic_now() < end) {
     io_.restart();
     io_.run_one_for(std::chrono::milliseconds(10));
@@ -48,75 +48,78 @@ Result<T> AnyStore::wait_for(Ask ask) {
 }
 
 Result<AnyStore::Decisions> AnyStore::check(const NamedChecks& checks) {
-  return wait_for<Decisions>([&](auto answered) { store_->check(checks, patience(), answered); });
+  return wait_for<Decisions>(
+      [&](auto answered) { store_->check(checks, test_deadline(), answered); });
 }
 
 Result<AnyStore::Decisions> AnyStore::refund(const NamedChecks& checks) {
-  return wait_for<Decisions>([&](auto answered) { store_->refund(checks, patience(), answered); });
+  return wait_for<Decisions>(
+      [&](auto answered) { store_->refund(checks, test_deadline(), answered); });
 }
 
 Result<bool> AnyStore::reset(const Names& names) {
-  return wait_for<bool>([&](auto answered) { store_->reset(names, patience(), answered); });
+  return wait_for<bool>([&](auto answered) { store_->reset(names, test_deadline(), answered); });
 }
 
 Result<bool> AnyStore::block(const Names& names, Duration duration) {
   return wait_for<bool>(
-      [&](auto answered) { store_->block(names, duration, patience(), answered); });
+      [&](auto answered) { store_->block(names, duration, test_deadline(), answered); });
 }
 
 Result<std::int64_t> AnyStore::add(Kind kind, const std::string& name, std::int64_t delta,
                                    std::optional<Duration> lifetime) {
   return wait_for<std::int64_t>(
-      [&](auto answered) { store_->add(kind, name, delta, lifetime, patience(), answered); });
+      [&](auto answered) { store_->add(kind, name, delta, lifetime, test_deadline(), answered); });
 }
 
 Result<std::int64_t> AnyStore::get(Kind kind, const std::string& name) {
   return wait_for<std::int64_t>(
-      [&](auto answered) { store_->get(kind, name, patience(), answered); });
+      [&](auto answered) { store_->get(kind, name, test_deadline(), answered); });
 }
 
 Result<bool> AnyStore::remove(const std::string& name) {
-  return wait_for<bool>([&](auto answered) { store_->remove(name, patience(), answered); });
+  return wait_for<bool>([&](auto answered) { store_->remove(name, test_deadline(), answered); });
 }
 
-Result<store::Store::Counter> AnyStore::look(const std::string& name) {
+Result<store::Store::Counter> AnyStore::read_counter(const std::string& name) {
   return wait_for<store::Store::Counter>(
-      [&](auto answered) { store_->look(name, patience(), answered); });
+      [&](auto answered) { store_->read_counter(name, test_deadline(), answered); });
 }
 
 Result<bool> AnyStore::expire(const std::string& name, Duration lifetime,
-                              store::Store::Renewal renewal) {
+                              store::Store::ExpireCondition condition) {
   return wait_for<bool>(
-      [&](auto answered) { store_->expire(name, lifetime, renewal, patience(), answered); });
+      [&](auto answered) { store_->expire(name, lifetime, condition, test_deadline(), answered); });
 }
 
-Result<store::ReservationAnswer> AnyStore::step(store::ReservationAsk ask) {
+Result<store::ReservationAnswer> AnyStore::step(store::ReservationRequest ask) {
   return wait_for<store::ReservationAnswer>(
-      [&](auto answered) { store_->reservations().ask(ask, patience(), answered); });
+      [&](auto answered) { store_->reservations().ask(ask, test_deadline(), answered); });
 }
 
 Result<std::vector<std::string>> AnyStore::due(std::size_t most) {
   return wait_for<std::vector<std::string>>(
-      [&](auto answered) { store_->reservations().due(most, patience(), answered); });
+      [&](auto answered) { store_->reservations().due(most, test_deadline(), answered); });
 }
 
-Result<core::SeatAnswer> AnyStore::acquire(store::SeatName seat, std::uint32_t limit,
-                                           Duration lasts) {
-  return wait_for<core::SeatAnswer>(
-      [&](auto answered) { store_->seats().acquire(seat, limit, lasts, patience(), answered); });
+Result<core::PermitResult> AnyStore::acquire(store::PermitName permit, std::uint32_t limit,
+                                             Duration lasts) {
+  return wait_for<core::PermitResult>([&](auto answered) {
+    store_->permits().acquire(permit, limit, lasts, test_deadline(), answered);
+  });
 }
 
-Result<core::SeatAnswer> AnyStore::renew(store::SeatName seat, Duration lasts) {
-  return wait_for<core::SeatAnswer>(
-      [&](auto answered) { store_->seats().renew(seat, lasts, patience(), answered); });
+Result<core::PermitResult> AnyStore::renew(store::PermitName permit, Duration lasts) {
+  return wait_for<core::PermitResult>(
+      [&](auto answered) { store_->permits().renew(permit, lasts, test_deadline(), answered); });
 }
 
-Result<bool> AnyStore::release(store::SeatName seat) {
+Result<bool> AnyStore::release(store::PermitName permit) {
   return wait_for<bool>(
-      [&](auto answered) { store_->seats().release(seat, patience(), answered); });
+      [&](auto answered) { store_->permits().release(permit, test_deadline(), answered); });
 }
 
-RedisOptions patient(std::string url, std::string prefix) {
+RedisOptions long_timeout_options(std::string url, std::string prefix) {
   RedisOptions options;
   options.url = std::move(url);
   options.timeout = std::chrono::seconds{5};

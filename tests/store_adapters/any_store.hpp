@@ -1,9 +1,9 @@
 #pragma once
 
 #include "penstock/redis_options.hpp"
-#include "redis_store/shared_store.hpp"
+#include "redis_store/redis_store.hpp"
 #include "servers/redis_server.hpp"
-#include "store/embedded_store.hpp"
+#include "store/memory_store.hpp"
 
 #include <boost/asio/io_context.hpp>
 
@@ -19,7 +19,7 @@ namespace penstock::store_adapters {
 class AnyStore {
  public:
   using NamedChecks = std::vector<core::NamedCheck>;
-  using Names = std::vector<core::CountName>;
+  using Names = std::vector<core::LimitKey>;
   using Decisions = store::Store::Decisions;
   using Kind = store::Store::CounterKind;
 
@@ -34,17 +34,18 @@ class AnyStore {
                            std::optional<Duration> lifetime = {});
   Result<std::int64_t> get(Kind kind, const std::string& name);
   Result<bool> remove(const std::string& name);
-  Result<store::Store::Counter> look(const std::string& name);
-  Result<bool> expire(const std::string& name, Duration lifetime, store::Store::Renewal renewal);
-  Result<store::ReservationAnswer> step(store::ReservationAsk ask);
+  Result<store::Store::Counter> read_counter(const std::string& name);
+  Result<bool> expire(const std::string& name, Duration lifetime,
+                      store::Store::ExpireCondition condition);
+  Result<store::ReservationAnswer> step(store::ReservationRequest ask);
   Result<std::vector<std::string>> due(std::size_t most);
-  Result<core::SeatAnswer> acquire(store::SeatName seat, std::uint32_t limit, Duration lasts);
-  Result<core::SeatAnswer> renew(store::SeatName seat, Duration lasts);
-  Result<bool> release(store::SeatName seat);
+  Result<core::PermitResult> acquire(store::PermitName permit, std::uint32_t limit, Duration lasts);
+  Result<core::PermitResult> renew(store::PermitName permit, Duration lasts);
+  Result<bool> release(store::PermitName permit);
 
   [[nodiscard]] store::Store& store() { return *store_; }
-  [[nodiscard]] redis_store::SharedStore& shared_store() {
-    return dynamic_cast<redis_store::SharedStore&>(*store_);
+  [[nodiscard]] redis_store::RedisStore& shared_store() {
+    return dynamic_cast<redis_store::RedisStore&>(*store_);
   }
   // Turns the loop until this holds; false when it never does.
   bool run_until(const std::function<bool()>& holds);
@@ -54,11 +55,11 @@ class AnyStore {
   Result<T> wait_for(Ask ask);
 
   boost::asio::io_context io_{1};
-  std::unique_ptr<store::MemoryStore> memory_;
+  std::unique_ptr<store::ShardedTable> memory_;
   std::unique_ptr<store::Store> store_;
 };
 
 // Waits longer than a busy machine needs.
-[[nodiscard]] RedisOptions patient(std::string url, std::string prefix);
+[[nodiscard]] RedisOptions long_timeout_options(std::string url, std::string prefix);
 
 }  // namespace penstock::store_adapters

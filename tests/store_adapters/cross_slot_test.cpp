@@ -2,7 +2,7 @@
 #include "redis_store/keys/key_layout.hpp"
 #include "servers/cluster.hpp"
 #include "store_adapters/any_store.hpp"
-#include "store_adapters/listener.hpp"
+#include "store_adapters/feed_reader.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace penstock::store_adapters {
 namespace {
 
-using core::CountName;
+using core::LimitKey;
 
 // So long that nothing comes back while a test runs.
 const Quota kTwoUnits = per(2, Days{300});
@@ -31,7 +31,7 @@ class CrossSlot : public ::testing::Test {
   static void TearDownTestSuite() { cluster_.reset(); }
 
   void SetUp() override {
-    options_ = patient(cluster_->url(), prefix());
+    options_ = long_timeout_options(cluster_->url(), prefix());
     options_.timeout = std::chrono::seconds{2};
     store_ = AnyStore::shared(options_);
     find_subjects();
@@ -128,19 +128,19 @@ TEST_F(CrossSlot, AFailureRefundsTheSlotsBeforeIt) {
 
 TEST_F(CrossSlot, ARefundIsAnnounced) {
   exhaust(subjects_[2]);
-  Listener listener(options_);
-  ASSERT_TRUE(listener.run_until([&] { return listener.is_listening(); }));
-  static_cast<void>(listener.take());
+  FeedReader reader(options_);
+  ASSERT_TRUE(reader.run_until([&] { return reader.is_listening(); }));
+  static_cast<void>(reader.take());
   const Result<AnyStore::Decisions> said = check_all();
   ASSERT_TRUE(said);
   EXPECT_FALSE((*said)[2].allowed());
   EXPECT_EQ((*said)[0].remaining(), 2U) << "as after the refund";
   EXPECT_TRUE(store_->run_until([&] {
-    listener.poll();
-    return listener.heard() == 2;
+    reader.poll();
+    return reader.received() == 2;
   }));
-  EXPECT_TRUE(listener.has_heard({subjects_[0], "limit"}));
-  EXPECT_TRUE(listener.has_heard({subjects_[1], "limit"}));
+  EXPECT_TRUE(reader.has_received({subjects_[0], "limit"}));
+  EXPECT_TRUE(reader.has_received({subjects_[1], "limit"}));
 }
 
 TEST_F(CrossSlot, TheAnswerDoesNotWaitForARefundBeyondItsDeadline) {

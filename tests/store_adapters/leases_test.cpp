@@ -11,8 +11,8 @@
 namespace penstock::store_adapters {
 namespace {
 
-using store::LeaseAsk;
 using store::LeaseGrant;
+using store::LeaseRequest;
 using Grants = std::vector<Result<LeaseGrant>>;
 
 const Quota kBucket = per(100, Days{300});
@@ -22,20 +22,20 @@ const Quota kAnchored = per(100, Days{300}).anchored_window();
 const Quota kParts = per(100, Days{300}).sub_windows(10);
 const std::array kQuotas{kBucket, kCell, kWindow, kAnchored, kParts};
 
-LeaseAsk ask(const std::string& subject, const Quota& quota, std::uint32_t need,
-             std::uint32_t want) {
+LeaseRequest ask(const std::string& subject, const Quota& quota, std::uint32_t need,
+                 std::uint32_t want) {
   return {.name = {subject, "limit"},
           .quota = quota,
           .lease = {.need = need, .due = need, .want = want}};
 }
 
-LeaseAsk strict(const std::string& subject, std::uint32_t need, std::uint32_t want) {
-  LeaseAsk strictly = ask(subject, kBucket, need, want);
+LeaseRequest strict(const std::string& subject, std::uint32_t need, std::uint32_t want) {
+  LeaseRequest strictly = ask(subject, kBucket, need, want);
   strictly.strict_lifetime = std::chrono::minutes{10};
   return strictly;
 }
 
-Grants lease(AnyStore& store, std::vector<LeaseAsk> asks,
+Grants lease(AnyStore& store, std::vector<LeaseRequest> asks,
              base::Deadline deadline = base::deadline_after(std::chrono::seconds{30})) {
   std::vector<std::optional<Result<LeaseGrant>>> answers(asks.size());
   std::size_t open = asks.size();
@@ -58,8 +58,8 @@ Grants lease(AnyStore& store, std::vector<LeaseAsk> asks,
 
 TEST(Leases, OfEveryAlgorithmAreTakenFromTheCount) {
   const servers::RedisServer server;
-  const auto store = AnyStore::shared(patient(server.url(), "lease"));
-  std::vector<LeaseAsk> asks;
+  const auto store = AnyStore::shared(long_timeout_options(server.url(), "lease"));
+  std::vector<LeaseRequest> asks;
   for (std::size_t i = 0; i < kQuotas.size(); ++i) {
     asks.push_back(ask("subject" + std::to_string(i), kQuotas[i], 1, 30));
   }
@@ -78,7 +78,7 @@ TEST(Leases, OfEveryAlgorithmAreTakenFromTheCount) {
 
 TEST(Leases, AreWhatIsThereAndNothingWhenThatIsTooLittle) {
   const servers::RedisServer server;
-  const auto store = AnyStore::shared(patient(server.url(), "lease"));
+  const auto store = AnyStore::shared(long_timeout_options(server.url(), "lease"));
   EXPECT_EQ(lease(*store, {ask("alice", kBucket, 1, 90)}).front()->granted, 90U);
   const Result<LeaseGrant> refused = lease(*store, {ask("alice", kBucket, 11, 50)}).front();
   EXPECT_EQ(refused->granted, 0U);
@@ -87,9 +87,9 @@ TEST(Leases, AreWhatIsThereAndNothingWhenThatIsTooLittle) {
   EXPECT_EQ(lease(*store, {ask("alice", kBucket, 10, 50)}).front()->granted, 10U);
 }
 
-TEST(Leases, OfABlockedCountAreRefused) {
+TEST(Leases, OfABlockedKeyAreDenied) {
   const servers::RedisServer server;
-  const auto store = AnyStore::shared(patient(server.url(), "lease"));
+  const auto store = AnyStore::shared(long_timeout_options(server.url(), "lease"));
   ASSERT_TRUE(store->block({{"alice", "limit"}}, std::chrono::hours{1}));
   const Grants grants = lease(*store, {ask("alice", kBucket, 1, 5), strict("bob", 1, 5)});
   EXPECT_EQ(grants[0]->granted, 0U);
@@ -99,13 +99,13 @@ TEST(Leases, OfABlockedCountAreRefused) {
 
 TEST(Leases, ThatAreStrictAreAccountedFor) {
   const servers::RedisServer server;
-  const auto store = AnyStore::shared(patient(server.url(), "lease"));
+  const auto store = AnyStore::shared(long_timeout_options(server.url(), "lease"));
   const Result<LeaseGrant> first = lease(*store, {strict("alice", 1, 60)}).front();
   ASSERT_TRUE(first) << first.error().detail;
   EXPECT_EQ(first->granted, 60U);
   const std::string escrow = redis_store::KeyLayout("lease").escrow("alice", "limit");
   EXPECT_GT(server.must({"PTTL", escrow}).integer, 0);
-  LeaseAsk next = strict("alice", 1, 100);
+  LeaseRequest next = strict("alice", 1, 100);
   EXPECT_EQ(lease(*store, {next}).front()->granted, 40U);
   next.reports = {{.epoch = first->epoch, .spent = 50, .returned = 10}};
   EXPECT_EQ(lease(*store, {next}).front()->granted, 10U);
@@ -113,8 +113,8 @@ TEST(Leases, ThatAreStrictAreAccountedFor) {
 
 TEST(Leases, RequestsThatWaitAreDecidedBeforeALeaseIsGranted) {
   const servers::RedisServer server;
-  const auto store = AnyStore::shared(patient(server.url(), "lease"));
-  LeaseAsk waiting = strict("alice", 0, 0);
+  const auto store = AnyStore::shared(long_timeout_options(server.url(), "lease"));
+  LeaseRequest waiting = strict("alice", 0, 0);
   waiting.cost = 30;
   waiting.count = 4;
   const Result<LeaseGrant> grant = lease(*store, {waiting}).front();
@@ -131,12 +131,12 @@ TEST(Leases, RequestsThatWaitAreDecidedBeforeALeaseIsGranted) {
 // Reset used to leave the escrow, which then counted as used.
 TEST(Leases, AResetForgetsWhatIsLeasedAndIgnoresItsReports) {
   const servers::RedisServer server;
-  const auto store = AnyStore::shared(patient(server.url(), "lease"));
+  const auto store = AnyStore::shared(long_timeout_options(server.url(), "lease"));
   const Result<LeaseGrant> before = lease(*store, {strict("alice", 1, 60)}).front();
   ASSERT_TRUE(before) << before.error().detail;
   ASSERT_TRUE(store->reset({{"alice", "limit"}}));
   EXPECT_EQ(lease(*store, {strict("alice", 1, 30)}).front()->afterwards.remaining(), 70U);
-  LeaseAsk late = strict("alice", 0, 0);
+  LeaseRequest late = strict("alice", 0, 0);
   late.reports = {{.epoch = before->epoch, .spent = 0, .returned = 60}};
   EXPECT_EQ(lease(*store, {late}).front()->afterwards.remaining(), 70U)
       << "returned units belong to the time before the reset";
@@ -146,7 +146,7 @@ TEST(Leases, AResetForgetsWhatIsLeasedAndIgnoresItsReports) {
 
 TEST(Leases, OfACountThatHadAnotherAlgorithmAreGranted) {
   const servers::RedisServer server;
-  const auto store = AnyStore::shared(patient(server.url(), "lease"));
+  const auto store = AnyStore::shared(long_timeout_options(server.url(), "lease"));
   for (const Quota& before : {kWindow, Quota(per(100, Days{300}).sliding_log())}) {
     ASSERT_TRUE(store->reset({{"alice", "limit"}, {"bob", "limit"}}));
     for (const std::string subject : {"alice", "bob"}) {
@@ -160,12 +160,12 @@ TEST(Leases, OfACountThatHadAnotherAlgorithmAreGranted) {
   }
 }
 
-TEST(Leases, ThatAreAskedForTogetherTravelTogether) {
+TEST(Leases, ThatAreAskedForInOneTickShareACall) {
   const servers::RedisServer server;
-  const auto store = AnyStore::shared(patient(server.url(), "lease"));
+  const auto store = AnyStore::shared(long_timeout_options(server.url(), "lease"));
   ASSERT_TRUE(lease(*store, {ask("warm-up", kBucket, 1, 1)}).front());
   const std::uint64_t before = store->store().health().round_trips;
-  std::vector<LeaseAsk> asks;
+  std::vector<LeaseRequest> asks;
   for (int i = 0; i < 200; ++i) asks.push_back(ask("plain" + std::to_string(i), kBucket, 1, 2));
   for (int i = 0; i < 200; ++i) asks.push_back(strict("strict" + std::to_string(i), 1, 2));
   for (const Result<LeaseGrant>& grant : lease(*store, asks)) {
@@ -177,9 +177,9 @@ TEST(Leases, ThatAreAskedForTogetherTravelTogether) {
 
 TEST(Leases, ComeFromAllServersOfACluster) {
   servers::Cluster cluster;
-  const auto store = AnyStore::shared(patient(cluster.url(), "lease"));
+  const auto store = AnyStore::shared(long_timeout_options(cluster.url(), "lease"));
   for (int round = 1; round <= 2; ++round) {
-    std::vector<LeaseAsk> asks;
+    std::vector<LeaseRequest> asks;
     for (int i = 0; i < 20; ++i) asks.push_back(ask("plain" + std::to_string(i), kBucket, 1, 5));
     for (int i = 0; i < 20; ++i) asks.push_back(strict("strict" + std::to_string(i), 1, 5));
     for (const Result<LeaseGrant>& grant : lease(*store, asks)) {
@@ -190,9 +190,9 @@ TEST(Leases, ComeFromAllServersOfACluster) {
   }
 }
 
-TEST(Leases, SayWhenNobodyKnowsAndWhenNothingHappened) {
+TEST(Leases, ReportUnknownOutcomesAndWhatWasNotExecuted) {
   servers::RedisServer server;
-  RedisOptions options = patient(server.url(), "lease");
+  RedisOptions options = long_timeout_options(server.url(), "lease");
   options.timeout = std::chrono::milliseconds{200};
   const auto store = AnyStore::shared(options);
   ASSERT_TRUE(store->run_until([&] { return store->store().health().serving; }));
@@ -211,9 +211,9 @@ TEST(Leases, SayWhenNobodyKnowsAndWhenNothingHappened) {
   }
 }
 
-TEST(Leases, AreAnsweredBeforeTheStoreIsGone) {
+TEST(Leases, AreAnsweredBeforeTheStoreIsDestroyed) {
   const servers::RedisServer server;
-  auto store = AnyStore::shared(patient(server.url(), "gone"));
+  auto store = AnyStore::shared(long_timeout_options(server.url(), "gone"));
   int answers = 0;
   store->shared_store().lease({ask("alice", kBucket, 1, 5), strict("bob", 1, 5)},
                               base::deadline_after(std::chrono::seconds{30}),

@@ -9,7 +9,7 @@
 namespace penstock::vectors {
 namespace {
 
-constexpr Duration kLongest = Quota::kMaxPeriod;
+constexpr Duration kMaxLength = Quota::kMaxPeriod;
 
 bool is_bucket(Algorithm algorithm) {
   return algorithm == Algorithm::TokenBucket || algorithm == Algorithm::Gcra;
@@ -42,9 +42,9 @@ std::vector<Quota> extreme_quotas(Algorithm algorithm) {
   return {
       made(algorithm, 1, milliseconds{1}, 1, 2),
       made(algorithm, 1'000'000'000, milliseconds{1}, 1'000'000'000, 100),
-      made(algorithm, 999'999'937, kLongest, 1'000'000'000, 64),
+      made(algorithm, 999'999'937, kMaxLength, 1'000'000'000, 64),
       made(algorithm, 9'999'991, Days{1}, 999'999'937, 100),
-      made(algorithm, 1, kLongest, 99, 2),
+      made(algorithm, 1, kMaxLength, 99, 2),
   };
 }
 

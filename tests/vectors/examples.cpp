@@ -125,7 +125,7 @@ std::string interval_is_not_rounded(Algorithm algorithm) {
 }
 
 // With the debt forgotten every whole second, this would admit both of each pair.
-std::string debt_outlives_the_second(Algorithm algorithm) {
+std::string usage_outlives_the_second(Algorithm algorithm) {
   const Quota quota = made(per_second(1).with(algorithm).burst(3));
   Section section("two requests every 1.001 s at one a second: the debt is never forgotten", quota);
   for (int pair = 0; pair < 8; ++pair) {
@@ -156,7 +156,7 @@ std::string worked_examples(Algorithm algorithm) {
     const Quota quota = made(per_minute(100).burst(20).with(algorithm));
     return drained_at_once(quota) + refunded(quota) + clock_steps(quota) + edge_of_patience(quota) +
            refunded_before_a_clock_step(quota) + interval_is_not_rounded(algorithm) +
-           debt_outlives_the_second(algorithm) + no_second_burst_after_idling(algorithm);
+           usage_outlives_the_second(algorithm) + no_second_burst_after_idling(algorithm);
   }
   QuotaSpec spec = per(10, kMinute).with(algorithm);
   spec.sub_window_count = 6;

@@ -44,7 +44,7 @@ void Section::forget_if_unused(Instant now) {
   if (now >= unused_at_) forgetting_ = oracle::make_model(quota_);
 }
 
-oracle::Answer Section::look(Instant now) {
+oracle::Answer Section::peek(Instant now) {
   unused_at_ = now + forgetting_->peek(Cost{0}, now).reset_after;
   if (deleting_->peek(Cost{0}, now).reset_after == Duration{0}) {
     deleting_ = oracle::make_model(quota_);
@@ -55,13 +55,13 @@ oracle::Answer Section::look(Instant now) {
 oracle::Answer Section::check(Instant now, std::uint64_t cost) {
   forget_if_unused(now);
   const oracle::Answer answer = keeping_->peek(Cost{cost}, now);
-  if (answer != forgetting_->peek(Cost{cost}, now)) return look(now);
-  if (answer != deleting_->peek(Cost{cost}, now)) return look(now);
+  if (answer != forgetting_->peek(Cost{cost}, now)) return peek(now);
+  if (answer != deleting_->peek(Cost{cost}, now)) return peek(now);
   static_cast<void>(keeping_->check(Cost{cost}, now));
   static_cast<void>(forgetting_->check(Cost{cost}, now));
   static_cast<void>(deleting_->check(Cost{cost}, now));
   text_ += line_start("check", now, cost) + " -> " + to_string(answer) + "\n";
-  return look(now);
+  return peek(now);
 }
 
 oracle::Answer Section::refund(Instant now, std::uint64_t cost) {
@@ -70,7 +70,7 @@ oracle::Answer Section::refund(Instant now, std::uint64_t cost) {
   forgetting_->refund(Cost{cost}, now);
   deleting_->refund(Cost{cost}, now);
   text_ += line_start("refund", now, cost) + "\n";
-  return look(now);
+  return peek(now);
 }
 
 void Section::walk(SplitMix64& random, int lines, std::uint8_t jumps) {
@@ -82,7 +82,8 @@ void Section::walk(SplitMix64& random, int lines, std::uint8_t jumps) {
     const std::uint64_t cost = std::min(move.cost.units, std::uint64_t{1} << 52U);
     const bool is_check = move.action == oracle::Action::Check;
     // giving back nothing need not reach a store
-    path.saw(is_check ? check(move.now, cost) : refund(move.now, std::max<std::uint64_t>(cost, 1)));
+    path.observe(is_check ? check(move.now, cost)
+                          : refund(move.now, std::max<std::uint64_t>(cost, 1)));
   }
 }
 

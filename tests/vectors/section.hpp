@@ -44,7 +44,7 @@ class Section {
 
  private:
   void forget_if_unused(Instant now);
-  oracle::Answer look(Instant now);
+  oracle::Answer peek(Instant now);
 
   Quota quota_;
   std::unique_ptr<oracle::Model> keeping_;

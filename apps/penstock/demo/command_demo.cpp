@@ -67,10 +67,10 @@ nlohmann::ordered_json to_json(std::span<const DemoRow> rows) {
     }
     json["rows"].push_back({{"algorithm", to_string(row.quota.algorithm())},
                             {"quota", to_string(row.quota)},
-                            {"passed", row.passed},
-                            {"refused", row.requests.size() - row.passed},
-                            {"most_in_any_period", row.peak.passed},
-                            {"most_from_us", row.peak.from.count()},
+                            {"allowed", row.passed},
+                            {"denied", row.requests.size() - row.passed},
+                            {"max_in_any_period", row.peak.passed},
+                            {"max_from_us", row.peak.from.count()},
                             {"requests", std::move(requests)}});
   }
   return json;

@@ -7,7 +7,7 @@ namespace penstock::app {
 
 std::string demo_caption(const Quota& quota) {
   const Duration period = quota.period();
-  const std::string any_period = " in any " + core::exactly(period);
+  const std::string any_period = " in any " + core::exact_text(period);
   switch (quota.algorithm()) {
     case Algorithm::FixedWindow:
       return "The count starts again at every boundary, so both bursts pass in full: up to twice "
@@ -26,10 +26,10 @@ std::string demo_caption(const Quota& quota) {
     case Algorithm::SubWindows:
       return "The promise of the log, kept with " + std::to_string(quota.sub_window_count() + 1) +
              " counters: a request counts until its whole part of " +
-             core::rounded_up(period / quota.sub_window_count()) +
+             core::rounded_up_text(period / quota.sub_window_count()) +
              " is past, so room comes back a little later.";
     case Algorithm::SlidingLog:
-      return "Every passage is remembered for a full " + core::exactly(period) +
+      return "Every passage is remembered for a full " + core::exact_text(period) +
              ": never more than " + std::to_string(quota.limit()) + any_period +
              ", wherever it begins.";
     case Algorithm::TokenBucket:

@@ -14,7 +14,7 @@ constexpr std::size_t kLeftMargin = 18;
 constexpr std::size_t kIndent = 2;
 
 constexpr std::string_view kPassed = "●";
-constexpr std::string_view kRefused = "○";
+constexpr std::string_view kDenied = "○";
 constexpr std::string_view kSomeOfEach = "◐";
 constexpr std::string_view kBoundary = "┃";
 
@@ -37,7 +37,7 @@ std::int64_t column_at(Duration at, Duration period) {
 
 struct Cell {
   std::uint64_t passed = 0;
-  std::uint64_t refused = 0;
+  std::uint64_t denied = 0;
 };
 
 using Cells = std::array<Cell, static_cast<std::size_t>(kLastColumn - kFirstColumn + 1)>;
@@ -47,12 +47,12 @@ Cells cells_of(const DemoRow& row) {
   for (const DemoRequest& request : row.requests) {
     const std::int64_t column = column_at(request.at, row.quota.period());
     Cell& cell = cells.at(static_cast<std::size_t>(column - kFirstColumn));
-    ++(request.outcome == Outcome::Allowed ? cell.passed : cell.refused);
+    ++(request.outcome == Outcome::Allowed ? cell.passed : cell.denied);
   }
   return cells;
 }
 
-bool is_mixed(const Cell& cell) { return cell.passed > 0 && cell.refused > 0; }
+bool is_mixed(const Cell& cell) { return cell.passed > 0 && cell.denied > 0; }
 
 void put_boundaries(StyledLine& line) {
   for (std::int64_t column = kFirstColumn; column <= kLastColumn; ++column) {
@@ -75,8 +75,8 @@ StyledLine timeline(const DemoRow& row) {
       line.put(place(column), kSomeOfEach, Style::Mixed);
     } else if (cell.passed > 0) {
       line.put(place(column), kPassed, Style::Good);
-    } else if (cell.refused > 0) {
-      line.put(place(column), kRefused, Style::Faint);
+    } else if (cell.denied > 0) {
+      line.put(place(column), kDenied, Style::Faint);
     }
   }
   put_total(line, std::to_string(row.passed));
@@ -86,7 +86,7 @@ StyledLine timeline(const DemoRow& row) {
 // └──── most in any 10 s: 20 (of 10) ────┘ under the period that it speaks of.
 StyledLine peak_mark(const DemoRow& row) {
   const Duration period = row.quota.period();
-  const std::string label = " most in any " + core::exactly(period) + ": " +
+  const std::string label = " most in any " + core::exact_text(period) + ": " +
                             std::to_string(row.peak.passed) + " (of " +
                             std::to_string(row.quota.limit()) + ") ";
   const std::int64_t from = column_at(row.peak.from, period);
@@ -153,8 +153,8 @@ std::string legend(std::span<const DemoRow> rows, Colour colour) {
   StyledLine line;
   line.put(kIndent, kPassed, Style::Good);
   line.append(" passed   ");
-  line.append(kRefused, Style::Faint);
-  line.append(" refused   ");
+  line.append(kDenied, Style::Faint);
+  line.append(" denied   ");
   if (std::any_of(rows.begin(), rows.end(), has_mixed_cells)) {
     line.append(kSomeOfEach, Style::Mixed);
     line.append(" some of each   ");
@@ -166,7 +166,7 @@ std::string legend(std::span<const DemoRow> rows, Colour colour) {
 
 std::string heading(const DemoRow& row, Colour colour) {
   const std::string limit = std::to_string(row.quota.limit());
-  const std::string period = core::exactly(row.quota.period());
+  const std::string period = core::exact_text(row.quota.period());
   return paragraph("The same " + std::to_string(row.requests.size()) +
                        " requests through every algorithm; allowed are " + limit + " per " +
                        period + ".",

@@ -38,7 +38,7 @@ TEST(DemoPicture, ShowsEachRequestBesideTheBoundary) {
   EXPECT_TRUE(contains(line_of(lines, "sliding_log", 0), " ●●●●●●●●●●┃○○○○○○○○○○○    ○ "));
 }
 
-TEST(DemoPicture, NamesTheMostInAnyPeriod) {
+TEST(DemoPicture, NamesTheMaximumInAnyPeriod) {
   const auto lines = draw(per(10, 10s), Colour::Never);
   EXPECT_TRUE(contains(line_of(lines, "fixed_window", 1), "─ most in any 10 s: 20 (of 10) ─"));
   EXPECT_TRUE(contains(line_of(lines, "sliding_log", 1), "─ most in any 10 s: 10 (of 10) ─"));

@@ -128,7 +128,7 @@ TEST(Demo, BurstCountsForTheBucketsAlone) {
   EXPECT_LE(rows.at(Algorithm::TokenBucket).peak.passed, 12U);
 }
 
-TEST(Demo, RefusesALimitThatOneOfTheAlgorithmsCannotKeep) {
+TEST(Demo, RejectsALimitThatAnAlgorithmCannotEnforce) {
   EXPECT_FALSE(run_demo(per(1'000'000'000, 10s)));
   EXPECT_FALSE(run_demo(per(0, 10s)));
 }

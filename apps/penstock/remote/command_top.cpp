@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kAdminVariable = "PENSTOCK_ADMIN";
 constexpr const char* kUsualAdmin = "http://127.0.0.1:9090";
-constexpr std::int64_t kMostRows = 1000;  // that a daemon tells
+constexpr std::int64_t kMaxRows = 1000;  // that a daemon tells
 constexpr const char* kClearScreen = "\x1b[H\x1b[2J";
 
 constexpr const char* kTopFooter =
@@ -40,7 +40,7 @@ constexpr const char* kTopFooter =
 // As typed.
 struct TopArguments {
   DaemonArguments daemon{.option = "--admin", .url = kUsualAdmin};
-  std::string by = "asked";
+  std::string by = "requests";
   std::string count = "20";
   bool watch = false;
   bool json = false;
@@ -48,18 +48,18 @@ struct TopArguments {
 
 Result<DaemonCall> call_of(const TopArguments& arguments) {
   const Result<std::int64_t> count =
-      parse_number("--n", arguments.count, {.least = 1, .most = kMostRows});
+      parse_number("--n", arguments.count, {.min = 1, .max = kMaxRows});
   if (!count) return count.error();
-  if (arguments.by != "asked" && arguments.by != "denied") {
+  if (arguments.by != "requests" && arguments.by != "denied") {
     return Error{ErrorCode::InvalidInput,
-                 "--by \"" + arguments.by + "\": expected asked or denied"};
+                 "--by \"" + arguments.by + "\": expected requests or denied"};
   }
   return DaemonCall{.target = "/top?by=" + arguments.by + "&n=" + std::to_string(*count)};
 }
 
 // What to print, ended by a newline.
 Result<std::string> look(const TopArguments& arguments, const DaemonCall& call) {
-  const Result<DaemonAnswer> answer = ask(arguments.daemon, call);
+  const Result<DaemonAnswer> answer = call_daemon(arguments.daemon, call);
   if (!answer) return answer.error();
   const Result<Top> top = read_top(*answer);
   if (!top) return top.error();
@@ -91,12 +91,12 @@ int run(const TopArguments& arguments) {
 
 void add_top_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<TopArguments>();
-  CLI::App* top = app.add_subcommand("top", "Show whom a daemon hears and refuses most often");
+  CLI::App* top = app.add_subcommand("top", "Show the keys with the most requests or denials");
   top->add_option("--admin", arguments->daemon.url, "Admin port of a running daemon")
       ->capture_default_str()
       ->type_name("URL")
       ->envname(kAdminVariable);
-  top->add_option("--by", arguments->by, "What to count: asked or denied")
+  top->add_option("--by", arguments->by, "What to count: requests or denied")
       ->capture_default_str()
       ->type_name("WHAT");
   top->add_option("--n", arguments->count, "How many")->capture_default_str()->type_name("N");

@@ -31,7 +31,7 @@ namespace http = boost::beast::http;
 using HttpRequest = http::request<http::string_body>;
 
 // More than any answer has: a thousand of the busiest keys, each as long as it may be.
-constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20U;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20U;
 
 // REQUIRES: the stream outlives the call; call_over() owns it.
 template <class Stream>
@@ -39,40 +39,41 @@ asio::awaitable<DaemonAnswer> exchange(Stream& stream, HttpRequest request) {
   co_await http::async_write(stream, request, asio::use_awaitable);
   beast::flat_buffer buffer;
   http::response_parser<http::string_body> parser;
-  parser.body_limit(kMostBytes);
+  parser.body_limit(kMaxBytes);
   co_await http::async_read(stream, buffer, parser, asio::use_awaitable);
   co_return DaemonAnswer{.status = parser.get().result_int(),
                          .body = std::move(parser.get().body())};
 }
 
-// REQUIRES: `tls` outlives the call; ask() owns it.
-asio::awaitable<DaemonAnswer> call_over(DaemonPlace place, asio::ssl::context& tls,
+// REQUIRES: `tls` outlives the call; call_daemon() owns it.
+asio::awaitable<DaemonAnswer> call_over(DaemonAddress address, asio::ssl::context& tls,
                                         HttpRequest request) {
   const auto executor = co_await asio::this_coro::executor;
   asio::ip::tcp::resolver resolver(executor);
-  const auto found = co_await resolver.async_resolve(place.host, place.port, asio::use_awaitable);
+  const auto found =
+      co_await resolver.async_resolve(address.host, address.port, asio::use_awaitable);
   beast::tcp_stream stream(executor);
   co_await stream.async_connect(found, asio::use_awaitable);
-  if (!place.tls) {
+  if (!address.tls) {
     co_return co_await exchange(stream, std::move(request));
   }
   beast::ssl_stream<beast::tcp_stream> secured(std::move(stream), tls);
-  secured.set_verify_callback(asio::ssl::host_name_verification(place.host));
+  secured.set_verify_callback(asio::ssl::host_name_verification(address.host));
   boost::system::error_code not_an_address;
-  asio::ip::make_address(place.host, not_an_address);
+  asio::ip::make_address(address.host, not_an_address);
   // servers are told names only, never addresses (RFC 6066)
-  if (not_an_address) SSL_set_tlsext_host_name(secured.native_handle(), place.host.c_str());
+  if (not_an_address) SSL_set_tlsext_host_name(secured.native_handle(), address.host.c_str());
   co_await secured.async_handshake(asio::ssl::stream_base::client, asio::use_awaitable);
   co_return co_await exchange(secured, std::move(request));
 }
 
-HttpRequest request_for(const DaemonArguments& daemon, const DaemonPlace& place,
+HttpRequest request_for(const DaemonArguments& daemon, const DaemonAddress& address,
                         const DaemonCall& call) {
   HttpRequest request;
   request.version(11);
   request.method_string(call.method);
   request.target(call.target);
-  request.set(http::field::host, place.authority());
+  request.set(http::field::host, address.authority());
   request.set(http::field::connection, "close");
   if (!daemon.token.empty()) request.set(http::field::authorization, "Bearer " + daemon.token);
   if (!call.body.empty()) request.set(http::field::content_type, "application/json");
@@ -81,8 +82,8 @@ HttpRequest request_for(const DaemonArguments& daemon, const DaemonPlace& place,
   return request;
 }
 
-Error refused_file(const char* option, const std::string& file,
-                   const boost::system::error_code& failed) {
+Error unusable_file(const char* option, const std::string& file,
+                    const boost::system::error_code& failed) {
   return {ErrorCode::InvalidInput, std::string(option) + " \"" + file + "\": " + failed.message()};
 }
 
@@ -95,15 +96,15 @@ Result<void> set_up(asio::ssl::context& tls, const DaemonArguments& daemon) {
   } else {
     tls.load_verify_file(daemon.ca, failed);
   }
-  if (failed) return refused_file("--ca", daemon.ca, failed);
+  if (failed) return unusable_file("--ca", daemon.ca, failed);
   if (daemon.certificate.empty() != daemon.key.empty()) {
     return Error{ErrorCode::InvalidInput, "--cert and --key: each needs the other"};
   }
   if (daemon.certificate.empty()) return {};
   tls.use_certificate_chain_file(daemon.certificate, failed);
-  if (failed) return refused_file("--cert", daemon.certificate, failed);
+  if (failed) return unusable_file("--cert", daemon.certificate, failed);
   tls.use_private_key_file(daemon.key, asio::ssl::context::pem, failed);
-  if (failed) return refused_file("--key", daemon.key, failed);
+  if (failed) return unusable_file("--key", daemon.key, failed);
   return {};
 }
 
@@ -147,9 +148,9 @@ void add_daemon_options(CLI::App& command, DaemonArguments& arguments) {
       ->envname(kTokenVariable);
 }
 
-Result<DaemonAnswer> ask(const DaemonArguments& daemon, const DaemonCall& call) {
-  const Result<DaemonPlace> place = parse_daemon_url(daemon.option, daemon.url);
-  if (!place) return place.error();
+Result<DaemonAnswer> call_daemon(const DaemonArguments& daemon, const DaemonCall& call) {
+  const Result<DaemonAddress> address = parse_daemon_url(daemon.option, daemon.url);
+  if (!address) return address.error();
   const Result<Duration> timeout = parse_duration(
       "--timeout", daemon.timeout, std::chrono::milliseconds{1}, std::chrono::hours{1});
   if (!timeout) return timeout.error();
@@ -157,16 +158,16 @@ Result<DaemonAnswer> ask(const DaemonArguments& daemon, const DaemonCall& call) 
     return Error{ErrorCode::InvalidInput, "--token: expected printable ASCII characters"};
   }
   asio::ssl::context tls(asio::ssl::context::tls_client);
-  if (place->tls) {
+  if (address->tls) {
     const Result<void> ready = set_up(tls, daemon);
     if (!ready) return ready.error();
   }
   std::optional<Result<DaemonAnswer>> answer;
   asio::io_context context{1};
-  asio::co_spawn(context, call_over(*place, tls, request_for(daemon, *place, call)),
-                 [&](const std::exception_ptr& failed, DaemonAnswer said) {
+  asio::co_spawn(context, call_over(*address, tls, request_for(daemon, *address, call)),
+                 [&](const std::exception_ptr& failed, DaemonAnswer received) {
                    if (failed == nullptr) {
-                     answer.emplace(std::move(said));
+                     answer.emplace(std::move(received));
                    } else {
                      answer.emplace(failure(daemon.url, failed));
                    }
@@ -174,12 +175,12 @@ Result<DaemonAnswer> ask(const DaemonArguments& daemon, const DaemonCall& call) 
   context.run_for(*timeout);
   if (!answer) {
     return Error{ErrorCode::Timeout,
-                 daemon.url + ": no answer within " + core::exactly(*timeout) + " (--timeout)"};
+                 daemon.url + ": no answer within " + core::exact_text(*timeout) + " (--timeout)"};
   }
   return *std::move(answer);
 }
 
-Error refusal_of(const DaemonAnswer& answer) {
+Error error_from(const DaemonAnswer& answer) {
   const ErrorCode code = code_of(answer.status);
   const std::string hint = answer.status == 401 || answer.status == 403 ? " (--token)" : "";
   const auto problem = nlohmann::json::parse(answer.body, nullptr, false);

@@ -42,9 +42,10 @@ struct DaemonCall {
 
 // One call on a connection of its own. An answer of any status is an answer; errors say what could
 // not be reached, and why. The timeout is that of everything together.
-[[nodiscard]] Result<DaemonAnswer> ask(const DaemonArguments& daemon, const DaemonCall& call);
+[[nodiscard]] Result<DaemonAnswer> call_daemon(const DaemonArguments& daemon,
+                                               const DaemonCall& call);
 
 // What an answer that was not hoped for says: the detail of a problem.
-[[nodiscard]] Error refusal_of(const DaemonAnswer& answer);
+[[nodiscard]] Error error_from(const DaemonAnswer& answer);
 
 }  // namespace penstock::app

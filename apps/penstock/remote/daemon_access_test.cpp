@@ -7,40 +7,40 @@
 namespace penstock::app {
 namespace {
 
-TEST(Refusal, IsTheDetailOfTheProblem) {
+TEST(ErrorFrom, IsTheDetailOfTheProblem) {
   const Error error =
-      refusal_of({.status = 400, .body = R"({"title":"Bad Request","detail":"limit: missing"})"});
+      error_from({.status = 400, .body = R"({"title":"Bad Request","detail":"limit: missing"})"});
   EXPECT_EQ(error, (Error{ErrorCode::InvalidInput, "limit: missing"}));
 }
 
-TEST(Refusal, IsTheTitleWhereThereIsNoDetail) {
-  EXPECT_EQ(refusal_of({.status = 404, .body = R"({"title":"Not Found","detail":7})"}).detail,
+TEST(ErrorFrom, IsTheTitleWhereThereIsNoDetail) {
+  EXPECT_EQ(error_from({.status = 404, .body = R"({"title":"Not Found","detail":7})"}).detail,
             "Not Found");
 }
 
-TEST(Refusal, OfAStoreThatIsGoneIsNotAMistakeOfTheAsker) {
-  const Error error = refusal_of({.status = 503, .body = R"({"detail":"unavailable: redis"})"});
+TEST(ErrorFrom, OfAnUnavailableStoreIsNotInvalidInput) {
+  const Error error = error_from({.status = 503, .body = R"({"detail":"unavailable: redis"})"});
   EXPECT_EQ(error, (Error{ErrorCode::Unavailable, "unavailable: redis"}));
 }
 
-TEST(Refusal, OfAMissingRightNamesTheOption) {
+TEST(ErrorFrom, OfAMissingTokenNamesTheOption) {
   for (const unsigned status : {401U, 403U}) {
-    const Error error = refusal_of({.status = status, .body = R"({"detail":"no"})"});
+    const Error error = error_from({.status = status, .body = R"({"detail":"no"})"});
     EXPECT_EQ(error, (Error{ErrorCode::Misconfigured, "no (--token)"}));
   }
 }
 
-TEST(Refusal, NamesTheStatusOfWhatIsNoAnswerOfOurs) {
+TEST(ErrorFrom, NamesTheStatusOfAnUnknownAnswer) {
   for (const char* body : {"", "<html>", "[]", "{}", "7"}) {
-    const Error error = refusal_of({.status = 200, .body = body});
+    const Error error = error_from({.status = 200, .body = body});
     EXPECT_EQ(error.code, ErrorCode::Protocol);
     EXPECT_NE(error.detail.find("200"), std::string::npos) << body;
   }
 }
 
-TEST(Ask, RefusesArgumentsBeforeItConnects) {
+TEST(CallDaemon, RejectsInvalidArgumentsBeforeItConnects) {
   const auto complaint = [](const DaemonArguments& arguments) {
-    const Result<DaemonAnswer> answer = ask(arguments, {.target = "/"});
+    const Result<DaemonAnswer> answer = call_daemon(arguments, {.target = "/"});
     return answer || answer.error().code != ErrorCode::InvalidInput ? "none"
                                                                     : answer.error().detail;
   };

@@ -70,12 +70,12 @@ Result<Duration> milliseconds_in(const Json& json, const char* member) {
 }
 
 Result<Decision> decision_in(const Json& json) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
   const Result<std::string> outcome = text_in(json, "outcome");
   if (!outcome) return outcome.error();
-  const Result<std::uint64_t> limit = number_in(json, "limit", kMost);
+  const Result<std::uint64_t> limit = number_in(json, "limit", kMax);
   if (!limit) return limit.error();
-  const Result<std::uint64_t> remaining = number_in(json, "remaining", kMost);
+  const Result<std::uint64_t> remaining = number_in(json, "remaining", kMax);
   if (!remaining) return remaining.error();
   const Result<Duration> reset = milliseconds_in(json, "reset_after_ms");
   if (!reset) return reset.error();
@@ -90,7 +90,7 @@ Result<Decision> decision_in(const Json& json) {
   return unexpected("outcome");
 }
 
-Result<CountState> count_in(const Json& json) {
+Result<LimitState> count_in(const Json& json) {
   if (!json.is_object()) return unexpected("limits");
   const Result<std::string> text = text_in(json, "quota");
   if (!text) return text.error();
@@ -98,7 +98,7 @@ Result<CountState> count_in(const Json& json) {
   if (!quota) return unexpected("quota");
   const Result<Decision> decision = decision_in(json);
   if (!decision) return decision.error();
-  CountState count{.quota = *quota, .decision = *decision};
+  LimitState count{.quota = *quota, .decision = *decision};
   for (const char* member : {"rule", "name"}) {
     const Result<std::string> part = text_in(json, member);
     if (part) count.rule += (count.rule.empty() ? "" : "/") + *part;
@@ -137,17 +137,17 @@ DaemonCall unblock_call(std::string_view key, const KeyScope& scope) {
   return {.method = "POST", .target = path_of(key) + "/unblock", .body = text_of(body_of(scope))};
 }
 
-Result<std::vector<CountState>> read_counts(const DaemonAnswer& answer) {
+Result<std::vector<LimitState>> read_limit_states(const DaemonAnswer& answer) {
   // a refusal under a limit is a problem that has the decision
   const Json json = Json::parse(answer.body, nullptr, false);
   const bool decided = answer.status == 200 || answer.status == 429;
   const auto limits = json.is_object() ? json.find("limits") : json.end();
   if (!decided || limits == json.end() || !limits->is_array() || limits->empty()) {
-    return refusal_of(answer);
+    return error_from(answer);
   }
-  std::vector<CountState> counts;
+  std::vector<LimitState> counts;
   for (const Json& limit : *limits) {
-    Result<CountState> count = count_in(limit);
+    Result<LimitState> count = count_in(limit);
     if (!count) return count.error();
     counts.push_back(*std::move(count));
   }
@@ -156,7 +156,7 @@ Result<std::vector<CountState>> read_counts(const DaemonAnswer& answer) {
 
 Result<bool> read_flag(const DaemonAnswer& answer, const char* member) {
   const Json json = Json::parse(answer.body, nullptr, false);
-  if (answer.status != 200 || !json.is_object()) return refusal_of(answer);
+  if (answer.status != 200 || !json.is_object()) return error_from(answer);
   const auto found = json.find(member);
   if (found == json.end() || !found->is_boolean()) return unexpected(member);
   return found->get<bool>();

@@ -30,14 +30,14 @@ struct KeyScope {
 [[nodiscard]] DaemonCall unblock_call(std::string_view key, const KeyScope& scope);
 
 // One count, as a daemon told it. Times are whole milliseconds.
-struct CountState {
+struct LimitState {
   std::string rule{};  // "api/search", with the name of the limit where there are several
   Quota quota;
   Decision decision{};
 };
 
 // All counts of an answer to take_call or peek_call; there is at least one.
-[[nodiscard]] Result<std::vector<CountState>> read_counts(const DaemonAnswer& answer);
+[[nodiscard]] Result<std::vector<LimitState>> read_limit_states(const DaemonAnswer& answer);
 
 // A yes or no of the other calls.
 [[nodiscard]] Result<bool> read_flag(const DaemonAnswer& answer, const char* member);

@@ -31,7 +31,7 @@ TEST(DaemonCalls, KeysArePercentEncoded) {
   EXPECT_EQ(reset_call("k", {}).target, "/v1/keys/k");
 }
 
-TEST(DaemonCalls, BlocksLastAtLeastAsLongAsAsked) {
+TEST(DaemonCalls, BlocksLastAtLeastAsLongAsRequested) {
   const DaemonCall call = block_call("k", {.rule = "a/b"}, Duration{1'000'001});
   EXPECT_EQ(call.target, "/v1/keys/k/block");
   EXPECT_EQ(call.body, R"({"rule":"a/b","for":"1001ms"})");
@@ -51,8 +51,8 @@ TEST(DaemonCalls, NeverTakesFromAnotherKeyThanTheOneTyped) {
   EXPECT_NE(call.error().detail.find("%FF"), std::string::npos);
 }
 
-TEST(ReadCounts, HasEveryLimitOfARule) {
-  const auto counts = read_counts({.status = 200, .body = kTwoLimits});
+TEST(ReadLimitStates, HasEveryLimitOfARule) {
+  const auto counts = read_limit_states({.status = 200, .body = kTwoLimits});
   ASSERT_TRUE(counts);
   ASSERT_EQ(counts->size(), 2U);
   EXPECT_EQ(counts->front().rule, "api/search/minute");
@@ -62,10 +62,10 @@ TEST(ReadCounts, HasEveryLimitOfARule) {
   EXPECT_EQ(counts->back().decision, Decision::allow(1000, 997, milliseconds{5}));
 }
 
-TEST(ReadCounts, KnowsEveryOutcome) {
+TEST(ReadLimitStates, KnowsEveryOutcome) {
   const std::string numbers = R"("limit":5,"remaining":2,"reset_after_ms":9,)";
   const auto decision = [&](const std::string& rest) {
-    return read_counts({.status = 429, .body = one_limit(numbers + rest)})->front().decision;
+    return read_limit_states({.status = 429, .body = one_limit(numbers + rest)})->front().decision;
   };
   EXPECT_EQ(decision(R"("outcome":"never_fits","retry_after_ms":null)"),
             Decision::never_fits(5, 2, milliseconds{9}));
@@ -73,15 +73,16 @@ TEST(ReadCounts, KnowsEveryOutcome) {
             Decision::block(5, minutes{1}));
 }
 
-TEST(ReadCounts, ARefusalWithoutADecisionIsAnError) {
-  const auto counts = read_counts({.status = 503, .body = R"({"detail":"the store is gone"})"});
+TEST(ReadLimitStates, ADenialWithoutADecisionIsAnError) {
+  const auto counts =
+      read_limit_states({.status = 503, .body = R"({"detail":"the store is gone"})"});
   ASSERT_FALSE(counts);
   EXPECT_EQ(counts.error(), (Error{ErrorCode::Unavailable, "the store is gone"}));
 }
 
-TEST(ReadCounts, NamesWhatMakesNoSense) {
+TEST(ReadLimitStates, NamesTheMalformedMember) {
   const auto complaint = [](const std::string& members) {
-    return read_counts({.status = 200, .body = one_limit(members)}).error();
+    return read_limit_states({.status = 200, .body = one_limit(members)}).error();
   };
   const std::string fine = R"("outcome":"allowed","limit":5,"remaining":2,)";
   EXPECT_EQ(complaint(R"("limit":5)").code, ErrorCode::Protocol);
@@ -91,7 +92,8 @@ TEST(ReadCounts, NamesWhatMakesNoSense) {
   EXPECT_NE(complaint(fine + R"("reset_after_ms":18446744073709551615)").detail.find("reset"),
             std::string::npos);
   for (const char* body : {"", "[]", "{}", R"({"limits":[]})", R"({"limits":[7]})"}) {
-    EXPECT_EQ(read_counts({.status = 200, .body = body}).error().code, ErrorCode::Protocol) << body;
+    EXPECT_EQ(read_limit_states({.status = 200, .body = body}).error().code, ErrorCode::Protocol)
+        << body;
   }
 }
 

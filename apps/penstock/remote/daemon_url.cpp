@@ -39,13 +39,13 @@ std::optional<std::pair<std::string_view, std::string_view>> split(std::string_v
 
 }  // namespace
 
-std::string DaemonPlace::authority() const {
+std::string DaemonAddress::authority() const {
   std::string text = is_ipv6() ? "[" + host + "]" : host;
   if (port != (tls ? kHttpsPort : kHttpPort)) text += ":" + port;
   return text;
 }
 
-Result<DaemonPlace> parse_daemon_url(std::string_view option, std::string_view url) {
+Result<DaemonAddress> parse_daemon_url(std::string_view option, std::string_view url) {
   const std::string wanted = " must be http://HOST[:PORT] or https://HOST[:PORT]";
   if (url.find('@') != std::string_view::npos) {
     return Error{ErrorCode::InvalidInput,
@@ -66,9 +66,9 @@ Result<DaemonPlace> parse_daemon_url(std::string_view option, std::string_view u
   const auto parts = split(authority);
   if (!parts) return wrong;
   const std::string_view usual = tls ? kHttpsPort : kHttpPort;
-  return DaemonPlace{.tls = tls,
-                     .host = std::string(parts->first),
-                     .port = std::string(parts->second.empty() ? usual : parts->second)};
+  return DaemonAddress{.tls = tls,
+                       .host = std::string(parts->first),
+                       .port = std::string(parts->second.empty() ? usual : parts->second)};
 }
 
 std::string percent_encoded(std::string_view text) {

@@ -8,7 +8,7 @@
 namespace penstock::app {
 
 // Where a daemon listens.
-struct DaemonPlace {
+struct DaemonAddress {
   bool tls = false;
   std::string host;  // an IPv6 address without its brackets
   std::string port;
@@ -20,7 +20,7 @@ struct DaemonPlace {
 
 // Reads http://HOST[:PORT] or https://HOST[:PORT]; the error names the option. What may hold a
 // password is refused, and not repeated.
-[[nodiscard]] Result<DaemonPlace> parse_daemon_url(std::string_view option, std::string_view url);
+[[nodiscard]] Result<DaemonAddress> parse_daemon_url(std::string_view option, std::string_view url);
 
 // A text as one segment of a path or as a value of a query.
 [[nodiscard]] std::string percent_encoded(std::string_view text);

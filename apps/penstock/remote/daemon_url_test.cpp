@@ -23,35 +23,35 @@ std::string decoded(std::string_view text) {
 }
 
 TEST(DaemonUrl, KnowsTheUsualPorts) {
-  const Result<DaemonPlace> plain = parse_daemon_url("--server", "http://limiter");
+  const Result<DaemonAddress> plain = parse_daemon_url("--server", "http://limiter");
   ASSERT_TRUE(plain);
   EXPECT_FALSE(plain->tls);
   EXPECT_EQ(plain->host, "limiter");
   EXPECT_EQ(plain->port, "80");
   EXPECT_EQ(plain->authority(), "limiter");
-  const Result<DaemonPlace> secured = parse_daemon_url("--server", "https://limiter/");
+  const Result<DaemonAddress> secured = parse_daemon_url("--server", "https://limiter/");
   ASSERT_TRUE(secured);
   EXPECT_TRUE(secured->tls);
   EXPECT_EQ(secured->port, "443");
   EXPECT_EQ(secured->authority(), "limiter");
 }
 
-TEST(DaemonUrl, SaysTheAuthorityAsItWasWritten) {
+TEST(DaemonUrl, KeepsTheAuthorityAsWritten) {
   for (const char* authority :
        {"127.0.0.1:8080", "[::1]:8080", "[fe80::1%25eth0]", "a.example:1"}) {
-    const Result<DaemonPlace> place =
+    const Result<DaemonAddress> address =
         parse_daemon_url("--server", std::string("http://") + authority);
-    ASSERT_TRUE(place) << authority;
-    EXPECT_EQ(place->authority(), authority);
+    ASSERT_TRUE(address) << authority;
+    EXPECT_EQ(address->authority(), authority);
   }
 }
 
 TEST(DaemonUrl, ResolvesIpv6WithoutBrackets) {
-  const Result<DaemonPlace> place = parse_daemon_url("--server", "http://[::1]:8080");
-  ASSERT_TRUE(place);
-  EXPECT_EQ(place->host, "::1");
-  EXPECT_EQ(place->port, "8080");
-  EXPECT_TRUE(place->is_ipv6());
+  const Result<DaemonAddress> address = parse_daemon_url("--server", "http://[::1]:8080");
+  ASSERT_TRUE(address);
+  EXPECT_EQ(address->host, "::1");
+  EXPECT_EQ(address->port, "8080");
+  EXPECT_TRUE(address->is_ipv6());
 }
 
 TEST(DaemonUrl, NamesTheOptionAndTheValueThatIsWrong) {
@@ -76,17 +76,17 @@ TEST(DaemonUrl, NamesTheOptionAndTheValueThatIsWrong) {
                                 "http://a#b",
                                 "http://a b",
                                 "http://a\r\nb"}) {
-    const Result<DaemonPlace> place = parse_daemon_url("--admin", url);
-    ASSERT_FALSE(place) << url;
-    EXPECT_EQ(place.error().code, ErrorCode::InvalidInput);
-    EXPECT_TRUE(place.error().detail.starts_with("--admin \"" + url + "\"")) << url;
+    const Result<DaemonAddress> address = parse_daemon_url("--admin", url);
+    ASSERT_FALSE(address) << url;
+    EXPECT_EQ(address.error().code, ErrorCode::InvalidInput);
+    EXPECT_TRUE(address.error().detail.starts_with("--admin \"" + url + "\"")) << url;
   }
 }
 
 TEST(DaemonUrl, DoesNotRepeatPasswords) {
-  const Result<DaemonPlace> place = parse_daemon_url("--server", "http://me:secret@limiter");
-  ASSERT_FALSE(place);
-  EXPECT_EQ(place.error().detail.find("secret"), std::string::npos);
+  const Result<DaemonAddress> address = parse_daemon_url("--server", "http://me:secret@limiter");
+  ASSERT_FALSE(address);
+  EXPECT_EQ(address.error().detail.find("secret"), std::string::npos);
 }
 
 RC_GTEST_PROP(PercentEncoded, KeepsEveryByteAndNeedsFewCharacters, (const std::string& text)) {

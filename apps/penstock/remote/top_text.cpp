@@ -30,7 +30,7 @@ Line line_of(const Top::Row& row) {
 Result<Top> read_top(const DaemonAnswer& answer) {
   const Json json = Json::parse(answer.body, nullptr, false);
   if (answer.status != 200 || !json.is_object() || !json.contains("entries")) {
-    return refusal_of(answer);
+    return error_from(answer);
   }
   Top top;
   try {

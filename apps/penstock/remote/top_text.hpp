@@ -17,7 +17,7 @@ struct Top {
     std::uint64_t count = 0;
   };
 
-  std::string by{};  // what is counted: "asked" or "denied"
+  std::string by{};  // what is counted: "requests" or "denied"
   std::vector<Row> rows{};
 };
 

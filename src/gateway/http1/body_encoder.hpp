@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gateway/http1/body_framing.hpp"
-#include "gateway/http1/gather.hpp"
+#include "gateway/http1/buffer_sequence.hpp"
 #include "gateway/proxy/downstream.hpp"
 
 #include <optional>
@@ -17,7 +17,8 @@ class BodyEncoder {
  public:
   explicit BodyEncoder(BodyFraming::Kind kind) noexcept : kind_(kind) {}
 
-  void add(Gather& out, std::string_view data, Last last, std::span<const Field> trailers = {}) {
+  void add(BufferSequence& out, std::string_view data, Last last,
+           std::span<const Field> trailers = {}) {
     if (kind_ == BodyFraming::Kind::None) return;
     if (kind_ != BodyFraming::Kind::Chunked) return out.add(data);
     if (!data.empty()) {

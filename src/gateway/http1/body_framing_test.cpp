@@ -51,7 +51,7 @@ std::string encode(Kind kind, const std::vector<std::string>& pieces) {
   std::string bytes;
   BodyEncoder encoder(kind);
   const auto add = [&](std::string_view data, Last last) {
-    Gather out;
+    BufferSequence out;
     encoder.add(out, data, last);
     for (const auto& part : out.parts()) {
       bytes.append(static_cast<const char*>(part.data()), part.size());
@@ -91,7 +91,7 @@ RC_GTEST_PROP(BodyFraming, PortionsMakeNoDifferenceToWhatIsRefused, ()) {
   RC_ASSERT(decode(framing, bytes, any_ends(bytes.size())) == decode(framing, bytes, {}));
 }
 
-TEST(BodyFraming, RefusesChunksThatOthersReadDifferently) {
+TEST(BodyFraming, RejectsAmbiguousChunks) {
   for (const std::string bytes :
        {"\r\nabc\r\n", "3 \r\nabc\r\n0\r\n\r\n", " 3\r\nabc\r\n0\r\n\r\n", "3\nabc\r\n0\r\n\r\n",
         "3\r\nabcd\r\n0\r\n\r\n", "3\r\nabc\n0\r\n\r\n", "0x3\r\nabc\r\n0\r\n\r\n", "-3\r\nabc\r\n",
@@ -102,7 +102,7 @@ TEST(BodyFraming, RefusesChunksThatOthersReadDifferently) {
   }
 }
 
-TEST(BodyFraming, BoundsWhatIsNotBody) {
+TEST(BodyFraming, BoundsTrailersAndChunkExtensions) {
   const BodyFraming chunked{.kind = Kind::Chunked};
   EXPECT_TRUE(decode(chunked, "3;" + std::string(2000, 'a'), {}).is_broken);
   EXPECT_TRUE(decode(chunked, "0\r\nX: " + std::string(10'000, 'a'), {}).is_broken);
@@ -110,7 +110,7 @@ TEST(BodyFraming, BoundsWhatIsNotBody) {
       decode(chunked, "3;" + std::string(1000, 'a') + "\r\nabc\r\n0\r\n\r\n", {}).is_broken);
 }
 
-TEST(BodyFraming, HasTheTrailers) {
+TEST(BodyFraming, ReturnsTheTrailers) {
   BodyDecoder decoder({.kind = Kind::Chunked});
   std::string bytes = "3\r\nabc\r\n0\r\nChecksum:  12 \r\nOther: x\r\n\r\n";
   EXPECT_EQ(decoder.decode(bytes).data, "abc");
@@ -122,7 +122,7 @@ TEST(BodyFraming, HasTheTrailers) {
   EXPECT_EQ(last_chunk(trailers), "0\r\nChecksum: 12\r\nOther: x\r\n\r\n");
 }
 
-TEST(BodyFraming, EndsWithTheConnectionOnlyWhereItMay) {
+TEST(BodyFraming, EndOfConnectionEndsOnlyUnframedBodies) {
   BodyDecoder until_close({.kind = Kind::UntilClose});
   EXPECT_FALSE(until_close.is_complete());
   EXPECT_TRUE(until_close.finish());

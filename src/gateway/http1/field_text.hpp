@@ -17,8 +17,8 @@ namespace penstock::gateway {
 }
 
 // REQUIRES: `lower_case` is. For names of fields, which come in any case.
-[[nodiscard]] constexpr bool same_word(std::string_view text,
-                                       std::string_view lower_case) noexcept {
+[[nodiscard]] constexpr bool equals_lower_case(std::string_view text,
+                                               std::string_view lower_case) noexcept {
   if (text.size() != lower_case.size()) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (lower(text[i]) != lower_case[i]) return false;
@@ -27,7 +27,7 @@ namespace penstock::gateway {
 }
 
 // Of two names in any case.
-[[nodiscard]] constexpr bool same_name(std::string_view a, std::string_view b) noexcept {
+[[nodiscard]] constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (lower(a[i]) != lower(b[i])) return false;

@@ -13,7 +13,7 @@ using namespace std::string_view_literals;
 
 bool is_one_of(std::string_view name, std::span<const std::string_view> words) noexcept {
   return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return same_word(name, word); });
+                     [&](std::string_view word) { return equals_lower_case(name, word); });
 }
 
 bool is_always_hop_by_hop(std::string_view name) noexcept {
@@ -27,7 +27,7 @@ bool is_always_hop_by_hop(std::string_view name) noexcept {
 }
 
 // What a message cannot do without, whatever its Connection says.
-bool is_needed(std::string_view name) noexcept {
+bool is_required(std::string_view name) noexcept {
   constexpr std::array kWords{"host"sv,
                               "content-length"sv,
                               "content-type"sv,
@@ -45,13 +45,13 @@ bool is_needed(std::string_view name) noexcept {
 }
 
 // More names than any honest Connection has.
-constexpr std::size_t kMostNamed = 32;
+constexpr std::size_t kMaxNamed = 32;
 
 }  // namespace
 
 HopByHop::HopByHop(std::span<const Field> fields) {
   for (const Field& field : fields) {
-    if (field.name.size() != 10 || !same_word(field.name, "connection")) continue;
+    if (field.name.size() != 10 || !equals_lower_case(field.name, "connection")) continue;
     for_each_item(field.value, [&](std::string_view item) { named_.push_back(item); });
   }
 }
@@ -59,17 +59,17 @@ HopByHop::HopByHop(std::span<const Field> fields) {
 bool HopByHop::has(std::string_view name) const noexcept {
   if (is_always_hop_by_hop(name)) return true;
   if (named_.empty()) return false;
-  const auto is_same = [&](std::string_view word) { return same_name(word, name); };
-  return std::any_of(named_.begin(), named_.end(), is_same) && !is_needed(name);
+  const auto is_same = [&](std::string_view word) { return equals_ignoring_case(word, name); };
+  return std::any_of(named_.begin(), named_.end(), is_same) && !is_required(name);
 }
 
 bool HopByHop::names(std::string_view word) const noexcept {
   return std::any_of(named_.begin(), named_.end(),
-                     [&](std::string_view item) { return same_word(item, word); });
+                     [&](std::string_view item) { return equals_lower_case(item, word); });
 }
 
-bool HopByHop::names_needed() const noexcept {
-  return named_.size() > kMostNamed || std::any_of(named_.begin(), named_.end(), is_needed);
+bool HopByHop::names_required_field() const noexcept {
+  return named_.size() > kMaxNamed || std::any_of(named_.begin(), named_.end(), is_required);
 }
 
 bool is_forbidden_trailer(std::string_view name) noexcept {
@@ -88,7 +88,7 @@ bool is_forbidden_trailer(std::string_view name) noexcept {
                               "proxy-authorization"sv,
                               "via"sv,
                               "trailer"sv};
-  return tells_origin(name) || overrides_target(name) || is_always_hop_by_hop(name) ||
+  return is_origin_field(name) || overrides_target(name) || is_always_hop_by_hop(name) ||
          is_one_of(name, kWords);
 }
 

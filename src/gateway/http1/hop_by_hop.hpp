@@ -23,7 +23,7 @@ class HopByHop {
   [[nodiscard]] bool names(std::string_view word) const noexcept;
   // Whether Connection names a field that a request cannot do without, or far too many: the sender
   // wants it removed on the way.
-  [[nodiscard]] bool names_needed() const noexcept;
+  [[nodiscard]] bool names_required_field() const noexcept;
 
  private:
   std::vector<std::string_view> named_;

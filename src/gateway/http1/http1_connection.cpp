@@ -1,10 +1,10 @@
 #include "gateway/http1/http1_connection.hpp"
 
 #include "base/deadline.hpp"
-#include "gateway/http1/answer_text.hpp"
+#include "gateway/http1/response_text.hpp"
 #include "gateway/http2/http2_connection.hpp"
 #include "http/response_text.hpp"
-#include "net/leave.hpp"
+#include "net/lingering_close.hpp"
 #include "net/spawn.hpp"
 #include "net/tls.hpp"
 
@@ -34,67 +34,67 @@ constexpr std::size_t kBodyBuffer = std::size_t{16} << 10U;
 // Of a client that goes on sending after the last answer: more is not read.
 constexpr std::size_t kLingerReads = 64;
 
-constexpr Refusal kTooSlow{408, "the request did not arrive in time"};
+constexpr HttpError kRequestTimeout{408, "the request did not arrive in time"};
 
 }  // namespace
 
 template <class Stream>
-Http1Connection<Stream>::Http1Connection(std::shared_ptr<GatewayCore> core, Stream stream,
+Http1Connection<Stream>::Http1Connection(std::shared_ptr<GatewayContext> context, Stream stream,
                                          net::Peer peer)
-    : core_(std::move(core)),
+    : context_(std::move(context)),
       stream_(std::move(stream)),
       peer_(std::move(peer.address)),
-      inbox_(stream_, kSmallBuffer,
-             std::max(kBodyBuffer, core_->settings.max_header_bytes + kSmallBuffer)),
-      reader_({.bytes = core_->settings.max_header_bytes}),
-      upload_(core_->settings.min_upload_rate, core_->settings.body_timeout),
-      download_(core_->settings.min_download_rate, core_->settings.write_timeout) {
+      read_buffer_(stream_, kSmallBuffer,
+                   std::max(kBodyBuffer, context_->settings.max_header_bytes + kSmallBuffer)),
+      reader_({.bytes = context_->settings.max_header_bytes}),
+      upload_(context_->settings.min_upload_rate, context_->settings.body_timeout),
+      download_(context_->settings.min_download_rate, context_->settings.write_timeout) {
   const auto address = http::read_address(peer_);
-  if (address && core_->trusted.contains(*address)) trust_ = Trust::Proxy;
-  client_ = http::client_address(peer_, {}, core_->trusted);
-  ++core_->statistics.open;
+  if (address && context_->trusted.contains(*address)) trust_ = Trust::Proxy;
+  client_ = http::client_address(peer_, {}, context_->trusted);
+  ++context_->statistics.open;
 }
 
 template <class Stream>
 Http1Connection<Stream>::~Http1Connection() {
-  if (open_) --core_->statistics.open;  // the event loop is gone, and nobody has to be told
+  if (open_) --context_->statistics.open;  // the event loop is gone, and nobody has to be told
 }
 
 template <class Stream>
-void Http1Connection<Stream>::start(const Refusal* refusal) {
-  finishing_ = core_->stopping;
-  inbox_.on_end = [this] {
+void Http1Connection<Stream>::start(const HttpError* rejection) {
+  finishing_ = context_->stopping;
+  read_buffer_.on_end = [this] {
     if (exchange_ != nullptr) exchange_->abandon();
   };
   enter(Phase::Idle);
-  net::spawn(stream_.get_executor(), serve(this->shared_from_this(), refusal));
+  net::spawn(stream_.get_executor(), serve(this->shared_from_this(), rejection));
 }
 
 template <class Stream>
 Awaitable<void> Http1Connection<Stream>::serve(std::shared_ptr<Http1Connection> self,
-                                               const Refusal* refusal) {
-  bool going = co_await self->greet();
-  if (going && refusal != nullptr) {
-    co_await self->refuse(*refusal);
+                                               const HttpError* rejection) {
+  bool going = co_await self->tls_handshake();
+  if (going && rejection != nullptr) {
+    co_await self->reject(*rejection);
     going = false;
   }
-  if (going && self->speaks_http2()) co_return self->hand_over();
+  if (going && self->is_http2()) co_return self->switch_to_http2();
   while (going && self->open_) {
     going = co_await self->serve_one();
-    if (self->speaks_http2()) co_return self->hand_over();
+    if (self->is_http2()) co_return self->switch_to_http2();
   }
-  if (self->open_) co_await self->take_leave();
-  self->cut();
+  if (self->open_) co_await self->lingering_close();
+  self->abort();
 }
 
 template <class Stream>
-Awaitable<bool> Http1Connection<Stream>::greet() {
+Awaitable<bool> Http1Connection<Stream>::tls_handshake() {
   if constexpr (std::is_same_v<Stream, TlsStream>) {
     enter(Phase::Handshake);
     const auto [failed] = co_await stream_.async_handshake(asio::ssl::stream_base::server, kIo);
     if (failed) {
-      ++core_->statistics.handshake_failures;
-      cut();
+      ++context_->statistics.handshake_failures;
+      abort();
     }
     co_return !failed && open_;
   }
@@ -103,24 +103,24 @@ Awaitable<bool> Http1Connection<Stream>::greet() {
 
 // Agreed upon with TLS, or said with the first bytes.
 template <class Stream>
-bool Http1Connection<Stream>::speaks_http2() {
+bool Http1Connection<Stream>::is_http2() {
   constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\n";
   if (!is_first_ || !open_) return false;
   if constexpr (std::is_same_v<Stream, TlsStream>) {
-    return net::chosen_protocol(stream_.native_handle()) == "h2";
+    return net::negotiated_protocol(stream_.native_handle()) == "h2";
   }
   return received().starts_with(kPreface);
 }
 
 // The connection goes on as another.
 template <class Stream>
-void Http1Connection<Stream>::hand_over() {
+void Http1Connection<Stream>::switch_to_http2() {
   open_ = false;
   unlink();
-  --core_->statistics.open;  // the other counts itself
-  core_->statistics.bytes_in += inbox_.total();
+  --context_->statistics.open;  // the other counts itself
+  context_->statistics.bytes_in += read_buffer_.total();
   const auto next =
-      std::make_shared<Http2Connection<Stream>>(core_, std::move(stream_), peer_, trust_);
+      std::make_shared<Http2Connection<Stream>>(context_, std::move(stream_), peer_, trust_);
   next->slot = std::move(this->slot);
   next->start(std::string(received()));
 }
@@ -128,48 +128,48 @@ void Http1Connection<Stream>::hand_over() {
 // Whether another may follow.
 template <class Stream>
 Awaitable<bool> Http1Connection<Stream>::serve_one() {
-  inbox_.shrink(kSmallBuffer);
+  read_buffer_.shrink(kSmallBuffer);
   if (!co_await read_head()) co_return false;
   const RequestHead& head = reader_.head();
   version_ = head.version;
   decoder_ = BodyDecoder(head.body);
   piece_ = {};
   has_piece_ = false;
-  closes_ = !head.keeps_alive;
-  upload_ = {core_->settings.min_upload_rate, core_->settings.body_timeout};
-  download_ = {core_->settings.min_download_rate, core_->settings.write_timeout};
+  close_after_response_ = !head.keeps_alive;
+  upload_ = {context_->settings.min_upload_rate, context_->settings.body_timeout};
+  download_ = {context_->settings.min_download_rate, context_->settings.write_timeout};
   const Caller asking = caller();
   Downstream& client = *this;
-  exchange_ = std::make_shared<Exchange>(core_, client, stream_.get_executor());
-  enter(Phase::Answer);
+  exchange_ = std::make_shared<Exchange>(context_, client, stream_.get_executor());
+  enter(Phase::Processing);
   co_await Exchange::run(exchange_, head, asking);
   exchange_.reset();
   if (head_bytes_ > 0) release_head();
   if (has_piece_) consume_body();
-  co_return open_ && !closes_ && !switched_ && decoder_.is_complete();
+  co_return open_ && !close_after_response_ && !switched_ && decoder_.is_complete();
 }
 
 // False when there is none, and the client has been told why not.
 template <class Stream>
 Awaitable<bool> Http1Connection<Stream>::read_head() {
   while (open_) {
-    const std::span<char> bytes = inbox_.bytes();
-    if (speaks_http2()) co_return false;
-    const Finding found = reader_.look({bytes.data(), bytes.size()});
+    const std::span<char> bytes = read_buffer_.bytes();
+    if (is_http2()) co_return false;
+    const ReadResult found = reader_.read({bytes.data(), bytes.size()});
     if (const auto* end = std::get_if<RequestHeadReader::End>(&found)) {
       head_bytes_ = end->bytes;
       is_first_ = false;  // what follows is no preface of HTTP/2, whatever it looks like
       co_return true;
     }
-    if (const auto* why = std::get_if<Refusal>(&found)) {
+    if (const auto* why = std::get_if<HttpError>(&found)) {
       is_first_ = false;
-      co_await refuse(*why);
+      co_await reject(*why);
       co_return false;
     }
     if (finishing_ && !is_first_ && bytes.empty()) co_return false;
     enter_reading();
-    const bool more = co_await inbox_.more(this->shared_from_this());
-    if (too_slow_) co_await refuse(kTooSlow);
+    const bool more = co_await read_buffer_.more(this->shared_from_this());
+    if (too_slow_) co_await reject(kRequestTimeout);
     if (!more) co_return false;
   }
   co_return false;
@@ -178,7 +178,7 @@ Awaitable<bool> Http1Connection<Stream>::read_head() {
 template <class Stream>
 Caller Http1Connection<Stream>::caller() {
   if (trust_ == Trust::Proxy) {
-    client_ = http::client_address(peer_, reader_.head().fields, core_->trusted);
+    client_ = http::client_address(peer_, reader_.head().fields, context_->trusted);
   }
   const bool is_tls = std::is_same_v<Stream, TlsStream>;
   return {.origin = {.peer = peer_, .scheme = is_tls ? "https" : "http", .trust = trust_},
@@ -186,15 +186,15 @@ Caller Http1Connection<Stream>::caller() {
 }
 
 template <class Stream>
-Awaitable<void> Http1Connection<Stream>::refuse(Refusal why) {
+Awaitable<void> Http1Connection<Stream>::reject(HttpError why) {
   const http::Response response = to_response(why);
   std::vector<Field> fields;
   for (const auto& [name, value] : response.fields) fields.push_back({name, value});
-  closes_ = true;
-  ++core_->statistics.responses.at(why.status / 100);
-  const AnswerHead head{
+  close_after_response_ = true;
+  ++context_->statistics.responses.at(why.status / 100);
+  const ClientResponseHead head{
       .status = why.status,
-      .reason = http::reason_of(why.status),
+      .reason = http::reason_phrase(why.status),
       .fields = fields,
       .body = {.kind = BodyFraming::Kind::Length, .length = response.body.size()}};
   static_cast<void>(co_await send_head(head, response.body, Last::Yes, {}));
@@ -202,21 +202,21 @@ Awaitable<void> Http1Connection<Stream>::refuse(Refusal why) {
 
 template <class Stream>
 void Http1Connection<Stream>::enter(Phase phase) {
-  if (open_) core_->timeouts.enter(*this, phase, base::monotonic_now());
+  if (open_) context_->timeouts.enter(*this, phase, base::monotonic_now());
 }
 
 // A head has its time from its first byte on, however many reads it takes.
 template <class Stream>
 void Http1Connection<Stream>::enter_reading() {
-  Phase wanted = inbox_.bytes().empty() ? Phase::Idle : Phase::Header;
-  if (wanted == Phase::Idle && awaits_only_request()) wanted = Phase::Linger;
+  Phase wanted = read_buffer_.bytes().empty() ? Phase::Idle : Phase::Header;
+  if (wanted == Phase::Idle && awaits_first_request()) wanted = Phase::Linger;
   if (phase() != wanted) enter(wanted);
 }
 
 // Says that nothing more will come, and waits a little for the client to go: a socket that is
 // closed while bytes of the client are on their way takes the answer back.
 template <class Stream>
-Awaitable<void> Http1Connection<Stream>::take_leave() {
+Awaitable<void> Http1Connection<Stream>::lingering_close() {
   enter(Phase::Linger);
   if constexpr (std::is_same_v<Stream, TlsStream>) {
     const auto [unfinished] = co_await stream_.async_shutdown(kIo);
@@ -225,48 +225,48 @@ Awaitable<void> Http1Connection<Stream>::take_leave() {
   error_code failed;
   stream_.lowest_layer().shutdown(Tcp::socket::shutdown_send, failed);
   for (std::size_t reads = 0; reads < kLingerReads && !failed && open_; ++reads) {
-    inbox_.consume(inbox_.bytes().size());
-    if (!co_await inbox_.more(this->shared_from_this())) co_return;
+    read_buffer_.consume(read_buffer_.bytes().size());
+    if (!co_await read_buffer_.more(this->shared_from_this())) co_return;
   }
 }
 
 template <class Stream>
 void Http1Connection<Stream>::expire(Phase phase) {
-  ++core_->statistics.timeouts.at(static_cast<std::size_t>(phase));
-  if (phase == Phase::Write) net::drop_unsent(stream_);
-  if (phase != Phase::Header && phase != Phase::Body) return cut();
+  ++context_->statistics.timeouts.at(static_cast<std::size_t>(phase));
+  if (phase == Phase::Write) net::reset_on_close(stream_);
+  if (phase != Phase::Header && phase != Phase::Body) return abort();
   too_slow_ = phase == Phase::Header;
-  closes_ = true;
-  inbox_.interrupt();
+  close_after_response_ = true;
+  read_buffer_.interrupt();
 }
 
 template <class Stream>
-void Http1Connection<Stream>::finish() {
+void Http1Connection<Stream>::close_when_idle() {
   finishing_ = true;
-  if (phase() != Phase::Idle || !inbox_.bytes().empty()) return;
+  if (phase() != Phase::Idle || !read_buffer_.bytes().empty()) return;
   error_code failed;  // then the connection is no good anyway
   if (stream_.lowest_layer().available(failed) > 0) return;
-  awaits_only_request() ? enter(Phase::Linger) : cut();
+  awaits_first_request() ? enter(Phase::Linger) : abort();
 }
 
 template <class Stream>
-void Http1Connection<Stream>::cut() {
+void Http1Connection<Stream>::abort() {
   if (!std::exchange(open_, false)) return;
   if (exchange_ != nullptr) exchange_->abandon();
   error_code ignored;  // there is nothing to be done about a socket that does not close
   stream_.lowest_layer().close(ignored);
   unlink();
-  core_->statistics.bytes_in += inbox_.total();
-  core_->leave();
+  context_->statistics.bytes_in += read_buffer_.total();
+  context_->on_connection_closed();
 }
 
 template <class Stream>
 void Http1Connection<Stream>::release_head() {
-  inbox_.consume(std::exchange(head_bytes_, 0));
+  read_buffer_.consume(std::exchange(head_bytes_, 0));
   if (!decoder_.is_complete()) {
-    inbox_.grow();
+    read_buffer_.grow();
   } else if (!has_piece_) {
-    inbox_.read_ahead(this->shared_from_this());
+    read_buffer_.read_ahead(this->shared_from_this());
   }
 }
 
@@ -274,7 +274,7 @@ template <class Stream>
 Downstream::BodyPiece Http1Connection<Stream>::body() {
   if (!has_piece_) {
     if (decoder_.is_complete()) return {.is_last = true};
-    piece_ = decoder_.decode(inbox_.bytes().subspan(head_bytes_));
+    piece_ = decoder_.decode(read_buffer_.bytes().subspan(head_bytes_));
     has_piece_ = true;
   }
   return {.data = piece_.data, .is_last = decoder_.is_complete(), .is_broken = piece_.is_broken};
@@ -283,8 +283,8 @@ Downstream::BodyPiece Http1Connection<Stream>::body() {
 template <class Stream>
 void Http1Connection<Stream>::consume_body() {
   if (!std::exchange(has_piece_, false)) return;
-  inbox_.consume(piece_.used);
-  if (decoder_.is_complete()) inbox_.read_ahead(this->shared_from_this());
+  read_buffer_.consume(piece_.used);
+  if (decoder_.is_complete()) read_buffer_.read_ahead(this->shared_from_this());
 }
 
 template <class Stream>
@@ -292,16 +292,16 @@ Awaitable<bool> Http1Connection<Stream>::more_body() {
   awaits_body_ = true;
   enter(Phase::Body);
   const base::Deadline began = base::monotonic_now();
-  const std::size_t before = inbox_.total();
-  bool more = co_await inbox_.more(this->shared_from_this());
+  const std::size_t before = read_buffer_.total();
+  bool more = co_await read_buffer_.more(this->shared_from_this());
   awaits_body_ = false;
-  upload_.waited(base::monotonic_now() - began, inbox_.total() - before);
+  upload_.waited(base::monotonic_now() - began, read_buffer_.total() - before);
   if (more && upload_.is_too_slow()) {
     expire(Phase::Body);
     more = false;
   }
-  if (phase() == Phase::Body || phase() == Phase::Ending) enter(Phase::Answer);
-  if (inbox_.failure() && exchange_ != nullptr) exchange_->abandon();
+  if (phase() == Phase::Body || phase() == Phase::Closing) enter(Phase::Processing);
+  if (read_buffer_.failure() && exchange_ != nullptr) exchange_->abandon();
   co_return more;
 }
 
@@ -312,29 +312,31 @@ std::span<const Field> Http1Connection<Stream>::body_trailers() {
 }
 
 template <class Stream>
-Awaitable<bool> Http1Connection<Stream>::send_interim(const AnswerHead& head) {
+Awaitable<bool> Http1Connection<Stream>::send_interim(const ClientResponseHead& head) {
   text_.clear();
   append_interim(text_, head);
-  Gather bytes;
+  BufferSequence bytes;
   bytes.add(text_);
   if (write_now(bytes)) co_return open_;
   co_return co_await write(bytes);
 }
 
 template <class Stream>
-Awaitable<bool> Http1Connection<Stream>::send_head(const AnswerHead& head, std::string_view data,
-                                                   Last last, std::span<const Field> trailers) {
+Awaitable<bool> Http1Connection<Stream>::send_head(const ClientResponseHead& head,
+                                                   std::string_view data, Last last,
+                                                   std::span<const Field> trailers) {
   framing_ = downstream_framing(head, version_);
   // Requests that were pipelined are answered before the connection is closed.
   const std::size_t of_this = head_bytes_ + (has_piece_ ? piece_.used : 0);
-  const bool is_last = core_->draining && received().size() <= of_this;
-  closes_ = closes_ || finishing_ || is_last || core_->stopping || !decoder_.is_complete() ||
-            framing_ == BodyFraming::Kind::UntilClose;
+  const bool is_last = context_->draining && received().size() <= of_this;
+  close_after_response_ = close_after_response_ || finishing_ || is_last || context_->stopping ||
+                          !decoder_.is_complete() || framing_ == BodyFraming::Kind::UntilClose;
   text_.clear();
-  append_answer_head(text_, head, framing_, version_, closes_ ? Then::Closes : Then::KeepsAlive,
-                     core_->date.at(core_->clock.now()));
+  append_response_head(text_, head, framing_, version_,
+                       close_after_response_ ? AfterResponse::Close : AfterResponse::KeepAlive,
+                       context_->date.at(context_->clock.now()));
   encoder_ = BodyEncoder(framing_);
-  Gather bytes;
+  BufferSequence bytes;
   bytes.add(text_);
   encoder_.add(bytes, data, last, trailers);
   if (write_now(bytes)) co_return open_;
@@ -344,7 +346,7 @@ Awaitable<bool> Http1Connection<Stream>::send_head(const AnswerHead& head, std::
 template <class Stream>
 Awaitable<bool> Http1Connection<Stream>::send_body(std::string_view data, Last last,
                                                    std::span<const Field> trailers) {
-  Gather bytes;
+  BufferSequence bytes;
   encoder_.add(bytes, data, last, trailers);
   if (write_now(bytes)) co_return open_;
   co_return co_await write(bytes);
@@ -353,12 +355,12 @@ Awaitable<bool> Http1Connection<Stream>::send_body(std::string_view data, Last l
 // What the socket takes without waiting: for most answers all, which saves a turn of the event
 // loop. Whether nothing is left.
 template <class Stream>
-bool Http1Connection<Stream>::write_now(Gather& bytes) {
+bool Http1Connection<Stream>::write_now(BufferSequence& bytes) {
   if constexpr (std::is_same_v<Stream, Socket>) {
     if (!bytes.is_empty()) {
       error_code failed;  // will come again when the rest is written
       const std::size_t size = stream_.write_some(bytes.parts(), failed);
-      core_->statistics.bytes_out += size;
+      context_->statistics.bytes_out += size;
       download_.waited({}, size);
       bytes.remove(size);
     }
@@ -367,17 +369,17 @@ bool Http1Connection<Stream>::write_now(Gather& bytes) {
 }
 
 template <class Stream>
-Awaitable<bool> Http1Connection<Stream>::write(Gather bytes) {
+Awaitable<bool> Http1Connection<Stream>::write(BufferSequence bytes) {
   while (!bytes.is_empty() && open_) {
     enter(Phase::Write);  // begins again with each piece that the client takes
     const base::Deadline began = base::monotonic_now();
     const auto parts = bytes.parts();
     const auto [failed, size] = co_await stream_.async_write_some(parts, kIo);
-    core_->statistics.bytes_out += size;
+    context_->statistics.bytes_out += size;
     bytes.remove(size);
     download_.waited(base::monotonic_now() - began, size);
     if (failed) {
-      cut();
+      abort();
       co_return false;
     }
     if (!switched_ && download_.is_too_slow()) {  // a tunnel has a time limit of its own
@@ -385,35 +387,35 @@ Awaitable<bool> Http1Connection<Stream>::write(Gather bytes) {
       co_return false;
     }
   }
-  enter(awaits_body_ ? Phase::Body : Phase::Answer);
+  enter(awaits_body_ ? Phase::Body : Phase::Processing);
   co_return open_;
 }
 
 // A body that ends with the connection could be taken for a whole one: the client gets a reset.
 template <class Stream>
-void Http1Connection<Stream>::cut_answer() {
+void Http1Connection<Stream>::abort_response() {
   if (!open_) return;
   if (framing_ == BodyFraming::Kind::UntilClose) {
     error_code ignored;  // then it is closed as any other
     stream_.lowest_layer().set_option(asio::socket_base::linger(true, 0), ignored);
   }
-  cut();
+  abort();
 }
 
 template <class Stream>
 std::string_view Http1Connection<Stream>::received() {
-  return {inbox_.bytes().data(), inbox_.bytes().size()};
+  return {read_buffer_.bytes().data(), read_buffer_.bytes().size()};
 }
 
 template <class Stream>
 Awaitable<bool> Http1Connection<Stream>::more() {
-  return inbox_.more(this->shared_from_this());
+  return read_buffer_.more(this->shared_from_this());
 }
 
 template <class Stream>
 Awaitable<bool> Http1Connection<Stream>::send(std::string_view bytes) {
   switched_ = true;
-  Gather out;
+  BufferSequence out;
   out.add(bytes);
   if (write_now(out)) co_return open_;
   co_return co_await write(out);
@@ -426,7 +428,7 @@ void Http1Connection<Stream>::end_sending() {
     error_code ignored;  // then the connection is no good anyway
     stream_.shutdown(Tcp::socket::shutdown_send, ignored);
   } else {
-    cut();
+    abort();
   }
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 
 #include "gateway/http1/body_encoder.hpp"
-#include "gateway/http1/gather.hpp"
-#include "gateway/http1/inbox.hpp"
+#include "gateway/http1/buffer_sequence.hpp"
+#include "gateway/http1/read_buffer.hpp"
 #include "gateway/http1/request_head.hpp"
-#include "gateway/proxy/core.hpp"
 #include "gateway/proxy/downstream.hpp"
 #include "gateway/proxy/exchange.hpp"
+#include "gateway/proxy/gateway_context.hpp"
 #include "gateway/proxy/transfer_rate.hpp"
 #include "net/asio_types.hpp"
 #include "net/connection.hpp"
@@ -21,67 +21,69 @@ namespace penstock::gateway {
 // A client of HTTP/1.1, one request after the other; pipelined ones wait in the inbox. Lives as
 // long as its coroutine. Thread-safety: none.
 template <class Stream>
-class Http1Connection final : public net::AnyConnection,
+class Http1Connection final : public net::ConnectionBase,
                               private Downstream,
-                              private Downstream::Wire,
+                              private Downstream::RawStream,
                               public std::enable_shared_from_this<Http1Connection<Stream>> {
  public:
-  Http1Connection(std::shared_ptr<GatewayCore> core, Stream stream, net::Peer peer);
+  Http1Connection(std::shared_ptr<GatewayContext> context, Stream stream, net::Peer peer);
   ~Http1Connection() override;
 
   // Starts to serve. `refusal`, if any, is all that the client will hear.
-  void start(const Refusal* refusal);
+  void start(const HttpError* rejection);
 
   void expire(net::Phase phase) override;
-  void finish() override;
-  void cut() override;
+  void close_when_idle() override;
+  void abort() override;
 
  private:
-  using Finding = RequestHeadReader::Finding;
+  using ReadResult = RequestHeadReader::ReadResult;
 
-  static net::Awaitable<void> serve(std::shared_ptr<Http1Connection> self, const Refusal* refusal);
-  [[nodiscard]] net::Awaitable<bool> greet();
-  [[nodiscard]] bool speaks_http2();
-  void hand_over();
+  static net::Awaitable<void> serve(std::shared_ptr<Http1Connection> self,
+                                    const HttpError* rejection);
+  [[nodiscard]] net::Awaitable<bool> tls_handshake();
+  [[nodiscard]] bool is_http2();
+  void switch_to_http2();
   [[nodiscard]] net::Awaitable<bool> serve_one();
   [[nodiscard]] net::Awaitable<bool> read_head();
-  [[nodiscard]] net::Awaitable<void> refuse(Refusal why);
-  [[nodiscard]] net::Awaitable<bool> write(Gather bytes);
-  [[nodiscard]] net::Awaitable<void> take_leave();
+  [[nodiscard]] net::Awaitable<void> reject(HttpError why);
+  [[nodiscard]] net::Awaitable<bool> write(BufferSequence bytes);
+  [[nodiscard]] net::Awaitable<void> lingering_close();
   [[nodiscard]] Caller caller();
-  [[nodiscard]] bool write_now(Gather& bytes);
+  [[nodiscard]] bool write_now(BufferSequence& bytes);
   void enter(net::Phase phase);
   void enter_reading();
   // The server stops, and the client has not sent a request yet: it may be on its way.
-  [[nodiscard]] bool awaits_only_request() const { return core_->stopping && is_first_; }
+  [[nodiscard]] bool awaits_first_request() const { return context_->stopping && is_first_; }
 
   void release_head() override;
   [[nodiscard]] BodyPiece body() override;
   void consume_body() override;
   [[nodiscard]] net::Awaitable<bool> more_body() override;
-  void interrupt_body() override { inbox_.interrupt(); }
+  void interrupt_body() override { read_buffer_.interrupt(); }
   [[nodiscard]] std::span<const Field> body_trailers() override;
-  [[nodiscard]] net::Awaitable<bool> send_interim(const AnswerHead& head) override;
-  [[nodiscard]] net::Awaitable<bool> send_head(const AnswerHead& head, std::string_view data,
-                                               Last last, std::span<const Field> trailers) override;
+  [[nodiscard]] net::Awaitable<bool> send_interim(const ClientResponseHead& head) override;
+  [[nodiscard]] net::Awaitable<bool> send_head(const ClientResponseHead& head,
+                                               std::string_view data, Last last,
+                                               std::span<const Field> trailers) override;
   [[nodiscard]] net::Awaitable<bool> send_body(std::string_view data, Last last,
                                                std::span<const Field> trailers) override;
-  void cut_answer() override;
-  [[nodiscard]] Downstream::Wire* wire() override { return this; }
+  void abort_response() override;
+  [[nodiscard]] Downstream::RawStream* raw_stream() override { return this; }
 
   [[nodiscard]] std::string_view received() override;
-  void consume(std::size_t bytes) override { inbox_.consume(bytes); }
+  void consume(std::size_t bytes) override { read_buffer_.consume(bytes); }
   [[nodiscard]] net::Awaitable<bool> more() override;
   [[nodiscard]] net::Awaitable<bool> send(std::string_view bytes) override;
   void end_sending() override;
-  void close() override { cut(); }
+  void close() override { abort(); }
 
-  std::shared_ptr<GatewayCore> core_;
+  std::shared_ptr<GatewayContext> context_;
   Stream stream_;
   std::string peer_;      // its address
   std::string client_{};  // as trusted proxies tell it
-  Trust trust_ = Trust::Nobody;
-  Inbox<Stream> inbox_;
+  Trust trust_ = Trust::None;
+  ReadBuffer<Stream> read_buffer_;
   RequestHeadReader reader_;
   std::shared_ptr<Exchange> exchange_{};
 
@@ -101,7 +103,7 @@ class Http1Connection final : public net::AnyConnection,
   bool open_ = true;
   bool is_first_ = true;  // nothing has been answered yet
   bool finishing_ = false;
-  bool closes_ = false;  // after this answer
+  bool close_after_response_ = false;  // after this answer
   bool too_slow_ = false;
   bool awaits_body_ = false;
   bool switched_ = false;  // to another protocol

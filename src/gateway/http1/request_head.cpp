@@ -29,7 +29,7 @@ BodyFraming framing_of(const http::MessageParser& parser) {
 
 std::string_view RequestHead::field(std::string_view name) const noexcept {
   for (const Field& field : fields) {
-    if (same_word(field.name, name)) return field.value;
+    if (equals_lower_case(field.name, name)) return field.value;
   }
   return {};
 }
@@ -43,21 +43,21 @@ bool is_host(std::string_view text) noexcept {
   });
 }
 
-RequestHeadReader::Finding RequestHeadReader::look(std::string_view bytes) {
+RequestHeadReader::ReadResult RequestHeadReader::read(std::string_view bytes) {
   const std::size_t skipped = empty_lines(bytes);
-  if (skipped < 4 && bytes.substr(skipped) == "\r") return More{};
+  if (skipped < 4 && bytes.substr(skipped) == "\r") return NeedMore{};
   bytes.remove_prefix(skipped);
-  if (bytes.empty()) return More{};
-  const http::HeaderScan::Finding found = scan_.look(bytes, limits_.bytes);
-  if (const auto* why = std::get_if<Refusal>(&found)) return *why;
-  if (std::holds_alternative<http::HeaderScan::More>(found)) return More{};
-  const std::size_t size = std::get<http::HeaderScan::End>(found).bytes;
+  if (bytes.empty()) return NeedMore{};
+  const http::HeaderScanner::ScanResult found = scan_.scan(bytes, limits_.bytes);
+  if (const auto* why = std::get_if<HttpError>(&found)) return *why;
+  if (std::holds_alternative<http::HeaderScanner::More>(found)) return NeedMore{};
+  const std::size_t size = std::get<http::HeaderScanner::End>(found).bytes;
   scan_ = {};
   if (const auto refusal = parse(bytes.substr(0, size))) return *refusal;
   return End{skipped + size};
 }
 
-std::optional<Refusal> RequestHeadReader::parse(std::string_view bytes) {
+std::optional<HttpError> RequestHeadReader::parse(std::string_view bytes) {
   request_.fields.clear();
   std::string no_body;
   http::MessageParser parser(request_, no_body, limits_.fields);
@@ -65,13 +65,13 @@ std::optional<Refusal> RequestHeadReader::parse(std::string_view bytes) {
   parser.body_limit(boost::none);                                  // it is not held
   boost::system::error_code failed;
   static_cast<void>(parser.put(boost::asio::buffer(bytes.data(), bytes.size()), failed));
-  if (failed) return parser.refusal_of(failed);
-  if (!parser.is_header_done()) return Refusal{400, "this is not a request of HTTP/1.1"};
-  if (request_.method == "CONNECT") return Refusal{501, "CONNECT is not served here"};
+  if (failed) return parser.http_error_of(failed);
+  if (!parser.is_header_done()) return HttpError{400, "this is not a request of HTTP/1.1"};
+  if (request_.method == "CONNECT") return HttpError{501, "CONNECT is not served here"};
   // Servers drop it: what they serve would not be what the rules were asked about.
   if (request_.path.find('#') != std::string_view::npos ||
       request_.query.find('#') != std::string_view::npos) {
-    return Refusal{400, "the target of the request has a fragment"};
+    return HttpError{400, "the target of the request has a fragment"};
   }
   head_.method = request_.method;
   head_.path = request_.path;
@@ -88,16 +88,16 @@ std::optional<Refusal> RequestHeadReader::parse(std::string_view bytes) {
 }
 
 // A target that is a whole URI says where it goes, and Host has to say the same.
-std::optional<Refusal> RequestHeadReader::take_host(const http::Request& request) {
+std::optional<HttpError> RequestHeadReader::take_host(const http::Request& request) {
   head_.host = head_.field("host");
   if (!request.authority.empty()) {
     const bool differs =
         !head_.host.empty() && lower_case(head_.host) != lower_case(request.authority);
-    if (differs) return Refusal{400, "the target of the request and its Host disagree"};
+    if (differs) return HttpError{400, "the target of the request and its Host disagree"};
     head_.host = request.authority;
   }
   if (head_.host.empty() && head_.version == Version::Http10) return std::nullopt;
-  if (!is_host(head_.host)) return Refusal{400, "the Host of the request is not a host"};
+  if (!is_host(head_.host)) return HttpError{400, "the Host of the request is not a host"};
   return std::nullopt;
 }
 

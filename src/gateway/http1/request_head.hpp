@@ -1,10 +1,10 @@
 #pragma once
 
 #include "gateway/http1/body_framing.hpp"
-#include "http/header_scan.hpp"
+#include "http/header_scanner.hpp"
+#include "http/http_error.hpp"
 #include "http/message.hpp"
 #include "http/message_parser.hpp"
-#include "http/refusal.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace penstock::gateway {
 
-using http::Refusal;
+using http::HttpError;
 
 enum class Version : std::uint8_t { Http10, Http11, Http2 };
 
@@ -48,22 +48,22 @@ class RequestHeadReader {
   };
   explicit RequestHeadReader(Limits limits) : limits_(limits) {}
 
-  struct More {};
+  struct NeedMore {};
   struct End {
     std::size_t bytes;  // of the head
   };
-  using Finding = std::variant<More, End, Refusal>;
+  using ReadResult = std::variant<NeedMore, End, HttpError>;
   // `bytes` begins where the request before has ended, and only ever grows until there is an
   // answer. With End, head() is there, and points into them.
-  [[nodiscard]] Finding look(std::string_view bytes);
+  [[nodiscard]] ReadResult read(std::string_view bytes);
   [[nodiscard]] const RequestHead& head() const noexcept { return head_; }
 
  private:
-  [[nodiscard]] std::optional<Refusal> parse(std::string_view bytes);
-  [[nodiscard]] std::optional<Refusal> take_host(const http::Request& request);
+  [[nodiscard]] std::optional<HttpError> parse(std::string_view bytes);
+  [[nodiscard]] std::optional<HttpError> take_host(const http::Request& request);
 
   Limits limits_;
-  http::HeaderScan scan_{};
+  http::HeaderScanner scan_{};
   http::Request request_{};
   RequestHead head_{};
 };

@@ -10,17 +10,17 @@ namespace {
 
 unsigned status_of(std::string_view bytes) {
   RequestHeadReader reader({});
-  const auto found = reader.look(bytes);
-  if (const auto* refusal = std::get_if<Refusal>(&found)) return refusal->status;
+  const auto found = reader.read(bytes);
+  if (const auto* refusal = std::get_if<HttpError>(&found)) return refusal->status;
   return std::holds_alternative<RequestHeadReader::End>(found) ? 200 : 0;
 }
 
-TEST(RequestHead, SaysWhatIsAskedFor) {
+TEST(RequestHead, ParsesMethodTargetAndFields) {
   RequestHeadReader reader({});
   const std::string bytes =
       "\r\nPOST /a/b?c=d HTTP/1.1\r\nHost: Example.com:81\r\nContent-Length: 5\r\n"
       "Expect: 100-continue\r\nX: y\r\n\r\nhello";
-  const auto found = reader.look(bytes);
+  const auto found = reader.read(bytes);
   ASSERT_TRUE(std::holds_alternative<RequestHeadReader::End>(found));
   EXPECT_EQ(std::get<RequestHeadReader::End>(found).bytes, bytes.size() - 5);
   const RequestHead& head = reader.head();
@@ -40,23 +40,23 @@ RC_GTEST_PROP(RequestHead, IsTheSameInAnyPortions, ()) {
   std::size_t size = 0;
   while (size < bytes.size()) {
     size += *rc::gen::inRange<std::size_t>(1, bytes.size() - size + 1);
-    const auto found = reader.look(std::string_view(bytes).substr(0, size));
+    const auto found = reader.read(std::string_view(bytes).substr(0, size));
     RC_ASSERT(std::holds_alternative<RequestHeadReader::End>(found) == (size == bytes.size()));
   }
   RC_ASSERT(reader.head().path == "/x");
 }
 
-TEST(RequestHead, GoesWhereAWholeTargetSays) {
+TEST(RequestHead, AbsoluteTargetOverridesHost) {
   RequestHeadReader reader({});
   const std::string bytes = "GET http://a.example/x?y HTTP/1.1\r\nHost: A.example\r\n\r\n";
-  ASSERT_TRUE(std::holds_alternative<RequestHeadReader::End>(reader.look(bytes)));
+  ASSERT_TRUE(std::holds_alternative<RequestHeadReader::End>(reader.read(bytes)));
   EXPECT_EQ(reader.head().host, "a.example");
   EXPECT_EQ(reader.head().path, "/x");
   EXPECT_EQ(status_of("GET http://a/x HTTP/1.1\r\nHost: b\r\n\r\n"), 400U);
   EXPECT_EQ(status_of("GET http://u@a/x HTTP/1.1\r\nHost: u@a\r\n\r\n"), 400U);
 }
 
-TEST(RequestHead, RefusesWhatIsNoHost) {
+TEST(RequestHead, RejectsInvalidHosts) {
   EXPECT_EQ(status_of("GET / HTTP/1.1\r\n\r\n"), 400U);
   EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost:\r\n\r\n"), 400U);
   EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: a b\r\n\r\n"), 400U);
@@ -70,7 +70,7 @@ TEST(RequestHead, RefusesWhatIsNoHost) {
   EXPECT_EQ(status_of("GET /login?a#1 HTTP/1.1\r\nHost: a\r\n\r\n"), 400U);
 }
 
-TEST(RequestHead, RefusesTwoEncodings) {
+TEST(RequestHead, RejectsTwoTransferEncodings) {
   EXPECT_EQ(status_of("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n"
                       "Transfer-Encoding: chunked\r\n\r\n"),
             400U);

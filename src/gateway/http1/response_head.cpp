@@ -62,8 +62,8 @@ class HeadParser final : public beast_http::basic_parser<false> {
   bool odd_encoding_ = false;
 };
 
-bool has_no_body(unsigned status, ResponseHeadReader::Asked asked) noexcept {
-  return asked == ResponseHeadReader::Asked::Head || status / 100 == 1 || status == 204 ||
+bool has_no_body(unsigned status, ResponseHeadReader::RequestMethod asked) noexcept {
+  return asked == ResponseHeadReader::RequestMethod::Head || status / 100 == 1 || status == 204 ||
          status == 304;
 }
 
@@ -77,24 +77,25 @@ BodyFraming framing_of(const HeadParser& parser) {
 
 }  // namespace
 
-ResponseHeadReader::Finding ResponseHeadReader::look(std::string_view bytes, Asked asked) {
-  const http::HeaderScan::Finding found = scan_.look(bytes, max_bytes_);
-  if (const auto* why = std::get_if<http::Refusal>(&found)) {
-    if (why->status == 431) return Nonsense{"its header is longer than gateway.max_header_bytes"};
-    return Nonsense{why->detail};
+ResponseHeadReader::ReadResult ResponseHeadReader::read(std::string_view bytes,
+                                                        RequestMethod asked) {
+  const http::HeaderScanner::ScanResult found = scan_.scan(bytes, max_bytes_);
+  if (const auto* why = std::get_if<http::HttpError>(&found)) {
+    if (why->status == 431) return Malformed{"its header is longer than gateway.max_header_bytes"};
+    return Malformed{why->detail};
   }
-  if (std::holds_alternative<http::HeaderScan::More>(found)) return More{};
-  const std::size_t size = std::get<http::HeaderScan::End>(found).bytes;
+  if (std::holds_alternative<http::HeaderScanner::More>(found)) return NeedMore{};
+  const std::size_t size = std::get<http::HeaderScanner::End>(found).bytes;
   scan_ = {};
   head_.fields.clear();
   HeadParser parser(head_);
-  parser.skip(asked == Asked::Head);
+  parser.skip(asked == RequestMethod::Head);
   boost::system::error_code failed;
   static_cast<void>(parser.put(boost::asio::buffer(bytes.data(), size), failed));
-  if (failed || !parser.is_header_done()) return Nonsense{"the head cannot be read"};
-  if (head_.status < 100 || head_.status > 599) return Nonsense{"there is no such status"};
-  if (parser.has_odd_encoding()) return Nonsense{"the transfer encoding is not chunked alone"};
-  if (parser.has_encoding() && parser.content_length()) return Nonsense{"the body has two ends"};
+  if (failed || !parser.is_header_done()) return Malformed{"the head cannot be read"};
+  if (head_.status < 100 || head_.status > 599) return Malformed{"there is no such status"};
+  if (parser.has_odd_encoding()) return Malformed{"the transfer encoding is not chunked alone"};
+  if (parser.has_encoding() && parser.content_length()) return Malformed{"the body has two ends"};
   head_.body = has_no_body(head_.status, asked) ? BodyFraming{} : framing_of(parser);
   head_.keeps_alive = parser.keep_alive() && head_.body.kind != BodyFraming::Kind::UntilClose;
   return End{size};

@@ -2,7 +2,7 @@
 
 #include "gateway/http1/body_framing.hpp"
 #include "gateway/http1/request_head.hpp"
-#include "http/header_scan.hpp"
+#include "http/header_scanner.hpp"
 
 #include <cstddef>
 #include <string>
@@ -29,23 +29,23 @@ class ResponseHeadReader {
  public:
   explicit ResponseHeadReader(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  enum class Asked : std::uint8_t { Head, Other };
+  enum class RequestMethod : std::uint8_t { Head, Other };
 
-  struct More {};
+  struct NeedMore {};
   struct End {
     std::size_t bytes;  // of the head
   };
-  struct Nonsense {
+  struct Malformed {
     std::string_view why;
   };
-  using Finding = std::variant<More, End, Nonsense>;
-  // As RequestHeadReader::look().
-  [[nodiscard]] Finding look(std::string_view bytes, Asked asked);
+  using ReadResult = std::variant<NeedMore, End, Malformed>;
+  // As RequestHeadReader::read().
+  [[nodiscard]] ReadResult read(std::string_view bytes, RequestMethod asked);
   [[nodiscard]] ResponseHead& head() noexcept { return head_; }
 
  private:
   std::size_t max_bytes_;
-  http::HeaderScan scan_{};
+  http::HeaderScanner scan_{};
   ResponseHead head_{};
 };
 

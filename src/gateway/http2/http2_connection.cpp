@@ -1,7 +1,7 @@
 #include "gateway/http2/http2_connection.hpp"
 
 #include "base/deadline.hpp"
-#include "net/leave.hpp"
+#include "net/lingering_close.hpp"
 #include "net/spawn.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -27,40 +27,40 @@ constexpr std::size_t kMaxOutput = std::size_t{64} << 10U;
 // For a client to read an answer that came before its body has arrived.
 constexpr std::chrono::seconds kLinger{1};
 // Each request may cost a connection to an upstream: resets are worth more here than elsewhere.
-constexpr std::uint32_t kNuisanceBurst = 1'000;
-constexpr std::uint32_t kNuisanceRate = 100;
+constexpr std::uint32_t kFloodBurst = 1'000;
+constexpr std::uint32_t kFloodRate = 100;
 
 http2::SessionOptions session_options(const rules::GatewaySettings& settings) {
   return {.max_streams = static_cast<std::uint32_t>(settings.max_streams),
           .max_header_bytes = settings.max_header_bytes,
           .max_output = kMaxOutput,
-          .windows = http2::Windows::Manual,
-          .nuisance_burst = kNuisanceBurst,
-          .nuisance_rate = kNuisanceRate,
+          .flow_control = http2::FlowControl::Manual,
+          .flood_burst = kFloodBurst,
+          .flood_rate = kFloodRate,
           .linger = kLinger};
 }
 
 }  // namespace
 
 template <class Stream>
-Http2Connection<Stream>::Http2Connection(std::shared_ptr<GatewayCore> core, Stream stream,
+Http2Connection<Stream>::Http2Connection(std::shared_ptr<GatewayContext> context, Stream stream,
                                          std::string peer, Trust trust)
-    : core_(std::move(core)),
+    : context_(std::move(context)),
       stream_(std::move(stream)),
       peer_(std::move(peer)),
       trust_(trust),
-      session_(*this, session_options(core_->settings)),
-      outlet_{.session = session_, .plan_flush = [this] { plan_flush(); }},
+      session_(*this, session_options(context_->settings)),
+      handle_{.session = session_, .schedule_flush = [this] { schedule_flush(); }},
       written_(stream_.get_executor(), base::Deadline::max()),
       linger_(stream_.get_executor()),
-      download_(core_->settings.min_download_rate, core_->settings.write_timeout) {
-  ++core_->statistics.open;
+      download_(context_->settings.min_download_rate, context_->settings.write_timeout) {
+  ++context_->statistics.open;
 }
 
 template <class Stream>
 Http2Connection<Stream>::~Http2Connection() {
   for (const auto& [id, stream] : streams_) stream->abandon();
-  if (open_) --core_->statistics.open;  // the event loop is gone, and nobody has to be told
+  if (open_) --context_->statistics.open;  // the event loop is gone, and nobody has to be told
 }
 
 template <class Stream>
@@ -72,20 +72,20 @@ void Http2Connection<Stream>::start(std::string received) {
 template <class Stream>
 Awaitable<void> Http2Connection<Stream>::serve(std::shared_ptr<Http2Connection> self,
                                                std::string received) {
-  if (self->core_->stopping) self->session_.begin_shutdown();
+  if (self->context_->stopping) self->session_.begin_shutdown();
   bool goes_on = co_await self->receive(received);
   while (goes_on && self->open_) {
     const asio::mutable_buffer buffer = asio::buffer(self->read_buffer_);
     const auto [failed, size] = co_await self->stream_.async_read_some(buffer, kIo);
     if (failed || !self->open_) break;
-    self->core_->statistics.bytes_in += size;
+    self->context_->statistics.bytes_in += size;
     goes_on = co_await self->receive({self->read_buffer_.data(), size});
   }
   if (self->open_ && self->session_.is_finished()) {
     self->enter(Phase::Linger);
-    co_await net::take_leave(self->stream_, self->open_, self->core_->statistics.bytes_in);
+    co_await net::lingering_close(self->stream_, self->open_, self->context_->statistics.bytes_in);
   }
-  self->cut();
+  self->abort();
 }
 
 template <class Stream>
@@ -93,7 +93,7 @@ Awaitable<bool> Http2Connection<Stream>::receive(std::string_view bytes) {
   const bool makes_sense = session_.receive(bytes, base::monotonic_now());
   // Only a request ends the idle time: pings, settings and unknown frames do not.
   const std::uint64_t seen = session_.requests();
-  if (std::exchange(requests_, seen) != seen && phase() == Phase::Idle) enter(Phase::Answer);
+  if (std::exchange(requests_, seen) != seen && phase() == Phase::Idle) enter(Phase::Processing);
   const bool goes_on = co_await flush();
   co_return makes_sense&& goes_on;
 }
@@ -102,11 +102,11 @@ template <class Stream>
 http2::StreamEvents* Http2Connection<Stream>::on_request(http2::StreamId id,
                                                          const http2::RequestHead& head) {
   if (const auto defect = Http2Request::find_defect(head)) {
-    refuse(id, *defect);
+    reject(id, *defect);
     return nullptr;
   }
   const net::Executor executor = stream_.get_executor();
-  auto stream = std::make_shared<Http2Stream>(core_, outlet_, id, Http2Request(head), executor);
+  auto stream = std::make_shared<Http2Stream>(context_, handle_, id, Http2Request(head), executor);
   streams_[id] = stream;
   const bool is_tls = std::is_same_v<Stream, TlsStream>;
   const Origin origin{.peer = {}, .scheme = is_tls ? "https" : "http", .trust = trust_};
@@ -115,11 +115,11 @@ http2::StreamEvents* Http2Connection<Stream>::on_request(http2::StreamId id,
 }
 
 template <class Stream>
-void Http2Connection<Stream>::refuse(http2::StreamId id, const Refusal& why) {
-  ++core_->statistics.responses.at(why.status / 100);
+void Http2Connection<Stream>::reject(http2::StreamId id, const HttpError& why) {
+  ++context_->statistics.responses.at(why.status / 100);
   const std::string status = std::to_string(why.status);
   const std::array fields{http2::Field{.name = ":status", .value = status},
-                          http2::lasting_field("content-length", "0")};
+                          http2::static_field("content-length", "0")};
   session_.respond(id, fields);
 }
 
@@ -152,24 +152,24 @@ Awaitable<bool> Http2Connection<Stream>::flush() {
         expire(Phase::Write);
         goes_on = false;
       }
-      core_->statistics.bytes_out += size;
+      context_->statistics.bytes_out += size;
       bytes.remove_prefix(size);
     }
   }
   is_writing_ = false;
   written_.cancel();
-  forget_closed();
+  erase_closed_streams();
   if (!open_ || !goes_on || session_.is_finished()) co_return false;
   enter_next();
   co_return true;
 }
 
 template <class Stream>
-void Http2Connection<Stream>::plan_flush() {
-  if (is_flush_planned_ || is_writing_ || !open_) return;  // who writes asks for more at the end
-  is_flush_planned_ = true;
+void Http2Connection<Stream>::schedule_flush() {
+  if (is_flush_scheduled_ || is_writing_ || !open_) return;  // who writes asks for more at the end
+  is_flush_scheduled_ = true;
   asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
-    self->is_flush_planned_ = false;
+    self->is_flush_scheduled_ = false;
     if (!self->open_ || self->is_writing_) return;
     net::spawn(self->stream_.get_executor(), write_later(self));
   });
@@ -190,18 +190,18 @@ void Http2Connection<Stream>::end_lingering() {
   linger_.expires_at(due);
   linger_.async_wait([self = this->shared_from_this()](const error_code& /*cancelled*/) {
     self->is_linger_awaited_ = false;
-    self->plan_flush();
+    self->schedule_flush();
   });
 }
 
 template <class Stream>
-void Http2Connection<Stream>::forget_closed() {
-  for (const http2::StreamId id : std::exchange(outlet_.closed, {})) streams_.erase(id);
+void Http2Connection<Stream>::erase_closed_streams() {
+  for (const http2::StreamId id : std::exchange(handle_.closed, {})) streams_.erase(id);
 }
 
 template <class Stream>
 void Http2Connection<Stream>::enter(Phase phase) {
-  if (open_) core_->timeouts.enter(*this, phase, base::monotonic_now());
+  if (open_) context_->timeouts.enter(*this, phase, base::monotonic_now());
 }
 
 // Streams look after their time by themselves.
@@ -211,7 +211,7 @@ void Http2Connection<Stream>::enter_next() {
   if (has_head && session_.open_streams() == 0) {
     if (phase() != Phase::Idle) enter(Phase::Idle);
   } else if (has_head && !streams_.empty()) {
-    enter(Phase::Answer);
+    enter(Phase::Processing);
   } else if (phase() != Phase::Header) {  // which has its time from where it began
     enter(Phase::Header);
   }
@@ -219,8 +219,8 @@ void Http2Connection<Stream>::enter_next() {
 
 template <class Stream>
 void Http2Connection<Stream>::expire(Phase phase) {
-  ++core_->statistics.timeouts.at(static_cast<std::size_t>(phase));
-  if (phase == Phase::Write) net::drop_unsent(stream_);
+  ++context_->statistics.timeouts.at(static_cast<std::size_t>(phase));
+  if (phase == Phase::Write) net::reset_on_close(stream_);
   if (phase == Phase::Idle && !is_writing_) {
     session_.terminate(http2::ErrorCode::NoError);
     const std::string_view bytes = session_.take_output();
@@ -229,24 +229,24 @@ void Http2Connection<Stream>::expire(Phase phase) {
       stream_.write_some(asio::buffer(bytes), ignored);
     }
   }
-  cut();
+  abort();
 }
 
 template <class Stream>
 void Http2Connection<Stream>::drain() {
   is_drained_ = true;
   session_.begin_shutdown();
-  plan_flush();
+  schedule_flush();
 }
 
 template <class Stream>
-void Http2Connection<Stream>::finish() {
+void Http2Connection<Stream>::close_when_idle() {
   is_drained_ ? session_.end_shutdown() : session_.begin_shutdown();
-  plan_flush();
+  schedule_flush();
 }
 
 template <class Stream>
-void Http2Connection<Stream>::cut() {
+void Http2Connection<Stream>::abort() {
   if (!std::exchange(open_, false)) return;
   for (const auto& [id, stream] : std::exchange(streams_, {})) stream->abandon();
   written_.cancel();
@@ -254,7 +254,7 @@ void Http2Connection<Stream>::cut() {
   error_code ignored;  // there is nothing to be done about a socket that does not close
   stream_.lowest_layer().close(ignored);
   unlink();
-  core_->leave();
+  context_->on_connection_closed();
 }
 
 template class Http2Connection<Socket>;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gateway/http2/http2_stream.hpp"
-#include "gateway/proxy/core.hpp"
+#include "gateway/proxy/gateway_context.hpp"
 #include "gateway/proxy/transfer_rate.hpp"
 #include "http2/server_session.hpp"
 #include "net/asio_types.hpp"
@@ -20,12 +20,13 @@ namespace penstock::gateway {
 // A client of HTTP/2, with many requests at a time. Lives as long as its coroutine.
 // Thread-safety: none.
 template <class Stream>
-class Http2Connection final : public net::AnyConnection,
+class Http2Connection final : public net::ConnectionBase,
                               private http2::RequestEvents,
                               public std::enable_shared_from_this<Http2Connection<Stream>> {
  public:
   // The client has said hello, over TLS or with the first bytes of HTTP/2.
-  Http2Connection(std::shared_ptr<GatewayCore> core, Stream stream, std::string peer, Trust trust);
+  Http2Connection(std::shared_ptr<GatewayContext> context, Stream stream, std::string peer,
+                  Trust trust);
   ~Http2Connection() override;
 
   // `received` is what has come already.
@@ -33,8 +34,8 @@ class Http2Connection final : public net::AnyConnection,
 
   void expire(net::Phase phase) override;
   void drain() override;
-  void finish() override;
-  void cut() override;
+  void close_when_idle() override;
+  void abort() override;
 
  private:
   http2::StreamEvents* on_request(http2::StreamId id, const http2::RequestHead& head) override;
@@ -44,21 +45,21 @@ class Http2Connection final : public net::AnyConnection,
   [[nodiscard]] net::Awaitable<bool> receive(std::string_view bytes);
   // Sends all there is, and waits while the client is slow. Whether the connection goes on.
   [[nodiscard]] net::Awaitable<bool> flush();
-  void refuse(http2::StreamId id, const Refusal& why);
-  void plan_flush();
-  void forget_closed();
+  void reject(http2::StreamId id, const HttpError& why);
+  void schedule_flush();
+  void erase_closed_streams();
   void end_lingering();
   void enter(net::Phase phase);
   void enter_next();
 
   static constexpr std::size_t kReadBytes = std::size_t{16} << 10U;
 
-  std::shared_ptr<GatewayCore> core_;
+  std::shared_ptr<GatewayContext> context_;
   Stream stream_;
   std::string peer_;
   Trust trust_;
   http2::ServerSession session_;
-  Http2Outlet outlet_;
+  Http2ConnectionHandle handle_;
   net::Timer written_;  // never expires: cancelled when the write under way has ended
   net::Timer linger_;   // until a client that is still sending is told to stop
   TransferRate download_;
@@ -66,7 +67,7 @@ class Http2Connection final : public net::AnyConnection,
   std::uint64_t requests_ = 0;  // as of the last time bytes arrived
   bool open_ = true;
   bool is_writing_ = false;
-  bool is_flush_planned_ = false;
+  bool is_flush_scheduled_ = false;
   bool is_drained_ = false;
   bool is_linger_awaited_ = false;
   std::array<char, kReadBytes> read_buffer_;

@@ -29,31 +29,31 @@ bool is_clean(const http2::Field& field) noexcept {
 
 }  // namespace
 
-std::optional<Refusal> Http2Request::find_defect(const http2::RequestHead& head) {
-  if (head.too_large) return Refusal{431, "the header is longer than allowed"};
-  if (head.method == "CONNECT") return Refusal{501, "CONNECT is not understood"};
-  if (!is_token(head.method)) return Refusal{400, "the method is not a word"};
-  if (!is_target(head.path)) return Refusal{400, "the target of the request is not a path"};
+std::optional<HttpError> Http2Request::find_defect(const http2::RequestHead& head) {
+  if (head.too_large) return HttpError{431, "the header is longer than allowed"};
+  if (head.method == "CONNECT") return HttpError{501, "CONNECT is not understood"};
+  if (!is_token(head.method)) return HttpError{400, "the method is not a word"};
+  if (!is_target(head.path)) return HttpError{400, "the target of the request is not a path"};
   if (!std::all_of(head.fields.begin(), head.fields.end(), is_clean)) {
-    return Refusal{400, "a field has forbidden characters"};
+    return HttpError{400, "a field has forbidden characters"};
   }
   const auto fields =
       std::count_if(head.fields.begin(), head.fields.end(),
                     [](const http2::Field& field) { return field.name != "cookie"; });
-  if (fields > kMaxFields) return Refusal{431, "the header has more fields than allowed"};
+  if (fields > kMaxFields) return HttpError{431, "the header has more fields than allowed"};
   const std::string_view host = value_of(head.fields, "host");
   const std::string_view named = head.authority.empty() ? host : head.authority;
-  if (!is_host(named)) return Refusal{400, "the Host of the request is not a host"};
+  if (!is_host(named)) return HttpError{400, "the Host of the request is not a host"};
   if (!host.empty() && lower_case(host) != lower_case(named)) {
-    return Refusal{400, "the target of the request and its Host disagree"};
+    return HttpError{400, "the target of the request and its Host disagree"};
   }
   const std::string_view expected = value_of(head.fields, "expect");
-  if (!expected.empty() && !same_word(expected, "100-continue")) {
-    return Refusal{417, "the only expectation understood is 100-continue"};
+  if (!expected.empty() && !equals_lower_case(expected, "100-continue")) {
+    return HttpError{417, "the only expectation understood is 100-continue"};
   }
   const std::string_view length = value_of(head.fields, "content-length");
   if (!length.empty() && !parse_length(length)) {
-    return Refusal{400, "the length of the body is not one decimal number"};
+    return HttpError{400, "the length of the body is not one decimal number"};
   }
   return std::nullopt;
 }
@@ -97,7 +97,7 @@ std::string_view Http2Request::keep(std::string_view text) {
   return std::string_view(*texts_).substr(begin);
 }
 
-std::vector<http2::Field> http2_fields(const AnswerHead& head, std::string& texts,
+std::vector<http2::Field> http2_fields(const ClientResponseHead& head, std::string& texts,
                                        std::string_view date) {
   constexpr std::string_view kDate = "Date: ";
   std::size_t bytes = 3 + 20;  // the status, and a length

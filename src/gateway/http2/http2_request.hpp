@@ -17,7 +17,7 @@ class Http2Request {
  public:
   // A request that cannot be written as one of HTTP/1.1 is refused: what the client says in one
   // field must not become two for an upstream.
-  [[nodiscard]] static std::optional<Refusal> find_defect(const http2::RequestHead& head);
+  [[nodiscard]] static std::optional<HttpError> find_defect(const http2::RequestHead& head);
   // REQUIRES: it has no defect.
   explicit Http2Request(const http2::RequestHead& head);
 
@@ -33,7 +33,7 @@ class Http2Request {
 
 // An answer as fields of HTTP/2. Names in lower case are written to `texts`, which has to live as
 // long as they do.
-[[nodiscard]] std::vector<http2::Field> http2_fields(const AnswerHead& head, std::string& texts,
-                                                     std::string_view date);
+[[nodiscard]] std::vector<http2::Field> http2_fields(const ClientResponseHead& head,
+                                                     std::string& texts, std::string_view date);
 
 }  // namespace penstock::gateway

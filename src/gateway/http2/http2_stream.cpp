@@ -11,34 +11,34 @@ namespace penstock::gateway {
 using net::Awaitable;
 using net::kIo;
 
-Http2Stream::Http2Stream(std::shared_ptr<GatewayCore> core, Http2Outlet& outlet, http2::StreamId id,
-                         Http2Request request, const net::Executor& executor)
-    : core_(std::move(core)),
-      outlet_(&outlet),
+Http2Stream::Http2Stream(std::shared_ptr<GatewayContext> context, Http2ConnectionHandle& handle,
+                         http2::StreamId id, Http2Request request, const net::Executor& executor)
+    : context_(std::move(context)),
+      handle_(&handle),
       id_(id),
       request_(std::move(request)),
       arrived_(executor),
       drained_(executor),
-      upload_(core_->settings.min_upload_rate, core_->settings.body_timeout),
-      download_(core_->settings.min_download_rate, core_->settings.write_timeout) {}
+      upload_(context_->settings.min_upload_rate, context_->settings.body_timeout),
+      download_(context_->settings.min_download_rate, context_->settings.write_timeout) {}
 
 Awaitable<void> Http2Stream::serve(std::shared_ptr<Http2Stream> self, Origin origin,
                                    std::string peer) {
   self->peer_ = std::move(peer);
   origin.peer = self->peer_;
   const std::vector<Field>& fields = self->request_.head().fields;
-  self->client_ = http::client_address(self->peer_, fields, self->core_->trusted);
+  self->client_ = http::client_address(self->peer_, fields, self->context_->trusted);
   const Caller caller{.origin = origin, .address = self->client_};
   Downstream& client = *self;
   const net::Executor executor = self->arrived_.get_executor();
-  self->exchange_ = std::make_shared<Exchange>(self->core_, client, executor);
+  self->exchange_ = std::make_shared<Exchange>(self->context_, client, executor);
   co_await Exchange::run(self->exchange_, self->request_.head(), caller);
   self->exchange_.reset();
-  if (self->outlet_ != nullptr && !self->is_closed_) self->outlet_->plan_flush();
+  if (self->handle_ != nullptr && !self->is_closed_) self->handle_->schedule_flush();
 }
 
 void Http2Stream::abandon() {
-  outlet_ = nullptr;
+  handle_ = nullptr;
   is_closed_ = true;
   if (exchange_ != nullptr) exchange_->abandon();
   arrived_.cancel();
@@ -78,10 +78,10 @@ void Http2Stream::on_end() {
 }
 
 void Http2Stream::on_closed(http2::ErrorCode /*why*/) {
-  if (outlet_ != nullptr) outlet_->closed.push_back(id_);
+  if (handle_ != nullptr) handle_->closed.push_back(id_);
   if (!is_last_ || !out_.empty()) return abandon();
   // The client has all of the answer: the exchange ends by itself, and keeps its upstream.
-  outlet_ = nullptr;
+  handle_ = nullptr;
   is_closed_ = true;
   arrived_.cancel();
   drained_.cancel();
@@ -96,9 +96,9 @@ Downstream::BodyPiece Http2Stream::body() {
 
 void Http2Stream::consume_body() {
   if (shown_.empty()) return;
-  if (outlet_ != nullptr && !is_closed_) {
-    outlet_->session.consume(id_, shown_.size());
-    outlet_->plan_flush();
+  if (handle_ != nullptr && !is_closed_) {
+    handle_->session.consume(id_, shown_.size());
+    handle_->schedule_flush();
   }
   shown_.clear();
 }
@@ -108,34 +108,34 @@ Awaitable<bool> Http2Stream::more_body() {
   if (has_ended_ || !received_.empty() || !shown_.empty()) co_return true;
   if (is_closed_ || is_interrupted_) co_return false;
   const base::Deadline began = base::monotonic_now();
-  arrived_.expires_after(core_->settings.body_timeout);
+  arrived_.expires_after(context_->settings.body_timeout);
   co_await arrived_.async_wait(kIo);
   upload_.waited(base::monotonic_now() - began, received_.size());
   if (upload_.is_too_slow() && !has_ended_) co_return false;
   co_return !received_.empty() || has_ended_;
 }
 
-Awaitable<bool> Http2Stream::send_interim(const AnswerHead& head) {
+Awaitable<bool> Http2Stream::send_interim(const ClientResponseHead& head) {
   if (is_closed_) co_return false;
-  outlet_->session.inform(id_, http2_fields(head, names_, {}));
-  outlet_->plan_flush();
+  handle_->session.send_interim(id_, http2_fields(head, names_, {}));
+  handle_->schedule_flush();
   co_return true;
 }
 
-Awaitable<bool> Http2Stream::send_head(const AnswerHead& head, std::string_view data, Last last,
-                                       std::span<const Field> trailers) {
+Awaitable<bool> Http2Stream::send_head(const ClientResponseHead& head, std::string_view data,
+                                       Last last, std::span<const Field> trailers) {
   if (is_closed_) co_return false;
-  const std::string_view date = core_->date.at(core_->clock.now());
+  const std::string_view date = context_->date.at(context_->clock.now());
   const std::vector<http2::Field> fields = http2_fields(head, names_, date);
   if (last == Last::Yes && data.empty() && trailers.empty()) {
-    outlet_->session.respond(id_, fields);
-    outlet_->plan_flush();
+    handle_->session.respond(id_, fields);
+    handle_->schedule_flush();
     co_return true;
   }
   out_ = data;
   is_last_ = last == Last::Yes;
   keep_trailers(trailers);
-  outlet_->session.respond(id_, fields, this);
+  handle_->session.respond(id_, fields, this);
   co_return co_await drain();
 }
 
@@ -145,7 +145,7 @@ Awaitable<bool> Http2Stream::send_body(std::string_view data, Last last,
   out_ = data;
   is_last_ = last == Last::Yes;
   keep_trailers(trailers);
-  outlet_->session.resume(id_);
+  handle_->session.resume(id_);
   co_return co_await drain();
 }
 
@@ -168,17 +168,17 @@ void Http2Stream::keep_trailers(std::span<const Field> trailers) {
 // Until the client has made room for all there is. Its time begins again with each piece.
 Awaitable<bool> Http2Stream::drain() {
   const auto self = shared_from_this();
-  outlet_->plan_flush();
+  handle_->schedule_flush();
   while (!is_closed_ && !out_.empty()) {
     const std::size_t before = out_.size();
     const base::Deadline began = base::monotonic_now();
-    drained_.expires_after(core_->settings.write_timeout);
+    drained_.expires_after(context_->settings.write_timeout);
     co_await drained_.async_wait(kIo);
     download_.waited(base::monotonic_now() - began, before - out_.size());
     const bool is_stuck = out_.size() == before || download_.is_too_slow();
     if (is_stuck && !is_closed_) {
-      ++core_->statistics.timeouts.at(static_cast<std::size_t>(net::Phase::Write));
-      cut_answer();
+      ++context_->statistics.timeouts.at(static_cast<std::size_t>(net::Phase::Write));
+      abort_response();
       co_return false;
     }
   }
@@ -191,13 +191,13 @@ http2::BodySource::Portion Http2Stream::read(std::span<char> room) {
   out_.remove_prefix(size);
   drained_.cancel();
   if (!out_.empty()) return {.size = size, .after = After::More};
-  return {.size = size, .after = is_last_ ? After::End : After::Later};
+  return {.size = size, .after = is_last_ ? After::End : After::Deferred};
 }
 
-void Http2Stream::cut_answer() {
+void Http2Stream::abort_response() {
   if (is_closed_) return;
-  outlet_->session.reset(id_, http2::ErrorCode::InternalError);
-  outlet_->plan_flush();
+  handle_->session.reset(id_, http2::ErrorCode::InternalError);
+  handle_->schedule_flush();
 }
 
 }  // namespace penstock::gateway

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "gateway/http2/http2_request.hpp"
-#include "gateway/proxy/core.hpp"
 #include "gateway/proxy/downstream.hpp"
 #include "gateway/proxy/exchange.hpp"
+#include "gateway/proxy/gateway_context.hpp"
 #include "gateway/proxy/transfer_rate.hpp"
 #include "http2/server_session.hpp"
 #include "http2/stream.hpp"
@@ -18,9 +18,9 @@
 namespace penstock::gateway {
 
 // Where the streams of a connection leave what they have to say.
-struct Http2Outlet {
+struct Http2ConnectionHandle {
   http2::ServerSession& session;
-  std::function<void()> plan_flush;       // what has gathered is to be sent soon
+  std::function<void()> schedule_flush;   // what has gathered is to be sent soon
   std::vector<http2::StreamId> closed{};  // and not yet forgotten
 };
 
@@ -34,8 +34,8 @@ class Http2Stream final : public http2::StreamEvents,
                           public std::enable_shared_from_this<Http2Stream> {
  public:
   // The outlet outlives the stream's on_closed().
-  Http2Stream(std::shared_ptr<GatewayCore> core, Http2Outlet& outlet, http2::StreamId id,
-              Http2Request request, const net::Executor& executor);
+  Http2Stream(std::shared_ptr<GatewayContext> context, Http2ConnectionHandle& handle,
+              http2::StreamId id, Http2Request request, const net::Executor& executor);
 
   // `origin` without the peer's address, which is given as a text of its own.
   static net::Awaitable<void> serve(std::shared_ptr<Http2Stream> self, Origin origin,
@@ -58,18 +58,19 @@ class Http2Stream final : public http2::StreamEvents,
   [[nodiscard]] net::Awaitable<bool> more_body() override;
   void interrupt_body() override;
   [[nodiscard]] std::span<const Field> body_trailers() override { return in_trailers_; }
-  [[nodiscard]] net::Awaitable<bool> send_interim(const AnswerHead& head) override;
-  [[nodiscard]] net::Awaitable<bool> send_head(const AnswerHead& head, std::string_view data,
-                                               Last last, std::span<const Field> trailers) override;
+  [[nodiscard]] net::Awaitable<bool> send_interim(const ClientResponseHead& head) override;
+  [[nodiscard]] net::Awaitable<bool> send_head(const ClientResponseHead& head,
+                                               std::string_view data, Last last,
+                                               std::span<const Field> trailers) override;
   [[nodiscard]] net::Awaitable<bool> send_body(std::string_view data, Last last,
                                                std::span<const Field> trailers) override;
-  void cut_answer() override;
+  void abort_response() override;
 
   [[nodiscard]] net::Awaitable<bool> drain();
   void keep_trailers(std::span<const Field> trailers);
 
-  std::shared_ptr<GatewayCore> core_;
-  Http2Outlet* outlet_;  // null when the connection is gone
+  std::shared_ptr<GatewayContext> context_;
+  Http2ConnectionHandle* handle_;  // null when the connection is gone
   http2::StreamId id_;
   Http2Request request_;
   net::Timer arrived_;  // cancelled when more has come, or nothing will

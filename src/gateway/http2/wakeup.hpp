@@ -18,36 +18,36 @@ class Wakeup {
     constexpr boost::asio::use_awaitable_t<net::Executor> kToken;
     return boost::asio::async_initiate<const boost::asio::use_awaitable_t<net::Executor>, void()>(
         [this](auto handler) {
-          waiting_ = std::make_unique<Waiting<decltype(handler)>>(std::move(handler));
+          waiter_ = std::make_unique<Waiter<decltype(handler)>>(std::move(handler));
         },
         kToken);
   }
 
-  [[nodiscard]] bool is_awaited() const noexcept { return waiting_ != nullptr; }
+  [[nodiscard]] bool has_waiter() const noexcept { return waiter_ != nullptr; }
 
   // Who waits goes on within this call; nothing happens when nobody does.
   void wake() {
-    if (const auto waiting = std::exchange(waiting_, nullptr)) waiting->go_on();
+    if (const auto waiting = std::exchange(waiter_, nullptr)) waiting->resume();
   }
   // Who waits is destroyed.
-  void forget() { const auto forgotten = std::exchange(waiting_, nullptr); }
+  void drop_waiter() { const auto forgotten = std::exchange(waiter_, nullptr); }
 
  private:
-  struct AnyWaiting {
-    AnyWaiting() = default;
-    AnyWaiting(const AnyWaiting&) = delete;
-    AnyWaiting& operator=(const AnyWaiting&) = delete;
-    virtual ~AnyWaiting() = default;
-    virtual void go_on() = 0;
+  struct WaiterBase {
+    WaiterBase() = default;
+    WaiterBase(const WaiterBase&) = delete;
+    WaiterBase& operator=(const WaiterBase&) = delete;
+    virtual ~WaiterBase() = default;
+    virtual void resume() = 0;
   };
   template <class Handler>
-  struct Waiting final : AnyWaiting {
-    explicit Waiting(Handler given) : handler(std::move(given)) {}
-    void go_on() override { std::move(handler)(); }
+  struct Waiter final : WaiterBase {
+    explicit Waiter(Handler given) : handler(std::move(given)) {}
+    void resume() override { std::move(handler)(); }
     Handler handler;
   };
 
-  std::unique_ptr<AnyWaiting> waiting_;
+  std::unique_ptr<WaiterBase> waiter_;
 };
 
 }  // namespace penstock::gateway

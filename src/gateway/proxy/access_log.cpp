@@ -8,7 +8,7 @@
 namespace penstock::gateway {
 namespace {
 
-constexpr std::size_t kCollected = std::size_t{32} << 10U;
+constexpr std::size_t kFlushBytes = std::size_t{32} << 10U;
 
 std::string_view text_of(Version version) noexcept {
   if (version == Version::Http10) return "HTTP/1.0";
@@ -64,7 +64,7 @@ std::string json_line(const AccessEntry& entry) {
   writer.name("microseconds").number(static_cast<std::uint64_t>(entry.took.count()));
   writer.name("upstream").text(entry.upstream).name("decision").text(entry.decision);
   writer.name("referer").text(entry.referer).name("user_agent").text(entry.agent);
-  writer.name("cut").boolean(entry.cut).end_object();
+  writer.name("truncated").boolean(entry.truncated).end_object();
   return line += '\n';
 }
 
@@ -81,7 +81,7 @@ void AccessLog::write(const AccessEntry& entry) {
   if (!is_on()) return;
   const bool is_json = settings_.format == rules::AccessLogSettings::Format::Json;
   lines_ += is_json ? json_line(entry) : combined_line(entry);
-  if (lines_.size() >= kCollected) flush();
+  if (lines_.size() >= kFlushBytes) flush();
 }
 
 void AccessLog::flush() {

@@ -27,7 +27,7 @@ struct AccessEntry {
   unsigned status = 0;      // 0: the client has gone before there was one
   std::uint64_t bytes = 0;  // of the body that it was sent
   std::chrono::microseconds took{};
-  bool cut = false;  // the answer did not come to its end
+  bool truncated = false;  // the answer did not come to its end
 };
 
 // One line, with its end. Nothing that a client sends can end the line or its field.

@@ -22,7 +22,7 @@ AccessEntry entry() {
           .took = std::chrono::microseconds{34}};
 }
 
-TEST(AccessLog, NobodyCanEndALine) {
+TEST(AccessLog, ClientInputCannotBreakALine) {
   EXPECT_EQ(combined_line(entry()),
             "192.0.2.1 - - [15/Jan/2027:08:00:00 +0000] \"GET /a?\\x22b HTTP/1.1\" 200 12 \"-\" "
             "\"curl\\x0A/8\"\n");

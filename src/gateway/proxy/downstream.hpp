@@ -11,7 +11,7 @@
 namespace penstock::gateway {
 
 // The head of an answer as a client gets it. The texts outlive the call that it is given to.
-struct AnswerHead {
+struct ClientResponseHead {
   unsigned status = 200;
   std::string_view reason{};
   std::span<const Field> fields{};  // of the upstream, what was about its connection gone
@@ -51,23 +51,23 @@ class Downstream {
   [[nodiscard]] virtual std::span<const Field> body_trailers() = 0;
 
   // 100, 103: before the answer, any number of times.
-  [[nodiscard]] virtual net::Awaitable<bool> send_interim(const AnswerHead& head) = 0;
+  [[nodiscard]] virtual net::Awaitable<bool> send_interim(const ClientResponseHead& head) = 0;
   // The head and the first piece of the body.
-  [[nodiscard]] virtual net::Awaitable<bool> send_head(const AnswerHead& head,
+  [[nodiscard]] virtual net::Awaitable<bool> send_head(const ClientResponseHead& head,
                                                        std::string_view data, Last last,
                                                        std::span<const Field> trailers) = 0;
   [[nodiscard]] virtual net::Awaitable<bool> send_body(std::string_view data, Last last,
                                                        std::span<const Field> trailers) = 0;
   // Ends the answer so that the client sees that something is missing.
-  virtual void cut_answer() = 0;
+  virtual void abort_response() = 0;
 
   // The bare connection, after 101; null where there is no such thing.
-  class Wire {
+  class RawStream {
    public:
-    Wire() = default;
-    Wire(const Wire&) = delete;
-    Wire& operator=(const Wire&) = delete;
-    virtual ~Wire() = default;
+    RawStream() = default;
+    RawStream(const RawStream&) = delete;
+    RawStream& operator=(const RawStream&) = delete;
+    virtual ~RawStream() = default;
     [[nodiscard]] virtual std::string_view received() = 0;
     virtual void consume(std::size_t bytes) = 0;
     [[nodiscard]] virtual net::Awaitable<bool> more() = 0;
@@ -75,7 +75,7 @@ class Downstream {
     virtual void end_sending() = 0;
     virtual void close() = 0;
   };
-  [[nodiscard]] virtual Wire* wire() { return nullptr; }
+  [[nodiscard]] virtual RawStream* raw_stream() { return nullptr; }
 };
 
 }  // namespace penstock::gateway

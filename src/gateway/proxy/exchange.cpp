@@ -1,6 +1,6 @@
 #include "gateway/proxy/exchange.hpp"
 
-#include "answer/verdict.hpp"
+#include "answer/check_response.hpp"
 #include "base/deadline.hpp"
 #include "gateway/http1/field_text.hpp"
 #include "gateway/proxy/forwarded_request.hpp"
@@ -25,18 +25,18 @@ struct Decided {
   net::Timer* waiting = nullptr;
 };
 
-// The same of a question for a seat.
-struct SeatAsked {
-  std::optional<SharedSeats::Outcome> outcome{};
-  SharedSeats::Seat seat{};
+// The same of a question for a permit.
+struct PendingPermit {
+  std::optional<SharedPermits::Outcome> outcome{};
+  SharedPermits::Permit permit{};
   net::Timer* waiting = nullptr;
 };
 
 }  // namespace
 
-Exchange::Exchange(std::shared_ptr<GatewayCore> core, Downstream& client,
+Exchange::Exchange(std::shared_ptr<GatewayContext> context, Downstream& client,
                    const net::Executor& executor)
-    : core_(std::move(core)),
+    : context_(std::move(context)),
       client_(client),
       event_(executor, base::Deadline::max()),
       pump_done_(executor, base::Deadline::max()),
@@ -44,31 +44,32 @@ Exchange::Exchange(std::shared_ptr<GatewayCore> core, Downstream& client,
 
 Awaitable<void> Exchange::run(std::shared_ptr<Exchange> self, const RequestHead& head,
                               Caller caller) {
-  const ForwardedRequest request(head, caller.origin, self->core_->settings);
+  const ForwardedRequest request(head, caller.origin, self->context_->settings);
   self->begin(head, request, caller);
-  if (request.refusal()) {
-    co_await self->answer(to_response(*request.refusal()));
+  if (request.rejection()) {
+    co_await self->answer(to_response(*request.rejection()));
     co_return self->finish();
   }
-  const RequestFacts facts(request, {.address = caller.address, .scheme = caller.origin.scheme});
-  const Route* const route = self->core_->routes.find(facts.host(), facts.path());
-  std::optional<Trouble> trouble = Trouble::NoRoute;
-  if (route != nullptr) trouble = self->admit(facts, *route);
+  const RequestAttributes attributes(request,
+                                     {.address = caller.address, .scheme = caller.origin.scheme});
+  const Route* const route = self->context_->routes.find(attributes.host(), attributes.path());
+  std::optional<ProxyError> error = ProxyError::NoRoute;
+  if (route != nullptr) error = self->admit(attributes, *route);
   const std::string_view prefix = route == nullptr ? std::string_view{} : route->strip_prefix;
   const Result<std::string_view> path =
-      without_prefix(request.path().forwarded, prefix, self->core_->settings.paths.letter_case);
-  if (!trouble && !path) trouble = Trouble::BadPath;
-  if (!trouble && self->client_.body().is_broken) trouble = Trouble::BadBody;
-  if (!trouble) trouble = co_await self->take_seat(facts);
-  if (trouble) {
-    if (*trouble == Trouble::NoRoute) self->core_->metrics.refused(Refused::NoRoute);
-    co_await self->answer(answer_of(*trouble, {}));
-  } else if (co_await self->decide(facts, route->domain)) {
+      without_prefix(request.path().forwarded, prefix, self->context_->settings.paths.letter_case);
+  if (!error && !path) error = ProxyError::InvalidPath;
+  if (!error && self->client_.body().is_broken) error = ProxyError::MalformedBody;
+  if (!error) error = co_await self->acquire_permit(attributes);
+  if (error) {
+    if (*error == ProxyError::NoRoute) self->context_->metrics.rejected(RejectReason::NoRoute);
+    co_await self->answer(error_response(*error, {}));
+  } else if (co_await self->decide(attributes, route->domain)) {
     std::string text = request.text(*path);
     self->client_.release_head();
     co_await self->forward(std::move(text));
   } else {
-    co_await self->answer(*std::move(self->refusal_));
+    co_await self->answer(*std::move(self->denial_));
   }
   self->finish();
 }
@@ -78,11 +79,11 @@ void Exchange::begin(const RequestHead& head, const ForwardedRequest& request,
   framing_ = upstream_framing(head).kind;
   version_ = head.version;
   is_idempotent_ = is_idempotent(head.method);
-  wants_upgrade_ = !request.upgrade().empty() && client_.wire() != nullptr;
-  if (head.method == "HEAD") asked_ = ResponseHeadReader::Asked::Head;
-  ++core_->statistics.requests;
-  if (!core_->log.is_on()) return;
-  entry_ = {.time = core_->clock.now(),
+  wants_upgrade_ = !request.upgrade().empty() && client_.raw_stream() != nullptr;
+  if (head.method == "HEAD") request_method_ = ResponseHeadReader::RequestMethod::Head;
+  ++context_->statistics.requests;
+  if (!context_->log.is_on()) return;
+  entry_ = {.time = context_->clock.now(),
             .client = std::string(caller.address),
             .method = std::string(head.method),
             .target = std::string(head.path).append(head.query),
@@ -93,112 +94,114 @@ void Exchange::begin(const RequestHead& head, const ForwardedRequest& request,
 }
 
 // Before the limits are asked: what is refused here costs the client nothing.
-std::optional<Trouble> Exchange::admit(const RequestFacts& facts, const Route& route) {
+std::optional<ProxyError> Exchange::admit(const RequestAttributes& attributes, const Route& route) {
   upstream_number_ = route.upstream;
-  upstream_ = core_->upstreams[route.upstream];
-  const rules::InFlightSettings& per_client = core_->settings.max_in_flight;
+  upstream_ = context_->upstreams[route.upstream];
+  const rules::InFlightSettings& per_client = context_->settings.max_in_flight;
   if (per_client.limit > 0) {
-    const std::string_view client = facts.value(per_client.key);
+    const std::string_view client = attributes.value(per_client.key);
     if (!client.empty()) {
-      client_place_ = core_->in_flight.take(client, per_client.limit);
-      if (!client_place_) {
-        core_->metrics.refused(Refused::ClientInFlight);
-        return Trouble::ClientInFlight;
+      client_permit_ = context_->in_flight.acquire(client, per_client.limit);
+      if (!client_permit_) {
+        context_->metrics.rejected(RejectReason::ClientInFlight);
+        return ProxyError::ClientInFlight;
       }
     }
   }
-  upstream_place_ = core_->in_flight.take(route.upstream, upstream_->settings().max_in_flight);
-  if (upstream_place_) return std::nullopt;
-  core_->metrics.refused(Refused::UpstreamInFlight);
-  return Trouble::UpstreamInFlight;
+  upstream_permit_ =
+      context_->in_flight.acquire(route.upstream, upstream_->settings().max_in_flight);
+  if (upstream_permit_) return std::nullopt;
+  context_->metrics.rejected(RejectReason::UpstreamInFlight);
+  return ProxyError::UpstreamInFlight;
 }
 
 // The same on all nodes. When the store cannot be asked, what admit() said is all there is.
-Awaitable<std::optional<Trouble>> Exchange::take_seat(const RequestFacts& facts) {
-  if (core_->seats == nullptr) co_return std::nullopt;
-  const std::string_view client = facts.value(core_->settings.max_in_flight.key);
+Awaitable<std::optional<ProxyError>> Exchange::acquire_permit(const RequestAttributes& attributes) {
+  if (context_->permits == nullptr) co_return std::nullopt;
+  const std::string_view client = attributes.value(context_->settings.max_in_flight.key);
   if (client.empty()) co_return std::nullopt;
-  const auto asked = std::make_shared<SeatAsked>();
-  core_->seats->take(client, base::deadline_after(kDecideTimeout),
-                     [asked](SharedSeats::Outcome outcome, SharedSeats::Seat seat) {
-                       asked->outcome = outcome;
-                       asked->seat = std::move(seat);
-                       if (asked->waiting != nullptr) asked->waiting->cancel();
-                     });
+  const auto asked = std::make_shared<PendingPermit>();
+  context_->permits->acquire(client, base::deadline_after(kDecideTimeout),
+                             [asked](SharedPermits::Outcome outcome, SharedPermits::Permit permit) {
+                               asked->outcome = outcome;
+                               asked->permit = std::move(permit);
+                               if (asked->waiting != nullptr) asked->waiting->cancel();
+                             });
   if (!asked->outcome) {
     asked->waiting = &event_;
     co_await event_.async_wait(kIo);
     asked->waiting = nullptr;
   }
-  seat_ = std::move(asked->seat);
-  if (asked->outcome == SharedSeats::Outcome::NotAsked) core_->metrics.unshared();
-  if (asked->outcome != SharedSeats::Outcome::Full) co_return std::nullopt;
-  core_->metrics.refused(Refused::ClientInFlight);
-  co_return Trouble::ClientInFlight;
+  permit_ = std::move(asked->permit);
+  if (asked->outcome == SharedPermits::Outcome::StoreUnavailable)
+    context_->metrics.shared_limit_unavailable();
+  if (asked->outcome != SharedPermits::Outcome::LimitReached) co_return std::nullopt;
+  context_->metrics.rejected(RejectReason::ClientInFlight);
+  co_return ProxyError::ClientInFlight;
 }
 
-// Whether the request may pass; else refusal_ says why not.
-Awaitable<bool> Exchange::decide(const RequestFacts& facts, std::string_view domain) {
+// Whether the request may pass; else denial_ says why not.
+Awaitable<bool> Exchange::decide(const RequestAttributes& attributes, std::string_view domain) {
   rules::Request request{.domain = domain, .descriptors = {}, .cost = {}};
-  request.descriptors.push_back({.entries = facts.attributes()});
+  request.descriptors.push_back({.entries = attributes.attributes()});
   const auto decided = std::make_shared<Decided>();
-  core_->service.decide(request, base::deadline_after(kDecideTimeout),
-                        [decided](service::Answer answer) {
-                          decided->answer.emplace(std::move(answer));
-                          if (decided->waiting != nullptr) decided->waiting->cancel();
-                        });
+  context_->service.decide(request, base::deadline_after(kDecideTimeout),
+                           [decided](service::Answer answer) {
+                             decided->answer.emplace(std::move(answer));
+                             if (decided->waiting != nullptr) decided->waiting->cancel();
+                           });
   if (!decided->answer) {
     decided->waiting = &event_;
     co_await event_.async_wait(kIo);
     decided->waiting = nullptr;
   }
-  const answer::Verdict verdict = answer::verdict_of(*decided->answer, domain);
-  if (core_->log.is_on()) entry_.decision = to_string(verdict.reason);
-  if (verdict.allowed) {
-    answer::add_rate_headers(rate_fields_, core_->drafts, rate_facts(verdict));
+  const answer::CheckResponse check_response = answer::check_response_of(*decided->answer, domain);
+  if (context_->log.is_on()) entry_.decision = to_string(check_response.reason);
+  if (check_response.allowed) {
+    answer::add_rate_headers(rate_fields_, context_->drafts, rate_limit_info(check_response));
   } else {
-    refusal_ = refusal(verdict, status_of(verdict), core_->drafts);
+    denial_ = denial_response(check_response, status_of(check_response), context_->drafts);
   }
-  co_return verdict.allowed;
+  co_return check_response.allowed;
 }
 
 Awaitable<void> Exchange::answer(http::Response response) {
-  if (is_gone_) co_return;
-  if (answer_begun_) {
-    client_.cut_answer();
-    entry_.cut = true;
+  if (client_disconnected_) co_return;
+  if (response_started_) {
+    client_.abort_response();
+    entry_.truncated = true;
     co_return;
   }
-  answer_begun_ = true;
+  response_started_ = true;
   std::vector<Field> fields;
   for (const auto& [name, value] : response.fields) fields.push_back({name, value});
-  const AnswerHead head{
+  const ClientResponseHead head{
       .status = response.status,
-      .reason = http::reason_of(response.status),
+      .reason = http::reason_phrase(response.status),
       .fields = fields,
       .body = {.kind = BodyFraming::Kind::Length, .length = response.body.size()}};
   entry_.status = response.status;
-  ++core_->statistics.responses.at(response.status / 100);
-  const bool has_body = asked_ != ResponseHeadReader::Asked::Head;
+  ++context_->statistics.responses.at(response.status / 100);
+  const bool has_body = request_method_ != ResponseHeadReader::RequestMethod::Head;
   const std::string_view body = has_body ? std::string_view(response.body) : std::string_view{};
   entry_.bytes = body.size();
   static_cast<void>(co_await client_.send_head(head, body, Last::Yes, {}));
 }
 
 void Exchange::abandon() {
-  is_gone_ = true;
+  client_disconnected_ = true;
   if (connection_ != nullptr) connection_->close();
 }
 
 void Exchange::finish() {
   connection_.reset();
-  client_place_.reset();
-  upstream_place_.reset();
-  seat_.leave();
-  if (!core_->log.is_on()) return;
+  client_permit_.reset();
+  upstream_permit_.reset();
+  permit_.release();
+  if (!context_->log.is_on()) return;
   entry_.took =
       std::chrono::duration_cast<std::chrono::microseconds>(base::monotonic_now() - started_);
-  core_->log.write(entry_);
+  context_->log.write(entry_);
 }
 
 }  // namespace penstock::gateway

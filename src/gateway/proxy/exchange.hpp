@@ -1,11 +1,11 @@
 #pragma once
 
 #include "gateway/http1/request_head.hpp"
-#include "gateway/proxy/answers.hpp"
-#include "gateway/proxy/core.hpp"
 #include "gateway/proxy/downstream.hpp"
 #include "gateway/proxy/forwarded_request.hpp"
-#include "gateway/proxy/request_facts.hpp"
+#include "gateway/proxy/gateway_context.hpp"
+#include "gateway/proxy/proxy_error.hpp"
+#include "gateway/proxy/request_attributes.hpp"
 #include "gateway/upstream/upstream.hpp"
 #include "http/message.hpp"
 #include "net/asio_types.hpp"
@@ -31,7 +31,8 @@ struct Caller {
 class Exchange final : public std::enable_shared_from_this<Exchange> {
  public:
   // The client outlives run().
-  Exchange(std::shared_ptr<GatewayCore> core, Downstream& client, const net::Executor& executor);
+  Exchange(std::shared_ptr<GatewayContext> context, Downstream& client,
+           const net::Executor& executor);
 
   // The head is looked at until Downstream::release_head() or the answer.
   static net::Awaitable<void> run(std::shared_ptr<Exchange> self, const RequestHead& head,
@@ -43,13 +44,16 @@ class Exchange final : public std::enable_shared_from_this<Exchange> {
   enum class Outcome : std::uint8_t { Answered, Stale, Failed };
 
   void begin(const RequestHead& head, const ForwardedRequest& request, const Caller& caller);
-  [[nodiscard]] std::optional<Trouble> admit(const RequestFacts& facts, const Route& route);
-  [[nodiscard]] net::Awaitable<std::optional<Trouble>> take_seat(const RequestFacts& facts);
-  [[nodiscard]] net::Awaitable<bool> decide(const RequestFacts& facts, std::string_view domain);
+  [[nodiscard]] std::optional<ProxyError> admit(const RequestAttributes& attributes,
+                                                const Route& route);
+  [[nodiscard]] net::Awaitable<std::optional<ProxyError>> acquire_permit(
+      const RequestAttributes& attributes);
+  [[nodiscard]] net::Awaitable<bool> decide(const RequestAttributes& attributes,
+                                            std::string_view domain);
   [[nodiscard]] net::Awaitable<void> forward(std::string head);
   [[nodiscard]] net::Awaitable<bool> connect(std::size_t server);
-  [[nodiscard]] net::Awaitable<Outcome> ask(std::string_view head);
-  [[nodiscard]] net::Awaitable<bool> send_first(std::string_view head);
+  [[nodiscard]] net::Awaitable<Outcome> attempt(std::string_view head);
+  [[nodiscard]] net::Awaitable<bool> send_request_head(std::string_view head);
   [[nodiscard]] net::Awaitable<std::size_t> read_head();
   [[nodiscard]] net::Awaitable<void> relay(std::size_t head_bytes);
   [[nodiscard]] net::Awaitable<bool> relay_body(BodyDecoder& decoder);
@@ -59,15 +63,15 @@ class Exchange final : public std::enable_shared_from_this<Exchange> {
   [[nodiscard]] net::Awaitable<bool> pump_piece(UpstreamConnection& connection,
                                                 Downstream::BodyPiece piece);
   [[nodiscard]] net::Awaitable<void> stop_pump();
-  [[nodiscard]] AnswerHead answer_head();
+  [[nodiscard]] ClientResponseHead client_response_head();
   [[nodiscard]] std::vector<Field> request_trailers(bool is_last);
   [[nodiscard]] Trailers may_have_trailers(const ResponseHead& head) const noexcept;
-  [[nodiscard]] bool may_repeat() const noexcept;
-  [[nodiscard]] Trouble why_no_answer() const noexcept;
+  [[nodiscard]] bool may_retry() const noexcept;
+  [[nodiscard]] ProxyError no_response_error() const noexcept;
   void enter_waiting();
   void finish();
 
-  std::shared_ptr<GatewayCore> core_;
+  std::shared_ptr<GatewayContext> context_;
   Downstream& client_;
   net::Timer event_;  // never expires: cancelled when what is awaited has happened
   net::Timer pump_done_;
@@ -75,16 +79,16 @@ class Exchange final : public std::enable_shared_from_this<Exchange> {
 
   // Of the request:
   BodyFraming::Kind framing_ = BodyFraming::Kind::None;
-  ResponseHeadReader::Asked asked_ = ResponseHeadReader::Asked::Other;
+  ResponseHeadReader::RequestMethod request_method_ = ResponseHeadReader::RequestMethod::Other;
   Version version_ = Version::Http11;
   bool is_idempotent_ = false;
   bool wants_upgrade_ = false;
   AccessEntry entry_{};
   answer::HeaderFields rate_fields_{};
-  std::optional<http::Response> refusal_{};
-  std::optional<InFlight::Place> client_place_{};
-  std::optional<InFlight::Place> upstream_place_{};
-  SharedSeats::Seat seat_{};
+  std::optional<http::Response> denial_{};
+  std::optional<InFlight::Permit> client_permit_{};
+  std::optional<InFlight::Permit> upstream_permit_{};
+  SharedPermits::Permit permit_{};
 
   // Of the attempt:
   std::shared_ptr<Upstream> upstream_{};
@@ -93,15 +97,15 @@ class Exchange final : public std::enable_shared_from_this<Exchange> {
   bool is_reused_ = false;
   std::size_t written_before_ = 0;
   std::size_t received_before_ = 0;
-  std::optional<Trouble> trouble_{};
-  std::string_view why_{};  // of BadAnswer, one of our own texts
+  std::optional<ProxyError> error_{};
+  std::string_view why_{};  // of MalformedResponse, one of our own texts
 
-  bool body_begun_ = false;    // some of it is gone from the client's connection
-  bool request_done_ = false;  // all of it is sent
-  bool answer_begun_ = false;  // the client has heard of it
+  bool body_started_ = false;      // some of it is gone from the client's connection
+  bool request_sent_ = false;      // all of it is sent
+  bool response_started_ = false;  // the client has heard of it
   bool pumping_ = false;
   bool stopping_pump_ = false;
-  bool is_gone_ = false;  // the client
+  bool client_disconnected_ = false;  // the client
 };
 
 }  // namespace penstock::gateway

@@ -18,7 +18,7 @@ using net::kIo;
 using net::Phase;
 
 // Of one answer. A client that does not read could have us keep any number.
-constexpr int kMostInterims = 16;
+constexpr int kMaxInterimResponses = 16;
 
 std::vector<Field> allowed_trailers(std::span<const Field> fields) {
   std::vector<Field> kept;
@@ -29,7 +29,7 @@ std::vector<Field> allowed_trailers(std::span<const Field> fields) {
 
 bool has_field(std::span<const Field> fields, std::string_view name) {
   return std::any_of(fields.begin(), fields.end(),
-                     [&](const Field& field) { return same_word(field.name, name); });
+                     [&](const Field& field) { return equals_lower_case(field.name, name); });
 }
 
 Last last_if(bool is_last) noexcept { return is_last ? Last::Yes : Last::No; }
@@ -37,90 +37,91 @@ Last last_if(bool is_last) noexcept { return is_last ? Last::Yes : Last::No; }
 }  // namespace
 
 Awaitable<void> Exchange::forward(std::string head) {
-  if (core_->log.is_on()) entry_.upstream = upstream_->settings().name;
+  if (context_->log.is_on()) entry_.upstream = upstream_->settings().name;
   std::vector<std::size_t> tried;
   bool may_reuse = true;
-  while (!is_gone_) {
+  while (!client_disconnected_) {
     const auto server = upstream_->choose(base::monotonic_now(), tried);
     if (!server) {
-      if (!trouble_) core_->metrics.refused(Refused::NoServer);
+      if (!error_) context_->metrics.rejected(RejectReason::NoHealthyServer);
       break;
     }
-    const Upstream::Turn turn(upstream_, *server);
+    const Upstream::InFlightGuard guard(upstream_, *server);
     connection_ = may_reuse ? upstream_->take_idle(*server) : nullptr;
     is_reused_ = connection_ != nullptr;
     if (!is_reused_ && !co_await connect(*server)) {
       tried.push_back(*server);
       continue;  // nothing was sent: another one may be asked
     }
-    const Outcome outcome = co_await ask(head);
+    const Outcome outcome = co_await attempt(head);
     if (outcome == Outcome::Answered) co_return;
     connection_->close();
     if (outcome == Outcome::Failed) break;
-    core_->metrics.retried(upstream_number_);
+    context_->metrics.retried(upstream_number_);
     may_reuse = false;
   }
-  if (!is_gone_) {
-    co_await answer(
-        answer_of(trouble_.value_or(Trouble::NoServer), upstream_->settings().name, why_));
+  if (!client_disconnected_) {
+    co_await answer(error_response(error_.value_or(ProxyError::NoHealthyServer),
+                                   upstream_->settings().name, why_));
   }
 }
 
 Awaitable<bool> Exchange::connect(std::size_t server) {
   connection_ = upstream_->make_connection(server);
   const bool connected = co_await connection_->connect(upstream_->settings().servers[server]);
-  if (connected || is_gone_) co_return connected;
-  trouble_ = connection_->has_expired() ? Trouble::TooLate : Trouble::CannotConnect;
+  if (connected || client_disconnected_) co_return connected;
+  error_ = connection_->has_expired() ? ProxyError::UpstreamTimeout : ProxyError::ConnectFailed;
   upstream_->failed(server);
-  core_->metrics.answered(upstream_number_, 0);
+  context_->metrics.answered(upstream_number_, 0);
   co_return false;
 }
 
-Awaitable<Exchange::Outcome> Exchange::ask(std::string_view head) {
-  trouble_.reset();  // of a server that was asked before
+Awaitable<Exchange::Outcome> Exchange::attempt(std::string_view head) {
+  error_.reset();  // of a server that was asked before
   why_ = {};
   stopping_pump_ = false;
   written_before_ = connection_->written();
-  received_before_ = connection_->inbox().total();
+  received_before_ = connection_->read_buffer().total();
   const base::Deadline asked_at = base::monotonic_now();
-  const bool sent = co_await send_first(head);
-  if (!sent && may_repeat()) co_return Outcome::Stale;
+  const bool sent = co_await send_request_head(head);
+  if (!sent && may_retry()) co_return Outcome::Stale;
   // whoever did not take all of a request may have answered nevertheless
   const std::size_t head_bytes = co_await read_head();
   if (head_bytes > 0) {
-    core_->metrics.waited(base::monotonic_now() - asked_at);
+    context_->metrics.observe_latency(base::monotonic_now() - asked_at);
     co_await relay(head_bytes);
     co_return Outcome::Answered;
   }
   co_await stop_pump();
-  if (is_gone_) co_return Outcome::Failed;
-  if (!trouble_ && may_repeat()) co_return Outcome::Stale;
-  if (!trouble_) trouble_ = why_no_answer();
-  const bool is_clients_fault = *trouble_ == Trouble::BodyTooSlow || *trouble_ == Trouble::BadBody;
+  if (client_disconnected_) co_return Outcome::Failed;
+  if (!error_ && may_retry()) co_return Outcome::Stale;
+  if (!error_) error_ = no_response_error();
+  const bool is_clients_fault =
+      *error_ == ProxyError::BodyTimeout || *error_ == ProxyError::MalformedBody;
   if (!is_clients_fault) upstream_->failed(connection_->server);
-  core_->metrics.answered(upstream_number_, 0);
+  context_->metrics.answered(upstream_number_, 0);
   co_return Outcome::Failed;
 }
 
 // A connection that was kept may have been closed by the server at the same moment. Nothing of the
 // request has come to anything then, or doing it twice does no harm.
-bool Exchange::may_repeat() const noexcept {
-  const bool silent = connection_->inbox().total() == received_before_;
+bool Exchange::may_retry() const noexcept {
+  const bool silent = connection_->read_buffer().total() == received_before_;
   const bool unsent = connection_->written() == written_before_;
-  return is_reused_ && !is_gone_ && silent && !connection_->has_expired() && !body_begun_ &&
-         (unsent || is_idempotent_);
+  return is_reused_ && !client_disconnected_ && silent && !connection_->has_expired() &&
+         !body_started_ && (unsent || is_idempotent_);
 }
 
-Trouble Exchange::why_no_answer() const noexcept {
-  return connection_->has_expired() ? Trouble::TooLate : Trouble::NoAnswer;
+ProxyError Exchange::no_response_error() const noexcept {
+  return connection_->has_expired() ? ProxyError::UpstreamTimeout : ProxyError::NoResponse;
 }
 
 // The head, and what has arrived of the body, in one write; the rest follows by itself.
-Awaitable<bool> Exchange::send_first(std::string_view head) {
+Awaitable<bool> Exchange::send_request_head(std::string_view head) {
   const Downstream::BodyPiece piece = client_.body();
   BodyEncoder encoder(framing_);
   const std::vector<Field> trailers = request_trailers(piece.is_last);
-  Gather bytes;
+  BufferSequence bytes;
   bytes.add(head);
   encoder.add(bytes, piece.data, last_if(piece.is_last), trailers);
   bool sent = connection_->write_now(bytes);
@@ -129,10 +130,10 @@ Awaitable<bool> Exchange::send_first(std::string_view head) {
     sent = co_await connection_->write(bytes);
   }
   if (!sent) co_return false;
-  body_begun_ = body_begun_ || !piece.data.empty();
+  body_started_ = body_started_ || !piece.data.empty();
   client_.consume_body();
-  request_done_ = piece.is_last;
-  if (!request_done_) {
+  request_sent_ = piece.is_last;
+  if (!request_sent_) {
     pumping_ = true;
     net::spawn(event_.get_executor(), pump(shared_from_this(), connection_));
   }
@@ -141,9 +142,9 @@ Awaitable<bool> Exchange::send_first(std::string_view head) {
 
 // Fields behind the body are not seen by rules: they are dropped unless the settings say otherwise.
 std::vector<Field> Exchange::request_trailers(bool is_last) {
-  if (!is_last || !core_->settings.forward_request_trailers) return {};
+  if (!is_last || !context_->settings.forward_request_trailers) return {};
   std::vector<Field> fields = allowed_trailers(client_.body_trailers());
-  if (core_->settings.headers_with_underscores != rules::Underscores::Allow) {
+  if (context_->settings.headers_with_underscores != rules::Underscores::Allow) {
     std::erase_if(
         fields, [](const Field& field) { return field.name.find('_') != std::string_view::npos; });
   }
@@ -158,16 +159,16 @@ Trailers Exchange::may_have_trailers(const ResponseHead& head) const noexcept {
 Awaitable<void> Exchange::pump(std::shared_ptr<Exchange> self,
                                std::shared_ptr<UpstreamConnection> connection) {
   bool going = true;
-  while (going && !self->is_gone_ && !self->stopping_pump_ && connection->is_open()) {
+  while (going && !self->client_disconnected_ && !self->stopping_pump_ && connection->is_open()) {
     const Downstream::BodyPiece piece = self->client_.body();
     if (piece.is_broken) {
-      self->trouble_ = Trouble::BadBody;
+      self->error_ = ProxyError::MalformedBody;
       connection->close();
     } else if (piece.data.empty() && !piece.is_last) {
       self->client_.consume_body();
       const bool more = co_await self->client_.more_body();
       if (more || self->stopping_pump_) continue;
-      self->trouble_ = Trouble::BodyTooSlow;
+      self->error_ = ProxyError::BodyTimeout;
       connection->close();
     } else {
       going = co_await self->pump_piece(*connection, piece);
@@ -181,19 +182,19 @@ Awaitable<void> Exchange::pump(std::shared_ptr<Exchange> self,
 Awaitable<bool> Exchange::pump_piece(UpstreamConnection& connection, Downstream::BodyPiece piece) {
   BodyEncoder encoder(framing_);
   const std::vector<Field> trailers = request_trailers(piece.is_last);
-  Gather bytes;
+  BufferSequence bytes;
   encoder.add(bytes, piece.data, last_if(piece.is_last), trailers);
   bool sent = connection.write_now(bytes);
   if (sent && !bytes.is_empty()) {
     connection.enter(Phase::Write);
     sent = co_await connection.write(bytes);
-    connection.enter(answer_begun_ ? Phase::Body : Phase::Answer);
+    connection.enter(response_started_ ? Phase::Body : Phase::Processing);
   }
-  body_begun_ = true;
+  body_started_ = true;
   client_.consume_body();
   if (!sent) co_return false;
-  request_done_ = piece.is_last;
-  if (request_done_ && !answer_begun_) enter_waiting();
+  request_sent_ = piece.is_last;
+  if (request_sent_ && !response_started_) enter_waiting();
   co_return !piece.is_last;
 }
 
@@ -207,43 +208,44 @@ Awaitable<void> Exchange::stop_pump() {
 
 // The time for an answer begins when the request is sent.
 void Exchange::enter_waiting() {
-  connection_->enter(request_done_ ? Phase::Header : Phase::Answer);
+  connection_->enter(request_sent_ ? Phase::Header : Phase::Processing);
 }
 
 // The bytes of the head of an answer that is not an interim one; 0 for none.
 Awaitable<std::size_t> Exchange::read_head() {
-  Inbox<net::Socket>& inbox = connection_->inbox();
-  for (int interims = 0; interims <= kMostInterims;) {
-    const std::span<char> bytes = inbox.bytes();
-    const auto found = connection_->head_reader().look({bytes.data(), bytes.size()}, asked_);
-    if (const auto* wrong = std::get_if<ResponseHeadReader::Nonsense>(&found)) {
-      trouble_ = Trouble::BadAnswer;
+  ReadBuffer<net::Socket>& read_buffer = connection_->read_buffer();
+  for (int interims = 0; interims <= kMaxInterimResponses;) {
+    const std::span<char> bytes = read_buffer.bytes();
+    const auto found =
+        connection_->head_reader().read({bytes.data(), bytes.size()}, request_method_);
+    if (const auto* wrong = std::get_if<ResponseHeadReader::Malformed>(&found)) {
+      error_ = ProxyError::MalformedResponse;
       why_ = wrong->why;
       co_return 0;
     }
     if (const auto* end = std::get_if<ResponseHeadReader::End>(&found)) {
       ResponseHead& head = connection_->head_reader().head();
-      const bool is_odd = head.status == 101 && !wants_upgrade_;
-      if (is_odd) trouble_ = Trouble::BadAnswer;
-      if (!head.is_interim()) co_return is_odd ? 0 : end->bytes;
+      const bool is_unexpected = head.status == 101 && !wants_upgrade_;
+      if (is_unexpected) error_ = ProxyError::MalformedResponse;
+      if (!head.is_interim()) co_return is_unexpected ? 0 : end->bytes;
       const std::size_t size = end->bytes;
       keep_end_to_end(head, {}, Trailers::No);
       if (version_ != Version::Http10) {
-        const AnswerHead interim = answer_head();
+        const ClientResponseHead interim = client_response_head();
         if (!co_await client_.send_interim(interim)) co_return 0;
       }
-      inbox.consume(size);
+      read_buffer.consume(size);
       ++interims;
       continue;
     }
-    if (!pumping_ || request_done_) enter_waiting();
+    if (!pumping_ || request_sent_) enter_waiting();
     if (!co_await connection_->more()) co_return 0;
   }
-  trouble_ = Trouble::BadAnswer;
+  error_ = ProxyError::MalformedResponse;
   co_return 0;
 }
 
-AnswerHead Exchange::answer_head() {
+ClientResponseHead Exchange::client_response_head() {
   const ResponseHead& head = connection_->head_reader().head();
   return {.status = head.status,
           .reason = head.reason,
@@ -256,38 +258,38 @@ AnswerHead Exchange::answer_head() {
 Awaitable<void> Exchange::relay(std::size_t head_bytes) {
   ResponseHead& head = connection_->head_reader().head();
   upstream_->answered(connection_->server);
-  core_->metrics.answered(upstream_number_, head.status);
-  ++core_->statistics.responses.at(head.status / 100);
+  context_->metrics.answered(upstream_number_, head.status);
+  ++context_->statistics.responses.at(head.status / 100);
   entry_.status = head.status;
-  connection_->enter(Phase::Answer);
-  answer_begun_ = true;
+  connection_->enter(Phase::Processing);
+  response_started_ = true;
   const bool keeps_alive = head.keeps_alive;
   if (head.status == 101) {
     const std::shared_ptr<UpstreamConnection> connection = connection_;
-    entry_.bytes = co_await switch_protocols(*client_.wire(), connection, head_bytes,
-                                             core_->settings.tunnel_timeout);
+    entry_.bytes = co_await switch_protocols(*client_.raw_stream(), connection, head_bytes,
+                                             context_->settings.tunnel_timeout);
     co_return connection->close();
   }
   keep_end_to_end(head, rate_fields_, may_have_trailers(head));
   BodyDecoder decoder(head.body);
-  const std::span<char> behind = connection_->inbox().bytes().subspan(head_bytes);
+  const std::span<char> behind = connection_->read_buffer().bytes().subspan(head_bytes);
   const BodyDecoder::Piece piece = decoder.decode(behind);
-  AnswerHead told = answer_head();
-  told.ours = &rate_fields_;
+  ClientResponseHead client_head = client_response_head();
+  client_head.ours = &rate_fields_;
   entry_.bytes = piece.data.size();
   const bool is_last = decoder.is_complete();
   const std::vector<Field> trailers =
       is_last ? allowed_trailers(decoder.trailers()) : std::vector<Field>{};
-  bool whole = co_await client_.send_head(told, piece.data, last_if(is_last), trailers);
-  connection_->inbox().consume(head_bytes + piece.used);
+  bool whole = co_await client_.send_head(client_head, piece.data, last_if(is_last), trailers);
+  connection_->read_buffer().consume(head_bytes + piece.used);
   if (whole && piece.is_broken) {
-    client_.cut_answer();
+    client_.abort_response();
     whole = false;
   }
   if (whole && !decoder.is_complete()) whole = co_await relay_body(decoder);
-  entry_.cut = !whole;
-  if (whole && keeps_alive && request_done_ && !pumping_) {
-    upstream_->keep(connection_);
+  entry_.truncated = !whole;
+  if (whole && keeps_alive && request_sent_ && !pumping_) {
+    upstream_->put_idle(connection_);
   } else {
     co_await stop_pump();
     connection_->close();
@@ -295,13 +297,13 @@ Awaitable<void> Exchange::relay(std::size_t head_bytes) {
 }
 
 Awaitable<bool> Exchange::relay_body(BodyDecoder& decoder) {
-  Inbox<net::Socket>& inbox = connection_->inbox();
+  ReadBuffer<net::Socket>& read_buffer = connection_->read_buffer();
   while (!decoder.is_complete()) {
     connection_->enter(Phase::Body);
     const bool more = co_await connection_->more();
-    connection_->enter(Phase::Answer);
-    if (!more && !(inbox.has_ended() && decoder.finish())) break;
-    const BodyDecoder::Piece piece = decoder.decode(inbox.bytes());
+    connection_->enter(Phase::Processing);
+    if (!more && !(read_buffer.has_ended() && decoder.finish())) break;
+    const BodyDecoder::Piece piece = decoder.decode(read_buffer.bytes());
     if (piece.is_broken) break;
     const bool is_last = decoder.is_complete();
     if (!piece.data.empty() || is_last) {
@@ -311,10 +313,10 @@ Awaitable<bool> Exchange::relay_body(BodyDecoder& decoder) {
       if (!taken) co_return false;
       entry_.bytes += piece.data.size();
     }
-    inbox.consume(piece.used);
+    read_buffer.consume(piece.used);
   }
   // the client has to see that something is missing
-  if (!decoder.is_complete()) client_.cut_answer();
+  if (!decoder.is_complete()) client_.abort_response();
   co_return decoder.is_complete();
 }
 

@@ -21,7 +21,8 @@ bool same_with_underscores(std::string_view name, std::string_view lower_case) n
 // What all fields of this name say, as one list.
 void append_list(std::string& out, const RequestHead& head, std::string_view name) {
   for (const Field& field : head.fields) {
-    if (same_word(field.name, name) && !field.value.empty()) out.append(field.value).append(", ");
+    if (equals_lower_case(field.name, name) && !field.value.empty())
+      out.append(field.value).append(", ");
   }
 }
 
@@ -34,11 +35,11 @@ void append_element(std::string& out, const RequestHead& head, Origin origin) {
 
 }  // namespace
 
-bool tells_origin(std::string_view name) noexcept {
+bool is_origin_field(std::string_view name) noexcept {
   constexpr std::string_view kPrefix = "x-forwarded-";
   if (name.size() < 9) return false;
   const char first = lower(name.front());
-  if (first == 'f') return same_word(name, "forwarded");
+  if (first == 'f') return equals_lower_case(name, "forwarded");
   if (first != 'x') return false;
   return same_with_underscores(name.substr(0, kPrefix.size()), kPrefix) ||
          same_with_underscores(name, "x-real-ip");

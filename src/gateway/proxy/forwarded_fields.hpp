@@ -11,16 +11,16 @@
 namespace penstock::gateway {
 
 // Whether the other end of the connection is a proxy whose word is taken.
-enum class Trust : std::uint8_t { Nobody, Proxy };
+enum class Trust : std::uint8_t { None, Proxy };
 
 // Fields that say who asked, from where, for what: written by us, whatever a client sends. Names
 // with underscores count, for many servers behind us make no difference.
-[[nodiscard]] bool tells_origin(std::string_view name) noexcept;
+[[nodiscard]] bool is_origin_field(std::string_view name) noexcept;
 
 struct Origin {
   std::string_view peer;    // its address, without port
   std::string_view scheme;  // "http" or "https"
-  Trust trust = Trust::Nobody;
+  Trust trust = Trust::None;
 };
 
 // Fields by which some frameworks take another path, host or method than the request line says

@@ -27,10 +27,10 @@ std::string_view wanted_upgrade(const RequestHead& head, const HopByHop& hop_by_
 // Written by us.
 bool is_rewritten(std::string_view name) noexcept {
   const char first = name.empty() ? ' ' : lower(name.front());
-  return (first == 'h' && same_word(name, "host")) ||
-         (first == 'c' && same_word(name, "content-length")) ||
-         (first == 'e' && same_word(name, "expect")) ||
-         (first == 't' && same_word(name, "trailer")) || tells_origin(name);
+  return (first == 'h' && equals_lower_case(name, "host")) ||
+         (first == 'c' && equals_lower_case(name, "content-length")) ||
+         (first == 'e' && equals_lower_case(name, "expect")) ||
+         (first == 't' && equals_lower_case(name, "trailer")) || is_origin_field(name);
 }
 
 // Fields that are no lists, where servers disagree about which of two counts.
@@ -39,7 +39,7 @@ bool is_single(std::string_view name) noexcept {
                               "if-modified-since"sv,   "if-range"sv,     "origin"sv,
                               "if-unmodified-since"sv, "range"sv,        "upgrade"sv};
   return std::any_of(kWords.begin(), kWords.end(),
-                     [&](std::string_view single) { return same_word(name, single); });
+                     [&](std::string_view single) { return equals_lower_case(name, single); });
 }
 
 std::string_view via(Version version) noexcept {
@@ -62,8 +62,8 @@ Result<std::string_view> without_prefix(std::string_view path, std::string_view 
                                         rules::PathSettings::LetterCase letter_case) {
   if (prefix.empty()) return path;
   const bool folds = letter_case == rules::PathSettings::LetterCase::Insensitive;
-  const bool begins =
-      folds ? same_name(path.substr(0, prefix.size()), prefix) : path.starts_with(prefix);
+  const bool begins = folds ? equals_ignoring_case(path.substr(0, prefix.size()), prefix)
+                            : path.starts_with(prefix);
   if (!begins || (path.size() > prefix.size() && path[prefix.size()] != '/')) {
     return Error{ErrorCode::InvalidInput,
                  "the path does not begin with \"" + std::string(prefix) + "\""};
@@ -83,13 +83,13 @@ ForwardedRequest::ForwardedRequest(const RequestHead& head, Origin origin,
 
 void ForwardedRequest::add_path(const rules::PathSettings& settings) {
   if (head_.path == "*" && head_.method != "OPTIONS") {
-    return refuse("the target * is for OPTIONS alone");
+    return reject("the target * is for OPTIONS alone");
   }
-  auto normal = http::normal_path(head_.path, settings);
-  if (const auto* refusal = std::get_if<Refusal>(&normal)) {
-    refusal_ = *refusal;
+  auto normal = http::normalized_path(head_.path, settings);
+  if (const auto* refusal = std::get_if<HttpError>(&normal)) {
+    rejection_ = *refusal;
   } else {
-    path_ = std::move(std::get<http::NormalPath>(normal));
+    path_ = std::move(std::get<http::NormalizedPath>(normal));
   }
 }
 
@@ -97,14 +97,15 @@ void ForwardedRequest::add_fields(const rules::GatewaySettings& settings, Trust 
   using rules::Underscores;
   fields_.push_back({.name = "Host", .value = head_.host});
   const HopByHop hop_by_hop(head_.fields);
-  if (hop_by_hop.names_needed()) return refuse("Connection names a field that has to be forwarded");
+  if (hop_by_hop.names_required_field())
+    return reject("Connection names a field that has to be forwarded");
   upgrade_ = wanted_upgrade(head_, hop_by_hop);
   for (const Field& field : head_.fields) {
     if (hop_by_hop.has(field.name) || is_rewritten(field.name)) continue;
     if (overrides_target(field.name) && trust != Trust::Proxy) continue;
     const bool underscores = field.name.find('_') != std::string_view::npos;
     if (underscores && settings.headers_with_underscores == Underscores::Reject) {
-      return refuse("the name of a field has an underscore");
+      return reject("the name of a field has an underscore");
     }
     if (underscores && settings.headers_with_underscores == Underscores::Drop) continue;
     add(field.name, field.value);
@@ -137,16 +138,17 @@ void ForwardedRequest::add_framing() {
 }
 
 void ForwardedRequest::add(std::string_view name, std::string_view value) {
-  const auto same = std::find_if(fields_.begin(), fields_.end(),
-                                 [&](const Field& field) { return same_name(field.name, name); });
+  const auto same = std::find_if(fields_.begin(), fields_.end(), [&](const Field& field) {
+    return equals_ignoring_case(field.name, name);
+  });
   if (same == fields_.end()) {
     fields_.push_back({.name = name, .value = value});
   } else if (is_single(name)) {
-    refuse("a field that may stand once stands twice");
+    reject("a field that may stand once stands twice");
   } else if (same->value.empty()) {
     same->value = value;
   } else if (!value.empty()) {
-    const std::string_view comma = same_word(name, "cookie") ? "; " : ", ";
+    const std::string_view comma = equals_lower_case(name, "cookie") ? "; " : ", ";
     same->value = keep(std::string(same->value).append(comma).append(value));
   }
 }
@@ -155,8 +157,8 @@ std::string_view ForwardedRequest::keep(std::string text) {
   return texts_.emplace_back(std::move(text));
 }
 
-void ForwardedRequest::refuse(std::string_view why) {
-  if (!refusal_) refusal_ = Refusal{400, why};
+void ForwardedRequest::reject(std::string_view why) {
+  if (!rejection_) rejection_ = HttpError{400, why};
 }
 
 std::string ForwardedRequest::text(std::string_view path) const {

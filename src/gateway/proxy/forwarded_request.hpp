@@ -2,7 +2,7 @@
 
 #include "gateway/http1/request_head.hpp"
 #include "gateway/proxy/forwarded_fields.hpp"
-#include "http/normal_path.hpp"
+#include "http/normalized_path.hpp"
 #include "penstock/result.hpp"
 #include "rules/settings/gateway_settings.hpp"
 
@@ -38,12 +38,12 @@ class ForwardedRequest {
   ForwardedRequest& operator=(const ForwardedRequest&) = delete;
 
   // Why it is not forwarded, if so. Nothing else is meaningful then.
-  [[nodiscard]] const std::optional<Refusal>& refusal() const noexcept { return refusal_; }
+  [[nodiscard]] const std::optional<HttpError>& rejection() const noexcept { return rejection_; }
 
   [[nodiscard]] std::string_view method() const noexcept { return head_.method; }
   [[nodiscard]] std::string_view query() const noexcept { return head_.query; }
   [[nodiscard]] std::string_view host() const noexcept { return head_.host; }
-  [[nodiscard]] const http::NormalPath& path() const noexcept { return path_; }
+  [[nodiscard]] const http::NormalizedPath& path() const noexcept { return path_; }
   [[nodiscard]] const std::vector<Field>& fields() const noexcept { return fields_; }
   // The protocol that it wants to change to, such as "websocket"; empty for none. HTTP/2 is none:
   // what came after the change would not be checked.
@@ -59,14 +59,14 @@ class ForwardedRequest {
   void add_framing();
   void add(std::string_view name, std::string_view value);
   [[nodiscard]] std::string_view keep(std::string text);
-  void refuse(std::string_view why);
+  void reject(std::string_view why);
 
   const RequestHead& head_;
-  http::NormalPath path_{};
+  http::NormalizedPath path_{};
   std::vector<Field> fields_{};
   std::deque<std::string> texts_{};  // values that are not the client's
   std::string_view upgrade_{};
-  std::optional<Refusal> refusal_{};
+  std::optional<HttpError> rejection_{};
 };
 
 }  // namespace penstock::gateway

@@ -2,7 +2,7 @@
 
 #include "gateway/http1/field_text.hpp"
 #include "gateway/http1/hop_by_hop.hpp"
-#include "gateway/proxy/request_facts.hpp"
+#include "gateway/proxy/request_attributes.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -16,15 +16,15 @@ namespace penstock::gateway {
 namespace {
 
 // The head that is forwarded, or why it is not.
-std::string forwarded(std::string bytes, Trust trust = Trust::Nobody,
+std::string forwarded(std::string bytes, Trust trust = Trust::None,
                       std::string_view peer = "192.0.2.1",
                       const rules::GatewaySettings& settings = {}) {
   RequestHeadReader reader({});
-  const auto found = reader.look(bytes);
+  const auto found = reader.read(bytes);
   EXPECT_TRUE(std::holds_alternative<RequestHeadReader::End>(found)) << bytes;
   const ForwardedRequest request(reader.head(), {.peer = peer, .scheme = "https", .trust = trust},
                                  settings);
-  if (request.refusal()) return std::string(request.refusal()->detail);
+  if (request.rejection()) return std::string(request.rejection()->detail);
   return request.text(request.path().forwarded);
 }
 
@@ -36,13 +36,13 @@ constexpr std::string_view kOrigin =
     "X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: a\r\n"
     "Forwarded: for=192.0.2.1;host=\"a\";proto=https\r\nVia: 1.1 penstock\r\n";
 
-TEST(ForwardedRequest, LosesWhatIsAboutTheConnection) {
+TEST(ForwardedRequest, DropsHopByHopFields) {
   EXPECT_EQ(forwarded("GET /x?y HTTP/1.1\r\nHost: a\r\nConnection: close, X-Mine\r\nX-Mine: 1\r\n"
                       "Keep-Alive: 5\r\nTE: trailers\r\nAccept: b\r\nProxy-Connection: c\r\n\r\n"),
             "GET /x?y HTTP/1.1\r\nHost: a\r\nAccept: b\r\n" + std::string(kOrigin) + "\r\n");
 }
 
-TEST(ForwardedRequest, IsRejectedWhenConnectionNamesWhatHasToBeForwarded) {
+TEST(ForwardedRequest, IsRejectedWhenConnectionNamesARequiredField) {
   const std::string refusal = "Connection names a field that has to be forwarded";
   for (const std::string name : {"Authorization", "host", "Content-Length", "cookie", "via",
                                  "X-Forwarded-For", "Forwarded", "x-forwarded-proto"}) {
@@ -78,10 +78,10 @@ TEST(ForwardedRequest, UnderscoresFollowTheSetting) {
   rules::GatewaySettings settings;
   EXPECT_EQ(forwarded(bytes).find("X_Api_Key"), std::string::npos);
   settings.headers_with_underscores = rules::Underscores::Reject;
-  EXPECT_EQ(forwarded(bytes, Trust::Nobody, "192.0.2.1", settings),
+  EXPECT_EQ(forwarded(bytes, Trust::None, "192.0.2.1", settings),
             "the name of a field has an underscore");
   settings.headers_with_underscores = rules::Underscores::Allow;
-  EXPECT_NE(forwarded(bytes, Trust::Nobody, "192.0.2.1", settings).find("X_Api_Key: 1\r\n"),
+  EXPECT_NE(forwarded(bytes, Trust::None, "192.0.2.1", settings).find("X_Api_Key: 1\r\n"),
             std::string::npos);
 }
 
@@ -91,11 +91,11 @@ TEST(ForwardedRequest, AnnouncesTrailersOnlyWhereTheyAreForwarded) {
   rules::GatewaySettings settings;
   EXPECT_EQ(forwarded(bytes).find("Trailer"), std::string::npos);
   settings.forward_request_trailers = true;
-  EXPECT_NE(forwarded(bytes, Trust::Nobody, "192.0.2.1", settings).find("Trailer: Sum\r\n"),
+  EXPECT_NE(forwarded(bytes, Trust::None, "192.0.2.1", settings).find("Trailer: Sum\r\n"),
             std::string::npos);
 }
 
-TEST(ForwardedRequest, HasANormalPath) {
+TEST(ForwardedRequest, HasANormalizedPath) {
   const auto first_line = [](const std::string& target) {
     const std::string text = forwarded("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
     return text.substr(0, text.find("\r\n"));
@@ -118,13 +118,13 @@ std::string shown(const std::vector<rules::Attribute>& attributes) {
 // The attributes that an upstream would compute from the bytes it gets.
 std::string attributes_of(std::string_view bytes, const rules::PathSettings& paths) {
   RequestHeadReader reader({});
-  const auto found = reader.look(bytes);
+  const auto found = reader.read(bytes);
   RC_ASSERT(std::holds_alternative<RequestHeadReader::End>(found));
   const RequestHead& head = reader.head();
-  const auto normal = http::normal_path(head.path, paths);
-  RC_ASSERT(std::holds_alternative<http::NormalPath>(normal));
+  const auto normal = http::normalized_path(head.path, paths);
+  RC_ASSERT(std::holds_alternative<http::NormalizedPath>(normal));
   std::string text = "method=" + std::string(head.method) + "\n";
-  text += "path=" + std::get<http::NormalPath>(normal).matched + "\n";
+  text += "path=" + std::get<http::NormalizedPath>(normal).matched + "\n";
   if (head.query.size() > 1) text += "query=" + std::string(head.query.substr(1)) + "\n";
   text += "host=" + host_name(head.host) + "\nproto=https\nclient_ip=192.0.2.1\n";
   for (const Field& field : head.fields) {
@@ -158,22 +158,22 @@ std::string any_request() {
 RC_GTEST_PROP(ForwardedRequestProperty, RulesSeeWhatIsForwarded, ()) {
   const std::string bytes = any_request();
   RequestHeadReader reader({});
-  const auto found = reader.look(bytes);
+  const auto found = reader.read(bytes);
   if (!std::holds_alternative<RequestHeadReader::End>(found)) return;
   rules::GatewaySettings settings;
   settings.forward_request_trailers = *rc::gen::arbitrary<bool>();
   settings.headers_with_underscores =
       *rc::gen::element(rules::Underscores::Drop, rules::Underscores::Allow);
-  const Trust trust = *rc::gen::element(Trust::Nobody, Trust::Proxy);
+  const Trust trust = *rc::gen::element(Trust::None, Trust::Proxy);
   const ForwardedRequest request(
       reader.head(), {.peer = "192.0.2.1", .scheme = "https", .trust = trust}, settings);
-  if (request.refusal()) return;
-  const RequestFacts facts(request, {.address = "192.0.2.1", .scheme = "https"});
-  RC_ASSERT(shown(facts.attributes()) ==
+  if (request.rejection()) return;
+  const RequestAttributes attributes(request, {.address = "192.0.2.1", .scheme = "https"});
+  RC_ASSERT(shown(attributes.attributes()) ==
             attributes_of(request.text(request.path().forwarded), settings.paths));
 }
 
-TEST(ForwardedRequest, SaysHowTheBodyEnds) {
+TEST(ForwardedRequest, DeclaresTheBodyFraming) {
   EXPECT_EQ(forwarded("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 007\r\n\r\n"),
             "POST / HTTP/1.1\r\nHost: a\r\n" + std::string(kOrigin) + "Content-Length: 7\r\n\r\n");
   EXPECT_EQ(forwarded("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"),
@@ -183,7 +183,7 @@ TEST(ForwardedRequest, SaysHowTheBodyEnds) {
             "PUT / HTTP/1.1\r\nHost: a\r\n" + std::string(kOrigin) + "Content-Length: 0\r\n\r\n");
 }
 
-TEST(ForwardedRequest, BelievesNobodyAboutWhereItCameFrom) {
+TEST(ForwardedRequest, ReplacesForwardingHeadersOfUntrustedPeers) {
   EXPECT_EQ(
       forwarded("GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.1.1.1\r\nX-Real-IP: 1.1.1.1\r\n"
                 "X_Forwarded_For: 1.1.1.1\r\nForwarded: for=1.1.1.1\r\n"
@@ -191,7 +191,7 @@ TEST(ForwardedRequest, BelievesNobodyAboutWhereItCameFrom) {
       "GET / HTTP/1.1\r\nHost: a\r\n" + std::string(kOrigin) + "\r\n");
 }
 
-TEST(ForwardedRequest, AddsToWhatATrustedProxySaid) {
+TEST(ForwardedRequest, AppendsToForwardingHeadersOfATrustedProxy) {
   EXPECT_EQ(forwarded("GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.1.1.1\r\n"
                       "x-forwarded-for: 2.2.2.2\r\nForwarded: for=1.1.1.1\r\n"
                       "X-Forwarded-Proto: http\r\nX-Forwarded-Host: b\r\n\r\n",
@@ -203,7 +203,7 @@ TEST(ForwardedRequest, AddsToWhatATrustedProxySaid) {
             "Via: 1.1 penstock\r\n\r\n");
 }
 
-TEST(ForwardedRequest, PassesUpgradesOnButNotToHttp2) {
+TEST(ForwardedRequest, ForwardsUpgradesExceptToHttp2) {
   EXPECT_EQ(
       forwarded("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"),
       "GET / HTTP/1.1\r\nHost: a\r\n" + std::string(kOrigin) +
@@ -217,7 +217,7 @@ TEST(ForwardedRequest, PassesUpgradesOnButNotToHttp2) {
   }
 }
 
-TEST(ForwardedRequest, TakesAPrefixOffThatIsThere) {
+TEST(ForwardedRequest, StripsThePrefixOfTheRoute) {
   using Case = rules::PathSettings::LetterCase;
   const auto sensitive = [](std::string_view path, std::string_view prefix) {
     return without_prefix(path, prefix, Case::Sensitive);
@@ -233,7 +233,7 @@ TEST(ForwardedRequest, TakesAPrefixOffThatIsThere) {
   EXPECT_FALSE(without_prefix("/a", "/Api", Case::Insensitive).has_value());
 }
 
-TEST(HopByHop, LetsNoTrailerDeceive) {
+TEST(HopByHop, ForbidsFramingRoutingAndIdentityTrailers) {
   EXPECT_TRUE(is_forbidden_trailer("Content-Length"));
   EXPECT_TRUE(is_forbidden_trailer("transfer-encoding"));
   EXPECT_TRUE(is_forbidden_trailer("Authorization"));

@@ -8,16 +8,16 @@ using namespace telemetry::metrics;
 
 GatewayMetrics::GatewayMetrics(telemetry::WorkerMetrics& metrics,
                                const std::vector<std::string_view>& upstreams)
-    : refused_{&metrics.cell(kGatewayRefused, {"no_route"}),
-               &metrics.cell(kGatewayRefused, {"client_in_flight"}),
-               &metrics.cell(kGatewayRefused, {"upstream_in_flight"}),
-               &metrics.cell(kGatewayRefused, {"no_server"})},
-      unshared_(metrics.cell(kGatewayUnshared)),
+    : rejected_{&metrics.cell(kGatewayRejected, {"no_route"}),
+                &metrics.cell(kGatewayRejected, {"client_in_flight"}),
+                &metrics.cell(kGatewayRejected, {"upstream_in_flight"}),
+                &metrics.cell(kGatewayRejected, {"no_healthy_upstream"})},
+      shared_limit_unavailable_(metrics.cell(kGatewaySharedLimitUnavailable)),
       latency_(metrics.latency(kUpstreamLatency)) {
   for (const std::string_view name : upstreams) {
     UpstreamCells cells{.retries = &metrics.cell(kUpstreamRetries, {name}),
                         .in_flight = &metrics.cell(kUpstreamInFlight, {name}),
-                        .well = &metrics.cell(kUpstreamWell, {name})};
+                        .healthy = &metrics.cell(kUpstreamHealthyServers, {name})};
     cells.answers[0] = &metrics.cell(kUpstreamRequests, {name, "none"});
     for (std::size_t digit = 1; digit < cells.answers.size(); ++digit) {
       cells.answers.at(digit) =

@@ -10,25 +10,30 @@
 namespace penstock::gateway {
 
 // Why a request was not forwarded, besides a limit.
-enum class Refused : std::uint8_t { NoRoute, ClientInFlight, UpstreamInFlight, NoServer };
+enum class RejectReason : std::uint8_t {
+  NoRoute,
+  ClientInFlight,
+  UpstreamInFlight,
+  NoHealthyServer
+};
 
 // What a gateway of one worker counts. Thread-safety: none, but that others may scrape meanwhile.
 class GatewayMetrics {
  public:
   GatewayMetrics(telemetry::WorkerMetrics& metrics, const std::vector<std::string_view>& upstreams);
 
-  void refused(Refused why) { refused_.at(static_cast<std::size_t>(why))->add(); }
-  void unshared() { unshared_.add(); }
+  void rejected(RejectReason why) { rejected_.at(static_cast<std::size_t>(why))->add(); }
+  void shared_limit_unavailable() { shared_limit_unavailable_.add(); }
   // 0 for no answer at all.
   void answered(std::size_t upstream, unsigned status) {
     const unsigned digit = status / 100;
     upstreams_[upstream].answers.at(digit > 5 ? 0 : digit)->add();
   }
-  void waited(telemetry::LatencyCells::Duration time) { latency_.observe(time); }
+  void observe_latency(telemetry::LatencyCells::Duration time) { latency_.observe(time); }
   void retried(std::size_t upstream) { upstreams_[upstream].retries->add(); }
-  void show(std::size_t upstream, std::size_t in_flight, std::size_t well) {
+  void set_gauges(std::size_t upstream, std::size_t in_flight, std::size_t healthy) {
     upstreams_[upstream].in_flight->set(static_cast<std::int64_t>(in_flight));
-    upstreams_[upstream].well->set(static_cast<std::int64_t>(well));
+    upstreams_[upstream].healthy->set(static_cast<std::int64_t>(healthy));
   }
 
  private:
@@ -36,10 +41,10 @@ class GatewayMetrics {
     std::array<telemetry::Cell*, 6> answers{};  // by the first digit of their status
     telemetry::Cell* retries = nullptr;
     telemetry::Cell* in_flight = nullptr;
-    telemetry::Cell* well = nullptr;
+    telemetry::Cell* healthy = nullptr;
   };
-  std::array<telemetry::Cell*, 4> refused_{};
-  telemetry::Cell& unshared_;
+  std::array<telemetry::Cell*, 4> rejected_{};
+  telemetry::Cell& shared_limit_unavailable_;
   telemetry::LatencyCells& latency_;
   std::vector<UpstreamCells> upstreams_;
 };

@@ -41,13 +41,13 @@ TEST(TransferRate, APauseIsMadeUpFor) {
   }
 }
 
-TEST(TransferRate, TimeThatNobodyWaitedDoesNotCount) {
+TEST(TransferRate, OnlyTimeSpentWaitingCounts) {
   TransferRate rate(240, 30s);
   for (int piece = 0; piece < 1'000; ++piece) rate.waited(0s, 1);  // an event stream
   EXPECT_FALSE(rate.is_too_slow());
 }
 
-TEST(TransferRate, WithoutAMinimumNobodyIsTooSlow) {
+TEST(TransferRate, WithoutAMinimumNothingIsTooSlow) {
   TransferRate rate(0, 30s);
   rate.waited(1000h, 0);
   EXPECT_FALSE(rate.is_too_slow());

@@ -13,7 +13,7 @@ using net::kIo;
 
 class Tunnel final : public std::enable_shared_from_this<Tunnel> {
  public:
-  Tunnel(Downstream::Wire& client, std::shared_ptr<UpstreamConnection> server, Duration idle,
+  Tunnel(Downstream::RawStream& client, std::shared_ptr<UpstreamConnection> server, Duration idle,
          const net::Executor& executor)
       : client_(client),
         server_(std::move(server)),
@@ -31,12 +31,12 @@ class Tunnel final : public std::enable_shared_from_this<Tunnel> {
         self->stir();
         continue;
       }
-      Gather out;
+      BufferSequence out;
       out.add(bytes);
       open = self->server_->write_now(out);
       if (open && !out.is_empty()) {
         open = co_await self->server_->write(out);
-        self->server_->enter(net::Phase::Answer);  // a tunnel has a time limit of its own
+        self->server_->enter(net::Phase::Processing);  // a tunnel has a time limit of its own
       }
       self->client_.consume(bytes.size());
       self->stir();
@@ -51,25 +51,25 @@ class Tunnel final : public std::enable_shared_from_this<Tunnel> {
   }
 
   static Awaitable<std::uint64_t> run(std::shared_ptr<Tunnel> self, std::size_t head_bytes) {
-    Inbox<net::Socket>& inbox = self->server_->inbox();
-    bool open = co_await self->client_.send({inbox.bytes().data(), head_bytes});
-    inbox.consume(head_bytes);
+    ReadBuffer<net::Socket>& read_buffer = self->server_->read_buffer();
+    bool open = co_await self->client_.send({read_buffer.bytes().data(), head_bytes});
+    read_buffer.consume(head_bytes);
     std::uint64_t total = 0;
     net::spawn(self->silence_.get_executor(), run_upwards(self));
     self->watch();
     while (open) {
-      const std::span<char> bytes = inbox.bytes();
+      const std::span<char> bytes = read_buffer.bytes();
       if (bytes.empty()) {
         if (!co_await self->server_->more()) break;
         self->stir();
         continue;
       }
       open = co_await self->client_.send({bytes.data(), bytes.size()});
-      inbox.consume(bytes.size());
+      read_buffer.consume(bytes.size());
       total += bytes.size();
       self->stir();
     }
-    if (open && inbox.has_ended()) {
+    if (open && read_buffer.has_ended()) {
       self->client_.end_sending();
     } else {
       self->close();
@@ -98,7 +98,7 @@ class Tunnel final : public std::enable_shared_from_this<Tunnel> {
     });
   }
 
-  Downstream::Wire& client_;
+  Downstream::RawStream& client_;
   std::shared_ptr<UpstreamConnection> server_;
   Duration idle_;
   net::Timer silence_;
@@ -110,7 +110,7 @@ class Tunnel final : public std::enable_shared_from_this<Tunnel> {
 
 }  // namespace
 
-Awaitable<std::uint64_t> switch_protocols(Downstream::Wire& client,
+Awaitable<std::uint64_t> switch_protocols(Downstream::RawStream& client,
                                           std::shared_ptr<UpstreamConnection> server,
                                           std::size_t head_bytes, Duration idle) {
   const net::Executor executor = server->executor();

@@ -15,7 +15,7 @@ namespace penstock::gateway {
 // of them fails, or nothing comes for `idle`. A side that ends is told to the other, which may go
 // on. How many bytes the client got. REQUIRES: the client outlives it.
 [[nodiscard]] net::Awaitable<std::uint64_t> switch_protocols(
-    Downstream::Wire& client, std::shared_ptr<UpstreamConnection> server, std::size_t head_bytes,
-    Duration idle);
+    Downstream::RawStream& client, std::shared_ptr<UpstreamConnection> server,
+    std::size_t head_bytes, Duration idle);
 
 }  // namespace penstock::gateway

@@ -2,19 +2,19 @@
 
 namespace penstock::gateway {
 
-void InFlight::Place::leave() noexcept {
+void InFlight::Permit::release() noexcept {
   InFlight* const owner = std::exchange(owner_, nullptr);
   if (owner == nullptr) return;
   if (client_.empty()) {
     owner->upstreams_[upstream_].fetch_sub(1, std::memory_order_relaxed);
   } else {
-    owner->leave(client_);
+    owner->release(client_);
   }
 }
 
 InFlight::InFlight(std::size_t upstreams) : upstreams_(upstreams) {}
 
-std::optional<InFlight::Place> InFlight::take(std::string_view client, std::size_t limit) {
+std::optional<InFlight::Permit> InFlight::acquire(std::string_view client, std::size_t limit) {
   Shard& shard = shard_of(client);
   const std::lock_guard lock(shard.mutex);
   auto known = shard.clients.find(client);
@@ -24,25 +24,25 @@ std::optional<InFlight::Place> InFlight::take(std::string_view client, std::size
     return std::nullopt;
   }
   ++known->second;
-  Place place;
+  Permit place;
   place.owner_ = this;
   place.client_ = client;
   return place;
 }
 
-std::optional<InFlight::Place> InFlight::take(std::size_t upstream, std::size_t limit) {
+std::optional<InFlight::Permit> InFlight::acquire(std::size_t upstream, std::size_t limit) {
   std::atomic<std::size_t>& count = upstreams_[upstream];
   if (count.fetch_add(1, std::memory_order_relaxed) >= limit) {
     count.fetch_sub(1, std::memory_order_relaxed);
     return std::nullopt;
   }
-  Place place;
+  Permit place;
   place.owner_ = this;
   place.upstream_ = upstream;
   return place;
 }
 
-void InFlight::leave(std::string_view client) {
+void InFlight::release(std::string_view client) {
   Shard& shard = shard_of(client);
   const std::lock_guard lock(shard.mutex);
   const auto known = shard.clients.find(client);

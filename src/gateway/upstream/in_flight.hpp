@@ -15,27 +15,27 @@
 namespace penstock::gateway {
 
 // Requests under way, of all workers together: those of each client, and those to each upstream. A
-// Place is taken when a request begins and given back when it is gone, however it ends.
+// Permit is taken when a request begins and given back when it is gone, however it ends.
 //
 // Bounded: a client is remembered as long as it has a place. Thread-safety: all members, from any
 // thread; REQUIRES: it outlives its places.
 class InFlight {
  public:
-  class Place {
+  class Permit {
    public:
-    Place() = default;
-    Place(Place&& other) noexcept
+    Permit() = default;
+    Permit(Permit&& other) noexcept
         : owner_(std::exchange(other.owner_, nullptr)),
           client_(std::move(other.client_)),
           upstream_(other.upstream_) {}
-    Place& operator=(Place&& other) noexcept {
+    Permit& operator=(Permit&& other) noexcept {
       std::swap(owner_, other.owner_);
       std::swap(client_, other.client_);
       std::swap(upstream_, other.upstream_);
       return *this;
     }
-    ~Place() { leave(); }
-    void leave() noexcept;
+    ~Permit() { release(); }
+    void release() noexcept;
 
    private:
     friend class InFlight;
@@ -47,8 +47,8 @@ class InFlight {
   explicit InFlight(std::size_t upstreams);
 
   // Nothing when there are so many already.
-  [[nodiscard]] std::optional<Place> take(std::string_view client, std::size_t limit);
-  [[nodiscard]] std::optional<Place> take(std::size_t upstream, std::size_t limit);
+  [[nodiscard]] std::optional<Permit> acquire(std::string_view client, std::size_t limit);
+  [[nodiscard]] std::optional<Permit> acquire(std::size_t upstream, std::size_t limit);
 
   [[nodiscard]] std::size_t to_upstream(std::size_t upstream) const noexcept;
   [[nodiscard]] std::size_t clients() const;  // that have a place
@@ -66,7 +66,7 @@ class InFlight {
     std::unordered_map<std::string, std::size_t, TextHash, std::equal_to<>> clients{};
   };
   [[nodiscard]] Shard& shard_of(std::string_view client);
-  void leave(std::string_view client);
+  void release(std::string_view client);
 
   std::array<Shard, 16> shards_;
   // Each is a number by itself, so that relaxed order is enough.

@@ -11,7 +11,7 @@ using net::Awaitable;
 using net::Tcp;
 
 // Those that the system is busy with, and those that wait for it: an event loop has one thread.
-thread_local std::size_t under_way = 0;
+thread_local std::size_t in_flight = 0;
 
 }  // namespace
 
@@ -20,22 +20,22 @@ NameLookup::NameLookup(const net::Executor& executor)
 
 Awaitable<std::vector<Tcp::endpoint>> NameLookup::find(rules::Address address) {
   const auto self = shared_from_this();
-  if (under_way >= kMost) co_return std::vector<Tcp::endpoint>{};
-  ++under_way;
+  if (in_flight >= kMaxInFlight) co_return std::vector<Tcp::endpoint>{};
+  ++in_flight;
   resolver_.async_resolve(address.host, std::to_string(address.port),
                           [self](const boost::system::error_code& failed, const auto& entries) {
-                            --under_way;
+                            --in_flight;
                             if (!failed) {
                               for (const auto& entry : entries)
                                 self->found_.push_back(entry.endpoint());
                             }
-                            self->give_up();
+                            self->cancel();
                           });
   if (is_waiting_) co_await ended_.async_wait(net::kIo);
   co_return std::move(found_);
 }
 
-void NameLookup::give_up() {
+void NameLookup::cancel() {
   is_waiting_ = false;
   resolver_.cancel();
   ended_.cancel();

@@ -4,22 +4,22 @@
 
 namespace penstock::gateway {
 
-bool ServerHealth::is_well(base::Deadline now) const noexcept {
-  return !is_out_ || (settings_.path.empty() && now >= out_until_);
+bool ServerHealth::is_healthy(base::Deadline now) const noexcept {
+  return !is_ejected_ || (settings_.path.empty() && now >= ejected_until_);
 }
 
 void ServerHealth::request_answered() noexcept {
   failures_ = 0;
-  if (settings_.path.empty()) is_out_ = false;
+  if (settings_.path.empty()) is_ejected_ = false;
 }
 
 void ServerHealth::check_passed() noexcept {
-  if (!is_out_) {
+  if (!is_ejected_) {
     failures_ = 0;
     return;
   }
   if (++passes_ < settings_.healthy) return;
-  is_out_ = false;
+  is_ejected_ = false;
   failures_ = 0;
 }
 
@@ -27,8 +27,8 @@ void ServerHealth::failed(base::Deadline now) noexcept {
   passes_ = 0;
   failures_ = std::min(failures_ + 1, settings_.unhealthy);
   if (failures_ < settings_.unhealthy) return;
-  is_out_ = true;
-  out_until_ = now + settings_.pause;
+  is_ejected_ = true;
+  ejected_until_ = now + settings_.pause;
 }
 
 }  // namespace penstock::gateway

@@ -14,7 +14,7 @@ class ServerHealth {
  public:
   explicit ServerHealth(const rules::HealthSettings& settings) : settings_(settings) {}
 
-  [[nodiscard]] bool is_well(base::Deadline now) const noexcept;
+  [[nodiscard]] bool is_healthy(base::Deadline now) const noexcept;
   // Of a request. An answer of any status is none: an application may have its reasons.
   void request_failed(base::Deadline now) noexcept { failed(now); }
   void request_answered() noexcept;
@@ -28,8 +28,8 @@ class ServerHealth {
   rules::HealthSettings settings_;
   unsigned failures_ = 0;  // in a row
   unsigned passes_ = 0;    // of checks, in a row
-  bool is_out_ = false;
-  base::Deadline out_until_{};  // when nobody asks
+  bool is_ejected_ = false;
+  base::Deadline ejected_until_{};  // when nobody asks
 };
 
 }  // namespace penstock::gateway

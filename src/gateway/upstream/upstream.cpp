@@ -29,18 +29,18 @@ net::Timeouts::Durations limits_of(const rules::UpstreamSettings& settings) {
 
 }  // namespace
 
-Upstream::Turn::Turn(std::shared_ptr<Upstream> upstream, std::size_t server)
+Upstream::InFlightGuard::InFlightGuard(std::shared_ptr<Upstream> upstream, std::size_t server)
     : upstream_(std::move(upstream)), server_(server) {
   ++upstream_->servers_[server_].in_flight;
 }
 
-Upstream::Turn& Upstream::Turn::operator=(Turn&& other) noexcept {
+Upstream::InFlightGuard& Upstream::InFlightGuard::operator=(InFlightGuard&& other) noexcept {
   std::swap(upstream_, other.upstream_);
   std::swap(server_, other.server_);
   return *this;
 }
 
-Upstream::Turn::~Turn() {
+Upstream::InFlightGuard::~InFlightGuard() {
   if (upstream_ != nullptr) --upstream_->servers_[server_].in_flight;
 }
 
@@ -56,9 +56,9 @@ Upstream::Upstream(const net::Executor& executor, rules::UpstreamSettings settin
 }
 
 // The only one is asked whatever happened to it: nobody else could answer, and only it can tell.
-bool Upstream::is_well(const Server& server, base::Deadline now) const {
+bool Upstream::is_healthy(const Server& server, base::Deadline now) const {
   const bool is_only = servers_.size() == 1 && settings_.health.path.empty();
-  return is_only || server.health.is_well(now);
+  return is_only || server.health.is_healthy(now);
 }
 
 std::optional<std::size_t> Upstream::choose(base::Deadline now,
@@ -67,17 +67,17 @@ std::optional<std::size_t> Upstream::choose(base::Deadline now,
   for (std::size_t i = 0; i < servers_.size(); ++i) {
     const std::size_t server = (next_ + i) % servers_.size();
     if (std::find(tried.begin(), tried.end(), server) != tried.end()) continue;
-    if (!is_well(servers_[server], now)) continue;
+    if (!is_healthy(servers_[server], now)) continue;
     if (!best || servers_[server].in_flight < servers_[*best].in_flight) best = server;
   }
   if (best) next_ = (*best + 1) % servers_.size();
   return best;
 }
 
-std::size_t Upstream::well(base::Deadline now) const {
+std::size_t Upstream::healthy_count(base::Deadline now) const {
   return static_cast<std::size_t>(
       std::count_if(servers_.begin(), servers_.end(),
-                    [&](const Server& server) { return is_well(server, now); }));
+                    [&](const Server& server) { return is_healthy(server, now); }));
 }
 
 std::size_t Upstream::in_flight() const {
@@ -92,9 +92,9 @@ std::shared_ptr<UpstreamConnection> Upstream::take_idle(std::size_t server) {
     // the one that waited least: the server is least likely to close it now
     std::shared_ptr<UpstreamConnection> connection = std::move(idle.back());
     idle.pop_back();
-    connection->inbox().on_end = nullptr;
-    if (connection->is_open() && connection->inbox().bytes().empty()) {
-      connection->enter(net::Phase::Answer);  // it is idle no more
+    connection->read_buffer().on_end = nullptr;
+    if (connection->is_open() && connection->read_buffer().bytes().empty()) {
+      connection->enter(net::Phase::Processing);  // it is idle no more
       return connection;
     }
     connection->close();  // it has spoken without being asked
@@ -108,15 +108,18 @@ std::shared_ptr<UpstreamConnection> Upstream::make_connection(std::size_t server
   return connection;
 }
 
-void Upstream::keep(const std::shared_ptr<UpstreamConnection>& connection) {
+void Upstream::put_idle(const std::shared_ptr<UpstreamConnection>& connection) {
   const std::size_t server = connection->server;
-  const bool is_clean = connection->inbox().bytes().empty() && !connection->inbox().failure();
+  const bool is_clean =
+      connection->read_buffer().bytes().empty() && !connection->read_buffer().failure();
   if (is_closed_ || !is_clean || servers_[server].idle.size() >= settings_.keepalive) {
     return connection->close();
   }
   servers_[server].idle.push_back(connection);
   connection->enter(Phase::Idle);
-  connection->inbox().on_end = [this, server, gone = connection.get()] { forget(server, gone); };
+  connection->read_buffer().on_end = [this, server, gone = connection.get()] {
+    forget(server, gone);
+  };
   connection->watch();
 }
 
@@ -169,16 +172,16 @@ Awaitable<bool> Upstream::check(std::size_t server) {
     if (!cancelled) connection->close();
   });
   bool answers = co_await connection->connect(address);
-  Gather bytes;
+  BufferSequence bytes;
   bytes.add(text);
   if (answers) answers = co_await connection->write(bytes);
   bool passed = false;
   while (answers) {
     answers = co_await connection->more();
-    const std::span<char> received = connection->inbox().bytes();
-    const auto found = connection->head_reader().look({received.data(), received.size()},
-                                                      ResponseHeadReader::Asked::Other);
-    if (std::holds_alternative<ResponseHeadReader::More>(found)) continue;
+    const std::span<char> received = connection->read_buffer().bytes();
+    const auto found = connection->head_reader().read({received.data(), received.size()},
+                                                      ResponseHeadReader::RequestMethod::Other);
+    if (std::holds_alternative<ResponseHeadReader::NeedMore>(found)) continue;
     passed = std::holds_alternative<ResponseHeadReader::End>(found) &&
              connection->head_reader().head().status < 400;
     break;
@@ -194,7 +197,7 @@ void Upstream::close() {
   for (Server& server : servers_) {
     const auto idle = std::exchange(server.idle, {});
     for (const auto& connection : idle) {
-      connection->inbox().on_end = nullptr;
+      connection->read_buffer().on_end = nullptr;
       connection->close();
     }
   }

@@ -29,23 +29,23 @@ class Upstream final : public std::enable_shared_from_this<Upstream> {
   // A server to ask: of those that are well the least busy, each in its turn. Not one of `tried`.
   [[nodiscard]] std::optional<std::size_t> choose(base::Deadline now,
                                                   const std::vector<std::size_t>& tried);
-  [[nodiscard]] std::size_t well(base::Deadline now) const;
+  [[nodiscard]] std::size_t healthy_count(base::Deadline now) const;
   [[nodiscard]] std::size_t in_flight() const;  // of this worker
 
   // A connection that waits; null for none.
   [[nodiscard]] std::shared_ptr<UpstreamConnection> take_idle(std::size_t server);
   [[nodiscard]] std::shared_ptr<UpstreamConnection> make_connection(std::size_t server);
   // For the next request. REQUIRES: the answer before has been read to its end.
-  void keep(const std::shared_ptr<UpstreamConnection>& connection);
+  void put_idle(const std::shared_ptr<UpstreamConnection>& connection);
 
   // A request to this server is under way as long as it lives.
-  class Turn {
+  class InFlightGuard {
    public:
-    Turn() = default;
-    Turn(std::shared_ptr<Upstream> upstream, std::size_t server);
-    Turn(Turn&& other) noexcept = default;
-    Turn& operator=(Turn&& other) noexcept;
-    ~Turn();
+    InFlightGuard() = default;
+    InFlightGuard(std::shared_ptr<Upstream> upstream, std::size_t server);
+    InFlightGuard(InFlightGuard&& other) noexcept = default;
+    InFlightGuard& operator=(InFlightGuard&& other) noexcept;
+    ~InFlightGuard();
 
    private:
     std::shared_ptr<Upstream> upstream_;
@@ -69,7 +69,7 @@ class Upstream final : public std::enable_shared_from_this<Upstream> {
   };
   static net::Awaitable<void> check_regularly(std::shared_ptr<Upstream> self, std::size_t server);
   [[nodiscard]] net::Awaitable<bool> check(std::size_t server);
-  [[nodiscard]] bool is_well(const Server& server, base::Deadline now) const;
+  [[nodiscard]] bool is_healthy(const Server& server, base::Deadline now) const;
   void forget(std::size_t server, const UpstreamConnection* connection);
 
   net::Executor executor_;

@@ -27,7 +27,7 @@ UpstreamConnection::UpstreamConnection(const net::Executor& executor, net::Timeo
                                        std::size_t max_head_bytes)
     : socket_(executor),
       timeouts_(timeouts),
-      inbox_(socket_, kBuffer, std::max(kBuffer, max_head_bytes)),
+      read_buffer_(socket_, kBuffer, std::max(kBuffer, max_head_bytes)),
       head_reader_(max_head_bytes) {}
 
 Awaitable<bool> UpstreamConnection::connect(rules::Address address) {
@@ -55,11 +55,11 @@ Awaitable<bool> UpstreamConnection::connect(rules::Address address) {
   }
   socket_.set_option(Tcp::no_delay(true), failed);
   socket_.non_blocking(true, failed);
-  enter(Phase::Answer);
+  enter(Phase::Processing);
   co_return true;
 }
 
-bool UpstreamConnection::write_now(Gather& bytes) {
+bool UpstreamConnection::write_now(BufferSequence& bytes) {
   error_code failed;
   const std::size_t size = socket_.write_some(bytes.parts(), failed);
   written_ += size;
@@ -67,7 +67,7 @@ bool UpstreamConnection::write_now(Gather& bytes) {
   return !failed || failed == asio::error::would_block || failed == asio::error::try_again;
 }
 
-Awaitable<bool> UpstreamConnection::write(Gather bytes) {
+Awaitable<bool> UpstreamConnection::write(BufferSequence bytes) {
   const auto self = shared_from_this();
   while (!bytes.is_empty() && is_open_) {
     const auto parts = bytes.parts();
@@ -88,7 +88,7 @@ void UpstreamConnection::end_sending() {
 void UpstreamConnection::close() {
   if (!std::exchange(is_open_, false)) return;
   unlink();
-  if (lookup_ != nullptr) lookup_->give_up();
+  if (lookup_ != nullptr) lookup_->cancel();
   error_code ignored;  // there is nothing to be done about a socket that does not close
   socket_.close(ignored);
 }

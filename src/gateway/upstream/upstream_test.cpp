@@ -23,7 +23,7 @@ rules::UpstreamSettings three_servers() {
           .health = {.unhealthy = 2, .pause = 10s}};
 }
 
-TEST(Upstream, AsksEachServerInItsTurn) {
+TEST(Upstream, RotatesThroughServers) {
   boost::asio::io_context loop;
   const auto upstream = std::make_shared<Upstream>(loop.get_executor(), three_servers(), 4096);
   const base::Deadline now{};
@@ -35,61 +35,61 @@ TEST(Upstream, AsksEachServerInItsTurn) {
   EXPECT_EQ(upstream->choose(now, {0, 1, 2}), std::nullopt);
 }
 
-TEST(Upstream, AsksTheLeastBusyServer) {
+TEST(Upstream, ChoosesTheServerWithFewestRequestsInFlight) {
   boost::asio::io_context loop;
   const auto upstream = std::make_shared<Upstream>(loop.get_executor(), three_servers(), 4096);
-  const Upstream::Turn first(upstream, 0);
-  const Upstream::Turn second(upstream, 1);
+  const Upstream::InFlightGuard first(upstream, 0);
+  const Upstream::InFlightGuard second(upstream, 1);
   {
-    const Upstream::Turn third(upstream, 2);
+    const Upstream::InFlightGuard third(upstream, 2);
     EXPECT_EQ(upstream->in_flight(), 3U);
   }
   EXPECT_EQ(upstream->choose({}, {}), 2U);
   EXPECT_EQ(upstream->choose({}, {}), 2U);
 }
 
-TEST(ServerHealth, IsOutForAWhileAfterFailuresInARow) {
+TEST(ServerHealth, ConsecutiveFailuresEjectTheServerForAWhile) {
   ServerHealth health({.unhealthy = 2, .pause = 10s});
   const base::Deadline now{};
   health.request_failed(now);
   health.request_answered();
   health.request_failed(now);
-  EXPECT_TRUE(health.is_well(now));
+  EXPECT_TRUE(health.is_healthy(now));
   health.request_failed(now);
-  EXPECT_FALSE(health.is_well(now));
-  EXPECT_FALSE(health.is_well(now + 9s));
-  EXPECT_TRUE(health.is_well(now + 10s));
+  EXPECT_FALSE(health.is_healthy(now));
+  EXPECT_FALSE(health.is_healthy(now + 9s));
+  EXPECT_TRUE(health.is_healthy(now + 10s));
   health.request_failed(now + 10s);
-  EXPECT_FALSE(health.is_well(now + 19s));
+  EXPECT_FALSE(health.is_healthy(now + 19s));
   health.request_answered();
-  EXPECT_TRUE(health.is_well(now + 19s));
+  EXPECT_TRUE(health.is_healthy(now + 19s));
 }
 
-TEST(ServerHealth, ComesBackByChecksAloneWhenThereAreAny) {
+TEST(ServerHealth, OnlyPassingChecksRestoreACheckedServer) {
   ServerHealth health({.path = "/up", .healthy = 2, .unhealthy = 1, .pause = 1s});
   const base::Deadline now{};
   health.check_failed(now);
-  EXPECT_FALSE(health.is_well(now + 1h));
+  EXPECT_FALSE(health.is_healthy(now + 1h));
   health.check_passed();
-  EXPECT_FALSE(health.is_well(now));
+  EXPECT_FALSE(health.is_healthy(now));
   health.check_failed(now);
   health.check_passed();
-  EXPECT_FALSE(health.is_well(now));
+  EXPECT_FALSE(health.is_healthy(now));
   health.check_passed();
-  EXPECT_TRUE(health.is_well(now));
+  EXPECT_TRUE(health.is_healthy(now));
 }
 
 RC_GTEST_PROP(InFlight, NeverHasMoreThanItsLimitAndForgetsWhoIsGone, ()) {
   InFlight in_flight(1);
   const std::size_t limit = *rc::gen::inRange<std::size_t>(0, 4);
-  std::map<std::string, std::vector<InFlight::Place>> places;
+  std::map<std::string, std::vector<InFlight::Permit>> places;
   const auto steps = *rc::gen::container<std::vector<std::pair<int, bool>>>(
       rc::gen::pair(rc::gen::inRange(0, 3), rc::gen::arbitrary<bool>()));
   for (const auto& [number, enters] : steps) {
     const std::string client = "client" + std::to_string(number);
     auto& of_client = places[client];
     if (enters) {
-      auto place = in_flight.take(client, limit);
+      auto place = in_flight.acquire(client, limit);
       RC_ASSERT(place.has_value() == (of_client.size() < limit));
       if (place) of_client.push_back(*std::move(place));
     } else if (!of_client.empty()) {
@@ -102,15 +102,15 @@ RC_GTEST_PROP(InFlight, NeverHasMoreThanItsLimitAndForgetsWhoIsGone, ()) {
 
 TEST(InFlight, CountsUpstreams) {
   InFlight in_flight(2);
-  auto first = in_flight.take(std::size_t{1}, 1);
+  auto first = in_flight.acquire(std::size_t{1}, 1);
   ASSERT_TRUE(first.has_value());
-  EXPECT_FALSE(in_flight.take(std::size_t{1}, 1).has_value());
-  EXPECT_TRUE(in_flight.take(std::size_t{0}, 1).has_value());
+  EXPECT_FALSE(in_flight.acquire(std::size_t{1}, 1).has_value());
+  EXPECT_TRUE(in_flight.acquire(std::size_t{0}, 1).has_value());
   first.reset();
   EXPECT_EQ(in_flight.to_upstream(1), 0U);
 }
 
-TEST(RouteTable, TakesTheFirstThatMatches) {
+TEST(RouteTable, FirstMatchingRouteWins) {
   const RouteTable table({.domain = "d",
                           .routes = {{.host = "a.example", .path = "/v1/**", .upstream = 1},
                                      {.host = "*.example", .upstream = 2, .domain = "e"},

@@ -21,7 +21,7 @@ std::size_t run_length(const std::vector<WaitingCheck>& asked, std::size_t start
 }
 
 Plan::Kind kind_of(const WaitingCheck& check) {
-  return check.cost.units > 0 ? Plan::Kind::Take : Plan::Kind::Look;
+  return check.cost.units > 0 ? Plan::Kind::Take : Plan::Kind::Peek;
 }
 
 Error disagreement(const KeyQueue& queue) {
@@ -33,7 +33,7 @@ Error disagreement(const KeyQueue& queue) {
 
 redis::Command BatchCall::command() {
   redis::Command command;
-  if (batch_.way == CheckBatch::Way::Buckets) {
+  if (batch_.kind == CheckBatch::CallKind::Buckets) {
     command = buckets_command();
   } else {
     plan_requests();
@@ -81,7 +81,7 @@ void BatchCall::plan_requests() {
 void BatchCall::on_reply(Result<resp::Value> reply) {
   if (!reply) {
     fail(reply.error());
-  } else if (batch_.way == CheckBatch::Way::Buckets) {
+  } else if (batch_.kind == CheckBatch::CallKind::Buckets) {
     read_buckets(*reply);
   } else {
     read_decided(*reply);
@@ -112,14 +112,14 @@ void BatchCall::read_buckets(const resp::Value& reply) {
 }
 
 void BatchCall::read_decided(const resp::Value& reply) {
-  const Result<Verdict> verdict = read_verdict(reply, plan_, requests_);
-  if (!verdict) return fail(verdict.error());
+  const Result<DecideReply> decided = read_decide_reply(reply, plan_, requests_);
+  if (!decided) return fail(decided.error());
   std::vector<KeyQueue*> others;
   std::size_t request = 0;
   for (std::size_t i = 0; i < batch_.keys.size(); ++i) {
     KeyQueue& queue = *batch_.keys[i];
     const Quota& quota = queue.asked.front().quota;
-    const resp::Value& state = *verdict->states[i];
+    const resp::Value& state = *decided->states[i];
     std::optional<KeyContent> content = KeyContent{};
     if (state.is(Type::String)) content = decode(state.text, quota, header_of(quota));
     bool readable = content.has_value();
@@ -128,12 +128,12 @@ void BatchCall::read_decided(const resp::Value& reply) {
     bool agreed = true;
     for (std::size_t start = 0; start < queue.asked.size(); ++request) {
       const std::size_t length = run_length(queue.asked, start);
-      const std::uint32_t admitted = verdict->admitted[request];
-      if (admitted == Verdict::kUnreadable) readable = false;
+      const std::uint32_t admitted = decided->admitted[request];
+      if (admitted == DecideReply::kUnreadable) readable = false;
       std::uint32_t allowed = 0;
       for (std::size_t n = 0; readable && n < length; ++n) {
         const WaitingCheck& check = queue.asked[start + n];
-        decisions.push_back(replay.decide(check.quota, check.cost, verdict->now));
+        decisions.push_back(replay.decide(check.quota, check.cost, decided->now));
         if (decisions.back().allowed() && check.cost.units > 0) ++allowed;
       }
       if (readable && allowed != admitted) agreed = false;
@@ -157,14 +157,14 @@ void BatchCall::read_decided(const resp::Value& reply) {
 
 void BatchCall::ask_again(std::vector<KeyQueue*> keys) {
   CheckBatch batch{
-      .way = CheckBatch::Way::Decide, .keys = std::move(keys), .deadline = batch_.deadline};
+      .kind = CheckBatch::CallKind::Decide, .keys = std::move(keys), .deadline = batch_.deadline};
   hooks_.again(std::make_unique<BatchCall>(scripts_, std::move(batch), Reads::All, hooks_));
 }
 
-bool BatchCall::take_apart() {
+bool BatchCall::split() {
   if (batch_.keys.size() < 2) return false;
   for (KeyQueue* queue : batch_.keys) {
-    CheckBatch alone{.way = batch_.way, .keys = {queue}, .deadline = batch_.deadline};
+    CheckBatch alone{.kind = batch_.kind, .keys = {queue}, .deadline = batch_.deadline};
     hooks_.again(std::make_unique<BatchCall>(scripts_, std::move(alone), reads_, hooks_));
   }
   return true;

@@ -27,7 +27,7 @@ class BatchCall final : public redis::Call {
   [[nodiscard]] redis::Command command();
 
   void on_reply(Result<resp::Value> reply) override;
-  bool take_apart() override;
+  bool split() override;
 
  private:
   [[nodiscard]] redis::Command buckets_command() const;

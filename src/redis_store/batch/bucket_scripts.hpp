@@ -6,7 +6,7 @@
 
 #include <optional>
 
-// What buckets.lua and buckets_together.lua are told, and leave alone, alike.
+// What buckets.lua and buckets_multi.lua are told, and leave alone, alike.
 namespace penstock::redis_store {
 
 // The numbers of a bucket quota, and of a cost under it.

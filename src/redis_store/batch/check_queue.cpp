@@ -1,7 +1,7 @@
 #include "redis_store/batch/check_queue.hpp"
 
 #include "redis/hash_slot.hpp"
-#include "redis_store/batch/travel.hpp"
+#include "redis_store/batch/batching.hpp"
 
 #include <algorithm>
 
@@ -24,7 +24,7 @@ bool is_for_buckets(const KeyQueue& queue) {
 
 // What keys of one batch have in common.
 struct BatchLabel {
-  CheckBatch::Way way{};
+  CheckBatch::CallKind kind{};
   QuotaIdentity quota{};  // of buckets; of the others only the algorithm counts
   std::uint64_t cost = 0;
   std::uint16_t slot = 0;
@@ -39,11 +39,11 @@ BatchLabel label_of(const KeyQueue& queue, CheckQueue::Spread spread) {
   label.deadline_step = deadline_step(first.deadline, kDeadlineStep);
   if (spread == CheckQueue::Spread::BySlot) label.slot = queue.slot;
   if (is_for_buckets(queue)) {
-    label.way = CheckBatch::Way::Buckets;
+    label.kind = CheckBatch::CallKind::Buckets;
     label.quota = first.quota.identity();
     label.cost = first.cost.units;
   } else {
-    label.way = CheckBatch::Way::Decide;
+    label.kind = CheckBatch::CallKind::Decide;
     label.quota.shape = static_cast<std::uint64_t>(first.quota.algorithm());
   }
   return label;
@@ -79,7 +79,7 @@ void CheckQueue::drop_late(KeyQueue& queue, base::Deadline now) {
   std::vector<WaitingCheck> dropped(late, queue.waiting.end());
   queue.waiting.erase(late, queue.waiting.end());
   waiting_ -= dropped.size();
-  for (WaitingCheck& check : dropped) check.answer(asked_too_late());
+  for (WaitingCheck& check : dropped) check.answer(deadline_passed());
 }
 
 std::vector<CheckBatch> CheckQueue::take(Spread spread, base::Deadline now) {
@@ -98,9 +98,10 @@ std::vector<CheckBatch> CheckQueue::take(Spread spread, base::Deadline now) {
     // the newest first: most questions are like the one before
     auto known = std::find(labels.rbegin(), labels.rend(), label);
     if (known == labels.rend() ||
-        batches[static_cast<std::size_t>(labels.rend() - known) - 1].keys.size() >= kMostKeys) {
+        batches[static_cast<std::size_t>(labels.rend() - known) - 1].keys.size() >= kMaxKeys) {
       labels.push_back(label);
-      batches.push_back({.way = label.way, .keys = {}, .deadline = queue->asked.front().deadline});
+      batches.push_back(
+          {.kind = label.kind, .keys = {}, .deadline = queue->asked.front().deadline});
       known = labels.rbegin();
     }
     CheckBatch& batch = batches[static_cast<std::size_t>(labels.rend() - known) - 1];
@@ -135,7 +136,7 @@ void CheckQueue::watch_all(KeyQueue& queue) {
   stop_watching(queue);
   base::Deadline earliest = queue.call_ends - kNotWorthWatching;
   for (const WaitingCheck& check : queue.asked) {
-    if (check.sink != nullptr) earliest = std::min(earliest, check.deadline);
+    if (check.handler != nullptr) earliest = std::min(earliest, check.deadline);
   }
   for (const WaitingCheck& check : queue.waiting) earliest = std::min(earliest, check.deadline);
   if (earliest < queue.call_ends - kNotWorthWatching) watch(queue, earliest);

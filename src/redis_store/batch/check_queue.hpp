@@ -19,12 +19,12 @@ namespace penstock::redis_store {
 
 // Whoever asked: hears the answer to each of its questions, once. It must not ask again before
 // on_decision() has returned.
-class Sink {
+class DecisionHandler {
  public:
-  Sink() = default;
-  Sink(const Sink&) = delete;
-  Sink& operator=(const Sink&) = delete;
-  virtual ~Sink() = default;
+  DecisionHandler() = default;
+  DecisionHandler(const DecisionHandler&) = delete;
+  DecisionHandler& operator=(const DecisionHandler&) = delete;
+  virtual ~DecisionHandler() = default;
 
   virtual void on_decision(std::size_t question, const Result<Decision>& decision) = 0;
 };
@@ -34,11 +34,12 @@ struct WaitingCheck {
   Quota quota;
   Cost cost;
   base::Deadline deadline{};
-  Sink* sink = nullptr;  // nobody once it has heard
+  DecisionHandler* handler = nullptr;  // nobody once it has heard
   std::size_t question = 0;
 
   void answer(const Result<Decision>& decision) {
-    if (Sink* const who = std::exchange(sink, nullptr)) who->on_decision(question, decision);
+    if (DecisionHandler* const waiting = std::exchange(handler, nullptr))
+      waiting->on_decision(question, decision);
   }
 };
 
@@ -55,11 +56,11 @@ struct KeyQueue {
 
 // Keys whose questions fit one call.
 struct CheckBatch {
-  enum class Way : std::uint8_t {
+  enum class CallKind : std::uint8_t {
     Buckets,  // buckets.lua: one bucket quota, one cost
     Decide,   // decide.lua
   };
-  Way way = Way::Decide;
+  CallKind kind = CallKind::Decide;
   std::vector<KeyQueue*> keys{};
   base::Deadline deadline{};  // the latest: nobody's haste ends the wait of others
 };
@@ -70,7 +71,7 @@ struct CheckBatch {
 class CheckQueue {
  public:
   // Keys of one call. Redis serves nobody else meanwhile: 256 are about a millisecond.
-  static constexpr std::size_t kMostKeys = 256;
+  static constexpr std::size_t kMaxKeys = 256;
 
   // In a cluster a script may only touch keys of one slot.
   enum class Spread : std::uint8_t { OneServer, BySlot };

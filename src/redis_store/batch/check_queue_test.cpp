@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 constexpr base::Deadline kAsked{std::chrono::hours{1}};
 constexpr base::Deadline kLater = kAsked + milliseconds{10};
 
-class Answers : public Sink {
+class Answers : public DecisionHandler {
  public:
   void on_decision(std::size_t question, const Result<Decision>& decision) override {
     errors[question] = decision ? "" : decision.error().detail;
@@ -30,7 +30,7 @@ struct CheckQueueTest : ::testing::Test {
     queue.add(key, {.quota = quota,
                     .cost = Cost{cost},
                     .deadline = deadline,
-                    .sink = &answers,
+                    .handler = &answers,
                     .question = asked++});
   }
   std::vector<CheckBatch> take(CheckQueue::Spread spread = CheckQueue::Spread::OneServer) {
@@ -46,7 +46,7 @@ TEST_F(CheckQueueTest, PutsKeysOfOneQuotaIntoOneCall) {
   for (int i = 0; i < 10; ++i) ask("k" + std::to_string(i), per_minute(5));
   const std::vector<CheckBatch> batches = take();
   ASSERT_EQ(batches.size(), 1U);
-  EXPECT_EQ(batches[0].way, CheckBatch::Way::Buckets);
+  EXPECT_EQ(batches[0].kind, CheckBatch::CallKind::Buckets);
   EXPECT_EQ(batches[0].keys.size(), 10U);
   EXPECT_FALSE(queue.has_ready());
 }
@@ -60,7 +60,7 @@ TEST_F(CheckQueueTest, MakesOneItemOfOneKey) {
   for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(batches[0].keys[0]->asked[i].question, i);
 }
 
-TEST_F(CheckQueueTest, HasOneCallUnderWayPerKey) {
+TEST_F(CheckQueueTest, HasOneCallInFlightPerKey) {
   ask("k", per_minute(5));
   std::vector<CheckBatch> batches = take();
   ask("k", per_minute(5));
@@ -94,7 +94,7 @@ TEST_F(CheckQueueTest, LeavesToTheGeneralScriptWhatTheQuickOneCannot) {
   ask("mixed", per_minute(5), 2);
   std::size_t keys = 0;
   for (const CheckBatch& batch : take()) {
-    EXPECT_EQ(batch.way, CheckBatch::Way::Decide);
+    EXPECT_EQ(batch.kind, CheckBatch::CallKind::Decide);
     keys += batch.keys.size();
   }
   EXPECT_EQ(keys, 4U);
@@ -110,15 +110,15 @@ TEST_F(CheckQueueTest, KeepsSlotsOfAClusterApart) {
 }
 
 TEST_F(CheckQueueTest, SplitsWhatWouldKeepTheServerTooLong) {
-  for (std::size_t i = 0; i < CheckQueue::kMostKeys + 1; ++i) {
+  for (std::size_t i = 0; i < CheckQueue::kMaxKeys + 1; ++i) {
     ask("k" + std::to_string(i), per_minute(5));
   }
   const std::vector<CheckBatch> batches = take();
   ASSERT_EQ(batches.size(), 2U);
-  EXPECT_EQ(batches[0].keys.size(), CheckQueue::kMostKeys);
+  EXPECT_EQ(batches[0].keys.size(), CheckQueue::kMaxKeys);
 }
 
-TEST_F(CheckQueueTest, AnswersThoseWhoseTimeIsOverWithoutAsking) {
+TEST_F(CheckQueueTest, AnswersExpiredChecksWithoutAsking) {
   ask("k", per_minute(5), 1, kAsked);
   ask("k", per_minute(5), 1, kLater);
   ask("other", per_minute(5), 1, kAsked - milliseconds{1});
@@ -139,7 +139,7 @@ TEST_F(CheckQueueTest, HasACallEndWithItsLatestDeadline) {
   EXPECT_EQ(queue.next_expiry(), base::Deadline::max());  // so little is not worth a timer
 }
 
-TEST_F(CheckQueueTest, AnswersByItsDeadlineWhoWaitsForALongerCall) {
+TEST_F(CheckQueueTest, AnswersByTheDeadlineOfTheCheckDespiteALongerCall) {
   ask("k", per_minute(5), 1, kLater);
   const std::vector<CheckBatch> batches = take();
   ask("k", per_minute(5), 1, kAsked + milliseconds{3});
@@ -157,7 +157,7 @@ TEST_F(CheckQueueTest, AnswersByItsDeadlineWhoWaitsForALongerCall) {
   EXPECT_EQ(queue.size(), 0U);
 }
 
-TEST_F(CheckQueueTest, DoesNotLetTheHasteOfOneEndTheWaitOfOthers) {
+TEST_F(CheckQueueTest, AShortDeadlineDoesNotEndTheWaitOfOthers) {
   ask("k", per_minute(5), 1, kAsked + milliseconds{1});
   ask("k", per_minute(5), 1, kLater);
   const std::vector<CheckBatch> batches = take();
@@ -179,7 +179,7 @@ TEST_F(CheckQueueTest, DoesNotLetTheHasteOfOneEndTheWaitOfOthers) {
 
 // Calls that end as late as they may, as those of a server that hangs: whoever asks is answered by
 // its own deadline.
-RC_GTEST_FIXTURE_PROP(CheckQueueTest, AnswersEverybodyByTheirOwnDeadline, ()) {
+RC_GTEST_FIXTURE_PROP(CheckQueueTest, AnswersEveryCallerByItsOwnDeadline, ()) {
   using Micros = std::chrono::microseconds;
   constexpr Micros kSlack{500};
   struct Under {
@@ -231,7 +231,7 @@ RC_GTEST_FIXTURE_PROP(CheckQueueTest, AnswersEverybodyByTheirOwnDeadline, ()) {
   RC_ASSERT(queue.size() == 0U);
 }
 
-TEST_F(CheckQueueTest, AnswersEverybodyWhenItIsOver) {
+TEST_F(CheckQueueTest, FailsEveryWaiterOnShutdown) {
   ask("a", per_minute(5));
   static_cast<void>(take());
   ask("a", per_minute(5));

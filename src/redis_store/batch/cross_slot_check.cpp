@@ -2,7 +2,7 @@
 
 #include "base/monotonic_time.hpp"
 #include "redis/hash_slot.hpp"
-#include "redis_store/batch/travel.hpp"
+#include "redis_store/batch/batching.hpp"
 
 #include <algorithm>
 #include <map>
@@ -27,7 +27,7 @@ std::vector<Decision> unknown_decisions(const std::vector<CrossSlotCheck::Step>&
 
 }  // namespace
 
-std::vector<CrossSlotCheck::Step> CrossSlotCheck::steps_of(const TogetherRequest& request) {
+std::vector<CrossSlotCheck::Step> CrossSlotCheck::steps_of(const MultiCheckRequest& request) {
   std::map<std::uint16_t, Step> by_slot;
   for (std::size_t i = 0; i < request.checks.size(); ++i) {
     Step& step = by_slot[redis::hash_slot(request.checks[i].key)];
@@ -41,7 +41,7 @@ std::vector<CrossSlotCheck::Step> CrossSlotCheck::steps_of(const TogetherRequest
 }
 
 CrossSlotCheck::CrossSlotCheck(Dependencies dependencies, std::vector<Step> steps,
-                               base::Deadline deadline, RedisStore::Decided decided)
+                               base::Deadline deadline, CommandExecutor::Decided decided)
     : dependencies_(std::move(dependencies)),
       steps_(std::move(steps)),
       deadline_(deadline),
@@ -55,7 +55,7 @@ void CrossSlotCheck::charge(std::size_t step) {
       [self = shared_from_this(), step](const auto& said) { self->on_charged(step, said); });
 }
 
-void CrossSlotCheck::on_charged(std::size_t step, const Result<TogetherAnswer>& said) {
+void CrossSlotCheck::on_charged(std::size_t step, const Result<MultiCheckResult>& said) {
   if (!said) {
     failure_ = said.error();
     return turn_back(step);
@@ -85,9 +85,8 @@ void CrossSlotCheck::turn_back(std::size_t failed) {
 
 void CrossSlotCheck::refund(std::size_t step) {
   ++open_;
-  dependencies_.ask(steps_[step].request, Plan::Kind::GiveBack,
-                    base::deadline_after(kRefundTimeout),
-                    [self = shared_from_this(), step](const Result<TogetherAnswer>& said) {
+  dependencies_.ask(steps_[step].request, Plan::Kind::Refund, base::deadline_after(kRefundTimeout),
+                    [self = shared_from_this(), step](const Result<MultiCheckResult>& said) {
                       if (said) self->note(step, *said);
                       if (said || !was_not_executed(said.error())) {
                         std::vector<std::string> keys;
@@ -102,15 +101,15 @@ void CrossSlotCheck::refund(std::size_t step) {
 
 void CrossSlotCheck::peek(std::size_t step) {
   ++open_;
-  dependencies_.ask(steps_[step].request, Plan::Kind::Refuse, deadline_,
-                    [self = shared_from_this(), step](const Result<TogetherAnswer>& said) {
+  dependencies_.ask(steps_[step].request, Plan::Kind::AlreadyDenied, deadline_,
+                    [self = shared_from_this(), step](const Result<MultiCheckResult>& said) {
                       if (said) self->note(step, *said);
                       if (said && !said->passed) self->is_denied_ = true;
                       self->close_one();
                     });
 }
 
-void CrossSlotCheck::note(std::size_t step, const TogetherAnswer& said) {
+void CrossSlotCheck::note(std::size_t step, const MultiCheckResult& said) {
   if (!decided_) return;
   for (std::size_t i = 0; i < said.decisions.size(); ++i) {
     decisions_[steps_[step].positions[i]] = said.decisions[i];
@@ -124,7 +123,7 @@ void CrossSlotCheck::close_one() {
 void CrossSlotCheck::answer() {
   if (!decided_) return;
   timer_.cancel();
-  const RedisStore::Decided decided = std::exchange(decided_, nullptr);
+  const CommandExecutor::Decided decided = std::exchange(decided_, nullptr);
   if (is_denied_) {
     decided(std::move(decisions_));
   } else {

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "base/deadline.hpp"
+#include "redis_store/batch/multi_check_command.hpp"
 #include "redis_store/batch/plan.hpp"
-#include "redis_store/batch/together_call.hpp"
-#include "redis_store/redis_store.hpp"
+#include "redis_store/command_executor.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -33,33 +33,34 @@ class CrossSlotCheck : public std::enable_shared_from_this<CrossSlotCheck> {
 
   // The limits of one slot.
   struct Step {
-    TogetherRequest request{};
+    MultiCheckRequest request{};
     std::vector<std::size_t> positions{};  // of its checks in the whole request
   };
-  [[nodiscard]] static std::vector<Step> steps_of(const TogetherRequest& request);
+  [[nodiscard]] static std::vector<Step> steps_of(const MultiCheckRequest& request);
 
   struct Dependencies {
     boost::asio::any_io_executor executor{};
     // Answers exactly once, never from within the call.
-    std::function<void(const TogetherRequest&, Plan::Kind, base::Deadline, TogetherAnswered)> ask{};
+    std::function<void(const MultiCheckRequest&, Plan::Kind, base::Deadline, OnMultiCheckResult)>
+        ask{};
     // Hears of keys that may have been refunded. Others may remember a denial that was due to the
     // charge.
     std::function<void(const std::vector<std::string>& keys)> on_refunded{};
   };
 
   CrossSlotCheck(Dependencies dependencies, std::vector<Step> steps, base::Deadline deadline,
-                 RedisStore::Decided decided);
+                 CommandExecutor::Decided decided);
 
   void start() { charge(0); }
 
  private:
   void charge(std::size_t step);
-  void on_charged(std::size_t step, const Result<TogetherAnswer>& said);
+  void on_charged(std::size_t step, const Result<MultiCheckResult>& said);
   // Refunds the steps before `failed` and peeks those after it.
   void turn_back(std::size_t failed);
   void refund(std::size_t step);
   void peek(std::size_t step);
-  void note(std::size_t step, const TogetherAnswer& said);
+  void note(std::size_t step, const MultiCheckResult& said);
   void close_one();
   // Once, with the first of: all is settled, the deadline.
   void answer();
@@ -68,7 +69,7 @@ class CrossSlotCheck : public std::enable_shared_from_this<CrossSlotCheck> {
   Dependencies dependencies_;
   std::vector<Step> steps_;
   base::Deadline deadline_;
-  RedisStore::Decided decided_;  // empty once it was called
+  CommandExecutor::Decided decided_;  // empty once it was called
   std::vector<Decision> decisions_;
   bool is_denied_ = false;
   std::optional<Error> failure_;

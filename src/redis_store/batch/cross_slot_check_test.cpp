@@ -28,7 +28,7 @@ class CrossSlotCheckTest : public ::testing::Test {
     std::string key;
     Plan::Kind kind{};
     base::Deadline deadline{};
-    TogetherAnswered answered{};
+    OnMultiCheckResult answered{};
   };
 
   void start(base::Deadline deadline = base::deadline_after(seconds{60})) {
@@ -41,8 +41,8 @@ class CrossSlotCheckTest : public ::testing::Test {
         CrossSlotCheck::Dependencies{
             .executor = io_.get_executor(),
             .ask =
-                [this](const TogetherRequest& request, Plan::Kind kind, base::Deadline by,
-                       TogetherAnswered answered) {
+                [this](const MultiCheckRequest& request, Plan::Kind kind, base::Deadline by,
+                       OnMultiCheckResult answered) {
                   asked_.push_back({request.checks.front().key, kind, by, std::move(answered)});
                 },
             .on_refunded =
@@ -54,35 +54,35 @@ class CrossSlotCheckTest : public ::testing::Test {
   }
 
   // Answers the oldest open call for this key and kind. REQUIRES: there is one.
-  void answer(const std::string& key, Plan::Kind kind, Result<TogetherAnswer> answer) {
+  void answer(const std::string& key, Plan::Kind kind, Result<MultiCheckResult> answer) {
     const auto found = std::find_if(asked_.begin(), asked_.end(), [&](const Asked& each) {
       return each.key == key && each.kind == kind;
     });
     ASSERT_NE(found, asked_.end()) << "nobody asked for " << key;
-    const TogetherAnswered answered = std::move(found->answered);
+    const OnMultiCheckResult answered = std::move(found->answered);
     asked_.erase(found);
     answered(std::move(answer));
   }
-  void charge(const std::string& key, Result<TogetherAnswer> said) {
+  void charge(const std::string& key, Result<MultiCheckResult> said) {
     answer(key, Plan::Kind::Take, std::move(said));
   }
-  void refund(const std::string& key, Result<TogetherAnswer> said) {
-    answer(key, Plan::Kind::GiveBack, std::move(said));
+  void refund(const std::string& key, Result<MultiCheckResult> said) {
+    answer(key, Plan::Kind::Refund, std::move(said));
   }
-  void peek(const std::string& key, Result<TogetherAnswer> said) {
-    answer(key, Plan::Kind::Refuse, std::move(said));
+  void peek(const std::string& key, Result<MultiCheckResult> said) {
+    answer(key, Plan::Kind::AlreadyDenied, std::move(said));
   }
-  static TogetherAnswer passed(const Decision& decision) {
+  static MultiCheckResult passed(const Decision& decision) {
     return {.passed = true, .decisions = {decision}};
   }
-  static TogetherAnswer denied() { return {.passed = false, .decisions = {kDenied}}; }
+  static MultiCheckResult denied() { return {.passed = false, .decisions = {kDenied}}; }
 
   // What was asked and not answered yet.
   [[nodiscard]] std::string open() const {
     std::string text;
     for (const Asked& each : asked_) {
       const bool is_charge = each.kind == Plan::Kind::Take;
-      const bool is_refund = each.kind == Plan::Kind::GiveBack;
+      const bool is_refund = each.kind == Plan::Kind::Refund;
       text += (is_charge ? "charge " : is_refund ? "refund " : "peek ") + each.key + ", ";
     }
     return text;
@@ -199,7 +199,7 @@ TEST_F(CrossSlotCheckTest, AStepThatTakesAllTheTimeIsAnsweredAtOnce) {
 }
 
 TEST(CrossSlotSteps, AreTheSlotsInTheirOrderWithTheirChecks) {
-  TogetherRequest request;
+  MultiCheckRequest request;
   for (const char* key : {"{b}1", "{a}1", "{b}2"}) {
     request.checks.push_back({.key = key, .quota = kTen});
   }

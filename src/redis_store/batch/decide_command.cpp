@@ -37,7 +37,8 @@ Result<Instant> read_instant(const resp::Value& value) {
   return Instant{Duration{value.integer}};
 }
 
-Result<Verdict> read_verdict(const resp::Value& reply, const Plan& plan, std::size_t requests) {
+Result<DecideReply> read_decide_reply(const resp::Value& reply, const Plan& plan,
+                                      std::size_t requests) {
   if (reply.elements.size() != plan.key_count() + 2) {
     return malformed(std::to_string(reply.elements.size()) + " values instead of " +
                      std::to_string(plan.key_count() + 2));
@@ -46,17 +47,17 @@ Result<Verdict> read_verdict(const resp::Value& reply, const Plan& plan, std::si
   if (!now) return now.error();
   const std::string& admitted = reply.elements[1].text;
   if (admitted.size() != 4 * requests) return malformed("the admissions of other requests");
-  Verdict verdict;
-  verdict.now = *now;
+  DecideReply decided;
+  decided.now = *now;
   PackedReader reader(admitted);
   for (std::size_t i = 0; i < requests; ++i) {
-    verdict.admitted.push_back(static_cast<std::uint32_t>(reader.number(4)));
+    decided.admitted.push_back(static_cast<std::uint32_t>(reader.number(4)));
   }
   const Plan::Order order = plan.order();
   for (std::size_t i = 0; i < plan.key_count(); ++i) {
-    verdict.states.push_back(&reply.elements[order.position[i] + 2]);
+    decided.states.push_back(&reply.elements[order.position[i] + 2]);
   }
-  return verdict;
+  return decided;
 }
 
 }  // namespace penstock::redis_store

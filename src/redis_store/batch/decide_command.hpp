@@ -25,7 +25,7 @@ enum class Reads : std::uint8_t { OneAlgorithm, All };
                                             Reads reads);
 
 // What decide.lua says.
-struct Verdict {
+struct DecideReply {
   static constexpr std::uint32_t kUnreadable = 0xffff'ffff;
 
   Instant now{};
@@ -34,8 +34,8 @@ struct Verdict {
 };
 
 // REQUIRES: the reply outlives what is returned.
-[[nodiscard]] Result<Verdict> read_verdict(const resp::Value& reply, const Plan& plan,
-                                           std::size_t requests);
+[[nodiscard]] Result<DecideReply> read_decide_reply(const resp::Value& reply, const Plan& plan,
+                                                    std::size_t requests);
 
 // `now` of a script.
 [[nodiscard]] Result<Instant> read_instant(const resp::Value& value);

@@ -43,7 +43,7 @@ void Plan::add_check(KeyIndex key, const Quota& quota, Cost cost) {
   add(key, quota, units, std::max<std::uint64_t>(cost.units, 1));
 }
 
-void Plan::add_look(KeyIndex key, const Quota& quota, Cost asked) {
+void Plan::add_peek(KeyIndex key, const Quota& quota, Cost asked) {
   add(key, quota, 0, asked.units);
 }
 

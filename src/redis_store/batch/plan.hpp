@@ -15,10 +15,10 @@ class Plan {
  public:
   enum class Kind : std::uint8_t {
     Take = 0,
-    GiveBack = 1,
-    Look = 2,
-    Refuse = 3,    // denied already, by others: nothing is taken
-    TakeUpTo = 4,  // as much as there is; has one check, made by add_lease()
+    Refund = 1,
+    Peek = 2,
+    AlreadyDenied = 3,  // denied already, by others: nothing is taken
+    TakeUpTo = 4,       // as much as there is; has one check, made by add_lease()
   };
 
   using KeyIndex = std::uint16_t;
@@ -32,7 +32,7 @@ class Plan {
   // Adds to the request begun last. A cost above the capacity is refused.
   void add_check(KeyIndex key, const Quota& quota, Cost cost);
   // Takes nothing, and asks whether so much would fit.
-  void add_look(KeyIndex key, const Quota& quota, Cost asked);
+  void add_peek(KeyIndex key, const Quota& quota, Cost asked);
   // Up to `want`, and nothing when less than `need` is there. `times` of its request is how many
   // share the count.
   void add_lease(KeyIndex key, const Quota& quota, std::uint32_t need, std::uint32_t want);

@@ -37,7 +37,7 @@ std::string hash_of(std::string_view part) {
 // Nothing is written as a lone "%", so that the tag of a cluster is never empty.
 std::string escaped(std::string_view part) {
   if (part.empty()) return "%";
-  if (part.size() > KeyLayout::kLongestPart) return hash_of(part);
+  if (part.size() > KeyLayout::kMaxPartLength) return hash_of(part);
   std::string text;
   text.reserve(part.size());
   for (const char character : part) {
@@ -49,7 +49,7 @@ std::string escaped(std::string_view part) {
       text += character;
     }
   }
-  return text.size() > KeyLayout::kLongestPart ? hash_of(part) : text;
+  return text.size() > KeyLayout::kMaxPartLength ? hash_of(part) : text;
 }
 
 std::optional<std::string> unescaped(std::string_view text) {
@@ -119,8 +119,8 @@ std::string KeyLayout::reservation(std::string_view id) const {
   return reservations() + ":" + escaped(id);
 }
 
-std::string KeyLayout::seats(std::string_view key) const {
-  return in_braces(start_, KeyKind::Seats, key);
+std::string KeyLayout::permits(std::string_view key) const {
+  return in_braces(start_, KeyKind::Permits, key);
 }
 
 std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
@@ -136,7 +136,7 @@ std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
     case 'n': name.kind = KeyKind::Nodes; break;
     case 'a': name.kind = KeyKind::Audit; break;
     case 'r': name.kind = KeyKind::Reservation; break;
-    case 's': name.kind = KeyKind::Seats; break;
+    case 's': name.kind = KeyKind::Permits; break;
     default: return std::nullopt;
   }
   const std::size_t close = key.find('}');

@@ -17,14 +17,14 @@ namespace penstock::redis_store {
 //     penstock:1:a:{audit}               who audits the store, or what the last audit found
 //     penstock:1:r:{reservations}        which reservations are open
 //     penstock:1:r:{reservations}:42     one of them
-//     penstock:1:s:{uploads}             who has a seat of uploads
+//     penstock:1:s:{uploads}             who has a permit of uploads
 //
 // What stands in braces decides where a key lives in a cluster, so that all of one subject are
 // together. Bytes that mean something here are percent-encoded, so that no two subjects share a
 // key; a subject that would be longer than 200 bytes is replaced by a hash of it.
 class KeyLayout {
  public:
-  static constexpr std::size_t kLongestPart = 200;
+  static constexpr std::size_t kMaxPartLength = 200;
 
   explicit KeyLayout(std::string_view prefix) : start_(std::string(prefix) + ":1:") {}
 
@@ -43,7 +43,7 @@ class KeyLayout {
   [[nodiscard]] std::string changes() const { return start_ + "changed"; }
   [[nodiscard]] std::string reservations() const;
   [[nodiscard]] std::string reservation(std::string_view id) const;
-  [[nodiscard]] std::string seats(std::string_view key) const;
+  [[nodiscard]] std::string permits(std::string_view key) const;
 
   // What all of our keys start with.
   [[nodiscard]] const std::string& start() const noexcept { return start_; }
@@ -60,7 +60,7 @@ enum class KeyKind : char {
   Nodes = 'n',
   Audit = 'a',
   Reservation = 'r',
-  Seats = 's'
+  Permits = 's'
 };
 
 // What a key of ours is for.

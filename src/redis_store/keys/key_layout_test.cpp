@@ -24,7 +24,7 @@ TEST(KeyLayout, IsReadable) {
   EXPECT_EQ(kLayout.audit(), "penstock:1:a:{audit}");
   EXPECT_EQ(kLayout.reservations(), "penstock:1:r:{reservations}");
   EXPECT_EQ(kLayout.reservation("a b"), "penstock:1:r:{reservations}:a%20b");
-  EXPECT_EQ(kLayout.seats("uploads"), "penstock:1:s:{uploads}");
+  EXPECT_EQ(kLayout.permits("uploads"), "penstock:1:s:{uploads}");
   EXPECT_EQ(KeyLayout("mine").limit("a"), "mine:1:l:{a}");
 }
 
@@ -35,7 +35,7 @@ TEST(KeyLayout, EscapesWhatWouldMeanSomething) {
 }
 
 TEST(KeyLayout, HashesWhatIsVeryLong) {
-  const std::string longest(KeyLayout::kLongestPart, 'x');
+  const std::string longest(KeyLayout::kMaxPartLength, 'x');
   EXPECT_EQ(kLayout.limit(longest), "penstock:1:l:{" + longest + "}");
   const std::string key = kLayout.limit(longest + "x");
   EXPECT_EQ(key.size(), std::string("penstock:1:l:{}").size() + 33);
@@ -84,19 +84,19 @@ TEST(ReadKey, KnowsTheAudit) {
   EXPECT_EQ(name->kind, KeyKind::Audit);
 }
 
-TEST(ReadKey, KnowsReservationsAndSeats) {
+TEST(ReadKey, ParsesReservationsAndPermits) {
   const auto open = read_key(kLayout.reservations(), kLayout);
   ASSERT_TRUE(open.has_value());
   EXPECT_EQ(open->kind, KeyKind::Reservation);
   EXPECT_EQ(open->limit_name, "");
   EXPECT_EQ(read_key(kLayout.reservation("4 2"), kLayout)->limit_name, "4 2");
-  const auto seats = read_key(kLayout.seats("up}"), kLayout);
-  ASSERT_TRUE(seats.has_value());
-  EXPECT_EQ(seats->kind, KeyKind::Seats);
-  EXPECT_EQ(seats->subject, "up}");
+  const auto permits = read_key(kLayout.permits("up}"), kLayout);
+  ASSERT_TRUE(permits.has_value());
+  EXPECT_EQ(permits->kind, KeyKind::Permits);
+  EXPECT_EQ(permits->subject, "up}");
 }
 
-TEST(ReadKey, RefusesWhatIsNotOurs) {
+TEST(ReadKey, RejectsWhatIsNotOurs) {
   for (const char* key :
        {"", "other:1:l:{a}", "penstock:2:l:{a}", "penstock:1:x:{a}", "penstock:1:l:a",
         "penstock:1:l:{a", "penstock:1:l:{a}b", "penstock:1:c:{a}:b", "penstock:1:n:{a}",

@@ -6,10 +6,9 @@ namespace penstock::redis_store {
 namespace {
 
 redis::Subscription::Handlers handlers(KeyLayout layout, ChangeFeed::OnChange on_change) {
-  return {
-      .on_message = [layout = std::move(layout), on_change](
-                        std::string_view message) { on_change(changed_count(message, layout)); },
-      .on_gap = [on_change] { on_change({}); }};
+  return {.on_message = [layout = std::move(layout), on_change](
+                            std::string_view message) { on_change(parse_change(message, layout)); },
+          .on_gap = [on_change] { on_change({}); }};
 }
 
 // What was too long to stand in a key: nobody knows what it was.
@@ -17,15 +16,15 @@ bool is_hashed(std::string_view part) { return part.starts_with('#'); }
 
 }  // namespace
 
-ChangedCount changed_count(std::string_view message, const KeyLayout& layout) {
+ChangedKey parse_change(std::string_view message, const KeyLayout& layout) {
   if (message.empty()) return {};
-  ChangedCount changed;
-  if (message.front() == kGaveBack) changed.change = Change::GaveBack;
+  ChangedKey changed;
+  if (message.front() == kRefundSign) changed.change = Change::Refunded;
   std::optional<KeyName> name = read_key(message.substr(1), layout);
   if (!name || name->kind != KeyKind::Limit) return changed;
   if (is_hashed(name->subject) || is_hashed(name->limit_name)) return changed;
   changed.name =
-      core::CountName{.subject = std::move(name->subject), .limit = std::move(name->limit_name)};
+      core::LimitKey{.subject = std::move(name->subject), .limit = std::move(name->limit_name)};
   return changed;
 }
 

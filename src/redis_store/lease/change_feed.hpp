@@ -16,13 +16,13 @@
 namespace penstock::redis_store {
 
 // What a message says.
-struct ChangedCount {
-  std::optional<core::CountName> name{};  // empty when that cannot be said, and it may be any
+struct ChangedKey {
+  std::optional<core::LimitKey> name{};  // empty when that cannot be said, and it may be any
   Change change = Change::Any;
 
-  friend bool operator==(const ChangedCount&, const ChangedCount&) = default;
+  friend bool operator==(const ChangedKey&, const ChangedKey&) = default;
 };
-[[nodiscard]] ChangedCount changed_count(std::string_view message, const KeyLayout& layout);
+[[nodiscard]] ChangedKey parse_change(std::string_view message, const KeyLayout& layout);
 
 // Tells which counts were given back to, reset, blocked or unblocked, by whomever: what was
 // remembered about them is old. All counts, whenever something may have been missed.
@@ -30,7 +30,7 @@ struct ChangedCount {
 // Thread-safety: none; everything happens on the executor.
 class ChangeFeed {
  public:
-  using OnChange = std::function<void(const ChangedCount& changed)>;
+  using OnChange = std::function<void(const ChangedKey& changed)>;
 
   // `client` is what redis_store::client_options() made of the options.
   ChangeFeed(const boost::asio::any_io_executor& executor, const RedisOptions& options,

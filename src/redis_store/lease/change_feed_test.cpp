@@ -8,24 +8,24 @@ namespace {
 
 const KeyLayout kOurs("penstock");
 
-RC_GTEST_PROP(ChangedCount, IsTheOneWhoseKeyItIs,
+RC_GTEST_PROP(ChangedKey, IsTheOneWhoseKeyItIs,
               (const std::string& subject, const std::string& limit)) {
   RC_PRE(subject.size() <= 60 && limit.size() <= 60);
   const std::string key = limit.empty() ? kOurs.limit(subject) : kOurs.limit(subject, limit);
-  const ChangedCount changed = changed_count(message_for(key, Change::GaveBack), kOurs);
-  RC_ASSERT(changed.change == Change::GaveBack);
-  const std::optional<core::CountName>& count = changed.name;
+  const ChangedKey changed = parse_change(message_for(key, Change::Refunded), kOurs);
+  RC_ASSERT(changed.change == Change::Refunded);
+  const std::optional<core::LimitKey>& count = changed.name;
   const bool may_be_hash = subject.starts_with('#') || limit.starts_with('#');
   RC_ASSERT(count.has_value() != may_be_hash);
-  if (count) RC_ASSERT(*count == (core::CountName{.subject = subject, .limit = limit}));
+  if (count) RC_ASSERT(*count == (core::LimitKey{.subject = subject, .limit = limit}));
 }
 
-TEST(ChangedCount, MayBeAnyWhenTheKeyDoesNotSay) {
+TEST(ChangedKey, MayBeAnyWhenTheKeyDoesNotSay) {
   const std::string longest(300, 'x');
   for (const std::string& key :
        {kOurs.limit(longest), kOurs.limit("alice", longest), kOurs.counter("alice"),
         KeyLayout("other").limit("alice"), std::string{}, std::string("nonsense")}) {
-    EXPECT_EQ(changed_count(message_for(key, Change::Any), kOurs), ChangedCount{}) << key;
+    EXPECT_EQ(parse_change(message_for(key, Change::Any), kOurs), ChangedKey{}) << key;
   }
 }
 

@@ -9,14 +9,14 @@ namespace penstock::redis_store {
 
 enum class Change : std::uint8_t {
   Any,       // it was reset, blocked or unblocked
-  GaveBack,  // there is more of it now, and nothing else is new
+  Refunded,  // there is more of it now, and nothing else is new
 };
 
-inline constexpr char kGaveBack = '+';
-inline constexpr char kAnyChange = '!';
+inline constexpr char kRefundSign = '+';
+inline constexpr char kAnyChangeSign = '!';
 
 [[nodiscard]] inline std::string message_for(std::string_view key, Change change) {
-  std::string message(1, change == Change::GaveBack ? kGaveBack : kAnyChange);
+  std::string message(1, change == Change::Refunded ? kRefundSign : kAnyChangeSign);
   return message += key;
 }
 

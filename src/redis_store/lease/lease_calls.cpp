@@ -24,10 +24,10 @@ using Places = std::vector<std::size_t>;
 
 class LeaseCall final : public redis::Call {
  public:
-  LeaseCall(std::shared_ptr<const LeaseContext> context, LeaseQuestion question, Places places)
+  LeaseCall(std::shared_ptr<const LeaseContext> context, LeaseCommand question, Places places)
       : context_(std::move(context)), question_(std::move(question)), places_(std::move(places)) {}
 
-  static void send(std::shared_ptr<const LeaseContext> context, LeaseQuestion question,
+  static void send(std::shared_ptr<const LeaseContext> context, LeaseCommand question,
                    Places places) {
     redis::Command command = question.command(context->scripts);
     command.deadline = context->deadline;
@@ -59,7 +59,7 @@ class LeaseCall final : public redis::Call {
   }
 
   // REQUIRES: several; the keys of one strict lease belong together.
-  bool take_apart() override {
+  bool split() override {
     if (places_.size() < 2) return false;
     for (std::size_t i = 0; i < places_.size(); ++i) ask_again({i}, question_.reads());
     return true;
@@ -67,13 +67,13 @@ class LeaseCall final : public redis::Call {
 
  private:
   void ask_again(const Places& some, Reads reads) const {
-    std::vector<KeyLease> asks;
+    std::vector<KeyLeaseRequest> asks;
     Places places;
     for (const std::size_t i : some) {
       asks.push_back(question_.asks()[i]);
       places.push_back(places_[i]);
     }
-    send(context_, LeaseQuestion(std::move(asks), reads), std::move(places));
+    send(context_, LeaseCommand(std::move(asks), reads), std::move(places));
   }
 
   void fail(const Error& error) const {
@@ -81,12 +81,12 @@ class LeaseCall final : public redis::Call {
   }
 
   std::shared_ptr<const LeaseContext> context_;
-  LeaseQuestion question_;
+  LeaseCommand question_;
   Places places_;
 };
 
 // Plain leases that one script of an algorithm can grant.
-Algorithm script_of(const KeyLease& ask) {
+Algorithm script_of(const KeyLeaseRequest& ask) {
   const Algorithm algorithm = ask.quota.algorithm();
   if (algorithm == Algorithm::Gcra) return Algorithm::TokenBucket;
   if (algorithm == Algorithm::AnchoredWindow) return Algorithm::FixedWindow;
@@ -95,7 +95,7 @@ Algorithm script_of(const KeyLease& ask) {
 
 }  // namespace
 
-void lease(redis::Client& client, const ScriptSet& scripts, std::vector<KeyLease> asks,
+void lease(redis::Client& client, const ScriptSet& scripts, std::vector<KeyLeaseRequest> asks,
            base::Deadline deadline, Leased leased) {
   std::map<std::tuple<bool, Algorithm, std::uint16_t>, Places> groups;
   for (std::size_t i = 0; i < asks.size(); ++i) {
@@ -106,15 +106,15 @@ void lease(redis::Client& client, const ScriptSet& scripts, std::vector<KeyLease
       LeaseContext{client, scripts, deadline, std::move(leased)});
   for (const auto& [group, places] : groups) {
     const std::size_t keys_of_each = std::get<bool>(group) ? 2 : 1;
-    const std::size_t most = CheckQueue::kMostKeys / keys_of_each;
+    const std::size_t most = CheckQueue::kMaxKeys / keys_of_each;
     for (std::size_t start = 0; start < places.size(); start += most) {
-      std::vector<KeyLease> together;
+      std::vector<KeyLeaseRequest> together;
       Places these;
       for (std::size_t i = start; i < std::min(start + most, places.size()); ++i) {
         together.push_back(std::move(asks[places[i]]));
         these.push_back(places[i]);
       }
-      LeaseCall::send(context, LeaseQuestion(std::move(together), Reads::OneAlgorithm),
+      LeaseCall::send(context, LeaseCommand(std::move(together), Reads::OneAlgorithm),
                       std::move(these));
     }
   }

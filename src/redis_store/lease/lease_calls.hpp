@@ -15,7 +15,7 @@ using Leased = std::function<void(std::size_t ask, const Result<store::LeaseGran
 // Asks for leases in as few calls as possible: strict ones apart from others, those by algorithm,
 // and in a cluster by slot. `leased` hears an answer to each of them, once.
 // REQUIRES: no key appears twice. The client and the scripts outlive the answers.
-void lease(redis::Client& client, const ScriptSet& scripts, std::vector<KeyLease> asks,
+void lease(redis::Client& client, const ScriptSet& scripts, std::vector<KeyLeaseRequest> asks,
            base::Deadline deadline, Leased leased);
 
 }  // namespace penstock::redis_store

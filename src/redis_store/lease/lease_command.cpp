@@ -13,7 +13,7 @@ namespace {
 
 using Type = resp::Value::Type;
 
-Error disagreement(const KeyLease& ask) {
+Error disagreement(const KeyLeaseRequest& ask) {
   return {ErrorCode::Protocol, "the script and its replay disagree about a lease of key \"" +
                                    ask.key + "\": different versions of the library?"};
 }
@@ -29,10 +29,11 @@ std::optional<core::Escrow> escrow_of(const resp::Value& state) {
   return decode_escrow(state.text);
 }
 
-std::optional<Result<store::LeaseGrant>> plain_grant(const KeyLease& ask, const resp::Value& state,
+std::optional<Result<store::LeaseGrant>> plain_grant(const KeyLeaseRequest& ask,
+                                                     const resp::Value& state,
                                                      std::uint32_t granted, Instant now) {
   std::optional<KeyContent> content = content_of(state, ask.quota);
-  if (granted == Verdict::kUnreadable || !content) return std::nullopt;
+  if (granted == DecideReply::kUnreadable || !content) return std::nullopt;
   KeyReplay replay(*std::move(content));
   const auto& [need, due, want, sharers] = ask.amounts.lease;
   if (replay.take_up_to(ask.quota, need, want, sharers, now) != granted) {
@@ -45,13 +46,13 @@ std::optional<Result<store::LeaseGrant>> plain_grant(const KeyLease& ask, const 
                            .denied_cost = Cost{std::max<std::uint64_t>(looked_for.units, 1)}};
 }
 
-std::optional<Result<store::LeaseGrant>> strict_grant(const KeyLease& ask,
+std::optional<Result<store::LeaseGrant>> strict_grant(const KeyLeaseRequest& ask,
                                                       std::span<const resp::Value> states,
-                                                      const core::StrictGrant& granted,
+                                                      const core::StrictLeaseGrant& granted,
                                                       Instant now) {
   std::optional<KeyContent> content = content_of(states[0], ask.quota);
   const std::optional<core::Escrow> escrow = escrow_of(states[1]);
-  if (granted.granted == Verdict::kUnreadable || !content || !escrow) return std::nullopt;
+  if (granted.granted == DecideReply::kUnreadable || !content || !escrow) return std::nullopt;
   StrictReplay replay(*std::move(content), *escrow);
   const StrictReplay::Answer answer = replay.lease({.quota = ask.quota,
                                                     .lifetime = *ask.strict_lifetime,
@@ -68,28 +69,28 @@ std::optional<Result<store::LeaseGrant>> strict_grant(const KeyLease& ask,
 
 }  // namespace
 
-LeaseQuestion::LeaseQuestion(std::vector<KeyLease> asks, Reads reads)
+LeaseCommand::LeaseCommand(std::vector<KeyLeaseRequest> asks, Reads reads)
     : asks_(std::move(asks)), reads_(reads) {
   if (is_strict()) return;
-  for (const KeyLease& ask : asks_) {
+  for (const KeyLeaseRequest& ask : asks_) {
     const Plan::KeyIndex key = plan_.new_key(ask.key);
     plan_.begin_request(Plan::Kind::TakeUpTo, ask.amounts.lease.sharers);
     plan_.add_lease(key, ask.quota, ask.amounts.lease.need, ask.amounts.lease.want);
   }
 }
 
-redis::Command LeaseQuestion::command(const ScriptSet& scripts) const {
+redis::Command LeaseCommand::command(const ScriptSet& scripts) const {
   redis::Command command =
       is_strict() ? strict_command(scripts) : decide_command(scripts, plan_, reads_);
   command.slot = redis::hash_slot(asks_.front().key);
   return command;
 }
 
-redis::Command LeaseQuestion::strict_command(const ScriptSet& scripts) const {
+redis::Command LeaseCommand::strict_command(const ScriptSet& scripts) const {
   std::vector<Quota> quotas;
   std::vector<std::string_view> keys;
   PackedWriter asks;
-  for (const KeyLease& ask : asks_) {
+  for (const KeyLeaseRequest& ask : asks_) {
     auto known = std::find(quotas.begin(), quotas.end(), ask.quota);
     if (known == quotas.end()) known = quotas.insert(known, ask.quota);
     keys.emplace_back(ask.key);
@@ -122,22 +123,22 @@ redis::Command LeaseQuestion::strict_command(const ScriptSet& scripts) const {
                         keys, {plan.bytes()});
 }
 
-Result<LeaseGrants> LeaseQuestion::read(const resp::Value& reply) const {
+Result<LeaseGrants> LeaseCommand::read(const resp::Value& reply) const {
   return is_strict() ? read_strict(reply) : read_plain(reply);
 }
 
-Result<LeaseGrants> LeaseQuestion::read_plain(const resp::Value& reply) const {
-  const Result<Verdict> verdict = read_verdict(reply, plan_, asks_.size());
-  if (!verdict) return verdict.error();
+Result<LeaseGrants> LeaseCommand::read_plain(const resp::Value& reply) const {
+  const Result<DecideReply> decided = read_decide_reply(reply, plan_, asks_.size());
+  if (!decided) return decided.error();
   LeaseGrants grants;
   for (std::size_t i = 0; i < asks_.size(); ++i) {
     grants.push_back(
-        plain_grant(asks_[i], *verdict->states[i], verdict->admitted[i], verdict->now));
+        plain_grant(asks_[i], *decided->states[i], decided->admitted[i], decided->now));
   }
   return grants;
 }
 
-Result<LeaseGrants> LeaseQuestion::read_strict(const resp::Value& reply) const {
+Result<LeaseGrants> LeaseCommand::read_strict(const resp::Value& reply) const {
   const std::vector<resp::Value>& parts = reply.elements;
   if (parts.size() != 2 * asks_.size() + 2) return malformed("the states of other keys");
   const Result<Instant> now = read_instant(parts[0]);

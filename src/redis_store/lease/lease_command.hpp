@@ -15,11 +15,11 @@
 namespace penstock::redis_store {
 
 // Units of a count to be leased, under its key in Redis.
-struct KeyLease {
+struct KeyLeaseRequest {
   std::string key;
   std::string escrow_key{};  // of strict leases
   Quota quota;
-  core::StrictAsk amounts{};  // of a plain lease no requests to decide
+  core::StrictLeaseRequest amounts{};  // of a plain lease no requests to decide
   std::optional<Duration> strict_lifetime{};
   std::vector<store::LeaseReport> reports{};
 };
@@ -30,15 +30,15 @@ using LeaseGrants = std::vector<std::optional<Result<store::LeaseGrant>>>;
 
 // Some leases that one script can grant: all strict, or all plain and of one algorithm. Knows no
 // sockets: it says what to send, and reads the answer.
-class LeaseQuestion {
+class LeaseCommand {
  public:
   // REQUIRES: all strict or none; at least one.
-  LeaseQuestion(std::vector<KeyLease> asks, Reads reads);
+  LeaseCommand(std::vector<KeyLeaseRequest> asks, Reads reads);
 
   [[nodiscard]] redis::Command command(const ScriptSet& scripts) const;
   [[nodiscard]] Result<LeaseGrants> read(const resp::Value& reply) const;
 
-  [[nodiscard]] const std::vector<KeyLease>& asks() const noexcept { return asks_; }
+  [[nodiscard]] const std::vector<KeyLeaseRequest>& asks() const noexcept { return asks_; }
   [[nodiscard]] Reads reads() const noexcept { return reads_; }
 
  private:
@@ -47,7 +47,7 @@ class LeaseQuestion {
   [[nodiscard]] Result<LeaseGrants> read_strict(const resp::Value& reply) const;
   [[nodiscard]] Result<LeaseGrants> read_plain(const resp::Value& reply) const;
 
-  std::vector<KeyLease> asks_;
+  std::vector<KeyLeaseRequest> asks_;
   Reads reads_;
   Plan plan_;  // of plain leases
 };

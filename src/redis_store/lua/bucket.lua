@@ -64,7 +64,7 @@ function bucket.take(state, quota, check)
   state.whole, state.part, state.last = bucket_after(state, quota, check)
 end
 
-function bucket.give_back(state, quota, check)
+function bucket.refund(state, quota, check)
   local at = bucket_effective(state, quota)
   local whole, part = at, 0
   if state.whole >= at then

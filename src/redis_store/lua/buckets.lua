@@ -31,15 +31,15 @@ else
 end
 for i = 1, key_count do
   local state = states[i]
-  local mine, ttl, whole, part, last = header, 0, 0, 0, 0
+  local own_header, ttl, whole, part, last = header, 0, 0, 0, 0
   if state then
     if #state == size then
-      mine, ttl, whole, part, last = unpack_bytes(format, state)
+      own_header, ttl, whole, part, last = unpack_bytes(format, state)
     else
-      mine = nil
+      own_header = nil
     end
   end
-  if mine == header then
+  if own_header == header then
     local write = false
     -- a clock that stepped back stands still for the bucket, for one refill at the most
     if last - now > fill then

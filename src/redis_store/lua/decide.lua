@@ -57,7 +57,7 @@ local function read_log_entry(i, quota)
 end
 
 -- What the caller is told about a key. REQUIRES: nothing was written to it yet.
-local function told(i)
+local function state_before(i)
   local bytes = raw[i]
   if type(bytes) ~= 'table' then return bytes or false end
   return modules[4].excerpt(bytes[1], bytes[2], bytes[3], log_room[i])
@@ -107,7 +107,7 @@ local function refund(checks)
       local quota = entry.quota
       add_bucket_numbers(quota)
       local most = quota.algorithm <= 1 and quota.capacity or check.cost
-      entry.module.give_back(entry.state, quota, cost_of(math.min(check.cost, most), quota))
+      entry.module.refund(entry.state, quota, cost_of(math.min(check.cost, most), quota))
       entry.dirty = true
     end
   end
@@ -159,7 +159,7 @@ for request = 1, request_count do
 end
 
 local reply = {now, table.concat(admitted)}
-for i = 1, #KEYS do reply[i + 2] = told(i) end
+for i = 1, #KEYS do reply[i + 2] = state_before(i) end
 
 for i, entry in pairs(entries) do
   if entry.dirty then write_entry(KEYS[i], entry, blocked[i], 0) end

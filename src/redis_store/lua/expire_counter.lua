@@ -9,8 +9,8 @@
 -- O(1). `now` is not needed.
 local changed = 0
 for i = 1, 2 do
-  local is_endless = redis.call('HEXISTS', KEYS[i], 'p') == 1
-  if redis.call('EXISTS', KEYS[i]) == 1 and (is_endless or ARGV[2] == '0') then
+  local is_persistent = redis.call('HEXISTS', KEYS[i], 'p') == 1
+  if redis.call('EXISTS', KEYS[i]) == 1 and (is_persistent or ARGV[2] == '0') then
     redis.call('HDEL', KEYS[i], 'p')
     redis.call('PEXPIRE', KEYS[i], ARGV[1])
     changed = changed + 1

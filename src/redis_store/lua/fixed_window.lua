@@ -31,7 +31,7 @@ function fixed_window.fits(state, quota, check) return state.count + check.asked
 
 function fixed_window.take(state, quota, check) state.count = state.count + check.cost end
 
-function fixed_window.give_back(state, quota, check)
+function fixed_window.refund(state, quota, check)
   state.count = math.max(0, state.count - check.cost)
 end
 

@@ -96,7 +96,7 @@ local function advance(entry, escrow, quota, lifetime)
   return changed
 end
 
-local function hear(entry, escrow, quota, epoch, spent, returned)
+local function settle_report(entry, escrow, quota, epoch, spent, returned)
   local name = epoch == escrow.epoch and 'current'
     or epoch == escrow.epoch - 1 and 'previous'
   if not name then return end
@@ -104,7 +104,7 @@ local function hear(entry, escrow, quota, epoch, spent, returned)
   local unused = math.min(returned, escrow[name])
   escrow[name] = escrow[name] - unused
   if unused > 0 then
-    bucket.give_back(entry.state, quota, cost_of(math.min(unused, quota.capacity), quota))
+    bucket.refund(entry.state, quota, cost_of(math.min(unused, quota.capacity), quota))
   end
 end
 
@@ -146,7 +146,7 @@ for ask = 1, ask_count do
   for _ = 1, reports do
     local epoch, spent, returned
     epoch, spent, returned, at = struct.unpack('<I7I4I4', plan, at)
-    if leasable then hear(entry, escrow, entry.quota, epoch, spent, returned) end
+    if leasable then settle_report(entry, escrow, entry.quota, epoch, spent, returned) end
   end
   local admitted, units = 0, 0
   if not readable then

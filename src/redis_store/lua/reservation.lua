@@ -57,8 +57,8 @@ elseif what == 'confirm' and is_mine then
   local over = now + tonumber(ARGV[5])
   redis.call('HSET', record, 's', 'o', 'e', ARGV[4], 'd', string.format('%.0f', over), 'k', ARGV[6],
     'h', ARGV[7])
-  local gone = math.ceil(over / 1000) + tonumber(ARGV[6])
-  redis.call('PEXPIREAT', record, string.format('%.0f', gone))
+  local forgotten_ms = math.ceil(over / 1000) + tonumber(ARGV[6])
+  redis.call('PEXPIREAT', record, string.format('%.0f', forgotten_ms))
   redis.call('ZADD', open, string.format('%.0f', over), id)
   local last = redis.call('ZRANGE', open, -1, -1, 'WITHSCORES')
   redis.call('PEXPIREAT', open, string.format('%.0f', math.ceil(tonumber(last[2]) / 1000) + kDay))

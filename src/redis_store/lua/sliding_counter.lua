@@ -41,7 +41,7 @@ end
 
 function sliding_counter.take(state, quota, check) state.current = state.current + check.cost end
 
-function sliding_counter.give_back(state, quota, check)
+function sliding_counter.refund(state, quota, check)
   local from_current = math.min(check.cost, state.current)
   state.current = state.current - from_current
   state.previous = math.max(0, state.previous - (check.cost - from_current))

@@ -124,7 +124,7 @@ function sliding_log.take(state, quota, check)
   if state.newest < now then state.newest = now end
 end
 
-function sliding_log.give_back(state, quota, check)
+function sliding_log.refund(state, quota, check)
   if state.before then state.before.peak = math.huge end  -- the newest matter: nothing is left out
   log_into_memory(state)
   local left = check.cost

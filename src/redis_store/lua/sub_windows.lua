@@ -59,7 +59,7 @@ function sub_windows.take(state, quota, check)
   state.counts[newest] = state.counts[newest] + check.cost
 end
 
-function sub_windows.give_back(state, quota, check)
+function sub_windows.refund(state, quota, check)
   local left = check.cost
   for i = quota.parts + 1, 1, -1 do
     local taken = math.min(left, state.counts[i])

@@ -51,7 +51,7 @@ namespace {
 // What the others of the request's checks take from the same key before this one is decided: those
 // before it, and those under another quota, since what the request takes in all must fit every
 // quota.
-Cost pending_at(std::span<const TogetherCheck> checks, std::size_t index) {
+Cost pending_at(std::span<const MultiCheckItem> checks, std::size_t index) {
   Cost pending{0};
   for (std::size_t i = 0; i < checks.size(); ++i) {
     if (i == index || checks[i].key != checks[index].key) continue;
@@ -63,21 +63,21 @@ Cost pending_at(std::span<const TogetherCheck> checks, std::size_t index) {
 
 }  // namespace
 
-bool decide_together(std::span<const TogetherCheck> checks, std::span<Decision> decisions,
-                     Instant now) {
+bool decide_all(std::span<const MultiCheckItem> checks, std::span<Decision> decisions,
+                Instant now) {
   PENSTOCK_CHECK(decisions.size() == checks.size());
   bool all_allowed = true;
   for (std::size_t i = 0; i < checks.size(); ++i) {
-    const TogetherCheck& check = checks[i];
+    const MultiCheckItem& check = checks[i];
     const Cost pending = pending_at(checks, i);
     // after what others take, a look asks for one more
-    const bool looks_after_others = check.cost.units == 0 && pending.units > 0;
-    const Cost asked = core::plus(looks_after_others ? Cost{1} : check.cost, pending);
+    const bool peeks_after_others = check.cost.units == 0 && pending.units > 0;
+    const Cost asked = core::plus(peeks_after_others ? Cost{1} : check.cost, pending);
     decisions[i] = check.key->preview(*check.quota, asked, now);
     all_allowed = all_allowed && decisions[i].allowed();
   }
   for (std::size_t i = 0; i < checks.size(); ++i) {
-    const TogetherCheck& check = checks[i];
+    const MultiCheckItem& check = checks[i];
     if (all_allowed) {
       decisions[i] = check.key->decide(*check.quota, check.cost, now);
     } else if (decisions[i].allowed()) {

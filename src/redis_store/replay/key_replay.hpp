@@ -43,7 +43,7 @@ class KeyReplay {
 };
 
 // One limit of several that are decided together.
-struct TogetherCheck {
+struct MultiCheckItem {
   KeyReplay* key = nullptr;
   const Quota* quota = nullptr;
   Cost cost;
@@ -51,7 +51,6 @@ struct TogetherCheck {
 
 // As the embedded store decides: all pass or none is charged. `decisions` receives what every
 // single limit said. Returns whether they passed. REQUIRES: decisions is as long as checks.
-bool decide_together(std::span<const TogetherCheck> checks, std::span<Decision> decisions,
-                     Instant now);
+bool decide_all(std::span<const MultiCheckItem> checks, std::span<Decision> decisions, Instant now);
 
 }  // namespace penstock::redis_store

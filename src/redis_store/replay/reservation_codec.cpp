@@ -1,6 +1,6 @@
 #include "redis_store/replay/reservation_codec.hpp"
 
-#include "base/whole_number.hpp"
+#include "base/parse_number.hpp"
 #include "redis_store/batch/decide_command.hpp"
 #include "redis_store/replay/packed.hpp"
 
@@ -10,7 +10,7 @@
 namespace penstock::redis_store {
 namespace {
 
-using store::HeldCount;
+using store::HeldUnits;
 using store::Reservation;
 using store::ReservationState;
 
@@ -56,14 +56,14 @@ std::optional<ReservationState> state_of(std::string_view letter) {
 // Zero for a part that is not there.
 std::optional<std::uint64_t> number_of(const resp::Value& part) {
   if (part.is(resp::Value::Type::Nil)) return 0;
-  return base::whole_number<std::uint64_t>(part.text);
+  return base::parse_number<std::uint64_t>(part.text);
 }
 
 }  // namespace
 
-std::string encode(const std::vector<HeldCount>& held) {
+std::string encode(const std::vector<HeldUnits>& held) {
   PackedWriter writer;
-  for (const HeldCount& each : held) {
+  for (const HeldUnits& each : held) {
     writer.number(each.weight, kNumber);
     const bool is_strict = each.terms.mode == core::Mode::LeaseStrict;
     const auto counts_for = static_cast<std::uint64_t>(each.counts_for.count());
@@ -78,13 +78,13 @@ std::string encode(const std::vector<HeldCount>& held) {
   return std::move(writer).bytes();
 }
 
-std::optional<std::vector<HeldCount>> decode_held(std::string_view bytes) {
-  std::vector<HeldCount> held;
+std::optional<std::vector<HeldUnits>> decode_held(std::string_view bytes) {
+  std::vector<HeldUnits> held;
   Parts parts(bytes);
   while (parts.is_good() && !parts.at_end()) {
     const std::uint64_t weight = parts.number(kNumber);
     const std::uint64_t counts_for = parts.number(kNumber);
-    core::Terms terms;
+    core::SharingTerms terms;
     if ((counts_for & kStrict) != 0) {
       const auto lifetime = static_cast<std::int64_t>(parts.number(kNumber));
       if (lifetime <= 0) return std::nullopt;

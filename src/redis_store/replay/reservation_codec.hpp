@@ -2,7 +2,7 @@
 
 #include "penstock/result.hpp"
 #include "resp/value.hpp"
-#include "store/reservation_book.hpp"
+#include "store/reservation_store.hpp"
 
 #include <optional>
 #include <string>
@@ -15,9 +15,9 @@ namespace penstock::redis_store {
 // For each count: weight and counts_for in microseconds, 8 bytes each; when the highest bit of
 // counts_for is set, the lifetime of a strict lease in microseconds, 8 bytes; then subject, limit
 // and quota, each a text behind its length of 4 bytes. Little-endian.
-[[nodiscard]] std::string encode(const std::vector<store::HeldCount>& held);
+[[nodiscard]] std::string encode(const std::vector<store::HeldUnits>& held);
 // Empty for bytes that encode() would not write.
-[[nodiscard]] std::optional<std::vector<store::HeldCount>> decode_held(std::string_view bytes);
+[[nodiscard]] std::optional<std::vector<store::HeldUnits>> decode_held(std::string_view bytes);
 
 // Of reservation.lua.
 [[nodiscard]] Result<store::ReservationAnswer> read_reservation(const Result<resp::Value>& reply);

@@ -8,9 +8,9 @@ namespace penstock::redis_store {
 namespace {
 
 using namespace std::chrono_literals;
-using store::HeldCount;
+using store::HeldUnits;
 
-HeldCount held(core::Terms terms) {
+HeldUnits held(core::SharingTerms terms) {
   return {.name = {"user=7", "api/tokens"},
           .quota = Quota::parse("100/h").value(),
           .weight = 3,
@@ -19,20 +19,20 @@ HeldCount held(core::Terms terms) {
 }
 
 TEST(ReservationCodec, ReadsWhatItWrote) {
-  const std::vector<HeldCount> all{
+  const std::vector<HeldUnits> all{
       held({}), held({.mode = core::Mode::LeaseStrict, .lifetime = 250ms}), held({})};
   EXPECT_EQ(decode_held(encode(all)), all);
 }
 
 // As earlier versions wrote it.
 TEST(ReservationCodec, AddsNothingToWhatIsCountedExactly) {
-  const HeldCount exact = held({});
+  const HeldUnits exact = held({});
   const std::size_t texts =
       exact.name.subject.size() + exact.name.limit.size() + to_string(exact.quota).size();
   EXPECT_EQ(encode({exact}).size(), 8U + 8U + 3U * 4U + texts);
 }
 
-TEST(ReservationCodec, RefusesWhatIsCutShort) {
+TEST(ReservationCodec, RejectsWhatIsCutShort) {
   const std::string bytes = encode({held({.mode = core::Mode::LeaseStrict})});
   for (std::size_t size = 1; size < bytes.size(); ++size) {
     EXPECT_EQ(decode_held(bytes.substr(0, size)), std::nullopt) << size;

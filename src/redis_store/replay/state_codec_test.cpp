@@ -44,7 +44,7 @@ TEST_P(StateCodec, KeepsTheStateBehindABlock) {
   EXPECT_EQ(read->state, content.state);
 }
 
-TEST_P(StateCodec, RefusesEveryShorterText) {
+TEST_P(StateCodec, RejectsEveryShorterText) {
   const std::string bytes = encode(used_key());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_FALSE(decode(std::string_view(bytes).substr(0, size))) << size;
@@ -88,7 +88,7 @@ TEST(StateCodecBlock, MayStandAlone) {
   EXPECT_FALSE(read->quota);
 }
 
-TEST(StateCodecHeader, RefusesAQuotaThatCannotBe) {
+TEST(StateCodecHeader, RejectsAQuotaThatCannotBe) {
   const Quota quota = per_minute(100);
   std::string bytes = encode(KeyContent{.quota = quota, .state = core::TokenBucket::State{}});
   ASSERT_TRUE(decode(bytes));

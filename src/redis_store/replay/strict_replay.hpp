@@ -21,11 +21,11 @@ class StrictReplay {
   struct Ask {
     Quota quota;
     Duration lifetime{};
-    core::StrictAsk amounts{};
+    core::StrictLeaseRequest amounts{};
     std::span<const store::LeaseReport> reports{};
   };
   struct Answer {
-    core::StrictGrant grant{};
+    core::StrictLeaseGrant grant{};
     std::int64_t epoch = 0;  // of what was leased
     Decision afterwards{};
     Cost denied_cost{1};   // what was denied, if `afterwards` denies

@@ -8,7 +8,7 @@ namespace penstock::rules {
 namespace {
 
 std::string entry_text(const Attribute& entry) {
-  return shown(std::string(entry.name) + "=" + std::string(entry.value));
+  return quote_value(std::string(entry.name) + "=" + std::string(entry.value));
 }
 
 std::string found_by_text(EnvoyNode::By by) {
@@ -26,13 +26,14 @@ std::string entries_text(std::size_t count) {
 }
 
 // How far a descriptor comes on the path, and what stops it there.
-struct Approach {
+struct DescriptorProgress {
   std::size_t levels = 0;
   bool arrived = false;
   std::string reason{};
 };
 
-Approach approach(const EnvoyPath& path, const EnvoyNode& root, const Descriptor& descriptor) {
+DescriptorProgress progress_of(const EnvoyPath& path, const EnvoyNode& root,
+                               const Descriptor& descriptor) {
   if (descriptor.limit.has_value()) return {.reason = "it brings a limit of its own"};
   const EnvoyNode* here = &root;
   std::string scratch;
@@ -71,11 +72,11 @@ RuleReport report_on(const EnvoyPath& path, const EnvoyNode& root, const Request
   RuleReport report{.rule = path.rule, .reason = "the request has no descriptor"};
   std::size_t closest = 0;
   for (std::size_t i = 0; i < request.descriptors.size(); ++i) {
-    Approach here = approach(path, root, request.descriptors[i]);
+    DescriptorProgress here = progress_of(path, root, request.descriptors[i]);
     if (i > 0 && !here.arrived && here.levels <= closest) continue;
     closest = here.levels;
     report.matched = here.arrived;
-    if (here.arrived && match.descriptors[i] == Said::Replaced) {
+    if (here.arrived && match.descriptors[i] == DescriptorOutcome::Replaced) {
       report.matched = false;
       here.reason = "another limit of this request replaces it";
     }

@@ -73,7 +73,7 @@ EnvoyFields::EnvoyFields(const YamlNode& map, EnvoyMap kind) : map_(map) {
     if (is_acceptable(entry)) {
       entries_.push_back(entry);
     } else {
-      spoilt_.push_back(entry.key.raw());
+      invalid_keys_.push_back(entry.key.raw());
     }
   }
 }
@@ -127,8 +127,8 @@ std::optional<YamlNode> EnvoyFields::find(std::string_view key) const {
   return std::nullopt;
 }
 
-bool EnvoyFields::is_spoilt(std::string_view key) const {
-  return std::ranges::find(spoilt_, key) != spoilt_.end();
+bool EnvoyFields::is_invalid(std::string_view key) const {
+  return std::ranges::find(invalid_keys_, key) != invalid_keys_.end();
 }
 
 std::optional<std::string> EnvoyFields::text(std::string_view key) const {

@@ -28,7 +28,7 @@ class EnvoyFields {
   // The maps of a list; what is none was reported.
   [[nodiscard]] std::vector<YamlNode> maps(std::string_view key) const;
   // Whether there is such a field that had to be reported: its absence means nothing then.
-  [[nodiscard]] bool is_spoilt(std::string_view key) const;
+  [[nodiscard]] bool is_invalid(std::string_view key) const;
 
   [[nodiscard]] const YamlNode& map() const noexcept { return map_; }
 
@@ -38,7 +38,7 @@ class EnvoyFields {
 
   YamlNode map_;
   std::vector<YamlEntry> entries_;
-  std::vector<std::string_view> spoilt_;
+  std::vector<std::string_view> invalid_keys_;
 };
 
 }  // namespace penstock::rules

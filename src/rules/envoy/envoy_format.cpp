@@ -31,7 +31,7 @@ class EnvoyFile {
     if (const auto node = fields_.find("on_failure")) {
       defaults_.on_failure = read_on_failure(*node).value_or(defaults_.on_failure);
     }
-    read_terms(written_terms(fields_), defaults_.terms);
+    read_terms(terms_yaml(fields_), defaults_.terms);
     EnvoyNode top;
     read_level(fields_, {.parent = &top, .composite_key = domain_, .kept = claimed});
     if (!claimed) return;
@@ -43,7 +43,7 @@ class EnvoyFile {
   bool claim_domain() {
     domain_ = fields_.text("domain").value_or("");
     const auto written = fields_.find("domain");
-    if (fields_.is_spoilt("domain") || (written && !written->is_text())) return false;
+    if (fields_.is_invalid("domain") || (written && !written->is_text())) return false;
     const YamlNode node = written.value_or(root_);
     if (domain_.empty()) {
       node.error("config file cannot have empty domain");
@@ -93,7 +93,7 @@ class EnvoyFile {
                              .value_to_metric = fields.flag("value_to_metric"),
                              .detailed_metric = fields.flag("detailed_metric")};
     if (traits.share_threshold && EnvoyNode::name_of(traits).find('*') == std::string::npos &&
-        !fields.is_spoilt("key") && !fields.is_spoilt("value")) {
+        !fields.is_invalid("key") && !fields.is_invalid("value")) {
       fields.find("share_threshold")
           .value_or(fields.map())
           .error(
@@ -106,7 +106,7 @@ class EnvoyFile {
 
   // Whether key and value are known well enough to take a place in the tree.
   static bool is_named(const EnvoyFields& fields, const EnvoyNode::Traits& traits) {
-    if (fields.is_spoilt("key") || fields.is_spoilt("value")) return false;
+    if (fields.is_invalid("key") || fields.is_invalid("value")) return false;
     const auto key = fields.find("key");
     if (key && !key->is_text()) return false;
     if (traits.key.empty()) fields.map().error("descriptor has empty key");
@@ -136,7 +136,7 @@ class EnvoyFile {
 
   void add_rule(EnvoyNode& here, const std::vector<const EnvoyNode*>& path,
                 const std::string& composite_key, EnvoyRateLimit limit, Rule rule) {
-    rule.name = unique_name(path, composite_key.substr(domain_.size() + 1));
+    rule.name = random_id(path, composite_key.substr(domain_.size() + 1));
     rule.given_name = std::move(limit.name);
     rule.metric = composite_key;
     rule.action = limit.action;
@@ -146,13 +146,13 @@ class EnvoyFile {
     rule.terms = limit.terms;
     rule.count_denied = limit.count_denied;
     const Rule& kept = builder_.add_rule(std::move(rule));
-    here.limit_by(kept, std::move(limit.replaces));
+    here.set_rule(kept, std::move(limit.replaces));
     paths_.push_back({.rule = &kept, .nodes = path});
   }
 
   // The names along the path, with dots between them. Where dots within the names make two paths
   // alike, the second is written with these doubled.
-  std::string unique_name(const std::vector<const EnvoyNode*>& path, std::string name) {
+  std::string random_id(const std::vector<const EnvoyNode*>& path, std::string name) {
     if (!names_.insert(name).second) {
       name.clear();
       for (const EnvoyNode* node : path) {

@@ -31,13 +31,13 @@ struct Loading {
     EXPECT_TRUE(is_envoy_format(YamlNode(*document)));
     load_envoy(YamlNode(*document), builder);
   }
-  Texts complaints() const {
+  Texts diagnostics_text() const {
     Texts texts;
     for (const Diagnostic& diagnostic : diagnostics) texts.push_back(to_string(diagnostic));
     return texts;
   }
   const Rule& only_rule() const {
-    EXPECT_EQ(complaints(), Texts{});
+    EXPECT_EQ(diagnostics_text(), Texts{});
     EXPECT_EQ(rules->rules().size(), 1U);
     return *rules->rules().front();
   }
@@ -45,7 +45,7 @@ struct Loading {
 
 // What is said about a file with this one descriptor, in its line 3.
 Texts complaints_about(const std::string& descriptor) {
-  return Loading("domain: d\ndescriptors:\n- " + descriptor + "\n").complaints();
+  return Loading("domain: d\ndescriptors:\n- " + descriptor + "\n").diagnostics_text();
 }
 // ... with this rate_limit in its line 4.
 Texts complaints_about_limit(const std::string& limit) {
@@ -95,7 +95,7 @@ TEST(EnvoyFormat, KnowsAllUnitsInAnyCase) {
   }
 }
 
-TEST(EnvoyFormat, ReadsOurOwnWordsBesideTheirs) {
+TEST(EnvoyFormat, ReadsPenstockOptions) {
   const Loading loading(R"(
 domain: d
 on_failure: closed
@@ -109,7 +109,7 @@ descriptors:
   - key: leased
     rate_limit: {unit: day, requests_per_unit: 9, mode: lease_strict, lease_lifetime: 20ms}
 )");
-  ASSERT_EQ(loading.complaints(), Texts{});
+  ASSERT_EQ(loading.diagnostics_text(), Texts{});
   const Rule* bucket = loading.rules->find("d", "bucket");
   const Rule* strict = loading.rules->find("d", "strict");
   EXPECT_EQ(bucket->limits.at(0).quota, Quota(per_minute(60).burst(5)));
@@ -117,13 +117,13 @@ descriptors:
   EXPECT_EQ(strict->limits.at(0).quota, Quota(per_minute(60).sliding_log()));
   EXPECT_EQ(strict->on_failure, OnFailure::Local);
   EXPECT_TRUE(strict->count_denied);
-  EXPECT_EQ(bucket->terms, core::Terms{});
-  EXPECT_EQ(strict->terms, (core::Terms{.mode = core::Mode::Local, .divided = true}));
+  EXPECT_EQ(bucket->terms, core::SharingTerms{});
+  EXPECT_EQ(strict->terms, (core::SharingTerms{.mode = core::Mode::Local, .divided = true}));
   EXPECT_EQ(loading.rules->find("d", "leased")->terms,
-            (core::Terms{.mode = core::Mode::LeaseStrict, .lifetime = 20ms}));
+            (core::SharingTerms{.mode = core::Mode::LeaseStrict, .lifetime = 20ms}));
 }
 
-TEST(EnvoyFormat, FileSaysWhereItsLimitsAreDecided) {
+TEST(EnvoyFormat, FileSetsTheModeOfItsLimits) {
   const Loading loading(R"(
 domain: d
 mode: lease
@@ -134,10 +134,10 @@ descriptors:
   - {key: b, rate_limit: {unit: day, requests_per_unit: 9, mode: exact}}
   - {key: c, rate_limit: {unlimited: true}}
 )");
-  ASSERT_EQ(loading.complaints(), Texts{});
+  ASSERT_EQ(loading.diagnostics_text(), Texts{});
   EXPECT_EQ(loading.rules->find("d", "a")->terms,
-            (core::Terms{.mode = core::Mode::Lease, .lifetime = 30ms}));
-  EXPECT_EQ(loading.rules->find("d", "b")->terms, core::Terms{});
+            (core::SharingTerms{.mode = core::Mode::Lease, .lifetime = 30ms}));
+  EXPECT_EQ(loading.rules->find("d", "b")->terms, core::SharingTerms{});
 }
 
 TEST(EnvoyFormat, UnlimitedIsARuleWithoutALimitAndNoRequestsIsALimitOfZero) {
@@ -149,7 +149,7 @@ descriptors:
   - {key: listed}
   - {key: null_limit, rate_limit: }
 )");
-  ASSERT_EQ(loading.complaints(), Texts{});
+  ASSERT_EQ(loading.diagnostics_text(), Texts{});
   EXPECT_EQ(loading.rules->rules().size(), 2U);
   EXPECT_EQ(loading.rules->find("d", "free")->action, Action::Unlimited);
   EXPECT_EQ(loading.rules->find("d", "banned")->action, Action::Limit);
@@ -166,15 +166,15 @@ descriptors:
   - {key: a_x.b_1, rate_limit: {unit: day, requests_per_unit: 2}}
   - {key: ip, value: 10.0.0.1, rate_limit: {unit: day, requests_per_unit: 3}}
 )");
-  ASSERT_EQ(loading.complaints(), Texts{});
+  ASSERT_EQ(loading.diagnostics_text(), Texts{});
   ASSERT_EQ(loading.rules->rules().size(), 3U);
   EXPECT_EQ(loading.rules->rules()[0]->name, "a_x.b_1");
   EXPECT_EQ(loading.rules->rules()[1]->name, "a_x..b_1");
   EXPECT_EQ(loading.rules->rules()[2]->name, "ip_10.0.0.1");
-  EXPECT_EQ(loading.rules->counting_by("d", "a=x&b=1").size(), 1U);
+  EXPECT_EQ(loading.rules->rules_keyed_by("d", "a=x&b=1").size(), 1U);
 }
 
-TEST(EnvoyFormat, ReadsWordsAsYamlOfTheOldVersion) {
+TEST(EnvoyFormat, ReadsScalarsAsYaml11) {
   const Loading loading(R"(
 domain: 404
 descriptors:
@@ -185,7 +185,7 @@ descriptors:
   - {key: day, value: 2026-01-31, rate_limit: {unit: day, requests_per_unit: +7}}
   - {key: address, value: 1.2.3.4, rate_limit: {unit: day, requests_per_unit: 1}}
 )");
-  ASSERT_EQ(loading.complaints(), Texts{});
+  ASSERT_EQ(loading.diagnostics_text(), Texts{});
   const auto limit = [&](std::string_view rule) {
     const Rule* found = loading.rules->find("404", rule);
     return found == nullptr ? 0 : found->limits.at(0).quota.limit();
@@ -250,17 +250,17 @@ descriptors:
   - key: c
     rate_limit: {<<: *base, requests_per_unit: 9}
 )");
-  ASSERT_EQ(loading.complaints(), Texts{});
+  ASSERT_EQ(loading.diagnostics_text(), Texts{});
   EXPECT_EQ(loading.rules->find("d", "b")->limits.at(0).quota.limit(), 7U);
   EXPECT_EQ(loading.rules->find("d", "c")->limits.at(0).quota.limit(), 9U);
 }
 
 struct WrongDescriptor {
   std::string descriptor;  // in line 3
-  Texts complaints;
+  Texts diagnostics_text;
 };
 
-TEST(EnvoyFormat, SaysWhatIsWrongWithADescriptorAndWhere) {
+TEST(EnvoyFormat, ReportsDescriptorErrorsWithPosition) {
   const std::vector<WrongDescriptor> mistakes{
       {"value: v", {"3:3: error: descriptor has empty key"}},
       {"key:", {"3:3: error: descriptor has empty key"}},
@@ -297,14 +297,14 @@ TEST(EnvoyFormat, SaysWhatIsWrongWithADescriptorAndWhere) {
   };
   for (const WrongDescriptor& mistake : mistakes) {
     Texts expected;
-    for (const std::string& complaint : mistake.complaints) {
+    for (const std::string& complaint : mistake.diagnostics_text) {
       expected.push_back("limits.yaml:" + complaint);
     }
     EXPECT_EQ(complaints_about(mistake.descriptor), expected) << mistake.descriptor;
   }
 }
 
-TEST(EnvoyFormat, SaysWhatIsWrongWithALimitAndWhere) {
+TEST(EnvoyFormat, ReportsLimitErrorsWithPosition) {
   const std::vector<WrongDescriptor> mistakes{
       {"{unit: fortnight, requests_per_unit: 1}",
        {"4:22: error: invalid rate limit unit 'fortnight'"}},
@@ -340,14 +340,14 @@ TEST(EnvoyFormat, SaysWhatIsWrongWithALimitAndWhere) {
   };
   for (const WrongDescriptor& mistake : mistakes) {
     Texts expected;
-    for (const std::string& complaint : mistake.complaints) {
+    for (const std::string& complaint : mistake.diagnostics_text) {
       expected.push_back("limits.yaml:" + complaint);
     }
     EXPECT_EQ(complaints_about_limit(mistake.descriptor), expected) << mistake.descriptor;
   }
 }
 
-TEST(EnvoyFormat, ChecksOurOwnWordsToo) {
+TEST(EnvoyFormat, ValidatesPenstockOptions) {
   const Texts mode = complaints_about_limit(
       "{unit: day, requests_per_unit: 1, mode: lease, algorithm: sliding_log}");
   ASSERT_EQ(mode.size(), 1U);
@@ -362,17 +362,17 @@ TEST(EnvoyFormat, ChecksOurOwnWordsToo) {
 }
 
 TEST(EnvoyFormat, NeedsADomain) {
-  EXPECT_EQ(Loading("descriptors: []").complaints(),
+  EXPECT_EQ(Loading("descriptors: []").diagnostics_text(),
             Texts{"limits.yaml:1:1: error: config file cannot have empty domain"});
-  EXPECT_EQ(Loading("domain: \"\"").complaints(),
+  EXPECT_EQ(Loading("domain: \"\"").diagnostics_text(),
             Texts{"limits.yaml:1:9: error: config file cannot have empty domain"});
-  EXPECT_EQ(Loading("domain: {a: b}").complaints(),
+  EXPECT_EQ(Loading("domain: {a: b}").diagnostics_text(),
             Texts{"limits.yaml:1:9: error: domain: expected a text, found a map"});
 }
 
 TEST(EnvoyFormat, DomainInTwoFilesIsNamedWithBothPlaces) {
   const std::string file = "domain: d\ndescriptors: [{key: k, " + kLimit + "}]";
-  EXPECT_EQ(Loading(file, file).complaints(),
+  EXPECT_EQ(Loading(file, file).diagnostics_text(),
             Texts{"second.yaml:1:9: error: duplicate domain 'd' in config file; it is in "
                   "first.yaml:1 already"});
 }
@@ -380,16 +380,16 @@ TEST(EnvoyFormat, DomainInTwoFilesIsNamedWithBothPlaces) {
 TEST(EnvoyFormat, SeveralFilesMakeSeveralDomains) {
   const std::string rest = "\ndescriptors: [{key: k, " + kLimit + "}]";
   const Loading loading("domain: one" + rest, "domain: two" + rest);
-  EXPECT_EQ(loading.complaints(), Texts{});
+  EXPECT_EQ(loading.diagnostics_text(), Texts{});
   EXPECT_TRUE(loading.rules->has_domain("one"));
   EXPECT_TRUE(loading.rules->has_domain("two"));
   EXPECT_EQ(loading.rules->find("two", "k")->source.file, "second.yaml");
 }
 
-TEST(EnvoyFormat, RefusesWhatTheirReaderReadsOver) {
+TEST(EnvoyFormat, RejectsWhatEnvoyRatelimitIgnores) {
   EXPECT_EQ(complaints_about("key: k\n  key: j"),
             Texts{"limits.yaml:4:3: error: key 'key' a second time; first in line 3"});
-  const Texts documents = Loading("domain: d\n---\ndomain: e\n").complaints();
+  const Texts documents = Loading("domain: d\n---\ndomain: e\n").diagnostics_text();
   ASSERT_EQ(documents.size(), 1U);
   EXPECT_NE(documents[0].find("a second document"), std::string::npos) << documents[0];
 }
@@ -406,12 +406,13 @@ TEST(EnvoyFormat, ReadsThirtyOneLevelsAndNoMore) {
   };
   const Loading deep(nested(31));
   EXPECT_EQ(deep.only_rule().key.size(), 31U);
-  const Texts complaints = Loading(nested(32)).complaints();
-  ASSERT_EQ(complaints.size(), 1U);
-  EXPECT_NE(complaints[0].find("nested deeper than 64"), std::string::npos) << complaints[0];
+  const Texts diagnostics_text = Loading(nested(32)).diagnostics_text();
+  ASSERT_EQ(diagnostics_text.size(), 1U);
+  EXPECT_NE(diagnostics_text[0].find("nested deeper than 64"), std::string::npos)
+      << diagnostics_text[0];
 }
 
-TEST(EnvoyFormat, ListsAllMistakesOfAFileAtOnce) {
+TEST(EnvoyFormat, ReportsAllErrorsOfAFile) {
   const Texts texts = Loading(R"(
 domain: ""
 descriptors:
@@ -420,7 +421,7 @@ descriptors:
       - {key: a, rate_limit: {unit: aeon, requests_per_unit: -3}}
   - {key: b, what: is this}
 )")
-                          .complaints();
+                          .diagnostics_text();
   EXPECT_EQ(texts.size(), 5U) << ::testing::PrintToString(texts);
 }
 

@@ -23,13 +23,13 @@ class EnvoyMatcher final : public DomainMatcher {
 
  private:
   // The way of each descriptor, empty where nothing holds.
-  using Ways = boost::container::small_vector<EnvoyWay, 4>;
+  using MatchPaths = boost::container::small_vector<EnvoyMatchPath, 4>;
 
-  [[nodiscard]] Ways ways_of(const Request& request) const;
-  void apply(const Request& request, const Ways& ways, Match& match) const;
-  [[nodiscard]] Applied applied_by_rule(const Request& request, std::size_t descriptor,
-                                        const EnvoyWay& way) const;
-  [[nodiscard]] Applied applied_by_request(const Request& request, std::size_t descriptor) const;
+  [[nodiscard]] MatchPaths match_paths_of(const Request& request) const;
+  void apply(const Request& request, const MatchPaths& match_paths, Match& match) const;
+  [[nodiscard]] MatchedLimit limit_by_rule(const Request& request, std::size_t descriptor,
+                                           const EnvoyMatchPath& match_path) const;
+  [[nodiscard]] MatchedLimit limit_by_request(const Request& request, std::size_t descriptor) const;
 
   std::string domain_;
   EnvoyNode root_;

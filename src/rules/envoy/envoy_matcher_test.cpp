@@ -75,23 +75,24 @@ RC_GTEST_PROP(EnvoyMatcher, SaysOfAWrittenTreeWhatTheNaiveTranscriptionSays, ())
     std::set<std::string> expected_subjects;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       RC_ASSERT(match.descriptors[i] == expected[i].said);
-      if (expected[i].said == Said::Limited) expected_subjects.insert(expected[i].subject);
+      if (expected[i].said == DescriptorOutcome::Limited)
+        expected_subjects.insert(expected[i].subject);
     }
-    RC_ASSERT(match.listed_by == nullptr);
+    RC_ASSERT(match.list_entry == nullptr);
     std::set<std::string> subjects;
-    for (const Applied& applied : match.limits) {
-      const naive::Answer& answer = expected[applied.descriptor];
-      subjects.insert(applied.check.name.subject);
-      RC_ASSERT(answer.said == Said::Limited);
-      RC_ASSERT(applied.check.name.subject == answer.subject);
-      RC_ASSERT(applied.check.quota.limit() == answer.limit);
-      RC_ASSERT((applied.metric.empty() ? applied.rule->metric : applied.metric) == answer.metric);
+    for (const MatchedLimit& matched : match.limits) {
+      const naive::Answer& answer = expected[matched.descriptor];
+      subjects.insert(matched.check.name.subject);
+      RC_ASSERT(answer.said == DescriptorOutcome::Limited);
+      RC_ASSERT(matched.check.name.subject == answer.subject);
+      RC_ASSERT(matched.check.quota.limit() == answer.limit);
+      RC_ASSERT((matched.metric.empty() ? matched.rule->metric : matched.metric) == answer.metric);
     }
     RC_ASSERT(subjects == expected_subjects);
     const Explanation explanation = rules->explain(any.request);
-    for (const Applied& applied : match.limits) {
+    for (const MatchedLimit& matched : match.limits) {
       RC_ASSERT(std::ranges::any_of(explanation.rules, [&](const RuleReport& report) {
-        return report.rule == applied.rule && report.matched;
+        return report.rule == matched.rule && report.matched;
       }));
     }
   }
@@ -114,8 +115,8 @@ descriptors:
   const Match second = rules->match(asking({{.entries = {{"a", "b_c"}}}}));
   ASSERT_EQ(first.limits.size(), 1U);
   ASSERT_EQ(second.limits.size(), 1U);
-  EXPECT_EQ(first.limits[0].check.name, (core::CountName{"a_b=c", "shop/a_b"}));
-  EXPECT_EQ(second.limits[0].check.name, (core::CountName{"a=b_c", "shop/a"}));
+  EXPECT_EQ(first.limits[0].check.name, (core::LimitKey{"a_b=c", "shop/a_b"}));
+  EXPECT_EQ(second.limits[0].check.name, (core::LimitKey{"a=b_c", "shop/a"}));
 }
 
 TEST(EnvoyMatcher, ValuesOfASharedThresholdHaveOneCount) {
@@ -139,7 +140,7 @@ descriptors:
             subject({{"path", "/img/b.png"}, {"user", "bob"}}));
 }
 
-TEST(EnvoyMatcher, LimitOfTheRequestStandsInPlaceOfTheRule) {
+TEST(EnvoyMatcher, LimitOfTheRequestReplacesTheRule) {
   const auto rules = load(R"(
 domain: shop
 descriptors:
@@ -154,7 +155,8 @@ descriptors:
       {.entries = {{"never", "seen"}, {"empty", ""}}, .limit = Quota(per_second(2))},
       {.entries = {{"plan", "gold"}}},
   }));
-  EXPECT_EQ(match.descriptors, (std::vector{Said::Limited, Said::Limited, Said::Unlimited}));
+  EXPECT_EQ(match.descriptors, (std::vector{DescriptorOutcome::Limited, DescriptorOutcome::Limited,
+                                            DescriptorOutcome::Unlimited}));
   ASSERT_EQ(match.limits.size(), 2U);
   EXPECT_EQ(match.limits[0].rule, nullptr);
   EXPECT_EQ(match.limits[0].check.quota, Quota(per_hour(5).fixed_window()));
@@ -170,7 +172,7 @@ TEST(EnvoyMatcher, LimitOfARequestNeedsAKnownDomain) {
       rules->match(asking({{.entries = {{"user", "eve"}}, .limit = Quota(per_hour(5))}}));
   EXPECT_FALSE(match.domain_known);
   EXPECT_TRUE(match.limits.empty());
-  EXPECT_EQ(match.descriptors, std::vector{Said::NoRule});
+  EXPECT_EQ(match.descriptors, std::vector{DescriptorOutcome::NoRule});
 }
 
 TEST(EnvoyMatcher, DescriptorsCostWhatTheySayElseWhatTheRequestSays) {
@@ -184,14 +186,14 @@ descriptors:
       rules->match(asking({{.entries = {{"bytes", "eve"}}, .cost = Cost{700}},
                            {.entries = {{"calls", "eve"}}},
                            {.entries = {{"calls", "bob"}}, .cost = Cost{0}},
-                           {.entries = {{"bytes", "bob"}}, .cost = Cost{5}, .gives_back = true}},
+                           {.entries = {{"bytes", "bob"}}, .cost = Cost{5}, .is_refund = true}},
                           Cost{3}));
   ASSERT_EQ(match.limits.size(), 4U);
   EXPECT_EQ(match.limits[0].check.cost, Cost{700});
   EXPECT_EQ(match.limits[1].check.cost, Cost{3});
   EXPECT_EQ(match.limits[2].check.cost, Cost{0});
-  EXPECT_FALSE(match.limits[2].gives_back);
-  EXPECT_TRUE(match.limits[3].gives_back);
+  EXPECT_FALSE(match.limits[2].is_refund);
+  EXPECT_TRUE(match.limits[3].is_refund);
 }
 
 TEST(EnvoyMatcher, NoRequestsAtAllIsALimitLikeAnyOther) {
@@ -204,11 +206,12 @@ descriptors:
 )");
   const Descriptor banned{.entries = {{"banned", "x"}}};
   const Match match = rules->match(asking({{.entries = {{"user", "eve"}}}, banned}));
-  EXPECT_EQ(match.listed_by, nullptr);
-  EXPECT_EQ(match.descriptors, (std::vector{Said::Limited, Said::Limited}));
+  EXPECT_EQ(match.list_entry, nullptr);
+  EXPECT_EQ(match.descriptors,
+            (std::vector{DescriptorOutcome::Limited, DescriptorOutcome::Limited}));
   ASSERT_EQ(match.limits.size(), 2U);
   EXPECT_EQ(match.limits[1].check.quota, Quota::none(Days{1}));
-  EXPECT_EQ(match.limits[1].check.name, (core::CountName{"banned=x", "shop/banned"}));
+  EXPECT_EQ(match.limits[1].check.name, (core::LimitKey{"banned=x", "shop/banned"}));
   const Match replaced = rules->match(asking({banned, {.entries = {{"forgiven", "x"}}}}));
   EXPECT_TRUE(replaced.limits.empty());
 }
@@ -244,7 +247,7 @@ descriptors:
   - {key: tester, rate_limit: {name: testers, unlimited: true, replaces: [{name: plans}]}}
   - {key: robot, rate_limit: {unit: day, requests_per_unit: 1, replaces: [{name: testers}]}}
 )");
-  std::vector<Said> said(std::vector<Descriptor> descriptors) const {
+  std::vector<DescriptorOutcome> said(std::vector<Descriptor> descriptors) const {
     return rules->match(asking(std::move(descriptors))).descriptors;
   }
   Descriptor user{.entries = {{"user", "eve"}}};
@@ -254,19 +257,23 @@ descriptors:
 };
 
 TEST_F(Replacing, LeavesOutLimitsOfThatNameInAnyOrder) {
-  EXPECT_EQ(said({user}), std::vector{Said::Limited});
-  EXPECT_EQ(said({user, gold}), (std::vector{Said::Replaced, Said::Limited}));
-  EXPECT_EQ(said({gold, user}), (std::vector{Said::Limited, Said::Replaced}));
+  EXPECT_EQ(said({user}), std::vector{DescriptorOutcome::Limited});
+  EXPECT_EQ(said({user, gold}),
+            (std::vector{DescriptorOutcome::Replaced, DescriptorOutcome::Limited}));
+  EXPECT_EQ(said({gold, user}),
+            (std::vector{DescriptorOutcome::Limited, DescriptorOutcome::Replaced}));
   EXPECT_EQ(rules->match(asking({user, gold})).limits.size(), 1U);
 }
 
 TEST_F(Replacing, WorksFromUnlimitedAndFromReplacedLimits) {
   EXPECT_EQ(said({user, gold, tester}),
-            (std::vector{Said::Replaced, Said::Replaced, Said::Unlimited}));
+            (std::vector{DescriptorOutcome::Replaced, DescriptorOutcome::Replaced,
+                         DescriptorOutcome::Unlimited}));
 }
 
 TEST_F(Replacing, DoesNotTakeAwayWhatIsUnlimited) {
-  EXPECT_EQ(said({tester, robot}), (std::vector{Said::Unlimited, Said::Limited}));
+  EXPECT_EQ(said({tester, robot}),
+            (std::vector{DescriptorOutcome::Unlimited, DescriptorOutcome::Limited}));
 }
 
 TEST_F(Replacing, IsSaidInTheExplanation) {

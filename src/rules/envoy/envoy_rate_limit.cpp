@@ -114,7 +114,7 @@ class RateLimitReader {
   }
 
   std::optional<Duration> read_unit() {
-    if (fields_.is_spoilt("unit")) return std::nullopt;
+    if (fields_.is_invalid("unit")) return std::nullopt;
     const std::string unit = fields_.text("unit").value_or("");
     const std::optional<Duration> length = unit_length(unit);
     if (!length) node_of("unit").error("invalid rate limit unit '" + unit + "'");
@@ -122,7 +122,7 @@ class RateLimitReader {
   }
 
   std::optional<std::uint32_t> read_requests() {
-    if (fields_.is_spoilt("requests_per_unit")) return std::nullopt;
+    if (fields_.is_invalid("requests_per_unit")) return std::nullopt;
     const std::optional<YamlNode> node = fields_.find("requests_per_unit");
     if (!node) {
       node_.warning("requests_per_unit is missing, which denies everything, as 0 does");
@@ -157,11 +157,11 @@ class RateLimitReader {
   }
 
   void read_where() {
-    const WrittenTerms written = written_terms(fields_);
+    const TermsYaml written = terms_yaml(fields_);
     read_terms(written, limit_.terms);
     std::vector<RuleLimit> limits;
     if (limit_.quota) limits.push_back({.name = {}, .quota = *limit_.quota});
-    const TermsPlace place{.written = written, .rule = node_, .name = rule_};
+    const TermsContext place{.written = written, .rule = node_, .name = rule_};
     limit_.terms = checked_terms(place, limit_.terms, limits);
     if (limit_.quota && limit_.quota->is_none()) limit_.terms = {};  // there is nothing to lease
   }

@@ -17,14 +17,14 @@ struct EnvoyRateLimit {
   Action action = Action::Limit;
   std::optional<Quota> quota{};  // of a Limit; none() for no requests per unit
   OnFailure on_failure = OnFailure::Open;
-  core::Terms terms{};
+  core::SharingTerms terms{};
   bool count_denied = false;
 };
 
 // What the file says for all its limits.
 struct EnvoyDefaults {
   OnFailure on_failure = OnFailure::Open;
-  core::Terms terms{};
+  core::SharingTerms terms{};
 };
 
 // Nothing when it cannot be used; then the reason was reported. Reports all that is wrong. `rule`

@@ -16,7 +16,7 @@ EnvoyScalar scalar(std::string_view word) {
   return scalar_of(YamlNode(*document));
 }
 
-TEST(EnvoyScalars, TellNumbersTruthsAndTextsApart) {
+TEST(EnvoyScalars, DistinguishNumbersBooleansAndTexts) {
   for (const auto* word : {"7", "-7", "+7", "1_000", "0x1F", "0b101", "017", "0o17", "0"}) {
     EXPECT_EQ(scalar(word), EnvoyScalar::Integer) << word;
   }

@@ -21,9 +21,9 @@ std::string holds(const Ruleset& rules, std::string_view domain,
   Request request{.domain = domain, .descriptors = {}};
   for (auto& entries : descriptors) request.descriptors.push_back({.entries = std::move(entries)});
   std::string text;
-  for (const Applied& applied : rules.match(request).limits) {
-    text += (text.empty() ? "" : "\n") + applied.rule->name + ": " +
-            std::to_string(applied.check.quota.limit()) + " of " + applied.check.name.subject;
+  for (const MatchedLimit& matched : rules.match(request).limits) {
+    text += (text.empty() ? "" : "\n") + matched.rule->name + ": " +
+            std::to_string(matched.check.quota.limit()) + " of " + matched.check.name.subject;
   }
   return text;
 }

@@ -1,6 +1,6 @@
 #include "rules/envoy/envoy_tree.hpp"
 
-#include "rules/model/count_names.hpp"
+#include "rules/model/limit_keys.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -44,7 +44,7 @@ EnvoyNode* EnvoyNode::add(Traits traits) {
   return child;
 }
 
-void EnvoyNode::limit_by(const Rule& rule, std::vector<std::string> replaces) {
+void EnvoyNode::set_rule(const Rule& rule, std::vector<std::string> replaces) {
   rule_ = &rule;
   limit_name_ = rules::limit_name(rule.domain, rule.name, {});
   replaces_ = std::move(replaces);
@@ -78,33 +78,34 @@ std::string_view shared_value(const EnvoyStep& step) {
   return pattern;
 }
 
-EnvoyWay walk(const EnvoyNode& root, std::span<const Attribute> entries, std::string& scratch) {
-  EnvoyWay way;
-  way.reserve(entries.size());
+EnvoyMatchPath walk(const EnvoyNode& root, std::span<const Attribute> entries,
+                    std::string& scratch) {
+  EnvoyMatchPath match_path;
+  match_path.reserve(entries.size());
   const EnvoyNode* here = &root;
   for (const Attribute& entry : entries) {
     const EnvoyNode::Found found = here->child_for(entry, scratch);
     if (found.node == nullptr) {
-      way.clear();
-      return way;
+      match_path.clear();
+      return match_path;
     }
     here = found.node;
     // The name of the pattern itself, written in a request, is an explicit match like any other.
     const bool shared = here->traits().share_threshold && found.by == EnvoyNode::By::Wildcard;
-    way.push_back({.entry = &entry, .node = here, .shared = shared});
+    match_path.push_back({.entry = &entry, .node = here, .shared = shared});
   }
-  return way;
+  return match_path;
 }
 
-bool has_metric_of_its_own(std::span<const EnvoyStep> way) {
-  return way.back().node->traits().detailed_metric ||
-         std::any_of(way.begin(), way.end(), depends_on_values);
+bool has_dynamic_metric(std::span<const EnvoyStep> match_path) {
+  return match_path.back().node->traits().detailed_metric ||
+         std::any_of(match_path.begin(), match_path.end(), depends_on_values);
 }
 
-std::string metric_of(std::string_view domain, std::span<const EnvoyStep> way) {
-  const bool detailed = way.back().node->traits().detailed_metric;
+std::string metric_of(std::string_view domain, std::span<const EnvoyStep> match_path) {
+  const bool detailed = match_path.back().node->traits().detailed_metric;
   std::string metric(domain);
-  for (const EnvoyStep& step : way) {
+  for (const EnvoyStep& step : match_path) {
     metric += '.';
     if (detailed && !step.shared) {
       metric += step.entry->name;

@@ -33,7 +33,7 @@ class EnvoyNode {
 
   // Null when this level has that name already: then two descriptors could not be told apart.
   EnvoyNode* add(Traits traits);
-  void limit_by(const Rule& rule, std::vector<std::string> replaces);
+  void set_rule(const Rule& rule, std::vector<std::string> replaces);
 
   // "key", or "key_value". Lookup knows nothing but this text, so a key "a_b" without a value is
   // the same as the value "b" of the key "a".
@@ -80,20 +80,20 @@ struct EnvoyStep {
 [[nodiscard]] std::string_view shared_value(const EnvoyStep& step);
 
 // Longer ones than anybody writes go to the heap.
-using EnvoyWay = boost::container::small_vector<EnvoyStep, 4>;
+using EnvoyMatchPath = boost::container::small_vector<EnvoyStep, 4>;
 
 // The way that the entries of a descriptor lead, from the root to where they end; empty when they
 // lead nowhere. What was chosen for an entry is not reconsidered when a later one finds nothing.
 // The steps point to the entries.
 // `scratch` is kept for its memory.
-[[nodiscard]] EnvoyWay walk(const EnvoyNode& root, std::span<const Attribute> entries,
-                            std::string& scratch);
+[[nodiscard]] EnvoyMatchPath walk(const EnvoyNode& root, std::span<const Attribute> entries,
+                                  std::string& scratch);
 
 // Whether the metric depends on the values in the request.
-[[nodiscard]] bool has_metric_of_its_own(std::span<const EnvoyStep> way);
+[[nodiscard]] bool has_dynamic_metric(std::span<const EnvoyStep> match_path);
 // How metrics call the limit at the end of the way, in the manner of envoyproxy/ratelimit:
 // "domain.key_value.key". REQUIRES: the way is not empty.
-[[nodiscard]] std::string metric_of(std::string_view domain, std::span<const EnvoyStep> way);
+[[nodiscard]] std::string metric_of(std::string_view domain, std::span<const EnvoyStep> match_path);
 // The same for a limit that travelled with its entries.
 [[nodiscard]] std::string metric_of(std::string_view domain, std::span<const Attribute> entries);
 

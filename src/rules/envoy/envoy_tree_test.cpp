@@ -28,12 +28,12 @@ RC_GTEST_PROP(EnvoyTree, WalksAsTheNaiveTranscriptionDoes, ()) {
     for (const Descriptor& descriptor : any.request.descriptors) {
       const std::vector<naive::Step> expected = naive::walk(written, descriptor.entries);
       std::string scratch;
-      const EnvoyWay way = walk(root, descriptor.entries, scratch);
-      RC_ASSERT(way.size() == expected.size());
-      for (std::size_t i = 0; i < way.size(); ++i) {
-        RC_ASSERT(way[i].node->name() == naive::name_of(*expected[i].written));
-        RC_ASSERT(way[i].shared == expected[i].shared);
-        RC_ASSERT(way[i].entry == &descriptor.entries[i]);
+      const EnvoyMatchPath match_path = walk(root, descriptor.entries, scratch);
+      RC_ASSERT(match_path.size() == expected.size());
+      for (std::size_t i = 0; i < match_path.size(); ++i) {
+        RC_ASSERT(match_path[i].node->name() == naive::name_of(*expected[i].written));
+        RC_ASSERT(match_path[i].shared == expected[i].shared);
+        RC_ASSERT(match_path[i].entry == &descriptor.entries[i]);
       }
     }
   }
@@ -48,7 +48,7 @@ struct Quirks : ::testing::Test {
     return *node;
   }
   // The names along the way, "-" when it leads nowhere.
-  std::string way(const std::vector<Attribute>& entries) const {
+  std::string match_path(const std::vector<Attribute>& entries) const {
     std::string names;
     std::string scratch;
     for (const EnvoyStep& step : walk(root, entries, scratch)) {
@@ -66,54 +66,54 @@ TEST_F(Quirks, NameGoesBeforeWildcardGoesBeforeKeyAlone) {
   add(root, {.key = "k"});
   add(root, {.key = "k", .value = "v*"});
   add(root, {.key = "k", .value = "vv"});
-  EXPECT_EQ(way({{"k", "vv"}}), "k_vv");
-  EXPECT_EQ(way({{"k", "vx"}}), "k_v*");
-  EXPECT_EQ(way({{"k", "x"}}), "k");
-  EXPECT_EQ(way({{"other", "x"}}), "-");
+  EXPECT_EQ(match_path({{"k", "vv"}}), "k_vv");
+  EXPECT_EQ(match_path({{"k", "vx"}}), "k_v*");
+  EXPECT_EQ(match_path({{"k", "x"}}), "k");
+  EXPECT_EQ(match_path({{"other", "x"}}), "-");
 }
 
 TEST_F(Quirks, WildcardsAreTriedInDeclaredOrderNotByLength) {
   add(root, {.key = "k", .value = "a*"});
   add(root, {.key = "k", .value = "ab*"});
-  EXPECT_EQ(way({{"k", "abc"}}), "k_a*");
+  EXPECT_EQ(match_path({{"k", "abc"}}), "k_a*");
 }
 
-TEST_F(Quirks, NoChoiceIsTakenBack) {
+TEST_F(Quirks, MatchingNeverBacktracks) {
   add(add(root, {.key = "k", .value = "v"}), {.key = "x", .value = "1"});
   add(add(root, {.key = "k"}), {.key = "x"});
-  EXPECT_EQ(way({{"k", "v"}, {"x", "2"}}), "-");
-  EXPECT_EQ(way({{"k", "w"}, {"x", "2"}}), "k > x");
+  EXPECT_EQ(match_path({{"k", "v"}, {"x", "2"}}), "-");
+  EXPECT_EQ(match_path({{"k", "w"}, {"x", "2"}}), "k > x");
 }
 
-TEST_F(Quirks, MoreEntriesThanLevelsLeadNowhere) {
+TEST_F(Quirks, MoreEntriesThanLevelsMatchNothing) {
   add(root, {.key = "k"});
-  EXPECT_EQ(way({{"k", "v"}, {"x", "1"}}), "-");
-  EXPECT_EQ(way({}), "-");
+  EXPECT_EQ(match_path({{"k", "v"}, {"x", "1"}}), "-");
+  EXPECT_EQ(match_path({}), "-");
 }
 
 TEST_F(Quirks, KeyWithUnderscoreIsAlsoAKeyAndItsValue) {
   add(root, {.key = "a_b"});
-  EXPECT_EQ(way({{"a", "b"}}), "a_b");
-  EXPECT_EQ(way({{"a_b", "c"}}), "a_b");
+  EXPECT_EQ(match_path({{"a", "b"}}), "a_b");
+  EXPECT_EQ(match_path({{"a_b", "c"}}), "a_b");
   EXPECT_EQ(root.add({.key = "a", .value = "b"}), nullptr);
 }
 
 TEST_F(Quirks, EmptyValueLooksForKeyUnderscoreThenKey) {
   add(root, {.key = "k"});
-  EXPECT_EQ(way({{"k", ""}}), "k");
+  EXPECT_EQ(match_path({{"k", ""}}), "k");
   add(root, {.key = "k_"});
-  EXPECT_EQ(way({{"k", ""}}), "k_");
+  EXPECT_EQ(match_path({{"k", ""}}), "k_");
 }
 
 TEST_F(Quirks, StarInAKeyIsAWildcardToo) {
   add(root, {.key = "user*"});
-  EXPECT_EQ(way({{"user_id", "7"}}), "user*");
+  EXPECT_EQ(match_path({{"user_id", "7"}}), "user*");
 }
 
 TEST_F(Quirks, SharesOnlyWhatTheWildcardFoundNotItsOwnName) {
   add(root, {.key = "k", .value = "foo*", .share_threshold = true});
-  EXPECT_EQ(way({{"k", "foobar"}}), "k_foo*!");
-  EXPECT_EQ(way({{"k", "foo*"}}), "k_foo*");
+  EXPECT_EQ(match_path({{"k", "foobar"}}), "k_foo*!");
+  EXPECT_EQ(match_path({{"k", "foo*"}}), "k_foo*");
 }
 
 TEST_F(Quirks, MetricFollowsTheConfiguration) {
@@ -147,7 +147,7 @@ TEST_F(Quirks, SharedThresholdKeepsThePatternInEveryMetric) {
   EXPECT_EQ(metric({{"k", "value"}}), "dom.k_v*");
 }
 
-TEST(EnvoyTree, MetricOfALimitThatTravelsHasItsEntries) {
+TEST(EnvoyTree, MetricOfARequestLimitHasItsEntries) {
   const std::vector<Attribute> entries{{"k", "v"}, {"empty", ""}};
   EXPECT_EQ(metric_of("dom", entries), "dom.k_v.empty");
 }

@@ -1,7 +1,7 @@
 #include "rules/match/attribute_matcher.hpp"
 
-#include "base/in_place.hpp"
-#include "rules/model/count_names.hpp"
+#include "base/emplace_with.hpp"
+#include "rules/model/limit_keys.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,10 +21,10 @@ Cost asked_cost(const Request& request, std::size_t number) {
 }
 
 // Denied wins over allowed, allowed over everything else.
-void settle(const AttributeRule& rule, Said said, Match& match) {
-  const bool is_denied = match.listed_by != nullptr && match.listed_by->action == Action::Deny;
-  if (match.listed_by == nullptr || (said == Said::Denied && !is_denied)) {
-    match.listed_by = rule.rule;
+void settle(const AttributeRule& rule, DescriptorOutcome said, Match& match) {
+  const bool is_denied = match.list_entry != nullptr && match.list_entry->action == Action::Deny;
+  if (match.list_entry == nullptr || (said == DescriptorOutcome::Denied && !is_denied)) {
+    match.list_entry = rule.rule;
   }
 }
 
@@ -48,10 +48,10 @@ std::optional<std::string_view> captured_in(const Descriptor& subject, const Att
 }
 
 std::string_view outcome(const Match& match, const Rule& rule) {
-  if (match.missing_by != nullptr) return "would apply, but the request is denied";
-  if (match.listed_by == nullptr || match.listed_by == &rule) return "applies";
-  return match.listed_by->action == Action::Deny ? "would apply, but the request is denied"
-                                                 : "would apply, but the request is allowed";
+  if (match.missing_key_rule != nullptr) return "would apply, but the request is denied";
+  if (match.list_entry == nullptr || match.list_entry == &rule) return "applies";
+  return match.list_entry->action == Action::Deny ? "would apply, but the request is denied"
+                                                  : "would apply, but the request is allowed";
 }
 
 // What a rule says that matches: `missing` is the attribute of its key that the request lacks.
@@ -62,7 +62,7 @@ std::string report_of(const Match& match, const Rule& rule, std::string_view mis
     return std::string(outcome(match, rule)) + "; " + absent +
            ": one count for all requests without it (if_missing: count_as_one)";
   }
-  return (match.listed_by == nullptr ? "denies the request: " : "would deny the request: ") +
+  return (match.list_entry == nullptr ? "denies the request: " : "would deny the request: ") +
          absent + " (if_missing: deny)";
 }
 
@@ -71,88 +71,93 @@ std::string report_of(const Match& match, const Rule& rule, std::string_view mis
 AttributeMatcher::AttributeMatcher(AttributeDomain domain)
     : domain_(std::move(domain)), index_(make_index(domain_.rules)) {}
 
-Facts AttributeMatcher::facts_of(const Descriptor& descriptor) const {
-  Facts facts(domain_.uses.size());
+SlotValues AttributeMatcher::slot_values_of(const Descriptor& descriptor) const {
+  SlotValues slot_values(domain_.uses.size());
   for (const Attribute& attribute : descriptor.entries) {
     const auto slot = domain_.slots.find(attribute.name);
-    if (slot == domain_.slots.end() || facts[slot->second].value) continue;
-    set_fact(facts[slot->second], attribute.value, domain_.uses[slot->second]);
+    if (slot == domain_.slots.end() || slot_values[slot->second].value) continue;
+    set_slot_value(slot_values[slot->second], attribute.value, domain_.uses[slot->second]);
   }
   for (const DerivedAttribute& derived : domain_.derived) {
-    Fact& fact = facts[derived.slot];
-    fact = {};
+    SlotValue& slot_value = slot_values[derived.slot];
+    slot_value = {};
     const SlotUse use = domain_.uses[derived.slot];
-    const std::optional<std::string_view>& by = facts[derived.by].value;
+    const std::optional<std::string_view>& by = slot_values[derived.by].value;
     const auto found = by ? derived.map->find(*by) : derived.map->end();
     if (found != derived.map->end()) {
-      set_fact(fact, found->second, use);
+      set_slot_value(slot_value, found->second, use);
     } else if (derived.fallback) {
-      set_fact(fact, *derived.fallback, use);
+      set_slot_value(slot_value, *derived.fallback, use);
     }
   }
-  return facts;
+  return slot_values;
 }
 
 void AttributeMatcher::match(const Request& request, Match& match) const {
   match.limits.reserve(request.descriptors.size());
   for (std::size_t i = 0; i < request.descriptors.size(); ++i) match_one(request, i, match);
-  if (match.listed_by != nullptr && match.missing_by != nullptr) {
-    match.missing_by = nullptr;
+  if (match.list_entry != nullptr && match.missing_key_rule != nullptr) {
+    match.missing_key_rule = nullptr;
     // Of an allow list: the request passes, and no descriptor says otherwise.
-    if (match.listed_by->action == Action::Allow) {
-      std::replace(match.descriptors.begin(), match.descriptors.end(), Said::Denied, Said::NoRule);
+    if (match.list_entry->action == Action::Allow) {
+      std::replace(match.descriptors.begin(), match.descriptors.end(), DescriptorOutcome::Denied,
+                   DescriptorOutcome::NoRule);
     }
   }
-  if (match.listed_by != nullptr || match.missing_by != nullptr) match.limits.clear();
+  if (match.list_entry != nullptr || match.missing_key_rule != nullptr) match.limits.clear();
 }
 
 void AttributeMatcher::match_one(const Request& request, std::size_t number, Match& match) const {
   const Descriptor& descriptor = request.descriptors[number];
-  const Facts facts = facts_of(descriptor);
-  Numbers candidates;
-  index_.find(facts, candidates);
-  Said& said = match.descriptors[number];
+  const SlotValues slot_values = slot_values_of(descriptor);
+  RuleNumbers candidates;
+  index_.find(slot_values, candidates);
+  DescriptorOutcome& said = match.descriptors[number];
   for (const std::uint32_t candidate : candidates) {
     const AttributeRule& rule = domain_.rules[candidate];
     const bool is_listed = rule.rule->action == Action::Deny || rule.rule->action == Action::Allow;
     if (!is_listed && descriptor.limit) break;
-    const Said now = apply(rule, request, number, facts, match);
-    if (now == Said::NoRule) continue;
+    const DescriptorOutcome now = apply(rule, request, number, slot_values, match);
+    if (now == DescriptorOutcome::NoRule) continue;
     if (is_listed) {
       said = now;
       return settle(rule, now, match);
     }
-    if (now == Said::Denied || (said != Said::Limited && said != Said::Denied)) said = now;
+    if (now == DescriptorOutcome::Denied ||
+        (said != DescriptorOutcome::Limited && said != DescriptorOutcome::Denied))
+      said = now;
   }
   if (descriptor.limit) replace(request, number, match);
 }
 
-Said AttributeMatcher::apply(const AttributeRule& rule, const Request& request, std::size_t number,
-                             const Facts& facts, Match& match) const {
+DescriptorOutcome AttributeMatcher::apply(const AttributeRule& rule, const Request& request,
+                                          std::size_t number, const SlotValues& slot_values,
+                                          Match& match) const {
   Captures captures;
-  if (!all_hold(rule, facts, captures)) return Said::NoRule;
+  if (!all_hold(rule, slot_values, captures)) return DescriptorOutcome::NoRule;
   switch (rule.rule->action) {
-    case Action::Deny: return Said::Denied;
-    case Action::Allow: return Said::Allowed;
-    case Action::Unlimited: return Said::Unlimited;
+    case Action::Deny: return DescriptorOutcome::Denied;
+    case Action::Allow: return DescriptorOutcome::Allowed;
+    case Action::Unlimited: return DescriptorOutcome::Unlimited;
     case Action::Limit: break;
   }
-  std::optional<std::string> subject = subject_of(rule, facts, captures);
+  std::optional<std::string> subject = subject_of(rule, slot_values, captures);
   if (!subject) {
-    if (!denies_missing(rule) || request.descriptors[number].gives_back) return Said::NoRule;
-    if (match.missing_by == nullptr) match.missing_by = rule.rule;
-    return Said::Denied;
+    if (!denies_missing(rule) || request.descriptors[number].is_refund)
+      return DescriptorOutcome::NoRule;
+    if (match.missing_key_rule == nullptr) match.missing_key_rule = rule.rule;
+    return DescriptorOutcome::Denied;
   }
   const std::optional<Quota>* const replaced =
-      rule.overrides ? look_up(*rule.overrides, value_of(rule.overrides->by, facts, captures))
+      rule.overrides ? look_up(*rule.overrides, value_of(rule.overrides->by, slot_values, captures))
                      : nullptr;
-  if (replaced != nullptr && !*replaced) return Said::Unlimited;
-  const Cost cost = cost_of(rule.cost, asked_cost(request, number), facts, captures);
+  if (replaced != nullptr && !*replaced) return DescriptorOutcome::Unlimited;
+  const Cost cost = cost_of(rule.cost, asked_cost(request, number), slot_values, captures);
   const std::vector<RuleLimit>& limits = rule.rule->limits;
   for (std::size_t i = 0; i < limits.size(); ++i) {
     std::string counted = i + 1 == limits.size() ? std::move(*subject) : *subject;
-    match.limits.emplace_back(base::InPlace([&] {
-      return Applied{
+    match.limits.emplace_back(base::EmplaceWith([&] {
+      return MatchedLimit{
           .rule = rule.rule,
           .limit = i,
           .descriptor = number,
@@ -160,10 +165,10 @@ Said AttributeMatcher::apply(const AttributeRule& rule, const Request& request, 
                     .quota = replaced != nullptr ? **replaced : limits[i].quota,
                     .cost = cost,
                     .terms = rule.rule->terms},
-          .gives_back = request.descriptors[number].gives_back};
+          .is_refund = request.descriptors[number].is_refund};
     }));
   }
-  return Said::Limited;
+  return DescriptorOutcome::Limited;
 }
 
 void AttributeMatcher::replace(const Request& request, std::size_t number, Match& match) const {
@@ -172,31 +177,31 @@ void AttributeMatcher::replace(const Request& request, std::size_t number, Match
   for (const Attribute& entry : descriptor.entries) {
     append_subject(subject, entry.name, entry.value);
   }
-  match.descriptors[number] = Said::Replaced;
+  match.descriptors[number] = DescriptorOutcome::Replaced;
   match.limits.push_back(
       {.rule = nullptr,
        .descriptor = number,
        .check = {.name = {.subject = std::move(subject),
-                          .limit = travelling_limit_name(domain_.name, *descriptor.limit)},
+                          .limit = request_limit_name(domain_.name, *descriptor.limit)},
                  .quota = *descriptor.limit,
                  .cost = asked_cost(request, number)},
-       .gives_back = descriptor.gives_back});
+       .is_refund = descriptor.is_refund});
 }
 
 void AttributeMatcher::explain(const Request& request, Explanation& explanation) const {
   match(request, explanation.match);
   const bool several = request.descriptors.size() > 1;
   for (std::size_t i = 0; i < request.descriptors.size(); ++i) {
-    const Facts facts = facts_of(request.descriptors[i]);
+    const SlotValues slot_values = slot_values_of(request.descriptors[i]);
     for (const AttributeRule& rule : domain_.rules) {
       if (explanation.rules.size() == kMaxReports) {
         explanation.cut_short = true;
         return;
       }
-      std::string reason = refusal(rule, facts);
+      std::string reason = mismatch_reason(rule, slot_values);
       const bool matched = reason.empty();
       if (matched) {
-        reason = report_of(explanation.match, *rule.rule, missing_attribute(rule, facts));
+        reason = report_of(explanation.match, *rule.rule, missing_attribute(rule, slot_values));
       }
       if (several) reason = "descriptor " + std::to_string(i + 1) + ": " + reason;
       explanation.rules.push_back(
@@ -214,12 +219,12 @@ const std::optional<Quota>* AttributeMatcher::find_override(const Rule& rule,
   if (by.from == ValueSource::From::Capture) {
     return look_up(*found->overrides, captured_in(subject, *found, by.number));
   }
-  return look_up(*found->overrides, facts_of(subject)[by.number].value);
+  return look_up(*found->overrides, slot_values_of(subject)[by.number].value);
 }
 
 std::size_t AttributeMatcher::count_candidates(const Descriptor& descriptor) const {
-  Numbers candidates;
-  index_.find(facts_of(descriptor), candidates);
+  RuleNumbers candidates;
+  index_.find(slot_values_of(descriptor), candidates);
   return candidates.size();
 }
 

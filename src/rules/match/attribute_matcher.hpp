@@ -45,10 +45,10 @@ class AttributeMatcher final : public DomainMatcher {
   [[nodiscard]] std::size_t count_candidates(const Descriptor& descriptor) const;
 
  private:
-  [[nodiscard]] Facts facts_of(const Descriptor& descriptor) const;
+  [[nodiscard]] SlotValues slot_values_of(const Descriptor& descriptor) const;
   void match_one(const Request& request, std::size_t number, Match& match) const;
-  Said apply(const AttributeRule& rule, const Request& request, std::size_t number,
-             const Facts& facts, Match& match) const;
+  DescriptorOutcome apply(const AttributeRule& rule, const Request& request, std::size_t number,
+                          const SlotValues& slot_values, Match& match) const;
   void replace(const Request& request, std::size_t number, Match& match) const;
 
   AttributeDomain domain_;

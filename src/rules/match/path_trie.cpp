@@ -36,13 +36,13 @@ void PathTrie::add(const PathPattern& pattern, std::uint32_t number) {
   nodes_[node].here.push_back(number);
 }
 
-void PathTrie::find(std::span<const std::string_view> path, Numbers& found) const {
+void PathTrie::find(std::span<const std::string_view> path, RuleNumbers& found) const {
   walk(0, path, found);
 }
 
 // Not deeper than a pattern has segments.
 void PathTrie::walk(std::uint32_t node, std::span<const std::string_view> path,
-                    Numbers& found) const {
+                    RuleNumbers& found) const {
   const Node& at = nodes_[node];
   found.insert(found.end(), at.below.begin(), at.below.end());
   if (path.empty()) {

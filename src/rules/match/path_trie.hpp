@@ -14,7 +14,7 @@
 namespace penstock::rules {
 
 // Numbers of rules, or of patterns; longer lists go to the heap.
-using Numbers = boost::container::small_vector<std::uint32_t, 16>;
+using RuleNumbers = boost::container::small_vector<std::uint32_t, 16>;
 
 // Numbers by path pattern. A search walks down the segments of a path, so that patterns which begin
 // otherwise cost nothing. What it finds may still fail behind a `**`.
@@ -23,7 +23,7 @@ class PathTrie {
   PathTrie() : nodes_(1) {}
 
   void add(const PathPattern& pattern, std::uint32_t number);
-  void find(std::span<const std::string_view> path, Numbers& found) const;
+  void find(std::span<const std::string_view> path, RuleNumbers& found) const;
 
  private:
   struct Node {
@@ -34,7 +34,7 @@ class PathTrie {
     std::vector<std::uint32_t> below{};  // with any rest
   };
   std::uint32_t child(std::uint32_t node, const PathPattern::Segment& segment);
-  void walk(std::uint32_t node, std::span<const std::string_view> path, Numbers& found) const;
+  void walk(std::uint32_t node, std::span<const std::string_view> path, RuleNumbers& found) const;
 
   std::vector<Node> nodes_;  // the root is the first
 };

@@ -95,20 +95,20 @@ void RuleIndex::file(const Condition& condition, std::uint32_t number) {
   }
 }
 
-void RuleIndex::find(const Facts& facts, Numbers& candidates) const {
+void RuleIndex::find(const SlotValues& slot_values, RuleNumbers& candidates) const {
   candidates.assign(always_.begin(), always_.end());
   for (const auto& [number, slot] : slots_) {
-    const Fact& fact = facts[number];
-    if (!fact.value) continue;
+    const SlotValue& slot_value = slot_values[number];
+    if (!slot_value.value) continue;
     if (!slot.values.empty()) {
-      const auto found = slot.values.find(*fact.value);
+      const auto found = slot.values.find(*slot_value.value);
       if (found != slot.values.end()) {
         candidates.insert(candidates.end(), found->second.begin(), found->second.end());
       }
     }
-    if (slot.has_paths) slot.paths.find(fact.segments, candidates);
-    if (fact.address) {
-      slot.networks.find(*fact.address, [&](std::uint32_t one) {
+    if (slot.has_paths) slot.paths.find(slot_value.segments, candidates);
+    if (slot_value.address) {
+      slot.networks.find(*slot_value.address, [&](std::uint32_t one) {
         candidates.push_back(one);
         return false;
       });

@@ -20,7 +20,7 @@ class RuleIndex {
   explicit RuleIndex(std::span<const std::vector<Condition>* const> rules);
 
   // Numbers of all rules that can apply, and some that cannot, in ascending order.
-  void find(const Facts& facts, Numbers& candidates) const;
+  void find(const SlotValues& slot_values, RuleNumbers& candidates) const;
 
  private:
   struct Slot {

@@ -61,7 +61,7 @@ RC_GTEST_PROP(RuleIndex, FindsWhatLookingAtEveryRuleFinds, ()) {
   for (int i = 0; i < 20; ++i) {
     const Request request = random_request();
     std::vector<const Rule*> found;
-    for (const Applied& applied : rules.match(request).limits) found.push_back(applied.rule);
+    for (const MatchedLimit& matched : rules.match(request).limits) found.push_back(matched.rule);
     std::vector<const Rule*> expected;
     for (const RuleReport& report : rules.explain(request).rules) {
       if (report.matched) expected.push_back(report.rule);

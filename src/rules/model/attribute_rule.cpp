@@ -1,6 +1,6 @@
 #include "rules/model/attribute_rule.hpp"
 
-#include "rules/model/count_names.hpp"
+#include "rules/model/limit_keys.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -16,10 +16,10 @@ std::uint64_t product(std::uint64_t a, std::uint64_t b) {
 }
 
 void append_value(std::string& subject, const KeySource& key, std::string_view value,
-                  const Facts& facts) {
+                  const SlotValues& slot_values) {
   if (!key.part.ipv6_prefix || !key.part.ipv4_prefix) return append_escaped_value(subject, value);
   const auto address = key.value.from == ValueSource::From::Attribute
-                           ? facts[key.value.number].address
+                           ? slot_values[key.value.number].address
                            : IpAddress::parse(value);
   if (!address) return append_escaped_value(subject, value);
   address->network(address->is_v4() ? *key.part.ipv4_prefix : *key.part.ipv6_prefix)
@@ -28,9 +28,10 @@ void append_value(std::string& subject, const KeySource& key, std::string_view v
 
 }  // namespace
 
-Cost cost_of(const CostSource& source, Cost asked, const Facts& facts, const Captures& captures) {
+Cost cost_of(const CostSource& source, Cost asked, const SlotValues& slot_values,
+             const Captures& captures) {
   if (!source.attribute) return {product(source.units, asked.units)};
-  const auto text = value_of(*source.attribute, facts, captures);
+  const auto text = value_of(*source.attribute, slot_values, captures);
   std::uint64_t units = 0;
   if (!text) return {product(source.units, asked.units)};
   const char* const end = text->data() + text->size();
@@ -44,11 +45,11 @@ Cost cost_of(const CostSource& source, Cost asked, const Facts& facts, const Cap
   return {product(units, asked.units)};
 }
 
-std::optional<std::string> subject_of(const AttributeRule& rule, const Facts& facts,
+std::optional<std::string> subject_of(const AttributeRule& rule, const SlotValues& slot_values,
                                       const Captures& captures) {
   std::size_t length = 0;
   for (const KeySource& key : rule.key) {
-    const auto value = value_of(key.value, facts, captures);
+    const auto value = value_of(key.value, slot_values, captures);
     if (!value && rule.rule->if_missing != IfMissing::CountAsOne) return std::nullopt;
     if (length > 0) ++length;
     length += key.prefix.size() + value.value_or("").size();
@@ -58,36 +59,37 @@ std::optional<std::string> subject_of(const AttributeRule& rule, const Facts& fa
   for (const KeySource& key : rule.key) {
     if (!subject->empty()) *subject += '&';
     *subject += key.prefix;
-    append_value(*subject, key, value_of(key.value, facts, captures).value_or(""), facts);
+    append_value(*subject, key, value_of(key.value, slot_values, captures).value_or(""),
+                 slot_values);
   }
   return subject;
 }
 
-bool all_hold(const AttributeRule& rule, const Facts& facts, Captures& captures) {
+bool all_hold(const AttributeRule& rule, const SlotValues& slot_values, Captures& captures) {
   return std::all_of(rule.conditions.begin(), rule.conditions.end(),
-                     [&](const Condition& one) { return holds(one, facts, captures); });
+                     [&](const Condition& one) { return holds(one, slot_values, captures); });
 }
 
 bool denies_missing(const AttributeRule& rule) {
   return rule.rule->if_missing == IfMissing::Deny && !rule.rule->shadow;
 }
 
-std::string_view missing_attribute(const AttributeRule& rule, const Facts& facts) {
+std::string_view missing_attribute(const AttributeRule& rule, const SlotValues& slot_values) {
   Captures captures;
-  if (!all_hold(rule, facts, captures)) return {};
+  if (!all_hold(rule, slot_values, captures)) return {};
   for (const KeySource& key : rule.key) {
-    if (!value_of(key.value, facts, captures)) return key.part.name;
+    if (!value_of(key.value, slot_values, captures)) return key.part.name;
   }
   return {};
 }
 
-std::string refusal(const AttributeRule& rule, const Facts& facts) {
+std::string mismatch_reason(const AttributeRule& rule, const SlotValues& slot_values) {
   Captures captures;
   for (const Condition& condition : rule.conditions) {
-    if (!holds(condition, facts, captures)) return refusal(condition, facts);
+    if (!holds(condition, slot_values, captures)) return mismatch_reason(condition, slot_values);
   }
   if (denies_missing(rule) || rule.rule->if_missing == IfMissing::CountAsOne) return {};
-  const std::string_view missing = missing_attribute(rule, facts);
+  const std::string_view missing = missing_attribute(rule, slot_values);
   if (missing.empty()) return {};
   return std::string(missing) + " is absent, which this rule counts by";
 }

@@ -22,9 +22,9 @@ struct ValueSource {
   std::size_t number = 0;
 };
 [[nodiscard]] inline std::optional<std::string_view> value_of(const ValueSource& source,
-                                                              const Facts& facts,
+                                                              const SlotValues& slot_values,
                                                               const Captures& captures) {
-  if (source.from == ValueSource::From::Attribute) return facts[source.number].value;
+  if (source.from == ValueSource::From::Attribute) return slot_values[source.number].value;
   const std::string_view value = captures.values[source.number];
   return value.data() == nullptr ? std::nullopt : std::optional(value);
 }
@@ -57,19 +57,22 @@ struct AttributeRule {
   std::vector<std::string> limit_names{};  // as many as the rule has limits
 };
 
-[[nodiscard]] Cost cost_of(const CostSource& source, Cost asked, const Facts& facts,
+[[nodiscard]] Cost cost_of(const CostSource& source, Cost asked, const SlotValues& slot_values,
                            const Captures& captures);
 // What the rule counts by; nothing when the request lacks a part of it, unless such requests count
 // as one.
-[[nodiscard]] std::optional<std::string> subject_of(const AttributeRule& rule, const Facts& facts,
+[[nodiscard]] std::optional<std::string> subject_of(const AttributeRule& rule,
+                                                    const SlotValues& slot_values,
                                                     const Captures& captures);
-[[nodiscard]] bool all_hold(const AttributeRule& rule, const Facts& facts, Captures& captures);
+[[nodiscard]] bool all_hold(const AttributeRule& rule, const SlotValues& slot_values,
+                            Captures& captures);
 // Whether a request without an attribute of the key is denied. A shadow rule never denies.
 [[nodiscard]] bool denies_missing(const AttributeRule& rule);
 // The first attribute of the key that the request lacks; empty when it has all. REQUIRES: all
 // conditions of the rule hold.
-[[nodiscard]] std::string_view missing_attribute(const AttributeRule& rule, const Facts& facts);
+[[nodiscard]] std::string_view missing_attribute(const AttributeRule& rule,
+                                                 const SlotValues& slot_values);
 // Why it does not apply; empty when it does.
-[[nodiscard]] std::string refusal(const AttributeRule& rule, const Facts& facts);
+[[nodiscard]] std::string mismatch_reason(const AttributeRule& rule, const SlotValues& slot_values);
 
 }  // namespace penstock::rules

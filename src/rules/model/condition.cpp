@@ -35,7 +35,7 @@ bool any_matches(const PathOneOf& test, const PathSegments& path, Captures& capt
     return true;
   };
   if (!test.lookup) return std::any_of(test.patterns.begin(), test.patterns.end(), matches);
-  Numbers found;
+  RuleNumbers found;
   test.lookup->find(path, found);
   std::sort(found.begin(), found.end());
   return std::any_of(found.begin(), found.end(),
@@ -95,40 +95,40 @@ Result<FullMatch> make_full_match(std::string_view regex) {
       std::make_shared<const RE2>(re2::StringPiece(regex.data(), regex.size()), options);
   if (!compiled->ok()) {
     return Error{ErrorCode::InvalidInput,
-                 "regular expression " + shown(regex) + ": " + compiled->error()};
+                 "regular expression " + quote_value(regex) + ": " + compiled->error()};
   }
   return FullMatch{.text = std::string(regex), .regex = std::move(compiled)};
 }
 
-bool holds(const Condition& condition, const Facts& facts, Captures& captures) {
-  const Fact& fact = facts[condition.slot];
+bool holds(const Condition& condition, const SlotValues& slot_values, Captures& captures) {
+  const SlotValue& slot_value = slot_values[condition.slot];
   if (const auto* present = std::get_if<Present>(&condition.test)) {
-    return fact.value.has_value() == present->wanted;
+    return slot_value.value.has_value() == present->wanted;
   }
   if (const auto* negated = std::get_if<Not>(&condition.test)) {
     Captures ignored;
     return !std::all_of(negated->conditions.begin(), negated->conditions.end(),
-                        [&](const Condition& inner) { return holds(inner, facts, ignored); });
+                        [&](const Condition& inner) { return holds(inner, slot_values, ignored); });
   }
-  if (!fact.value) return false;
-  const std::string_view value = *fact.value;
+  if (!slot_value.value) return false;
+  const std::string_view value = *slot_value.value;
   return std::visit(
-      Overloaded{[&](const OneOf& test) { return contains(test, value); },
-                 [&](const Prefix& test) { return value.starts_with(test.text); },
-                 [&](const Wildcard& test) {
-                   return std::any_of(test.patterns.begin(), test.patterns.end(),
-                                      [&](const std::string& pattern) {
-                                        return wildcard_matches(pattern, value);
-                                      });
-                 },
-                 [&](const PathOneOf& test) { return any_matches(test, fact.segments, captures); },
-                 [&](const InNetwork& test) {
-                   return fact.address.has_value() && test.lookup.contains(*fact.address);
-                 },
-                 [&](const FullMatch& test) {
-                   return RE2::FullMatch(re2::StringPiece(value.data(), value.size()), *test.regex);
-                 },
-                 [](const auto&) { return false; }},
+      Overloaded{
+          [&](const OneOf& test) { return contains(test, value); },
+          [&](const Prefix& test) { return value.starts_with(test.text); },
+          [&](const Wildcard& test) {
+            return std::any_of(
+                test.patterns.begin(), test.patterns.end(),
+                [&](const std::string& pattern) { return wildcard_matches(pattern, value); });
+          },
+          [&](const PathOneOf& test) { return any_matches(test, slot_value.segments, captures); },
+          [&](const InNetwork& test) {
+            return slot_value.address.has_value() && test.lookup.contains(*slot_value.address);
+          },
+          [&](const FullMatch& test) {
+            return RE2::FullMatch(re2::StringPiece(value.data(), value.size()), *test.regex);
+          },
+          [](const auto&) { return false; }},
       condition.test);
 }
 
@@ -165,10 +165,10 @@ std::string describe(const Condition& condition) {
       condition.test);
 }
 
-std::string refusal(const Condition& condition, const Facts& facts) {
-  const std::optional<std::string_view>& value = facts[condition.slot].value;
+std::string mismatch_reason(const Condition& condition, const SlotValues& slot_values) {
+  const std::optional<std::string_view>& value = slot_values[condition.slot].value;
   if (!value) return condition.attribute + " is absent, and not " + describe(condition);
-  return condition.attribute + " " + shown(*value) + " is not " + describe(condition);
+  return condition.attribute + " " + quote_value(*value) + " is not " + describe(condition);
 }
 
 }  // namespace penstock::rules

@@ -3,7 +3,7 @@
 #include "penstock/result.hpp"
 #include "rules/match/network_table.hpp"
 #include "rules/match/path_trie.hpp"
-#include "rules/model/facts.hpp"
+#include "rules/model/slot_values.hpp"
 #include "rules/model/text_map.hpp"
 
 #include <functional>
@@ -66,12 +66,14 @@ struct Condition {
 // RE2's syntax; the whole value has to match. Refused when it would need more than 1 MiB.
 [[nodiscard]] Result<FullMatch> make_full_match(std::string_view regex);
 
-[[nodiscard]] bool holds(const Condition& condition, const Facts& facts, Captures& captures);
+[[nodiscard]] bool holds(const Condition& condition, const SlotValues& slot_values,
+                         Captures& captures);
 // What values its facts need to have read.
 [[nodiscard]] SlotUse use_of(const Condition& condition);
 // "one of GET, POST", "/v1/**", "in 10.0.0.0/8": ends the sentence "path is not ...".
 [[nodiscard]] std::string describe(const Condition& condition);
 // Why it does not hold: "path "/v2" is not /v1/**".
-[[nodiscard]] std::string refusal(const Condition& condition, const Facts& facts);
+[[nodiscard]] std::string mismatch_reason(const Condition& condition,
+                                          const SlotValues& slot_values);
 
 }  // namespace penstock::rules

@@ -1,8 +1,8 @@
 #include "rules/model/configuration.hpp"
 
 #include "rules/envoy/envoy_format.hpp"
-#include "rules/settings/door_format.hpp"
 #include "rules/settings/gateway_format.hpp"
+#include "rules/settings/grpc_resp_format.hpp"
 #include "rules/settings/known_keys.hpp"
 #include "rules/settings/settings_format.hpp"
 #include "rules/yaml/configuration_warnings.hpp"
@@ -105,7 +105,8 @@ class Loader {
       if (!maps || !maps->is_map()) continue;
       for (const YamlNode& map : maps->peek_values()) {
         const auto file = map.peek("file");
-        if (file && file->is_text()) files.insert(normal(path_beside(map.file(), file->raw())));
+        if (file && file->is_text())
+          files.insert(normal(resolve_relative_to(map.file(), file->raw())));
       }
     }
     return files;

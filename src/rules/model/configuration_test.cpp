@@ -1,6 +1,6 @@
 #include "rules/model/configuration.hpp"
 
-#include "reference/complaints.hpp"
+#include "reference/diagnostics_text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,23 +10,23 @@ namespace penstock::rules {
 namespace {
 
 using namespace std::chrono_literals;
-using reference::complaints;
+using reference::diagnostics_text;
 
 Configuration loaded(std::string_view text) {
   Loaded result = load_text(text, "p.yaml");
-  EXPECT_FALSE(has_error(result.diagnostics)) << complaints(result);
+  EXPECT_FALSE(has_error(result.diagnostics)) << diagnostics_text(result);
   EXPECT_TRUE(result.configuration.has_value());
   return result.configuration
              ? *result.configuration
              : Configuration{.settings = {}, .rules = std::make_shared<Ruleset>(), .files = {}};
 }
 
-TEST(Configuration, OfNothingIsTheDefaults) {
+TEST(Configuration, EmptyFileGivesTheDefaults) {
   const Loaded result = load_text("", "p.yaml");
   ASSERT_TRUE(result.configuration.has_value());
   EXPECT_EQ(result.configuration->settings.http.listen.at(0).port, 8080);
   EXPECT_EQ(result.configuration->settings.store_url, "memory://");
-  EXPECT_EQ(complaints(result), "p.yaml:1:1: warning: an empty file: it limits nothing\n");
+  EXPECT_EQ(diagnostics_text(result), "p.yaml:1:1: warning: an empty file: it limits nothing\n");
 }
 
 TEST(Configuration, ReadsEverySetting) {
@@ -63,9 +63,9 @@ store:
   connect_timeout: 2s
   max_waiting: 7
   breaker_failures: 8
-  breaker_least: 10ms
-  breaker_most: 20ms
-  audit_every: 1h
+  breaker_min_pause: 10ms
+  breaker_max_pause: 20ms
+  audit_interval: 1h
   max_keys: 9
   max_log_bytes: 11
   max_counters: 12
@@ -109,9 +109,9 @@ nodes: 3
   EXPECT_EQ(settings.redis.connect_timeout, 2s);
   EXPECT_EQ(settings.redis.max_waiting, 7U);
   EXPECT_EQ(settings.redis.breaker_failures, 8U);
-  EXPECT_EQ(settings.redis.breaker_least, 10ms);
-  EXPECT_EQ(settings.redis.breaker_most, 20ms);
-  EXPECT_EQ(settings.audit_every, 1h);
+  EXPECT_EQ(settings.redis.breaker_min_pause, 10ms);
+  EXPECT_EQ(settings.redis.breaker_max_pause, 20ms);
+  EXPECT_EQ(settings.audit_interval, 1h);
   EXPECT_EQ(settings.memory.max_keys, 9U);
   EXPECT_EQ(settings.memory.max_log_bytes, 11U);
   EXPECT_EQ(settings.memory.max_counters, 12U);
@@ -163,9 +163,9 @@ domains:
   EXPECT_FALSE(configuration.rules->has_domain("web"));
 }
 
-TEST(Configuration, RulesSayWhereTheyAreDecidedOrTheirDomainDoes) {
+TEST(Configuration, RulesInheritTheModeOfTheirDomain) {
   using core::Mode;
-  using core::Terms;
+  using core::SharingTerms;
   const Configuration configuration = loaded(R"(
 domains:
   usual: {rules: [{name: a, limit: 1/s}]}
@@ -185,16 +185,16 @@ domains:
   const auto terms_of = [&](std::string_view domain, std::string_view rule) {
     return configuration.rules->find(domain, rule)->terms;
   };
-  EXPECT_EQ(terms_of("usual", "a"), Terms{});
-  EXPECT_EQ(terms_of("api", "a"), (Terms{.mode = Mode::Lease, .lifetime = 50ms}));
-  EXPECT_EQ(terms_of("api", "b"), (Terms{.mode = Mode::LeaseStrict, .lifetime = 10s}));
-  EXPECT_EQ(terms_of("api", "c"), (Terms{.mode = Mode::Adaptive, .lifetime = 50ms}));
-  EXPECT_EQ(terms_of("api", "d"), (Terms{.mode = Mode::Local, .divided = true}));
-  EXPECT_EQ(terms_of("api", "e"), (Terms{.mode = Mode::Local}));
-  EXPECT_EQ(terms_of("api", "f"), Terms{});
+  EXPECT_EQ(terms_of("usual", "a"), core::SharingTerms{});
+  EXPECT_EQ(terms_of("api", "a"), (core::SharingTerms{.mode = Mode::Lease, .lifetime = 50ms}));
+  EXPECT_EQ(terms_of("api", "b"), (core::SharingTerms{.mode = Mode::LeaseStrict, .lifetime = 10s}));
+  EXPECT_EQ(terms_of("api", "c"), (core::SharingTerms{.mode = Mode::Adaptive, .lifetime = 50ms}));
+  EXPECT_EQ(terms_of("api", "d"), (core::SharingTerms{.mode = Mode::Local, .divided = true}));
+  EXPECT_EQ(terms_of("api", "e"), (core::SharingTerms{.mode = Mode::Local}));
+  EXPECT_EQ(terms_of("api", "f"), core::SharingTerms{});
 }
 
-TEST(Configuration, NothingIsInForceWhenAnythingIsWrong) {
+TEST(Configuration, AnyErrorRejectsTheWholeConfiguration) {
   const Loaded result = load_text("domains: {a: {rules: [{name: x, limit: 0/s}]}}", "p.yaml");
   EXPECT_FALSE(result.configuration.has_value());
 }

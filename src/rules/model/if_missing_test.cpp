@@ -28,8 +28,8 @@ TEST(IfMissing, SkipIsTheDefault) {
   const auto rules = of_domain("rules: [{name: r, limit: 1/s, key: [api_key]}]");
   const Match match = rules->match(request_with({{"path", "/"}}));
   EXPECT_TRUE(match.limits.empty());
-  EXPECT_EQ(match.missing_by, nullptr);
-  EXPECT_EQ(match.descriptors.front(), Said::NoRule);
+  EXPECT_EQ(match.missing_key_rule, nullptr);
+  EXPECT_EQ(match.descriptors.front(), DescriptorOutcome::NoRule);
 }
 
 TEST(IfMissing, CountAsOneCountsAllSuchRequestsTogether) {
@@ -54,18 +54,18 @@ TEST(IfMissing, DenyDeniesTheRequestAndChargesNothing) {
   const auto rules = of_domain(
       "rules: [{name: r, limit: 1/s, key: [api_key], if_missing: deny}, {name: all, limit: 9/s}]");
   const Match match = rules->match(request_with({}));
-  ASSERT_NE(match.missing_by, nullptr);
-  EXPECT_EQ(match.missing_by->name, "r");
+  ASSERT_NE(match.missing_key_rule, nullptr);
+  EXPECT_EQ(match.missing_key_rule->name, "r");
   EXPECT_TRUE(match.limits.empty());
-  EXPECT_EQ(match.descriptors.front(), Said::Denied);
+  EXPECT_EQ(match.descriptors.front(), DescriptorOutcome::Denied);
   EXPECT_EQ(rules->match(request_with({{"api_key", "k"}})).limits.size(), 2U);
 }
 
 TEST(IfMissing, DenyHoldsOnlyWhereTheConditionsDo) {
   const auto rules = of_domain(
       "rules: [{name: r, when: {path: /v1/**}, limit: 1/s, key: [api_key], if_missing: deny}]");
-  EXPECT_NE(rules->match(request_with({{"path", "/v1/x"}})).missing_by, nullptr);
-  EXPECT_EQ(rules->match(request_with({{"path", "/login"}})).missing_by, nullptr);
+  EXPECT_NE(rules->match(request_with({{"path", "/v1/x"}})).missing_key_rule, nullptr);
+  EXPECT_EQ(rules->match(request_with({{"path", "/login"}})).missing_key_rule, nullptr);
 }
 
 TEST(IfMissing, ListsWinAndShadowRulesNeverDeny) {
@@ -74,24 +74,24 @@ TEST(IfMissing, ListsWinAndShadowRulesNeverDeny) {
       "rules: [{name: r, limit: 1/s, key: [api_key], if_missing: deny}]");
   for (const char* path : {"/bad", "/ok"}) {
     const Match match = rules->match(request_with({{"path", path}}));
-    EXPECT_NE(match.listed_by, nullptr) << path;
-    EXPECT_EQ(match.missing_by, nullptr) << path;
+    EXPECT_NE(match.list_entry, nullptr) << path;
+    EXPECT_EQ(match.missing_key_rule, nullptr) << path;
   }
   const Match both =
       rules->match({.domain = "api", .descriptors = {{}, {.entries = {{"path", "/ok"}}}}});
   ASSERT_EQ(both.descriptors.size(), 2U);
-  EXPECT_NE(both.descriptors[0], Said::Denied);  // the request passes
+  EXPECT_NE(both.descriptors[0], DescriptorOutcome::Denied);  // the request passes
   const auto shadow =
       of_domain("rules: [{name: r, limit: 1/s, key: [api_key], if_missing: deny, shadow: true}]");
-  EXPECT_EQ(shadow->match(request_with({})).missing_by, nullptr);
+  EXPECT_EQ(shadow->match(request_with({})).missing_key_rule, nullptr);
 }
 
 TEST(IfMissing, OneDescriptorOfSeveralIsEnoughAndRefundsAreSkipped) {
   const auto rules = of_domain("rules: [{name: r, limit: 1/s, key: [api_key], if_missing: deny}]");
   Request request{.domain = "api", .descriptors = {{.entries = {{"api_key", "k"}}}, {}}};
-  EXPECT_NE(rules->match(request).missing_by, nullptr);
-  request.descriptors[1].gives_back = true;
-  EXPECT_EQ(rules->match(request).missing_by, nullptr);
+  EXPECT_NE(rules->match(request).missing_key_rule, nullptr);
+  request.descriptors[1].is_refund = true;
+  EXPECT_EQ(rules->match(request).missing_key_rule, nullptr);
 }
 
 TEST(IfMissing, IsExplained) {
@@ -121,10 +121,10 @@ TEST(UnknownDomain, IsAllowedUnlessTheConfigurationDeniesIt) {
   const Match allowed = ruleset(rules)->match(request);
   EXPECT_FALSE(allowed.domain_known);
   EXPECT_FALSE(allowed.unknown_domain_denied);
-  EXPECT_EQ(allowed.descriptors.front(), Said::NoRule);
+  EXPECT_EQ(allowed.descriptors.front(), DescriptorOutcome::NoRule);
   const Match denied = ruleset(rules + "unknown_domain: deny\n")->match(request);
   EXPECT_TRUE(denied.unknown_domain_denied);
-  EXPECT_EQ(denied.descriptors.front(), Said::Denied);
+  EXPECT_EQ(denied.descriptors.front(), DescriptorOutcome::Denied);
   EXPECT_FALSE(ruleset(rules + "unknown_domain: deny\n")
                    ->match({.domain = "api", .descriptors = {{}}})
                    .unknown_domain_denied);

@@ -23,7 +23,7 @@ std::string normal(std::string_view text) {
   return address ? text_of(*address) : "refused";
 }
 
-TEST(IpAddress, IsWrittenInOneWayOnly) {
+TEST(IpAddress, HasOneCanonicalForm) {
   EXPECT_EQ(normal("203.0.113.7"), "203.0.113.7");
   EXPECT_EQ(normal("::ffff:1.2.3.4"), "1.2.3.4");
   EXPECT_EQ(normal("::FFFF:102:304"), "1.2.3.4");
@@ -39,7 +39,7 @@ TEST(IpAddress, IsWrittenInOneWayOnly) {
   EXPECT_EQ(normal("64:ff9b::1.2.3.4"), "64:ff9b::102:304");
 }
 
-TEST(IpAddress, RefusesWhatIsNone) {
+TEST(IpAddress, RejectsInvalidAddresses) {
   for (const std::string_view text : {"",
                                       "1.2.3",
                                       "1.2.3.4.5",
@@ -98,7 +98,7 @@ RC_GTEST_PROP(IpAddress, ANetworkContainsExactlyThoseThatShareItsPrefix, ()) {
   RC_ASSERT(table.contains(*other) == network.contains(*other));
 }
 
-TEST(IpNetwork, RefusesBitsBeyondThePrefix) {
+TEST(IpNetwork, RejectsBitsBeyondThePrefix) {
   EXPECT_TRUE(IpNetwork::parse("10.0.0.0/8"));
   EXPECT_TRUE(IpNetwork::parse("0.0.0.0/0"));
   EXPECT_TRUE(IpNetwork::parse("2001:db8::/32"));

@@ -38,12 +38,12 @@ TEST(PathPattern, StarStaysInItsSegmentAndTwoStarsDoNot) {
   EXPECT_FALSE(matches("/", "/a"));
 }
 
-TEST(PathPattern, DoubledAndTrailingSlashesAreNoWayAround) {
+TEST(PathPattern, DoubledAndTrailingSlashesDoNotEvadeAPattern) {
   EXPECT_TRUE(matches("/v1/search", "/v1//search"));
   EXPECT_TRUE(matches("/v1/search", "//v1/search/"));
 }
 
-TEST(PathPattern, RemembersNamedSegments) {
+TEST(PathPattern, CapturesNamedSegments) {
   std::vector<std::string> names;
   const auto pattern =
       PathPattern::parse("/users/{id}/**/{file}", PathPattern::Braces::Capture, names);
@@ -55,7 +55,7 @@ TEST(PathPattern, RemembersNamedSegments) {
   EXPECT_EQ(captures.values[1], "c.txt");
 }
 
-TEST(PathPattern, RefusesWhatMeansNothing) {
+TEST(PathPattern, RejectsInvalidPatterns) {
   for (const std::string_view text :
        {"v1", "/a/**/b/**", "/a**", "/users/x{id}", "/users/{}", "/{a}/{a}", "/{a", "/a}"}) {
     std::vector<std::string> names;
@@ -116,7 +116,7 @@ RC_GTEST_PROP(PathTrie, FindsEveryPatternThatMatches, ()) {
     trie.add(patterns.back(), i);
   }
   const std::string path = random_path({"a", "b", "ab", "aab"});
-  Numbers found;
+  RuleNumbers found;
   trie.find(split_path(path), found);
   for (std::uint32_t i = 0; i < count; ++i) {
     Captures captures;

@@ -25,7 +25,7 @@ struct Descriptor {
   std::vector<Attribute> entries;
   std::optional<Cost> cost{};    // in place of the request's
   std::optional<Quota> limit{};  // travels with the request, in place of what the rules say
-  bool gives_back = false;       // the cost is returned, not taken
+  bool is_refund = false;        // the cost is returned, not taken
 };
 
 struct Request {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/terms.hpp"
+#include "core/sharing_terms.hpp"
 #include "penstock/quota.hpp"
 #include "rules/model/metadata.hpp"
 
@@ -65,11 +65,11 @@ struct Rule {
   std::vector<KeyPart> key{};       // in the order of the subject; empty: one count for all
   IfMissing if_missing = IfMissing::Skip;
   OnFailure on_failure = OnFailure::Open;
-  core::Terms terms{};        // where its limits are decided
-  bool shadow = false;        // evaluated and counted, never enforced
-  bool quota_mode = false;    // Envoy: refuses only when all others of its kind refuse as well
-  bool count_denied = false;  // a refused request takes what is left
-  MetadataMap metadata{};     // Envoy: returned with answers that this rule lets pass
+  core::SharingTerms terms{};  // where its limits are decided
+  bool shadow = false;         // evaluated and counted, never enforced
+  bool quota_mode = false;     // Envoy: refuses only when all others of its kind refuse as well
+  bool count_denied = false;   // a refused request takes what is left
+  MetadataMap metadata{};      // Envoy: returned with answers that this rule lets pass
   Source source{};
 };
 

@@ -1,7 +1,7 @@
 #include "rules/model/ruleset.hpp"
 
-#include "rules/model/count_names.hpp"
-#include "rules/model/ruleset_parts.hpp"
+#include "rules/model/limit_keys.hpp"
+#include "rules/model/ruleset_impl.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -17,13 +17,13 @@ Cost sum(Cost a, Cost b) {
 
 // A store is asked about each key once under each quota; under several quotas all must hold. Few
 // limits apply at a time, so looking at all earlier ones is quicker than a table.
-void merge_equal_checks(std::vector<Applied>& limits) {
+void merge_equal_checks(std::vector<MatchedLimit>& limits) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < limits.size(); ++i) {
     const auto end = limits.begin() + static_cast<std::ptrdiff_t>(kept);
-    const auto same = std::find_if(limits.begin(), end, [&](const Applied& other) {
-      return other.gives_back == limits[i].gives_back &&
-             other.check.quota == limits[i].check.quota && other.check.name == limits[i].check.name;
+    const auto same = std::find_if(limits.begin(), end, [&](const MatchedLimit& other) {
+      return other.is_refund == limits[i].is_refund && other.check.quota == limits[i].check.quota &&
+             other.check.name == limits[i].check.name;
     });
     if (same != end) {
       same->check.cost = sum(same->check.cost, limits[i].check.cost);
@@ -38,19 +38,20 @@ void merge_equal_checks(std::vector<Applied>& limits) {
 void begin_match(Match& match, const Request& request, bool domain_known, UnknownDomain unknown) {
   match.domain_known = domain_known;
   match.unknown_domain_denied = !domain_known && unknown == UnknownDomain::Deny;
-  match.descriptors.assign(request.descriptors.size(),
-                           match.unknown_domain_denied ? Said::Denied : Said::NoRule);
+  match.descriptors.assign(request.descriptors.size(), match.unknown_domain_denied
+                                                           ? DescriptorOutcome::Denied
+                                                           : DescriptorOutcome::NoRule);
 }
 
 }  // namespace
 
-Ruleset::Ruleset() : parts_(std::make_unique<Parts>()) {}
+Ruleset::Ruleset() : impl_(std::make_unique<Impl>()) {}
 Ruleset::~Ruleset() = default;
 
 Match Ruleset::match(const Request& request) const {
   Match match;
-  const auto domain = parts_->domains.find(request.domain);
-  begin_match(match, request, domain != parts_->domains.end(), parts_->unknown_domain);
+  const auto domain = impl_->domains.find(request.domain);
+  begin_match(match, request, domain != impl_->domains.end(), impl_->unknown_domain);
   if (!match.domain_known) return match;
   domain->second.matcher->match(request, match);
   merge_equal_checks(match.limits);
@@ -60,8 +61,8 @@ Match Ruleset::match(const Request& request) const {
 Explanation Ruleset::explain(const Request& request) const {
   Explanation explanation;
   Match& match = explanation.match;
-  const auto domain = parts_->domains.find(request.domain);
-  begin_match(match, request, domain != parts_->domains.end(), parts_->unknown_domain);
+  const auto domain = impl_->domains.find(request.domain);
+  begin_match(match, request, domain != impl_->domains.end(), impl_->unknown_domain);
   if (!match.domain_known) return explanation;
   domain->second.matcher->explain(request, explanation);
   merge_equal_checks(match.limits);
@@ -69,23 +70,23 @@ Explanation Ruleset::explain(const Request& request) const {
 }
 
 const std::vector<std::unique_ptr<const Rule>>& Ruleset::rules() const noexcept {
-  return parts_->rules;
+  return impl_->rules;
 }
 
 const Rule* Ruleset::find(std::string_view domain, std::string_view rule) const {
-  const auto place = parts_->domains.find(domain);
-  if (place == parts_->domains.end()) return nullptr;
+  const auto place = impl_->domains.find(domain);
+  if (place == impl_->domains.end()) return nullptr;
   const auto found = place->second.rules.find(rule);
   return found == place->second.rules.end() ? nullptr : found->second;
 }
 
 bool Ruleset::has_domain(std::string_view domain) const {
-  return parts_->domains.find(domain) != parts_->domains.end();
+  return impl_->domains.find(domain) != impl_->domains.end();
 }
 
-core::CountName Ruleset::count_name(const Rule& rule, std::size_t limit, std::string_view subject) {
+core::LimitKey Ruleset::limit_key(const Rule& rule, std::size_t limit, std::string_view subject) {
   const bool has_limit = limit < rule.limits.size();
-  core::CountName name{
+  core::LimitKey name{
       .subject = {},
       .limit = limit_name(rule.domain, rule.name, has_limit ? rule.limits[limit].name : "")};
   const std::optional<SubjectParts> parts = parse_subject(subject);
@@ -109,10 +110,10 @@ core::CountName Ruleset::count_name(const Rule& rule, std::size_t limit, std::st
 }
 
 std::vector<Quota> Ruleset::quotas_for(const Rule& rule, std::string_view subject) const {
-  const auto domain = parts_->domains.find(rule.domain);
+  const auto domain = impl_->domains.find(rule.domain);
   const std::optional<SubjectParts> parts = parse_subject(subject);
   const std::optional<Quota>* replaced = nullptr;
-  if (domain != parts_->domains.end() && parts) {
+  if (domain != impl_->domains.end() && parts) {
     Descriptor known;
     for (const auto& [name, value] : *parts)
       known.entries.push_back({.name = name, .value = value});
@@ -126,15 +127,15 @@ std::vector<Quota> Ruleset::quotas_for(const Rule& rule, std::string_view subjec
   return quotas;
 }
 
-std::vector<const Rule*> Ruleset::counting_by(std::string_view domain,
-                                              std::string_view subject) const {
+std::vector<const Rule*> Ruleset::rules_keyed_by(std::string_view domain,
+                                                 std::string_view subject) const {
   std::vector<const Rule*> found;
   const std::optional<SubjectParts> parts = parse_subject(subject);
   if (!parts) return found;
   std::vector<std::string_view> wanted;
   for (const auto& [name, value] : *parts) wanted.emplace_back(name);
   std::sort(wanted.begin(), wanted.end());
-  for (const auto& rule : parts_->rules) {
+  for (const auto& rule : impl_->rules) {
     if (rule->domain != domain || rule->action != Action::Limit) continue;
     std::vector<std::string_view> names;
     for (const KeyPart& part : rule->key) names.emplace_back(part.name);

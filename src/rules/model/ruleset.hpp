@@ -14,18 +14,25 @@
 namespace penstock::rules {
 
 // One limit that holds for a request. Points into the Ruleset that matched.
-struct Applied {
+struct MatchedLimit {
   const Rule* rule = nullptr;  // null for a limit that travelled with the request
   std::size_t limit = 0;       // which of the rule's
   std::size_t descriptor = 0;  // which of the request's
   core::NamedCheck check;      // the quota may be an override of the rule's
-  bool gives_back = false;
+  bool is_refund = false;
   std::string metric{};  // in place of the rule's, where it depends on the request
   OnFailure on_failure = OnFailure::Open;  // of a limit without a rule
 };
 
 // What the rules say about one descriptor.
-enum class Said : std::uint8_t { NoRule, Limited, Unlimited, Allowed, Denied, Replaced };
+enum class DescriptorOutcome : std::uint8_t {
+  NoRule,
+  Limited,
+  Unlimited,
+  Allowed,
+  Denied,
+  Replaced
+};
 
 // What the answer is for a domain without rules.
 enum class UnknownDomain : std::uint8_t { Allow, Deny };
@@ -33,12 +40,12 @@ enum class UnknownDomain : std::uint8_t { Allow, Deny };
 struct Match {
   bool domain_known = false;
   bool unknown_domain_denied = false;  // the domain is unknown, and such requests are denied
-  std::vector<Applied> limits{};
-  std::vector<Said> descriptors{};  // as many as the request has
-  const Rule* listed_by = nullptr;  // the allow or deny list entry that settles the request
+  std::vector<MatchedLimit> limits{};
+  std::vector<DescriptorOutcome> descriptors{};  // as many as the request has
+  const Rule* list_entry = nullptr;  // the allow or deny list entry that settles the request
   // The rule that denies the request because an attribute of its key is missing. Never set beside
-  // listed_by.
-  const Rule* missing_by = nullptr;
+  // list_entry.
+  const Rule* missing_key_rule = nullptr;
 };
 
 // Why a rule applies or does not, for people.
@@ -73,19 +80,19 @@ class Ruleset {
   [[nodiscard]] const Rule* find(std::string_view domain, std::string_view rule) const;
   [[nodiscard]] bool has_domain(std::string_view domain) const;
   // The count that a rule keeps for a subject written as people do ("api_key=abc").
-  [[nodiscard]] static core::CountName count_name(const Rule& rule, std::size_t limit,
-                                                  std::string_view subject);
+  [[nodiscard]] static core::LimitKey limit_key(const Rule& rule, std::size_t limit,
+                                                std::string_view subject);
   // The quotas that hold for such a subject, as many as the rule has limits: an override's, where
   // the subject says enough to find it. None when that says unlimited.
   [[nodiscard]] std::vector<Quota> quotas_for(const Rule& rule, std::string_view subject) const;
   // Rules that count by exactly the attributes of this subject, to block it everywhere.
-  [[nodiscard]] std::vector<const Rule*> counting_by(std::string_view domain,
-                                                     std::string_view subject) const;
+  [[nodiscard]] std::vector<const Rule*> rules_keyed_by(std::string_view domain,
+                                                        std::string_view subject) const;
 
  private:
   friend class RulesetBuilder;
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace penstock::rules

@@ -36,7 +36,7 @@ class RulesetBuilder {
   [[nodiscard]] std::shared_ptr<const Ruleset> build();
 
  private:
-  std::unique_ptr<Ruleset::Parts> parts_;
+  std::unique_ptr<Ruleset::Impl> impl_;
 };
 
 }  // namespace penstock::rules

@@ -25,10 +25,10 @@ Request request_of(std::vector<Attribute> entries) {
 // "subject|limit|quota|cost" of each limit that applies
 std::string answer(const Ruleset& rules, const Request& request) {
   std::string all;
-  for (const Applied& applied : rules.match(request).limits) {
+  for (const MatchedLimit& matched : rules.match(request).limits) {
     all += all.empty() ? "" : "\n";
-    all += applied.check.name.subject + "|" + applied.check.name.limit + "|" +
-           to_string(applied.check.quota) + "|" + std::to_string(applied.check.cost.units);
+    all += matched.check.name.subject + "|" + matched.check.name.limit + "|" +
+           to_string(matched.check.quota) + "|" + std::to_string(matched.check.cost.units);
   }
   return all;
 }
@@ -78,7 +78,7 @@ TEST(Ruleset, AddressesAreCutToTheirNetworkAndWrittenInOneWay) {
       "client_ip=2001:db8:1::|api/r|5/m|1");
 }
 
-TEST(Ruleset, ConditionsInShort) {
+TEST(Ruleset, ShortConditionsMatch) {
   EXPECT_TRUE(applies("{method: get}", {{"method", "GET"}}));
   EXPECT_FALSE(applies("{method: GET}", {{"method", "get"}}));
   EXPECT_TRUE(applies("{tier: [free, trial]}", {{"tier", "trial"}}));
@@ -95,7 +95,7 @@ TEST(Ruleset, ConditionsInShort) {
   EXPECT_FALSE(applies("{client_ip: 0.0.0.0/0}", {{"client_ip", "nobody"}}));
 }
 
-TEST(Ruleset, ConditionsInFull) {
+TEST(Ruleset, FullConditionsMatch) {
   EXPECT_TRUE(applies("{a: {equals: x*}}", {{"a", "x*"}}));
   EXPECT_FALSE(applies("{a: {equals: x*}}", {{"a", "xy"}}));
   EXPECT_TRUE(applies("{a: {one_of: [x, y]}}", {{"a", "y"}}));
@@ -126,16 +126,16 @@ TEST(Ruleset, DenyBeatsAllowAndAllowBeatsRules) {
       "deny: [{name: banned, when: {user: eve}}], allow: [{name: health, when: {path: /healthz}}],"
       "rules: [{name: all, limit: 1/s}]");
   const Match denied = rules->match(request_of({{"user", "eve"}, {"path", "/healthz"}}));
-  EXPECT_EQ(denied.listed_by, rules->find("api", "banned"));
-  EXPECT_EQ(denied.descriptors, std::vector{Said::Denied});
+  EXPECT_EQ(denied.list_entry, rules->find("api", "banned"));
+  EXPECT_EQ(denied.descriptors, std::vector{DescriptorOutcome::Denied});
   EXPECT_TRUE(denied.limits.empty());
   const Match allowed = rules->match(request_of({{"user", "ann"}, {"path", "/healthz"}}));
-  EXPECT_EQ(allowed.listed_by, rules->find("api", "health"));
-  EXPECT_EQ(allowed.descriptors, std::vector{Said::Allowed});
+  EXPECT_EQ(allowed.list_entry, rules->find("api", "health"));
+  EXPECT_EQ(allowed.descriptors, std::vector{DescriptorOutcome::Allowed});
   EXPECT_TRUE(allowed.limits.empty());
   const Match limited = rules->match(request_of({{"user", "ann"}}));
-  EXPECT_EQ(limited.listed_by, nullptr);
-  EXPECT_EQ(limited.descriptors, std::vector{Said::Limited});
+  EXPECT_EQ(limited.list_entry, nullptr);
+  EXPECT_EQ(limited.descriptors, std::vector{DescriptorOutcome::Limited});
   EXPECT_EQ(limited.limits.size(), 1U);
 }
 
@@ -148,8 +148,9 @@ TEST(Ruleset, OneDeniedDescriptorDeniesTheRequest) {
                                         {.entries = {{"user", "bob"}}},
                                         {.entries = {{"user", "eve"}}}}};
   const Match match = rules->match(request);
-  EXPECT_EQ(match.listed_by, rules->find("api", "banned"));
-  EXPECT_EQ(match.descriptors, (std::vector{Said::Allowed, Said::Limited, Said::Denied}));
+  EXPECT_EQ(match.list_entry, rules->find("api", "banned"));
+  EXPECT_EQ(match.descriptors, (std::vector{DescriptorOutcome::Allowed, DescriptorOutcome::Limited,
+                                            DescriptorOutcome::Denied}));
   EXPECT_TRUE(match.limits.empty());
 }
 
@@ -179,26 +180,26 @@ TEST(Ruleset, TheSameCountIsAskedOnceWithTheCostsAdded) {
   EXPECT_EQ(answer(*rules, request), "user=ann|api/r|5/s|5\nuser=bob|api/r|5/s|1");
 }
 
-TEST(Ruleset, WhatIsGivenBackIsNotAddedToWhatIsTaken) {
+TEST(Ruleset, RefundsAreNotMergedWithCharges) {
   const auto rules = rules_of("rules: [{name: r, limit: 5/s}]");
   const Request request{.domain = "api",
-                        .descriptors = {{.entries = {}}, {.entries = {}, .gives_back = true}}};
+                        .descriptors = {{.entries = {}}, {.entries = {}, .is_refund = true}}};
   EXPECT_EQ(rules->match(request).limits.size(), 2U);
 }
 
-TEST(Ruleset, ALimitThatTravelsReplacesTheRulesButNotTheLists) {
+TEST(Ruleset, ARequestLimitReplacesTheRulesButNotTheLists) {
   const auto rules =
       rules_of("deny: [{name: no, when: {user: eve}}], rules: [{name: r, limit: 5/s}]");
   Request request = request_of({{"user", "ann"}, {"b", "c"}});
   request.descriptors[0].limit = *Quota::parse("7/h");
   EXPECT_EQ(answer(*rules, request), "user=ann&b=c|api/#3600000ms|7/h|1");
   EXPECT_EQ(rules->match(request).limits.at(0).rule, nullptr);
-  EXPECT_EQ(rules->match(request).descriptors, std::vector{Said::Replaced});
+  EXPECT_EQ(rules->match(request).descriptors, std::vector{DescriptorOutcome::Replaced});
   request.descriptors[0].entries[0].value = "eve";
-  EXPECT_EQ(rules->match(request).descriptors, std::vector{Said::Denied});
+  EXPECT_EQ(rules->match(request).descriptors, std::vector{DescriptorOutcome::Denied});
 }
 
-TEST(Ruleset, NoRuleCanBeMistakenForALimitThatTravels) {
+TEST(Ruleset, RuleKeysNeverCollideWithRequestLimitKeys) {
   EXPECT_EQ(answer("rules: [{name: '#', limit: 5/s}]", {}), "|api/%23|5/s|1");
 }
 
@@ -240,7 +241,7 @@ domains:
             "user=ann|api/r|50/s|2\nuser=ann|api/r|5/s|1");
 }
 
-TEST(Ruleset, AttributesAreLookedUpAndNotBelieved) {
+TEST(Ruleset, MappedAttributesOverrideClientValues) {
   const auto rules = with_maps();
   EXPECT_EQ(answer(*rules, request_of({{"api_key", "abc"}, {"tier", "x"}, {"size", "y"}})),
             "tier=gold|api/r|1/s|1\n|api/large|2/s|1\n"
@@ -257,8 +258,9 @@ TEST(Ruleset, OverridesReplaceTheQuotaOfSome) {
   EXPECT_EQ(answer(*rules, request_of({{"api_key", "vip"}})), "tier=free|api/r|1/s|1");
 }
 
-TEST(Ruleset, ChecksSayWhereTheyAreDecided) {
-  const core::Terms leased{.mode = core::Mode::Lease, .lifetime = std::chrono::milliseconds{20}};
+TEST(Ruleset, ChecksCarryTheModeOfTheirRule) {
+  const core::SharingTerms leased{.mode = core::Mode::Lease,
+                                  .lifetime = std::chrono::milliseconds{20}};
   const Loaded loaded = load_text(
       "maps: {m: {values: {vip: 9/d}}}\n"
       "domains: {api: {mode: lease, lease_lifetime: 20ms, rules: "
@@ -266,29 +268,30 @@ TEST(Ruleset, ChecksSayWhereTheyAreDecided) {
       "{name: o, limit: 5/s, overrides: {map: m, by: user}}]}}",
       "p.yaml");
   Request request = request_of({{"user", "vip"}});
-  const std::vector<Applied> limits = loaded.configuration->rules->match(request).limits;
+  const std::vector<MatchedLimit> limits = loaded.configuration->rules->match(request).limits;
   ASSERT_EQ(limits.size(), 4U);
   EXPECT_EQ(limits[0].check.terms, leased);
   EXPECT_EQ(limits[1].check.terms, leased);
-  EXPECT_EQ(limits[2].check.terms, core::Terms{});
+  EXPECT_EQ(limits[2].check.terms, core::SharingTerms{});
   EXPECT_EQ(limits[3].check.terms, leased);
   EXPECT_EQ(to_string(limits[3].check.quota), "9/d");
   request.descriptors[0].limit = *Quota::parse("7/h");
-  EXPECT_EQ(loaded.configuration->rules->match(request).limits.at(0).check.terms, core::Terms{});
+  EXPECT_EQ(loaded.configuration->rules->match(request).limits.at(0).check.terms,
+            core::SharingTerms{});
 }
 
-TEST(Ruleset, NamesCountsAsMatchingDoes) {
+TEST(Ruleset, LimitKeyEqualsTheKeyOfMatching) {
   const auto rules = rules_of("rules: [{name: r, limits: {x: 5/s}, key: [client_ip, user]}]");
   const Rule& rule = *rules->find("api", "r");
-  const core::CountName counted =
+  const core::LimitKey counted =
       rules->match(request_of({{"user", "a&b"}, {"client_ip", "2001:db8::1"}}))
           .limits.at(0)
           .check.name;
-  EXPECT_EQ(Ruleset::count_name(rule, 0, counted.subject), counted);
-  EXPECT_EQ(Ruleset::count_name(rule, 0, "user=a%26b&client_ip=2001:DB8:0::1"), counted);
-  EXPECT_EQ(rules->counting_by("api", "user=x&client_ip=1.2.3.4"), std::vector{&rule});
-  EXPECT_TRUE(rules->counting_by("api", "user=x").empty());
-  EXPECT_TRUE(rules->counting_by("web", "user=x&client_ip=1.2.3.4").empty());
+  EXPECT_EQ(Ruleset::limit_key(rule, 0, counted.subject), counted);
+  EXPECT_EQ(Ruleset::limit_key(rule, 0, "user=a%26b&client_ip=2001:DB8:0::1"), counted);
+  EXPECT_EQ(rules->rules_keyed_by("api", "user=x&client_ip=1.2.3.4"), std::vector{&rule});
+  EXPECT_TRUE(rules->rules_keyed_by("api", "user=x").empty());
+  EXPECT_TRUE(rules->rules_keyed_by("web", "user=x&client_ip=1.2.3.4").empty());
 }
 
 TEST(Ruleset, ExplainsEveryRule) {
@@ -308,7 +311,7 @@ TEST(Ruleset, ExplainsEveryRule) {
   EXPECT_EQ(allowed.rules[2].reason, "would apply, but the request is allowed");
 }
 
-TEST(Ruleset, AnUnknownDomainIsSaid) {
+TEST(Ruleset, AnUnknownDomainIsReported) {
   const auto rules = rules_of("rules: [{name: r, limit: 5/s}]");
   EXPECT_FALSE(rules->match({.domain = "web", .descriptors = {{}}}).domain_known);
   EXPECT_TRUE(rules->match({.domain = "api", .descriptors = {{}}}).domain_known);

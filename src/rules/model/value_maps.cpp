@@ -96,9 +96,9 @@ ValueMap parse_csv_map(std::string_view text, const std::string& file, Diagnosti
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.starts_with('#')) continue;
     if (!parse_line(line, key, value)) {
-      refuse(number, "expected a line key,value, found " + shown(line));
+      refuse(number, "expected a line key,value, found " + quote_value(line));
     } else if (!map.try_emplace(key, value).second) {
-      refuse(number, "key " + shown(key, '\'') + " a second time");
+      refuse(number, "key " + quote_value(key, '\'') + " a second time");
     }
   }
   return map;
@@ -128,7 +128,7 @@ void ValueMaps::load(const YamlNode& section, std::vector<std::filesystem::path>
     } else if (values) {
       map = values_of(*values);
     } else if (const auto written = file->text()) {
-      const std::filesystem::path path = path_beside(section.file(), *written);
+      const std::filesystem::path path = resolve_relative_to(section.file(), *written);
       files.push_back(path);
       const Result<std::string> text = read_text_file(path, kMaxBytes);
       if (!text) {
@@ -153,7 +153,7 @@ std::shared_ptr<const ValueMap> ValueMaps::find(const YamlNode& name) {
   if (place == maps_.end()) {
     std::vector<std::string_view> names;
     for (const auto& [known, map] : maps_) names.push_back(known);
-    name.error("no map " + shown(*text, '\'') + " under maps" + suggestion(*text, names));
+    name.error("no map " + quote_value(*text, '\'') + " under maps" + suggestion(*text, names));
     return nullptr;
   }
   place->second.used = true;
@@ -167,7 +167,7 @@ void ValueMaps::report_unused(Diagnostics& diagnostics) const {
                          .file = entry.file,
                          .line = entry.position.line,
                          .column = entry.position.column,
-                         .message = "map " + shown(name, '\'') + " is used by no rule"});
+                         .message = "map " + quote_value(name, '\'') + " is used by no rule"});
   }
 }
 

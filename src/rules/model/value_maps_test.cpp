@@ -9,7 +9,7 @@
 namespace penstock::rules {
 namespace {
 
-std::string complaints(const Diagnostics& diagnostics) {
+std::string diagnostics_text(const Diagnostics& diagnostics) {
   std::string all;
   for (const Diagnostic& diagnostic : diagnostics) all += to_string(diagnostic) + "\n";
   return all;
@@ -20,18 +20,18 @@ TEST(ValueMaps, ReadsCsv) {
   const ValueMap map = parse_csv_map(
       "# key,value\nabc,gold\r\n\n\"a,b\",\"say \"\"hi\"\"\"\nempty,\nlast,5/minute burst 2",
       "m.csv", diagnostics);
-  EXPECT_EQ(complaints(diagnostics), "");
+  EXPECT_EQ(diagnostics_text(diagnostics), "");
   EXPECT_EQ(
       map,
       (ValueMap{
           {"abc", "gold"}, {"a,b", "say \"hi\""}, {"empty", ""}, {"last", "5/minute burst 2"}}));
 }
 
-TEST(ValueMaps, RefusesOddLinesOfCsv) {
+TEST(ValueMaps, RejectsMalformedCsvLines) {
   Diagnostics diagnostics;
   static_cast<void>(
       parse_csv_map("a\nb,c,d\n,x\n\"q,r\nk,1\nk,2\n\"a\"b,c\n", "m.csv", diagnostics));
-  EXPECT_EQ(complaints(diagnostics),
+  EXPECT_EQ(diagnostics_text(diagnostics),
             "m.csv:1:1: error: expected a line key,value, found \"a\"\n"
             "m.csv:2:1: error: expected a line key,value, found \"b,c,d\"\n"
             "m.csv:3:1: error: expected a line key,value, found \",x\"\n"
@@ -43,7 +43,8 @@ TEST(ValueMaps, RefusesOddLinesOfCsv) {
 TEST(ValueMaps, ReadsAnyYamlMap) {
   Diagnostics diagnostics;
   EXPECT_EQ(parse_yaml_map("---\n'a b': \"x\" # why\n{}: 1\n", "m.yaml", diagnostics).size(), 1U);
-  EXPECT_EQ(complaints(diagnostics), "m.yaml:3:1: error: expected a text as key, found a map\n");
+  EXPECT_EQ(diagnostics_text(diagnostics),
+            "m.yaml:3:1: error: expected a text as key, found a map\n");
 }
 
 // The short cut for simple lines must not read anything otherwise than YAML does.
@@ -58,7 +59,7 @@ RC_GTEST_PROP(ValueMaps, TheShortCutReadsWhatYamlReads, ()) {
   Diagnostics full;
   const ValueMap map = parse_yaml_map(text, "m.yaml", quick);
   RC_ASSERT(map == parse_any_yaml_map(text, "m.yaml", full));
-  RC_ASSERT(complaints(quick) == complaints(full));
+  RC_ASSERT(diagnostics_text(quick) == diagnostics_text(full));
 }
 
 RC_GTEST_PROP(ValueMaps, TheShortCutReadsSimpleLinesAsYamlDoes, ()) {
@@ -71,7 +72,7 @@ RC_GTEST_PROP(ValueMaps, TheShortCutReadsSimpleLinesAsYamlDoes, ()) {
   Diagnostics quick;
   Diagnostics full;
   RC_ASSERT(parse_yaml_map(text, "m.yaml", quick) == parse_any_yaml_map(text, "m.yaml", full));
-  RC_ASSERT(complaints(quick) == complaints(full));
+  RC_ASSERT(diagnostics_text(quick) == diagnostics_text(full));
 }
 
 }  // namespace

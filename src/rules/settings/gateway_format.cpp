@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::int64_t kMostAtOnce = 10'000'000;
-constexpr std::size_t kMaxShared = 1'000'000;  // seats of a key in the store
+constexpr std::size_t kMaxShared = 1'000'000;  // permits of a key in the store
 constexpr Duration kLeastLease = 1s;
 constexpr Duration kMaxLease = 1h;
 constexpr std::int64_t kMaxHeaderBytes = std::int64_t{1} << 20U;
@@ -48,7 +48,7 @@ void read_health(const YamlFields& upstream, HealthSettings& health) {
   const YamlFields fields(*section, keys::kHealth);
   read_text(fields, "path", health.path);
   if (!health.path.empty() && !health.path.starts_with('/')) {
-    section->error("health: path " + shown(health.path) + " does not begin with a slash");
+    section->error("health: path " + quote_value(health.path) + " does not begin with a slash");
   }
   read_duration(fields, "interval", kMaxTimeout, health.interval);
   read_duration(fields, "timeout", kMaxTimeout, health.timeout);
@@ -60,7 +60,7 @@ void read_health(const YamlFields& upstream, HealthSettings& health) {
 UpstreamSettings read_upstream(const YamlEntry& entry) {
   const YamlFields fields(entry.value, keys::kUpstream);
   UpstreamSettings upstream{.name = std::string(entry.key.raw())};
-  if (const auto servers = fields.need("servers")) {
+  if (const auto servers = fields.require("servers")) {
     for (const YamlNode& node : servers->one_or_list()) {
       auto server = node.is_text() ? parse_server(node.raw()) : std::nullopt;
       if (server) {
@@ -83,7 +83,7 @@ UpstreamSettings read_upstream(const YamlEntry& entry) {
 }
 
 void read_upstreams(const YamlFields& gateway, GatewaySettings& settings) {
-  const auto section = gateway.need("upstreams");
+  const auto section = gateway.require("upstreams");
   if (!section) return;
   for (const YamlEntry& entry : section->entries()) {
     settings.upstreams.push_back(read_upstream(entry));
@@ -130,13 +130,13 @@ RouteSettings read_route(const YamlNode& node, LoadState& state) {
       (!route.strip_prefix.starts_with('/') || route.strip_prefix.ends_with('/'))) {
     fields.find("strip_prefix")->expected("a prefix such as /api, without a slash at its end");
   }
-  const auto upstream = fields.need("upstream");
+  const auto upstream = fields.require("upstream");
   if (!upstream || !upstream->is_text()) return route;
   const auto known =
       std::find_if(settings.upstreams.begin(), settings.upstreams.end(),
                    [&](const UpstreamSettings& one) { return one.name == upstream->raw(); });
   if (known == settings.upstreams.end()) {
-    upstream->error("upstream: no upstream is called " + shown(upstream->raw()));
+    upstream->error("upstream: no upstream is called " + quote_value(upstream->raw()));
   } else {
     route.upstream = static_cast<std::size_t>(known - settings.upstreams.begin());
   }
@@ -145,7 +145,7 @@ RouteSettings read_route(const YamlNode& node, LoadState& state) {
 
 void read_routes(const YamlFields& gateway, LoadState& state) {
   GatewaySettings& settings = state.settings.gateway;
-  const auto section = gateway.need("routes");
+  const auto section = gateway.require("routes");
   if (!section) return;
   for (const YamlNode& node : section->list()) {
     settings.routes.push_back(read_route(node, state));
@@ -202,7 +202,7 @@ void read_access_log(const YamlFields& gateway, AccessLogSettings& log) {
 void load_gateway(const YamlNode& section, LoadState& state) {
   const YamlFields fields(section, keys::kGateway);
   GatewaySettings& gateway = state.settings.gateway;
-  static_cast<void>(fields.need("listen"));
+  static_cast<void>(fields.require("listen"));
   read_addresses(fields, gateway.listen);
   read_tls(fields, gateway.tls);
   read_text(fields, "domain", gateway.domain);

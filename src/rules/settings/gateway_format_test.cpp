@@ -1,4 +1,4 @@
-#include "reference/complaints.hpp"
+#include "reference/diagnostics_text.hpp"
 #include "rules/model/configuration.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace penstock::rules {
 namespace {
 
 using namespace std::chrono_literals;
-using reference::complaints;
+using reference::diagnostics_text;
 
 constexpr std::string_view kSmall = R"(
 gateway:
@@ -20,14 +20,14 @@ gateway:
 
 TEST(GatewayFormat, NeedsAnAddressAnUpstreamAndARoute) {
   const Loaded loaded = load_text(kSmall, "p.yaml");
-  EXPECT_FALSE(has_error(loaded.diagnostics)) << complaints(loaded);
+  EXPECT_FALSE(has_error(loaded.diagnostics)) << diagnostics_text(loaded);
   ASSERT_TRUE(loaded.configuration.has_value());
   const GatewaySettings& gateway = loaded.configuration->settings.gateway;
   EXPECT_EQ(gateway.domain, "default");
   ASSERT_EQ(gateway.upstreams.size(), 1U);
   EXPECT_EQ(gateway.upstreams[0].servers.at(0).port, 3000);
   EXPECT_EQ(gateway.routes.at(0).path, "/**");
-  EXPECT_EQ(complaints(load_text("gateway: {}", "p.yaml")),
+  EXPECT_EQ(diagnostics_text(load_text("gateway: {}", "p.yaml")),
             "p.yaml:1:10: error: key 'listen' is missing\n"
             "p.yaml:1:10: error: key 'upstreams' is missing\n"
             "p.yaml:1:10: error: key 'routes' is missing\n");
@@ -57,7 +57,7 @@ gateway:
   routes: [{host: "*.Example.com", path: /v1/**, upstream: b, domain: e, strip_prefix: /v1}]
 )",
                                   "/etc/p.yaml");
-  EXPECT_FALSE(has_error(loaded.diagnostics)) << complaints(loaded);
+  EXPECT_FALSE(has_error(loaded.diagnostics)) << diagnostics_text(loaded);
   ASSERT_TRUE(loaded.configuration.has_value());
   const GatewaySettings& gateway = loaded.configuration->settings.gateway;
   EXPECT_EQ(gateway.listen.size(), 2U);
@@ -112,7 +112,7 @@ server: {forward_auth: {paths: {escaped_slashes: reject}}}
 domains: {default: {rules: [{name: all, limit: 5/m}]}}
 )",
                                   "p.yaml");
-  EXPECT_EQ(complaints(loaded), "");
+  EXPECT_EQ(diagnostics_text(loaded), "");
   ASSERT_TRUE(loaded.configuration.has_value());
   const Settings& settings = loaded.configuration->settings;
   const GatewaySettings& gateway = settings.gateway;
@@ -137,7 +137,7 @@ TEST(GatewayFormat, NamesWhatCannotBeUsed) {
   routes: [{host: "a.*.com", upstream: b, strip_prefix: /v1/}]
 )",
                                   "p.yaml");
-  EXPECT_EQ(complaints(loaded),
+  EXPECT_EQ(diagnostics_text(loaded),
             "p.yaml:4:19: error: servers: expected a server such as http://127.0.0.1:3000, found "
             "\"https://a.internal\"\n"
             "p.yaml:4:39: error: servers: expected a server such as http://127.0.0.1:3000, found "

@@ -95,9 +95,9 @@ inline constexpr std::array kStore{"url"sv,
                                    "connect_timeout"sv,
                                    "max_waiting"sv,
                                    "breaker_failures"sv,
-                                   "breaker_least"sv,
-                                   "breaker_most"sv,
-                                   "audit_every"sv,
+                                   "breaker_min_pause"sv,
+                                   "breaker_max_pause"sv,
+                                   "audit_interval"sv,
                                    "max_keys"sv,
                                    "max_log_bytes"sv,
                                    "max_counters"sv};
@@ -108,7 +108,7 @@ inline constexpr std::array kDomain{
     "shadow"sv,     "count_denied"sv, "ipv4_prefix"sv,    "ipv6_prefix"sv, "attributes"sv,
     "deny"sv,       "allow"sv,        "rules"sv,          "if_missing"sv,  "caller_attributes"sv};
 inline constexpr std::array kAttribute{"map"sv, "by"sv, "default"sv};
-inline constexpr std::array kListed{"name"sv, "description"sv, "when"sv};
+inline constexpr std::array kListEntry{"name"sv, "description"sv, "when"sv};
 inline constexpr std::array kRule{
     "name"sv,         "description"sv,    "when"sv,        "key"sv,
     "limit"sv,        "limits"sv,         "unlimited"sv,   "algorithm"sv,
@@ -144,7 +144,7 @@ inline constexpr std::array kAll{Section{"top", kTop},
                                  Section{"map", kMap},
                                  Section{"domain", kDomain},
                                  Section{"attribute", kAttribute},
-                                 Section{"deny and allow", kListed},
+                                 Section{"deny and allow", kListEntry},
                                  Section{"rule", kRule},
                                  Section{"limits", kLimit},
                                  Section{"cost", kCost},

@@ -1,6 +1,6 @@
 #include "rules/settings/listen_format.hpp"
 
-#include "base/whole_number.hpp"
+#include "base/parse_number.hpp"
 #include "rules/settings/known_keys.hpp"
 #include "rules/yaml/scalar_fields.hpp"
 
@@ -49,7 +49,7 @@ std::optional<Address> parse_address(std::string_view text) {
   if (in_brackets != (host.find(':') != std::string_view::npos) || host.empty()) {
     return std::nullopt;
   }
-  const auto port = base::whole_number<std::uint16_t>(text.substr(colon + 1));
+  const auto port = base::parse_number<std::uint16_t>(text.substr(colon + 1));
   if (!port) return std::nullopt;
   return Address{.host = std::string(host), .port = *port};
 }
@@ -99,8 +99,8 @@ void read_tls(const YamlFields& fields, std::optional<TlsFiles>& tls_files) {
   if (!section) return;
   const YamlFields tls(*section, keys::kTls);
   TlsFiles files;
-  static_cast<void>(tls.need("certificate"));
-  static_cast<void>(tls.need("key"));
+  static_cast<void>(tls.require("certificate"));
+  static_cast<void>(tls.require("key"));
   read_path(tls, "certificate", files.certificate);
   read_path(tls, "key", files.key);
   read_path(tls, "client_ca", files.client_ca);

@@ -53,7 +53,7 @@ struct GrpcSettings {
   bool dynamic_metadata = false;  // tells Envoy what was asked, for its access log
 };
 
-// The door for clients of Redis. There is none without an address.
+// The RESP listener. There is none without an address.
 struct RespSettings {
   std::vector<Address> listen{};
   std::optional<TlsFiles> tls{};
@@ -111,7 +111,7 @@ struct Settings {
   std::string store_url{kMemoryStoreUrl};
   RedisOptions redis{};  // unless the URL says memory://
   // How often one of the daemons looks over all keys in Redis; never, when there is nothing.
-  std::optional<Duration> audit_every{std::chrono::minutes{10}};
+  std::optional<Duration> audit_interval{std::chrono::minutes{10}};
   MemoryOptions memory{};  // of the embedded store, and of `on_failure: local`
   unsigned nodes = 0;      // that share a limit when the store is gone; 0: counted by heartbeat
 

@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::int64_t kMaxStoreBytes = std::int64_t{1} << 30U;
-constexpr std::int64_t kMostKept = 1'000'000'000;
+constexpr std::int64_t kMaxKept = 1'000'000'000;
 
 void read_listen(const YamlFields& fields, Settings& settings) {
   read_addresses(fields, settings.http.listen);
@@ -49,7 +49,7 @@ void read_headers(const YamlFields& fields, Settings& settings) {
 void warn_of_wide_trust(const YamlNode& node, const IpNetwork& network) {
   const unsigned least = network.address.is_v4() ? 8 : 7;
   if (network.prefix >= least) return;
-  node.warning("trusted_proxies: " + shown(node.raw()) +
+  node.warning("trusted_proxies: " + quote_value(node.raw()) +
                " trusts clients too: each can choose its own client_ip with X-Forwarded-For, and "
                "limits by address limit nothing");
 }
@@ -93,21 +93,22 @@ bool is_store_url(std::string_view url) {
 
 void read_breaker(const YamlFields& fields, RedisOptions& redis) {
   read_number(fields, "breaker_failures", 1, 1'000'000, redis.breaker_failures);
-  read_duration(fields, "breaker_least", kMaxTimeout, redis.breaker_least);
-  read_duration(fields, "breaker_most", kMaxTimeout, redis.breaker_most);
-  if (redis.breaker_least > redis.breaker_most) {
-    fields.map().error("store: breaker_least " + core::duration_text(redis.breaker_least) +
-                       " is above breaker_most " + core::duration_text(redis.breaker_most));
+  read_duration(fields, "breaker_min_pause", kMaxTimeout, redis.breaker_min_pause);
+  read_duration(fields, "breaker_max_pause", kMaxTimeout, redis.breaker_max_pause);
+  if (redis.breaker_min_pause > redis.breaker_max_pause) {
+    fields.map().error("store: breaker_min_pause " + core::duration_text(redis.breaker_min_pause) +
+                       " is above breaker_max_pause " +
+                       core::duration_text(redis.breaker_max_pause));
   }
 }
 
 void read_audit(const YamlFields& fields, Settings& settings) {
-  const auto node = fields.find("audit_every");
+  const auto node = fields.find("audit_interval");
   if (!node) return;
   if (node->raw() == "off") {
-    settings.audit_every.reset();
+    settings.audit_interval.reset();
   } else if (const auto value = node->duration(1s, 7 * 24h)) {
-    settings.audit_every = *value;
+    settings.audit_interval = *value;
   }
 }
 
@@ -180,9 +181,9 @@ void load_store(const YamlNode& section, LoadState& state) {
   read_number(fields, "max_waiting", 1, 10'000'000, redis.max_waiting);
   read_breaker(fields, redis);
   read_audit(fields, settings);
-  read_number(fields, "max_keys", 1, kMostKept, settings.memory.max_keys);
+  read_number(fields, "max_keys", 1, kMaxKept, settings.memory.max_keys);
   read_number(fields, "max_log_bytes", 0, std::int64_t{1} << 40U, settings.memory.max_log_bytes);
-  read_number(fields, "max_counters", 0, kMostKept, settings.memory.max_counters);
+  read_number(fields, "max_counters", 0, kMaxKept, settings.memory.max_counters);
 }
 
 void load_request_limits(const YamlNode& section, Settings& settings) {

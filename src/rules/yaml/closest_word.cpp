@@ -36,14 +36,14 @@ std::size_t distance(std::string_view from, std::string_view to) {
 }  // namespace
 
 std::string_view closest_word(std::string_view typed, std::span<const std::string_view> candidates,
-                              std::size_t most_edits) {
+                              std::size_t max_edits) {
   std::string_view best;
   std::size_t fewest = 0;
   if (typed.size() > kMaxWord) return best;
   for (const std::string_view candidate : candidates) {
     if (candidate.size() > kMaxWord) continue;
     const std::size_t edits = distance(typed, candidate);
-    if (edits > most_edits || edits * 3 > candidate.size() || (!best.empty() && edits >= fewest))
+    if (edits > max_edits || edits * 3 > candidate.size() || (!best.empty() && edits >= fewest))
       continue;
     best = candidate;
     fewest = edits;

@@ -12,7 +12,7 @@ namespace penstock::rules {
 // swapped with the next. Empty when none is that close.
 [[nodiscard]] std::string_view closest_word(
     std::string_view typed, std::span<const std::string_view> candidates,
-    std::size_t most_edits = std::numeric_limits<std::size_t>::max());
+    std::size_t max_edits = std::numeric_limits<std::size_t>::max());
 
 // "; did you mean 'limit'?", or nothing.
 [[nodiscard]] std::string suggestion(std::string_view typed,

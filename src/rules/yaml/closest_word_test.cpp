@@ -10,21 +10,21 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kWords{"check", "demo", "bench"};
 
-TEST(ClosestWord, ForgivesASlipOfTheFinger) {
+TEST(ClosestWord, FindsTheWordBehindATypo) {
   EXPECT_EQ(closest_word("chekc", kWords), "check");
   EXPECT_EQ(closest_word("dem", kWords), "demo");
   EXPECT_EQ(closest_word("benchh", kWords), "bench");
   EXPECT_EQ(suggestion("benchh", kWords), "; did you mean 'bench'?");
 }
 
-TEST(ClosestWord, DoesNotGuessWildly) {
+TEST(ClosestWord, SuggestsNothingForUnrelatedWords) {
   EXPECT_EQ(closest_word("serve", kWords), "");
   EXPECT_EQ(closest_word("", kWords), "");
   EXPECT_EQ(closest_word("x", {}), "");
   EXPECT_EQ(suggestion("serve", kWords), "");
 }
 
-TEST(ClosestWord, IsNotBusyWithWordsThatNobodyMeant) {
+TEST(ClosestWord, SkipsVeryLongWords) {
   EXPECT_EQ(closest_word(std::string(1'000'000, 'c'), kWords), "");
 }
 

@@ -24,14 +24,16 @@ std::string value_problem(std::string_view attribute, std::string_view value) {
   if (attribute == "method") {
     if (std::find(kMethods.begin(), kMethods.end(), value) != kMethods.end()) return {};
     const std::string meant = suggestion(value, kMethods);
-    return meant.empty() ? meant : "method: " + shown(value) + " is not a common method" + meant;
+    return meant.empty() ? meant
+                         : "method: " + quote_value(value) + " is not a common method" + meant;
   }
   if ((attribute == "host" || attribute == "proto") && has_upper(value)) {
-    return std::string(attribute) + ": " + shown(value) +
+    return std::string(attribute) + ": " + quote_value(value) +
            " never matches what listeners provide, which is in lower case";
   }
   if (attribute == "path" && value.find('?') != std::string_view::npos) {
-    return "path: " + shown(value) + " never matches: a path has no query, which is an attribute";
+    return "path: " + quote_value(value) +
+           " never matches: a path has no query, which is an attribute";
   }
   return {};
 }
@@ -101,8 +103,9 @@ class AttributeConditions {
   // What has upper-case letters.
   void warn_of_case(const YamlNode& node) const {
     if (attribute_ != "path" || folding_.empty()) return;
-    node.warning("path: " + shown(node.raw()) + " has upper-case letters, which never match: " +
-                 std::string(folding_) + " is insensitive, so rules see paths in lower case");
+    node.warning("path: " + quote_value(node.raw()) +
+                 " has upper-case letters, which never match: " + std::string(folding_) +
+                 " is insensitive, so rules see paths in lower case");
   }
 
   void warn_of_case_in_list(const YamlNode& node) const {

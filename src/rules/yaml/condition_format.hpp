@@ -20,10 +20,10 @@
 namespace penstock::rules {
 
 // A rule as it stands in the file.
-struct WrittenRule {
+struct RuleYaml {
   YamlNode rule;
   std::optional<YamlNode> key{};
-  bool says_if_missing = false;
+  bool has_if_missing = false;
 };
 
 // A domain while it is read.
@@ -37,7 +37,7 @@ class DomainDraft {
 
   AttributeDomain domain;
   std::string_view folding{};           // the option by which rules see paths in lower case
-  std::vector<WrittenRule> written{};   // as many as the domain has rules
+  std::vector<RuleYaml> written{};      // as many as the domain has rules
   std::vector<YamlNode> mentions{};     // names of attributes, wherever one is read
   std::vector<std::string> captures{};  // names that patterns of any rule capture
 };

@@ -10,7 +10,7 @@ namespace {
 
 struct Mistake {
   std::string_view text;
-  std::string_view complaints;
+  std::string_view diagnostics_text;
 };
 
 void expect(const Mistake& mistake) {
@@ -18,10 +18,10 @@ void expect(const Mistake& mistake) {
   for (const Diagnostic& diagnostic : load_text(mistake.text, "p.yaml").diagnostics) {
     all += to_string(diagnostic) + "\n";
   }
-  EXPECT_EQ(all, mistake.complaints) << mistake.text;
+  EXPECT_EQ(all, mistake.diagnostics_text) << mistake.text;
 }
 
-TEST(ConfigurationErrors, OfYaml) {
+TEST(ConfigurationErrors, InvalidYamlIsReported) {
   expect({"server: {workers: 2", "p.yaml:1:1: error: not YAML: end of map flow not found\n"});
   expect({"- a", "p.yaml:1:1: error: expected a map, found a list\n"});
   expect({"serve: {}\nstores: {}\n",
@@ -31,7 +31,7 @@ TEST(ConfigurationErrors, OfYaml) {
   expect({"a: \x01", "p.yaml:1:1: error: unknown key 'a'\n"});
 }
 
-TEST(ConfigurationErrors, OfModes) {
+TEST(ConfigurationErrors, InvalidModesAreReported) {
   expect({"domains: {a: {rules: [{name: x, limit: 1/s, mode: lese, lease_lifetime: 5ms}]}}",
           "p.yaml:1:51: error: mode: expected one of exact, lease, lease_strict, adaptive or "
           "local, found \"lese\"; did you mean 'lease'?\n"
@@ -67,7 +67,7 @@ TEST(ConfigurationErrors, OfModes) {
           "p.yaml:1:56: warning: mode means nothing for a rule without a limit\n"});
 }
 
-TEST(ConfigurationErrors, OfSettings) {
+TEST(ConfigurationErrors, InvalidSettingsAreReported) {
   expect({"server: {listen: 8080, admin: localhost, workers: many}",
           "p.yaml:1:18: error: listen: expected an address such as 127.0.0.1:8080 or [::1]:8080, "
           "found \"8080\"\n"
@@ -105,11 +105,11 @@ TEST(ConfigurationErrors, OfSettings) {
           "redis-sentinel:// or redis-cluster:// at its beginning\n"
           "p.yaml:1:50: error: timeout: expected a time such as 250ms, 10s, 5m, 2h or 1d, from 1ms "
           "to 1m, found \"0ms\"\n"});
-  expect({"store: {audit_every: never}",
-          "p.yaml:1:22: error: audit_every: expected a time such as 250ms, 10s, 5m, 2h or 1d, "
+  expect({"store: {audit_interval: never}",
+          "p.yaml:1:22: error: audit_interval: expected a time such as 250ms, 10s, 5m, 2h or 1d, "
           "from 1s to 7d, found \"never\"\n"});
-  expect({"store: {breaker_least: 5s, breaker_most: 1s}",
-          "p.yaml:1:8: error: store: breaker_least 5s is above breaker_most 1s\n"});
+  expect({"store: {breaker_min_pause: 5s, breaker_max_pause: 1s}",
+          "p.yaml:1:8: error: store: breaker_min_pause 5s is above breaker_max_pause 1s\n"});
   expect({"nodes: some",
           "p.yaml:1:8: error: nodes: expected auto or a whole number from 1 to 10000, found "
           "\"some\"\n"});
@@ -123,7 +123,7 @@ TEST(ConfigurationErrors, OfSettings) {
        "p.yaml:1:64: error: x: expected a text, found a list\n"});
 }
 
-TEST(ConfigurationErrors, OfRules) {
+TEST(ConfigurationErrors, InvalidRulesAreReported) {
   expect({"domains: {a: {rules: [{limt: 5/s}]}}",
           "p.yaml:1:23: error: key 'name' is missing\n"
           "p.yaml:1:23: error: a rule needs a limit: limit, limits or unlimited: true\n"
@@ -183,11 +183,11 @@ TEST(ConfigurationErrors, OfRules) {
   expect({"domains: {a: 5}", "p.yaml:1:14: error: a: expected a map, found \"5\"\n"});
 }
 
-TEST(ConfigurationErrors, OfConditions) {
-  const auto of = [](std::string_view when, std::string_view complaints) {
+TEST(ConfigurationErrors, InvalidConditionsAreReported) {
+  const auto of = [](std::string_view when, std::string_view diagnostics_text) {
     const std::string text =
         "domains: {a: {rules: [{name: x, limit: 1/s, when: " + std::string(when) + "}]}}";
-    expect({text, complaints});
+    expect({text, diagnostics_text});
   };
   of("[a]", "p.yaml:1:51: error: when: expected a map, found a list\n");
   of("{path: users}", "p.yaml:1:58: error: path: pattern \"users\": must begin with /\n");
@@ -212,7 +212,7 @@ TEST(ConfigurationErrors, OfConditions) {
      "p.yaml:1:64: error: equals: expected a text; one_of takes a list, found a list\n");
 }
 
-TEST(ConfigurationErrors, OfLookedUpAttributes) {
+TEST(ConfigurationErrors, InvalidMappedAttributesAreReported) {
   expect(
       {"maps: {m: {values: {k: v}}}\ndomains:\n  a:\n    attributes:\n      x: {map: m, by: y}\n"
        "      y: {map: n, by: z}\n    rules: [{name: r, limit: 1/s, when: {x: v, y: v}}]\n",
@@ -220,7 +220,7 @@ TEST(ConfigurationErrors, OfLookedUpAttributes) {
        "p.yaml:6:16: error: no map 'n' under maps\n"});
 }
 
-TEST(ConfigurationErrors, WarningsStopNothing) {
+TEST(ConfigurationErrors, WarningsDoNotFailTheLoad) {
   const std::string_view text =
       "maps: {m: {values: {k: v}}, n: {values: {k: v}}}\ndomains:\n  a:\n    attributes: {x: {map: "
       "m, by: user}}\n"

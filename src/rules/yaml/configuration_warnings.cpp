@@ -66,7 +66,7 @@ class AttributeCheck {
       const std::string name(mention.raw());
       if (!seen_.insert(name).second || known_.contains(name)) continue;
       const std::string problem = is_header(name) ? header_problem(name) : problem_of(name);
-      if (!problem.empty()) mention.warning("attribute " + shown(name, '\'') + " " + problem);
+      if (!problem.empty()) mention.warning("attribute " + quote_value(name, '\'') + " " + problem);
     }
   }
 
@@ -102,7 +102,7 @@ class AttributeCheck {
       return "resembles another header" +
              did_you_mean(std::string(kHeaderPrefix) + std::string(meant));
     }
-    return domain_.declares ? "is not in caller_attributes" : std::string{};
+    return domain_.has_caller_attributes ? "is not in caller_attributes" : std::string{};
   }
 
   // Common ones, declared ones, and those that the domain reads more often, or first.
@@ -138,7 +138,7 @@ void warn_of_unknown_domains(const LoadState& state) {
                                    ? "all requests to " + listener + " are denied"
                                    : listener + " limits nothing";
     reference.node.warning(std::string(reference.option) + ": no domain " +
-                           shown(reference.domain, '\'') + ", so " + result +
+                           quote_value(reference.domain, '\'') + ", so " + result +
                            suggestion(reference.domain, candidates));
   }
 }
@@ -150,7 +150,7 @@ void warn_of_domains_like_default(const LoadState& state) {
     if (domain.domain == kDefault.front() || state.builder.has_domain(kDefault.front())) continue;
     const std::string meant = suggestion(domain.domain, kDefault);
     if (!meant.empty() && domain.name) {
-      domain.name->warning("domain " + shown(domain.domain, '\'') + " resembles the default" +
+      domain.name->warning("domain " + quote_value(domain.domain, '\'') + " resembles the default" +
                            meant);
     }
   }

@@ -114,7 +114,7 @@ domains:
             "you mean 'header.x-shop-number'?\n");
 }
 
-TEST(ConfigurationWarnings, ValuesThatNoRequestHas) {
+TEST(ConfigurationWarnings, ValuesThatNoRequestHasAreReported) {
   EXPECT_TRUE(has(of_rule("when: {method: [GET, PSOT]}"), "did you mean 'POST'?"));
   EXPECT_EQ(of_rule("when: {method: [get, PROPFIND]}"), "");
   EXPECT_TRUE(has(of_rule("when: {host: API.example.com}"), "in lower case"));
@@ -156,7 +156,7 @@ TEST(ConfigurationWarnings, UpperCaseWhereRulesSeePathsInLowerCase) {
                    "upper-case"));
 }
 
-TEST(ConfigurationWarnings, AListenerThatAsksForADomainWithoutRules) {
+TEST(ConfigurationWarnings, AListenerDomainWithoutRulesIsReported) {
   const std::string rules = "domains: {wbe: {rules: [{name: r, limit: 1/s}]}}";
   EXPECT_EQ(warnings(kGateway + rules),
             "p.yaml:1:40: warning: gateway.domain: no domain 'web', so the gateway limits nothing; "
@@ -175,7 +175,7 @@ TEST(ConfigurationWarnings, AListenerThatAsksForADomainWithoutRules) {
                   "did you mean 'default'?"));
 }
 
-TEST(ConfigurationWarnings, TheKeyOfMaxInFlight) {
+TEST(ConfigurationWarnings, AnUnknownKeyOfMaxInFlightIsReported) {
   const std::string text =
       "gateway: {listen: 127.0.0.1:0, domain: web, max_in_flight: {key: clientip, limit: 5}, "
       "upstreams: {a: {servers: [http://127.0.0.1:1]}}, routes: [{upstream: a}]}\n"
@@ -185,7 +185,7 @@ TEST(ConfigurationWarnings, TheKeyOfMaxInFlight) {
                   "for this domain; did you mean 'client_ip'?"));
 }
 
-TEST(ConfigurationWarnings, TrustInEverybody) {
+TEST(ConfigurationWarnings, TrustingEveryProxyIsReported) {
   const auto trusting = [](const std::string& networks) {
     return warnings("server: {trusted_proxies: " + networks +
                     "}\ndomains: {api: {rules: [{name: r, limit: 1/s}]}}");
@@ -196,13 +196,13 @@ TEST(ConfigurationWarnings, TrustInEverybody) {
   EXPECT_EQ(trusting("[10.0.0.0/8, 127.0.0.1, 'fc00::/7']"), "");
 }
 
-TEST(ConfigurationWarnings, NetworksSmallerThanASubscriber) {
+TEST(ConfigurationWarnings, TooLongIpv6PrefixesAreReported) {
   EXPECT_TRUE(has(of_rule("key: [client_ip], ipv6_prefix: 128"), "p.yaml:4:"));
   EXPECT_TRUE(has(of_rule("key: [client_ip], ipv6_prefix: 65"), "one subscriber has a /64"));
   EXPECT_EQ(of_rule("key: [client_ip], ipv6_prefix: 64"), "");
 }
 
-TEST(ConfigurationWarnings, NothingAtAll) {
+TEST(ConfigurationWarnings, AConfigurationWithoutRulesIsReported) {
   EXPECT_TRUE(has(warnings(""), "an empty file: it limits nothing"));
   EXPECT_TRUE(has(warnings("# only a comment\n"), "an empty file"));
   EXPECT_TRUE(has(warnings("server: {listen: 127.0.0.1:0}\n"), "no request is limited by a rule"));

@@ -13,22 +13,22 @@
 namespace penstock::rules {
 namespace {
 
-struct WrittenAttribute {
+struct AttributeYaml {
   std::size_t slot;
   YamlNode key;
   bool used = false;
 };
 
 // What is looked up may only need what stands above it, so that one walk settles all.
-std::vector<WrittenAttribute> read_attributes(const YamlNode& section, DomainDraft& draft,
-                                              LoadState& state) {
-  std::vector<WrittenAttribute> written;
+std::vector<AttributeYaml> read_attributes(const YamlNode& section, DomainDraft& draft,
+                                           LoadState& state) {
+  std::vector<AttributeYaml> written;
   const std::vector<YamlEntry> entries = section.entries();
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto& [key, value] = entries[i];
     const YamlFields fields(value, keys::kAttribute);
-    const auto map_name = fields.need("map");
-    const auto by = fields.need("by");
+    const auto map_name = fields.require("map");
+    const auto by = fields.require("by");
     const auto by_name = by ? by->text() : std::nullopt;
     DerivedAttribute derived;
     if (const auto node = fields.find("default")) {
@@ -39,7 +39,8 @@ std::vector<WrittenAttribute> read_attributes(const YamlNode& section, DomainDra
     const bool is_ahead =
         std::any_of(entries.begin() + static_cast<std::ptrdiff_t>(i), entries.end(),
                     [&](const YamlEntry& later) { return later.key.raw() == *by_name; });
-    if (is_ahead) by->error("by: " + shown(*by_name) + " must be an attribute above this one");
+    if (is_ahead)
+      by->error("by: " + quote_value(*by_name) + " must be an attribute above this one");
     draft.mentions.push_back(*by);
     derived.slot = draft.slot(key.raw());
     derived.by = draft.slot(*by_name);
@@ -53,7 +54,7 @@ void note(const ValueSource& source, std::vector<bool>& used) {
   if (source.from == ValueSource::From::Attribute) used[source.number] = true;
 }
 
-void warn_of_unused(const std::vector<WrittenAttribute>& written, const AttributeDomain& domain) {
+void warn_of_unused(const std::vector<AttributeYaml>& written, const AttributeDomain& domain) {
   std::vector<bool> used(domain.uses.size());
   for (const DerivedAttribute& derived : domain.derived) used[derived.by] = true;
   for (const AttributeRule& rule : domain.rules) {
@@ -62,19 +63,19 @@ void warn_of_unused(const std::vector<WrittenAttribute>& written, const Attribut
     if (rule.cost.attribute) note(*rule.cost.attribute, used);
     if (rule.overrides) note(rule.overrides->by, used);
   }
-  for (const WrittenAttribute& attribute : written) {
+  for (const AttributeYaml& attribute : written) {
     if (used[attribute.slot]) continue;
-    attribute.key.warning("attribute " + shown(attribute.key.raw(), '\'') +
+    attribute.key.warning("attribute " + quote_value(attribute.key.raw(), '\'') +
                           " is used by no rule of this domain");
   }
 }
 
 void read_rules(const YamlFields& fields, const RuleDefaults& defaults, RuleReader& reader) {
   if (const auto deny = fields.find("deny")) {
-    for (const YamlNode& node : deny->list()) reader.read_listed(node, Action::Deny);
+    for (const YamlNode& node : deny->list()) reader.read_list_entry(node, Action::Deny);
   }
   if (const auto allow = fields.find("allow")) {
-    for (const YamlNode& node : allow->list()) reader.read_listed(node, Action::Allow);
+    for (const YamlNode& node : allow->list()) reader.read_list_entry(node, Action::Allow);
   }
   if (const auto rules = fields.find("rules")) {
     for (const YamlNode& node : rules->list()) reader.read_rule(node, defaults);
@@ -82,15 +83,15 @@ void read_rules(const YamlFields& fields, const RuleDefaults& defaults, RuleRead
 }
 
 void note_attributes(const YamlNode& name, const YamlFields& fields,
-                     const std::vector<WrittenAttribute>& looked_up, DomainDraft& draft,
+                     const std::vector<AttributeYaml>& looked_up, DomainDraft& draft,
                      LoadState& state) {
   DomainAttributes all{.domain = draft.domain.name,
                        .name = name,
                        .mentions = std::move(draft.mentions),
                        .captures = std::move(draft.captures)};
-  for (const WrittenAttribute& each : looked_up) all.looked_up.emplace_back(each.key.raw());
+  for (const AttributeYaml& each : looked_up) all.looked_up.emplace_back(each.key.raw());
   if (const auto declared = fields.find("caller_attributes")) {
-    all.declares = true;
+    all.has_caller_attributes = true;
     for (const YamlNode& node : declared->one_or_list()) {
       if (const auto text = node.text()) all.declared.emplace_back(*text);
     }
@@ -101,7 +102,7 @@ void note_attributes(const YamlNode& name, const YamlFields& fields,
 void load_domain(const YamlEntry& entry, LoadState& state) {
   const std::string name(entry.key.raw());
   if (const Source* other = state.builder.claim_domain(name, source_of(entry.key))) {
-    return entry.key.error("domain " + shown(name, '\'') + " a second time; first in " +
+    return entry.key.error("domain " + quote_value(name, '\'') + " a second time; first in " +
                            to_string(*other));
   }
   const YamlFields fields(entry.value, keys::kDomain);
@@ -112,18 +113,18 @@ void load_domain(const YamlEntry& entry, LoadState& state) {
   }
   RuleDefaults defaults;
   read_rule_defaults(fields, defaults);
-  std::vector<WrittenAttribute> attributes;
+  std::vector<AttributeYaml> attributes;
   if (const auto section = fields.find("attributes")) {
     attributes = read_attributes(*section, draft, state);
   }
   RuleReader reader(draft, state);
   read_rules(fields, defaults, reader);
   if (draft.domain.uses.size() > DomainDraft::kMaxAttributes) {
-    entry.key.error("domain " + shown(name, '\'') + " mentions more than " +
+    entry.key.error("domain " + quote_value(name, '\'') + " mentions more than " +
                     std::to_string(DomainDraft::kMaxAttributes) + " attributes");
   }
   if (entry.value.is_map() && draft.domain.rules.empty() && !has_error(entry.key.diagnostics())) {
-    entry.key.warning("domain " + shown(name, '\'') + " has no rules: all its requests pass");
+    entry.key.warning("domain " + quote_value(name, '\'') + " has no rules: all its requests pass");
   }
   warn_of_unused(attributes, draft.domain);
   warn_of_requests_without_key(draft);

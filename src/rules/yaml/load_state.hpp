@@ -23,7 +23,7 @@ struct DomainAttributes {
   std::vector<std::string> looked_up{};  // in maps: known whatever callers send
   std::vector<std::string> declared{};   // caller_attributes
   std::vector<std::string> captures{};   // of patterns: what else a name may have meant
-  bool declares = false;                 // whether there is a list of them at all
+  bool has_caller_attributes = false;    // whether there is a list of them at all
 };
 
 // A listener that asks for a domain by its settings.

@@ -30,7 +30,7 @@ MetadataValue read_scalar(const YamlNode& node) {
     case EnvoyScalar::Integer: return {static_cast<double>(envoy_integer(node.raw()).value_or(0))};
     case EnvoyScalar::Float: {
       if (const std::optional<double> value = finite_number(node.raw())) return {*value};
-      node.error("error parsing metadata: " + shown(node.raw()) + " is not a finite number");
+      node.error("error parsing metadata: " + quote_value(node.raw()) + " is not a finite number");
       return {};
     }
   }

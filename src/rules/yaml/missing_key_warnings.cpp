@@ -102,7 +102,7 @@ class CompanionSearch {
   std::vector<std::vector<Asked>> companions_;
 };
 
-YamlNode key_place(const WrittenRule& written, const std::string& attribute) {
+YamlNode key_place(const RuleYaml& written, const std::string& attribute) {
   if (!written.key) return written.rule;
   for (const YamlNode& node : written.key->one_or_list()) {
     if (node.raw() == attribute) return node;
@@ -116,8 +116,8 @@ void warn_of_requests_without_key(const DomainDraft& draft) {
   const CompanionSearch search(draft.domain);
   for (std::size_t i = 0; i < draft.domain.rules.size(); ++i) {
     const AttributeRule& rule = draft.domain.rules[i];
-    const WrittenRule& written = draft.written[i];
-    if (rule.rule->action != Action::Limit || rule.rule->shadow || written.says_if_missing) {
+    const RuleYaml& written = draft.written[i];
+    if (rule.rule->action != Action::Limit || rule.rule->shadow || written.has_if_missing) {
       continue;
     }
     const KeySource* const gap = search.first_gap(rule);

@@ -61,7 +61,7 @@ std::vector<RuleLimit> read_limits(const YamlNode& limits, const QuotaDefaults& 
     if (entry.value.is_map()) {
       const YamlFields fields(entry.value, keys::kLimit);
       read_quota_defaults(fields, own);
-      limit = fields.need("limit");
+      limit = fields.require("limit");
     }
     if (!limit) continue;
     const auto quota = read_quota(*limit, own);
@@ -85,7 +85,7 @@ std::shared_ptr<const QuotaMap> OverrideMaps::of(const std::shared_ptr<const Val
     if (quota) {
       quotas.emplace(key, *quota);
     } else {
-      place.error("overrides: value of " + shown(key, '\'') + ": " + quota.error().detail);
+      place.error("overrides: value of " + quote_value(key, '\'') + ": " + quota.error().detail);
     }
   }
   known = std::make_shared<const QuotaMap>(std::move(quotas));

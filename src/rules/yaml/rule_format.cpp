@@ -1,6 +1,6 @@
 #include "rules/yaml/rule_format.hpp"
 
-#include "rules/model/count_names.hpp"
+#include "rules/model/limit_keys.hpp"
 #include "rules/settings/known_keys.hpp"
 #include "rules/yaml/scalar_fields.hpp"
 
@@ -24,13 +24,13 @@ void read_rule_defaults(const YamlFields& fields, RuleDefaults& defaults) {
         {{"open", OnFailure::Open}, {"closed", OnFailure::Closed}, {"local", OnFailure::Local}});
     if (chosen) defaults.on_failure = *chosen;
   }
-  read_terms(written_terms(fields), defaults.terms);
+  read_terms(terms_yaml(fields), defaults.terms);
   if (const auto node = fields.find("if_missing")) {
     const auto chosen = node->choice<IfMissing>({{"skip", IfMissing::Skip},
                                                  {"deny", IfMissing::Deny},
                                                  {"count_as_one", IfMissing::CountAsOne}});
     if (chosen) defaults.if_missing = *chosen;
-    defaults.says_if_missing = true;
+    defaults.has_if_missing = true;
   }
   read_boolean(fields, "shadow", defaults.shadow);
   read_boolean(fields, "count_denied", defaults.count_denied);
@@ -44,7 +44,7 @@ void read_rule_defaults(const YamlFields& fields, RuleDefaults& defaults) {
 }
 
 std::optional<Rule> RuleReader::begin(const YamlFields& fields) {
-  const auto node = fields.need("name");
+  const auto node = fields.require("name");
   const auto name = node ? node->text() : std::nullopt;
   if (!name) return std::nullopt;
   if (name->size() > kMaxName) {
@@ -53,7 +53,7 @@ std::optional<Rule> RuleReader::begin(const YamlFields& fields) {
   }
   const auto [first, is_new] = lines_.try_emplace(std::string(*name), node->position().line);
   if (!is_new) {
-    node->error("name: " + shown(*name) + " is taken in this domain, by the rule in line " +
+    node->error("name: " + quote_value(*name) + " is taken in this domain, by the rule in line " +
                 std::to_string(first->second));
     return std::nullopt;
   }
@@ -65,13 +65,13 @@ std::optional<Rule> RuleReader::begin(const YamlFields& fields) {
   return rule;
 }
 
-void RuleReader::read_listed(const YamlNode& node, Action action) {
-  const YamlFields fields(node, keys::kListed);
+void RuleReader::read_list_entry(const YamlNode& node, Action action) {
+  const YamlFields fields(node, keys::kListEntry);
   if (!node.is_map()) return;
   AttributeRule compiled;
   std::optional<Rule> rule = begin(fields);
   std::vector<std::string> captures;
-  if (const auto when = fields.need("when")) {
+  if (const auto when = fields.require("when")) {
     compiled.conditions = read_conditions(*when, draft_, captures);
   }
   if (!rule) return;
@@ -96,7 +96,7 @@ void RuleReader::read_rule(const YamlNode& node, RuleDefaults defaults) {
   rule.count_denied = defaults.count_denied;
   read_amounts(fields, defaults, rule);
   if (!rule.limits.empty()) {
-    const WrittenTerms written = written_terms(fields);
+    const TermsYaml written = terms_yaml(fields);
     rule.terms = checked_terms({.written = written, .rule = node, .name = rule.name},
                                defaults.terms, rule.limits);
   }
@@ -105,7 +105,7 @@ void RuleReader::read_rule(const YamlNode& node, RuleDefaults defaults) {
   read_overrides(fields, captures, rule, compiled);
   if (!named) return;
   finish(std::move(rule), std::move(compiled),
-         {.rule = node, .key = fields.find("key"), .says_if_missing = defaults.says_if_missing});
+         {.rule = node, .key = fields.find("key"), .has_if_missing = defaults.has_if_missing});
 }
 
 void RuleReader::read_amounts(const YamlFields& fields, const RuleDefaults& defaults, Rule& rule) {
@@ -156,7 +156,7 @@ void RuleReader::read_key(const YamlFields& fields, const RuleDefaults& defaults
     const bool is_double = std::any_of(rule.key.begin(), rule.key.end(),
                                        [&](const KeyPart& part) { return part.name == *name; });
     if (is_double || rule.key.size() == kMaxKeyParts) {
-      node.error(is_double ? "key: " + shown(*name) + " a second time"
+      node.error(is_double ? "key: " + quote_value(*name) + " a second time"
                            : "key: more than " + std::to_string(kMaxKeyParts) + " attributes");
       continue;
     }
@@ -186,7 +186,7 @@ void RuleReader::read_cost(const YamlFields& fields, const std::vector<std::stri
   }
   const YamlFields parts(*cost, keys::kCost);
   read_number(parts, "default", 0, kMaxCost, compiled.cost.units);
-  const auto attribute = parts.need("attribute");
+  const auto attribute = parts.require("attribute");
   const auto name = attribute ? attribute->text() : std::nullopt;
   if (name) compiled.cost.attribute = source(*attribute, captures);
 }
@@ -196,8 +196,8 @@ void RuleReader::read_overrides(const YamlFields& fields, const std::vector<std:
   const auto section = fields.find("overrides");
   if (!section) return;
   const YamlFields parts(*section, keys::kOverrides);
-  const auto map_name = parts.need("map");
-  const auto by = parts.need("by");
+  const auto map_name = parts.require("map");
+  const auto by = parts.require("by");
   const auto attribute = by ? by->text() : std::nullopt;
   const auto map = map_name ? state_.maps.find(*map_name) : nullptr;
   if (fields.find("limits")) {
@@ -210,7 +210,7 @@ void RuleReader::read_overrides(const YamlFields& fields, const std::vector<std:
   check_overrides(*compiled.overrides->quotas, *section, rule.terms);
 }
 
-void RuleReader::finish(Rule rule, AttributeRule compiled, WrittenRule written) {
+void RuleReader::finish(Rule rule, AttributeRule compiled, RuleYaml written) {
   const Rule& kept = state_.builder.add_rule(std::move(rule));
   compiled.rule = &kept;
   for (const RuleLimit& limit : kept.limits) {

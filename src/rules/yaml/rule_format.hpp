@@ -12,9 +12,9 @@ namespace penstock::rules {
 struct RuleDefaults {
   QuotaDefaults quota{};
   OnFailure on_failure = OnFailure::Open;
-  core::Terms terms{};
+  core::SharingTerms terms{};
   IfMissing if_missing = IfMissing::Skip;
-  bool says_if_missing = false;
+  bool has_if_missing = false;
   bool shadow = false;
   bool count_denied = false;
   unsigned ipv4_prefix = 32;
@@ -30,7 +30,7 @@ class RuleReader {
   RuleReader(DomainDraft& draft, LoadState& state) : draft_(draft), state_(state) {}
 
   void read_rule(const YamlNode& node, RuleDefaults defaults);
-  void read_listed(const YamlNode& node, Action action);
+  void read_list_entry(const YamlNode& node, Action action);
 
  private:
   // Name, description and place; nothing when it cannot have that name.
@@ -42,7 +42,7 @@ class RuleReader {
                  AttributeRule& compiled);
   void read_overrides(const YamlFields& fields, const std::vector<std::string>& captures,
                       const Rule& rule, AttributeRule& compiled);
-  void finish(Rule rule, AttributeRule compiled, WrittenRule written);
+  void finish(Rule rule, AttributeRule compiled, RuleYaml written);
   // Where the attribute or capture of this name comes from. REQUIRES: the node is a text.
   ValueSource source(const YamlNode& name, const std::vector<std::string>& captures);
 

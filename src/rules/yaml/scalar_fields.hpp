@@ -41,7 +41,7 @@ inline void read_text(const YamlFields& fields, std::string_view key, std::strin
 inline void read_path(const YamlFields& fields, std::string_view key, std::string& path) {
   const auto node = fields.find(key);
   if (!node) return;
-  if (const auto value = node->text()) path = path_beside(node->file(), *value).string();
+  if (const auto value = node->text()) path = resolve_relative_to(node->file(), *value).string();
 }
 
 }  // namespace penstock::rules

@@ -10,18 +10,18 @@ namespace {
 using core::Mode;
 
 // A shorter lease is gone before it is used, a longer one is hoarding.
-constexpr Duration kLeastLifetime = std::chrono::milliseconds{10};
-constexpr Duration kMostLifetime = std::chrono::seconds{10};
+constexpr Duration kMinLifetime = std::chrono::milliseconds{10};
+constexpr Duration kMaxLifetime = std::chrono::seconds{10};
 
 constexpr bool takes_leases(Mode mode) {
   return mode == Mode::Lease || mode == Mode::LeaseStrict || mode == Mode::Adaptive;
 }
 
-bool can_have(const Quota& quota, const core::Terms& terms) {
+bool supports_terms(const Quota& quota, const core::SharingTerms& terms) {
   return !takes_leases(terms.mode) || core::can_lease(quota.algorithm());
 }
 
-std::string why_not(const Quota& quota, Mode mode) {
+std::string unsupported_reason(const Quota& quota, Mode mode) {
   return std::string(to_string(quota.algorithm())) +
          " counts each unit when it is spent, and those of a lease are spent later; use " +
          "mode: exact, or an algorithm that " + std::string(to_string(mode)) +
@@ -29,16 +29,16 @@ std::string why_not(const Quota& quota, Mode mode) {
 }
 
 // "lease_lifetime: "1s" means nothing in rule "x", whose mode is exact; it needs mode: lease"
-void report_useless(const YamlNode& node, const TermsPlace& place, Mode mode,
+void report_useless(const YamlNode& node, const TermsContext& place, Mode mode,
                     std::string_view needed) {
-  node.error(std::string(node.label()) + ": " + shown(node.raw()) + " means nothing in rule " +
-             shown(place.name) + ", whose mode is " + std::string(to_string(mode)) +
-             "; it needs mode: " + std::string(needed));
+  node.error(std::string(node.label()) + ": " + quote_value(node.raw()) +
+             " means nothing in rule " + quote_value(place.name) + ", whose mode is " +
+             std::string(to_string(mode)) + "; it needs mode: " + std::string(needed));
 }
 
 }  // namespace
 
-void read_terms(const WrittenTerms& written, core::Terms& terms) {
+void read_terms(const TermsYaml& written, core::SharingTerms& terms) {
   if (written.mode) {
     const auto mode = written.mode->choice<Mode>({{"exact", Mode::Exact},
                                                   {"lease", Mode::Lease},
@@ -48,7 +48,7 @@ void read_terms(const WrittenTerms& written, core::Terms& terms) {
     if (mode) terms.mode = *mode;
   }
   if (written.lifetime) {
-    const auto lifetime = written.lifetime->duration(kLeastLifetime, kMostLifetime);
+    const auto lifetime = written.lifetime->duration(kMinLifetime, kMaxLifetime);
     if (lifetime) terms.lifetime = *lifetime;
   }
   if (written.share) {
@@ -57,20 +57,20 @@ void read_terms(const WrittenTerms& written, core::Terms& terms) {
   }
 }
 
-core::Terms checked_terms(const TermsPlace& place, const core::Terms& terms,
-                          std::span<const RuleLimit> limits) {
+core::SharingTerms checked_terms(const TermsContext& place, const core::SharingTerms& terms,
+                                 std::span<const RuleLimit> limits) {
   // a word that was refused says nothing about the others
   if (place.written.mode && place.written.mode->raw() != to_string(terms.mode)) return terms;
   for (const RuleLimit& limit : limits) {
-    if (can_have(limit.quota, terms)) continue;
+    if (supports_terms(limit.quota, terms)) continue;
     const bool is_own = place.written.mode.has_value();
     (is_own ? *place.written.mode : place.rule)
         .error("mode: " + std::string(to_string(terms.mode)) +
                (is_own ? "" : ", which the domain says,") + " cannot hold for rule " +
-               shown(place.name) + " with limit " + shown(to_string(limit.quota)) + ": " +
-               why_not(limit.quota, terms.mode));
+               quote_value(place.name) + " with limit " + quote_value(to_string(limit.quota)) +
+               ": " + unsupported_reason(limit.quota, terms.mode));
   }
-  core::Terms kept{.mode = terms.mode};
+  core::SharingTerms kept{.mode = terms.mode};
   if (takes_leases(terms.mode)) {
     kept.lifetime = terms.lifetime;
   } else if (place.written.lifetime) {
@@ -84,16 +84,18 @@ core::Terms checked_terms(const TermsPlace& place, const core::Terms& terms,
   return kept;
 }
 
-void check_overrides(const QuotaMap& overrides, const YamlNode& section, const core::Terms& terms) {
+void check_overrides(const QuotaMap& overrides, const YamlNode& section,
+                     const core::SharingTerms& terms) {
   const QuotaMap::value_type* first = nullptr;  // in the order of the alphabet: always the same
   for (const QuotaMap::value_type& each : overrides) {
-    if (!each.second || can_have(*each.second, terms)) continue;
+    if (!each.second || supports_terms(*each.second, terms)) continue;
     if (first == nullptr || each.first < first->first) first = &each;
   }
   if (first == nullptr) return;
-  section.error("overrides: value of " + shown(first->first, '\'') +
+  section.error("overrides: value of " + quote_value(first->first, '\'') +
                 ": mode: " + std::string(to_string(terms.mode)) + " cannot hold for " +
-                shown(to_string(*first->second)) + ": " + why_not(*first->second, terms.mode));
+                quote_value(to_string(*first->second)) + ": " +
+                unsupported_reason(*first->second, terms.mode));
 }
 
 }  // namespace penstock::rules

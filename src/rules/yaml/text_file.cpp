@@ -31,8 +31,8 @@ Result<std::string> read_text_file(const std::filesystem::path& path, std::size_
   return text;
 }
 
-std::filesystem::path path_beside(const std::filesystem::path& file,
-                                  const std::filesystem::path& written) {
+std::filesystem::path resolve_relative_to(const std::filesystem::path& file,
+                                          const std::filesystem::path& written) {
   return written.is_absolute() ? written : file.parent_path() / written;
 }
 

@@ -13,7 +13,7 @@ namespace penstock::rules {
                                                  std::size_t max_bytes);
 
 // A relative path that is written in a file is meant from where that file is.
-[[nodiscard]] std::filesystem::path path_beside(const std::filesystem::path& file,
-                                                const std::filesystem::path& written);
+[[nodiscard]] std::filesystem::path resolve_relative_to(const std::filesystem::path& file,
+                                                        const std::filesystem::path& written);
 
 }  // namespace penstock::rules

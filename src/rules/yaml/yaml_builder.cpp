@@ -14,13 +14,13 @@ Position position_of(const YAML::Mark& mark) {
           .column = static_cast<std::size_t>(mark.column) + 1};
 }
 
-void YamlBuilder::refuse(Position position, std::string message) {
-  if (!refused_) document_.report(Diagnostic::Severity::Error, position, std::move(message));
-  refused_ = true;
+void YamlBuilder::fail(Position position, std::string message) {
+  if (!failed_) document_.report(Diagnostic::Severity::Error, position, std::move(message));
+  failed_ = true;
 }
 
 void YamlBuilder::OnDocumentStart(const YAML::Mark& mark) {
-  if (++documents_ > 1) refuse(position_of(mark), "a second document; a file holds one only");
+  if (++documents_ > 1) fail(position_of(mark), "a second document; a file holds one only");
 }
 
 void YamlBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
@@ -29,7 +29,7 @@ void YamlBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
 
 void YamlBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                            const std::string& value) {
-  if (!is_utf8(value)) return refuse(position_of(mark), "not UTF-8");
+  if (!is_utf8(value)) return fail(position_of(mark), "not UTF-8");
   const bool quoted = tag == "!";
   const bool nothing = !quoted && (value == "~" || value == "null" || value.empty());
   add({.kind = nothing ? YamlKind::Nothing : YamlKind::Text,
@@ -40,11 +40,11 @@ void YamlBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
 }
 
 void YamlBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
-  if (refused_) return;
+  if (failed_) return;
   const auto target = anchors_.find(anchor);
-  if (target == anchors_.end()) return refuse(position_of(mark), "an alias of nothing");
+  if (target == anchors_.end()) return fail(position_of(mark), "an alias of nothing");
   if (std::find(open_.begin(), open_.end(), target->second) != open_.end()) {
-    return refuse(position_of(mark), "an alias of what it is part of");
+    return fail(position_of(mark), "an alias of what it is part of");
   }
   attach(target->second);
 }
@@ -60,16 +60,16 @@ void YamlBuilder::OnMapStart(const YAML::Mark& mark, const std::string& /*tag*/,
 }
 
 void YamlBuilder::OnMapEnd() {
-  if (refused_) return;
+  if (failed_) return;
   merge(open_.back());
   close();
 }
 
 std::optional<std::uint32_t> YamlBuilder::add(YamlItem item, YAML::anchor_t anchor) {
-  if (refused_) return std::nullopt;
+  if (failed_) return std::nullopt;
   if (document_.items_.size() >= YamlDocument::kMaxItems) {
-    refuse(item.position,
-           "more than " + std::to_string(YamlDocument::kMaxItems) + " values in one file");
+    fail(item.position,
+         "more than " + std::to_string(YamlDocument::kMaxItems) + " values in one file");
     return std::nullopt;
   }
   const auto index = static_cast<std::uint32_t>(document_.items_.size());
@@ -92,16 +92,15 @@ void YamlBuilder::attach(std::uint32_t index) {
   document_.items_[parent].children.push_back(index);
   weights_[parent] += weights_[index];
   if (weights_[parent] > YamlDocument::kMaxItems) {
-    refuse(document_.items_[index].position, "more than " +
-                                                 std::to_string(YamlDocument::kMaxItems) +
-                                                 " values once its aliases are followed");
+    fail(document_.items_[index].position, "more than " + std::to_string(YamlDocument::kMaxItems) +
+                                               " values once its aliases are followed");
   }
 }
 
 void YamlBuilder::open(YamlKind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
-  if (!refused_ && open_.size() == YamlDocument::kMaxDepth) {
-    refuse(position_of(mark),
-           "nested deeper than " + std::to_string(YamlDocument::kMaxDepth) + " levels");
+  if (!failed_ && open_.size() == YamlDocument::kMaxDepth) {
+    fail(position_of(mark),
+         "nested deeper than " + std::to_string(YamlDocument::kMaxDepth) + " levels");
   }
   if (const auto index = add({.kind = kind, .position = position_of(mark)}, anchor)) {
     open_.push_back(*index);
@@ -109,7 +108,7 @@ void YamlBuilder::open(YamlKind kind, const YAML::Mark& mark, YAML::anchor_t anc
 }
 
 void YamlBuilder::close() {
-  if (refused_) return;
+  if (failed_) return;
   const std::uint32_t index = open_.back();
   open_.pop_back();
   attach(index);
@@ -150,7 +149,7 @@ void YamlBuilder::merge(std::uint32_t map) {
 void YamlBuilder::merge_from(std::uint32_t source, std::unordered_set<std::string_view>& present,
                              std::vector<std::uint32_t>& children) {
   const YamlItem& from = document_.items_[source];
-  if (from.kind != YamlKind::Map) return refuse(from.position, "<< merges maps only");
+  if (from.kind != YamlKind::Map) return fail(from.position, "<< merges maps only");
   for (std::size_t i = 0; i < from.children.size(); i += 2) {
     if (!present.insert(document_.items_[from.children[i]].text).second) continue;
     children.push_back(from.children[i]);

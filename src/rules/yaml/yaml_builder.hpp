@@ -22,7 +22,7 @@ class YamlBuilder final : public YAML::EventHandler {
  public:
   explicit YamlBuilder(YamlDocument& document) : document_(document) {}
 
-  [[nodiscard]] bool has_refused() const noexcept { return refused_; }
+  [[nodiscard]] bool has_failed() const noexcept { return failed_; }
 
   void OnDocumentStart(const YAML::Mark& mark) override;
   void OnDocumentEnd() override {}
@@ -38,7 +38,7 @@ class YamlBuilder final : public YAML::EventHandler {
   void OnMapEnd() override;
 
  private:
-  void refuse(Position position, std::string message);
+  void fail(Position position, std::string message);
   // Adds to the container that is open, or as the root.
   std::optional<std::uint32_t> add(YamlItem item, YAML::anchor_t anchor);
   void attach(std::uint32_t index);
@@ -53,7 +53,7 @@ class YamlBuilder final : public YAML::EventHandler {
   std::vector<std::uint32_t> open_;
   std::unordered_map<YAML::anchor_t, std::uint32_t> anchors_;
   std::size_t documents_ = 0;
-  bool refused_ = false;
+  bool failed_ = false;
 };
 
 }  // namespace penstock::rules

@@ -35,18 +35,18 @@ std::unique_ptr<const YamlDocument> YamlDocument::parse(std::string_view text, s
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
-    while (!builder.has_refused() && parser.HandleNextDocument(builder)) continue;
+    while (!builder.has_failed() && parser.HandleNextDocument(builder)) continue;
   } catch (const YAML::DeepRecursion& failure) {
-    if (builder.has_refused()) return nullptr;
+    if (builder.has_failed()) return nullptr;
     return refuse(position_of(failure.mark), "nested too deeply");
   } catch (const YAML::Exception& failure) {
-    if (builder.has_refused()) return nullptr;
+    if (builder.has_failed()) return nullptr;
     return refuse(position_of(failure.mark), "not YAML: " + failure.msg);
   } catch (const std::exception& failure) {
-    if (builder.has_refused()) return nullptr;
+    if (builder.has_failed()) return nullptr;
     return refuse({}, std::string("not YAML: ") + failure.what());
   }
-  if (builder.has_refused()) return nullptr;
+  if (builder.has_failed()) return nullptr;
   if (document->items_.empty()) document->items_.push_back({.position = {.line = 1, .column = 1}});
   return document;
 }

@@ -21,7 +21,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 
 }  // namespace
 
-std::string shown(std::string_view value, char quote) {
+std::string quote_value(std::string_view value, char quote) {
   constexpr std::size_t kMost = 60;
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string text(1, quote);
@@ -50,7 +50,7 @@ void YamlNode::warning(const std::string& message) const {
 std::string YamlNode::found() const {
   switch (kind()) {
     case YamlKind::Nothing: return "nothing";
-    case YamlKind::Text: return shown(raw());
+    case YamlKind::Text: return quote_value(raw());
     case YamlKind::List: return "a list";
     case YamlKind::Map: return "a map";
   }
@@ -161,7 +161,7 @@ std::vector<YamlEntry> YamlNode::entries() const {
     }
     const auto [first, is_new] = seen.emplace(key.raw(), key.position());
     if (!is_new) {
-      key.error("key " + shown(key.raw(), '\'') + " a second time; first in line " +
+      key.error("key " + quote_value(key.raw(), '\'') + " a second time; first in line " +
                 std::to_string(first->second.line));
       continue;
     }
@@ -196,7 +196,7 @@ YamlFields::YamlFields(const YamlNode& map, std::span<const std::string_view> kn
       entries_.push_back(entry);
       continue;
     }
-    entry.key.error("unknown key " + shown(name, '\'') + suggestion(name, known));
+    entry.key.error("unknown key " + quote_value(name, '\'') + suggestion(name, known));
   }
 }
 
@@ -207,7 +207,7 @@ std::optional<YamlNode> YamlFields::find(std::string_view key) const {
   return std::nullopt;
 }
 
-std::optional<YamlNode> YamlFields::need(std::string_view key) const {
+std::optional<YamlNode> YamlFields::require(std::string_view key) const {
   std::optional<YamlNode> node = find(key);
   if (!node && map_.is_map()) map_.error("key '" + std::string(key) + "' is missing");
   return node;

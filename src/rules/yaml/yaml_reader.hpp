@@ -101,7 +101,7 @@ class YamlFields {
   // Nothing when the key is not there.
   [[nodiscard]] std::optional<YamlNode> find(std::string_view key) const;
   // The same; that the key is missing is reported.
-  [[nodiscard]] std::optional<YamlNode> need(std::string_view key) const;
+  [[nodiscard]] std::optional<YamlNode> require(std::string_view key) const;
   [[nodiscard]] const YamlNode& map() const noexcept { return map_; }
 
  private:
@@ -110,6 +110,6 @@ class YamlFields {
 };
 
 // How a value is shown in a message: in quotes, cut when it is long, odd characters escaped.
-[[nodiscard]] std::string shown(std::string_view value, char quote = '"');
+[[nodiscard]] std::string quote_value(std::string_view value, char quote = '"');
 
 }  // namespace penstock::rules

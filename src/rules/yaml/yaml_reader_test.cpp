@@ -17,14 +17,14 @@ struct Read {
   explicit Read(std::string_view text)
       : document(YamlDocument::parse(text, "f.yaml", diagnostics)) {}
   YamlNode root() const { return YamlNode(*document); }
-  std::string complaints() const {
+  std::string diagnostics_text() const {
     std::string all;
     for (const Diagnostic& diagnostic : diagnostics) all += to_string(diagnostic) + "\n";
     return all;
   }
 };
 
-TEST(YamlReader, GivesTypedValuesAndTheirPlaces) {
+TEST(YamlReader, ReturnsTypedValuesWithPositions) {
   const Read read("a: 10ms\nb: [1, 2_000]\nc: {d: yes}\n");
   ASSERT_NE(read.document, nullptr);
   constexpr std::array<std::string_view, 3> known{"a", "b", "c"};
@@ -36,10 +36,10 @@ TEST(YamlReader, GivesTypedValuesAndTheirPlaces) {
   EXPECT_EQ(list[1].position().line, 2U);
   EXPECT_EQ(list[1].position().column, 8U);
   EXPECT_EQ(fields.find("c")->entries().at(0).value.boolean(), true);
-  EXPECT_EQ(read.complaints(), "");
+  EXPECT_EQ(read.diagnostics_text(), "");
 }
 
-TEST(YamlReader, ReportsEverythingWrongWithPlaceValueAndExpectation) {
+TEST(YamlReader, ReportsErrorsWithPositionValueAndExpectation) {
   const Read read(
       "limt: 1\nlimit: many\ntime: 5 parsecs\nflag: \"true\"\nlist: 3\nlimit: 4\nmode: opne\n");
   constexpr std::array<std::string_view, 5> known{"limit", "time", "flag", "list", "mode"};
@@ -49,7 +49,7 @@ TEST(YamlReader, ReportsEverythingWrongWithPlaceValueAndExpectation) {
   EXPECT_FALSE(fields.find("flag")->boolean());
   EXPECT_TRUE(fields.find("list")->list().empty());
   EXPECT_FALSE(fields.find("mode")->choice<int>({{"open", 1}, {"closed", 2}, {"local", 3}}));
-  EXPECT_EQ(read.complaints(),
+  EXPECT_EQ(read.diagnostics_text(),
             "f.yaml:6:1: error: key 'limit' a second time; first in line 2\n"
             "f.yaml:1:1: error: unknown key 'limt'; did you mean 'limit'?\n"
             "f.yaml:2:8: error: limit: expected a whole number from 1 to 9, found \"many\"\n"
@@ -61,10 +61,11 @@ TEST(YamlReader, ReportsEverythingWrongWithPlaceValueAndExpectation) {
             "you mean 'open'?\n");
 }
 
-TEST(YamlReader, SyntaxErrorsHaveTheirPlace) {
+TEST(YamlReader, SyntaxErrorsHaveAPosition) {
   const Read read("a: 1\nb: [1, 2\n");
   EXPECT_EQ(read.document, nullptr);
-  EXPECT_EQ(read.complaints(), "f.yaml:3:1: error: not YAML: end of sequence flow not found\n");
+  EXPECT_EQ(read.diagnostics_text(),
+            "f.yaml:3:1: error: not YAML: end of sequence flow not found\n");
 }
 
 TEST(YamlReader, FollowsAliasesAndMerges) {
@@ -76,7 +77,7 @@ TEST(YamlReader, FollowsAliasesAndMerges) {
   EXPECT_EQ(more.entries()[1].value.raw(), "1");
 }
 
-TEST(YamlReader, RefusesAliasesThatMultiply) {
+TEST(YamlReader, RejectsAliasBombs) {
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 12; ++i) {
     const std::string last = "*a" + std::to_string(i - 1);
@@ -87,33 +88,34 @@ TEST(YamlReader, RefusesAliasesThatMultiply) {
   }
   const Read read(bomb);
   EXPECT_EQ(read.document, nullptr);
-  EXPECT_NE(read.complaints().find("once its aliases are followed"), std::string::npos);
+  EXPECT_NE(read.diagnostics_text().find("once its aliases are followed"), std::string::npos);
 }
 
-TEST(YamlReader, RefusesAnAliasOfWhatItIsPartOf) {
-  EXPECT_EQ(Read("a: &a [*a]\n").complaints(),
+TEST(YamlReader, RejectsRecursiveAliases) {
+  EXPECT_EQ(Read("a: &a [*a]\n").diagnostics_text(),
             "f.yaml:1:8: error: an alias of what it is part of\n");
 }
 
-TEST(YamlReader, RefusesDeepNesting) {
+TEST(YamlReader, RejectsDeepNesting) {
   for (const std::size_t depth : {100U, 100'000U}) {
     for (const std::string_view opening : {"[", "{a: ", "- ", "? "}) {
       std::string text;
       for (std::size_t i = 0; i < depth; ++i) text += opening;
       const Read read(text);
       EXPECT_EQ(read.document, nullptr) << depth << opening;
-      EXPECT_NE(read.complaints().find("nested"), std::string::npos)
-          << depth << opening << read.complaints();
+      EXPECT_NE(read.diagnostics_text().find("nested"), std::string::npos)
+          << depth << opening << read.diagnostics_text();
     }
   }
 }
 
-TEST(YamlReader, RefusesHugeTexts) {
+TEST(YamlReader, RejectsHugeTexts) {
   const Read read(std::string(YamlDocument::kMaxBytes + 1, ' '));
-  EXPECT_EQ(read.complaints(), "f.yaml: error: 67108865 bytes; a file may have 67108864 at most\n");
+  EXPECT_EQ(read.diagnostics_text(),
+            "f.yaml: error: 67108865 bytes; a file may have 67108864 at most\n");
 }
 
-TEST(YamlReader, KeepsSoManyComplaintsOnly) {
+TEST(YamlReader, BoundsTheNumberOfDiagnostics) {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "k" + std::to_string(i) + ": 1\n";
   const Read read(text);
@@ -121,9 +123,9 @@ TEST(YamlReader, KeepsSoManyComplaintsOnly) {
   EXPECT_EQ(read.diagnostics.size(), kMaxDiagnostics + 1);
 }
 
-TEST(YamlReader, AnEmptyFileIsNothingAndASecondDocumentIsRefused) {
+TEST(YamlReader, AnEmptyFileIsNullAndASecondDocumentIsRejected) {
   EXPECT_TRUE(Read("# only a comment\n").root().is_nothing());
-  EXPECT_EQ(Read("a: 1\n---\nb: 2\n").complaints(),
+  EXPECT_EQ(Read("a: 1\n---\nb: 2\n").diagnostics_text(),
             "f.yaml:2:1: error: a second document; a file holds one only\n");
 }
 

@@ -1,8 +1,8 @@
 #include "wire/grpc/call.hpp"
 
 #include "base/free_string.hpp"
-#include "wire/grpc/conversation.hpp"
 #include "wire/grpc/gunzip.hpp"
+#include "wire/grpc/session.hpp"
 
 #include <google/protobuf/message_lite.h>
 
@@ -13,15 +13,15 @@ namespace penstock::wire::grpc {
 namespace {
 
 using http2::Field;
-using http2::lasting_field;
+using http2::static_field;
 using Progress = MessageReader::Progress;
 
-constexpr std::array kHead{lasting_field(":status", "200"),
-                           lasting_field("content-type", "application/grpc")};
-constexpr std::array kOkTrailers{lasting_field("grpc-status", "0")};
+constexpr std::array kHead{static_field(":status", "200"),
+                           static_field("content-type", "application/grpc")};
+constexpr std::array kOkTrailers{static_field("grpc-status", "0")};
 
 // What is kept of a buffer for the next call.
-constexpr std::size_t kKept = std::size_t{4} << 10U;
+constexpr std::size_t kRetainedBytes = std::size_t{4} << 10U;
 // Answers that a client asks for and does not read; only streams can collect them.
 constexpr std::size_t kMaxUnread = std::size_t{256} << 10U;
 
@@ -34,26 +34,26 @@ void Call::begin(http2::StreamId stream, Method method, Encoding encoding,
   encoding_ = encoding;
   deadlines_ = deadlines;
   started_ = ended_ = closed_ = false;
-  reader_.begin(conversation_->max_message_bytes(), encoding == Encoding::Gzip
-                                                        ? MessageReader::Compression::Accepted
-                                                        : MessageReader::Compression::Refused);
+  reader_.begin(session_->max_message_bytes(), encoding == Encoding::Gzip
+                                                   ? MessageReader::Compression::Accepted
+                                                   : MessageReader::Compression::Rejected);
   out_.clear();
   sent_ = 0;
   enter(method == Method::Reflection ? State::Streaming : State::Receiving);
 }
 
 void Call::enter(State state) {
-  conversation_->change(state_, state);
+  session_->change(state_, state);
   state_ = state;
 }
 
-bool Call::may_refund() const noexcept { return conversation_->may_refund(); }
+bool Call::may_refund() const noexcept { return session_->may_refund(); }
 
-void Call::count_ignored_refund() { conversation_->count_ignored_refund(); }
+void Call::count_ignored_refund() { session_->count_ignored_refund(); }
 
 bool Call::account() {
   const std::size_t held = reader_.capacity() + inflated_.capacity() + out_.capacity();
-  return conversation_->hold(std::exchange(held_, held), held);
+  return session_->account_buffer(std::exchange(held_, held), held);
 }
 
 bool Call::fits() {
@@ -90,7 +90,7 @@ bool Call::accept_progress(Progress progress) {
     case Progress::TooLarge:
       end({.code = StatusCode::ResourceExhausted,
            .message = "a message of " + std::to_string(reader_.size()) + " bytes; the most is " +
-                      std::to_string(conversation_->max_message_bytes())});
+                      std::to_string(session_->max_message_bytes())});
       return false;
     case Progress::Compressed:
       if (encoding_ == Encoding::Unknown) {
@@ -109,14 +109,14 @@ bool Call::accept_progress(Progress progress) {
 
 bool Call::open_message() {
   if (!reader_.is_compressed()) return true;
-  const std::size_t most = conversation_->max_message_bytes();
+  const std::size_t most = session_->max_message_bytes();
   switch (gunzip(reader_.message(), most, inflated_)) {
-    case Gunzipped::Done: return fits();
-    case Gunzipped::TooLarge:
+    case GunzipResult::Done: return fits();
+    case GunzipResult::TooLarge:
       end({.code = StatusCode::ResourceExhausted,
            .message = "a message that inflates to more than " + std::to_string(most) + " bytes"});
       return false;
-    case Gunzipped::Malformed: break;
+    case GunzipResult::Malformed: break;
   }
   end({.code = StatusCode::Internal, .message = "cannot inflate the message"});
   return false;
@@ -124,10 +124,10 @@ bool Call::open_message() {
 
 void Call::stream_messages() {
   while (!ended_ && reader_.peek() == Progress::Message && open_message()) {
-    conversation_->answer(*this);
+    session_->answer(*this);
     if (ended_) return;
     reader_.pop();
-    if (out_.size() - sent_ > kMaxUnread || conversation_->is_full(held_)) {
+    if (out_.size() - sent_ > kMaxUnread || session_->is_full(held_)) {
       end({.code = StatusCode::ResourceExhausted, .message = "answers are not read"});
     }
   }
@@ -144,7 +144,7 @@ void Call::on_end() {
   }
   if (state_ != State::Receiving) return;
   if (reader_.peek() == Progress::Message) {
-    if (open_message()) conversation_->answer(*this);
+    if (open_message()) session_->answer(*this);
   } else if (reader_.is_empty()) {
     end({.code = StatusCode::Unimplemented, .message = "a unary call needs a message"});
   } else {
@@ -153,8 +153,8 @@ void Call::on_end() {
 }
 
 void Call::on_closed(http2::ErrorCode /*why*/) {
-  if (state_ == State::Asking) {
-    closed_ = true;  // heard() gives it back
+  if (state_ == State::AwaitingAnswer) {
+    closed_ = true;  // reclaim() gives it back
     return;
   }
   retire();
@@ -163,16 +163,16 @@ void Call::on_closed(http2::ErrorCode /*why*/) {
 // Until it is needed again, which may be never: what was large goes.
 void Call::retire() {
   reader_.end();
-  if (out_.capacity() > kKept) base::free_string(out_);
-  if (inflated_.capacity() > kKept) base::free_string(inflated_);
+  if (out_.capacity() > kRetainedBytes) base::free_string(out_);
+  if (inflated_.capacity() > kRetainedBytes) base::free_string(inflated_);
   metadata.reset();
-  if (!account() || !conversation_->may_keep_buffers()) free_buffers();
-  enter(State::Spare);
-  conversation_->recycle(*this);
+  if (!account() || !session_->may_keep_buffers()) free_buffers();
+  enter(State::Unused);
+  session_->recycle(*this);
 }
 
-bool Call::heard() {
-  if (conversation_ == nullptr) {
+bool Call::reclaim() {
+  if (session_ == nullptr) {
     delete this;
     return false;
   }
@@ -189,7 +189,7 @@ void Call::send(const google::protobuf::MessageLite& message) {
 }
 
 std::string& Call::begin_message() {
-  if (sent_ == out_.size() || sent_ > kKept) {
+  if (sent_ == out_.size() || sent_ > kRetainedBytes) {
     out_.erase(0, sent_);
     sent_ = 0;
   }
@@ -201,15 +201,15 @@ std::string& Call::begin_message() {
 void Call::send_message() {
   write_prefix(out_.data() + message_,
                static_cast<std::uint32_t>(out_.size() - message_ - kPrefix));
-  http2::ServerSession& session = conversation_->session();
+  http2::ServerSession& http2_session = session_->http2_session();
   if (started_) {
-    session.resume(stream_);
+    http2_session.resume(stream_);
   } else {
-    session.respond(stream_, kHead, this);
+    http2_session.respond(stream_, kHead, this);
   }
   started_ = true;
   account();
-  conversation_->wake();
+  session_->wake();
 }
 
 void Call::end(const Status& status) {
@@ -217,18 +217,18 @@ void Call::end(const Status& status) {
   ended_ = true;
   status_ = status;
   enter(State::Answered);
-  conversation_->count_answer(class_of(status.code));
-  http2::ServerSession& session = conversation_->session();
+  session_->count_response(http_status_class(status.code));
+  http2::ServerSession& http2_session = session_->http2_session();
   if (started_) {
-    session.resume(stream_);
+    http2_session.resume(stream_);
   } else {
     started_ = true;
-    conversation_->refuse(stream_, status);
+    session_->refuse(stream_, status);
     reader_.clear();  // the rest of the message is ignored
     base::free_string(inflated_);
     account();
   }
-  conversation_->wake();
+  session_->wake();
 }
 
 void Call::expire(base::Deadline now) {
@@ -241,13 +241,13 @@ http2::BodySource::Portion Call::read(std::span<char> room) {
   std::copy_n(out_.data() + sent_, size, room.data());
   sent_ += size;
   if (sent_ < out_.size()) return {.size = size, .after = After::More};
-  return {.size = size, .after = ended_ ? After::End : After::Later};
+  return {.size = size, .after = ended_ ? After::End : After::Deferred};
 }
 
 std::span<const Field> Call::trailers() {
   if (status_.ok()) return kOkTrailers;
   status_.message = percent_encoded(status_.message);
-  trailers_ = {lasting_field("grpc-status", digits_of(status_.code)),
+  trailers_ = {static_field("grpc-status", digits_of(status_.code)),
                Field{.name = "grpc-message", .value = status_.message}};
   return trailers_;
 }

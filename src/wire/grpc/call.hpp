@@ -20,24 +20,24 @@ class MessageLite;
 
 namespace penstock::wire::grpc {
 
-class Conversation;
+class Session;
 
 // One call: reads its messages, and writes the answer as the client makes room for it. Used again
 // for other calls of the same connection.
 //
-// Ownership: the conversation's, but for a call that awaits its answer when the conversation ends:
+// Ownership: the session's, but for a call that awaits its answer when the session ends:
 // that one is its own until the answer comes.
 class Call final : public http2::StreamEvents, public http2::BodySource {
  public:
   enum class State : std::uint8_t {
-    Spare,
-    Receiving,  // the one message that it needs
-    Asking,     // somebody has promised to answer
-    Streaming,  // answers as long as the client or we like
+    Unused,
+    Receiving,       // the one message that it needs
+    AwaitingAnswer,  // somebody has promised to answer
+    Streaming,       // answers as long as the client or we like
     Answered,
   };
 
-  explicit Call(Conversation& conversation) : conversation_(&conversation) {}
+  explicit Call(Session& session) : session_(&session) {}
 
   struct Deadlines {
     base::Deadline answered;  // what the client allows
@@ -48,7 +48,7 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] Method method() const noexcept { return method_; }
   [[nodiscard]] base::Deadline deadline() const noexcept { return deadlines_.answered; }
-  // The message to be answered, inflated; it stays while Asking.
+  // The message to be answered, inflated; it stays while AwaitingAnswer.
   [[nodiscard]] std::string_view message() const noexcept {
     return reader_.is_compressed() ? std::string_view(inflated_) : reader_.message();
   }
@@ -67,11 +67,11 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
   // For those who answer more than once.
   void stream() { enter(State::Streaming); }
 
-  // For those who answer later. The call is theirs until heard(), which says whether anybody still
-  // wants to know: if not, the call is gone.
-  void ask() { enter(State::Asking); }
-  [[nodiscard]] bool heard();
-  void orphan() noexcept { conversation_ = nullptr; }
+  // For those who answer later. The call is theirs until reclaim(), which says whether anybody
+  // still wants to know: if not, the call is gone.
+  void await_answer() { enter(State::AwaitingAnswer); }
+  [[nodiscard]] bool reclaim();
+  void detach_session() noexcept { session_ = nullptr; }
   std::unique_ptr<google::protobuf::Struct> metadata{};  // for the answer, if wanted
 
   // Ends a call whose client has not said all in time.
@@ -85,7 +85,7 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
 
  private:
   void enter(State state);
-  // Tells the conversation how much memory the call holds. False when that is too much.
+  // Tells the session how much memory the call holds. False when that is too much.
   bool account();
   // The same, and ends the call when it is too much.
   bool fits();
@@ -97,19 +97,19 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
   // Whether the message that has arrived can be read, and is inflated; else the call has ended.
   bool open_message();
 
-  Conversation* conversation_;  // null when that is gone
+  Session* session_;  // null when that is gone
   http2::StreamId stream_ = 0;
   Method method_{};
   Encoding encoding_ = Encoding::Identity;
-  State state_ = State::Spare;
+  State state_ = State::Unused;
   bool started_ = false;  // the answer
   bool ended_ = false;    // the answer is complete
-  bool closed_ = false;   // while Asking
+  bool closed_ = false;   // while AwaitingAnswer
   Deadlines deadlines_{};
   MessageReader reader_;
   std::string inflated_;  // the message, where it came compressed
   std::string out_;
-  std::size_t held_ = 0;  // bytes that the conversation knows of
+  std::size_t held_ = 0;  // bytes that the session knows of
   std::size_t sent_ = 0;
   std::size_t message_ = 0;  // where the last one begins
   Status status_{};

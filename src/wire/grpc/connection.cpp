@@ -1,7 +1,7 @@
 #include "wire/grpc/connection.hpp"
 
 #include "base/deadline.hpp"
-#include "net/leave.hpp"
+#include "net/lingering_close.hpp"
 #include "net/spawn.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -29,7 +29,7 @@ Connection<Stream>::Connection(std::shared_ptr<ServerCore> core, Stream stream,
                                const net::Peer& peer)
     : core_(std::move(core)),
       stream_(std::move(stream)),
-      conversation_(core_->surroundings, core_->refunds_for(peer)),
+      session_(core_->server_context, core_->refunds_for(peer)),
       written_(stream_.get_executor(), base::Deadline::max()) {
   ++core_->statistics.open;
 }
@@ -40,39 +40,39 @@ Connection<Stream>::~Connection() {
 }
 
 template <class Stream>
-void Connection<Stream>::start(Welcome welcome) {
-  conversation_.on_output = [this] { plan_flush(); };
-  if (welcome == Welcome::TooMany) conversation_.refuse_client();
+void Connection<Stream>::start(AcceptResult accept_result) {
+  session_.on_output = [this] { plan_flush(); };
+  if (accept_result == AcceptResult::TooManyConnections) session_.reject_client();
   enter(Phase::Header);
   net::spawn(stream_.get_executor(), serve(this->shared_from_this()));
 }
 
 template <class Stream>
 Awaitable<void> Connection<Stream>::serve(std::shared_ptr<Connection> self) {
-  bool goes_on = co_await self->greet();
-  if (self->core_->stopping) self->conversation_.finish();
+  bool goes_on = co_await self->tls_handshake();
+  if (self->core_->stopping) self->session_.close_when_idle();
   if (goes_on) goes_on = co_await self->flush();
   while (goes_on && self->open_) {
     const asio::mutable_buffer buffer = asio::buffer(self->read_buffer_);
     const auto [failed, size] = co_await self->stream_.async_read_some(buffer, kIo);
     if (failed || !self->open_) break;
     self->core_->statistics.bytes_in += size;
-    self->is_probed_ = false;
+    self->is_ping_outstanding_ = false;
     const std::string_view bytes(self->read_buffer_.data(), size);
-    goes_on = self->conversation_.receive(bytes, base::monotonic_now());
+    goes_on = self->session_.receive(bytes, base::monotonic_now());
     self->note_requests();
     const bool sent = co_await self->flush();
     goes_on = goes_on && sent;
   }
-  if (self->open_ && self->conversation_.is_finished()) {
+  if (self->open_ && self->session_.is_finished()) {
     self->enter(Phase::Linger);
-    co_await net::take_leave(self->stream_, self->open_, self->core_->statistics.bytes_in);
+    co_await net::lingering_close(self->stream_, self->open_, self->core_->statistics.bytes_in);
   }
-  self->cut();
+  self->abort();
 }
 
 template <class Stream>
-Awaitable<bool> Connection<Stream>::greet() {
+Awaitable<bool> Connection<Stream>::tls_handshake() {
   if constexpr (std::is_same_v<Stream, TlsStream>) {
     enter(Phase::Handshake);
     const auto [failed] = co_await stream_.async_handshake(asio::ssl::stream_base::server, kIo);
@@ -89,14 +89,14 @@ Awaitable<bool> Connection<Stream>::flush() {
   is_writing_ = true;
   bool goes_on = open_;
   while (goes_on) {
-    const std::string_view bytes = conversation_.take_output();
+    const std::string_view bytes = session_.take_output();
     if (bytes.empty()) break;
     const std::size_t written = write_now(bytes);
     if (written < bytes.size()) goes_on = co_await write_rest(bytes.substr(written));
   }
   is_writing_ = false;
   written_.cancel();
-  if (!open_ || !goes_on || conversation_.is_finished()) co_return false;
+  if (!open_ || !goes_on || session_.is_finished()) co_return false;
   enter_next();
   co_return true;
 }
@@ -155,8 +155,8 @@ void Connection<Stream>::enter(Phase phase) {
 // Only a request ends the idle time: pings, settings and unknown frames do not.
 template <class Stream>
 void Connection<Stream>::note_requests() {
-  const std::uint64_t seen = conversation_.requests();
-  if (std::exchange(requests_, seen) != seen && phase() == Phase::Idle) enter(Phase::Answer);
+  const std::uint64_t seen = session_.requests();
+  if (std::exchange(requests_, seen) != seen && phase() == Phase::Idle) enter(Phase::Processing);
 }
 
 // The time of a request that is incomplete runs from when the first such arrived, whatever else
@@ -164,28 +164,28 @@ void Connection<Stream>::note_requests() {
 template <class Stream>
 void Connection<Stream>::expire_requests() {
   const base::Deadline now = base::monotonic_now();
-  if (conversation_.incomplete() > 0 && next_expiry_ != base::Deadline{} && now >= next_expiry_) {
-    conversation_.expire(now);
+  if (session_.incomplete() > 0 && next_expiry_ != base::Deadline{} && now >= next_expiry_) {
+    session_.expire(now);
     next_expiry_ = {};
   }
-  if (conversation_.incomplete() == 0) {
+  if (session_.incomplete() == 0) {
     next_expiry_ = {};
   } else if (next_expiry_ == base::Deadline{}) {
-    next_expiry_ = now + core_->surroundings.request_timeout;
+    next_expiry_ = now + core_->server_context.request_timeout;
   }
 }
 
 template <class Stream>
 void Connection<Stream>::enter_next() {
   expire_requests();
-  if (!conversation_.is_established() || conversation_.is_reading_head()) {
+  if (!session_.is_established() || session_.is_reading_head()) {
     if (phase() != Phase::Header) enter(Phase::Header);
-  } else if (conversation_.incomplete() > 0) {
+  } else if (session_.incomplete() > 0) {
     if (phase() != Phase::Body) enter(Phase::Body);
-  } else if (!conversation_.is_idle()) {
-    enter(Phase::Answer);
+  } else if (!session_.is_idle()) {
+    enter(Phase::Processing);
   } else {
-    conversation_.trim();
+    session_.trim();
     if (phase() != Phase::Idle) enter(Phase::Idle);
   }
 }
@@ -197,41 +197,41 @@ void Connection<Stream>::expire(Phase phase) {
     enter_next();
     return;
   }
-  if (phase == Phase::Answer && !std::exchange(is_probed_, true)) {
-    enter(Phase::Answer);
-    conversation_.probe();
+  if (phase == Phase::Processing && !std::exchange(is_ping_outstanding_, true)) {
+    enter(Phase::Processing);
+    session_.send_ping();
     plan_flush();
     return;
   }
   ++core_->statistics.timeouts.at(static_cast<std::size_t>(phase));
-  if (phase == Phase::Write) net::drop_unsent(stream_);
+  if (phase == Phase::Write) net::reset_on_close(stream_);
   if (phase == Phase::Idle && !is_writing_) {
-    conversation_.say_goodbye();
-    static_cast<void>(write_now(conversation_.take_output()));  // as much as it takes
+    session_.send_goaway();
+    static_cast<void>(write_now(session_.take_output()));  // as much as it takes
   }
-  cut();
+  abort();
 }
 
 template <class Stream>
 void Connection<Stream>::drain() {
-  if (phase() != Phase::Handshake) conversation_.drain();
+  if (phase() != Phase::Handshake) session_.drain();
 }
 
 template <class Stream>
-void Connection<Stream>::finish() {
-  if (phase() != Phase::Handshake) conversation_.finish();  // else serve() does it afterwards
+void Connection<Stream>::close_when_idle() {
+  if (phase() != Phase::Handshake) session_.close_when_idle();  // else serve() does it afterwards
 }
 
 template <class Stream>
-void Connection<Stream>::cut() {
+void Connection<Stream>::abort() {
   if (!open_) return;
   open_ = false;
-  conversation_.on_output = nullptr;
+  session_.on_output = nullptr;
   written_.cancel();
   error_code ignored;  // there is nothing to be done about a socket that does not close
   stream_.lowest_layer().close(ignored);
   unlink();
-  core_->leave();
+  core_->on_connection_closed();
 }
 
 template class Connection<Socket>;

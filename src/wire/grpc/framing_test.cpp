@@ -44,7 +44,7 @@ RC_GTEST_PROP(MessageReader, AnySplitReadsTheSameMessages, ()) {
 }
 
 // Of a client that always sends one byte of its next message as well.
-TEST(MessageReader, KeepsNothingOfWhatIsDoneWith) {
+TEST(MessageReader, FreesMessagesThatWereRead) {
   const std::string message = in_frame(std::string(1000, 'x'));
   MessageReader reader;
   reader.begin(1'000'000);
@@ -57,7 +57,7 @@ TEST(MessageReader, KeepsNothingOfWhatIsDoneWith) {
   }
 }
 
-TEST(MessageReader, SaysWhatItDoesNotRead) {
+TEST(MessageReader, ReportsMessagesItCannotRead) {
   struct Row {
     std::string bytes;
     Progress progress;

@@ -51,25 +51,26 @@ void grow(std::string& text, std::size_t size) {
 
 }  // namespace
 
-Gunzipped gunzip(std::string_view compressed, std::size_t max_bytes, std::string& out) {
+GunzipResult gunzip(std::string_view compressed, std::size_t max_bytes, std::string& out) {
   const std::size_t most = max_bytes + 1;  // one more shows that it is too large
   if (std::max(compressed.size(), most) > std::numeric_limits<uInt>::max()) {
-    return Gunzipped::TooLarge;
+    return GunzipResult::TooLarge;
   }
   Inflater inflater(compressed);
-  if (inflater.has_failed()) return Gunzipped::Malformed;  // there is no memory for it
+  if (inflater.has_failed()) return GunzipResult::Malformed;  // there is no memory for it
   std::size_t size = 0;
   out.resize(std::min(most, kFirstRoom));
   for (;;) {
     size = inflater.fill(out, size);
-    if (size == most) return Gunzipped::TooLarge;
-    if (inflater.has_failed()) return Gunzipped::Malformed;
+    if (size == most) return GunzipResult::TooLarge;
+    if (inflater.has_failed()) return GunzipResult::Malformed;
     if (inflater.has_ended()) break;
-    if (size < out.size()) return Gunzipped::Malformed;  // it had room, and the input is cut short
+    if (size < out.size())
+      return GunzipResult::Malformed;  // it had room, and the input is cut short
     grow(out, std::min(most, 2 * out.size()));
   }
   out.resize(size);
-  return inflater.has_input() ? Gunzipped::Malformed : Gunzipped::Done;
+  return inflater.has_input() ? GunzipResult::Malformed : GunzipResult::Done;
 }
 
 }  // namespace penstock::wire::grpc

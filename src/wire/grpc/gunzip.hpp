@@ -7,7 +7,7 @@
 
 namespace penstock::wire::grpc {
 
-enum class Gunzipped : std::uint8_t {
+enum class GunzipResult : std::uint8_t {
   Done,
   TooLarge,   // more than max_bytes come out
   Malformed,  // not one gzip member, or a part of one
@@ -15,7 +15,7 @@ enum class Gunzipped : std::uint8_t {
 
 // Inflates one gzip member. However well it is compressed, no more than max_bytes + 1 bytes are
 // written or kept. `out` is overwritten, and holds the message when it is Done.
-[[nodiscard]] Gunzipped gunzip(std::string_view compressed, std::size_t max_bytes,
-                               std::string& out);
+[[nodiscard]] GunzipResult gunzip(std::string_view compressed, std::size_t max_bytes,
+                                  std::string& out);
 
 }  // namespace penstock::wire::grpc

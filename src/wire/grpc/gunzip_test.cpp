@@ -16,7 +16,7 @@ RC_GTEST_PROP(Gunzip, GivesBackWhatWasCompressed, ()) {
   std::string message;
   for (std::size_t i = 0; i < times; ++i) message += text;
   std::string out;
-  RC_ASSERT(gunzip(gzipped(message), message.size(), out) == Gunzipped::Done);
+  RC_ASSERT(gunzip(gzipped(message), message.size(), out) == GunzipResult::Done);
   RC_ASSERT(out == message);
 }
 
@@ -25,11 +25,11 @@ TEST(Gunzip, TheLimitIsOnWhatComesOut) {
   const std::string compressed = gzipped(message);
   ASSERT_LT(compressed.size(), 100U);
   std::string out;
-  EXPECT_EQ(gunzip(compressed, 10'000, out), Gunzipped::Done);
-  EXPECT_EQ(gunzip(compressed, 9'999, out), Gunzipped::TooLarge);
-  EXPECT_EQ(gunzip(gzipped(""), 0, out), Gunzipped::Done);
+  EXPECT_EQ(gunzip(compressed, 10'000, out), GunzipResult::Done);
+  EXPECT_EQ(gunzip(compressed, 9'999, out), GunzipResult::TooLarge);
+  EXPECT_EQ(gunzip(gzipped(""), 0, out), GunzipResult::Done);
   EXPECT_EQ(out, "");
-  EXPECT_EQ(gunzip(gzipped("x"), 0, out), Gunzipped::TooLarge);
+  EXPECT_EQ(gunzip(gzipped("x"), 0, out), GunzipResult::TooLarge);
 }
 
 TEST(Gunzip, AZipBombTakesNoMoreThanTheLimit) {
@@ -37,7 +37,7 @@ TEST(Gunzip, AZipBombTakesNoMoreThanTheLimit) {
   ASSERT_LT(bomb.size(), 100'000U);
   constexpr std::size_t kLimit = 50'000;
   std::string out;
-  EXPECT_EQ(gunzip(bomb, kLimit, out), Gunzipped::TooLarge);
+  EXPECT_EQ(gunzip(bomb, kLimit, out), GunzipResult::TooLarge);
   EXPECT_LE(out.size(), kLimit + 1);
   EXPECT_LE(out.capacity(), 2 * (kLimit + 1));
 }
@@ -46,14 +46,14 @@ TEST(Gunzip, WhatIsNotOneWholeMemberIsMalformed) {
   const std::string good = gzipped("a message");
   std::string out;
   for (std::size_t size = 0; size < good.size(); ++size) {
-    EXPECT_EQ(gunzip(good.substr(0, size), 100, out), Gunzipped::Malformed) << size;
+    EXPECT_EQ(gunzip(good.substr(0, size), 100, out), GunzipResult::Malformed) << size;
   }
-  EXPECT_EQ(gunzip(good + "x", 100, out), Gunzipped::Malformed);
-  EXPECT_EQ(gunzip(good + good, 100, out), Gunzipped::Malformed);
-  EXPECT_EQ(gunzip("a message", 100, out), Gunzipped::Malformed);
+  EXPECT_EQ(gunzip(good + "x", 100, out), GunzipResult::Malformed);
+  EXPECT_EQ(gunzip(good + good, 100, out), GunzipResult::Malformed);
+  EXPECT_EQ(gunzip("a message", 100, out), GunzipResult::Malformed);
   std::string wrong_sum = good;
   wrong_sum[good.size() - 8] ^= 1;
-  EXPECT_EQ(gunzip(wrong_sum, 100, out), Gunzipped::Malformed);
+  EXPECT_EQ(gunzip(wrong_sum, 100, out), GunzipResult::Malformed);
 }
 
 }  // namespace

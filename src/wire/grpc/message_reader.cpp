@@ -50,7 +50,7 @@ MessageReader::Progress MessageReader::peek() const noexcept {
   if (flag > 1) return Progress::Malformed;
   if (buffer_.size() - front_ < kPrefix) return Progress::NeedMore;
   if (size() > max_bytes_) return Progress::TooLarge;
-  if (flag == 1 && compression_ == Compression::Refused) return Progress::Compressed;
+  if (flag == 1 && compression_ == Compression::Rejected) return Progress::Compressed;
   return buffer_.size() - front_ - kPrefix < size() ? Progress::NeedMore : Progress::Message;
 }
 

@@ -21,8 +21,8 @@ class MessageReader {
     Malformed,   // the flag is neither 0 nor 1
   };
 
-  enum class Compression : std::uint8_t { Refused, Accepted };
-  void begin(std::size_t max_bytes, Compression compression = Compression::Refused);
+  enum class Compression : std::uint8_t { Rejected, Accepted };
+  void begin(std::size_t max_bytes, Compression compression = Compression::Rejected);
   // Frees what a large message took. REQUIRES: begin() comes next.
   void end();
   // Frees everything. REQUIRES: begin() comes next.
@@ -53,7 +53,7 @@ class MessageReader {
   std::string buffer_;
   std::size_t front_ = 0;
   std::size_t max_bytes_ = 0;
-  Compression compression_ = Compression::Refused;
+  Compression compression_ = Compression::Rejected;
 };
 
 inline constexpr std::size_t kPrefix = 5;

@@ -59,7 +59,7 @@ bool read_descriptor(std::string_view bytes, rules::Descriptor& out) {
   out.entries.clear();
   out.cost.reset();
   out.limit.reset();
-  out.gives_back = false;
+  out.is_refund = false;
   WireReader reader(bytes);
   while (!reader.is_empty()) {
     std::string_view text;

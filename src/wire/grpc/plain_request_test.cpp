@@ -25,7 +25,7 @@ rules::Request used_request() {
   request.descriptors[0] = {.entries = {{.name = "old", .value = "old"}},
                             .cost = Cost{9},
                             .limit = Quota::make(per(1, std::chrono::seconds{1})).value(),
-                            .gives_back = true};
+                            .is_refund = true};
   return request;
 }
 
@@ -37,7 +37,7 @@ std::string text_of(const rules::Request& request) {
       all += std::string(entry.name) + "=" + std::string(entry.value) + ",";
     }
     all += "]";
-    if (descriptor.cost || descriptor.limit || descriptor.gives_back) all += " more";
+    if (descriptor.cost || descriptor.limit || descriptor.is_refund) all += " more";
   }
   return all;
 }

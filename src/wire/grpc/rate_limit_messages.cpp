@@ -15,7 +15,7 @@ using DescriptorMessage = envoy::extensions::common::ratelimit::v3::RateLimitDes
 
 std::string place_of(int descriptor) { return "descriptors[" + std::to_string(descriptor) + "]"; }
 
-Status refused(std::string text) {
+Status invalid_argument(std::string text) {
   return {.code = StatusCode::InvalidArgument, .message = std::move(text)};
 }
 
@@ -33,28 +33,29 @@ Status read_descriptor(const DescriptorMessage& message, int place, rules::Descr
   out.cost.reset();
   out.limit.reset();
   if (static_cast<std::size_t>(message.entries_size()) > rules::kMaxEntries) {
-    return refused(place_of(place) + ".entries: " + std::to_string(message.entries_size()) +
-                   " are more than " + std::to_string(rules::kMaxEntries));
+    return invalid_argument(place_of(place) +
+                            ".entries: " + std::to_string(message.entries_size()) +
+                            " are more than " + std::to_string(rules::kMaxEntries));
   }
   for (const DescriptorMessage::Entry& entry : message.entries()) {
     out.entries.push_back({.name = entry.key(), .value = entry.value()});
   }
   if (message.has_limit()) {
     const Result<Quota> quota = read_override(message.limit());
-    if (!quota) return refused(place_of(place) + ".limit: " + quota.error().detail);
+    if (!quota) return invalid_argument(place_of(place) + ".limit: " + quota.error().detail);
     out.limit = *quota;
   }
   if (message.has_hits_addend()) out.cost = Cost{message.hits_addend().value()};
-  out.gives_back = message.is_negative_hits();
+  out.is_refund = message.is_negative_hits();
   return {};
 }
 
 // Rules of a descriptor with several limits do not exist in Envoy's format: the first will do.
 const rules::Rule* rule_of(const service::Answer& answer, const answer::EnvoyStatus& status,
                            std::size_t descriptor) {
-  if (status.limit != nullptr) return status.limit->applied.rule;
+  if (status.limit != nullptr) return status.limit->matched.rule;
   for (const service::LimitAnswer& limit : answer.limits) {
-    if (limit.applied.descriptor == descriptor) return limit.applied.rule;
+    if (limit.matched.descriptor == descriptor) return limit.matched.rule;
   }
   return nullptr;
 }
@@ -107,8 +108,8 @@ Status read_request(const RateLimitRequest& message, rules::Request& out) {
   }
   const auto count = static_cast<std::size_t>(message.descriptors_size());
   if (count > rules::kMaxDescriptors) {
-    return refused("descriptors: " + std::to_string(count) + " are more than " +
-                   std::to_string(rules::kMaxDescriptors));
+    return invalid_argument("descriptors: " + std::to_string(count) + " are more than " +
+                            std::to_string(rules::kMaxDescriptors));
   }
   out.domain = message.domain();
   out.cost = Cost{std::max<std::uint64_t>(message.hits_addend(), 1)};
@@ -148,7 +149,7 @@ void add_rule_metadata(const service::Answer& answer, const rules::Request* requ
   google::protobuf::Struct merged;
   for (std::size_t i = 0; i < answer.match.descriptors.size(); ++i) {
     const answer::EnvoyStatus status = answer::envoy_status(answer, i, request);
-    const rules::Rule* const rule = status.over ? nullptr : rule_of(answer, status, i);
+    const rules::Rule* const rule = status.over_limit ? nullptr : rule_of(answer, status, i);
     if (rule != nullptr) merge(rule->metadata, merged);
   }
   if (merged.fields().empty()) return;

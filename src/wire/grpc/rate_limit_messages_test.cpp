@@ -33,7 +33,7 @@ std::string read(const std::string& text) {
   request.descriptors[0] = {.entries = {{.name = "old", .value = "old"}},
                             .cost = Cost{9},
                             .limit = Quota::make(per(1, seconds{1})).value(),
-                            .gives_back = true};
+                            .is_refund = true};
   const Status status = read_request(message, request);
   if (!status.ok()) return std::string(digits_of(status.code)) + " " + status.message;
   std::string all = std::string(request.domain) + " x" + std::to_string(request.cost.units);
@@ -45,7 +45,7 @@ std::string read(const std::string& text) {
     all += "]";
     if (descriptor.cost) all += " x" + std::to_string(descriptor.cost->units);
     if (descriptor.limit) all += " " + to_string(*descriptor.limit);
-    if (descriptor.gives_back) all += " gives back";
+    if (descriptor.is_refund) all += " gives back";
   }
   return all;
 }
@@ -86,8 +86,8 @@ TEST(RateLimitRequest, WhatCannotBeAnsweredIsNamed) {
   EXPECT_EQ(read(entries + "}"), "3 descriptors[0].entries: 101 are more than 100");
 }
 
-struct Answers : ::testing::Test {
-  Answers() {
+struct RateLimitResponses : ::testing::Test {
+  RateLimitResponses() {
     rule.domain = "api";
     rule.name = "search";
     rule.given_name = "given";
@@ -95,7 +95,7 @@ struct Answers : ::testing::Test {
   }
 
   [[nodiscard]] service::LimitAnswer limit(const Decision& decision) const {
-    return {.applied = {.rule = &rule,
+    return {.matched = {.rule = &rule,
                         .check = {.name = {.subject = "k=v", .limit = "api/search"},
                                   .quota = rule.limits.front().quota}},
             .decision = decision};
@@ -107,7 +107,7 @@ struct Answers : ::testing::Test {
         .limits = {limit(decision)},
         .strictest = 0};
     answer.match.domain_known = true;
-    answer.match.descriptors = {rules::Said::Limited};
+    answer.match.descriptors = {rules::DescriptorOutcome::Limited};
     return answer;
   }
   static std::string text_of(const RateLimitResponse response) {
@@ -133,21 +133,21 @@ struct Answers : ::testing::Test {
   ResponseWriter writer{{}};
 };
 
-TEST_F(Answers, WithinLimitSaysWhatIsLeft) {
+TEST_F(RateLimitResponses, WithinLimitSaysWhatIsLeft) {
   EXPECT_EQ(
       text_of(write(answer_of(Decision::allow(600, 599, milliseconds{100})))),
       "overall_code: OK statuses { code: OK current_limit { requests_per_unit: 600 unit: MINUTE "
       "name: \"given\" } limit_remaining: 599 duration_until_reset { seconds: 1 } } ");
 }
 
-TEST_F(Answers, WritesTheSameWhateverItWroteBefore) {
+TEST_F(RateLimitResponses, WritesTheSameWhateverItWroteBefore) {
   const service::Answer first = answer_of(Decision::allow(600, 599, seconds{1}));
   const std::string fresh = text_of(write(first));
   static_cast<void>(write(answer_of(Decision::deny(600, 0, seconds{9}, seconds{9}))));
   EXPECT_EQ(text_of(write(first)), fresh);
 }
 
-TEST_F(Answers, RefusalHasABodyForTheClientOfEnvoy) {
+TEST_F(RateLimitResponses, DenialHasABodyForTheClientOfEnvoy) {
   const RateLimitResponse response =
       write(answer_of(Decision::deny(600, 3, seconds{30}, milliseconds{11'001})));
   EXPECT_EQ(response.overall_code(), RateLimitResponse::OVER_LIMIT);
@@ -164,7 +164,7 @@ TEST_F(Answers, RefusalHasABodyForTheClientOfEnvoy) {
             "Content-Type: application/problem+json\nCache-Control: no-store\nRetry-After: 12\n");
 }
 
-TEST_F(Answers, HeadersAreThoseOfHttp) {
+TEST_F(RateLimitResponses, HeadersAreThoseOfHttp) {
   writer = ResponseWriter({HeaderDraft::XRateLimit, HeaderDraft::Draft08});
   const RateLimitResponse response = write(answer_of(Decision::allow(600, 599, seconds{2})));
   std::string headers;
@@ -184,7 +184,7 @@ std::string headers_of(const RateLimitResponse& response) {
   return headers;
 }
 
-TEST_F(Answers, StatusAndHeadersOfACostThatNeverFitsAgree) {
+TEST_F(RateLimitResponses, StatusAndHeadersOfACostThatNeverFitsAgree) {
   writer = ResponseWriter({HeaderDraft::Draft08});
   const RateLimitResponse in_window =
       write(answer_of(Decision::never_fits(600, 600, milliseconds{29'500})));
@@ -198,7 +198,7 @@ TEST_F(Answers, StatusAndHeadersOfACostThatNeverFitsAgree) {
             "RateLimit-Policy: \"search\";q=600;w=60\nRateLimit: \"search\";r=600;t=1\n");
 }
 
-TEST_F(Answers, ALimitOfZeroIsToldLikeAnyOther) {
+TEST_F(RateLimitResponses, ALimitOfZeroIsReportedLikeAnyOther) {
   writer = ResponseWriter({HeaderDraft::Draft08});
   rule.limits.front().quota = Quota::none(std::chrono::minutes{1});
   const RateLimitResponse response = write(answer_of(Decision::never_fits(0, 0, seconds{30})));
@@ -215,11 +215,11 @@ TEST_F(Answers, ALimitOfZeroIsToldLikeAnyOther) {
             "RateLimit-Policy: \"search\";q=0;w=60\nRateLimit: \"search\";r=0;t=30\n");
 }
 
-TEST_F(Answers, EveryDescriptorHasItsStatus) {
+TEST_F(RateLimitResponses, EveryDescriptorHasItsStatus) {
   service::Answer answer = answer_of(Decision::allow(600, 1, seconds{1}));
-  answer.limits[0].applied.descriptor = 2;
-  answer.match.descriptors = {rules::Said::NoRule, rules::Said::Unlimited, rules::Said::Limited,
-                              rules::Said::Denied};
+  answer.limits[0].matched.descriptor = 2;
+  answer.match.descriptors = {rules::DescriptorOutcome::NoRule, rules::DescriptorOutcome::Unlimited,
+                              rules::DescriptorOutcome::Limited, rules::DescriptorOutcome::Denied};
   answer.allowed = false;
   answer.reason = service::Reason::DenyListed;
   const RateLimitResponse response = write(answer);
@@ -231,7 +231,7 @@ TEST_F(Answers, EveryDescriptorHasItsStatus) {
   EXPECT_EQ(response.statuses(3).code(), RateLimitResponse::OVER_LIMIT);
 }
 
-TEST_F(Answers, ShadowIsOkAndFailedClosedIsOver) {
+TEST_F(RateLimitResponses, ShadowIsOkAndFailedClosedIsOver) {
   service::Answer answer = answer_of(Decision::deny(600, 0, seconds{1}, seconds{1}));
   answer.allowed = true;
   answer.limits[0].shadow = true;
@@ -247,16 +247,16 @@ TEST_F(Answers, ShadowIsOkAndFailedClosedIsOver) {
   EXPECT_NE(response.raw_body().find("Temporary Reduced Capacity"), std::string::npos);
 }
 
-TEST_F(Answers, PeriodThatIsNoneOfEnvoysHasNoUnit) {
+TEST_F(RateLimitResponses, PeriodThatIsNoneOfEnvoysHasNoUnit) {
   service::Answer answer = answer_of(Decision::allow(30, 29, seconds{1}));
-  answer.limits[0].applied.check.quota = Quota::make(per(30, seconds{30})).value();
+  answer.limits[0].matched.check.quota = Quota::make(per(30, seconds{30})).value();
   EXPECT_EQ(write(answer).statuses(0).current_limit().unit(),
             RateLimitResponse::RateLimit::UNKNOWN);
-  answer.limits[0].applied.check.quota = Quota::make(per(30, Days{7})).value();
+  answer.limits[0].matched.check.quota = Quota::make(per(30, Days{7})).value();
   EXPECT_EQ(write(answer).statuses(0).current_limit().unit(), RateLimitResponse::RateLimit::WEEK);
 }
 
-TEST_F(Answers, MetadataIsPartOfThem) {
+TEST_F(RateLimitResponses, MetadataIsPartOfThem) {
   google::protobuf::Struct metadata;
   (*metadata.mutable_fields())["domain"].set_string_value(std::string(300, 'd'));
   const RateLimitResponse response =
@@ -285,7 +285,7 @@ RC_GTEST_PROP(WireWriter, ProtobufReadsWhatItWrites, (std::uint32_t number)) {
   RC_ASSERT(response.statuses(0).current_limit().name().size() == size);
 }
 
-TEST(DynamicMetadata, TellsWhatWasAsked) {
+TEST(DynamicMetadata, ContainsTheRequest) {
   google::protobuf::Struct told;
   write_metadata(request_of(R"(domain: "d" hits_addend: 2
       descriptors {entries {key: "k" value: "v"} hits_addend {value: 3}
@@ -305,7 +305,7 @@ TEST(DynamicMetadata, TellsWhatWasAsked) {
       << told.DebugString();
 }
 
-TEST_F(Answers, MetadataOfRulesThatLetPassIsMergedInTheirOrder) {
+TEST_F(RateLimitResponses, MetadataOfRulesThatLetPassIsMergedInTheirOrder) {
   using rules::MetadataList;
   using rules::MetadataMap;
   using rules::MetadataValue;
@@ -320,11 +320,11 @@ TEST_F(Answers, MetadataOfRulesThatLetPassIsMergedInTheirOrder) {
   service::Answer answer = answer_of(Decision::allow(600, 1, seconds{1}));
   answer.limits.push_back(limit(Decision::allow(600, 1, seconds{1})));
   answer.limits.push_back(limit(Decision::deny(600, 0, seconds{1}, seconds{1})));
-  answer.limits[1].applied.rule = &second;
-  answer.limits[1].applied.descriptor = 1;
-  answer.limits[2].applied.rule = &over;
-  answer.limits[2].applied.descriptor = 2;
-  answer.match.descriptors.assign(3, rules::Said::Limited);
+  answer.limits[1].matched.rule = &second;
+  answer.limits[1].matched.descriptor = 1;
+  answer.limits[2].matched.rule = &over;
+  answer.limits[2].matched.descriptor = 2;
+  answer.match.descriptors.assign(3, rules::DescriptorOutcome::Limited);
   google::protobuf::Struct told;
   add_rule_metadata(answer, nullptr, told);
   google::protobuf::Struct wanted;

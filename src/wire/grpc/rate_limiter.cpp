@@ -25,7 +25,7 @@ Status parse(std::string_view bytes, RateLimitRequest& message, rules::Request& 
 bool ignore_refunds(rules::Request& request) {
   bool found = false;
   for (rules::Descriptor& descriptor : request.descriptors) {
-    if (!std::exchange(descriptor.gives_back, false)) continue;
+    if (!std::exchange(descriptor.is_refund, false)) continue;
     descriptor.cost = Cost{0};
     found = true;
   }
@@ -37,7 +37,7 @@ bool ignore_refunds(rules::Request& request) {
 RateLimiter::RateLimiter(service::Service& service, const RateLimiterOptions& options)
     : service_(service), writer_(options.headers), dynamic_metadata_(options.dynamic_metadata) {}
 
-void RateLimiter::ask(Call& call) {
+void RateLimiter::decide(Call& call) {
   const std::string_view bytes = call.message();
   if (dynamic_metadata_ || !read_plain_request(bytes, request_)) {
     const Status read = parse(bytes, message_, request_);
@@ -49,9 +49,9 @@ void RateLimiter::ask(Call& call) {
     call.metadata = std::make_unique<google::protobuf::Struct>();
     write_metadata(message_, *call.metadata);
   }
-  call.ask();
+  call.await_answer();
   service_.decide(request_, call.deadline(), [this, &call](const service::Answer& said) {
-    if (call.heard()) answer(call, said);
+    if (call.reclaim()) answer(call, said);
   });
   request_of_ = nullptr;
   if (bytes.size() <= kKeptBytes) return;
@@ -64,7 +64,7 @@ void RateLimiter::answer(Call& call, const service::Answer& answer) {
   std::optional<RateLimitRequest> message;
   rules::Request again;
   const rules::Request* request = request_of_ == &call ? &request_ : nullptr;
-  if (request == nullptr && answer::shares_counts(answer)) {
+  if (request == nullptr && answer::shares_limits(answer)) {
     if (parse(call.message(), message.emplace(), again).ok()) {
       if (!call.may_refund()) static_cast<void>(ignore_refunds(again));
       request = &again;

@@ -28,7 +28,7 @@ class RateLimiter {
   RateLimiter(service::Service& service, const RateLimiterOptions& options);
 
   // Answers, perhaps before it returns.
-  void ask(Call& call);
+  void decide(Call& call);
 
  private:
   void answer(Call& call, const service::Answer& answer);

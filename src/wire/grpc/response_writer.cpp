@@ -1,7 +1,7 @@
 #include "wire/grpc/response_writer.hpp"
 
+#include "answer/check_response.hpp"
 #include "answer/envoy_status.hpp"
-#include "answer/verdict.hpp"
 #include "wire/grpc/wire_writer.hpp"
 
 #include <string_view>
@@ -39,19 +39,19 @@ constexpr unsigned kValue = 2;
 constexpr std::uint64_t kOk = 1;
 constexpr std::uint64_t kOverLimit = 2;
 
-void write_limit(WireWriter& writer, const rules::Applied& applied) {
+void write_limit(WireWriter& writer, const rules::MatchedLimit& matched) {
   const std::size_t start = writer.begin(descriptor_status::kCurrentLimit);
-  const Quota& quota = applied.check.quota;
+  const Quota& quota = matched.check.quota;
   writer.number(rate_limit::kRequestsPerUnit, quota.limit());
   writer.number(rate_limit::kUnit, static_cast<std::uint64_t>(answer::unit_of(quota.period())));
-  if (applied.rule != nullptr) writer.bytes(rate_limit::kName, applied.rule->given_name);
+  if (matched.rule != nullptr) writer.bytes(rate_limit::kName, matched.rule->given_name);
   writer.end(start);
 }
 
 void write_status(WireWriter& writer, const answer::EnvoyStatus& status) {
   const std::size_t start = writer.begin(response::kStatuses);
-  writer.number(descriptor_status::kCode, status.over ? kOverLimit : kOk);
-  if (status.limit != nullptr) write_limit(writer, status.limit->applied);
+  writer.number(descriptor_status::kCode, status.over_limit ? kOverLimit : kOk);
+  if (status.limit != nullptr) write_limit(writer, status.limit->matched);
   writer.number(descriptor_status::kLimitRemaining, status.remaining);
   if (status.until_reset.count() > 0) {
     const std::size_t inner = writer.begin(descriptor_status::kDurationUntilReset);
@@ -101,7 +101,7 @@ void ResponseWriter::write(const service::Answer& answer, const rules::Request* 
     write_status(writer, answer::envoy_status(answer, i, request));
   }
   if (!answer.allowed) {
-    write_refusal(answer, text);
+    write_denial(answer, text);
   } else if (!drafts_.empty()) {
     write_headers(answer, text);
   }
@@ -112,15 +112,15 @@ void ResponseWriter::write(const service::Answer& answer, const rules::Request* 
 
 void ResponseWriter::write_headers(const service::Answer& answer, http::TextWriter& out) {
   MessageSink sink(out);
-  answer::put_rate_facts(answer, policies_, facts_);
-  answer::add_rate_headers(sink, drafts_, facts_);
+  answer::fill_rate_limit_info(answer, policies_, info_);
+  answer::add_rate_headers(sink, drafts_, info_);
 }
 
-void ResponseWriter::write_refusal(const service::Answer& answer, http::TextWriter& out) {
+void ResponseWriter::write_denial(const service::Answer& answer, http::TextWriter& out) {
   // What Envoy answers its client with, whatever the reason, unless it is told otherwise.
   constexpr unsigned kTooManyRequests = 429;
   const http::Response refusal =
-      answer::refusal(answer::verdict_of(answer, {}), kTooManyRequests, drafts_);
+      answer::denial_response(answer::check_response_of(answer, {}), kTooManyRequests, drafts_);
   {
     MessageSink sink(out);
     for (const auto& [name, value] : refusal.fields) sink.add(name).text(value);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "answer/policy_texts.hpp"
+#include "answer/policy_header_cache.hpp"
 #include "answer/rate_headers.hpp"
 #include "http/text_writer.hpp"
 #include "rules/model/request.hpp"
@@ -25,17 +25,17 @@ class ResponseWriter {
 
   // Appends the message. One status for each descriptor, and in a refusal the body for the client
   // of Envoy: always, with its Content-Type and Retry-After. `request` is needed when
-  // http::shares_counts(answer); `metadata` may be null.
+  // http::shares_limits(answer); `metadata` may be null.
   void write(const service::Answer& answer, const rules::Request* request,
              const google::protobuf::Struct* metadata, std::string& out);
 
  private:
   void write_headers(const service::Answer& answer, http::TextWriter& out);
-  void write_refusal(const service::Answer& answer, http::TextWriter& out);
+  void write_denial(const service::Answer& answer, http::TextWriter& out);
 
   std::vector<rules::HeaderDraft> drafts_;
-  answer::PolicyTexts policies_{};
-  answer::RateFacts facts_{};
+  answer::PolicyHeaderCache policies_{};
+  answer::RateLimitInfo info_{};
 };
 
 }  // namespace penstock::wire::grpc

@@ -18,7 +18,7 @@ net::Timeouts::Durations limits_of(const ServerOptions& options) {
   set(net::Phase::Header, options.preface_timeout);
   set(net::Phase::Body, options.request_timeout);
   set(net::Phase::Idle, options.grpc.idle_timeout);
-  set(net::Phase::Answer, options.grpc.idle_timeout);
+  set(net::Phase::Processing, options.grpc.idle_timeout);
   set(net::Phase::Write, options.write_timeout);
   set(net::Phase::Linger, options.linger);
   return limits;
@@ -35,17 +35,20 @@ http2::SessionOptions session_of(const ServerOptions& options) {
           .min_ping_interval = options.grpc.min_ping_interval};
 }
 
-void admit(const std::shared_ptr<ServerCore>& core, net::Reception::Arrival arrival) {
-  const Welcome welcome = arrival.too_many ? Welcome::TooMany : Welcome::Served;
+void start_connection(const std::shared_ptr<ServerCore>& core,
+                      net::ConnectionAcceptor::AcceptedSocket accepted) {
+  const AcceptResult accept_result =
+      accepted.too_many ? AcceptResult::TooManyConnections : AcceptResult::Accepted;
   const auto start = [&](const auto& connection) {
-    connection->slot = std::move(arrival.slot);
-    connection->start(welcome);
+    connection->slot = std::move(accepted.slot);
+    connection->start(accept_result);
   };
-  if (arrival.tls == nullptr) {
-    start(std::make_shared<Connection<net::Socket>>(core, std::move(arrival.socket), arrival.peer));
+  if (accepted.tls == nullptr) {
+    start(
+        std::make_shared<Connection<net::Socket>>(core, std::move(accepted.socket), accepted.peer));
   } else {
     start(std::make_shared<Connection<net::TlsStream>>(
-        core, net::TlsStream(std::move(arrival.socket), *arrival.tls), arrival.peer));
+        core, net::TlsStream(std::move(accepted.socket), *accepted.tls), accepted.peer));
   }
 }
 
@@ -56,13 +59,14 @@ Server::Server(boost::asio::io_context& loop, service::Service& service,
     : core_(std::make_shared<ServerCore>(limits_of(options), service, answers_of(options),
                                          session_of(options), options.grpc, options.request_timeout,
                                          options.receive_timeout)),
-      reception_(
-          loop, core_,
-          {.max_connections = options.grpc.max_connections,
-           .per_address = options.per_address,
-           .tls = options.grpc.tls,
-           .protocols = {"h2"},
-           .tick = options.tick},
-          [core = core_](net::Reception::Arrival arrival) { admit(core, std::move(arrival)); }) {}
+      acceptor_(loop, core_,
+                {.max_connections = options.grpc.max_connections,
+                 .per_address = options.per_address,
+                 .tls = options.grpc.tls,
+                 .protocols = {"h2"},
+                 .tick = options.tick},
+                [core = core_](net::ConnectionAcceptor::AcceptedSocket accepted) {
+                  start_connection(core, std::move(accepted));
+                }) {}
 
 }  // namespace penstock::wire::grpc

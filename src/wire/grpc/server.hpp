@@ -1,7 +1,7 @@
 #pragma once
 
-#include "net/door.hpp"
-#include "net/reception.hpp"
+#include "net/connection_acceptor.hpp"
+#include "net/listener_base.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
 #include "rules/settings/settings.hpp"
@@ -37,23 +37,23 @@ struct ServerOptions {
 // connections say GOAWAY, calls under way are answered.
 // Thread-safety: none; everything happens on the event loop, which one thread runs. The service and
 // the event loop outlive the server; the server may go while answers are awaited.
-class Server final : public net::Door {
+class Server final : public net::Listener {
  public:
   Server(boost::asio::io_context& loop, service::Service& service, const ServerOptions& options);
 
   [[nodiscard]] Result<void> reload(const rules::Settings& settings) override {
-    const Result<void> loaded = reception_.reload_tls(settings.grpc.tls);
+    const Result<void> loaded = acceptor_.reload_tls(settings.grpc.tls);
     const auto& tls = settings.grpc.tls;
     if (loaded) core_->authenticates_clients = tls && !tls->client_ca.empty();
     return loaded;
   }
   [[nodiscard]] Result<std::vector<rules::Address>> listen(
-      const std::vector<rules::Address>& addresses, net::Sharing sharing) override {
-    return reception_.listen(addresses, sharing);
+      const std::vector<rules::Address>& addresses, net::PortReuse port_reuse) override {
+    return acceptor_.listen(addresses, port_reuse);
   }
-  void drain() override { reception_.drain(); }
+  void drain() override { acceptor_.drain(); }
   void stop(Duration grace, std::function<void()> stopped) override {
-    reception_.stop(grace, std::move(stopped));
+    acceptor_.stop(grace, std::move(stopped));
   }
   [[nodiscard]] const net::Statistics& statistics() const noexcept override {
     return core_->statistics;
@@ -61,7 +61,7 @@ class Server final : public net::Door {
 
  private:
   std::shared_ptr<ServerCore> core_;
-  net::Reception reception_;
+  net::ConnectionAcceptor acceptor_;
 };
 
 }  // namespace penstock::wire::grpc

@@ -2,28 +2,28 @@
 
 #include "net/connection.hpp"
 #include "rules/settings/settings.hpp"
-#include "wire/grpc/conversation.hpp"
 #include "wire/grpc/rate_limiter.hpp"
+#include "wire/grpc/session.hpp"
 
 namespace penstock::wire::grpc {
 
 // What a server shares with its connections. They keep it alive; the service they do not, and do
 // not ask it once the server is gone.
-struct ServerCore : net::Room {
+struct ServerCore : net::ServerState {
   ServerCore(net::Timeouts::Durations limits, service::Service& service,
-             const RateLimiterOptions& answers, const http2::SessionOptions& session,
+             const RateLimiterOptions& answers, const http2::SessionOptions& http2_options,
              const rules::GrpcSettings& settings, Duration request_timeout,
              Duration receive_timeout)
-      : Room(limits),
+      : ServerState(limits),
         limiter(service, answers),
-        surroundings{.limiter = limiter,
-                     .room = *this,
-                     .session = session,
-                     .max_message_bytes = settings.max_message_bytes,
-                     .max_connection_buffer_bytes = settings.max_connection_buffer_bytes,
-                     .max_buffer_bytes = settings.max_buffer_bytes,
-                     .request_timeout = request_timeout,
-                     .receive_timeout = receive_timeout},
+        server_context{.limiter = limiter,
+                       .state = *this,
+                       .http2_options = http2_options,
+                       .max_message_bytes = settings.max_message_bytes,
+                       .max_connection_buffer_bytes = settings.max_connection_buffer_bytes,
+                       .max_buffer_bytes = settings.max_buffer_bytes,
+                       .request_timeout = request_timeout,
+                       .receive_timeout = receive_timeout},
         refunds(settings.refunds),
         authenticates_clients(settings.tls && !settings.tls->client_ca.empty()) {}
 
@@ -35,7 +35,7 @@ struct ServerCore : net::Room {
   }
 
   RateLimiter limiter;
-  Surroundings surroundings;
+  ServerContext server_context;
   rules::GrpcRefunds refunds;
   bool authenticates_clients;  // by certificate
 };

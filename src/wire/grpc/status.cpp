@@ -17,7 +17,7 @@ std::string_view digits_of(StatusCode code) noexcept {
   return "2";
 }
 
-unsigned class_of(StatusCode code) noexcept {
+unsigned http_status_class(StatusCode code) noexcept {
   switch (code) {
     case StatusCode::Ok: return 2;
     case StatusCode::Unknown:

@@ -30,7 +30,7 @@ struct Status {
 // "12": a literal.
 [[nodiscard]] std::string_view digits_of(StatusCode code) noexcept;
 // The first digit of the HTTP status that says about the same, for statistics.
-[[nodiscard]] unsigned class_of(StatusCode code) noexcept;
+[[nodiscard]] unsigned http_status_class(StatusCode code) noexcept;
 
 // A message as grpc-message wants it: printable ASCII as it is, but '%'; the rest of UTF-8 as %XX.
 [[nodiscard]] std::string percent_encoded(std::string_view message);

@@ -30,9 +30,9 @@ class WireReader {
 
   // Of five bytes at the most; false for longer ones, and for those that are cut short.
   [[nodiscard]] bool number(std::uint64_t& out) noexcept {
-    constexpr std::size_t kMostBytes = 5;
+    constexpr std::size_t kMaxVarintBytes = 5;
     std::uint64_t value = 0;
-    for (std::size_t i = 0; i < kMostBytes && i < rest_.size(); ++i) {
+    for (std::size_t i = 0; i < kMaxVarintBytes && i < rest_.size(); ++i) {
       const auto byte = static_cast<unsigned char>(rest_[i]);
       value |= std::uint64_t{byte & 0x7FU} << 7U * i;
       if (byte < 0x80) {

@@ -1,6 +1,6 @@
 // Requests that the rules of the configuration decide.
+#include "wire/resp/check_reply.hpp"
 #include "wire/resp/commands.hpp"
-#include "wire/resp/told.hpp"
 
 #include <string>
 #include <utility>
@@ -23,30 +23,30 @@ constexpr std::int64_t kMaxCost = std::int64_t{1} << 53U;
 //   5  rule            "domain/rule" that answers; null for none
 //   6  reason          as over HTTP: within_limits, over_limit, no_rule, failed_open …
 // When the store cannot be asked, the policy of the rule answers.
-void penstock_check(const Exchange& exchange) {
-  std::size_t end = exchange.size();
-  if (end % 2 != 0) return exchange.refuse(wrong_arity("penstock.check"));
-  rules::Request request{.domain = exchange.word(1), .descriptors = {}};
-  if (end >= 4 && is_word(exchange.word(end - 2), "cost")) {
-    const std::optional<std::int64_t> cost = whole_number(exchange.word(end - 1));
+void penstock_check(const CommandContext& context) {
+  std::size_t end = context.size();
+  if (end % 2 != 0) return context.error(wrong_arity("penstock.check"));
+  rules::Request request{.domain = context.word(1), .descriptors = {}};
+  if (end >= 4 && equals_ignoring_case(context.word(end - 2), "cost")) {
+    const std::optional<std::int64_t> cost = parse_number(context.word(end - 1));
     if (!cost || *cost < 0 || *cost > kMaxCost) {
-      return exchange.refuse("ERR COST must be a whole number from 0 to 9007199254740992");
+      return context.error("ERR COST must be a whole number from 0 to 9007199254740992");
     }
     request.cost = Cost{static_cast<std::uint64_t>(*cost)};
     end -= 2;
   }
   rules::Descriptor descriptor;
   for (std::size_t i = 2; i < end; i += 2) {
-    descriptor.entries.push_back({.name = exchange.word(i), .value = exchange.word(i + 1)});
+    descriptor.entries.push_back({.name = context.word(i), .value = context.word(i + 1)});
   }
   request.descriptors.push_back(std::move(descriptor));
-  exchange.surroundings().service.decide(request, exchange.deadline(),
-                                         [later = exchange.later()](const service::Answer& answer) {
-                                           later.reply([&](ReplyWriter& reply) {
-                                             NamedReply named(reply, kToldParts);
-                                             write(named, told_of(answer));
-                                           });
-                                         });
+  context.server_context().service.decide(
+      request, context.deadline(), [deferred = context.defer()](const service::Answer& answer) {
+        deferred.reply([&](ReplyWriter& reply) {
+          NamedReply named(reply, kCheckReplyParts);
+          write(named, check_reply_of(answer));
+        });
+      });
 }
 
 }  // namespace penstock::wire::resp

@@ -1,6 +1,6 @@
 #include "wire/resp/commands.hpp"
 
-#include "base/whole_number.hpp"
+#include "base/parse_number.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,12 +13,12 @@ using Kind = Command::Kind;
 
 // In the order of their names.
 constexpr std::array kCommands{
-    Command{"asking", 1, 1, no_cluster, Kind::Connection},
+    Command{"asking", 1, 1, cluster_disabled, Kind::Connection},
     Command{"auth", 2, 3, auth, Kind::Connection, false, true},
     Command{"cl.throttle", 1, kAny, cl_throttle, Kind::Write,
             true},  // has its own words for misuse
     Command{"client", 2, kAny, client, Kind::Connection},
-    Command{"cluster", 1, kAny, no_cluster, Kind::Connection},
+    Command{"cluster", 1, kAny, cluster_disabled, Kind::Connection},
     Command{"command", 1, kAny, command, Kind::Connection},
     Command{"decr", 2, 2, decr, Kind::Write, true},
     Command{"decrby", 3, 3, decrby, Kind::Write, true},
@@ -46,8 +46,8 @@ constexpr std::array kCommands{
     Command{"ping", 1, 2, ping, Kind::Connection},
     Command{"pttl", 2, 2, pttl, Kind::Read, true},
     Command{"quit", 1, kAny, quit, Kind::Connection, false, true, true},
-    Command{"readonly", 1, 1, no_cluster, Kind::Connection},
-    Command{"readwrite", 1, 1, no_cluster, Kind::Connection},
+    Command{"readonly", 1, 1, cluster_disabled, Kind::Connection},
+    Command{"readwrite", 1, 1, cluster_disabled, Kind::Connection},
     Command{"reset", 1, 1, reset, Kind::Connection, false, true, true},
     Command{"select", 2, 2, select, Kind::Connection},
     Command{"throttle", 5, 6, throttle, Kind::Write, true},
@@ -60,36 +60,37 @@ static_assert(std::is_sorted(kCommands.begin(), kCommands.end(),
 
 constexpr std::size_t kLongestName = 16;
 
-char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // As Redis does: 128 bytes of the command, and of its arguments.
-std::string unknown_command(const Exchange& exchange) {
+std::string unknown_command(const CommandContext& context) {
   constexpr std::size_t kShown = 128;
   std::string text = "ERR unknown command '";
-  text += exchange.word(0).substr(0, kShown);
+  text += context.word(0).substr(0, kShown);
   text += "', with args beginning with: ";
   const std::size_t most = text.size() + kShown;
-  for (std::size_t i = 1; i < exchange.size() && text.size() < most; ++i) {
+  for (std::size_t i = 1; i < context.size() && text.size() < most; ++i) {
     text += '\'';
-    text += exchange.word(i).substr(0, most - text.size());
+    text += context.word(i).substr(0, most - text.size());
     text += "' ";
   }
   return text;
 }
 
 // Between MULTI and EXEC. Its reply is no answer yet, and not counted as one.
-void queue_command(const Exchange& exchange) {
-  Transaction& transaction = exchange.conversation().transaction();
-  const Terms& terms = exchange.surroundings().terms;
-  const Transaction::Limits limits{.commands = terms.most_under_way, .bytes = terms.limits.bytes};
+void queue_command(const CommandContext& context) {
+  Transaction& transaction = context.session().transaction();
+  const ServerSettings& settings = context.server_context().settings;
+  const Transaction::Limits limits{.commands = settings.max_in_flight,
+                                   .bytes = settings.limits.bytes};
   // what was aborted keeps nothing, and is told at EXEC
   if (transaction.state() == Transaction::State::Aborted ||
-      transaction.add(exchange.words(), limits)) {
-    ReplyWriter(exchange.conversation().queue().end(), exchange.session().version).simple("QUEUED");
+      transaction.add(context.words(), limits)) {
+    ReplyWriter(context.session().queue().end(), context.client_info().version).simple("QUEUED");
     return;
   }
-  exchange.refuse("ERR the transaction is too large: at most " + std::to_string(limits.commands) +
-                  " commands and " + std::to_string(limits.bytes) + " bytes");
+  context.error("ERR the transaction is too large: at most " + std::to_string(limits.commands) +
+                " commands and " + std::to_string(limits.bytes) + " bytes");
 }
 
 }  // namespace
@@ -99,7 +100,7 @@ std::span<const Command> all_commands() { return kCommands; }
 const Command* find_command(std::string_view name) {
   if (name.empty() || name.size() > kLongestName) return nullptr;
   std::array<char, kLongestName> lowered;
-  std::transform(name.begin(), name.end(), lowered.begin(), small);
+  std::transform(name.begin(), name.end(), lowered.begin(), lower);
   const std::string_view wanted(lowered.data(), name.size());
   for (const Command& each : kCommands) {
     if (each.name.size() == wanted.size() && each.name.front() == wanted.front() &&
@@ -110,49 +111,50 @@ const Command* find_command(std::string_view name) {
   return nullptr;
 }
 
-void run_command(const Exchange& exchange) {
-  const Command* const found = find_command(exchange.word(0));
-  Transaction& transaction = exchange.conversation().transaction();
+void run_command(const CommandContext& context) {
+  const Command* const found = find_command(context.word(0));
+  Transaction& transaction = context.session().transaction();
   const auto refuse = [&](const std::string& error) {
     if (transaction.is_open()) transaction.abort();
-    exchange.refuse(error);
+    context.error(error);
   };
-  if (found == nullptr) return refuse(unknown_command(exchange));
-  if (!exchange.session().is_known && !found->for_strangers) {
+  if (found == nullptr) return refuse(unknown_command(context));
+  if (!context.client_info().is_authenticated && !found->allowed_before_auth) {
     return refuse("NOAUTH Authentication required.");
   }
-  if (exchange.size() < found->least || exchange.size() > found->most) {
+  if (context.size() < found->min_words || context.size() > found->max_words) {
     return refuse(wrong_arity(found->name));
   }
-  if (transaction.is_open() && !found->in_multi) return queue_command(exchange);
-  found->run(exchange);
+  if (transaction.is_open() && !found->runs_in_multi) return queue_command(context);
+  found->run(context);
 }
 
-bool waits_for_others(std::span<const std::string_view> words) {
+bool waits_for_pending_replies(std::span<const std::string_view> words) {
   constexpr std::size_t kQuantity = 5;  // of CL.THROTTLE
-  if (is_word(words.front(), "cl.throttle")) {
+  if (equals_ignoring_case(words.front(), "cl.throttle")) {
     return words.size() > kQuantity && words[kQuantity].starts_with('-');
   }
   for (const std::string_view settles :
        {"penstock.reserve", "penstock.commit", "penstock.cancel"}) {
-    if (is_word(words.front(), settles)) return true;
+    if (equals_ignoring_case(words.front(), settles)) return true;
   }
-  return words.size() > 2 && (is_word(words.front(), "del") || is_word(words.front(), "exists"));
+  return words.size() > 2 && (equals_ignoring_case(words.front(), "del") ||
+                              equals_ignoring_case(words.front(), "exists"));
 }
 
-bool is_word(std::string_view text, std::string_view wanted) {
+bool equals_ignoring_case(std::string_view text, std::string_view wanted) {
   return std::equal(text.begin(), text.end(), wanted.begin(), wanted.end(),
-                    [](char a, char b) { return small(a) == b; });
+                    [](char a, char b) { return lower(a) == b; });
 }
 
-std::string in_small(std::string_view text) {
+std::string to_lower(std::string_view text) {
   std::string lowered(text);
-  std::transform(lowered.begin(), lowered.end(), lowered.begin(), small);
+  std::transform(lowered.begin(), lowered.end(), lowered.begin(), lower);
   return lowered;
 }
 
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  return base::whole_number<std::int64_t>(text);
+std::optional<std::int64_t> parse_number(std::string_view text) {
+  return base::parse_number<std::int64_t>(text);
 }
 
 std::string wrong_arity(std::string_view command) {

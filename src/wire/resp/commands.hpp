@@ -1,6 +1,6 @@
 #pragma once
 
-#include "wire/resp/exchange.hpp"
+#include "wire/resp/command_context.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -13,13 +13,13 @@ namespace penstock::wire::resp {
 // A command that clients can send.
 struct Command {
   std::string_view name;  // in small letters
-  std::size_t least;      // words, its name included
-  std::size_t most;
-  void (*run)(const Exchange& exchange);
+  std::size_t min_words;  // words, its name included
+  std::size_t max_words;
+  void (*run)(const CommandContext& context);
   enum class Kind : std::uint8_t { Read, Write, Connection } kind;
-  bool has_key = false;        // its second word
-  bool for_strangers = false;  // before AUTH
-  bool in_multi = false;       // runs between MULTI and EXEC, where others are queued
+  bool has_key = false;              // its second word
+  bool allowed_before_auth = false;  // before AUTH
+  bool runs_in_multi = false;        // runs between MULTI and EXEC, where others are queued
 };
 
 [[nodiscard]] std::span<const Command> all_commands();
@@ -27,60 +27,61 @@ struct Command {
 [[nodiscard]] const Command* find_command(std::string_view name);
 
 // Runs one command: exactly one reply, now or later.
-void run_command(const Exchange& exchange);
+void run_command(const CommandContext& context);
 
 // One for each, with its contract above it.
-void cl_throttle(const Exchange& exchange);
-void throttle(const Exchange& exchange);
-void penstock_check(const Exchange& exchange);
+void cl_throttle(const CommandContext& context);
+void throttle(const CommandContext& context);
+void penstock_check(const CommandContext& context);
 
-void penstock_reserve(const Exchange& exchange);
-void penstock_commit(const Exchange& exchange);
-void penstock_cancel(const Exchange& exchange);
-void penstock_acquire(const Exchange& exchange);
-void penstock_renew(const Exchange& exchange);
-void penstock_release(const Exchange& exchange);
+void penstock_reserve(const CommandContext& context);
+void penstock_commit(const CommandContext& context);
+void penstock_cancel(const CommandContext& context);
+void penstock_acquire(const CommandContext& context);
+void penstock_renew(const CommandContext& context);
+void penstock_release(const CommandContext& context);
 
-void incr(const Exchange& exchange);
-void decr(const Exchange& exchange);
-void incrby(const Exchange& exchange);
-void decrby(const Exchange& exchange);
-void incrbyfloat(const Exchange& exchange);
-void get(const Exchange& exchange);
-void del(const Exchange& exchange);
-void exists(const Exchange& exchange);
-void expire(const Exchange& exchange);
-void pexpire(const Exchange& exchange);
-void ttl(const Exchange& exchange);
-void pttl(const Exchange& exchange);
+void incr(const CommandContext& context);
+void decr(const CommandContext& context);
+void incrby(const CommandContext& context);
+void decrby(const CommandContext& context);
+void incrbyfloat(const CommandContext& context);
+void get(const CommandContext& context);
+void del(const CommandContext& context);
+void exists(const CommandContext& context);
+void expire(const CommandContext& context);
+void pexpire(const CommandContext& context);
+void ttl(const CommandContext& context);
+void pttl(const CommandContext& context);
 
-void multi(const Exchange& exchange);
-void exec(const Exchange& exchange);
-void discard(const Exchange& exchange);
-void watch(const Exchange& exchange);
-void unwatch(const Exchange& exchange);
-void no_cluster(const Exchange& exchange);
+void multi(const CommandContext& context);
+void exec(const CommandContext& context);
+void discard(const CommandContext& context);
+void watch(const CommandContext& context);
+void unwatch(const CommandContext& context);
+void cluster_disabled(const CommandContext& context);
 
-void ping(const Exchange& exchange);
-void echo(const Exchange& exchange);
-void auth(const Exchange& exchange);
-void hello(const Exchange& exchange);
-void select(const Exchange& exchange);
-void client(const Exchange& exchange);
-void command(const Exchange& exchange);
-void info(const Exchange& exchange);
-void quit(const Exchange& exchange);
-void reset(const Exchange& exchange);
+void ping(const CommandContext& context);
+void echo(const CommandContext& context);
+void auth(const CommandContext& context);
+void hello(const CommandContext& context);
+void select(const CommandContext& context);
+void client(const CommandContext& context);
+void command(const CommandContext& context);
+void info(const CommandContext& context);
+void quit(const CommandContext& context);
+void reset(const CommandContext& context);
 
 // Whether a command is begun only when all before it are answered: what gives back, which the store
 // would do before the checks that it collects, reservations, which take several steps, and commands
 // that ask it about many names.
-[[nodiscard]] bool waits_for_others(std::span<const std::string_view> words);
+[[nodiscard]] bool waits_for_pending_replies(std::span<const std::string_view> words);
 
 // Texts and numbers of clients.
-[[nodiscard]] bool is_word(std::string_view text, std::string_view small);  // in any case
-[[nodiscard]] std::string in_small(std::string_view text);
-[[nodiscard]] std::optional<std::int64_t> whole_number(std::string_view text);
+[[nodiscard]] bool equals_ignoring_case(std::string_view text,
+                                        std::string_view small);  // in any case
+[[nodiscard]] std::string to_lower(std::string_view text);
+[[nodiscard]] std::optional<std::int64_t> parse_number(std::string_view text);
 [[nodiscard]] std::string wrong_arity(std::string_view command);
 
 }  // namespace penstock::wire::resp

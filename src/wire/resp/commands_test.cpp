@@ -1,6 +1,6 @@
 #include "wire/resp/commands.hpp"
 
-#include "resp_harness/talk.hpp"
+#include "resp_harness/test_client.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -12,13 +12,13 @@
 namespace penstock::wire::resp {
 namespace {
 
-using Words = Talk::Words;
+using Words = TestClient::Words;
 
 struct Commands : ::testing::Test {
-  std::string ask(const Words& words) { return talk.ask(words); }
+  std::string ask(const Words& words) { return test_client.ask(words); }
 
-  TestDoor door;
-  Talk talk{door};
+  TestServer server;
+  TestClient test_client{server};
 };
 
 TEST_F(Commands, AreKnownInAnyCase) {
@@ -35,8 +35,8 @@ TEST_F(Commands, UnknownOnesAreNamedAsRedisDoes) {
 
 TEST_F(Commands, WantTheRightNumberOfWords) {
   for (const Command& each : all_commands()) {
-    if (each.least < 2 || each.name == "quit") continue;
-    EXPECT_EQ(ask(Words(each.least - 1, std::string(each.name))),
+    if (each.min_words < 2 || each.name == "quit") continue;
+    EXPECT_EQ(ask(Words(each.min_words - 1, std::string(each.name))),
               "-ERR wrong number of arguments for '" + std::string(each.name) + "' command\r\n");
   }
   EXPECT_EQ(ask({"PENSTOCK.CHECK", "api", "path"}),
@@ -45,8 +45,8 @@ TEST_F(Commands, WantTheRightNumberOfWords) {
 
 // Whatever the words: one reply, and the connection goes on.
 RC_GTEST_PROP(CommandsProperty, AnyWordsHaveOneReply, ()) {
-  TestDoor door;
-  Talk talk(door);
+  TestServer server;
+  TestClient test_client(server);
   const auto& command = all_commands()[*rc::gen::inRange<std::size_t>(0, all_commands().size())];
   if (command.name == "quit") return;
   Words words{std::string(command.name)};
@@ -55,10 +55,10 @@ RC_GTEST_PROP(CommandsProperty, AnyWordsHaveOneReply, ()) {
                                     "COST", "-9223372036854775808", "api", "AUTH"),
       rc::gen::arbitrary<std::string>()));
   words.insert(words.end(), others.begin(), others.end());
-  talk.send(Talk::encoded(words));
-  talk.output();
-  RC_ASSERT(door.statistics.responses[2] + door.statistics.responses[4] == 1U);
-  RC_ASSERT(talk.ask({"ECHO", "still here"}) == "$10\r\nstill here\r\n");
+  test_client.send(TestClient::encoded(words));
+  test_client.output();
+  RC_ASSERT(server.statistics.responses[2] + server.statistics.responses[4] == 1U);
+  RC_ASSERT(test_client.ask({"ECHO", "still here"}) == "$10\r\nstill here\r\n");
 }
 
 TEST_F(Commands, ClThrottleAnswersAsRedisCell) {
@@ -72,7 +72,7 @@ TEST_F(Commands, ClThrottleAnswersAsRedisCell) {
             "*5\r\n:0\r\n:16\r\n:0\r\n:-1\r\n:32\r\n");
 }
 
-TEST_F(Commands, ClThrottleGivesBackWithANegativeQuantity) {
+TEST_F(Commands, ClThrottleRefundsWithANegativeQuantity) {
   ask({"CL.THROTTLE", "user", "15", "30", "60", "10"});
   EXPECT_EQ(ask({"CL.THROTTLE", "user", "15", "30", "60", "-4"}),
             "*5\r\n:0\r\n:16\r\n:10\r\n:-1\r\n:12\r\n");
@@ -80,7 +80,7 @@ TEST_F(Commands, ClThrottleGivesBackWithANegativeQuantity) {
             "*5\r\n:0\r\n:16\r\n:16\r\n:-1\r\n:0\r\n");
 }
 
-TEST_F(Commands, ClThrottleRefusesWithTheWordsOfRedisCell) {
+TEST_F(Commands, ClThrottleErrorsAreThoseOfRedisCell) {
   EXPECT_EQ(ask({"CL.THROTTLE", "k", "1", "0", "1"}),
             "-Cell error: Zero rates are not supported\r\n");
   EXPECT_EQ(ask({"CL.THROTTLE", "k", "1", "1", "0"}),
@@ -115,8 +115,8 @@ TEST_F(Commands, BothCountTheSameKeyUnderTheSameRate) {
       ask({"THROTTLE", "user", "10", "10", "60", "0"}).starts_with("*5\r\n:1\r\n:10\r\n:6\r\n"));
 }
 
-TEST_F(Commands, AStoreThatCannotBeAskedIsAnErrorNeverADenial) {
-  door.store.failure = Error{ErrorCode::Unavailable, "no connection"};
+TEST_F(Commands, AnUnreachableStoreIsAnErrorNeverADenial) {
+  server.store.failure = Error{ErrorCode::Unavailable, "no connection"};
   for (const std::string name : {"CL.THROTTLE", "THROTTLE"}) {
     EXPECT_EQ(ask({name, "k", "1", "1", "1"}), "-ERR store unavailable: the log says why\r\n");
   }
@@ -132,53 +132,53 @@ TEST_F(Commands, AStoreThatCannotBeAskedIsAnErrorNeverADenial) {
   }
 }
 
-TEST_F(Commands, LimitsThatTravelWithTheCommandFollowTheFailurePolicy) {
+TEST_F(Commands, LimitsGivenInTheCommandFollowTheFailurePolicy) {
   const Words cell{"CL.THROTTLE", "k", "15", "30", "60", "2"};
   const Words crab{"THROTTLE", "k", "16", "30", "60", "2"};
   const Words peek{"CL.THROTTLE", "k", "15", "30", "60", "0"};
   const Words refund{"CL.THROTTLE", "k", "15", "30", "60", "-1"};
-  auto& on_failure = door.surroundings.terms.on_failure;
-  door.store.failure = Error{ErrorCode::Unavailable, "gone"};
+  auto& on_failure = server.server_context.settings.on_failure;
+  server.store.failure = Error{ErrorCode::Unavailable, "gone"};
 
   on_failure = rules::OnFailure::Open;
   EXPECT_EQ(ask(cell), "*5\r\n:0\r\n:16\r\n:16\r\n:-1\r\n:0\r\n");
   EXPECT_EQ(ask(crab), "*5\r\n:1\r\n:16\r\n:16\r\n:28\r\n:0\r\n");
   EXPECT_EQ(ask(peek), "*5\r\n:0\r\n:16\r\n:16\r\n:-1\r\n:0\r\n");
-  EXPECT_EQ(door.events.answers.back().reason, service::Reason::FailedOpen);
+  EXPECT_EQ(server.events.answers.back().reason, service::Reason::FailedOpen);
 
   on_failure = rules::OnFailure::Closed;
   EXPECT_EQ(ask(cell), "*5\r\n:1\r\n:16\r\n:0\r\n:1\r\n:1\r\n");
   EXPECT_EQ(ask(crab), "*5\r\n:0\r\n:16\r\n:0\r\n:29\r\n:1\r\n");
-  EXPECT_EQ(door.events.answers.back().reason, service::Reason::FailedClosed);
+  EXPECT_EQ(server.events.answers.back().reason, service::Reason::FailedClosed);
 
   on_failure = rules::OnFailure::Local;
   EXPECT_EQ(ask(cell), "*5\r\n:0\r\n:16\r\n:14\r\n:-1\r\n:4\r\n");
   EXPECT_EQ(ask(peek), "*5\r\n:0\r\n:16\r\n:14\r\n:-1\r\n:4\r\n");
   EXPECT_EQ(ask({"CL.THROTTLE", "k", "15", "30", "60", "15"}),
             "*5\r\n:1\r\n:16\r\n:14\r\n:2\r\n:4\r\n");
-  EXPECT_EQ(door.events.answers.back().reason, service::Reason::DecidedLocally);
-  EXPECT_EQ(door.events.domains.back(), "take");
+  EXPECT_EQ(server.events.answers.back().reason, service::Reason::DecidedLocally);
+  EXPECT_EQ(server.events.domains.back(), "take");
   EXPECT_EQ(ask(refund), "-ERR store unavailable: gone\r\n");  // never pretended
 }
 
-TEST_F(Commands, LimitsThatTravelWithTheCommandAreDecisionsLikeOthers) {
+TEST_F(Commands, LimitsGivenInTheCommandAreCountedAsDecisions) {
   ask({"CL.THROTTLE", "alice", "0", "1", "60"});
   ask({"THROTTLE", "alice", "1", "1", "60"});
-  door.store.is_late = true;
+  server.store.is_late = true;
   ask({"CL.THROTTLE", "bob", "0", "1", "60"});
-  door.store.answer(0);
-  door.store.is_late = false;
-  door.store.failure = Error{ErrorCode::Timeout, "no reply"};
+  server.store.answer(0);
+  server.store.is_late = false;
+  server.store.failure = Error{ErrorCode::Timeout, "no reply"};
   ask({"THROTTLE", "carol", "1", "1", "60"});
   std::vector<std::string> said;
-  for (const service::Answer& answer : door.events.answers) {
-    const core::NamedCheck& check = answer.limits.at(0).applied.check;
+  for (const service::Answer& answer : server.events.answers) {
+    const core::NamedCheck& check = answer.limits.at(0).matched.check;
     said.push_back(check.name.subject + " " + std::string(to_string(answer.reason)));
   }
   EXPECT_EQ(said, (std::vector<std::string>{"alice within_limits", "alice over_limit",
                                             "bob within_limits", "carol failed_closed"}));
-  EXPECT_EQ(door.events.domains, std::vector<std::string>(4, "take"));
-  EXPECT_EQ(door.events.failures, std::vector<ErrorCode>{ErrorCode::Timeout});
+  EXPECT_EQ(server.events.domains, std::vector<std::string>(4, "take"));
+  EXPECT_EQ(server.events.failures, std::vector<ErrorCode>{ErrorCode::Timeout});
 }
 
 TEST_F(Commands, PenstockCheckIsDecidedByTheRules) {
@@ -211,7 +211,7 @@ TEST_F(Commands, PenstockCheckIsAMapInResp3) {
 }
 
 TEST_F(Commands, PenstockCheckFailsAsTheRuleSays) {
-  door.store.failure = Error{ErrorCode::Unavailable, "gone"};
+  server.store.failure = Error{ErrorCode::Unavailable, "gone"};
   const std::string closed = ask({"PENSTOCK.CHECK", "api", "path", "/search", "user", "a"});
   EXPECT_TRUE(closed.starts_with("*7\r\n:1\r\n")) << closed;
   EXPECT_NE(closed.find("failed_closed"), std::string::npos) << closed;
@@ -268,11 +268,11 @@ TEST_F(Commands, LifetimesAreSetAndEnd) {
   EXPECT_EQ(ask({"EXPIRE", "a", "99", "nx"}), ":0\r\n");
   EXPECT_EQ(ask({"EXPIRE", "a", "0", "NX"}), ":0\r\n");  // it has an end
   EXPECT_TRUE(ask({"EXPIRE", "a", "99", "GT"}).starts_with("-ERR Unsupported option GT"));
-  door.store.clock.advance(milliseconds{1'600});
+  server.store.clock.advance(milliseconds{1'600});
   EXPECT_EQ(ask({"PTTL", "a"}), ":8400\r\n");
   EXPECT_EQ(ask({"TTL", "a"}), ":8\r\n");
   EXPECT_EQ(ask({"INCR", "a"}), ":2\r\n");
-  door.store.clock.advance(milliseconds{8'400});
+  server.store.clock.advance(milliseconds{8'400});
   EXPECT_EQ(ask({"GET", "a"}), "$-1\r\n");
   EXPECT_EQ(ask({"INCR", "a"}), ":1\r\n");
   EXPECT_EQ(ask({"EXPIRE", "a", "60", "NX"}), ":1\r\n");
@@ -309,7 +309,7 @@ TEST_F(Commands, OfAClusterAreAnsweredAsByASingleServer) {
   }
 }
 
-TEST_F(Commands, WhatThereIsNotIsRefusedClearly) {
+TEST_F(Commands, UnsupportedCommandsAreErrors) {
   EXPECT_EQ(ask({"SELECT", "0"}), "+OK\r\n");
   EXPECT_EQ(ask({"SELECT", "1"}),
             "-ERR DB index is out of range: Penstock has only database 0\r\n");

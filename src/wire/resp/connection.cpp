@@ -1,7 +1,7 @@
 #include "wire/resp/connection.hpp"
 
 #include "base/deadline.hpp"
-#include "net/leave.hpp"
+#include "net/lingering_close.hpp"
 #include "net/spawn.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -29,23 +29,23 @@ template <class Stream>
 Connection<Stream>::Connection(std::shared_ptr<ServerCore> core, Stream stream, net::Peer peer)
     : core_(std::move(core)),
       stream_(std::move(stream)),
-      conversation_(std::make_shared<Conversation>(core_->surroundings, std::move(peer.address))),
-      changed_(stream_.get_executor(), base::Deadline::max()) {
+      session_(std::make_shared<Session>(core_->server_context, std::move(peer.address))),
+      wakeup_(stream_.get_executor(), base::Deadline::max()) {
   ++core_->statistics.open;
 }
 
 template <class Stream>
 Connection<Stream>::~Connection() {
   if (!open_) return;  // else the event loop is gone, and nobody has to be told
-  conversation_->abandon();
+  session_->detach();
   --core_->statistics.open;
 }
 
 template <class Stream>
 void Connection<Stream>::start(std::string_view refusal) {
-  conversation_->on_answer = [this] { on_answer(); };
-  if (!refusal.empty()) conversation_->refuse(refusal);
-  if (core_->stopping) conversation_->finish();
+  session_->on_answer = [this] { on_answer(); };
+  if (!refusal.empty()) session_->reject(refusal);
+  if (core_->stopping) session_->close_when_idle();
   enter(Phase::Idle);
   net::spawn(stream_.get_executor(), serve(this->shared_from_this()));
 }
@@ -53,28 +53,28 @@ void Connection<Stream>::start(std::string_view refusal) {
 template <class Stream>
 Awaitable<void> Connection<Stream>::serve(std::shared_ptr<Connection> self) {
   bool open = true;
-  if constexpr (!std::is_same_v<Stream, Socket>) open = co_await self->greet();
+  if constexpr (!std::is_same_v<Stream, Socket>) open = co_await self->tls_handshake();
   while (open && self->open_) {
-    const Step step = self->conversation_->advance();
+    const Step step = self->session_->advance();
     self->flush();
     if (!self->open_) break;
-    const bool all_said = self->conversation_->is_done() && !self->writing_;
+    const bool all_said = self->session_->is_done() && !self->writing_;
     if (step == Step::Close && all_said) {
       self->enter(Phase::Linger);
-      co_await net::take_leave(self->stream_, self->open_, self->core_->statistics.bytes_in);
+      co_await net::lingering_close(self->stream_, self->open_, self->core_->statistics.bytes_in);
       break;
     }
     if (step == Step::Read) {
       open = co_await self->read();
-    } else if (step == Step::Close || self->writing_ || self->conversation_->awaits_answers()) {
-      co_await self->changed_.async_wait(kIo);
+    } else if (step == Step::Close || self->writing_ || self->session_->awaits_answers()) {
+      co_await self->wakeup_.async_wait(kIo);
     }
   }
-  self->cut();
+  self->abort();
 }
 
 template <class Stream>
-Awaitable<bool> Connection<Stream>::greet() {
+Awaitable<bool> Connection<Stream>::tls_handshake() {
   if constexpr (std::is_same_v<Stream, TlsStream>) {
     enter(Phase::Handshake);
     const auto [failed] = co_await stream_.async_handshake(asio::ssl::stream_base::server, kIo);
@@ -87,19 +87,19 @@ Awaitable<bool> Connection<Stream>::greet() {
 template <class Stream>
 Awaitable<bool> Connection<Stream>::read() {
   enter_reading();
-  const std::span<char> room = conversation_->reader().room();
+  const std::span<char> room = session_->reader().prepare();
   const asio::mutable_buffer buffer = asio::buffer(room.data(), room.size());
   const auto [failed, size] = co_await stream_.async_read_some(buffer, kIo);
   core_->statistics.bytes_in += size;
   if (!open_) co_return false;
-  conversation_->reader().commit(size);
+  session_->reader().commit(size);
   co_return !failed;
 }
 
 template <class Stream>
 void Connection<Stream>::flush() {
-  if (writing_ || !open_ || !conversation_->has_output()) return;
-  const std::string_view bytes = conversation_->take_output();
+  if (writing_ || !open_ || !session_->has_output()) return;
+  const std::string_view bytes = session_->take_output();
   const std::size_t written = write_now(bytes);
   if (written == bytes.size()) return;
   unsent_ = bytes.substr(written);
@@ -127,19 +127,19 @@ Awaitable<void> Connection<Stream>::write_rest(std::shared_ptr<Connection> self)
     const asio::const_buffer buffer = asio::buffer(self->unsent_);
     const auto [failed, size] = co_await self->stream_.async_write_some(buffer, kIo);
     self->core_->statistics.bytes_out += size;
-    if (failed) self->cut();
+    if (failed) self->abort();
     if (!self->open_) break;
     self->unsent_.remove_prefix(size);
     if (!self->unsent_.empty()) continue;
-    self->unsent_ = self->conversation_->take_output();
+    self->unsent_ = self->session_->take_output();
     self->enter(Phase::Write);
   }
   self->writing_ = false;
   if (!self->open_) co_return;
-  self->command_of_phase_ = 0;
+  self->phase_command_ = 0;
   self->enter_reading();
-  self->changed_.cancel();
-  if (self->core_->stopping) self->finish();
+  self->wakeup_.cancel();
+  if (self->core_->stopping) self->close_when_idle();
 }
 
 // Answers that come together leave together.
@@ -149,9 +149,9 @@ void Connection<Stream>::on_answer() {
   asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
     self->flush_posted_ = false;
     self->flush();
-    self->changed_.cancel();
+    self->wakeup_.cancel();
     // told to finish while it was reading
-    if (self->open_ && self->core_->stopping) self->finish();
+    if (self->open_ && self->core_->stopping) self->close_when_idle();
   });
 }
 
@@ -164,48 +164,48 @@ void Connection<Stream>::enter(Phase phase) {
 template <class Stream>
 void Connection<Stream>::enter_reading() {
   if (writing_) return;
-  const penstock::resp::CommandReader& reader = conversation_->reader();
+  const penstock::resp::CommandReader& reader = session_->reader();
   Phase wanted = reader.is_within_command() ? Phase::Header : Phase::Idle;
-  if (wanted == Phase::Idle && awaits_only_command()) wanted = Phase::Linger;
-  if (phase() == wanted && command_of_phase_ == reader.commands() + 1) return;
-  command_of_phase_ = reader.commands() + 1;
+  if (wanted == Phase::Idle && awaits_first_command()) wanted = Phase::Linger;
+  if (phase() == wanted && phase_command_ == reader.commands() + 1) return;
+  phase_command_ = reader.commands() + 1;
   enter(wanted);
 }
 
 template <class Stream>
-bool Connection<Stream>::awaits_only_command() {
-  return core_->stopping && conversation_->reader().commands() == 0;
+bool Connection<Stream>::awaits_first_command() {
+  return core_->stopping && session_->reader().commands() == 0;
 }
 
 template <class Stream>
 void Connection<Stream>::expire(Phase phase) {
   ++core_->statistics.timeouts.at(static_cast<std::size_t>(phase));
-  if (phase == Phase::Write) net::drop_unsent(stream_);
-  cut();
+  if (phase == Phase::Write) net::reset_on_close(stream_);
+  abort();
 }
 
 template <class Stream>
-void Connection<Stream>::finish() {
-  conversation_->finish();
-  if (phase() != Phase::Idle || writing_ || conversation_->awaits_answers() ||
-      conversation_->has_output() || conversation_->has_unfinished_input()) {
+void Connection<Stream>::close_when_idle() {
+  session_->close_when_idle();
+  if (phase() != Phase::Idle || writing_ || session_->awaits_answers() || session_->has_output() ||
+      session_->has_unfinished_input()) {
     return;
   }
   error_code failed;  // then the connection is no good anyway
   if (stream_.lowest_layer().available(failed) > 0) return;
-  awaits_only_command() ? enter(Phase::Linger) : cut();
+  awaits_first_command() ? enter(Phase::Linger) : abort();
 }
 
 template <class Stream>
-void Connection<Stream>::cut() {
+void Connection<Stream>::abort() {
   if (!open_) return;
   open_ = false;
-  conversation_->abandon();
-  changed_.cancel();
+  session_->detach();
+  wakeup_.cancel();
   error_code ignored;  // there is nothing to be done about a socket that does not close
   stream_.lowest_layer().close(ignored);
   unlink();
-  core_->leave();
+  core_->on_connection_closed();
 }
 
 template class Connection<Socket>;

@@ -22,7 +22,7 @@ class ReplyQueue {
   [[nodiscard]] std::string& end() { return waiting_.empty() ? ready_ : waiting_.back().behind; }
 
   // Keeps a place for a reply that comes later.
-  [[nodiscard]] Ticket keep_place() {
+  [[nodiscard]] Ticket reserve_place() {
     waiting_.emplace_back();
     return first_ + waiting_.size() - 1;
   }
@@ -31,7 +31,7 @@ class ReplyQueue {
   template <class Write>
   void fill(Ticket ticket, const Write& write) {
     PENSTOCK_CHECK(ticket >= first_ && ticket - first_ < waiting_.size());
-    Place& place = waiting_[static_cast<std::size_t>(ticket - first_)];
+    PendingReply& place = waiting_[static_cast<std::size_t>(ticket - first_)];
     PENSTOCK_CHECK(!place.is_filled);
     place.is_filled = true;
     if (ticket == first_) {
@@ -52,7 +52,7 @@ class ReplyQueue {
   // Counts what was written to end(). Call it before the next place is kept or filled.
   void count_end() noexcept {
     if (waiting_.empty()) return;
-    Place& last = waiting_.back();
+    PendingReply& last = waiting_.back();
     held_ += last.behind.size() - last.counted;
     last.counted = last.behind.size();
   }
@@ -65,7 +65,7 @@ class ReplyQueue {
   [[nodiscard]] std::size_t missing() const noexcept { return waiting_.size(); }
 
  private:
-  struct Place {
+  struct PendingReply {
     std::string reply{};
     std::string behind{};     // replies that were known at once
     std::size_t counted = 0;  // of it, in held_
@@ -73,7 +73,7 @@ class ReplyQueue {
   };
 
   std::string ready_;
-  std::deque<Place> waiting_;
+  std::deque<PendingReply> waiting_;
   std::size_t held_ = 0;
   Ticket first_ = 0;  // the ticket of the first that waits
 };

@@ -1,7 +1,7 @@
 // Costs that are known only afterwards. A retry with the same id is told the same.
 #include "service/reservations.hpp"
+#include "wire/resp/check_reply.hpp"
 #include "wire/resp/commands.hpp"
-#include "wire/resp/told.hpp"
 
 #include <chrono>
 #include <string>
@@ -10,19 +10,20 @@
 namespace penstock::wire::resp {
 namespace {
 
-using service::Reserved;
-using service::Settled;
+using service::ReserveResult;
+using service::SettleResult;
 using std::chrono::milliseconds;
-using store::ReservationBook;
+using store::ReservationStore;
 
 constexpr std::int64_t kMostUnits = 4'294'967'295;  // as over HTTP
 constexpr std::size_t kKind = 4;                    // the word KEY or DOMAIN of PENSTOCK.RESERVE
 
 bool is_id(std::string_view text) {
-  return !text.empty() && text.size() <= ReservationBook::kLongestId;
+  return !text.empty() && text.size() <= ReservationStore::kMaxIdLength;
 }
 
-std::string told(std::string_view id, store::ReservationState state, std::uint64_t estimate) {
+std::string settled_error(std::string_view id, store::ReservationState state,
+                          std::uint64_t estimate) {
   return "CONFLICT reservation '" + std::string(id) + "' is " + std::string(to_string(state)) +
          " already, with an estimate of " + std::to_string(estimate);
 }
@@ -31,33 +32,36 @@ std::string pending(std::string_view id) {
   return "PENDING an earlier call about reservation '" + std::string(id) + "' is still under way";
 }
 
-void write_reserved(const Later& later, const Reserved& reserved) {
-  using Outcome = Reserved::Outcome;
-  if (reserved.outcome == Outcome::Busy) return later.refuse(pending(reserved.id));
+void write_reserved(const DeferredReply& deferred, const ReserveResult& reserved) {
+  using Outcome = ReserveResult::Outcome;
+  if (reserved.outcome == Outcome::Busy) return deferred.error(pending(reserved.id));
   if (reserved.outcome == Outcome::Settled) {
-    return later.refuse(told(reserved.id, reserved.known.state, reserved.known.estimate));
+    return deferred.error(
+        settled_error(reserved.id, reserved.known.state, reserved.known.estimate));
   }
-  Told answer{.reason = "repeated"};
-  if (reserved.outcome == Outcome::Decided) answer = told_of(reserved.answer);
-  later.reply([&](ReplyWriter& reply) {
-    NamedReply named(reply, kToldParts + 2);
+  CheckReply answer{.reason = "repeated"};
+  if (reserved.outcome == Outcome::Decided) answer = check_reply_of(reserved.answer);
+  deferred.reply([&](ReplyWriter& reply) {
+    NamedReply named(reply, kCheckReplyParts + 2);
     write(named, answer);
     named.text("id", reserved.id);
     named.number("expires_after_ms", reserved.id.empty() ? -1 : in_milliseconds(reserved.left));
   });
 }
 
-void write_settled(const Later& later, std::string_view id, const Settled& settled) {
+void write_settled(const DeferredReply& deferred, std::string_view id,
+                   const SettleResult& settled) {
   switch (settled.outcome) {
-    case Settled::Outcome::Done: break;
-    case Settled::Outcome::Busy: return later.refuse(pending(id));
-    case Settled::Outcome::Conflict: return later.refuse(told(id, settled.state, settled.estimate));
-    case Settled::Outcome::Unknown:
-      return later.refuse("NOTFOUND reservation '" + std::string(id) +
-                          "' was never made, or is forgotten");
+    case SettleResult::Outcome::Done: break;
+    case SettleResult::Outcome::Busy: return deferred.error(pending(id));
+    case SettleResult::Outcome::Conflict:
+      return deferred.error(settled_error(id, settled.state, settled.estimate));
+    case SettleResult::Outcome::Unknown:
+      return deferred.error("NOTFOUND reservation '" + std::string(id) +
+                            "' was never made, or is forgotten");
   }
   const bool is_committed = settled.state == store::ReservationState::Committed;
-  later.reply([&](ReplyWriter& reply) {
+  deferred.reply([&](ReplyWriter& reply) {
     NamedReply named(reply, 4);
     named.text("state", to_string(settled.state));
     named.number("estimate", static_cast<std::int64_t>(settled.estimate));
@@ -67,34 +71,34 @@ void write_settled(const Later& later, std::string_view id, const Settled& settl
   });
 }
 
-store::Store::Answered<Reserved> tell(Later later) {
-  return [later = std::move(later)](const Result<Reserved>& reserved) {
-    if (!reserved) return later.fail(reserved.error());
-    write_reserved(later, *reserved);
+store::Store::Answered<ReserveResult> tell(DeferredReply deferred) {
+  return [deferred = std::move(deferred)](const Result<ReserveResult>& reserved) {
+    if (!reserved) return deferred.fail(reserved.error());
+    write_reserved(deferred, *reserved);
   };
 }
 
-void reserve_key(const Exchange& exchange, service::ReservationTerms terms) {
-  if (exchange.size() != kKind + 3) return exchange.refuse(wrong_arity("penstock.reserve"));
-  const Result<Quota> quota = Quota::parse(exchange.word(kKind + 2));
-  if (!quota) return exchange.refuse("ERR " + quota.error().detail);
-  if (exchange.word(kKind + 1).empty()) return exchange.refuse("ERR the key is empty");
-  exchange.surroundings().service.reserve(
-      {.name = {.subject = std::string(exchange.word(kKind + 1)), .limit = {}}, .quota = *quota},
-      exchange.surroundings().terms.on_failure.value_or(rules::OnFailure::Closed), std::move(terms),
-      exchange.deadline(), tell(exchange.later()));
+void reserve_key(const CommandContext& context, service::ReservationRequest settings) {
+  if (context.size() != kKind + 3) return context.error(wrong_arity("penstock.reserve"));
+  const Result<Quota> quota = Quota::parse(context.word(kKind + 2));
+  if (!quota) return context.error("ERR " + quota.error().detail);
+  if (context.word(kKind + 1).empty()) return context.error("ERR the key is empty");
+  context.server_context().service.reserve(
+      {.name = {.subject = std::string(context.word(kKind + 1)), .limit = {}}, .quota = *quota},
+      context.server_context().settings.on_failure.value_or(rules::OnFailure::Closed),
+      std::move(settings), context.deadline(), tell(context.defer()));
 }
 
-void reserve_by_rules(const Exchange& exchange, service::ReservationTerms terms) {
-  if (exchange.size() % 2 != 0) return exchange.refuse(wrong_arity("penstock.reserve"));
-  rules::Request request{.domain = exchange.word(kKind + 1), .descriptors = {}};
+void reserve_by_rules(const CommandContext& context, service::ReservationRequest settings) {
+  if (context.size() % 2 != 0) return context.error(wrong_arity("penstock.reserve"));
+  rules::Request request{.domain = context.word(kKind + 1), .descriptors = {}};
   rules::Descriptor descriptor;
-  for (std::size_t i = kKind + 2; i < exchange.size(); i += 2) {
-    descriptor.entries.push_back({.name = exchange.word(i), .value = exchange.word(i + 1)});
+  for (std::size_t i = kKind + 2; i < context.size(); i += 2) {
+    descriptor.entries.push_back({.name = context.word(i), .value = context.word(i + 1)});
   }
   request.descriptors.push_back(std::move(descriptor));
-  exchange.surroundings().service.reserve(std::move(request), std::move(terms), exchange.deadline(),
-                                          tell(exchange.later()));
+  context.server_context().service.reserve(std::move(request), std::move(settings),
+                                           context.deadline(), tell(context.defer()));
 }
 
 }  // namespace
@@ -106,29 +110,30 @@ void reserve_by_rules(const Exchange& exchange, service::ReservationTerms terms)
 //   8  expires_after_ms  -1 for none
 // `reason` is "repeated", and numbers are -1, when an earlier call reserved it. Errors: CONFLICT
 // when the id was settled or has another estimate, PENDING while an earlier call is under way.
-void penstock_reserve(const Exchange& exchange) {
-  service::ReservationTerms terms;
-  if (exchange.word(1) != "*") {
-    if (!is_id(exchange.word(1))) return exchange.refuse("ERR the id must have 1 to 200 bytes");
-    terms.id = exchange.word(1);
+void penstock_reserve(const CommandContext& context) {
+  service::ReservationRequest settings;
+  if (context.word(1) != "*") {
+    if (!is_id(context.word(1))) return context.error("ERR the id must have 1 to 200 bytes");
+    settings.id = context.word(1);
   }
-  const std::optional<std::int64_t> estimate = whole_number(exchange.word(2));
+  const std::optional<std::int64_t> estimate = parse_number(context.word(2));
   if (!estimate || *estimate < 0 || *estimate > kMostUnits) {
-    return exchange.refuse("ERR the estimate must be a whole number from 0 to 4294967295");
+    return context.error("ERR the estimate must be a whole number from 0 to 4294967295");
   }
-  constexpr auto kMostTtl = std::chrono::duration_cast<milliseconds>(ReservationBook::kLongest);
-  const std::optional<std::int64_t> ttl = whole_number(exchange.word(3));
+  constexpr auto kMostTtl =
+      std::chrono::duration_cast<milliseconds>(ReservationStore::kMaxLifetime);
+  const std::optional<std::int64_t> ttl = parse_number(context.word(3));
   if (!ttl || *ttl < 1 || *ttl > kMostTtl.count()) {
-    return exchange.refuse("ERR the ttl must be a number of milliseconds from 1 to 86400000");
+    return context.error("ERR the ttl must be a number of milliseconds from 1 to 86400000");
   }
-  terms.estimate = static_cast<std::uint64_t>(*estimate);
-  terms.lasts = milliseconds{*ttl};
-  const bool by_key = is_word(exchange.word(kKind), "key");
-  if (!by_key && !is_word(exchange.word(kKind), "domain")) {
-    return exchange.refuse("ERR syntax error: expected KEY or DOMAIN");
+  settings.estimate = static_cast<std::uint64_t>(*estimate);
+  settings.lasts = milliseconds{*ttl};
+  const bool by_key = equals_ignoring_case(context.word(kKind), "key");
+  if (!by_key && !equals_ignoring_case(context.word(kKind), "domain")) {
+    return context.error("ERR syntax error: expected KEY or DOMAIN");
   }
-  if (by_key) return reserve_key(exchange, std::move(terms));
-  reserve_by_rules(exchange, std::move(terms));
+  if (by_key) return reserve_key(context, std::move(settings));
+  reserve_by_rules(context, std::move(settings));
 }
 
 // PENSTOCK.COMMIT id actual. In RESP2 an array, in RESP3 a map of:
@@ -137,30 +142,31 @@ void penstock_reserve(const Exchange& exchange) {
 //   2  actual
 //   3  uncharged  what the limits had no units for; -1 when that is not known
 // Errors: NOTFOUND, CONFLICT when it was settled otherwise, PENDING.
-void penstock_commit(const Exchange& exchange) {
-  const std::optional<std::int64_t> actual = whole_number(exchange.word(2));
+void penstock_commit(const CommandContext& context) {
+  const std::optional<std::int64_t> actual = parse_number(context.word(2));
   if (!actual || *actual < 0 || *actual > kMostUnits) {
-    return exchange.refuse("ERR the actual cost must be a whole number from 0 to 4294967295");
+    return context.error("ERR the actual cost must be a whole number from 0 to 4294967295");
   }
-  if (!is_id(exchange.word(1))) return exchange.refuse("ERR the id must have 1 to 200 bytes");
-  std::string id(exchange.word(1));
-  exchange.surroundings().service.reservations().commit(
-      id, static_cast<std::uint64_t>(*actual), exchange.deadline(),
-      [later = exchange.later(), id](const Result<Settled>& settled) {
-        if (!settled) return later.fail(settled.error());
-        write_settled(later, id, *settled);
+  if (!is_id(context.word(1))) return context.error("ERR the id must have 1 to 200 bytes");
+  std::string id(context.word(1));
+  context.server_context().service.reservations().commit(
+      id, static_cast<std::uint64_t>(*actual), context.deadline(),
+      [deferred = context.defer(), id](const Result<SettleResult>& settled) {
+        if (!settled) return deferred.fail(settled.error());
+        write_settled(deferred, id, *settled);
       });
 }
 
 // PENSTOCK.CANCEL id: as PENSTOCK.COMMIT; `state` is "cancelled", or "expired" when that came
 // first.
-void penstock_cancel(const Exchange& exchange) {
-  if (!is_id(exchange.word(1))) return exchange.refuse("ERR the id must have 1 to 200 bytes");
-  std::string id(exchange.word(1));
-  exchange.surroundings().service.reservations().cancel(
-      id, exchange.deadline(), [later = exchange.later(), id](const Result<Settled>& settled) {
-        if (!settled) return later.fail(settled.error());
-        write_settled(later, id, *settled);
+void penstock_cancel(const CommandContext& context) {
+  if (!is_id(context.word(1))) return context.error("ERR the id must have 1 to 200 bytes");
+  std::string id(context.word(1));
+  context.server_context().service.reservations().cancel(
+      id, context.deadline(),
+      [deferred = context.defer(), id](const Result<SettleResult>& settled) {
+        if (!settled) return deferred.fail(settled.error());
+        write_settled(deferred, id, *settled);
       });
 }
 

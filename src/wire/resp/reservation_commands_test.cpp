@@ -1,4 +1,4 @@
-#include "resp_harness/talk.hpp"
+#include "resp_harness/test_client.hpp"
 #include "wire/resp/commands.hpp"
 
 #include <gtest/gtest.h>
@@ -8,13 +8,13 @@
 namespace penstock::wire::resp {
 namespace {
 
-using Words = Talk::Words;
+using Words = TestClient::Words;
 
 struct ReservationCommands : ::testing::Test {
-  std::string ask(const Words& words) { return talk.ask(words); }
+  std::string ask(const Words& words) { return test_client.ask(words); }
 
-  TestDoor door;
-  Talk talk{door};
+  TestServer server;
+  TestClient test_client{server};
 };
 
 TEST_F(ReservationCommands, ReserveAndCommit) {
@@ -44,13 +44,15 @@ TEST_F(ReservationCommands, ReserveByRulesAndCancel) {
 }
 
 TEST_F(ReservationCommands, KeepTheirOrderInAPipeline) {
-  talk.send(Talk::encoded({"PENSTOCK.RESERVE", "r", "6", "60000", "KEY", "k", "10/h"}) +
-            Talk::encoded({"PENSTOCK.CANCEL", "r"}) + Talk::encoded({"PENSTOCK.CANCEL", "r"}));
+  test_client.send(
+      TestClient::encoded({"PENSTOCK.RESERVE", "r", "6", "60000", "KEY", "k", "10/h"}) +
+      TestClient::encoded({"PENSTOCK.CANCEL", "r"}) +
+      TestClient::encoded({"PENSTOCK.CANCEL", "r"}));
   const std::string cancelled = "*4\r\n$9\r\ncancelled\r\n:6\r\n:0\r\n:-1\r\n";
-  EXPECT_TRUE(talk.output().ends_with(cancelled + cancelled));
+  EXPECT_TRUE(test_client.output().ends_with(cancelled + cancelled));
 }
 
-TEST_F(ReservationCommands, RefuseWhatTheyCannotRead) {
+TEST_F(ReservationCommands, RejectMalformedArguments) {
   for (const Words& words : {
            Words{"PENSTOCK.RESERVE", "", "6", "1", "KEY", "k", "1/s"},
            Words{"PENSTOCK.RESERVE", "r", "x", "1", "KEY", "k", "1/s"},
@@ -66,7 +68,7 @@ TEST_F(ReservationCommands, RefuseWhatTheyCannotRead) {
   }
 }
 
-TEST_F(ReservationCommands, TakeAndLeaveSeats) {
+TEST_F(ReservationCommands, AcquireAndReleasePermits) {
   EXPECT_EQ(ask({"PENSTOCK.ACQUIRE", "k", "a", "1", "5000"}),
             "*6\r\n:0\r\n$1\r\na\r\n:1\r\n:1\r\n:5000\r\n:-1\r\n");
   EXPECT_EQ(ask({"PENSTOCK.ACQUIRE", "k", "*", "1", "5000"}),

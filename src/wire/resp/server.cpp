@@ -12,7 +12,7 @@ namespace {
 using boost::system::error_code;
 using net::Phase;
 
-constexpr std::string_view kTooMany = "ERR max number of clients reached";
+constexpr std::string_view kTooManyConnections = "ERR max number of clients reached";
 
 net::Timeouts::Durations limits_of(const ServerOptions& options) {
   net::Timeouts::Durations limits;
@@ -28,7 +28,7 @@ net::Timeouts::Durations limits_of(const ServerOptions& options) {
   return limits;
 }
 
-Terms terms_of(const ServerOptions& options) {
+ServerSettings terms_of(const ServerOptions& options) {
   return {.limits = {.bytes = options.resp.max_request_bytes},
           .passwords = options.resp.passwords,
           .version = options.version,
@@ -36,20 +36,21 @@ Terms terms_of(const ServerOptions& options) {
           .request_timeout = options.request_timeout};
 }
 
-void admit(const std::shared_ptr<ServerCore>& core, net::Reception::Arrival arrival) {
+void start_connection(const std::shared_ptr<ServerCore>& core,
+                      net::ConnectionAcceptor::AcceptedSocket accepted) {
   const auto start = [&](const auto& connection, std::string_view refusal) {
-    connection->slot = std::move(arrival.slot);
+    connection->slot = std::move(accepted.slot);
     connection->start(refusal);
   };
-  if (arrival.tls == nullptr) {
-    start(std::make_shared<Connection<net::Socket>>(core, std::move(arrival.socket),
-                                                    std::move(arrival.peer)),
-          arrival.too_many ? kTooMany : std::string_view{});
+  if (accepted.tls == nullptr) {
+    start(std::make_shared<Connection<net::Socket>>(core, std::move(accepted.socket),
+                                                    std::move(accepted.peer)),
+          accepted.too_many ? kTooManyConnections : std::string_view{});
   } else {
-    start(
-        std::make_shared<Connection<net::TlsStream>>(
-            core, net::TlsStream(std::move(arrival.socket), *arrival.tls), std::move(arrival.peer)),
-        {});
+    start(std::make_shared<Connection<net::TlsStream>>(
+              core, net::TlsStream(std::move(accepted.socket), *accepted.tls),
+              std::move(accepted.peer)),
+          {});
   }
 }
 
@@ -68,7 +69,7 @@ bool is_loopback(const rules::Address& address) {
 
 }  // namespace
 
-Result<void> check_password(const rules::RespSettings& settings) {
+Result<void> require_password(const rules::RespSettings& settings) {
   if (!settings.passwords.empty()) return {};
   for (const rules::Address& address : settings.listen) {
     if (is_loopback(address)) continue;
@@ -81,21 +82,22 @@ Result<void> check_password(const rules::RespSettings& settings) {
 
 Server::Server(boost::asio::io_context& loop, service::Service& service, ServerOptions options)
     : core_(std::make_shared<ServerCore>(limits_of(options), service, terms_of(options))),
-      reception_(
-          loop, core_,
-          {.max_connections = options.resp.max_connections,
-           .per_address = options.per_address,
-           .tls = options.resp.tls,
-           .protocols = {},
-           .tick = options.tick},
-          [core = core_](net::Reception::Arrival arrival) { admit(core, std::move(arrival)); }) {}
+      acceptor_(loop, core_,
+                {.max_connections = options.resp.max_connections,
+                 .per_address = options.per_address,
+                 .tls = options.resp.tls,
+                 .protocols = {},
+                 .tick = options.tick},
+                [core = core_](net::ConnectionAcceptor::AcceptedSocket accepted) {
+                  start_connection(core, std::move(accepted));
+                }) {}
 
 Result<std::vector<rules::Address>> Server::listen(const std::vector<rules::Address>& addresses,
-                                                   net::Sharing sharing) {
-  const Result<void> open = check_password({.listen = addresses});
+                                                   net::PortReuse port_reuse) {
+  const Result<void> open = require_password({.listen = addresses});
   is_exposed_ = !open;
-  if (is_exposed_ && core_->surroundings.terms.passwords.empty()) return open.error();
-  return reception_.listen(addresses, sharing);
+  if (is_exposed_ && core_->server_context.settings.passwords.empty()) return open.error();
+  return acceptor_.listen(addresses, port_reuse);
 }
 
 Result<void> Server::reload(const rules::Settings& settings) {
@@ -103,8 +105,8 @@ Result<void> Server::reload(const rules::Settings& settings) {
     return Error{ErrorCode::Misconfigured,
                  "password: other machines can connect, so there must be one"};
   }
-  const Result<void> loaded = reception_.reload_tls(settings.resp.tls);
-  if (loaded) core_->surroundings.terms.passwords = settings.resp.passwords;
+  const Result<void> loaded = acceptor_.reload_tls(settings.resp.tls);
+  if (loaded) core_->server_context.settings.passwords = settings.resp.passwords;
   return loaded;
 }
 

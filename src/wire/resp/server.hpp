@@ -1,7 +1,7 @@
 #pragma once
 
-#include "net/door.hpp"
-#include "net/reception.hpp"
+#include "net/connection_acceptor.hpp"
+#include "net/listener_base.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
 #include "rules/settings/settings.hpp"
@@ -22,7 +22,7 @@ namespace penstock::wire::resp {
 struct ServerOptions {
   rules::RespSettings resp{};                    // `listen` is for others
   std::string version{};                         // of the program
-  std::optional<rules::OnFailure> on_failure{};  // see Terms
+  std::optional<rules::OnFailure> on_failure{};  // see ServerSettings
   Duration handshake_timeout = std::chrono::seconds{10};
   Duration command_timeout = std::chrono::seconds{30};  // from the first byte of one to its last
   Duration write_timeout = std::chrono::seconds{10};
@@ -33,7 +33,7 @@ struct ServerOptions {
 };
 
 // Misconfigured when other machines can connect and there is no password.
-[[nodiscard]] Result<void> check_password(const rules::RespSettings& settings);
+[[nodiscard]] Result<void> require_password(const rules::RespSettings& settings);
 
 // The server of one event loop for clients of Redis: RESP2, RESP3 and lines that people type;
 // pipelining, TLS, limits on everything a client can make us hold or wait for. Each worker has its
@@ -42,7 +42,7 @@ struct ServerOptions {
 // A connection holds 4 to 16 KB, and while it sends one a whole command.
 // Thread-safety: none; everything happens on the event loop, which one thread runs. The service and
 // the event loop outlive the server; the server may go while answers are awaited.
-class Server final : public net::Door {
+class Server final : public net::Listener {
  public:
   Server(boost::asio::io_context& loop, service::Service& service, ServerOptions options);
 
@@ -51,10 +51,10 @@ class Server final : public net::Door {
   [[nodiscard]] Result<void> reload(const rules::Settings& settings) override;
   // Misconfigured when other machines could connect, and there is no password.
   [[nodiscard]] Result<std::vector<rules::Address>> listen(
-      const std::vector<rules::Address>& addresses, net::Sharing sharing) override;
-  void drain() override { reception_.drain(); }
+      const std::vector<rules::Address>& addresses, net::PortReuse port_reuse) override;
+  void drain() override { acceptor_.drain(); }
   void stop(Duration grace, std::function<void()> stopped) override {
-    reception_.stop(grace, std::move(stopped));
+    acceptor_.stop(grace, std::move(stopped));
   }
   [[nodiscard]] const net::Statistics& statistics() const noexcept override {
     return core_->statistics;
@@ -62,7 +62,7 @@ class Server final : public net::Door {
 
  private:
   std::shared_ptr<ServerCore> core_;
-  net::Reception reception_;
+  net::ConnectionAcceptor acceptor_;
   bool is_exposed_ = false;  // other machines can connect
 };
 

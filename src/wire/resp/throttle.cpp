@@ -57,15 +57,15 @@ std::size_t QuotaCache::place_of(const ThrottleRate& rate) noexcept {
   return static_cast<std::size_t>(mixed >> 56U) % kEntries;
 }
 
-std::array<std::int64_t, 5> cell_answer(const Decision& decision, std::int64_t quantity) {
+std::array<std::int64_t, 5> cl_throttle_reply(const Decision& decision, std::int64_t quantity) {
   const bool allowed = is_allowed(decision, quantity);
   const std::optional<Duration> wait = decision.retry_after();
   return {allowed ? 0 : 1, decision.limit(), decision.remaining(),
           allowed || !wait ? -1 : cell_seconds(*wait), cell_seconds(decision.reset_after())};
 }
 
-std::array<std::int64_t, 5> crab_answer(const Decision& decision, const Quota& quota,
-                                        std::int64_t quantity) {
+std::array<std::int64_t, 5> throttle_reply(const Decision& decision, const Quota& quota,
+                                           std::int64_t quantity) {
   const bool allowed = is_allowed(decision, quantity);
   const std::optional<Duration> wait = decision.retry_after();
   // When throttlecrab forgets the key: a burst after the last request's time has come.

@@ -33,7 +33,7 @@ struct ThrottleRate {
 class QuotaCache {
  public:
   // What quota_of() says. Valid until the next call.
-  [[nodiscard]] const Quota* find(const ThrottleRate& rate, Error& refusal);
+  [[nodiscard]] const Quota* find(const ThrottleRate& rate, Error& error);
 
  private:
   struct Entry {
@@ -49,11 +49,11 @@ class QuotaCache {
 
 // Of CL.THROTTLE: whether it is limited (0, 1), limit, remaining, retry_after and reset_after in
 // seconds. A look (quantity 0) is only limited by a block.
-[[nodiscard]] std::array<std::int64_t, 5> cell_answer(const Decision& decision,
-                                                      std::int64_t quantity);
+[[nodiscard]] std::array<std::int64_t, 5> cl_throttle_reply(const Decision& decision,
+                                                            std::int64_t quantity);
 // Of THROTTLE: whether it is allowed (1, 0), limit, remaining, reset_after and retry_after.
-[[nodiscard]] std::array<std::int64_t, 5> crab_answer(const Decision& decision, const Quota& quota,
-                                                      std::int64_t quantity);
+[[nodiscard]] std::array<std::int64_t, 5> throttle_reply(const Decision& decision,
+                                                         const Quota& quota, std::int64_t quantity);
 
 // Whole seconds as redis-cell has them: up, but for what is below a millisecond.
 [[nodiscard]] std::int64_t cell_seconds(Duration time) noexcept;

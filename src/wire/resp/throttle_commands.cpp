@@ -1,6 +1,6 @@
 // Limits that travel with the command: decisions of the service, as those of /v1/take over HTTP.
-// When the store is unavailable, Terms::on_failure is the policy; without one, and for refunds, the
-// reply is an error.
+// When the store is unavailable, ServerSettings::on_failure is the policy; without one, and for
+// refunds, the reply is an error.
 #include "wire/resp/commands.hpp"
 #include "wire/resp/throttle.hpp"
 
@@ -25,18 +25,18 @@ constexpr std::size_t kKey = 1;
 constexpr std::size_t kFirstNumber = 2;
 
 // The position of the word that is no number; 0 when all are.
-std::size_t read_numbers(const Exchange& exchange, Numbers& numbers) {
+std::size_t read_numbers(const CommandContext& context, Numbers& numbers) {
   const std::array targets{&numbers.burst, &numbers.count, &numbers.period, &numbers.quantity};
-  for (std::size_t i = kFirstNumber; i < exchange.size(); ++i) {
-    const std::optional<std::int64_t> number = whole_number(exchange.word(i));
+  for (std::size_t i = kFirstNumber; i < context.size(); ++i) {
+    const std::optional<std::int64_t> number = parse_number(context.word(i));
     if (!number) return i;
     *targets[i - kFirstNumber] = *number;
   }
   return 0;
 }
 
-core::NamedCheck check_of(const Exchange& exchange, const Quota& quota, std::uint64_t cost) {
-  return {.name = {.subject = std::string(exchange.word(kKey)), .limit = {}},
+core::NamedCheck check_of(const CommandContext& context, const Quota& quota, std::uint64_t cost) {
+  return {.name = {.subject = std::string(context.word(kKey)), .limit = {}},
           .quota = quota,
           .cost = Cost{cost}};
 }
@@ -55,62 +55,64 @@ Decision decision_of(const service::Answer& answer, const Quota& quota) {
 
 // `has_policy`: else an answer that the store did not make is an error.
 template <class AnswerOf>
-service::Service::Answered reply_to(Later later, const Quota& quota, bool has_policy,
+service::Service::Answered reply_to(DeferredReply deferred, const Quota& quota, bool has_policy,
                                     const AnswerOf& answer_of) {
-  return [later = std::move(later), quota, has_policy, answer_of](const service::Answer& answer) {
+  return [deferred = std::move(deferred), quota, has_policy,
+          answer_of](const service::Answer& answer) {
     if (!has_policy && !answer.limits.front().decision) {
-      return later.fail({ErrorCode::Unavailable, "the log says why"});
+      return deferred.fail({ErrorCode::Unavailable, "the log says why"});
     }
-    later.reply([&](ReplyWriter& reply) { reply.integers(answer_of(decision_of(answer, quota))); });
+    deferred.reply(
+        [&](ReplyWriter& reply) { reply.integers(answer_of(decision_of(answer, quota))); });
   };
 }
 
 template <class AnswerOf>
-void refund(const Exchange& exchange, core::NamedCheck check, const AnswerOf& answer_of) {
-  exchange.store().refund(
-      {std::move(check)}, exchange.deadline(),
-      [later = exchange.later(), answer_of](const Result<store::Store::Decisions>& said) {
-        if (!said) return later.fail(said.error());
-        later.reply([&](ReplyWriter& reply) { reply.integers(answer_of(said->front())); });
+void refund(const CommandContext& context, core::NamedCheck check, const AnswerOf& answer_of) {
+  context.store().refund(
+      {std::move(check)}, context.deadline(),
+      [deferred = context.defer(), answer_of](const Result<store::Store::Decisions>& said) {
+        if (!said) return deferred.fail(said.error());
+        deferred.reply([&](ReplyWriter& reply) { reply.integers(answer_of(said->front())); });
       });
 }
 
 // Asks the store itself, because a peek is not counted as a decision.
 template <class AnswerOf>
-void peek(const Exchange& exchange, const core::NamedCheck& check, const AnswerOf& answer_of) {
-  exchange.store().check(
-      {check}, exchange.deadline(),
-      [&service = exchange.surroundings().service, later = exchange.later(), check, answer_of,
-       on_failure =
-           exchange.surroundings().terms.on_failure](const Result<store::Store::Decisions>& said) {
-        if (!said && !on_failure) return later.fail(said.error());
+void peek(const CommandContext& context, const core::NamedCheck& check, const AnswerOf& answer_of) {
+  context.store().check(
+      {check}, context.deadline(),
+      [&service = context.server_context().service, deferred = context.defer(), check, answer_of,
+       on_failure = context.server_context().settings.on_failure](
+          const Result<store::Store::Decisions>& said) {
+        if (!said && !on_failure) return deferred.fail(said.error());
         if (!said) {
           return service.take_without_store(check, *on_failure,
-                                            reply_to(later, check.quota, true, answer_of));
+                                            reply_to(deferred, check.quota, true, answer_of));
         }
-        later.reply([&](ReplyWriter& reply) { reply.integers(answer_of(said->front())); });
+        deferred.reply([&](ReplyWriter& reply) { reply.integers(answer_of(said->front())); });
       });
 }
 
 // `answer_of` makes the reply of a decision.
 template <class AnswerOf>
-void decide(const Exchange& exchange, const Quota& quota, std::int64_t quantity,
+void decide(const CommandContext& context, const Quota& quota, std::int64_t quantity,
             const AnswerOf& answer_of) {
   const auto units = static_cast<std::uint64_t>(quantity);
   // without the sign, for the least number too
   if (quantity < 0) {
-    return refund(exchange, check_of(exchange, quota, std::uint64_t{0} - units), answer_of);
+    return refund(context, check_of(context, quota, std::uint64_t{0} - units), answer_of);
   }
-  if (quantity == 0) return peek(exchange, check_of(exchange, quota, 0), answer_of);
-  service::Service& service = exchange.surroundings().service;
-  if (const auto decision = service.take_at_once(exchange.word(kKey), quota, Cost{units})) {
-    exchange.reply().integers(answer_of(*decision));
+  if (quantity == 0) return peek(context, check_of(context, quota, 0), answer_of);
+  service::Service& service = context.server_context().service;
+  if (const auto decision = service.try_take(context.word(kKey), quota, Cost{units})) {
+    context.reply().integers(answer_of(*decision));
     return;
   }
-  const std::optional<rules::OnFailure> on_failure = exchange.surroundings().terms.on_failure;
-  service.take(check_of(exchange, quota, units), on_failure.value_or(rules::OnFailure::Closed),
-               exchange.deadline(),
-               reply_to(exchange.later(), quota, on_failure.has_value(), answer_of));
+  const std::optional<rules::OnFailure> on_failure = context.server_context().settings.on_failure;
+  service.take(check_of(context, quota, units), on_failure.value_or(rules::OnFailure::Closed),
+               context.deadline(),
+               reply_to(context.defer(), quota, on_failure.has_value(), answer_of));
 }
 
 }  // namespace
@@ -123,31 +125,31 @@ void decide(const Exchange& exchange, const Quota& quota, std::int64_t quantity,
 //   3  seconds until the same passes; -1 when allowed, and when it never will
 //   4  seconds until nothing counts as used
 // A quantity of 0 looks and is allowed; one below 0 gives back, as far as something was taken.
-void cl_throttle(const Exchange& exchange) {
-  if (exchange.size() < 5 || exchange.size() > 6) {
-    return exchange.refuse(
+void cl_throttle(const CommandContext& context) {
+  if (context.size() < 5 || context.size() > 6) {
+    return context.error(
         "Cell error: Usage: cl.throttle key max_burst count_per_period period [quantity]");
   }
   Numbers numbers;
-  if (const std::size_t bad = read_numbers(exchange, numbers); bad != 0) {
-    return exchange.refuse("Cell error: Couldn't parse as integer: " +
-                           std::string(exchange.word(bad).substr(0, 64)));
+  if (const std::size_t bad = read_numbers(context, numbers); bad != 0) {
+    return context.error("Cell error: Couldn't parse as integer: " +
+                         std::string(context.word(bad).substr(0, 64)));
   }
   if (numbers.count == 0 || numbers.period == 0) {
-    return exchange.refuse("Cell error: Zero rates are not supported");
+    return context.error("Cell error: Zero rates are not supported");
   }
   if (numbers.burst < 0 || numbers.count < 0 || numbers.period < 0) {
-    return exchange.refuse("Cell error: Negative rates are not supported");
+    return context.error("Cell error: Negative rates are not supported");
   }
-  if (exchange.word(kKey).empty()) return exchange.refuse("Cell error: The key is empty");
+  if (context.word(kKey).empty()) return context.error("Cell error: The key is empty");
   Error refusal;
   const std::int64_t capacity = numbers.burst == INT64_MAX ? INT64_MAX : numbers.burst + 1;
-  const Quota* const quota = exchange.surroundings().quotas.find(
+  const Quota* const quota = context.server_context().quotas.find(
       {.capacity = capacity, .count = numbers.count, .period_seconds = numbers.period}, refusal);
-  if (quota == nullptr) return exchange.refuse("Cell error: " + refusal.detail);
-  decide(exchange, *quota, numbers.quantity,
+  if (quota == nullptr) return context.error("Cell error: " + refusal.detail);
+  decide(context, *quota, numbers.quantity,
          [quantity = numbers.quantity](const Decision& decision) {
-           return cell_answer(decision, quantity);
+           return cl_throttle_reply(decision, quantity);
          });
 }
 
@@ -159,28 +161,28 @@ void cl_throttle(const Exchange& exchange) {
 //   3  seconds until the key is forgotten, rounded down
 //   4  seconds until the same passes, rounded down; -1 when it never will
 // A quantity of 0 looks and is allowed.
-void throttle(const Exchange& exchange) {
+void throttle(const CommandContext& context) {
   constexpr std::array<std::string_view, 4> kNames{"max_burst", "count_per_period", "period",
                                                    "quantity"};
   Numbers numbers;
-  if (const std::size_t bad = read_numbers(exchange, numbers); bad != 0) {
-    return exchange.refuse("ERR invalid " + std::string(kNames[bad - kFirstNumber]));
+  if (const std::size_t bad = read_numbers(context, numbers); bad != 0) {
+    return context.error("ERR invalid " + std::string(kNames[bad - kFirstNumber]));
   }
   if (numbers.quantity < 0) {
-    return exchange.refuse("ERR negative quantity: " + std::to_string(numbers.quantity));
+    return context.error("ERR negative quantity: " + std::to_string(numbers.quantity));
   }
   if (numbers.burst <= 0 || numbers.count <= 0 || numbers.period <= 0) {
-    return exchange.refuse("ERR invalid rate limit parameters");
+    return context.error("ERR invalid rate limit parameters");
   }
-  if (exchange.word(kKey).empty()) return exchange.refuse("ERR invalid key");
+  if (context.word(kKey).empty()) return context.error("ERR invalid key");
   Error refusal;
-  const Quota* const quota = exchange.surroundings().quotas.find(
+  const Quota* const quota = context.server_context().quotas.find(
       {.capacity = numbers.burst, .count = numbers.count, .period_seconds = numbers.period},
       refusal);
-  if (quota == nullptr) return exchange.refuse("ERR " + refusal.detail);
-  decide(exchange, *quota, numbers.quantity,
+  if (quota == nullptr) return context.error("ERR " + refusal.detail);
+  decide(context, *quota, numbers.quantity,
          [quota = *quota, quantity = numbers.quantity](const Decision& decision) {
-           return crab_answer(decision, quota, quantity);
+           return throttle_reply(decision, quota, quantity);
          });
 }
 

@@ -1,7 +1,7 @@
 #include "wire/resp/throttle.hpp"
 
 #include "penstock/clock.hpp"
-#include "store/memory_store.hpp"
+#include "store/sharded_table.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -117,7 +117,7 @@ ThrottleRate even_rate() {
 
 struct Subject {
   ManualClock clock{};
-  store::MemoryStore store{{.clock = &clock}};
+  store::ShardedTable store{{.clock = &clock}};
   Quota quota;
 
   explicit Subject(const ThrottleRate& rate) : quota(quota_of(rate).value()) {}
@@ -134,7 +134,7 @@ RC_GTEST_PROP(ClThrottle, SaysWhatRedisCellSays, ()) {
   for (const Asked& step : any_steps(rate)) {
     subject.clock.advance(Duration{step.pause_us});
     const Answer expected = model.ask(subject.now(), step.quantity);
-    RC_ASSERT(cell_answer(subject.ask(step.quantity), step.quantity) == expected);
+    RC_ASSERT(cl_throttle_reply(subject.ask(step.quantity), step.quantity) == expected);
   }
 }
 
@@ -147,7 +147,7 @@ RC_GTEST_PROP(ClThrottle, DisagreesWithRedisCellOnlyAtTheBorder, ()) {
   for (const Asked& step : any_steps(rate)) {
     subject.clock.advance(Duration{step.pause_us});
     const Answer expected = model.ask(subject.now(), step.quantity);
-    const Answer answer = cell_answer(subject.ask(step.quantity), step.quantity);
+    const Answer answer = cl_throttle_reply(subject.ask(step.quantity), step.quantity);
     RC_ASSERT(answer[1] == expected[1]);
     if (answer[0] != expected[0]) {
       const Nanos off = model.allow_at() - subject.now();
@@ -169,26 +169,26 @@ RC_GTEST_PROP(Throttle, SaysWhatThrottlecrabSays, ()) {
     subject.clock.advance(Duration{step.pause_us});
     Answer expected = model.ask(subject.now(), step.quantity);
     if (step.quantity > rate.capacity) expected[4] = -1;  // never
-    RC_ASSERT(crab_answer(subject.ask(step.quantity), subject.quota, step.quantity) == expected);
+    RC_ASSERT(throttle_reply(subject.ask(step.quantity), subject.quota, step.quantity) == expected);
   }
 }
 
 TEST(ClThrottle, AnswersTheExampleOfItsReadme) {
   Subject subject({.capacity = 16, .count = 30, .period_seconds = 60});
-  EXPECT_EQ(cell_answer(subject.ask(1), 1), (Answer{0, 16, 15, -1, 2}));
+  EXPECT_EQ(cl_throttle_reply(subject.ask(1), 1), (Answer{0, 16, 15, -1, 2}));
 }
 
 TEST(ClThrottle, NeverWaitsForWhatCannotPass) {
   Subject subject({.capacity = 16, .count = 30, .period_seconds = 60});
-  EXPECT_EQ(cell_answer(subject.ask(17), 17), (Answer{1, 16, 16, -1, 0}));
+  EXPECT_EQ(cl_throttle_reply(subject.ask(17), 17), (Answer{1, 16, 16, -1, 0}));
 }
 
-TEST(ClThrottle, LooksAreAllowedUnlessTheKeyIsBlocked) {
+TEST(ClThrottle, PeeksAreAllowedUnlessTheKeyIsBlocked) {
   Subject subject({.capacity = 1, .count = 1, .period_seconds = 60});
-  EXPECT_EQ(cell_answer(subject.ask(1), 1), (Answer{0, 1, 0, -1, 60}));
-  EXPECT_EQ(cell_answer(subject.ask(0), 0), (Answer{0, 1, 0, -1, 60}));
+  EXPECT_EQ(cl_throttle_reply(subject.ask(1), 1), (Answer{0, 1, 0, -1, 60}));
+  EXPECT_EQ(cl_throttle_reply(subject.ask(0), 0), (Answer{0, 1, 0, -1, 60}));
   subject.store.block("key", std::chrono::seconds{90});
-  EXPECT_EQ(cell_answer(subject.ask(0), 0), (Answer{1, 1, 0, 90, 90}));
+  EXPECT_EQ(cl_throttle_reply(subject.ask(0), 0), (Answer{1, 1, 0, 90, 90}));
 }
 
 TEST(CellSeconds, RoundUpFromOneMillisecondOn) {
@@ -201,7 +201,7 @@ TEST(CellSeconds, RoundUpFromOneMillisecondOn) {
   EXPECT_EQ(cell_seconds(microseconds{1'001'000}), 2);
 }
 
-TEST(QuotaOf, RefusesWhatCannotBeCounted) {
+TEST(QuotaOf, RejectsRatesThatAreNoQuota) {
   const auto refusal = [](const ThrottleRate& rate) {
     const Result<Quota> made = quota_of(rate);
     return made ? std::string("accepted") : made.error().detail;

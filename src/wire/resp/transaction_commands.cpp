@@ -6,42 +6,42 @@
 namespace penstock::wire::resp {
 
 // MULTI: OK. What follows is answered with QUEUED, up to EXEC or DISCARD.
-void multi(const Exchange& exchange) {
-  Transaction& transaction = exchange.conversation().transaction();
-  if (transaction.is_open()) return exchange.refuse("ERR MULTI calls can not be nested");
+void multi(const CommandContext& context) {
+  Transaction& transaction = context.session().transaction();
+  if (transaction.is_open()) return context.error("ERR MULTI calls can not be nested");
   transaction.begin();
-  exchange.reply().simple("OK");
+  context.reply().simple("OK");
 }
 
 // EXEC: an array of the replies to the queued commands, an error being one of them; or an error,
 // when one of the commands was refused before, and then none was run.
-void exec(const Exchange& exchange) {
-  Transaction& transaction = exchange.conversation().transaction();
-  if (!transaction.is_open()) return exchange.refuse("ERR EXEC without MULTI");
+void exec(const CommandContext& context) {
+  Transaction& transaction = context.session().transaction();
+  if (!transaction.is_open()) return context.error("ERR EXEC without MULTI");
   if (transaction.state() == Transaction::State::Aborted) {
     transaction.discard();
-    return exchange.refuse("EXECABORT Transaction discarded because of previous errors.");
+    return context.error("EXECABORT Transaction discarded because of previous errors.");
   }
-  exchange.reply().array(transaction.run());
+  context.reply().array(transaction.run());
 }
 
 // DISCARD: OK, and nothing is run.
-void discard(const Exchange& exchange) {
-  Transaction& transaction = exchange.conversation().transaction();
-  if (!transaction.is_open()) return exchange.refuse("ERR DISCARD without MULTI");
+void discard(const CommandContext& context) {
+  Transaction& transaction = context.session().transaction();
+  if (!transaction.is_open()) return context.error("ERR DISCARD without MULTI");
   transaction.discard();
-  exchange.reply().simple("OK");
+  context.reply().simple("OK");
 }
 
 // WATCH key …: an error. What other clients do to a key is not watched.
-void watch(const Exchange& exchange) {
-  if (exchange.conversation().transaction().is_open()) {
-    return exchange.refuse("ERR WATCH inside MULTI is not allowed");
+void watch(const CommandContext& context) {
+  if (context.session().transaction().is_open()) {
+    return context.error("ERR WATCH inside MULTI is not allowed");
   }
-  exchange.refuse("ERR WATCH is not supported: MULTI and EXEC work without it");
+  context.error("ERR WATCH is not supported: MULTI and EXEC work without it");
 }
 
 // UNWATCH: OK; nothing is watched.
-void unwatch(const Exchange& exchange) { exchange.reply().simple("OK"); }
+void unwatch(const CommandContext& context) { context.reply().simple("OK"); }
 
 }  // namespace penstock::wire::resp

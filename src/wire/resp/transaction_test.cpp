@@ -1,4 +1,4 @@
-#include "resp_harness/talk.hpp"
+#include "resp_harness/test_client.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -9,25 +9,25 @@
 namespace penstock::wire::resp {
 namespace {
 
-using Step = Conversation::Step;
-using Words = Talk::Words;
+using Step = Session::Step;
+using Words = TestClient::Words;
 
 constexpr std::string_view kAborted =
     "-EXECABORT Transaction discarded because of previous errors.\r\n";
 
 struct InTransaction : ::testing::Test {
-  std::string ask(const Words& words) { return talk.ask(words); }
+  std::string ask(const Words& words) { return test_client.ask(words); }
   std::string used() { return ask({"GET", "n"}); }
 
-  TestDoor door;
-  Talk talk{door};
+  TestServer server;
+  TestClient test_client{server};
 };
 
 TEST_F(InTransaction, NothingRunsBeforeExec) {
   EXPECT_EQ(ask({"MULTI"}), "+OK\r\n");
   EXPECT_EQ(ask({"INCR", "n"}), "+QUEUED\r\n");
   EXPECT_EQ(ask({"PING"}), "+QUEUED\r\n");
-  Talk other(door);
+  TestClient other(server);
   EXPECT_EQ(other.ask({"GET", "n"}), "$-1\r\n");
   EXPECT_EQ(ask({"EXEC"}), "*2\r\n:1\r\n+PONG\r\n");
   EXPECT_EQ(used(), "$1\r\n1\r\n");
@@ -61,7 +61,7 @@ TEST_F(InTransaction, ACommandThatCannotRunAbortsItAndNothingIsCharged) {
   }
 }
 
-TEST_F(InTransaction, MistakesAreToldAsRedisDoes) {
+TEST_F(InTransaction, ErrorsAreThoseOfRedis) {
   ask({"MULTI"});
   EXPECT_EQ(ask({"MULTI"}), "-ERR MULTI calls can not be nested\r\n");
   EXPECT_EQ(ask({"WATCH", "k"}), "-ERR WATCH inside MULTI is not allowed\r\n");
@@ -73,13 +73,13 @@ TEST_F(InTransaction, MistakesAreToldAsRedisDoes) {
 }
 
 TEST_F(InTransaction, ItsSizeIsBounded) {
-  door.surroundings.terms.most_under_way = 3;
+  server.server_context.settings.max_in_flight = 3;
   ask({"MULTI"});
   for (int i = 0; i < 3; ++i) EXPECT_EQ(ask({"INCR", "n"}), "+QUEUED\r\n");
   EXPECT_TRUE(ask({"INCR", "n"}).starts_with("-ERR the transaction is too large"));
   EXPECT_EQ(ask({"EXEC"}), kAborted);
 
-  door.surroundings.terms.limits.bytes = 10'000;
+  server.server_context.settings.limits.bytes = 10'000;
   ask({"MULTI"});
   EXPECT_EQ(ask({"ECHO", std::string(6'000, 'x')}), "+QUEUED\r\n");
   EXPECT_TRUE(ask({"ECHO", std::string(6'000, 'x')}).starts_with("-ERR the transaction is too"));
@@ -88,48 +88,49 @@ TEST_F(InTransaction, ItsSizeIsBounded) {
 }
 
 TEST_F(InTransaction, RepliesComeInOrderThoughTheStoreIsLate) {
-  door.store.is_late = true;
-  const std::string sent = Talk::encoded({"MULTI"}) + Talk::encoded({"INCR", "a"}) +
-                           Talk::encoded({"ECHO", "b"}) + Talk::encoded({"INCR", "c"}) +
-                           Talk::encoded({"EXEC"}) + Talk::encoded({"PING"});
-  EXPECT_EQ(talk.send(sent), Step::Read);
-  EXPECT_EQ(talk.output(), "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*3\r\n");
-  EXPECT_EQ(door.store.waiting(), 2U);
-  door.store.answer(1);
-  EXPECT_EQ(talk.output(), "");
-  door.store.answer(0);
-  EXPECT_EQ(talk.output(), ":1\r\n$1\r\nb\r\n:1\r\n+PONG\r\n");
+  server.store.is_late = true;
+  const std::string sent = TestClient::encoded({"MULTI"}) + TestClient::encoded({"INCR", "a"}) +
+                           TestClient::encoded({"ECHO", "b"}) + TestClient::encoded({"INCR", "c"}) +
+                           TestClient::encoded({"EXEC"}) + TestClient::encoded({"PING"});
+  EXPECT_EQ(test_client.send(sent), Step::Read);
+  EXPECT_EQ(test_client.output(), "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*3\r\n");
+  EXPECT_EQ(server.store.waiting(), 2U);
+  server.store.answer(1);
+  EXPECT_EQ(test_client.output(), "");
+  server.store.answer(0);
+  EXPECT_EQ(test_client.output(), ":1\r\n$1\r\nb\r\n:1\r\n+PONG\r\n");
 }
 
 TEST_F(InTransaction, ARefundWaitsForTheChecksBeforeIt) {
-  door.store.is_late = true;
-  const std::string sent = Talk::encoded({"MULTI"}) +
-                           Talk::encoded({"CL.THROTTLE", "key", "0", "1", "60", "1"}) +
-                           Talk::encoded({"CL.THROTTLE", "key", "0", "1", "60", "-1"}) +
-                           Talk::encoded({"EXEC"}) + Talk::encoded({"PING"});
-  EXPECT_EQ(talk.send(sent), Step::Pause);
-  EXPECT_EQ(door.store.waiting(), 1U);
-  EXPECT_TRUE(talk.conversation().has_unfinished_input());
-  door.store.answer(0);
-  EXPECT_EQ(talk.conversation().advance(), Step::Read);
-  EXPECT_EQ(door.store.waiting(), 1U);
-  EXPECT_FALSE(talk.output().ends_with("+PONG\r\n"));
-  door.store.answer(0);
-  EXPECT_TRUE(talk.output().ends_with("+PONG\r\n"));
+  server.store.is_late = true;
+  const std::string sent = TestClient::encoded({"MULTI"}) +
+                           TestClient::encoded({"CL.THROTTLE", "key", "0", "1", "60", "1"}) +
+                           TestClient::encoded({"CL.THROTTLE", "key", "0", "1", "60", "-1"}) +
+                           TestClient::encoded({"EXEC"}) + TestClient::encoded({"PING"});
+  EXPECT_EQ(test_client.send(sent), Step::Pause);
+  EXPECT_EQ(server.store.waiting(), 1U);
+  EXPECT_TRUE(test_client.session().has_unfinished_input());
+  server.store.answer(0);
+  EXPECT_EQ(test_client.session().advance(), Step::Read);
+  EXPECT_EQ(server.store.waiting(), 1U);
+  EXPECT_FALSE(test_client.output().ends_with("+PONG\r\n"));
+  server.store.answer(0);
+  EXPECT_TRUE(test_client.output().ends_with("+PONG\r\n"));
 }
 
-TEST_F(InTransaction, ALargeOnePausesAsAPipelineDoes) {
+TEST_F(InTransaction, ALargeTransactionPausesAsAPipelineDoes) {
   ask({"MULTI"});
   for (int i = 0; i < 12; ++i) ask({"ECHO", std::string(10'000, 'x')});
-  EXPECT_EQ(talk.send(Talk::encoded({"EXEC"}) + Talk::encoded({"PING"})), Step::Pause);
+  EXPECT_EQ(test_client.send(TestClient::encoded({"EXEC"}) + TestClient::encoded({"PING"})),
+            Step::Pause);
   std::string output;
   for (int i = 0; i < 3 && !output.ends_with("+PONG\r\n"); ++i) {
-    const std::string part = talk.output();
+    const std::string part = test_client.output();
     EXPECT_LE(part.size(), 80'000U);
     output += part;
-    static_cast<void>(talk.conversation().advance());
+    static_cast<void>(test_client.session().advance());
   }
-  output += talk.output();
+  output += test_client.output();
   EXPECT_TRUE(output.starts_with("*12\r\n$10000\r\n"));
   EXPECT_TRUE(output.ends_with("x\r\n+PONG\r\n"));
 }

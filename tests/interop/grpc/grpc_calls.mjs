@@ -1,4 +1,4 @@
-// Asks a gRPC door as programs in Node do.  node grpc_calls.mjs DESCRIPTORS PORT SCENARIO
+// Asks a gRPC listener as programs in Node do.  node grpc_calls.mjs DESCRIPTORS PORT SCENARIO
 // DESCRIPTORS is a serialised FileDescriptorSet of proto/. Prints one line of JSON: what the scenario saw.
 import { readFileSync } from "node:fs";
 import * as grpc from "@grpc/grpc-js";

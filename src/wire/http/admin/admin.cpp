@@ -1,6 +1,6 @@
 #include "wire/http/admin/admin.hpp"
 
-#include "http/members.hpp"
+#include "http/json_object_reader.hpp"
 #include "http/problem.hpp"
 #include "http/target.hpp"
 
@@ -23,27 +23,27 @@ Response text_response(std::string type, std::string body) {
 
 Json reason(std::string_view what, std::string_view detail) {
   Json json;
-  json["what"] = what;
+  json["kind"] = what;
   json["detail"] = detail;
   return json;
 }
 
-Response metrics(AdminFacts& facts, Parameters& /*parameters*/) {
-  return text_response("text/plain; version=0.0.4; charset=utf-8", facts.metrics());
+Response metrics(AdminDataSource& source, Parameters& /*parameters*/) {
+  return text_response("text/plain; version=0.0.4; charset=utf-8", source.metrics());
 }
 
-Response healthz(AdminFacts& /*facts*/, Parameters& /*parameters*/) {
+Response healthz(AdminDataSource& /*source*/, Parameters& /*parameters*/) {
   return text_response("text/plain; charset=utf-8", "ok\n");
 }
 
-Response readyz(AdminFacts& facts, Parameters& /*parameters*/) {
-  const Readiness state = facts.readiness();
+Response readyz(AdminDataSource& source, Parameters& /*parameters*/) {
+  const Readiness state = source.readiness();
   Json reasons = Json::array();
   if (!state.rules_loaded) reasons.push_back(reason("rules", "no rules are loaded"));
   if (state.stopping) reasons.push_back(reason("stopping", "the program is about to end"));
   const bool ready = reasons.empty();
-  if (!state.store_trouble.empty()) reasons.push_back(reason("store", state.store_trouble));
-  if (!state.reload_trouble.empty()) reasons.push_back(reason("reload", state.reload_trouble));
+  if (!state.store_error.empty()) reasons.push_back(reason("store", state.store_error));
+  if (!state.reload_error.empty()) reasons.push_back(reason("reload", state.reload_error));
   Json json;
   json["ready"] = ready;
   json["reasons"] = std::move(reasons);
@@ -70,7 +70,7 @@ std::string_view failure_word(rules::OnFailure policy) {
 }
 
 // As a configuration has them, which says no more than what means something in its mode.
-void write_terms(Json& json, const core::Terms& terms) {
+void write_terms(Json& json, const core::SharingTerms& terms) {
   json["mode"] = to_string(terms.mode);
   switch (terms.mode) {
     case core::Mode::Exact: return;
@@ -105,11 +105,11 @@ Json rule_json(const rules::Rule& rule) {
   return json;
 }
 
-Response rules_loaded(AdminFacts& facts, Parameters& parameters) {
+Response rules_loaded(AdminDataSource& source, Parameters& parameters) {
   const std::optional<std::string_view> domain = parameters.text("domain");
   const Result<void> read = parameters.finish();
   if (!read) return problem_of(read.error());
-  const LoadedRules loaded = facts.rules();
+  const LoadedRules loaded = source.rules();
   Json json;
   json["files"] = loaded.files;
   json["loaded_at_ms"] =
@@ -121,23 +121,23 @@ Response rules_loaded(AdminFacts& facts, Parameters& parameters) {
   return json_response(200, json);
 }
 
-Response top(AdminFacts& facts, Parameters& parameters) {
-  const std::string_view by = parameters.text("by").value_or("asked");
-  const std::int64_t count = parameters.whole_number("n", 1, kMostTop).value_or(kUsualTop);
-  if (by != "asked" && by != "denied") {
-    parameters.complain("by: " + shown(by) + " must be asked or denied");
+Response top(AdminDataSource& source, Parameters& parameters) {
+  const std::string_view by = parameters.text("by").value_or("requests");
+  const std::int64_t count = parameters.parse_number("n", 1, kMostTop).value_or(kUsualTop);
+  if (by != "requests" && by != "denied") {
+    parameters.add_error("by: " + quote(by) + " must be requests or denied");
   }
   const Result<void> read = parameters.finish();
   if (!read) return problem_of(read.error());
-  const TopBy order = by == "asked" ? TopBy::Asked : TopBy::Denied;
+  const TopBy order = by == "requests" ? TopBy::Asked : TopBy::Denied;
   Json json;
   json["by"] = by;
   Json& entries = json["entries"] = Json::array();
-  for (const TopEntry& entry : facts.top(order, static_cast<std::size_t>(count))) {
+  for (const TopEntry& entry : source.top(order, static_cast<std::size_t>(count))) {
     Json told;
     told["rule"] = entry.rule;
     told["subject"] = entry.subject;
-    told["asked"] = entry.asked;
+    told["requests"] = entry.asked;
     told["denied"] = entry.denied;
     entries.push_back(std::move(told));
   }
@@ -146,31 +146,31 @@ Response top(AdminFacts& facts, Parameters& parameters) {
 
 struct Page {
   std::string_view path;
-  Response (*function)(AdminFacts&, Parameters&);
+  Response (*function)(AdminDataSource&, Parameters&);
 };
 constexpr std::array kPages{Page{"/metrics", metrics}, Page{"/healthz", healthz},
                             Page{"/readyz", readyz}, Page{"/rules", rules_loaded},
                             Page{"/top", top}};
 
-Response answer(AdminFacts& facts, const Request& request) {
+Response answer(AdminDataSource& source, const Request& request) {
   for (const Page& page : kPages) {
     if (page.path != request.path) continue;
     if (request.method != "GET" && request.method != "HEAD") {
-      const std::string detail = std::string(page.path) + " has no " + shown(request.method);
+      const std::string detail = std::string(page.path) + " has no " + quote(request.method);
       Response response = problem_response({.status = 405, .detail = detail});
       response.fields.emplace_back("Allow", "GET, HEAD");
       return response;
     }
     Parameters parameters(request.query);
-    return page.function(facts, parameters);
+    return page.function(source, parameters);
   }
-  const std::string detail = "no page at " + shown(request.path) +
+  const std::string detail = "no page at " + quote(request.path) +
                              "; there are /metrics, /healthz, /readyz, /rules and /top";
   return problem_response({.status = 404, .detail = detail});
 }
 
 }  // namespace
 
-void Admin::handle(const Request& request, Respond respond) { respond(answer(facts_, request)); }
+void Admin::handle(const Request& request, Respond respond) { respond(answer(source_, request)); }
 
 }  // namespace penstock::http

@@ -17,8 +17,8 @@ namespace penstock::http {
 struct Readiness {
   bool rules_loaded = true;
   bool stopping = false;
-  std::string store_trouble{};   // empty while it serves
-  std::string reload_trouble{};  // of the last reload; empty when it went well
+  std::string store_error{};   // empty while it serves
+  std::string reload_error{};  // of the last reload; empty when it went well
 };
 
 // What /rules tells.
@@ -39,12 +39,12 @@ struct TopEntry {
 };
 
 // What the program knows about itself.
-class AdminFacts {
+class AdminDataSource {
  public:
-  AdminFacts() = default;
-  AdminFacts(const AdminFacts&) = delete;
-  AdminFacts& operator=(const AdminFacts&) = delete;
-  virtual ~AdminFacts() = default;
+  AdminDataSource() = default;
+  AdminDataSource(const AdminDataSource&) = delete;
+  AdminDataSource& operator=(const AdminDataSource&) = delete;
+  virtual ~AdminDataSource() = default;
 
   [[nodiscard]] virtual std::string metrics() = 0;  // the text format of Prometheus
   [[nodiscard]] virtual Readiness readiness() = 0;
@@ -55,13 +55,13 @@ class AdminFacts {
 // The calls of the admin port: GET /metrics, /healthz, /readyz, /rules and /top.
 class Admin final : public Handler {
  public:
-  // REQUIRES: the facts outlive it.
-  explicit Admin(AdminFacts& facts) : facts_(facts) {}
+  // REQUIRES: the source outlive it.
+  explicit Admin(AdminDataSource& source) : source_(source) {}
 
   void handle(const Request& request, Respond respond) override;
 
  private:
-  AdminFacts& facts_;
+  AdminDataSource& source_;
 };
 
 }  // namespace penstock::http

@@ -7,7 +7,7 @@
 namespace penstock::http {
 namespace {
 
-class TestFacts final : public AdminFacts {
+class TestDataSource final : public AdminDataSource {
  public:
   Readiness state{};
   rules::Rule rule{.domain = "api",
@@ -32,11 +32,11 @@ class TestFacts final : public AdminFacts {
 
 class AdminPages : public testing::Test {
  protected:
-  TestFacts facts_{};
+  TestDataSource source_{};
 
   Response ask(std::string_view path, std::string_view query = {},
                std::string_view method = "GET") {
-    Admin admin(facts_);
+    Admin admin(source_);
     Request request;
     request.method = method;
     request.path = path;
@@ -53,27 +53,27 @@ TEST_F(AdminPages, MetricsAndHealthArePlainText) {
   EXPECT_EQ(ask("/healthz", "", "HEAD").status, 200U);
 }
 
-TEST_F(AdminPages, ReadyDespiteATroubleThatTheRulesProvideFor) {
+TEST_F(AdminPages, StaysReadyWhenTheStoreOrAReloadFails) {
   EXPECT_EQ(ask("/readyz").body, "{\"ready\":true,\"reasons\":[]}\n");
-  facts_.state.store_trouble = "redis://a: refused";
-  facts_.state.reload_trouble = "rules.yaml:3:1: error: no";
+  source_.state.store_error = "redis://a: refused";
+  source_.state.reload_error = "rules.yaml:3:1: error: no";
   const Response response = ask("/readyz");
   EXPECT_EQ(response.status, 200U);
   EXPECT_EQ(response.body,
-            R"({"ready":true,"reasons":[{"what":"store","detail":"redis://a: refused"},)"
-            R"({"what":"reload","detail":"rules.yaml:3:1: error: no"}]})"
+            R"({"ready":true,"reasons":[{"kind":"store","detail":"redis://a: refused"},)"
+            R"({"kind":"reload","detail":"rules.yaml:3:1: error: no"}]})"
             "\n");
 }
 
-TEST_F(AdminPages, NotReadyWithoutRulesAndBeforeTheEnd) {
-  facts_.state.stopping = true;
+TEST_F(AdminPages, NotReadyWithoutRulesOrWhileStopping) {
+  source_.state.stopping = true;
   EXPECT_EQ(ask("/readyz").status, 503U);
-  facts_.state = {.rules_loaded = false};
+  source_.state = {.rules_loaded = false};
   EXPECT_EQ(ask("/readyz").status, 503U);
   EXPECT_EQ(ask("/healthz").status, 200U);
 }
 
-TEST_F(AdminPages, RulesAreToldWithTheirPlace) {
+TEST_F(AdminPages, RulesAreListedWithTheirSource) {
   EXPECT_EQ(ask("/rules").body,
             R"({"files":["rules.yaml"],"loaded_at_ms":1500,"rules":[{"domain":"api",)"
             R"("name":"search","action":"limit","limits":[{"name":"minute",)"
@@ -86,10 +86,10 @@ TEST_F(AdminPages, RulesAreToldWithTheirPlace) {
   EXPECT_EQ(ask("/rules", "domian=web").status, 400U);
 }
 
-TEST_F(AdminPages, RulesAreToldWithTheirModeAndWhatMeansSomethingInIt) {
+TEST_F(AdminPages, RulesAreListedWithTheirModeAndItsSettings) {
   using core::Mode;
-  const auto told_of = [this](core::Terms terms) {
-    facts_.rule.terms = terms;
+  const auto told_of = [this](core::SharingTerms terms) {
+    source_.rule.terms = terms;
     const std::string body = ask("/rules").body;
     const std::size_t begin = body.find("\"mode\"");
     return body.substr(begin, body.find(",\"on_failure\"") - begin);
@@ -101,24 +101,24 @@ TEST_F(AdminPages, RulesAreToldWithTheirModeAndWhatMeansSomethingInIt) {
   }
   EXPECT_EQ(told_of({.mode = Mode::Local}), R"("mode":"local","share":"none")");
   EXPECT_EQ(told_of({.mode = Mode::Local, .divided = true}), R"("mode":"local","share":"nodes")");
-  facts_.rule.action = rules::Action::Deny;
+  source_.rule.action = rules::Action::Deny;
   EXPECT_EQ(ask("/rules").body.find("\"mode\""), std::string::npos);
 }
 
 TEST_F(AdminPages, TopIsOrderedAndBounded) {
   EXPECT_EQ(ask("/top").body,
-            R"({"by":"asked","entries":[{"rule":"api/search","subject":"api_key=abc",)"
-            R"("asked":9,"denied":4}]})"
+            R"({"by":"requests","entries":[{"rule":"api/search","subject":"api_key=abc",)"
+            R"("requests":9,"denied":4}]})"
             "\n");
-  EXPECT_EQ(facts_.top_asked, "asked 20");
+  EXPECT_EQ(source_.top_asked, "asked 20");
   EXPECT_EQ(ask("/top", "by=denied&n=5").status, 200U);
-  EXPECT_EQ(facts_.top_asked, "denied 5");
+  EXPECT_EQ(source_.top_asked, "denied 5");
   EXPECT_EQ(ask("/top", "n=0").status, 400U);
   EXPECT_EQ(ask("/top", "n=1001").status, 400U);
   EXPECT_EQ(ask("/top", "by=name").status, 400U);
 }
 
-TEST_F(AdminPages, OtherPathsAndMethodsAreRefused) {
+TEST_F(AdminPages, OtherPathsAndMethodsAreRejected) {
   EXPECT_EQ(ask("/").status, 404U);
   EXPECT_EQ(ask("/metrics", "", "POST").status, 405U);
 }

@@ -1,7 +1,7 @@
 #include "wire/http/api/access.hpp"
 
 #include "http/problem.hpp"
-#include "net/secret.hpp"
+#include "net/constant_time_equal.hpp"
 
 namespace penstock::http {
 namespace {
@@ -33,10 +33,11 @@ Response unauthorized(std::string_view detail) {
 
 }  // namespace
 
-std::optional<Response> refuse_change(const Request& request, std::span<const std::string> tokens) {
+std::optional<Response> authorize_write(const Request& request,
+                                        std::span<const std::string> tokens) {
   const std::optional<std::string_view> given = bearer(request.field("Authorization"));
   if (given && !tokens.empty()) {
-    if (net::is_any_secret(*given, tokens)) return std::nullopt;
+    if (net::constant_time_equal_any(*given, tokens)) return std::nullopt;
     return unauthorized("Authorization: not a token of the configuration");
   }
   if (request.listens_on_loopback) {

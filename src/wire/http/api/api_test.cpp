@@ -18,7 +18,7 @@ TEST_F(ApiRoutes, UnknownPathsAreNotFound) {
   }
 }
 
-TEST_F(ApiRoutes, WrongMethodsAreToldTheRightOnes) {
+TEST_F(ApiRoutes, WrongMethodsAreAnsweredWithTheAllowedOnes) {
   EXPECT_EQ(field(ask("GET", "/v1/check"), "Allow"), "POST");
   EXPECT_EQ(field(ask("PUT", "/v1/keys/a"), "Allow"), "GET, DELETE");
   EXPECT_EQ(field(ask("PATCH", "/v1/counters/a"), "Allow"), "POST, GET, DELETE");
@@ -49,7 +49,7 @@ const std::vector<std::array<std::string_view, 3>> kChanges{
     {"POST", "/v1/counters/n", R"({"add":1})"},
     {"DELETE", "/v1/counters/n", ""}};
 
-TEST_F(ApiRoutes, ChangesNeedTheTokenWhereOthersCanConnect) {
+TEST_F(ApiRoutes, WritesNeedTheTokenOnPublicListeners) {
   on_loopback_ = false;
   settings_.tokens = {"open sesame"};
   for (const auto& [method, target, body] : kChanges) {
@@ -65,7 +65,7 @@ TEST_F(ApiRoutes, ChangesNeedTheTokenWhereOthersCanConnect) {
   }
 }
 
-TEST_F(ApiRoutes, GivingBackIsAChangeForEnvoyToo) {
+TEST_F(ApiRoutes, RefundsNeedTheTokenForEnvoyToo) {
   const std::string_view body =
       R"({"domain":"d","descriptors":[{"entries":[{"key":"a"}],"hitsAddend":5,"isNegativeHits":true}]})";
   on_loopback_ = false;
@@ -75,7 +75,7 @@ TEST_F(ApiRoutes, GivingBackIsAChangeForEnvoyToo) {
   EXPECT_EQ(ask("POST", "/json", body, {{"authorization", "bearer open sesame"}}).status, 200U);
 }
 
-TEST_F(ApiRoutes, ChangesAreForbiddenWhereNoTokenCouldProtectThem) {
+TEST_F(ApiRoutes, WritesAreForbiddenOnPublicListenersWithoutAToken) {
   on_loopback_ = false;
   for (const auto& [method, target, body] : kChanges) {
     const Response response = ask(method, target, body, {{"Authorization", "Bearer "}});
@@ -85,7 +85,7 @@ TEST_F(ApiRoutes, ChangesAreForbiddenWhereNoTokenCouldProtectThem) {
   EXPECT_TRUE(backend_.counts.asked.empty());
 }
 
-TEST_F(ApiRoutes, QuestionsNeedNoToken) {
+TEST_F(ApiRoutes, ChecksAndReadsNeedNoToken) {
   on_loopback_ = false;
   settings_.tokens = {"open sesame"};
   EXPECT_EQ(ask("POST", "/v1/check", R"({"domain":"a","attributes":{}})").status, 200U);
@@ -105,7 +105,7 @@ TEST_F(ApiRoutes, WebPagesCannotChangeAnythingThroughTheBrowserOfThisMachine) {
             200U);
 }
 
-TEST_F(ApiRoutes, WrongTokenIsRefusedEvenOnLoopback) {
+TEST_F(ApiRoutes, WrongTokenIsRejectedEvenOnLoopback) {
   settings_.tokens = {"open sesame"};
   EXPECT_EQ(ask("DELETE", "/v1/keys/a").status, 200U);
   EXPECT_EQ(ask("DELETE", "/v1/keys/a", "", {{"Authorization", "Bearer x"}}).status, 401U);

@@ -16,10 +16,10 @@
 namespace penstock::http {
 
 // A count that a rule keeps for somebody.
-struct RuleCount {
+struct SubjectLimit {
   std::string rule;   // "api/search"
   std::string limit;  // its name, where the rule has several
-  core::CountName name;
+  core::LimitKey name;
   Quota quota;
 };
 
@@ -49,23 +49,23 @@ class Backend {
                        std::function<void(Explained)> answered) = 0;
 
   // The counts of this rule for a subject such as "api_key=abc"; at least one.
-  [[nodiscard]] virtual Result<std::vector<RuleCount>> counts_of_rule(
+  [[nodiscard]] virtual Result<std::vector<SubjectLimit>> limits_of_rule(
       std::string_view domain, std::string_view rule, std::string_view subject) const = 0;
   // The same, of all rules of the domain that count by the attributes of the subject.
-  [[nodiscard]] virtual Result<std::vector<RuleCount>> counts_of_domain(
+  [[nodiscard]] virtual Result<std::vector<SubjectLimit>> limits_of_domain(
       std::string_view domain, std::string_view subject) const = 0;
 
   // As service::Service and service::Reservations have them.
-  virtual void reserve(rules::Request request, service::ReservationTerms terms,
+  virtual void reserve(rules::Request request, service::ReservationRequest terms,
                        base::Deadline deadline,
-                       store::Store::Answered<service::Reserved> answered) = 0;
+                       store::Store::Answered<service::ReserveResult> answered) = 0;
   virtual void reserve(core::NamedCheck check, rules::OnFailure on_failure,
-                       service::ReservationTerms terms, base::Deadline deadline,
-                       store::Store::Answered<service::Reserved> answered) = 0;
+                       service::ReservationRequest terms, base::Deadline deadline,
+                       store::Store::Answered<service::ReserveResult> answered) = 0;
   virtual void commit(std::string id, std::uint64_t actual, base::Deadline deadline,
-                      store::Store::Answered<service::Settled> answered) = 0;
+                      store::Store::Answered<service::SettleResult> answered) = 0;
   virtual void cancel(std::string id, base::Deadline deadline,
-                      store::Store::Answered<service::Settled> answered) = 0;
+                      store::Store::Answered<service::SettleResult> answered) = 0;
 
   [[nodiscard]] virtual store::Store& store() = 0;
 };

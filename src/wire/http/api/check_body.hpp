@@ -12,8 +12,8 @@ namespace penstock::http {
 inline constexpr std::size_t kMaxChecks = 1000;  // of one batch
 
 // {"domain", "attributes": {...} | "descriptors": [...], "cost"}. The texts of the request are the
-// JSON's. `place` is where it stands, as in Members.
-[[nodiscard]] Result<rules::Request> read_check(const Json& json, std::string place);
+// JSON's. `path` is where it stands, as in JsonObjectReader.
+[[nodiscard]] Result<rules::Request> read_check(const Json& json, std::string path);
 
 // {"checks": [...]}, or the array alone.
 [[nodiscard]] Result<std::vector<rules::Request>> read_checks(const Json& json);

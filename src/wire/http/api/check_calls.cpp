@@ -1,4 +1,4 @@
-#include "answer/verdict.hpp"
+#include "answer/check_response.hpp"
 #include "http/problem.hpp"
 #include "wire/http/api/access.hpp"
 #include "wire/http/api/call.hpp"
@@ -32,10 +32,10 @@ std::string explained_text(const Backend::Explained& explained, const std::strin
   writer.begin_object().name("domain").text(domain);
   writer.name("domain_known").boolean(explained.explanation.match.domain_known);
   writer.name("decision").begin_object();
-  write_decision(writer, answer::verdict_of(explained.answer, domain));
+  write_decision(writer, answer::check_response_of(explained.answer, domain));
   writer.end_object().name("rules").begin_array();
   for (const rules::RuleReport& report : explained.explanation.rules) write_report(writer, report);
-  writer.end_array().name("cut_short").boolean(explained.explanation.cut_short).end_object();
+  writer.end_array().name("truncated").boolean(explained.explanation.cut_short).end_object();
   return text;
 }
 
@@ -71,7 +71,7 @@ void check(Call call) {
       *asked, call.request.deadline,
       [&settings = call.settings, domain = std::string(asked->domain),
        respond = std::move(call.respond)](const service::Answer& answer) {
-        respond(answer::response_of(answer::verdict_of(answer, domain), settings.headers));
+        respond(answer::response_of(answer::check_response_of(answer, domain), settings.headers));
       });
 }
 
@@ -87,7 +87,7 @@ void check_many(Call call) {
     call.backend.decide(
         request, call.request.deadline,
         [batch, i, domain = std::string(request.domain)](const service::Answer& answer) {
-          batch->put(i, decision_text(answer::verdict_of(answer, domain)));
+          batch->put(i, decision_text(answer::check_response_of(answer, domain)));
         });
   }
 }
@@ -111,18 +111,18 @@ void envoy_check(Call call) {
   Result<rules::Request> read = read_envoy_request(*kept);
   if (!read) return call.respond(envoy_bad_request());
   const auto asked = std::make_shared<const rules::Request>(*std::move(read));
-  const bool gives_back =
+  const bool is_refund =
       std::any_of(asked->descriptors.begin(), asked->descriptors.end(),
-                  [](const rules::Descriptor& descriptor) { return descriptor.gives_back; });
-  if (gives_back) {
+                  [](const rules::Descriptor& descriptor) { return descriptor.is_refund; });
+  if (is_refund) {
     // the same right as for a refund of a key
-    std::optional<Response> refused = refuse_change(call.request, call.settings.tokens);
+    std::optional<Response> refused = authorize_write(call.request, call.settings.tokens);
     if (refused) return call.respond(*std::move(refused));
   }
   call.backend.decide(
       *asked, call.request.deadline,
       [kept, asked, respond = std::move(call.respond)](const service::Answer& answer) {
-        respond(envoy_answer(answer, *asked));
+        respond(envoy_http_response(answer, *asked));
       });
 }
 

@@ -12,7 +12,7 @@ class CheckCalls : public ApiTest {};
 const Decision kWithin = Decision::allow(100, 99, milliseconds{100});
 const Decision kOver = Decision::deny(100, 0, milliseconds{10'000}, milliseconds{1'100});
 
-TEST_F(CheckCalls, AllowedIsToldWithItsNumbers) {
+TEST_F(CheckCalls, AllowedResponseHasLimitAndRemaining) {
   backend_.next = answer_of(kWithin);
   const Response response =
       ask("POST", "/v1/check",
@@ -30,7 +30,7 @@ TEST_F(CheckCalls, AllowedIsToldWithItsNumbers) {
             "\n");
 }
 
-TEST_F(CheckCalls, RefusalIsAProblemThatCarriesTheDecision) {
+TEST_F(CheckCalls, DenialIsAProblemThatCarriesTheDecision) {
   backend_.next = answer_of(kOver);
   const Response response = ask("POST", "/v1/check", R"({"domain":"api","attributes":{}})");
   EXPECT_EQ(response.status, 429U);
@@ -73,7 +73,7 @@ TEST_F(CheckCalls, DenyListIsForbiddenAndHasNoTimeToRetry) {
             "\n");
 }
 
-TEST_F(CheckCalls, StoreThatIsGoneIsNotMistakenForARefusal) {
+TEST_F(CheckCalls, UnavailableStoreIsNotReportedAsADenial) {
   backend_.next = answer_of(kOver);
   backend_.next.reason = service::Reason::FailedClosed;
   backend_.next.limits[0].decision.reset();
@@ -85,7 +85,7 @@ TEST_F(CheckCalls, StoreThatIsGoneIsNotMistakenForARefusal) {
   EXPECT_NE(response.body.find(R"("violated-policies":["search"])"), std::string::npos);
 }
 
-TEST_F(CheckCalls, LimitInShadowIsToldInTheBodyOnly) {
+TEST_F(CheckCalls, ShadowLimitIsReportedInTheBodyOnly) {
   backend_.next = answer_of(kOver);
   backend_.next.allowed = true;
   backend_.next.reason = service::Reason::WithinLimits;
@@ -119,7 +119,7 @@ struct Bad {
   std::string_view detail;
 };
 
-TEST_F(CheckCalls, ComplaintNamesTheValueAndItsPlace) {
+TEST_F(CheckCalls, ErrorNamesTheValueAndItsPath) {
   const std::vector<Bad> cases{
       {"", "body: empty; expected JSON"},
       {"[]", "body: [] must be an object"},
@@ -184,7 +184,7 @@ TEST_F(CheckCalls, BatchAnswersInTheOrderOfTheQuestions) {
   EXPECT_LT(first, second);
 }
 
-TEST_F(CheckCalls, BatchIsBoundedAndRefusedAsAWhole) {
+TEST_F(CheckCalls, BatchIsBoundedAndRejectedAsAWhole) {
   EXPECT_EQ(ask("POST", "/v1/checks", R"([{"domain":"a","attributes":{}}])").status, 200U);
   backend_.asked.clear();
   EXPECT_EQ(ask("POST", "/v1/checks", "[]").status, 400U);
@@ -198,7 +198,7 @@ TEST_F(CheckCalls, BatchIsBoundedAndRefusedAsAWhole) {
   EXPECT_TRUE(backend_.asked.empty());
 }
 
-TEST_F(CheckCalls, ExplainTellsWhyRulesApplyOrNot) {
+TEST_F(CheckCalls, ExplainSaysWhyRulesMatchOrNot) {
   backend_.next = answer_of(kWithin);
   backend_.reports = {{.rule = &rule_, .matched = false, .reason = "path \"/v2\" is not /v1/**"}};
   const Response response = ask("POST", "/v1/explain", R"({"domain":"api","attributes":{}})");
@@ -207,7 +207,7 @@ TEST_F(CheckCalls, ExplainTellsWhyRulesApplyOrNot) {
             0U);
   EXPECT_NE(response.body.find(R"("rules":[{"rule":"api/search","matched":false,)"
                                R"("reason":"path \"/v2\" is not /v1/**",)"
-                               R"("source":{"file":"rules.yaml","line":12}}],"cut_short":false})"),
+                               R"("source":{"file":"rules.yaml","line":12}}],"truncated":false})"),
             std::string::npos)
       << response.body;
 }

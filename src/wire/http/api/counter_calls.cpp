@@ -1,5 +1,5 @@
 // Named numbers that limit nothing: an integer and a decimal under each name, kept apart.
-#include "http/members.hpp"
+#include "http/json_object_reader.hpp"
 #include "http/problem.hpp"
 #include "http/target.hpp"
 #include "penstock/decimal.hpp"
@@ -44,7 +44,7 @@ Result<Addition> read_amount(const Json& json) {
   const auto* text = json.get_ptr<const std::string*>();
   if (text == nullptr) {
     return Error{ErrorCode::InvalidInput,
-                 "add: " + shown_json(json) +
+                 "add: " + quote_json(json) +
                      " must be a whole number of 64 bits, or a decimal as a text: \"0.25\""};
   }
   const Result<Decimal> decimal = Decimal::parse(*text);
@@ -55,11 +55,11 @@ Result<Addition> read_amount(const Json& json) {
 Result<Addition> read_addition(const Request& request) {
   const Result<Json> json = parse_json(request.body);
   if (!json) return json.error();
-  Members members(*json, "");
-  const Json* amount = members.any("add");
-  const auto lifetime = members.duration("ttl", std::chrono::milliseconds{1}, kLongestLifetime);
-  if (amount == nullptr) members.complain("add", "missing");
-  const Result<void> read = members.finish();
+  JsonObjectReader object(*json, "");
+  const Json* amount = object.any("add");
+  const auto lifetime = object.duration("ttl", std::chrono::milliseconds{1}, kLongestLifetime);
+  if (amount == nullptr) object.add_error("add", "missing");
+  const Result<void> read = object.finish();
   if (!read) return read.error();
   Result<Addition> addition = read_amount(*amount);
   if (addition) addition->lifetime = lifetime;
@@ -75,7 +75,7 @@ void put_value(Json& json, Kind kind, std::int64_t value) {
 }
 
 // Both numbers of a name, asked for at once.
-struct Both {
+struct CounterPair {
   Json json{};
   std::optional<Error> failure{};
   int missing = 2;
@@ -114,7 +114,7 @@ void add_to_counter(Call call) {
 void read_counter(Call call) {
   const Result<std::string> name = name_of(call);
   if (!name) return call.respond(problem_of(name.error()));
-  auto both = std::make_shared<Both>(Both{.respond = std::move(call.respond)});
+  auto both = std::make_shared<CounterPair>(CounterPair{.respond = std::move(call.respond)});
   both->json["name"] = *name;
   both->json["integer"] = 0;  // in this order, whichever answers first
   both->json["decimal"] = "0";

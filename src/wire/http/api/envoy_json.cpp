@@ -1,10 +1,10 @@
 #include "wire/http/api/envoy_json.hpp"
 
 #include "answer/envoy_status.hpp"
-#include "http/members.hpp"
+#include "http/json_object_reader.hpp"
 #include "http/problem.hpp"
 #include "wire/http/api/check_body.hpp"
-#include "wire/http/api/wrong_input.hpp"
+#include "wire/http/api/invalid_input.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -20,10 +20,10 @@ namespace penstock::http {
 namespace {
 
 // A member under either of its names. Both at once are a complaint.
-const Json* either(Members& members, std::string_view camel, std::string_view snake) {
-  const Json* first = members.any(camel);
-  const Json* second = members.any(snake);
-  if (first != nullptr && second != nullptr) members.complain(snake, "given under two names");
+const Json* either(JsonObjectReader& object, std::string_view camel, std::string_view snake) {
+  const Json* first = object.any(camel);
+  const Json* second = object.any(snake);
+  if (first != nullptr && second != nullptr) object.add_error(snake, "given under two names");
   return first != nullptr ? first : second;
 }
 
@@ -57,25 +57,25 @@ answer::EnvoyUnit read_unit(const Json& json) {
 }
 
 Result<Quota> read_override(const Json& json) {
-  Members members(json, "limit.", OnNull::Ignore);
-  const Json* count = either(members, "requestsPerUnit", "requests_per_unit");
-  const Json* unit = members.any("unit");
-  const Result<void> read = members.finish();
+  JsonObjectReader object(json, "limit.", OnNull::Ignore);
+  const Json* count = either(object, "requestsPerUnit", "requests_per_unit");
+  const Json* unit = object.any("unit");
+  const Result<void> read = object.finish();
   if (!read) return read.error();
   // JSON of protobuf leaves out zeros
   const std::optional<std::uint64_t> limit =
       count == nullptr ? 0 : number(*count, std::numeric_limits<std::uint32_t>::max());
   if (!limit || unit == nullptr) {
-    return wrong_input("limit: needs a known unit, and a requestsPerUnit of 32 bits");
+    return invalid_input("limit: needs a known unit, and a requestsPerUnit of 32 bits");
   }
   return answer::quota_of_override(static_cast<std::uint32_t>(*limit), read_unit(*unit));
 }
 
 Result<rules::Attribute> read_entry(const Json& json) {
-  Members members(json, "entries.", OnNull::Ignore);
-  const rules::Attribute entry{.name = members.text("key").value_or(""),
-                               .value = members.text("value").value_or("")};
-  const Result<void> read = members.finish();
+  JsonObjectReader object(json, "entries.", OnNull::Ignore);
+  const rules::Attribute entry{.name = object.text("key").value_or(""),
+                               .value = object.text("value").value_or("")};
+  const Result<void> read = object.finish();
   if (!read) return read.error();
   return entry;
 }
@@ -91,12 +91,12 @@ Result<void> read_entries(const Json* entries, rules::Descriptor& descriptor) {
 }
 
 Result<rules::Descriptor> read_descriptor(const Json& json) {
-  Members members(json, "descriptors.", OnNull::Ignore);
-  const Json* entries = members.array("entries", rules::kMaxEntries);
-  const Json* limit = members.object("limit");
-  const Json* hits = either(members, "hitsAddend", "hits_addend");
-  const Json* negative = either(members, "isNegativeHits", "is_negative_hits");
-  Result<void> read = members.finish();
+  JsonObjectReader object(json, "descriptors.", OnNull::Ignore);
+  const Json* entries = object.array("entries", rules::kMaxEntries);
+  const Json* limit = object.object("limit");
+  const Json* hits = either(object, "hitsAddend", "hits_addend");
+  const Json* negative = either(object, "isNegativeHits", "is_negative_hits");
+  Result<void> read = object.finish();
   if (!read) return read.error();
   rules::Descriptor descriptor;
   read = read_entries(entries, descriptor);
@@ -108,29 +108,29 @@ Result<rules::Descriptor> read_descriptor(const Json& json) {
   }
   if (hits != nullptr) {
     const auto units = number(*hits, std::numeric_limits<std::uint64_t>::max());
-    if (!units) return wrong_input("hitsAddend: " + shown_json(*hits));
+    if (!units) return invalid_input("hitsAddend: " + quote_json(*hits));
     descriptor.cost = Cost{*units};
   }
-  if (negative != nullptr && !negative->is_boolean()) return wrong_input("isNegativeHits");
-  descriptor.gives_back = negative != nullptr && negative->get<bool>();
+  if (negative != nullptr && !negative->is_boolean()) return invalid_input("isNegativeHits");
+  descriptor.is_refund = negative != nullptr && negative->get<bool>();
   return descriptor;
 }
 
-Json current_limit(const rules::Applied& applied) {
+Json current_limit(const rules::MatchedLimit& matched) {
   Json json;
-  json["requestsPerUnit"] = applied.check.quota.limit();
-  const answer::EnvoyUnit unit = answer::unit_of(applied.check.quota.period());
+  json["requestsPerUnit"] = matched.check.quota.limit();
+  const answer::EnvoyUnit unit = answer::unit_of(matched.check.quota.period());
   if (unit != answer::EnvoyUnit::Unknown) json["unit"] = to_string(unit);
-  if (applied.rule != nullptr && !applied.rule->given_name.empty()) {
-    json["name"] = applied.rule->given_name;
+  if (matched.rule != nullptr && !matched.rule->given_name.empty()) {
+    json["name"] = matched.rule->given_name;
   }
   return json;
 }
 
 Json status_json(const answer::EnvoyStatus& status) {
   Json json;
-  json["code"] = status.over ? "OVER_LIMIT" : "OK";
-  if (status.limit != nullptr) json["currentLimit"] = current_limit(status.limit->applied);
+  json["code"] = status.over_limit ? "OVER_LIMIT" : "OK";
+  if (status.limit != nullptr) json["currentLimit"] = current_limit(status.limit->matched);
   if (status.remaining > 0) json["limitRemaining"] = status.remaining;
   if (status.until_reset.count() > 0) {
     json["durationUntilReset"] = std::to_string(status.until_reset.count()) + "s";
@@ -141,19 +141,19 @@ Json status_json(const answer::EnvoyStatus& status) {
 }  // namespace
 
 Result<rules::Request> read_envoy_request(const Json& json) {
-  Members members(json, "", OnNull::Ignore);
-  rules::Request request{.domain = members.text("domain").value_or(""), .descriptors = {}};
-  const Json* descriptors = members.array("descriptors", rules::kMaxDescriptors);
-  const Json* hits = either(members, "hitsAddend", "hits_addend");
-  const Result<void> read = members.finish();
+  JsonObjectReader object(json, "", OnNull::Ignore);
+  rules::Request request{.domain = object.text("domain").value_or(""), .descriptors = {}};
+  const Json* descriptors = object.array("descriptors", rules::kMaxDescriptors);
+  const Json* hits = either(object, "hitsAddend", "hits_addend");
+  const Result<void> read = object.finish();
   if (!read) return read.error();
-  if (request.domain.empty()) return wrong_input("domain: must not be empty");
+  if (request.domain.empty()) return invalid_input("domain: must not be empty");
   if (descriptors == nullptr || descriptors->empty()) {
-    return wrong_input("descriptors: must not be empty");
+    return invalid_input("descriptors: must not be empty");
   }
   if (hits != nullptr) {
     const auto units = number(*hits, std::numeric_limits<std::uint32_t>::max());
-    if (!units) return wrong_input("hitsAddend: " + shown_json(*hits));
+    if (!units) return invalid_input("hitsAddend: " + quote_json(*hits));
     request.cost = Cost{std::max<std::uint64_t>(*units, 1)};
   }
   for (const Json& element : *descriptors) {
@@ -174,7 +174,7 @@ Json envoy_response(const service::Answer& answer, const rules::Request& request
   return json;
 }
 
-Response envoy_answer(const service::Answer& answer, const rules::Request& request) {
+Response envoy_http_response(const service::Answer& answer, const rules::Request& request) {
   Response response = json_response(answer.allowed ? 200 : 429, envoy_response(answer, request));
   response.body.pop_back();  // its line end, which the reference server does not write
   return response;

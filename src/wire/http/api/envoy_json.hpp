@@ -18,7 +18,8 @@ namespace penstock::http {
 [[nodiscard]] Json envoy_response(const service::Answer& answer, const rules::Request& request);
 
 // 200 or 429 with the above; 400 with a plain "Bad Request" for everything that cannot be answered.
-[[nodiscard]] Response envoy_answer(const service::Answer& answer, const rules::Request& request);
+[[nodiscard]] Response envoy_http_response(const service::Answer& answer,
+                                           const rules::Request& request);
 [[nodiscard]] Response envoy_bad_request();
 
 }  // namespace penstock::http

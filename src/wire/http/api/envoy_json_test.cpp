@@ -29,7 +29,7 @@ TEST_F(EnvoyJson, ReadsBothSpellingsOfProtobuf) {
                                    "a x2 [k=] x7 5/30d fixed_window gives back", "a x1 [] []"}));
 }
 
-TEST_F(EnvoyJson, WithinLimitIsToldAsProtobufDoes) {
+TEST_F(EnvoyJson, WithinLimitIsWrittenAsProtobufDoes) {
   backend_.next = answer_of(Decision::allow(100, 99, milliseconds{100}));
   const Response response = ask("POST", "/json", kOne);
   EXPECT_EQ(response.status, 200U);
@@ -59,7 +59,7 @@ TEST_F(EnvoyJson, OverLimitLeavesZerosOut) {
             R"("durationUntilReset":"12s"}]})");
 }
 
-TEST_F(EnvoyJson, ShadowIsOkAndSpeaksOnlyAlone) {
+TEST_F(EnvoyJson, ShadowLimitIsOkAndReportedOnlyWithoutOthers) {
   backend_.next = answer_of(Decision::deny(100, 0, seconds{30}, seconds{11}));
   backend_.next.allowed = true;
   backend_.next.limits[0].shadow = true;
@@ -73,9 +73,10 @@ TEST_F(EnvoyJson, ShadowIsOkAndSpeaksOnlyAlone) {
 
 TEST_F(EnvoyJson, EveryDescriptorHasAStatus) {
   backend_.next = answer_of(Decision::allow(100, 99, milliseconds{100}));
-  backend_.next.limits[0].applied.descriptor = 2;
-  backend_.next.match.descriptors = {rules::Said::NoRule, rules::Said::Unlimited,
-                                     rules::Said::Limited};
+  backend_.next.limits[0].matched.descriptor = 2;
+  backend_.next.match.descriptors = {rules::DescriptorOutcome::NoRule,
+                                     rules::DescriptorOutcome::Unlimited,
+                                     rules::DescriptorOutcome::Limited};
   const Response response = ask("POST", "/json", R"({"domain":"a","descriptors":[{},{},{}]})");
   EXPECT_EQ(response.body.find(R"({"overallCode":"OK","statuses":[{"code":"OK"},)"
                                R"({"code":"OK","limitRemaining":4294967295},)"
@@ -84,13 +85,13 @@ TEST_F(EnvoyJson, EveryDescriptorHasAStatus) {
       << response.body;
 }
 
-TEST_F(EnvoyJson, PeriodThatHasNoUnitIsToldWithoutOne) {
+TEST_F(EnvoyJson, PeriodWithoutAnEnvoyUnitIsReportedWithoutOne) {
   backend_.next = answer_of(Decision::allow(30, 29, seconds{1}));
-  backend_.next.limits[0].applied.check.quota = per(30, seconds{30});
+  backend_.next.limits[0].matched.check.quota = per(30, seconds{30});
   EXPECT_NE(ask("POST", "/json", kOne)
                 .body.find(R"("currentLimit":{"requestsPerUnit":30,"name":"careful"})"),
             std::string::npos);
-  backend_.next.limits[0].applied.check.quota = per(30, Days{7});
+  backend_.next.limits[0].matched.check.quota = per(30, Days{7});
   EXPECT_NE(ask("POST", "/json", kOne).body.find("\"unit\":\"WEEK\""), std::string::npos);
 }
 

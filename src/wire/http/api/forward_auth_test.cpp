@@ -70,7 +70,7 @@ TEST_F(ForwardAuth, PathsAreNormalized) {
   EXPECT_EQ(path("/a%2fb\\c"), "/a%2Fb%5Cc");  // the proxy decides what it forwards
 }
 
-TEST_F(ForwardAuth, FieldsThatDisagreeAreRefusedForOneMayBeInvented) {
+TEST_F(ForwardAuth, ContradictoryHeadersAreRejected) {
   EXPECT_EQ(attributes({{"X-Forwarded-Uri", "/free"}, {"X-Original-URI", "/paid"}}).find("400 "),
             0U);
   EXPECT_EQ(attributes({{"X-Forwarded-Method", "GET"}, {"X-Original-Method", "PUT"}}).find("400 "),
@@ -85,7 +85,7 @@ TEST_F(ForwardAuth, FieldsThatDisagreeAreRefusedForOneMayBeInvented) {
   EXPECT_EQ(attributes({{"X-Forwarded-Uri", "/a"}, {"X-Original-URI", "/a"}}).find("web x1 "), 0U);
 }
 
-TEST_F(ForwardAuth, WhatApplicationsTakeForTheSameIsTheSame) {
+TEST_F(ForwardAuth, EquivalentHeaderNamesAreOneAttribute) {
   for (const char* host : {"api.example.org", "API.Example.org:8443", "api.example.org."}) {
     EXPECT_EQ(attributes({{"X-Forwarded-Uri", "/login#1"}, {"Host", host}}, "get"),
               "web x1 [method=GET path=/login host=api.example.org client_ip=127.0.0.1")
@@ -105,7 +105,7 @@ TEST_F(ForwardAuth, AllowedIsEmptyWithTheHeaders) {
   EXPECT_EQ(field(response, "X-RateLimit-Reason"), "within_limits");
 }
 
-TEST_F(ForwardAuth, RefusedCarriesAllThatAProxyPassesOn) {
+TEST_F(ForwardAuth, DenialCarriesHeadersForTheProxyToForward) {
   backend_.next = answer_of(kRefused);
   const Response response = ask("GET", "/v1/forward-auth");
   EXPECT_EQ(response.status, 429U);
@@ -135,7 +135,7 @@ TEST_F(ForwardAuth, TakesTheDomainFromThePath) {
   EXPECT_EQ(ask("GET", "/v1/forward-auth/").status, 400U);
 }
 
-TEST_F(ForwardAuth, TheQueryOfAClientChangesNothingForIt) {
+TEST_F(ForwardAuth, QueryOfTheClientIsIgnored) {
   EXPECT_EQ(attributes({}, "GET", "/v1/forward-auth/web?cost=0&x=1&%zz").find("web x1 "), 0U);
   backend_.next = answer_of(kRefused);
   for (const char* deny : {"200", "399", "600", "x", ""}) {

@@ -1,12 +1,12 @@
 // Calls about one key: a plain one, as the library counts it, or with `rule` or `domain` a subject
 // of the rules, written as "api_key=abc".
-#include "answer/verdict.hpp"
-#include "http/members.hpp"
+#include "answer/check_response.hpp"
+#include "http/json_object_reader.hpp"
 #include "http/problem.hpp"
 #include "http/target.hpp"
 #include "wire/http/api/call.hpp"
-#include "wire/http/api/take_body.hpp"
-#include "wire/http/api/wrong_input.hpp"
+#include "wire/http/api/invalid_input.hpp"
+#include "wire/http/api/take_request.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -31,45 +31,46 @@ struct Scope {
   std::optional<Quota> quota{};
 };
 
-Result<std::vector<RuleCount>> counts_of(const Backend& backend, const std::string& key,
-                                         const Scope& scope) {
+Result<std::vector<SubjectLimit>> counts_of(const Backend& backend, const std::string& key,
+                                            const Scope& scope) {
   if (int{scope.rule.has_value()} + int{scope.domain.has_value()} + int{scope.quota.has_value()} >
       1) {
-    return wrong_input("rule, domain, limit: only one of them");
+    return invalid_input("rule, domain, limit: only one of them");
   }
-  if (scope.domain) return backend.counts_of_domain(*scope.domain, key);
+  if (scope.domain) return backend.limits_of_domain(*scope.domain, key);
   if (!scope.rule) {
-    return std::vector{RuleCount{.rule = {},
-                                 .limit = {},
-                                 .name = {.subject = key, .limit = {}},
-                                 .quota = scope.quota.value_or(kAnyQuota)}};
+    return std::vector{SubjectLimit{.rule = {},
+                                    .limit = {},
+                                    .name = {.subject = key, .limit = {}},
+                                    .quota = scope.quota.value_or(kAnyQuota)}};
   }
   const std::size_t slash = scope.rule->find('/');
   if (slash == std::string::npos) {
-    return wrong_input("rule: " + shown(*scope.rule) +
-                       " must be a domain and a rule, as in api/search");
+    return invalid_input("rule: " + quote(*scope.rule) +
+                         " must be a domain and a rule, as in api/search");
   }
-  return backend.counts_of_rule(scope.rule->substr(0, slash), scope.rule->substr(slash + 1), key);
+  return backend.limits_of_rule(scope.rule->substr(0, slash), scope.rule->substr(slash + 1), key);
 }
 
-std::vector<core::CountName> names_of(const std::vector<RuleCount>& counts) {
-  std::vector<core::CountName> names;
-  for (const RuleCount& count : counts) names.push_back(count.name);
+std::vector<core::LimitKey> names_of(const std::vector<SubjectLimit>& counts) {
+  std::vector<core::LimitKey> names;
+  for (const SubjectLimit& count : counts) names.push_back(count.name);
   return names;
 }
 
-std::vector<core::NamedCheck> checks_of(const std::vector<RuleCount>& counts, Cost cost) {
+std::vector<core::NamedCheck> checks_of(const std::vector<SubjectLimit>& counts, Cost cost) {
   std::vector<core::NamedCheck> checks;
-  for (const RuleCount& count : counts) {
+  for (const SubjectLimit& count : counts) {
     checks.push_back({.name = count.name, .quota = count.quota, .cost = cost});
   }
   return checks;
 }
 
 // REQUIRES: as many decisions as counts.
-answer::Verdict verdict_of_counts(const std::vector<RuleCount>& counts, const std::string& key,
-                                  const store::Store::Decisions& decisions) {
-  std::vector<answer::LimitVerdict> limits;
+answer::CheckResponse verdict_of_counts(const std::vector<SubjectLimit>& counts,
+                                        const std::string& key,
+                                        const store::Store::Decisions& decisions) {
+  std::vector<answer::LimitResult> limits;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     limits.push_back({.rule = counts[i].rule,
                       .name = counts[i].limit,
@@ -77,7 +78,7 @@ answer::Verdict verdict_of_counts(const std::vector<RuleCount>& counts, const st
                       .quota = counts[i].quota,
                       .decision = decisions[i]});
   }
-  return answer::verdict_of(std::move(limits));
+  return answer::check_response_of(std::move(limits));
 }
 
 Json key_json(const std::string& key) {
@@ -88,7 +89,7 @@ Json key_json(const std::string& key) {
 
 // What a check or a refund of the counts of a key is answered with; always 200.
 store::Store::Answered<store::Store::Decisions> tell_state(std::string key,
-                                                           std::vector<RuleCount> counts,
+                                                           std::vector<SubjectLimit> counts,
                                                            Handler::Respond respond) {
   return [key = std::move(key), counts = std::move(counts),
           respond = std::move(respond)](const Result<store::Store::Decisions>& decisions) {
@@ -120,7 +121,7 @@ std::optional<std::string> owned(std::optional<std::string_view> text) {
 
 struct KeyAsked {
   std::string key;
-  std::vector<RuleCount> counts;
+  std::vector<SubjectLimit> counts;
 };
 
 enum class NeedsQuota { No, Yes };
@@ -129,9 +130,9 @@ Result<KeyAsked> resolve(const Call& call, const Scope& scope, NeedsQuota needs)
   Result<std::string> key = name_in_path(call.segments[kKeySegment], "key");
   if (!key) return key.error();
   if (needs == NeedsQuota::Yes && !scope.rule && !scope.domain && !scope.quota) {
-    return wrong_input("limit: missing; give limit=100/m, or rule=domain/rule");
+    return invalid_input("limit: missing; give limit=100/m, or rule=domain/rule");
   }
-  Result<std::vector<RuleCount>> counts = counts_of(call.backend, *key, scope);
+  Result<std::vector<SubjectLimit>> counts = counts_of(call.backend, *key, scope);
   if (!counts) return counts.error();
   return KeyAsked{.key = std::move(*key), .counts = std::move(*counts)};
 }
@@ -142,7 +143,7 @@ Result<Scope> scope_in_query(const Request& request, NeedsQuota needs) {
   Scope scope{.rule = owned(parameters.text("rule")), .domain = owned(parameters.text("domain"))};
   if (needs == NeedsQuota::Yes) {
     const std::optional<std::string_view> limit = parameters.text("limit");
-    const auto burst = parameters.whole_number("burst", 1, Quota::kMaxLimit);
+    const auto burst = parameters.parse_number("burst", 1, Quota::kMaxLimit);
     const std::optional<std::string_view> algorithm = parameters.text("algorithm");
     if (limit) {
       const Result<Quota> quota =
@@ -173,11 +174,11 @@ Result<RefundAsked> read_refund(const Request& request) {
   if (!query) return query.error();
   const Result<Json> json = parse_json(request.body);
   if (!json) return json.error();
-  Members members(*json, "");
-  RefundAsked asked{.scope = {}, .cost = members.cost().value_or(Cost{})};
-  asked.scope.rule = owned(members.text("rule"));
-  asked.scope.quota = members.quota();
-  const Result<void> read = members.finish();
+  JsonObjectReader object(*json, "");
+  RefundAsked asked{.scope = {}, .cost = object.cost().value_or(Cost{})};
+  asked.scope.rule = owned(object.text("rule"));
+  asked.scope.quota = object.quota();
+  const Result<void> read = object.finish();
   if (!read) return read.error();
   return asked;
 }
@@ -194,16 +195,16 @@ Result<BlockAsked> read_block(const Request& request, BlockKind kind) {
   if (!query) return query.error();
   const Result<Json> json = body_or_nothing(request);
   if (!json) return json.error();
-  Members members(*json, "");
+  JsonObjectReader object(*json, "");
   BlockAsked asked;
   if (kind == BlockKind::Block) {
-    const auto duration = members.duration("for", std::chrono::milliseconds{1}, kLongestBlock);
-    if (!duration) members.complain("for", "missing; a time such as 10m");
+    const auto duration = object.duration("for", std::chrono::milliseconds{1}, kLongestBlock);
+    if (!duration) object.add_error("for", "missing; a time such as 10m");
     asked.duration = duration.value_or(Duration{});
   }
-  asked.scope.rule = owned(members.text("rule"));
-  asked.scope.domain = owned(members.text("domain"));
-  const Result<void> read = members.finish();
+  asked.scope.rule = owned(object.text("rule"));
+  asked.scope.domain = owned(object.text("domain"));
+  const Result<void> read = object.finish();
   if (!read) return read.error();
   return asked;
 }
@@ -213,11 +214,11 @@ Result<BlockAsked> read_block(const Request& request, BlockKind kind) {
 Result<std::string> name_in_path(std::string_view segment, std::string_view what) {
   std::optional<std::string> name = percent_decoded(segment);
   if (!name)
-    return wrong_input(std::string(what) + ": " + shown(segment) + " is not percent-encoded");
-  if (name->empty()) return wrong_input(std::string(what) + ": must not be empty");
+    return invalid_input(std::string(what) + ": " + quote(segment) + " is not percent-encoded");
+  if (name->empty()) return invalid_input(std::string(what) + ": must not be empty");
   if (name->size() > kMaxKeyBytes) {
-    return wrong_input(std::string(what) + ": " + std::to_string(name->size()) +
-                       " bytes; at most " + std::to_string(kMaxKeyBytes));
+    return invalid_input(std::string(what) + ": " + std::to_string(name->size()) +
+                         " bytes; at most " + std::to_string(kMaxKeyBytes));
   }
   return std::move(*name);
 }
@@ -277,13 +278,13 @@ void unblock_key(Call call) {
 void take(Call call) {
   const Result<Json> json = parse_json(call.request.body);
   if (!json) return call.respond(problem_of(json.error()));
-  Result<TakeAsked> asked = read_take(*json, call.settings.on_failure);
+  Result<TakeRequest> asked = read_take(*json, call.settings.on_failure);
   if (!asked) return call.respond(problem_of(asked.error()));
   call.backend.take(
       std::move(asked->check), asked->on_failure, call.request.deadline,
       [&settings = call.settings,
        respond = std::move(call.respond)](const service::Answer& answer) {
-        respond(answer::response_of(answer::verdict_of(answer, {}), settings.headers));
+        respond(answer::response_of(answer::check_response_of(answer, {}), settings.headers));
       });
 }
 

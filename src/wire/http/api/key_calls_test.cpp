@@ -24,7 +24,7 @@ TEST_F(KeyCalls, TakeCountsUnderTheKeyAlone) {
             "\n");
 }
 
-TEST_F(KeyCalls, TakeThatIsRefusedSaysWhenToRetry) {
+TEST_F(KeyCalls, DeniedTakeSaysWhenToRetry) {
   backend_.counts.decisions = {Decision::deny(20, 0, milliseconds{900}, milliseconds{300})};
   const Response response = ask("POST", "/v1/take", R"({"key":"user:1","limit":"100/m"})");
   EXPECT_EQ(response.status, 429U);
@@ -32,7 +32,7 @@ TEST_F(KeyCalls, TakeThatIsRefusedSaysWhenToRetry) {
   EXPECT_NE(response.body.find(R"("violated-policies":["request"])"), std::string::npos);
 }
 
-TEST_F(KeyCalls, TakeRefusesWithoutTheStoreUnlessItSaysOtherwise) {
+TEST_F(KeyCalls, TakeFailsClosedByDefault) {
   backend_.counts.failure = Error{ErrorCode::Unavailable, "gone"};
   const Response response = ask("POST", "/v1/take", R"({"key":"a","limit":"1/s"})");
   EXPECT_EQ(response.status, 503U);
@@ -48,7 +48,7 @@ TEST_F(KeyCalls, TakeRefusesWithoutTheStoreUnlessItSaysOtherwise) {
   EXPECT_NE(wrong.body.find("must be open, closed or local"), std::string::npos) << wrong.body;
 }
 
-TEST_F(KeyCalls, TakeFollowsTheConfigurationUnlessItSaysOtherwise) {
+TEST_F(KeyCalls, TakeUsesTheConfiguredFailurePolicyByDefault) {
   settings_.on_failure = rules::OnFailure::Local;
   ask("POST", "/v1/take", R"({"key":"a","limit":"1/s"})");
   ask("POST", "/v1/take", R"({"key":"a","limit":"1/s","on_failure":"open"})");
@@ -65,7 +65,7 @@ TEST_F(KeyCalls, TakeNeedsAKeyAndALimit) {
   EXPECT_TRUE(backend_.counts.asked.empty());
 }
 
-TEST_F(KeyCalls, PeekTakesNothing) {
+TEST_F(KeyCalls, PeekDoesNotCharge) {
   const Response response = ask("GET", "/v1/keys/user%3A1?limit=100/m&algorithm=gcra");
   EXPECT_EQ(backend_.counts.asked, Asked{"check user:1| 100/m gcra x0"});
   EXPECT_EQ(response.status, 200U);
@@ -80,7 +80,7 @@ TEST_F(KeyCalls, PeekAtABlockedKeyIsNoProblem) {
   EXPECT_NE(response.body.find(R"("retry_after_ms":60000)"), std::string::npos);
 }
 
-TEST_F(KeyCalls, WithARuleTheKeyIsASubjectAndTheRuleKnowsTheQuota) {
+TEST_F(KeyCalls, WithARuleTheKeyIsASubjectUnderTheQuotaOfTheRule) {
   backend_.counts.decisions = {Decision::allow(600, 5, milliseconds{1}),
                                Decision::allow(5000, 7, milliseconds{1})};
   const Response response = ask("GET", "/v1/keys/api_key%3Dabc?rule=api/search");
@@ -129,7 +129,7 @@ TEST_F(KeyCalls, EachOperationAsksTheStoreForExactlyThat) {
   }
 }
 
-TEST_F(KeyCalls, RefundGivesBackUnderTheSameQuota) {
+TEST_F(KeyCalls, RefundUsesTheSameQuota) {
   const Response response =
       ask("POST", "/v1/keys/a/refund", R"({"cost":5,"limit":"100/m burst 20"})");
   EXPECT_EQ(response.status, 200U);
@@ -178,7 +178,7 @@ TEST_F(KeyCalls, BadInputNeverReachesTheStore) {
   EXPECT_TRUE(backend_.counts.asked.empty());
 }
 
-TEST_F(KeyCalls, StoreThatCannotBeAskedIsUnavailable) {
+TEST_F(KeyCalls, UnreachableStoreIsServiceUnavailable) {
   backend_.counts.failure = Error{ErrorCode::Timeout, "no answer within 10 ms"};
   const std::vector<std::array<std::string_view, 3>> calls{
       {"GET", "/v1/keys/a?limit=1/s", ""},

@@ -1,12 +1,12 @@
 // Costs that are known only afterwards: the estimate is reserved, and settled by what it really
 // was.
-#include "answer/verdict.hpp"
-#include "http/members.hpp"
+#include "answer/check_response.hpp"
+#include "http/json_object_reader.hpp"
 #include "http/problem.hpp"
 #include "wire/http/api/call.hpp"
 #include "wire/http/api/check_body.hpp"
-#include "wire/http/api/take_body.hpp"
-#include "wire/http/api/wrong_input.hpp"
+#include "wire/http/api/invalid_input.hpp"
+#include "wire/http/api/take_request.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -17,28 +17,28 @@
 namespace penstock::http {
 namespace {
 
-using service::Reserved;
-using service::Settled;
+using service::ReserveResult;
+using service::SettleResult;
 
 constexpr Duration kUsualTtl = std::chrono::minutes{1};
 
 // "id" and "ttl", which are taken out of the body: the rest is that of a check.
-Result<service::ReservationTerms> read_terms(Json& json) {
+Result<service::ReservationRequest> read_terms(Json& json) {
   Json own = Json::object();
   for (const char* const name : {"id", "ttl"}) {
     if (!json.is_object() || !json.contains(name)) continue;
     own[name] = json[name];
     json.erase(name);
   }
-  Members members(own, "");
-  service::ReservationTerms terms;
+  JsonObjectReader object(own, "");
+  service::ReservationRequest terms;
   if (own.contains("id")) {
-    terms.id = members.required_text("id", store::ReservationBook::kLongestId);
+    terms.id = object.required_text("id", store::ReservationStore::kMaxIdLength);
   }
   terms.lasts =
-      members.duration("ttl", std::chrono::milliseconds{1}, store::ReservationBook::kLongest)
+      object.duration("ttl", std::chrono::milliseconds{1}, store::ReservationStore::kMaxLifetime)
           .value_or(kUsualTtl);
-  const Result<void> read = members.finish();
+  const Result<void> read = object.finish();
   if (!read) return read.error();
   return terms;
 }
@@ -59,14 +59,14 @@ Response conflict(const std::string& detail) {
 
 Response busy(const std::string& id) {
   Response response =
-      conflict("reservation " + shown(id) + ": an earlier call with this id is still under way");
+      conflict("reservation " + quote(id) + ": an earlier call with this id is still under way");
   response.fields.emplace_back("Retry-After", "1");
   return response;
 }
 
 std::string history_of(const std::string& id, store::ReservationState state, std::uint64_t estimate,
                        std::uint64_t actual) {
-  std::string text = "reservation " + shown(id) + " is " + std::string(to_string(state)) +
+  std::string text = "reservation " + quote(id) + " is " + std::string(to_string(state)) +
                      " already, with an estimate of " + std::to_string(estimate);
   if (state == store::ReservationState::Committed) {
     text += " and an actual cost of " + std::to_string(actual);
@@ -75,9 +75,9 @@ std::string history_of(const std::string& id, store::ReservationState state, std
 }
 
 // What Reserved is answered with; `domain` is empty for a limit that came with the request.
-Response response_to(const Reserved& reserved, std::uint64_t estimate, std::string_view domain,
+Response response_to(const ReserveResult& reserved, std::uint64_t estimate, std::string_view domain,
                      std::span<const rules::HeaderDraft> drafts) {
-  using Outcome = Reserved::Outcome;
+  using Outcome = ReserveResult::Outcome;
   if (reserved.outcome == Outcome::Busy) return busy(reserved.id);
   if (reserved.outcome == Outcome::Settled) {
     const store::Reservation& known = reserved.known;
@@ -91,35 +91,35 @@ Response response_to(const Reserved& reserved, std::uint64_t estimate, std::stri
     writer.name("allowed").boolean(true).name("repeated").boolean(true).end_object();
     return json_response(200, std::move(text));
   }
-  const answer::Verdict verdict = answer::verdict_of(reserved.answer, domain);
-  if (!verdict.allowed) return answer::response_of(verdict, drafts);
+  const answer::CheckResponse check_response = answer::check_response_of(reserved.answer, domain);
+  if (!check_response.allowed) return answer::response_of(check_response, drafts);
   if (!reserved.id.empty()) write_reservation(writer, reserved.id, estimate, reserved.left);
-  write_decision(writer, verdict);
+  write_decision(writer, check_response);
   writer.end_object();
   Response response = json_response(200, std::move(text));
-  answer::add_rate_headers(response.fields, drafts, rate_facts(verdict));
+  answer::add_rate_headers(response.fields, drafts, rate_limit_info(check_response));
   return response;
 }
 
-store::Store::Answered<Reserved> tell_reserved(Call& call, std::uint64_t estimate,
-                                               std::string domain) {
+store::Store::Answered<ReserveResult> respond_reserved(Call& call, std::uint64_t estimate,
+                                                       std::string domain) {
   return [&settings = call.settings, respond = std::move(call.respond), estimate,
-          domain = std::move(domain)](const Result<Reserved>& reserved) {
+          domain = std::move(domain)](const Result<ReserveResult>& reserved) {
     if (!reserved) return respond(problem_of(reserved.error()));
     respond(response_to(*reserved, estimate, domain, settings.headers));
   };
 }
 
-Response response_to(const std::string& id, const Settled& settled) {
+Response response_to(const std::string& id, const SettleResult& settled) {
   switch (settled.outcome) {
-    case Settled::Outcome::Done: break;
-    case Settled::Outcome::Busy: return busy(id);
-    case Settled::Outcome::Conflict:
+    case SettleResult::Outcome::Done: break;
+    case SettleResult::Outcome::Busy: return busy(id);
+    case SettleResult::Outcome::Conflict:
       return conflict(history_of(id, settled.state, settled.estimate, settled.actual));
-    case Settled::Outcome::Unknown:
+    case SettleResult::Outcome::Unknown:
       return problem_response(
           {.status = 404,
-           .detail = "reservation " + shown(id) + " was never made, or is forgotten"});
+           .detail = "reservation " + quote(id) + " was never made, or is forgotten"});
   }
   std::string text;
   JsonWriter writer(text);
@@ -133,14 +133,14 @@ Response response_to(const std::string& id, const Settled& settled) {
   return json_response(200, std::move(text));
 }
 
-store::Store::Answered<Settled> tell_settled(std::string id, Handler::Respond respond) {
-  return [id = std::move(id), respond = std::move(respond)](const Result<Settled>& settled) {
+store::Store::Answered<SettleResult> tell_settled(std::string id, Handler::Respond respond) {
+  return [id = std::move(id), respond = std::move(respond)](const Result<SettleResult>& settled) {
     respond(settled ? response_to(id, *settled) : problem_of(settled.error()));
   };
 }
 
-std::string read_id(Members& members) {
-  return std::string(members.required_text("id", store::ReservationBook::kLongestId));
+std::string read_id(JsonObjectReader& object) {
+  return std::string(object.required_text("id", store::ReservationStore::kMaxIdLength));
 }
 
 }  // namespace
@@ -148,36 +148,36 @@ std::string read_id(Members& members) {
 void reserve(Call call) {
   Result<Json> json = parse_json(call.request.body);
   if (!json) return call.respond(problem_of(json.error()));
-  Result<service::ReservationTerms> terms = read_terms(*json);
+  Result<service::ReservationRequest> terms = read_terms(*json);
   if (!terms) return call.respond(problem_of(terms.error()));
   if (json->is_object() && json->contains("key")) {
-    Result<TakeAsked> asked = read_take(*json, call.settings.on_failure);
+    Result<TakeRequest> asked = read_take(*json, call.settings.on_failure);
     if (!asked) return call.respond(problem_of(asked.error()));
     const std::uint64_t estimate = terms->estimate = asked->check.cost.units;
     return call.backend.reserve(std::move(asked->check), asked->on_failure, *std::move(terms),
-                                call.request.deadline, tell_reserved(call, estimate, {}));
+                                call.request.deadline, respond_reserved(call, estimate, {}));
   }
   Result<rules::Request> asked = read_check(*json, "");
   if (!asked) return call.respond(problem_of(asked.error()));
   for (const rules::Descriptor& descriptor : asked->descriptors) {
     if (!descriptor.cost) continue;
-    return call.respond(problem_of(wrong_input(
+    return call.respond(problem_of(invalid_input(
         "descriptors: a cost of their own; a reservation has one cost, beside domain")));
   }
   const std::uint64_t estimate = terms->estimate = asked->cost.units;
   std::string domain(asked->domain);
   call.backend.reserve(*std::move(asked), *std::move(terms), call.request.deadline,
-                       tell_reserved(call, estimate, std::move(domain)));
+                       respond_reserved(call, estimate, std::move(domain)));
 }
 
 void commit(Call call) {
   const Result<Json> json = parse_json(call.request.body);
   if (!json) return call.respond(problem_of(json.error()));
-  Members members(*json, "");
-  const std::string id = read_id(members);
-  const std::optional<std::uint64_t> actual = members.whole_number("actual", kMaxCost);
-  if (!actual) members.complain("actual", "missing");
-  const Result<void> read = members.finish();
+  JsonObjectReader object(*json, "");
+  const std::string id = read_id(object);
+  const std::optional<std::uint64_t> actual = object.parse_number("actual", kMaxCost);
+  if (!actual) object.add_error("actual", "missing");
+  const Result<void> read = object.finish();
   if (!read) return call.respond(problem_of(read.error()));
   call.backend.commit(id, *actual, call.request.deadline,
                       tell_settled(id, std::move(call.respond)));
@@ -186,9 +186,9 @@ void commit(Call call) {
 void cancel(Call call) {
   const Result<Json> json = parse_json(call.request.body);
   if (!json) return call.respond(problem_of(json.error()));
-  Members members(*json, "");
-  const std::string id = read_id(members);
-  const Result<void> read = members.finish();
+  JsonObjectReader object(*json, "");
+  const std::string id = read_id(object);
+  const Result<void> read = object.finish();
   if (!read) return call.respond(problem_of(read.error()));
   call.backend.cancel(id, call.request.deadline, tell_settled(id, std::move(call.respond)));
 }

@@ -5,8 +5,8 @@
 namespace penstock::http {
 namespace {
 
-using service::Reserved;
-using service::Settled;
+using service::ReserveResult;
+using service::SettleResult;
 using store::ReservationState;
 using namespace std::chrono_literals;
 
@@ -29,24 +29,24 @@ TEST_F(ReservationCalls, ReserveWhatACheckAsksFor) {
       << response.body;
 }
 
-TEST_F(ReservationCalls, ReserveUnderALimitThatCameAlong) {
+TEST_F(ReservationCalls, ReserveUnderALimitGivenInTheRequest) {
   ask("POST", "/v1/reserve", R"({"key":"k","limit":"100/m","cost":7,"on_failure":"open"})");
   EXPECT_EQ(asked(), "reserve k| 100/m id= x7 for 60000 ms");
   EXPECT_EQ(backend_.policies, std::vector{rules::OnFailure::Open});
 }
 
-TEST_F(ReservationCalls, TellWhatAnEarlierCallDid) {
+TEST_F(ReservationCalls, ReportTheOutcomeOfAnEarlierCall) {
   const char* const body = R"({"key":"k","limit":"100/m","cost":7,"id":"r"})";
-  backend_.reserved = {.outcome = Reserved::Outcome::Repeated, .id = "r", .left = 5s};
+  backend_.reserved = {.outcome = ReserveResult::Outcome::Repeated, .id = "r", .left = 5s};
   EXPECT_EQ(ask("POST", "/v1/reserve", body).body,
             R"({"id":"r","state":"open","estimate":7,"expires_after_ms":5000,"allowed":true,)"
             R"("repeated":true})"
             "\n");
-  backend_.reserved.outcome = Reserved::Outcome::Busy;
+  backend_.reserved.outcome = ReserveResult::Outcome::Busy;
   const Response busy = ask("POST", "/v1/reserve", body);
   EXPECT_EQ(busy.status, 409U);
   EXPECT_EQ(field(busy, "Retry-After"), "1");
-  backend_.reserved = {.outcome = Reserved::Outcome::Settled,
+  backend_.reserved = {.outcome = ReserveResult::Outcome::Settled,
                        .id = "r",
                        .known = {.state = ReservationState::Committed, .estimate = 7, .actual = 3}};
   const Response settled = ask("POST", "/v1/reserve", body);
@@ -55,7 +55,7 @@ TEST_F(ReservationCalls, TellWhatAnEarlierCallDid) {
   EXPECT_NE(settled.body.find("an actual cost of 3"), std::string::npos) << settled.body;
 }
 
-TEST_F(ReservationCalls, RefuseAsAChecksAreRefused) {
+TEST_F(ReservationCalls, DenyAsChecksDo) {
   backend_.reserved = {.answer = answer_of(Decision::deny(100, 0, 1s, 3s))};
   const Response response =
       ask("POST", "/v1/reserve", R"({"domain":"api","attributes":{},"cost":4})");
@@ -78,9 +78,9 @@ TEST_F(ReservationCalls, SettleAndSayHow) {
   EXPECT_EQ(ask("POST", "/v1/cancel", R"({"id":"r"})").body,
             R"({"id":"r","state":"cancelled","estimate":40})"
             "\n");
-  for (const auto& [outcome, status] :
-       {std::pair{Settled::Outcome::Unknown, 404U}, std::pair{Settled::Outcome::Conflict, 409U},
-        std::pair{Settled::Outcome::Busy, 409U}}) {
+  for (const auto& [outcome, status] : {std::pair{SettleResult::Outcome::Unknown, 404U},
+                                        std::pair{SettleResult::Outcome::Conflict, 409U},
+                                        std::pair{SettleResult::Outcome::Busy, 409U}}) {
     backend_.settled.outcome = outcome;
     EXPECT_EQ(ask("POST", "/v1/cancel", R"({"id":"r"})").status, status);
     EXPECT_EQ(ask("POST", "/v1/commit", R"({"id":"r","actual":1})").status, status);
@@ -106,26 +106,26 @@ TEST_F(ReservationCalls, SayWhatIsWrongWithTheirInput) {
   EXPECT_EQ(asked(), "");
 }
 
-TEST_F(ReservationCalls, AreForThoseWhoMayChangeThings) {
+TEST_F(ReservationCalls, NeedWriteAccess) {
   on_loopback_ = false;
   for (const char* const call : {"reserve", "commit", "cancel", "acquire", "renew", "release"}) {
     EXPECT_EQ(ask("POST", std::string("/v1/") + call, "{}").status, 403U);
   }
 }
 
-class SeatCalls : public ApiTest {};
+class PermitCalls : public ApiTest {};
 
-TEST_F(SeatCalls, AcquireRenewAndRelease) {
+TEST_F(PermitCalls, AcquireRenewAndRelease) {
   const char* const first = R"({"key":"k","limit":1,"id":"a","ttl":"1m"})";
   EXPECT_EQ(ask("POST", "/v1/acquire", first).body,
-            R"({"key":"k","id":"a","taken":1,"limit":1,"expires_after_ms":60000})"
+            R"({"key":"k","id":"a","in_use":1,"limit":1,"expires_after_ms":60000})"
             "\n");
   const Response refused = ask("POST", "/v1/acquire", R"({"key":"k","limit":1})");
   EXPECT_EQ(refused.status, 429U);
   EXPECT_EQ(field(refused, "Retry-After"), "60");
-  EXPECT_NE(refused.body.find(R"("taken":1,"limit":1,"retry_after_ms":60000)"), std::string::npos);
+  EXPECT_NE(refused.body.find(R"("in_use":1,"limit":1,"retry_after_ms":60000)"), std::string::npos);
   EXPECT_EQ(ask("POST", "/v1/renew", R"({"key":"k","id":"a","ttl":"2m"})").body,
-            R"({"key":"k","id":"a","taken":1,"expires_after_ms":120000})"
+            R"({"key":"k","id":"a","in_use":1,"expires_after_ms":120000})"
             "\n");
   EXPECT_EQ(ask("POST", "/v1/release", R"({"key":"k","id":"a"})").body,
             R"({"key":"k","id":"a","was_held":true})"
@@ -134,7 +134,7 @@ TEST_F(SeatCalls, AcquireRenewAndRelease) {
   EXPECT_EQ(ask("POST", "/v1/acquire", R"({"key":"k","limit":1})").status, 200U);
 }
 
-TEST_F(SeatCalls, SayWhatIsWrongWithTheirInput) {
+TEST_F(PermitCalls, SayWhatIsWrongWithTheirInput) {
   for (const auto& [call, body] : std::vector<std::pair<std::string, std::string>>{
            {"acquire", R"({"key":"k"})"},
            {"acquire", R"({"key":"k","limit":0})"},

@@ -2,7 +2,7 @@
 
 #include "service/service.hpp"
 #include "wire/http/api/backend.hpp"
-#include "wire/http/api/rule_counts.hpp"
+#include "wire/http/api/subject_limits.hpp"
 
 #include <functional>
 #include <string_view>
@@ -32,29 +32,29 @@ class ServiceBackend final : public Backend {
                                  .explanation = std::move(explained.explanation)});
                      });
   }
-  [[nodiscard]] Result<std::vector<RuleCount>> counts_of_rule(
+  [[nodiscard]] Result<std::vector<SubjectLimit>> limits_of_rule(
       std::string_view domain, std::string_view rule, std::string_view subject) const override {
-    return http::counts_of_rule(*service_.rules(), domain, rule, subject);
+    return http::limits_of_rule(*service_.rules(), domain, rule, subject);
   }
-  [[nodiscard]] Result<std::vector<RuleCount>> counts_of_domain(
+  [[nodiscard]] Result<std::vector<SubjectLimit>> limits_of_domain(
       std::string_view domain, std::string_view subject) const override {
-    return http::counts_of_domain(*service_.rules(), domain, subject);
+    return http::limits_of_domain(*service_.rules(), domain, subject);
   }
-  void reserve(rules::Request request, service::ReservationTerms terms, base::Deadline deadline,
-               store::Store::Answered<service::Reserved> answered) override {
+  void reserve(rules::Request request, service::ReservationRequest terms, base::Deadline deadline,
+               store::Store::Answered<service::ReserveResult> answered) override {
     service_.reserve(std::move(request), std::move(terms), deadline, std::move(answered));
   }
-  void reserve(core::NamedCheck check, rules::OnFailure on_failure, service::ReservationTerms terms,
-               base::Deadline deadline,
-               store::Store::Answered<service::Reserved> answered) override {
+  void reserve(core::NamedCheck check, rules::OnFailure on_failure,
+               service::ReservationRequest terms, base::Deadline deadline,
+               store::Store::Answered<service::ReserveResult> answered) override {
     service_.reserve(std::move(check), on_failure, std::move(terms), deadline, std::move(answered));
   }
   void commit(std::string id, std::uint64_t actual, base::Deadline deadline,
-              store::Store::Answered<service::Settled> answered) override {
+              store::Store::Answered<service::SettleResult> answered) override {
     service_.reservations().commit(std::move(id), actual, deadline, std::move(answered));
   }
   void cancel(std::string id, base::Deadline deadline,
-              store::Store::Answered<service::Settled> answered) override {
+              store::Store::Answered<service::SettleResult> answered) override {
     service_.reservations().cancel(std::move(id), deadline, std::move(answered));
   }
   [[nodiscard]] store::Store& store() override { return service_.store(); }

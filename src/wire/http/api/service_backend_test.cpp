@@ -5,7 +5,7 @@
 #include "http/json.hpp"
 #include "penstock/clock.hpp"
 #include "rules/model/configuration.hpp"
-#include "store/embedded_store.hpp"
+#include "store/memory_store.hpp"
 #include "wire/http/api/api.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ class SilentEvents final : public service::Events {
   void on_take(std::string_view /*subject*/, const Decision& /*decision*/) override {}
 };
 
-class RealApi : public testing::Test {
+class HttpApiWithService : public testing::Test {
  protected:
   Response ask(std::string_view method, std::string_view target, std::string_view body = {}) {
     Request request;
@@ -86,17 +86,17 @@ class RealApi : public testing::Test {
   }
 
   ManualClock clock_{};
-  store::MemoryStore memory_{{.clock = &clock_}};
+  store::ShardedTable memory_{{.clock = &clock_}};
   service::Membership members_{1};
-  service::LocalShare local_{memory_, members_};
+  service::LocalFallback local_{memory_, members_};
   SilentEvents events_{};
-  store::EmbeddedStore store_{memory_};
+  store::MemoryStore store_{memory_};
   service::Service service_{store_, local_, events_, load()};
   ServiceBackend backend_{service_};
   Api api_{backend_, {.headers = {rules::HeaderDraft::Draft08}}};
 };
 
-TEST_F(RealApi, RefusesTheFourthAndAdmitsWhoeverWaitsAsTold) {
+TEST_F(HttpApiWithService, DeniesTheFourthAndAdmitsAClientThatWaitsForRetryAfter) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(check().status, 200U);
   const Response refused = check();
   EXPECT_EQ(refused.status, 429U);
@@ -110,7 +110,7 @@ TEST_F(RealApi, RefusesTheFourthAndAdmitsWhoeverWaitsAsTold) {
   EXPECT_EQ(check().status, 200U);
 }
 
-TEST_F(RealApi, KeysReachTheCountsOfTheRules) {
+TEST_F(HttpApiWithService, KeyCallsActOnTheLimitsOfRules) {
   const std::string key = "/v1/keys/api_key%3Dabc";
   ASSERT_EQ(check().status, 200U);
   EXPECT_EQ(read(ask("GET", key + "?rule=api/search"))["remaining"], 2);
@@ -130,7 +130,7 @@ TEST_F(RealApi, KeysReachTheCountsOfTheRules) {
   EXPECT_EQ(ask("GET", "/v1/keys/user=1?domain=api").status, 400U);
 }
 
-TEST_F(RealApi, KeysWithAnOverrideAreSeenUnderTheirOwnQuota) {
+TEST_F(HttpApiWithService, KeysWithAnOverrideUseTheirOwnQuota) {
   const auto order = [&](const std::string& shop) {
     return ask("POST", "/v1/check",
                R"({"domain":"shop","attributes":{"path":"/orders/)" + shop + R"("}})");
@@ -152,14 +152,14 @@ TEST_F(RealApi, KeysWithAnOverrideAreSeenUnderTheirOwnQuota) {
   EXPECT_NE(unlimited.body.find("sets no limit for"), std::string::npos) << unlimited.body;
 }
 
-TEST_F(RealApi, TakeCountsAsTheLibraryDoes) {
+TEST_F(HttpApiWithService, TakeCountsAsTheLibraryDoes) {
   const std::string body = R"({"key":"user:1","limit":"2/m fixed_window"})";
   EXPECT_EQ(ask("POST", "/v1/take", body).status, 200U);
   EXPECT_EQ(memory_.check("user:1", per_minute(2).fixed_window(), Cost{1}).remaining(), 0U);
   EXPECT_EQ(ask("POST", "/v1/take", body).status, 429U);
 }
 
-TEST_F(RealApi, CountersAddUp) {
+TEST_F(HttpApiWithService, CountersAddUp) {
   EXPECT_EQ(read(ask("POST", "/v1/counters/n", R"({"add":2})"))["integer"], 2);
   EXPECT_EQ(read(ask("POST", "/v1/counters/n", R"({"add":"0.1"})"))["decimal"], "0.1");
   EXPECT_EQ(read(ask("POST", "/v1/counters/n", R"({"add":"0.2"})"))["decimal"], "0.3");
@@ -169,7 +169,7 @@ TEST_F(RealApi, CountersAddUp) {
   EXPECT_EQ(read(ask("DELETE", "/v1/counters/n"))["existed"], true);
 }
 
-TEST_F(RealApi, ExplainTakesNothingAndNamesEveryRule) {
+TEST_F(HttpApiWithService, ExplainDoesNotChargeAndNamesEveryRule) {
   const std::string body = R"({"domain":"api","attributes":{"path":"/v2","api_key":"abc"}})";
   const Json explained = read(ask("POST", "/v1/explain", body));
   ASSERT_EQ(explained["rules"].size(), 2U);
@@ -179,7 +179,7 @@ TEST_F(RealApi, ExplainTakesNothingAndNamesEveryRule) {
   EXPECT_EQ(explained["decision"]["remaining"], 1000);
 }
 
-TEST_F(RealApi, BatchIsDecidedOneByOne) {
+TEST_F(HttpApiWithService, BatchIsDecidedOneByOne) {
   std::string body = "[";
   for (int i = 0; i < 5; ++i) {
     body += std::string(i == 0 ? "" : ",") +

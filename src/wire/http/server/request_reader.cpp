@@ -40,7 +40,7 @@ RequestReader::Stage RequestReader::stage() const noexcept {
   return parsed_ == end_ ? Stage::Nothing : Stage::Header;
 }
 
-std::span<char> RequestReader::room() {
+std::span<char> RequestReader::prepare() {
   const std::size_t wanted = wanted_room();
   if (buffer_.size() - end_ < wanted) make_room(wanted);
   return {buffer_.data() + end_, buffer_.size() - end_};
@@ -97,7 +97,7 @@ void RequestReader::follow(const char* old_start, std::size_t old_size) {
 }
 
 RequestReader::Progress RequestReader::next() {
-  if (refusal_) return Progress::Refused;
+  if (error_) return Progress::Invalid;
   if (ready_) start_over();
   if (!parser_) {
     const Progress header = read_header();
@@ -125,7 +125,7 @@ RequestReader::Progress RequestReader::skip_empty_lines() {
   const char* const bytes = buffer_.data();
   while (parsed_ < end_ && bytes[parsed_] == '\r') {
     if (parsed_ + 1 == end_) return Progress::NeedMore;
-    if (bytes[parsed_ + 1] != '\n') return refuse({400, "a line does not end with CR LF"});
+    if (bytes[parsed_ + 1] != '\n') return fail({400, "a line does not end with CR LF"});
     parsed_ += 2;
   }
   begin_ = parsed_;
@@ -134,7 +134,7 @@ RequestReader::Progress RequestReader::skip_empty_lines() {
     return Progress::NeedMore;
   }
   // Something else than HTTP, TLS for instance, may never send the end of a header.
-  if (!is_token_character(bytes[parsed_])) return refuse({400, "the method is not a word"});
+  if (!is_token_character(bytes[parsed_])) return fail({400, "the method is not a word"});
   return Progress::Ready;
 }
 
@@ -142,17 +142,17 @@ RequestReader::Progress RequestReader::read_header() {
   const Progress begun = skip_empty_lines();
   if (begun != Progress::Ready) return begun;
   const std::string_view bytes(buffer_.data() + begin_, end_ - begin_);
-  const HeaderScan::Finding found = scan_.look(bytes, limits_.header_bytes);
-  if (const auto* why = std::get_if<Refusal>(&found)) return refuse(*why);
-  if (std::holds_alternative<HeaderScan::More>(found)) return Progress::NeedMore;
+  const HeaderScanner::ScanResult found = scan_.scan(bytes, limits_.header_bytes);
+  if (const auto* why = std::get_if<HttpError>(&found)) return fail(*why);
+  if (std::holds_alternative<HeaderScanner::More>(found)) return Progress::NeedMore;
   ++requests_begun_;
   parser_.emplace(request_, body_, limits_.fields);
   parser_->header_limit(std::numeric_limits<std::uint32_t>::max());  // the scan has seen to that
   parser_->body_limit(limits_.body_bytes);
-  const std::size_t size = std::get<HeaderScan::End>(found).bytes;
+  const std::size_t size = std::get<HeaderScanner::End>(found).bytes;
   boost::system::error_code failed;
   parsed_ += parser_->put(boost::asio::buffer(bytes.data(), size), failed);
-  if (failed) return refuse(parser_->refusal_of(failed));
+  if (failed) return fail(parser_->http_error_of(failed));
   PENSTOCK_CHECK(parser_->is_header_done());
   header_end_ = parsed_;
   return Progress::Ready;
@@ -169,9 +169,9 @@ RequestReader::Progress RequestReader::read_body() {
     if (failed == boost::beast::http::error::need_more) {
       if (used > 0) continue;
       if (size < limits_.header_bytes) break;
-      return refuse({400, "the line of a chunk, or the trailer, is longer than allowed"});
+      return fail({400, "the line of a chunk, or the trailer, is longer than allowed"});
     }
-    if (failed) return refuse(parser_->refusal_of(failed));
+    if (failed) return fail(parser_->http_error_of(failed));
   }
   if (parser_->is_done()) {
     request_.body = body_;
@@ -185,9 +185,9 @@ RequestReader::Progress RequestReader::read_body() {
   return Progress::NeedMore;
 }
 
-RequestReader::Progress RequestReader::refuse(const Refusal& why) {
-  refusal_ = why;
-  return Progress::Refused;
+RequestReader::Progress RequestReader::fail(const HttpError& why) {
+  error_ = why;
+  return Progress::Invalid;
 }
 
 }  // namespace penstock::http

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "http/header_scan.hpp"
+#include "http/header_scanner.hpp"
+#include "http/http_error.hpp"
 #include "http/message.hpp"
 #include "http/message_parser.hpp"
-#include "http/refusal.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,20 +20,20 @@ struct ReaderLimits {
   std::size_t fields = 100;
 };
 
-// Bytes in, requests out, in any portions alike. Fill room(), say commit(), then call next() until
-// it wants more:
+// Bytes in, requests out, in any portions alike. Fill prepare(), say commit(), then call next()
+// until it wants more:
 //
 //   NeedMore      nothing more to be had from the bytes there are
 //   SendContinue  the client waits for "100 Continue" before it sends the body; call next() again
 //   Ready         request() is there, until the next call of next()
-//   Refused       refusal() says why; nothing that follows on this connection can be understood
+//   Invalid       error() says why; nothing that follows on this connection can be understood
 //
 // A header is looked at when it is complete, so that what is refused does not depend on portions.
 // Memory: one buffer of the header and what has arrived behind it, one body; both within the
 // limits.
 class RequestReader {
  public:
-  enum class Progress : std::uint8_t { NeedMore, SendContinue, Ready, Refused };
+  enum class Progress : std::uint8_t { NeedMore, SendContinue, Ready, Invalid };
   // How much of the next request is there.
   enum class Stage : std::uint8_t { Nothing, Header, Body };
 
@@ -42,7 +42,7 @@ class RequestReader {
   RequestReader& operator=(const RequestReader&) = delete;
 
   // Where the next bytes go. REQUIRES: next() returned NeedMore, or was never called.
-  [[nodiscard]] std::span<char> room();
+  [[nodiscard]] std::span<char> prepare();
   void commit(std::size_t bytes) noexcept { end_ += bytes; }
 
   [[nodiscard]] Progress next();
@@ -54,7 +54,7 @@ class RequestReader {
   // Bytes of another request have arrived. REQUIRES: next() returned Ready.
   [[nodiscard]] bool has_more() const noexcept { return parsed_ < end_; }
   // REQUIRES: next() returned Refused.
-  [[nodiscard]] const Refusal& refusal() const { return *refusal_; }
+  [[nodiscard]] const HttpError& error() const { return *error_; }
 
   [[nodiscard]] Stage stage() const noexcept;
   // Requests begun so far; with stage(), tells one header that is slow from two that follow.
@@ -65,7 +65,7 @@ class RequestReader {
   [[nodiscard]] Progress skip_empty_lines();
   [[nodiscard]] Progress read_header();
   [[nodiscard]] Progress read_body();
-  [[nodiscard]] Progress refuse(const Refusal& why);
+  [[nodiscard]] Progress fail(const HttpError& why);
   [[nodiscard]] std::size_t wanted_room() const;
   void make_room(std::size_t wanted);
   void relocate(std::size_t capacity);
@@ -79,11 +79,11 @@ class RequestReader {
   std::size_t parsed_ = 0;
   std::size_t end_ = 0;
 
-  HeaderScan scan_;
+  HeaderScanner scan_;
   Request request_;
   std::string body_;
   std::optional<MessageParser> parser_;  // from the end of the header on
-  std::optional<Refusal> refusal_;
+  std::optional<HttpError> error_;
   std::uint64_t requests_begun_ = 0;
   bool ready_ = false;
   bool continue_sent_ = false;

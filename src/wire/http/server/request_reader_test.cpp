@@ -35,9 +35,9 @@ bool drain(RequestReader& reader, Seen& seen) {
       case Progress::NeedMore: return true;
       case Progress::SendContinue: seen.emplace_back("continue"); break;
       case Progress::Ready: seen.push_back(shown(reader)); break;
-      case Progress::Refused:
-        seen.push_back(std::to_string(reader.refusal().status) + ": " +
-                       std::string(reader.refusal().detail));
+      case Progress::Invalid:
+        seen.push_back(std::to_string(reader.error().status) + ": " +
+                       std::string(reader.error().detail));
         return false;
     }
   }
@@ -50,7 +50,7 @@ Seen read_split(std::string_view bytes, const std::vector<std::size_t>& portions
   Seen seen;
   std::size_t turn = 0;
   while (!bytes.empty()) {
-    const std::span<char> room = reader.room();
+    const std::span<char> room = reader.prepare();
     EXPECT_FALSE(room.empty());
     const std::size_t wanted = portions.empty() ? bytes.size() : portions[turn];
     if (turn + 1 < portions.size()) ++turn;
@@ -102,7 +102,7 @@ TEST(RequestReader, UnderstandsAbsoluteTargets) {
   EXPECT_EQ(read("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n"), (Seen{"OPTIONS * ? [Host=x] {}"}));
 }
 
-TEST(RequestReader, AsksForTheBodyOfAClientThatWaits) {
+TEST(RequestReader, SendsContinueForABodyThatIsHeldBack) {
   const std::string header =
       "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
   const std::string whole = "POST / ? [Host=x] [Expect=100-continue] [Content-Length=2] {ab}";
@@ -110,7 +110,7 @@ TEST(RequestReader, AsksForTheBodyOfAClientThatWaits) {
   EXPECT_EQ(read(header + "ab"), (Seen{whole}));
 }
 
-TEST(RequestReader, RefusesEveryMalformedRequestHoweverItIsSplit) {
+TEST(RequestReader, RejectsEveryMalformedRequestHoweverItIsSplit) {
   for (const auto& malformed : http_server::kMalformedRequests) {
     const std::string bytes = std::string(malformed.bytes) + "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
     const Seen whole = read(bytes);
@@ -120,16 +120,16 @@ TEST(RequestReader, RefusesEveryMalformedRequestHoweverItIsSplit) {
   }
 }
 
-TEST(RequestReader, StaysBrokenAfterARefusal) {
+TEST(RequestReader, StaysInvalidAfterAnError) {
   RequestReader reader({});
   const std::string_view bytes = "GET / HTTP/1.1\n";
-  std::copy(bytes.begin(), bytes.end(), reader.room().begin());
+  std::copy(bytes.begin(), bytes.end(), reader.prepare().begin());
   reader.commit(bytes.size());
-  EXPECT_EQ(reader.next(), Progress::Refused);
-  EXPECT_EQ(reader.next(), Progress::Refused);
+  EXPECT_EQ(reader.next(), Progress::Invalid);
+  EXPECT_EQ(reader.next(), Progress::Invalid);
 }
 
-TEST(RequestReader, RefusesHeadersBeyondTheLimitAndTakesThoseAtIt) {
+TEST(RequestReader, RejectsHeadersBeyondTheLimitAndAcceptsThoseAtIt) {
   const std::string start = "GET / HTTP/1.1\r\nHost: x\r\nX: ";
   const ReaderLimits limits{.header_bytes = 4000};
   const std::string fits = start + std::string(4000 - start.size() - 4, 'x') + "\r\n\r\n";
@@ -139,14 +139,14 @@ TEST(RequestReader, RefusesHeadersBeyondTheLimitAndTakesThoseAtIt) {
   EXPECT_EQ(read(std::string(100'000, 'x'), limits), (Seen{refused}));
 }
 
-TEST(RequestReader, RefusesTooManyFields) {
+TEST(RequestReader, RejectsTooManyFields) {
   std::string header = "GET / HTTP/1.1\r\nHost: x\r\n";
   for (int i = 0; i < 99; ++i) header += "a: b\r\n";
   EXPECT_EQ(read(header + "\r\n").at(0).substr(0, 3), "GET");
   EXPECT_EQ(read(header + "a: b\r\n\r\n"), (Seen{"431: the header has more fields than allowed"}));
 }
 
-TEST(RequestReader, RefusesALongBodyAsSoonAsItIsAnnounced) {
+TEST(RequestReader, RejectsALongBodyAsSoonAsItIsAnnounced) {
   const ReaderLimits limits{.body_bytes = 10};
   const Seen refused{"413: the body is longer than allowed"};
   EXPECT_EQ(read("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n", limits), refused);
@@ -161,7 +161,7 @@ TEST(RequestReader, RefusesALongBodyAsSoonAsItIsAnnounced) {
             "POST");
 }
 
-TEST(RequestReader, RefusesTheLineOfAChunkWithoutEnd) {
+TEST(RequestReader, RejectsAChunkLineWithoutEnd) {
   const ReaderLimits limits{.header_bytes = 4000};
   const std::string chunked = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
   const Seen refused{"400: the line of a chunk, or the trailer, is longer than allowed"};
@@ -180,11 +180,11 @@ TEST(RequestReader, ReadsALongBodyInPortions) {
   EXPECT_EQ(read_split(bytes, {10, 1000, 777}), expected);
 }
 
-TEST(RequestReader, TellsHowFarTheNextRequestIs) {
+TEST(RequestReader, ReportsTheStageOfTheNextRequest) {
   using Stage = RequestReader::Stage;
   RequestReader reader({});
   const auto feed = [&](std::string_view bytes) {
-    std::copy(bytes.begin(), bytes.end(), reader.room().begin());
+    std::copy(bytes.begin(), bytes.end(), reader.prepare().begin());
     reader.commit(bytes.size());
     return reader.next();
   };

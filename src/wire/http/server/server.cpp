@@ -8,7 +8,7 @@
 namespace penstock::http {
 namespace {
 
-constexpr Refusal kTooMany{503, "too many connections"};
+constexpr HttpError kTooManyConnections{503, "too many connections"};
 
 net::Timeouts::Durations limits_of(const ServerOptions& options) {
   constexpr auto kNever = std::chrono::steady_clock::duration::max();
@@ -27,20 +27,21 @@ net::Timeouts::Durations limits_of(const ServerOptions& options) {
   return limits;
 }
 
-void admit(const std::shared_ptr<ServerCore>& core, net::Reception::Arrival arrival) {
-  const auto start = [&](const auto& connection, const Refusal* refusal) {
-    connection->slot = std::move(arrival.slot);
-    connection->start(refusal);
+void start_connection(const std::shared_ptr<ServerCore>& core,
+                      net::ConnectionAcceptor::AcceptedSocket accepted) {
+  const auto start = [&](const auto& connection, const HttpError* error) {
+    connection->slot = std::move(accepted.slot);
+    connection->start(error);
   };
-  if (arrival.tls == nullptr) {
-    start(std::make_shared<Connection<net::Socket>>(core, std::move(arrival.socket),
-                                                    std::move(arrival.peer)),
-          arrival.too_many ? &kTooMany : nullptr);
+  if (accepted.tls == nullptr) {
+    start(std::make_shared<Connection<net::Socket>>(core, std::move(accepted.socket),
+                                                    std::move(accepted.peer)),
+          accepted.too_many ? &kTooManyConnections : nullptr);
   } else {
-    start(
-        std::make_shared<Connection<net::TlsStream>>(
-            core, net::TlsStream(std::move(arrival.socket), *arrival.tls), std::move(arrival.peer)),
-        nullptr);
+    start(std::make_shared<Connection<net::TlsStream>>(
+              core, net::TlsStream(std::move(accepted.socket), *accepted.tls),
+              std::move(accepted.peer)),
+          nullptr);
   }
 }
 
@@ -52,13 +53,14 @@ Server::Server(boost::asio::io_context& loop, Handler& handler, ServerOptions op
                                          ReaderLimits{.header_bytes = options.http.max_header_bytes,
                                                       .body_bytes = options.http.max_body_bytes},
                                          options.request_timeout)),
-      reception_(
-          loop, core_,
-          {.max_connections = options.http.max_connections,
-           .per_address = options.per_address,
-           .tls = options.http.tls,
-           .protocols = {"http/1.1"},
-           .tick = options.tick},
-          [core = core_](net::Reception::Arrival arrival) { admit(core, std::move(arrival)); }) {}
+      acceptor_(loop, core_,
+                {.max_connections = options.http.max_connections,
+                 .per_address = options.per_address,
+                 .tls = options.http.tls,
+                 .protocols = {"http/1.1"},
+                 .tick = options.tick},
+                [core = core_](net::ConnectionAcceptor::AcceptedSocket accepted) {
+                  start_connection(core, std::move(accepted));
+                }) {}
 
 }  // namespace penstock::http

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "http/message.hpp"
-#include "net/door.hpp"
-#include "net/reception.hpp"
+#include "net/connection_acceptor.hpp"
+#include "net/listener_base.hpp"
 #include "penstock/clock.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
@@ -33,22 +33,22 @@ struct ServerOptions {
 // Each connection holds about 4 KB; max_connections is per server. One more is told 503.
 // Thread-safety: none; everything happens on the event loop, which one thread runs. The handler and
 // the event loop outlive the server; the server may go while answers are awaited.
-class Server final : public net::Door {
+class Server final : public net::Listener {
  public:
   // `clock` is for the Date of answers.
   Server(boost::asio::io_context& loop, Handler& handler, ServerOptions options,
          const Clock& clock = system_clock());
 
   [[nodiscard]] Result<void> reload(const rules::Settings& settings) override {
-    return reception_.reload_tls(settings.http.tls);
+    return acceptor_.reload_tls(settings.http.tls);
   }
   [[nodiscard]] Result<std::vector<rules::Address>> listen(
-      const std::vector<rules::Address>& addresses, net::Sharing sharing) override {
-    return reception_.listen(addresses, sharing);
+      const std::vector<rules::Address>& addresses, net::PortReuse port_reuse) override {
+    return acceptor_.listen(addresses, port_reuse);
   }
-  void drain() override { reception_.drain(); }
+  void drain() override { acceptor_.drain(); }
   void stop(Duration grace, std::function<void()> stopped) override {
-    reception_.stop(grace, std::move(stopped));
+    acceptor_.stop(grace, std::move(stopped));
   }
   [[nodiscard]] const net::Statistics& statistics() const noexcept override {
     return core_->statistics;
@@ -56,7 +56,7 @@ class Server final : public net::Door {
 
  private:
   std::shared_ptr<ServerCore> core_;
-  net::Reception reception_;
+  net::ConnectionAcceptor acceptor_;
 };
 
 }  // namespace penstock::http

@@ -1,0 +1,56 @@
+#include "daemon/listener_metrics.hpp"
+
+#include <cstdint>
+#include <numeric>
+#include <string>
+
+namespace penstock::daemon {
+
+using namespace telemetry::metrics;
+
+ListenerMetrics::ListenerMetrics(telemetry::WorkerMetrics& metrics, std::string_view listener)
+    : connections_(metrics.cell(kListenerConnections, {listener})),
+      accepted_(metrics.cell(kListenerAccepted, {listener})),
+      rejected_(metrics.cell(kListenerRejected, {listener})),
+      rejected_per_address_(metrics.cell(kListenerRejectedPerAddress, {listener})),
+      refunds_ignored_(metrics.cell(kListenerRefundsIgnored, {listener})),
+      timeouts_(metrics.cell(kListenerErrors, {listener, "timeout"})),
+      tls_failures_(metrics.cell(kListenerErrors, {listener, "tls"})),
+      accept_failures_(metrics.cell(kListenerErrors, {listener, "accept"})),
+      http_requests_(listener == "resp" ? &metrics.cell(kListenerErrors, {listener, "http"})
+                                        : nullptr) {
+  for (std::size_t digit = 1; digit < responses_.size(); ++digit) {
+    responses_[digit] = &metrics.cell(kListenerRequests, {listener, std::to_string(digit) + "xx"});
+  }
+}
+
+ListenerMetrics::Changes ListenerMetrics::update(const net::Statistics& statistics) {
+  const auto set = [](telemetry::Cell& cell, std::uint64_t value) {
+    const auto known = static_cast<std::uint64_t>(cell.get());
+    cell.set(static_cast<std::int64_t>(value));
+    return value - known;
+  };
+  // Idle connections that are closed are no error. Lingering ones have their last answer: when a
+  // timeout was the reason for it, that has been counted.
+  const auto of = [&](net::Phase phase) {
+    return statistics.timeouts[static_cast<std::size_t>(phase)];
+  };
+  const std::uint64_t timeouts =
+      std::accumulate(statistics.timeouts.begin(), statistics.timeouts.end(), std::uint64_t{0}) -
+      of(net::Phase::Idle) - of(net::Phase::Linger);
+  set(connections_, statistics.open);
+  set(accepted_, statistics.accepted);
+  set(rejected_, statistics.rejected);
+  set(timeouts_, timeouts);
+  set(tls_failures_, statistics.handshake_failures);
+  for (std::size_t digit = 1; digit < responses_.size(); ++digit) {
+    set(*responses_[digit], statistics.responses[digit]);
+  }
+  return {.accept_failures = set(accept_failures_, statistics.accept_failures),
+          .rejected_per_address = set(rejected_per_address_, statistics.rejected_per_address),
+          .refunds_ignored = set(refunds_ignored_, statistics.refunds_ignored),
+          .http_requests =
+              http_requests_ == nullptr ? 0 : set(*http_requests_, statistics.http_requests)};
+}
+
+}  // namespace penstock::daemon

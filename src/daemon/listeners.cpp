@@ -1,0 +1,37 @@
+#include "daemon/listeners.hpp"
+
+namespace penstock::daemon {
+
+std::vector<ListenerPlan> planned_listeners(const rules::Settings& settings) {
+  std::vector<ListenerPlan> listeners;
+  listeners.push_back({.name = "http",
+                       .scheme = settings.http.tls ? "https" : "http",
+                       .listen = settings.http.listen});
+  if (!settings.grpc.listen.empty()) {
+    listeners.push_back({.name = "grpc",
+                         .scheme = settings.grpc.tls ? "grpcs" : "grpc",
+                         .listen = settings.grpc.listen});
+  }
+  if (!settings.resp.listen.empty()) {
+    listeners.push_back({.name = "resp",
+                         .scheme = settings.resp.tls ? "rediss" : "redis",
+                         .listen = settings.resp.listen});
+  }
+  if (!settings.gateway.listen.empty()) {
+    listeners.push_back({.name = "gateway",
+                         .scheme = settings.gateway.tls ? "https" : "http",
+                         .listen = settings.gateway.listen});
+  }
+  return listeners;
+}
+
+AddressLimits address_limits(const rules::Settings& settings) {
+  AddressLimits limits;
+  for (const ListenerPlan& listener : planned_listeners(settings)) {
+    limits[listener.name] = std::make_shared<net::AddressLimit>(
+        settings.max_connections_per_address, settings.trusted_proxies);
+  }
+  return limits;
+}
+
+}  // namespace penstock::daemon

@@ -1,0 +1,24 @@
+#include "daemon/memory_trimmer.hpp"
+
+#include <malloc.h>
+
+namespace penstock::daemon {
+
+void set_mmap_threshold() {
+#ifdef __GLIBC__
+  constexpr int kThreshold = 128 << 10;
+  static_cast<void>(mallopt(M_MMAP_THRESHOLD, kThreshold));  // fails only out of its range
+#endif
+}
+
+bool MemoryTrimmer::tick(std::uint64_t closed) {
+  if (++ticks_ < kMinTicks || closed - known_ < kMinClosedConnections) return false;
+#ifdef __GLIBC__
+  static_cast<void>(malloc_trim(0));  // whether there was anything to return
+#endif
+  known_ = closed;
+  ticks_ = 0;
+  return true;
+}
+
+}  // namespace penstock::daemon

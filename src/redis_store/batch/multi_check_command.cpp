@@ -1,0 +1,194 @@
+#include "redis_store/batch/multi_check_command.hpp"
+
+#include "core/strictest.hpp"
+#include "redis/hash_slot.hpp"
+#include "redis_store/small_calls.hpp"
+
+#include <algorithm>
+
+namespace penstock::redis_store {
+namespace {
+
+// Checks of one key under one quota, one after the other: they cost the sum.
+struct Summed {
+  const KeyCheck* check = nullptr;
+  Plan::KeyIndex key = 0;
+  Cost cost{0};
+  bool peeks_after = false;  // the last of them looks, after what the others take
+};
+
+// What all checks of this key take, under whichever quota.
+Cost total_of(const std::vector<Summed>& all, Plan::KeyIndex key) {
+  Cost total{0};
+  for (const Summed& each : all) {
+    if (each.key == key) total = core::plus(total, each.cost);
+  }
+  return total;
+}
+
+// The same without what is taken later under the same quota: a peek asks for one more than that, as
+// decide_all() has it.
+Cost total_at(const std::vector<Summed>& all, const Summed& peek) {
+  Cost total{0};
+  for (const Summed& each : all) {
+    const bool is_later = &each > &peek && each.check->quota == peek.check->quota;
+    if (each.key == peek.key && !is_later) total = core::plus(total, each.cost);
+  }
+  return total;
+}
+
+}  // namespace
+
+PlannedRequestKeys add_request(Plan& plan, const MultiCheckRequest& request, Plan::Kind kind) {
+  PlannedRequestKeys keys;
+  std::vector<Summed> distinct;
+  for (const KeyCheck& check : request.checks) {
+    const Plan::KeyIndex key = plan.key(check.key);
+    keys.of_checks.push_back(key);
+    // the last one of this key: its quota is the one that the key adopts, here and in the replay
+    auto known = std::find_if(distinct.rbegin(), distinct.rend(),
+                              [&](const Summed& each) { return each.key == key; });
+    if (known == distinct.rend() || !(known->check->quota == check.quota)) {
+      distinct.push_back({.check = &check, .key = key});
+      known = distinct.rbegin();
+    }
+    known->peeks_after = check.cost.units == 0 && known->cost.units > 0;
+    known->cost = core::plus(known->cost, check.cost);
+  }
+  plan.begin_request(kind);
+  if (!request.guard.empty()) {
+    keys.guard = plan.key(request.guard);
+    plan.add_guard(*keys.guard);
+  }
+  for (const Summed& each : distinct) {
+    plan.add_check(each.key, each.check->quota, each.cost);
+    if (kind == Plan::Kind::Refund) continue;
+    const Cost total = total_of(distinct, each.key);
+    const bool is_peek = each.peeks_after || (each.cost.units == 0 && total.units > 0);
+    const Cost peeked = is_peek ? core::plus(total_at(distinct, each), Cost{1}) : Cost{0};
+    const Cost asked = std::max(total, peeked);
+    if (asked.units > each.cost.units) plan.add_peek(each.key, each.check->quota, asked);
+  }
+  return keys;
+}
+
+std::vector<KeyReplay> replays_of(const DecideReply& decided) {
+  std::vector<KeyReplay> keys(decided.states.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!decided.states[i]->is(resp::Value::Type::String)) continue;
+    std::optional<KeyContent> content = decode(decided.states[i]->text);
+    // of requests that were decided, only a guard may hold what these limits cannot read
+    if (content) keys[i] = KeyReplay(*std::move(content));
+  }
+  return keys;
+}
+
+MultiCheckResult take(const MultiCheckRequest& request,
+                      std::span<const Plan::KeyIndex> key_of_check, std::vector<KeyReplay>& keys,
+                      Instant now) {
+  std::vector<MultiCheckItem> checks;
+  checks.reserve(request.checks.size());
+  for (std::size_t i = 0; i < request.checks.size(); ++i) {
+    const KeyCheck& check = request.checks[i];
+    checks.push_back({.key = &keys[key_of_check[i]], .quota = &check.quota, .cost = check.cost});
+  }
+  MultiCheckResult answer;
+  answer.decisions.resize(request.checks.size());
+  answer.passed = decide_all(checks, answer.decisions, now);
+  return answer;
+}
+
+bool agrees(const MultiCheckRequest& request, const MultiCheckResult& answer,
+            std::uint32_t admitted) {
+  const bool takes = std::any_of(request.checks.begin(), request.checks.end(),
+                                 [](const KeyCheck& check) { return check.cost.units > 0; });
+  return !takes || answer.passed == (admitted > 0);
+}
+
+Error disagreement() {
+  return {ErrorCode::Protocol,
+          "the script and its replay disagree: different versions of the library?"};
+}
+
+MultiCheckCommand::MultiCheckCommand(MultiCheckRequest request, Plan::Kind kind)
+    : request_(std::move(request)), kind_(kind), keys_(add_request(plan_, request_, kind)) {}
+
+redis::Command MultiCheckCommand::command(const ScriptSet& scripts, Reads reads) const {
+  redis::Command command = decide_command(scripts, plan_, reads);
+  command.slot = redis::hash_slot(request_.checks.front().key);
+  return command;
+}
+
+Result<std::optional<MultiCheckResult>> MultiCheckCommand::read(const resp::Value& reply) const {
+  const Result<DecideReply> decided = read_decide_reply(reply, plan_, 1);
+  if (!decided) return decided.error();
+  if (decided->admitted.front() == DecideReply::kUnreadable)
+    return std::optional<MultiCheckResult>{};
+  std::vector<KeyReplay> keys = replays_of(*decided);
+  MultiCheckResult answer = replay(keys, decided->now);
+  if (kind_ == Plan::Kind::Take && !agrees(request_, answer, decided->admitted.front())) {
+    return disagreement();
+  }
+  return std::optional<MultiCheckResult>(std::move(answer));
+}
+
+MultiCheckResult MultiCheckCommand::replay(std::vector<KeyReplay>& keys, Instant now) const {
+  if (keys_.guard && keys[*keys_.guard].is_blocked(now)) {
+    for (KeyReplay& key : keys) key.block_until(keys[*keys_.guard].blocked_until());
+  }
+  if (kind_ == Plan::Kind::Refund) {
+    MultiCheckResult answer{.passed = true, .decisions{}};
+    answer.decisions.resize(request_.checks.size());
+    for (std::size_t i = 0; i < request_.checks.size(); ++i) {
+      const KeyCheck& check = request_.checks[i];
+      keys[keys_.of_checks[i]].refund(check.cost, now);
+    }
+    for (std::size_t i = 0; i < request_.checks.size(); ++i) {
+      answer.decisions[i] =
+          keys[keys_.of_checks[i]].preview(request_.checks[i].quota, Cost{0}, now);
+    }
+    return answer;
+  }
+  const std::vector<KeyReplay> before = keys;
+  MultiCheckResult answer = take(request_, keys_.of_checks, keys, now);
+  if (kind_ == Plan::Kind::AlreadyDenied && answer.passed) {
+    // refused by another limit: show what these have, not what they would have had
+    for (std::size_t i = 0; i < request_.checks.size(); ++i) {
+      answer.decisions[i] =
+          before[keys_.of_checks[i]].preview(request_.checks[i].quota, Cost{0}, now);
+    }
+  }
+  return answer;
+}
+
+namespace {
+
+void ask(redis::Client& client, const ScriptSet& scripts,
+         const std::shared_ptr<const MultiCheckCommand>& question, base::Deadline deadline,
+         Reads reads, OnMultiCheckResult answered) {
+  redis::Command command = question->command(scripts, reads);
+  command.deadline = deadline;
+  auto on_reply = [&client, &scripts, question, deadline, reads,
+                   answered = std::move(answered)](const Result<resp::Value>& reply) {
+    if (!reply) return answered(reply.error());
+    Result<std::optional<MultiCheckResult>> answer = question->read(*reply);
+    if (!answer) return answered(answer.error());
+    if (answer->has_value()) return answered(**std::move(answer));
+    if (reads == Reads::OneAlgorithm) {
+      return ask(client, scripts, question, deadline, Reads::All, answered);
+    }
+    answered(Error{ErrorCode::Protocol,
+                   "a key of the request holds something that is not a state of this version"});
+  };
+  client.send(std::move(command), reply_call(std::move(on_reply)));
+}
+
+}  // namespace
+
+void ask(redis::Client& client, const ScriptSet& scripts,
+         const std::shared_ptr<const MultiCheckCommand>& question, base::Deadline deadline,
+         OnMultiCheckResult answered) {
+  ask(client, scripts, question, deadline, Reads::OneAlgorithm, std::move(answered));
+}
+
+}  // namespace penstock::redis_store

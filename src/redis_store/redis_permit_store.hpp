@@ -1,0 +1,38 @@
+#pragma once
+
+#include "redis_store/command_executor.hpp"
+#include "redis_store/keys/key_layout.hpp"
+#include "store/permit_store.hpp"
+
+#include <memory>
+
+namespace penstock::redis_store {
+
+// Permits in Redis: a sorted set for each key, asked by permits.lua.
+class RedisPermitStore final : public store::PermitStore {
+ public:
+  // REQUIRES: all outlive it; while there is no store, nobody can be asked.
+  RedisPermitStore(const KeyLayout& layout, const Duration& timeout,
+                   const std::unique_ptr<CommandExecutor>& store) noexcept
+      : layout_(layout), timeout_(timeout), store_(store) {}
+
+  void acquire(store::PermitName permit, std::uint32_t limit, Duration lasts,
+               base::Deadline deadline, Answered<core::PermitResult> answered) override;
+  void renew(store::PermitName permit, Duration lasts, base::Deadline deadline,
+             Answered<core::PermitResult> answered) override;
+  void release(store::PermitName permit, base::Deadline deadline, Answered<bool> answered) override;
+
+ private:
+  struct Ask;
+  void run(const Ask& ask, base::Deadline deadline,
+           std::function<void(const Result<resp::Value>&)> replied);
+
+  const KeyLayout& layout_;
+  const Duration& timeout_;
+  const std::unique_ptr<CommandExecutor>& store_;
+};
+
+// Of permits.lua, but for a release.
+[[nodiscard]] Result<core::PermitResult> read_permit_result(const Result<resp::Value>& reply);
+
+}  // namespace penstock::redis_store

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "redis_store/command_executor.hpp"
+#include "redis_store/keys/key_layout.hpp"
+#include "store/reservation_store.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace penstock::redis_store {
+
+// Reservations in Redis: a hash for each, and a sorted set of those that are open, all in one slot
+// of a cluster, asked by reservation.lua.
+class RedisReservationStore final : public store::ReservationStore {
+ public:
+  static constexpr std::size_t kMaxOpen = 1'000'000;
+
+  // REQUIRES: all outlive it; while there is no store, nobody can be asked.
+  RedisReservationStore(const KeyLayout& layout, const Duration& timeout,
+                        const std::unique_ptr<CommandExecutor>& store) noexcept
+      : layout_(layout), timeout_(timeout), store_(store) {}
+
+  void ask(store::ReservationRequest ask, base::Deadline deadline,
+           Answered<store::ReservationAnswer> answered) override;
+  void due(std::size_t most, base::Deadline deadline,
+           Answered<std::vector<std::string>> answered) override;
+
+ private:
+  const KeyLayout& layout_;
+  const Duration& timeout_;
+  const std::unique_ptr<CommandExecutor>& store_;
+};
+
+}  // namespace penstock::redis_store

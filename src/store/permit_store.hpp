@@ -1,0 +1,46 @@
+#pragma once
+
+#include "base/deadline.hpp"
+#include "core/permit_set.hpp"
+#include "penstock/result.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace penstock::store {
+
+// One of the permits of a key, for somebody.
+struct PermitName {
+  std::string key;
+  std::string id;  // chosen by whoever asks; asking again with it is no second permit
+};
+
+// Who is at what now: permits of keys, see core::PermitSet. Answers come as those of a Store.
+//
+// Thread-safety: none; everything happens on one event loop.
+class PermitStore {
+ public:
+  template <class T>
+  using Answered = std::function<void(Result<T>)>;
+
+  static constexpr Duration kMaxLifetime = Days{1};  // of a permit, without renewal
+  static constexpr Duration kDefaultLifetime = std::chrono::seconds{30};
+  static constexpr std::int64_t kMaxPermits = 1'000'000;
+  static constexpr std::size_t kMaxIdLength = 200;
+
+  PermitStore() = default;
+  PermitStore(const PermitStore&) = delete;
+  PermitStore& operator=(const PermitStore&) = delete;
+  virtual ~PermitStore() = default;
+
+  // REQUIRES, here and below: 0 < lasts <= kMaxLifetime, 0 < limit <= kMaxPermits.
+  virtual void acquire(PermitName permit, std::uint32_t limit, Duration lasts,
+                       base::Deadline deadline, Answered<core::PermitResult> answered) = 0;
+  virtual void renew(PermitName permit, Duration lasts, base::Deadline deadline,
+                     Answered<core::PermitResult> answered) = 0;
+  // Whether it was held.
+  virtual void release(PermitName permit, base::Deadline deadline, Answered<bool> answered) = 0;
+};
+
+}  // namespace penstock::store

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "penstock/result.hpp"
+
+#include <string>
+#include <utility>
+
+namespace penstock::http {
+
+// What was asked for cannot be done as it stands; the text says why.
+[[nodiscard]] inline Error invalid_input(std::string text) {
+  return {ErrorCode::InvalidInput, std::move(text)};
+}
+
+}  // namespace penstock::http

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "net/statistics.hpp"
+#include "penstock/time.hpp"
+#include "resp/command_reader.hpp"
+#include "service/service.hpp"
+#include "wire/resp/throttle.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace penstock::wire::resp {
+
+// What holds for every client of a server.
+struct ServerSettings {
+  penstock::resp::CommandLimits limits{};
+  std::vector<std::string> passwords{};  // any of them is valid; empty: no AUTH needed
+  std::string version{};                 // of the program, for HELLO and INFO
+  // For limits that travel with a command, while the store is unavailable. Empty: an error.
+  std::optional<rules::OnFailure> on_failure{};
+  Duration request_timeout = std::chrono::seconds{1};
+  std::size_t max_in_flight = 1000;  // commands of one connection that wait for the store
+};
+
+// What the connections of a server have in common.
+struct ServerContext {
+  service::Service& service;
+  net::Statistics& statistics;
+  ServerSettings settings{};
+  QuotaCache quotas{};
+  std::uint64_t last_client_id = 0;  // clients are numbered
+};
+
+}  // namespace penstock::wire::resp

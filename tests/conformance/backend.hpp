@@ -1,0 +1,41 @@
+#pragma once
+
+#include "conformance/any_limiter.hpp"
+#include "servers/redis_server.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace penstock::conformance {
+
+// Where counts are kept.
+enum class BackendKind : std::uint8_t { Memory, Standalone, UnixSocket, Sentinel, Cluster, Valkey };
+
+inline constexpr std::array kBackendKinds{BackendKind::Memory,     BackendKind::Standalone,
+                                          BackendKind::UnixSocket, BackendKind::Sentinel,
+                                          BackendKind::Cluster,    BackendKind::Valkey};
+
+[[nodiscard]] std::string to_string(BackendKind kind);
+
+class Backend {
+ public:
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+  virtual ~Backend() = default;
+
+  // Why it cannot be used on this machine; empty when it can.
+  [[nodiscard]] virtual std::string missing() const { return {}; }
+  // Two of them with the same prefix share their counts, unless they are in memory.
+  [[nodiscard]] virtual std::unique_ptr<AnyLimiter> limiter(const std::string& prefix) = 0;
+  // All that hold keys, replicas apart.
+  [[nodiscard]] virtual std::vector<const servers::RedisServer*> servers() { return {}; }
+};
+
+// Started when it is first asked for; ends with the test program.
+[[nodiscard]] Backend& backend_of(BackendKind kind);
+
+}  // namespace penstock::conformance

@@ -1,0 +1,231 @@
+#include "chaos/acl_rules.hpp"
+#include "servers/redis_server.hpp"
+#include "store_adapters/any_store.hpp"
+#include "store_adapters/feed_reader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace penstock::store_adapters {
+namespace {
+
+using core::NamedCheck;
+
+const Quota kMany = per(1000, Days{300});
+
+NamedCheck one(const std::string& subject) {
+  return {.name = {subject, "limit"}, .quota = kMany, .cost = Cost{1}};
+}
+
+TEST(RedisStore, SendsTheSingleChecksOfOneTickTogether) {
+  const servers::RedisServer server;
+  const auto store = AnyStore::shared(long_timeout_options(server.url(), "batch"));
+  ASSERT_TRUE(store->check({one("warm-up")}));
+  const std::uint64_t before = store->store().health().round_trips;
+  int answers = 0;
+  const base::Deadline deadline = base::deadline_after(std::chrono::seconds{30});
+  for (int i = 0; i < 100; ++i) {
+    store->store().check({one("subject" + std::to_string(i % 10))}, deadline, [&](auto said) {
+      EXPECT_TRUE(said);
+      ++answers;
+    });
+  }
+  ASSERT_TRUE(store->run_until([&] { return answers == 100; }));
+  // 2 on an idle machine, 100 if each went by itself; a slow one sends some before all have come
+  EXPECT_LE(store->store().health().round_trips - before, 20U);
+  EXPECT_EQ(store->check({one("subject3")})->front().remaining(), 989U);
+}
+
+TEST(RedisStore, SendsTheRequestsForSeveralLimitsOfOneTickTogether) {
+  const servers::RedisServer server;
+  const auto store = AnyStore::shared(long_timeout_options(server.url(), "together"));
+  ASSERT_TRUE(store->check({one("warm-up"), one("all")}));
+  const std::uint64_t before = store->store().health().round_trips;
+  int answers = 0;
+  for (int i = 0; i < 100; ++i) {
+    store->store().check({one("subject" + std::to_string(i % 10)), one("all")},
+                         base::deadline_after(std::chrono::seconds{30}), [&](auto said) {
+                           EXPECT_TRUE(said);
+                           ++answers;
+                         });
+  }
+  ASSERT_TRUE(store->run_until([&] { return answers == 100; }));
+  EXPECT_LE(store->store().health().round_trips - before, 20U);
+  EXPECT_EQ(store->check({one("subject3"), one("all")})->back().remaining(), 898U);
+}
+
+TEST(RedisStore, BoundsTheRequestsThatWait) {
+  const servers::RedisServer server;
+  RedisOptions options = long_timeout_options(server.url(), "bound");
+  options.max_waiting = 3;
+  const auto store = AnyStore::shared(options);
+  ASSERT_TRUE(store->check({one("warm-up"), one("all")}));
+  int answered = 0;
+  int overloaded = 0;
+  const auto hear = [&](const auto& said) {
+    ++answered;
+    if (!said && said.error().code == ErrorCode::Overloaded) ++overloaded;
+  };
+  const base::Deadline deadline = base::deadline_after(std::chrono::seconds{30});
+  store->store().check({one("alone")}, deadline, hear);
+  for (int i = 0; i < 5; ++i) store->store().check({one("alice"), one("all")}, deadline, hear);
+  ASSERT_TRUE(store->run_until([&] { return answered == 6; }));
+  EXPECT_EQ(overloaded, 3);
+  EXPECT_EQ(store->check({one("alice"), one("all")})->front().remaining(), 997U);
+}
+
+TEST(RedisStore, SaysWhyItDoesNotServeAndServesAgain) {
+  servers::RedisServer server;
+  RedisOptions options = long_timeout_options(server.url(), "health");
+  options.timeout = std::chrono::milliseconds{300};
+  options.breaker_max_pause = std::chrono::milliseconds{100};
+  const auto store = AnyStore::shared(options);
+  EXPECT_FALSE(store->store().health().serving);
+  ASSERT_TRUE(store->run_until([&] { return store->store().health().serving; }));
+  server.kill();
+  ASSERT_TRUE(store->run_until([&] {
+    static_cast<void>(store->check({one("alice")}));
+    return !store->store().health().serving;
+  }));
+  EXPECT_NE(store->store().health().reason, "");
+  const Result<AnyStore::Decisions> said = store->check({one("alice")});
+  ASSERT_FALSE(said);
+  EXPECT_EQ(said.error().code, ErrorCode::Unavailable);
+  server.restart();
+  EXPECT_TRUE(store->run_until([&] { return store->store().health().serving; }));
+  EXPECT_TRUE(store->check({one("alice")}));
+}
+
+TEST(RedisStore, CountsScriptsThatTheServerHadForgotten) {
+  const servers::RedisServer server;
+  const auto store = AnyStore::shared(long_timeout_options(server.url(), "scripts"));
+  ASSERT_TRUE(store->check({one("alice")}));
+  EXPECT_EQ(store->store().health().script_loads, 0U);
+  server.must({"SCRIPT", "FLUSH"});
+  ASSERT_TRUE(store->check({one("alice")}));
+  EXPECT_EQ(store->store().health().script_loads, 1U);
+}
+
+TEST(RedisStore, KeepsToTheCallersDeadline) {
+  servers::RedisServer server;
+  const auto store = AnyStore::shared(long_timeout_options(server.url(), "deadline"));
+  ASSERT_TRUE(store->check({one("alice")}));
+  server.pause();
+  std::optional<Result<AnyStore::Decisions>> answer;
+  const base::Deadline start = base::monotonic_now();
+  store->store().check({one("alice")}, start + std::chrono::milliseconds{20},
+                       [&](auto said) { answer.emplace(std::move(said)); });
+  ASSERT_TRUE(store->run_until([&] { return answer.has_value(); }));
+  EXPECT_LT(base::monotonic_now() - start, std::chrono::seconds{3});  // of a timeout of 5
+  EXPECT_EQ(answer->error().code, ErrorCode::Timeout);
+  server.resume();
+}
+
+TEST(RedisStore, KeepsToTheDeadlineDespiteALongerCallForTheSameKey) {
+  servers::RedisServer server;
+  const auto store = AnyStore::shared(long_timeout_options(server.url(), "hurry"));
+  ASSERT_TRUE(store->check({one("alice")}));
+  server.pause();
+  const base::Deadline start = base::monotonic_now();
+  const base::Deadline soon = start + std::chrono::milliseconds{20};
+  const base::Deadline late = start + std::chrono::seconds{4};
+  std::vector<ErrorCode> errors;
+  int patient_ones = 0;
+  const auto hurried = [&](const auto& said) { errors.push_back(said.error().code); };
+  // asked about together, and while that call is under way
+  store->store().check({one("alice")}, late, [&](const auto&) { ++patient_ones; });
+  store->store().check({one("alice")}, soon, hurried);
+  const std::uint64_t asked = store->store().health().round_trips;
+  ASSERT_TRUE(store->run_until([&] { return store->store().health().round_trips > asked; }));
+  store->store().check({one("alice")}, soon, hurried);
+  ASSERT_TRUE(store->run_until([&] { return errors.size() == 2; }));
+  EXPECT_LT(base::monotonic_now() - start, std::chrono::seconds{3});
+  EXPECT_EQ(patient_ones, 0);
+  EXPECT_TRUE(std::ranges::count(errors, ErrorCode::Timeout) > 0);
+  server.resume();
+  ASSERT_TRUE(store->run_until([&] { return patient_ones == 1; }));
+}
+
+TEST(RedisStore, AnswersEveryWaiterBeforeDestruction) {
+  const servers::RedisServer server;
+  auto store = AnyStore::shared(long_timeout_options(server.url(), "gone"));
+  int answers = 0;
+  const base::Deadline deadline = base::deadline_after(std::chrono::seconds{30});
+  store->store().check({one("alice")}, deadline, [&](const auto& said) {
+    EXPECT_FALSE(said);
+    ++answers;
+  });
+  store->store().check({one("alice"), one("bob")}, deadline, [&](const auto& said) {
+    EXPECT_FALSE(said);
+    ++answers;
+  });
+  store.reset();
+  EXPECT_EQ(answers, 2);
+}
+
+Result<std::int64_t> beat(AnyStore& store, std::string_view node, Duration lasts) {
+  std::optional<Result<std::int64_t>> answer;
+  store.shared_store().heartbeat(node, lasts, [&](auto said) { answer.emplace(said); });
+  EXPECT_TRUE(store.run_until([&] { return answer.has_value(); }));
+  return answer.value();
+}
+
+bool can_listen(const RedisOptions& options) {
+  FeedReader reader(options);
+  EXPECT_TRUE(reader.run_until([&] { return !reader.event().empty(); }));
+  return reader.is_listening();
+}
+
+bool reserves(AnyStore& store) {
+  using namespace store::reservation;
+  const auto does = [&](auto what) { return store.step({.id = "id", .what = what}).has_value(); };
+  return does(Begin{"me"}) && does(Confirm{"me", 1, std::chrono::hours{1}, {}}) &&
+         does(Commit{2}) && does(Note{1}) && store.due(5).has_value();
+}
+
+TEST(Heartbeat, NeedsWhatTheDocumentsSayAndNoLess) {
+  const servers::RedisServer server;
+  const std::string usual(chaos::kAclRules);
+  const std::vector<std::string> rules = chaos::words_of(chaos::kAclRulesOfDaemons);
+  const std::string url = "redis://limiter:sesame@127.0.0.1:" + std::to_string(server.port());
+  for (std::size_t missing = 0; missing <= rules.size(); ++missing) {
+    std::string allowed = usual;
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      if (i != missing) allowed += " " + rules[i];
+    }
+    server.must(chaos::set_limiter_user(allowed));
+    const auto store = AnyStore::shared(long_timeout_options(url, "penstock"));
+    const bool works =
+        beat(*store, "one", std::chrono::seconds{300}).has_value() &&
+        beat(*store, "one", Duration{0}).has_value() &&
+        store->add(AnyStore::Kind::Integer, "visits", 1).has_value() &&
+        store->read_counter("visits").has_value() &&
+        store->expire("visits", std::chrono::hours{1}, store::Store::ExpireCondition::Always)
+            .has_value() &&
+        store->acquire({"k", "a"}, 1, std::chrono::hours{1}).has_value() &&
+        store->release({"k", "a"}).has_value() && reserves(*store) &&
+        can_listen(long_timeout_options(url, "penstock"));
+    EXPECT_EQ(works, missing == rules.size()) << allowed;
+  }
+}
+
+TEST(Heartbeat, CountsTheNodesThatAreAlive) {
+  const servers::RedisServer server;
+  const auto store = AnyStore::shared(long_timeout_options(server.url(), "nodes"));
+  const auto heard = [&](std::string_view node, Duration lasts) {
+    return beat(*store, node, lasts).value();
+  };
+  constexpr Duration kLong = std::chrono::seconds{300};
+  EXPECT_EQ(heard("one", kLong), 1);
+  EXPECT_EQ(heard("two", kLong), 2);
+  EXPECT_EQ(heard("one", kLong), 2);
+  EXPECT_GT(server.must({"PTTL", "nodes:1:n:{nodes}"}).integer, 0);
+  EXPECT_EQ(heard("two", Duration{0}), 1);
+  // a sign of life that has ended
+  server.must({"ZADD", "nodes:1:n:{nodes}", "1000", "old"});
+  EXPECT_EQ(heard("one", kLong), 1);
+}
+
+}  // namespace
+}  // namespace penstock::store_adapters

@@ -358,7 +358,7 @@ class RedisDownTest(unittest.TestCase):
 
 
 class UnknownNodesTest(unittest.TestCase):
-    WARNING = "nobody knows how many nodes share the limits"
+    WARNING = "number of nodes unknown"
 
     def test_an_unknown_number_of_nodes_is_logged(self):
         server = RedisServer()

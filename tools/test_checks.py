@@ -77,7 +77,7 @@ class Layers(Tree):
         self.assert_found(self.found("src/rules/r.cpp", '#include "store/s.hpp"\n'), "rules")
 
     def test_layers_below_the_facade_do_not_know_it(self):
-        for header in ("limiter", "penstock", "version"):
+        for header in ("limiter", "penstock", "shared_limiter"):
             found = self.found("src/store/s.cpp", f'#include "penstock/{header}.hpp"\n')
             self.assert_found(found, f"penstock/{header}.hpp")
 

@@ -125,7 +125,7 @@ class ManyConnectionsTest(HardeningCase):
             self.is_served(daemon)
             self.assertTrue(eventually(
                 lambda: daemon.metric('penstock_listener_errors_total{kind="accept"}') > 0))
-            daemon.wait_for_output("could not be accepted")
+            daemon.wait_for_output("accept failed")
             self.assertIn("Too many open files", daemon.output)
 
 

@@ -106,7 +106,7 @@ TEST(ConfigurationErrors, InvalidSettingsAreReported) {
           "p.yaml:1:50: error: timeout: expected a time such as 250ms, 10s, 5m, 2h or 1d, from 1ms "
           "to 1m, found \"0ms\"\n"});
   expect({"store: {audit_interval: never}",
-          "p.yaml:1:22: error: audit_interval: expected a time such as 250ms, 10s, 5m, 2h or 1d, "
+          "p.yaml:1:25: error: audit_interval: expected a time such as 250ms, 10s, 5m, 2h or 1d, "
           "from 1s to 7d, found \"never\"\n"});
   expect({"store: {breaker_min_pause: 5s, breaker_max_pause: 1s}",
           "p.yaml:1:8: error: store: breaker_min_pause 5s is above breaker_max_pause 1s\n"});

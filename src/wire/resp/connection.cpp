@@ -37,7 +37,7 @@ Connection<Stream>::Connection(std::shared_ptr<ServerCore> core, Stream stream, 
 template <class Stream>
 Connection<Stream>::~Connection() {
   if (!open_) return;  // else the event loop is gone, and nobody has to be told
-  session_->detach();
+  session_->on_disconnect();
   --core_->statistics.open;
 }
 
@@ -200,7 +200,7 @@ template <class Stream>
 void Connection<Stream>::abort() {
   if (!open_) return;
   open_ = false;
-  session_->detach();
+  session_->on_disconnect();
   wakeup_.cancel();
   error_code ignored;  // there is nothing to be done about a socket that does not close
   stream_.lowest_layer().close(ignored);

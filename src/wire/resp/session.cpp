@@ -118,7 +118,7 @@ void Session::reject(std::string_view error) {
   closing_ = true;
 }
 
-void Session::detach() noexcept {
+void Session::on_disconnect() noexcept {
   detached_ = true;
   on_answer = nullptr;
 }

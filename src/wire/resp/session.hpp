@@ -39,7 +39,7 @@ class Session : public std::enable_shared_from_this<Session> {
  public:
   enum class Step : std::uint8_t { Read, Pause, Close };
 
-  // `server_context` outlives the session, or its end as detach() tells it.
+  // `server_context` outlives the session, or its end as on_disconnect() tells it.
   Session(ServerContext& server_context, std::string peer);
 
   [[nodiscard]] Step advance();
@@ -63,7 +63,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Ends after the commands in flight, or the first if there was none yet.
   void close_when_idle() noexcept { close_when_idle_ = true; }
   // Nobody is there to answer to: late answers go nowhere.
-  void detach() noexcept;
+  void on_disconnect() noexcept;
 
   std::function<void()> on_answer;  // when one came that was awaited
 

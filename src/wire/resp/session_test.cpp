@@ -139,7 +139,7 @@ TEST_F(RespSession, AnswersTheFirstCommandBeforeClosing) {
 TEST_F(RespSession, LateAnswersAreIgnoredAfterTheClientDisconnected) {
   server.store.is_late = true;
   test_client.send(TestClient::encoded({"INCR", "a"}));
-  test_client.session().detach();
+  test_client.session().on_disconnect();
   server.store.answer(0);
   EXPECT_EQ(test_client.output(), "");
 }

@@ -3,11 +3,17 @@
 #include "servers/wait.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string_view>
 
 namespace penstock::servers {
 namespace {
+
+// A sentinel that was not scheduled for two seconds does nothing for thirty (TILT mode).
+void wait_for_sentinels(const std::string& what, const std::function<bool()>& holds) {
+  wait_until(what, holds, std::chrono::seconds{120});
+}
 
 constexpr std::size_t kSentinels = 3;
 constexpr std::size_t kQuorum = 2;
@@ -92,7 +98,7 @@ void SentinelGroup::start_sentinels(const SentinelGroupOptions& options) {
 }
 
 void SentinelGroup::wait_until_known(std::size_t replicas) {
-  wait_until("the sentinels to know each other", [&] {
+  wait_for_sentinels("the sentinels to know each other", [&] {
     return std::ranges::all_of(sentinels_, [&](const auto& sentinel) {
       const Reply master = sentinel->must({"SENTINEL", "MASTER", kName});
       return value_of(master, "num-other-sentinels") == std::to_string(kSentinels - 1) &&
@@ -141,7 +147,7 @@ RedisServer* SentinelGroup::server_at(std::uint16_t port) {
 
 RedisServer& SentinelGroup::master() {
   RedisServer* found = nullptr;
-  wait_until("the sentinels to agree on a master", [&] {
+  wait_for_sentinels("the sentinels to agree on a master", [&] {
     found = server_at(current_master_port());
     return found != nullptr;
   });
@@ -168,7 +174,7 @@ RedisServer& SentinelGroup::kill_master() {
 void SentinelGroup::fail_over() {
   const std::uint16_t old = master().port();
   // Refused as long as another failover is not over, or no replica is known to be good.
-  wait_until("a sentinel to start a failover", [this] {
+  wait_for_sentinels("a sentinel to start a failover", [this] {
     const auto running = std::ranges::find_if(sentinels_, &RedisServer::is_running);
     return running != sentinels_.end() &&
            !(*running)->command({"SENTINEL", "FAILOVER", kName}).is_error();
@@ -177,7 +183,7 @@ void SentinelGroup::fail_over() {
 }
 
 void SentinelGroup::wait_for_master_other_than(std::uint16_t port) {
-  wait_until("another master than the one on port " + std::to_string(port), [&] {
+  wait_for_sentinels("another master than the one on port " + std::to_string(port), [&] {
     const std::vector<std::uint16_t> ports = named_ports();
     if (ports.empty() || ports.front() == port ||
         std::ranges::count(ports, ports.front()) != std::ssize(ports)) {
@@ -189,7 +195,7 @@ void SentinelGroup::wait_for_master_other_than(std::uint16_t port) {
 }
 
 void SentinelGroup::wait_until_healthy() {
-  wait_until("all replicas to follow the master", [this] {
+  wait_for_sentinels("all replicas to follow the master", [this] {
     const std::uint16_t port = current_master_port();
     return std::ranges::all_of(servers_, [&](const auto& server) {
       return server->is_running() &&

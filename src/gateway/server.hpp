@@ -18,18 +18,18 @@ namespace penstock::gateway {
 
 struct ServerOptions {
   Duration handshake_timeout = std::chrono::seconds{10};
-  Duration linger = std::chrono::seconds{2};         // for a client to take its last answer
+  Duration linger = std::chrono::seconds{2};         // for a client to read its last response
   std::shared_ptr<net::AddressLimit> per_address{};  // null: addresses are not limited
-  Duration tick = std::chrono::milliseconds{100};    // how often time limits are looked at
+  Duration tick = std::chrono::milliseconds{100};    // how often timeouts are checked
 };
 
-// The gateway of one event loop: accepts clients, and forwards what the service lets pass. Each
+// The gateway of one event loop: accepts clients and forwards requests that the limits allow. Each
 // worker has its own, on the same addresses.
 //
-// Memory: about 6 KB for an idle connection, two buffers of 16 KB for one with a request under way,
-// whatever the size of bodies.
-// Thread-safety: none; everything happens on the event loop, which one thread runs and which
-// outlives the server.
+// Memory: about 6 KB for an idle connection, two buffers of 16 KB for one with a request in flight,
+// independent of body size.
+// Thread-safety: none; everything runs on the event loop, which one thread runs and which outlives
+// the server.
 class Server final : public net::Listener {
  public:
   // The error names the setting.

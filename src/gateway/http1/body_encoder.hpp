@@ -11,8 +11,7 @@
 
 namespace penstock::gateway {
 
-// Puts pieces of a body into the bytes that carry them. What is between them lives in here, until
-// the next piece.
+// Frames pieces of a body for HTTP/1. The framing bytes stay valid until the next piece.
 class BodyEncoder {
  public:
   explicit BodyEncoder(BodyFraming::Kind kind) noexcept : kind_(kind) {}

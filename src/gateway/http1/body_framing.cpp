@@ -10,7 +10,7 @@
 namespace penstock::gateway {
 namespace {
 
-constexpr std::size_t kMaxSizeDigits = 15;  // no sum of sizes that arrive can overflow
+constexpr std::size_t kMaxSizeDigits = 15;  // so that the size cannot overflow
 
 int hex_value(char letter) noexcept {
   if (letter >= '0' && letter <= '9') return letter - '0';
@@ -98,7 +98,7 @@ void BodyDecoder::take_trailer(char letter) {
       if (letter == '\r') {
         state_ = State::LastLf;
       } else if (letter == ' ' || letter == '\t') {
-        state_ = State::Broken;  // continues the line before
+        state_ = State::Broken;  // obsolete line folding
       } else {
         state_ = State::Trailer;
         keep_trailer(letter);

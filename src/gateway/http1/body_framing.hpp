@@ -15,7 +15,7 @@ namespace penstock::gateway {
 
 using http::Field;
 
-// How a message says where its body ends.
+// How the end of a message body is determined.
 struct BodyFraming {
   enum class Kind : std::uint8_t { None, Length, Chunked, UntilClose };
   Kind kind = Kind::None;
@@ -24,32 +24,32 @@ struct BodyFraming {
   friend bool operator==(const BodyFraming&, const BodyFraming&) = default;
 };
 
-// The body of one HTTP/1.1 message, taken out of the bytes that carry it, in any portions alike.
+// Extracts the body of one HTTP/1.1 message, fed in portions of any size.
 //
-// Strict where readers disagree (RFC 9112, section 7.1): sizes are hexadecimal digits and nothing
-// else, lines end with CR LF. Holds nothing but the trailers, which are bounded.
+// Strict where parsers disagree (RFC 9112, section 7.1): sizes are hexadecimal digits only, lines
+// end with CR LF. Stores only the trailers, which are bounded.
 class BodyDecoder {
  public:
   BodyDecoder() = default;
   explicit BodyDecoder(BodyFraming framing) noexcept;
 
   struct Piece {
-    std::string_view data{};  // of the body
-    std::size_t used = 0;     // of the bytes
-    bool is_broken = false;   // they make no sense, and so does nothing behind them
+    std::string_view data{};  // bytes of the body
+    std::size_t used = 0;     // input bytes consumed
+    bool is_broken = false;   // malformed; the rest cannot be decoded
   };
-  // Takes as much as it can. What is between two chunks is squeezed out: the data is one piece,
-  // within `bytes`, which is no longer what it was.
+  // Decodes as much as possible. Chunk framing is removed in place: the data is contiguous and
+  // within `bytes`, which is modified.
   [[nodiscard]] Piece decode(std::span<char> bytes);
-  // The connection has ended: whether this is the end of the body too.
+  // Call when the connection has ended. Returns whether the body is complete.
   [[nodiscard]] bool finish() noexcept;
 
   [[nodiscard]] bool is_complete() const noexcept { return state_ == State::Done; }
-  // Fields after the last chunk; valid as long as the decoder. REQUIRES: is_complete().
+  // Fields after the last chunk; valid as long as the decoder lives. REQUIRES: is_complete().
   [[nodiscard]] std::vector<Field> trailers() const;
 
   static constexpr std::size_t kMaxTrailerBytes = 8'192;
-  static constexpr std::size_t kMaxExtensionBytes = 1'024;  // of one chunk
+  static constexpr std::size_t kMaxExtensionBytes = 1'024;  // per chunk
 
  private:
   enum class State : std::uint8_t {
@@ -76,11 +76,12 @@ class BodyDecoder {
   State state_ = State::Done;
   bool is_chunked_ = false;
   std::uint64_t left_ = 0;
-  std::size_t digits_ = 0;  // of the size, or bytes of its extension
+  std::size_t digits_ = 0;  // digits of the size, or bytes of the extension
   std::string trailer_text_{};
 };
 
-// "1a2b\r\n" before a chunk.
+// The size line before a chunk, e.g. "1a2b\r
+// ".
 class ChunkHead {
  public:
   explicit ChunkHead(std::size_t size) noexcept;
@@ -91,11 +92,11 @@ class ChunkHead {
   std::size_t size_ = 0;
 };
 
-// The end of a body in chunks.
+// Ends a chunked body.
 inline constexpr std::string_view kLastChunk = "0\r\n\r\n";
 [[nodiscard]] std::string last_chunk(std::span<const Field> trailers);
 
-// A decimal number, and nothing else. Empty when it is none, or does not fit.
+// Parses a decimal number. Empty when it has other characters or does not fit.
 [[nodiscard]] std::optional<std::uint64_t> parse_length(std::string_view text) noexcept;
 
 }  // namespace penstock::gateway

@@ -15,14 +15,14 @@ using Kind = BodyFraming::Kind;
 
 struct Decoded {
   std::string data;
-  std::string rest;  // that was not used
+  std::string rest;  // input that was not consumed
   bool is_complete = false;
   bool is_broken = false;
 
   friend bool operator==(const Decoded&, const Decoded&) = default;
 };
 
-// In portions that end at these places.
+// Feeds the bytes in portions that end at these positions.
 Decoded decode(BodyFraming framing, const std::string& bytes,
                const std::vector<std::size_t>& ends) {
   BodyDecoder decoder(framing);
@@ -69,7 +69,7 @@ std::vector<std::size_t> any_ends(std::size_t size) {
   return ends;
 }
 
-RC_GTEST_PROP(BodyFraming, DecodesWhatWasEncodedInAnyPortions,
+RC_GTEST_PROP(BodyFraming, DecodesEncodedBodiesInAnyPortions,
               (const std::vector<std::string>& pieces)) {
   std::string whole;
   for (const std::string& piece : pieces) whole += piece;
@@ -83,8 +83,8 @@ RC_GTEST_PROP(BodyFraming, DecodesWhatWasEncodedInAnyPortions,
   RC_ASSERT(decoded.rest == "behind");
 }
 
-// Letters that chunks are made of, so that many a text nearly is one.
-RC_GTEST_PROP(BodyFraming, PortionsMakeNoDifferenceToWhatIsRefused, ()) {
+// Uses the characters of chunk framing, so that many inputs are almost valid.
+RC_GTEST_PROP(BodyFraming, AcceptsTheSameBytesInAnyPortions, ()) {
   const auto bytes = *rc::gen::container<std::string>(
       rc::gen::element('0', '1', 'a', 'F', ';', ' ', '\r', '\n', '\r', '\n', ':', 'x'));
   const BodyFraming framing{.kind = Kind::Chunked};

@@ -11,10 +11,10 @@
 
 namespace penstock::gateway {
 
-// Texts that leave in one write. REQUIRES: they stay until it is done.
+// Texts sent in one write. REQUIRES: they stay valid until the write completes.
 class BufferSequence {
  public:
-  // REQUIRES: at most kMaxBuffers that are not empty.
+  // REQUIRES: at most kMaxBuffers texts that are not empty.
   void add(std::string_view text) {
     if (text.empty()) return;
     parts_.at(end_++) = boost::asio::const_buffer(text.data(), text.size());

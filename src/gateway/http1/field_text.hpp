@@ -3,20 +3,20 @@
 #include <string>
 #include <string_view>
 
-// The words that header fields are made of (RFC 9110, section 5.6).
+// Parsing of header field values and tokens (RFC 9110, section 5.6).
 namespace penstock::gateway {
 
 [[nodiscard]] constexpr char lower(char letter) noexcept {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
-// All but the tab, which may stand in a value.
+// Control characters except tab, which is allowed in values.
 [[nodiscard]] constexpr bool is_control(char letter) noexcept {
   const auto code = static_cast<unsigned char>(letter);
   return (code < 0x20 && letter != '\t') || code == 0x7F;
 }
 
-// REQUIRES: `lower_case` is. For names of fields, which come in any case.
+// Compares field names. REQUIRES: `lower_case` is in lower case.
 [[nodiscard]] constexpr bool equals_lower_case(std::string_view text,
                                                std::string_view lower_case) noexcept {
   if (text.size() != lower_case.size()) return false;
@@ -26,7 +26,6 @@ namespace penstock::gateway {
   return true;
 }
 
-// Of two names in any case.
 [[nodiscard]] constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -35,12 +34,12 @@ namespace penstock::gateway {
   return true;
 }
 
-// A word as methods and names of fields are.
+// Whether this is a token, as methods and field names are.
 [[nodiscard]] bool is_token(std::string_view text) noexcept;
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
 [[nodiscard]] std::string lower_case(std::string_view text);
 
-// Calls `visit` with each item of a list that commas part, without those that are empty.
+// Calls `visit` with each non-empty item of a comma-separated list.
 template <class Visit>
 void for_each_item(std::string_view list, const Visit& visit) {
   while (!list.empty()) {
@@ -52,7 +51,8 @@ void for_each_item(std::string_view list, const Visit& visit) {
   }
 }
 
-// "Name: value\r\n"
+// Appends "Name: value\r
+// ".
 inline void append_field(std::string& out, std::string_view name, std::string_view value) {
   out.append(name).append(": ").append(value).append("\r\n");
 }

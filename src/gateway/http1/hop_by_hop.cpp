@@ -20,13 +20,13 @@ bool is_always_hop_by_hop(std::string_view name) noexcept {
   constexpr std::array kWords{"connection"sv,        "keep-alive"sv, "proxy-connection"sv,
                               "transfer-encoding"sv, "te"sv,         "upgrade"sv,
                               "http2-settings"sv};
-  // Their first letters: most fields are none of them.
+  // First letters of these names: rejects most fields early.
   constexpr std::string_view kFirst = "ckpthu";
   return !name.empty() && kFirst.find(lower(name.front())) != std::string_view::npos &&
          is_one_of(name, kWords);
 }
 
-// What a message cannot do without, whatever its Connection says.
+// Fields that must be forwarded, even when Connection names them.
 bool is_required(std::string_view name) noexcept {
   constexpr std::array kWords{"host"sv,
                               "content-length"sv,
@@ -44,7 +44,7 @@ bool is_required(std::string_view name) noexcept {
   return is_one_of(name, kWords);
 }
 
-// More names than any honest Connection has.
+// More names than legitimate clients send.
 constexpr std::size_t kMaxNamed = 32;
 
 }  // namespace

@@ -27,11 +27,11 @@ using net::Socket;
 using net::Tcp;
 using net::TlsStream;
 
-// Most heads fit; 20 000 idle connections hold 80 MB.
+// Most heads fit; 20 000 idle connections use 80 MB.
 constexpr std::size_t kSmallBuffer = std::size_t{4} << 10U;
-// What is passed on of a body at a time.
+// Largest piece of a body that is forwarded at once.
 constexpr std::size_t kBodyBuffer = std::size_t{16} << 10U;
-// Of a client that goes on sending after the last answer: more is not read.
+// Reads before a client that keeps sending after the last response is disconnected.
 constexpr std::size_t kLingerReads = 64;
 
 constexpr HttpError kRequestTimeout{408, "the request did not arrive in time"};
@@ -57,7 +57,7 @@ Http1Connection<Stream>::Http1Connection(std::shared_ptr<GatewayContext> context
 
 template <class Stream>
 Http1Connection<Stream>::~Http1Connection() {
-  if (open_) --context_->statistics.open;  // the event loop is gone, and nobody has to be told
+  if (open_) --context_->statistics.open;  // destroyed with the event loop
 }
 
 template <class Stream>
@@ -101,7 +101,7 @@ Awaitable<bool> Http1Connection<Stream>::tls_handshake() {
   co_return true;
 }
 
-// Agreed upon with TLS, or said with the first bytes.
+// HTTP/2 was negotiated by ALPN, or the first bytes are its preface.
 template <class Stream>
 bool Http1Connection<Stream>::is_http2() {
   constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\n";
@@ -112,12 +112,12 @@ bool Http1Connection<Stream>::is_http2() {
   return received().starts_with(kPreface);
 }
 
-// The connection goes on as another.
+// Moves the socket to an Http2Connection.
 template <class Stream>
 void Http1Connection<Stream>::switch_to_http2() {
   open_ = false;
   unlink();
-  --context_->statistics.open;  // the other counts itself
+  --context_->statistics.open;  // Http2Connection counts itself
   context_->statistics.bytes_in += read_buffer_.total();
   const auto next =
       std::make_shared<Http2Connection<Stream>>(context_, std::move(stream_), peer_, trust_);
@@ -125,7 +125,7 @@ void Http1Connection<Stream>::switch_to_http2() {
   next->start(std::string(received()));
 }
 
-// Whether another may follow.
+// Returns whether another request may follow.
 template <class Stream>
 Awaitable<bool> Http1Connection<Stream>::serve_one() {
   read_buffer_.shrink(kSmallBuffer);
@@ -149,7 +149,7 @@ Awaitable<bool> Http1Connection<Stream>::serve_one() {
   co_return open_ && !close_after_response_ && !switched_ && decoder_.is_complete();
 }
 
-// False when there is none, and the client has been told why not.
+// False when there is no request; the client has received the error, if any.
 template <class Stream>
 Awaitable<bool> Http1Connection<Stream>::read_head() {
   while (open_) {
@@ -158,7 +158,7 @@ Awaitable<bool> Http1Connection<Stream>::read_head() {
     const ReadResult found = reader_.read({bytes.data(), bytes.size()});
     if (const auto* end = std::get_if<RequestHeadReader::End>(&found)) {
       head_bytes_ = end->bytes;
-      is_first_ = false;  // what follows is no preface of HTTP/2, whatever it looks like
+      is_first_ = false;  // an HTTP/2 preface is valid only at the start
       co_return true;
     }
     if (const auto* why = std::get_if<HttpError>(&found)) {
@@ -205,7 +205,7 @@ void Http1Connection<Stream>::enter(Phase phase) {
   if (open_) context_->timeouts.enter(*this, phase, base::monotonic_now());
 }
 
-// A head has its time from its first byte on, however many reads it takes.
+// The header timeout runs from the first byte, across all reads.
 template <class Stream>
 void Http1Connection<Stream>::enter_reading() {
   Phase wanted = read_buffer_.bytes().empty() ? Phase::Idle : Phase::Header;
@@ -213,8 +213,8 @@ void Http1Connection<Stream>::enter_reading() {
   if (phase() != wanted) enter(wanted);
 }
 
-// Says that nothing more will come, and waits a little for the client to go: a socket that is
-// closed while bytes of the client are on their way takes the answer back.
+// Shuts down sending and waits briefly for the client to close: closing a socket with unread input
+// sends a reset, which can destroy the response.
 template <class Stream>
 Awaitable<void> Http1Connection<Stream>::lingering_close() {
   enter(Phase::Linger);
@@ -244,7 +244,7 @@ template <class Stream>
 void Http1Connection<Stream>::close_when_idle() {
   finishing_ = true;
   if (phase() != Phase::Idle || !read_buffer_.bytes().empty()) return;
-  error_code failed;  // then the connection is no good anyway
+  error_code failed;  // the connection is already broken
   if (stream_.lowest_layer().available(failed) > 0) return;
   awaits_first_request() ? enter(Phase::Linger) : abort();
 }
@@ -253,7 +253,7 @@ template <class Stream>
 void Http1Connection<Stream>::abort() {
   if (!std::exchange(open_, false)) return;
   if (exchange_ != nullptr) exchange_->abandon();
-  error_code ignored;  // there is nothing to be done about a socket that does not close
+  error_code ignored;  // closing cannot be retried
   stream_.lowest_layer().close(ignored);
   unlink();
   context_->statistics.bytes_in += read_buffer_.total();
@@ -326,7 +326,7 @@ Awaitable<bool> Http1Connection<Stream>::send_head(const ClientResponseHead& hea
                                                    std::string_view data, Last last,
                                                    std::span<const Field> trailers) {
   framing_ = downstream_framing(head, version_);
-  // Requests that were pipelined are answered before the connection is closed.
+  // Pipelined requests are answered before the connection is closed.
   const std::size_t of_this = head_bytes_ + (has_piece_ ? piece_.used : 0);
   const bool is_last = context_->draining && received().size() <= of_this;
   close_after_response_ = close_after_response_ || finishing_ || is_last || context_->stopping ||
@@ -352,13 +352,13 @@ Awaitable<bool> Http1Connection<Stream>::send_body(std::string_view data, Last l
   co_return co_await write(bytes);
 }
 
-// What the socket takes without waiting: for most answers all, which saves a turn of the event
-// loop. Whether nothing is left.
+// Writes what the socket accepts without blocking, which saves an event-loop turn for most
+// responses. Returns whether everything was written.
 template <class Stream>
 bool Http1Connection<Stream>::write_now(BufferSequence& bytes) {
   if constexpr (std::is_same_v<Stream, Socket>) {
     if (!bytes.is_empty()) {
-      error_code failed;  // will come again when the rest is written
+      error_code failed;  // reported again by the next write
       const std::size_t size = stream_.write_some(bytes.parts(), failed);
       context_->statistics.bytes_out += size;
       download_.waited({}, size);
@@ -371,7 +371,7 @@ bool Http1Connection<Stream>::write_now(BufferSequence& bytes) {
 template <class Stream>
 Awaitable<bool> Http1Connection<Stream>::write(BufferSequence bytes) {
   while (!bytes.is_empty() && open_) {
-    enter(Phase::Write);  // begins again with each piece that the client takes
+    enter(Phase::Write);  // restarts whenever the client reads
     const base::Deadline began = base::monotonic_now();
     const auto parts = bytes.parts();
     const auto [failed, size] = co_await stream_.async_write_some(parts, kIo);
@@ -382,7 +382,7 @@ Awaitable<bool> Http1Connection<Stream>::write(BufferSequence bytes) {
       abort();
       co_return false;
     }
-    if (!switched_ && download_.is_too_slow()) {  // a tunnel has a time limit of its own
+    if (!switched_ && download_.is_too_slow()) {  // tunnels have their own timeout
       expire(Phase::Write);
       co_return false;
     }
@@ -391,12 +391,12 @@ Awaitable<bool> Http1Connection<Stream>::write(BufferSequence bytes) {
   co_return open_;
 }
 
-// A body that ends with the connection could be taken for a whole one: the client gets a reset.
+// Without a reset, a client could take a truncated body that ends with the connection for complete.
 template <class Stream>
 void Http1Connection<Stream>::abort_response() {
   if (!open_) return;
   if (framing_ == BodyFraming::Kind::UntilClose) {
-    error_code ignored;  // then it is closed as any other
+    error_code ignored;  // then it is closed normally
     stream_.lowest_layer().set_option(asio::socket_base::linger(true, 0), ignored);
   }
   abort();
@@ -421,11 +421,11 @@ Awaitable<bool> Http1Connection<Stream>::send(std::string_view bytes) {
   co_return co_await write(out);
 }
 
-// TLS has no such thing.
+// TLS has no half-close.
 template <class Stream>
 void Http1Connection<Stream>::end_sending() {
   if constexpr (std::is_same_v<Stream, Socket>) {
-    error_code ignored;  // then the connection is no good anyway
+    error_code ignored;  // the connection is already broken
     stream_.shutdown(Tcp::socket::shutdown_send, ignored);
   } else {
     abort();

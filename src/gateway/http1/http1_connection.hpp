@@ -18,8 +18,8 @@
 
 namespace penstock::gateway {
 
-// A client of HTTP/1.1, one request after the other; pipelined ones wait in the inbox. Lives as
-// long as its coroutine. Thread-safety: none.
+// An HTTP/1.1 client connection. Requests are served in order; pipelined ones wait in the read
+// buffer. Lives as long as its coroutine. Thread-safety: none.
 template <class Stream>
 class Http1Connection final : public net::ConnectionBase,
                               private Downstream,
@@ -29,7 +29,7 @@ class Http1Connection final : public net::ConnectionBase,
   Http1Connection(std::shared_ptr<GatewayContext> context, Stream stream, net::Peer peer);
   ~Http1Connection() override;
 
-  // Starts to serve. `refusal`, if any, is all that the client will hear.
+  // Starts to serve. With `rejection`, sends that error and closes.
   void start(const HttpError* rejection);
 
   void expire(net::Phase phase) override;
@@ -53,7 +53,7 @@ class Http1Connection final : public net::ConnectionBase,
   [[nodiscard]] bool write_now(BufferSequence& bytes);
   void enter(net::Phase phase);
   void enter_reading();
-  // The server stops, and the client has not sent a request yet: it may be on its way.
+  // While stopping, a connection that never sent a request is kept briefly: one may be in transit.
   [[nodiscard]] bool awaits_first_request() const { return context_->stopping && is_first_; }
 
   void release_head() override;
@@ -80,15 +80,15 @@ class Http1Connection final : public net::ConnectionBase,
 
   std::shared_ptr<GatewayContext> context_;
   Stream stream_;
-  std::string peer_;      // its address
-  std::string client_{};  // as trusted proxies tell it
+  std::string peer_;      // IP address of the peer
+  std::string client_{};  // client IP, as reported by trusted proxies
   Trust trust_ = Trust::None;
   ReadBuffer<Stream> read_buffer_;
   RequestHeadReader reader_;
   std::shared_ptr<Exchange> exchange_{};
 
-  // Of the request under way:
-  std::size_t head_bytes_ = 0;  // that are still in the inbox
+  // The request in flight:
+  std::size_t head_bytes_ = 0;  // still in the read buffer
   Version version_ = Version::Http11;
   BodyDecoder decoder_{};
   BodyDecoder::Piece piece_{};
@@ -101,9 +101,9 @@ class Http1Connection final : public net::ConnectionBase,
   TransferRate download_;
 
   bool open_ = true;
-  bool is_first_ = true;  // nothing has been answered yet
+  bool is_first_ = true;  // no response has been sent yet
   bool finishing_ = false;
-  bool close_after_response_ = false;  // after this answer
+  bool close_after_response_ = false;
   bool too_slow_ = false;
   bool awaits_body_ = false;
   bool switched_ = false;  // to another protocol

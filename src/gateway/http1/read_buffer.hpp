@@ -17,15 +17,15 @@
 
 namespace penstock::gateway {
 
-// What arrives on a connection, in one buffer that does not grow beyond its bound: whoever does not
-// consume stops the sender. At most one read is under way; it may be begun before anybody needs
-// it, so that the end of the other side is noticed meanwhile.
+// Input of a connection in one bounded buffer: when it is full, reading stops (back-pressure). At
+// most one read is in flight; it may start before bytes are needed, so that a close by the peer is
+// noticed early.
 //
-// Bytes stay where they are until the next read begins. Thread-safety: none.
+// Bytes are not moved until the next read starts. Thread-safety: none.
 template <class Stream>
 class ReadBuffer {
  public:
-  // The stream outlives it, or belongs to the owner of read_ahead() and more().
+  // The stream outlives it, or is kept alive by the owner passed to read_ahead() and more().
   ReadBuffer(Stream& stream, std::size_t small, std::size_t most)
       : stream_(stream), most_(most), buffer_(small) {}
 
@@ -33,12 +33,12 @@ class ReadBuffer {
     return {buffer_.data() + begin_, end_ - begin_};
   }
   void consume(std::size_t bytes) noexcept { begin_ += bytes; }
-  // Why no more will come; no error as long as more may.
+  // Why no more bytes will come; no error while more may.
   [[nodiscard]] const boost::system::error_code& failure() const noexcept { return failure_; }
   [[nodiscard]] bool has_ended() const noexcept { return failure_ == boost::asio::error::eof; }
   [[nodiscard]] std::size_t total() const noexcept { return total_; }
 
-  // Begins to read, unless that is so already or there is no room. `owner` keeps all this alive.
+  // Starts a read unless one is in flight or the buffer is full. `owner` keeps this object alive.
   void read_ahead(std::shared_ptr<void> owner) {
     if (reading_ || failure_ || !make_room()) return;
     reading_ = true;
@@ -46,8 +46,7 @@ class ReadBuffer {
                             OnRead{this, std::move(owner)});
   }
 
-  // Waits for bytes. False when there will be none, there is no room for them, or interrupt() was
-  // called.
+  // Waits for bytes. False when none will come, the buffer is full, or interrupt() was called.
   [[nodiscard]] net::Awaitable<bool> more(std::shared_ptr<void> owner) {
     if (failure_) co_return false;
     const std::size_t before = total_;
@@ -56,12 +55,12 @@ class ReadBuffer {
     co_await wakeup_.wait();
     co_return total_ > before;
   }
-  // Who waits goes on without bytes.
+  // The waiting coroutine resumes without bytes.
   void interrupt() { wakeup_.wake(); }
 
-  // Room for bodies: as much as may be, from the next read on.
+  // Uses the maximum size from the next read on, for bodies.
   void grow() { wanted_ = most_; }
-  // An idle connection does not hold what one request needed.
+  // Frees memory while the connection is idle.
   void shrink(std::size_t small) {
     wanted_ = 0;
     if (reading_ || begin_ != end_ || buffer_.size() <= small) return;
@@ -69,13 +68,13 @@ class ReadBuffer {
     begin_ = end_ = 0;
   }
 
-  std::function<void()> on_end;  // the other side is gone, and nobody was waiting
+  std::function<void()> on_end;  // the peer closed while no coroutine was waiting
 
  private:
-  static constexpr std::size_t kMinRead = 512;  // a read below it is not worth its system call
+  static constexpr std::size_t kMinRead = 512;  // smaller reads are not worth a system call
 
-  // What the event loop calls when bytes are there. When it is destroyed instead, because the event
-  // loop is, nobody who waits goes on: they are destroyed too.
+  // Completion handler of a read. When the event loop destroys it unrun, it destroys the waiting
+  // coroutine as well.
   class OnRead {
    public:
     OnRead(ReadBuffer* read_buffer, std::shared_ptr<void> owner)

@@ -11,7 +11,7 @@
 namespace penstock::gateway {
 namespace {
 
-// Before a request, where some clients send an end of line too many.
+// Some clients send empty lines before a request.
 std::size_t empty_lines(std::string_view bytes) noexcept {
   std::size_t size = 0;
   while (size < 4 && bytes.substr(size).starts_with("\r\n")) size += 2;
@@ -53,7 +53,7 @@ RequestHeadReader::ReadResult RequestHeadReader::read(std::string_view bytes) {
   if (std::holds_alternative<http::HeaderScanner::More>(found)) return NeedMore{};
   const std::size_t size = std::get<http::HeaderScanner::End>(found).bytes;
   scan_ = {};
-  if (const auto refusal = parse(bytes.substr(0, size))) return *refusal;
+  if (const auto rejection = parse(bytes.substr(0, size))) return *rejection;
   return End{skipped + size};
 }
 
@@ -61,17 +61,17 @@ std::optional<HttpError> RequestHeadReader::parse(std::string_view bytes) {
   request_.fields.clear();
   std::string no_body;
   http::MessageParser parser(request_, no_body, limits_.fields);
-  parser.header_limit(std::numeric_limits<std::uint32_t>::max());  // the scan has seen to that
-  parser.body_limit(boost::none);                                  // it is not held
+  parser.header_limit(std::numeric_limits<std::uint32_t>::max());  // already bounded by the scan
+  parser.body_limit(boost::none);                                  // the body is not buffered
   boost::system::error_code failed;
   static_cast<void>(parser.put(boost::asio::buffer(bytes.data(), bytes.size()), failed));
   if (failed) return parser.http_error_of(failed);
-  if (!parser.is_header_done()) return HttpError{400, "this is not a request of HTTP/1.1"};
-  if (request_.method == "CONNECT") return HttpError{501, "CONNECT is not served here"};
-  // Servers drop it: what they serve would not be what the rules were asked about.
+  if (!parser.is_header_done()) return HttpError{400, "the request is not valid HTTP/1.1"};
+  if (request_.method == "CONNECT") return HttpError{501, "CONNECT is not supported"};
+  // Servers drop fragments, so they would serve another path than the rules checked.
   if (request_.path.find('#') != std::string_view::npos ||
       request_.query.find('#') != std::string_view::npos) {
-    return HttpError{400, "the target of the request has a fragment"};
+    return HttpError{400, "the request target has a fragment"};
   }
   head_.method = request_.method;
   head_.path = request_.path;
@@ -87,17 +87,17 @@ std::optional<HttpError> RequestHeadReader::parse(std::string_view bytes) {
   return take_host(request_);
 }
 
-// A target that is a whole URI says where it goes, and Host has to say the same.
+// The host of an absolute target must equal the Host field.
 std::optional<HttpError> RequestHeadReader::take_host(const http::Request& request) {
   head_.host = head_.field("host");
   if (!request.authority.empty()) {
     const bool differs =
         !head_.host.empty() && lower_case(head_.host) != lower_case(request.authority);
-    if (differs) return HttpError{400, "the target of the request and its Host disagree"};
+    if (differs) return HttpError{400, "the request target and the Host field differ"};
     head_.host = request.authority;
   }
   if (head_.host.empty() && head_.version == Version::Http10) return std::nullopt;
-  if (!is_host(head_.host)) return HttpError{400, "the Host of the request is not a host"};
+  if (!is_host(head_.host)) return HttpError{400, "the Host field is invalid"};
   return std::nullopt;
 }
 

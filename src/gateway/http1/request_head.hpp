@@ -19,11 +19,11 @@ using http::HttpError;
 
 enum class Version : std::uint8_t { Http10, Http11, Http2 };
 
-// What a client asks for, however it said so. The texts are the connection's.
+// The head of a request, independent of the HTTP version. Its texts belong to the connection.
 struct RequestHead {
   std::string_view method{};
   std::string_view path{};   // as sent, without the query
-  std::string_view query{};  // with its question mark; empty without
+  std::string_view query{};  // includes the question mark; may be empty
   std::string_view host{};   // with its port, as sent
   std::vector<Field> fields{};
   BodyFraming body{};
@@ -31,15 +31,15 @@ struct RequestHead {
   bool keeps_alive = true;
   bool expects_continue = false;
 
-  // The first field of this name, which is in lower case; empty when there is none.
+  // The first field of this name, given in lower case; empty when there is none.
   [[nodiscard]] std::string_view field(std::string_view name) const noexcept;
 };
 
-// Whether this can be the value of Host: a name or address, perhaps a port, nothing else.
+// Whether this is a valid Host value: a name or address with an optional port.
 [[nodiscard]] bool is_host(std::string_view text) noexcept;
 
-// Reads the head of an HTTP/1.1 request. What servers read differently is refused, not repaired:
-// then a client cannot make us and an upstream see different requests (RFC 9112, section 11.2).
+// Reads the head of an HTTP/1.1 request. Ambiguous requests are rejected, not repaired, so that a
+// client cannot make the gateway and an upstream see different requests (RFC 9112, section 11.2).
 class RequestHeadReader {
  public:
   struct Limits {
@@ -50,11 +50,11 @@ class RequestHeadReader {
 
   struct NeedMore {};
   struct End {
-    std::size_t bytes;  // of the head
+    std::size_t bytes;  // length of the head
   };
   using ReadResult = std::variant<NeedMore, End, HttpError>;
-  // `bytes` begins where the request before has ended, and only ever grows until there is an
-  // answer. With End, head() is there, and points into them.
+  // `bytes` starts at the request and only grows between calls until the result is final. With End,
+  // head() is valid and points into `bytes`.
   [[nodiscard]] ReadResult read(std::string_view bytes);
   [[nodiscard]] const RequestHead& head() const noexcept { return head_; }
 

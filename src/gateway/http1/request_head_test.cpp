@@ -11,7 +11,7 @@ namespace {
 unsigned status_of(std::string_view bytes) {
   RequestHeadReader reader({});
   const auto found = reader.read(bytes);
-  if (const auto* refusal = std::get_if<HttpError>(&found)) return refusal->status;
+  if (const auto* rejection = std::get_if<HttpError>(&found)) return rejection->status;
   return std::holds_alternative<RequestHeadReader::End>(found) ? 200 : 0;
 }
 
@@ -34,7 +34,7 @@ TEST(RequestHead, ParsesMethodTargetAndFields) {
   EXPECT_TRUE(head.keeps_alive);
 }
 
-RC_GTEST_PROP(RequestHead, IsTheSameInAnyPortions, ()) {
+RC_GTEST_PROP(RequestHead, ParsesTheSameInAnyPortions, ()) {
   const std::string bytes = "GET /x HTTP/1.1\r\nHost: a\r\nA: b\r\n\r\n";
   RequestHeadReader reader({});
   std::size_t size = 0;

@@ -17,12 +17,12 @@ namespace beast_http = boost::beast::http;
 
 std::string_view plain(beast::string_view text) noexcept { return {text.data(), text.size()}; }
 
-// Beast's parser for the head alone.
+// Beast's parser, used for the head only.
 class HeadParser final : public beast_http::basic_parser<false> {
  public:
   explicit HeadParser(ResponseHead& head) : head_(head) {
-    header_limit(std::numeric_limits<std::uint32_t>::max());  // the scan has seen to that
-    body_limit(boost::none);                                  // it is not held
+    header_limit(std::numeric_limits<std::uint32_t>::max());  // already bounded by the scan
+    body_limit(boost::none);                                  // the body is not buffered
   }
   [[nodiscard]] bool has_encoding() const noexcept { return encodings_ > 0; }
   [[nodiscard]] bool has_odd_encoding() const noexcept { return odd_encoding_ || encodings_ > 1; }
@@ -92,10 +92,10 @@ ResponseHeadReader::ReadResult ResponseHeadReader::read(std::string_view bytes,
   parser.skip(asked == RequestMethod::Head);
   boost::system::error_code failed;
   static_cast<void>(parser.put(boost::asio::buffer(bytes.data(), size), failed));
-  if (failed || !parser.is_header_done()) return Malformed{"the head cannot be read"};
-  if (head_.status < 100 || head_.status > 599) return Malformed{"there is no such status"};
-  if (parser.has_odd_encoding()) return Malformed{"the transfer encoding is not chunked alone"};
-  if (parser.has_encoding() && parser.content_length()) return Malformed{"the body has two ends"};
+  if (failed || !parser.is_header_done()) return Malformed{"its head is malformed"};
+  if (head_.status < 100 || head_.status > 599) return Malformed{"its status is not valid"};
+  if (parser.has_odd_encoding()) return Malformed{"its Transfer-Encoding is not exactly chunked"};
+  if (parser.has_encoding() && parser.content_length()) return Malformed{"its length is ambiguous"};
   head_.body = has_no_body(head_.status, asked) ? BodyFraming{} : framing_of(parser);
   head_.keeps_alive = parser.keep_alive() && head_.body.kind != BodyFraming::Kind::UntilClose;
   return End{size};

@@ -12,7 +12,7 @@
 
 namespace penstock::gateway {
 
-// What an upstream answers. The texts are its connection's.
+// The head of an upstream's response. Its texts belong to the connection.
 struct ResponseHead {
   unsigned status = 0;
   std::string_view reason{};
@@ -23,8 +23,8 @@ struct ResponseHead {
   [[nodiscard]] bool is_interim() const noexcept { return status / 100 == 1 && status != 101; }
 };
 
-// Reads the head of an answer of HTTP/1.1 or 1.0. Whether there is a body depends on what was
-// asked.
+// Reads the head of an HTTP/1.1 or 1.0 response. Whether a body follows depends on the request
+// method.
 class ResponseHeadReader {
  public:
   explicit ResponseHeadReader(std::size_t max_bytes) : max_bytes_(max_bytes) {}
@@ -33,7 +33,7 @@ class ResponseHeadReader {
 
   struct NeedMore {};
   struct End {
-    std::size_t bytes;  // of the head
+    std::size_t bytes;  // length of the head
   };
   struct Malformed {
     std::string_view why;

@@ -9,7 +9,7 @@ namespace penstock::gateway {
 namespace {
 
 void append_number(std::string& out, std::uint64_t number) {
-  std::array<char, 20> digits{};  // of 2^64
+  std::array<char, 20> digits{};  // enough for 2^64
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number);
   out.append(digits.data(), end.ptr);
 }

@@ -9,19 +9,19 @@
 
 namespace penstock::gateway {
 
-// How a body is carried to a client of HTTP/1: as it is, in chunks, or, to one of HTTP/1.0, up to
-// the end of the connection.
+// How a body is framed for an HTTP/1 client: unchanged, chunked, or, for HTTP/1.0, until the
+// connection closes.
 [[nodiscard]] BodyFraming::Kind downstream_framing(const ClientResponseHead& head,
                                                    Version version) noexcept;
 
-// What happens to the connection afterwards.
+// What happens to the connection after the response.
 enum class AfterResponse : std::uint8_t { KeepAlive, Close };
 
-// Appends the head of an answer of HTTP/1.1. `date` is the line of DateHeader.
+// Appends the head of an HTTP/1.1 response. `date` is the line from DateHeader.
 void append_response_head(std::string& out, const ClientResponseHead& head,
                           BodyFraming::Kind framing, Version version, AfterResponse then,
                           std::string_view date);
-// 100, 103: fields and nothing else.
+// Appends an interim response (100, 103), which has no body.
 void append_interim(std::string& out, const ClientResponseHead& head);
 
 }  // namespace penstock::gateway

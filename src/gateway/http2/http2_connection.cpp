@@ -22,11 +22,11 @@ using net::Phase;
 using net::Socket;
 using net::TlsStream;
 
-// What streams have in common waits in here for the socket.
+// Output of all streams that waits for the socket.
 constexpr std::size_t kMaxOutput = std::size_t{64} << 10U;
-// For a client to read an answer that came before its body has arrived.
+// Time for a client to read a response that was sent before its body arrived.
 constexpr std::chrono::seconds kLinger{1};
-// Each request may cost a connection to an upstream: resets are worth more here than elsewhere.
+// Lower than elsewhere: each request may cost a connection to an upstream.
 constexpr std::uint32_t kFloodBurst = 1'000;
 constexpr std::uint32_t kFloodRate = 100;
 
@@ -60,7 +60,7 @@ Http2Connection<Stream>::Http2Connection(std::shared_ptr<GatewayContext> context
 template <class Stream>
 Http2Connection<Stream>::~Http2Connection() {
   for (const auto& [id, stream] : streams_) stream->abandon();
-  if (open_) --context_->statistics.open;  // the event loop is gone, and nobody has to be told
+  if (open_) --context_->statistics.open;  // destroyed with the event loop
 }
 
 template <class Stream>
@@ -91,7 +91,7 @@ Awaitable<void> Http2Connection<Stream>::serve(std::shared_ptr<Http2Connection> 
 template <class Stream>
 Awaitable<bool> Http2Connection<Stream>::receive(std::string_view bytes) {
   const bool makes_sense = session_.receive(bytes, base::monotonic_now());
-  // Only a request ends the idle time: pings, settings and unknown frames do not.
+  // Only a request ends the idle time; pings, settings and unknown frames do not.
   const std::uint64_t seen = session_.requests();
   if (std::exchange(requests_, seen) != seen && phase() == Phase::Idle) enter(Phase::Processing);
   const bool goes_on = co_await flush();
@@ -141,7 +141,7 @@ Awaitable<bool> Http2Connection<Stream>::flush() {
         size = stream_.write_some(asio::buffer(bytes), failed);
       }
       if (size == 0) {
-        // An idle client does not get more time by making us write.
+        // An idle client does not extend its timeout by causing writes.
         if (phase() != Phase::Idle) enter(Phase::Write);
         const asio::const_buffer buffer = asio::buffer(bytes);
         std::tie(failed, size) = co_await stream_.async_write_some(buffer, kIo);
@@ -166,7 +166,7 @@ Awaitable<bool> Http2Connection<Stream>::flush() {
 
 template <class Stream>
 void Http2Connection<Stream>::schedule_flush() {
-  if (is_flush_scheduled_ || is_writing_ || !open_) return;  // who writes asks for more at the end
+  if (is_flush_scheduled_ || is_writing_ || !open_) return;  // the writer checks for more
   is_flush_scheduled_ = true;
   asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
     self->is_flush_scheduled_ = false;
@@ -179,7 +179,7 @@ template <class Stream>
 Awaitable<void> Http2Connection<Stream>::write_later(std::shared_ptr<Http2Connection> self) {
   const bool goes_on = co_await self->flush();
   if (goes_on || !self->open_) co_return;
-  error_code ignored;  // the reader, who sees that everything is said, has nothing to wait for
+  error_code ignored;  // wakes the reader, which then ends
   self->stream_.lowest_layer().cancel(ignored);
 }
 
@@ -204,7 +204,7 @@ void Http2Connection<Stream>::enter(Phase phase) {
   if (open_) context_->timeouts.enter(*this, phase, base::monotonic_now());
 }
 
-// Streams look after their time by themselves.
+// Streams have their own timeouts.
 template <class Stream>
 void Http2Connection<Stream>::enter_next() {
   const bool has_head = session_.is_established() && !session_.is_reading_head();
@@ -212,7 +212,7 @@ void Http2Connection<Stream>::enter_next() {
     if (phase() != Phase::Idle) enter(Phase::Idle);
   } else if (has_head && !streams_.empty()) {
     enter(Phase::Processing);
-  } else if (phase() != Phase::Header) {  // which has its time from where it began
+  } else if (phase() != Phase::Header) {  // its timeout runs from the first byte
     enter(Phase::Header);
   }
 }
@@ -225,7 +225,7 @@ void Http2Connection<Stream>::expire(Phase phase) {
     session_.terminate(http2::ErrorCode::NoError);
     const std::string_view bytes = session_.take_output();
     if constexpr (std::is_same_v<Stream, Socket>) {
-      error_code ignored;  // as much as it takes
+      error_code ignored;  // best effort
       stream_.write_some(asio::buffer(bytes), ignored);
     }
   }
@@ -251,7 +251,7 @@ void Http2Connection<Stream>::abort() {
   for (const auto& [id, stream] : std::exchange(streams_, {})) stream->abandon();
   written_.cancel();
   linger_.cancel();
-  error_code ignored;  // there is nothing to be done about a socket that does not close
+  error_code ignored;  // closing cannot be retried
   stream_.lowest_layer().close(ignored);
   unlink();
   context_->on_connection_closed();

@@ -17,19 +17,19 @@
 
 namespace penstock::gateway {
 
-// A client of HTTP/2, with many requests at a time. Lives as long as its coroutine.
+// An HTTP/2 client connection with concurrent requests. Lives as long as its coroutine.
 // Thread-safety: none.
 template <class Stream>
 class Http2Connection final : public net::ConnectionBase,
                               private http2::RequestEvents,
                               public std::enable_shared_from_this<Http2Connection<Stream>> {
  public:
-  // The client has said hello, over TLS or with the first bytes of HTTP/2.
+  // HTTP/2 was negotiated by TLS or by its preface.
   Http2Connection(std::shared_ptr<GatewayContext> context, Stream stream, std::string peer,
                   Trust trust);
   ~Http2Connection() override;
 
-  // `received` is what has come already.
+  // `received` holds bytes that were already read.
   void start(std::string received);
 
   void expire(net::Phase phase) override;
@@ -43,7 +43,7 @@ class Http2Connection final : public net::ConnectionBase,
   static net::Awaitable<void> serve(std::shared_ptr<Http2Connection> self, std::string received);
   static net::Awaitable<void> write_later(std::shared_ptr<Http2Connection> self);
   [[nodiscard]] net::Awaitable<bool> receive(std::string_view bytes);
-  // Sends all there is, and waits while the client is slow. Whether the connection goes on.
+  // Sends all output, waiting while the client is slow. Returns whether the connection stays open.
   [[nodiscard]] net::Awaitable<bool> flush();
   void reject(http2::StreamId id, const HttpError& why);
   void schedule_flush();
@@ -60,11 +60,11 @@ class Http2Connection final : public net::ConnectionBase,
   Trust trust_;
   http2::ServerSession session_;
   Http2ConnectionHandle handle_;
-  net::Timer written_;  // never expires: cancelled when the write under way has ended
-  net::Timer linger_;   // until a client that is still sending is told to stop
+  net::Timer written_;  // never expires: cancelled when the write in flight ends
+  net::Timer linger_;   // time before a client that is still sending is reset
   TransferRate download_;
   std::unordered_map<http2::StreamId, std::shared_ptr<Http2Stream>> streams_{};
-  std::uint64_t requests_ = 0;  // as of the last time bytes arrived
+  std::uint64_t requests_ = 0;  // at the last read
   bool open_ = true;
   bool is_writing_ = false;
   bool is_flush_scheduled_ = false;

@@ -31,9 +31,9 @@ bool is_clean(const http2::Field& field) noexcept {
 
 std::optional<HttpError> Http2Request::find_defect(const http2::RequestHead& head) {
   if (head.too_large) return HttpError{431, "the header is longer than allowed"};
-  if (head.method == "CONNECT") return HttpError{501, "CONNECT is not understood"};
-  if (!is_token(head.method)) return HttpError{400, "the method is not a word"};
-  if (!is_target(head.path)) return HttpError{400, "the target of the request is not a path"};
+  if (head.method == "CONNECT") return HttpError{501, "CONNECT is not supported"};
+  if (!is_token(head.method)) return HttpError{400, "the method is not a token"};
+  if (!is_target(head.path)) return HttpError{400, "the request target is not a path"};
   if (!std::all_of(head.fields.begin(), head.fields.end(), is_clean)) {
     return HttpError{400, "a field has forbidden characters"};
   }
@@ -43,17 +43,17 @@ std::optional<HttpError> Http2Request::find_defect(const http2::RequestHead& hea
   if (fields > kMaxFields) return HttpError{431, "the header has more fields than allowed"};
   const std::string_view host = value_of(head.fields, "host");
   const std::string_view named = head.authority.empty() ? host : head.authority;
-  if (!is_host(named)) return HttpError{400, "the Host of the request is not a host"};
+  if (!is_host(named)) return HttpError{400, "the Host field is invalid"};
   if (!host.empty() && lower_case(host) != lower_case(named)) {
-    return HttpError{400, "the target of the request and its Host disagree"};
+    return HttpError{400, "the request target and the Host field differ"};
   }
   const std::string_view expected = value_of(head.fields, "expect");
   if (!expected.empty() && !equals_lower_case(expected, "100-continue")) {
-    return HttpError{417, "the only expectation understood is 100-continue"};
+    return HttpError{417, "the only supported expectation is 100-continue"};
   }
   const std::string_view length = value_of(head.fields, "content-length");
   if (!length.empty() && !parse_length(length)) {
-    return HttpError{400, "the length of the body is not one decimal number"};
+    return HttpError{400, "the Content-Length is not one decimal number"};
   }
   return std::nullopt;
 }
@@ -62,7 +62,7 @@ Http2Request::Http2Request(const http2::RequestHead& head)
     : texts_(std::make_unique<std::string>()) {
   std::size_t bytes = head.method.size() + head.authority.size() + head.path.size();
   for (const http2::Field& field : head.fields) bytes += field.name.size() + field.value.size() + 2;
-  texts_->reserve(bytes);  // so that views of it stay
+  texts_->reserve(bytes);  // so that views stay valid
   head_.method = keep(head.method);
   const std::string_view target = keep(head.path);
   const std::size_t mark = std::min(target.find('?'), target.size());
@@ -78,7 +78,7 @@ Http2Request::Http2Request(const http2::RequestHead& head)
                       : BodyFraming{.kind = BodyFraming::Kind::UntilClose};
 }
 
-// Cookies come in pieces, and are one field in HTTP/1.1 (RFC 9113, section 8.2.3).
+// Joins cookie fields into one, as HTTP/1.1 requires (RFC 9113, section 8.2.3).
 void Http2Request::add_fields(std::span<const http2::Field> fields) {
   std::string cookies;
   for (const http2::Field& field : fields) {
@@ -100,7 +100,7 @@ std::string_view Http2Request::keep(std::string_view text) {
 std::vector<http2::Field> http2_fields(const ClientResponseHead& head, std::string& texts,
                                        std::string_view date) {
   constexpr std::string_view kDate = "Date: ";
-  std::size_t bytes = 3 + 20;  // the status, and a length
+  std::size_t bytes = 3 + 20;  // status and length
   for (const Field& field : head.fields) bytes += field.name.size();
   if (head.ours != nullptr) {
     for (const auto& field : *head.ours) bytes += field.first.size();

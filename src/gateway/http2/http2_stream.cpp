@@ -53,7 +53,7 @@ void Http2Stream::on_data(std::string_view bytes) {
 void Http2Stream::on_trailers(std::span<const http2::Field> fields) {
   std::size_t bytes = 0;
   for (const http2::Field& field : fields) bytes += field.name.size() + field.value.size();
-  in_trailer_text_.reserve(bytes);  // so that views of it stay
+  in_trailer_text_.reserve(bytes);  // so that views stay valid
   const auto keep = [&](std::string_view text) {
     in_trailer_text_ += text;
     return std::string_view(in_trailer_text_).substr(in_trailer_text_.size() - text.size());
@@ -80,7 +80,8 @@ void Http2Stream::on_end() {
 void Http2Stream::on_closed(http2::ErrorCode /*why*/) {
   if (handle_ != nullptr) handle_->closed.push_back(id_);
   if (!is_last_ || !out_.empty()) return abandon();
-  // The client has all of the answer: the exchange ends by itself, and keeps its upstream.
+  // The client has the whole response; the exchange ends by itself and keeps its upstream
+  // connection.
   handle_ = nullptr;
   is_closed_ = true;
   arrived_.cancel();
@@ -165,7 +166,7 @@ void Http2Stream::keep_trailers(std::span<const Field> trailers) {
   }
 }
 
-// Until the client has made room for all there is. Its time begins again with each piece.
+// Waits until the client has opened its window for all output. The timeout restarts on progress.
 Awaitable<bool> Http2Stream::drain() {
   const auto self = shared_from_this();
   handle_->schedule_flush();

@@ -17,15 +17,15 @@
 
 namespace penstock::gateway {
 
-// Where the streams of a connection leave what they have to say.
+// How the streams of a connection hand over their output.
 struct Http2ConnectionHandle {
   http2::ServerSession& session;
-  std::function<void()> schedule_flush;   // what has gathered is to be sent soon
-  std::vector<http2::StreamId> closed{};  // and not yet forgotten
+  std::function<void()> schedule_flush;   // sends buffered output soon
+  std::vector<http2::StreamId> closed{};  // not yet removed from the connection
 };
 
-// One request of a client of HTTP/2. What the client sends is acknowledged when the upstream has
-// taken it, and what it gets is asked for as it makes room: neither side fills our memory.
+// One HTTP/2 request. Received data is acknowledged when the upstream has taken it, and response
+// data is read as the client opens its window, so that memory is bounded in both directions.
 //
 // Lives as long as its exchange. Thread-safety: none.
 class Http2Stream final : public http2::StreamEvents,
@@ -33,14 +33,14 @@ class Http2Stream final : public http2::StreamEvents,
                           public Downstream,
                           public std::enable_shared_from_this<Http2Stream> {
  public:
-  // The outlet outlives the stream's on_closed().
+  // The handle lives until on_closed().
   Http2Stream(std::shared_ptr<GatewayContext> context, Http2ConnectionHandle& handle,
               http2::StreamId id, Http2Request request, const net::Executor& executor);
 
-  // `origin` without the peer's address, which is given as a text of its own.
+  // `origin` lacks the peer's address, which is passed separately.
   static net::Awaitable<void> serve(std::shared_ptr<Http2Stream> self, Origin origin,
                                     std::string peer);
-  // The connection is gone.
+  // The connection has closed.
   void abandon();
 
  private:
@@ -70,21 +70,21 @@ class Http2Stream final : public http2::StreamEvents,
   void keep_trailers(std::span<const Field> trailers);
 
   std::shared_ptr<GatewayContext> context_;
-  Http2ConnectionHandle* handle_;  // null when the connection is gone
+  Http2ConnectionHandle* handle_;  // null after the connection has closed
   http2::StreamId id_;
   Http2Request request_;
-  net::Timer arrived_;  // cancelled when more has come, or nothing will
-  net::Timer drained_;  // cancelled when the client has taken what there was
+  net::Timer arrived_;  // cancelled when data arrives or none will
+  net::Timer drained_;  // cancelled when the client has taken the output
   std::shared_ptr<Exchange> exchange_{};
 
   TransferRate upload_;
   TransferRate download_;
 
   std::string peer_{};
-  std::string client_{};  // as trusted proxies tell it
+  std::string client_{};  // client IP, as reported by trusted proxies
 
   std::string received_{};
-  std::string shown_{};  // by body(): it stays where it is while more is received
+  std::string shown_{};  // returned by body(); not moved by further input
   std::string in_trailer_text_{};
   std::vector<Field> in_trailers_{};
   bool is_interrupted_ = false;

@@ -10,10 +10,10 @@
 
 namespace penstock::gateway {
 
-// Lets one coroutine wait until somebody wakes it. Thread-safety: none.
+// Suspends one coroutine until wake() is called. Thread-safety: none.
 class Wakeup {
  public:
-  // REQUIRES: nobody waits.
+  // REQUIRES: no coroutine is waiting.
   [[nodiscard]] net::Awaitable<void> wait() {
     constexpr boost::asio::use_awaitable_t<net::Executor> kToken;
     return boost::asio::async_initiate<const boost::asio::use_awaitable_t<net::Executor>, void()>(
@@ -25,11 +25,11 @@ class Wakeup {
 
   [[nodiscard]] bool has_waiter() const noexcept { return waiter_ != nullptr; }
 
-  // Who waits goes on within this call; nothing happens when nobody does.
+  // Resumes the waiting coroutine within this call; does nothing without one.
   void wake() {
     if (const auto waiting = std::exchange(waiter_, nullptr)) waiting->resume();
   }
-  // Who waits is destroyed.
+  // Destroys the waiting coroutine.
   void drop_waiter() { const auto forgotten = std::exchange(waiter_, nullptr); }
 
  private:

@@ -24,7 +24,7 @@ std::string formatted(Instant time, const char* format) {
   return {text.data(), std::strftime(text.data(), text.size(), format, &parts)};
 }
 
-// Quotes, backslashes and what is no plain letter as \x22.
+// Escapes quotes, backslashes and non-printable characters as \x22.
 void append_quoted(std::string& out, std::string_view text) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
   out += '"';
@@ -71,7 +71,7 @@ std::string json_line(const AccessEntry& entry) {
 Result<void> AccessLog::open() {
   if (!is_on()) return {};
   const std::string path = settings_.path == "stdout" ? "/dev/stdout" : settings_.path;
-  file_.rdbuf()->pubsetbuf(nullptr, 0);  // what is collected leaves in one write
+  file_.rdbuf()->pubsetbuf(nullptr, 0);  // the collected lines are written at once
   file_.open(path, std::ios::app | std::ios::binary);
   if (file_) return {};
   return Error{ErrorCode::Misconfigured, "gateway.access_log: " + path + " cannot be written"};
@@ -87,7 +87,7 @@ void AccessLog::write(const AccessEntry& entry) {
 void AccessLog::flush() {
   if (lines_.empty()) return;
   file_.write(lines_.data(), static_cast<std::streamsize>(lines_.size()));
-  file_.clear();  // a full disk: those lines are lost, the next perhaps not
+  file_.clear();  // e.g. disk full: these lines are lost, later ones may succeed
   lines_.clear();
 }
 

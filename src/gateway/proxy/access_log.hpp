@@ -12,7 +12,7 @@
 
 namespace penstock::gateway {
 
-// What is written about one request.
+// The access log entry of one request.
 struct AccessEntry {
   Instant time{};
   std::string client{};
@@ -22,20 +22,20 @@ struct AccessEntry {
   std::string referer{};
   std::string agent{};
   Version version = Version::Http11;
-  std::string upstream{};   // empty when none was asked
-  std::string decision{};   // why it passed or not; empty when nobody was asked
-  unsigned status = 0;      // 0: the client has gone before there was one
-  std::uint64_t bytes = 0;  // of the body that it was sent
+  std::string upstream{};   // empty when none was used
+  std::string decision{};   // reason of the decision; empty without one
+  unsigned status = 0;      // 0: the client disconnected first
+  std::uint64_t bytes = 0;  // of the response body
   std::chrono::microseconds took{};
-  bool truncated = false;  // the answer did not come to its end
+  bool truncated = false;  // the response is incomplete
 };
 
-// One line, with its end. Nothing that a client sends can end the line or its field.
+// One line including its newline. Client input cannot break a line or a field.
 [[nodiscard]] std::string combined_line(const AccessEntry& entry);
 [[nodiscard]] std::string json_line(const AccessEntry& entry);
 
-// Lines are collected, and written when flush() is called or there are many. Each worker has its
-// own, on the same file: whole lines at a time.
+// Collects lines and writes them on flush() or when many are pending. Each worker has its own, on
+// the same file; only whole lines are written.
 //
 // Thread-safety: none.
 class AccessLog {

@@ -10,21 +10,21 @@
 
 namespace penstock::gateway {
 
-// The head of an answer as a client gets it. The texts outlive the call that it is given to.
+// The head of a response to a client. Its texts outlive the call that receives it.
 struct ClientResponseHead {
   unsigned status = 200;
   std::string_view reason{};
-  std::span<const Field> fields{};  // of the upstream, what was about its connection gone
+  std::span<const Field> fields{};             // of the upstream, without hop-by-hop fields
   const answer::HeaderFields* ours = nullptr;  // to be added, if any
-  BodyFraming body{};       // Chunked and UntilClose: nobody knows how long it is
-  bool has_length = false;  // the fields say how long the body is
+  BodyFraming body{};                          // Chunked and UntilClose: length unknown
+  bool has_length = false;                     // the fields contain Content-Length
   bool has_date = false;
 };
 
 enum class Last : std::uint8_t { No, Yes };
 
-// A client that waits for one answer, whatever it speaks. What it sends and takes is held back
-// until the other side keeps up. Answers of false mean that it is gone.
+// A client waiting for one response, independent of the HTTP version, with back-pressure in both
+// directions. Results of false mean that it has disconnected.
 //
 // Thread-safety: none.
 class Downstream {
@@ -34,34 +34,34 @@ class Downstream {
   Downstream& operator=(const Downstream&) = delete;
   virtual ~Downstream() = default;
 
-  // The head of the request is not looked at any more.
+  // The request head is no longer used.
   virtual void release_head() = 0;
 
-  // Of its body: what has arrived and is not consumed.
+  // The part of the request body that has arrived and is not consumed.
   struct BodyPiece {
     std::string_view data{};
-    bool is_last = false;    // nothing comes behind it
-    bool is_broken = false;  // not a body at all
+    bool is_last = false;    // end of the body
+    bool is_broken = false;  // malformed
   };
   [[nodiscard]] virtual BodyPiece body() = 0;
-  virtual void consume_body() = 0;  // what body() has returned
+  virtual void consume_body() = 0;  // consumes what body() returned
   [[nodiscard]] virtual net::Awaitable<bool> more_body() = 0;
-  virtual void interrupt_body() = 0;  // who waits for more gets false
-  // Fields behind the body, once the last piece is there.
+  virtual void interrupt_body() = 0;  // a waiting more_body() returns false
+  // Fields after the body; valid once the last piece has arrived.
   [[nodiscard]] virtual std::span<const Field> body_trailers() = 0;
 
-  // 100, 103: before the answer, any number of times.
+  // Interim responses (100, 103), any number before the response.
   [[nodiscard]] virtual net::Awaitable<bool> send_interim(const ClientResponseHead& head) = 0;
-  // The head and the first piece of the body.
+  // Sends the head and the first piece of the body.
   [[nodiscard]] virtual net::Awaitable<bool> send_head(const ClientResponseHead& head,
                                                        std::string_view data, Last last,
                                                        std::span<const Field> trailers) = 0;
   [[nodiscard]] virtual net::Awaitable<bool> send_body(std::string_view data, Last last,
                                                        std::span<const Field> trailers) = 0;
-  // Ends the answer so that the client sees that something is missing.
+  // Ends the response so that the client can detect the truncation.
   virtual void abort_response() = 0;
 
-  // The bare connection, after 101; null where there is no such thing.
+  // The raw connection, after 101; null when not supported.
   class RawStream {
    public:
     RawStream() = default;

@@ -16,16 +16,16 @@ namespace {
 using net::Awaitable;
 using net::kIo;
 
-// What the service gets to decide; its store has a time limit of its own, much below.
+// Timeout of a decision; the store's own timeout is much shorter.
 constexpr Duration kDecideTimeout = std::chrono::seconds{1};
 
-// What comes of a question to the service, however long it takes.
+// Result of a pending decision.
 struct Decided {
   std::optional<service::Answer> answer{};
   net::Timer* waiting = nullptr;
 };
 
-// The same of a question for a permit.
+// Result of a pending permit.
 struct PendingPermit {
   std::optional<SharedPermits::Outcome> outcome{};
   SharedPermits::Permit permit{};
@@ -93,7 +93,7 @@ void Exchange::begin(const RequestHead& head, const ForwardedRequest& request,
             .version = head.version};
 }
 
-// Before the limits are asked: what is refused here costs the client nothing.
+// Runs before the limits are checked: a rejection here is not charged.
 std::optional<ProxyError> Exchange::admit(const RequestAttributes& attributes, const Route& route) {
   upstream_number_ = route.upstream;
   upstream_ = context_->upstreams[route.upstream];
@@ -115,7 +115,8 @@ std::optional<ProxyError> Exchange::admit(const RequestAttributes& attributes, c
   return ProxyError::UpstreamInFlight;
 }
 
-// The same on all nodes. When the store cannot be asked, what admit() said is all there is.
+// Enforces the limit across all nodes. When the store is unavailable, only the local limit of
+// admit() applies.
 Awaitable<std::optional<ProxyError>> Exchange::acquire_permit(const RequestAttributes& attributes) {
   if (context_->permits == nullptr) co_return std::nullopt;
   const std::string_view client = attributes.value(context_->settings.max_in_flight.key);
@@ -140,7 +141,7 @@ Awaitable<std::optional<ProxyError>> Exchange::acquire_permit(const RequestAttri
   co_return ProxyError::ClientInFlight;
 }
 
-// Whether the request may pass; else denial_ says why not.
+// Returns whether the request may pass; otherwise denial_ holds the response.
 Awaitable<bool> Exchange::decide(const RequestAttributes& attributes, std::string_view domain) {
   rules::Request request{.domain = domain, .descriptors = {}, .cost = {}};
   request.descriptors.push_back({.entries = attributes.attributes()});

@@ -18,26 +18,26 @@
 
 namespace penstock::gateway {
 
-// Who asks, as its connection knows.
+// The sender of a request, as its connection knows it.
 struct Caller {
   Origin origin;
-  std::string_view address;  // the client's, behind proxies that are trusted
+  std::string_view address;  // client IP behind trusted proxies
 };
 
-// One request from its head to the end of its answer: asks the service, and an upstream if it may.
-// Whatever it holds of the upstream and of the limits is given back when it ends.
+// One request from its head to the end of its response: checks the limits, then forwards it to an
+// upstream. Permits and upstream connections are released when it ends.
 //
-// run() lasts until the answer has been given or the client is gone. Thread-safety: none.
+// run() lasts until the response was sent or the client has disconnected. Thread-safety: none.
 class Exchange final : public std::enable_shared_from_this<Exchange> {
  public:
   // The client outlives run().
   Exchange(std::shared_ptr<GatewayContext> context, Downstream& client,
            const net::Executor& executor);
 
-  // The head is looked at until Downstream::release_head() or the answer.
+  // The head is used until Downstream::release_head() or the response.
   static net::Awaitable<void> run(std::shared_ptr<Exchange> self, const RequestHead& head,
                                   Caller caller);
-  // The client is gone: nobody needs the answer.
+  // The client has disconnected.
   void abandon();
 
  private:
@@ -73,11 +73,11 @@ class Exchange final : public std::enable_shared_from_this<Exchange> {
 
   std::shared_ptr<GatewayContext> context_;
   Downstream& client_;
-  net::Timer event_;  // never expires: cancelled when what is awaited has happened
+  net::Timer event_;  // never expires: cancelled when the awaited event happens
   net::Timer pump_done_;
   base::Deadline started_;
 
-  // Of the request:
+  // State of the request:
   BodyFraming::Kind framing_ = BodyFraming::Kind::None;
   ResponseHeadReader::RequestMethod request_method_ = ResponseHeadReader::RequestMethod::Other;
   Version version_ = Version::Http11;
@@ -90,7 +90,7 @@ class Exchange final : public std::enable_shared_from_this<Exchange> {
   std::optional<InFlight::Permit> upstream_permit_{};
   SharedPermits::Permit permit_{};
 
-  // Of the attempt:
+  // State of the attempt:
   std::shared_ptr<Upstream> upstream_{};
   std::size_t upstream_number_ = 0;
   std::shared_ptr<UpstreamConnection> connection_{};
@@ -98,14 +98,14 @@ class Exchange final : public std::enable_shared_from_this<Exchange> {
   std::size_t written_before_ = 0;
   std::size_t received_before_ = 0;
   std::optional<ProxyError> error_{};
-  std::string_view why_{};  // of MalformedResponse, one of our own texts
+  std::string_view why_{};  // detail of MalformedResponse; static text
 
-  bool body_started_ = false;      // some of it is gone from the client's connection
-  bool request_sent_ = false;      // all of it is sent
-  bool response_started_ = false;  // the client has heard of it
+  bool body_started_ = false;      // some of it was consumed
+  bool request_sent_ = false;      // completely
+  bool response_started_ = false;  // the client has received some of it
   bool pumping_ = false;
   bool stopping_pump_ = false;
-  bool client_disconnected_ = false;  // the client
+  bool client_disconnected_ = false;
 };
 
 }  // namespace penstock::gateway

@@ -1,4 +1,4 @@
-// The part of an exchange that speaks with an upstream.
+// The upstream side of an exchange.
 #include "gateway/http1/body_encoder.hpp"
 #include "gateway/http1/field_text.hpp"
 #include "gateway/http1/hop_by_hop.hpp"
@@ -17,7 +17,7 @@ using net::Awaitable;
 using net::kIo;
 using net::Phase;
 
-// Of one answer. A client that does not read could have us keep any number.
+// Interim responses per request: a client that does not read must not make us buffer more.
 constexpr int kMaxInterimResponses = 16;
 
 std::vector<Field> allowed_trailers(std::span<const Field> fields) {
@@ -51,7 +51,7 @@ Awaitable<void> Exchange::forward(std::string head) {
     is_reused_ = connection_ != nullptr;
     if (!is_reused_ && !co_await connect(*server)) {
       tried.push_back(*server);
-      continue;  // nothing was sent: another one may be asked
+      continue;  // nothing was sent: another server may be tried
     }
     const Outcome outcome = co_await attempt(head);
     if (outcome == Outcome::Answered) co_return;
@@ -77,7 +77,7 @@ Awaitable<bool> Exchange::connect(std::size_t server) {
 }
 
 Awaitable<Exchange::Outcome> Exchange::attempt(std::string_view head) {
-  error_.reset();  // of a server that was asked before
+  error_.reset();  // of a server that was tried before
   why_ = {};
   stopping_pump_ = false;
   written_before_ = connection_->written();
@@ -85,7 +85,7 @@ Awaitable<Exchange::Outcome> Exchange::attempt(std::string_view head) {
   const base::Deadline asked_at = base::monotonic_now();
   const bool sent = co_await send_request_head(head);
   if (!sent && may_retry()) co_return Outcome::Stale;
-  // whoever did not take all of a request may have answered nevertheless
+  // A server that did not read the whole request may have responded anyway.
   const std::size_t head_bytes = co_await read_head();
   if (head_bytes > 0) {
     context_->metrics.observe_latency(base::monotonic_now() - asked_at);
@@ -103,8 +103,8 @@ Awaitable<Exchange::Outcome> Exchange::attempt(std::string_view head) {
   co_return Outcome::Failed;
 }
 
-// A connection that was kept may have been closed by the server at the same moment. Nothing of the
-// request has come to anything then, or doing it twice does no harm.
+// The server may have closed a kept connection at the same moment. A retry is safe if nothing was
+// processed or the request is idempotent.
 bool Exchange::may_retry() const noexcept {
   const bool silent = connection_->read_buffer().total() == received_before_;
   const bool unsent = connection_->written() == written_before_;
@@ -116,7 +116,7 @@ ProxyError Exchange::no_response_error() const noexcept {
   return connection_->has_expired() ? ProxyError::UpstreamTimeout : ProxyError::NoResponse;
 }
 
-// The head, and what has arrived of the body, in one write; the rest follows by itself.
+// Sends the head and the available part of the body in one write; the rest follows in background.
 Awaitable<bool> Exchange::send_request_head(std::string_view head) {
   const Downstream::BodyPiece piece = client_.body();
   BodyEncoder encoder(framing_);
@@ -140,7 +140,7 @@ Awaitable<bool> Exchange::send_request_head(std::string_view head) {
   co_return true;
 }
 
-// Fields behind the body are not seen by rules: they are dropped unless the settings say otherwise.
+// Rules do not see trailers, so they are dropped unless the settings forward them.
 std::vector<Field> Exchange::request_trailers(bool is_last) {
   if (!is_last || !context_->settings.forward_request_trailers) return {};
   std::vector<Field> fields = allowed_trailers(client_.body_trailers());
@@ -178,7 +178,7 @@ Awaitable<void> Exchange::pump(std::shared_ptr<Exchange> self,
   self->pump_done_.cancel();
 }
 
-// False after the last one, and when the server takes no more: its answer may say why.
+// False after the last piece, or when the server stops reading: its response may say why.
 Awaitable<bool> Exchange::pump_piece(UpstreamConnection& connection, Downstream::BodyPiece piece) {
   BodyEncoder encoder(framing_);
   const std::vector<Field> trailers = request_trailers(piece.is_last);
@@ -206,12 +206,12 @@ Awaitable<void> Exchange::stop_pump() {
   while (pumping_) co_await pump_done_.async_wait(kIo);
 }
 
-// The time for an answer begins when the request is sent.
+// The response timeout starts when the request is sent.
 void Exchange::enter_waiting() {
   connection_->enter(request_sent_ ? Phase::Header : Phase::Processing);
 }
 
-// The bytes of the head of an answer that is not an interim one; 0 for none.
+// Length of the head of the final response, skipping interim ones; 0 for none.
 Awaitable<std::size_t> Exchange::read_head() {
   ReadBuffer<net::Socket>& read_buffer = connection_->read_buffer();
   for (int interims = 0; interims <= kMaxInterimResponses;) {
@@ -315,7 +315,7 @@ Awaitable<bool> Exchange::relay_body(BodyDecoder& decoder) {
     }
     read_buffer.consume(piece.used);
   }
-  // the client has to see that something is missing
+  // The client must be able to detect the truncation.
   if (!decoder.is_complete()) client_.abort_response();
   co_return decoder.is_complete();
 }

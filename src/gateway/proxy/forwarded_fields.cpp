@@ -8,7 +8,7 @@
 namespace penstock::gateway {
 namespace {
 
-// REQUIRES: `lower_case` is.
+// REQUIRES: `lower_case` is in lower case.
 bool same_with_underscores(std::string_view name, std::string_view lower_case) noexcept {
   if (name.size() != lower_case.size()) return false;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -18,7 +18,7 @@ bool same_with_underscores(std::string_view name, std::string_view lower_case) n
   return true;
 }
 
-// What all fields of this name say, as one list.
+// Joins the values of all fields of this name into one list.
 void append_list(std::string& out, const RequestHead& head, std::string_view name) {
   for (const Field& field : head.fields) {
     if (equals_lower_case(field.name, name) && !field.value.empty())

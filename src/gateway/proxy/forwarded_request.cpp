@@ -24,7 +24,7 @@ std::string_view wanted_upgrade(const RequestHead& head, const HopByHop& hop_by_
   return is_http2 ? std::string_view{} : wanted;
 }
 
-// Written by us.
+// Fields that the gateway writes itself.
 bool is_rewritten(std::string_view name) noexcept {
   const char first = name.empty() ? ' ' : lower(name.front());
   return (first == 'h' && equals_lower_case(name, "host")) ||
@@ -33,7 +33,7 @@ bool is_rewritten(std::string_view name) noexcept {
          (first == 't' && equals_lower_case(name, "trailer")) || is_origin_field(name);
 }
 
-// Fields that are no lists, where servers disagree about which of two counts.
+// Fields that are not lists; servers disagree about which of two values applies.
 bool is_single(std::string_view name) noexcept {
   constexpr std::array kWords{"authorization"sv,       "content-type"sv, "content-range"sv,
                               "if-modified-since"sv,   "if-range"sv,     "origin"sv,
@@ -66,7 +66,7 @@ Result<std::string_view> without_prefix(std::string_view path, std::string_view 
                             : path.starts_with(prefix);
   if (!begins || (path.size() > prefix.size() && path[prefix.size()] != '/')) {
     return Error{ErrorCode::InvalidInput,
-                 "the path does not begin with \"" + std::string(prefix) + "\""};
+                 "the path does not start with \"" + std::string(prefix) + "\""};
   }
   path.remove_prefix(prefix.size());
   return path.empty() ? std::string_view("/") : path;
@@ -83,11 +83,11 @@ ForwardedRequest::ForwardedRequest(const RequestHead& head, Origin origin,
 
 void ForwardedRequest::add_path(const rules::PathSettings& settings) {
   if (head_.path == "*" && head_.method != "OPTIONS") {
-    return reject("the target * is for OPTIONS alone");
+    return reject("the target * is valid only for OPTIONS");
   }
   auto normal = http::normalized_path(head_.path, settings);
-  if (const auto* refusal = std::get_if<HttpError>(&normal)) {
-    rejection_ = *refusal;
+  if (const auto* rejection = std::get_if<HttpError>(&normal)) {
+    rejection_ = *rejection;
   } else {
     path_ = std::move(std::get<http::NormalizedPath>(normal));
   }
@@ -98,14 +98,14 @@ void ForwardedRequest::add_fields(const rules::GatewaySettings& settings, Trust 
   fields_.push_back({.name = "Host", .value = head_.host});
   const HopByHop hop_by_hop(head_.fields);
   if (hop_by_hop.names_required_field())
-    return reject("Connection names a field that has to be forwarded");
+    return reject("Connection names a field that must be forwarded");
   upgrade_ = wanted_upgrade(head_, hop_by_hop);
   for (const Field& field : head_.fields) {
     if (hop_by_hop.has(field.name) || is_rewritten(field.name)) continue;
     if (overrides_target(field.name) && trust != Trust::Proxy) continue;
     const bool underscores = field.name.find('_') != std::string_view::npos;
     if (underscores && settings.headers_with_underscores == Underscores::Reject) {
-      return reject("the name of a field has an underscore");
+      return reject("a field name contains an underscore");
     }
     if (underscores && settings.headers_with_underscores == Underscores::Drop) continue;
     add(field.name, field.value);
@@ -133,7 +133,7 @@ void ForwardedRequest::add_framing() {
   } else if (framing.kind == BodyFraming::Kind::Length) {
     add("Content-Length", keep(std::to_string(framing.length)));
   } else if (head_.method == "POST" || head_.method == "PUT" || head_.method == "PATCH") {
-    add("Content-Length", "0");  // servers expect these to have a body
+    add("Content-Length", "0");  // servers expect a length for these methods
   }
 }
 
@@ -144,7 +144,7 @@ void ForwardedRequest::add(std::string_view name, std::string_view value) {
   if (same == fields_.end()) {
     fields_.push_back({.name = name, .value = value});
   } else if (is_single(name)) {
-    reject("a field that may stand once stands twice");
+    reject("a field that may occur once occurs twice");
   } else if (same->value.empty()) {
     same->value = value;
   } else if (!value.empty()) {

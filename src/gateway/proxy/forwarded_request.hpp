@@ -14,22 +14,21 @@
 
 namespace penstock::gateway {
 
-// How the body goes to an upstream: with its length when the client has given one, else in chunks.
-// HTTP/2 says the end of a body by itself.
+// Framing of the request body to the upstream: with the client's Content-Length if given, else
+// chunked. HTTP/2 has its own end of body.
 [[nodiscard]] BodyFraming upstream_framing(const RequestHead& head) noexcept;
 
-// The path as it is forwarded. InvalidInput when it does not begin with the prefix that has to be
-// taken off. REQUIRES: the path is normalized.
+// The path to forward. InvalidInput when it does not start with the prefix to strip. REQUIRES: the
+// path is normalized.
 [[nodiscard]] Result<std::string_view> without_prefix(std::string_view path,
                                                       std::string_view prefix,
                                                       rules::PathSettings::LetterCase letter_case);
 
-// A request as an upstream gets it. Rules see these fields and no others, so that a client cannot
+// A request as the upstream receives it. Rules match exactly these fields, so that a client cannot
 // show them anything that the application does not get.
 //
-// Fields about the client's connection are gone; where the request came from is added. Fields of
-// one name are one field, as RFC 9110 joins them: applications take the first or the last of
-// several, and rules would not know which.
+// Hop-by-hop fields are removed and forwarding fields are added. Fields of one name are joined (RFC
+// 9110): applications disagree about whether the first or the last one counts.
 class ForwardedRequest {
  public:
   // REQUIRES: head, origin and settings outlive it.
@@ -37,7 +36,7 @@ class ForwardedRequest {
   ForwardedRequest(const ForwardedRequest&) = delete;
   ForwardedRequest& operator=(const ForwardedRequest&) = delete;
 
-  // Why it is not forwarded, if so. Nothing else is meaningful then.
+  // Why the request is not forwarded, if it is not. The other members are then meaningless.
   [[nodiscard]] const std::optional<HttpError>& rejection() const noexcept { return rejection_; }
 
   [[nodiscard]] std::string_view method() const noexcept { return head_.method; }
@@ -45,11 +44,11 @@ class ForwardedRequest {
   [[nodiscard]] std::string_view host() const noexcept { return head_.host; }
   [[nodiscard]] const http::NormalizedPath& path() const noexcept { return path_; }
   [[nodiscard]] const std::vector<Field>& fields() const noexcept { return fields_; }
-  // The protocol that it wants to change to, such as "websocket"; empty for none. HTTP/2 is none:
-  // what came after the change would not be checked.
+  // The requested protocol, e.g. "websocket"; empty for none. Upgrades to HTTP/2 are not forwarded:
+  // later requests would bypass the checks.
   [[nodiscard]] std::string_view upgrade() const noexcept { return upgrade_; }
 
-  // The head as bytes, with this path.
+  // The head in wire format, with this path.
   [[nodiscard]] std::string text(std::string_view path) const;
 
  private:
@@ -64,7 +63,7 @@ class ForwardedRequest {
   const RequestHead& head_;
   http::NormalizedPath path_{};
   std::vector<Field> fields_{};
-  std::deque<std::string> texts_{};  // values that are not the client's
+  std::deque<std::string> texts_{};  // values that the gateway wrote
   std::string_view upgrade_{};
   std::optional<HttpError> rejection_{};
 };

@@ -15,7 +15,7 @@
 namespace penstock::gateway {
 namespace {
 
-// The head that is forwarded, or why it is not.
+// The forwarded head, or the reason for the rejection.
 std::string forwarded(std::string bytes, Trust trust = Trust::None,
                       std::string_view peer = "192.0.2.1",
                       const rules::GatewaySettings& settings = {}) {
@@ -43,14 +43,14 @@ TEST(ForwardedRequest, DropsHopByHopFields) {
 }
 
 TEST(ForwardedRequest, IsRejectedWhenConnectionNamesARequiredField) {
-  const std::string refusal = "Connection names a field that has to be forwarded";
+  const std::string rejection = "Connection names a field that must be forwarded";
   for (const std::string name : {"Authorization", "host", "Content-Length", "cookie", "via",
                                  "X-Forwarded-For", "Forwarded", "x-forwarded-proto"}) {
-    EXPECT_EQ(forwarded(with_fields("Connection: close, " + name + "\r\n")), refusal) << name;
+    EXPECT_EQ(forwarded(with_fields("Connection: close, " + name + "\r\n")), rejection) << name;
   }
   std::string many = "Connection: a";
   for (int i = 0; i < 50; ++i) many += ", a" + std::to_string(i);
-  EXPECT_EQ(forwarded(with_fields(many + "\r\n")), refusal);
+  EXPECT_EQ(forwarded(with_fields(many + "\r\n")), rejection);
 }
 
 TEST(ForwardedRequest, JoinsFieldsOfOneName) {
@@ -60,7 +60,7 @@ TEST(ForwardedRequest, JoinsFieldsOfOneName) {
             "Via: 1.0 e, 1.1 penstock\r\n" +
                 std::string(kOrigin.substr(0, kOrigin.find("Via:"))) + "\r\n");
   EXPECT_EQ(forwarded(with_fields("Authorization: a\r\nauthorization: b\r\n")),
-            "a field that may stand once stands twice");
+            "a field that may occur once occurs twice");
 }
 
 TEST(ForwardedRequest, DropsFieldsThatNameAnotherTarget) {
@@ -79,7 +79,7 @@ TEST(ForwardedRequest, UnderscoresFollowTheSetting) {
   EXPECT_EQ(forwarded(bytes).find("X_Api_Key"), std::string::npos);
   settings.headers_with_underscores = rules::Underscores::Reject;
   EXPECT_EQ(forwarded(bytes, Trust::None, "192.0.2.1", settings),
-            "the name of a field has an underscore");
+            "a field name contains an underscore");
   settings.headers_with_underscores = rules::Underscores::Allow;
   EXPECT_NE(forwarded(bytes, Trust::None, "192.0.2.1", settings).find("X_Api_Key: 1\r\n"),
             std::string::npos);
@@ -102,7 +102,7 @@ TEST(ForwardedRequest, HasANormalizedPath) {
   };
   EXPECT_EQ(first_line("/a/../%62//c?d=/../e"), "GET /b/c?d=/../e HTTP/1.1");
   EXPECT_EQ(first_line("/login%00"), "the path has a control character");
-  EXPECT_EQ(first_line("*"), "the target * is for OPTIONS alone");
+  EXPECT_EQ(first_line("*"), "the target * is valid only for OPTIONS");
   EXPECT_EQ(forwarded("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n").substr(0, 20),
             "OPTIONS * HTTP/1.1\r\n");
 }
@@ -115,7 +115,7 @@ std::string shown(const std::vector<rules::Attribute>& attributes) {
   return text;
 }
 
-// The attributes that an upstream would compute from the bytes it gets.
+// The attributes that an upstream would compute from the bytes it receives.
 std::string attributes_of(std::string_view bytes, const rules::PathSettings& paths) {
   RequestHeadReader reader({});
   const auto found = reader.read(bytes);
@@ -155,7 +155,7 @@ std::string any_request() {
   return bytes + "\r\n";
 }
 
-RC_GTEST_PROP(ForwardedRequestProperty, RulesSeeWhatIsForwarded, ()) {
+RC_GTEST_PROP(ForwardedRequestProperty, RulesMatchTheForwardedRequest, ()) {
   const std::string bytes = any_request();
   RequestHeadReader reader({});
   const auto found = reader.read(bytes);

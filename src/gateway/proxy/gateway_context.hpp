@@ -19,7 +19,7 @@
 
 namespace penstock::gateway {
 
-// Whom the gateway of a worker works with. REQUIRES: all of them outlive it.
+// Dependencies of a worker's gateway. REQUIRES: all of them outlive it.
 struct GatewayDeps {
   service::Service& service;
   telemetry::WorkerMetrics& metrics;
@@ -27,7 +27,7 @@ struct GatewayDeps {
   const Clock& clock;
 };
 
-// What the connections of a gateway share. They keep it alive.
+// State shared by the connections of a gateway, which keep it alive.
 struct GatewayContext : net::ServerState {
   GatewayContext(net::Timeouts::Durations limits, const rules::Settings& all,
                  http::TrustedProxies proxies, const GatewayDeps& deps)
@@ -65,7 +65,7 @@ struct GatewayContext : net::ServerState {
   RouteTable routes;
   service::Service& service;
   InFlight& in_flight;
-  std::shared_ptr<SharedPermits> permits{};  // null when limits are of this node alone
+  std::shared_ptr<SharedPermits> permits{};  // null when limits are per node
   const Clock& clock;
   AccessLog log;
   GatewayMetrics metrics;

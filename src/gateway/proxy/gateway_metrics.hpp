@@ -9,7 +9,7 @@
 
 namespace penstock::gateway {
 
-// Why a request was not forwarded, besides a limit.
+// Why a request was rejected, other than by a limit.
 enum class RejectReason : std::uint8_t {
   NoRoute,
   ClientInFlight,
@@ -17,14 +17,14 @@ enum class RejectReason : std::uint8_t {
   NoHealthyServer
 };
 
-// What a gateway of one worker counts. Thread-safety: none, but that others may scrape meanwhile.
+// Metrics of one worker's gateway. Thread-safety: none, except that other threads may scrape.
 class GatewayMetrics {
  public:
   GatewayMetrics(telemetry::WorkerMetrics& metrics, const std::vector<std::string_view>& upstreams);
 
   void rejected(RejectReason why) { rejected_.at(static_cast<std::size_t>(why))->add(); }
   void shared_limit_unavailable() { shared_limit_unavailable_.add(); }
-  // 0 for no answer at all.
+  // Status 0: no response.
   void answered(std::size_t upstream, unsigned status) {
     const unsigned digit = status / 100;
     upstreams_[upstream].answers.at(digit > 5 ? 0 : digit)->add();
@@ -38,7 +38,7 @@ class GatewayMetrics {
 
  private:
   struct UpstreamCells {
-    std::array<telemetry::Cell*, 6> answers{};  // by the first digit of their status
+    std::array<telemetry::Cell*, 6> answers{};  // by the first digit of the status
     telemetry::Cell* retries = nullptr;
     telemetry::Cell* in_flight = nullptr;
     telemetry::Cell* healthy = nullptr;

@@ -19,19 +19,19 @@ struct Explained {
 
 Explained explain(ProxyError error) noexcept {
   switch (error) {
-    case ProxyError::NoRoute: return {404, "no route leads there"};
-    case ProxyError::ClientInFlight:
-      return {429, "too many of your requests are under way already"};
-    case ProxyError::UpstreamInFlight: return {503, "too many requests are under way already"};
-    case ProxyError::NoHealthyServer: return {503, "no server is well"};
+    case ProxyError::NoRoute: return {404, "no route matches"};
+    case ProxyError::ClientInFlight: return {429, "too many of your requests are in flight"};
+    case ProxyError::UpstreamInFlight: return {503, "too many requests are in flight"};
+    case ProxyError::NoHealthyServer: return {503, "no healthy upstream"};
     case ProxyError::ConnectFailed: return {502, "no server accepts connections"};
-    case ProxyError::NoResponse: return {502, "the server closed the connection without an answer"};
+    case ProxyError::NoResponse:
+      return {502, "the server closed the connection without a response"};
     case ProxyError::MalformedResponse: return {502, "the server's response is invalid"};
     case ProxyError::UpstreamTimeout: return {504, "the server did not answer in time"};
-    case ProxyError::BodyTimeout: return {408, "the body of the request did not arrive in time"};
-    case ProxyError::MalformedBody: return {400, "the body of the request is malformed"};
+    case ProxyError::BodyTimeout: return {408, "the request body did not arrive in time"};
+    case ProxyError::MalformedBody: return {400, "the request body is malformed"};
     case ProxyError::InvalidPath:
-      return {400, "the path does not begin with the prefix of its route"};
+      return {400, "the path does not start with the prefix of its route"};
   }
   return {500, ""};
 }
@@ -57,7 +57,7 @@ http::Response error_response(ProxyError error, std::string_view upstream, std::
 
 void keep_end_to_end(ResponseHead& head, const answer::HeaderFields& ours, Trailers trailers) {
   const HopByHop hop_by_hop(head.fields);
-  // 204 has no body, and says nothing about its length (RFC 9110, section 8.6)
+  // 204 has no body and no Content-Length (RFC 9110, section 8.6).
   const bool no_length = head.status == 204 || head.status / 100 == 1;
   std::erase_if(head.fields, [&](const Field& field) {
     return hop_by_hop.has(field.name) || is_ours(field.name, ours) ||

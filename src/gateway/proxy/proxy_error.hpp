@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-// What the gateway answers by itself, and what it makes of the answers of others.
+// Responses of the gateway itself, and filtering of upstream responses.
 namespace penstock::gateway {
 
 enum class ProxyError : std::uint8_t {
@@ -24,18 +24,17 @@ enum class ProxyError : std::uint8_t {
   MalformedBody,      // 400
   InvalidPath,        // 400
 };
-// `why`, if any, is what is wrong in particular.
+// `why` is an optional detail.
 [[nodiscard]] http::Response error_response(ProxyError error, std::string_view upstream,
                                             std::string_view why = {});
 
-// Whether trailers can follow the answer; without them, Trailer is dropped too.
+// Whether the response can have trailers; if not, Trailer is dropped too.
 enum class Trailers : std::uint8_t { No, Yes };
 
-// The fields of an answer that go on to the client: not what was about the connection, and not what
-// we say ourselves.
+// Removes hop-by-hop fields and the fields that the gateway sets itself.
 void keep_end_to_end(ResponseHead& head, const answer::HeaderFields& ours, Trailers trailers);
 
-// Whether a request that perhaps arrived may be sent again (RFC 9110, section 9.2.2).
+// Whether a request that may have been processed can be sent again (RFC 9110, section 9.2.2).
 [[nodiscard]] bool is_idempotent(std::string_view method) noexcept;
 
 }  // namespace penstock::gateway

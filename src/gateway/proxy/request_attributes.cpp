@@ -29,7 +29,7 @@ RequestAttributes::RequestAttributes(const ForwardedRequest& request, Client cli
     : host_(host_name(request.host())), path_(request.path().matched) {
   std::size_t bytes = 0;
   for (const Field& field : request.fields()) bytes += kHeader.size() + field.name.size();
-  names_.reserve(bytes);  // so that views of it stay
+  names_.reserve(bytes);  // so that views stay valid
   attributes_.reserve(request.fields().size() + 6);
   std::string_view method = request.method();
   if (!is_upper(method)) {

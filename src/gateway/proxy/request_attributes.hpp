@@ -9,17 +9,17 @@
 
 namespace penstock::gateway {
 
-// "API.example.com.:8443" as "api.example.com": one host has one name.
+// Canonical host name: "API.example.com.:8443" becomes "api.example.com".
 [[nodiscard]] std::string host_name(std::string_view host);
 
-// Who asks, besides what is in the request itself.
+// The client of a request, as far as the request itself does not tell.
 struct Client {
-  std::string_view address;  // as trusted proxies tell it, or the peer's
+  std::string_view address;  // client IP reported by trusted proxies, or the peer's
   std::string_view scheme;   // "http" or "https"
 };
 
-// A request as rules see it: method, path, query, host, proto, client_ip, and header.<name> for
-// each field that is forwarded, the same as forward-auth has them.
+// The attributes that rules match: method, path, query, host, proto, client_ip, and header.<name>
+// for each forwarded field, equal to those of forward-auth.
 class RequestAttributes {
  public:
   // REQUIRES: request and client outlive it.
@@ -41,7 +41,7 @@ class RequestAttributes {
   std::string host_;
   std::string method_;
   std::string_view path_;
-  std::string names_;  // of header attributes, one after the other
+  std::string names_;  // names of header attributes, concatenated
   std::vector<rules::Attribute> attributes_;
 };
 

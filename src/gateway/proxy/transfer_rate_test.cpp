@@ -15,7 +15,7 @@ TEST(TransferRate, OneBytePerSecondIsTooSlowAfterTheGrace) {
   EXPECT_TRUE(rate.is_too_slow());
 }
 
-TEST(TransferRate, TheMinimumRateIsKeptForAnyTime) {
+TEST(TransferRate, TheMinimumRateIsNeverTooSlow) {
   TransferRate rate(240, 30s);
   for (int second = 0; second < 10'000; ++second) {
     rate.waited(1s, 240);
@@ -25,14 +25,14 @@ TEST(TransferRate, TheMinimumRateIsKeptForAnyTime) {
   EXPECT_TRUE(rate.is_too_slow());
 }
 
-TEST(TransferRate, SpeedIsNotSavedUp) {
+TEST(TransferRate, EarlierSpeedIsNotCredited) {
   TransferRate rate(240, 30s);
   rate.waited(1s, 100'000'000);  // into the buffers of the kernel
   for (int second = 0; second < 31; ++second) rate.waited(1s, 1);
   EXPECT_TRUE(rate.is_too_slow());
 }
 
-TEST(TransferRate, APauseIsMadeUpFor) {
+TEST(TransferRate, AFastTransferMakesUpForAPause) {
   TransferRate rate(240, 30s);
   for (int pause = 0; pause < 100; ++pause) {
     rate.waited(29s, 240 * 29);

@@ -36,7 +36,7 @@ class Tunnel final : public std::enable_shared_from_this<Tunnel> {
       open = self->server_->write_now(out);
       if (open && !out.is_empty()) {
         open = co_await self->server_->write(out);
-        self->server_->enter(net::Phase::Processing);  // a tunnel has a time limit of its own
+        self->server_->enter(net::Phase::Processing);  // tunnels have their own timeout
       }
       self->client_.consume(bytes.size());
       self->stir();
@@ -88,7 +88,7 @@ class Tunnel final : public std::enable_shared_from_this<Tunnel> {
     client_.close();
   }
 
-  // Looks again when the silence could have lasted for long enough.
+  // Checks again at the earliest time the idle timeout can expire.
   void watch() {
     silence_.expires_at(last_ + idle_);
     silence_.async_wait([self = shared_from_this()](const boost::system::error_code& cancelled) {
@@ -102,7 +102,7 @@ class Tunnel final : public std::enable_shared_from_this<Tunnel> {
   std::shared_ptr<UpstreamConnection> server_;
   Duration idle_;
   net::Timer silence_;
-  net::Timer upwards_done_;  // never expires: cancelled when the client has ended
+  net::Timer upwards_done_;  // never expires: cancelled when the client side ends
   base::Deadline last_ = base::monotonic_now();
   bool upwards_ = true;
   bool ended_ = false;

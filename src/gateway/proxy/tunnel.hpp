@@ -11,9 +11,9 @@
 
 namespace penstock::gateway {
 
-// After an answer of 101: passes it on, and then bytes both ways, until both sides have ended, one
-// of them fails, or nothing comes for `idle`. A side that ends is told to the other, which may go
-// on. How many bytes the client got. REQUIRES: the client outlives it.
+// Forwards a 101 response, then relays bytes both ways until both sides have closed, one fails, or
+// no byte arrives for `idle`. A close of one side is forwarded as a half-close. Returns the bytes
+// sent to the client. REQUIRES: the client outlives it.
 [[nodiscard]] net::Awaitable<std::uint64_t> switch_protocols(
     Downstream::RawStream& client, std::shared_ptr<UpstreamConnection> server,
     std::size_t head_bytes, Duration idle);

@@ -14,11 +14,11 @@
 
 namespace penstock::gateway {
 
-// Requests under way, of all workers together: those of each client, and those to each upstream. A
-// Permit is taken when a request begins and given back when it is gone, however it ends.
+// Requests in flight in all workers: per client and per upstream. A Permit is acquired when a
+// request starts and released when the request is destroyed.
 //
-// Bounded: a client is remembered as long as it has a place. Thread-safety: all members, from any
-// thread; REQUIRES: it outlives its places.
+// Bounded: clients without permits are forgotten. Thread-safety: all members, from any thread;
+// REQUIRES: it outlives its permits.
 class InFlight {
  public:
   class Permit {
@@ -41,17 +41,17 @@ class InFlight {
     friend class InFlight;
     InFlight* owner_ = nullptr;
     std::string client_{};
-    std::size_t upstream_ = 0;  // when there is no client
+    std::size_t upstream_ = 0;  // used when there is no client
   };
 
   explicit InFlight(std::size_t upstreams);
 
-  // Nothing when there are so many already.
+  // Empty when the limit is reached.
   [[nodiscard]] std::optional<Permit> acquire(std::string_view client, std::size_t limit);
   [[nodiscard]] std::optional<Permit> acquire(std::size_t upstream, std::size_t limit);
 
   [[nodiscard]] std::size_t to_upstream(std::size_t upstream) const noexcept;
-  [[nodiscard]] std::size_t clients() const;  // that have a place
+  [[nodiscard]] std::size_t clients() const;  // that hold permits
 
  private:
   struct TextHash {
@@ -69,7 +69,7 @@ class InFlight {
   void release(std::string_view client);
 
   std::array<Shard, 16> shards_;
-  // Each is a number by itself, so that relaxed order is enough.
+  // Independent numbers, so relaxed order is enough.
   std::vector<std::atomic<std::size_t>> upstreams_;
 };
 

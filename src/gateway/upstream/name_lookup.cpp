@@ -10,7 +10,7 @@ namespace {
 using net::Awaitable;
 using net::Tcp;
 
-// Those that the system is busy with, and those that wait for it: an event loop has one thread.
+// Lookups running or queued on this thread; an event loop has one thread.
 thread_local std::size_t in_flight = 0;
 
 }  // namespace

@@ -11,10 +11,9 @@
 
 namespace penstock::gateway {
 
-// Asks the system what addresses a name has. The system cannot be interrupted: who has waited long
-// enough calls give_up() and goes; what the system is busy with ends some time later by itself, and
-// nobody hears of it. What still waits for its turn then is not asked any more. There are
-// kMaxInFlight of them at a time in a thread, and one more finds nothing.
+// Resolves a host name with the system resolver, which cannot be interrupted: give_up() ends the
+// wait, a running lookup finishes later and its result is ignored, a queued one is dropped. At most
+// kMaxInFlight per thread; further lookups fail at once.
 //
 // Thread-safety: none.
 class NameLookup : public std::enable_shared_from_this<NameLookup> {
@@ -23,12 +22,12 @@ class NameLookup : public std::enable_shared_from_this<NameLookup> {
 
   explicit NameLookup(const net::Executor& executor);
 
-  // The addresses; empty when there are none, or it was given up. Once. Keeps itself alive.
+  // Returns the addresses; empty on failure or after give_up(). Call once. Keeps itself alive.
   [[nodiscard]] net::Awaitable<std::vector<net::Tcp::endpoint>> find(rules::Address address);
   void cancel();
 
  private:
-  net::Timer ended_;  // never expires: cancelled when there is nothing more to wait for
+  net::Timer ended_;  // never expires: cancelled when the lookup ends
   boost::asio::ip::basic_resolver<net::Tcp, net::Executor> resolver_;
   std::vector<net::Tcp::endpoint> found_{};
   bool is_waiting_ = true;

@@ -10,7 +10,7 @@
 
 namespace penstock::gateway {
 
-// Where a request goes.
+// The target of a request.
 struct Route {
   std::string host;  // "api.example.com"; ".example.com" for all names below; empty for all
   rules::PathPattern path;
@@ -22,11 +22,11 @@ struct Route {
 
 class RouteTable {
  public:
-  // REQUIRES: the settings are as a configuration has them, so that all patterns are good.
+  // REQUIRES: the settings are validated, so that all patterns are valid.
   explicit RouteTable(const rules::GatewaySettings& settings);
 
-  // The first that matches; null for none. The host is in lower case and without its port, the path
-  // is normal.
+  // The first matching route; null for none. The host is in lower case and without port, the path
+  // is normalized.
   [[nodiscard]] const Route* find(std::string_view host, std::string_view path) const;
 
  private:

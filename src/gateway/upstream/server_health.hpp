@@ -5,9 +5,8 @@
 
 namespace penstock::gateway {
 
-// Whether a server is asked, by what happened to it lately. Failures in a row take it out. When
-// somebody asks it how it is, good answers in a row bring it back; else time does, and then the
-// next failure takes it out again.
+// Health of one upstream server. Consecutive failures eject it. With active checks, consecutive
+// passes restore it; otherwise time does, and then a single failure ejects it again.
 //
 // Thread-safety: none; time is a parameter.
 class ServerHealth {
@@ -15,10 +14,10 @@ class ServerHealth {
   explicit ServerHealth(const rules::HealthSettings& settings) : settings_(settings) {}
 
   [[nodiscard]] bool is_healthy(base::Deadline now) const noexcept;
-  // Of a request. An answer of any status is none: an application may have its reasons.
+  // Outcome of a request. Any HTTP status counts as a success.
   void request_failed(base::Deadline now) noexcept { failed(now); }
   void request_answered() noexcept;
-  // Of a check.
+  // Outcome of a health check.
   void check_failed(base::Deadline now) noexcept { failed(now); }
   void check_passed() noexcept;
 
@@ -26,10 +25,10 @@ class ServerHealth {
   void failed(base::Deadline now) noexcept;
 
   rules::HealthSettings settings_;
-  unsigned failures_ = 0;  // in a row
-  unsigned passes_ = 0;    // of checks, in a row
+  unsigned failures_ = 0;  // consecutive
+  unsigned passes_ = 0;    // of checks, consecutive
   bool is_ejected_ = false;
-  base::Deadline ejected_until_{};  // when nobody asks
+  base::Deadline ejected_until_{};  // without active checks
 };
 
 }  // namespace penstock::gateway

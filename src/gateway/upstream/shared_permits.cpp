@@ -8,7 +8,7 @@
 namespace penstock::gateway {
 namespace {
 
-// For what nobody waits for.
+// Timeout of background calls.
 constexpr Duration kStoreTimeout = std::chrono::seconds{1};
 
 bool may_have_executed(const Error& error) {
@@ -35,7 +35,7 @@ void SharedPermits::acquire(std::string_view client, base::Deadline deadline, An
                   [self = shared_from_this(), name, number, asked_at = base::monotonic_now(),
                    answered = std::move(answered)](const Result<core::PermitResult>& answer) {
                     if (!answer) {
-                      // of a call that was lost nobody knows whether it took the permit
+                      // A lost call may have acquired the permit.
                       if (may_have_executed(answer.error())) {
                         self->release({name, asked_at + self->options_.lease});
                       }
@@ -55,7 +55,7 @@ base::Deadline SharedPermits::next_renewal(base::Deadline now) const {
   return now + options_.lease / 3;
 }
 
-// By acquiring again, which also takes a permit back that was lost while the store was gone.
+// Renews by acquiring again, which also restores permits lost during a store outage.
 void SharedPermits::tick(base::Deadline now) {
   if (store_ == nullptr) return;
   for (auto& [number, held] : held_) {

@@ -14,13 +14,12 @@
 
 namespace penstock::gateway {
 
-// The permits in the store that requests of this worker hold, so that all nodes together forward so
-// many requests of one client at a time. They are renewed while the requests last; those of a node
-// that is gone expire. What the store did not hear about a permit that was left is said again until
-// the permit has expired by itself.
+// Permits in the store held by requests of this worker, which limit the requests in flight per
+// client across all nodes. They are renewed while the requests last; those of a crashed node
+// expire. Failed releases are retried until the permit has expired.
 //
-// Bounded: one for each request under way, and kMaxUnreleased. Thread-safety: none; everything
-// happens on one event loop.
+// Bounded: one per request in flight, plus kMaxUnreleased. Thread-safety: none; everything runs on
+// one event loop.
 class SharedPermits final : public std::enable_shared_from_this<SharedPermits> {
  public:
   static constexpr std::size_t kMaxUnreleased = 10'000;
@@ -28,11 +27,11 @@ class SharedPermits final : public std::enable_shared_from_this<SharedPermits> {
 
   struct Options {
     std::uint32_t limit = 1;
-    Duration lease{};      // how long a permit lasts without renewal
-    std::string prefix{};  // of the names of clients
+    Duration lease{};      // lifetime of a permit without renewal
+    std::string prefix{};  // of client names
   };
 
-  // Given back when it is gone, however the request ends.
+  // Released on destruction.
   class Permit {
    public:
     Permit() = default;
@@ -54,19 +53,19 @@ class SharedPermits final : public std::enable_shared_from_this<SharedPermits> {
 
   enum class Outcome : std::uint8_t {
     Acquired,
-    LimitReached,      // so many are under way already, on all nodes
-    StoreUnavailable,  // the store could not be asked: nobody knows
+    LimitReached,      // across all nodes
+    StoreUnavailable,  // the outcome is unknown
   };
   using Answered = std::function<void(Outcome outcome, Permit permit)>;
 
-  // REQUIRES: the book outlives it, or close().
+  // REQUIRES: the store outlives it, or close() is called.
   SharedPermits(store::PermitStore& book, Options options);
 
   void acquire(std::string_view client, base::Deadline deadline, Answered answered);
-  // Renews what has been held for a third of its time, and tries again to release. Called more
-  // often than that.
+  // Renews permits after a third of their lifetime, and retries releases. Call more often than
+  // that.
   void tick(base::Deadline now);
-  // The book is gone: permits expire by themselves.
+  // The store is being destroyed; permits expire by themselves.
   void close() noexcept { store_ = nullptr; }
 
   [[nodiscard]] std::size_t held() const noexcept { return held_.size(); }
@@ -86,7 +85,7 @@ class SharedPermits final : public std::enable_shared_from_this<SharedPermits> {
 
   store::PermitStore* store_;
   Options options_;
-  std::string node_;  // a name that no other worker has
+  std::string node_;  // unique per worker
   std::uint64_t last_ = 0;
   std::map<std::uint64_t, Held> held_;
   std::deque<Unreleased> unreleased_;

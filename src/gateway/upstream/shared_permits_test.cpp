@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using Outcome = SharedPermits::Outcome;
 
-// Fails when told to, before or after it has done what it was asked.
+// Fails on request, before or after executing the call.
 class FlakyPermits final : public store::PermitStore {
  public:
   explicit FlakyPermits(store::PermitTable& memory) : real_(memory) {}
@@ -89,7 +89,7 @@ TEST_F(SharedPermitsTest, PermitsAreRenewedWhileHeld) {
   for (int i = 0; i < 20; ++i) {
     clock.advance(10s);
     now += 11s;
-    one.permits->tick(now);  // the other node says nothing any more
+    one.permits->tick(now);  // the other node no longer renews
   }
   auto next = one.take("a");
   EXPECT_TRUE(next);

@@ -55,7 +55,7 @@ Upstream::Upstream(const net::Executor& executor, rules::UpstreamSettings settin
   }
 }
 
-// The only one is asked whatever happened to it: nobody else could answer, and only it can tell.
+// A single server is always tried: there is no alternative.
 bool Upstream::is_healthy(const Server& server, base::Deadline now) const {
   const bool is_only = servers_.size() == 1 && settings_.health.path.empty();
   return is_only || server.health.is_healthy(now);
@@ -89,15 +89,15 @@ std::size_t Upstream::in_flight() const {
 std::shared_ptr<UpstreamConnection> Upstream::take_idle(std::size_t server) {
   auto& idle = servers_[server].idle;
   while (!idle.empty()) {
-    // the one that waited least: the server is least likely to close it now
+    // The most recently used one: the server is least likely to close it now.
     std::shared_ptr<UpstreamConnection> connection = std::move(idle.back());
     idle.pop_back();
     connection->read_buffer().on_end = nullptr;
     if (connection->is_open() && connection->read_buffer().bytes().empty()) {
-      connection->enter(net::Phase::Processing);  // it is idle no more
+      connection->enter(net::Phase::Processing);  // no longer idle
       return connection;
     }
-    connection->close();  // it has spoken without being asked
+    connection->close();  // unexpected data from the server
   }
   return nullptr;
 }

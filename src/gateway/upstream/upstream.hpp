@@ -15,8 +15,7 @@
 
 namespace penstock::gateway {
 
-// The servers behind one name, as one worker knows them: which of them are well, how busy they are,
-// and the connections to them that wait for the next request.
+// The servers of one upstream, as one worker sees them: their health, load and idle connections.
 //
 // Thread-safety: none.
 class Upstream final : public std::enable_shared_from_this<Upstream> {
@@ -26,19 +25,19 @@ class Upstream final : public std::enable_shared_from_this<Upstream> {
 
   [[nodiscard]] const rules::UpstreamSettings& settings() const noexcept { return settings_; }
 
-  // A server to ask: of those that are well the least busy, each in its turn. Not one of `tried`.
+  // Chooses the least busy healthy server, round-robin among equals, excluding `tried`.
   [[nodiscard]] std::optional<std::size_t> choose(base::Deadline now,
                                                   const std::vector<std::size_t>& tried);
   [[nodiscard]] std::size_t healthy_count(base::Deadline now) const;
-  [[nodiscard]] std::size_t in_flight() const;  // of this worker
+  [[nodiscard]] std::size_t in_flight() const;  // in this worker
 
-  // A connection that waits; null for none.
+  // An idle connection; null for none.
   [[nodiscard]] std::shared_ptr<UpstreamConnection> take_idle(std::size_t server);
   [[nodiscard]] std::shared_ptr<UpstreamConnection> make_connection(std::size_t server);
-  // For the next request. REQUIRES: the answer before has been read to its end.
+  // Keeps the connection for the next request. REQUIRES: the response was read completely.
   void put_idle(const std::shared_ptr<UpstreamConnection>& connection);
 
-  // A request to this server is under way as long as it lives.
+  // Counts a request to this server as in flight while it lives.
   class InFlightGuard {
    public:
     InFlightGuard() = default;
@@ -54,9 +53,9 @@ class Upstream final : public std::enable_shared_from_this<Upstream> {
   void failed(std::size_t server);
   void answered(std::size_t server) { servers_[server].health.request_answered(); }
 
-  // Now and then: closes what has waited for too long.
+  // Call periodically: closes connections that were idle too long.
   void tick(base::Deadline now) { timeouts_.expire(now); }
-  // Asks the servers how they are, if the settings say so, until close().
+  // Starts active health checks, if configured, until close().
   void start_checks();
   void close();
 

@@ -46,7 +46,7 @@ Awaitable<bool> UpstreamConnection::connect(rules::Address address) {
   for (const Tcp::endpoint& endpoint : endpoints) {
     std::tie(refused) = co_await socket_.async_connect(endpoint, kIo);
     if (!refused || !is_open_) break;
-    error_code ignored;  // the next address has a socket of its own
+    error_code ignored;  // the next address uses a new socket
     socket_.close(ignored);
   }
   if (refused || !is_open_) {
@@ -75,13 +75,13 @@ Awaitable<bool> UpstreamConnection::write(BufferSequence bytes) {
     written_ += size;
     bytes.remove(size);
     if (failed) co_return false;
-    if (!bytes.is_empty()) enter(Phase::Write);  // it took some: its time begins again
+    if (!bytes.is_empty()) enter(Phase::Write);  // progress restarts the timeout
   }
   co_return is_open_;
 }
 
 void UpstreamConnection::end_sending() {
-  error_code ignored;  // then the connection is no good anyway
+  error_code ignored;  // the connection is already broken
   socket_.shutdown(Tcp::socket::shutdown_send, ignored);
 }
 
@@ -89,7 +89,7 @@ void UpstreamConnection::close() {
   if (!std::exchange(is_open_, false)) return;
   unlink();
   if (lookup_ != nullptr) lookup_->cancel();
-  error_code ignored;  // there is nothing to be done about a socket that does not close
+  error_code ignored;  // closing cannot be retried
   socket_.close(ignored);
 }
 

@@ -13,27 +13,28 @@
 
 namespace penstock::gateway {
 
-// A connection to a server, for one request after the other. The phases of net::Timeouts mean:
-// Handshake connecting, Write until the server takes more, Header until its answer begins, Body
-// until the next piece of it, Idle in the pool, Answer that others have the word.
+// A connection to an upstream server, used for one request at a time. Phases of net::Timeouts:
+// Handshake while connecting, Write until the server reads more, Header until its response starts,
+// Body until the next piece of it, Idle in the pool, Processing while waiting for others.
 //
 // Thread-safety: none.
 class UpstreamConnection final : public net::TimeoutEntry,
                                  public std::enable_shared_from_this<UpstreamConnection> {
  public:
-  // `timeouts` outlive it, or the event loop.
+  // `timeouts` outlives it, or the event loop.
   UpstreamConnection(const net::Executor& executor, net::Timeouts& timeouts,
                      std::size_t max_head_bytes);
 
-  // Whether it did.
+  // Returns whether it succeeded.
   [[nodiscard]] net::Awaitable<bool> connect(rules::Address address);
-  // All of it, or false.
+  // Writes everything, or returns false.
   [[nodiscard]] net::Awaitable<bool> write(BufferSequence bytes);
-  // What goes without waiting; the rest is left for write(). False when nothing goes any more.
+  // Writes what the socket accepts now; the rest stays in `bytes`. False when the connection
+  // failed.
   [[nodiscard]] bool write_now(BufferSequence& bytes);
-  // Bytes of the answer; false for none any more.
+  // Waits for bytes of the response; false when none will come.
   [[nodiscard]] net::Awaitable<bool> more() { return read_buffer_.more(shared_from_this()); }
-  // Notices when the server closes, from now on.
+  // Detects a close by the server from now on.
   void watch() { read_buffer_.read_ahead(shared_from_this()); }
   void end_sending();
   void close();
@@ -45,18 +46,18 @@ class UpstreamConnection final : public net::TimeoutEntry,
   [[nodiscard]] ResponseHeadReader& head_reader() noexcept { return head_reader_; }
   [[nodiscard]] bool is_open() const noexcept { return is_open_; }
   [[nodiscard]] bool has_expired() const noexcept { return has_expired_; }
-  // Bytes that went out, of all requests.
+  // Bytes written, of all requests.
   [[nodiscard]] std::size_t written() const noexcept { return written_; }
 
-  std::size_t server = 0;    // of its upstream
-  std::size_t requests = 0;  // begun on it
+  std::size_t server = 0;    // index in its upstream
+  std::size_t requests = 0;  // started on this connection
 
  private:
   net::Socket socket_;
   net::Timeouts& timeouts_;
   ReadBuffer<net::Socket> read_buffer_;
   ResponseHeadReader head_reader_;
-  std::shared_ptr<NameLookup> lookup_{};  // while there is one
+  std::shared_ptr<NameLookup> lookup_{};  // while one is running
   std::size_t written_ = 0;
   bool is_open_ = true;
   bool has_expired_ = false;

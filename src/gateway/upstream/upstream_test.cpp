@@ -79,7 +79,7 @@ TEST(ServerHealth, OnlyPassingChecksRestoreACheckedServer) {
   EXPECT_TRUE(health.is_healthy(now));
 }
 
-RC_GTEST_PROP(InFlight, NeverHasMoreThanItsLimitAndForgetsWhoIsGone, ()) {
+RC_GTEST_PROP(InFlight, NeverExceedsTheLimitAndForgetsIdleClients, ()) {
   InFlight in_flight(1);
   const std::size_t limit = *rc::gen::inRange<std::size_t>(0, 4);
   std::map<std::string, std::vector<InFlight::Permit>> places;

@@ -8,7 +8,7 @@ namespace penstock::telemetry {
 std::vector<HotKey> merge_hot_keys(const std::vector<HotKeySnapshot>& snapshots, std::size_t most) {
   struct Sum {
     HotKey key;
-    std::uint64_t floors_met = 0;  // of the pages that it is on
+    std::uint64_t floors_met = 0;  // sum of the floors of snapshots that contain it
   };
   std::map<std::string_view, Sum> sums;
   std::uint64_t floors = 0;
@@ -24,14 +24,14 @@ std::vector<HotKey> merge_hot_keys(const std::vector<HotKeySnapshot>& snapshots,
   std::vector<HotKey> merged;
   merged.reserve(sums.size());
   for (const auto& [key, sum] : sums) {
-    // a page that it is not on may have seen it as often as its floor says
+    // A snapshot without the key may have seen it up to its floor.
     const std::uint64_t unseen = floors - sum.floors_met;
     merged.push_back({.key = std::string(key),
                       .count = sum.key.count + unseen,
                       .error = sum.key.error + unseen});
   }
   std::stable_sort(merged.begin(), merged.end(), [](const HotKey& a, const HotKey& b) {
-    // of two alike, the one that is known better
+    // Among equal counts, the one with the smaller error first.
     return a.count != b.count ? a.count > b.count : a.error < b.error;
   });
   if (merged.size() > most) merged.resize(most);
@@ -66,7 +66,7 @@ std::uint64_t HotKeys::weight(std::size_t kind) noexcept {
   random_ ^= random_ << 13U;
   random_ ^= random_ >> 7U;
   random_ ^= random_ << 17U;
-  // not every eighth: limits of one request come in turns
+  // Random instead of every eighth: the limits of one request arrive in a fixed order.
   skips_left_ = static_cast<std::uint32_t>((random_ >> 32U) % (2 * kSampleEvery - 1));
   return kSampleEvery;
 }

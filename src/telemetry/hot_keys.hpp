@@ -14,18 +14,17 @@ namespace penstock::telemetry {
 enum class HotKeyKind : std::uint8_t { Requested, Denied };
 inline constexpr std::size_t kHotKeyKinds = 2;
 
-// What one worker has counted, as it was a moment ago.
+// The counts of one worker at its last tick.
 struct HotKeySnapshot {
   std::vector<HotKey> keys{};
-  std::uint64_t floor = 0;  // the most that a key which is not here can have
+  std::uint64_t floor = 0;  // upper bound for keys that are not listed
 };
 
-// The busiest keys of all pages, the busiest first. Counts stay upper bounds, and errors say by how
-// much they can be too high.
+// Merges snapshots, busiest keys first. Counts stay upper bounds; errors bound the overestimate.
 [[nodiscard]] std::vector<HotKey> merge_hot_keys(const std::vector<HotKeySnapshot>& snapshots,
                                                  std::size_t most);
 
-// Where workers leave their pages for whoever wants to look.
+// Collects the snapshots of all workers.
 //
 // Thread-safety: all members, from any thread.
 class HotKeyRegistry {
@@ -38,12 +37,12 @@ class HotKeyRegistry {
   std::array<std::vector<HotKeySnapshot>, kHotKeyKinds> snapshots_;  // guarded by mutex_; by worker
 };
 
-// The busiest keys of one worker, and those refused most often. Counts are halved every kHalfLife
-// ticks: a key that is asked for r times a tick has a count between 10 r and 20 r. Of a busy worker
-// that is true on average: beyond kUnsampledPerTick one in kSampleEvery, drawn at random, counts
-// for so many.
+// The keys of one worker that are requested and denied most often. Counts are halved every
+// kHalfLife ticks: a key with r requests per tick has a count between 10 r and 20 r. Beyond
+// kUnsampledPerTick this holds on average: one in kSampleEvery, chosen at random, is counted with
+// that weight.
 //
-// Thread-safety: none; tick() is the only one that others notice.
+// Thread-safety: none; only tick() publishes to other threads.
 class HotKeys {
  public:
   static constexpr std::size_t kCounters = 512;
@@ -51,25 +50,25 @@ class HotKeys {
   static constexpr std::uint32_t kUnsampledPerTick = 2'000;
   static constexpr std::uint32_t kSampleEvery = 8;
 
-  // REQUIRES: the board outlives it.
-  HotKeys(HotKeyRegistry& board, std::size_t worker) : registry_(board), worker_(worker) {}
+  // REQUIRES: the registry outlives it.
+  HotKeys(HotKeyRegistry& registry, std::size_t worker) : registry_(registry), worker_(worker) {}
 
   // Shown as "rule subject".
   void note(HotKeyKind kind, std::string_view rule, std::string_view subject);
-  // Once a second, on the event loop of the worker.
+  // Call once per second on the worker's event loop.
   void tick();
 
  private:
-  // How often what is noted now counts.
+  // Weight of the next note; 0 to skip it.
   [[nodiscard]] std::uint64_t weight(std::size_t kind) noexcept;
 
   HotKeyRegistry& registry_;
   std::size_t worker_;
-  std::array<std::uint32_t, kHotKeyKinds> noted_{};  // of this tick, up to kUnsampledPerTick
-  std::uint32_t skips_left_ = 0;                     // still, until the next is counted
-  std::uint64_t random_ = 0x9e3779b97f4a7c15U;       // xorshift64: nobody gains by guessing it
+  std::array<std::uint32_t, kHotKeyKinds> noted_{};  // in this tick, up to kUnsampledPerTick
+  std::uint32_t skips_left_ = 0;                     // until the next sample
+  std::uint64_t random_ = 0x9e3779b97f4a7c15U;       // xorshift64: need not be unpredictable
   std::array<SpaceSaving, kHotKeyKinds> counted_{SpaceSaving{kCounters}, SpaceSaving{kCounters}};
-  std::array<char, SpaceSaving::kMaxKeyBytes> key_{};  // as much of it as is looked at
+  std::array<char, SpaceSaving::kMaxKeyBytes> key_{};  // truncated
   unsigned ticks_ = 0;
 };
 

@@ -47,7 +47,7 @@ RC_GTEST_PROP(SpaceSaving, BoundsEveryCountAndKeepsEveryFrequentKey, ()) {
   RC_ASSERT(sketch.floor() <= most_error);
 }
 
-RC_GTEST_PROP(SpaceSaving, MergesPagesWithoutLosingTheirBounds, ()) {
+RC_GTEST_PROP(SpaceSaving, MergedSnapshotsKeepTheirBounds, ()) {
   std::map<std::string, std::uint64_t> truth;
   std::vector<HotKeySnapshot> pages;
   for (int worker = 0; worker < 3; ++worker) {
@@ -84,58 +84,58 @@ TEST(SpaceSaving, TruncatesLongKeys) {
   EXPECT_EQ(sketch.keys().front().key.size(), SpaceSaving::kMaxKeyBytes);
 }
 
-TEST(HotKeys, ShowRuleAndSubjectAfterATick) {
-  HotKeyRegistry board;
-  HotKeys one(board, 0);
-  HotKeys two(board, 1);
+TEST(HotKeys, RuleAndSubjectAreShownAfterATick) {
+  HotKeyRegistry registry;
+  HotKeys one(registry, 0);
+  HotKeys two(registry, 1);
   for (int i = 0; i < 3; ++i) one.note(HotKeyKind::Requested, "api/search", "alice");
   two.note(HotKeyKind::Requested, "api/search", "alice");
   two.note(HotKeyKind::Requested, "api/search", "bob");
   two.note(HotKeyKind::Denied, "api/search", "bob");
-  EXPECT_TRUE(board.top(HotKeyKind::Requested, 10).empty());
+  EXPECT_TRUE(registry.top(HotKeyKind::Requested, 10).empty());
   one.tick();
   two.tick();
-  const auto asked = board.top(HotKeyKind::Requested, 10);
-  ASSERT_EQ(asked.size(), 2U);
-  EXPECT_EQ(asked[0].key, "api/search alice");
-  EXPECT_EQ(asked[0].count, 4U);
-  EXPECT_EQ(board.top(HotKeyKind::Requested, 1).size(), 1U);
-  EXPECT_EQ(board.top(HotKeyKind::Denied, 10).front().key, "api/search bob");
+  const auto top = registry.top(HotKeyKind::Requested, 10);
+  ASSERT_EQ(top.size(), 2U);
+  EXPECT_EQ(top[0].key, "api/search alice");
+  EXPECT_EQ(top[0].count, 4U);
+  EXPECT_EQ(registry.top(HotKeyKind::Requested, 1).size(), 1U);
+  EXPECT_EQ(registry.top(HotKeyKind::Denied, 10).front().key, "api/search bob");
 }
 
-TEST(HotKeys, OfABusyTickAreCountedAboutAsOftenAsTheyCame) {
-  HotKeyRegistry board;
-  HotKeys keys(board, 0);
+TEST(HotKeys, SampledCountsAreCloseToTheTrueCounts) {
+  HotKeyRegistry registry;
+  HotKeys keys(registry, 0);
   constexpr int kRequests = 100'000;
-  for (int i = 0; i < kRequests; ++i) {  // limits of one request come in turns
+  for (int i = 0; i < kRequests; ++i) {  // limits of one request alternate
     keys.note(HotKeyKind::Requested, "user", i % 4 == 0 ? "alice" : "u" + std::to_string(i % 3000));
     keys.note(HotKeyKind::Requested, "path", "/");
   }
   keys.tick();
-  const auto asked = board.top(HotKeyKind::Requested, 2);
-  EXPECT_EQ(asked[0].key, "path /");
-  EXPECT_NEAR(static_cast<double>(asked[0].count), kRequests, 0.05 * kRequests);
-  EXPECT_EQ(asked[1].key, "user alice");
-  EXPECT_NEAR(static_cast<double>(asked[1].count), 0.25 * kRequests, 0.05 * kRequests);
+  const auto top = registry.top(HotKeyKind::Requested, 2);
+  EXPECT_EQ(top[0].key, "path /");
+  EXPECT_NEAR(static_cast<double>(top[0].count), kRequests, 0.05 * kRequests);
+  EXPECT_EQ(top[1].key, "user alice");
+  EXPECT_NEAR(static_cast<double>(top[1].count), 0.25 * kRequests, 0.05 * kRequests);
 }
 
-TEST(HotKeys, OfAQuietTickAreAllCounted) {
-  HotKeyRegistry board;
-  HotKeys keys(board, 0);
+TEST(HotKeys, CountsAreExactBelowTheSamplingThreshold) {
+  HotKeyRegistry registry;
+  HotKeys keys(registry, 0);
   for (int tick = 0; tick < 3; ++tick) {
     for (std::uint32_t i = 0; i < HotKeys::kUnsampledPerTick; ++i)
       keys.note(HotKeyKind::Requested, "r", "a");
     keys.tick();
   }
-  EXPECT_EQ(board.top(HotKeyKind::Requested, 1).front().count, 3 * HotKeys::kUnsampledPerTick);
+  EXPECT_EQ(registry.top(HotKeyKind::Requested, 1).front().count, 3 * HotKeys::kUnsampledPerTick);
 }
 
-TEST(HotKeys, DecayWithTheTicks) {
-  HotKeyRegistry board;
-  HotKeys keys(board, 0);
+TEST(HotKeys, CountsDecayWithTicks) {
+  HotKeyRegistry registry;
+  HotKeys keys(registry, 0);
   for (int i = 0; i < 8; ++i) keys.note(HotKeyKind::Requested, "rule", "alice");
   for (unsigned i = 0; i < HotKeys::kHalfLife + 1; ++i) keys.tick();
-  EXPECT_EQ(board.top(HotKeyKind::Requested, 1).front().count, 4U);
+  EXPECT_EQ(registry.top(HotKeyKind::Requested, 1).front().count, 4U);
 }
 
 }  // namespace

@@ -23,12 +23,12 @@ spdlog::level::level_enum level_of(LogLevel level) {
   return spdlog::level::err;
 }
 
-// With quotation marks; what is no UTF-8 becomes U+FFFD.
+// Adds quotation marks; invalid UTF-8 becomes U+FFFD.
 std::string quoted(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// Without them.
+// Like quoted(), without quotation marks.
 std::string escaped(std::string_view text) {
   const bool is_plain = std::all_of(text.begin(), text.end(), [](char letter) {
     return static_cast<unsigned char>(letter) >= ' ' && letter != 0x7f;
@@ -109,7 +109,7 @@ void RateLimitedLog::warning(std::string_view message, Log::Fields fields) {
 
 void RateLimitedLog::tick() {
   const Instant now = clock_.now();
-  // a clock that steps back begins another second as well
+  // A clock that steps back starts a new second too.
   if (now >= second_ && now - second_ < std::chrono::seconds{1}) return;
   if (suppressed_count_ > 0) {
     log_.warning("… and " + std::to_string(suppressed_count_) + " more like these");

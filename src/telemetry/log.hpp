@@ -14,31 +14,31 @@ namespace penstock::telemetry {
 
 enum class LogLevel : std::uint8_t { Debug, Info, Warning, Error };
 enum class LogFormat : std::uint8_t {
-  Text,  // 2026-01-31T12:00:00.000Z warning the store is gone error="timeout"
+  Text,  // 2026-01-31T12:00:00.000Z warning the store is unavailable error="timeout"
   Json,  // {"time":"2026-01-31T12:00:00.000Z","level":"warning","message":"...","error":"timeout"}
 };
 
 struct LogOptions {
   LogLevel level = LogLevel::Info;
   LogFormat format = LogFormat::Text;
-  const Clock* clock = nullptr;  // the system's when null
+  const Clock* clock = nullptr;  // null: the system clock
 };
 
-// A fact beside the message.
+// A structured value next to the message.
 struct LogField {
   std::string_view name;
   std::string_view value;
 };
 
-// The log of the process, one line per message. Line ends and other control characters are escaped,
-// so that nobody can write lines of their own into it.
+// The process log, one line per message. Newlines and other control characters are escaped, so that
+// input cannot forge lines.
 //
 // Thread-safety: all members, from any thread.
 class Log {
  public:
   using Fields = std::initializer_list<LogField>;
 
-  // To standard error.
+  // Writes to standard error.
   explicit Log(const LogOptions& options);
   // REQUIRES: `out` outlives the log.
   Log(const LogOptions& options, std::ostream& out);
@@ -68,22 +68,20 @@ class Log {
   std::unique_ptr<Impl> impl_;
 };
 
-// For what happens to requests, of which there may be a million a second: so many lines, and then
-// how many more there were.
+// Limits log lines about requests to a number per second, and then logs how many were suppressed.
 //
 // Thread-safety: none; each worker has its own.
 class RateLimitedLog {
  public:
   static constexpr unsigned kLinesPerSecond = 5;
 
-  // REQUIRES: all outlive it. `suppressed` counts the lines that were left out.
+  // REQUIRES: all arguments outlive it. `suppressed` counts dropped lines.
   RateLimitedLog(Log& log, const Clock& clock, Cell& suppressed,
                  unsigned lines_per_second = kLinesPerSecond)
       : log_(log), clock_(clock), suppressed_(suppressed), most_(lines_per_second) {}
 
   void warning(std::string_view message, Log::Fields fields = {});
-  // Says what was left out, if a second has passed. To be called now and then: nobody else may
-  // come.
+  // Logs the number of suppressed lines after each second. Call periodically.
   void tick();
 
  private:
@@ -91,7 +89,7 @@ class RateLimitedLog {
   const Clock& clock_;
   Cell& suppressed_;
   unsigned most_;
-  Instant second_{};  // when the present one began
+  Instant second_{};  // start of the current second
   unsigned written_ = 0;
   std::uint64_t suppressed_count_ = 0;
 };

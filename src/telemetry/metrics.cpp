@@ -53,7 +53,7 @@ void LatencyCells::observe(Duration took) noexcept {
 }
 
 struct Metrics::Registry {
-  // One series: a cell for each worker that has used it, and the value that was set from outside.
+  // One series: a cell per worker that uses it, and the value passed to Metrics::set().
   struct Series {
     std::map<std::size_t, Cell> cells{};
     std::optional<double> value{};
@@ -76,7 +76,7 @@ struct Metrics::Registry {
     std::map<std::size_t, LatencyCells> latencies{};  // by worker
   };
 
-  // REQUIRES: the mutex.
+  // REQUIRES: the mutex is held.
   Series& series_of(const Metric& metric, LabelValues values) {
     PENSTOCK_CHECK(values.size() == label_count(metric));
     Family& family = families[&metric];
@@ -88,7 +88,7 @@ struct Metrics::Registry {
   }
 
   std::mutex mutex;
-  // All guarded by the mutex, but for the cells, which stay where they are:
+  // Guarded by the mutex, except the cells, whose addresses are stable.
   std::map<const Metric*, Family> families;
   std::deque<WorkerMetrics> workers;
   std::vector<Source> sources;

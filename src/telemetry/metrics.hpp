@@ -14,11 +14,10 @@
 
 namespace penstock::telemetry {
 
-// A number that one thread changes and others read.
+// A number written by one thread and read by others.
 //
-// All loads and stores are relaxed: each cell is a number by itself, and a scrape that is some
-// instants late does no harm. With one writer, load and store need no atomic addition, which would
-// lock the cache line.
+// Loads and stores are relaxed: cells are independent, and a slightly stale scrape is fine. With
+// one writer, load and store suffice; an atomic addition would lock the cache line.
 class Cell {
  public:
   void add(std::int64_t delta = 1) noexcept {
@@ -31,12 +30,12 @@ class Cell {
   std::atomic<std::int64_t> value_{0};
 };
 
-// How long things took, of one thread.
+// Latency histogram of one thread.
 class LatencyCells {
  public:
   using Duration = std::chrono::nanoseconds;
 
-  // From what memory takes to what nobody waits for. A last one is for all above.
+  // Upper bounds; one more bucket is for values above the last.
   static constexpr std::array<Duration, 15> kBounds{
       std::chrono::microseconds{1},    std::chrono::microseconds{10},
       std::chrono::microseconds{50},   std::chrono::microseconds{100},
@@ -59,15 +58,14 @@ class LatencyCells {
   Cell sum_;
 };
 
-// The values of the labels of a series, in the order of Metric::labels.
+// Label values of a series, in the order of Metric::labels.
 using LabelValues = std::initializer_list<std::string_view>;
 
 class WorkerMetrics;
 
-// All numbers of the process. Each worker writes cells of its own; a scrape adds them up.
+// All metrics of the process. Workers write their own cells; a scrape sums them.
 //
-// Series are never more than Metric::max_series, whatever clients send: beyond it the last label
-// is "other".
+// The number of series is bounded by Metric::max_series: beyond it the last label is "other".
 //
 // Thread-safety: all members, from any thread.
 class Metrics {
@@ -78,22 +76,22 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  // Cells for one thread, as long as the Metrics live.
+  // Cells for one thread; valid as long as the Metrics live.
   [[nodiscard]] WorkerMetrics& add_worker();
 
-  // Of nobody in particular; the last value counts.
+  // Sets a value that belongs to no worker.
   void set(const Metric& metric, double value, LabelValues labels = {});
 
-  // Values that are read when somebody asks. A source is called on the thread of the scrape.
+  // Values read at scrape time. A source is called on the scraping thread.
   using Report = std::function<void(const Metric&, double)>;
   using Source = std::function<void(const Report&)>;
   void add_source(Source source);
 
-  // The text that Prometheus reads, and its Content-Type.
+  // Prometheus text format and its Content-Type.
   [[nodiscard]] std::string prometheus_text() const;
   static constexpr std::string_view kContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-  // The sum over all workers and series of a counter, for readiness checks, `top` and tests.
+  // Sum of a counter over all workers and series, for readiness checks, `top` and tests.
   [[nodiscard]] std::int64_t total(const Metric& metric) const;
 
  private:
@@ -102,10 +100,10 @@ class Metrics {
   std::unique_ptr<Registry> registry_;
 };
 
-// The cells of one worker. Looking one up takes a lock and some time: keep what is returned, which
-// stays valid as long as the Metrics live.
+// The cells of one worker. Looking up a cell takes a lock: keep the reference, which stays valid as
+// long as the Metrics live.
 //
-// Thread-safety: none, but that others may scrape meanwhile.
+// Thread-safety: none, except that other threads may scrape.
 class WorkerMetrics {
  public:
   [[nodiscard]] Cell& cell(const Metric& metric, LabelValues labels = {});

@@ -24,7 +24,7 @@ std::vector<std::string> lines_of(const std::string& text, const std::string& st
   return found;
 }
 
-TEST(Metrics, AddUpTheCellsOfAllWorkers) {
+TEST(Metrics, ScrapesSumTheCellsOfAllWorkers) {
   Metrics numbers("1.2.3");
   WorkerMetrics& one = numbers.add_worker();
   WorkerMetrics& two = numbers.add_worker();
@@ -41,7 +41,7 @@ TEST(Metrics, AddUpTheCellsOfAllWorkers) {
   EXPECT_EQ(numbers.total(metrics::kStoreErrors), 6);
 }
 
-TEST(Metrics, SayThatTheStoreServesOnlyWhenItServesEveryWorker) {
+TEST(Metrics, StoreIsServingOnlyIfItServesEveryWorker) {
   Metrics numbers("1");
   Cell& one = numbers.add_worker().cell(metrics::kStoreServing);
   Cell& two = numbers.add_worker().cell(metrics::kStoreServing);
@@ -52,7 +52,7 @@ TEST(Metrics, SayThatTheStoreServesOnlyWhenItServesEveryWorker) {
   EXPECT_NE(numbers.prometheus_text().find("penstock_store_serving 0"), std::string::npos);
 }
 
-TEST(Metrics, NeverHaveMoreSeriesThanAllowedWhateverIsCounted) {
+TEST(Metrics, NumberOfSeriesIsBounded) {
   Metrics numbers("1");
   WorkerMetrics& worker = numbers.add_worker();
   for (int i = 0; i < 11'000; ++i) {
@@ -67,7 +67,7 @@ TEST(Metrics, NeverHaveMoreSeriesThanAllowedWhateverIsCounted) {
   EXPECT_EQ(numbers.total(metrics::kDecisions), 11'000);
 }
 
-TEST(Metrics, CountLatenciesInBuckets) {
+TEST(Metrics, LatenciesAreCountedInBuckets) {
   Metrics numbers("1");
   WorkerMetrics& worker = numbers.add_worker();
   LatencyCells& latency = worker.latency(metrics::kStoreLatency);
@@ -86,7 +86,7 @@ TEST(Metrics, CountLatenciesInBuckets) {
             std::vector<std::string>{"penstock_store_latency_seconds_count 5"});
 }
 
-TEST(Metrics, ReadSourcesOnScrape) {
+TEST(Metrics, SourcesAreReadOnScrape) {
   Metrics numbers("1");
   double keys = 1;
   numbers.add_source([&](const Metrics::Report& report) { report(metrics::kMemoryKeys, keys); });
@@ -97,7 +97,7 @@ TEST(Metrics, ReadSourcesOnScrape) {
   EXPECT_NE(text.find("penstock_orphan_keys 4"), std::string::npos);
 }
 
-TEST(Metrics, CanBeReadWhileWorkersCount) {
+TEST(Metrics, ScrapesAreSafeWhileWorkersCount) {
   Metrics numbers("1");
   constexpr int kRounds = 2'000;
   std::vector<std::thread> workers;
@@ -115,10 +115,10 @@ TEST(Metrics, CanBeReadWhileWorkersCount) {
   EXPECT_EQ(numbers.total(metrics::kListenerRequests), 3 * kRounds);
 }
 
-TEST(Catalogue, FollowsTheConventionsOfPrometheus) {
+TEST(Catalogue, FollowsPrometheusConventions) {
   std::set<std::string_view> names;
   for (const Metric* metric : all_metrics()) {
-    EXPECT_TRUE(names.insert(metric->name).second) << metric->name << " is there twice";
+    EXPECT_TRUE(names.insert(metric->name).second) << metric->name << " is defined twice";
     EXPECT_TRUE(metric->name.starts_with("penstock_") || metric->name.starts_with("process_"));
     EXPECT_EQ(metric->name.ends_with("_total"), metric->type == MetricType::Counter)
         << metric->name;

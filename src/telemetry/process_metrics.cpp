@@ -19,7 +19,7 @@ std::string text_of_file(const char* path) {
   return std::move(text).str();
 }
 
-// The n-th word, from 0; empty when there are fewer.
+// The n-th word, counted from 0; empty when there are fewer.
 std::string_view word(std::string_view text, std::size_t number) {
   while (true) {
     const std::size_t start = text.find_first_not_of(" \n");
@@ -42,13 +42,13 @@ std::size_t open_files() {
        !failure && it != std::filesystem::directory_iterator(); it.increment(failure)) {
     ++count;
   }
-  return count > 0 ? count - 1 : 0;  // without the one that reads the folder
+  return count > 0 ? count - 1 : 0;  // excluding the descriptor of this directory
 }
 
 }  // namespace
 
 std::optional<std::uint64_t> cpu_ticks(std::string_view stat) {
-  // the name of the program, in parentheses, may have any letters
+  // The program name, in parentheses, may contain any characters.
   const std::size_t name_ends = stat.rfind(')');
   if (name_ends == std::string_view::npos) return std::nullopt;
   const std::string_view rest = stat.substr(name_ends + 1);

@@ -9,16 +9,16 @@
 
 namespace penstock::telemetry {
 
-// What Linux says about a process in /proc/self. Nothing where the text makes no sense.
+// Parsers for files in /proc/self. Empty for malformed text.
 
-// Of `stat`: user and system time, in ticks of the clock.
+// From `stat`: user and system time in clock ticks.
 [[nodiscard]] std::optional<std::uint64_t> cpu_ticks(std::string_view stat);
-// Of `statm`: resident pages.
+// From `statm`: resident pages.
 [[nodiscard]] std::optional<std::uint64_t> resident_pages(std::string_view statm);
-// Of `limits`: open files, the soft limit.
+// From `limits`: soft limit of open files.
 [[nodiscard]] std::optional<std::uint64_t> max_open_files(std::string_view limits);
 
-// A source for Metrics: this process, now.
+// A source for Metrics that reports this process.
 void report_process(const Metrics::Report& report);
 
 }  // namespace penstock::telemetry

@@ -34,7 +34,7 @@ void SpaceSaving::append(std::string_view key, std::uint32_t hash, std::uint64_t
   counters_.push_back({.key = std::string(key), .hash = hash});
   heap_.emplace_back();
   std::size_t at = heap_.size() - 1;
-  // nothing counts less than nothing: it belongs in front
+  // A count of 0 belongs in front.
   while (at > 0 && heap_[(at - 1) / 2].count > 0) {
     put(at, heap_[(at - 1) / 2]);
     at = (at - 1) / 2;
@@ -63,7 +63,7 @@ void SpaceSaving::insert(Index counter) noexcept {
 void SpaceSaving::erase(Index counter) noexcept {
   std::size_t at = counters_[counter].hash & mask_;
   while (entries_[at].counter != counter) at = (at + 1) & mask_;
-  // those behind it that would not be found across the gap move into it
+  // Later entries of the probe sequence that the gap would hide move into it.
   for (std::size_t next = (at + 1) & mask_; entries_[next].counter != Entry::kFree;
        next = (next + 1) & mask_) {
     const std::size_t from_home = (next - entries_[next].hash) & mask_;
@@ -94,7 +94,7 @@ void SpaceSaving::increment(Index counter, std::uint64_t times) noexcept {
 }
 
 void SpaceSaving::halve() {
-  // the order stays as it is
+  // Halving preserves the heap order.
   for (Ranked& ranked : heap_) ranked.count /= 2;
   for (Counter& counter : counters_) counter.error /= 2;
 }

@@ -9,24 +9,24 @@
 
 namespace penstock::telemetry {
 
-// A key that was seen often: at most `count` times, and at least `count - error`.
+// A frequent key: seen at most `count` times, and at least `count - error`.
 struct HotKey {
   std::string key;
   std::uint64_t count = 0;
   std::uint64_t error = 0;
 };
 
-// The keys seen most often, in bounded memory (Metwally, Agrawal, El Abbadi: Space-Saving). With m
-// counters and n additions, every key seen more than n/m times is among them, and no count is more
-// than n/m too high. halve() forgets half of everything, so that old fame fades.
+// The most frequent keys in bounded memory (Metwally, Agrawal, El Abbadi: Space-Saving). With m
+// counters and n additions, every key seen more than n/m times is included, and no count is more
+// than n/m too high. halve() ages all counts.
 //
-// Every request comes by here, once for each of its limits: a key is found by a look at one or two
-// places of a small table, and most of what is looked at fits the nearest cache.
+// On the path of every request, once per limit: a lookup probes one or two entries of a small
+// table, most of which fits in the L1 cache.
 //
 // Thread-safety: none.
 class SpaceSaving {
  public:
-  // What is longer is cut off; those that begin alike then count as one.
+  // Longer keys are truncated; keys with an equal prefix then count as one.
   static constexpr std::size_t kMaxKeyBytes = 200;
 
   // REQUIRES: counters > 0
@@ -34,13 +34,13 @@ class SpaceSaving {
   SpaceSaving(const SpaceSaving&) = delete;
   SpaceSaving& operator=(const SpaceSaving&) = delete;
 
-  // Allocates nothing once the keys have their usual length.
+  // Does not allocate once keys have reached their usual length.
   void add(std::string_view key, std::uint64_t times = 1);
   void halve();
 
-  // All that are counted, in no order.
+  // All counted keys, unordered.
   [[nodiscard]] std::vector<HotKey> keys() const;
-  // The most that a key which is not among them was seen.
+  // Upper bound for keys that are not counted.
   [[nodiscard]] std::uint64_t floor() const noexcept;
 
  private:
@@ -55,7 +55,7 @@ class SpaceSaving {
     std::uint64_t count = 0;
     Index counter = 0;
   };
-  // One place of the table of keys.
+  // One entry of the hash table.
   struct Entry {
     static constexpr Index kFree = ~Index{0};
     std::uint32_t hash = 0;
@@ -71,9 +71,9 @@ class SpaceSaving {
 
   std::size_t most_;
   std::vector<Counter> counters_;
-  std::vector<Ranked> heap_;    // the least count in front
-  std::vector<Entry> entries_;  // by hash, else in the next free place; never more than half full
-  std::size_t mask_;            // of places in it
+  std::vector<Ranked> heap_;    // smallest count first
+  std::vector<Entry> entries_;  // open addressing; at most half full
+  std::size_t mask_;            // table size - 1
 };
 
 }  // namespace penstock::telemetry

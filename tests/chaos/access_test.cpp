@@ -21,7 +21,7 @@ std::string url_for(const RedisServer& server, const std::string& login) {
   return "redis://" + login + "@127.0.0.1:" + std::to_string(server.port());
 }
 
-// Until the limiter says what is wrong with it, rather than that it is not connected yet.
+// Waits for the error that names the misconfiguration instead of "not connected yet".
 Error misconfiguration(SharedLimiter& limiter) {
   Error error;
   servers::wait_until("a misconfiguration", [&] {
@@ -42,7 +42,8 @@ bool has(const std::string& text, std::string_view part) {
     EXPECT_TRUE(said) << #call << ": " << said.error().detail; \
   } while (false)
 
-// Everything that SharedLimiter can do, with states of every algorithm and on every way.
+// Calls every function of SharedLimiter, with states of every algorithm and through every code
+// path.
 void use_everything(SharedLimiter& limiter) {
   using std::chrono::hours;
   const std::array quotas{Quota(kBucket),
@@ -61,13 +62,13 @@ void use_everything(SharedLimiter& limiter) {
     EXPECT_OK(limiter.block(key, hours{1}));
     EXPECT_OK(limiter.check(key, quotas[i]));
     EXPECT_OK(limiter.unblock(key));
-    // to another algorithm and back
+    // Changes the algorithm and back.
     EXPECT_OK(limiter.check(key, quotas[(i + 1) % quotas.size()]));
     EXPECT_OK(limiter.check(key, quotas[i]));
     EXPECT_OK(limiter.reset(key));
     named.push_back({.name = "limit-" + std::to_string(i), .quota = quotas[i]});
   }
-  // A log that is added to for longer than its period has its lifetime renewed in place.
+  // A log that grows for longer than its period has its lifetime renewed in place.
   const Time end = base::deadline_after(150ms);
   servers::wait_until("a log to outlive its period", [&] {
     EXPECT_OK(limiter.check("log", per(1000, 50ms).sliding_log()));
@@ -90,7 +91,7 @@ void use_everything(SharedLimiter& limiter) {
   EXPECT_OK(counters.reset("kept"));
 }
 
-TEST(Access, AFewRulesAreEnoughForEverything) {
+TEST(Access, TheDocumentedAclRulesAreEnough) {
   RedisServer server;
   Session admin = server.session();
   admin.must(set_limiter_user(kAclRules));
@@ -104,15 +105,15 @@ TEST(Access, AFewRulesAreEnoughForEverything) {
   EXPECT_EQ(admin.must({"ACL", "LOG"}).elements.size(), 0U) << admin.must({"ACL", "LOG"});
 }
 
-TEST(Access, TheseRulesAreThoseOfTheDocuments) {
+TEST(Access, TheAclRulesEqualTheDocumentation) {
   std::ifstream file(std::string(PENSTOCK_SOURCE_DIR) + "/docs/operations.md");
   std::stringstream text;
   text << file.rdbuf();
   EXPECT_NE(text.str().find("on >password " + std::string(kAclRules) + "\n"), std::string::npos);
 }
 
-// Without any one of them something is refused, so none is there for nothing.
-TEST(Access, EveryOneOfTheRulesIsNeeded) {
+// Without any one of these rules a command fails.
+TEST(Access, EveryAclRuleIsNeeded) {
   RedisServer server;
   Session admin = server.session();
   for (const std::string& rule : words_of(kAclRules)) {
@@ -134,13 +135,13 @@ TEST(Access, EveryOneOfTheRulesIsNeeded) {
         use_everything(limiter);
       }
     }
-    // A breaker would be needed to see the PING.
+    // PING is sent only while a circuit breaker is open.
     if (rule == "+ping") continue;
     EXPECT_NE(admin.must({"ACL", "LOG"}).elements.size(), 0U) << rule;
   }
 }
 
-TEST(Access, AWrongPasswordIsSaidInTheServersWordsAndNeverRepeated) {
+TEST(Access, AWrongPasswordIsReportedWithTheServersErrorAndNotLogged) {
   RedisServer server({.password = "right"});
   Events events;
   RedisOptions options = long_timeout_options(url_for(server, ":wrong-one"));
@@ -151,7 +152,7 @@ TEST(Access, AWrongPasswordIsSaidInTheServersWordsAndNeverRepeated) {
   EXPECT_FALSE(has(error.detail + events.text(), "wrong-one")) << error.detail << events.text();
 }
 
-TEST(Access, AMissingPasswordIsSaidInTheServersWords) {
+TEST(Access, AMissingPasswordIsReportedWithTheServersError) {
   RedisServer server({.password = "right"});
   SharedLimiter limiter =
       open_limiter(long_timeout_options("redis://127.0.0.1:" + std::to_string(server.port())));
@@ -159,7 +160,7 @@ TEST(Access, AMissingPasswordIsSaidInTheServersWords) {
   EXPECT_TRUE(has(error.detail, "NOAUTH")) << error.detail;
 }
 
-TEST(Access, AnAclUserAddedLaterIsAcceptedWithoutARestart) {
+TEST(Access, AnAclUserAddedLaterWorksWithoutARestart) {
   RedisServer server;
   Events events;
   RedisOptions options = long_timeout_options(url_for(server, "limiter:sesame"));
@@ -178,14 +179,14 @@ TEST(Access, AnAclUserAddedLaterIsAcceptedWithoutARestart) {
   expect_consistent(tally, default_questions(), limiter, kLongTimeout);
 }
 
-TEST(Access, AMissingPermissionIsNamedAndMayBeGrantedLater) {
+TEST(Access, AMissingPermissionIsNamedAndCanBeGrantedLater) {
   RedisServer server;
   std::string rules(kAclRules);
   rules.replace(rules.find("+set "), 5, "");
   server.must(set_limiter_user(rules));
   SharedLimiter limiter = open_limiter(long_timeout_options(url_for(server, "limiter:sesame")));
   const Error error = misconfiguration(limiter);
-  EXPECT_TRUE(has(error.detail, "script")) << error.detail;  // in other words by each version
+  EXPECT_TRUE(has(error.detail, "script")) << error.detail;  // the wording depends on the version
   EXPECT_FALSE(has(error.detail, "sesame")) << error.detail;
   Workers workers(limiter, default_questions());
   workers.wait_for_errors(100);
@@ -194,7 +195,7 @@ TEST(Access, AMissingPermissionIsNamedAndMayBeGrantedLater) {
   workers.wait_for_decisions(100);
   const Tally tally = workers.stop();
   report_recovery("ACL SETUSER for a missing permission", tally, recovered);
-  // An error of a script after its first write would be charged; this one came before.
+  // A script error after the first write would be charged; this one occurs before it.
   expect_consistent(tally, default_questions(), limiter, kLongTimeout);
 }
 

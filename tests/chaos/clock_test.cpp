@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using servers::RedisServer;
 
-// The store on a server whose clock is a key.
+// A store on a server with a clock that the test sets through a key.
 class ClockStore : public redis_store::DecisionHandler {
  public:
   explicit ClockStore(const RedisServer& server) : server_(server) { store_.start(); }
@@ -43,7 +43,7 @@ class ClockStore : public redis_store::DecisionHandler {
 };
 
 TEST(Clock, ATokenBucketIsNotRefilledTwiceByAClockThatStepsBack) {
-  // After the clock of the machine, by which Redis lets keys expire.
+  // Later than the machine's clock, which Redis uses to expire keys.
   constexpr Duration kNow = std::chrono::hours{24 * 365 * 130};
   constexpr Quota kTen = per(10, 10s);
   const RedisServer server;

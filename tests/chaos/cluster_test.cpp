@@ -18,8 +18,8 @@ using servers::Cluster;
 using servers::RedisServer;
 using servers::SlotMigration;
 
-// One cluster for all: it takes seconds to make. Each test has keys of its own, and leaves every
-// slot with a master.
+// One cluster for all tests: creating it takes seconds. Each test uses its own keys and leaves
+// every slot with a master.
 class ClusterChaos : public testing::Test {
  protected:
   static void SetUpTestSuite() { cluster_ = std::make_unique<Cluster>(); }
@@ -35,11 +35,11 @@ class ClusterChaos : public testing::Test {
     made.key_prefix = testing::UnitTest::GetInstance()->current_test_info()->name();
     return made;
   }
-  // Of the key in braces, which is all that counts.
+  // Slot of the key inside the braces.
   [[nodiscard]] static std::uint16_t slot_of(const std::string& key) {
     return redis::hash_slot(key);
   }
-  // Another subject that lives in the slot of this one.
+  // Another subject in the same slot.
   [[nodiscard]] static std::string neighbour_of(const std::string& key) {
     for (int i = 0;; ++i) {
       std::string other = "neighbour-" + std::to_string(i);
@@ -61,7 +61,7 @@ class ClusterChaos : public testing::Test {
 
 std::unique_ptr<Cluster> ClusterChaos::cluster_;
 
-// Goes through a migration step by step, and lets the crowd go on for a while after each.
+// Performs a migration step by step, with load between the steps.
 void migrate(Workers& workers, SlotMigration& migration) {
   constexpr std::size_t kWhile = 200;
   workers.wait_for_decisions(kWhile);
@@ -73,7 +73,7 @@ void migrate(Workers& workers, SlotMigration& migration) {
   workers.wait_for_decisions(kWhile);
 }
 
-TEST_F(ClusterChaos, ASlotThatMovesUnderLoadIsNotNoticed) {
+TEST_F(ClusterChaos, AMigrationUnderLoadCausesNoErrors) {
   const std::string key = "bucket";
   const std::vector<Question> questions = default_questions();
   Workers workers(*limiter_, questions);
@@ -87,7 +87,7 @@ TEST_F(ClusterChaos, ASlotThatMovesUnderLoadIsNotNoticed) {
   expect_consistent(tally, questions, *limiter_, kLongTimeout);
 }
 
-TEST_F(ClusterChaos, AFewRulesAreEnoughForAMigration) {
+TEST_F(ClusterChaos, TheDocumentedAclRulesAreEnoughForAMigration) {
   for (std::size_t i = 0; i < Cluster::kNodes; ++i) {
     std::string rules(kAclRules);
     cluster_->node(i).must(set_limiter_user(rules.append(" ").append(kAclRulesOfClusters)));
@@ -108,7 +108,7 @@ TEST_F(ClusterChaos, AFewRulesAreEnoughForAMigration) {
   }
 }
 
-// While one of two keys has moved, the protocol has no answer for both together.
+// While one of two keys has moved, the protocol cannot serve both in one command.
 TEST_F(ClusterChaos, KeysOfAMultiLimitCheckWaitForTheSlotToArrive) {
   const std::string one = "pair";
   const std::string two = neighbour_of(one);
@@ -120,14 +120,14 @@ TEST_F(ClusterChaos, KeysOfAMultiLimitCheckWaitForTheSlotToArrive) {
   SlotMigration migration(*cluster_, slot_of(one), other_master(slot_of(one)));
   migrate(workers, migration);
   const Tally tally = workers.stop();
-  report("slot of two keys that are asked together migrated",
+  report("slot of a multi-limit check migrated",
          tally.summary() + "; " + std::to_string(limiter_->stats().retries) + " sent again");
   expect_consistent(tally, {{one, kBucket}}, *limiter_, kLongTimeout);
   expect_consistent(tally, {{two, kBucket}}, *limiter_, kLongTimeout);
   EXPECT_EQ(tally.errors(), tally.errors(ErrorCode::Unavailable));
 }
 
-// Each of them has an answer of its own all the time, and travelling together must not lose it.
+// Each key can be served at any time, and sharing a batch must not prevent that.
 TEST_F(ClusterChaos, KeysOfOneSlotThatOnlyShareABatchDoNotWaitForEachOther) {
   const std::string one = "traveller";
   const std::vector<Question> questions{{one, kBucket}, {neighbour_of(one), kBucket}};
@@ -144,12 +144,12 @@ TEST_F(ClusterChaos, KeysOfOneSlotThatOnlyShareABatchDoNotWaitForEachOther) {
   migration.begin();
   workers.wait_for_decisions(20);
   ASSERT_EQ(migration.move_keys(1), 1U);
-  workers.wait_for(700ms);  // longer than anybody waits for an answer
+  workers.wait_for(700ms);  // longer than any timeout
   migration.move_all_keys();
   migration.finish();
   workers.wait_for_decisions(200);
   const Tally tally = workers.stop();
-  report("slot of two keys that travel together migrated", tally.summary());
+  report("slot of two keys in one batch migrated", tally.summary());
   EXPECT_EQ(tally.errors(), 0U);
 }
 
@@ -172,8 +172,8 @@ TEST_F(ClusterChaos, SeveralLimitsOfOneSubjectSurviveAMigration) {
   EXPECT_EQ(seen->limit() - seen->remaining(), tally.allowed(0));
 }
 
-// With the default timeout nobody can wait for a slot to arrive: several limits of one subject fail
-// as long as it takes, and charge nothing.
+// The default timeout is too short to wait for a slot: multi-limit checks of one subject fail
+// during the migration, without a charge.
 TEST_F(ClusterChaos, ARequestThatCannotWaitForASlotFailsAtOnceAndIsNotCharged) {
   const Limits limits =
       Limits::make({{.name = "bucket", .quota = kBucket}, {.name = "window", .quota = kWindow}})
@@ -198,7 +198,7 @@ TEST_F(ClusterChaos, ARequestThatCannotWaitForASlotFailsAtOnceAndIsNotCharged) {
   EXPECT_LE(used, tally.allowed(0) + tally.unknown(0));
 }
 
-TEST_F(ClusterChaos, AFailoverOnRequestLosesNothing) {
+TEST_F(ClusterChaos, AManualFailoverLosesNothing) {
   const std::vector<Question> questions = default_questions();
   Workers workers(*limiter_, questions);
   workers.wait_for_decisions(300);
@@ -213,8 +213,8 @@ TEST_F(ClusterChaos, AFailoverOnRequestLosesNothing) {
   expect_consistent(tally, questions, *limiter_, kLongTimeout);
 }
 
-TEST_F(ClusterChaos, AMasterThatHangsSparesTheOthersAndIsRefundedElsewhere) {
-  // Asked in the order of their slots: what was taken at the first is given back.
+TEST_F(ClusterChaos, AHangingMasterDoesNotAffectOthersAndIsRefundedThere) {
+  // Checked in slot order: the charge in the first slot is refunded.
   std::string first = "first";
   std::string second = "second";
   const auto owner = [](const std::string& key) { return &cluster_->master_of_slot(slot_of(key)); };
@@ -227,7 +227,7 @@ TEST_F(ClusterChaos, AMasterThatHangsSparesTheOthersAndIsRefundedElsewhere) {
     return limiter.check_all({{.key = first, .quota = kBucket, .cost = {}},
                               {.key = second, .quota = kBucket, .cost = {}}});
   };
-  servers::wait_until("both masters to answer", [&] { return ask().has_value(); });
+  servers::wait_until("both masters to respond", [&] { return ask().has_value(); });
   const std::size_t before = stored_usage(*limiter_, {first, kBucket});
   RedisServer& hangs = *owner(second);
   hangs.pause();
@@ -240,7 +240,7 @@ TEST_F(ClusterChaos, AMasterThatHangsSparesTheOthersAndIsRefundedElsewhere) {
   }
   EXPECT_TRUE(limiter.check(first, kBucket, Cost{0}));
   hangs.resume();
-  report("two masters asked together, one hangs", "slowest " + text_of(slowest));
+  report("check across two masters, one hangs", "slowest " + text_of(slowest));
   EXPECT_LT(slowest, usual.timeout + kMargin);
   EXPECT_EQ(stored_usage(*limiter_, {first, kBucket}), before);
   cluster_->wait_until_ok();

@@ -67,7 +67,7 @@ TEST(Hang, AFrozenRedisCostsOneTimeoutAndThenNothing) {
   expect_consistent(tally, default_questions(), limiter, kDefaultTimeout);
 }
 
-// Everything that asks Redis, by the name it has in SharedLimiter.
+// Every function of SharedLimiter that calls Redis, by name.
 std::vector<std::pair<std::string, std::function<std::optional<Error>(SharedLimiter&)>>>
 all_questions() {
   const auto error_of = [](const auto& said) {
@@ -97,9 +97,9 @@ all_questions() {
   };
 }
 
-// The limiter's own thread is held in the listener: what is answered meanwhile was not handed over
-// to it.
-TEST(Hang, CallsWhileTheBreakerIsOpenFailWhereTheyWereMade) {
+// The limiter's own thread is blocked in the event listener: calls answered meanwhile did not go
+// through it.
+TEST(Hang, CallsFailOnTheCallersThreadWhileTheBreakerIsOpen) {
   constexpr std::size_t kCalls = 20'000;
   RedisServer server;
   std::promise<void> opened;
@@ -182,8 +182,8 @@ TEST(Hang, ALimiterThatNeverConnectedIsDestroyedAtOnce) {
   server.resume();
 }
 
-// A question about a key that is being asked about waits for that answer before it is sent: a
-// timeout should leave room for two round trips.
+// A check of a key with a check in flight waits for that answer first: a timeout should allow for
+// two round trips.
 TEST(Hang, SlowRepliesAreFineWithinTheTimeout) {
   constexpr std::chrono::milliseconds kTimeout = 500ms;
   RedisServer server;
@@ -199,14 +199,14 @@ TEST(Hang, SlowRepliesAreFineWithinTheTimeout) {
   expect_consistent(tally, default_questions(), limiter, kTimeout);
 }
 
-// However little time is left to those who ask, a server that answers in time is asked again.
+// Even if callers have little time left, a server that answers in time is tried again.
 TEST(Hang, ABreakerOpenedByShortTimeoutsIsClosedByAProbeWithALongerOne) {
   RedisServer server;
   FaultProxy proxy(server.port());
   SharedLimiter limiter = open_limiter({.url = proxy.url(), .timeout = 60ms});
   wait_until_works(limiter);
   proxy.delay(Direction::Replies, 40ms);
-  // Of the two threads of a key one waits for the other, and has 20 ms left for 40 ms.
+  // One of the two threads per key waits for the other, and has 20 ms left for 40 ms.
   Workers workers(limiter, default_questions());
   workers.wait_for(2s);
   const Tally tally = workers.stop();
@@ -216,8 +216,8 @@ TEST(Hang, ABreakerOpenedByShortTimeoutsIsClosedByAProbeWithALongerOne) {
   expect_consistent(tally, default_questions(), limiter, 60ms);
 }
 
-// Each key has a limit of its own, so that an answer tells whom it is for.
-TEST(Hang, ALateReplyIsNeverTakenForAnothers) {
+// Each key has its own limit, which identifies the key of an answer.
+TEST(Hang, ALateReplyIsNeverMatchedToAnotherCall) {
   RedisServer server;
   FaultProxy proxy(server.port());
   SharedLimiter limiter = open_limiter({.url = proxy.url()});

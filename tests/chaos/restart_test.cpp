@@ -26,8 +26,8 @@ TEST(Restart, NothingIsForgottenWithAnAppendOnlyFile) {
   expect_consistent(tally, default_questions(), limiter, kLongTimeout);
 }
 
-// Each loss forgives what was used so far: a whole limit at the most.
-TEST(Restart, WithoutPersistenceEveryLossAdmitsAtMostOneMoreLimit) {
+// Each data loss forgets the usage so far: at most one whole limit.
+TEST(Restart, WithoutPersistenceEachRestartAdmitsAtMostOneMoreLimit) {
   constexpr std::size_t kLosses = 2;
   RedisServer server;
   SharedLimiter limiter = open_limiter(long_timeout_options(server.url()));
@@ -46,7 +46,7 @@ TEST(Restart, WithoutPersistenceEveryLossAdmitsAtMostOneMoreLimit) {
   expect_prompt(tally, kLongTimeout);
   const std::vector<Question> questions = default_questions();
   for (std::size_t i = 0; i < questions.size(); ++i) {
-    // What passed since the last loss is there; what was used before it is not.
+    // Usage since the last loss is stored; earlier usage is not.
     const std::size_t used = stored_usage(limiter, questions[i]);
     EXPECT_LE(used, tally.allowed(i) + tally.unknown(i));
     EXPECT_GE(used, tally.allowed(i, recovered, Time::max()));
@@ -55,7 +55,7 @@ TEST(Restart, WithoutPersistenceEveryLossAdmitsAtMostOneMoreLimit) {
   EXPECT_GT(tally.denied(), 0U);
 }
 
-TEST(Restart, RedisMayComeLaterThanTheLimiter) {
+TEST(Restart, RedisMayStartAfterTheLimiter) {
   RedisServer server;
   server.kill();
   SharedLimiter limiter = open_limiter(long_timeout_options(server.url()));
@@ -117,7 +117,7 @@ TEST(Restart, CountersAreNeverCountedTwice) {
   }
 }
 
-TEST(Restart, EveryNewConnectionChoosesTheDatabaseAgain) {
+TEST(Restart, EveryNewConnectionSelectsTheDatabase) {
   RedisServer server({.persistence = Persistence::AppendOnly});
   SharedLimiter limiter = open_limiter(long_timeout_options(server.url() + "/3"));
   Workers workers(limiter, default_questions());

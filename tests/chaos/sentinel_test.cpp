@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 using servers::RedisServer;
 using servers::SentinelGroup;
 
-// A replica that says it follows may not have been sent anything yet.
+// A replica that reports its link as up may not have received anything yet.
 void wait_until_replicas_hear(SentinelGroup& group) {
   servers::Session master = group.master().session();
   servers::wait_until("a write to reach the replica", [&] {
@@ -20,9 +20,9 @@ void wait_until_replicas_hear(SentinelGroup& group) {
   });
 }
 
-// A master that is killed may have answered what its replica had not heard yet; one that is
-// replaced on request goes on answering until the sentinels have told it.
-TEST(Sentinel, FailoversOnRequestAndByDeathAreFollowed) {
+// A killed master may have answered what its replica has not received yet; one replaced by a manual
+// failover keeps answering until the sentinels demote it.
+TEST(Sentinel, ManualAndAutomaticFailoversAreFollowed) {
   SentinelGroup group;
   SharedLimiter limiter = open_limiter(long_timeout_options(group.url()));
   wait_until_works(limiter);

@@ -1,4 +1,4 @@
-// What a server may answer instead of a decision.
+// Error replies of a server in place of a decision.
 
 #include "chaos/workers.hpp"
 #include "servers/redis_server.hpp"
@@ -13,9 +13,9 @@ using namespace std::chrono_literals;
 using servers::RedisServer;
 using servers::Session;
 
-constexpr const char* kNobody = "1";  // a port on which nobody listens
+constexpr const char* kClosedPort = "1";  // a port without a listener
 
-TEST(ServerErrors, FlushedScriptsAreNotNoticed) {
+TEST(ServerErrors, FlushedScriptsCauseNoErrors) {
   RedisServer server;
   SharedLimiter limiter = open_limiter(long_timeout_options(server.url()));
   wait_until_works(limiter);
@@ -33,13 +33,13 @@ TEST(ServerErrors, FlushedScriptsAreNotNoticed) {
   expect_consistent(tally, default_questions(), limiter, kLongTimeout);
 }
 
-TEST(ServerErrors, AManuallyDemotedMasterAnswersNoClient) {
+TEST(ServerErrors, AManuallyDemotedMasterIsNotUsed) {
   RedisServer server;
   SharedLimiter limiter = open_limiter(long_timeout_options(server.url()));
   wait_until_works(limiter);
   Workers workers(limiter, default_questions());
   workers.wait_for_decisions(500);
-  server.must({"REPLICAOF", "127.0.0.1", kNobody});
+  server.must({"REPLICAOF", "127.0.0.1", kClosedPort});
   const Time demoted = base::monotonic_now();
   workers.wait_for_errors(200);
   const Time before_recovery = base::monotonic_now();
@@ -56,14 +56,14 @@ TEST(ServerErrors, AManuallyDemotedMasterAnswersNoClient) {
   expect_consistent(tally, default_questions(), limiter, kLongTimeout);
 }
 
-TEST(ServerErrors, AManuallyDemotedMasterAnswersNoCounterReadEither) {
+TEST(ServerErrors, AManuallyDemotedMasterIsNotUsedForCounterReads) {
   RedisServer server;
   SharedLimiter limiter = open_limiter(long_timeout_options(server.url()));
   wait_until_works(limiter);
   ASSERT_TRUE(limiter.counters().add("n", 7));
-  server.must({"REPLICAOF", "127.0.0.1", kNobody});
-  const Result<std::int64_t> told = limiter.counters().get("n");
-  EXPECT_FALSE(told) << *told;
+  server.must({"REPLICAOF", "127.0.0.1", kClosedPort});
+  const Result<std::int64_t> answer = limiter.counters().get("n");
+  EXPECT_FALSE(answer) << *answer;
   server.must({"REPLICAOF", "NO", "ONE"});
   wait_until_works(limiter);
   EXPECT_EQ(limiter.counters().get("n").value(), 7);
@@ -91,7 +91,7 @@ TEST(ServerErrors, AFullServerIsNamedAndChargesNothing) {
   expect_consistent(tally, default_questions(), limiter, kLongTimeout);
 }
 
-// Keys that are evicted start afresh; that this happens is for the operator to see in evicted_keys.
+// Evicted keys start afresh; operators see this in evicted_keys.
 TEST(ServerErrors, AServerThatEvictsKeepsAnswering) {
   RedisServer server({.config = {"maxmemory-policy allkeys-lru"}});
   SharedLimiter limiter = open_limiter(long_timeout_options(server.url()));
@@ -118,7 +118,7 @@ TEST(ServerErrors, AServerThatEvictsKeepsAnswering) {
   EXPECT_GT(std::stoul(evicted), 0U);
 }
 
-TEST(ServerErrors, TooManyClientsIsSaidInTheServersWords) {
+TEST(ServerErrors, TooManyClientsIsReportedWithTheServersError) {
   RedisServer server;
   Session admin = server.session();
   SharedLimiter limiter = open_limiter(long_timeout_options(server.url()));

@@ -28,11 +28,11 @@ class Tls : public testing::Test {
     made.ca_file = certificates_.ca().string();
     return made;
   }
-  static Error refusal(RedisOptions options) {
+  static Error rejection(RedisOptions options) {
     SharedLimiter limiter = open_limiter(std::move(options));
     Error error;
     servers::wait_until(
-        "a refusal",
+        "a rejection",
         [&] {
           const Result<Decision> said = limiter.check("key", kBucket);
           if (!said) error = said.error();
@@ -41,9 +41,9 @@ class Tls : public testing::Test {
         5s);
     return error;
   }
-  static void expect_refused(RedisOptions options, std::string_view words) {
-    const Error error = refusal(std::move(options));
-    report("refused", text_of(error));
+  static void expect_rejected(RedisOptions options, std::string_view words) {
+    const Error error = rejection(std::move(options));
+    report("rejected", text_of(error));
     EXPECT_NE(error.detail.find("TLS"), std::string::npos) << error.detail;
     EXPECT_NE(error.detail.find(words), std::string::npos) << error.detail;
   }
@@ -51,7 +51,7 @@ class Tls : public testing::Test {
   TestCertificates certificates_;
 };
 
-TEST_F(Tls, AServerThatIsTrustedWorksAndIsFoundAgainAfterARestart) {
+TEST_F(Tls, ATrustedServerWorksAndIsReconnectedAfterARestart) {
   RedisServer server(
       {.persistence = servers::Persistence::AppendOnly, .tls = tls(certificates_.server())});
   SharedLimiter limiter = open_limiter(options(server));
@@ -67,20 +67,20 @@ TEST_F(Tls, AServerThatIsTrustedWorksAndIsFoundAgainAfterARestart) {
 
 TEST_F(Tls, AnExpiredCertificateIsRejected) {
   const RedisServer server({.tls = tls(certificates_.expired())});
-  expect_refused(options(server), "expired");
+  expect_rejected(options(server), "expired");
 }
 
 TEST_F(Tls, ACertificateForAnotherHostIsRejected) {
   const RedisServer server({.tls = tls(certificates_.wrong_host())});
-  expect_refused(options(server), "another host");
+  expect_rejected(options(server), "another host");
 }
 
 TEST_F(Tls, ACertificateOfAnUnknownAuthorityIsRejected) {
   const RedisServer server({.tls = tls(certificates_.untrusted())});
-  expect_refused(options(server), "certificate");
+  expect_rejected(options(server), "certificate");
 }
 
-TEST_F(Tls, AServerThatWantsAClientCertificateGetsIt) {
+TEST_F(Tls, TheClientCertificateIsSentToAServerThatRequiresIt) {
   const RedisServer server({.tls = tls(certificates_.server(), ClientCertificates::Required)});
   RedisOptions with = options(server);
   with.certificate_file = certificates_.client().certificate.string();
@@ -92,7 +92,7 @@ TEST_F(Tls, AServerThatWantsAClientCertificateGetsIt) {
 
 TEST_F(Tls, AMissingClientCertificateIsMisconfigured) {
   const RedisServer server({.tls = tls(certificates_.server(), ClientCertificates::Required)});
-  expect_refused(options(server), "certificate");
+  expect_rejected(options(server), "certificate");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Faults of the network between the limiter and a server that is well.
+// Network faults between the limiter and a healthy server.
 
 #include "chaos/workers.hpp"
 #include "servers/fault_proxy.hpp"
@@ -20,7 +20,7 @@ class Wire : public testing::Test {
   FaultProxy proxy_{server_.port()};
 };
 
-// A limiter of its own for each byte, so that every cut meets a connection of the same age.
+// A new limiter per byte, so that every cut hits a connection in the same state.
 TEST_F(Wire, AReplyMayBeCutAtEveryByte) {
   const Question question{"cut", kBucket};
   std::size_t length = 0;
@@ -28,7 +28,7 @@ TEST_F(Wire, AReplyMayBeCutAtEveryByte) {
   {
     SharedLimiter limiter = open_limiter(long_timeout_options(proxy_.url()));
     wait_until_works(limiter);
-    ASSERT_TRUE(limiter.check(question.key, question.quota));  // so that there is a state to tell
+    ASSERT_TRUE(limiter.check(question.key, question.quota));  // so that the key has a state
     const std::uint64_t before = proxy_.counts().reply_bytes;
     ASSERT_TRUE(limiter.check(question.key, question.quota));
     length = proxy_.counts().reply_bytes - before;
@@ -49,14 +49,14 @@ TEST_F(Wire, AReplyMayBeCutAtEveryByte) {
     slowest = std::max(slowest, base::monotonic_now() - lost);
     ASSERT_TRUE(next) << text_of(next);
     ++allowed;
-    // The server had executed the one that was cut.
+    // The server had executed the command of the cut reply.
     ASSERT_EQ(question.quota.capacity() - next->remaining(), allowed + byte + 1);
   }
   report("cut within a reply", std::to_string(length) + " places, next answer after " +
                                    text_of(slowest) + " at the most");
 }
 
-TEST_F(Wire, ConnectionsThatBreakUnderLoadLoseOnlyWhatWasInFlight) {
+TEST_F(Wire, BrokenConnectionsUnderLoadLoseOnlyCallsInFlight) {
   SharedLimiter limiter = open_limiter(long_timeout_options(proxy_.url()));
   wait_until_works(limiter);
   Workers workers(limiter, default_questions());
@@ -77,8 +77,8 @@ TEST_F(Wire, ConnectionsThatBreakUnderLoadLoseOnlyWhatWasInFlight) {
   EXPECT_EQ(limiter.stats().connects, 4U);
 }
 
-// As under a load balancer that drops connections, or an operator who kills clients.
-TEST_F(Wire, ConnectionsThatBreakAgainAndAgainLoseOnlyWhatWasInFlight) {
+// As behind a load balancer that drops connections, or with CLIENT KILL.
+TEST_F(Wire, RepeatedlyBrokenConnectionsLoseOnlyCallsInFlight) {
   constexpr std::chrono::milliseconds kTimeout = 200ms;
   SharedLimiter limiter = open_limiter({.url = proxy_.url(), .timeout = kTimeout});
   wait_until_works(limiter);
@@ -110,8 +110,8 @@ TEST_F(Wire, BytesMayArriveOneByOne) {
   expect_consistent(tally, default_questions(), limiter, kTimeout);
 }
 
-// What a checksum should have found. A decision may then be wrong, and the state that a reply shows
-// may send the limiter to another script: but nothing hangs or crashes, and it works again.
+// Corruption that a checksum should have detected. A decision may be wrong, and a corrupt state may
+// select another script, but nothing hangs or crashes, and the limiter recovers.
 TEST_F(Wire, CorruptedRepliesAreErrorsUntilTheyEnd) {
   SharedLimiter limiter = open_limiter(long_timeout_options(proxy_.url()));
   wait_until_works(limiter);
@@ -152,19 +152,19 @@ TEST_F(Wire, RecoversFromANetworkThatDropsEverything) {
   expect_consistent(tally, default_questions(), limiter, 10ms);
 }
 
-TEST_F(Wire, RecoversFromRefusedConnections) {
+TEST_F(Wire, RecoversFromAClosedPort) {
   SharedLimiter limiter = open_limiter(long_timeout_options(proxy_.url()));
   wait_until_works(limiter);
   Workers workers(limiter, default_questions());
   workers.wait_for_decisions(200);
-  proxy_.refuse();
+  proxy_.close_port();
   proxy_.reset();
   workers.wait_for(300ms);
   proxy_.pass();
   const Time recovered = base::monotonic_now();
   workers.wait_for_decisions(200);
   const Tally tally = workers.stop();
-  report_recovery("port refused for 300 ms", tally, recovered);
+  report_recovery("port closed for 300 ms", tally, recovered);
   expect_consistent(tally, default_questions(), limiter, kLongTimeout);
 }
 

@@ -13,8 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Between the questions of a thread: six threads then ask some ten thousand times a second, which
-// leaves the machine time for the servers even while calls fail at once.
+// Pause between calls of a thread: six threads then make some ten thousand calls per second, which
+// leaves CPU time for the servers even while calls fail at once.
 constexpr std::chrono::microseconds kPause{500};
 
 }  // namespace
@@ -134,7 +134,7 @@ std::optional<Time> Tally::last_error() const {
 }
 
 std::string Tally::summary() const {
-  std::map<std::string, std::pair<std::size_t, std::string>> kinds;  // how many, and one of them
+  std::map<std::string, std::pair<std::size_t, std::string>> kinds;  // count and an example
   for (const Answer& answer : answers_) {
     if (!answer.error) continue;
     auto& [number, example] = kinds[std::string(to_string(answer.error->code))];

@@ -24,17 +24,16 @@ namespace penstock::chaos {
 using Time = base::Deadline;
 using Span = Time::duration;
 
-// What a call may take beyond its timeout before it counts as hanging, on a machine that is busy
-// with something else.
+// Time beyond its timeout after which a call counts as hanging, on a busy machine.
 inline constexpr std::chrono::milliseconds kMargin{500};
-// For tests in which nothing is slow: far more than an answer takes on a busy machine.
+// For tests without delays: far more than a call takes on a busy machine.
 inline constexpr std::chrono::milliseconds kLongTimeout{500};
 
-// Nothing refills while a test lasts: a token of the bucket takes five minutes, and the window
-// lasts a day from the first question.
+// Nothing refills during a test: a token of the bucket takes five minutes, and the window lasts a
+// day from the first check.
 inline constexpr Quota kBucket = per(100'000, Quota::kMaxPeriod);
 inline constexpr Quota kWindow = per_day(1'000'000).anchored_window();
-inline constexpr Quota kSmall = per(300, Quota::kMaxPeriod).gcra();  // is used up while it lasts
+inline constexpr Quota kSmall = per(300, Quota::kMaxPeriod).gcra();  // exhausted during a test
 
 [[nodiscard]] std::string text_of(const Error& error);
 [[nodiscard]] std::string text_of(const Result<Decision>& result);
@@ -44,9 +43,9 @@ inline constexpr Quota kSmall = per(300, Quota::kMaxPeriod).gcra();  // is used 
 [[nodiscard]] SharedLimiter open_limiter(RedisOptions options);
 [[nodiscard]] RedisOptions long_timeout_options(std::string url);
 
-// What a limiter tells of its connections.
+// Records the connection events of a limiter.
 //
-// Thread-safety: any thread. It has to outlive the limiter.
+// Thread-safety: any thread. Must outlive the limiter.
 class Events {
  public:
   [[nodiscard]] std::function<void(std::string_view)> listener();
@@ -63,7 +62,7 @@ struct Question {
   Quota quota;
 };
 
-// One question and what was heard.
+// One call and its result.
 struct Answer {
   Time asked{};
   Time answered{};
@@ -74,7 +73,7 @@ struct Answer {
   [[nodiscard]] Span took() const { return answered - asked; }
 };
 
-// All that a crowd heard.
+// The results of all workers.
 class Tally {
  public:
   void add(std::vector<Answer> answers);
@@ -86,10 +85,10 @@ class Tally {
   [[nodiscard]] std::size_t denied() const;
   [[nodiscard]] std::size_t errors() const;
   [[nodiscard]] std::size_t errors(ErrorCode code) const;
-  // Timeout and ConnectionLost: charged or not, nobody knows.
+  // Timeout and ConnectionLost: it is unknown whether they were charged.
   [[nodiscard]] std::size_t unknown(std::size_t question) const;
   [[nodiscard]] Span slowest() const;
-  // Of all that ask within these times; `share` in percent.
+  // Of all calls made within these times; `share` in percent.
   [[nodiscard]] Span percentile(unsigned share, Time from, Time until) const;
   [[nodiscard]] std::optional<Time> first_success_after(Time moment) const;
   [[nodiscard]] std::optional<Time> last_error() const;
@@ -103,10 +102,10 @@ class Tally {
   std::vector<Answer> answers_{};
 };
 
-// Threads that ask a limiter again and again, each its own question with a short pause in between,
-// as the workers of a server do.
+// Threads that call a limiter repeatedly, each with its own key and a short pause between calls,
+// like the workers of a server.
 //
-// Thread-safety: the owner's thread only, but for the threads of its own.
+// Thread-safety: the owner's thread only, except for its own threads.
 class Workers {
  public:
   using Ask = std::function<Result<Decision>(SharedLimiter&, const Question&)>;
@@ -117,11 +116,11 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // Until so many more were answered by a decision.
+  // Waits for this many more decisions.
   void wait_for_decisions(std::size_t more);
   void wait_for_errors(std::size_t more);
   void wait_for(std::chrono::milliseconds time);
-  // Ends the threads. REQUIRES: once.
+  // Stops the threads. REQUIRES: called once.
   [[nodiscard]] Tally stop();
 
  private:
@@ -140,30 +139,30 @@ class Workers {
   std::vector<std::thread> threads_;
 };
 
-// A bucket, a window and a quota that is used up soon.
+// A bucket, a window, and a quota that is soon exhausted.
 [[nodiscard]] std::vector<Question> default_questions();
 
-// What is stored as used; asks until there is an answer.
+// Usage in the store; retries until there is an answer.
 [[nodiscard]] std::size_t stored_usage(SharedLimiter& limiter, const Question& question);
 
-// Asks until the limiter answers; returns how long that took.
+// Retries until the limiter answers; returns how long that took.
 Span wait_until_works(SharedLimiter& limiter);
 
-// Within these times a server may have answered and forgotten, as one does that fails before its
-// replica has heard: published as the bound of what a failover may admit besides.
+// Within these times a server may have answered and lost the data, as a master that fails before
+// replication does: the published bound of what a failover may additionally admit.
 struct Loss {
   Time from = Time::max();
   Time until = Time::max();
 };
 
-// What holds whatever goes wrong: nothing hangs, every admission is charged once, only unknown
-// outcomes may be charged besides, and never more pass than the limit; but for what was lost.
+// Invariants under any fault: nothing hangs, every admission is charged once, only unknown outcomes
+// may be charged additionally, and admissions never exceed the limit, except for lost data.
 void expect_consistent(const Tally& tally, const std::vector<Question>& questions,
                        SharedLimiter& limiter, std::chrono::milliseconds timeout, Loss loss = {});
-// Nothing hangs.
+// Checks that no call hangs.
 void expect_prompt(const Tally& tally, std::chrono::milliseconds timeout);
 
-// A line for whoever reads the log.
+// Prints a line to the test log.
 void report(const std::string& what, const std::string& measured);
 void report_recovery(const std::string& what, const Tally& tally, Time recovered);
 

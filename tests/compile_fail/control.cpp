@@ -1,7 +1,7 @@
 // expect: success
 #include "penstock/penstock.hpp"
 
-// The right way to write what the other files of this folder get wrong.
+// The correct form of what the other files in this folder get wrong.
 penstock::Result<int> correct(penstock::Limiter& limiter, int limit) {
   int allowed = 0;
   allowed += limiter.check("user:42", penstock::per_minute(1)).allowed() ? 1 : 0;

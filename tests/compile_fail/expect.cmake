@@ -1,5 +1,5 @@
-# cmake -DCOMPILER= -DINCLUDE_DIR= -DSOURCE= -P expect.cmake: compiles SOURCE and compares what
-# happens with its first line.
+# cmake -DCOMPILER= -DINCLUDE_DIR= -DSOURCE= -P expect.cmake: compiles SOURCE and compares the
+# result with its first line.
 file(STRINGS "${SOURCE}" first_line LIMIT_COUNT 1)
 if(NOT first_line MATCHES "^// expect: (.+)$")
   message(FATAL_ERROR "${SOURCE} does not start with '// expect: ...' but with '${first_line}'")

@@ -3,7 +3,7 @@
 namespace penstock::conformance {
 namespace {
 
-// Both have the same functions, and what one returns becomes a Result by itself.
+// Both limiters have the same functions; their results convert to Result.
 template <class SomeLimiter>
 class Adaptor final : public AnyLimiter {
  public:

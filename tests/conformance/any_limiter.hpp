@@ -12,7 +12,7 @@
 
 namespace penstock::conformance {
 
-// What Limiter and SharedLimiter have in common: all of it, but for failures.
+// The common interface of Limiter and SharedLimiter.
 class AnyLimiter {
  public:
   AnyLimiter() = default;
@@ -41,7 +41,7 @@ class AnyLimiter {
 };
 
 [[nodiscard]] std::unique_ptr<AnyLimiter> embedded_limiter();
-// REQUIRES: the options can work.
+// REQUIRES: valid options.
 [[nodiscard]] std::unique_ptr<AnyLimiter> shared_limiter(const RedisOptions& options);
 
 }  // namespace penstock::conformance

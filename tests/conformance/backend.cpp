@@ -13,7 +13,7 @@ namespace {
 
 using servers::RedisServer;
 
-// A loaded machine is no failure.
+// Tolerates a loaded machine.
 RedisOptions long_timeout_options(std::string url, const std::string& prefix) {
   RedisOptions options;
   options.url = std::move(url);
@@ -62,7 +62,7 @@ class Sentinel final : public Backend {
   std::vector<const RedisServer*> servers() override { return {&group_.master()}; }
 
  private:
-  // nothing fails here: a machine that is busy for a while must not start a failover
+  // Nothing fails here: a busy machine must not cause a failover.
   servers::SentinelGroup group_{{.down_after = std::chrono::seconds{20}}};
 };
 
@@ -109,7 +109,7 @@ std::unique_ptr<Backend> start(BackendKind kind) {
   return std::make_unique<Standalone>("valkey-server");
 }
 
-// Ends the servers before main() returns, while all they need is still there.
+// Stops the servers before main() returns, while their dependencies still exist.
 class Backends final : public ::testing::Environment {
  public:
   void TearDown() override { places_.clear(); }

@@ -11,7 +11,7 @@
 
 namespace penstock::conformance {
 
-// Where counts are kept.
+// Where state is stored.
 enum class BackendKind : std::uint8_t { Memory, Standalone, UnixSocket, Sentinel, Cluster, Valkey };
 
 inline constexpr std::array kBackendKinds{BackendKind::Memory,     BackendKind::Standalone,
@@ -29,13 +29,13 @@ class Backend {
 
   // Why it cannot be used on this machine; empty when it can.
   [[nodiscard]] virtual std::string missing() const { return {}; }
-  // Two of them with the same prefix share their counts, unless they are in memory.
+  // Two limiters with the same prefix share state, unless they are in memory.
   [[nodiscard]] virtual std::unique_ptr<AnyLimiter> limiter(const std::string& prefix) = 0;
-  // All that hold keys, replicas apart.
+  // All servers that store keys, without replicas.
   [[nodiscard]] virtual std::vector<const servers::RedisServer*> servers() { return {}; }
 };
 
-// Started when it is first asked for; ends with the test program.
+// Started on first use; stopped with the test program.
 [[nodiscard]] Backend& backend_of(BackendKind kind);
 
 }  // namespace penstock::conformance

@@ -26,7 +26,7 @@ class Counter : public Conformance {
   [[nodiscard]] std::int64_t get(std::string_view name) { return must(limiter().get(name)); }
 };
 
-TEST_P(Counter, Counts) {
+TEST_P(Counter, AddsAndReads) {
   EXPECT_EQ(get("n"), 0);
   EXPECT_EQ(add("n", 5), 5);
   EXPECT_EQ(add("n", -7), -2);
@@ -61,7 +61,7 @@ TEST_P(Counter, RejectsAnOverflow) {
   EXPECT_EQ(decimal_over.error().code, ErrorCode::Overflow);
 }
 
-TEST_P(Counter, OfDecimalsIsExact) {
+TEST_P(Counter, AddsDecimalsExactly) {
   EXPECT_EQ(must(limiter().get_decimal("spent")), Decimal{});
   EXPECT_EQ(add("spent", decimal("0.1")), decimal("0.1"));
   EXPECT_EQ(add("spent", decimal("0.2")), decimal("0.3"));
@@ -69,7 +69,7 @@ TEST_P(Counter, OfDecimalsIsExact) {
   EXPECT_EQ(must(limiter().get_decimal("spent")), decimal("-0.700000001"));
 }
 
-TEST_P(Counter, OfOneNameMayBeBoth) {
+TEST_P(Counter, HasSeparateIntegerAndDecimalValuesPerName) {
   EXPECT_EQ(add("n", 3), 3);
   EXPECT_EQ(add("n", decimal("0.5")), decimal("0.5"));
   EXPECT_EQ(get("n"), 3);
@@ -79,33 +79,33 @@ TEST_P(Counter, OfOneNameMayBeBoth) {
   EXPECT_EQ(must(limiter().get_decimal("n")), Decimal{});
 }
 
-TEST_P(Counter, IsGoneWithItsLifetime) {
+TEST_P(Counter, ExpiresAfterItsLifetime) {
   EXPECT_EQ(add("n", 3, milliseconds{300}), 3);
   EXPECT_EQ(add("lasting", 3, hours{1}), 3);
-  // a later one does not prolong it
+  // A later lifetime does not extend it.
   EXPECT_GE(add("n", 1, hours{1}), 1);
   servers::wait_until("the counter to go", [&] { return get("n") == 0; });
   EXPECT_EQ(get("lasting"), 3);
   EXPECT_EQ(add("n", 1), 1);
 }
 
-TEST_P(Counter, RejectsALifetimeThatIsNone) {
+TEST_P(Counter, RejectsAnInvalidLifetime) {
   for (const Duration lifetime : {Duration{0}, Duration{-1}}) {
-    const Result<std::int64_t> refused = limiter().add("n", 1, lifetime);
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code, ErrorCode::InvalidInput);
+    const Result<std::int64_t> rejected = limiter().add("n", 1, lifetime);
+    ASSERT_FALSE(rejected);
+    EXPECT_EQ(rejected.error().code, ErrorCode::InvalidInput);
   }
   EXPECT_EQ(get("n"), 0);
 }
 
-TEST_P(Counter, MayLiveVeryLongOrVeryShort) {
+TEST_P(Counter, AcceptsVeryLongAndVeryShortLifetimes) {
   EXPECT_EQ(add("long", 1, Duration::max()), 1);
   EXPECT_EQ(add("long", 1), 2);
   EXPECT_EQ(add("short", 1, Duration{1}), 1);
   servers::wait_until("the counter to go", [&] { return get("short") == 0; });
 }
 
-TEST_P(Counter, TellsNamesApartAndKnowsNothingOfKeys) {
+TEST_P(Counter, IsIsolatedFromOtherNamesAndFromLimits) {
   using namespace std::string_literals;
   const std::vector<std::string> names{
       ""s, " "s, "%"s, "{n}"s, "n"s, std::string(10'000, 'n'), "\0"s, "n\0"s, "\xff"s};

@@ -6,7 +6,7 @@
 #include <limits>
 #include <set>
 
-// One limit at a time.
+// Checks of a single limit.
 namespace penstock::conformance {
 namespace {
 
@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 
 class OneLimit : public Conformance {};
 
-TEST_P(OneLimit, OfEveryAlgorithmAdmitsExactlySoMany) {
+TEST_P(OneLimit, AdmitsExactlyItsLimitWithEveryAlgorithm) {
   for (const Algorithm algorithm : reference::kAlgorithms) {
     SCOPED_TRACE(to_string(algorithm));
     const std::string key(to_string(algorithm));
@@ -37,7 +37,7 @@ TEST_P(OneLimit, OfEveryAlgorithmAdmitsExactlySoMany) {
   }
 }
 
-TEST_P(OneLimit, IsDeniedUntilRetryAfterAndAllowedThen) {
+TEST_P(OneLimit, DeniesUntilRetryAfterAndAllowsThen) {
   for (const Algorithm algorithm : reference::kAlgorithms) {
     SCOPED_TRACE(to_string(algorithm));
     const std::string key(to_string(algorithm));
@@ -50,13 +50,13 @@ TEST_P(OneLimit, IsDeniedUntilRetryAfterAndAllowedThen) {
     }
     ASSERT_EQ(denied.outcome(), Outcome::Denied);
     servers::wait_until("the wait to end", [&] { return takes(key, quota); });
-    // the clock of the store may run a little faster than ours
+    // The store's clock may run slightly faster than ours.
     const Duration tolerance = std::max(*denied.retry_after() / 100, Duration{1000});
     EXPECT_GE(base::monotonic_now() - asked, *denied.retry_after() - tolerance);
   }
 }
 
-TEST_P(OneLimit, PeeksWithoutTaking) {
+TEST_P(OneLimit, PeeksWithoutCharging) {
   for (const Algorithm algorithm : reference::kAlgorithms) {
     SCOPED_TRACE(to_string(algorithm));
     const std::string key(to_string(algorithm));
@@ -70,7 +70,7 @@ TEST_P(OneLimit, PeeksWithoutTaking) {
   }
 }
 
-TEST_P(OneLimit, TellsWhatNeverFitsFromWhatMustWait) {
+TEST_P(OneLimit, DistinguishesNeverFitsFromDenied) {
   constexpr std::array<std::uint64_t, 4> kTooMuch{11, std::uint64_t{1} << 32U,
                                                   std::uint64_t{1} << 53U,
                                                   std::numeric_limits<std::uint64_t>::max()};
@@ -90,7 +90,7 @@ TEST_P(OneLimit, TellsWhatNeverFitsFromWhatMustWait) {
   }
 }
 
-TEST_P(OneLimit, TakesTheLargestNumbers) {
+TEST_P(OneLimit, AcceptsTheLargestNumbers) {
   const Quota bucket = per(1'000'000'000, Days{366});
   EXPECT_EQ(check("bucket", bucket, 1'000'000'000).remaining(), 0U);
   EXPECT_EQ(check("bucket", bucket, 1'000'000'000).outcome(), Outcome::Denied);
@@ -122,7 +122,7 @@ TEST_P(OneLimit, RefundsNoMoreThanWasUsed) {
   }
 }
 
-TEST_P(OneLimit, IsForgottenOnRequest) {
+TEST_P(OneLimit, IsEmptyAfterAReset) {
   for (const Algorithm algorithm : reference::kAlgorithms) {
     SCOPED_TRACE(to_string(algorithm));
     const std::string key(to_string(algorithm));
@@ -135,7 +135,7 @@ TEST_P(OneLimit, IsForgottenOnRequest) {
   }
 }
 
-TEST_P(OneLimit, IsOverruledByABlock) {
+TEST_P(OneLimit, DeniesWhileBlocked) {
   using std::chrono::hours;
   for (const Algorithm algorithm : reference::kAlgorithms) {
     SCOPED_TRACE(to_string(algorithm));
@@ -152,7 +152,7 @@ TEST_P(OneLimit, IsOverruledByABlock) {
       EXPECT_LE(*blocked.retry_after(), Duration{hours{1}});
       EXPECT_GT(*blocked.retry_after(), Duration{hours{1}} - servers::kTestTimeout);
     }
-    // blocking again replaces the time
+    // Blocking again replaces the duration.
     EXPECT_TRUE(limiter().block(key, hours{3}));
     EXPECT_GT(*check(key, quota).retry_after(), Duration{hours{2}});
     EXPECT_TRUE(must(limiter().unblock(key)));
@@ -161,7 +161,7 @@ TEST_P(OneLimit, IsOverruledByABlock) {
   }
 }
 
-TEST_P(OneLimit, StaysBlockedWhenItIsForgotten) {
+TEST_P(OneLimit, StaysBlockedAfterAReset) {
   const Quota quota = long_quota(5, Algorithm::TokenBucket);
   EXPECT_TRUE(takes("k", quota, 2));
   EXPECT_TRUE(limiter().block("k", std::chrono::hours{1}));
@@ -171,7 +171,7 @@ TEST_P(OneLimit, StaysBlockedWhenItIsForgotten) {
   EXPECT_EQ(remaining("k", quota), 5U);
 }
 
-TEST_P(OneLimit, IsUnblockedByTime) {
+TEST_P(OneLimit, IsUnblockedWhenTheBlockExpires) {
   const Quota quota = long_quota(5, Algorithm::FixedWindow);
   EXPECT_TRUE(takes("k", quota, 2));
   EXPECT_TRUE(limiter().block("k", milliseconds{100}));
@@ -182,7 +182,7 @@ TEST_P(OneLimit, IsUnblockedByTime) {
   EXPECT_EQ(remaining("untouched", quota), 4U);
 }
 
-TEST_P(OneLimit, IsUnblockedByABlockOfNoTime) {
+TEST_P(OneLimit, IsUnblockedByABlockOfZeroDuration) {
   const Quota quota = long_quota(5, Algorithm::SlidingCounter);
   EXPECT_TRUE(takes("k", quota, 2));
   for (const Duration no_time : {Duration{0}, Duration{-1}, Duration::min()}) {
@@ -196,7 +196,7 @@ TEST_P(OneLimit, IsUnblockedByABlockOfNoTime) {
   }
 }
 
-TEST_P(OneLimit, IsBlockedForACenturyAtTheMost) {
+TEST_P(OneLimit, IsBlockedForACenturyAtMost) {
   const Quota quota = long_quota(5, Algorithm::Gcra);
   EXPECT_TRUE(limiter().block("k", Duration::max()));
   const Decision blocked = check("k", quota);
@@ -205,7 +205,7 @@ TEST_P(OneLimit, IsBlockedForACenturyAtTheMost) {
   EXPECT_GT(*blocked.retry_after(), Days{36'524});
 }
 
-TEST_P(OneLimit, TellsEveryKeyFromEveryOther) {
+TEST_P(OneLimit, KeepsSimilarKeysApart) {
   const Quota quota = long_quota(1, Algorithm::TokenBucket);
   using namespace std::string_literals;
   const std::vector<std::string> keys{""s,
@@ -251,16 +251,16 @@ TEST_P(OneLimit, TellsEveryKeyFromEveryOther) {
   EXPECT_TRUE(takes(keys[3], quota));
 }
 
-TEST_P(OneLimit, KeepsWhatWasUsedWhenItIsChanged) {
+TEST_P(OneLimit, KeepsUsageWhenTheQuotaChanges) {
   for (const Algorithm from : reference::kAlgorithms) {
     for (const Algorithm to : reference::kAlgorithms) {
       const std::string key = std::string(to_string(from)) + " to " + std::string(to_string(to));
       SCOPED_TRACE(key);
       EXPECT_TRUE(takes(key, long_quota(10, from), 4));
-      // a look changes nothing
+      // A peek changes nothing.
       EXPECT_EQ(remaining(key, long_quota(20, to)), 16U);
       EXPECT_EQ(remaining(key, long_quota(10, from)), 6U);
-      // a charge does
+      // A charge does.
       EXPECT_EQ(check(key, long_quota(20, to), 10).remaining(), 6U);
       EXPECT_EQ(check(key, long_quota(5, to)).outcome(), Outcome::Denied);
       EXPECT_EQ(remaining(key, long_quota(5, to)), 0U);
@@ -268,7 +268,7 @@ TEST_P(OneLimit, KeepsWhatWasUsedWhenItIsChanged) {
   }
 }
 
-TEST_P(OneLimit, LeavesNothingBehindWhenItsTimeIsOver) {
+TEST_P(OneLimit, LeavesNoKeyBehindWhenItExpires) {
   for (const Algorithm algorithm : reference::kAlgorithms) {
     const Quota quota = reference::quota_of(3, milliseconds{50}, algorithm);
     EXPECT_TRUE(takes(to_string(algorithm), quota, 3));

@@ -4,11 +4,11 @@
 #include <random>
 #include <sstream>
 
-// Whatever is asked, a store answers as the embedded one does, where time does not matter.
+// Every store gives the same answers as the embedded store, apart from times.
 namespace penstock::conformance {
 namespace {
 
-// Times apart: those depend on when the question arrived.
+// Without times, which depend on when the request arrived.
 std::string timeless(const Result<Decision>& decision) {
   if (!decision) return decision.error().detail;
   std::ostringstream text;
@@ -55,10 +55,10 @@ class SameAnswers : public Conformance {
 
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
   std::string key() { return "key " + std::to_string(below(8)); }
-  // In a cluster, what was taken and given back stays under the new quota, where the embedded store
-  // never knew it. There the keys of check_all have quotas that nothing else changes.
+  // In a cluster, a refunded charge stays recorded under the new quota, while the embedded store
+  // never applied it. There the keys of check_all have quotas that nothing else changes.
   static std::string start_of_several() {
-    return GetParam() == BackendKind::Cluster ? "together " : "key ";
+    return GetParam() == BackendKind::Cluster ? "several " : "key ";
   }
   const Quota& quota() { return quotas_[below(quotas_.size())]; }
   Cost cost() { return Cost{below(4) == 0 ? below(25) : below(4)}; }
@@ -70,7 +70,7 @@ class SameAnswers : public Conformance {
     return Limits::make(list).value();
   }
 
-  // Asks both the same.
+  // Sends the same request to both.
   void ask(const std::string& what, const std::function<std::string(AnyLimiter&)>& question) {
     const std::string expected = question(*embedded_);
     history_ += what + " -> " + expected + "\n";
@@ -94,14 +94,14 @@ void SameAnswers::ask_several() {
   std::vector<Check> checks;
   for (std::uint64_t i = 0; i <= below(5); ++i) {
     const std::size_t number = below(keys.size());
-    // one key, one quota within a request
+    // One key has one quota within a request.
     checks.push_back({.key = keys[number], .quota = quotas_[number], .cost = cost()});
   }
   ask(text_of("check_all", checks), [&](AnyLimiter& limiter) {
     std::vector<Decision> each(checks.size());
     const Result<Decision> all = limiter.check_all(checks, each);
-    // keys that one batch charged have one instant in memory and several in Redis: of two that deny
-    // for nearly as long, either may decide
+    // Keys charged by one batch have one timestamp in memory and several in Redis: of two with
+    // nearly equal waits, either may decide.
     const bool may_differ = all && !all->allowed();
     std::string text = may_differ ? std::string(to_string(all->outcome())) : timeless(all);
     for (const Decision& decision : each) text += ", " + timeless(decision);

@@ -4,7 +4,7 @@
 #include <array>
 #include <limits>
 
-// Several limits at a time, and many requests at once.
+// Multi-limit checks, and batches of many requests.
 namespace penstock::conformance {
 namespace {
 
@@ -22,7 +22,7 @@ class SeveralLimits : public Conformance {
                                 {"large", per(10, kLong).sliding_counter()}});
 };
 
-TEST_P(SeveralLimits, AnswerWithTheStrictest) {
+TEST_P(SeveralLimits, AnswerWithTheStrictestLimit) {
   const Decision first = check("k", limits_);
   EXPECT_TRUE(first.allowed());
   EXPECT_EQ(limits_.name_of(first), "small");
@@ -39,7 +39,7 @@ TEST_P(SeveralLimits, AnswerWithTheStrictest) {
 TEST_P(SeveralLimits, ChargeNothingWhenOneDenies) {
   EXPECT_TRUE(check("k", limits_, 3).allowed());
   for (int i = 0; i < 20; ++i) EXPECT_FALSE(check("k", limits_).allowed());
-  // with more room in the first, the others have what was admitted and no more
+  // With more capacity in the first limit, the others show exactly what was admitted.
   const Limits wider = named({{"small", per(100, kLong).sliding_log()},
                               {"medium", per(5, kLong)},
                               {"large", per(10, kLong).sliding_counter()}});
@@ -52,7 +52,7 @@ TEST_P(SeveralLimits, ChargeNothingWhenOneDenies) {
   EXPECT_EQ(denied.outcome(), Outcome::Denied);
 }
 
-TEST_P(SeveralLimits, AreNotThatOfTheKeyWithoutAName) {
+TEST_P(SeveralLimits, AreSeparateFromTheUnnamedLimitOfTheKey) {
   const Quota quota = long_quota(3, Algorithm::TokenBucket);
   EXPECT_TRUE(check("k", limits_, 3).allowed());
   EXPECT_TRUE(takes("k", quota, 3));
@@ -63,7 +63,7 @@ TEST_P(SeveralLimits, AreNotThatOfTheKeyWithoutAName) {
   EXPECT_TRUE(takes("k", quota));
 }
 
-TEST_P(SeveralLimits, OfEveryAlgorithmPassTogether) {
+TEST_P(SeveralLimits, MayMixAllAlgorithms) {
   std::vector<Limit> all;
   for (const Algorithm algorithm : reference::kAlgorithms) {
     all.push_back({.name = std::string(to_string(algorithm)), .quota = long_quota(4, algorithm)});
@@ -76,7 +76,7 @@ TEST_P(SeveralLimits, OfEveryAlgorithmPassTogether) {
   EXPECT_EQ(check("k", limits, 0).outcome(), Outcome::Denied);
 }
 
-TEST_P(SeveralLimits, AreRefundedAndReset) {
+TEST_P(SeveralLimits, CanBeRefundedAndReset) {
   EXPECT_FALSE(must(limiter().reset("k", limits_)));
   EXPECT_TRUE(check("k", limits_, 3).allowed());
   EXPECT_EQ(must(limiter().refund("k", limits_, Cost{1})).remaining(), 1U);
@@ -87,7 +87,7 @@ TEST_P(SeveralLimits, AreRefundedAndReset) {
   EXPECT_EQ(check("k", limits_, 0).remaining(), 3U);
 }
 
-TEST_P(SeveralLimits, AreAllBlockedWithTheirKey) {
+TEST_P(SeveralLimits, AreAllDeniedWhileTheirKeyIsBlocked) {
   EXPECT_TRUE(check("k", limits_).allowed());
   EXPECT_TRUE(limiter().block("k", std::chrono::hours{1}));
   EXPECT_EQ(check("k", limits_).outcome(), Outcome::Blocked);
@@ -98,7 +98,7 @@ TEST_P(SeveralLimits, AreAllBlockedWithTheirKey) {
   EXPECT_EQ(check("k", limits_, 0).remaining(), 2U);
 }
 
-TEST_P(SeveralLimits, HaveNamesOfAnyKind) {
+TEST_P(SeveralLimits, MayHaveAnyNames) {
   const std::string name("{odd}:%name\0", 12);
   const Limits odd = named({{name, per(2, kLong)}, {std::string(5'000, 'n'), per(3, kLong)}});
   EXPECT_TRUE(check("{k}", odd, 2).allowed());
@@ -107,7 +107,7 @@ TEST_P(SeveralLimits, HaveNamesOfAnyKind) {
   EXPECT_TRUE(must(limiter().reset("{k}", odd)));
 }
 
-TEST_P(SeveralLimits, UnderKeysOfTheirOwnPassTogether) {
+TEST_P(SeveralLimits, MayHaveDifferentKeys) {
   const std::vector<Check> checks{{.key = "user", .quota = per(2, kLong)},
                                   {.key = "org", .quota = per(100, kLong).gcra()},
                                   {.key = "all", .quota = per(1000, kLong).fixed_window()}};
@@ -123,7 +123,7 @@ TEST_P(SeveralLimits, UnderKeysOfTheirOwnPassTogether) {
   EXPECT_EQ(denied.outcome(), Outcome::Denied);
   EXPECT_EQ(denied.decided_by(), 0U);
   EXPECT_EQ(each[0].outcome(), Outcome::Denied);
-  // what the others have, not what they would have had
+  // Actual remaining units, not those after the denied request.
   EXPECT_TRUE(each[1].allowed());
   EXPECT_EQ(each[1].remaining(), 98U);
   EXPECT_EQ(each[2].remaining(), 998U);
@@ -132,7 +132,7 @@ TEST_P(SeveralLimits, UnderKeysOfTheirOwnPassTogether) {
 }
 
 TEST_P(SeveralLimits, RefundEverySlotWhenOneDenies) {
-  // in a cluster these are in many slots, and of all three masters
+  // In a cluster these are in many slots on all three masters.
   constexpr std::size_t kKeys = 12;
   const Quota quota = per(10, kLong).sliding_counter();
   std::vector<std::string> keys;
@@ -170,12 +170,12 @@ TEST_P(SeveralLimits, OnOneKeyAddUp) {
   EXPECT_EQ(remaining("k", quota), 4U);
   EXPECT_EQ(check_all(checks(3, 1, 2)).outcome(), Outcome::Denied);
   EXPECT_EQ(remaining("other", quota), 9U);
-  // a look after what another takes asks for one more
+  // A peek after another charge in the request needs one more unit.
   EXPECT_EQ(check_all(checks(4, 1, 0)).outcome(), Outcome::Denied);
   EXPECT_TRUE(check_all(checks(3, 1, 0)).allowed());
   EXPECT_EQ(remaining("k", quota), 1U);
   EXPECT_EQ(check_all(checks(6, 1, 6)).outcome(), Outcome::NeverFits);
-  // sums that leave 64 bits are no small ones
+  // Sums beyond 64 bits do not wrap around.
   constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
   EXPECT_EQ(check_all(checks(kMax, 1, 2)).outcome(), Outcome::NeverFits);
   EXPECT_EQ(check_all(checks(1, 1, kMax)).outcome(), Outcome::NeverFits);
@@ -198,14 +198,14 @@ TEST_P(SeveralLimits, MayBeManyAndRepeatTheirKeys) {
   for (const Decision& decision : each) EXPECT_TRUE(decision.allowed());
   for (const std::string& key : keys) EXPECT_EQ(remaining(key, quota), 7U) << key;
 
-  EXPECT_TRUE(takes(keys[33], quota, 5));  // leaves two where three are asked for
+  EXPECT_TRUE(takes(keys[33], quota, 5));  // leaves two where three are needed
   EXPECT_EQ(check_all(checks, each).outcome(), Outcome::Denied);
   for (std::size_t i = 0; i < kKeys; ++i) {
     EXPECT_EQ(remaining(keys[i], quota), i == 33 ? 2U : 7U) << keys[i];
   }
 }
 
-TEST_P(SeveralLimits, OfOneKeyUnderTwoQuotasAreChargedForBothAndMustFitBoth) {
+TEST_P(SeveralLimits, OnOneKeyWithTwoQuotasMustFitAndChargeBoth) {
   const std::vector<Check> checks{{.key = "k", .quota = per(10, kLong)},
                                   {.key = "k", .quota = per(20, kLong)}};
   for (std::uint32_t used = 2; used <= 10; used += 2) {
@@ -216,9 +216,9 @@ TEST_P(SeveralLimits, OfOneKeyUnderTwoQuotasAreChargedForBothAndMustFitBoth) {
   EXPECT_EQ(remaining("k", checks[1].quota), 10U) << "a denial charges nothing";
 }
 
-// The script used to count it, and its replay did not: a protocol error, once in some thousand
-// requests.
-TEST_P(SeveralLimits, APeekDoesNotCountWhatItsQuotaTakesLaterInTheRequest) {
+// Regression: the script counted it and its replay did not, which was a protocol error once in some
+// thousand requests.
+TEST_P(SeveralLimits, APeekDoesNotIncludeLaterChargesOfTheRequest) {
   const Quota six = per(6, kLong);
   const std::vector<Check> checks{{.key = "k", .quota = six, .cost = Cost{0}},
                                   {.key = "k", .quota = per(8, kLong), .cost = Cost{4}},
@@ -229,12 +229,12 @@ TEST_P(SeveralLimits, APeekDoesNotCountWhatItsQuotaTakesLaterInTheRequest) {
   EXPECT_EQ(check_all(checks).outcome(), Outcome::Denied);
 }
 
-TEST_P(SeveralLimits, MayBeNone) {
+TEST_P(SeveralLimits, MayBeEmpty) {
   EXPECT_TRUE(check_all({}).allowed());
   EXPECT_TRUE(limiter().check_each({}).empty());
 }
 
-TEST_P(SeveralLimits, OfABlockedKeyDenyTheRest) {
+TEST_P(SeveralLimits, AreDeniedWhenOneKeyIsBlocked) {
   const Quota quota = per(10, kLong);
   const std::vector<Check> checks{{.key = "a", .quota = quota}, {.key = "b", .quota = quota}};
   EXPECT_TRUE(limiter().block("b", std::chrono::hours{1}));
@@ -244,7 +244,7 @@ TEST_P(SeveralLimits, OfABlockedKeyDenyTheRest) {
   EXPECT_EQ(remaining("a", quota), 10U);
 }
 
-TEST_P(SeveralLimits, OfABatchAreAnsweredEachByItself) {
+TEST_P(SeveralLimits, AreAnsweredIndependentlyInABatch) {
   const Quota two = per(2, kLong);
   const Quota log = per(3, kLong).sliding_log();
   const std::vector<Check> checks{{.key = "a", .quota = two},
@@ -265,7 +265,7 @@ TEST_P(SeveralLimits, OfABatchAreAnsweredEachByItself) {
   EXPECT_EQ(must(decisions[2]).remaining(), 0U);
 }
 
-TEST_P(SeveralLimits, OfABatchMayBeThousands) {
+TEST_P(SeveralLimits, MayBeThousandsInABatch) {
   constexpr std::size_t kChecks = 5'000;
   constexpr std::size_t kKeys = 700;  // each seven times, some eight
   std::vector<std::string> keys;
@@ -284,7 +284,7 @@ TEST_P(SeveralLimits, OfABatchMayBeThousands) {
   }
 }
 
-TEST_P(SeveralLimits, OfTwoLimitersAreShared) {
+TEST_P(SeveralLimits, AreSharedByTwoLimiters) {
   if (GetParam() == BackendKind::Memory) GTEST_SKIP() << "counts in memory are not shared";
   const std::unique_ptr<AnyLimiter> same = backend().limiter(prefix());
   const std::unique_ptr<AnyLimiter> other = backend().limiter(prefix() + "2");

@@ -12,16 +12,15 @@
 
 namespace penstock::conformance {
 
-// So long that nothing comes back while a test runs, and that hardly a test ever sees a window end.
+// So long that nothing refills and hardly any window ends during a test.
 inline constexpr Duration kLong = Days{300};
 
-// The same limit, counted in this way.
+// The same limit with this algorithm.
 [[nodiscard]] inline Quota long_quota(std::int64_t limit, Algorithm algorithm) {
   return reference::quota_of(limit, kLong, algorithm);
 }
 
-// A limiter at each backend, without counts of others. Afterwards no key may be left that would
-// never expire.
+// A limiter on each backend with its own key prefix. After a test no key without expiry may remain.
 class Conformance : public ::testing::TestWithParam<BackendKind> {
  protected:
   void SetUp() override {
@@ -40,7 +39,7 @@ class Conformance : public ::testing::TestWithParam<BackendKind> {
 
   [[nodiscard]] static Backend& backend() { return backend_of(GetParam()); }
   [[nodiscard]] AnyLimiter& limiter() { return *limiter_; }
-  // That of this test, another one when it is repeated.
+  // Unique per test and repetition.
   [[nodiscard]] std::string prefix() const {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
     std::string name = test->name();
@@ -50,7 +49,7 @@ class Conformance : public ::testing::TestWithParam<BackendKind> {
     return name + "." + std::to_string(run_);
   }
 
-  // An error is a failure of the test; what is returned then says no.
+  // An error fails the test and returns a denial.
   [[nodiscard]] static Decision must(const Result<Decision>& decision) {
     EXPECT_TRUE(decision) << (decision ? "" : decision.error().detail);
     return decision ? *decision : Decision{};
@@ -70,7 +69,7 @@ class Conformance : public ::testing::TestWithParam<BackendKind> {
   [[nodiscard]] bool takes(std::string_view key, const Quota& quota, std::uint64_t cost = 1) {
     return check(key, quota, cost).allowed();
   }
-  // By looking.
+  // Uses a peek.
   [[nodiscard]] std::uint32_t remaining(std::string_view key, const Quota& quota) {
     return check(key, quota, 0).remaining();
   }

@@ -74,7 +74,7 @@ std::vector<std::uint64_t> read_all(const FileDescriptor& from, std::size_t numb
   return sums;
 }
 
-// The child never returns: what this process has set up is not the child's to take down.
+// The child never returns: it must not run this process's cleanup.
 Child start_process(const RedisOptions& options, std::size_t numbers, const Work& work,
                     std::size_t process) {
   std::array<int, 2> ends{};

@@ -10,25 +10,25 @@
 
 namespace penstock::conformance {
 
-// Many processes with many threads each, all on one Redis.
+// Many processes with many threads each, on one Redis.
 inline constexpr std::size_t kProcesses = 4;
 inline constexpr std::size_t kThreads = 8;
 
-// Who is asked to do something: one thread of one process.
+// One thread of one process.
 struct WorkerId {
   std::size_t process = 0;
   std::size_t thread = 0;
 };
 
-// What one thread does: adds up what was admitted, under numbers of its choice below the size of
-// `admitted`. An error is thrown.
+// The work of one thread: adds what was admitted to `admitted`, under indices of its choice. Throws
+// on error.
 using Work = std::function<void(SharedLimiter& limiter, WorkerId worker,
                                 std::vector<std::uint32_t>& admitted)>;
 
-// Runs `work` in every thread of every process, each process with a limiter of its own, and returns
-// the sums of what they admitted. Throws when one fails.
+// Runs `work` in every thread of every process, with one limiter per process, and returns the sums
+// of what they admitted. Throws when one fails.
 //
-// REQUIRES: this process has no other thread: it forks.
+// REQUIRES: this process has no other thread, because it forks.
 [[nodiscard]] std::vector<std::uint64_t> run_in_processes(const RedisOptions& options,
                                                           std::size_t numbers, const Work& work);
 

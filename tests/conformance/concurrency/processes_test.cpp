@@ -9,11 +9,11 @@
 #include <memory>
 #include <random>
 
-// Whoever asks at the same time: never more are admitted than the limit says, and all that fits is.
+// Concurrent checks admit exactly the limit.
 namespace penstock::conformance {
 namespace {
 
-// So long that nothing comes back while a test runs.
+// So long that nothing refills during a test.
 constexpr Duration kLong = Days{300};
 
 std::uint64_t sum_of(const std::vector<std::uint64_t>& numbers) {
@@ -58,9 +58,9 @@ class Crowd : public ::testing::TestWithParam<Algorithm> {
 
 std::unique_ptr<servers::RedisServer> Crowd::server_;
 
-TEST_P(Crowd, AtOneKeyGetsExactlyTheLimit) {
+TEST_P(Crowd, OnOneKeyIsAdmittedExactlyTheLimit) {
   constexpr std::int64_t kLimit = 1'000;
-  constexpr int kQuestions = 100;  // of each of 32 threads
+  constexpr int kQuestions = 100;  // per thread, of 32
   const Quota limit = quota(kLimit);
   const std::vector<std::uint64_t> admitted =
       run_in_processes(options(), 1, [&](SharedLimiter& limiter, WorkerId, auto& mine) {
@@ -72,7 +72,7 @@ TEST_P(Crowd, AtOneKeyGetsExactlyTheLimit) {
   EXPECT_EQ(remaining("key", limit), 0U);
 }
 
-TEST_P(Crowd, AtOneKeyWithDifferentCostsGetsExactlyTheLimit) {
+TEST_P(Crowd, OnOneKeyWithDifferentCostsIsAdmittedExactlyTheLimit) {
   constexpr std::int64_t kLimit = 2'000;
   const Quota limit = quota(kLimit);
   const std::vector<std::uint64_t> admitted =
@@ -81,22 +81,22 @@ TEST_P(Crowd, AtOneKeyWithDifferentCostsGetsExactlyTheLimit) {
           const std::uint32_t cost = 1 + (i + static_cast<std::uint32_t>(worker.thread)) % 4;
           if (must(limiter.check("key", limit, Cost{cost})).allowed()) mine[0] += cost;
         }
-        // whatever large ones left over
+        // Uses up what larger costs left over.
         while (must(limiter.check("key", limit)).allowed()) ++mine[0];
       });
   EXPECT_EQ(admitted[0], kLimit);
   EXPECT_EQ(remaining("key", limit), 0U);
 }
 
-TEST_P(Crowd, AtAThousandKeysGetsExactlyTheLimitOfEach) {
+TEST_P(Crowd, OnAThousandKeysIsAdmittedExactlyTheLimitOfEach) {
   constexpr std::size_t kKeys = 1'000;
-  constexpr std::int64_t kLimit = 10;  // each of 32 threads asks once
+  constexpr std::int64_t kLimit = 10;  // each of 32 threads checks once
   const Quota limit = quota(kLimit);
   std::vector<std::string> names;
   for (std::size_t i = 0; i < kKeys; ++i) names.push_back("key " + std::to_string(i));
   const std::vector<std::uint64_t> admitted =
       run_in_processes(options(), kKeys, [&](SharedLimiter& limiter, WorkerId worker, auto& mine) {
-        // each in an order of its own, and in batches of any size
+        // In a random order and in batches of random size.
         std::mt19937 random(static_cast<unsigned>(worker.process * kThreads + worker.thread));
         std::vector<std::size_t> order(kKeys);
         for (std::size_t i = 0; i < kKeys; ++i) order[i] = i;
@@ -118,9 +118,9 @@ TEST_P(Crowd, AtAThousandKeysGetsExactlyTheLimitOfEach) {
   EXPECT_EQ(admitted, std::vector<std::uint64_t>(kKeys, kLimit));
 }
 
-TEST_P(Crowd, UnderTwoLimitsIsHeldByBoth) {
+TEST_P(Crowd, UnderTwoLimitsExceedsNeither) {
   constexpr std::int64_t kOfAll = 500;
-  constexpr std::int64_t kOfProcess = 200;  // four of them would be more than all may
+  constexpr std::int64_t kOfProcess = 200;  // four times this exceeds the shared limit
   const std::vector<std::uint64_t> admitted = run_in_processes(
       options(), kProcesses, [&](SharedLimiter& limiter, WorkerId worker, auto& mine) {
         const std::string own = "process " + std::to_string(worker.process);
@@ -133,7 +133,7 @@ TEST_P(Crowd, UnderTwoLimitsIsHeldByBoth) {
   EXPECT_EQ(sum_of(admitted), kOfAll);
   for (std::size_t process = 0; process < kProcesses; ++process) {
     EXPECT_LE(admitted[process], kOfProcess);
-    // refused by the limit of all, nothing was taken from its own
+    // A denial by the shared limit charges nothing to the process's own limit.
     EXPECT_EQ(remaining("process " + std::to_string(process), quota(kOfProcess)),
               kOfProcess - admitted[process]);
   }

@@ -8,8 +8,8 @@
 
 #include <string>
 
-// What others wrote into our keys: a script may refuse it, but never hang, and whoever resets the
-// key has it back.
+// Keys with data written by other programs: a script may reject them, but never hangs, and a reset
+// makes the key usable again.
 namespace penstock::differential {
 namespace {
 
@@ -22,7 +22,7 @@ class Garbage : public ::testing::TestWithParam<Algorithm> {
     return SharedLimiter::open(options).value();
   }
 
-  // One that was a state once.
+  // A state with random damage.
   static std::string spoiled(Random& random, std::string bytes) {
     switch (random.below(5)) {
       case 0: bytes.resize(random.below(bytes.size() + 1)); break;
@@ -77,12 +77,12 @@ TEST_P(Garbage, OfAnotherTypeIsRejected) {
   server.must({"RPUSH", key, "a", "b"});
   for (int i = 0; i < 10; ++i) {
     const Result<Decision> decision = limiter.check("k", quota);
-    // MGET sees no value there, and SET replaces whatever it was; a log is looked into
+    // MGET sees no value there, and SET replaces any type; a log is read as a list.
     if (!decision) {
       EXPECT_EQ(decision.error().code, ErrorCode::Protocol) << decision.error().detail;
     }
   }
-  // others are spared
+  // Other keys are unaffected.
   EXPECT_TRUE(limiter.check("other", quota).value().allowed());
 }
 

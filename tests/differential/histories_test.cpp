@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-// Random histories: what the scripts decide and write is what the core decides and would write.
+// Random histories: the scripts decide and write the same as the core.
 namespace penstock::differential {
 namespace {
 
@@ -20,7 +20,7 @@ class Histories : public ::testing::TestWithParam<Algorithm> {
 
 std::unique_ptr<VirtualRedis> Histories::redis_;
 
-TEST_P(Histories, AreTheSameInRedisAndInTheCore) {
+TEST_P(Histories, AreEqualInRedisAndInTheCore) {
   Random random(seed() + static_cast<std::uint64_t>(GetParam()));
   const std::size_t wanted = scaled(kDefaultSteps);
   std::size_t steps = 0;

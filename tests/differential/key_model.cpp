@@ -13,7 +13,7 @@ using redis_store::KeyContent;
 
 std::int64_t micros(Instant at) { return at.time_since_epoch().count(); }
 
-// A log without what has expired, and no parts where nothing was counted; everything else as it is.
+// Removes expired log entries and empty sub-windows; keeps the rest.
 AnyState plain(AnyState state, const Quota& quota, Instant now) {
   if (auto* log = std::get_if<core::SlidingLog::State>(&state)) {
     log->entries.erase(log->entries.begin(),
@@ -40,8 +40,8 @@ AnyState settled(AnyState state, const Quota& quota, Instant now) {
   });
 }
 
-// A script that writes may bring a state up to date where the core leaves that for later; never the
-// other way round.
+// A script that writes may bring a state up to date that the core updates later; never the other
+// way round.
 std::string disagreement_on_state(const KeyContent& mine, const KeyContent& theirs, Instant now,
                                   ClockMoves moves) {
   if (!mine.quota) return "the model has no state";
@@ -51,14 +51,14 @@ std::string disagreement_on_state(const KeyContent& mine, const KeyContent& thei
   const AnyState up_to_date = plain(settled(mine.state, quota, now), quota, now);
   if (stored == plain(mine.state, quota, now) || stored == up_to_date) return {};
   if (moves == ClockMoves::Forward) {
-    // it may have done so some time ago
+    // It may have done so earlier.
     if (plain(settled(theirs.state, quota, now), quota, now) == up_to_date) return {};
     if (core::used(mine.state, quota, now) + core::used(theirs.state, quota, now) == 0) return {};
   }
   return "the model has another state";
 }
 
-// Whether an absent key would give the same answers, as long as time goes forward.
+// Whether an absent key would give the same answers while time moves forward.
 bool says_nothing(const KeyContent& content, Instant now) {
   if (now < content.blocked_until) return false;
   if (!content.quota) return true;

@@ -8,7 +8,7 @@
 
 namespace penstock::differential {
 
-// One key as the C++ core sees it, which forgets nothing, and all that happened to it.
+// One key as the C++ core sees it, without expiry, and its history.
 struct KeyModel {
   std::string name;
   redis_store::KeyReplay replay{};
@@ -17,7 +17,7 @@ struct KeyModel {
   std::vector<std::string> history{};
 
   void note(Instant now, const std::string& what);
-  // What happened, the latest last.
+  // The history, latest event last.
   [[nodiscard]] std::string story() const;
 };
 
@@ -26,13 +26,13 @@ struct KeyModel {
 
 enum class ClockMoves : std::uint8_t { Forward, Anyhow };
 
-// What is wrong with what Redis holds for this key, if its clock shows `now`; empty when nothing
-// is. It must be what the model has, or nothing where the model's state says nothing any more; and
-// it must last at least as long as it says something.
+// Compares what Redis stores for this key at `now` with the model; empty when they agree. It must
+// equal the model, or be absent if the model's state is irrelevant by then; and it must not expire
+// while the state matters.
 [[nodiscard]] std::string disagreement(const KeyModel& model, const Stored& stored, Instant now,
                                        ClockMoves moves);
 
-// From now on the model knows no more than Redis does. REQUIRES: they do not disagree.
+// Removes from the model what Redis has expired. REQUIRES: they do not disagree.
 void forget_what_redis_forgot(KeyModel& model, const Stored& stored);
 
 }  // namespace penstock::differential

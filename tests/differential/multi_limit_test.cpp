@@ -17,8 +17,8 @@
 #include <map>
 #include <memory>
 
-// Several limits that pass together or not at all: the scripts, the core and, as long as time goes
-// forward, the embedded store agree.
+// Multi-limit checks, all or nothing: the scripts, the core and, while time moves forward, the
+// embedded store agree.
 namespace penstock::differential {
 namespace {
 
@@ -34,19 +34,18 @@ bool is_window(Algorithm algorithm) {
   return algorithm == Algorithm::FixedWindow || algorithm == Algorithm::AnchoredWindow;
 }
 
-// Whether one module of the scripts knows both.
+// Whether one script module handles both.
 bool is_one_module(Algorithm a, Algorithm b) {
   return a == b || (is_bucket(a) && is_bucket(b)) || (is_window(a) && is_window(b));
 }
 
-// Whether usage of this window may have to be held in one that only the script of all knows.
+// Whether usage of this window may need a state that only the general script handles.
 bool may_hold_elsewhere(const Quota& owner, const Quota& quota) {
   return !owner.is_bucket() && !is_window(owner.algorithm()) &&
          owner.identity().shape != quota.identity().shape;
 }
 
-// Which of the scripts that are asked in turn can read this state: the one of buckets, the one of
-// these limits' algorithm, the one of all.
+// Index of the first script that can read this state: buckets, this algorithm, all algorithms.
 std::size_t turn_for(const std::vector<Check>& checks, const Quota& quota, const Stored& stored) {
   if (!stored.bytes) return 0;
   const bool is_quick = std::all_of(checks.begin(), checks.end(), [](const Check& check) {
@@ -70,23 +69,23 @@ class MultiCheckWorld {
  public:
   MultiCheckWorld(VirtualRedis& redis, Random& random, ClockMoves moves);
 
-  // Returns what went wrong.
+  // Returns the disagreement, if any.
   [[nodiscard]] std::string step();
 
  private:
-  // A question and everybody's answer.
+  // A request and all answers to it.
   struct Answers {
     Result<std::vector<Decision>> said = Error{ErrorCode::Protocol, "never answered"};
     std::vector<Decision> expected{};
-    std::optional<Decision> in_memory{};  // of all together
+    std::optional<Decision> in_memory{};  // of the whole request
     std::vector<Decision> each_in_memory{};
   };
 
-  // One of several that have the same limits and costs.
+  // One of several requests with equal limits and costs.
   struct LikeRequest {
     std::vector<Check> checks{};
     redis_store::MultiCheckRequest request{};
-    std::size_t turn = 0;  // which of the scripts that are asked in turn can read its states
+    std::size_t turn = 0;  // index of the first script that can read its states
   };
 
   [[nodiscard]] std::string subject() { return std::string(random_.pick(kNames)); }
@@ -104,7 +103,7 @@ class MultiCheckWorld {
   [[nodiscard]] std::string block_subject();
   [[nodiscard]] Result<std::vector<Decision>> ask(redis_store::MultiCheckRequest request,
                                                   redis_store::Plan::Kind kind);
-  // What the model says; it changes as the store does.
+  // The model's answer; updates the model as the store does.
   [[nodiscard]] std::vector<Decision> expect(const redis_store::MultiCheckRequest& request);
   [[nodiscard]] std::string compare(const redis_store::MultiCheckRequest& request,
                                     const Answers& answers, const std::string& what);
@@ -130,7 +129,7 @@ MultiCheckWorld::MultiCheckWorld(VirtualRedis& redis, Random& random, ClockMoves
       moves_(moves),
       memory_({.max_keys = reference::ManualStore::kOneShard}) {
   const std::vector<Quota> related = draw_related(random_, random_.pick(reference::kAlgorithms));
-  // often all of one algorithm: there is a script for that
+  // Often all of one algorithm, which has its own script.
   quotas_.assign(related.begin(), random_.percent(40) ? related.begin() + 3 : related.end());
   for (int i = 0; i < 3; ++i) {
     std::vector<Limit> limits;
@@ -211,7 +210,7 @@ std::vector<Decision> MultiCheckWorld::expect(const redis_store::MultiCheckReque
 std::string MultiCheckWorld::check_all() {
   const std::uint64_t count = 1 + random_.below(5);
   std::vector<std::string> subjects;
-  std::map<std::string, Quota> quota_of;  // often one for a subject within a request
+  std::map<std::string, Quota> quota_of;  // often one quota per subject in a request
   const bool one_quota_each = random_.percent(70);
   std::vector<Check> checks;
   for (std::uint64_t i = 0; i < count; ++i) subjects.push_back(subject());
@@ -234,7 +233,7 @@ std::string MultiCheckWorld::check_all() {
 
 std::string MultiCheckWorld::check_many() {
   const std::vector<LikeRequest> many = draw_many();
-  const std::size_t scripts = 3;  // at most so many are asked, one after the other
+  const std::size_t scripts = 3;  // tried at most, one after the other
   std::vector<std::optional<Result<std::vector<Decision>>>> said(many.size());
   for (std::size_t i = 0; i < many.size(); ++i) redis_.check_all(many[i].request, said[i]);
   redis_.wait();
@@ -270,7 +269,7 @@ std::vector<MultiCheckWorld::LikeRequest> MultiCheckWorld::draw_many() {
   std::vector<LikeRequest> many(1 + random_.below(12));
   for (LikeRequest& each : many) {
     for (std::size_t n = 0; n < limits; ++n) {
-      // no subject under two limits
+      // Each subject has one limit.
       const std::size_t choices = (kNames.size() - n + limits - 1) / limits;
       checks[n].key = kNames[n + limits * random_.below(choices)];
     }
@@ -439,7 +438,7 @@ std::string MultiCheckWorld::step() {
 
 class MultiLimitCheck : public ::testing::TestWithParam<ClockMoves> {};
 
-TEST_P(MultiLimitCheck, IsTheSameInRedisAndInTheCore) {
+TEST_P(MultiLimitCheck, IsEqualInRedisAndInTheCore) {
   VirtualRedis redis;
   Random random(seed() + 100 + static_cast<std::uint64_t>(GetParam()));
   const std::size_t wanted = scaled(kDefaultRequests);

@@ -13,7 +13,8 @@
 #include <memory>
 #include <string>
 
-// Random histories of permits and reservations: the scripts answer and write what the C++ twins do.
+// Random histories of permits and reservations: the scripts answer and write the same as the C++
+// code.
 namespace penstock::differential {
 namespace {
 
@@ -45,7 +46,7 @@ Result<T> answer_of(VirtualRedis& redis, Ask ask) {
   return *said;
 }
 
-TEST_F(PermitsAndReservations, PermitsAreTheSameInRedisAndInTheCore) {
+TEST_F(PermitsAndReservations, PermitsAreEqualInRedisAndInTheCore) {
   Random random(seed() + 500);
   for (std::size_t world = 0; world < scaled(60); ++world) {
     Instant now = VirtualRedis::kDefaultNow;
@@ -83,7 +84,7 @@ TEST_F(PermitsAndReservations, PermitsAreTheSameInRedisAndInTheCore) {
   }
 }
 
-// One of the things that can be asked about a reservation.
+// A random reservation request.
 ReservationRequest draw(Random& random) {
   using namespace store::reservation;
   const std::string settler = random.below(3) == 0 ? "" : std::to_string(random.below(3));
@@ -112,7 +113,7 @@ ReservationRequest draw(Random& random) {
   return ask;
 }
 
-TEST_F(PermitsAndReservations, ReservationsAreTheSameInRedisAndInMemory) {
+TEST_F(PermitsAndReservations, ReservationsAreEqualInRedisAndInMemory) {
   Random random(seed() + 600);
   for (std::size_t world = 0; world < scaled(60); ++world) {
     Instant now = VirtualRedis::kDefaultNow;
@@ -127,7 +128,7 @@ TEST_F(PermitsAndReservations, ReservationsAreTheSameInRedisAndInMemory) {
       const ReservationRequest ask = draw(random);
       std::optional<store::ReservationRecord>& record = model[ask.id];
       if (record && record->forgotten <= now) {
-        // Redis' own clock is far behind, so that the key is still there
+        // Redis' own clock is far behind, so the key still exists.
         redis_->remove(layout_.reservation(ask.id));
         record.reset();
       }

@@ -23,7 +23,7 @@ struct Wish {
 std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
 Wish draw_wish(Random& random) {
-  // 999999937 and 999983 are prime: rates with them have no smaller terms
+  // 999999937 and 999983 are prime: their rates cannot be reduced.
   constexpr std::array<std::int64_t, 8> kLimits{1, 10, 100, 600, 5'000, 70'000, 600'000, 1'000'000};
   constexpr std::array<std::int64_t, 6> kPeriods{1'000,   10'000,    60'000,
                                                  300'000, 3'600'000, 86'400'000};
@@ -54,7 +54,7 @@ Wish draw_wish(Random& random) {
   return wish;
 }
 
-// The nearest quota to what was wished for.
+// The valid quota nearest to the wish.
 Quota granted(Random& random, Algorithm algorithm, const Wish& wish) {
   QuotaSpec spec = per(wish.limit, milliseconds{wish.period_ms}).with(algorithm);
   if (algorithm == Algorithm::SlidingLog) spec.limit = std::min(spec.limit, Quota::kMaxLogLimit);
@@ -72,7 +72,7 @@ Quota granted(Random& random, Algorithm algorithm, const Wish& wish) {
   return Quota::make(spec).value();
 }
 
-// The same but for its amounts.
+// The same quota with other amounts.
 Quota with_other_amounts(Random& random, const Quota& quota) {
   const Wish wish = draw_wish(random);
   QuotaSpec spec = per(wish.limit, quota.period()).with(quota.algorithm());

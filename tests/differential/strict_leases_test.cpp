@@ -9,8 +9,7 @@
 #include <array>
 #include <deque>
 
-// Random histories of strict leases: what the script grants and writes is what the core grants and
-// would write.
+// Random histories of strict leases: the script grants and writes the same as the core.
 namespace penstock::differential {
 namespace {
 
@@ -21,21 +20,21 @@ constexpr std::size_t kPairs = 20;
 constexpr int kRounds = 40;
 constexpr std::array<std::int64_t, 5> kLifetimes{1'000, 7'919, 100'000, 1'000'000, 60'000'000};
 
-// A bucket and its escrow, as the core sees them.
+// A bucket and its escrow in the core.
 struct Pair {
   KeyModel key;
   std::string escrow_key;
   core::Escrow escrow{};
   Quota quota;
-  std::vector<store::LeaseReport> open{};  // what was granted and not reported yet, as if spent
+  std::vector<store::LeaseReport> open{};  // granted and not reported yet, as if spent
 
-  // Asked in this round.
+  // Requested in this round.
   Quota asked_quota = per_second(1);
   Duration lifetime{};
   core::StrictLeaseRequest amounts{};
   std::vector<store::LeaseReport> reports{};
   bool is_asked = false;
-  bool written = false;  // by the script, and nothing else happened since
+  bool written = false;  // by the script, unchanged since
   std::optional<Result<store::LeaseGrant>> grant{};
   std::optional<Result<Decision>> decision{};
   std::optional<Result<bool>> flag{};
@@ -87,8 +86,7 @@ class StrictWorld {
     redis_.set_clock(now_);
   }
 
-  // What Redis does with keys whose time is over. Under one quota it may as well not: they say
-  // nothing any more.
+  // Emulates expiry by Redis, which is optional under one quota: an expired key no longer matters.
   void expire() {
     const bool may_stay = quotas_.size() == 1 && moves_ == ClockMoves::Forward;
     const std::vector<std::string> names = all_names();
@@ -159,7 +157,7 @@ class StrictWorld {
     return amounts;
   }
 
-  // Mostly the truth, some of it; now and then nonsense.
+  // Mostly true reports, sometimes partial or invalid ones.
   void draw_reports(Pair& pair) {
     while (!pair.open.empty() && pair.reports.size() < 2 && random_.percent(60)) {
       store::LeaseReport report = pair.open.back();
@@ -216,7 +214,7 @@ class StrictWorld {
     return {};
   }
 
-  // What others do to the same keys.
+  // Changes by other writers to the same keys.
   void change_some() {
     for (Pair& pair : pairs_) {
       pair.decision.reset();
@@ -235,7 +233,7 @@ class StrictWorld {
         replay.block_until(now_ + Duration{1'000'000});
         pair.key.note(now_, "block");
       } else if (dice < 15 && !replay.is_blocked(now_)) {
-        // one that is over may be gone, or not yet
+        // An expired escrow may or may not exist.
         const bool exists = redis_.read_keys({pair.escrow_key}).front().bytes.has_value();
         redis_.reset({pair.key.name}, pair.flag);
         replay = {};
@@ -267,7 +265,7 @@ class StrictWorld {
     }
     const std::optional<core::Escrow> escrow = redis_store::decode_escrow(*stored.bytes);
     if (!escrow || *escrow != pair.escrow) return "the model has another escrow";
-    // what it was written under
+    // The quota it was written under.
     const std::int64_t needed = std::chrono::ceil<std::chrono::milliseconds>(
                                     core::expires_at(*escrow, pair.quota).time_since_epoch())
                                     .count();
@@ -292,7 +290,7 @@ class StrictWorld {
 
 class StrictLeases : public ::testing::TestWithParam<Algorithm> {};
 
-TEST_P(StrictLeases, AreTheSameInRedisAndInTheCore) {
+TEST_P(StrictLeases, AreEqualInRedisAndInTheCore) {
   VirtualRedis redis;
   Random random(seed() + 100 + static_cast<std::uint64_t>(GetParam()));
   const std::size_t wanted = scaled(kDefaultAsks);

@@ -9,14 +9,14 @@
 #include <deque>
 #include <memory>
 
-// One key asked under several quotas, in any order, in Redis: what the scripts do by themselves,
-// not beside the core. tests/properties/two_quotas_test.cpp does the same in the embedded store.
+// One key checked under several quotas in any order in Redis, without comparison to the core.
+// tests/properties/two_quotas_test.cpp does the same in the embedded store.
 namespace penstock::differential {
 namespace {
 
 using reference::QuotaHistory;
 
-// So many steps of each algorithm in an ordinary run, `make long` makes 20 times as many.
+// Steps per algorithm in an ordinary run; `make long` runs 20 times as many.
 constexpr std::size_t kStepsOfAlgorithm = 5'000;
 constexpr std::size_t kStepsOfHistory = 100;
 

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <tuple>
 
-// The golden vectors, answered by the scripts.
+// The golden vectors, answered by the Redis scripts.
 namespace penstock::differential {
 namespace {
 
@@ -47,8 +47,8 @@ std::vector<Section> sections_of(Algorithm algorithm) {
   return sections;
 }
 
-// By how much all times of a section are moved into a future in which no key expires meanwhile. A
-// whole number of periods: it changes no answer. All times stay below 2^53.
+// Shifts all times of a section into a future in which no key expires. A whole number of periods,
+// so that answers do not change. All times stay below 2^53.
 Duration shift_of(const Section& section) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = 0;
@@ -89,7 +89,7 @@ class VectorsReplay : public ::testing::TestWithParam<std::tuple<Algorithm, Chec
       return *answer;
     }
     redis_store::MultiCheckRequest request{.checks = {check}};
-    // looking at something else as well takes the script that knows all
+    // An additional window in the request selects the general script.
     constexpr Quota kWindow = per_day(1).fixed_window();
     constexpr Quota kBucket = per_day(1);
     const bool is_window = check.quota.algorithm() == Algorithm::FixedWindow ||
@@ -127,7 +127,7 @@ class VectorsReplay : public ::testing::TestWithParam<std::tuple<Algorithm, Chec
 
 std::unique_ptr<VirtualRedis> VectorsReplay::redis_;
 
-TEST_P(VectorsReplay, AreAnsweredAsWritten) {
+TEST_P(VectorsReplay, MatchTheRecordedAnswers) {
   redis_->start_over(VirtualRedis::kDefaultNow);
   const auto [algorithm, path] = GetParam();
   int number = 0;

@@ -22,9 +22,9 @@ constexpr std::string_view kReadKeys =
     "end\n"
     "return said\n";
 
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kTimeout{60};
 
-base::Deadline far() { return base::deadline_after(kPatience); }
+base::Deadline far() { return base::deadline_after(kTimeout); }
 
 redis::Options options_for(const servers::RedisServer& server) {
   redis::Options options{.url = redis::Url::parse(server.unix_url()).value()};

@@ -14,20 +14,20 @@
 
 namespace penstock::differential {
 
-// What a key holds in Redis.
+// The stored value of a key in Redis.
 struct Stored {
   std::optional<std::string> bytes{};
   std::int64_t expires_ms = 0;  // PEXPIRETIME; -1 for a key that never expires, -2 for no key
 };
 
-// A real Redis with the real scripts, but for their clock: that is a key which the test sets. The
-// virtual present is a century ahead of the real one, so that no key expires meanwhile.
+// A real Redis with the real scripts, except that their clock is a key which the test sets. The
+// virtual time is a century ahead of real time, so that no key expires.
 //
-// Every question is asked when it is put, and answered by wait(). Thread-safety: none.
+// Requests are sent immediately and answered by wait(). Thread-safety: none.
 class VirtualRedis {
  public:
-  // Between these all sums that a script makes stay below 2^53, a bucket that takes 100 years to
-  // fill included.
+  // Within this range all sums in scripts stay below 2^53, even for a bucket that takes 100 years
+  // to fill.
   static constexpr Instant kEarliest{Duration{4'000'000'000'000'000}};
   static constexpr Instant kDefaultNow{Duration{4'200'000'000'123'457}};
   static constexpr Instant kLatest{Duration{5'500'000'000'000'000}};
@@ -38,10 +38,10 @@ class VirtualRedis {
   VirtualRedis& operator=(const VirtualRedis&) = delete;
 
   void set_clock(Instant now);
-  // Without keys, and with this clock.
+  // Removes all keys and sets the clock.
   void start_over(Instant now);
 
-  // Questions up to the next wait() travel together, as those of many callers would.
+  // Requests up to the next wait() are batched, like those of many callers.
   void check(const redis_store::KeyCheck& check, std::optional<Result<Decision>>& answer);
   void check_all(redis_store::MultiCheckRequest request,
                  std::optional<Result<std::vector<Decision>>>& answer);
@@ -51,12 +51,12 @@ class VirtualRedis {
   void reset(std::vector<std::string> keys, std::optional<Result<bool>>& answer);
   void block(const std::string& key, Duration duration, std::optional<Result<bool>>& answer);
   void remove(const std::string& key);
-  // Anything else, answered when this returns: `question` is given what to call then.
+  // Any other call, answered on return: `question` receives a callback to call when done.
   void ask(const std::function<void(const std::function<void()>& done)>& question);
   [[nodiscard]] const std::unique_ptr<redis_store::CommandExecutor>& store() const {
     return store_;
   }
-  // Until everything is answered. Throws when that takes too long.
+  // Waits for all answers. Throws on timeout.
   void wait();
 
   [[nodiscard]] std::vector<Stored> read_keys(const std::vector<std::string>& keys);
@@ -71,7 +71,7 @@ class VirtualRedis {
   redis::Script read_keys_;
   boost::asio::io_context io_;
   std::vector<std::optional<Result<Decision>>*> asked_;
-  std::vector<redis_store::KeyLeaseRequest> leases_;  // asked at the next wait(), together
+  std::vector<redis_store::KeyLeaseRequest> leases_;  // sent at the next wait() in one batch
   std::vector<std::optional<Result<store::LeaseGrant>>*> leased_;
   std::size_t open_ = 0;
   bool is_closing_ = false;

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-// multiply_divide of wide.lua against integers of 128 bits.
+// multiply_divide of wide.lua against 128-bit integers.
 namespace penstock::differential {
 namespace {
 
-constexpr std::uint64_t kExact = std::uint64_t{1} << 53U;    // what a Lua number counts to
-constexpr std::uint64_t kDivisor = std::uint64_t{1} << 45U;  // what it may divide by
+constexpr std::uint64_t kExact = std::uint64_t{1} << 53U;    // largest exact Lua integer
+constexpr std::uint64_t kDivisor = std::uint64_t{1} << 45U;  // largest divisor
 
 struct Sum {
   std::uint64_t a = 0;
@@ -31,7 +31,7 @@ struct Sum {
 };
 
 std::uint64_t draw(Random& random, std::uint64_t most) {
-  // 31622400000000 is 366 days; the limit, a prime rate and powers of two and ten beside it
+  // 31622400000000 is 366 days; also the limits, a prime rate and powers of two and ten.
   constexpr std::array<std::uint64_t, 12> kEdges{0,
                                                  1,
                                                  127,

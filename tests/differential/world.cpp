@@ -38,7 +38,7 @@ World::World(VirtualRedis& redis, Random& random, std::vector<Quota> quotas, Clo
   memory_.clock.set(now_);
 }
 
-// By what hurts one of the keys.
+// Moves to a time that matters for one of the keys.
 void World::move_clock() {
   const KeyModel& key = random_.pick(keys_);
   const Instant start_again = moves_ == ClockMoves::Forward ? now_ : VirtualRedis::kDefaultNow;

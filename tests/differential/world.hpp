@@ -11,20 +11,20 @@
 
 namespace penstock::differential {
 
-// Some keys, asked about the same quotas while one clock moves. Everything is asked of Redis, of
-// the core, and, as long as time goes forward, of the embedded store, and must agree.
+// Some keys checked against the same quotas while one clock moves. Redis, the core and, while time
+// moves forward, the embedded store must agree.
 class World {
  public:
   World(VirtualRedis& redis, Random& random, std::vector<Quota> quotas, ClockMoves moves);
 
-  // One round: the clock moves, then most keys are asked something. Returns what went wrong.
+  // One round: the clock moves, then most keys receive a request. Returns the disagreement, if any.
   [[nodiscard]] std::string round();
 
   [[nodiscard]] std::size_t steps() const noexcept { return steps_; }
 
  private:
   enum class Action : std::uint8_t { Check, Refund, Reset, Block, Unblock, Lease };
-  // Something asked about one key.
+  // One request for one key.
   struct Question {
     KeyModel* key = nullptr;
     Action action = Action::Check;
@@ -46,14 +46,14 @@ class World {
   void draw_change(KeyModel& key);
   void draw_lease(KeyModel& key);
   void ask(Question& question);
-  // What went wrong with the questions asked since the last call, in order.
+  // Disagreements of the requests since the last call, in order.
   [[nodiscard]] std::string compare_answers();
   [[nodiscard]] std::string compare_answer(Question& question);
   [[nodiscard]] std::string compare_decision(Question& question);
   [[nodiscard]] std::string compare_flag(Question& question);
   [[nodiscard]] std::string compare_grant(Question& question);
   [[nodiscard]] std::string compare_states();
-  // Whether the key stays in Redis for much longer than any of the quotas needs it.
+  // Whether the key stays in Redis much longer than any of the quotas needs.
   [[nodiscard]] bool stays_too_long(const KeyModel& key, const Stored& stored) const;
 
   VirtualRedis& redis_;

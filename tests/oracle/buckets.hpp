@@ -11,8 +11,8 @@ namespace penstock::oracle {
 
 using Rational = boost::multiprecision::cpp_rational;
 
-// A number of tokens, possibly not whole, and when it was counted. A clock that is behind that
-// moment neither adds nor takes; behind by more than a whole refill, the moment becomes now.
+// A possibly fractional number of tokens, and the time of the last update. An earlier clock neither
+// adds nor removes tokens; if it is behind by more than a whole refill, that time becomes now.
 class TokenBucketModel final : public Model {
  public:
   explicit TokenBucketModel(const Quota& quota);
@@ -38,7 +38,7 @@ class TokenBucketModel final : public Model {
   std::optional<Level> level_;
 };
 
-// The theoretical arrival time, never further ahead than a whole burst takes.
+// The theoretical arrival time, never further ahead than the duration of a whole burst.
 class GcraModel final : public Model {
  public:
   explicit GcraModel(const Quota& quota);

@@ -8,9 +8,9 @@
 
 namespace penstock::oracle {
 
-// How much was taken in each slot of time, slots being numbered from the epoch, and the slot that
-// the clock had reached at the last change. A clock that is behind stays in that slot, unless it is
-// `tolerance` slots behind or more: then what happened is moved, as it is, to end at the present.
+// Units per time slot, numbered from the epoch, and the slot of the last change. A clock that is
+// behind stays in that slot, unless it is `tolerance` slots behind or more: then the history is
+// shifted to end at the present.
 class SlotCounts {
  public:
   SlotCounts(Duration slot, std::int64_t kept, std::int64_t tolerance)
@@ -18,13 +18,13 @@ class SlotCounts {
 
   [[nodiscard]] std::int64_t position(Instant now) const;
   [[nodiscard]] std::uint64_t in_slot(std::int64_t number) const;
-  // What was taken in the slots that are kept: so many before the position, and the position.
+  // Units in the slots that are kept: the current position and a number of slots before it.
   [[nodiscard]] std::uint64_t total(Instant now) const;
   [[nodiscard]] Duration since_start_of_slot(Instant now) const;
 
   void repair(Instant now);
   void add(std::uint64_t cost, Instant now);
-  // The newest first.
+  // Newest slots first.
   void subtract(std::uint64_t cost, Instant now);
   void clear();
   [[nodiscard]] bool ever_used() const { return reached_.has_value(); }
@@ -39,7 +39,7 @@ class SlotCounts {
   std::optional<std::int64_t> reached_;
 };
 
-// The last window counts by the share of it that a period ending now still covers.
+// The previous window is weighted by the share of it that a period ending now still covers.
 class SlidingCounterModel final : public Model {
  public:
   explicit SlidingCounterModel(const Quota& quota)
@@ -62,7 +62,7 @@ class SlidingCounterModel final : public Model {
   SlotCounts windows_;
 };
 
-// Every part that the period ending now touches counts in full: n + 1 of them.
+// Every part that the period ending now touches counts in full: n + 1 parts.
 class SubWindowsModel final : public Model {
  public:
   explicit SubWindowsModel(const Quota& quota)

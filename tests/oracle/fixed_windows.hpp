@@ -7,8 +7,8 @@
 
 namespace penstock::oracle {
 
-// One window and what was taken in it. A window in which nothing is taken is no window. One that
-// lies in the future is the current one, unless its end is more than two periods away.
+// One window and its usage. A window without usage does not exist. A window in the future is the
+// current one, unless its end is more than two periods away.
 class FixedWindowModel : public Model {
  protected:
   explicit FixedWindowModel(const Quota& quota)
@@ -22,7 +22,7 @@ class FixedWindowModel : public Model {
     std::uint64_t count = 0;
   };
 
-  // The end of a window that a first request at `now` opens.
+  // End of a window that a first request at `now` opens.
   [[nodiscard]] virtual Instant end_of_window_at(Instant now) const = 0;
 
   void repair(Instant now) override;
@@ -47,7 +47,7 @@ class AlignedWindowModel final : public FixedWindowModel {
   [[nodiscard]] Instant end_of_window_at(Instant now) const override;
 };
 
-// A window starts at the first request that is admitted outside of one.
+// A window starts at the first admitted request outside of one.
 class AnchoredWindowModel final : public FixedWindowModel {
  public:
   explicit AnchoredWindowModel(const Quota& quota) : FixedWindowModel(quota) {}

@@ -7,9 +7,8 @@
 
 namespace penstock::oracle {
 
-// Every admission with its instant x; it counts at `now` if x > now - period. The clock never runs
-// backwards in the log: what is admitted is not older than what was admitted before. With the
-// newest more than a period ahead, everything from the future happened now.
+// Every admission with its time x; it counts at `now` if x > now - period. Times in the log never
+// decrease. If the newest is more than a period ahead, all future entries are moved to now.
 class SlidingLogModel final : public Model {
  public:
   explicit SlidingLogModel(const Quota& quota)

@@ -10,7 +10,7 @@
 namespace penstock::oracle {
 namespace {
 
-// The least wait at which `passes`, which stays true once true, is true.
+// The smallest wait at which the monotonic predicate `passes` is true.
 template <class Passes>
 Duration least_wait(Passes passes) {
   if (passes(Duration{0})) return Duration{0};
@@ -52,7 +52,7 @@ Answer Model::check(Cost cost, Instant now) {
   Answer answer;
   answer.limit = capacity_;
   answer.never = cost.units > capacity_;
-  // Looking costs nothing, but is answered like the least that can be taken.
+  // A peek costs nothing, but is answered like a check of one unit.
   const std::uint64_t asked = std::max<std::uint64_t>(cost.units, 1);
   answer.allowed = !answer.never && fits(asked, now);
   if (!answer.never) {

@@ -10,9 +10,8 @@
 #include <optional>
 #include <string>
 
-// What every algorithm must answer, worked out from its definition: exact fractions, plain
-// histories, and a search wherever the library has a formula. Slow, and shares no code with
-// src/core.
+// The expected answers of every algorithm, derived from its definition: exact fractions, plain
+// histories, and a search where the library has a formula. Slow, and shares no code with src/core.
 namespace penstock::oracle {
 
 struct Answer {
@@ -31,7 +30,7 @@ struct Answer {
 // "denied limit=20 remaining=0 reset_us=1200 retry_us=60": the notation of tests/vectors.
 [[nodiscard]] std::string to_string(const Answer& answer);
 
-// One key under one quota. REQUIRES: no instant lies before 1970.
+// One key under one quota. REQUIRES: no time before 1970.
 class Model {
  public:
   virtual ~Model() = default;
@@ -48,13 +47,13 @@ class Model {
   Model& operator=(const Model&) = default;
 
  private:
-  // What a clock that stepped back too far does to the state, whatever is asked.
+  // Corrects the state after a clock step back that is too large.
   virtual void repair(Instant now) = 0;
-  // REQUIRES, for these two: both stay true once true, if nobody asks.
+  // REQUIRES, for these two: without requests, both stay true once true.
   [[nodiscard]] virtual bool fits(std::uint64_t cost, Instant now) const = 0;
   [[nodiscard]] virtual bool unused(Instant now) const = 0;
   virtual void take(std::uint64_t cost, Instant now) = 0;
-  // Does nothing when nothing was ever taken.
+  // Does nothing when nothing was charged.
   virtual void refund_units(std::uint64_t cost, Instant now) = 0;
 
   [[nodiscard]] std::uint32_t remaining(Instant now) const;

@@ -6,8 +6,8 @@
 
 namespace penstock::oracle {
 
-// How the clock moves before a request, relative to what the last answer said. From harmless to
-// odd, so that a failing history shrinks to the plainest one.
+// How the clock moves before a request, relative to the last answer. Ordered from simple to odd, so
+// that a failing history shrinks to the simplest one.
 enum class Jump : std::uint8_t {
   Stay,
   Tick,
@@ -17,14 +17,14 @@ enum class Jump : std::uint8_t {
   JustAfterRetry,
   JustBeforeReset,
   AtReset,
-  JustBeforeBoundary,  // of the next window, or part of one
+  JustBeforeBoundary,  // of the next window or sub-window
   AtBoundary,
   JustAfterBoundary,
   PartOfPeriod,
   AboutOnePeriod,
   PartOfRefill,
   LongIdle,
-  // the clock steps back from here on
+  // From here on the clock steps back.
   BackOneTick,
   BackPartOfPeriod,
   BackPartOfRefill,
@@ -34,7 +34,7 @@ enum class Jump : std::uint8_t {
 inline constexpr std::uint8_t kForwardJumps = static_cast<std::uint8_t>(Jump::BackOneTick);
 inline constexpr std::uint8_t kJumps = static_cast<std::uint8_t>(Jump::BackFar) + 1;
 
-// How much is asked for, relative to what the last answer said.
+// The cost of a request, relative to the last answer.
 enum class Ask : std::uint8_t {
   One,
   Nothing,
@@ -55,7 +55,7 @@ struct Step {
   Jump jump = Jump::Stay;
   Ask ask = Ask::One;
   Action action = Action::Check;
-  std::uint64_t draw = 0;  // where the jump or the cost leave something open
+  std::uint64_t draw = 0;  // randomness for jump and cost
 };
 
 struct Move {
@@ -64,14 +64,14 @@ struct Move {
   Instant now;
 };
 
-// Turns steps into instants and costs that hurt: around boundaries, one microsecond off, at what
-// the limiter itself promised.
+// Turns steps into critical times and costs: at boundaries, one microsecond off, and at times the
+// limiter promised.
 class Walk {
  public:
-  // Like the clock of a machine today.
+  // Like a machine's clock today.
   static constexpr Instant kDefaultStart{Duration{1'700'000'000'123'457}};
-  // A step that would go further starts over, which is a clock step of its own. Everything that a
-  // limiter has to add up stays below 2^53 from here.
+  // A step beyond this restarts, which is itself a clock step. All sums of a limiter stay below
+  // 2^53 up to here.
   static constexpr Instant kDefaultEnd{Duration{4'000'000'000'000'000}};
 
   explicit Walk(const Quota& quota, Instant start = kDefaultStart, Instant end = kDefaultEnd);
@@ -87,7 +87,7 @@ class Walk {
   [[nodiscard]] Cost cost(const Step& step) const;
 
   Duration period_;
-  Duration slot_;    // what is aligned to the epoch: the period, or a part of it
+  Duration slot_;    // aligned to the epoch: the period, or a part of it
   Duration token_;   // at least the time one token takes
   Duration refill_;  // at least the time all of them take
   std::uint64_t capacity_;

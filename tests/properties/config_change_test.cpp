@@ -11,7 +11,7 @@ namespace {
 
 class ConfigChange : public ::testing::TestWithParam<Algorithm> {};
 
-// A key with a history under a quota of some algorithm, then given another quota of the algorithm
+// A key with a history under a quota of some algorithm, then under another quota of the algorithm
 // under test.
 struct Changed {
   KeyUnderTest before;
@@ -19,7 +19,7 @@ struct Changed {
   Instant now;
 };
 
-// The quota changes when the clock has moved once more.
+// The quota changes after one more clock move.
 Changed change(const Quota& from, const Quota& to, oracle::Walk walk, const Steps& steps,
                const oracle::Step& last) {
   KeyUnderTest subject(from);
@@ -32,7 +32,7 @@ Changed change(const Quota& from, const Quota& to, oracle::Walk walk, const Step
 
 oracle::Step last_of(const Steps& steps) { return steps.empty() ? oracle::Step{} : steps.back(); }
 
-// Half of the time nothing but the limit changes.
+// In half of the cases only the limit changes.
 Changed any_change(Algorithm algorithm) {
   const Quota to = *any_quota(algorithm);
   const bool only_limit = *rc::gen::arbitrary<bool>();
@@ -46,7 +46,7 @@ Changed any_change(Algorithm algorithm) {
   return change(from, to, oracle::Walk(from, any_start()), *any_steps(40), last_of(*any_steps(5)));
 }
 
-TEST_P(ConfigChange, WhatWasUsedStaysUsed) {
+TEST_P(ConfigChange, UsageIsKept) {
   check_property(500, [&] {
     const Changed key = any_change(GetParam());
     const std::uint32_t used = key.before.used(key.now);
@@ -56,7 +56,7 @@ TEST_P(ConfigChange, WhatWasUsedStaysUsed) {
   });
 }
 
-TEST_P(ConfigChange, RetryAfterIsStillHonest) {
+TEST_P(ConfigChange, RetryAfterStaysCorrect) {
   check_property(500, [&] {
     Changed key = any_change(GetParam());
     const Cost cost{
@@ -78,7 +78,7 @@ TEST_P(ConfigChange, NothingIsUsedAfterReset) {
   });
 }
 
-TEST_P(ConfigChange, ToTheSameQuotaChangesNoAnswer) {
+TEST_P(ConfigChange, ToAnEqualQuotaChangesNoAnswer) {
   check_property(300, [&] {
     const Quota quota = *any_quota(GetParam());
     Changed key = change(quota, quota, oracle::Walk(quota, any_start(), kNoEnd), *forward_steps(40),

@@ -32,7 +32,7 @@ std::vector<Admission> admissions(const Quota& quota, Instant start, const Steps
   return admitted;
 }
 
-// The most in any (t - period, t].
+// The maximum in any interval (t - period, t].
 std::uint64_t max_in_any_period(const std::vector<Admission>& admitted, Duration period) {
   std::uint64_t most = 0;
   std::uint64_t sum = 0;
@@ -46,7 +46,8 @@ std::uint64_t max_in_any_period(const std::vector<Admission>& admitted, Duration
 }
 
 // For all i <= j: cost_i + ... + cost_j <= burst + rate * (t_j - t_i). With S the running sum this
-// is S_j - rate * t_j <= burst + min over i of (S_(i-1) - rate * t_i); everything times the period.
+// is S_j - rate * t_j <= burst + min over i of (S_(i-1) - rate * t_i); all terms multiplied by the
+// period.
 bool within_envelope(const std::vector<Admission>& admitted, const Quota& quota) {
   const cpp_int period = quota.period().count();
   cpp_int sum = 0;

@@ -1,4 +1,4 @@
-// Pairs of histories that must be answered alike.
+// Pairs of histories with equal answers.
 #include "properties/generators.hpp"
 #include "properties/key_under_test.hpp"
 #include "properties/property.hpp"
@@ -24,7 +24,7 @@ void expect_same_answers(KeyUnderTest one, KeyUnderTest other, Instant from, con
   }
 }
 
-TEST_P(Equivalences, ARefundUndoesWhatWasTakenAtTheSameInstant) {
+TEST_P(Equivalences, ARefundUndoesAChargeOfTheSameInstant) {
   check_property(300, [&] {
     const Quota quota = *any_quota(GetParam());
     KeyUnderTest subject(quota);
@@ -44,7 +44,7 @@ TEST_P(Equivalences, ARefundUndoesWhatWasTakenAtTheSameInstant) {
   });
 }
 
-TEST_P(Equivalences, AnExpiredStateCanBeForgotten) {
+TEST_P(Equivalences, DroppingAnExpiredStateChangesNoAnswer) {
   check_property(300, [&] {
     const Quota quota = *any_quota(GetParam());
     KeyUnderTest subject(quota);
@@ -64,7 +64,7 @@ TEST_P(Equivalences, AnExpiredStateCanBeForgotten) {
 TEST_P(Equivalences, OnlyDifferencesOfTimeMatter) {
   check_property(300, [&] {
     const Quota quota = *any_quota(GetParam());
-    // far from 1970, where a clock that steps back would be stopped
+    // Far from 1970, where steps back would be clamped.
     const Instant start = any_start() + Days{5'000'000};
     const auto shift = *rc::gen::inRange<std::int64_t>(1, Days{5'000'000} / quota.period());
     const Duration tick =
@@ -74,7 +74,7 @@ TEST_P(Equivalences, OnlyDifferencesOfTimeMatter) {
     oracle::Walk walk(quota, start, kNoEnd);
     oracle::Walk shifted_walk(quota, start + shift * quota.period() + tick, kNoEnd);
     for (oracle::Step step : *any_steps(60)) {
-      // buckets know no boundaries, and the shift may move them
+      // Buckets have no boundaries, and the shift may move them.
       const bool to_boundary = step.jump >= oracle::Jump::JustBeforeBoundary &&
                                step.jump <= oracle::Jump::JustAfterBoundary;
       if (quota.is_bucket() && to_boundary) step.jump = oracle::Jump::PartOfPeriod;
@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(Algorithms, Equivalences, ::testing::ValuesIn(kAlgorith
 
 class BucketEquivalences : public ::testing::TestWithParam<Algorithm> {};
 
-TEST_P(BucketEquivalences, TheSameRateInOtherWordsIsTheSameQuota) {
+TEST_P(BucketEquivalences, EqualRatesInDifferentUnitsBehaveEqually) {
   check_property(300, [&] {
     const Quota quota = *any_quota(GetParam());
     const std::int64_t most = std::min<std::int64_t>(Quota::kMaxLimit / quota.limit(),

@@ -35,7 +35,7 @@ struct Wish {
   std::int64_t parts;
 };
 
-// The nearest quota to what was wished for.
+// The valid quota nearest to the wish.
 Quota granted(Algorithm algorithm, Wish wish) {
   QuotaSpec spec = per(wish.limit, std::chrono::milliseconds{wish.period_ms}).with(algorithm);
   if (algorithm == Algorithm::SlidingLog) spec.limit = std::min(spec.limit, Quota::kMaxLogLimit);
@@ -51,14 +51,14 @@ Quota granted(Algorithm algorithm, Wish wish) {
   return Quota::make(spec).value();
 }
 
-// Uniform, whatever the size that RapidCheck has reached.
+// Uniform, independent of RapidCheck's size.
 template <class Integer>
 rc::Gen<Integer> between(Integer least, Integer most) {
   return rc::gen::resize(rc::kNominalSize,
                          rc::gen::inRange<Integer>(least, static_cast<Integer>(most + 1)));
 }
 
-// Every order of magnitude is as likely as the others.
+// Every order of magnitude is equally likely.
 rc::Gen<std::int64_t> magnitude(std::int64_t most) {
   return rc::gen::apply(
       [most](int shift, std::int64_t draw) {
@@ -85,7 +85,7 @@ rc::Gen<Quota> everyday_quota(Algorithm algorithm) {
 }
 
 rc::Gen<Quota> extreme_quota(Algorithm algorithm) {
-  // 999999937 and 999983 are prime: rates with them have no smaller terms
+  // 999999937 and 999983 are prime: their rates cannot be reduced.
   constexpr std::int64_t kMaxMillis = Quota::kMaxPeriod / std::chrono::milliseconds{1};
   return quotas(
       algorithm,
@@ -107,7 +107,7 @@ rc::Gen<Steps> steps(int most, std::uint8_t jumps, bool refunds) {
                     .draw = draw};
       },
       between<std::uint8_t>(0, static_cast<std::uint8_t>(jumps - 1)),
-      // half of the requests cost one, as most requests do
+      // Half of the requests cost one, as most requests do.
       rc::gen::oneOf(rc::gen::just<std::uint8_t>(0),
                      between<std::uint8_t>(0, static_cast<std::uint8_t>(oracle::kAsks - 1))),
       between(0, 99), between<std::uint64_t>(0, std::uint64_t{1} << 62U));

@@ -13,7 +13,7 @@
 
 namespace penstock {
 
-// Found by RapidCheck when it prints a counterexample.
+// Used by RapidCheck to print a counterexample.
 void showValue(const Quota& quota, std::ostream& out);
 
 }  // namespace penstock
@@ -34,25 +34,25 @@ inline constexpr std::array kAlgorithms{
 
 using Steps = std::vector<oracle::Step>;
 
-// A few per few milliseconds: small enough that everything happens within a short history.
+// Small limits over milliseconds, so that short histories reach every case.
 [[nodiscard]] rc::Gen<Quota> small_quota(Algorithm algorithm);
-// Small ones, everyday ones, and those at the edges of what a Quota may be.
+// Small, common and extreme quotas.
 [[nodiscard]] rc::Gen<Quota> any_quota(Algorithm algorithm);
 [[nodiscard]] rc::Gen<Algorithm> any_algorithm();
 
-// Up to `most` checks while time goes forward.
+// Up to `most` checks with time moving forward.
 [[nodiscard]] rc::Gen<Steps> forward_checks(int most);
-// Checks and refunds while time goes forward.
+// Checks and refunds with time moving forward.
 [[nodiscard]] rc::Gen<Steps> forward_steps(int most);
-// Checks and refunds, and a clock that also steps back.
+// Checks and refunds with a clock that also steps back.
 [[nodiscard]] rc::Gen<Steps> any_steps(int most);
 
-// Draws an instant that a clock may show; a counterexample prints it in microseconds.
+// Draws a clock time; a counterexample prints it in microseconds.
 [[nodiscard]] Instant any_start();
-// For histories that must not start over.
+// For histories that must not restart.
 inline constexpr Instant kNoEnd{Duration{4'000'000'000'000'000'000}};
 
-// For the names of parameterised tests.
+// Names of parameterised tests.
 [[nodiscard]] std::string name_of(const ::testing::TestParamInfo<Algorithm>& parameter);
 
 }  // namespace penstock::properties

@@ -8,7 +8,7 @@
 
 namespace penstock::properties {
 
-// One key of the library, asked like an oracle::Model, with a record of what was asked.
+// One key of the library with the interface of oracle::Model, and a record of its requests.
 class KeyUnderTest {
  public:
   explicit KeyUnderTest(const Quota& quota) : quota_(quota), owner_(quota) {}
@@ -29,7 +29,7 @@ class KeyUnderTest {
     note("refund", cost, now, "");
   }
 
-  // Does what the walk says; what a refund leaves is looked at.
+  // Performs the step; returns a peek after a refund.
   oracle::Answer follow(oracle::Walk& walk, const oracle::Step& step) {
     const oracle::Move move = walk.next(step);
     if (move.action == oracle::Action::Refund) refund(move.cost, move.now);
@@ -41,17 +41,17 @@ class KeyUnderTest {
   }
 
   void forget() { state_ = core::AnyState{}; }
-  // From now on requests ask under this quota.
+  // Later requests use this quota.
   void change_quota(const Quota& quota) { quota_ = quota; }
 
   [[nodiscard]] const Quota& quota() const { return quota_; }
-  // The one that usage drains under.
+  // The quota that usage drains under.
   [[nodiscard]] const Quota& owner() const { return owner_; }
   [[nodiscard]] const core::AnyState& state() const { return state_; }
   [[nodiscard]] Instant expires_at() const { return core::expires_at(state_, owner_); }
   [[nodiscard]] std::uint32_t used(Instant now) const { return core::used(state_, owner_, now); }
 
-  // What happened so far, in the notation of tests/vectors.
+  // The history in the notation of tests/vectors.
   [[nodiscard]] const std::string& record() const { return record_; }
 
  private:

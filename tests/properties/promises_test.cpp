@@ -43,7 +43,7 @@ TEST_P(Promises, DeniedUntilRetryAfterAndAllowedAtIt) {
       });
 }
 
-TEST_P(Promises, AskingForMoreIsNeverEasier) {
+TEST_P(Promises, AHigherCostIsNeverAllowedEarlier) {
   look_at_every_answer(
       GetParam(), any_steps(80),
       [](const KeyUnderTest& subject, Instant now, const oracle::Answer&, const auto& step) {
@@ -63,7 +63,7 @@ TEST_P(Promises, ExactlyWhatRemainsCanBeTaken) {
         RC_ASSERT(subject.peek(Cost{answer.remaining}, now).allowed == (answer.remaining > 0));
         RC_ASSERT(!subject.peek(Cost{std::uint64_t{answer.remaining} + 1}, now).allowed);
         RC_ASSERT(subject.peek(Cost{0}, now).remaining == answer.remaining);
-        // a sliding counter may count more than the limit after the clock stepped back
+        // A sliding counter may exceed the limit after a clock step back.
         const std::uint32_t capacity = subject.quota().capacity();
         RC_ASSERT(std::min(subject.used(now), capacity) == capacity - answer.remaining);
       });

@@ -9,12 +9,12 @@
 
 namespace penstock::properties {
 
-// How many cases to look at where an optimised build usually looks at `usual`: more by the factor
-// in the environment, PENSTOCK_STEPS=100; fewer in a build that is slow on purpose.
+// Number of cases: `usual` in an optimised build, multiplied by PENSTOCK_STEPS, fewer in slow
+// builds.
 [[nodiscard]] int cases(int usual);
 
 // Checks a property in cases(usual) random cases. A failure prints the shrunk counterexample and
-// the line for RC_PARAMS that reproduces it; the seed is printed at the start.
+// RC_PARAMS to reproduce it; the seed is printed at the start.
 template <class Testable>
 void check_property(int usual, Testable&& testable) {
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();

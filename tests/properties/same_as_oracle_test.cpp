@@ -39,14 +39,14 @@ void compare(const Quota& quota, oracle::Walk walk, const Steps& steps) {
   }
 }
 
-TEST_P(SameAsOracle, WhileTimeGoesForward) {
+TEST_P(SameAsOracle, WhileTimeMovesForward) {
   check_property(300, [&] {
     const Quota quota = *any_quota(GetParam());
     compare(quota, oracle::Walk(quota, any_start(), kNoEnd), *forward_steps(60));
   });
 }
 
-TEST_P(SameAsOracle, WhenTheClockStepsBackToo) {
+TEST_P(SameAsOracle, WhenTheClockStepsBack) {
   check_property(500, [&] {
     const Quota quota = *any_quota(GetParam());
     compare(quota, oracle::Walk(quota, any_start()), *any_steps(60));

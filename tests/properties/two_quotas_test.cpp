@@ -8,15 +8,15 @@
 #include <span>
 #include <vector>
 
-// One key asked under several quotas, in any order: overrides, a changed limit, limits that come
-// with the request. tests/differential/two_quotas_test.cpp does the same in Redis.
+// One key checked under several quotas in any order: overrides, a changed limit, limits sent with
+// the request. tests/differential/two_quotas_test.cpp does the same in Redis.
 namespace penstock::properties {
 namespace {
 
 using reference::QuotaHistory;
 using Key = reference::TwoKeys::Key;
 
-// So many steps in an ordinary run; PENSTOCK_STEPS=20, as `make long` has it, makes them 120 000.
+// Cases in an ordinary run; `make long` sets PENSTOCK_STEPS=20, which makes 120 000 steps.
 constexpr int kCases = 60;
 constexpr std::size_t kStepsOfCase = 100;
 
@@ -49,7 +49,7 @@ bool is_bucket(Algorithm algorithm) {
   return algorithm == Algorithm::TokenBucket || algorithm == Algorithm::Gcra;
 }
 
-// Small enough that they meet.
+// Small enough to interact.
 std::vector<Quota> any_quotas(Algorithm algorithm, Mix mix) {
   std::vector<Quota> quotas{*small_quota(algorithm)};
   const int others = *rc::gen::inRange(1, 4);
@@ -79,11 +79,11 @@ void expect_promise(Algorithm algorithm, Mix mix, QuotaHistory::Refunds refunds)
 
 class TwoQuotas : public ::testing::TestWithParam<Algorithm> {};
 
-TEST_P(TwoQuotas, OfOneAlgorithmAdmitWhatFitsBesideAllUsageAndNothingElse) {
+TEST_P(TwoQuotas, OfOneAlgorithmAdmitExactlyWhatFitsNextToAllUsage) {
   expect_promise(GetParam(), Mix::OneAlgorithm, QuotaHistory::Refunds::Some);
 }
 
-TEST_P(TwoQuotas, OfAnyAlgorithmsAdmitWhatFitsBesideAllUsageAndNothingElse) {
+TEST_P(TwoQuotas, OfAnyAlgorithmsAdmitExactlyWhatFitsNextToAllUsage) {
   expect_promise(GetParam(), Mix::Any, QuotaHistory::Refunds::Some);
 }
 

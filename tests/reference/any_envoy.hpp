@@ -1,6 +1,6 @@
 #pragma once
 
-// Trees and requests at random, for tests.
+// Random descriptor trees and requests.
 
 #include "reference/naive_envoy.hpp"
 
@@ -13,7 +13,7 @@
 
 namespace penstock::rules::naive {
 
-// Few letters, so that names meet often.
+// Few letters, so that names often collide.
 inline std::vector<Written> any_level(int depth) {
   const std::vector<std::string> keys{"a", "b", "a_b", "a*"};
   const std::vector<std::string> values{"", "", "b", "c", "*", "b*", "*c", "b_c", "*b*c"};

@@ -6,8 +6,8 @@
 
 namespace penstock::reference {
 
-// Of any algorithm, up to sixty in up to two minutes: small enough for a random history to reach
-// every corner of it.
+// Any algorithm, up to sixty per up to two minutes: small enough for random histories to reach
+// every case.
 [[nodiscard]] inline Quota any_handy_quota() {
   QuotaSpec spec{.limit = *rc::gen::inRange<std::int64_t>(1, 61),
                  .period = std::chrono::seconds{*rc::gen::inRange(1, 121)},

@@ -6,7 +6,7 @@
 
 namespace penstock::reference {
 
-// All that was said about a file, a line each.
+// All diagnostics of a file, one per line.
 inline std::string diagnostics_text(const rules::Loaded& loaded) {
   std::string all;
   for (const rules::Diagnostic& diagnostic : loaded.diagnostics) {

@@ -9,10 +9,10 @@
 
 namespace penstock::reference {
 
-// A store with a clock that stands still and a secret that is always the same: what is sampled,
-// which shard a key is in, and so every answer, is the same in each run.
+// A store with a manual clock and a fixed secret: sampling, sharding and answers are the same in
+// each run.
 struct ManualStore {
-  // Fewer than 128 keys make a single shard.
+  // Fewer than 128 keys use a single shard.
   static constexpr std::uint64_t kOneShard = 127;
 
   explicit ManualStore(const MemoryOptions& options = {})

@@ -1,7 +1,7 @@
 #pragma once
 
-// For tests: a tree of descriptors as somebody writes it down, and what envoyproxy/ratelimit says
-// about it, word for word and without any index: a list is searched from its beginning.
+// A descriptor tree and the answers of envoyproxy/ratelimit to it, by linear search without an
+// index.
 
 #include "rules/envoy/envoy_tree.hpp"
 #include "rules/model/limit_keys.hpp"

@@ -12,7 +12,7 @@ namespace {
 
 using Key = TwoKeys::Key;
 
-// The next number below `choices` of a sequence that begins with `draw` (SplitMix64).
+// The next number below `choices` of a sequence seeded with `draw` (SplitMix64).
 std::uint64_t take(std::uint64_t& draw, std::uint64_t choices) {
   draw += 0x9e37'79b9'7f4a'7c15ULL;
   std::uint64_t mixed = draw;
@@ -21,7 +21,7 @@ std::uint64_t take(std::uint64_t& draw, std::uint64_t choices) {
   return (mixed ^ (mixed >> 31U)) % choices;
 }
 
-// Until when what was just admitted counts in full at least: as long as its own quota says.
+// Minimum time for which an admission counts in full, according to its own quota.
 Instant counts_until(const Quota& quota, const Decision& said, Instant now) {
   const auto next_multiple = [&](Duration length) {
     return now - now.time_since_epoch() % length + length;
@@ -71,12 +71,12 @@ QuotaHistory::QuotaHistory(TwoKeys& keys, std::vector<Quota> quotas, Instant sta
 std::string QuotaHistory::step(std::uint64_t draw) {
   const std::size_t chosen = take(draw, quotas_.size());
   move_clock(quotas_[chosen], draw);
-  std::string problem = compare_keys();  // what the step before left, and what time made of it
+  std::string problem = compare_keys();  // after the previous step and the clock move
   if (problem.empty()) problem = act(chosen, draw);
   return problem.empty() ? problem : problem + "\n" + story_;
 }
 
-// To where something is about to change for this key, or just has.
+// Moves to a time just before or after something changes for this key.
 void QuotaHistory::move_clock(const Quota& quota, std::uint64_t& draw) {
   const Duration wait = last_.retry_after().value_or(Duration{0});
   Duration jump{0};
@@ -143,7 +143,7 @@ std::string QuotaHistory::ask(const Quota& quota, Cost cost) {
   return used() == before + cost.units ? "" : "an admission was not charged";
 }
 
-// As the service does for a limit with count_denied: a denial charges what is left.
+// As the service does for count_denied: a denial charges what is left.
 std::string QuotaHistory::ask_and_count_denied(const Quota& quota, Cost cost) {
   std::string problem = ask(quota, cost);
   const bool is_charged =
@@ -163,7 +163,7 @@ std::string QuotaHistory::refund(const Quota& quota, const Quota& other, Cost co
   const std::uint64_t least = before - std::min(before, cost.units);
   shown_ = keys_.peek(Key::Asked, quotas_);
   if (used() < least || used() > before) return "a refund left other usage than it should";
-  // a sliding counter weighs what is refunded of the window before
+  // A sliding counter weighs refunds of the previous window.
   return used() == least || has_sliding_counter(quotas_) ? "" : "a refund left usage behind";
 }
 
@@ -206,7 +206,7 @@ std::string QuotaHistory::envelope() const {
 }
 
 // For all i <= j: cost_i + ... + cost_j <= burst + rate * (t_j - t_i), with the largest burst and
-// the largest rate of the quotas. With everything times the period: a running minimum.
+// the largest rate of the quotas. A running minimum, with all terms multiplied by the period.
 std::string QuotaHistory::bucket_envelope() const {
   const auto fastest =
       std::max_element(quotas_.begin(), quotas_.end(), [](const Quota& a, const Quota& b) {

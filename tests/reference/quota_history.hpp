@@ -28,30 +28,30 @@ class TwoKeys {
   [[nodiscard]] virtual std::vector<Decision> peek(Key key, std::span<const Quota> quotas) = 0;
   virtual void refund(Key key, const Quota& quota, Cost cost) = 0;
   virtual void reset(Key key) = 0;
-  // For no time: lifts the block.
+  // Zero duration removes the block.
   virtual void block(Key key, Duration duration) = 0;
 };
 
-// One key asked under several quotas in any order, and its twin, which receives only what must
+// One key checked under several quotas in any order, and its twin, which receives only what must
 // matter: admitted requests, refunds (under another quota), resets and blocks. Both must always
-// look alike, so that a denial, a peek and the quota of a refund change nothing.
+// show the same, so denials, peeks and the quota of a refund change nothing.
 //
 // Thread-safety: none.
 class QuotaHistory {
  public:
   enum class Refunds : std::uint8_t { Some, None };
 
-  // The clock goes from `start` forward, never beyond `latest`.
+  // The clock moves forward from `start`, never beyond `latest`.
   QuotaHistory(TwoKeys& keys, std::vector<Quota> quotas, Instant start, Instant latest,
                Refunds refunds);
 
-  // Does what is drawn from this number. Returns what went wrong.
+  // Performs the step drawn from this number. Returns the violation, if any.
   [[nodiscard]] std::string step(std::uint64_t draw);
 
-  // What went wrong with admissions since the last reset: of buckets, in any interval no more than
-  // the largest burst and the largest rate allow; of windows, from each admission until its window
-  // ends, no more than the largest limit. REQUIRES: without refunds; quotas are of one of these
-  // kinds.
+  // Violations by admissions since the last reset. Buckets: in any interval no more than the
+  // largest burst and the largest rate allow; windows: from each admission until its window ends,
+  // no more than the largest limit. REQUIRES: no refunds; all quotas are buckets or all are
+  // windows.
   [[nodiscard]] std::string envelope() const;
 
  private:
@@ -71,7 +71,7 @@ class QuotaHistory {
   void block(Duration duration);
   [[nodiscard]] std::string compare_keys();
   [[nodiscard]] bool is_blocked() const { return now_ < blocked_until_; }
-  // All usage, as the quota with the largest capacity shows it. REQUIRES: not blocked.
+  // Total usage, as the quota with the largest capacity shows it. REQUIRES: not blocked.
   [[nodiscard]] std::uint64_t used() const;
   [[nodiscard]] std::string bucket_envelope() const;
   [[nodiscard]] std::string window_envelope() const;
@@ -84,8 +84,8 @@ class QuotaHistory {
   Instant latest_;
   Instant blocked_until_{};
   Decision last_{};
-  std::vector<Decision> fresh_;  // what a key that was never asked shows
-  std::vector<Decision> shown_;  // what both keys showed last
+  std::vector<Decision> fresh_;  // of an unused key
+  std::vector<Decision> shown_;  // last seen for both keys
   std::vector<Admitted> admitted_;
   std::string story_;
 };

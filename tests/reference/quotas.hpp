@@ -15,7 +15,7 @@ inline constexpr std::array kAlgorithms{
     Algorithm::SubWindows,
 };
 
-// Ten in ten seconds, counted this way.
+// Ten per ten seconds with this algorithm.
 [[nodiscard]] inline Quota ten_in_ten_seconds(Algorithm algorithm) {
   return Quota::make(per(10, std::chrono::seconds{10}).with(algorithm)).value();
 }
@@ -24,7 +24,7 @@ inline constexpr std::array kAlgorithms{
   return Quota::make(per(limit, period).with(algorithm)).value();
 }
 
-// For the names of parameterised tests.
+// Names of parameterised tests.
 [[nodiscard]] inline std::string name_of(const ::testing::TestParamInfo<Algorithm>& parameter) {
   return std::string(to_string(parameter.param));
 }

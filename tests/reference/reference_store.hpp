@@ -11,16 +11,16 @@
 
 namespace penstock::reference {
 
-// What the embedded store has to answer, without a thought for speed or memory: a map of core
-// states that forgets nothing, asked one request at a time.
+// The expected answers of the embedded store, without optimisation: a map of core states that
+// expires nothing, one request at a time.
 class ReferenceStore {
  public:
   Decision check(std::string_view key, const Quota& quota, Cost cost, Instant now);
-  // Whether all pass when asked one after the other; if not, nothing is taken.
+  // Whether all pass in sequence; if not, nothing is charged.
   bool check_all(std::span<const Check> checks, Instant now);
   Decision refund(std::string_view key, const Quota& quota, Cost cost, Instant now);
   bool reset(std::string_view key, Instant now);
-  // Time never runs backwards once it was seen.
+  // Time never runs backwards.
   void see(Instant now) { latest_ = std::max(latest_, now); }
 
  private:

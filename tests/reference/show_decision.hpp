@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-// Found by RapidCheck when it prints a counterexample.
+// Used by RapidCheck to print a counterexample.
 inline void showValue(const Decision& decision, std::ostream& out) {
   out << to_string(decision.outcome()) << " " << decision.remaining() << "/" << decision.limit()
       << ", reset after " << decision.reset_after().count() << " us, retry after ";
@@ -18,7 +18,7 @@ inline void showValue(const Decision& decision, std::ostream& out) {
   out << ", decided by " << decision.decided_by();
 }
 
-// Found by GoogleTest when it prints what was not equal.
+// Used by GoogleTest to print a mismatch.
 inline void PrintTo(const Decision& decision, std::ostream* out) { showValue(decision, *out); }
 
 }  // namespace penstock

@@ -22,7 +22,7 @@ ExactSpan Audit::full_at(const StoredState& stored, Duration lifetime, Instant a
   return std::max(full_at_of(copy.state), span_of(at));
 }
 
-// At its rate the instant stays the same; what is leased can only put it off.
+// At its rate the time stays the same; leases can only delay it.
 void Audit::check_epoch_ends(const StoredState& stored, Duration lifetime, Instant now) {
   Instant end{(stored.escrow.epoch + 1) * stored.escrow.lifetime};
   for (int i = 0; i < 2 && end <= now; ++i, end += stored.escrow.lifetime) {

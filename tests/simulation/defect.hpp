@@ -4,20 +4,20 @@
 
 namespace penstock::simulation {
 
-// Mistakes that are easy to make with leases. The simulation makes them on purpose, in its model of
-// the store or in what stands around the production code, and has to notice each.
+// Mistakes that are easy to make with leases. The simulation injects them into its model of the
+// store or around the production code, and must detect each.
 enum class Defect : std::uint8_t {
   None,
-  RefundAtExpiry,      // what a lease that is not strict had left goes back to the bucket
-  ReportBeforeRefill,  // what was spent is heard before the time is counted that it was leased
-  FlooredTtl,          // keys vanish up to a millisecond before their state says nothing
-  ShortEscrow,         // the escrow vanishes with its epoch, before the leases that it covers
-  LifetimeTooLong,     // a lease lives for twice as long as the store accounts for it
-  CostBlindDenials,    // a refusal is repeated whatever the request costs
-  UntaggedReports,     // reports count for the current epoch, whichever they are about
-  ReportsTwice,        // reports are heard twice
-  ForgottenChanges,    // a refusal is remembered although the count was changed meanwhile
-  UnclampedEpochs,     // at the end of an epoch the bucket forgets what was leased until then
+  RefundAtExpiry,      // unspent units of a non-strict lease return to the bucket
+  ReportBeforeRefill,  // reports are applied before the refill of the leased time
+  FlooredTtl,          // keys expire up to a millisecond too early
+  ShortEscrow,         // the escrow expires with its epoch, before the leases it covers
+  LifetimeTooLong,     // a lease lives twice as long as the store assumes
+  CostBlindDenials,    // a denial is cached regardless of cost
+  UntaggedReports,     // reports are applied to the current epoch instead of their own
+  ReportsTwice,        // reports are applied twice
+  ForgottenChanges,    // a denial is cached across a change of the usage
+  UnclampedEpochs,     // at the end of an epoch the bucket refills leased units
 };
 
 }  // namespace penstock::simulation

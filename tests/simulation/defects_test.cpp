@@ -4,7 +4,8 @@
 
 #include <string>
 
-// The simulation is tested by mistakes: each of them has to break a promise within so many runs.
+// Mutation tests of the simulation: each injected mistake must break a promise within a number of
+// runs.
 namespace penstock::simulation {
 namespace {
 
@@ -12,9 +13,9 @@ using core::Mode;
 
 constexpr std::uint64_t kEnough = 20'000;
 
-// The first promise that a mistake breaks; empty if nobody noticed.
+// The first promise that a mistake breaks; empty if none.
 std::string noticed(Defect defect, Mode mode, Algorithm algorithm, const Faults& faults = {}) {
-  // every other scenario has small leases, which hide mistakes
+  // Every other scenario has small leases, which hide mistakes.
   for (std::uint64_t seed = 2; seed <= kEnough; seed += 2) {
     const Outcome outcome = simulate(draw_scenario(seed, mode, algorithm, faults), defect);
     if (!outcome.broken.empty()) {
@@ -25,52 +26,52 @@ std::string noticed(Defect defect, Mode mode, Algorithm algorithm, const Faults&
   return {};
 }
 
-TEST(Defects, RefundOfWhatEndsUnspentIsNoticed) {
+TEST(Defects, RefundOfExpiredLeasesIsDetected) {
   EXPECT_NE(noticed(Defect::RefundAtExpiry, Mode::Lease, Algorithm::TokenBucket), "");
   EXPECT_NE(noticed(Defect::RefundAtExpiry, Mode::Adaptive, Algorithm::Gcra), "");
 }
 
-TEST(Defects, ReportHeardBeforeTheRefillIsNoticed) {
+TEST(Defects, ReportAppliedBeforeTheRefillIsDetected) {
   EXPECT_NE(noticed(Defect::ReportBeforeRefill, Mode::LeaseStrict, Algorithm::TokenBucket), "");
   EXPECT_NE(noticed(Defect::ReportBeforeRefill, Mode::LeaseStrict, Algorithm::Gcra), "");
 }
 
-TEST(Defects, TtlRoundedDownIsNoticed) {
+TEST(Defects, TtlRoundedDownIsDetected) {
   EXPECT_NE(noticed(Defect::FlooredTtl, Mode::Exact, Algorithm::TokenBucket), "");
   EXPECT_NE(noticed(Defect::FlooredTtl, Mode::LeaseStrict, Algorithm::Gcra), "");
 }
 
-TEST(Defects, EscrowThatVanishesBeforeItsLeasesIsNoticed) {
+TEST(Defects, EscrowThatExpiresBeforeItsLeasesIsDetected) {
   EXPECT_NE(noticed(Defect::ShortEscrow, Mode::LeaseStrict, Algorithm::TokenBucket), "");
 }
 
-TEST(Defects, LifetimeThatIsTooLongIsNoticed) {
+TEST(Defects, LifetimeThatIsTooLongIsDetected) {
   EXPECT_NE(noticed(Defect::LifetimeTooLong, Mode::LeaseStrict, Algorithm::TokenBucket), "");
   EXPECT_NE(noticed(Defect::LifetimeTooLong, Mode::Lease, Algorithm::FixedWindow), "");
   EXPECT_NE(noticed(Defect::LifetimeTooLong, Mode::Lease, Algorithm::AnchoredWindow), "");
   EXPECT_NE(noticed(Defect::LifetimeTooLong, Mode::Lease, Algorithm::SubWindows), "");
 }
 
-TEST(Defects, DenialRepeatedWhateverTheCostIsNoticed) {
+TEST(Defects, DenialCachedRegardlessOfCostIsDetected) {
   EXPECT_NE(noticed(Defect::CostBlindDenials, Mode::Exact, Algorithm::TokenBucket), "");
   EXPECT_NE(noticed(Defect::CostBlindDenials, Mode::Exact, Algorithm::FixedWindow), "");
 }
 
-TEST(Defects, DenialCachedAcrossAChangeIsNoticed) {
+TEST(Defects, DenialCachedAcrossAChangeIsDetected) {
   EXPECT_NE(
       noticed(Defect::ForgottenChanges, Mode::Exact, Algorithm::TokenBucket, {.operators = true}),
       "");
 }
 
-TEST(Defects, ReportForTheWrongEpochIsNoticed) {
+TEST(Defects, ReportForTheWrongEpochIsDetected) {
   EXPECT_NE(noticed(Defect::UntaggedReports, Mode::LeaseStrict, Algorithm::TokenBucket), "");
 }
 
-TEST(Defects, ReportHeardTwiceIsNoticed) {
+TEST(Defects, ReportAppliedTwiceIsDetected) {
   EXPECT_NE(noticed(Defect::ReportsTwice, Mode::LeaseStrict, Algorithm::TokenBucket), "");
 }
 
-TEST(Defects, RefillOfWhatIsLeasedUntilAnEpochEndsIsNoticed) {
+TEST(Defects, RefillOfLeasedUnitsAtTheEndOfAnEpochIsDetected) {
   EXPECT_NE(noticed(Defect::UnclampedEpochs, Mode::LeaseStrict, Algorithm::TokenBucket), "");
   EXPECT_NE(noticed(Defect::UnclampedEpochs, Mode::LeaseStrict, Algorithm::Gcra), "");
 }

@@ -13,7 +13,7 @@ Envelope::Units Envelope::refill(Duration time) const {
 }
 
 // For a bucket: the sum of costs i..j is at most burst + rate * (t_j - t_i) for all i <= j, if and
-// only if what leaks at that rate is never filled beyond the burst.
+// only if a bucket leaking at that rate never exceeds the burst.
 void Envelope::admit(std::uint64_t tokens_now, Instant now, std::optional<Instant> window_end) {
   const Units taken = tokens(static_cast<std::int64_t>(tokens_now));
   if (quota_.is_bucket()) {

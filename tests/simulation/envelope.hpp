@@ -9,22 +9,22 @@
 
 namespace penstock::simulation {
 
-// What was admitted, against what the limit alone would have admitted: over all intervals of a
-// bucket, per window, or in any period. Exact, in units of which a token is token_units().
+// Compares admissions with what the limit alone would admit: over all intervals for a bucket, per
+// window, or in any period. Exact, in units of which a token is token_units().
 class Envelope {
  public:
   __extension__ using Units = __int128;  // may be negative, unlike base::Wide
 
   explicit Envelope(const Quota& quota) : quota_(quota) {}
 
-  // In the order of time. `window_end` says which anchored window it counts in.
+  // In time order. `window_end` identifies the anchored window.
   void admit(std::uint64_t tokens, Instant now, std::optional<Instant> window_end);
 
-  // How much more the last one made it than there should be; negative when there was room.
+  // Excess after the last admission; negative when there was capacity left.
   [[nodiscard]] Units excess() const noexcept { return excess_; }
 
   [[nodiscard]] Units tokens(std::int64_t count) const;
-  // What refills in this time, rounded up to a whole unit.
+  // Units that refill in this time, rounded up.
   [[nodiscard]] Units refill(Duration time) const;
 
  private:
@@ -35,7 +35,7 @@ class Envelope {
 
   Quota quota_;
   Units excess_ = 0;
-  Units level_ = 0;  // of a bucket, or admitted in the window or the period
+  Units level_ = 0;  // bucket level, or units admitted in the window or period
   Instant last_{};
   Instant window_end_{};
   std::deque<Admission> period_;

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-// What goes wrong, and how much more may be admitted then.
+// Faults, and how much they may additionally admit.
 namespace penstock::simulation {
 namespace {
 
-// However long a node believes a refusal that nobody took back, on any clock; it may be on its way
-// for as long as a call takes.
+// Maximum time for which a node uses a cached denial that was not revoked, on any clock; its
+// message may be in transit as long as a call takes.
 constexpr Moment kMaxStaleness =
     lease::CachedDecision::kMaxAge + lease::CachedDecision::kMaxAge / 100;
 
@@ -60,7 +60,7 @@ void World::remember() {
   while (history_.size() > 1 && history_[1].first <= now_ - scenario_.lag) history_.pop_front();
 }
 
-// What the store decided during the lag is forgotten.
+// Decisions of the store during the lag are lost.
 void World::fail_over() {
   fault_allowance_ += envelope_.tokens(scenario_.quota.capacity()) +
                       envelope_.refill(std::chrono::ceil<Duration>(scenario_.lag));
@@ -82,14 +82,14 @@ void World::step_clock() {
   } else {
     stepped_ += step;
     fault_allowance_ += envelope_.refill(step);
-    // the store takes leases for over that nodes still hold
+    // The store considers leases expired that nodes still hold.
     if (scenario_.terms.mode == core::Mode::LeaseStrict) {
       fault_allowance_ += envelope_.tokens(scenario_.quota.capacity());
     }
   }
   leases_are_unsure_ = true;
   store_.excuse();
-  // blocks end by the store's clock
+  // Blocks end by the store's clock.
   if (now_ < blocked_until_) blocked_until_ = now_;
   mark_all_stale(now_ + scenario_.timeout + kMaxStaleness);
 }
@@ -134,7 +134,7 @@ void World::mark_all_stale(Moment until) {
   for (Host& host : hosts_) host.stale_until = std::max(host.stale_until, until);
 }
 
-// Everybody hears of it late, or not at all.
+// Nodes receive the message late or not at all.
 void World::publish(bool is_revoked) {
   for (Host& host : hosts_) {
     if (!host.node) continue;

@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Refills up to `at` as if so much had been leased all the time, and not a token more.
+// Refills up to `at` with `leased` units missing the whole time.
 void clamp_at(core::AnyState& state, const Quota& quota, std::uint32_t leased, Instant at) {
   const ExactSpan full_at = core::bucket_meter::instant_after(
       at, quota.time_for(std::min(leased, quota.capacity())), quota);

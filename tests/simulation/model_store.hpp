@@ -11,8 +11,8 @@
 
 namespace penstock::simulation {
 
-// The shared store as far as one count goes: the pure functions of core, around them what its
-// scripts do, and keys that vanish as early as they may, or linger.
+// The shared store for one limit: the pure functions of core as its scripts use them, with keys
+// that expire as early as allowed, or linger.
 class ModelStore {
  public:
   ModelStore(const Quota& quota, Duration keys_linger, Defect defect)
@@ -24,16 +24,16 @@ class ModelStore {
   void reset(Instant now);
   void block(Instant until) { stored_.blocked_until = until; }
 
-  // What check() would say; nothing changes.
+  // The answer of check(), without a change.
   [[nodiscard]] Decision peek(Cost cost, Instant now) const;
   // When the current window ends, if there is one.
   [[nodiscard]] std::optional<Instant> window_end(Instant now) const;
   [[nodiscard]] const Audit& audit() const noexcept { return audit_; }
 
-  // What a replica has at this moment.
+  // The state a replica has at this moment.
   [[nodiscard]] const StoredState& stored() const noexcept { return stored_; }
   void take_over(const StoredState& stored);
-  // Of strict leases, at this instant.
+  // Units of strict leases at this time.
   [[nodiscard]] std::uint32_t leased(Duration lifetime, Instant now) const;
   void excuse() { audit_.excuse_next(); }
 

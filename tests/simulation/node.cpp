@@ -14,7 +14,7 @@ lease::LeaseTable::Key key_of(const Scenario& scenario) {
 
 }  // namespace
 
-// What the store decided has been counted there.
+// Units decided by the store are already counted there.
 void Request::on_answer(const Result<Decision>& answer, const TakenUnits& taken) {
   ++answers_;
   if (answer && answer->allowed() && taken.is_leased) world_.admit(cost_.units);
@@ -37,7 +37,7 @@ void Node::check(Request& request) {
   check_in_hand();
 }
 
-// As try_check(), and then check().
+// Like try_check(), then check().
 void Node::decide(Request& request) {
   const Cost cost = request.cost();
   lease::KeyLease* const known = is_leasing() ? table_.find(key_of(scenario_)) : nullptr;
@@ -214,7 +214,7 @@ void Node::refund_what_ended() {
   seen_in_hand_ = left;
 }
 
-// Leases are asked for with a longer lifetime, and last for as long as this says.
+// Leases are requested with a longer lifetime, and last this long.
 store::LeaseGrant Node::as_received(store::LeaseGrant grant, base::Deadline asked) const {
   if (defect_ != Defect::LifetimeTooLong) return grant;
   grant.counts_for = 2 * std::min(grant.counts_for, scenario_.terms.lifetime) +

@@ -11,13 +11,13 @@
 
 namespace penstock::simulation {
 
-// Somebody's request, which has to be answered once.
+// A request that must be answered exactly once.
 class Request final : public lease::Waiter {
  public:
   Request(NodeContext& world, Cost cost) : world_(world), cost_(cost) {}
 
   void on_answer(const Result<Decision>& answer, const TakenUnits& taken) override;
-  // By the store: what was admitted has been counted there.
+  // Answered by the store, where admitted units are already counted.
   void on_shared_answer() { ++answers_; }
 
   [[nodiscard]] Cost cost() const noexcept { return cost_; }
@@ -32,8 +32,8 @@ class Request final : public lease::Waiter {
   bool is_forgotten_ = false;  // its node crashed
 };
 
-// One holder: the production table, denials and hotness, put together as LeasingStore does it for
-// requests with one limit, on a clock of its own.
+// One lease holder: the production lease table, denial cache and hotness, combined as in
+// LeasingStore for requests with one limit, with its own clock.
 class Node : public std::enable_shared_from_this<Node> {
  public:
   Node(NodeContext& world, const Scenario& scenario, Defect defect)
@@ -44,7 +44,7 @@ class Node : public std::enable_shared_from_this<Node> {
 
   void check(Request& request);
   void forget(bool is_revoked);
-  // Gives back what can be given back and answers everybody; it may not be asked any more.
+  // Returns leases and answers all waiters; must not be used afterwards.
   void shutdown();
   [[nodiscard]] std::uint32_t in_hand();
 
@@ -63,7 +63,7 @@ class Node : public std::enable_shared_from_this<Node> {
   void ask_for_lease();
   void send(store::LeaseRequest ask);
   void on_grant(const Result<store::LeaseGrant>& grant);
-  // The defects that a node can have.
+  // Defects of a node.
   void refund_what_ended();
   void check_in_hand();
   [[nodiscard]] store::LeaseGrant as_received(store::LeaseGrant grant, base::Deadline asked) const;

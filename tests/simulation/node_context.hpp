@@ -9,7 +9,7 @@ namespace penstock::simulation {
 
 class Node;
 
-// What a node can do in the world that it is part of.
+// What a node can do in its world.
 class NodeContext {
  public:
   NodeContext() = default;
@@ -17,24 +17,24 @@ class NodeContext {
   NodeContext& operator=(const NodeContext&) = delete;
   virtual ~NodeContext() = default;
 
-  // What the node's own clock shows.
+  // The node's own clock.
   [[nodiscard]] virtual base::Deadline clock_of(const Node& node) const = 0;
-  // At the end of this tick, if the node is still there.
+  // Runs at the end of this tick, if the node still exists.
   virtual void post(Node& node, std::function<void()> task) = 0;
-  // When the node's own clock shows this, or a little earlier, if the node is still there.
+  // Runs when the node's own clock shows this time, or slightly earlier, if the node still exists.
   virtual void wake_at(Node& node, base::Deadline deadline, std::function<void()> task) = 0;
-  // Asks the store: `executed` happens there once or never, then `failed` here, or what `executed`
-  // returned; unless the node is gone by then.
+  // Calls the store: `executed` runs there at most once, then `failed` or the function that
+  // `executed` returned runs here, if the node still exists.
   using Reply = std::function<void()>;
   virtual void call(Node& node, std::function<Reply(ModelStore&, Instant)> executed,
                     std::function<void(const Error&)> failed) = 0;
-  // Somebody gave back or reset, and tells the others.
+  // Announces a refund or reset to the other nodes.
   virtual void publish(bool is_revoked) = 0;
-  // Decided by the store, or spent out of a lease.
+  // Decided by the store, or spent from a lease.
   virtual void admit(std::uint64_t units) = 0;
-  // What one node has now, in hand and on its way.
+  // Units held by one node, including those in transit.
   virtual void note_held(std::uint64_t units) = 0;
-  // Refused without a question to the store, by what it said last to this node.
+  // Denied from this node's denial cache, without a call.
   virtual void denied_from_cache(const Node& node, Cost cost) = 0;
 };
 

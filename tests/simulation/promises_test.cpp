@@ -6,8 +6,8 @@
 #include <string>
 #include <tuple>
 
-// Whatever goes wrong, no more is admitted than docs/guarantees.md promises, in any interval; who
-// waits is answered once; a refusal that is repeated is right; a blocked key is refused.
+// Under any fault, no more is admitted than docs/guarantees.md promises in any interval; every
+// waiter is answered once; cached denials are correct; a blocked key is denied.
 namespace penstock::simulation {
 namespace {
 
@@ -44,7 +44,7 @@ std::string name_of(const testing::TestParamInfo<Parameters>& parameter) {
 
 class Promises : public testing::TestWithParam<Parameters> {};
 
-TEST_P(Promises, AreKept) {
+TEST_P(Promises, HoldUnderAllFaults) {
   const auto& [mode, fault_kind] = GetParam();
   const Seeds wanted = seeds(300);
   RunStats run_stats;

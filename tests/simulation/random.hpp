@@ -4,7 +4,7 @@
 
 namespace penstock::simulation {
 
-// The same numbers on every machine, and quick to start: every run of the simulation has its own.
+// Reproducible on every machine and cheap to seed: every simulation run has its own.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -25,13 +25,13 @@ class Random {
     return least + below(most - least + 1);
   }
   [[nodiscard]] bool percent(std::int64_t chance) { return below(100) < chance; }
-  // From 1 to `most`; every order of magnitude is about as likely as the others.
+  // From 1 to `most`; every order of magnitude is about equally likely.
   [[nodiscard]] std::int64_t magnitude(std::int64_t most) {
     std::int64_t bound = most;
     for (std::int64_t halvings = below(24); halvings > 0 && bound > 1; --halvings) bound /= 2;
     return between(1, bound);
   }
-  // A wait whose mean is about this: mostly short, sometimes several times as long.
+  // A wait with about this mean: mostly short, sometimes several times as long.
   [[nodiscard]] std::int64_t wait(std::int64_t mean) {
     const std::int64_t most = percent(25) ? 5 * mean : mean;
     return below(most + 1);

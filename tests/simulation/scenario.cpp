@@ -15,15 +15,14 @@ using std::chrono::milliseconds;
 
 constexpr std::int64_t kNanosPerMilli = 1'000'000;
 
-// The load, and a limit that it stays below or goes beyond.
+// The load and its relation to the limit.
 struct Load {
   std::int64_t arrivals = 0;
   std::int64_t mean_cost = 1;
   std::int64_t demand_percent = 100;  // of the limit
 };
 
-// A rate near the one that the load needs, with an odd period, and a burst that is fitting, tiny
-// or large.
+// A rate near the one that the load needs, with an odd period, and a matching, tiny or large burst.
 QuotaSpec draw_spec(Random& random, Algorithm algorithm, const Scenario& scenario,
                     const Load& load) {
   constexpr std::array<std::int64_t, 8> kPeriods{1, 3, 7, 10, 13, 100, 997, 1000};
@@ -33,7 +32,7 @@ QuotaSpec draw_spec(Random& random, Algorithm algorithm, const Scenario& scenari
   if (algorithm == Algorithm::TokenBucket || algorithm == Algorithm::Gcra) {
     while (units * period / lasts < 1 && period < 100'000) period *= 3;
   } else {
-    // several windows in a run, some shorter than a lease and some longer
+    // Several windows per run, some shorter than a lease and some longer.
     period = std::clamp<std::int64_t>(lasts / random.between(3, 40), 1, 5'000);
   }
   const std::int64_t limit = std::max<std::int64_t>(1, units * period / lasts);
@@ -75,7 +74,7 @@ void draw_storm(Random& random, Scenario& scenario, Algorithm algorithm) {
   scenario.timeout = scenario.latency * random.between(5, 20);
   scenario.mean_gap = scenario.latency * random.between(1, 5);
   scenario.length = scenario.terms.lifetime * random.between(10, 60);
-  // so that one storm empties it, and about one lifetime fills it
+  // One storm empties it, and about one lifetime fills it.
   const std::int64_t storm = scenario.most_at_once * scenario.most_cost;
   const std::int64_t burst = std::max<std::int64_t>(1, storm * random.between(20, 300) / 100);
   const std::int64_t refilled = std::max<std::int64_t>(1, burst * random.between(10, 300) / 100);
@@ -110,7 +109,7 @@ Scenario draw_scenario(std::uint64_t seed, core::Mode mode, Algorithm algorithm,
   draw_load(random, scenario, load);
   draw_network(random, scenario);
   if (seed % 3 == 0) draw_storm(random, scenario, algorithm);
-  // what is promised does not depend on how carefully leases are sized
+  // The promises do not depend on how leases are sized.
   if (seed % 4 >= 2) scenario.use = lease::KeyLease::Use::Revocable;
   if (seed % 2 == 0) {
     scenario.waste = {.returned = 1,
@@ -173,7 +172,7 @@ Scenario draw_healthy_scenario(std::uint64_t seed, core::Mode mode, Algorithm al
       spec.capacity = std::max<std::int64_t>(1, rate.limit * random.between(1, 100) / 100);
     }
   } else {
-    // several windows in a run
+    // Several windows per run.
     spec.limit = std::min<std::int64_t>(spec.limit, 2'000);
     if (algorithm == Algorithm::SubWindows)
       spec.sub_window_count = random.pick(std::array{2, 4, 5, 10});

@@ -7,15 +7,15 @@
 
 namespace penstock::simulation {
 
-// Which runs to make: those from PENSTOCK_SEED on, or the same in every run of the tests; as many
-// as PENSTOCK_SEEDS says, or `usual`, fewer in a build that is slow on purpose.
+// Which runs to make: from PENSTOCK_SEED on, or a fixed start; PENSTOCK_SEEDS runs, or `usual`,
+// fewer in slow builds.
 struct Seeds {
   std::uint64_t first = 1;
   std::uint64_t count = 0;
 };
 [[nodiscard]] Seeds seeds(std::uint64_t usual);
 
-// What came of many runs.
+// Statistics over many runs.
 class RunStats {
  public:
   void add(const Scenario& scenario, const Outcome& outcome);
@@ -24,7 +24,7 @@ class RunStats {
   [[nodiscard]] std::uint64_t runs() const noexcept { return runs_; }
   [[nodiscard]] double mean_utilisation() const;
   [[nodiscard]] double least_utilisation() const { return least_utilisation_; }
-  // Empty if all promises were stored; else the first that were not, and how to see them again.
+  // Empty if all promises held; else the first violations and how to reproduce them.
   [[nodiscard]] std::string failure_report() const;
 
  private:

@@ -5,7 +5,7 @@
 
 namespace penstock::simulation {
 
-// What the store keeps of one count, and until when.
+// The stored state of one limit, and its expiry.
 struct StoredState {
   core::AnyState state{};
   Instant state_expires{};

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <tuple>
 
-// What leases cost in admissions while nothing goes wrong: no mode admits noticeably less than a
-// limiter that decides every request at once.
+// The cost of leases in admissions without faults: no mode admits noticeably less than a limiter
+// that decides every request at once.
 namespace penstock::simulation {
 namespace {
 
@@ -27,13 +27,13 @@ std::string_view to_string(Demand demand) {
   return "";
 }
 
-// The least that a run may admit, of what is possible: docs/guarantees.md.
+// Minimum share of the possible admissions: docs/guarantees.md.
 double least_of(Mode mode) {
   return mode == Mode::LeaseStrict || mode == Mode::Exact ? 0.99 : 0.97;
 }
 
-// What a bucket refills while a holder pauses before it asks an exhausted limit again. Under steady
-// demand it is admitted then; at the end of a run no request is left to take it.
+// Units that refill while a holder pauses before retrying an exhausted limit. Under steady demand
+// they are admitted later; at the end of a run no request is left to take them.
 std::uint64_t delayed(const Scenario& scenario, Demand demand) {
   if (!scenario.quota.is_bucket() || demand != Demand::Steady) return 0;
   const Duration pause = lease::LeaseSize::kMaxPause;
@@ -51,7 +51,7 @@ std::string name_of_demand(const testing::TestParamInfo<ModeAndDemand>& paramete
 
 class Utilisation : public testing::TestWithParam<ModeAndDemand> {};
 
-TEST_P(Utilisation, IsNearlyThatOfALimiterWithoutDelay) {
+TEST_P(Utilisation, IsCloseToALimiterWithoutDelay) {
   const auto& [mode, demand] = GetParam();
   const Seeds wanted = seeds(100);
   for (const int nodes : kNodes) {
@@ -65,8 +65,8 @@ TEST_P(Utilisation, IsNearlyThatOfALimiterWithoutDelay) {
       run_stats.add(scenario, outcome);
       const double part = static_cast<double>(outcome.admitted + delayed(scenario, demand)) /
                           static_cast<double>(std::max<std::uint64_t>(outcome.ideal, 1));
-      // where an anchored window begins depends on when the first request arrives at the store, and
-      // so does everything after it: such runs are judged together
+      // The start of an anchored window depends on when the first request reaches the store, and so
+      // does everything after it: such runs are judged in total.
       if (algorithm == Algorithm::AnchoredWindow) {
         anchored_admitted += outcome.admitted;
         anchored_ideal += outcome.ideal;
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(Demand::Steady, Demand::Bursty, Demand::Idle)),
     name_of_demand);
 
-// One node asks for all that there is, and then for nothing until all leases are over.
+// One node requests everything, then nothing until all leases have expired.
 double with_silences() {
   Scenario scenario;
   scenario.quota = per_second(400).burst(40);

@@ -9,9 +9,9 @@ namespace {
 using std::chrono::duration_cast;
 using std::chrono::floor;
 
-constexpr std::size_t kMaxBroken = 3;  // that are told
+constexpr std::size_t kMaxBroken = 3;  // reported
 
-// On one way. Whoever leaves relies on it.
+// One way. A shutting-down node relies on it.
 constexpr Moment kMaxDelay = lease::KeyLease::kReportTimeout - std::chrono::milliseconds{1};
 
 }  // namespace
@@ -30,7 +30,7 @@ World::World(const Scenario& scenario, Defect defect)
 void World::start(Host& host) {
   host.node = std::make_shared<Node>(*this, scenario_, defect_);
   host.clock_starts = Moment{1 + random_.below(1'000'000'000'000)};
-  // two clocks, each off by up to 200 ppm: the store's is the one that time is measured by here
+  // Two clocks, each off by up to 200 ppm, measured by the store's clock.
   host.drift_ppm = random_.between(-400, 400);
 }
 
@@ -66,7 +66,7 @@ const World::Host& World::host_of(const Node& node) const {
 
 base::Deadline World::clock_of(const Node& node) const {
   const Host& host = host_of(node);
-  // histories of slow limits last for years: nanoseconds times parts per million do not fit
+  // Histories of slow limits last for years: nanoseconds times parts per million would overflow.
   const Moment drift =
       now_ / 1'000'000 * host.drift_ppm + now_ % 1'000'000 * host.drift_ppm / 1'000'000;
   return base::Deadline{host.clock_starts + now_ + drift};
@@ -101,7 +101,7 @@ void World::wake_at(Node& node, base::Deadline deadline, std::function<void()> t
   });
 }
 
-// As the client of the store does it: at most once, and an answer that comes too late is none.
+// Like the store's client: at most once, and late answers are dropped.
 void World::call(Node& node, std::function<Reply(ModelStore&, Instant)> executed,
                  std::function<void(const Error&)> failed) {
   ++outcome_.calls;
@@ -152,7 +152,7 @@ Moment World::next_gap() {
   }
   if (scenario_.silence > Moment{0}) return scenario_.silence;
   if (random_.percent(75)) {
-    // a little before or after the store counts what is leased afresh
+    // Slightly before or after the store recounts the leased units.
     const Moment near{random_.between(-2, 1) * random_.below(scenario_.latency.count() + 1)};
     return std::max(Moment{0}, until_boundary() + near);
   }
@@ -168,7 +168,7 @@ Moment World::until_boundary() const {
     step /= scenario_.quota.sub_window_count();
   }
   const Duration passed = store_time().time_since_epoch() % step;
-  // not the one that it has just come for
+  // Not the boundary that was just reached.
   return passed > step - step / 8 ? 2 * step - passed : step - passed;
 }
 
@@ -178,7 +178,7 @@ void World::arrive_at(Host& host) {
   if (core::decide(ideal_, scenario_.quota, cost, steady_time()).allowed()) {
     outcome_.ideal += cost.units;
   }
-  if (!host.node) return;  // it is down
+  if (!host.node) return;  // the node is down
   Request& request = requests_.emplace_back(*this, cost);
   open_.emplace_back(static_cast<std::size_t>(&host - hosts_.data()), &request);
   host.node->check(request);
@@ -189,7 +189,7 @@ void World::arrive_at(Host& host) {
 
 void World::note_held(std::uint64_t units) { most_held_ = std::max(most_held_, units); }
 
-// What is promised beyond the limit itself: docs/guarantees.md.
+// The allowance beyond the limit itself: docs/guarantees.md.
 Envelope::Units World::allowance() const {
   const core::Mode mode = scenario_.terms.mode;
   const bool is_loose = mode == core::Mode::Lease || mode == core::Mode::Adaptive;
@@ -225,7 +225,7 @@ void World::admit(std::uint64_t units) {
   }
 }
 
-// Whatever nodes can spend, the store knows to be leased.
+// Units that nodes can spend are recorded as leased in the store.
 void World::check_leases() {
   if (scenario_.terms.mode != core::Mode::LeaseStrict || !scenario_.quota.is_bucket()) return;
   if (leases_are_unsure_) return;
@@ -241,7 +241,7 @@ void World::denied_from_cache(const Node& node, Cost cost) {
   ++outcome_.repeated;
   if (now_ < host_of(node).stale_until) return;
   if (!store_.peek(cost, store_time()).allowed()) return;
-  promise_broken("refused " + std::to_string(cost.units) + " which the store would admit");
+  promise_broken("denied " + std::to_string(cost.units) + " which the store would admit");
 }
 
 void World::promise_broken(std::string what) {

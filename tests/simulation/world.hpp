@@ -12,19 +12,19 @@
 
 namespace penstock::simulation {
 
-// What came of a run.
+// The result of a run.
 struct Outcome {
-  std::vector<std::string> broken{};  // promises, in words
+  std::vector<std::string> broken{};  // broken promises
   std::uint64_t checks = 0;
-  std::uint64_t calls = 0;     // of the store
-  std::uint64_t repeated = 0;  // refusals without a call
+  std::uint64_t calls = 0;     // to the store
+  std::uint64_t repeated = 0;  // denials without a call
   std::uint64_t admitted = 0;  // units
   std::uint64_t ideal = 0;     // units that one bucket or window without delay admits
-  double worst = 0;            // excess, as a part of what is promised
-  double excess = 0;           // the same in tokens; negative when there was room
+  double worst = 0;            // excess relative to the allowance
+  double excess = 0;           // excess in tokens; negative when below
 };
 
-// Nodes, a network and a store in virtual time. Everything follows from the scenario.
+// Nodes, a network and a store in virtual time, fully determined by the scenario.
 class World final : public NodeContext {
  public:
   World(const Scenario& scenario, Defect defect);
@@ -34,7 +34,7 @@ class World final : public NodeContext {
  private:
   struct Event {
     Moment at{};
-    std::uint64_t number = 0;  // in order, at the same moment
+    std::uint64_t number = 0;  // order of events at the same time
     std::function<void()> task{};
 
     friend bool operator<(const Event& a, const Event& b) {
@@ -46,8 +46,8 @@ class World final : public NodeContext {
     Moment clock_starts{};
     std::int64_t drift_ppm = 0;
     Moment partitioned_until{};
-    bool fails_fast = false;  // while cut off: nothing is sent, instead of lost
-    Moment stale_until{};     // what it knows of the store may be wrong without its fault
+    bool fails_fast = false;  // while partitioned: calls fail instead of being lost
+    Moment stale_until{};     // its view of the store may be stale until then
   };
 
   [[nodiscard]] base::Deadline clock_of(const Node& node) const override;
@@ -98,7 +98,7 @@ class World final : public NodeContext {
   std::uint64_t most_held_ = 0;  // by one node
   std::vector<Host> hosts_;
   std::deque<Request> requests_;
-  std::vector<std::pair<std::size_t, Request*>> open_;  // of which host
+  std::vector<std::pair<std::size_t, Request*>> open_;  // host and request
   std::priority_queue<Event> events_;
   std::uint64_t event_number_ = 0;
   Moment now_{};
@@ -108,7 +108,7 @@ class World final : public NodeContext {
   Moment blocked_at_{};
   Moment blocked_until_{};
   bool windows_are_unsure_ = false;
-  bool leases_are_unsure_ = false;  // the store has forgotten some
+  bool leases_are_unsure_ = false;  // the store has lost some
   Outcome outcome_;
 };
 

@@ -35,8 +35,8 @@ std::vector<Quota> usual_quotas(Algorithm algorithm) {
   };
 }
 
-// As large, as long and as odd as a quota can be. 999999937 is prime: its rates have no smaller
-// terms, and a whole bucket counted in the smallest unit exceeds 2^53 and 2^63.
+// Extreme quotas. 999999937 is prime: its rates cannot be reduced, and a whole bucket counted in
+// the smallest unit exceeds 2^53 and 2^63.
 std::vector<Quota> extreme_quotas(Algorithm algorithm) {
   using std::chrono::milliseconds;
   return {

@@ -16,7 +16,7 @@ inline constexpr std::array kAlgorithms{
 // "token_bucket.txt"
 [[nodiscard]] std::string file_name(Algorithm algorithm);
 
-// The whole file, as README.md describes it, answered by the oracle. The same on every machine.
+// The whole file, as README.md describes it, answered by the oracle. Equal on every machine.
 [[nodiscard]] std::string compose(Algorithm algorithm);
 
 }  // namespace penstock::vectors

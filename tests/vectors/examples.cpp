@@ -5,7 +5,7 @@
 namespace penstock::vectors {
 namespace {
 
-// The start of a minute, and of a second.
+// The start of a minute and of a second.
 constexpr Instant kStart{std::chrono::seconds{1'700'000'040}};
 
 constexpr Duration kSecond = std::chrono::seconds{1};
@@ -14,7 +14,7 @@ constexpr Duration kTick{1};
 
 Quota made(const QuotaSpec& spec) { return Quota::make(spec).value(); }
 
-// Everything at once, refused until retry_after, allowed at it, and what cannot be had at all.
+// Everything at once, denied until retry_after, allowed at it, and a cost that never fits.
 std::string drained_at_once(const Quota& quota) {
   Section section("all at once; refused one microsecond before retry, allowed at it", quota);
   const std::uint64_t capacity = quota.capacity();
@@ -71,15 +71,15 @@ std::string clock_steps(const Quota& quota) {
   return section.text();
 }
 
-// How long a clock that is behind is waited for.
-Duration patience(const Quota& quota) {
+// How far behind a clock may be before the state is moved.
+Duration clock_tolerance(const Quota& quota) {
   return quota.is_bucket() ? quota.period() * quota.capacity() / quota.limit() : quota.period();
 }
 
-std::string edge_of_patience(const Quota& quota) {
+std::string edge_of_tolerance(const Quota& quota) {
   Section section("the clock is just near enough to be waited for, then just too far behind",
                   quota);
-  const Instant edge = kStart - patience(quota);
+  const Instant edge = kStart - clock_tolerance(quota);
   section.check(kStart, 4);
   section.check(edge, 0);
   section.check(edge, quota.capacity());
@@ -116,7 +116,7 @@ std::string around_a_boundary(const Quota& quota) {
   return section.text();
 }
 
-// An interval of 1.67 us per request must become neither 1 nor 2.
+// An interval of 1.67 us per request must not be rounded to 1 or 2.
 std::string interval_is_not_rounded(Algorithm algorithm) {
   const Quota quota = made(per_second(600'000).with(algorithm).burst(2));
   Section section("600000 a second, asked every microsecond: three of five, for ever", quota);
@@ -124,7 +124,7 @@ std::string interval_is_not_rounded(Algorithm algorithm) {
   return section.text();
 }
 
-// With the debt forgotten every whole second, this would admit both of each pair.
+// If usage were forgotten every whole second, this would admit both of each pair.
 std::string usage_outlives_the_second(Algorithm algorithm) {
   const Quota quota = made(per_second(1).with(algorithm).burst(3));
   Section section("two requests every 1.001 s at one a second: the debt is never forgotten", quota);
@@ -154,14 +154,15 @@ std::string worked_examples(Algorithm algorithm) {
   const bool is_bucket = algorithm == Algorithm::TokenBucket || algorithm == Algorithm::Gcra;
   if (is_bucket) {
     const Quota quota = made(per_minute(100).burst(20).with(algorithm));
-    return drained_at_once(quota) + refunded(quota) + clock_steps(quota) + edge_of_patience(quota) +
-           refunded_before_a_clock_step(quota) + interval_is_not_rounded(algorithm) +
-           usage_outlives_the_second(algorithm) + no_second_burst_after_idling(algorithm);
+    return drained_at_once(quota) + refunded(quota) + clock_steps(quota) +
+           edge_of_tolerance(quota) + refunded_before_a_clock_step(quota) +
+           interval_is_not_rounded(algorithm) + usage_outlives_the_second(algorithm) +
+           no_second_burst_after_idling(algorithm);
   }
   QuotaSpec spec = per(10, kMinute).with(algorithm);
   spec.sub_window_count = 6;
   const Quota quota = made(spec);
-  return drained_at_once(quota) + refunded(quota) + clock_steps(quota) + edge_of_patience(quota) +
+  return drained_at_once(quota) + refunded(quota) + clock_steps(quota) + edge_of_tolerance(quota) +
          refunded_before_a_clock_step(quota) + around_a_boundary(quota);
 }
 

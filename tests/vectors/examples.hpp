@@ -6,7 +6,7 @@
 
 namespace penstock::vectors {
 
-// Short histories that a person can follow, for each algorithm.
+// Short readable histories for each algorithm.
 [[nodiscard]] std::string worked_examples(Algorithm algorithm);
 
 }  // namespace penstock::vectors

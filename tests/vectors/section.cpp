@@ -78,10 +78,10 @@ void Section::walk(SplitMix64& random, int lines, std::uint8_t jumps) {
   for (int line = 0; line < lines; ++line) {
     const oracle::Step step = random_step(random, jumps);
     const oracle::Move move = path.next(step);
-    // costs that a double can hold
+    // Costs that a double can represent exactly.
     const std::uint64_t cost = std::min(move.cost.units, std::uint64_t{1} << 52U);
     const bool is_check = move.action == oracle::Action::Check;
-    // giving back nothing need not reach a store
+    // A refund of nothing need not reach a store.
     path.observe(is_check ? check(move.now, cost)
                           : refund(move.now, std::max<std::uint64_t>(cost, 1)));
   }

@@ -9,7 +9,7 @@
 
 namespace penstock::vectors {
 
-// Public domain, by Sebastiano Vigna; the same numbers everywhere, unlike std's distributions.
+// Public domain, by Sebastiano Vigna; reproducible everywhere, unlike std's distributions.
 class SplitMix64 {
  public:
   explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
@@ -26,17 +26,17 @@ class SplitMix64 {
   std::uint64_t state_;
 };
 
-// The lines about one fresh key. A store may forget a key as soon as nothing of it counts, or keep
-// it: lines whose answer would depend on that are left out.
+// The lines for one fresh key. A store may drop or keep a key once it no longer matters: lines with
+// an answer that depends on this are left out.
 class Section {
  public:
   Section(const std::string& comment, const Quota& quota);
 
-  // Both return what a check of one would be told now.
+  // Both return the answer of a check of one unit now.
   oracle::Answer check(Instant now, std::uint64_t cost);
   oracle::Answer refund(Instant now, std::uint64_t cost);
 
-  // So many random lines.
+  // Adds this many random lines.
   void walk(SplitMix64& random, int lines, std::uint8_t jumps);
 
   [[nodiscard]] const Quota& quota() const { return quota_; }
@@ -48,8 +48,8 @@ class Section {
 
   Quota quota_;
   std::unique_ptr<oracle::Model> keeping_;
-  std::unique_ptr<oracle::Model> forgetting_;  // when asked again
-  std::unique_ptr<oracle::Model> deleting_;    // at once
+  std::unique_ptr<oracle::Model> forgetting_;  // drops an expired key at the next request
+  std::unique_ptr<oracle::Model> deleting_;    // drops an expired key at once
   Instant unused_at_;
   std::string text_;
 };

@@ -13,13 +13,13 @@ namespace {
 
 class Vectors : public ::testing::TestWithParam<Algorithm> {};
 
-// The key that the last quota line started.
+// The key started by the last quota line.
 struct Key {
   Quota quota;
   core::AnyState state;
 };
 
-// The line as the library would have written it.
+// The line as the library would answer it.
 std::string replayed(const std::string& line, std::optional<Key>& key) {
   std::istringstream words(line);
   std::string command;
@@ -46,7 +46,7 @@ std::string replayed(const std::string& line, std::optional<Key>& key) {
   return start + " -> " + to_string(oracle::answer_of(decision));
 }
 
-TEST_P(Vectors, AreAnsweredAsWritten) {
+TEST_P(Vectors, MatchTheRecordedAnswers) {
   std::istringstream content(content_of(file_name(GetParam())));
   std::optional<Key> key;
   int checked = 0;
@@ -58,7 +58,7 @@ TEST_P(Vectors, AreAnsweredAsWritten) {
   EXPECT_GT(checked, 200);
 }
 
-TEST_P(Vectors, AreWhatTheOracleWouldWriteToday) {
+TEST_P(Vectors, EqualTheOraclesOutput) {
   EXPECT_EQ(content_of(file_name(GetParam())), compose(GetParam()))
       << "run write_vectors and look at the diff";
 }

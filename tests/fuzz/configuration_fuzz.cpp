@@ -1,5 +1,5 @@
-// libFuzzer: a configuration that may be anything. Whatever it is, it loads or is refused with a
-// reason; what was loaded finds by its index what looking at every rule finds.
+// libFuzzer: an arbitrary configuration loads or is rejected with a reason; after loading, the rule
+// index finds the same rules as a linear search.
 
 #include "rules/model/configuration.hpp"
 
@@ -29,12 +29,12 @@ void ask(const Ruleset& rules, const Rule& rule, std::string_view value) {
 
 }  // namespace
 
-// libFuzzer's name for it.
+// Called by libFuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(static_cast<const char*>(static_cast<const void*>(data)), size);
-  // Files that it names are not there.
+  // Referenced files do not exist.
   const Loaded loaded = load_text(text, "/nonexistent/fuzz.yaml");
   if (loaded.configuration.has_value() == has_error(loaded.diagnostics)) std::abort();
   if (!loaded.configuration) return 0;

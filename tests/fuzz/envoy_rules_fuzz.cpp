@@ -1,5 +1,5 @@
-// libFuzzer: a file of envoyproxy/ratelimit that may be anything. Whatever it is, it is read or
-// refused with a reason; what was read answers requests, and explains what it answers.
+// libFuzzer: an arbitrary envoyproxy/ratelimit file is loaded or rejected with a reason; after
+// loading, it answers requests and explains the answers.
 
 #include "rules/envoy/envoy_format.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace penstock::rules;
 
-// A request that has the words of the rule itself as its entries.
+// A request with the rule's own words as entries.
 void ask_about(const Ruleset& rules, const Rule& rule) {
   Request request{.domain = rule.domain, .descriptors = {}};
   Descriptor& descriptor = request.descriptors.emplace_back();
@@ -31,7 +31,7 @@ void ask_about(const Ruleset& rules, const Rule& rule) {
 
 }  // namespace
 
-// libFuzzer's name for it.
+// Called by libFuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string_view>
 
-// A service with rules and counts in memory, in virtual time, for targets that run whole requests.
+// A service with in-memory state and virtual time, for targets that run whole requests.
 namespace penstock::fuzz {
 
 inline std::shared_ptr<const rules::Ruleset> fuzz_rules() {

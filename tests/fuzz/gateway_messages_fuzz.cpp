@@ -1,6 +1,6 @@
-// libFuzzer: requests, answers and bodies as the gateway reads them, in any portions. Whatever
-// comes, it is read as from the whole, and stays within limits; what is forwarded is read again as
-// the same request with the same end, so that nobody behind us sees another one.
+// libFuzzer: requests, responses and bodies as the gateway reads them, in any portions. Portions do
+// not change the result, limits hold, and a forwarded request parses again as the same request with
+// the same end, so that no upstream sees another one.
 
 #include "gateway/http1/body_encoder.hpp"
 #include "gateway/http1/body_framing.hpp"
@@ -28,7 +28,7 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-// With ends that no text can imitate.
+// With delimiters that no text can imitate.
 void append(std::string& seen, std::string_view text) {
   seen += std::to_string(text.size()) + ":";
   seen += text;
@@ -57,9 +57,9 @@ std::string meaning_of(const RequestHead& head) {
   return seen;
 }
 
-// What is forwarded is read again as the same request, with the fields that rules have seen.
+// A forwarded request parses again as the same request, with the fields that rules have seen.
 void check_forwarded(const RequestHead& head) {
-  if (head.host.empty()) return;  // HTTP/1.0, which is forwarded as 1.1
+  if (head.host.empty()) return;  // HTTP/1.0, forwarded as 1.1
   const penstock::rules::GatewaySettings settings;
   for (const Trust trust : {Trust::None, Trust::Proxy}) {
     const Origin origin{.peer = "192.0.2.1", .scheme = "http", .trust = trust};
@@ -83,7 +83,7 @@ void check_forwarded(const RequestHead& head) {
   }
 }
 
-// Shows `look` ever more of the bytes until it has an answer.
+// Shows `look` a growing prefix of the bytes until it has a result.
 template <class Look>
 auto look_in_portions(std::string_view bytes, std::size_t portion, const Look& look) {
   std::size_t shown = std::min(portion, bytes.size());
@@ -100,8 +100,8 @@ std::string read_request(std::string_view bytes, std::size_t portion) {
   const auto found =
       look_in_portions(bytes, portion, [&](std::string_view shown) { return reader.read(shown); });
   if (std::holds_alternative<RequestHeadReader::NeedMore>(found)) return "more";
-  if (const auto* const refused = std::get_if<HttpError>(&found)) {
-    return std::to_string(refused->status);
+  if (const auto* const rejected = std::get_if<HttpError>(&found)) {
+    return std::to_string(rejected->status);
   }
   const RequestHead& head = reader.head();
   check(head.fields.size() <= kLimits.fields);
@@ -118,7 +118,7 @@ std::string read_response(std::string_view bytes, std::size_t portion,
   const auto found = look_in_portions(
       bytes, portion, [&](std::string_view shown) { return reader.read(shown, asked); });
   if (std::holds_alternative<ResponseHeadReader::NeedMore>(found)) return "more";
-  if (std::holds_alternative<ResponseHeadReader::Malformed>(found)) return "nonsense";
+  if (std::holds_alternative<ResponseHeadReader::Malformed>(found)) return "malformed";
   const ResponseHead& head = reader.head();
   check(head.status >= 100 && head.status <= 599);
   check(asked == ResponseHeadReader::RequestMethod::Other || head.body.kind == Kind::None);
@@ -160,7 +160,7 @@ Body read_body(std::string bytes, std::size_t portion, BodyFraming framing) {
   return body;
 }
 
-// What is sent on in chunks is read as what was received.
+// A body sent in chunks decodes to the received body.
 void check_encoded(const Body& body) {
   if (body.data.empty()) return;
   BodyEncoder encoder(Kind::Chunked);
@@ -176,7 +176,7 @@ void check_encoded(const Body& body) {
 
 }  // namespace
 
-// libFuzzer's name for it.
+// Called by libFuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
-// Paths of requests, under all settings. What is forwarded is normal, and stays what it is when a
-// server normalizes it once more.
+// libFuzzer: request paths under all settings. A forwarded path is normalized and does not change
+// when normalized again.
 #include "http/normalized_path.hpp"
 
 #include <cstddef>

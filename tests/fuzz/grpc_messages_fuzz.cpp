@@ -1,6 +1,6 @@
-// libFuzzer: the body of a call in any portions. Whatever comes, the reader stays within its limit
-// and reads the same as from the whole; what protobuf takes for a request is read, and refused or
-// within limits; what goes the quick way is what protobuf reads.
+// libFuzzer: the body of a call in any portions. The reader stays within its limit and portions do
+// not change the result; requests that protobuf accepts are rejected or within limits; the fast
+// decoder agrees with protobuf.
 
 #include "portions.hpp"
 #include "wire/grpc/gunzip.hpp"
@@ -84,7 +84,7 @@ std::string read_in_portions(const Input& input) {
 
 }  // namespace
 
-// libFuzzer's name for it.
+// Called by libFuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -92,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Input input = penstock::fuzz::input_of(data, size);
   const std::string_view bytes = input.bytes;
   penstock::fuzz::check_portions(input, read_in_portions);
-  MessageReader reader;  // grows to what is declared, not to more
+  MessageReader reader;  // grows to the declared size only
   reader.begin(kMaxMessage, MessageReader::Compression::Accepted);
   reader.add(bytes.substr(0, bytes.size() / 2));
   reader.add(bytes.substr(bytes.size() / 2));

@@ -1,6 +1,5 @@
-// libFuzzer: bytes of a gRPC client in any portions, on a connection with small limits; the preface
-// is given. Whatever comes, the memory that calls hold stays within the limits and is freed at the
-// end, and the session ends or goes on.
+// libFuzzer: bytes of a gRPC client in any portions after the preface, with small limits. The
+// memory of calls stays within the limits and is freed at the end.
 
 #include "portions.hpp"
 #include "rules/model/configuration.hpp"
@@ -55,7 +54,7 @@ struct FuzzServer {
 
 }  // namespace
 
-// libFuzzer's name for it.
+// Called by libFuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -73,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       now += std::chrono::milliseconds{1};
       if (!session.receive(bytes, now)) return 0;
       static_cast<void>(session.take_output());
-      // Each of the streaming calls may have written one answer too many.
+      // Each streaming call may have written one message more.
       check(server.server_context.buffered <= 8 * kMessage + (std::size_t{4} << 20U));
       return bytes.size();
     });

@@ -1,6 +1,6 @@
-// libFuzzer: bytes of a client of HTTP/2 in any portions; the preface is given. Whatever comes, the
-// session ends or goes on, its streams are bounded, and every stream that began is closed once. The
-// scanner of frames finds the same in portions as in the whole.
+// libFuzzer: bytes of an HTTP/2 client in any portions after the preface. The number of streams is
+// bounded, and every opened stream is closed once. Portions do not change what the frame scanner
+// finds.
 
 #include "http2/frame_scanner.hpp"
 #include "http2/server_session.hpp"
@@ -25,7 +25,7 @@ constexpr std::uint32_t kMaxStreams = 8;
 constexpr std::array kHead{static_field(":status", "200")};
 constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-// Sends back what it gets.
+// Echoes the request body.
 class Echo final : public StreamEvents, public BodySource {
  public:
   void on_data(std::string_view bytes) override {
@@ -77,7 +77,7 @@ std::size_t count_frames(const Input& input) {
 
 }  // namespace
 
-// libFuzzer's name for it.
+// Called by libFuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,6 +1,6 @@
 // libFuzzer: a request to any call of the HTTP API, with any target, fields and body. The first
-// byte chooses the call; then come what follows its path, header fields as lines, an empty line,
-// and the body. Whatever comes, there is one answer at once, and what says that it is JSON is JSON.
+// byte chooses the call; then follow the rest of its path, header lines, an empty line and the
+// body. There is exactly one immediate response, and JSON responses are valid JSON.
 
 #include "fuzz_service.hpp"
 #include "http/json.hpp"
@@ -53,7 +53,7 @@ struct World {
        .trusted_proxies = TrustedProxies::parse(std::vector<std::string>{"10.0.0.0/8"}).value()}};
 };
 
-// Takes a line off the text.
+// Removes a line from the text.
 std::string_view line_of(std::string_view& text) {
   const std::size_t end = text.find('\n');
   const std::string_view line = text.substr(0, end);
@@ -71,20 +71,20 @@ bool says_json(const Response& response) {
 }
 
 void ask(World& world, const Request& request) {
-  std::optional<Response> told;
-  world.api.handle(request, [&told](Response response) {
-    check(!told);
-    told = std::move(response);
+  std::optional<Response> answered;
+  world.api.handle(request, [&answered](Response response) {
+    check(!answered);
+    answered = std::move(response);
   });
-  check(told.has_value());
-  check(told->status >= 200 && told->status < 600);
+  check(answered.has_value());
+  check(answered->status >= 200 && answered->status < 600);
   constexpr JsonLimits kOurs{.values = 1'000'000};
-  if (says_json(*told)) check(parse_json(told->body, kOurs).has_value());
+  if (says_json(*answered)) check(parse_json(answered->body, kOurs).has_value());
 }
 
 }  // namespace
 
-// libFuzzer's name for it.
+// Called by libFuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

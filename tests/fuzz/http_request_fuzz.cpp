@@ -1,5 +1,5 @@
-// libFuzzer: bytes of a client in any portions. The first byte says how long a portion is. Whatever
-// comes, the reader ends, stays within its limits, and reads the same as from the whole.
+// libFuzzer: bytes of a client in portions; the first byte is the portion size. The reader
+// terminates, stays within its limits, and portions do not change the result.
 
 #include "portions.hpp"
 #include "wire/http/server/request_reader.hpp"
@@ -21,7 +21,7 @@ using Progress = RequestReader::Progress;
 
 constexpr ReaderLimits kLimits{.header_bytes = 600, .body_bytes = 200, .fields = 8};
 
-// All that the handler would see, with ends that no text can imitate.
+// Everything the handler would see, with delimiters that no text can imitate.
 void append(std::string& seen, std::string_view text) {
   seen += std::to_string(text.size()) + ":";
   seen += text;
@@ -41,12 +41,12 @@ void append(std::string& seen, const Request& request) {
   }
 }
 
-// False when nothing more can come.
+// False when nothing more can arrive.
 bool drain(RequestReader& reader, std::string& seen) {
   while (true) {
     switch (reader.next()) {
       case Progress::NeedMore: return true;
-      case Progress::SendContinue: break;  // depends on what has arrived, as it should
+      case Progress::SendContinue: break;  // depends on the portions by design
       case Progress::Ready: append(seen, reader.request()); break;
       case Progress::Invalid:
         append(seen, std::to_string(reader.error().status));
@@ -68,7 +68,7 @@ std::string read_in_portions(const Input& input) {
 
 }  // namespace
 
-// libFuzzer's name for it.
+// Called by libFuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
-// libFuzzer: paths, queries, addresses and the header fields of proxies. An address is written as
-// it was read; what a proxy forwards becomes attributes or an error.
+// libFuzzer: paths, queries, addresses and forwarding headers. A parsed address prints to the same
+// address; forwarded requests become attributes or an error.
 
 #include "http/client_address.hpp"
 #include "http/target.hpp"
@@ -69,7 +69,7 @@ void read_client(std::string_view text, const TrustedProxies& trusted) {
 
 }  // namespace
 
-// libFuzzer's name for it.
+// Called by libFuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -12,7 +12,7 @@ inline void check(bool holds) {
   if (!holds) std::abort();
 }
 
-// An input of the fuzzer: the first byte says how long a portion is, the others are what is read.
+// A fuzzer input: the first byte is the portion size, the rest is the data.
 struct Input {
   std::string_view bytes;
   std::size_t portion;
@@ -24,7 +24,7 @@ inline Input input_of(const std::uint8_t* data, std::size_t size) {
           .portion = std::size_t{data[0]} + 1};
 }
 
-// Hands over the bytes in portions. `take` returns how many it has taken, or 0 to end.
+// Passes the bytes in portions. `take` returns how many it consumed, or 0 to stop.
 template <class Take>
 void feed(Input input, Take take) {
   while (!input.bytes.empty()) {
@@ -34,7 +34,7 @@ void feed(Input input, Take take) {
   }
 }
 
-// Copies what there is room for to a reader, and returns how much that was.
+// Copies as much as fits to a reader and returns the number of bytes.
 template <class Reader>
 std::size_t fill(Reader& reader, std::string_view bytes) {
   const auto room = reader.prepare();
@@ -45,7 +45,7 @@ std::size_t fill(Reader& reader, std::string_view bytes) {
   return size;
 }
 
-// `read(input)` sees the same in portions as in the whole.
+// Checks that `read(input)` gives the same result in portions as in the whole.
 template <class Read>
 void check_portions(const Input& input, Read read) {
   check(read(Input{.bytes = input.bytes, .portion = input.bytes.size()}) == read(input));

@@ -1,5 +1,5 @@
-// libFuzzer: replies of a Redis server, read as each command reads its own. Whatever the server
-// sends, a reader returns a value or an error; slot ranges stay within the slots there are.
+// libFuzzer: replies of a Redis server, read by each command's parser. A parser returns a value or
+// an error; slot ranges stay within the valid slots.
 
 #include "redis/push_message.hpp"
 #include "redis/sentinel.hpp"
@@ -49,7 +49,7 @@ void read_all_ways(const resp::Value& reply) {
 
 }  // namespace
 
-// libFuzzer's name for it.
+// Called by libFuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
-// libFuzzer: what keys in Redis may hold and be called. Other programs can write to them, so no
-// bytes may do harm, and what is read is written back the same.
+// libFuzzer: names and values of keys in Redis. Other programs can write to them, so any bytes must
+// be safe, and a parsed value serializes to the same bytes.
 
 #include "redis_store/keys/key_layout.hpp"
 #include "redis_store/replay/reservation_codec.hpp"
@@ -58,7 +58,7 @@ void read_name(std::string_view bytes) {
 
 }  // namespace
 
-// libFuzzer's name for it.
+// Called by libFuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
-// libFuzzer: bytes of a client in any portions. The first byte says how long a portion is. Whatever
-// comes, the reader ends, stays within its limits, and reads the same as from the whole.
+// libFuzzer: bytes of a client in portions; the first byte is the portion size. The reader
+// terminates, stays within its limits, and portions do not change the result.
 
 #include "portions.hpp"
 #include "resp/command_reader.hpp"
@@ -18,7 +18,7 @@ using penstock::resp::CommandReader;
 
 constexpr CommandLimits kLimits{.bytes = 4096, .words = 32};
 
-// All words with their lengths, and the error in the end.
+// All words with their lengths, and the final error.
 std::string read_in_portions(const Input& input) {
   CommandReader reader(kLimits);
   std::string seen;
@@ -40,7 +40,7 @@ std::string read_in_portions(const Input& input) {
 
 }  // namespace
 
-// libFuzzer's name for it.
+// Called by libFuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

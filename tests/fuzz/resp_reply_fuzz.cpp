@@ -1,5 +1,5 @@
-// libFuzzer: bytes of a server in any portions. The first byte says how long a portion is. Whatever
-// comes, the reader ends, stays within its limits, and reads the same as from the whole.
+// libFuzzer: bytes of a server in portions; the first byte is the portion size. The reader
+// terminates, stays within its limits, and portions do not change the result.
 
 #include "portions.hpp"
 #include "resp/reply_reader.hpp"
@@ -39,7 +39,7 @@ Count read_in_portions(const Input& input) {
 
 }  // namespace
 
-// libFuzzer's name for it.
+// Called by libFuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

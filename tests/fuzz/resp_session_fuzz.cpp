@@ -1,6 +1,5 @@
-// libFuzzer: what a client sends to the RESP listener, in any portions, run as commands on counts
-// in memory. The first byte says how long a portion is. Whatever comes, the replies are the same as
-// from the whole, nothing is awaited, and what is kept stays within its bounds.
+// libFuzzer: bytes of a RESP client in portions, executed on in-memory state; the first byte is the
+// portion size. Portions do not change the replies, no reply is deferred, and memory stays bounded.
 
 #include "fuzz_service.hpp"
 #include "portions.hpp"
@@ -22,7 +21,7 @@ using Step = Session::Step;
 
 constexpr std::size_t kMaxBytes = 4096;
 
-// Runs all commands that have arrived. False when nothing more is read.
+// Runs all complete commands. False when nothing more is read.
 bool advance(Session& session, std::string& said) {
   while (true) {
     const Step step = session.advance();
@@ -55,7 +54,7 @@ std::string send_in_portions(const Input& input) {
 
 }  // namespace
 
-// libFuzzer's name for it.
+// Called by libFuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
-// libFuzzer: quotas, durations, decimals and URLs as people write them. What is accepted is written
-// so that it is read again as the same.
+// libFuzzer: quotas, durations, decimals and URLs. Accepted text prints to text that parses to the
+// same value.
 
 #include "core/duration_text.hpp"
 #include "penstock/quota.hpp"
@@ -25,12 +25,12 @@ void read_url(std::string_view text) {
   if (!url) return;
   redis::Url other = *url;
   if (!url->password.empty()) other.password = "another";
-  check(redis::to_string(other) == redis::to_string(*url));  // nothing of the password is shown
+  check(redis::to_string(other) == redis::to_string(*url));  // the password is not shown
 }
 
 }  // namespace
 
-// libFuzzer's name for it.
+// Called by libFuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -43,7 +43,7 @@ std::vector<NodeLine> node_lines(const RedisServer& node) {
     words >> parsed.id >> skipped >> parsed.flags >> parsed.master >> skipped >> skipped >>
         parsed.epoch >> skipped;
     for (std::string slots; words >> slots;) {
-      if (!slots.starts_with('[')) {  // on its way
+      if (!slots.starts_with('[')) {  // being migrated
         parsed.slots.push_back(slots);
       }
     }
@@ -52,7 +52,7 @@ std::vector<NodeLine> node_lines(const RedisServer& node) {
   return nodes;
 }
 
-// What a node says of itself.
+// The node's own line.
 NodeLine own_line(const RedisServer& node) {
   const std::vector<NodeLine> lines = node_lines(node);
   const auto own =
@@ -63,7 +63,7 @@ NodeLine own_line(const RedisServer& node) {
   return *own;
 }
 
-// Who has which slot, as a node sees it: the same text for the same view.
+// The slot distribution as a node sees it; equal text for equal views.
 std::string slots_seen_by(const RedisServer& node) {
   std::vector<std::string> masters;
   for (const NodeLine& line : node_lines(node)) {
@@ -115,7 +115,7 @@ Cluster::Cluster(const ClusterOptions& options) {
 
 void Cluster::share_slots() {
   for (std::size_t i = 0; i < kNodes; ++i) {
-    // Different from the start, or the nodes would have to settle who is right.
+    // Different from the start, so that the nodes need not resolve conflicts.
     node(i).must({"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)});
   }
   for (unsigned i = 0; i < kMasters; ++i) {
@@ -125,7 +125,7 @@ void Cluster::share_slots() {
 }
 
 void Cluster::introduce() {
-  // Everybody to everybody: gossip would need seconds.
+  // All pairs: gossip would take seconds.
   for (std::size_t i = 0; i < kNodes; ++i) {
     for (std::size_t other = 0; other < i; ++other) {
       node(i).must({"CLUSTER", "MEET", "127.0.0.1", std::to_string(node(other).port()),
@@ -224,7 +224,7 @@ void Cluster::wait_for_other_master(std::uint16_t slot, const RedisServer& old) 
 }
 
 void Cluster::fail_over_to(RedisServer& replica) {
-  // The vote may fail, when it is late or when another one is under way; then it is asked again.
+  // The vote may fail when it is late or another one is in progress; then it is repeated.
   constexpr std::chrono::seconds kOneVote{5};
   wait_until("a replica to take over", [&] {
     if (own_line(replica).is("master")) {
@@ -260,7 +260,7 @@ void Cluster::migrate_slot(std::uint16_t slot, RedisServer& to) {
 
 void SlotMigration::begin() {
   const std::string slot = std::to_string(slot_);
-  // In this order: the source may send clients on as soon as it migrates.
+  // In this order: the source may redirect clients as soon as it migrates.
   to_.must({"CLUSTER", "SETSLOT", slot, "IMPORTING", cluster_.id_of(from_)});
   from_.must({"CLUSTER", "SETSLOT", slot, "MIGRATING", cluster_.id_of(to_)});
 }
@@ -292,7 +292,7 @@ void SlotMigration::move_all_keys() {
 void SlotMigration::finish() {
   const std::vector<std::string> command{"CLUSTER", "SETSLOT", std::to_string(slot_), "NODE",
                                          cluster_.id_of(to_)};
-  // The target first: the source forgets where it sent clients, and nobody would have the slot.
+  // The target first: the source forgets the redirect, and no node would own the slot.
   to_.must(command);
   from_.must(command);
   for (RedisServer* node : cluster_.running()) {

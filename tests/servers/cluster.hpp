@@ -20,10 +20,10 @@ struct ClusterOptions {
 };
 
 // Six nodes: three masters that share the slots evenly, nodes 0 to 2, and a replica of each, 3 to 5
-// in the same order. Failovers change who is what. Replicas do not move to other masters.
+// in the same order. Failovers change the roles. Replicas do not move to other masters.
 //
-// Thread-safety: as RedisServer. Only nodes that run are asked; while a failover is under way, what
-// they say is what was true last.
+// Thread-safety: as RedisServer. Only running nodes are queried; during a failover, their answers
+// may be stale.
 class Cluster {
  public:
   static constexpr std::size_t kMasters = 3;
@@ -36,20 +36,20 @@ class Cluster {
   [[nodiscard]] RedisServer& node(std::size_t index) { return *nodes_.at(index).server; }
   [[nodiscard]] std::string id_of(const RedisServer& node) const;
 
-  // The node that says of itself that it is the master of the slot; of two, the one that learned it
-  // last. Waits until there is one.
+  // The node that reports itself as master of the slot; of two, the one with the newer epoch. Waits
+  // until there is one.
   [[nodiscard]] RedisServer& master_of_slot(std::uint16_t slot);
   // Running replicas.
   [[nodiscard]] std::vector<RedisServer*> replicas_of(const RedisServer& master);
 
-  // Returns the one killed, at once; nobody has taken over yet.
+  // Kills the master and returns it at once, before a failover.
   RedisServer& kill_master_of_slot(std::uint16_t slot);
-  // Until another node than this one is the master of the slot, and all running nodes are ok.
+  // Waits until another node is the master of the slot and all running nodes are ok.
   void wait_for_other_master(std::uint16_t slot, const RedisServer& old);
-  // CLUSTER FAILOVER; returns when the replica is a master and all know.
+  // CLUSTER FAILOVER; returns when the replica is a master and all nodes know it.
   void fail_over_to(RedisServer& replica);
-  // Until all running nodes say that the state is ok and agree on who has which slot, and all
-  // replicas among them are connected.
+  // Waits until all running nodes report state ok and agree on the slots, and all their replicas
+  // are connected.
   void wait_until_ok();
 
   // REQUIRES: `to` is a master, and not of this slot.
@@ -72,10 +72,9 @@ class Cluster {
   std::vector<Node> nodes_{};
 };
 
-// One slot on its way, step by step, so that a test can act in between: before move_keys() the
-// source answers for the keys it has and sends clients on with ASK for those it has not; between
-// two of them, commands on several keys get TRYAGAIN; until finish() the other nodes say MOVED to
-// the source.
+// Migrates one slot step by step, so that a test can act in between: before move_keys() the source
+// serves the keys it has and answers ASK for others; between two move_keys(), multi-key commands
+// get TRYAGAIN; until finish() the other nodes answer MOVED to the source.
 class SlotMigration {
  public:
   SlotMigration(Cluster& cluster, std::uint16_t slot, RedisServer& to)
@@ -85,10 +84,10 @@ class SlotMigration {
   [[nodiscard]] RedisServer& target() noexcept { return to_; }
 
   void begin();
-  // Moves that many keys at the most; returns how many there were.
+  // Moves at most this many keys; returns how many were moved.
   std::size_t move_keys(std::size_t most = 1000);
   void move_all_keys();
-  // REQUIRES: no key is left.
+  // REQUIRES: no key is left in the source.
   void finish();
 
  private:

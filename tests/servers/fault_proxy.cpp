@@ -27,7 +27,7 @@ namespace {
 
 using TimePoint = base::Deadline;
 
-constexpr std::size_t kMaxQueued = std::size_t{1} << 20;  // then the sender has to wait
+constexpr std::size_t kMaxQueued = std::size_t{1} << 20;  // beyond it the sender blocks
 
 struct Faults {
   std::chrono::microseconds request_delay{};
@@ -65,7 +65,7 @@ struct Link {
   [[nodiscard]] bool is_closed() const { return !client.is_open(); }
   void close() {
     for (FileDescriptor* socket : {&client, &server}) {
-      // With bytes unread, close() would send a RST and take away what was sent before.
+      // With unread bytes, close() would send a RST and discard what was sent before.
       ::shutdown(socket->number(), SHUT_WR);
       std::array<char, 4096> unread{};
       while (::recv(socket->number(), unread.data(), unread.size(), MSG_DONTWAIT) > 0) {
@@ -84,7 +84,7 @@ struct Link {
 
 }  // namespace
 
-// Everything but tasks_ belongs to the thread; others send it tasks and wait for them.
+// Everything except tasks_ belongs to the thread; other threads send it tasks and wait for them.
 class FaultProxy::Loop {
  public:
   explicit Loop(std::uint16_t server_port) : server_port_(server_port) {
@@ -110,7 +110,7 @@ class FaultProxy::Loop {
     done.get();
   }
 
-  // For tasks.
+  // Accessed by tasks.
   Faults faults{};
   Counts counts{};
   std::uint64_t corrupt_seen = 0;
@@ -121,7 +121,7 @@ class FaultProxy::Loop {
       listener_ = listen_on(port_);
     }
   }
-  void refuse() { listener_.close(); }
+  void close_port() { listener_.close(); }
 
  private:
   void work() {
@@ -143,7 +143,7 @@ class FaultProxy::Loop {
     links.clear();
   }
 
-  // What to wait for; returns for how long, negative without end.
+  // What to poll for; returns the timeout, negative for none.
   std::chrono::nanoseconds watch(std::vector<pollfd>& watched) const {
     const TimePoint now = base::monotonic_now();
     TimePoint next = TimePoint::max();
@@ -154,7 +154,7 @@ class FaultProxy::Loop {
         next = std::min(next, out.due());
       }
       const auto events = static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0));
-      // Without a wish it is left out, or its hanging up would be reported for ever.
+      // Sockets without interest are skipped, or their hang-up would be reported forever.
       watched.push_back({events == 0 ? -1 : socket.number(), events, 0});
     };
     watched.assign({{wake_.number(), POLLIN, 0}, {listener_.number(), POLLIN, 0}});
@@ -258,7 +258,7 @@ class FaultProxy::Loop {
       FileDescriptor server = connect_to(server_port_);
       links.push_back({std::move(client), std::move(server)});
     } catch (const std::system_error&) {
-      // The server is down; the client is closed.
+      // The server is down: the client is closed.
     }
   }
 
@@ -325,8 +325,8 @@ void FaultProxy::stall() {
   loop_->run([this] { loop_->faults.stalled = true; });
 }
 
-void FaultProxy::refuse() {
-  loop_->run([this] { loop_->refuse(); });
+void FaultProxy::close_port() {
+  loop_->run([this] { loop_->close_port(); });
 }
 
 void FaultProxy::corrupt(std::uint64_t nth) {

@@ -10,14 +10,14 @@ namespace penstock::servers {
 
 enum class Direction : std::uint8_t { Requests, Replies };
 
-// Stands between clients and one server at 127.0.0.1, and does to their connections what networks
-// do. Faults add up until pass() ends them all; each is in force, for open connections and for new
-// ones, when the function that asks for it returns. Bytes are never reordered.
+// A proxy in front of one server at 127.0.0.1 that injects network faults. Faults add up until
+// pass() ends them all; each is active, for open and new connections, when its function returns.
+// Bytes are never reordered.
 //
-// A connection is accepted before the server is asked for one: when the server is down, clients see
-// theirs closed at once rather than refused.
+// A connection is accepted before the server is contacted: when the server is down, clients are
+// accepted and then closed.
 //
-// Thread-safety: any thread. The proxy itself is a thread of its own.
+// Thread-safety: any thread. The proxy runs in its own thread.
 class FaultProxy {
  public:
   explicit FaultProxy(std::uint16_t server_port);
@@ -29,21 +29,21 @@ class FaultProxy {
   [[nodiscard]] std::string url() const;  // redis://…, without a password
 
   void pass();
-  // What arrives from now on waits that long.
+  // Delays everything that arrives from now on.
   void delay(Direction direction, std::chrono::microseconds time);
-  // Forwards pieces of so many bytes at the most, with a gap after each.
+  // Forwards pieces of at most this many bytes, with a gap after each.
   void slice(std::size_t bytes, std::chrono::microseconds gap = std::chrono::microseconds{200});
-  // Once: the connection that forwards the last of so many bytes of replies is closed on both sides
-  // then; with 0, the one that would forward the next. What remains goes nowhere.
+  // Once: closes both sides of the connection that forwards the last of this many reply bytes; with
+  // 0, the one that would forward the next byte. The rest is dropped.
   void cut_after(std::uint64_t reply_bytes);
   // Accepts connections and forwards nothing.
   void stall();
-  // Nobody listens on the port; open connections stay.
-  void refuse();
-  // Every n-th byte of replies, counted from now, has its bits flipped. REQUIRES: nth > 0.
+  // Stops listening on the port; open connections stay.
+  void close_port();
+  // Flips the bits of every n-th reply byte, counted from now. REQUIRES: nth > 0.
   void corrupt(std::uint64_t nth);
 
-  // Ends the connections there are now, with a RST or as a server does that shuts down.
+  // Ends the open connections, with a RST or with an orderly close.
   void reset();
   void close();
 
@@ -51,7 +51,7 @@ class FaultProxy {
     std::uint64_t accepted = 0;  // connections, since the start
     std::size_t open = 0;        // connections, now
     std::uint64_t request_bytes = 0;
-    std::uint64_t reply_bytes = 0;  // forwarded, as those above
+    std::uint64_t reply_bytes = 0;  // forwarded
   };
   [[nodiscard]] Counts counts() const;
 

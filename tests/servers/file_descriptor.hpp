@@ -6,7 +6,7 @@
 
 namespace penstock::servers {
 
-// Closes what it holds; -1 holds nothing.
+// Owns a file descriptor; -1 for none.
 class FileDescriptor {
  public:
   explicit FileDescriptor(int number = -1) noexcept : number_(number) {}

@@ -8,11 +8,11 @@
 
 namespace penstock::servers {
 
-// Every key that begins with this.
+// All keys with this prefix.
 [[nodiscard]] std::vector<std::string> keys_of(const RedisServer& server,
                                                const std::string& start = "");
 
-// Keys that would stay for ever.
+// Keys without expiry.
 [[nodiscard]] std::vector<std::string> keys_that_never_expire(const RedisServer& server);
 
 }  // namespace penstock::servers

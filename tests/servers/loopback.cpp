@@ -19,7 +19,7 @@ void check(int result, const std::string& what) {
   }
 }
 
-// What the socket calls want in place of the address of a certain family.
+// Casts to the generic address type of the socket calls.
 template <class Address>
 sockaddr* generic(Address& address) {
   return static_cast<sockaddr*>(static_cast<void*>(&address));
@@ -49,7 +49,7 @@ void turn_on(const FileDescriptor& socket, int level, int option) {
 ReservedPort::ReservedPort() : socket_(new_socket(AF_INET)) {
   sockaddr_in address = loopback(0);
   check(::bind(socket_.number(), generic(address), sizeof address), "bind to any port");
-  turn_on(socket_, SOL_SOCKET, SO_REUSEADDR);  // only now: first the port has to be ours alone
+  turn_on(socket_, SOL_SOCKET, SO_REUSEADDR);  // only now: the bind had to be exclusive
   socklen_t size = sizeof address;
   check(::getsockname(socket_.number(), generic(address), &size), "getsockname");
   number_ = ntohs(address.sin_port);

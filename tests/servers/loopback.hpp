@@ -7,13 +7,11 @@
 
 namespace penstock::servers {
 
-// A TCP port of 127.0.0.1 that nobody else gets as long as this lives, whether somebody listens on
-// it at the moment or not: a server killed finds it free again, and no client is given it as its
-// own end of a connection.
+// A TCP port of 127.0.0.1 that is reserved while this lives, with or without a listener: a killed
+// server can reuse it, and it is never chosen as an ephemeral port.
 //
-// A socket is bound to the port and never listens. Linux lets a second socket bind, and listen,
-// when both have SO_REUSEADDR, as the sockets of every server have; whoever asks for just any port
-// is given another one.
+// A socket is bound to the port and never listens. Linux lets a second socket bind and listen when
+// both have SO_REUSEADDR, as servers set it; binds to port 0 get another port.
 class ReservedPort {
  public:
   ReservedPort();
@@ -24,7 +22,7 @@ class ReservedPort {
   std::uint16_t number_ = 0;
 };
 
-// Each throws std::system_error when it cannot. The sockets block.
+// Each throws std::system_error on failure. The sockets are blocking.
 [[nodiscard]] FileDescriptor listen_on(const ReservedPort& port);
 [[nodiscard]] FileDescriptor connect_to(std::uint16_t loopback_port);
 [[nodiscard]] FileDescriptor connect_to(const std::filesystem::path& unix_socket);

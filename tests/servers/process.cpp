@@ -28,8 +28,8 @@
 namespace penstock::servers {
 namespace {
 
-// PR_SET_PDEATHSIG kills a child when the thread that forked it ends, not when the process does. So
-// one thread forks for all, and lives as long as the process.
+// PR_SET_PDEATHSIG kills a child when the thread that forked it ends, not the process. So one
+// thread forks for all and lives as long as the process.
 class Forker {
  public:
   static Forker& instance() {
@@ -63,12 +63,12 @@ class Forker {
   std::jthread thread_{[this](const std::stop_token& stop) { work(stop); }};
 };
 
-// The child after fork(): nothing but system calls, since other threads may have held any lock.
+// The child after fork(): only system calls, since other threads may have held any lock.
 [[noreturn]] void become(const char* program, char* const* arguments, int log, pid_t parent) {
-  constexpr int kCannotStart = 127;  // as a shell has it
+  constexpr int kCannotStart = 127;  // as in shells
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) {
-    ::_exit(kCannotStart);  // it ended before it could be watched
+    ::_exit(kCannotStart);  // the parent has already ended
   }
   ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
   ::dup2(log, STDOUT_FILENO);
@@ -154,11 +154,11 @@ bool Process::has_ended() {
 
 std::chrono::milliseconds Process::cpu_time() const {
   const std::string text = read_file("/proc/" + std::to_string(pid_) + "/stat");
-  // The name of the program, in parentheses, may hold anything; the state is the first field after.
+  // The program name, in parentheses, may contain anything; the state is the first field after it.
   constexpr int kFieldsBetween = 11;  // from the state to utime, see proc(5)
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) {
-    throw std::runtime_error("process " + std::to_string(pid_) + " is gone");
+    throw std::runtime_error("process " + std::to_string(pid_) + " has ended");
   }
   std::istringstream fields(text.substr(name_end + 1));
   std::string skipped;

@@ -11,14 +11,13 @@
 
 namespace penstock::servers {
 
-// Another program. It is killed by the destructor, and by the kernel when this process ends in
-// whatever way. It inherits no open files, reads nothing and writes to its log.
+// A child process. It is killed by the destructor, and by the kernel when this process ends. It
+// inherits no open files, reads nothing and writes to its log.
 //
-// Thread-safety: none but for pid() and cpu_time(). The program outlives the thread that started
-// it.
+// Thread-safety: none except pid() and cpu_time(). It outlives the thread that started it.
 class Process {
  public:
-  // Runs what the PATH has under arguments.at(0); its output is appended to `log`.
+  // Runs arguments.at(0) from the PATH; output is appended to `log`.
   Process(const std::vector<std::string>& arguments, const std::filesystem::path& log);
   ~Process();
   Process(const Process&) = delete;
@@ -27,10 +26,10 @@ class Process {
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   void pause();  // SIGSTOP; on return it has stopped
   void resume();
-  // SIGKILL. On return the process is gone, with its sockets.
+  // SIGKILL. On return the process and its sockets no longer exist.
   void kill();
   [[nodiscard]] bool has_ended();
-  // As waitpid() has it. REQUIRES: has_ended().
+  // As returned by waitpid(). REQUIRES: has_ended().
   [[nodiscard]] int status() const { return status_.value(); }
   // User and system time so far, in steps of 10 ms.
   [[nodiscard]] std::chrono::milliseconds cpu_time() const;
@@ -44,7 +43,7 @@ class Process {
 
 [[nodiscard]] std::optional<std::filesystem::path> find_program(std::string_view name);
 
-// Waits for the end; throws std::runtime_error with the log when that is not a good one.
+// Waits for the end; throws std::runtime_error with the log on a non-zero status.
 void run_program(const std::vector<std::string>& arguments, const std::filesystem::path& log);
 
 }  // namespace penstock::servers

@@ -39,7 +39,7 @@ std::vector<std::string> installed_servers() {
 }
 
 RedisServer::RedisServer(RedisServerOptions options) : options_(std::move(options)) {
-  // Once: a sentinel keeps what it learns in this file, and so does CONFIG REWRITE.
+  // Written once: sentinels and CONFIG REWRITE change this file.
   write_file(directory_ / kConfig, config());
   start();
 }
@@ -69,7 +69,7 @@ void RedisServer::start() {
   if (options_.role == Role::Sentinel) {
     arguments.emplace_back("--sentinel");
   }
-  // What is left of a server that was killed would look like one that does not answer yet.
+  // A leftover socket would look like a server that does not respond yet.
   std::filesystem::remove(directory_ / kSocket);
   process_.emplace(arguments, directory_ / kLog);
   state_ = State::Running;
@@ -85,7 +85,7 @@ bool RedisServer::answers() const {
   try {
     return command({"PING"}).text == "PONG";
   } catch (const std::system_error&) {
-    return false;  // it does not listen yet
+    return false;  // not listening yet
   }
 }
 

@@ -15,17 +15,14 @@
 
 namespace penstock::servers {
 
-// Which of redis-server and valkey-server this machine has.
+// Which of redis-server and valkey-server are installed.
 [[nodiscard]] std::vector<std::string> installed_servers();
 
-enum class Persistence : std::uint8_t {
-  None,
-  AppendOnly
-};  // AppendOnly: nothing is lost by kill()
+enum class Persistence : std::uint8_t { None, AppendOnly };  // AppendOnly: kill() loses nothing
 enum class Role : std::uint8_t { Server, Sentinel };
 enum class ClientCertificates : std::uint8_t { NotAsked, Required };
 
-// Files in PEM, see TestCertificates.
+// PEM files, see TestCertificates.
 struct ServerTls {
   std::filesystem::path ca{};
   std::filesystem::path certificate{};
@@ -35,22 +32,22 @@ struct ServerTls {
 
 struct RedisServerOptions {
   std::string program = "redis-server";
-  std::string password{};  // letters and digits; none when empty
+  std::string password{};  // letters and digits; empty for none
   Persistence persistence = Persistence::None;
   std::optional<ServerTls> tls{};  // the port then speaks TLS only
   Role role = Role::Server;
-  std::vector<std::string> config{};  // lines that follow ours, so that they win
+  std::vector<std::string> config{};  // appended, so that they override ours
 };
 
-// A real server on a port of its own at 127.0.0.1, and on a Unix socket. Its files are in a
-// directory of its own, which goes when it goes. It always ends with the test, however that ends.
+// A real server on its own port at 127.0.0.1 and on a Unix socket, with its files in a temporary
+// directory. It always ends with the test process.
 //
-// Thread-safety: the const functions from any thread, but pid() and cpu_time() not while another
-// kills or restarts it; the others from one thread at a time. Everything throws when it fails or
-// takes too long.
+// Thread-safety: const functions from any thread, except pid() and cpu_time() while another thread
+// kills or restarts it; the others from one thread at a time. All functions throw on failure or
+// timeout.
 class RedisServer {
  public:
-  // On return it answers.
+  // On return it responds.
   explicit RedisServer(RedisServerOptions options = {});
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_.number(); }
@@ -63,17 +60,17 @@ class RedisServer {
   }
   [[nodiscard]] std::string log() const;
 
-  // On a new connection, authenticated, through the Unix socket: it works whatever is wrong with
-  // the port. Error replies are returned by command(), thrown by must().
+  // A new authenticated connection through the Unix socket, independent of the port. command()
+  // returns error replies, must() throws them.
   [[nodiscard]] Session session() const;
   [[nodiscard]] Reply command(const std::vector<std::string>& words) const;
   Reply must(const std::vector<std::string>& words) const;
-  // One field of INFO; empty when there is no such field.
+  // One field of INFO; empty when missing.
   [[nodiscard]] std::string info(const std::string& field) const;
 
-  void kill();     // as a power cut: SIGKILL; on return the port refuses connections
-  void restart();  // on the same port with the same files, alive or not; on return it answers
-  void pause();    // SIGSTOP: the kernel accepts connections, nobody answers
+  void kill();     // SIGKILL; on return the port is closed
+  void restart();  // same port and files, running or not; on return it responds
+  void pause();    // SIGSTOP: connections are accepted but not answered
   void resume();
   // Neither killed nor paused.
   [[nodiscard]] bool is_running() const noexcept { return state_ == State::Running; }
@@ -91,7 +88,7 @@ class RedisServer {
   RedisServerOptions options_;
   ReservedPort port_;
   TempDirectory directory_;
-  std::optional<Process> process_{};  // after the directory: it has to end first
+  std::optional<Process> process_{};  // declared after the directory, so that it ends first
   std::atomic<State> state_ = State::Dead;
 };
 

@@ -19,7 +19,7 @@ constexpr std::size_t kSentinels = 3;
 constexpr std::size_t kQuorum = 2;
 const std::string kName = "mymaster";
 
-// The rows of SENTINEL MASTER are names and values in turn.
+// The reply of SENTINEL MASTER alternates names and values.
 std::string value_of(const Reply& pairs, std::string_view name) {
   for (std::size_t i = 0; i + 1 < pairs.elements.size(); i += 2) {
     if (pairs.elements[i].text == name) {
@@ -48,11 +48,11 @@ std::vector<std::string> sentinel_config(const SentinelGroupOptions& options,
   return lines;
 }
 
-// How often a sentinel introduces itself, and looks at the servers: 2 s and 10 s unless told.
-// Without effect where a program does not know the command, which only makes things slower.
+// How often a sentinel announces itself and checks the servers: 2 s and 10 s by default. Servers
+// without the command ignore it, which is only slower.
 //
-// Once the master is down, a sentinel looks at the replicas every second, whatever it was told, and
-// promotes none that it has not looked at within five ping periods: those must be longer than that.
+// Once the master is down, a sentinel checks the replicas every second regardless, and promotes
+// none that it has not checked within five ping periods: these must be longer than that.
 void set_periods(const RedisServer& sentinel, std::chrono::milliseconds publish) {
   static_cast<void>(
       sentinel.command({"SENTINEL", "DEBUG", "PUBLISH-PERIOD", std::to_string(publish.count()),
@@ -79,8 +79,8 @@ SentinelGroup::SentinelGroup(const SentinelGroupOptions& options) {
   start_sentinels(options);
   wait_until_healthy();
   wait_until_known(options.replicas);
-  // A server that is a master without need is made a replica after four of these periods. That must
-  // not hit the one just promoted, whose new role the sentinel in charge sees within a second.
+  // A server that is wrongly a master is demoted after four of these periods. That must not hit the
+  // promoted one, which the leading sentinel sees within a second.
   for (const auto& sentinel : sentinels_) {
     set_periods(*sentinel, std::chrono::milliseconds{1000});
   }
@@ -173,7 +173,7 @@ RedisServer& SentinelGroup::kill_master() {
 
 void SentinelGroup::fail_over() {
   const std::uint16_t old = master().port();
-  // Refused as long as another failover is not over, or no replica is known to be good.
+  // Rejected while another failover is in progress or no replica is known to be good.
   wait_for_sentinels("a sentinel to start a failover", [this] {
     const auto running = std::ranges::find_if(sentinels_, &RedisServer::is_running);
     return running != sentinels_.end() &&

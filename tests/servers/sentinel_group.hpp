@@ -20,36 +20,36 @@ struct SentinelGroupOptions {
   std::vector<std::string> config{};  // of the servers
 };
 
-// One master, its replicas and three sentinels with a quorum of two. The sentinels look at the
-// servers more often than the default, so that a failover takes a second or two; an old master that
-// comes back is made a replica after four more.
+// One master, its replicas and three sentinels with a quorum of two. The sentinels check more often
+// than by default, so that a failover takes a second or two; a returning master is demoted after
+// four more.
 class SentinelGroup {
  public:
-  // On return the replicas follow the master, and each sentinel knows all the others.
+  // On return the replicas follow the master, and each sentinel knows all others.
   explicit SentinelGroup(const SentinelGroupOptions& options = {});
 
   // redis-sentinel://…/mymaster, with the password of the servers.
   [[nodiscard]] std::string url() const;
 
-  // All servers; which of them is the master changes. The first one is, to begin with.
+  // All servers; the first is the initial master.
   [[nodiscard]] RedisServer& server(std::size_t index) { return *servers_.at(index); }
   [[nodiscard]] std::size_t size() const noexcept { return servers_.size(); }
   [[nodiscard]] RedisServer& sentinel(std::size_t index) { return *sentinels_.at(index); }
   [[nodiscard]] std::size_t sentinels() const noexcept { return sentinels_.size(); }
 
-  // What most of the running sentinels say; 0 as long as they do not agree.
+  // The port that most running sentinels report; 0 while they disagree.
   [[nodiscard]] std::uint16_t current_master_port() const;
   // The server of that port. Waits until the sentinels agree.
   [[nodiscard]] RedisServer& master();
   [[nodiscard]] std::vector<RedisServer*> replicas();  // all others, dead ones too
 
-  // Returns the one killed, at once; nobody has taken over yet.
+  // Kills the master and returns it at once, before a failover.
   RedisServer& kill_master();
   // SENTINEL FAILOVER; returns when another server is the master for all.
   void fail_over();
-  // Until all running sentinels name a master other than `port`, and it says so itself.
+  // Waits until all running sentinels report a master other than `port` and it confirms its role.
   void wait_for_master_other_than(std::uint16_t port);
-  // Until all servers run and all but the master follow it.
+  // Waits until all servers run and all replicas follow the master.
   void wait_until_healthy();
 
  private:

@@ -79,7 +79,7 @@ Reply Session::must(const std::vector<std::string>& words) {
     for (const std::string& word : words) {
       text += word + " ";
     }
-    throw std::runtime_error(text + "was refused: " + reply.text);
+    throw std::runtime_error(text + "failed: " + reply.text);
   }
   return reply;
 }

@@ -10,7 +10,7 @@
 
 namespace penstock::servers {
 
-// An answer in RESP2.
+// A RESP2 reply.
 struct Reply {
   enum class Type : std::uint8_t { Nil, Integer, String, Status, Error, Array };
 
@@ -27,18 +27,18 @@ struct Reply {
 [[nodiscard]] std::string to_string(const Reply& reply);
 std::ostream& operator<<(std::ostream& out, const Reply& reply);
 
-// Looks up `name` in lines of "name:value", as INFO and CLUSTER INFO answer; empty when missing.
+// Looks up `name` in lines of "name:value", as in INFO and CLUSTER INFO; empty when missing.
 [[nodiscard]] std::string field_of(std::string_view lines, std::string_view name);
 
-// A connection to a server: one command, one reply. Shares no code with the client under test, and
-// throws whenever that exchange fails or takes too long.
+// A connection to a server: one command, one reply. Shares no code with the client under test.
+// Throws on failure or timeout.
 class Session {
  public:
   explicit Session(FileDescriptor connected) : socket_(std::move(connected)) {}
 
-  // Error replies are replies.
+  // Error replies are returned.
   [[nodiscard]] Reply command(const std::vector<std::string>& words);
-  // For commands that have to succeed: throws std::runtime_error on an error reply.
+  // Throws std::runtime_error on an error reply.
   Reply must(const std::vector<std::string>& words);
 
  private:
@@ -48,7 +48,7 @@ class Session {
   [[nodiscard]] Reply take_reply();
 
   FileDescriptor socket_;
-  std::string received_{};  // and not taken yet
+  std::string received_{};  // not consumed yet
 };
 
 }  // namespace penstock::servers

@@ -6,7 +6,7 @@
 
 namespace penstock::servers {
 
-// A directory of its own below that of the system (TMPDIR), removed with all that is in it.
+// A temporary directory below TMPDIR, removed with its contents.
 class TempDirectory {
  public:
   TempDirectory();

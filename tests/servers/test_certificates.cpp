@@ -11,7 +11,7 @@ namespace {
 constexpr int kDays = 2;
 constexpr int kYesterday = -1;
 
-// A key on a curve takes a millisecond, one of RSA up to a second.
+// An elliptic-curve key takes a millisecond, an RSA key up to a second.
 std::vector<std::string> request_with_new_key() {
   return {"openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"};
 }

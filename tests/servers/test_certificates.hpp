@@ -7,8 +7,8 @@
 
 namespace penstock::servers {
 
-// Certificates of an authority that nobody else trusts, made by `openssl` and gone with the object.
-// All files are PEM. Server certificates are for 127.0.0.1 and localhost unless they say otherwise.
+// Certificates of a private authority, created by `openssl` and removed with the object. All files
+// are PEM. Server certificates are for 127.0.0.1 and localhost unless noted.
 class TestCertificates {
  public:
   struct Pair {
@@ -21,7 +21,7 @@ class TestCertificates {
   [[nodiscard]] std::filesystem::path ca() const { return directory_ / "ca.pem"; }
   [[nodiscard]] Pair server() const { return pair("server"); }
   [[nodiscard]] Pair client() const { return pair("client"); }
-  // Server certificates that a client has to refuse.
+  // Server certificates that a client must reject.
   [[nodiscard]] Pair expired() const { return pair("expired"); }        // yesterday
   [[nodiscard]] Pair wrong_host() const { return pair("wrong_host"); }  // other.example
   [[nodiscard]] Pair untrusted() const { return pair("untrusted"); }    // signed by untrusted_ca()

@@ -41,7 +41,7 @@ bool has_something_to_read(const FileDescriptor& socket, milliseconds wait) {
   return ::poll(&wanted, 1, static_cast<int>(wait.count())) == 1;
 }
 
-// Until so many bytes are there, or the end. The error, if there is one, is that of errno.
+// Reads until this many bytes or the end. The error is an errno value.
 struct Received {
   std::string bytes{};
   int error = 0;
@@ -61,7 +61,7 @@ Received receive(const FileDescriptor& socket, std::size_t size) {
   return received;
 }
 
-TEST_F(FaultProxyTest, PassesAndCounts) {
+TEST_F(FaultProxyTest, ForwardsAndCountsBytes) {
   const std::string large(5'000'000, 'x');
   Session one = session();
   Session two = session();
@@ -74,12 +74,12 @@ TEST_F(FaultProxyTest, PassesAndCounts) {
   EXPECT_GT(counts.reply_bytes, large.size());
 }
 
-TEST_F(FaultProxyTest, PassesOnThatAClientLeft) {
+TEST_F(FaultProxyTest, ForwardsAClientsClose) {
   { EXPECT_EQ(session().command({"PING"}).text, "PONG"); }
   wait_until("the connection to end", [&] { return proxy.counts().open == 0; });
 }
 
-TEST_F(FaultProxyTest, DelaysEachWay) {
+TEST_F(FaultProxyTest, DelaysBothDirections) {
   Session delayed = session();
   EXPECT_EQ(delayed.command({"PING"}).text, "PONG");
   proxy.delay(Direction::Requests, milliseconds{20});
@@ -89,13 +89,13 @@ TEST_F(FaultProxyTest, DelaysEachWay) {
   EXPECT_GE(base::monotonic_now() - start, milliseconds{49});
 }
 
-TEST_F(FaultProxyTest, Slices) {
+TEST_F(FaultProxyTest, ForwardsSmallPieces) {
   Session sliced = session();
   proxy.slice(7, milliseconds{1});
   const std::string text(70, 'x');
   const auto start = base::monotonic_now();
   EXPECT_EQ(sliced.command({"ECHO", text}).text, text);
-  // Ten pieces at least each way; the gap after the last one keeps nobody waiting.
+  // At least ten pieces each way; the gap after the last one delays nothing.
   EXPECT_GE(base::monotonic_now() - start, milliseconds{17});
 }
 
@@ -109,7 +109,7 @@ TEST_F(FaultProxyTest, CutsOnceAtAnyByte) {
   }
 }
 
-TEST_F(FaultProxyTest, StallsUntilToldToPass) {
+TEST_F(FaultProxyTest, StallsUntilPass) {
   const FileDescriptor before = connect_to(proxy.port());
   proxy.stall();
   const FileDescriptor after = connect_to(proxy.port());
@@ -123,10 +123,10 @@ TEST_F(FaultProxyTest, StallsUntilToldToPass) {
   EXPECT_EQ(receive(after, kPong.size()).bytes, kPong);
 }
 
-TEST_F(FaultProxyTest, Refuses) {
+TEST_F(FaultProxyTest, ClosesItsPort) {
   Session open = session();
   EXPECT_EQ(open.command({"PING"}).text, "PONG");
-  proxy.refuse();
+  proxy.close_port();
   try {
     const FileDescriptor socket = connect_to(proxy.port());
     FAIL();
@@ -164,7 +164,7 @@ TEST_F(FaultProxyTest, EndsConnectionsBothWays) {
   EXPECT_EQ(proxy.counts().open, 0U);
 }
 
-TEST_F(FaultProxyTest, ClosesWhatAServerThatIsDownCannotAnswer) {
+TEST_F(FaultProxyTest, ClosesConnectionsWhileTheServerIsDown) {
   const FileDescriptor open = connect_to(proxy.port());
   send_ping(open);
   EXPECT_EQ(receive(open, kPong.size()).bytes, kPong);
@@ -175,7 +175,7 @@ TEST_F(FaultProxyTest, ClosesWhatAServerThatIsDownCannotAnswer) {
   EXPECT_EQ(session().command({"PING"}).text, "PONG");
 }
 
-TEST_F(FaultProxyTest, StopsInTheMiddleOfThings) {
+TEST_F(FaultProxyTest, CanBeDestroyedDuringTransfers) {
   const FileDescriptor socket = [&] {
     FaultProxy stopping(server.port());
     stopping.delay(Direction::Requests, std::chrono::hours{1});

@@ -15,7 +15,7 @@ namespace {
 
 redis::Url url_of(const std::string& url) { return redis::Url::parse(url).value(); }
 
-TEST(SentinelGroup, FailsOverOnRequestAndWhenTheMasterDies) {
+TEST(SentinelGroup, FailsOverManuallyAndWhenTheMasterIsKilled) {
   SentinelGroup group({.replicas = 2, .password = "secret", .sentinel_password = "other"});
   const redis::Url url = url_of(group.url());
   EXPECT_EQ(url.topology, redis::Topology::Sentinel);
@@ -46,7 +46,7 @@ TEST(SentinelGroup, FailsOverOnRequestAndWhenTheMasterDies) {
   group.wait_until_healthy();
 }
 
-TEST(Cluster, FailsOverOnRequestAndWhenAMasterDies) {
+TEST(Cluster, FailsOverManuallyAndWhenAMasterIsKilled) {
   Cluster cluster;
   const std::string key = "a";
   const std::uint16_t slot = redis::hash_slot(key);

@@ -14,11 +14,11 @@
 #include <system_error>
 #include <thread>
 
-// The servers that other tests stand on do what they say.
+// Tests of the test servers themselves.
 namespace penstock::servers {
 namespace {
 
-// A zombie is not: whoever inherited the process may take its time to look.
+// A zombie is not alive: its parent may not have reaped it yet.
 bool is_alive(pid_t pid) {
   const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
   return !stat.empty() && stat.find(") Z ") == std::string::npos;
@@ -40,7 +40,7 @@ TEST(RedisServer, LeavesNothingBehind) {
   EXPECT_FALSE(std::filesystem::exists(directory));
 }
 
-// Puts a variable of the environment back.
+// Restores an environment variable.
 class ScopedVariable {
  public:
   ScopedVariable(const char* name, const std::string& value) : name_(name) {
@@ -66,8 +66,8 @@ class ScopedVariable {
 
 TEST(RedisServerDeathTest, EndsWithTheProcessThatStartedIt) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  // The child has no chance to remove anything, so all it makes is below this directory. It starts
-  // this test afresh, with a directory of its own that is below this one.
+  // The child cannot clean up, so everything it creates is below this directory. It reruns this
+  // test with its own directory below this one.
   const TempDirectory directory;
   const ScopedVariable place("TMPDIR", directory.path().string());
   EXPECT_EXIT(
@@ -87,7 +87,7 @@ TEST(RedisServer, OutlivesTheThreadThatStartedIt) {
   EXPECT_EQ(server.command({"PING"}).text, "PONG");
 }
 
-TEST(RedisServer, RepliesOfEveryKind) {
+TEST(RedisServer, ParsesRepliesOfEveryKind) {
   const RedisServer server;
   EXPECT_EQ(to_string(server.command({"SET", "a", "b\r\nc"})), "OK");
   EXPECT_EQ(to_string(server.command({"GET", "a"})), "b\r\nc");
@@ -105,7 +105,7 @@ TEST(RedisServer, RepliesOfEveryKind) {
   EXPECT_EQ(to_string(session.must({"EXEC"})), "[PONG]");
 }
 
-TEST(RedisServer, ComesBackOnTheSamePort) {
+TEST(RedisServer, RestartsOnTheSamePort) {
   RedisServer server;
   const std::uint16_t port = server.port();
   server.must({"SET", "a", "b"});
@@ -118,7 +118,7 @@ TEST(RedisServer, ComesBackOnTheSamePort) {
   EXPECT_EQ(Session(connect_to(port)).must({"EXISTS", "a"}).integer, 0);
 }
 
-TEST(RedisServer, RemembersIfAsked) {
+TEST(RedisServer, KeepsDataWithPersistence) {
   RedisServer server({.persistence = Persistence::AppendOnly});
   server.must({"SET", "a", "b"});
   server.restart();
@@ -138,7 +138,7 @@ TEST(RedisServer, PausesAndResumes) {
   EXPECT_EQ(reply.text, "PONG");
 }
 
-TEST(RedisServer, CountsItsProcessorTime) {
+TEST(RedisServer, ReportsItsCpuTime) {
   const RedisServer server;
   const std::chrono::milliseconds before = server.cpu_time();
   while (server.cpu_time() < before + std::chrono::milliseconds{20}) {
@@ -146,7 +146,7 @@ TEST(RedisServer, CountsItsProcessorTime) {
   }
 }
 
-TEST(RedisServer, AsksForItsPassword) {
+TEST(RedisServer, RequiresItsPassword) {
   const RedisServer server({.password = "secret", .config = {"databases 3"}});
   EXPECT_EQ(server.command({"CONFIG", "GET", "databases"}).elements.at(1).text, "3");
   Session untrusted(connect_to(server.port()));
@@ -164,7 +164,7 @@ TEST(RedisServer, ListensOnAUnixSocket) {
   EXPECT_EQ(session.command({"PING"}).text, "PONG");
 }
 
-TEST(RedisServer, SaysWhyItDoesNotStart) {
+TEST(RedisServer, ReportsWhyItDoesNotStart) {
   try {
     const RedisServer server({.config = {"no-such-option 1"}});
     FAIL();
@@ -192,7 +192,7 @@ class RedisServerTls : public testing::Test {
     return {.tls = tls};
   }
 
-  // Whether a client that trusts our authority alone shakes hands.
+  // Whether a client that trusts only our authority completes the handshake.
   static bool connects(const RedisServer& server, const std::vector<std::string>& more = {}) {
     std::vector<std::string> words{"openssl",
                                    "s_client",
@@ -203,7 +203,7 @@ class RedisServerTls : public testing::Test {
                                    "-verify_ip",
                                    "127.0.0.1",
                                    "-verify_return_error",
-                                   "-tls1_2"};  // in 1.3 the client does not wait for a refusal
+                                   "-tls1_2"};  // in 1.3 the client does not wait for a rejection
     words.insert(words.end(), more.begin(), more.end());
     try {
       run_program(words, server.directory() / "s_client.log");
@@ -219,7 +219,7 @@ class RedisServerTls : public testing::Test {
   }
 };
 
-TEST_F(RedisServerTls, ShowsItsCertificate) {
+TEST_F(RedisServerTls, PresentsItsCertificate) {
   const RedisServer server(with(certificates().server()));
   EXPECT_TRUE(server.url().starts_with("rediss://"));
   EXPECT_EQ(parsed(server.url()).transport, redis::Transport::Tls);
@@ -227,13 +227,13 @@ TEST_F(RedisServerTls, ShowsItsCertificate) {
   EXPECT_TRUE(connects(server));
 }
 
-TEST_F(RedisServerTls, BadCertificatesAreBad) {
+TEST_F(RedisServerTls, InvalidCertificatesAreRejected) {
   EXPECT_FALSE(connects(RedisServer(with(certificates().expired()))));
   EXPECT_FALSE(connects(RedisServer(with(certificates().untrusted()))));
   EXPECT_FALSE(connects(RedisServer(with(certificates().wrong_host()))));
 }
 
-TEST_F(RedisServerTls, AsksClientsForACertificate) {
+TEST_F(RedisServerTls, RequiresClientCertificates) {
   const RedisServer server(with(certificates().server(), ClientCertificates::Required));
   const auto [certificate, key] = certificates().client();
   EXPECT_FALSE(connects(server));

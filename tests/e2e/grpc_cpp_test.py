@@ -83,7 +83,7 @@ class HangingStoreTest(unittest.TestCase):
             asking = subprocess.Popen([CLIENT, str(grpc_port(daemon)), "shutdown"], stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE, encoding="utf-8")
             self.addCleanup(asking.kill)
-            self.assertEqual(asking.stderr.readline().strip(), "under way")
+            self.assertEqual(asking.stderr.readline().strip(), "in flight")
             daemon.signal(signal.SIGTERM)
             seen = counts(asking.communicate(timeout=30)[0].split())
             self.assertEqual(daemon.wait(), 0)

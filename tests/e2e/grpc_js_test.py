@@ -109,7 +109,7 @@ class HangingStoreTest(unittest.TestCase):
                 stderr=subprocess.PIPE, encoding="utf-8",
             )
             self.addCleanup(asking.kill)
-            self.assertEqual(asking.stderr.readline().strip(), "under way")
+            self.assertEqual(asking.stderr.readline().strip(), "in flight")
             daemon.signal(signal.SIGTERM)
             seen, _ = asking.communicate(timeout=30)
             self.assertEqual(daemon.wait(), 0)

@@ -1,4 +1,4 @@
-// The gateway between clients and servers that misbehave.
+// The gateway with misbehaving clients and upstream servers.
 #include "gateway_server/running_gateway.hpp"
 #include "gateway_server/scripted_upstream.hpp"
 #include "http_server/client.hpp"
@@ -27,7 +27,7 @@ std::string configuration(std::uint16_t port, const std::string& gateway = "",
          "      - {name: few, when: {path: /few}, limit: 1/day}\n";
 }
 
-// Answers every request with its head and body.
+// Responds with the head and body of the request.
 void echo(ServerSideConnection& talk) {
   while (true) {
     std::string head = talk.read_head();
@@ -51,7 +51,7 @@ TEST(Gateway, RejectsAmbiguousRequestsWithoutForwarding) {
   });
   RunningGateway gateway(configuration(upstream.port()));
   for (const http_server::Malformed& malformed : http_server::kMalformedRequests) {
-    if (malformed.bytes.starts_with("PRI ")) continue;  // HTTP/2 is spoken here
+    if (malformed.bytes.starts_with("PRI ")) continue;  // the HTTP/2 preface
     Client client(gateway.port());
     client.send(malformed.bytes);
     client.send("GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -61,12 +61,13 @@ TEST(Gateway, RejectsAmbiguousRequestsWithoutForwarding) {
         << malformed.what << ": " << answer;
     EXPECT_EQ(answer.find("Connection: close\r\n"), answer.rfind("Connection: close\r\n"))
         << answer;
-    EXPECT_TRUE(answer.ends_with("}\n")) << malformed.what << ": " << answer;  // nothing follows
+    EXPECT_TRUE(answer.ends_with("}\n"))
+        << malformed.what << ": " << answer;  // no further response
   }
   EXPECT_EQ(odd, 0);
 }
 
-TEST(Gateway, AnswersPipelinedRequestsInTheirOrder) {
+TEST(Gateway, AnswersPipelinedRequestsInOrder) {
   ScriptedUpstream upstream(echo);
   RunningGateway gateway(configuration(upstream.port()));
   Client client(gateway.port());
@@ -93,8 +94,8 @@ TEST(Gateway, DeniedRequestsNeverTouchTheUpstream) {
   EXPECT_EQ(denied.status, 429U);
   EXPECT_TRUE(denied.has("Content-Type: application/problem+json"));
   EXPECT_TRUE(denied.has("X-RateLimit-Remaining: 0"));
-  EXPECT_EQ(client.ask("/many").status, 200U);  // the connection goes on
-  servers::wait_until("places are given back",
+  EXPECT_EQ(client.ask("/many").status, 200U);  // the connection stays open
+  servers::wait_until("permits to be released",
                       [&] { return gateway.in_flight().to_upstream(0) == 0; });
 }
 
@@ -142,7 +143,7 @@ TEST(Gateway, SlowClientsApplyBackPressureToTheServer) {
   RunningGateway gateway(configuration(upstream.port()));
   Client client(gateway.port());
   client.get("/");
-  // what fits into the buffers of four sockets, and two of 16 KiB
+  // The buffers of four sockets plus two of 16 KiB.
   EXPECT_LT(sent.get_future().get(), 32'000'000U);
 }
 
@@ -228,7 +229,7 @@ TEST(Gateway, AnswersSlowClientsWith408) {
   Client body(gateway.port());
   body.send("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
   EXPECT_EQ(body.read().status, 408U);
-  servers::wait_until("places are given back",
+  servers::wait_until("permits to be released",
                       [&] { return gateway.in_flight().to_upstream(0) == 0; });
 }
 

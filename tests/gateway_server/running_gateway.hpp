@@ -24,8 +24,8 @@
 
 namespace penstock::gateway_server {
 
-// A gateway with all that it asks, on an event loop in a thread of its own. `configuration` has the
-// section `gateway`, whose address is not looked at.
+// A gateway with its dependencies, on an event loop in its own thread. The listen address in the
+// section `gateway` of `configuration` is ignored.
 class RunningGateway {
  public:
   explicit RunningGateway(const std::string& configuration);

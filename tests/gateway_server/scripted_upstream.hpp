@@ -14,19 +14,19 @@
 
 namespace penstock::gateway_server {
 
-// One connection of a gateway, as its server sees it. Shares no code with what is under test.
+// One connection from the gateway, on the server side. Shares no code with the code under test.
 class ServerSideConnection {
  public:
   explicit ServerSideConnection(servers::FileDescriptor socket) : socket_(std::move(socket)) {}
 
   // The head of the next request; empty at the end.
   [[nodiscard]] std::string read_head();
-  // So many bytes behind it, or all up to the end.
+  // Reads this many bytes, or all up to the end.
   [[nodiscard]] std::string read(std::size_t bytes);
   [[nodiscard]] std::string read_to_end();
-  // False when the gateway is gone.
+  // False when the gateway has disconnected.
   bool send(std::string_view bytes);
-  // As much as goes without waiting; how much that was.
+  // Sends as much as possible without blocking; returns the number of bytes.
   [[nodiscard]] std::size_t send_without_blocking(std::size_t most);
   void close() { socket_.close(); }
 
@@ -37,10 +37,10 @@ class ServerSideConnection {
   std::string received_;
 };
 
-// For whoever looks whether something does not happen.
+// For tests that something does not happen.
 void wait_briefly();
 
-// Listens, and has each connection served by this function, in a thread of its own.
+// Listens, and serves each connection with this function in its own thread.
 class ScriptedUpstream {
  public:
   using Serve = std::function<void(ServerSideConnection&)>;

@@ -24,7 +24,7 @@ inline constexpr std::string_view kHealthWatch = "/grpc.health.v1.Health/Watch";
 inline constexpr std::string_view kReflection =
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
 
-// The head of a call, as clients of gRPC write it.
+// The head of a call, as gRPC clients send it.
 [[nodiscard]] inline http2_client::Fields head_of(std::string_view path,
                                                   const http2_client::Fields& more = {}) {
   http2_client::Fields fields{{":method", "POST"},          {":scheme", "http"},
@@ -42,7 +42,7 @@ inline constexpr std::string_view kReflection =
   return bytes += message;
 }
 
-// The messages in the body of an answer.
+// The messages in a response body.
 [[nodiscard]] inline std::vector<std::string> messages_of(std::string_view body) {
   std::vector<std::string> messages;
   while (body.size() >= 5) {

@@ -9,7 +9,7 @@
 
 namespace penstock::grpc_calls {
 
-// One gzip member, as clients of gRPC write it.
+// One gzip member, as gRPC clients write it.
 [[nodiscard]] inline std::string gzipped(std::string_view text) {
   z_stream stream{};
   if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 8,

@@ -1,5 +1,5 @@
-// Asks a gRPC door as programs on grpc++ do.  grpc_client PORT SCENARIO
-// Prints one line of words: what the scenario saw.
+// Calls a gRPC listener with grpc++: grpc_client PORT SCENARIO. Prints one line with the observed
+// outcomes.
 #include "envoy/service/ratelimit/v3/rls.pb.h"
 #include "grpc/health/v1/health.pb.h"
 #include "grpc/reflection/v1/reflection.pb.h"
@@ -34,7 +34,7 @@ using ::grpc::reflection::v1::ServerReflectionRequest;
 using ::grpc::reflection::v1::ServerReflectionResponse;
 using Counts = std::map<std::string, int>;
 
-constexpr std::chrono::milliseconds kPatience{10'000};
+constexpr std::chrono::milliseconds kTimeout{10'000};
 const char* const kShouldRateLimit = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
 
 RateLimitRequest question(const std::map<std::string, std::string>& facts) {
@@ -53,18 +53,18 @@ RateLimitRequest login(const std::string& address) {
   return question({{"route", "login"}, {"remote_address", address}});
 }
 
-// A call and what became of it. It stays where it is until `done` is ready.
+// A call and its result. Not moved until `done` is ready.
 template <typename Request, typename Response>
 struct Call {
   Call(std::shared_ptr<::grpc::Channel> channel, const std::string& method, Request asked,
-       std::chrono::milliseconds patience)
+       std::chrono::milliseconds timeout)
       : stub(std::move(channel)), request(std::move(asked)) {
-    context.set_deadline(std::chrono::system_clock::now() + patience);
+    context.set_deadline(std::chrono::system_clock::now() + timeout);
     stub.UnaryCall(&context, method, ::grpc::StubOptions(), &request, &response,
                    [this](::grpc::Status status) { finished.set_value(std::move(status)); });
   }
 
-  // Its code, or the number of the status of gRPC.
+  // Its code, or the gRPC status number.
   std::string outcome() {
     const ::grpc::Status status = done.get();
     if (!status.ok()) return "status" + std::to_string(status.error_code());
@@ -94,24 +94,24 @@ class Client {
   }
 
   std::unique_ptr<LimitCall> ask(RateLimitRequest request,
-                                 std::chrono::milliseconds patience = kPatience) {
-    return std::make_unique<LimitCall>(channel_, kShouldRateLimit, std::move(request), patience);
+                                 std::chrono::milliseconds timeout = kTimeout) {
+    return std::make_unique<LimitCall>(channel_, kShouldRateLimit, std::move(request), timeout);
   }
 
   std::string health(const std::string& service) {
     HealthCheckRequest request;
     request.set_service(service);
     return Call<HealthCheckRequest, HealthCheckResponse>(channel_, "/grpc.health.v1.Health/Check",
-                                                         request, kPatience)
+                                                         request, kTimeout)
         .outcome();
   }
 
-  // The first message of a stream that is opened with this one, and then given up.
+  // The first message of a stream, which is then cancelled.
   template <typename Request, typename Response>
   Response first_of_stream(const std::string& method, const Request& request) {
     ::grpc::TemplatedGenericStub<Request, Response> stub(channel_);
     ::grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    context.set_deadline(std::chrono::system_clock::now() + kTimeout);
     ::grpc::CompletionQueue queue;
     auto stream = stub.PrepareCall(&context, method, &queue);
     const auto wait = [&queue] {
@@ -184,19 +184,19 @@ void reflection(Client& client) {
   }
 }
 
-// The store does not answer.
+// The store does not respond.
 void deadline(Client& client) {
   std::cout << client.ask(login("late"), std::chrono::milliseconds(100))->outcome();
 }
 
 void cancel(Client& client) {
   std::vector<std::unique_ptr<LimitCall>> calls;
-  for (int i = 0; i < 200; ++i) calls.push_back(client.ask(login("gone" + std::to_string(i))));
+  for (int i = 0; i < 200; ++i) calls.push_back(client.ask(login("cancelled" + std::to_string(i))));
   for (auto& call : calls) call->context.TryCancel();
   print(outcomes(calls));
 }
 
-// Until the daemon goes: what became of each call.
+// Calls until the daemon shuts down, and prints the outcome of each call.
 void shutdown(Client& client) {
   std::atomic<int> answered = 0;
   std::vector<std::future<Counts>> crowd;
@@ -206,7 +206,7 @@ void shutdown(Client& client) {
       while (true) {
         const std::string outcome = client.ask(question({{"route", "total"}}))->outcome();
         ++counts[outcome];
-        if (++answered == 200) std::cerr << "under way\n";
+        if (++answered == 200) std::cerr << "in flight\n";
         if (outcome.starts_with("status")) return counts;
       }
     }));

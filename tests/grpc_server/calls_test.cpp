@@ -25,7 +25,7 @@ std::string ask(const std::string& user) {
   return framed(request_of("api", {{{"user", user}}}).SerializeAsString());
 }
 
-TEST(GrpcServer, AnswersAThousandCallsOfOneConnection) {
+TEST(GrpcServer, AnswersAThousandCallsOnOneConnection) {
   RunningServer server;
   PlainConnection client(server.port());
   ASSERT_EQ(client.call(kShouldRateLimit, ask("first")).field("grpc-status"), "0");

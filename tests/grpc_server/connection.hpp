@@ -18,7 +18,7 @@
 
 namespace penstock::grpc_server {
 
-// A client of gRPC on a real connection.
+// A gRPC client on a real connection.
 template <class Stream>
 class Connection {
  public:
@@ -32,8 +32,7 @@ class Connection {
   [[nodiscard]] http2_client::ClientSession& session() noexcept { return session_; }
   [[nodiscard]] bool is_closed() const noexcept { return closed_; }
 
-  // Sends what there is and reads until it holds, or until the server has closed or is silent for
-  // too long.
+  // Sends output and reads until the condition holds; false when the server closes or times out.
   bool wait(const std::function<bool()>& holds) {
     using namespace std::chrono_literals;
     while (true) {

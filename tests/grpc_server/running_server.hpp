@@ -18,10 +18,10 @@
 
 namespace penstock::grpc_server {
 
-// The gRPC door with its event loop, in a thread of its own.
+// The gRPC listener with its event loop, in its own thread.
 class RunningServer {
  public:
-  // Runs something on the event loop and waits for it.
+  // Runs a function on the event loop and waits for it.
   template <class Act>
   auto call(Act act) {
     std::packaged_task<decltype(act())()> task(std::move(act));
@@ -80,7 +80,7 @@ class RunningServer {
   std::thread thread_;
 };
 
-// Time limits that a test can wait for; everything else as by default.
+// Timeouts short enough for tests; other options are the defaults.
 [[nodiscard]] inline wire::grpc::ServerOptions short_timeouts() {
   using std::chrono::milliseconds;
   wire::grpc::ServerOptions options;

@@ -32,7 +32,7 @@ struct GrpcTls : ::testing::Test {
     }
     return context;
   }
-  // What a call comes to; empty when there is no connection.
+  // The result of a call; empty without a connection.
   static std::string talk(std::uint16_t port, ssl::context& context, std::string_view protocols) {
     TlsConnection client(port, context);
     const std::string offered(protocols);

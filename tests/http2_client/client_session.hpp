@@ -15,13 +15,13 @@ namespace penstock::http2_client {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-// What has come back on a stream.
+// The response of a stream.
 struct Answer {
   Fields head{};
   Fields trailers{};
   std::string body{};
   bool is_closed = false;
-  std::uint32_t error = 0;  // of a reset
+  std::uint32_t error = 0;  // error code of a reset
 
   [[nodiscard]] std::string field(std::string_view name) const {
     for (const Fields* fields : {&trailers, &head}) {
@@ -43,7 +43,7 @@ struct ClientOptions {
   bool answers_pings = true;
 };
 
-// The other side of a connection, in memory.
+// An HTTP/2 client in memory.
 class ClientSession {
  public:
   explicit ClientSession(const ClientOptions& options = {}) {
@@ -52,7 +52,7 @@ class ClientSession {
     check(nghttp2_session_callbacks_new(&callbacks));
     check(nghttp2_option_new(&option));
     nghttp2_option_set_no_auto_ping_ack(option, options.answers_pings ? 0 : 1);
-    nghttp2_option_set_no_http_messaging(option, 1);  // may say what others must not
+    nghttp2_option_set_no_http_messaging(option, 1);  // allows malformed messages
     set(callbacks);
     check(nghttp2_session_client_new2(&session_, callbacks, this, option));
     nghttp2_session_callbacks_del(callbacks);
@@ -65,7 +65,7 @@ class ClientSession {
   ClientSession(const ClientSession&) = delete;
   ClientSession& operator=(const ClientSession&) = delete;
 
-  // A request whose body may go on.
+  // A request with more body to follow.
   std::int32_t open(const Fields& fields) {
     std::vector<nghttp2_nv> list = name_values(fields);
     const nghttp2_data_provider provider{.source = {.ptr = nullptr}, .read_callback = read};
@@ -87,7 +87,7 @@ class ClientSession {
   void send(std::int32_t stream, std::string_view bytes, bool is_last) {
     bodies_[stream].bytes += bytes;
     bodies_[stream].ends = is_last;
-    static_cast<void>(nghttp2_session_resume_data(session_, stream));  // if it waits
+    static_cast<void>(nghttp2_session_resume_data(session_, stream));  // if it is deferred
   }
   void reset(std::int32_t stream, std::uint32_t error = NGHTTP2_CANCEL) {
     check(nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream, error));

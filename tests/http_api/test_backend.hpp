@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-// For the tests beside this file: a backend that says what it is told to, and writes down what it
-// was asked.
+// A backend with configurable answers that records its calls.
 namespace penstock::http {
 
 inline std::string show(const core::LimitKey& name) { return name.subject + "|" + name.limit; }
@@ -109,8 +108,8 @@ class TestBackend final : public Backend {
   std::vector<std::string> asked{};
   service::Answer next{};
   std::vector<rules::RuleReport> reports{};
-  std::vector<rules::OnFailure> policies{};  // of those that took
-  bool hold = false;                         // answers wait in `waiting`
+  std::vector<rules::OnFailure> policies{};  // of take() calls
+  bool hold = false;                         // answers are kept in `waiting`
   std::deque<std::function<void(service::Answer)>> waiting{};
 
   void decide(const rules::Request& request, base::Deadline /*deadline*/,
@@ -122,7 +121,7 @@ class TestBackend final : public Backend {
       answered(next);
     }
   }
-  // Asks the store, and refuses when that fails.
+  // Calls the store, and denies when that fails.
   void take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
             std::function<void(service::Answer)> answered) override {
     policies.push_back(on_failure);
@@ -219,7 +218,7 @@ class TestBackend final : public Backend {
       text += " [" + entries + "]";
       if (descriptor.cost) text += " x" + std::to_string(descriptor.cost->units);
       if (descriptor.limit) text += " " + to_string(*descriptor.limit);
-      if (descriptor.is_refund) text += " gives back";
+      if (descriptor.is_refund) text += " refund";
     }
     return text;
   }

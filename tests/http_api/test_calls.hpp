@@ -33,13 +33,13 @@ class ApiTest : public testing::Test {
     request.peer = "127.0.0.1";
     request.listens_on_loopback = on_loopback_;
     Api api(backend_, settings_);
-    std::optional<Response> told;
-    api.handle(request, [&told](Response response) {
-      EXPECT_FALSE(told.has_value()) << "answered twice";
-      told = std::move(response);
+    std::optional<Response> answered;
+    api.handle(request, [&answered](Response response) {
+      EXPECT_FALSE(answered.has_value()) << "answered twice";
+      answered = std::move(response);
     });
-    EXPECT_TRUE(told.has_value()) << "not answered";
-    return told.value_or(Response{});
+    EXPECT_TRUE(answered.has_value()) << "not answered";
+    return answered.value_or(Response{});
   }
 
   static std::string field(const Response& response, std::string_view name) {
@@ -49,7 +49,7 @@ class ApiTest : public testing::Test {
     return "";
   }
 
-  // The rule "search" of domain api, with this decision, on one subject.
+  // The rule "search" of domain api, with this decision, for one subject.
   service::Answer answer_of(Decision decision) {
     service::Answer answer{
         .allowed = decision.allowed(),

@@ -50,8 +50,8 @@ void Client::reset() {
 }
 
 bool Client::receive() {
-  const auto patience = std::chrono::milliseconds(servers::kTestTimeout).count();
-  if (!is_readable(socket_.number(), static_cast<int>(patience))) {
+  const auto timeout = std::chrono::milliseconds(servers::kTestTimeout).count();
+  if (!is_readable(socket_.number(), static_cast<int>(timeout))) {
     throw std::runtime_error("the server is silent; so far: " + received_);
   }
   std::array<char, 65536> bytes{};

@@ -9,7 +9,7 @@
 namespace penstock::http_server {
 
 struct Answer {
-  unsigned status = 0;  // 0: the connection was closed instead
+  unsigned status = 0;  // 0: the connection was closed
   std::string header;
   std::string body;
 
@@ -18,27 +18,26 @@ struct Answer {
   }
 };
 
-// A client of HTTP/1.1 that shares no code with the server, and can misbehave. It throws when
-// nothing comes for a long time.
+// An HTTP/1.1 client that shares no code with the server and can misbehave. Throws on timeout.
 class Client {
  public:
   explicit Client(std::uint16_t port);
 
   void send(std::string_view bytes);
-  // As much as goes without waiting for the server; how much that was.
+  // Sends as much as possible without blocking; returns the number of bytes.
   [[nodiscard]] std::size_t send_some(std::string_view bytes);
   void get(std::string_view path, std::string_view fields = "");
-  // No more bytes from here; answers still come.
+  // Stops sending; responses can still be read.
   void half_close();
-  // Gone without a word, as after a crash.
+  // Sends a TCP reset, as after a crash.
   void reset();
 
   [[nodiscard]] Answer read(bool is_head = false);
   [[nodiscard]] Answer ask(std::string_view path, std::string_view fields = "");
-  // Waits until the server has closed; whatever comes before that.
+  // Reads until the server closes.
   [[nodiscard]] std::string read_to_end();
   [[nodiscard]] bool is_closed() { return read_to_end().empty(); }
-  // Whether the server has said or done anything.
+  // Whether the server has neither sent anything nor closed.
   [[nodiscard]] bool is_quiet() const;
 
  private:

@@ -68,7 +68,7 @@ TEST(HttpServerLimits, AbortAClientThatDoesNotReadItsAnswers) {
   EXPECT_EQ(server.statistics().open, 0U);
 }
 
-TEST(HttpServerLimits, SendALargeAnswerWhole) {
+TEST(HttpServerLimits, SendALargeAnswerCompletely) {
   RunningServer server;
   server.call([&] { server.echo.large.assign(20'000'000, 'l'); });
   Client client(server.port());
@@ -76,7 +76,7 @@ TEST(HttpServerLimits, SendALargeAnswerWhole) {
   EXPECT_EQ(client.ask("/small").status, 200U);
 }
 
-TEST(HttpServerLimits, CloseOnAClientThatStaysAfterTheLastAnswer) {
+TEST(HttpServerLimits, CloseAClientThatStaysAfterTheLastAnswer) {
   RunningServer server(short_timeouts());
   Client client(server.port());
   EXPECT_EQ(client.ask("/", "Connection: close\r\n").status, 200U);
@@ -93,12 +93,12 @@ TEST(HttpServerLimits, AnswerAConnectionOverTheLimitWith503AndServeTheOthers) {
     EXPECT_EQ(clients.back()->ask("/").status, 200U);
   }
   {
-    Client refused(server.port());
-    refused.get("/");
-    const Answer answer = refused.read();
+    Client rejected(server.port());
+    rejected.get("/");
+    const Answer answer = rejected.read();
     EXPECT_EQ(answer.status, 503U);
     EXPECT_TRUE(answer.has("Connection: close"));
-    EXPECT_TRUE(refused.is_closed());
+    EXPECT_TRUE(rejected.is_closed());
   }
   EXPECT_EQ(server.statistics().rejected, 1U);
   EXPECT_EQ(clients[0]->ask("/").status, 200U);
@@ -114,7 +114,7 @@ TEST(HttpServerLimits, BoundTheRejectionsInFlight) {
   RunningServer server(options);
   std::vector<std::unique_ptr<Client>> clients;
   for (int i = 0; i < 300; ++i) clients.push_back(std::make_unique<Client>(server.port()));
-  servers::wait_until("all refusals", [&] { return server.statistics().rejected == 299; });
+  servers::wait_until("all rejections", [&] { return server.statistics().rejected == 299; });
   EXPECT_LE(server.statistics().open, 1U + 128U);
 }
 

@@ -44,7 +44,7 @@ TEST(HttpServerListen, WorkersShareAnAddress) {
   const auto bound = second.listen({first.address()}, PortReuse::Shared);
   ASSERT_TRUE(bound) << bound.error().detail;
   EXPECT_EQ(bound->front().port, first.port());
-  // The kernel gives some connections to each.
+  // The kernel distributes the connections.
   std::vector<std::unique_ptr<Client>> clients;
   while (second.statistics().accepted == 0 || first.statistics().accepted == 0) {
     clients.push_back(std::make_unique<Client>(first.port()));

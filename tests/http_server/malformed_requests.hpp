@@ -11,8 +11,8 @@ struct Malformed {
   std::string_view what;
 };
 
-// Requests that two servers in a row may read differently (request smuggling), or that nobody can
-// read at all. Each has to be refused, and nothing behind it may be taken for a request.
+// Requests that two servers may read differently (request smuggling), or that are malformed. Each
+// must be rejected, and nothing after it may be read as a request.
 inline constexpr std::array kMalformedRequests{
     Malformed{
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"

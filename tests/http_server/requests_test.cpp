@@ -11,7 +11,7 @@
 namespace penstock::http_server {
 namespace {
 
-TEST(HttpServer, AnswersManyRequestsOfOneConnection) {
+TEST(HttpServer, AnswersManyRequestsOnOneConnection) {
   RunningServer server;
   Client client(server.port());
   for (int i = 0; i < 100; ++i) {
@@ -29,7 +29,7 @@ TEST(HttpServer, AnswersManyRequestsOfOneConnection) {
   EXPECT_GT(statistics.bytes_out, 100U * 80);
 }
 
-TEST(HttpServer, AnswersPipelinedRequestsInOrderWhetherAtOnceOrLater) {
+TEST(HttpServer, AnswersPipelinedRequestsInOrder) {
   RunningServer server;
   Client client(server.port());
   std::string all;
@@ -77,7 +77,7 @@ TEST(HttpServer, AnswersHeadWithoutABody) {
   EXPECT_EQ(client.ask("/b").body, "GET /b 127.0.0.1{}");
 }
 
-TEST(HttpServer, ClosesConnectionsOfHttp10UnlessAsked) {
+TEST(HttpServer, ClosesHttp10ConnectionsUnlessKeepAliveIsRequested) {
   RunningServer server;
   Client once(server.port());
   once.send("GET / HTTP/1.0\r\n\r\n");
@@ -148,13 +148,13 @@ TEST(HttpServer, SurvivesClientsThatDisconnectBeforeTheirAnswer) {
     if (i % 2 == 0) client.reset();
   }
   server.call([&] { server.echo.answer_all(); });
-  servers::wait_until("all to be gone", [&] {
+  servers::wait_until("all to be closed", [&] {
     server.call([&] { server.echo.answer_all(); });
     return server.statistics().open == 0;
   });
 }
 
-TEST(HttpServer, MayBeDestroyedWhileAnswersArePending) {
+TEST(HttpServer, CanBeDestroyedWhileAnswersArePending) {
   RunningServer server;
   Client client(server.port());
   client.get("/later");

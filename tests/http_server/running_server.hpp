@@ -17,15 +17,15 @@
 
 namespace penstock::http_server {
 
-// Answers with what was asked: "GET /path?query peer{body}". Paths below /later wait until told.
+// Echoes the request: "GET /path?query peer{body}". Paths below /later wait for answer_all().
 class Echo final : public http::Handler {
  public:
   void handle(const http::Request& request, Respond respond) override;
-  // On the event loop.
+  // Call on the event loop.
   void answer_all();
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.load(); }
 
-  std::string large;  // what /large is answered with
+  std::string large;  // the response to /large
 
  private:
   struct Pending {
@@ -36,7 +36,7 @@ class Echo final : public http::Handler {
   std::atomic<std::size_t> waiting_ = 0;
 };
 
-// A server with its event loop, in a thread of its own.
+// A server with its event loop, in its own thread.
 class RunningServer {
  public:
   explicit RunningServer(http::ServerOptions options = {},
@@ -50,7 +50,7 @@ class RunningServer {
   // Why it does not listen; empty when it does.
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
 
-  // Runs something on the event loop and waits for it.
+  // Runs a function on the event loop and waits for it.
   template <class Act>
   auto call(Act act) {
     std::packaged_task<decltype(act())()> task(std::move(act));
@@ -61,7 +61,7 @@ class RunningServer {
   [[nodiscard]] net::Statistics statistics();
   // The future is ready when the server has stopped.
   [[nodiscard]] std::future<void> stop(Duration grace);
-  // Ends the server while its event loop goes on.
+  // Destroys the server while its event loop keeps running.
   void destroy();
 
   Echo echo;
@@ -79,7 +79,7 @@ class RunningServer {
   std::thread thread_;
 };
 
-// Time limits that a test can wait for; everything else as by default.
+// Timeouts short enough for tests; other options are the defaults.
 [[nodiscard]] http::ServerOptions short_timeouts();
 
 }  // namespace penstock::http_server

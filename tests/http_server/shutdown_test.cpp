@@ -29,8 +29,8 @@ TEST(HttpServerShutdown, ClosesIdleConnectionsAtOnce) {
   EXPECT_THROW(Client late(server.port()), std::system_error);
 }
 
-// Its request may be on its way.
-TEST(HttpServerShutdown, AnswersTheFirstRequestOfAConnectionThatWasJustMade) {
+// Its request may be in transit.
+TEST(HttpServerShutdown, AnswersTheFirstRequestOfANewConnection) {
   http::ServerOptions options;
   options.linger = 1min;
   RunningServer server(options);
@@ -104,8 +104,8 @@ TEST(HttpServerShutdown, AbortsConnectionsAfterTheGracePeriod) {
   server.call([&] { server.echo.answer_all(); });
 }
 
-// Every request that was sent is answered, or its connection was idle and is closed: no answer is
-// cut in two, and none is lost once the server has said that it will go on.
+// Every request is answered, or its connection was idle and is closed: no response is truncated,
+// and none is lost after the server announced keep-alive.
 TEST(HttpServerShutdown, LosesNoAnswerUnderLoad) {
   RunningServer server;
   std::atomic<int> answered = 0;
@@ -120,7 +120,7 @@ TEST(HttpServerShutdown, LosesNoAnswerUnderLoad) {
           closing = answer.status == 0 || answer.has("Connection: close");
           if (answer.status == 200) ++answered;
         } catch (const std::system_error&) {
-          closing = true;  // closed while it was idle
+          closing = true;  // closed while idle
         } catch (const std::exception&) {
           ++broken;
           closing = true;

@@ -22,11 +22,11 @@ namespace asio = boost::asio;
 namespace ssl = boost::asio::ssl;
 using servers::TestCertificates;
 
-// One request over TLS; all that comes back, and what the handshake came to.
+// One request over TLS: the response and the result of the handshake.
 struct Talk {
   std::string answer;
-  std::string protocol;     // that ALPN chose
-  std::string certificate;  // the name in it
+  std::string protocol;     // chosen by ALPN
+  std::string certificate;  // its subject
   boost::system::error_code failed;
 };
 
@@ -127,7 +127,7 @@ TEST_F(HttpServerTls, RejectsOldVersionsAndOtherProtocols) {
                       [&] { return server.statistics().handshake_failures == 2; });
 }
 
-TEST_F(HttpServerTls, TakesANewCertificateWithoutARestart) {
+TEST_F(HttpServerTls, LoadsANewCertificateWithoutARestart) {
   RunningServer server(options());
   EXPECT_EQ(talk(server.port(), trusting(certificates->ca())).certificate, "server");
   install(certificates->untrusted());
@@ -169,7 +169,7 @@ TEST_F(HttpServerTls, RequiresClientCertificates) {
   EXPECT_NE(talk(server.port(), client).answer.find("GET / 127.0.0.1{}"), std::string::npos);
 }
 
-TEST_F(HttpServerTls, AbortsAHandshakeThatDoesNotEnd) {
+TEST_F(HttpServerTls, AbortsAHandshakeThatTimesOut) {
   RunningServer server(options());
   Client silent(server.port());
   Client trickling(server.port());

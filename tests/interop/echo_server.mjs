@@ -11,7 +11,7 @@ function head(request, response) {
   response.end(request.method === "HEAD" ? undefined : text);
 }
 
-// How many bytes came, and their hash.
+// The number of bytes received, and their hash.
 function swallow(request, response) {
   let size = 0;
   const hash = createHash("sha256");
@@ -23,7 +23,7 @@ function swallow(request, response) {
   });
 }
 
-// So many bytes, in chunks.
+// This many bytes, in chunks.
 function pour(request, response) {
   let left = Number(request.url.split("/").at(-1));
   const part = Buffer.alloc(65536, "x");

@@ -1,11 +1,11 @@
-// node node_redis_client.mjs PORT: asks the RESP listener through node-redis, and prints what it was told
-// as JSON: the reply, or the error of the handshake.
+// node node_redis_client.mjs PORT: calls the RESP listener through node-redis, and prints as JSON
+// the reply, or the error of the handshake.
 import { createClient } from "redis";
 
 const port = Number(process.argv[2]);
 
 async function ask(options, use) {
-  // by default node-redis repeats a handshake that failed for ever, and connect() never settles
+  // By default node-redis retries a failed handshake forever, and connect() never settles.
   const client = createClient({ ...options, socket: { port, reconnectStrategy: false } });
   client.on("error", () => {}); // the promise fails too
   try {

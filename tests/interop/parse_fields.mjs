@@ -1,6 +1,8 @@
-// Reads lines of JSON, [type, value]: the type of a structured field (list, dictionary or item) and its
-// text. Answers each with a line: what the npm package structured-headers understands, or {"error": ...}.
-// A list is [[item, parameters], ...], a dictionary {name: [item, parameters]}, an item [item, parameters].
+// Reads lines of JSON, [type, value]: the type of a structured field (list, dictionary or item) and
+// its text. Prints a line for each: the value parsed by the npm package structured-headers, or
+// {"error": ...}.
+// A list is [[item, parameters], ...], a dictionary {name: [item, parameters]}, an item [item,
+// parameters].
 import { readFileSync } from "node:fs";
 import { parseDictionary, parseItem, parseList } from "structured-headers";
 

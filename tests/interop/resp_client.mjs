@@ -1,5 +1,5 @@
-// node resp_client.mjs PORT: asks the RESP listener through ioredis, and prints what it
-// was told as JSON.
+// node resp_client.mjs PORT: calls the RESP listener through ioredis, and prints the replies as
+// JSON.
 import Redis from "ioredis";
 
 const client = new Redis({ port: Number(process.argv[2]), maxRetriesPerRequest: 0, connectionName: "interop" });

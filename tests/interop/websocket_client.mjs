@@ -1,4 +1,4 @@
-// Says messages of growing length to a WebSocket echo, all at once, and checks what comes back.
+// Sends messages of growing length to a WebSocket echo, all at once, and checks the replies.
 // Usage: node websocket_client.mjs URL COUNT
 import WebSocket from "ws";
 

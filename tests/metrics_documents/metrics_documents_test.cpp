@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-// What documents and examples say about metrics is true.
+// Documentation and examples name exactly the metrics that exist.
 namespace penstock::telemetry {
 namespace {
 
@@ -32,7 +32,7 @@ std::string_view name_of(MetricType type) {
   return "unknown";
 }
 
-// Its row in docs/metrics.md.
+// The row of a metric in docs/metrics.md.
 std::string row_of(const Metric& metric) {
   std::string row = "| `" + std::string(metric.name) + "` | ";
   row += std::string(name_of(metric.type)) + " | ";
@@ -45,7 +45,7 @@ std::string row_of(const Metric& metric) {
   return row + (separator.empty() ? "| " : " | ") + std::string(metric.help) + " |";
 }
 
-// Every word that looks like one of our metrics.
+// Every word that looks like a metric of ours.
 std::set<std::string> metrics_in(const std::string& text) {
   std::set<std::string> found;
   std::string word;
@@ -69,7 +69,7 @@ bool exists(std::string name) {
                      [&](const Metric* each) { return each->name == name; });
 }
 
-TEST(MetricsDocument, HasARowForEveryMetricAndNoOther) {
+TEST(MetricsDocument, HasARowForEveryMetricAndNoOtherRows) {
   std::istringstream document(text_of("docs/metrics.md"));
   std::set<std::string> rows;
   for (std::string line; std::getline(document, line);) {

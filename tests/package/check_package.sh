@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check_package.sh find_package|pkg_config BUILD_DIR COMPILER FLAGS: installs the build into a prefix
-# of its own, builds the consumer against that prefix alone, and runs it.
+# check_package.sh find_package|pkg_config BUILD_DIR COMPILER FLAGS: installs the build into a
+# temporary prefix, builds the consumer against it, and runs it.
 set -euo pipefail
 
 finder=$1 build_dir=$2 compiler=$3 flags=$4
@@ -25,7 +25,7 @@ case $finder in
   pkg_config)
     pc_dir=$(dirname "$(find "$work/prefix" -name penstock.pc)")
     export PKG_CONFIG_PATH=$pc_dir
-    # Words, not one argument: these are lists of flags.
+    # Unquoted: these are lists of flags.
     # shellcheck disable=SC2046,SC2086
     "$compiler" -std=c++20 $flags consumer.cpp -o consumer_pc $(pkg-config --cflags --libs penstock)
     LD_LIBRARY_PATH=$(pkg-config --variable=libdir penstock) ./consumer_pc

@@ -20,10 +20,10 @@
 
 namespace penstock::redis_client {
 
-// A reply that may come later.
+// A reply that may arrive later.
 using Answer = std::shared_ptr<std::optional<Result<resp::Value>>>;
 
-// The text of a reply, or of the failure.
+// The text of a reply or error.
 [[nodiscard]] inline std::string text_of(const Result<resp::Value>& reply) {
   if (!reply) return std::string(to_string(reply.error().code)) + ": " + reply.error().detail;
   if (reply->is(resp::Value::Type::Integer)) return std::to_string(reply->integer);
@@ -42,7 +42,7 @@ class AnswerCall : public redis::Call {
   Answer answer_;
 };
 
-// A client with the loop it runs in.
+// A client with its event loop.
 class Harness {
  public:
   explicit Harness(redis::Options options, std::vector<const redis::Script*> scripts = {}) {
@@ -70,7 +70,7 @@ class Harness {
     return send({.bytes = resp::command(words), .slot = slot}, budget);
   }
 
-  // Runs the loop until `done`, or for so long that it never will be.
+  // Runs the loop until `done`, or until the timeout.
   bool run_until(const std::function<bool()>& done,
                  std::chrono::milliseconds limit = kTestTimeout) {
     const base::Deadline end = base::deadline_after(limit);
@@ -90,7 +90,7 @@ class Harness {
                                         std::chrono::milliseconds budget = kTestTimeout) {
     return wait(send(words, budget));
   }
-  // Asks again and again until the reply is no error.
+  // Retries until the reply is not an error.
   [[nodiscard]] bool ask_until_answered(std::initializer_list<std::string_view> words) {
     const base::Deadline end = base::deadline_after(kTestTimeout);
     while (base::monotonic_now() < end) {

@@ -11,8 +11,7 @@
 
 namespace penstock::wire::resp {
 
-// A store for tests: real counts and counters in virtual time, that fails or answers late when told
-// to.
+// A test store with real state in virtual time that can fail or defer its answers.
 class LateStore final : public store::Store {
  public:
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
@@ -62,7 +61,7 @@ class LateStore final : public store::Store {
   [[nodiscard]] store::ReservationStore& reservations() override { return real_.reservations(); }
   [[nodiscard]] store::PermitStore& permits() override { return real_.permits(); }
 
-  // Answers the `place`th of those that wait.
+  // Answers the pending call at this index.
   void answer(std::size_t place) {
     const auto next = std::move(late_[place]);
     late_.erase(late_.begin() + static_cast<std::ptrdiff_t>(place));

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-// A client that talks to a Session without sockets.
+// A client of a Session without sockets.
 namespace penstock::wire::resp {
 
 inline constexpr std::string_view kTestRules = R"(
@@ -35,7 +35,7 @@ inline std::shared_ptr<const rules::Ruleset> test_rules() {
   return loaded.configuration ? loaded.configuration->rules : std::make_shared<rules::Ruleset>();
 }
 
-// What the program has around a session.
+// The environment of a session.
 struct TestServer {
   LateStore store{};
   ManualClock clock{};
@@ -58,14 +58,14 @@ class TestClient {
   }
   ~TestClient() { session_->detach(); }
 
-  // As a client library sends it.
+  // A command in wire format.
   static std::string encoded(const Words& words) {
     penstock::resp::CommandWriter writer(words.size());
     for (const std::string& word : words) writer.add(word);
     return std::move(writer).take();
   }
 
-  // What the session wants after these bytes.
+  // The session's next step after these bytes.
   Session::Step send(std::string_view bytes) {
     auto step = session_->advance();
     while (!bytes.empty() && step == Session::Step::Read) {
@@ -81,7 +81,7 @@ class TestClient {
   std::string output() {
     return session_->has_output() ? std::string(session_->take_output()) : std::string{};
   }
-  // The reply to a command, which must have come by now.
+  // The reply to a command, which must be available.
   std::string ask(const Words& words) {
     send(encoded(words));
     return output();
@@ -89,7 +89,7 @@ class TestClient {
 
   Session& session() { return *session_; }
 
-  int answers = 0;  // that came late
+  int answers = 0;  // that were deferred
 
  private:
   std::shared_ptr<Session> session_;

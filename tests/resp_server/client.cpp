@@ -46,8 +46,8 @@ std::string Client::read_to_end() {
 
 bool Client::receive() {
   pollfd waiting{.fd = socket_.number(), .events = POLLIN, .revents = 0};
-  const auto patience = std::chrono::milliseconds(servers::kTestTimeout).count();
-  if (::poll(&waiting, 1, static_cast<int>(patience)) != 1) {
+  const auto timeout = std::chrono::milliseconds(servers::kTestTimeout).count();
+  if (::poll(&waiting, 1, static_cast<int>(timeout)) != 1) {
     throw std::runtime_error("the server is silent; so far: " + received_);
   }
   std::array<char, 65536> bytes{};

@@ -9,17 +9,17 @@
 
 namespace penstock::resp_server {
 
-// Bytes to and from a server; it can misbehave. It throws when nothing comes for a long time.
+// A raw client that can misbehave. Throws on timeout.
 class Client {
  public:
   explicit Client(std::uint16_t port);
 
   void send(std::string_view bytes);
-  // As much as goes without waiting for the server; how much that was.
+  // Sends as much as possible without blocking; returns the number of bytes.
   [[nodiscard]] std::size_t send_some(std::string_view bytes);
-  // What comes next, as much of it.
+  // Reads this many bytes.
   [[nodiscard]] std::string read(std::size_t size);
-  // Waits until the server has closed; whatever comes before that.
+  // Reads until the server closes.
   [[nodiscard]] std::string read_to_end();
 
  private:

@@ -1,4 +1,4 @@
-// Programs and libraries of others as clients: hiredis and redis-cli.
+// Third-party clients: hiredis and redis-cli.
 
 #include "resp_server/running_server.hpp"
 #include "servers/process.hpp"
@@ -55,7 +55,7 @@ std::string ask(redisContext* context, const char* command) {
   return next_reply(context);
 }
 
-// What redis-cli prints.
+// The output of redis-cli.
 std::string redis_cli(const RunningServer& server, const std::vector<std::string>& arguments) {
   const servers::TempDirectory folder;
   std::vector<std::string> all{"redis-cli", "-h", "127.0.0.1", "-p", std::to_string(server.port())};
@@ -65,7 +65,7 @@ std::string redis_cli(const RunningServer& server, const std::vector<std::string
   return {std::istreambuf_iterator<char>(log), {}};
 }
 
-TEST(RespClients, HiredisIsAnswered) {
+TEST(RespClients, HiredisWorks) {
   RunningServer server;
   const Context context = connect(server);
   EXPECT_EQ(ask(context.get(), "PING"), "PONG");
@@ -82,8 +82,8 @@ TEST(RespClients, PipelinesAreAnsweredInOrder) {
   for (int i = 0; i < 5'000; ++i) EXPECT_EQ(next_reply(context.get()), std::to_string(i));
 }
 
-// All of a pipeline is with the store before its first answer is there.
-TEST(RespClients, PipelinesReachTheStoreTogether) {
+// A whole pipeline reaches the store before the first answer.
+TEST(RespClients, PipelinesReachTheStoreAtOnce) {
   RunningServer server;
   server.set_late(true);
   const Context context = connect(server);
@@ -97,7 +97,7 @@ TEST(RespClients, PipelinesReachTheStoreTogether) {
   }
 }
 
-TEST(RespClients, RedisCliIsAnswered) {
+TEST(RespClients, RedisCliWorks) {
   RunningServer server;
   EXPECT_EQ(redis_cli(server, {"PING"}), "PONG\n");
   EXPECT_EQ(redis_cli(server, {"CL.THROTTLE", "user", "15", "30", "60"}), "0\n16\n15\n-1\n2\n");

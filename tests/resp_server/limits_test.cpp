@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(RespLimits, CommandsMayComeByteByByte) {
+TEST(RespLimits, CommandsMayArriveByteByByte) {
   RunningServer server;
   Client client(server.port());
   for (const char byte : std::string_view("*2\r\n$4\r\nECHO\r\n$3\r\nabc\r\n")) {
@@ -33,7 +33,7 @@ TEST(RespLimits, HugeLengthsAreRejectedAndTheConnectionClosed) {
   EXPECT_EQ(client.read_to_end(), "+PONG\r\n-ERR Protocol error: invalid multibulk length\r\n");
 }
 
-// An error is read even by a client that goes on sending.
+// A client that keeps sending can still read the error.
 TEST(RespLimits, ErrorsReachClientsThatStillSend) {
   RunningServer server(short_timeouts());
   Client client(server.port());
@@ -53,7 +53,7 @@ TEST(RespLimits, IdleAndSlowClientsAreClosed) {
   EXPECT_EQ(counted.timeouts[static_cast<std::size_t>(net::Phase::Header)], 1U);
 }
 
-// Who does not read replies is not read either, and then cut.
+// A client that does not read replies is no longer read from, and then disconnected.
 TEST(RespLimits, ClientsThatDoNotReadRepliesAreDisconnected) {
   RunningServer server(short_timeouts());
   Client client(server.port());
@@ -111,8 +111,8 @@ TEST(RespShutdown, ClosesIdleConnectionsAtOnce) {
   EXPECT_EQ(stopped.wait_for(servers::kTestTimeout), std::future_status::ready);
 }
 
-// Its command may be on its way.
-TEST(RespShutdown, AnswersTheFirstCommandOfAConnectionThatWasJustMade) {
+// Its command may be in transit.
+TEST(RespShutdown, AnswersTheFirstCommandOfANewConnection) {
   wire::resp::ServerOptions options;
   options.linger = std::chrono::minutes{1};
   RunningServer server(options);

@@ -16,7 +16,7 @@
 
 namespace penstock::resp_server {
 
-// Hears nothing.
+// Ignores all events.
 class NoEvents final : public service::Events {
  public:
   void on_store_call(std::chrono::steady_clock::duration /*waited*/,
@@ -25,7 +25,7 @@ class NoEvents final : public service::Events {
   void on_take(std::string_view /*subject*/, const Decision& /*decision*/) override {}
 };
 
-// A server with its event loop, in a thread of its own, in front of a store that can be late.
+// A server with its event loop, in its own thread, on a store that can defer answers.
 class RunningServer {
  public:
   explicit RunningServer(wire::resp::ServerOptions options = {},
@@ -38,7 +38,7 @@ class RunningServer {
   // Why it does not listen; empty when it does.
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
 
-  // Runs something on the event loop and waits for it.
+  // Runs a function on the event loop and waits for it.
   template <class Act>
   auto call(Act act) {
     std::packaged_task<decltype(act())()> task(std::move(act));
@@ -49,7 +49,7 @@ class RunningServer {
   [[nodiscard]] net::Statistics statistics();
   void set_late(bool is_late);
   [[nodiscard]] std::size_t waiting();
-  // In the order in which they were asked.
+  // In call order.
   void answer_all();
   // The future is ready when the server has stopped.
   [[nodiscard]] std::future<void> stop(Duration grace);
@@ -70,7 +70,7 @@ class RunningServer {
   std::thread thread_;
 };
 
-// Time limits that a test can wait for; everything else as by default.
+// Timeouts short enough for tests; other options are the defaults.
 [[nodiscard]] wire::resp::ServerOptions short_timeouts();
 
 }  // namespace penstock::resp_server

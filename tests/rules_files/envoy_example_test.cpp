@@ -1,5 +1,5 @@
-// examples/envoy-ratelimit.yaml does what its comments say, and the page about the migration names
-// settings that exist.
+// examples/envoy-ratelimit.yaml behaves as its comments say, and the migration page names settings
+// that exist.
 #include "rules/model/configuration.hpp"
 #include "rules/settings/known_keys.hpp"
 
@@ -36,7 +36,7 @@ struct EnvoyExample : ::testing::Test {
     }
     return rules->match(request);
   }
-  // "limit per count": "20/s of remote_address=192.0.2.1"; "-" when there is none.
+  // "limit of key": "20/s of remote_address=192.0.2.1"; "-" when there is none.
   std::string limit_for(std::vector<Attribute> entries) const {
     const Match found = match({std::move(entries)});
     if (found.limits.empty()) return "-";
@@ -45,7 +45,7 @@ struct EnvoyExample : ::testing::Test {
   }
 };
 
-TEST_F(EnvoyExample, LimitsEveryAddressByItself) {
+TEST_F(EnvoyExample, LimitsEachAddressSeparately) {
   EXPECT_EQ(limit_for({{"remote_address", "192.0.2.1"}}),
             "20/s fixed_window of remote_address=192.0.2.1");
 }
@@ -72,7 +72,7 @@ TEST_F(EnvoyExample, LimitsPostsByPath) {
             "shop.method_POST.path_/login");
 }
 
-TEST_F(EnvoyExample, LimitsGoldCustomersByTheirPlanAlone) {
+TEST_F(EnvoyExample, LimitsGoldCustomersOnlyByTheirPlan) {
   const Match gold = match({{{"customer", "eve"}}, {{"plan", "gold"}}});
   EXPECT_EQ(gold.descriptors,
             (std::vector{DescriptorOutcome::Replaced, DescriptorOutcome::Limited}));
@@ -91,7 +91,7 @@ TEST_F(EnvoyExample, UsesPenstockOptionsInTheLastBlock) {
   EXPECT_TRUE(rules->find("shop", "credits")->quota_mode);
 }
 
-TEST_F(EnvoyExample, HasItsSettingsBesideIt) {
+TEST_F(EnvoyExample, HasASettingsFile) {
   EXPECT_EQ(settings.store_url, "redis://127.0.0.1:6379");
   EXPECT_EQ(settings.redis.timeout, std::chrono::milliseconds{10});
   EXPECT_EQ(settings.log.level, LogSettings::Level::Warning);

@@ -1,4 +1,4 @@
-// The examples load, and the annotated one and the reference name every option there is.
+// The examples load, and the annotated example and the reference name every option.
 #include "rules/model/configuration.hpp"
 #include "rules/settings/known_keys.hpp"
 #include "rules/yaml/text_file.hpp"
@@ -40,9 +40,9 @@ TEST(Examples, AllExamplesLoad) {
   }
 }
 
-TEST(Examples, TheAnnotatedOneStillLoadsWithEverythingThatIsCommentedOut) {
+TEST(Examples, TheAnnotatedExampleLoadsWithAllOptionsUncommented) {
   std::string text = content("examples/penstock.yaml");
-  // "  # key: value" is an option; a sentence has no colon after its first word.
+  // "  # key: value" is an option; prose has no colon after its first word.
   std::string active;
   std::size_t begin = 0;
   while (begin < text.size()) {
@@ -69,7 +69,7 @@ TEST(Examples, TheAnnotatedOneStillLoadsWithEverythingThatIsCommentedOut) {
   EXPECT_TRUE(loaded.configuration->settings.http.tls.has_value());
 }
 
-// As a key of YAML, perhaps commented out.
+// As a YAML key, possibly commented out.
 bool has_key(const std::string& text, std::string_view key) {
   const std::string wanted = std::string(key) + ":";
   for (std::size_t at = text.find(wanted); at != std::string::npos;
@@ -80,7 +80,7 @@ bool has_key(const std::string& text, std::string_view key) {
   return false;
 }
 
-TEST(Examples, TheAnnotatedOneShowsEveryOption) {
+TEST(Examples, TheAnnotatedExampleShowsEveryOption) {
   const std::string text = content("examples/penstock.yaml");
   for (const keys::Section& section : keys::kAll) {
     for (const std::string_view key : section.keys) {
@@ -89,7 +89,7 @@ TEST(Examples, TheAnnotatedOneShowsEveryOption) {
   }
 }
 
-TEST(Examples, TheAnnotatedOneShowsTheDefaults) {
+TEST(Examples, TheAnnotatedExampleShowsTheDefaults) {
   const Loaded loaded = load_one("examples/penstock.yaml");
   ASSERT_TRUE(loaded.configuration.has_value());
   const Settings& shown = loaded.configuration->settings;
@@ -125,7 +125,7 @@ TEST(Examples, TheAnnotatedOneShowsTheDefaults) {
   EXPECT_EQ(shown.request_limits.on_failure, defaults.request_limits.on_failure);
 }
 
-TEST(Reference, HasEveryOptionInTheTableOfItsSection) {
+TEST(Reference, ListsEveryOptionInTheTableOfItsSection) {
   const std::string text = content("docs/configuration.md");
   for (const keys::Section& section : keys::kAll) {
     const std::size_t begin = text.find("<!-- options: " + std::string(section.name) + " -->");

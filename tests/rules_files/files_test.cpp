@@ -19,7 +19,7 @@ class Files : public testing::Test {
     const std::vector<std::filesystem::path> paths{directory()};
     return load(paths);
   }
-  // With the directory cut away.
+  // Without the directory.
   std::string diagnostics_text(const Loaded& loaded) const {
     std::string all;
     for (const Diagnostic& diagnostic : loaded.diagnostics) all += to_string(diagnostic) + "\n";
@@ -34,7 +34,7 @@ class Files : public testing::Test {
   servers::TempDirectory directory_;
 };
 
-TEST_F(Files, FilesOfADirectoryAreOneConfiguration) {
+TEST_F(Files, FilesOfADirectoryFormOneConfiguration) {
   write("a.yaml", "domains: {a: {rules: [{name: r, limit: 1/s, when: {tier: gold}}]}}");
   write("b.yml",
         "domains:\n  b:\n    attributes: {tier: {map: tiers, by: user}}\n"
@@ -57,7 +57,7 @@ TEST_F(Files, FilesOfADirectoryAreOneConfiguration) {
   EXPECT_EQ(match.limits.size(), 1U);
 }
 
-TEST_F(Files, NameBothPlacesOfADuplicate) {
+TEST_F(Files, DuplicatesAreReportedWithBothPositions) {
   write("a.yaml", "server: {workers: 1}\ndomains: {x: {rules: [{name: r, limit: 1/s}]}}");
   write("b.yaml", "\nserver: {workers: 2}\ndomains: {x: {rules: [{name: r, limit: 1/s}]}}");
   EXPECT_EQ(diagnostics_text(load_all()),
@@ -66,13 +66,13 @@ TEST_F(Files, NameBothPlacesOfADuplicate) {
 }
 
 TEST_F(Files, ErrorsOfMapsNameTheMap) {
-  write("z.yaml", "maps: {m: {file: m.csv}, n: {file: n.yaml}, o: {file: gone.csv}}");
+  write("z.yaml", "maps: {m: {file: m.csv}, n: {file: n.yaml}, o: {file: none.csv}}");
   write("m.csv", "a\n");
-  write("n.yaml", "maps: 1\na: [1]\n");  // a map, though it looks like a configuration
+  write("n.yaml", "maps: 1\na: [1]\n");  // a map that looks like a configuration
   EXPECT_EQ(diagnostics_text(load_all()),
             "m.csv:1:1: error: expected a line key,value, found \"a\"\n"
             "n.yaml:2:4: error: a: expected a text, found a list\n"
-            "z.yaml:1:55: error: file: gone.csv cannot be read: No such file or directory\n");
+            "z.yaml:1:55: error: file: none.csv cannot be read: No such file or directory\n");
 }
 
 TEST_F(Files, SecretsAreReadFromFilesWithoutTheirLineEnd) {

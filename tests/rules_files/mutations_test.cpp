@@ -1,14 +1,14 @@
-// Configurations with a typo: what limits nothing is never silent.
+// Configurations with a typo: a rule that limits nothing is never silent.
 //
-// Each example is loaded with every single mistake of two kinds: a letter dropped from, or two
-// letters swapped in, a name (a key of YAML, an attribute, a domain, a map, a rule), and the names
-// of two options of one section exchanged. Then one of these has to hold:
+// Each example is loaded with every single mistake of two kinds: a letter dropped or two letters
+// swapped in a name (YAML key, attribute, domain, map, rule), and the names of two options of one
+// section exchanged. Then one of these must hold:
 //
-//   the configuration is an error, or has a warning
-//   it limits every probe as the example does: same key, quota and cost, under whatever rule name
-//   the probe's domain is unknown, which `unknown_domain`, a metric and an alert are about
+//   - the configuration has an error or a warning
+//   - it limits every probe as the example does: same key, quota and cost, under any rule name
+//   - the probe's domain is unknown, which `unknown_domain`, a metric and an alert cover
 //
-// Probes are requests that together make every rule of the example apply.
+// The probes make every rule of the example apply.
 #include "rules/model/configuration.hpp"
 #include "rules/yaml/text_file.hpp"
 #include "rules/yaml/yaml_reader.hpp"
@@ -33,7 +33,7 @@ struct Probe {
 struct Example {
   std::string file;
   std::vector<Probe> probes;
-  std::vector<std::string> callers_domains;  // that only callers ask for: a typo shows at run time
+  std::vector<std::string> callers_domains;  // used only by callers: a typo shows at run time
 };
 
 const std::vector<Example>& examples() {
@@ -75,7 +75,7 @@ const std::vector<Example>& examples() {
   return kExamples;
 }
 
-// Quotas and keys by which a probe is limited, or why it is settled without.
+// Quotas and keys that limit a probe, or why none does.
 std::string outcome(const Ruleset& rules, const Probe& probe) {
   const Match match =
       rules.match({.domain = probe.domain, .descriptors = {{.entries = probe.attributes}}});
@@ -101,7 +101,7 @@ struct Word {
   std::string text;
 };
 
-// Names in a configuration, and pairs of options that stand in the same section.
+// Names in a configuration, and pairs of options of the same section.
 class Names {
  public:
   Names(const std::string& text, const std::filesystem::path& file) : text_(text) {
@@ -124,7 +124,7 @@ class Names {
     return kKeys.contains(key);
   }
 
-  // Not names that the author chooses, and not attributes, whose values are data.
+  // Excludes names chosen by the author, and attributes, which hold data.
   static bool has_options(std::string_view section) {
     static const std::set<std::string_view> kChosen{"when",   "domains", "upstreams",
                                                     "limits", "maps",    "attributes"};
@@ -147,7 +147,7 @@ class Names {
     if (node.is_list()) {
       for (const YamlNode& item : node.list()) walk(item, under);
     }
-    if (!node.is_map() || under == "values") return;  // what maps hold is data
+    if (!node.is_map() || under == "values") return;  // map values are data
     const std::vector<YamlEntry> entries = node.entries();
     for (const YamlEntry& entry : entries) {
       add(entry.key);
@@ -245,7 +245,7 @@ TEST_P(Mutations, ADroppedLetterIsNoticed) {
     }
   }
   EXPECT_GT(tried_, 50U);
-  EXPECT_LT(silent_, tried_ / 2);  // names of rules, limits and upstreams may be anything
+  EXPECT_LT(silent_, tried_ / 2);  // rules, limits and upstreams can have any name
 }
 
 TEST_P(Mutations, SwappedLettersAreNoticed) {
@@ -262,7 +262,7 @@ TEST_P(Mutations, SwappedLettersAreNoticed) {
 
 TEST_P(Mutations, SwappedOptionsAreNoticed) {
   for (const auto& [one, other] : Names(text_, path_).pairs) {
-    std::string mutated = text_;  // the later one first: the earlier offset stays
+    std::string mutated = text_;  // later one first, so that the earlier offset stays valid
     const auto& [first, second] =
         one.offset < other.offset ? std::tie(one, other) : std::tie(other, one);
     mutated.replace(second.offset, second.text.size(), first.text);

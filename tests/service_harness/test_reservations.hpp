@@ -15,7 +15,7 @@ namespace penstock::service {
 inline const rules::Rule kTokens{.domain = "api", .name = "tokens"};
 inline const rules::Rule kBytes{.domain = "api", .name = "bytes"};
 
-// What was said, in few words.
+// A short text of the result.
 [[nodiscard]] inline std::string text_of(const Result<ReserveResult>& said) {
   if (!said) return "error " + said.error().detail;
   switch (said->outcome) {

@@ -12,7 +12,7 @@
 
 namespace penstock::service {
 
-// Remembers what it hears.
+// Records events.
 class TestEvents final : public Events {
  public:
   void on_store_call(std::chrono::steady_clock::duration /*waited*/,
@@ -27,7 +27,7 @@ class TestEvents final : public Events {
   void on_unknown_domain(std::string_view domain, rules::UnknownDomain /*answer*/) override {
     unknown_domains.emplace_back(domain);
   }
-  // As on_answer() would hear it.
+  // Recorded like on_answer().
   void on_take(std::string_view subject, const Decision& decision) override {
     Answer answer;
     answer.allowed = decision.allowed();
@@ -48,7 +48,7 @@ class TestEvents final : public Events {
   std::vector<std::string> unknown_domains{};
 };
 
-// Everything that a request needs, without rules: tests say which limits apply.
+// Everything a request needs, without rules: tests choose the limits.
 struct TestService {
   TestStore store{};
   ManualClock clock{};
@@ -66,7 +66,7 @@ struct TestService {
             .clock = &clock};
   }
 
-  // The answer, which must have come by now.
+  // The answer, which must be available.
   Answer decide(std::vector<rules::MatchedLimit> limits) {
     std::optional<Answer> answer;
     decide_later(std::move(limits), answer);
@@ -94,12 +94,12 @@ struct TestService {
   }
 };
 
-// So long that nothing comes back.
+// So long that nothing refills.
 [[nodiscard]] inline Quota long_window(std::int64_t limit) {
   return Quota::make(per(limit, Days{300}).fixed_window()).value();
 }
 
-// A rule of one limit, for subject "s"; the name of the rule is that of the count.
+// A rule with one limit for subject "s"; the limit has the name of the rule.
 [[nodiscard]] inline rules::MatchedLimit matched_limit(const rules::Rule& rule, std::int64_t limit,
                                                        std::uint64_t cost = 1) {
   rules::MatchedLimit made{

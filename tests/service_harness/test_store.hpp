@@ -14,8 +14,8 @@
 
 namespace penstock::service {
 
-// A store for tests: real counts in virtual time, that fails or is late when told to, and remembers
-// what it was asked.
+// A test store with real state in virtual time that can fail or defer answers, and records its
+// calls.
 class TestStore final : public store::Store {
  public:
   struct Call {
@@ -71,11 +71,11 @@ class TestStore final : public store::Store {
   [[nodiscard]] store::ReservationStore& reservations() override { return book_; }
   [[nodiscard]] store::PermitStore& permits() override { return counts_.permits(); }
 
-  // What a look at this count says.
+  // Remaining units, by a peek.
   [[nodiscard]] std::uint32_t remaining(const core::LimitKey& name, const Quota& quota) {
     return memory_.check({.name = name, .quota = quota, .cost = Cost{0}}).remaining();
   }
-  // As somebody else would.
+  // Charges the limit like another client.
   void take(const core::LimitKey& name, const Quota& quota, std::uint64_t units) {
     static_cast<void>(memory_.check({.name = name, .quota = quota, .cost = Cost{units}}));
   }
@@ -83,7 +83,7 @@ class TestStore final : public store::Store {
   void block_now(const core::LimitKey& name) { memory_.block(name, std::chrono::hours{1}); }
 
   [[nodiscard]] std::size_t waiting() const noexcept { return late_.size(); }
-  // Answers those that wait, in their order, and those that they ask meanwhile.
+  // Answers pending calls in order, including new ones made meanwhile.
   void answer_late() {
     while (!late_.empty()) answer_one();
   }
@@ -94,13 +94,13 @@ class TestStore final : public store::Store {
   }
 
   std::optional<Error> failure{};                       // of every call
-  std::function<bool(const std::string&)> fails_for{};  // or of those about this limit
-  bool serving = true;                                  // as health() says
+  std::function<bool(const std::string&)> fails_for{};  // or of calls for this limit
+  bool serving = true;                                  // reported by health()
   bool is_late = false;
   bool answers_inline = false;  // as the embedded store does
   std::vector<Call> calls{};
-  // Of steps of reservations: how many are answered until some fail, how many fail then, why, and
-  // whether those are done all the same.
+  // Reservation steps: how many succeed before some fail, how many fail, with which error, and
+  // whether the failing ones are executed anyway.
   int steps_until_failure = -1;
   int steps_to_fail = 1;
   std::optional<Error> step_failure{};
@@ -142,7 +142,8 @@ class TestStore final : public store::Store {
         real().ask(std::move(ask), deadline, [](const auto&) {});
         return answered(Error{ErrorCode::Timeout, "no answer in time"});
       }
-      const Error usual = store_.failure.value_or(Error{ErrorCode::Unavailable, "gone"});
+      const Error usual =
+          store_.failure.value_or(Error{ErrorCode::Unavailable, "store unavailable"});
       answered(store_.step_failure.value_or(usual));
     }
     store::ReservationStore& real() { return store_.counts_.reservations(); }

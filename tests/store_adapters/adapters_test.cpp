@@ -8,7 +8,7 @@
 
 #include <random>
 
-// What the service asks of a store, over each of them.
+// The Store interface, over each implementation.
 namespace penstock::store_adapters {
 namespace {
 
@@ -17,7 +17,7 @@ using core::NamedCheck;
 using Kind = store::Store::CounterKind;
 using NamedChecks = AnyStore::NamedChecks;
 
-// So long that nothing comes back while a test runs.
+// So long that nothing refills during a test.
 const Quota kThree = per(3, Days{300});
 const Quota kFive = per(5, Days{300}).fixed_window();
 
@@ -32,7 +32,7 @@ std::string name_of(const ::testing::TestParamInfo<Where>& parameter) {
   return "unknown";
 }
 
-// The servers end before main() returns, while all they need is still there.
+// Stops the servers before main() returns, while their dependencies still exist.
 class Servers final : public ::testing::Environment {
  public:
   void TearDown() override {
@@ -104,7 +104,7 @@ class StoreAdapter : public ::testing::TestWithParam<Where> {
   std::unique_ptr<AnyStore> store_ = open(GetParam());
 };
 
-TEST_P(StoreAdapter, CountsEverySubjectAndLimitApart) {
+TEST_P(StoreAdapter, SeparatesSubjectsAndLimits) {
   EXPECT_EQ(check({ask("alice", "api/a", kThree)}), "allowed 2/3 used, ");
   EXPECT_EQ(check({ask("alice", "api/b", kThree)}), "allowed 2/3 used, ");
   EXPECT_EQ(check({ask("alice", "", kThree)}), "allowed 2/3 used, ");
@@ -113,7 +113,7 @@ TEST_P(StoreAdapter, CountsEverySubjectAndLimitApart) {
   EXPECT_EQ(check({ask("alice", "api/a", kThree)}), "allowed 1/3 used, ");
 }
 
-TEST_P(StoreAdapter, TakesFromAllOrFromNone) {
+TEST_P(StoreAdapter, ChargesAllOrNothing) {
   EXPECT_EQ(check({ask("alice", "a", kThree, 2), ask("bob", "b", kFive, 2)}),
             "allowed 1/3 used, allowed 3/5 used, ");
   EXPECT_EQ(check({ask("alice", "a", kThree, 2), ask("bob", "b", kFive, 2)}),
@@ -132,7 +132,7 @@ TEST_P(StoreAdapter, RefundsInEverySlot) {
             "allowed 2/3 used, allowed 2/5 used, allowed 3/3 unused, ");
 }
 
-TEST_P(StoreAdapter, ForgetsWhatWasUsed) {
+TEST_P(StoreAdapter, ResetsUsage) {
   EXPECT_EQ(check({ask("alice", "a", kThree), ask("bob", "b", kFive)}),
             "allowed 2/3 used, allowed 4/5 used, ");
   EXPECT_EQ(text_of(store_->reset({{"alice", "a"}, {"bob", "b"}, {"carol", ""}})), "1");
@@ -152,13 +152,13 @@ TEST_P(StoreAdapter, BlocksOnlyTheNamedLimit) {
   EXPECT_EQ(text_of(store_->block(names, Duration{0})), "1");
   EXPECT_EQ(text_of(store_->block(names, Duration{0})), "0");
   EXPECT_EQ(check({ask("alice", "a", kThree)}), "allowed 2/3 used, ");
-  // of a subject without a limit: not of its limits
+  // A block of a subject without a limit does not apply to its limits.
   EXPECT_EQ(text_of(store_->block({{"alice", ""}}, std::chrono::hours{1})), "0");
   EXPECT_EQ(check({ask("alice", "", kThree)}), "blocked 0/3 used, ");
   EXPECT_EQ(check({ask("alice", "a", kThree)}), "allowed 1/3 used, ");
 }
 
-TEST_P(StoreAdapter, KeepsCounters) {
+TEST_P(StoreAdapter, StoresCounters) {
   EXPECT_EQ(text_of(store_->add(Kind::Integer, "n", 5)), "5");
   EXPECT_EQ(text_of(store_->add(Kind::Integer, "n", -7)), "-2");
   EXPECT_EQ(text_of(store_->add(Kind::Decimal, "n", 1, std::chrono::hours{1})), "1");
@@ -167,9 +167,9 @@ TEST_P(StoreAdapter, KeepsCounters) {
   EXPECT_EQ(text_of(store_->remove("n")), "1");
   EXPECT_EQ(text_of(store_->remove("n")), "0");
   EXPECT_EQ(text_of(store_->get(Kind::Integer, "n")), "0");
-  const auto refused = store_->add(Kind::Integer, "n", 1, Duration{0});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::InvalidInput);
+  const auto rejected = store_->add(Kind::Integer, "n", 1, Duration{0});
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, ErrorCode::InvalidInput);
 }
 
 TEST_P(StoreAdapter, AllowsANewCallFromWithinAnAnswer) {
@@ -187,7 +187,7 @@ TEST_P(StoreAdapter, AllowsANewCallFromWithinAnAnswer) {
   EXPECT_TRUE(store_->run_until([&] { return answers == 2; }));
 }
 
-TEST_P(StoreAdapter, AnswersAsTheEmbeddedStoreWhateverIsAsked) {
+TEST_P(StoreAdapter, AnswersLikeTheEmbeddedStore) {
   const auto seed = static_cast<std::uint32_t>(::testing::UnitTest::GetInstance()->random_seed());
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
@@ -233,7 +233,7 @@ std::string text_of(const Result<store::Store::Counter>& counter) {
          " h";
 }
 
-TEST_P(StoreAdapter, CountersAreReadAndGetALifetime) {
+TEST_P(StoreAdapter, ReadsCountersAndSetsTheirLifetime) {
   using ExpireCondition = store::Store::ExpireCondition;
   using std::chrono::hours;
   const auto look = [&] { return text_of(store_->read_counter("visits")); };
@@ -267,7 +267,7 @@ TEST_P(StoreAdapter, RecordsEveryStepOfAReservationOnce) {
   EXPECT_FALSE(step(Drop{"you"}).done);
   EXPECT_FALSE(step(Commit{1}).done);
   EXPECT_TRUE(step(Confirm{"me", 7, std::chrono::hours{1}, held}).done);
-  EXPECT_FALSE(step(Expire{}).done);  // it is not over
+  EXPECT_FALSE(step(Expire{}).done);  // not expired yet
   const store::ReservationAnswer committed = step(Commit{9});
   EXPECT_TRUE(committed.done);
   EXPECT_EQ(committed.before->state, ReservationState::Open);
@@ -288,7 +288,7 @@ TEST_P(StoreAdapter, RecordsEveryStepOfAReservationOnce) {
   EXPECT_FALSE(store_->step({.id = "two", .what = Cancel{}})->before.has_value());
 }
 
-TEST_P(StoreAdapter, NamesReservationsThatAreOver) {
+TEST_P(StoreAdapter, ListsExpiredReservations) {
   using namespace store::reservation;
   for (const std::string id : {"a", "b", "c"}) {
     ASSERT_TRUE(store_->step({.id = id, .what = Begin{"me"}})->done);
@@ -302,7 +302,8 @@ TEST_P(StoreAdapter, NamesReservationsThatAreOver) {
   EXPECT_FALSE(store_->step({.id = "a", .what = Expire{}})->done);
   EXPECT_TRUE(store_->step({.id = "b", .what = Cancel{}})->done);
   EXPECT_EQ(store_->due(9).value(), std::vector<std::string>{});
-  EXPECT_FALSE(store_->step({.id = "a", .what = Commit{3}})->done);  // its units are not back
+  EXPECT_FALSE(
+      store_->step({.id = "a", .what = Commit{3}})->done);  // its units are not refunded yet
   EXPECT_TRUE(store_->step({.id = "a", .what = Refunded{}})->done);
   EXPECT_TRUE(store_->step({.id = "a", .what = Commit{3}})->done);
 }
@@ -338,11 +339,11 @@ TEST_P(StoreAdapter, GrantsPermitsUpToTheLimit) {
   EXPECT_TRUE(store_->acquire({"up loads", "a"}, 2, hours{1})->held);
   EXPECT_TRUE(store_->acquire({"up loads", "b"}, 2, hours{2})->held);
   EXPECT_EQ(store_->acquire({"up loads", "a"}, 2, hours{1})->taken, 2U);
-  const core::PermitResult refused = store_->acquire({"up loads", "c"}, 2, hours{1}).value();
-  EXPECT_FALSE(refused.held);
-  EXPECT_EQ(refused.taken, 2U);
-  EXPECT_LE(refused.lasts, hours{1});
-  EXPECT_GT(refused.lasts, std::chrono::minutes{59});
+  const core::PermitResult denied = store_->acquire({"up loads", "c"}, 2, hours{1}).value();
+  EXPECT_FALSE(denied.held);
+  EXPECT_EQ(denied.taken, 2U);
+  EXPECT_LE(denied.lasts, hours{1});
+  EXPECT_GT(denied.lasts, std::chrono::minutes{59});
   EXPECT_TRUE(store_->acquire({"others", "c"}, 2, hours{1})->held);
   EXPECT_TRUE(store_->release({"up loads", "b"}).value());
   EXPECT_FALSE(store_->release({"up loads", "b"}).value());
@@ -354,7 +355,7 @@ TEST_P(StoreAdapter, GrantsPermitsUpToTheLimit) {
   EXPECT_TRUE(store_->renew({"up loads", "d"}, hours{3})->held);
 }
 
-TEST_P(StoreAdapter, SaysThatItServes) {
+TEST_P(StoreAdapter, ReportsThatItIsServing) {
   EXPECT_EQ(check({ask("alice", "a", kThree)}), "allowed 2/3 used, ");
   EXPECT_TRUE(store_->store().health().serving);
   EXPECT_EQ(store_->store().health().reason, "");

@@ -15,7 +15,7 @@
 
 namespace penstock::store_adapters {
 
-// A store with the event loop that it runs in; asks, and waits for the answer.
+// A store with its event loop; calls are synchronous.
 class AnyStore {
  public:
   using NamedChecks = std::vector<core::NamedCheck>;
@@ -47,7 +47,7 @@ class AnyStore {
   [[nodiscard]] redis_store::RedisStore& shared_store() {
     return dynamic_cast<redis_store::RedisStore&>(*store_);
   }
-  // Turns the loop until this holds; false when it never does.
+  // Runs the loop until the condition holds; false on timeout.
   bool run_until(const std::function<bool()>& holds);
 
  private:
@@ -59,7 +59,7 @@ class AnyStore {
   std::unique_ptr<store::Store> store_;
 };
 
-// Waits longer than a busy machine needs.
+// Timeouts for a busy machine.
 [[nodiscard]] RedisOptions long_timeout_options(std::string url, std::string prefix);
 
 }  // namespace penstock::store_adapters

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-// What daemons hear of each other, over a real Redis.
+// The change feed between daemons, over a real Redis.
 namespace penstock::store_adapters {
 namespace {
 
@@ -58,7 +58,7 @@ TEST(ChangeFeed, IsPublishedAgainWhenTheChangeWasRetried) {
   })) << "the first came before the change";
 }
 
-TEST(ChangeFeed, SaysThatEverythingMayHaveChangedWhenItWasCutOff) {
+TEST(ChangeFeed, ReportsThatEverythingMayHaveChangedAfterADisconnect) {
   servers::RedisServer server;
   const RedisOptions options = long_timeout_options(server.url(), "feed");
   FeedReader reader(options);
@@ -76,7 +76,7 @@ TEST(ChangeFeed, SaysThatEverythingMayHaveChangedWhenItWasCutOff) {
   EXPECT_EQ(reader.take().front(), kAlice);
 }
 
-TEST(ChangeFeed, NoticesAServerThatSaysNothingAnyMore) {
+TEST(ChangeFeed, DetectsAServerThatStopsResponding) {
   servers::RedisServer server;
   FeedReader reader(long_timeout_options(server.url(), "feed"));
   ASSERT_TRUE(reader.run_until([&] { return reader.is_listening(); }));
@@ -86,7 +86,7 @@ TEST(ChangeFeed, NoticesAServerThatSaysNothingAnyMore) {
   EXPECT_TRUE(reader.run_until([&] { return reader.is_listening(); }));
 }
 
-TEST(ChangeFeed, StaysWithAServerWhereNothingHappens) {
+TEST(ChangeFeed, KeepsAnIdleConnection) {
   const servers::RedisServer server;
   FeedReader reader(long_timeout_options(server.url(), "feed"));
   ASSERT_TRUE(reader.run_until([&] { return reader.is_listening(); }));

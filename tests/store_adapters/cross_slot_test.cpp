@@ -8,13 +8,13 @@
 
 #include <map>
 
-// Checks of limits in several slots, on a real cluster with a node that does not answer.
+// Cross-slot checks on a real cluster with a node that does not respond.
 namespace penstock::store_adapters {
 namespace {
 
 using core::LimitKey;
 
-// So long that nothing comes back while a test runs.
+// So long that nothing refills during a test.
 const Quota kTwoUnits = per(2, Days{300});
 
 core::NamedCheck unit_of(const std::string& subject) {
@@ -23,7 +23,7 @@ core::NamedCheck unit_of(const std::string& subject) {
 
 class CrossSlot : public ::testing::Test {
  protected:
-  // One cluster for all: it takes seconds to make. No failover while a test runs.
+  // One cluster for all tests: creating it takes seconds. No failover during a test.
   static void SetUpTestSuite() {
     cluster_ = std::make_unique<servers::Cluster>(
         servers::ClusterOptions{.node_timeout = std::chrono::seconds{60}});
@@ -35,7 +35,7 @@ class CrossSlot : public ::testing::Test {
     options_.timeout = std::chrono::seconds{2};
     store_ = AnyStore::shared(options_);
     find_subjects();
-    // connects to every master
+    // Connects to every master.
     for (const std::string& subject : subjects_) ASSERT_TRUE(store_->check({peek(subject)}));
   }
 
@@ -91,7 +91,7 @@ TEST_F(CrossSlot, ADenialStaysADenialWhicheverOtherNodeIsDown) {
       if (down == denying) continue;
       servers::RedisServer& node = cluster_->master_of_slot(slot_of(subjects_[down]));
       node.kill();
-      // the first calls may be in flight when the connection breaks
+      // The first calls may be in flight when the connection breaks.
       const auto is_down = [&] {
         const auto said = store_->check({peek(subjects_[down])});
         return !said && said.error().code == ErrorCode::Unavailable;
@@ -147,7 +147,7 @@ TEST_F(CrossSlot, TheAnswerDoesNotWaitForARefundBeyondItsDeadline) {
   exhaust(subjects_[2]);
   servers::RedisServer& charged = cluster_->master_of_slot(slot_of(subjects_[0]));
   servers::RedisServer& denying = cluster_->master_of_slot(slot_of(subjects_[2]));
-  // holds the denial back until the first node, which was charged by then, stands still
+  // Delays the denial until the first node, which is charged by then, is paused.
   denying.pause();
   AnyStore::NamedChecks checks{unit_of(subjects_[0]), unit_of(subjects_[2])};
   std::optional<Result<AnyStore::Decisions>> said;

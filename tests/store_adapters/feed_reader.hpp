@@ -16,7 +16,7 @@
 
 namespace penstock::store_adapters {
 
-// A change feed with the event loop that it runs in.
+// A change feed with its event loop.
 class FeedReader {
  public:
   explicit FeedReader(const RedisOptions& options)
@@ -30,7 +30,7 @@ class FeedReader {
     io_.restart();
     io_.poll();
   }
-  // Turns the loop until this holds; false when it never does.
+  // Runs the loop until the condition holds; false on timeout.
   bool run_until(const std::function<bool()>& holds) {
     const base::Deadline end = base::deadline_after(std::chrono::seconds{60});
     while (!holds() && base::monotonic_now() < end) {
@@ -48,7 +48,7 @@ class FeedReader {
   [[nodiscard]] std::vector<std::optional<core::LimitKey>> take() {
     return std::exchange(received_, {});
   }
-  // What was told about the connection last.
+  // The last connection event.
   [[nodiscard]] const std::string& event() const { return event_; }
 
  private:

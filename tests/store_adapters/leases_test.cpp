@@ -7,7 +7,7 @@
 
 #include <array>
 
-// Leases of the shared store, on a real Redis and on its clock.
+// Leases of the Redis store, on a real Redis and its clock.
 namespace penstock::store_adapters {
 namespace {
 
@@ -56,7 +56,7 @@ Grants lease(AnyStore& store, std::vector<LeaseRequest> asks,
   return grants;
 }
 
-TEST(Leases, OfEveryAlgorithmAreTakenFromTheCount) {
+TEST(Leases, OfEveryAlgorithmAreChargedToTheLimit) {
   const servers::RedisServer server;
   const auto store = AnyStore::shared(long_timeout_options(server.url(), "lease"));
   std::vector<LeaseRequest> asks;
@@ -76,14 +76,14 @@ TEST(Leases, OfEveryAlgorithmAreTakenFromTheCount) {
   }
 }
 
-TEST(Leases, AreWhatIsThereAndNothingWhenThatIsTooLittle) {
+TEST(Leases, GrantWhatIsLeftOrNothingBelowTheNeed) {
   const servers::RedisServer server;
   const auto store = AnyStore::shared(long_timeout_options(server.url(), "lease"));
   EXPECT_EQ(lease(*store, {ask("alice", kBucket, 1, 90)}).front()->granted, 90U);
-  const Result<LeaseGrant> refused = lease(*store, {ask("alice", kBucket, 11, 50)}).front();
-  EXPECT_EQ(refused->granted, 0U);
-  EXPECT_EQ(refused->afterwards.outcome(), Outcome::Denied);
-  EXPECT_GT(refused->afterwards.retry_after().value(), Duration{0});
+  const Result<LeaseGrant> denied = lease(*store, {ask("alice", kBucket, 11, 50)}).front();
+  EXPECT_EQ(denied->granted, 0U);
+  EXPECT_EQ(denied->afterwards.outcome(), Outcome::Denied);
+  EXPECT_GT(denied->afterwards.retry_after().value(), Duration{0});
   EXPECT_EQ(lease(*store, {ask("alice", kBucket, 10, 50)}).front()->granted, 10U);
 }
 
@@ -97,7 +97,7 @@ TEST(Leases, OfABlockedKeyAreDenied) {
   EXPECT_EQ(grants[1]->granted, 5U);
 }
 
-TEST(Leases, ThatAreStrictAreAccountedFor) {
+TEST(Leases, StrictLeasesAreRecordedInTheEscrow) {
   const servers::RedisServer server;
   const auto store = AnyStore::shared(long_timeout_options(server.url(), "lease"));
   const Result<LeaseGrant> first = lease(*store, {strict("alice", 1, 60)}).front();
@@ -128,8 +128,8 @@ TEST(Leases, RequestsThatWaitAreDecidedBeforeALeaseIsGranted) {
   EXPECT_EQ(server.must({"EXISTS", escrow}).integer, 0) << "they are spent, not leased";
 }
 
-// Reset used to leave the escrow, which then counted as used.
-TEST(Leases, AResetForgetsWhatIsLeasedAndIgnoresItsReports) {
+// Regression: reset left the escrow, which then counted as used.
+TEST(Leases, AResetClearsTheEscrowAndIgnoresItsReports) {
   const servers::RedisServer server;
   const auto store = AnyStore::shared(long_timeout_options(server.url(), "lease"));
   const Result<LeaseGrant> before = lease(*store, {strict("alice", 1, 60)}).front();
@@ -144,7 +144,7 @@ TEST(Leases, AResetForgetsWhatIsLeasedAndIgnoresItsReports) {
   EXPECT_GT(server.must({"PTTL", escrow}).integer, 0);
 }
 
-TEST(Leases, OfACountThatHadAnotherAlgorithmAreGranted) {
+TEST(Leases, AreGrantedAfterAChangeOfAlgorithm) {
   const servers::RedisServer server;
   const auto store = AnyStore::shared(long_timeout_options(server.url(), "lease"));
   for (const Quota& before : {kWindow, Quota(per(100, Days{300}).sliding_log())}) {
@@ -160,7 +160,7 @@ TEST(Leases, OfACountThatHadAnotherAlgorithmAreGranted) {
   }
 }
 
-TEST(Leases, ThatAreAskedForInOneTickShareACall) {
+TEST(Leases, RequestedInOneTickShareACall) {
   const servers::RedisServer server;
   const auto store = AnyStore::shared(long_timeout_options(server.url(), "lease"));
   ASSERT_TRUE(lease(*store, {ask("warm-up", kBucket, 1, 1)}).front());
@@ -172,7 +172,7 @@ TEST(Leases, ThatAreAskedForInOneTickShareACall) {
     ASSERT_TRUE(grant) << grant.error().detail;
     EXPECT_EQ(grant->granted, 2U);
   }
-  EXPECT_EQ(store->store().health().round_trips - before, 3U);  // 256 keys at the most
+  EXPECT_EQ(store->store().health().round_trips - before, 3U);  // 256 keys per call at most
 }
 
 TEST(Leases, ComeFromAllServersOfACluster) {
@@ -190,7 +190,7 @@ TEST(Leases, ComeFromAllServersOfACluster) {
   }
 }
 
-TEST(Leases, ReportUnknownOutcomesAndWhatWasNotExecuted) {
+TEST(Leases, ReportUnknownOutcomesAndCallsThatWereNotExecuted) {
   servers::RedisServer server;
   RedisOptions options = long_timeout_options(server.url(), "lease");
   options.timeout = std::chrono::milliseconds{200};

@@ -18,7 +18,7 @@ NamedCheck one(const std::string& subject) {
   return {.name = {subject, "limit"}, .quota = kMany, .cost = Cost{1}};
 }
 
-TEST(RedisStore, SendsTheSingleChecksOfOneTickTogether) {
+TEST(RedisStore, BatchesTheSingleChecksOfOneTick) {
   const servers::RedisServer server;
   const auto store = AnyStore::shared(long_timeout_options(server.url(), "batch"));
   ASSERT_TRUE(store->check({one("warm-up")}));
@@ -32,12 +32,12 @@ TEST(RedisStore, SendsTheSingleChecksOfOneTickTogether) {
     });
   }
   ASSERT_TRUE(store->run_until([&] { return answers == 100; }));
-  // 2 on an idle machine, 100 if each went by itself; a slow one sends some before all have come
+  // 2 on an idle machine, 100 without batching; a slow machine sends some before all have arrived.
   EXPECT_LE(store->store().health().round_trips - before, 20U);
   EXPECT_EQ(store->check({one("subject3")})->front().remaining(), 989U);
 }
 
-TEST(RedisStore, SendsTheRequestsForSeveralLimitsOfOneTickTogether) {
+TEST(RedisStore, BatchesTheMultiLimitChecksOfOneTick) {
   const servers::RedisServer server;
   const auto store = AnyStore::shared(long_timeout_options(server.url(), "together"));
   ASSERT_TRUE(store->check({one("warm-up"), one("all")}));
@@ -55,7 +55,7 @@ TEST(RedisStore, SendsTheRequestsForSeveralLimitsOfOneTickTogether) {
   EXPECT_EQ(store->check({one("subject3"), one("all")})->back().remaining(), 898U);
 }
 
-TEST(RedisStore, BoundsTheRequestsThatWait) {
+TEST(RedisStore, BoundsTheWaitingRequests) {
   const servers::RedisServer server;
   RedisOptions options = long_timeout_options(server.url(), "bound");
   options.max_waiting = 3;
@@ -75,7 +75,7 @@ TEST(RedisStore, BoundsTheRequestsThatWait) {
   EXPECT_EQ(store->check({one("alice"), one("all")})->front().remaining(), 997U);
 }
 
-TEST(RedisStore, SaysWhyItDoesNotServeAndServesAgain) {
+TEST(RedisStore, ReportsWhyItIsNotServingAndRecovers) {
   servers::RedisServer server;
   RedisOptions options = long_timeout_options(server.url(), "health");
   options.timeout = std::chrono::milliseconds{300};
@@ -97,7 +97,7 @@ TEST(RedisStore, SaysWhyItDoesNotServeAndServesAgain) {
   EXPECT_TRUE(store->check({one("alice")}));
 }
 
-TEST(RedisStore, CountsScriptsThatTheServerHadForgotten) {
+TEST(RedisStore, CountsScriptReloads) {
   const servers::RedisServer server;
   const auto store = AnyStore::shared(long_timeout_options(server.url(), "scripts"));
   ASSERT_TRUE(store->check({one("alice")}));
@@ -133,7 +133,7 @@ TEST(RedisStore, KeepsToTheDeadlineDespiteALongerCallForTheSameKey) {
   std::vector<ErrorCode> errors;
   int patient_ones = 0;
   const auto hurried = [&](const auto& said) { errors.push_back(said.error().code); };
-  // asked about together, and while that call is under way
+  // Checked in the same batch, and while that call is in flight.
   store->store().check({one("alice")}, late, [&](const auto&) { ++patient_ones; });
   store->store().check({one("alice")}, soon, hurried);
   const std::uint64_t asked = store->store().health().round_trips;
@@ -184,7 +184,7 @@ bool reserves(AnyStore& store) {
          does(Commit{2}) && does(Note{1}) && store.due(5).has_value();
 }
 
-TEST(Heartbeat, NeedsWhatTheDocumentsSayAndNoLess) {
+TEST(Heartbeat, NeedsExactlyTheDocumentedAclRules) {
   const servers::RedisServer server;
   const std::string usual(chaos::kAclRules);
   const std::vector<std::string> rules = chaos::words_of(chaos::kAclRulesOfDaemons);
@@ -210,7 +210,7 @@ TEST(Heartbeat, NeedsWhatTheDocumentsSayAndNoLess) {
   }
 }
 
-TEST(Heartbeat, CountsTheNodesThatAreAlive) {
+TEST(Heartbeat, CountsLiveNodes) {
   const servers::RedisServer server;
   const auto store = AnyStore::shared(long_timeout_options(server.url(), "nodes"));
   const auto heard = [&](std::string_view node, Duration lasts) {
@@ -222,7 +222,7 @@ TEST(Heartbeat, CountsTheNodesThatAreAlive) {
   EXPECT_EQ(heard("one", kLong), 2);
   EXPECT_GT(server.must({"PTTL", "nodes:1:n:{nodes}"}).integer, 0);
   EXPECT_EQ(heard("two", Duration{0}), 1);
-  // a sign of life that has ended
+  // An expired heartbeat.
   server.must({"ZADD", "nodes:1:n:{nodes}", "1000", "old"});
   EXPECT_EQ(heard("one", kLong), 1);
 }

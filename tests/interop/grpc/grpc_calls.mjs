@@ -1,5 +1,5 @@
-// Asks a gRPC listener as programs in Node do.  node grpc_calls.mjs DESCRIPTORS PORT SCENARIO
-// DESCRIPTORS is a serialised FileDescriptorSet of proto/. Prints one line of JSON: what the scenario saw.
+// Calls a gRPC listener with grpc-js: node grpc_calls.mjs DESCRIPTORS PORT SCENARIO. DESCRIPTORS is
+// a serialised FileDescriptorSet of proto/. Prints one line of JSON with the observed outcomes.
 import { readFileSync } from "node:fs";
 import * as grpc from "@grpc/grpc-js";
 import * as loader from "@grpc/proto-loader";
@@ -68,7 +68,7 @@ const scenarios = {
         resolve(answer.status);
         watch.cancel();
       });
-      watch.on("error", reject); // after the answer nobody listens any more
+      watch.on("error", reject); // has no effect after the answer
     });
     return { all: await check(""), unknown: await check("nothing"), watched };
   },
@@ -82,7 +82,7 @@ const scenarios = {
     });
     return listed.list_services_response.service.map((each) => each.name);
   },
-  // The store does not answer.
+  // The store does not respond.
   async deadline() {
     const start = Date.now();
     const answer = await ask(login("late"), soon(100));
@@ -97,14 +97,14 @@ const scenarios = {
     calls.forEach((call) => call.cancel());
     return count((await Promise.all(answers)).map(outcome));
   },
-  // Until the daemon goes: as many at a time, and what became of each.
+  // Calls until the daemon shuts down, this many at a time, with the outcome of each.
   async shutdown() {
     const seen = [];
     const go_on = async () => {
       for (;;) {
         const answer = await ask(question({ route: "total" }));
         seen.push(outcome(answer));
-        if (seen.length === 200) console.error("under way");
+        if (seen.length === 200) console.error("in flight");
         if (answer.failed) return;
       }
     };

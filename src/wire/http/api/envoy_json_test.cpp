@@ -26,7 +26,7 @@ TEST_F(EnvoyJson, ReadsBothSpellingsOfProtobuf) {
       R"("limit":{"requests_per_unit":"5","unit":5},"is_negative_hits":true}]})");
   ask("POST", "/json", R"({"domain":"a","hitsAddend":0,"descriptors":[{},{"limit":null}]})");
   EXPECT_EQ(backend_.asked, (Asked{"a x3 [k=v x=] x0 5/h fixed_window",
-                                   "a x2 [k=] x7 5/30d fixed_window gives back", "a x1 [] []"}));
+                                   "a x2 [k=] x7 5/30d fixed_window refund", "a x1 [] []"}));
 }
 
 TEST_F(EnvoyJson, WithinLimitIsWrittenAsProtobufDoes) {

@@ -53,7 +53,7 @@ struct StoreUnavailable : ::testing::Test {
 
 TEST_F(StoreUnavailable, AnOpenLimitAllows) {
   EXPECT_EQ(text_of(service.decide({matched_limit(kOpen, 1), matched_limit(kShadowOpen, 1)})),
-            "allowed failed_open: not asked, shadow not asked");
+            "allowed failed_open: not checked, shadow not checked");
   EXPECT_EQ(service.events.failures, std::vector{ErrorCode::Timeout});
   EXPECT_EQ(service.store.calls.size(), 1U);  // and is not asked again
 }
@@ -72,7 +72,7 @@ TEST_F(StoreUnavailable, AlternativesFollowTheirOwnRules) {
 TEST_F(StoreUnavailable, AClosedLimitDeniesAndNothingIsChargedLocally) {
   EXPECT_EQ(text_of(service.decide(
                 {matched_limit(kLocal, 4), matched_limit(kClosed, 1), matched_limit(kOpen, 1)})),
-            "refused failed_closed: not asked, not asked, not asked");
+            "denied failed_closed: not checked, not checked, not checked");
   EXPECT_EQ(text_of(service.decide({matched_limit(kLocal, 4)})),
             "allowed decided_locally by 0: local 0 left");
 }
@@ -81,11 +81,11 @@ TEST_F(StoreUnavailable, ALocalLimitEnforcesItsShare) {
   // eight for four nodes
   const std::vector<MatchedLimit> limits{matched_limit(kOpen, 1), matched_limit(kLocal, 8)};
   EXPECT_EQ(text_of(service.decide(limits)),
-            "allowed decided_locally by 1: not asked, local 1 left");
+            "allowed decided_locally by 1: not checked, local 1 left");
   EXPECT_EQ(text_of(service.decide(limits)),
-            "allowed decided_locally by 1: not asked, local 0 left");
+            "allowed decided_locally by 1: not checked, local 0 left");
   EXPECT_EQ(text_of(service.decide(limits)),
-            "refused decided_locally by 1: not asked, local denied 0 left");
+            "denied decided_locally by 1: not checked, local denied 0 left");
 }
 
 TEST_F(StoreUnavailable, NothingIsChargedLocallyWhenAllAlternativesDeny) {
@@ -101,7 +101,7 @@ TEST_F(StoreUnavailable, NothingIsChargedLocallyWhenAllAlternativesDeny) {
 TEST_F(StoreUnavailable, ARequestLimitAllows) {
   MatchedLimit travelled = matched_limit(kClosed, 1);
   travelled.rule = nullptr;
-  EXPECT_EQ(text_of(service.decide({travelled})), "allowed failed_open: not asked");
+  EXPECT_EQ(text_of(service.decide({travelled})), "allowed failed_open: not checked");
 }
 
 TEST_F(StoreUnavailable, ShadowLimitsDenyNothing) {
@@ -110,12 +110,12 @@ TEST_F(StoreUnavailable, ShadowLimitsDenyNothing) {
 
 TEST_F(StoreUnavailable, AlternativesFollowTheirPolicies) {
   EXPECT_EQ(text_of(service.decide({matched_limit(kQuotaOpen, 1), matched_limit(kQuotaClosed, 1)})),
-            "allowed failed_open: not asked, not asked");
+            "allowed failed_open: not checked, not checked");
   EXPECT_EQ(text_of(service.decide({matched_limit(kQuotaClosed, 1)})),
-            "refused failed_closed: not asked");
+            "denied failed_closed: not checked");
   EXPECT_EQ(
       text_of(service.decide({matched_limit(kQuotaClosed, 1), matched_limit(kQuotaLocal, 4)})),
-      "allowed decided_locally by 1: not asked, local 0 left");
+      "allowed decided_locally by 1: not checked, local 0 left");
   EXPECT_FALSE(
       service.decide({matched_limit(kQuotaClosed, 1), matched_limit(kQuotaLocal, 4)}).allowed);
 }
@@ -123,14 +123,15 @@ TEST_F(StoreUnavailable, AlternativesFollowTheirPolicies) {
 TEST_F(StoreUnavailable, RefundsAreLostAndReported) {
   MatchedLimit back = matched_limit(kOpen, 1);
   back.is_refund = true;
-  EXPECT_EQ(text_of(service.decide({back})), "allowed failed_open: not asked");
+  EXPECT_EQ(text_of(service.decide({back})), "allowed failed_open: not checked");
   EXPECT_EQ(service.events.failures.size(), 1U);
 }
 
 TEST_F(StoreUnavailable, APeekFollowsThePolicyAndChargesNothing) {
-  EXPECT_EQ(text_of(service.dry_run({matched_limit(kOpen, 1)})), "allowed failed_open: not asked");
+  EXPECT_EQ(text_of(service.dry_run({matched_limit(kOpen, 1)})),
+            "allowed failed_open: not checked");
   EXPECT_EQ(text_of(service.dry_run({matched_limit(kClosed, 1)})),
-            "refused failed_closed: not asked");
+            "denied failed_closed: not checked");
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(text_of(service.dry_run({matched_limit(kLocal, 4)})),
               "allowed decided_locally by 0: local 1 left");
@@ -153,7 +154,7 @@ TEST(StoreOutage, LocalLimitsStartFromTheLastStoreState) {
     service.store.failure = Error{ErrorCode::Unavailable, "gone"};
     // five of eight: two of this node's two
     EXPECT_EQ(text_of(service.decide({matched_limit(kLocal, 8)})),
-              "refused decided_locally by 0: local denied 0 left");
+              "denied decided_locally by 0: local denied 0 left");
     EXPECT_FALSE(service.decide({matched_limit(kQuotaLocal, 8)}).allowed);
   }
 }
@@ -169,7 +170,7 @@ TEST(PartialStoreFailure, AlternativeThatAnswersDecides) {
   service.store.fails_for = [](const std::string& limit) { return limit == "quota-closed"; };
   const std::vector<MatchedLimit> limits{matched_limit(kQuotaClosed, 1),
                                          matched_limit(kQuotaOpen, 1)};
-  EXPECT_EQ(text_of(service.decide(limits)), "allowed within_limits by 1: not asked, 0 left");
+  EXPECT_EQ(text_of(service.decide(limits)), "allowed within_limits by 1: not checked, 0 left");
   EXPECT_EQ(service.decide(limits).reason, Reason::OverLimit);
 }
 
@@ -177,7 +178,7 @@ TEST(PartialStoreFailure, ShadowLimitChangesNothing) {
   TestService service;
   service.store.fails_for = [](const std::string& limit) { return limit == "shadow"; };
   EXPECT_EQ(text_of(service.decide({matched_limit(kOpen, 2), matched_limit(kShadowOpen, 1)})),
-            "allowed within_limits by 0: 1 left, shadow not asked");
+            "allowed within_limits by 0: 1 left, shadow not checked");
 }
 
 }  // namespace

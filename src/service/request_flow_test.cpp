@@ -35,7 +35,7 @@ TEST(RequestFlow, ChecksAllEnforcedLimitsInOneCallAllOrNothing) {
   TestService service;
   const std::vector<MatchedLimit> limits{matched_limit(kUser, 1), matched_limit(kOrganisation, 9)};
   EXPECT_EQ(text_of(service.decide(limits)), "allowed within_limits by 0: 0 left, 8 left");
-  EXPECT_EQ(text_of(service.decide(limits)), "refused over_limit by 0: denied 0 left, 8 left");
+  EXPECT_EQ(text_of(service.decide(limits)), "denied over_limit by 0: denied 0 left, 8 left");
   EXPECT_EQ(service.store.calls.size(), 2U);
   EXPECT_EQ(service.events.calls, 2);
 }
@@ -88,7 +88,7 @@ TEST(RequestFlow, NeverEnforcesAShadowLimit) {
             "allowed within_limits by 0: 0 left, shadow denied 0 left, shadow 3 left");
   // and a refused request does not count in them
   EXPECT_EQ(text_of(service.decide(limits)),
-            "refused over_limit by 0: denied 0 left, shadow not asked, shadow not asked");
+            "denied over_limit by 0: denied 0 left, shadow not checked, shadow not checked");
   EXPECT_EQ(service.store.remaining({"s", "shadow2"}, long_window(5)), 3U);
 }
 
@@ -121,7 +121,8 @@ TEST(RequestFlow, AnAlternativeInShadowModeAllowsWhenTheStoreIsUnavailable) {
   service.store.failure = Error{ErrorCode::Unavailable, "down"};
   const std::vector<MatchedLimit> limits{matched_limit(kClosedQuota, 1),
                                          matched_limit(kShadowQuota, 1)};
-  EXPECT_EQ(text_of(service.decide(limits)), "allowed failed_open: not asked, shadow not asked");
+  EXPECT_EQ(text_of(service.decide(limits)),
+            "allowed failed_open: not checked, shadow not checked");
   EXPECT_TRUE(service.dry_run(limits).allowed);
   EXPECT_FALSE(service.decide({matched_limit(kClosedQuota, 1)}).allowed);
 }
@@ -130,7 +131,7 @@ TEST(RequestFlow, DoesNotChargeAlternativesWhenAnEnforcedLimitDenies) {
   TestService service;
   const std::vector<MatchedLimit> limits{matched_limit(kUser, 1), matched_limit(kQuotaA, 5)};
   EXPECT_TRUE(service.decide(limits).allowed);
-  EXPECT_EQ(text_of(service.decide(limits)), "refused over_limit by 0: denied 0 left, not asked");
+  EXPECT_EQ(text_of(service.decide(limits)), "denied over_limit by 0: denied 0 left, not checked");
 }
 
 TEST(RequestFlow, CountDeniedChargesTheRemainingUnits) {
@@ -158,7 +159,7 @@ TEST(RequestFlow, RefundsWhateverIsDecided) {
   back.is_refund = true;
   EXPECT_EQ(text_of(service.decide({back})), "allowed within_limits by 0: 6 left");
   EXPECT_EQ(text_of(service.decide({matched_limit(kUser, 1, 2), back})),
-            "refused over_limit by 0: never_fits 1 left, 8 left");
+            "denied over_limit by 0: never_fits 1 left, 8 left");
 }
 
 TEST(RequestFlow, EnforcesARequestLimit) {
@@ -166,7 +167,7 @@ TEST(RequestFlow, EnforcesARequestLimit) {
   MatchedLimit travelled = matched_limit(kUser, 1);
   travelled.rule = nullptr;
   EXPECT_TRUE(service.decide({travelled}).allowed);
-  EXPECT_EQ(text_of(service.decide({travelled})), "refused over_limit by 0: denied 0 left");
+  EXPECT_EQ(text_of(service.decide({travelled})), "denied over_limit by 0: denied 0 left");
 }
 
 TEST(RequestFlow, MergesChecksOfTheSameKey) {
@@ -212,7 +213,7 @@ TEST(RequestFlow, ReportsWhichLimitBlocks) {
   TestService service;
   service.store.block_now({"s", "user"});
   EXPECT_EQ(text_of(service.decide({matched_limit(kOrganisation, 2), matched_limit(kUser, 2)})),
-            "refused over_limit by 1: 2 left, blocked 0 left");
+            "denied over_limit by 1: 2 left, blocked 0 left");
 }
 
 }  // namespace

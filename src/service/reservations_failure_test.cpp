@@ -120,7 +120,7 @@ TEST_P(ReservationsWithoutLastStep, AreCancelledWhenNobodyKnowsTheirId) {
 INSTANTIATE_TEST_SUITE_P(
     AllPolicies, ReservationsWithoutLastStep,
     ::testing::Values(LastStep{rules::OnFailure::Open, "reserved ", Reason::FailedOpen},
-                      LastStep{rules::OnFailure::Closed, "refused ", Reason::FailedClosed},
+                      LastStep{rules::OnFailure::Closed, "denied ", Reason::FailedClosed},
                       LastStep{rules::OnFailure::Local, "reserved ", Reason::DecidedLocally}));
 
 // The enforced limit was charged; the alternative failed open; then the record cannot be confirmed.
@@ -131,7 +131,7 @@ TEST_F(ReservationsTest, RefundWhatWasChargedBesideAnAlternativeThatFailedOpen) 
   limits = {matched_limit(closed, 100), matched_limit(alternative, 100)};
   test.store.fails_for = [](const std::string& limit) { return limit == "other"; };
   test.store.steps_until_failure = 1;
-  EXPECT_EQ(reserve("a", 60), "refused ");
+  EXPECT_EQ(reserve("a", 60), "denied ");
   EXPECT_EQ(left(), 100U);
   EXPECT_EQ(test.events.answers.back().reason, Reason::FailedClosed);
 }
@@ -158,7 +158,7 @@ TEST_F(ReservationsTest, UndoALocalDecisionThatDoesNotStand) {
   limits = {matched_limit(alternative, 100)};
   test.store.failure = Error{ErrorCode::Unavailable, "gone"};
   EXPECT_EQ(reserve("b", 5), "reserved ");  // 20 were taken once
-  EXPECT_EQ(reserve("c", 1), "refused ");
+  EXPECT_EQ(reserve("c", 1), "denied ");
 }
 
 // Each step has the whole timeout of the store.

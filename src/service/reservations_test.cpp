@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 TEST_F(ReservationsTest, ChargeTheEstimateAndRefundUnusedUnits) {
   EXPECT_EQ(reserve("a", 60), "reserved a");
   EXPECT_EQ(left(), 40U);
-  EXPECT_EQ(reserve("b", 60), "refused ");
+  EXPECT_EQ(reserve("b", 60), "denied ");
   EXPECT_EQ(commit("a", 20), "committed 20 of 60");
   EXPECT_EQ(left(), 80U);
   EXPECT_EQ(reserve("b", 60), "reserved b");  // a refusal is not remembered
@@ -195,7 +195,7 @@ TEST_F(ReservationsTest, WithoutTheStoreFollowTheFailurePolicy) {
   limits = {matched_limit(open, 100)};
   EXPECT_EQ(reserve("a", 10), "reserved ");  // without an id: nothing is held
   limits = {matched_limit(closed, 100)};
-  EXPECT_EQ(reserve("a", 10), "refused ");
+  EXPECT_EQ(reserve("a", 10), "denied ");
   EXPECT_EQ(commit("a", 10), "error gone");
 }
 
@@ -208,7 +208,7 @@ TEST_F(ReservationsTest, ThatCouldNotBeginChargeNothing) {
   EXPECT_EQ(reserve("a", 60), "reserved ");
   limits = {matched_limit(closed, 100)};
   test.store.steps_until_failure = 0;
-  EXPECT_EQ(reserve("a", 60), "refused ");
+  EXPECT_EQ(reserve("a", 60), "denied ");
   EXPECT_EQ(left(), 100U);
 }
 

@@ -63,7 +63,7 @@ TEST_F(WithRules, RequestsAreDecidedByTheLimitsThatApply) {
   const std::vector<Row> rows{
       {request("api", "/search/x", "alice"), "allowed within_limits by 0: 1 left, 99 left"},
       {request("api", "/search/y", "alice"), "allowed within_limits by 0: 0 left, 98 left"},
-      {request("api", "/search/y", "alice"), "refused over_limit by 0: denied 0 left, 98 left"},
+      {request("api", "/search/y", "alice"), "denied over_limit by 0: denied 0 left, 98 left"},
       {request("api", "/search/y", "bob"), "allowed within_limits by 0: 1 left, 97 left"},
       {request("api", "/else", "alice"), "allowed within_limits by 0: 96 left"},
       {request("other", "/else", "alice"), "allowed no_rule"},
@@ -77,8 +77,8 @@ TEST_F(WithRules, RequestsAreDecidedByTheLimitsThatApply) {
 TEST_F(WithRules, UnknownDomainsAreReportedAndDeniedWhereTheRulesSaySo) {
   EXPECT_EQ(text_of(decide(request("apj", "/else", "alice"))), "allowed no_rule");
   service.use(load("unknown_domain: deny\ndomains: {api: {rules: [{name: new, limit: 1/day}]}}"));
-  EXPECT_EQ(text_of(decide(request("apj", "/else", "alice"))), "refused unknown_domain");
-  EXPECT_EQ(text_of(explain(request("apj", "/else", "alice")).answer), "refused unknown_domain");
+  EXPECT_EQ(text_of(decide(request("apj", "/else", "alice"))), "denied unknown_domain");
+  EXPECT_EQ(text_of(explain(request("apj", "/else", "alice")).answer), "denied unknown_domain");
   EXPECT_TRUE(decide(request("api", "/else", "alice")).allowed);
   EXPECT_EQ(parts.events.unknown_domains, (std::vector<std::string>{"apj", "apj"}));
 }
@@ -92,9 +92,9 @@ domains:
       - {name: everyone, limit: 1/day}
 )"));
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(text_of(decide(request("api", "/x", "alice"))), "refused missing_attribute");
+    EXPECT_EQ(text_of(decide(request("api", "/x", "alice"))), "denied missing_attribute");
   }
-  EXPECT_EQ(text_of(explain(request("api", "/x", "alice")).answer), "refused missing_attribute");
+  EXPECT_EQ(text_of(explain(request("api", "/x", "alice")).answer), "denied missing_attribute");
   EXPECT_EQ(parts.events.calls, 0);
 }
 
@@ -125,9 +125,9 @@ TEST_F(WithRules, ExplainChargesNothing) {
     EXPECT_EQ(text_of(explain(asked).answer), "allowed within_limits by 0: 1 left, 99 left");
   }
   asked.cost = Cost{2};
-  EXPECT_EQ(text_of(explain(asked).answer), "refused over_limit by 0: denied 1 left, 99 left");
+  EXPECT_EQ(text_of(explain(asked).answer), "denied over_limit by 0: denied 1 left, 99 left");
   asked.cost = Cost{3};
-  EXPECT_EQ(text_of(explain(asked).answer), "refused over_limit by 0: never_fits 1 left, 99 left");
+  EXPECT_EQ(text_of(explain(asked).answer), "denied over_limit by 0: never_fits 1 left, 99 left");
   EXPECT_EQ(explain(asked).explanation.rules.size(), 2U);
   EXPECT_TRUE(parts.events.answers.size() == 1) << "looking is no event";
 }
@@ -144,7 +144,7 @@ struct Take : WithRules {
 TEST_F(Take, IsARequestLikeAnyOther) {
   EXPECT_EQ(take(rules::OnFailure::Closed), "allowed within_limits by 0: 3 left");
   for (int i = 0; i < 3; ++i) static_cast<void>(take(rules::OnFailure::Closed));
-  EXPECT_EQ(take(rules::OnFailure::Closed), "refused over_limit by 0: denied 0 left");
+  EXPECT_EQ(take(rules::OnFailure::Closed), "denied over_limit by 0: denied 0 left");
   EXPECT_EQ(parts.events.domains, (std::vector<std::string>(5, "take")));
   EXPECT_EQ(parts.events.answers.back().limits.at(0).matched.metric, "take");
 }
@@ -176,17 +176,17 @@ TEST_F(Take, InlineTakeEqualsTake) {
 
 TEST_F(Take, HasItsOwnFailurePolicy) {
   parts.store.failure = Error{ErrorCode::Unavailable, "gone"};
-  EXPECT_EQ(take(rules::OnFailure::Closed), "refused failed_closed: not asked");
-  EXPECT_EQ(take(rules::OnFailure::Open), "allowed failed_open: not asked");
+  EXPECT_EQ(take(rules::OnFailure::Closed), "denied failed_closed: not checked");
+  EXPECT_EQ(take(rules::OnFailure::Open), "allowed failed_open: not checked");
   // one of four nodes has a quarter of it
   EXPECT_EQ(take(rules::OnFailure::Local), "allowed decided_locally by 0: local 0 left");
-  EXPECT_EQ(take(rules::OnFailure::Local), "refused decided_locally by 0: local denied 0 left");
+  EXPECT_EQ(take(rules::OnFailure::Local), "denied decided_locally by 0: local denied 0 left");
 }
 
 TEST_F(WithRules, FailuresFollowTheRules) {
   parts.store.failure = Error{ErrorCode::Unavailable, "gone"};
   EXPECT_EQ(text_of(decide(request("api", "/search/x", "alice"))),
-            "refused failed_closed: not asked, not asked");
+            "denied failed_closed: not checked, not checked");
   EXPECT_FALSE(explain(request("api", "/search/x", "alice")).answer.allowed);
 }
 

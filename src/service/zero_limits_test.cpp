@@ -34,7 +34,7 @@ TEST(ZeroLimits, DenyWithoutTheStoreAndSayWhenTheirWindowEnds) {
   TestService service;
   service.clock.set(Instant{Days{20'000}} + minutes{45});
   const Answer answer = service.decide({none(kBan)});
-  EXPECT_EQ(text_of(answer), "refused over_limit by 0: never_fits 0 left");
+  EXPECT_EQ(text_of(answer), "denied over_limit by 0: never_fits 0 left");
   EXPECT_EQ(answer.limits[0].decision->limit(), 0U);
   EXPECT_EQ(answer.limits[0].decision->reset_after(), minutes{15});
   EXPECT_EQ(text_of(service.dry_run({none(kBan)})), text_of(answer));
@@ -49,7 +49,7 @@ TEST(ZeroLimits, TellTheNumbersOfTheOtherLimitsAndChargeNone) {
                                          matched_limit(kQuota, 9), matched_limit(kShadowBan, 5)};
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(text_of(service.decide(limits)),
-              "refused over_limit by 1: denied 1 left, never_fits 0 left, 9 left, shadow 5 left");
+              "denied over_limit by 1: denied 1 left, never_fits 0 left, 9 left, shadow 5 left");
   }
   EXPECT_EQ(service.store.remaining({"s", "other"}, long_window(3)), 1U);
   EXPECT_EQ(service.store.remaining({"s", "quota"}, long_window(9)), 9U);
@@ -66,14 +66,14 @@ TEST(ZeroLimits, DenyWhenTheStoreIsUnavailable) {
   service.store.failure = Error{ErrorCode::Unavailable, "down"};
   const std::vector<MatchedLimit> limits{matched_limit(kOther, 3), none(kBan)};
   EXPECT_EQ(text_of(service.decide(limits)),
-            "refused over_limit by 1: not asked, never_fits 0 left");
+            "denied over_limit by 1: not checked, never_fits 0 left");
   EXPECT_EQ(text_of(service.dry_run(limits)),
-            "refused over_limit by 1: not asked, never_fits 0 left");
+            "denied over_limit by 1: not checked, never_fits 0 left");
 }
 
 TEST(ZeroLimits, DenyAPeekAndAcceptRefunds) {
   TestService service;
-  EXPECT_EQ(text_of(service.decide({none(kBan, 0)})), "refused over_limit by 0: never_fits 0 left");
+  EXPECT_EQ(text_of(service.decide({none(kBan, 0)})), "denied over_limit by 0: never_fits 0 left");
   MatchedLimit back = none(kBan);
   back.is_refund = true;
   EXPECT_EQ(text_of(service.decide({back})), "allowed within_limits by 0: 0 left");
@@ -89,14 +89,14 @@ TEST(ZeroLimits, DenyNothingInShadowMode) {
 TEST(ZeroLimits, InQuotaModeDenyOnlyWhereNoOtherQuotaAllows) {
   TestService service;
   EXPECT_EQ(text_of(service.decide({matched_limit(kOther, 9), none(kNoQuota)})),
-            "refused over_limit by 1: 9 left, never_fits 0 left");
+            "denied over_limit by 1: 9 left, never_fits 0 left");
   const std::vector<MatchedLimit> beside{none(kNoQuota), matched_limit(kQuota, 1)};
   EXPECT_EQ(text_of(service.decide(beside)),
             "allowed within_limits by 1: never_fits 0 left, 0 left");
   EXPECT_FALSE(service.decide(beside).allowed);
   EXPECT_TRUE(service.decide({none(kNoQuota), none(kTriedQuota)}).allowed);
   EXPECT_TRUE(service.decide({none(kNoQuota), matched_limit(kFailClosedQuota, 1)}).allowed)
-      << "a quota that was not asked yet has not failed";
+      << "a quota that was not checked yet has not failed";
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ inline const rules::Rule kBytes{.domain = "api", .name = "bytes"};
     case ReserveResult::Outcome::Repeated: return "repeated " + said->id;
     case ReserveResult::Outcome::Decided: break;
   }
-  return (said->answer.allowed ? "reserved " : "refused ") + said->id;
+  return (said->answer.allowed ? "reserved " : "denied ") + said->id;
 }
 
 [[nodiscard]] inline std::string text_of(const Result<SettleResult>& said) {

@@ -108,9 +108,9 @@ struct TestService {
   return made;
 }
 
-// "refused over_limit by 1: 3 left, refused 0 left, not asked"
+// "denied over_limit by 1: 3 left, denied 0 left, not checked"
 [[nodiscard]] inline std::string text_of(const Answer& answer) {
-  std::string text = answer.allowed ? "allowed " : "refused ";
+  std::string text = answer.allowed ? "allowed " : "denied ";
   text += to_string(answer.reason);
   if (answer.strictest) text += " by " + std::to_string(*answer.strictest);
   std::string separator = ": ";
@@ -119,7 +119,7 @@ struct TestService {
     if (limit.shadow) text += "shadow ";
     if (limit.local) text += "local ";
     if (!limit.decision) {
-      text += "not asked";
+      text += "not checked";
       continue;
     }
     if (!limit.decision->allowed()) text += std::string(to_string(limit.decision->outcome())) + " ";

@@ -47,7 +47,7 @@ def serve(server="", host="127.0.0.1", tls="", idle="2s", **options):
 
 
 def ports(daemon):
-    """By listener, in the order in which they are started: http, grpc, resp, gateway."""
+    """Ports in start order: http, grpc, resp, gateway."""
     names = ("http", "grpc", "resp", "gateway")
     found = []
 
@@ -69,7 +69,7 @@ def other_address():
         except OSError:
             address = "127.0.0.1"
     if address.startswith("127."):
-        raise unittest.SkipTest("this machine has no address besides loopback")
+        raise unittest.SkipTest("this machine has only loopback addresses")
     return address
 
 
@@ -156,7 +156,7 @@ class AddressTest(unittest.TestCase):
                         client.close()
             daemon.wait_for_output("too many from one address")
             self.assertTrue(eventually(lambda: f'last_address="{address}"' in daemon.output))
-            with RawClient(daemon.port) as local:  # loopback is exempt, and there is room
+            with RawClient(daemon.port) as local:  # loopback is exempt
                 self.assertEqual(local.send(PEEK).answer()[0], 200)
 
             def admitted():
@@ -200,7 +200,7 @@ class BufferTest(unittest.TestCase):
             print(f"\n60 connections that have sent 1 MB each: {grown / (1 << 20):.1f} MiB more")
             for client in clients:
                 client.close()
-        self.assertLess(grown, 24 << 20)  # 60 MB when each of them keeps its buffer
+        self.assertLess(grown, 24 << 20)  # 60 MB if each kept its buffer
 
 
 class CipherTest(unittest.TestCase):
@@ -226,7 +226,7 @@ class CipherTest(unittest.TestCase):
         return context
 
     def suite(self, port, context):
-        """What is agreed upon; None when the server refuses."""
+        """The negotiated cipher suite; None when the server rejects the handshake."""
         with socket.create_connection(("127.0.0.1", port), timeout=20) as plain:
             try:
                 with context.wrap_socket(plain, server_hostname="localhost") as client:

@@ -1,4 +1,4 @@
-"""Clients that try to get past the rules of the gateway, or to hold it up."""
+"""Clients that try to bypass the gateway's rules or to exhaust it."""
 
 import shutil
 import socket
@@ -45,7 +45,7 @@ def gateway(server, more="", files=None):
 
 
 def recording(requests):
-    """Keeps the bytes of each request, and answers it with 200."""
+    """Records the bytes of each request and answers 200."""
 
     def serve(upstream, connection):
         received = b""
@@ -88,7 +88,7 @@ class RuleEvasionTest(unittest.TestCase):
         self.assertEqual(statuses, [200] * 3 + [429] * 3)
         self.assertNotIn("x-api-key", "".join(self.requests).lower())
 
-    def test_connection_may_not_name_what_has_to_be_forwarded(self):
+    def test_connection_may_not_name_required_fields(self):
         for name in ("Host", "Content-Length", "Authorization", "Cookie", "X-Forwarded-For"):
             self.assertEqual(self.status("/", f"Connection: close, {name}"), 400, name)
         self.assertEqual(self.requests, [])
@@ -153,14 +153,14 @@ class RuleEvasionTest(unittest.TestCase):
 
 
 def swallow(upstream, connection):
-    """Reads for ever, and answers nothing."""
+    """Reads forever and never answers."""
     upstream.requests += 1
     while connection.recv(65536):
         pass
 
 
 def pour(upstream, connection):
-    """An answer without end."""
+    """Sends an endless response."""
     upstream.requests += 1
     connection.recv(65536)
     connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -172,7 +172,7 @@ def pour(upstream, connection):
 
 
 def event_stream(upstream, connection):
-    """One short event at a time, as server-sent events are."""
+    """Sends one short event at a time, like server-sent events."""
     upstream.requests += 1
     connection.recv(65536)
     connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -190,7 +190,7 @@ def get(stream):
 
 
 def closes_in_time(step, seconds=20):
-    """Whether `step`, done again and again, says that it is over."""
+    """Repeats `step` until it returns true or the time is over."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if step():
@@ -199,7 +199,7 @@ def closes_in_time(step, seconds=20):
 
 
 class SlowClientTest(unittest.TestCase):
-    def test_a_body_of_a_few_bytes_per_second_is_not_waited_for(self):
+    def test_a_body_below_the_minimum_rate_is_rejected(self):
         upstream = RawUpstream(swallow)
         with gateway(upstream.port, SLOW) as daemon, RawClient(daemon.gateway_port) as client:
             client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
@@ -221,7 +221,7 @@ class SlowClientTest(unittest.TestCase):
             self.assertTrue(received.startswith(b"HTTP/1.1 408 "), received)
             self.assertTrue(eventually(lambda: daemon.metric("penstock_upstream_in_flight") == 0))
 
-    def test_a_slow_body_over_http2_is_not_waited_for(self):
+    def test_a_slow_body_over_http2_is_rejected(self):
         upstream = RawUpstream(swallow)
         with gateway(upstream.port, SLOW) as daemon, h2.Http2Client(daemon.gateway_port) as client:
             client.send(h2.headers(1, h2.request_fields("POST", "/")))
@@ -266,7 +266,7 @@ class SlowClientTest(unittest.TestCase):
 
             self.assertTrue(closes_in_time(open_a_little))
 
-    def test_an_event_stream_is_not_the_fault_of_its_reader(self):
+    def test_the_reader_of_a_slow_event_stream_stays_connected(self):
         upstream = RawUpstream(event_stream)
         with gateway(upstream.port, SLOW) as daemon, RawClient(daemon.gateway_port) as client:
             client.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -277,8 +277,7 @@ class Resets(unittest.TestCase):
     STREAMS = 10_000
 
     def flood(self, daemon, make_reset, answered):
-        """Requests that are reset at once, not more than `max_streams` at a time. The reason of the
-        GOAWAY."""
+        """Requests that are reset at once, at most `max_streams` at a time. Returns the reason of the GOAWAY."""
         with h2.Http2Client(daemon.gateway_port) as client:
             for number in range(self.STREAMS):
                 if answered:
@@ -297,7 +296,7 @@ class Resets(unittest.TestCase):
             self.assertLess(cpu_seconds(daemon.pid) - before, 5)
             self.assertLess(upstream.connections, 3000)
             self.assertLess(resident_bytes(daemon.pid), 256 << 20)
-            with RawClient(daemon.gateway_port) as client:  # others are served
+            with RawClient(daemon.gateway_port) as client:  # other clients are served
                 client.send(b"GET /nowhere HTTP/1.1\r\n\r\n")
                 self.assertEqual(client.answer()[0], 400)
 
@@ -378,7 +377,7 @@ class Answers(unittest.TestCase):
             self.assertEqual(status, 502)
             self.assertIn(b"longer than gateway.max_header_bytes", body)
 
-    def test_trailers_are_announced_when_they_pass(self):
+    def test_trailers_are_announced_when_they_are_forwarded(self):
         def serve(_, connection):
             connection.recv(65536)
             connection.sendall(b"HTTP/1.1 200 OK\r\nTrailer: Sum\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -50,7 +50,7 @@ class AbuseCase(unittest.TestCase):
 
 class MemoryTest(AbuseCase):
     def flood(self, daemon, streams, size):
-        """Half-sent messages of one connection; how much the daemon has grown by then, and after it."""
+        """Sends half messages on one connection. Returns the daemon's memory growth during and after it."""
         with Http2Client(grpc_port(daemon)) as client:
             self.assert_served(client, 1)
             before = resident_bytes(daemon.pid)
@@ -60,7 +60,7 @@ class MemoryTest(AbuseCase):
                 client.open_call(stream, SHOULD_RATE_LIMIT, [LONG_TIMEOUT])
                 client.send_data(stream, half_sent)
             grown = resident_bytes(daemon.pid) - before
-            self.assert_served(client, calls.stop)  # after all that it refused
+            self.assert_served(client, calls.stop)  # after all rejections
             self.assertIsNone(client.goaway)
             held = sum(stream not in client.ended for stream in calls)
             self.assertGreater(held, 0)
@@ -78,7 +78,7 @@ class MemoryTest(AbuseCase):
             self.assertLess(left, 32 * MIB)
             self.assert_new_client_served(daemon)
 
-    def test_messages_of_the_default_size_do_not_add_up_either(self):
+    def test_half_sent_messages_of_the_default_size_stay_within_the_buffer(self):
         with serve() as daemon:
             grown, _ = self.flood(daemon, 400, 65536)
             self.assertLess(grown, 24 * MIB)
@@ -132,7 +132,7 @@ class FloodTest(AbuseCase):
                        + frame(RST_STREAM, stream=stream, payload=uint32(8)))
 
         with serve() as daemon, Http2Client(grpc_port(daemon)) as client:
-            # the library counts these itself, and calls it an internal error
+            # The library counts these itself and reports an internal error.
             self.flooded(daemon, client, resets(), "RST_STREAM", errors=(INTERNAL_ERROR, ENHANCE_YOUR_CALM))
 
     def test_header_blocks_without_end_are_bounded(self):
@@ -151,7 +151,7 @@ class FloodTest(AbuseCase):
         took = cpu_seconds(daemon.pid) - started
         print(f"\n{name}: {took:.2f} s of CPU, {client.goaway}")
         self.assertLess(took, 2)
-        if client.goaway:  # a reset of the connection may overtake it
+        if client.goaway:  # a connection reset may overtake it
             self.assertIn(client.goaway[0], errors)
         self.assert_new_client_served(daemon)
 
@@ -204,7 +204,7 @@ class MetadataTest(AbuseCase):
 
 class RefundTest(unittest.TestCase):
     def left_after_refund(self, messages, host, port):
-        """Of ten: five are charged, and five refunded."""
+        """Remaining units of ten after a charge of five and a refund of five."""
         with Client(messages, port) as client:
             client.channel.close()
             import grpc
@@ -214,7 +214,7 @@ class RefundTest(unittest.TestCase):
             self.assertEqual(answer.overall_code, 1)
             return answer.statuses[0].limit_remaining
 
-    def test_clients_elsewhere_cannot_refund_unless_allowed(self):
+    def test_remote_clients_cannot_refund_unless_allowed(self):
         address, messages = other_address(), Messages()
         for setting, here, elsewhere in (("", 10, 5), ("refunds: allow", 10, 10), ("refunds: deny", 5, 5)):
             with self.subTest(setting), serve(setting, host="0.0.0.0") as daemon:
@@ -224,7 +224,7 @@ class RefundTest(unittest.TestCase):
                 ignored = (here, elsewhere).count(5)
                 self.assertTrue(eventually(
                     lambda n=ignored: daemon.metric("penstock_listener_refunds_ignored_total") == n))
-                logged = "refunds (is_negative_hits) are ignored"  # by each worker once
+                logged = "refunds (is_negative_hits) are ignored"  # once per worker
                 self.assertTrue(eventually(lambda: (logged in daemon.output) == (ignored > 0)))
                 self.assertLessEqual(daemon.output.count(logged), ignored)
 

@@ -1,4 +1,4 @@
-"""What hostile clients cost the HTTP API: time of the processor, memory, and connections."""
+"""Cost of hostile HTTP API clients: CPU time, memory and connections."""
 
 import json
 import time
@@ -25,13 +25,13 @@ domains:
       - {name: all, limit: 1000000/h}
 """
 TOKEN = {"Authorization": "Bearer sesame"}
-# All that read JSON.
+# All calls that read JSON.
 CALLS = ["/v1/check", "/v1/checks", "/v1/take", "/json", "/v1/explain", "/v1/keys/a/refund",
          "/v1/keys/a/block", "/v1/keys/a/unblock", "/v1/counters/n", "/v1/reserve", "/v1/commit",
          "/v1/cancel", "/v1/acquire", "/v1/renew", "/v1/release"]
 MEGABYTE = 1 << 20
-# Generous: a tenth of what the worst body cost when members were searched one by one. On an idle
-# machine the worst takes about 20 ms, and these bodies are four times as long as the default allows.
+# Generous: a tenth of the worst cost when members were searched one by one. On an idle machine the
+# worst takes about 20 ms, and these bodies are four times as long as the default allows.
 MOST_CPU_SECONDS = 0.06
 ROUNDS = 5
 
@@ -77,14 +77,14 @@ class JsonTest(unittest.TestCase):
             self.assertIn(answer.status, (200, 400, 413), path)
         return (cpu_seconds(daemon.pid) - before) / rounds
 
-    def test_a_hostile_body_costs_little_whatever_the_call(self):
+    def test_hostile_bodies_cost_little_cpu_in_every_call(self):
         with serve() as daemon:
             worst = (0, "", "")
             for path in CALLS:
                 for name, body in HOSTILE.items():
                     self.assertLessEqual(len(body), MEGABYTE)
                     cost = self.cost_of(daemon, path, body)
-                    if cost > MOST_CPU_SECONDS:  # once more: the machine may be busy
+                    if cost > MOST_CPU_SECONDS:  # retry: the machine may be busy
                         cost = self.cost_of(daemon, path, body, 2 * ROUNDS)
                     worst = max(worst, (cost, path, name))
                     self.assertLess(cost, MOST_CPU_SECONDS, f"{path}: {name}")
@@ -99,7 +99,7 @@ class JsonTest(unittest.TestCase):
 
 
 class HeaderTest(unittest.TestCase):
-    """A header is at most 16 KB; what is made of it must stay in proportion to that."""
+    """A header is at most 16 KB; its cost must stay in proportion."""
 
     REQUESTS = {
         "parameters": ("GET", "/v1/keys/a?" + "a=b&" * 3500, {}),
@@ -131,16 +131,16 @@ class MemoryTest(unittest.TestCase):
         with serve() as daemon:
             daemon.ask("POST", "/v1/take", {"key": "a", "limit": "5/m"})
             before = resident_bytes(daemon.pid)
-            for _ in range(3):  # an allocator may keep what it has seen freed once
+            for _ in range(3):  # an allocator may keep freed memory once
                 peak = self.flood(daemon, before, start)
-            # what is sent is in memory once, and a reader's buffer besides
+            # Sent bytes are in memory once, plus a read buffer.
             self.assertLess(peak - before, self.CONNECTIONS * 2_000_000)
             self.assertTrue(
                 eventually(lambda: resident_bytes(daemon.pid) < before + 20_000_000, 40),
                 f"{before} before, {peak} at the peak, {resident_bytes(daemon.pid)} after")
 
     def flood(self, daemon, before, start):
-        """The peak, of clients that send this and go."""
+        """Peak memory while clients send this and disconnect."""
         clients = []
         try:
             for _ in range(self.CONNECTIONS):
@@ -154,8 +154,8 @@ class MemoryTest(unittest.TestCase):
 
 
 class SlowTest(unittest.TestCase):
-    def test_a_client_that_is_slow_is_counted_once(self):
-        """It does not close either, so that the connection ends in a second timeout."""
+    def test_a_slow_client_is_counted_once(self):
+        """It does not close either, so that the connection hits a second timeout."""
         series = 'penstock_listener_errors_total{listener="http",kind="timeout"}'
         with serve("1s") as daemon:
             with RawClient(daemon.port) as slow:
@@ -164,7 +164,7 @@ class SlowTest(unittest.TestCase):
                 self.assertTrue(eventually(lambda: daemon.metric(series) == 1))
                 self.assertTrue(eventually(
                     lambda: daemon.metric('penstock_listener_connections{listener="http"}') == 0, 20))
-                time.sleep(1.5)  # until the metrics are shown again
+                time.sleep(1.5)  # until the metrics are updated
                 self.assertEqual(daemon.metric(series), 1)
 
     def test_a_client_that_never_reads_is_closed(self):
@@ -175,7 +175,7 @@ class SlowTest(unittest.TestCase):
             daemon.ask("POST", "/v1/checks", [check] * 1000)
             before = resident_bytes(daemon.pid)
             with RawClient(daemon.port, timeout=20) as client:
-                with self.assertRaises(OSError):  # reset, when it has been closed
+                with self.assertRaises(OSError):  # reset after the close
                     for _ in range(2000):
                         client.send(request + body)
                         self.assertLess(resident_bytes(daemon.pid), before + 40_000_000)

@@ -1,4 +1,4 @@
-"""What hostile and mistaken clients can do to the RESP listener."""
+"""Hostile and mistaken clients of the RESP listener."""
 
 import socket
 import time
@@ -30,7 +30,7 @@ def everything(connection):
 
 
 class WebPageTest(unittest.TestCase):
-    """A page that makes a browser send requests to the port, with commands in their bodies."""
+    """A web page makes a browser send requests with commands in their bodies to the port."""
 
     COMMANDS = b"INCRBY stolen 5\r\nDEL counter\r\n*2\r\n$4\r\nINCR\r\n$6\r\nstolen\r\n"
     REQUESTS = [
@@ -41,7 +41,7 @@ class WebPageTest(unittest.TestCase):
         b"Host: a\r\n\r\n" + COMMANDS,
     ]
 
-    def test_no_command_in_a_request_of_http_runs(self):
+    def test_commands_in_http_requests_are_not_executed(self):
         with Daemon(CONFIGURATION) as daemon, RespClient(daemon.resp_port) as client:
             client.ask("INCR", "counter")
             for request in self.REQUESTS:
@@ -62,14 +62,14 @@ class WebPageTest(unittest.TestCase):
                     everything(page)
             self.assertTrue(eventually(lambda: daemon.metric(HTTP_CLOSED) == 300))
             lines = daemon.output.count("does not speak HTTP")
-            self.assertLessEqual(lines, 2 * (time.monotonic() - started + 2))  # of each worker
+            self.assertLessEqual(lines, 2 * (time.monotonic() - started + 2))  # per worker
 
 
 class MemoryTest(unittest.TestCase):
     CONNECTIONS = 200
 
     def flood(self, daemon, each):
-        """Peak and end, from the start, of clients that send this and go."""
+        """Memory growth, peak and final, while clients send this and disconnect."""
         before = resident_bytes(daemon.pid)
         clients = []
         try:
@@ -117,7 +117,7 @@ class SlowTest(unittest.TestCase):
             before = resident_bytes(daemon.pid)
             with connect(daemon) as client:
                 commands = b"COMMAND\r\n" * 1000  # four megabytes of replies
-                with self.assertRaises(OSError):  # reset, when it has been closed
+                with self.assertRaises(OSError):  # reset after the close
                     for _ in range(10_000):
                         client.sendall(commands)
                         self.assertLess(resident_bytes(daemon.pid), before + 30_000_000)

@@ -1,5 +1,4 @@
-"""penstock bench against daemons and against servers that are wrong on purpose: what it counts is
-what happened."""
+"""penstock bench against daemons and against misbehaving servers: its counts are correct."""
 
 import json
 import os
@@ -24,7 +23,7 @@ domains:
       - {name: user, key: [user], limit: 10/day, algorithm: anchored_window}
 """
 KEYS = 20
-# More in a second than all keys may have together.
+# More per second than the limits of all keys allow.
 RATE = 1000
 
 
@@ -55,7 +54,7 @@ def port_of(daemon, scheme):
 
 
 class ThrottleServer:
-    """Answers CL.THROTTLE, always with yes; `before_answer` may take its time."""
+    """Allows every CL.THROTTLE; `before_answer` may block."""
 
     def __init__(self, before_answer=lambda: None):
         outer = self
@@ -99,7 +98,7 @@ class Bench(unittest.TestCase):
 
 class OnDaemon(Bench):
     def setUp(self):
-        self.daemon = Daemon(CONFIGURATION)  # all tests ask about the same keys
+        self.daemon = Daemon(CONFIGURATION)  # all tests use the same keys
         self.addCleanup(self.daemon.close)
         self.servers = {
             "http": f"127.0.0.1:{self.daemon.port}",
@@ -116,17 +115,17 @@ class OnDaemon(Bench):
         self.assertEqual(report["answered"], RATE)
         self.assertEqual(report["allowed"], KEYS * per_key)
 
-    def test_counts_over_http_what_a_limit_lets_pass(self):
+    def test_counts_admissions_over_http(self):
         self.expect_exact(
             self.measure("http", "--limit", "7/day anchored_window", "--keys", str(KEYS),
                          "--rate", str(RATE)), 7)
 
-    def test_counts_over_grpc_what_a_limit_lets_pass(self):
+    def test_counts_admissions_over_grpc(self):
         self.expect_exact(
             self.measure("grpc", "--domain", "api", "--limit", "8/day", "--keys", str(KEYS),
                          "--rate", str(RATE)), 8)
 
-    def test_counts_over_resp_what_a_limit_lets_pass(self):
+    def test_counts_admissions_over_resp(self):
         self.expect_exact(
             self.measure("resp", "--limit", "1/day burst 9", "--keys", str(KEYS),
                          "--rate", str(RATE)), 9)
@@ -149,14 +148,14 @@ class OnDaemon(Bench):
                 self.assertGreater(report["answered"], 1000)
                 self.assertGreater(report["server_cpu_us_per_request"], 0)
 
-    def test_shows_the_error_of_the_server(self):
+    def test_shows_the_servers_error(self):
         result = run("grpc", self.servers["grpc"], "--domain", "", "--time", "100ms", "--rate", "10",
                      "--json")
         report = json.loads(result.stdout)
         self.assertEqual(report["failed"], 1)
         self.assertIn("domain", report["first_failure"])
 
-    def test_prints_a_table_for_people(self):
+    def test_prints_a_readable_table(self):
         result = run("resp", self.servers["resp"], "--time", "100ms")
         self.assertEqual(result.returncode, FINE, result.stderr)
         for word in ("requests per second", "p99.9 us", "over-admitted"):
@@ -164,7 +163,7 @@ class OnDaemon(Bench):
 
 
 class OnOtherServers(Bench):
-    def test_sees_a_server_that_admits_too_much(self):
+    def test_detects_a_server_that_admits_too_much(self):
         with ThrottleServer() as server:
             report = self.report("resp", server.address, "--limit", "2/day", "--keys", "1",
                                  "--rate", "100", "--time", "1s")
@@ -182,7 +181,8 @@ class OnOtherServers(Bench):
         with ThrottleServer(stall_once) as server:
             report = self.report("resp", server.address, "--connections", "1", "--pipeline", "1",
                                  "--rate", "100", "--time", "1s")
-        # those due in the stall waited for its rest: a quarter of a second on average, half of all
+        # Requests due during the stall wait for its end: half of all, a quarter of a second on
+        # average.
         self.assertGreater(report["p90_us"], 1e6 * stall * 0.5)
         self.assertGreater(report["max_us"], 1e6 * stall * 0.9)
 

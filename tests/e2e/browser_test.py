@@ -17,7 +17,7 @@ from server_process import require
 _TIMEOUT = 60  # seconds; a browser takes some to start
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
-# Asks as pages do, and tells the application behind the gateway what it has heard.
+# Sends requests like a page does, and reports the results to the application behind the gateway.
 PAGE = """<!doctype html><title>page</title><img src="/picture"><script>
 (async () => {
   const said = {statuses: [], left: []};
@@ -43,7 +43,7 @@ PAGE = """<!doctype html><title>page</title><img src="/picture"><script>
 
 
 class Application(ThreadingHTTPServer):
-    """The page, and what it asks for; `reports` has what it said."""
+    """Serves the page and its resources; `reports` has its results."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Answers)
@@ -62,7 +62,7 @@ class Answers(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    def do_GET(self):  # noqa: N802, the name is that of the library
+    def do_GET(self):  # noqa: N802, named by the library
         if self.path == "/":
             self.answer(PAGE.encode(), "text/html")
         else:
@@ -96,12 +96,12 @@ class Chromium(unittest.TestCase):
         self.addCleanup(self.application.close)
 
     def visit(self, url):
-        """What the page reports."""
+        """The results that the page reports."""
         command = [self.program, "--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                    "--disable-background-networking", "--disable-component-update", "--ignore-certificate-errors",
                    "--remote-debugging-port=0", f"--user-data-dir={self.folder / 'profile'}"]
         if os.geteuid() == 0:
-            command.append("--no-sandbox")  # root has none
+            command.append("--no-sandbox")  # required as root
         with open(self.folder / "browser.log", "w", encoding="utf-8") as log:
             browser = subprocess.Popen([*command, url], stdout=log, stderr=log)
         try:

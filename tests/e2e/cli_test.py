@@ -1,4 +1,4 @@
-"""Runs the built program, named by PENSTOCK_PROGRAM, and looks at what people and scripts see."""
+"""The command line of the built program, named by PENSTOCK_PROGRAM."""
 
 import json
 import os
@@ -59,7 +59,7 @@ def run(*arguments):
 
 
 def run_on_terminal(*arguments, **extra):
-    """What the program prints when its standard output is a terminal."""
+    """Output of the program on a terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [PROGRAM, *arguments], env=environment(**extra), stdin=subprocess.DEVNULL, stdout=theirs
@@ -69,7 +69,7 @@ def run_on_terminal(*arguments, **extra):
     try:
         while chunk := os.read(ours, 65536):
             printed += chunk
-    except OSError:  # how Linux says that the other side has closed
+    except OSError:  # EOF of a pseudoterminal on Linux
         pass
     os.close(ours)
     process.wait(timeout=60)
@@ -150,7 +150,7 @@ class CheckTest(CliTest):
 
     def test_a_denial_shows_retry_after(self):
         result = run("check", "alice", "--limit", "1/h fixed_window", "--repeat", "2")
-        if result.returncode == ALLOWED:  # an hour may just have begun
+        if result.returncode == ALLOWED:  # an hour may have just started
             result = run("check", "alice", "--limit", "1/h fixed_window", "--repeat", "2")
         self.assertEqual(result.returncode, DENIED)
         first, second = result.stdout.splitlines()
@@ -183,7 +183,7 @@ class CheckTest(CliTest):
         self.assertGreater(decisions[2]["retry_after_us"], half_a_day - 60_000_000)
         self.assertLessEqual(decisions[2]["retry_after_us"], half_a_day)
 
-    def test_each_run_starts_with_nothing_used(self):
+    def test_each_run_starts_unused(self):
         for _ in range(2):
             self.assertEqual(run("check", "alice", "--limit", "1/day").returncode, ALLOWED)
 
@@ -220,7 +220,7 @@ class CheckTest(CliTest):
         self.assertRegex(result.stdout, "denied: cost 11 .* 10\n")
         self.assertRegex(result.stdout, "retry +never")
 
-    def test_keys_are_taken_as_they_are(self):
+    def test_keys_are_used_verbatim(self):
         for key in ("demo", "a b", "ключ", "--limit", "/x"):
             _, [decision] = self.decisions("--limit", "1/s", "--", key)
             self.assertEqual(decision["key"], key)
@@ -306,7 +306,7 @@ class DemoTest(CliTest):
     def test_colour_on_a_terminal(self):
         self.assertIn("\x1b[", run_on_terminal("demo", TERM="xterm"))
 
-    def test_no_colour_when_not_wanted(self):
+    def test_no_color_variable_disables_colour(self):
         self.assertNotIn("\x1b", run_on_terminal("demo", "--no-color", TERM="xterm"))
         self.assertNotIn("\x1b", run_on_terminal("demo", TERM="xterm", NO_COLOR="1"))
         self.assertNotIn("\x1b", run_on_terminal("demo", TERM="dumb"))

@@ -1,5 +1,4 @@
-"""So many at a time: permits over HTTP and for clients of Redis, and the limit of the gateway that
-several daemons keep together."""
+"""Concurrency limits: permits over HTTP and RESP, and the gateway's limit shared by several daemons."""
 
 import signal
 import socket
@@ -43,10 +42,10 @@ class Permits:
         first = self.acquire().body
         second = self.acquire(id="two").body
         self.assertEqual((first["in_use"], second["in_use"], second["id"]), (1, 2, "two"))
-        refused = self.acquire(429)
-        self.assertEqual((refused.body["in_use"], refused.body["limit"]), (2, 2))
-        self.assertTrue(50_000 < refused.body["retry_after_ms"] <= 60_000)
-        self.assertEqual(refused.fields["retry-after"], str(-(-refused.body["retry_after_ms"] // 1000)))
+        denied = self.acquire(429)
+        self.assertEqual((denied.body["in_use"], denied.body["limit"]), (2, 2))
+        self.assertTrue(50_000 < denied.body["retry_after_ms"] <= 60_000)
+        self.assertEqual(denied.fields["retry-after"], str(-(-denied.body["retry_after_ms"] // 1000)))
         self.assertTrue(self.post("release", {"key": "uploads", "id": first["id"]}).body["was_held"])
         self.acquire()
 
@@ -69,14 +68,14 @@ class Permits:
                                     {"key": "uploads", "limit": 1, "id": "other"}).status == 200))
         self.post("renew", {"key": "uploads", "id": "short"}, 404)
 
-    def test_clients_of_redis(self):
+    def test_permits_over_resp(self):
         with RespClient(self.daemon.resp_port) as client:
             reply = client.ask("PENSTOCK.ACQUIRE", "jobs", "a", 1, 60_000)
             self.assertEqual(reply[:4], [0, "a", 1, 1])
             self.assertEqual(reply[5], -1)
-            refused = client.ask("PENSTOCK.ACQUIRE", "jobs", "*", 1, 60_000)
-            self.assertEqual(refused[:5], [1, None, 1, 1, -1])
-            self.assertTrue(0 < refused[5] <= 60_000)
+            denied = client.ask("PENSTOCK.ACQUIRE", "jobs", "*", 1, 60_000)
+            self.assertEqual(denied[:5], [1, None, 1, 1, -1])
+            self.assertTrue(0 < denied[5] <= 60_000)
             self.assertTrue(100_000 < client.ask("PENSTOCK.RENEW", "jobs", "a", 120_000) <= 120_000)
             self.assertEqual([client.ask("PENSTOCK.RELEASE", "jobs", "a") for _ in range(2)], [1, 0])
             self.assertEqual(client.ask("PENSTOCK.RENEW", "jobs", "a", 1000), -1)
@@ -111,7 +110,7 @@ class Shared(Permits, unittest.TestCase):
 
 
 class SlowServer:
-    """Answers when it is told to."""
+    """Answers on request of the test."""
 
     def __init__(self):
         self._socket = socket.create_server(("127.0.0.1", 0))
@@ -160,7 +159,7 @@ class Gateways(unittest.TestCase):
         return daemon
 
     def begin(self, *daemons):
-        """A request to each, which waits; their answers come into the list returned."""
+        """Starts a request to each, which waits; returns the list that receives their statuses."""
         answers = []
 
         def run(port):
@@ -175,13 +174,13 @@ class Gateways(unittest.TestCase):
         self.assertTrue(eventually(lambda: self.upstream.asked == before + len(daemons)))
         return answers
 
-    def test_two_daemons_keep_one_limit(self):
+    def test_two_daemons_share_one_limit(self):
         one, two = self.gateway(), self.gateway()
         answers = self.begin(one, two, one)
         for daemon in (one, two):
-            refused = ask(daemon.gateway_port, "GET", "/")
-            self.assertEqual(refused.status, 429)
-            self.assertEqual(refused.fields["retry-after"], "1")
+            denied = ask(daemon.gateway_port, "GET", "/")
+            self.assertEqual(denied.status, 429)
+            self.assertEqual(denied.fields["retry-after"], "1")
         self.upstream.release.set()
         self.assertTrue(eventually(lambda: answers == [200] * 3))
         self.assertTrue(eventually(lambda: not any(":s:" in key for key in self.redis.keys())))
@@ -190,7 +189,7 @@ class Gateways(unittest.TestCase):
     def test_permits_of_a_killed_daemon_expire(self):
         one, two = self.gateway(limit=2, lease="3s"), self.gateway(limit=2, lease="3s")
         self.begin(one, one)
-        time.sleep(4)  # renewed: more than the lease has passed
+        time.sleep(4)  # longer than the lease: it is renewed
         self.assertEqual(ask(two.gateway_port, "GET", "/").status, 429)
         one.signal(signal.SIGKILL)
         one.wait()

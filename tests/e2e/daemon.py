@@ -1,4 +1,4 @@
-"""A daemon of the tests' own: the built program, named by PENSTOCK_PROGRAM, on free ports."""
+"""Runs a daemon, the built program named by PENSTOCK_PROGRAM, on free ports."""
 
 import http.client
 import json
@@ -25,12 +25,12 @@ _TIMEOUT = 20  # seconds
 class Answer(NamedTuple):
     status: int
     fields: dict  # names in lower case
-    body: object  # JSON where it is, else text
+    body: object  # parsed JSON, else text
 
 
 class Daemon:
-    """`with Daemon(text) as daemon`: serves this configuration until the end of the block. What it
-    says is kept to itself unless the block fails."""
+    """`with Daemon(text) as daemon`: serves this configuration until the end of the block. Its output is shown only
+    when the block fails."""
 
     def __init__(self, configuration, listen="127.0.0.1:0", files=None, whole_folder=False, env=None,
                  options=("--shutdown-delay", "0s")):
@@ -58,7 +58,7 @@ class Daemon:
 
     @property
     def resp_port(self):
-        """Of the RESP listener, where the configuration has one."""
+        """Port of the RESP listener, if configured."""
         return self._port("listening on", "rediss?")
 
     def _port(self, what, scheme="https?"):
@@ -94,7 +94,7 @@ class Daemon:
         return ask(self.admin_port, "GET", path)
 
     def metric(self, name):
-        """The sum of all series of this name; `name` may have labels to look for."""
+        """The sum of all series of this name; `name` may include labels."""
         _, _, text = self.admin("/metrics")
         wanted = name.partition("{")
         labels = [label for label in wanted[2].rstrip("}").split(",") if label]
@@ -143,7 +143,7 @@ class Daemon:
 
 
 def eventually(what, timeout=10):
-    """Whether it comes true in time."""
+    """Whether `what` becomes true in time."""
     deadline = time.monotonic() + timeout
     while time.monotonic() < deadline:
         if what():

@@ -1,5 +1,5 @@
-"""Denials that a daemon repeats without asking Redis: their numbers are those that Redis would give,
-whatever this daemon admitted meanwhile, and a client that waits as told is admitted."""
+"""Denials cached by a daemon equal those of Redis, also after admissions in between, and a client that waits for
+Retry-After is admitted."""
 
 import json
 import time
@@ -12,7 +12,7 @@ from resp_client import RespClient
 
 ALGORITHMS = ("token_bucket", "gcra", "fixed_window", "anchored_window", "sliding_log",
               "sliding_counter", "sub_windows")
-SLACK = 20  # seconds that a busy machine may lose between two answers
+SLACK = 20  # seconds that may pass between two answers on a busy machine
 
 
 def configuration(url, workers=1):
@@ -21,7 +21,7 @@ def configuration(url, workers=1):
         f"{' 10' if name == 'sub_windows' else ''}}}\n"
         for name in ALGORITHMS
     )
-    # nothing fails open here: a slow answer of a busy machine is an error, not another number
+    # fail closed: a slow answer on a busy machine is an error, not another number
     return f"""
 server: {{workers: {workers}, headers: [x-ratelimit]}}
 store: {{url: '{url}', timeout: 5s}}
@@ -57,7 +57,7 @@ class DenialCacheTest(unittest.TestCase):
         return daemon.ask("POST", "/v1/check", json.dumps(body))
 
     def scripts_run(self):
-        """How often Redis ran a script."""
+        """Number of scripts that Redis ran."""
         return sum(int(line.split("calls=")[1].split(",")[0])
                    for line in self.server.call("INFO", "commandstats").splitlines()
                    if line.startswith(("cmdstat_evalsha:", "cmdstat_eval:")))
@@ -70,14 +70,14 @@ class DenialCacheTest(unittest.TestCase):
                 for denied, remaining, wait in ((said[1], 4, 1200), (said[3], 3, 1800),
                                                 (said[5], 2, 2400)):
                     self.assertEqual(denied.fields["x-ratelimit-remaining"], str(remaining))
-                    told = int(denied.fields["retry-after"])
-                    self.assertTrue(wait - SLACK <= told <= wait, f"{told} of {wait}")
+                    retry_after = int(denied.fields["retry-after"])
+                    self.assertTrue(wait - SLACK <= retry_after <= wait, f"{retry_after} of {wait}")
             self.server.call("FLUSHALL")
 
     def test_cached_denials_equal_those_of_redis_for_every_algorithm(self):
         with self.daemon() as daemon, self.daemon() as other:
             for algorithm in ALGORITHMS:
-                # several costs, each of them repeated, with admissions in between
+                # Several costs, each repeated, with admissions in between.
                 for cost in (2, 5, 5, 1, 5, 6, 1, 5):
                     last = self.check(daemon, f"/{algorithm}", cost)
                 self.assertEqual(last.status, 429)
@@ -110,9 +110,9 @@ class DenialCacheTest(unittest.TestCase):
                 for _ in range(300):
                     self.assertEqual(self.check(daemon, path).status, 429)
                 self.assertLessEqual(self.scripts_run() - before,
-                                     2 * (time.monotonic() - began) + 4)  # a heartbeat each second
+                                     2 * (time.monotonic() - began) + 4)  # plus a heartbeat per second
 
-    def test_no_descriptor_that_denies_is_shown_as_ok(self):
+    def test_descriptors_that_deny_are_never_reported_as_ok(self):
         messages = Messages()
         with self.daemon() as daemon, Client(messages, grpc_port(daemon)) as client:
             def ask(*descriptors, hits=1):
@@ -127,7 +127,7 @@ class DenialCacheTest(unittest.TestCase):
             self.assertEqual(ask(one, two), [(OVER_LIMIT, 0), (OVER_LIMIT, 0)])
             self.assertEqual(ask(one, two), [(OVER_LIMIT, 0), (OVER_LIMIT, 0)])
 
-    def test_throttle_replies_the_same_after_a_denial(self):
+    def test_throttle_replies_equally_after_a_denial(self):
         with self.daemon() as daemon, RespClient(daemon.resp_port) as client:
             def throttle(cost):
                 return client.ask("CL.THROTTLE", "k", 5, 6, 3600, cost)

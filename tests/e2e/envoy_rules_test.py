@@ -1,5 +1,5 @@
-"""Rules of envoyproxy/ratelimit, asked over gRPC by Debian's python3-grpcio: what the reference server answers, and what
-docs/migrating-from-envoy-ratelimit.md says about the differences."""
+"""Rules of envoyproxy/ratelimit over gRPC with Debian's python3-grpcio: answers equal the reference server's, except
+for the differences in docs/migrating-from-envoy-ratelimit.md."""
 
 import time
 import unittest
@@ -43,7 +43,7 @@ class Shared:
 
 
 class RulesCase(unittest.TestCase):
-    """One daemon for all tests of a class; each test uses keys of its own."""
+    """One daemon for all tests of a class; each test uses its own keys."""
 
     more = ""
 
@@ -57,7 +57,7 @@ class RulesCase(unittest.TestCase):
         cls.daemon = Daemon(settings, files={"limits.yaml": RULES}, whole_folder=True)
         cls.addClassCleanup(cls.daemon.close)
         cls.port = grpc_port(cls.daemon)
-        # A fixed window must not end within a test.
+        # A fixed window must not end during a test.
         left = 86400 - time.time() % 86400
         if left < 60:
             time.sleep(left + 1)
@@ -70,7 +70,7 @@ class RulesCase(unittest.TestCase):
         return self.client.ask("shop", *descriptors, **options)
 
     def left(self, key, value):
-        """Without taking."""
+        """Without charging."""
         (status,) = self.ask(({key: value}, {"hits": 0})).statuses
         return status.limit_remaining
 
@@ -86,7 +86,7 @@ class RulesCase(unittest.TestCase):
 
 
 class OverrideTest(RulesCase):
-    def test_of_zero_denies_with_all_numbers_and_charges_nothing(self):
+    def test_an_override_of_zero_denies_with_all_numbers_and_charges_nothing(self):
         for _ in range(3):
             answer = self.ask(({"user": "a"}, {"limit": (0, DAY)}), {"other": "a"})
             self.assertEqual(answer.overall_code, OVER_LIMIT)
@@ -96,27 +96,27 @@ class OverrideTest(RulesCase):
             self.assertTrue(self.ends_with_the_day(denied), denied)
             self.assertEqual((other.code, other.limit_remaining), (OK, 10))
             self.assertEqual(self.limit_of(other), (10, DAY, "others"))
-            told = self.headers(answer)
-            self.assertEqual(told["ratelimit-policy"], '"request";q=0;w=86400, "other";q=10;w=86400')
-            self.assertTrue(told["ratelimit"].startswith('"request";r=0;t='), told)
-            self.assertNotIn("retry-after", told)
+            headers = self.headers(answer)
+            self.assertEqual(headers["ratelimit-policy"], '"request";q=0;w=86400, "other";q=10;w=86400')
+            self.assertTrue(headers["ratelimit"].startswith('"request";r=0;t='), headers)
+            self.assertNotIn("retry-after", headers)
             self.assertIn(b"Quota Exceeded", answer.raw_body)
         self.assertEqual(self.left("other", "a"), 10)
 
-    def test_of_zero_denies_over_json_too(self):
+    def test_an_override_of_zero_denies_over_json(self):
         for limit in ({"unit": "HOUR"}, {"unit": "HOUR", "requestsPerUnit": 0}):
             asked = {"domain": "shop", "descriptors": [{"entries": [{"key": "user"}], "limit": limit}]}
             answer = self.daemon.ask("POST", "/json", asked)
             self.assertEqual(answer.status, 429)
             self.assertEqual(answer.body["statuses"][0]["currentLimit"], {"requestsPerUnit": 0, "unit": "HOUR"})
 
-    def test_above_the_largest_limit_is_the_largest(self):
+    def test_an_override_above_the_largest_limit_is_clamped(self):
         for limit in (1_000_000_001, 4_294_967_295):
             (status,) = self.ask(({"user": "b"}, {"limit": (limit, DAY), "hits": 1_000_000})).statuses
             self.assertEqual((status.code, self.limit_of(status)), (OK, (1_000_000_000, DAY, "")))
         self.assertEqual(status.limit_remaining, 998_000_000)
 
-    def test_is_counted_apart_from_the_rule(self):
+    def test_an_override_is_counted_separately_from_the_rule(self):
         self.ask({"other": "c"}, hits=4)
         (status,) = self.ask(({"other": "c"}, {"limit": (10, DAY)})).statuses
         self.assertEqual(status.limit_remaining, 9)
@@ -137,7 +137,7 @@ class ZeroRuleTest(RulesCase):
                              '"other";q=10;w=86400, "banned";q=0;w=86400')
         self.assertEqual(self.left("other", "a"), 10)
 
-    def test_is_explained_and_keeps_no_count(self):
+    def test_is_explained_and_stores_nothing(self):
         asked = {"domain": "shop", "descriptors": [{"entries": [{"key": "banned", "value": "x"}]}]}
         answer = self.daemon.ask("POST", "/v1/check", asked)
         self.assertEqual((answer.status, answer.body["outcome"], answer.body["limit"]), (429, "never_fits", 0))
@@ -147,48 +147,48 @@ class ZeroRuleTest(RulesCase):
         self.assertEqual(answer.status, 400)
         self.assertIn("limit of 0", answer.body["detail"])
 
-    def test_denies_a_peek_as_well(self):
+    def test_denies_a_peek(self):
         answer = self.ask(({"banned": "x"}, {"hits": 0}))
         self.assertEqual((answer.overall_code, answer.statuses[0].code), (OVER_LIMIT, OVER_LIMIT))
 
 
 class CostTest(RulesCase):
-    def test_above_the_limit_has_numbers_that_agree(self):
+    def test_a_cost_above_the_limit_has_consistent_numbers(self):
         answer = self.ask(({"user": "a"}, {"hits": 5}))
         (status,) = answer.statuses
         self.assertEqual((answer.overall_code, status.code, status.limit_remaining), (OVER_LIMIT, OVER_LIMIT, 3))
         self.assertGreaterEqual(status.duration_until_reset.seconds, 1)
-        told = self.headers(answer)
-        self.assertEqual(told["ratelimit"], f'"user";r=3;t={status.duration_until_reset.seconds}')
-        self.assertNotIn("retry-after", told)
+        headers = self.headers(answer)
+        self.assertEqual(headers["ratelimit"], f'"user";r=3;t={status.duration_until_reset.seconds}')
+        self.assertNotIn("retry-after", headers)
 
-    def test_above_the_capacity_of_a_bucket_has_numbers_that_agree(self):
+    def test_a_cost_above_the_capacity_of_a_bucket_has_consistent_numbers(self):
         answer = self.ask(({"bucket": "a"}, {"hits": 5}))
         (status,) = answer.statuses
         self.assertEqual((status.code, status.limit_remaining), (OVER_LIMIT, 3))
         self.assertEqual(self.headers(answer)["ratelimit"],
                          f'"bucket";r=3;t={status.duration_until_reset.seconds}')
 
-    def test_of_a_denied_request_is_not_charged(self):
+    def test_a_denied_request_is_not_charged(self):
         self.ask(({"user": "b"}, {"hits": 2}))
         answer = self.ask(({"user": "b"}, {"hits": 2}))
         self.assertEqual((answer.overall_code, answer.statuses[0].limit_remaining), (OVER_LIMIT, 1))
         self.assertEqual(self.ask({"user": "b"}).overall_code, OK)
 
-    def test_of_descriptors_that_are_alike_is_a_sum(self):
+    def test_equal_descriptors_are_charged_in_sum(self):
         answer = self.ask({"user": "c"}, {"user": "c"})
         self.assertEqual([status.limit_remaining for status in answer.statuses], [1, 1])
         answer = self.ask({"user": "c"}, {"user": "c"})
         self.assertEqual([status.code for status in answer.statuses], [OVER_LIMIT, OVER_LIMIT])
         self.assertEqual(self.ask({"user": "c"}).overall_code, OK)
 
-    def test_of_zero_at_exactly_the_limit_is_over(self):
+    def test_a_peek_at_exactly_the_limit_is_over_limit(self):
         self.assertEqual(self.ask(({"user": "d"}, {"hits": 3})).overall_code, OK)
         self.assertEqual(self.ask(({"user": "d"}, {"hits": 0})).overall_code, OVER_LIMIT)
 
 
 class QuotaModeTest(RulesCase):
-    def test_a_quota_in_shadow_mode_never_lets_all_quotas_be_over(self):
+    def test_a_quota_in_shadow_mode_is_never_over(self):
         both = ({"quota": "a"}, {"shadow_quota": "a"})
         self.assertEqual(self.ask(*both, hits=2).overall_code, OK)
         answer = self.ask(*both, hits=2)
@@ -213,7 +213,7 @@ class TextTest(RulesCase):
 
         return field(1, domain) + field(2, field(1, field(1, key) + field(2, value)))
 
-    def test_that_is_not_utf_8_is_an_internal_error_as_in_grpc_go(self):
+    def test_text_that_is_not_utf_8_is_an_internal_error_as_in_grpc_go(self):
         self.client.raw(f"/{RATE_LIMIT}/ShouldRateLimit", self.message(b"shop", b"caf\xc3\xa9", b"x"))
         for bad in (b"\xff", b"\xc0\xaf", b"\xed\xa0\x80", b"\xc3("):
             for parts in ((bad, b"user", b"x"), (b"shop", bad, b"x"), (b"shop", b"user", bad)):
@@ -232,20 +232,20 @@ class MetadataTest(RulesCase):
             return [MetadataTest.plain(field) for field in value.list_value.values]
         return None if kind == "null_value" else getattr(value, kind)
 
-    def told(self, *descriptors):
+    def metadata(self, *descriptors):
         fields = self.ask(*descriptors).dynamic_metadata.fields
         return self.plain(fields["metadata"]) if "metadata" in fields else None
 
-    def test_of_rules_that_let_pass_is_merged_and_the_first_keeps_a_key(self):
+    def test_metadata_of_allowing_rules_is_merged_and_the_first_value_wins(self):
         region = {"plan": "ignored", "billing": {"rate": 2, "currency": "EUR"}, "zones": ["a", 1, True, None]}
-        self.assertEqual(self.told({"gold": "a"}, {"region": "a"}), {
+        self.assertEqual(self.metadata({"gold": "a"}, {"region": "a"}), {
             "plan": "gold", "billing": {"rate": 1.5, "unit": "call", "currency": "EUR"},
             "zones": ["a", 1, True, None],
         })
-        self.assertEqual(self.told({"region": "b"}, {"user": "m"}), region)
-        # The first is over its limit by now.
-        self.assertIsNone(self.told({"gold": "a"}))
-        self.assertIsNone(self.told({"user": "n"}))
+        self.assertEqual(self.metadata({"region": "b"}, {"user": "m"}), region)
+        # The first rule is over its limit now.
+        self.assertIsNone(self.metadata({"gold": "a"}))
+        self.assertIsNone(self.metadata({"user": "n"}))
 
 
 class CompressionTest(RulesCase):
@@ -266,14 +266,14 @@ class CompressionTest(RulesCase):
         self.assertEqual(caught.exception.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
         self.assertEqual(self.ask({"user": "b"}).overall_code, OK)
 
-    def test_deflate_is_not_read(self):
+    def test_deflate_is_rejected(self):
         with self.assertRaises(grpc.RpcError) as caught:
             self.ask({"user": "c" * 5000}, compression=grpc.Compression.Deflate)
         self.assertEqual(caught.exception.code(), grpc.StatusCode.UNIMPLEMENTED)
 
 
 class SharedStoreTest(OverrideTest):
-    """The same with Redis, and a ban when that is down."""
+    """The same with Redis, and a ban while Redis is down."""
 
     @classmethod
     def store(cls):

@@ -1,5 +1,5 @@
 """A real Envoy, named by PENSTOCK_ENVOY, in front of an application: the files of examples/envoy, with other ports.
-`make interop` runs it; `make test` does not, as Envoy is no package of Debian."""
+`make interop` runs it; `make test` does not, because Debian has no Envoy package."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ from tls_test import Certificates
 
 ENVOY = os.environ.get("PENSTOCK_ENVOY", "")
 EXAMPLES = SOURCE_DIR / "examples" / "envoy"
-TOKENS = 400  # what the application says that an answer of it cost
+TOKENS = 400  # the cost that the application reports per response
 
 
 class TokenApplication(Application):
@@ -58,11 +58,11 @@ class EnvoyCase(unittest.TestCase):
     more_rules = ""  # after `listen` of grpc
 
     def files(self):
-        """For the folder of the daemon."""
+        """Files for the daemon's folder."""
         return {}
 
     def change(self, text):
-        """Of Envoy's configuration."""
+        """Changes Envoy's configuration."""
         return text
 
     def start_envoy(self):
@@ -82,7 +82,7 @@ class EnvoyCase(unittest.TestCase):
         self.wait_until_reachable()
 
     def wait_until_reachable(self):
-        """Its workers hear of a healthy daemon a little later than its counters."""
+        """Envoy's workers learn that the daemon is healthy slightly later than its counters."""
         self.assertTrue(eventually(lambda: "x-ratelimit-limit" in self.get("/free").fields))
 
     def stat(self, name):
@@ -106,7 +106,7 @@ class EnvoyTest(EnvoyCase):
         status, fields, body = self.get("/v1/search/x", "alice")
         self.assertEqual((status, fields["content-type"]), (429, "application/problem+json"))
         self.assertEqual(body["violated-policies"], ["search"])
-        self.assertEqual(len(Application.seen), before, "what is refused does not get through")
+        self.assertEqual(len(Application.seen), before, "denied requests are not forwarded")
         self.assertEqual(fields["x-envoy-ratelimited"], "true")
         self.assertTrue(1 <= int(fields["retry-after"]) <= 1200, fields)
         self.assertEqual(self.get("/v1/search/x", "bob").status, 200)
@@ -114,13 +114,13 @@ class EnvoyTest(EnvoyCase):
     def test_shows_the_limit_to_clients(self):
         fields = self.get("/v1/search/x", "carol").fields
         policies = fields["x-ratelimit-limit"].split(", ")
-        self.assertEqual(policies[0], "3")  # of the strictest
+        self.assertEqual(policies[0], "3")  # of the strictest limit
         self.assertIn('3;w=3600;name="search"', policies)
         self.assertTrue(1 <= int(fields["x-ratelimit-reset"]) <= 3600)
         self.assertIn('"search"', fields["ratelimit-policy"])
         self.assertIn("r=2", fields["ratelimit"])
 
-    def test_a_query_does_not_make_another_path(self):
+    def test_a_query_does_not_change_the_path(self):
         for query in range(3):
             self.assertEqual(self.get(f"/v1/search/q?x={query}", "dora").status, 200)
         self.assertEqual(self.get("/v1//search/../search/q?x=9", "dora").status, 429)
@@ -132,20 +132,20 @@ class EnvoyTest(EnvoyCase):
         self.assertEqual(ask(self.port, "GET", "/login", headers=forged).status, 429)
 
     def test_charges_the_actual_cost_of_a_request(self):
-        """1000 an hour, 400 each: the third finds 200 left and passes, and the fourth finds none."""
+        """1000 per hour, 400 each: the third passes with 200 left, and the fourth is denied."""
         def left():
             return self.daemon.ask("GET", "/v1/keys/api_key%3Derin?rule=edge/tokens").body["remaining"]
 
         for expected in (600, 200, 0):
             self.assertEqual(self.get("/v1/complete", "erin").status, 200)
-            # It is taken after the answer; a little comes back every few seconds.
+            # It is charged after the response; a little refills every few seconds.
             self.assertTrue(eventually(lambda: expected <= left() <= expected + 10), left())  # noqa: B023
         self.assertEqual(self.get("/v1/complete", "erin").status, 429)
 
     def test_each_filter_applies_its_failure_mode_while_the_daemon_is_down(self):
         self.daemon.signal(signal.SIGKILL)
         self.daemon.wait()
-        for _ in range(2):  # before and after the health check knows
+        for _ in range(2):  # before and after the health check detects it
             start = time.monotonic()
             self.assertEqual(self.get("/free").status, 200)
             self.assertEqual(self.get("/login").status, 503)
@@ -153,7 +153,7 @@ class EnvoyTest(EnvoyCase):
             self.assertTrue(eventually(lambda: self.healthy() == 0))
         self.assertGreaterEqual(self.stat("cluster.application.ratelimit.failure_mode_allowed"), 2)
 
-    def test_a_daemon_that_hangs_costs_the_timeout(self):
+    def test_a_hanging_daemon_delays_by_the_timeout(self):
         self.daemon.signal(signal.SIGSTOP)
         try:
             start = time.monotonic()
@@ -161,7 +161,7 @@ class EnvoyTest(EnvoyCase):
             took = time.monotonic() - start
         finally:
             self.daemon.signal(signal.SIGCONT)
-        self.assertLess(took, 5)  # not until the daemon goes on; 20 ms on a machine that is idle
+        self.assertLess(took, 5)  # 20 ms on an idle machine
 
     def test_recovers_when_the_daemon_is_back(self):
         self.daemon.close()
@@ -170,8 +170,8 @@ class EnvoyTest(EnvoyCase):
         self.wait_until_reachable()
         self.assertEqual([self.get("/login").status for _ in range(6)], [200] * 5 + [429])
 
-    def test_a_daemon_that_stops_loses_no_request(self):
-        """Requests go on while it stops: all get an answer, from it or from the failure mode."""
+    def test_no_request_is_lost_when_the_daemon_stops(self):
+        """Requests continue while it stops: all are answered, by it or by the failure mode."""
         statuses, stop = [], threading.Event()
 
         def ask_on():
@@ -193,7 +193,7 @@ class EnvoyTest(EnvoyCase):
 
 
 class EnvoyTlsTest(EnvoyCase):
-    """With tls.yaml in the cluster: both show a certificate."""
+    """With tls.yaml in the cluster: both sides present a certificate."""
 
     more_rules = "\n  tls: {certificate: server.pem, key: server.key, client_ca: envoys.pem}"
 

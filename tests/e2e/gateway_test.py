@@ -1,4 +1,4 @@
-"""The gateway as people use it: nginx and Node behind it, curl, WebSockets and raw sockets in front."""
+"""The gateway with nginx and Node as upstreams; curl, WebSockets and raw sockets as clients."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from usage import resident_bytes
 
 INTEROP = SOURCE_DIR / "tests" / "interop"
 MEBIBYTE = 1 << 20
-# A gibibyte in an hour's run, less in `make test`.
+# A gibibyte in a long run, less in `make test`.
 LARGE = int(os.environ.get("PENSTOCK_LARGE_MIB", "256")) * MEBIBYTE
 
 NGINX = """
@@ -52,7 +52,7 @@ domains:
       - {{name: everyone, limit: 100000000/hour}}
 """
 
-# Names take the system eight seconds, as with a name server that does not answer.
+# Name lookups take 15 seconds, as with a name server that does not respond.
 SLOW_NAMES = """
 #include <netdb.h>
 #include <string.h>
@@ -76,7 +76,7 @@ def gateway(servers, more="", upstream="", workers=1, files=None):
 
 
 class PeakMemory:
-    """The most that a process held while the block ran."""
+    """Peak memory of a process during the block."""
 
     def __init__(self, pid):
         self._pid = pid
@@ -98,7 +98,7 @@ class PeakMemory:
 
 
 class RawUpstream:
-    """Answers each connection as the function given does; counts what it was asked."""
+    """Serves each connection with the given function; counts requests."""
 
     def __init__(self, serve):
         self._socket = socket.create_server(("127.0.0.1", 0))
@@ -146,7 +146,7 @@ def small_answers(upstream, connection):
 
 
 class Node:
-    """tests/interop/echo_server.mjs, with the package ws where npm can bring it."""
+    """tests/interop/echo_server.mjs, with the package ws if npm can install it."""
 
     def __init__(self):
         require("node", "npm")
@@ -225,7 +225,7 @@ class InFrontOfNode(unittest.TestCase):
             text = b"".join(iter(lambda: client.recv(65536), b""))
             self.assertTrue(text.endswith(b"0\r\nChecksum: done\r\n\r\n"), text)
 
-    def test_a_denied_upload_is_not_waited_for(self):
+    def test_a_denied_upload_is_answered_before_its_body(self):
         for _ in range(3):
             ask(self.port, "GET", "/limited/upload")
         with socket.create_connection(("127.0.0.1", self.port), timeout=20) as client:
@@ -244,11 +244,11 @@ class InFrontOfNode(unittest.TestCase):
         self.assertIn("HTTP/1.1 100 Continue", done.stderr)
         self.assertEqual(json.loads(done.stdout)["size"], 5)
         done = subprocess.run(["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "-H",
-                               "Expect: 100-continue", "-d", "hello", url + "/refuse"],
+                               "Expect: 100-continue", "-d", "hello", url + "/reject"],
                               capture_output=True, encoding="utf-8", check=False, timeout=30)
         self.assertEqual(done.stdout, "417")
 
-    def test_a_truncated_answer_is_seen_as_truncated(self):
+    def test_clients_detect_a_truncated_response(self):
         require("curl")
         done = subprocess.run(["curl", "-sS", "-o", "/dev/null", f"http://127.0.0.1:{self.port}/cut"],
                               capture_output=True, check=False, timeout=30)
@@ -339,7 +339,7 @@ class InFrontOfNginx(unittest.TestCase):
                 for client in clients:
                     client.close()
 
-    def test_a_slow_reader_holds_the_server_back(self):
+    def test_a_slow_reader_applies_back_pressure(self):
         with gateway([self.nginx_port]) as daemon, PeakMemory(daemon.pid) as memory:
             before = resident_bytes(daemon.pid)
             clients = []
@@ -349,7 +349,7 @@ class InFrontOfNginx(unittest.TestCase):
                 client.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
                 clients.append(client)
             self.assertTrue(eventually(lambda: daemon.metric("penstock_upstream_in_flight") == 50))
-            time.sleep(1)  # in which nothing more is taken in
+            time.sleep(1)  # nothing more is read meanwhile
             for client in clients:
                 client.close()
             self.assertTrue(eventually(lambda: daemon.metric("penstock_upstream_in_flight") == 0))
@@ -394,7 +394,7 @@ class WithScriptedUpstreams(unittest.TestCase):
             read_head(connection)
             upstream.requests += 1
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-            time.sleep(0.01)  # and closes, without a word
+            time.sleep(0.01)  # then closes
 
         upstream = self.upstream(once)
         with gateway([upstream.port]) as daemon:
@@ -403,8 +403,8 @@ class WithScriptedUpstreams(unittest.TestCase):
                 time.sleep(0.001 * (i % 15))
         self.assertEqual(upstream.requests, 100)
 
-    def test_an_upload_over_http2_arrives_whole_at_a_server_that_is_slow_to_read(self):
-        body = os.urandom(16 * MEBIBYTE)  # more than sockets hold
+    def test_an_upload_over_http2_arrives_complete_at_a_slow_server(self):
+        body = os.urandom(16 * MEBIBYTE)  # more than socket buffers
         received = []
 
         def slow(upstream, connection):
@@ -428,7 +428,7 @@ class WithScriptedUpstreams(unittest.TestCase):
         self.assertEqual(len(received), 1)
         self.assertTrue(received[0] == body, "the body was changed on its way")
 
-    def test_connections_to_a_server_are_kept_for_clients_of_http2(self):
+    def test_upstream_connections_are_reused_for_http2_clients(self):
         upstream = self.upstream(small_answers)
         with gateway([upstream.port]) as daemon:
             result = subprocess.run(
@@ -437,7 +437,7 @@ class WithScriptedUpstreams(unittest.TestCase):
             self.assertIn("20 succeeded", result.stdout)
         self.assertLessEqual(upstream.connections, 2)
 
-    def test_a_body_that_looks_like_http2_is_a_body(self):
+    def test_a_body_that_looks_like_http2_is_forwarded(self):
         preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(9)
         port = free_port()
         text = GATEWAY.format(port=port, more="", workers=1, upstream="", servers='"http://127.0.0.1:9"')
@@ -449,9 +449,9 @@ class WithScriptedUpstreams(unittest.TestCase):
                 while more := client.recv(4096):
                     text += more
         self.assertTrue(text.startswith(b"HTTP/1.1 404 "), text)
-        self.assertTrue(text.endswith(b"}\n"), text)  # and no frame of HTTP/2
+        self.assertTrue(text.endswith(b"}\n"), text)  # no HTTP/2 frame
 
-    def test_a_dead_server_is_502_and_the_next_request_goes_to_another(self):
+    def test_a_dead_server_is_502_and_the_next_request_uses_another(self):
         upstream = self.upstream(small_answers)
         with gateway([free_port(), upstream.port]) as daemon:
             for _ in range(20):
@@ -518,23 +518,23 @@ class WithScriptedUpstreams(unittest.TestCase):
                 self.assertEqual(ask(daemon.gateway_port, "GET", "/").status, 200)
 
     def test_a_client_that_disconnects_aborts_its_upstream_request(self):
-        gone = threading.Event()
+        disconnected = threading.Event()
 
         def slow(upstream, connection):
             read_head(connection)
             upstream.requests += 1
             if connection.recv(1) == b"":
-                gone.set()
+                disconnected.set()
 
         upstream = self.upstream(slow)
         with gateway([upstream.port]) as daemon:
             with socket.create_connection(("127.0.0.1", daemon.gateway_port), timeout=20) as client:
                 client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
                 self.assertTrue(eventually(lambda: upstream.requests == 1))
-            self.assertTrue(gone.wait(10))
+            self.assertTrue(disconnected.wait(10))
             self.assertTrue(eventually(lambda: daemon.metric("penstock_upstream_in_flight") == 0))
 
-    def test_checks_take_servers_out_and_bring_them_back(self):
+    def test_health_checks_eject_and_restore_servers(self):
         sick = threading.Event()
 
         def checked(upstream, connection):

@@ -1,5 +1,5 @@
-"""The gRPC listener of a daemon, as clients of others see it: messages made of proto/ by protoc, and calls by Debian's
-python3-grpcio. Tests that need more than is installed are skipped."""
+"""A client of the gRPC listener: messages compiled from proto/ by protoc, and calls by Debian's python3-grpcio. Tests
+are skipped when a dependency is missing."""
 
 import re
 import subprocess
@@ -37,7 +37,7 @@ def descriptor_set():
 
 
 class Messages:
-    """Classes of messages, by their full names."""
+    """Message classes by full name."""
 
     def __init__(self):
         if grpc is None:
@@ -51,12 +51,12 @@ class Messages:
         return self._factory.GetPrototype(self._pool.FindMessageTypeByName(name))
 
     def method(self, service, name):
-        """The classes of what it takes and of what it gives."""
+        """The request and response classes."""
         found = self._pool.FindServiceByName(service).FindMethodByName(name)
         return (self._factory.GetPrototype(found.input_type), self._factory.GetPrototype(found.output_type))
 
     def question(self, domain, *descriptors, hits=0):
-        """Descriptors are dictionaries, or pairs of one and what else to set in it."""
+        """Descriptors are dictionaries, or pairs of a dictionary and options."""
         asked = self.of("envoy.service.ratelimit.v3.RateLimitRequest")(domain=domain, hits_addend=hits)
         for descriptor in descriptors:
             entries, more = descriptor if isinstance(descriptor, tuple) else (descriptor, {})
@@ -72,7 +72,7 @@ class Messages:
 
 
 def grpc_port(daemon):
-    """Where the gRPC listener of this daemon is."""
+    """Port of this daemon's gRPC listener."""
     found = []
 
     def said():
@@ -90,13 +90,13 @@ class Client:
     def __init__(self, messages, port, credentials=None, options=()):
         self.messages = messages
         target = f"localhost:{port}" if credentials else f"127.0.0.1:{port}"
-        # Channels to one address share a connection unless told otherwise.
+        # Channels to one address share a connection by default.
         options = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0), *options]
         self.channel = (grpc.secure_channel(target, credentials, options) if credentials
                         else grpc.insecure_channel(target, options))
 
     def call(self, service, method, kind="unary_unary"):
-        """What makes calls of this method: takes and gives messages."""
+        """A callable for this method, with messages."""
         takes, gives = self.messages.method(service, method)
         return getattr(self.channel, kind)(
             f"/{service}/{method}", request_serializer=takes.SerializeToString,
@@ -104,7 +104,7 @@ class Client:
         )
 
     def raw(self, path, body=b"", **options):
-        """The answer to bytes, as bytes."""
+        """A call with raw bytes."""
         options.setdefault("timeout", TIMEOUT)
         return self.channel.unary_unary(path)(body, **options)
 
@@ -114,7 +114,7 @@ class Client:
         return self.call(RATE_LIMIT, "ShouldRateLimit")(question, **options)
 
     def start(self, domain, *descriptors, hits=0, **options):
-        """The same without waiting."""
+        """Like ask(), without waiting."""
         options.setdefault("timeout", TIMEOUT)
         question = self.messages.question(domain, *descriptors, hits=hits)
         return self.call(RATE_LIMIT, "ShouldRateLimit").future(question, **options)

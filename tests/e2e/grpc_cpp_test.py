@@ -1,4 +1,4 @@
-"""The gRPC listener, asked by a program on grpc++: tests/grpc_client, named by PENSTOCK_GRPC_CLIENT."""
+"""The gRPC listener with a grpc++ client: tests/grpc_client, named by PENSTOCK_GRPC_CLIENT."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ def setUpModule():
 
 
 def run(port, scenario):
-    """The words that it prints."""
+    """The words of its output."""
     result = subprocess.run([CLIENT, str(port), scenario], capture_output=True, encoding="utf-8", timeout=60,
                             check=True)
     return result.stdout.split()
@@ -63,7 +63,7 @@ class HangingStoreTest(unittest.TestCase):
         self.redis = RedisServer()
         self.addCleanup(self.redis.close)
 
-    def test_deadlines_and_cancelled_calls_hold_nothing_up(self):
+    def test_deadlines_and_cancelled_calls_do_not_block_others(self):
         store = f"store: {{url: '{self.redis.url}', timeout: 10s, breaker_failures: 1000}}"
         with Daemon(rules(store=store)) as daemon:
             port = grpc_port(daemon)
@@ -72,7 +72,7 @@ class HangingStoreTest(unittest.TestCase):
             self.addCleanup(self.redis.signal, signal.SIGCONT)
             start = time.monotonic()
             self.assertIn(run(port, "deadline"), ([DEADLINE_EXCEEDED], ["OK"]))
-            self.assertLess(time.monotonic() - start, 8)  # far from the timeout of the store
+            self.assertLess(time.monotonic() - start, 8)  # far below the store timeout
             self.assertEqual(counts(run(port, "cancel")), {CANCELLED: 200})
             self.redis.signal(signal.SIGCONT)
             self.assertEqual(run(port, "decisions")[0], "OVER_LIMIT")

@@ -1,4 +1,4 @@
-"""The gRPC listener, asked by an implementation of its own: the npm package @grpc/grpc-js."""
+"""The gRPC listener with another client implementation: the npm package @grpc/grpc-js."""
 
 import json
 import signal
@@ -30,7 +30,7 @@ class Node:
 
     @classmethod
     def run(cls, port, scenario):
-        """What the scenario saw."""
+        """The outcomes of the scenario."""
         result = subprocess.run(
             cls.command(port, scenario), cwd=cls.folder, capture_output=True, encoding="utf-8", timeout=60,
             check=False,
@@ -59,15 +59,15 @@ class GrpcJsTest(unittest.TestCase):
         (status,) = seen["last"]["statuses"]
         self.assertEqual(status["code"], "OVER_LIMIT")
         self.assertTrue(1 <= status["duration_until_reset"]["seconds"] <= 1200)
-        told = [field["key"].lower() for field in seen["last"]["response_headers_to_add"]]
-        self.assertIn("retry-after", told)
+        names = [field["key"].lower() for field in seen["last"]["response_headers_to_add"]]
+        self.assertIn("retry-after", names)
 
     def test_has_a_status_for_each_descriptor(self):
         statuses = self.run_scenario("descriptors")["statuses"]
         self.assertEqual([status["code"] for status in statuses], ["OK", "OK"])
         self.assertIsNone(statuses[0]["current_limit"])
 
-    def test_mistakes_have_their_codes_and_the_connection_goes_on(self):
+    def test_errors_have_their_codes_and_the_connection_stays_open(self):
         self.assertEqual(self.run_scenario("mistakes"), ["UNKNOWN", "RESOURCE_EXHAUSTED", "OK"])
 
     def test_a_thousand_calls_at_once_are_counted_one_by_one(self):
@@ -87,7 +87,7 @@ class HangingStoreTest(unittest.TestCase):
         self.redis = RedisServer()
         self.addCleanup(self.redis.close)
 
-    def test_deadlines_and_cancelled_calls_hold_nothing_up(self):
+    def test_deadlines_and_cancelled_calls_do_not_block_others(self):
         store = f"store: {{url: '{self.redis.url}', timeout: 10s, breaker_failures: 1000}}"
         with Daemon(rules(store=store)) as daemon:
             port = grpc_port(daemon)
@@ -96,7 +96,7 @@ class HangingStoreTest(unittest.TestCase):
             self.addCleanup(self.redis.signal, signal.SIGCONT)
             late = Node.run(port, "deadline")
             self.assertIn(late["outcome"], ("DEADLINE_EXCEEDED", "OK"))
-            self.assertLess(late["took"], 8000)  # far from the timeout of the store
+            self.assertLess(late["took"], 8000)  # far below the store timeout
             self.assertEqual(Node.run(port, "cancel"), {"CANCELLED": 200})
             self.redis.signal(signal.SIGCONT)
             self.assertEqual(Node.run(port, "decisions")["codes"], ["OK", "OK", "OK", "OVER_LIMIT"])

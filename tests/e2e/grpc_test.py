@@ -1,4 +1,4 @@
-"""The gRPC listener, asked by an implementation of gRPC that is not ours: Debian's python3-grpcio."""
+"""The gRPC listener with a third-party client: Debian's python3-grpcio."""
 
 import shutil
 import signal
@@ -37,7 +37,7 @@ domains:
       - name: crowd
         when: {route: crowd}
         limit: 500/hour
-      # Counts exactly what was taken: nothing comes back within the test.
+      # Counts charges exactly: nothing refills during the test.
       - name: total
         when: {route: total}
         limit: 1000000/365d
@@ -62,7 +62,7 @@ class Shared:
 
 
 class GrpcCase(unittest.TestCase):
-    """One daemon for all tests of a class; each test uses keys of its own."""
+    """One daemon for all tests of a class; each test uses its own keys."""
 
     configuration = rules()
 
@@ -100,7 +100,7 @@ class DecisionTest(GrpcCase):
         self.assertEqual((status.code, status.limit_remaining), (OVER_LIMIT, 0))
         self.assertTrue(1 <= status.duration_until_reset.seconds <= 1200)
 
-    def test_has_a_status_for_each_descriptor_in_their_order(self):
+    def test_has_a_status_for_each_descriptor_in_order(self):
         asked = ({"unknown": "x"}, {"route": "login", "remote_address": "c"}, {"route": "odd"})
         answer = self.client.ask("edge", *asked)
         self.assertEqual(answer.overall_code, OK)
@@ -123,15 +123,15 @@ class DecisionTest(GrpcCase):
         (status,) = self.client.ask("edge", {"route": "login", "remote_address": "e"}).statuses
         self.assertEqual(status.limit_remaining, 2)
 
-    def test_adds_headers_for_the_client_of_envoy(self):
+    def test_adds_headers_for_the_downstream_client(self):
         answer = self.client.ask("edge", {"route": "login", "remote_address": "f"})
-        told = {field.key.lower(): field.value for field in answer.response_headers_to_add}
-        self.assertIn('"login";r=2', told["ratelimit"])
-        self.assertNotIn("retry-after", told)
+        headers = {field.key.lower(): field.value for field in answer.response_headers_to_add}
+        self.assertIn('"login";r=2', headers["ratelimit"])
+        self.assertNotIn("retry-after", headers)
         for _ in range(3):
             answer = self.client.ask("edge", {"route": "login", "remote_address": "f"})
-        told = {field.key.lower(): field.value for field in answer.response_headers_to_add}
-        self.assertTrue(1 <= int(told["retry-after"]) <= 1200)
+        headers = {field.key.lower(): field.value for field in answer.response_headers_to_add}
+        self.assertTrue(1 <= int(headers["retry-after"]) <= 1200)
 
     def test_an_unknown_domain_is_not_limited(self):
         answer = self.client.ask("elsewhere", {"a": "b"})
@@ -159,19 +159,19 @@ class HitsTest(GrpcCase):
         return {"route": "complete", "api_key": name}
 
     def left(self, name):
-        """Without taking."""
+        """Without charging."""
         (status,) = self.client.ask("edge", (self.key(name), {"hits": 0})).statuses
         return status.limit_remaining
 
-    def test_of_the_request_are_charged_by_each_descriptor(self):
+    def test_hits_of_the_request_are_charged_for_each_descriptor(self):
         answer = self.client.ask("edge", self.key("a"), self.key("b"), hits=4)
         self.assertEqual([status.limit_remaining for status in answer.statuses], [6, 6])
 
-    def test_of_a_descriptor_replace_those_of_the_request(self):
+    def test_hits_of_a_descriptor_replace_those_of_the_request(self):
         answer = self.client.ask("edge", self.key("c"), (self.key("d"), {"hits": 3}), hits=5)
         self.assertEqual([status.limit_remaining for status in answer.statuses], [5, 7])
 
-    def test_of_zero_are_a_peek(self):
+    def test_zero_hits_are_a_peek(self):
         for _ in range(20):
             self.assertEqual(self.left("e"), 10)
         self.client.ask("edge", self.key("e"), hits=10)
@@ -184,7 +184,7 @@ class HitsTest(GrpcCase):
             self.client.ask("edge", (self.key("f"), {"hits": tokens}))
         self.assertEqual(self.client.ask("edge", (self.key("f"), {"hits": 0})).overall_code, OVER_LIMIT)
 
-    def test_are_refunded(self):
+    def test_hits_can_be_refunded(self):
         self.client.ask("edge", self.key("g"), hits=8)
         self.client.ask("edge", (self.key("g"), {"hits": 5, "refund": True}))
         self.assertEqual(self.left("g"), 7)
@@ -199,7 +199,7 @@ class HitsTest(GrpcCase):
 
 
 class ProtocolTest(GrpcCase):
-    def test_what_does_not_exist_is_unimplemented(self):
+    def test_unknown_methods_are_unimplemented(self):
         for path in ("/x.Y/Z", f"/{RATE_LIMIT}/Other", "/"):
             self.fails_with(grpc.StatusCode.UNIMPLEMENTED, self.client.raw, path)
 
@@ -283,9 +283,9 @@ class ReflectionTest(GrpcCase):
         files = {file.name: file for file in descriptor_pb2.FileDescriptorSet.FromString(descriptor_set()).file}
         for service in REFLECTIONS:
             answer = self.reflect(service, file_containing_symbol=RATE_LIMIT)
-            told = [descriptor_pb2.FileDescriptorProto.FromString(each)
-                    for each in answer.file_descriptor_response.file_descriptor_proto]
-            (own,) = [file for file in told if any(each.name == "RateLimitService" for each in file.service)]
+            described = [descriptor_pb2.FileDescriptorProto.FromString(each)
+                         for each in answer.file_descriptor_response.file_descriptor_proto]
+            (own,) = [file for file in described if any(each.name == "RateLimitService" for each in file.service)]
             self.assertEqual([each.name for each in own.message_type],
                              [each.name for each in files[own.name].message_type])
 
@@ -296,7 +296,7 @@ class ReflectionTest(GrpcCase):
 
 
 class HangingStoreTest(unittest.TestCase):
-    """Calls that wait for a Redis which does not answer."""
+    """Calls that wait for a hanging Redis."""
 
     def setUp(self):
         require("redis-server")
@@ -326,10 +326,10 @@ class HangingStoreTest(unittest.TestCase):
             self.client.ask("edge", {"route": "crowd"}, timeout=0.1)
         except grpc.RpcError as error:
             self.assertEqual(error.code(), grpc.StatusCode.DEADLINE_EXCEEDED)
-        self.assertLess(time.monotonic() - start, 8)  # far from the timeout of the store
+        self.assertLess(time.monotonic() - start, 8)  # far below the store timeout
         self.serves_again()
 
-    def test_calls_that_are_cancelled_hold_nothing_up(self):
+    def test_cancelled_calls_do_not_block_others(self):
         self.hang()
         calls = [self.client.start("edge", {"route": "crowd"}) for _ in range(200)]
         for call in calls:
@@ -339,7 +339,7 @@ class HangingStoreTest(unittest.TestCase):
     def test_calls_in_flight_are_answered_before_the_daemon_stops(self):
         self.hang()
         calls = [self.client.start("edge", {"route": "crowd"}) for _ in range(50)]
-        time.sleep(0.3)  # they are on their way
+        time.sleep(0.3)  # until they have arrived
         self.daemon.signal(signal.SIGTERM)
         self.redis.signal(signal.SIGCONT)
         self.assertEqual([call.result().overall_code for call in calls], [OK] * 50)
@@ -351,7 +351,7 @@ class ShutdownTest(unittest.TestCase):
         require("redis-server")
         redis = RedisServer()
         self.addCleanup(redis.close)
-        # A Redis that hesitates is no reason here to pass what was not counted.
+        # A slow Redis must not let uncounted requests pass here.
         store = f"store: {{url: '{redis.url}', timeout: 5s}}"
         total = {"route": "total"}
         answered, others = [], []
@@ -436,7 +436,7 @@ class TlsTest(unittest.TestCase):
             with self.assertRaises(grpc.RpcError):
                 client.ask("edge", {"a": "b"}, timeout=2)
 
-    def test_clients_must_show_a_certificate_where_one_is_wanted(self):
+    def test_clients_must_present_a_certificate_with_client_ca(self):
         daemon = self.serve(", client_ca: clients.pem")
         self.assertEqual(self.ask(daemon, self.known), OK)
         for pair in (None, self.untrusted):

@@ -1,4 +1,4 @@
-"""h2spec, strict cases included, against the gateway. `make interop` builds it."""
+"""Runs h2spec, including strict cases, against the gateway. `make interop` builds it."""
 
 import os
 import subprocess
@@ -11,12 +11,12 @@ from gateway_test import RawUpstream, gateway, small_answers
 
 H2SPEC = os.environ.get("PENSTOCK_H2SPEC", "")
 
-# The session forgets a stream when it is closed, so that memory does not grow with closed streams:
-# late frames are discarded, as RFC 9113, section 5.1, allows it for streams that were reset.
+# The session forgets closed streams, so that memory does not grow: late frames are discarded, as
+# RFC 9113, section 5.1, allows for reset streams.
 FORGOTTEN = "frames of closed streams are discarded; no state is kept of them"
 PRIORITIES = "we announce SETTINGS_NO_RFC7540_PRIORITIES and ignore PRIORITY (RFC 9113, section 5.3.2)"
 
-# Cases that fail, and why we leave them so.
+# Cases that fail, and the reasons.
 ALLOWED = {
     ("http2/3.5", "Sends invalid connection preface"):
         "the port speaks HTTP/1.1 too: what is no preface is answered with 400 in HTTP/1.1",

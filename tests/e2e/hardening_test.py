@@ -1,4 +1,4 @@
-"""The daemon among clients that are many, slow, hostile or wrong."""
+"""The daemon with many, slow, hostile or broken clients."""
 
 import json
 import os
@@ -47,7 +47,7 @@ class HardeningCase(unittest.TestCase):
             self.assertEqual(client.send(PEEK).answer()[0], 200)
 
     def assert_rejected(self, daemon, request, status):
-        """One answer with this status, and the connection ends."""
+        """One response with this status, then the connection is closed."""
         with RawClient(daemon.port) as client:
             client.send(request)
             answer = client.answer()
@@ -61,7 +61,7 @@ class HardeningCase(unittest.TestCase):
 
 class ManyConnectionsTest(HardeningCase):
     def test_thousands_of_idle_connections_do_not_slow_others(self):
-        wanted = IDLE_CONNECTIONS + 500  # of this process, and of the daemon
+        wanted = IDLE_CONNECTIONS + 500  # for this process and the daemon
         soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         if most != resource.RLIM_INFINITY and most < wanted:
             self.skipTest(f"only {most} files may be open, {wanted} are needed")
@@ -74,7 +74,7 @@ class ManyConnectionsTest(HardeningCase):
             try:
                 for number in range(IDLE_CONNECTIONS):
                     idle.append(RawClient(daemon.port))
-                    if number % 2 == 0:  # half of them have asked before
+                    if number % 2 == 0:  # half of them have sent a request
                         self.assertEqual(idle[-1].send(PEEK).answer()[0], 200)
                 self.assertTrue(
                     eventually(lambda: daemon.metric("penstock_listener_connections") >= len(idle))
@@ -90,8 +90,8 @@ class ManyConnectionsTest(HardeningCase):
         each = grown / IDLE_CONNECTIONS
         print(f"\nmedian and p99 of another client: {shown(alone)} alone, {shown(among)} beside "
               f"{IDLE_CONNECTIONS} idle connections, of {each:.0f} bytes each")
-        # Of medians, and generous: the other work of this machine is in them. A loop that looked at
-        # every connection would be slower by hundreds of microseconds.
+        # Medians with a generous margin, because the machine may be busy. A loop over all
+        # connections would add hundreds of microseconds.
         self.assertLess(among[0], 5 * alone[0] + 100)
         if b"__asan_init" not in Path(PROGRAM).read_bytes():
             self.assertLess(each, 16 << 10)
@@ -130,13 +130,13 @@ class ManyConnectionsTest(HardeningCase):
 
 
 def daemon_seconds(daemon):
-    """Processor time so far; no file has to be opened by the daemon to know it."""
+    """CPU time so far, read without the daemon's help."""
     numbers = Path(f"/proc/{daemon.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def outcome(client):
-    """The status of an answer, None where the connection ends without one."""
+    """The status of the response; None when the connection is closed without one."""
     try:
         answer = client.send(PEEK).answer()
     except ConnectionError:
@@ -165,7 +165,7 @@ class SlowTest(HardeningCase):
         with serve() as daemon:
             start = time.monotonic()
             slow = [RawClient(daemon.port).send(b"GET / HTTP/1.1\r\n") for _ in range(50)]
-            for _ in range(8):  # a byte now and then buys no time
+            for _ in range(8):  # single bytes do not extend the timeout
                 for client in slow:
                     client.send(b"a")
                 time.sleep(0.1)
@@ -302,7 +302,7 @@ class ProtocolTest(HardeningCase):
             self.assertEqual((whole[0], whole[2].strip()), (200, b"ok"))
             self.assertEqual(head[1]["content-length"], whole[1]["content-length"])
 
-    def test_expect_continue_is_answered(self):
+    def test_expect_continue_gets_100(self):
         header, body = post("/v1/take", {"key": "k", "limit": "5/m"}, "Expect: 100-continue")
         with serve() as daemon, RawClient(daemon.port) as client:
             client.send(header)
@@ -312,7 +312,7 @@ class ProtocolTest(HardeningCase):
 
 
 class TokenTest(HardeningCase):
-    def test_only_the_token_may_block_where_others_can_connect(self):
+    def test_blocking_needs_the_token_on_a_public_address(self):
         with serve("token: open sesame", listen="0.0.0.0:0") as daemon:
             def block(**headers):
                 return daemon.ask("POST", "/v1/keys/mallory/block", {"for": "1m"}, headers)
@@ -322,9 +322,9 @@ class TokenTest(HardeningCase):
 
             for wrong in ("Bearer open", "Bearer open sesame2", "Basic open sesame", "Bearer "):
                 self.assertEqual(block(Authorization=wrong).status, 401, wrong)
-            refused = block()
-            self.assertEqual(refused.status, 401)
-            self.assertTrue(refused.fields["www-authenticate"].startswith("Bearer"))
+            rejected = block()
+            self.assertEqual(rejected.status, 401)
+            self.assertTrue(rejected.fields["www-authenticate"].startswith("Bearer"))
             self.assertFalse(is_blocked())
             self.assertEqual(block(Authorization="Bearer open sesame").status, 200)
             self.assertTrue(is_blocked())
@@ -361,7 +361,7 @@ class EndTest(HardeningCase):
                 daemon.signal(signal.SIGTERM)
                 self.assertEqual(daemon.wait(20), 0)
 
-    def test_a_second_signal_ends_it_at_once(self):
+    def test_a_second_signal_stops_the_daemon_at_once(self):
         header, body = post("/v1/take", {"key": "k", "limit": "5/m"})
         text = RULES.replace("body_timeout: 1s", "body_timeout: 60s")
         with Daemon(text.replace("SETTINGS", "shutdown_grace: 60s")) as daemon:

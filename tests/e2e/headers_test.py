@@ -1,5 +1,5 @@
-"""The header fields of real answers, read by somebody else's parser of structured fields (RFC 9651):
-the npm package of tests/interop. And a client that does what they say."""
+"""Rate-limit header fields parsed by a third-party parser of structured fields (RFC 9651), the npm package of
+tests/interop; and a client that follows them."""
 
 import json
 import subprocess
@@ -42,11 +42,11 @@ domains:
         shadow: true
         limit: 1/day
 """
-MOST = 999_999_999_999_999  # of an integer in a structured field
+MOST = 999_999_999_999_999  # largest integer in a structured field
 
 
 def named_rules():
-    """A rule for each name, in JSON, which YAML contains."""
+    """A rule for each name, in JSON, which is valid YAML."""
     return "".join(
         "      - " + json.dumps(rule, ensure_ascii=False) + "\n"
         for rule in ({"name": name, "when": {"name": name}, "limit": "10/m"} for name in NAMES)
@@ -62,7 +62,7 @@ class Parser:
 
     @classmethod
     def read(cls, questions):
-        """What the parser says to each (type, text)."""
+        """The parser's result for each (type, text)."""
         lines = "".join(json.dumps(question) + "\n" for question in questions)
         result = subprocess.run(
             ["node", "parse_fields.mjs"], cwd=cls.folder, input=lines, capture_output=True,
@@ -89,7 +89,7 @@ class FieldsTest(unittest.TestCase):
         self.assertTrue(least <= value <= MOST, value)
 
     def answers(self, setting):
-        """Answers of all kinds: every name, several limits, refusals, a cost that never fits."""
+        """Answers of all kinds: every name, several limits, denials, a cost that never fits."""
         with serve(setting) as daemon:
             for name in NAMES:
                 yield check(daemon, name=name)
@@ -102,7 +102,7 @@ class FieldsTest(unittest.TestCase):
             yield daemon.ask("GET", "/v1/forward-auth/api", headers=forwarded)
 
     def read(self, setting, **types):
-        """The fields of these types, as they were understood, of every answer."""
+        """The parsed fields of these types of every answer."""
         answers = list(self.answers(setting))
         self.assertEqual({answer.status for answer in answers}, {200, 429})
         kinds = {name.replace("_", "-"): kind for name, kind in types.items()}
@@ -118,7 +118,7 @@ class FieldsTest(unittest.TestCase):
         return list(zip(answers, understood))
 
     def hold_retry_after(self, answer, reset):
-        """The wait, where there is one, is told once and the same everywhere."""
+        """Retry-After, if present, occurs once and equals the reset everywhere."""
         wait = answer.fields.get("retry-after")
         self.assertEqual(wait is not None, bool(answer.status == 429 and answer.body["retry_after_ms"]))
         if wait is not None:
@@ -136,12 +136,12 @@ class FieldsTest(unittest.TestCase):
                 for value in parameters.values():
                     self.whole(value, 1)
                 seen.add(urllib.parse.unquote(name))
-            ((name, told),) = fields["ratelimit"]
+            ((name, parameters),) = fields["ratelimit"]
             self.assertIn(name, policies)
-            self.assertEqual(set(told), {"r", "t"})
-            self.whole(told["r"])
-            self.whole(told["t"])
-            self.hold_retry_after(answer, told["t"])
+            self.assertEqual(set(parameters), {"r", "t"})
+            self.whole(parameters["r"])
+            self.whole(parameters["t"])
+            self.hold_retry_after(answer, parameters["t"])
         self.assertLessEqual(set(NAMES) | {"several/burst", "several/short", "request"}, seen)
 
     def test_the_numbers_of_the_latest_draft(self):
@@ -183,7 +183,7 @@ class FieldsTest(unittest.TestCase):
             self.assertEqual(set(parameters), {"w"})
             self.whole(parameters["w"], 1)
 
-    def test_the_plain_ones_and_none(self):
+    def test_x_ratelimit_headers_and_no_headers(self):
         for answer in self.answers("x-ratelimit"):
             for name in ("limit", "remaining", "reset"):
                 text = answer.fields["x-ratelimit-" + name]
@@ -191,12 +191,12 @@ class FieldsTest(unittest.TestCase):
             self.assertNotIn("ratelimit-policy", answer.fields)
             self.hold_retry_after(answer, int(answer.fields["x-ratelimit-reset"]))
         for answer in self.answers('"off"'):
-            told = [name for name in answer.fields if name.startswith(("ratelimit", "x-ratelimit-l"))]
-            self.assertEqual(told, [])
+            names = [name for name in answer.fields if name.startswith(("ratelimit", "x-ratelimit-l"))]
+            self.assertEqual(names, [])
             self.assertEqual("retry-after" in answer.fields,
                              bool(answer.status == 429 and answer.body["retry_after_ms"]))
 
-    def test_limits_in_shadow_are_in_no_header(self):
+    def test_shadow_limits_are_in_no_header(self):
         with serve("[x-ratelimit, draft-08]") as daemon:
             for user in ("a", "b"):
                 answer = check(daemon, path="/soon", user=user)
@@ -209,9 +209,9 @@ class WaitTest(unittest.TestCase):
         with serve("draft-08") as daemon:
             for user in ("alice", "bob"):
                 self.assertEqual(check(daemon, path="/soon", user=user).status, 200)
-                refused = check(daemon, path="/soon", user=user)
-                self.assertEqual(refused.status, 429)
-                wait = int(refused.fields["retry-after"])
+                denied = check(daemon, path="/soon", user=user)
+                self.assertEqual(denied.status, 429)
+                wait = int(denied.fields["retry-after"])
                 self.assertEqual(wait, 1)
                 time.sleep(wait)
                 self.assertEqual(check(daemon, path="/soon", user=user).status, 200)

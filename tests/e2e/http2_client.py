@@ -1,4 +1,4 @@
-"""HTTP/2 frame by frame, without a package: for plain requests, and for what no library would send."""
+"""An HTTP/2 client at frame level without dependencies: for plain requests and for malformed ones."""
 
 import collections
 import select
@@ -24,7 +24,7 @@ def uint32(value):
 
 
 def _length(value):
-    """As HPACK writes the length of a text that is not Huffman-coded."""
+    """The HPACK length of a text without Huffman coding."""
     if value < 127:
         return bytes([value])
     value -= 127
@@ -36,7 +36,7 @@ def _length(value):
 
 
 def literals(fields):
-    """A header block that changes no table."""
+    """A header block that does not change the dynamic table."""
     return b"".join(b"\0" + b"".join(_length(len(text)) + text.encode() for text in field) for field in fields)
 
 
@@ -45,7 +45,7 @@ def request_fields(method, path):
 
 
 def call_fields(path, more=()):
-    """Of a gRPC call."""
+    """Header fields of a gRPC call."""
     return [*request_fields("POST", path), ("content-type", "application/grpc"), ("te", "trailers"), *more]
 
 
@@ -56,15 +56,15 @@ def headers(stream, fields, flags=END_HEADERS):
 class Http2Client:
     """A connection. It acknowledges SETTINGS and PING, but only when one of its functions reads.
 
-    frames   all that arrived, as (kind, flags, stream, payload)
+    frames   received frames, as (kind, flags, stream, payload)
     ended    the streams that the server has answered or reset
     goaway   error and text of the last GOAWAY, or None
-    closed   by the server
+    closed   whether the server has closed
     """
 
     def __init__(self, port, context=None, settings=b"", sends_preface=True):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
-        # Otherwise the end of each window waits 40 ms for a delayed acknowledgement of TCP.
+        # Otherwise the end of each window waits 40 ms for a delayed TCP acknowledgement.
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if context is not None:
             self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
@@ -72,7 +72,7 @@ class Http2Client:
         self.ended = set()
         self.goaway = None
         self.closed = False
-        self._last_stream = MAX_STREAM  # that the server will answer
+        self._last_stream = MAX_STREAM  # last stream that the server will answer
         self._next_stream = 1
         self._windows = collections.defaultdict(lambda: INITIAL_WINDOW)
         self._received = b""
@@ -86,12 +86,12 @@ class Http2Client:
         try:
             self.socket.sendall(data)
         except OSError:
-            self.read()  # what it said before
+            self.read()  # what it sent before
             self.closed = True
         return not self.closed
 
     def read(self, wait=0.0):
-        """Takes what has arrived, and waits this many seconds for the first of it."""
+        """Reads what has arrived; waits up to this many seconds for it."""
         while not self.closed:
             pending = getattr(self.socket, "pending", lambda: 0)()  # TLS has its own buffer
             if not pending and not select.select([self.socket], [], [], wait)[0]:
@@ -122,7 +122,7 @@ class Http2Client:
             try:
                 self.socket.sendall(frame(kind, ACK, 0, payload if kind == PING else b""))
             except OSError:
-                pass  # read() finds the end, behind all that was received
+                pass  # read() detects the close after all received data
         elif kind == GOAWAY:
             self._last_stream, error = struct.unpack(">II", payload[:8])
             self.goaway = error, payload[8:]
@@ -148,7 +148,7 @@ class Http2Client:
         return self.send(headers(stream, call_fields(path, more)))
 
     def send_data(self, stream, data, end=False):
-        """Within the windows that the server grants. False when it does not want all of it."""
+        """Respects the server's flow-control windows. False when the server stops reading."""
         data = memoryview(data)
         while data and stream not in self.ended and not self.closed:
             room = min(self._windows[0], self._windows[stream], MAX_FRAME)
@@ -163,7 +163,7 @@ class Http2Client:
         return not data and not self.closed
 
     def get(self, path):
-        """The status of the answer: 200, or 0 for all others. ConnectionError when there is none."""
+        """The status: 200, or 0 for any other. ConnectionError without a response."""
         stream, self._next_stream = self._next_stream, self._next_stream + 2
         self.frames.clear()
         self.send(headers(stream, request_fields("GET", path), END_HEADERS | END_STREAM))

@@ -1,5 +1,4 @@
-"""As much of JSON Schema as docs/openapi.json uses. Whatever else it may say is an error, so that
-nothing there goes unchecked."""
+"""The subset of JSON Schema that docs/openapi.json uses. Other keywords are errors, so that nothing goes unchecked."""
 
 import re
 
@@ -24,7 +23,7 @@ def resolve(document, node):
 
 
 class Schema:
-    """Complaints about a value; `strict` refuses members that are not described."""
+    """Validates values; `strict` rejects members that are not described."""
 
     def __init__(self, document, strict=True):
         self._document = document
@@ -37,7 +36,7 @@ class Schema:
                 continue
             check = getattr(self, "_" + word, None)
             if check is None:
-                yield f"{place}: the schema says {word}, which is not checked"
+                yield f"{place}: the schema uses {word}, which is not supported"
             else:
                 yield from check(argument, value, place, schema)
 

@@ -1,4 +1,4 @@
-"""A connection to a server that can be cut or slow: what a partition of the network looks like."""
+"""A TCP proxy that can be cut or slow, to simulate network partitions."""
 
 import contextlib
 import socket
@@ -7,14 +7,13 @@ import time
 
 
 class Link:
-    """Passes bytes between whoever connects and the server, `delay` seconds later, unless it is cut:
-    then nothing arrives anywhere, and nobody is told."""
+    """Forwards bytes between clients and the server after `delay` seconds. While cut, bytes are dropped silently."""
 
     def __init__(self, port, delay=0):
         self._to = port
         self._delay = delay
         self._lose = None  # see lose_answers_to()
-        self._muted = set()  # sockets of clients that get no answers any more
+        self._muted = set()  # sockets of clients that receive no more replies
         self._is_cut = threading.Event()
         self._is_closed = threading.Event()
         self._sockets = set()
@@ -61,7 +60,7 @@ class Link:
         server.close()
 
     def drop(self):
-        """Closes all connections, as a server does that ends; new ones are welcome."""
+        """Closes all connections, like a stopping server; accepts new ones."""
         for each in list(self._sockets):
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
@@ -73,8 +72,7 @@ class Link:
         self._is_cut.clear()
 
     def lose_answers_to(self, text):
-        """Requests that contain these bytes arrive; their connection gets no answers from then on.
-        Nothing is lost any more when `text` is None."""
+        """Requests that contain these bytes arrive, but their connection receives no more replies. None ends this."""
         self._lose = text
 
     def close(self):

@@ -1,5 +1,5 @@
 """Mistakes in a configuration that would limit nothing: validate and serve name them, and at run time unknown domains
-and missing attributes are denied, counted and logged as the configuration says."""
+and missing attributes are denied, counted and logged as configured."""
 
 import json
 import shutil
@@ -18,7 +18,7 @@ RULES = "domains: {default: {rules: [{name: r, limit: 1/s, key: [client_ip]}]}}\
 GATEWAY = ("gateway: {listen: 127.0.0.1:0, domain: DOMAIN, upstreams: {a: {servers: [http://127.0.0.1:1]}}, "
            "routes: [{upstream: a}]}\n")
 
-# Each case of issue and manual: what is written, and what validate has to say about it.
+# Mistakes and the warning that validate must print.
 WARNINGS = {
     "key": ("domains: {default: {rules: [{name: r, limit: 1/s, key: [clientip]}]}}",
             ":1:57: warning: attribute 'clientip' is provided by no listener; did you mean 'client_ip'?"),
@@ -33,7 +33,7 @@ WARNINGS = {
     "api_key": ("domains: {default: {rules: [{name: r, limit: 1/s, key: [api_key]}]}}",
                 "nothing limits requests without api_key"),
 }
-# What serve cannot start with.
+# Configurations with which serve cannot start.
 ERRORS = {
     "password": ("resp: {listen: 0.0.0.0:0}\n" + RULES, ":1:16: error: resp.listen 0.0.0.0:0: other machines"),
     "certificate": ("server: {tls: {certificate: none.pem, key: none.key}}\n" + RULES, ":1:15: error: server.tls: certificate "),
@@ -81,10 +81,10 @@ class MisconfigurationTest(unittest.TestCase):
         self.assertEqual(self.run_on(text, "validate").stderr.splitlines()[-1], "1 error, 1 warning")
         self.assertEqual(self.run_on(ERRORS["token_file"][0], "validate").stderr.splitlines()[-1], "1 error")
 
-    def test_strict_accepts_what_is_right(self):
+    def test_strict_accepts_valid_configurations(self):
         self.assertEqual(self.run_on(RULES, "validate", "--strict").returncode, 0)
 
-    def test_validate_rejects_what_serve_cannot_start_with(self):
+    def test_validate_rejects_configurations_that_serve_rejects(self):
         for name, (text, said) in ERRORS.items():
             with self.subTest(name):
                 result = self.run_on(text, "validate")
@@ -107,7 +107,7 @@ def check(daemon, domain="api", **attributes):
 
 
 class UnknownDomainTest(unittest.TestCase):
-    def test_is_allowed_counted_and_logged_at_a_limited_rate(self):
+    def test_an_unknown_domain_is_allowed_counted_and_logged_at_a_limited_rate(self):
         with Daemon(RULES) as daemon:
             for _ in range(200):
                 answer = check(daemon, "apj")
@@ -121,7 +121,7 @@ class UnknownDomainTest(unittest.TestCase):
             self.assertEqual(daemon.metric("penstock_unknown_domain_requests_total"), 200)
 
     @unittest.skipIf(grpc is None, "python3-grpcio is not installed")
-    def test_can_be_denied_over_grpc(self):
+    def test_an_unknown_domain_can_be_denied_over_grpc(self):
         with Daemon("unknown_domain: deny\ngrpc: {listen: 127.0.0.1:0}\n" + RULES) as daemon:
             client = Client(Messages(), grpc_port(daemon))
             self.addCleanup(client.close)
@@ -129,7 +129,7 @@ class UnknownDomainTest(unittest.TestCase):
             self.assertEqual(answer.overall_code, OVER_LIMIT)
             self.assertEqual([status.code for status in answer.statuses], [OVER_LIMIT, OVER_LIMIT])
 
-    def test_can_be_denied_and_allowed_again_by_a_reload(self):
+    def test_a_reload_denies_or_allows_unknown_domains(self):
         with Daemon("unknown_domain: deny\nresp: {listen: 127.0.0.1:0}\n" + RULES) as daemon:
             answer = check(daemon, "apj")
             self.assertEqual((answer.status, answer.body["reason"]), (403, "unknown_domain"))
@@ -222,7 +222,7 @@ class IfMissingTest(unittest.TestCase):
         self.assertEqual(ask(self.gateway, "GET", "/keyed", headers={"X-Api-Key": "w"}).status, 200)
         asked = {"X-Forwarded-Uri": "/keyed", "X-Forwarded-Method": "GET"}
         self.assertEqual(self.daemon.ask("GET", "/v1/forward-auth", headers=asked).status, 403)
-        # all requests without a key share two an hour, on all listeners together
+        # all requests without a key share two per hour, across all listeners
         statuses = [ask(self.gateway, "GET", "/one").status for _ in range(2)]
         statuses.append(check(self.daemon, "web", path="/one").status)
         self.assertEqual(statuses, [200, 200, 429])

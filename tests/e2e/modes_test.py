@@ -1,5 +1,5 @@
-"""Four daemons on one Redis, every mode at once, and what breaks in the middle: what all of them
-admit together stays within the bound that docs/guarantees.md gives."""
+"""Four daemons on one Redis, all modes at once, with faults: the sum of their admissions stays within the bounds of
+docs/guarantees.md."""
 
 import collections
 import contextlib
@@ -36,7 +36,7 @@ def configuration(url):
 
 
 class Client(threading.Thread):
-    """Asks one daemon under one mode for as long as it may, several questions ahead."""
+    """Sends pipelined requests to one daemon under one mode until the deadline."""
 
     def __init__(self, port, mode, until):
         super().__init__(daemon=True)
@@ -53,7 +53,7 @@ class Client(threading.Thread):
             while time.monotonic() < self._until:
                 connection.sendall(self._request)
                 self._read(connection)
-                time.sleep(0.005)  # far more than the limit, and time for the others
+                time.sleep(0.005)  # far more than the limit, and leaves CPU time for the others
 
     def _read(self, connection):
         text, answers = b"", 0
@@ -71,7 +71,7 @@ class Client(threading.Thread):
 
 
 class FourDaemons:
-    """Under load while `events`, pairs of a moment and what to do then, take place."""
+    """Runs load while `events`, pairs of a time and an action, take place."""
 
     def __init__(self, daemons):
         self.daemons = daemons
@@ -107,7 +107,7 @@ class ModesTest(unittest.TestCase):
         return FourDaemons(daemons)
 
     def assert_bound(self, what, took, statuses, more=0):
-        """`more`: what the fault may cost in every mode."""
+        """`more`: additional admissions that the fault allows in every mode."""
         for mode in MODES:
             bound = BURST + RATE * took + more
             if mode in ("lease", "adaptive"):
@@ -117,7 +117,7 @@ class ModesTest(unittest.TestCase):
                   f"at most {bound:.0f}; failed {statuses[mode]['503']}")
             self.assertLessEqual(admitted, bound, mode)
             self.assertGreater(statuses[mode]["429"], 0, mode)
-            # nor must leases waste much; with faults, some of it passes without anybody to ask
+            # Leases must not waste much either; with faults, some capacity is lost.
             least = 0.9 if what == "calm" else 0.5
             self.assertGreater(admitted, least * (BURST + RATE * took), mode)
 
@@ -128,7 +128,7 @@ class ModesTest(unittest.TestCase):
             took, statuses = self.start(stack, [redis.url] * NODES).run()
             self.assert_bound("calm", took, statuses)
 
-    def test_a_node_is_killed_one_stopped_one_cut_off_and_redis_hangs(self):
+    def test_limits_hold_when_nodes_crash_stop_or_disconnect_and_redis_hangs(self):
         with contextlib.ExitStack() as stack:
             redis = RedisServer()
             stack.callback(redis.close)
@@ -154,13 +154,12 @@ class ModesTest(unittest.TestCase):
             stack.callback(group.close)
             four = self.start(stack, [group.url] * NODES)
             took, statuses = four.run([(1.5, group.master.stop)])
-            # once: a burst, and what was admitted while nobody copied it; the old master is dead
+            # Once: a burst, plus admissions not yet replicated; the old master is dead.
             self.assert_bound("failover", took, statuses, more=BURST + RATE * 0.5)
 
 
 class ChangesTest(unittest.TestCase):
-    """What one daemon is told to change, another knows: long before the second is over for which it
-    would have believed its memory."""
+    """Changes made through one daemon reach the others long before their cached denials expire after a second."""
 
     CONFIGURATION = """
 nodes: 2
@@ -179,7 +178,7 @@ domains:
         self.here, self.there = (stack.enter_context(Daemon(text)) for _ in range(2))
         for daemon in (self.here, self.there):
             self.assertTrue(eventually(lambda daemon=daemon: self.status(daemon, "warm") == 200))
-        time.sleep(0.2)  # both hear what is published
+        time.sleep(0.2)  # until both are subscribed
 
     @staticmethod
     def status(daemon, user, domain="exact"):
@@ -191,9 +190,9 @@ domains:
             while self.status(daemon, user) == 200:
                 pass
         before = self.there.metric("penstock_store_round_trips_total")
-        refused = [self.status(self.there, user) for _ in range(50)]
-        self.assertEqual(set(refused), {429})
-        time.sleep(1.1)  # metrics are shown once a second; by then it has asked again once
+        denied = [self.status(self.there, user) for _ in range(50)]
+        self.assertEqual(set(denied), {429})
+        time.sleep(1.1)  # metrics are updated once a second; by then it has called Redis once more
         self.status(self.there, user)
         self.assertLess(self.there.metric("penstock_store_round_trips_total") - before, 10)
 
@@ -202,14 +201,14 @@ domains:
         self.assertTrue(eventually(holds, 5), what)
         took = time.monotonic() - since
         print(f"{what}: noticed by the other daemon after {1000 * took:.0f} ms")
-        self.assertLess(took, 0.9, what)  # without the feed a second
+        self.assertLess(took, 0.9, what)  # a second without the feed
 
     def test_the_admin_port_shows_the_mode_of_every_rule(self):
         rules = self.here.admin("/rules")[2]["rules"]
-        told = {rule["domain"]: (rule["mode"], rule.get("lease_lifetime_ms")) for rule in rules}
-        self.assertEqual(told, {"exact": ("exact", None), "strict": ("lease_strict", 100)})
+        shown = {rule["domain"]: (rule["mode"], rule.get("lease_lifetime_ms")) for rule in rules}
+        self.assertEqual(shown, {"exact": ("exact", None), "strict": ("lease_strict", 100)})
 
-    def test_a_reset_and_a_refund_reach_the_others(self):
+    def test_a_reset_and_a_refund_reach_other_daemons(self):
         changes = {
             "reset": ("DELETE", "?rule=exact/all", None),
             "refund": ("POST", "/refund", {"cost": 5, "rule": "exact/all"}),
@@ -221,7 +220,7 @@ domains:
                 self.assertEqual(answer.status, 200, answer.body)
                 self.assert_noticed(what, lambda what=what: self.status(self.there, what) == 200)
 
-    def test_a_block_ends_leases_elsewhere(self):
+    def test_a_block_ends_leases_of_other_daemons(self):
         self.assertEqual({self.status(self.there, "eve", "strict") for _ in range(20)}, {200})
         blocked = {"for": "10m", "rule": "strict/all"}
         self.assertEqual(self.here.ask("POST", "/v1/keys/user%3Deve/block", blocked).status, 200)

@@ -1,4 +1,4 @@
-"""What tests take from npm: the packages of tests/interop and of folders in it, installed where they are used."""
+"""Installs the npm packages of tests/interop and its folders for tests."""
 
 import shutil
 import subprocess
@@ -15,8 +15,8 @@ NOT_REACHED = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOU
 
 
 def install_packages(source=INTEROP):
-    """A folder with the packages that this one names, and its programs; gone after the module. Skips the module where
-    node or a registry is missing."""
+    """A temporary folder with the packages that this one names, and its programs. Skips the module when node or the
+    registry is missing."""
     require("node", "npm")
     folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
     unittest.addModuleCleanup(shutil.rmtree, folder, ignore_errors=True)

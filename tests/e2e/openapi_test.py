@@ -1,5 +1,5 @@
-"""Holds a running daemon against docs/openapi.json: every call that is described, with good and bad
-input, and every answer against its schema. PENSTOCK_PROGRAM names the program."""
+"""Compares a running daemon with docs/openapi.json: every described call, with valid and invalid input, and every
+response against its schema. PENSTOCK_PROGRAM names the program."""
 
 import json
 import sys
@@ -22,7 +22,7 @@ domains:
         when: {client_ip: 192.0.2.66}
     rules:
       - name: search
-        description: what everybody may search
+        description: search for all users
         when: {path: /search}
         key: [user]
         limits:
@@ -157,7 +157,7 @@ ON_ADMIN = [
 
 
 def proxy_calls(method, number):
-    """Each method with a client of its own: all that may pass, and the first that may not."""
+    """Each method with its own client: all allowed requests and the first denied one."""
     document = "/v1/forward-auth"
     with_domain = "/v1/forward-auth/{domain}"
     endpoints = ((number, document, document), (number + 100, with_domain, document + "/api"))
@@ -216,7 +216,7 @@ NOT_IN_SCHEMA = [  # (path in the document, path, body): members that exclude ea
     ("/v1/acquire", "/v1/acquire", {"key": "k", "limit": 1, "id": None}),
     ("/v1/renew", "/v1/renew", {"key": "k", "id": "a", "ttl": None}),
 ]
-# Longer than calls about one thing have, but not than a batch may be.
+# Longer than a single call allows, but not than a batch allows.
 LONG_BODIES = [
     ("post", path, target, dict(body, x="x" * 70_000), {}, 413)
     for path, target, body in (
@@ -226,13 +226,13 @@ LONG_BODIES = [
         ("/v1/acquire", "/v1/acquire", {}), ("/v1/counters/{name}", "/v1/counters/n", {}),
         ("/v1/keys/{key}/refund", "/v1/keys/k/refund", {}))
 ] + [("post", "/v1/checks", "/v1/checks", [search("x" * 70_000)], {}, 200)]
-TOO_LONG = {  # what the reader of requests refuses, before the rest has arrived
+TOO_LONG = {  # rejected by the request reader before the rest has arrived
     413: "Content-Length: 2000000\r\n\r\n",
     431: "X-Long: " + "a" * 17_000,
 }
 
 
-# A daemon that has no rules yet, or is about to end, answers too briefly to be caught here.
+# A daemon that has no rules yet or is stopping answers too briefly to be tested here.
 NOT_PROVOKED = {("get", "/readyz", "503")}
 
 
@@ -252,10 +252,10 @@ class OpenApi(unittest.TestCase):
         for status, rest in TOO_LONG.items():
             with self.subTest(call=f"{method} {target}", status=status), RawClient(port) as client:
                 client.send(f"{method.upper()} {target} HTTP/1.1\r\nHost: x\r\n{rest}".encode())
-                told, fields, body = client.answer(method.upper())
-                self.assertEqual(told, status)
+                received, fields, body = client.answer(method.upper())
+                self.assertEqual(received, status)
                 body = json.loads(body) if body else ""
-                self.hold_against_document(method, path, Answer(told, fields, body))
+                self.hold_against_document(method, path, Answer(received, fields, body))
                 self.seen.add((method, path, str(status)))
 
     def hold_against_document(self, method, path, answer):
@@ -302,7 +302,7 @@ class OpenApi(unittest.TestCase):
             self.run_calls(daemon, changes)
         self.assertEqual(described_answers() - self.seen - NOT_PROVOKED, set())
 
-    def test_what_the_schema_excludes_is_rejected(self):
+    def test_bodies_that_the_schema_excludes_are_rejected(self):
         with Daemon(LOOPBACK) as daemon:
             for path, target, body in NOT_IN_SCHEMA:
                 with self.subTest(path=path, body=body):

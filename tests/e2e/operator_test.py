@@ -1,5 +1,5 @@
-"""What operators do to a running daemon with the program, named by PENSTOCK_PROGRAM: look at keys,
-clear, block and unblock them, and see who asks most. Counts are in the daemon itself."""
+"""Operator commands on a running daemon, with the program named by PENSTOCK_PROGRAM: peek, reset, block, unblock and
+top. State is in the daemon's embedded store."""
 
 import json
 import os
@@ -127,7 +127,7 @@ class PlainKeyTest(OperatorTest):
         self.assertEqual(self.run_json("unblock", "mallory")[1][0]["was_blocked"], False)
         self.assertEqual(self.run_json("check", "mallory", "--limit", "5/s")[0], FINE)
 
-    def test_keys_with_any_characters(self):
+    def test_keys_may_have_any_characters(self):
         for key in ("a/b", "?x#y&z=%41", "ключ", " ", ".."):
             self.assertEqual(self.run_json("check", "--limit", "1/day", "--", key)[0], FINE)
             self.assertEqual(self.run_json("peek", "--limit", "1/day", "--", key)[0], DENIED, key)
@@ -183,11 +183,11 @@ class RuleTest(OperatorTest):
 
 
 class ArgumentTest(OperatorTest):
-    def test_a_store_or_a_daemon_must_be_named(self):
+    def test_a_store_or_a_daemon_is_required(self):
         for command, arguments in ON_A_KEY.items():
             self.assert_fails(run(command, *arguments), BAD_INPUT, "--store", "--server")
 
-    def test_a_store_and_a_daemon_together_are_an_error(self):
+    def test_a_store_and_a_daemon_exclude_each_other(self):
         both = ("--store", "redis://127.0.0.1", "--server", self.daemon.url)
         for command, arguments in {**ON_A_KEY, "check": ["a", "--limit", "1/s"]}.items():
             self.assert_fails(run(command, *arguments, *both), BAD_INPUT, "only one of them")
@@ -195,7 +195,7 @@ class ArgumentTest(OperatorTest):
             self.assert_fails(run(command, *arguments, **environment), BAD_INPUT,
                               "PENSTOCK_STORE", "PENSTOCK_SERVER")
 
-    def test_what_is_typed_wins_over_the_environment(self):
+    def test_arguments_override_the_environment(self):
         for command, arguments in ON_A_KEY.items():
             result = run(command, *arguments, "--server", self.daemon.url,
                          PENSTOCK_STORE="redis://nowhere.invalid")
@@ -228,10 +228,10 @@ class ArgumentTest(OperatorTest):
         result = run("reset", "a", "--server", "https://localhost", "--ca", "/nowhere.pem")
         self.assert_fails(result, BAD_INPUT, '--ca "/nowhere.pem"')
 
-    def test_a_daemon_that_is_not_there_is_not_a_denial(self):
-        with socket.socket() as nobody:
-            nobody.bind(("127.0.0.1", 0))  # bound, and does not listen
-            url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+    def test_an_unreachable_daemon_is_not_a_denial(self):
+        with socket.socket() as closed:
+            closed.bind(("127.0.0.1", 0))  # bound, and does not listen
+            url = f"http://127.0.0.1:{closed.getsockname()[1]}"
             for command, arguments in {**ON_A_KEY, "check": ["a", "--limit", "1/s"]}.items():
                 result = run(command, *arguments, "--server", url)
                 self.assert_fails(result, UNAVAILABLE, url, "refused")
@@ -242,7 +242,7 @@ class ArgumentTest(OperatorTest):
             result = run("peek", "a", "--limit", "1/s", "--server", url, "--timeout", "50ms")
             self.assert_fails(result, UNAVAILABLE, url, "50 ms")
 
-    def test_another_server_is_not_taken_for_a_daemon(self):
+    def test_another_http_server_is_not_accepted_as_a_daemon(self):
         admin = f"http://127.0.0.1:{self.daemon.admin_port}"
         self.assert_fails(run("reset", "a", "--server", admin), BAD_INPUT, "no page at")
         result = run("top", "--admin", self.daemon.url)
@@ -252,7 +252,7 @@ class ArgumentTest(OperatorTest):
 class TokenTest(OperatorTest):
     configuration = RULES + 'server: {token: "open sesame"}\n'
 
-    def test_changes_need_the_token_where_one_is_given(self):
+    def test_changes_need_the_token_if_configured(self):
         server = ("--server", self.daemon.url)
         result = run("reset", "a", *server, "--token", "shibboleth")
         self.assert_fails(result, UNAVAILABLE, "--token")
@@ -323,24 +323,24 @@ class TopTest(OperatorTest):
         return result.stdout
 
     def entries(self, *arguments):
-        deadline = time.monotonic() + 10  # workers show their counts once a second
+        deadline = time.monotonic() + 10  # workers publish their counts once a second
         while True:
-            told = json.loads(self.top("--json", *arguments))
-            if told["entries"] or time.monotonic() > deadline:
-                return told
+            report = json.loads(self.top("--json", *arguments))
+            if report["entries"] or time.monotonic() > deadline:
+                return report
             time.sleep(0.1)
 
     def test_json_in_either_order(self):
-        told = self.entries()
-        self.assertEqual(told["by"], "requests")
-        self.assertEqual([(one["rule"], one["subject"]) for one in told["entries"]],
+        report = self.entries()
+        self.assertEqual(report["by"], "requests")
+        self.assertEqual([(one["rule"], one["subject"]) for one in report["entries"]],
                          [("api/login", "user=busy"), ("api/login", "user=greedy")])
-        self.assertGreaterEqual(told["entries"][0]["count"], 20)
-        told = self.entries("--by", "denied")
-        self.assertEqual([one["subject"] for one in told["entries"]], ["user=greedy"])
+        self.assertGreaterEqual(report["entries"][0]["count"], 20)
+        report = self.entries("--by", "denied")
+        self.assertEqual([one["subject"] for one in report["entries"]], ["user=greedy"])
         self.assertEqual(len(self.entries("--n", "1")["entries"]), 1)
 
-    def test_a_table_for_people(self):
+    def test_prints_a_readable_table(self):
         self.entries()
         lines = self.top().splitlines()
         self.assertEqual(lines[0].split(), ["requests", "rule", "subject"])
@@ -350,7 +350,7 @@ class TopTest(OperatorTest):
         self.entries()
         self.assertNotIn("\x1b", self.top("--watch"))
 
-    def test_watch_draws_again_on_a_terminal_until_it_is_interrupted(self):
+    def test_watch_redraws_on_a_terminal_until_interrupted(self):
         ours, theirs = pty.openpty()
         process = subprocess.Popen([PROGRAM, "top", "--watch", "--admin", self.admin],
                                    stdin=subprocess.DEVNULL, stdout=theirs)

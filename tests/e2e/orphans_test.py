@@ -1,4 +1,4 @@
-"""The daemon looks for keys in Redis that never expire, by itself."""
+"""The daemon periodically audits Redis for keys that never expire."""
 
 import unittest
 
@@ -39,8 +39,8 @@ class OrphansTest(unittest.TestCase):
             self.assertTrue(eventually(lambda: self.server.call("GET", NOTE) == "found 0"))
             self.assertEqual(daemon.metric(ORPHANS), 0)
             self.assertEqual(self.server.call("PERSIST", "penstock:1:l:{user=7}:api/a"), 1)
-            self.server.call("LPUSH", "penstock:1:l:{list}", "x")  # of no TTL and a wrong type: once
-            self.server.call("SET", "of-somebody-else", "x")
+            self.server.call("LPUSH", "penstock:1:l:{list}", "x")  # no TTL and a wrong type: counted once
+            self.server.call("SET", "of-another-program", "x")
             self.assertTrue(self.shows(daemon, 2))
             daemon.wait_for_output("never expire")
             self.server.call("DEL", "penstock:1:l:{user=7}:api/a", "penstock:1:l:{list}")
@@ -64,7 +64,7 @@ class OrphansTest(unittest.TestCase):
         with Daemon(configuration(self.server)) as daemon:
             self.assertTrue(eventually(gets))
             self.assertFalse(self.scans())
-            self.server.call("DEL", NOTE)  # it ended, and left nothing
+            self.server.call("DEL", NOTE)  # it ended without a result
             self.assertTrue(self.shows(daemon, 1))
 
     def test_audit_interval_off_disables_the_audit(self):
@@ -72,7 +72,7 @@ class OrphansTest(unittest.TestCase):
         with Daemon(text) as daemon, Daemon(configuration(self.server, ", key_prefix: b")) as other:
             self.server.call("SET", "b:1:l:{a}", "x")
             self.server.call("SET", "penstock:1:l:{a}", "x")
-            self.assertTrue(self.shows(other, 1))  # so there was time enough
+            self.assertTrue(self.shows(other, 1))  # so there was enough time
             self.assertEqual(daemon.metric(ORPHANS), 0)
             self.assertIsNone(self.server.call("GET", NOTE))
 

@@ -1,5 +1,5 @@
-"""What passes while Redis is gone, under `on_failure: local`: no fresh burst, no slow answer, and a
-debt afterwards."""
+"""Admissions during a Redis outage under `on_failure: local`: no fresh burst, no slow answer, and reconciliation
+afterwards."""
 
 import signal
 import threading
@@ -11,8 +11,8 @@ from link import Link
 from redis_server import RedisServer
 
 NODES = 2
-TIMEOUT = 0.05  # seconds, of the store
-MARGIN = 2  # for a machine that has other things to do
+TIMEOUT = 0.05  # seconds, of store calls
+MARGIN = 2  # for a busy machine
 RULES = """
 store: {url: '%s', timeout: 50ms, breaker_max_pause: 200ms}
 nodes: 2
@@ -40,14 +40,14 @@ class OutageTest(unittest.TestCase):
         return answer
 
     def left(self, daemon, user):
-        """Of the quota, as Redis has it; nothing while that cannot be asked."""
+        """Remaining units of the quota in Redis; None while Redis is unreachable."""
         answer = daemon.ask("POST", "/v1/explain",
                             {"domain": "api", "attributes": {"path": "/quota", "user": user}})
         limits = answer.body["decision"]["limits"]
         return None if limits[0].get("local") else limits[0].get("remaining")
 
     def wait_for_redis(self, daemon):
-        # each worker has a connection and a breaker of its own
+        # each worker has its own connection and circuit breaker
         def answers():
             said = [self.check(daemon, "/rate", f"warm{i}").body["reason"] for i in range(20)]
             return all(reason == "within_limits" for reason in said)
@@ -76,23 +76,23 @@ class OutageTest(unittest.TestCase):
 
             self.wait_for_redis(daemon)
             self.assertTrue(eventually(lambda: daemon.metric("penstock_outage_unreconciled_keys") == 0))
-            # questions that timed out were in Redis' ear, and may have been charged as well
+            # Calls that timed out may have reached Redis and been charged as well.
             self.assertTrue(eventually(lambda: 15 <= (self.left(daemon, "half") or 99) <= 25))
             self.assertTrue(eventually(lambda: 40 <= (self.left(daemon, "fresh") or 99) <= 50))
-            told = daemon.metric("penstock_outage_reconciled_units_total")
-            print(f"told of {told:.0f} units; left of 100: half {self.left(daemon, 'half')}, "
+            reconciled = daemon.metric("penstock_outage_reconciled_units_total")
+            print(f"reconciled {reconciled:.0f} units; left of 100: half {self.left(daemon, 'half')}, "
                   f"fresh {self.left(daemon, 'fresh')}")
-            self.assertEqual(told + daemon.metric("penstock_outage_lost_units_total"), 75)
+            self.assertEqual(reconciled + daemon.metric("penstock_outage_lost_units_total"), 75)
             daemon.wait_for_output("outage reconciled: units admitted locally were reported to the store")
-            time.sleep(1.5)  # another tick: nothing is told twice
-            self.assertEqual(daemon.metric("penstock_outage_reconciled_units_total"), told)
+            time.sleep(1.5)  # another tick: nothing is reported twice
+            self.assertEqual(daemon.metric("penstock_outage_reconciled_units_total"), reconciled)
 
     def by_hand(self, daemon, method, user, what="", body=None):
         answer = daemon.ask(method, f"/v1/keys/user={user}{what}", {"rule": "api/quota", **(body or {})}
                             if method == "POST" else None)
         self.assertEqual(answer.status, 200, answer.body)
 
-    def test_what_is_changed_on_another_node_is_not_remembered(self):
+    def test_changes_by_another_node_invalidate_local_state(self):
         users = ("unblocked", "reset", "refunded", "blocked")
         with Daemon(RULES % self.server.url) as daemon, Daemon(RULES % self.server.url) as other:
             for each in (daemon, other):
@@ -101,14 +101,14 @@ class OutageTest(unittest.TestCase):
                 self.assertEqual(self.check(daemon, "/quota", user, 100).status, 200)
             for user in ("unblocked", "blocked"):
                 self.by_hand(other, "POST", user, "/block", {"for": "1h"})
-            # each worker of the daemon hears it
+            # Each worker of the daemon receives it.
             for user in users:
                 self.assertTrue(all(self.check(daemon, "/quota", user).status == 429
                                     for _ in range(20)))
             self.by_hand(other, "POST", "unblocked", "/unblock")
             self.by_hand(other, "DELETE", "reset", "?rule=api/quota")
             self.by_hand(other, "POST", "refunded", "/refund", {"cost": 100})
-            # not /quota: what the daemon knows of it is to come from the feed
+            # Not /quota: the daemon must learn of it from the feed.
             self.assertTrue(eventually(lambda: self.feed_is_quiet(daemon)))
             self.server.signal(signal.SIGSTOP)
             said = {user: self.check(daemon, "/quota", user) for user in users}
@@ -117,17 +117,17 @@ class OutageTest(unittest.TestCase):
                              {"unblocked": 200, "reset": 200, "refunded": 200, "blocked": 429})
 
     def feed_is_quiet(self, daemon):
-        time.sleep(0.5)  # what was published has arrived, also on a busy machine
+        time.sleep(0.5)  # until published messages have arrived, also on a busy machine
         return self.check(daemon, "/rate", "quiet").body["reason"] == "within_limits"
 
-    def test_what_was_missed_while_the_feed_was_cut_is_not_remembered(self):
+    def test_a_reconnected_feed_invalidates_local_state(self):
         with Daemon(RULES % self.server.url) as daemon, Daemon(RULES % self.server.url) as other:
             for each in (daemon, other):
                 self.wait_for_redis(each)
             self.by_hand(other, "POST", "ann", "/block", {"for": "1h"})
             self.assertTrue(all(self.check(daemon, "/quota", "ann").status == 429
                                 for _ in range(20)))
-            # a change that nobody hears of, and then the feed is back
+            # A change that is not published; then the feed reconnects.
             self.server.call("FLUSHALL")
             self.server.call("CLIENT", "KILL", "TYPE", "pubsub")
             self.assertTrue(eventually(lambda: self.listeners() >= 2))
@@ -148,7 +148,7 @@ class OutageTest(unittest.TestCase):
             self.slowest = 0
             began = time.monotonic()
             admitted = {"within_limits": 0, "decided_locally": 0}
-            gone = 0.0
+            down = 0.0
             for _ in range(6):
                 self.server.signal(signal.SIGSTOP)
                 until = time.monotonic() + 0.4
@@ -156,16 +156,16 @@ class OutageTest(unittest.TestCase):
                     answer = self.check(daemon, "/rate", "hungry")
                     if answer.status == 200:
                         admitted[answer.body["reason"]] += 1
-                gone += 0.4
+                down += 0.4
                 self.server.signal(signal.SIGCONT)
                 time.sleep(0.3)
                 answer = self.check(daemon, "/rate", "hungry")
                 if answer.status == 200:
                     admitted[answer.body["reason"]] += 1
             lasted = time.monotonic() - began
-            # of this one of two nodes: its share of (rate x time + burst)
+            # For one of two nodes: its share of (rate x time + burst).
             bound = (20 * lasted + 40) / NODES
-            print(f"\n6 outages, {gone:.1f} s of {lasted:.1f} s, 20/s burst 40, {NODES} nodes: "
+            print(f"\n6 outages, {down:.1f} s of {lasted:.1f} s, 20/s burst 40, {NODES} nodes: "
                   f"admitted {admitted['decided_locally']} without Redis, at most {bound:.0f} = "
                   f"(20 x {lasted:.1f} + 40) / {NODES}; slowest answer {self.slowest * 1000:.0f} ms")
             self.assertLessEqual(admitted["decided_locally"], bound)
@@ -174,7 +174,7 @@ class OutageTest(unittest.TestCase):
 
 
 class DroppedConnectionsTest(unittest.TestCase):
-    """A Redis that is healthy, behind something that closes connections every now and then."""
+    """A healthy Redis behind a proxy that closes connections now and then."""
 
     RULES = """
 store: {url: '%s', timeout: 100ms}

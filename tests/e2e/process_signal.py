@@ -1,4 +1,4 @@
-"""Sends signals to a process that a test has started."""
+"""Sends signals to a process started by a test."""
 
 import signal
 import time
@@ -8,7 +8,7 @@ _DEADLINE = 30  # seconds
 
 
 def _is_stopped(pid):
-    """Every thread is: the kernel stops them one by one, and one that still runs may answer a request."""
+    """Whether every thread is stopped: the kernel stops them one by one, and one may still answer a request."""
     states = []
     for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
         try:
@@ -19,7 +19,7 @@ def _is_stopped(pid):
 
 
 def send_signal(process, which):
-    """After SIGSTOP it returns when the process has stopped, which takes a while on a busy machine."""
+    """Sends a signal. After SIGSTOP, returns when the process has stopped, which may take a while."""
     process.send_signal(which)
     if which != signal.SIGSTOP:
         return

@@ -1,4 +1,4 @@
-"""A real Prometheus scrapes the admin port of a daemon, with the alerts of examples/ loaded."""
+"""A real Prometheus scrapes a daemon's admin port, with the alerts of examples/ loaded."""
 
 import shutil
 import tempfile
@@ -54,7 +54,7 @@ class PrometheusTest(unittest.TestCase):
         return body["data"] if status == 200 else None
 
     def value(self, query):
-        """Of the only series that the query finds."""
+        """Value of the only series that the query finds."""
         data = self.api("query", query=query)
         series = data["result"] if data else []
         return float(series[0]["value"][1]) if len(series) == 1 else None

@@ -1,5 +1,5 @@
-"""nginx, HAProxy and Caddy in front of an application, asking the daemon: the configurations of
-examples/, with other ports."""
+"""nginx, HAProxy and Caddy in front of an application, with checks by the daemon: the configurations of examples/,
+with other ports."""
 
 import http.server
 import shutil
@@ -29,7 +29,7 @@ domains:
         key: [client_ip, path]
         limit: 3/hour
 """
-# What clients may try to be counted as another request.
+# Attempts of clients to be counted as another request.
 FORGED = (
     ("X-Forwarded-Uri", "/free"),
     ("X-Original-URI", "/free"),
@@ -42,7 +42,7 @@ FORGED = (
 
 
 class Application(http.server.BaseHTTPRequestHandler):
-    """What the proxies protect. It says what it got, and can refuse by itself."""
+    """The application behind the proxies. It echoes the request, and can answer 403 by itself."""
 
     protocol_version = "HTTP/1.1"
     seen = []
@@ -64,11 +64,11 @@ class Application(http.server.BaseHTTPRequestHandler):
 
 class ApplicationServer(http.server.ThreadingHTTPServer):
     def handle_error(self, *_):
-        pass  # a proxy that closes its connections is nobody's mistake
+        pass  # proxies may close connections at any time
 
 
 class ProxyCase:
-    """The tests, for each proxy."""
+    """The tests of each proxy."""
 
     statuses_while_down = (200,)  # requests pass
 
@@ -110,9 +110,9 @@ class ProxyCase:
         before = len(Application.seen)
         status, fields, _ = self.get("/limited/a")
         self.assertEqual(status, 429)
-        # 3 an hour: the next one fits within 20 minutes
+        # 3 per hour: the next one fits within 20 minutes.
         self.assertTrue(1 <= int(fields["retry-after"]) <= 1200, fields)
-        self.assertEqual(len(Application.seen), before, "what is refused does not get through")
+        self.assertEqual(len(Application.seen), before, "denied requests are not forwarded")
 
     def test_counts_paths_separately_and_ignores_others(self):
         for _ in range(3):
@@ -153,13 +153,13 @@ class ProxyCase:
         finally:
             self.daemon.signal(signal.SIGCONT)
         self.assertIn(status, self.statuses_while_down)
-        self.assertLess(took, 10)  # not until the daemon goes on
+        self.assertLess(took, 10)  # not until the daemon resumes
 
 
 class ForwardAuthCase(ProxyCase):
-    """Proxies that hand a refusal on as it is."""
+    """Proxies that forward a denial unchanged."""
 
-    def test_hands_the_reason_to_clients(self):
+    def test_forwards_the_reason_to_clients(self):
         for _ in range(3):
             self.get("/limited/reason")
         status, fields, body = self.get("/limited/reason")
@@ -199,7 +199,7 @@ class HaproxyTest(ProxyCase, unittest.TestCase):
 
 class CaddyTest(ForwardAuthCase, unittest.TestCase):
     program = "caddy"
-    statuses_while_down = (502, 504)  # it has no way to go on without an answer
+    statuses_while_down = (502, 504)  # it cannot continue without a response
 
     @classmethod
     def start(cls):

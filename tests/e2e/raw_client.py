@@ -1,4 +1,4 @@
-"""A client that sends exactly the bytes it is given, and reads the answers of HTTP one by one."""
+"""A client that sends raw bytes and reads HTTP responses one by one."""
 
 import http.client
 import io
@@ -6,7 +6,7 @@ import socket
 
 
 class _PersistentReader(io.BufferedReader):
-    """HTTPResponse closes its file after an answer; here another may follow."""
+    """HTTPResponse closes its file after a response; here another may follow."""
 
     def close(self):
         pass
@@ -32,7 +32,7 @@ class RawClient:
         return self
 
     def answer(self, method="GET"):
-        """Status, fields in lower case and bytes of the next answer; None when there is none."""
+        """Status, lower-case fields and body of the next response; None when there is none."""
         response = http.client.HTTPResponse(self, method=method)
         try:
             response.begin()
@@ -42,7 +42,7 @@ class RawClient:
         return response.status, fields, response.read()
 
     def everything(self):
-        """All that comes until the other side closes."""
+        """Reads until the server closes."""
         received = b""
         try:
             while piece := self._reader.read1(65536):

@@ -1,4 +1,4 @@
-"""Several redis-servers together: a master that a sentinel watches, and a cluster."""
+"""Groups of redis-servers: a master with a sentinel, and a cluster."""
 
 from daemon import eventually
 from redis_server import RedisServer, Sentinel, free_port
@@ -41,7 +41,7 @@ class SentinelGroup(_Servers):
             sentinel.call("SENTINEL", "MONITOR", "main", "127.0.0.1", self.master.port, 1)
             sentinel.call("SENTINEL", "SET", "main", "down-after-milliseconds", 500)
             sentinel.call("SENTINEL", "SET", "main", "failover-timeout", 3000)
-            # looks at the servers more often than every 10 s, or it would know no replica yet
+            # Checks the servers more often than every 10 s, or it would not know a replica yet.
             sentinel.call("SENTINEL", "DEBUG", "INFO-PERIOD", 200, "PING-PERIOD", 400)
             _wait("the link to the master",
                   lambda: _info_contains(self.replica, "INFO replication", "master_link_status:up"))
@@ -52,7 +52,7 @@ class SentinelGroup(_Servers):
             raise
 
     def wait_for_replica(self):
-        """What the master has, the replica has too."""
+        """Waits until the replica has caught up with the master."""
         def offset(server, name):
             lines = server.call("INFO", "replication").splitlines()
             return next(int(line.partition(":")[2]) for line in lines if line.startswith(name + ":"))
@@ -69,7 +69,7 @@ class Cluster(_Servers):
     def __init__(self, masters=3):
         super().__init__()
         try:
-            ports = [free_port() for _ in range(masters)]  # for what they tell each other
+            ports = [free_port() for _ in range(masters)]  # for the cluster bus
             for number, port in enumerate(ports):
                 server = self.start(
                     "--cluster-enabled", "yes", "--cluster-port", str(port),

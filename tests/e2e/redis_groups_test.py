@@ -1,4 +1,4 @@
-"""The daemon on a Redis that fails over, and on a cluster."""
+"""The daemon on a Redis with failover, and on a cluster."""
 
 import concurrent.futures
 import time
@@ -8,7 +8,7 @@ from daemon import Daemon, eventually
 from redis_groups import Cluster, SentinelGroup
 
 POLICIES = ("open", "closed", "local")
-# A sentinel needs 0.5 s to miss the master, and some more to agree with itself and promote another.
+# A sentinel needs 0.5 s to detect the failure, and some more to elect and promote a replica.
 FAILOVER = 15  # seconds
 
 
@@ -43,19 +43,19 @@ class SentinelTest(unittest.TestCase):
                 time.sleep(0.02)
             took = time.monotonic() - killed
 
-            self.assertEqual(meanwhile["closed"][-1], 200, "nobody took over")
+            self.assertEqual(meanwhile["closed"][-1], 200, "no replica was promoted")
             self.assertEqual(set(meanwhile["open"]), {200})
-            self.assertEqual(set(meanwhile["local"]), {200})  # three each of a share of five
-            refused = meanwhile["closed"].count(503)
-            self.assertGreater(refused, 0)
-            self.assertEqual(refused + meanwhile["closed"].count(200), len(meanwhile["closed"]))
+            self.assertEqual(set(meanwhile["local"]), {200})  # three each of a fallback of five
+            denied = meanwhile["closed"].count(503)
+            self.assertGreater(denied, 0)
+            self.assertEqual(denied + meanwhile["closed"].count(200), len(meanwhile["closed"]))
             self.assertEqual(
                 daemon.metric('penstock_requests_total{reason="failed_closed",domain="closed"}'),
-                refused,
+                denied,
             )
             self.assertEqual(check(daemon, "closed", "alice").status, 429, "her count was lost")
             daemon.wait_for_output("the master is now")
-        print(f"\nfailover: {took:.1f} s without a master, {refused} refused by policy")
+        print(f"\nfailover: {took:.1f} s without a master, {denied} denied by policy")
 
 
 class ClusterTest(unittest.TestCase):
@@ -92,7 +92,7 @@ domains:
         self.assertTrue(eventually(lambda: self.daemon.metric("penstock_store_serving") == 1))
 
     def admitted(self, domain, times):
-        """How often each user passed who asked so many times, all at once."""
+        """Admissions per user of this many concurrent requests each."""
         users = [f"u{number}" for number in range(self.USERS)]
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             answers = list(pool.map(lambda user: (user, check(self.daemon, domain, user).status),
@@ -109,7 +109,7 @@ domains:
         for server in self.cluster.servers:
             self.assertGreater(server.call("DBSIZE"), 0)
 
-    def test_several_limits_of_one_subject_are_charged_all_or_nothing(self):
+    def test_multi_limit_checks_are_all_or_nothing(self):
         self.assertEqual(self.admitted("two", 5), [3] * self.USERS)
         self.assertEqual(self.remaining("u7", "two/both"), [0, 4])
 
@@ -117,7 +117,7 @@ domains:
         passed = self.admitted("shared", 1)
         self.assertEqual(sum(passed), 20)
 
-        def is_settled():  # what is given back is on its way when the refusal is told
+        def is_settled():  # the refund may still be in flight when the denial is answered
             return all(self.remaining(f"u{number}", "shared/own") == [5 - taken]
                        for number, taken in enumerate(passed))
 
@@ -140,7 +140,7 @@ class ClusterNodeDownTest(unittest.TestCase):
                 self.assertEqual(used, [200] * 5 + [429])
             self.assertGreater(everyone.call("DBSIZE"), 0)
             everyone.stop()
-            # until nothing is answered from memory, and the loss of the node is known
+            # Until nothing is answered from the denial cache, and the loss of the node is known.
             self.assertTrue(eventually(
                 lambda: check(daemon, "shared", "another").body.get("reason") == "failed_open"))
             time.sleep(1.2)

@@ -1,4 +1,4 @@
-"""A redis-server of the tests' own, on a free port, that keeps nothing."""
+"""A redis-server for tests on a free port, without persistence."""
 
 import shutil
 import socket
@@ -22,7 +22,7 @@ class RedisServer:
     def __init__(self, *settings):
         self._settings = settings
         self._folder = tempfile.mkdtemp(prefix="penstock-e2e-")
-        for _ in range(3):  # somebody may take the port before the server does
+        for _ in range(3):  # another process may take the port first
             self.port = free_port()
             self._process = subprocess.Popen(
                 self._command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -51,7 +51,7 @@ class RedisServer:
         return f"redis://127.0.0.1:{self.port}"
 
     def call(self, *parts):
-        """The answer to one command: text, a number, None or a list of these."""
+        """The reply to one command: text, a number, None or a list of these."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=_TIMEOUT) as connection:
             request = b"*%d\r\n" % len(parts)
             for part in parts:
@@ -92,7 +92,7 @@ class RedisServer:
 
 
 class Sentinel(RedisServer):
-    """One that watches others; it keeps what it knows in a file of its own."""
+    """A sentinel; it keeps its state in its configuration file."""
 
     def _command(self):
         path = Path(self._folder) / "sentinel.conf"

@@ -1,5 +1,5 @@
-"""Reservations of a key that is asked under two quotas: settling lowers or raises usage, and adopts
-no quota; on the embedded store and on Redis, for every algorithm."""
+"""Reservations of a key with two quotas: settling lowers or raises usage and adopts no quota; on the embedded store and
+on Redis, for every algorithm."""
 
 import sys
 import unittest
@@ -8,7 +8,7 @@ from daemon import Daemon, eventually
 from redis_server import RedisServer
 from two_quotas_test import ALGORITHMS, LOOSE, STRICT, check, configuration, until_denied
 
-# A bucket refunds what it will still lack in a second: up to a unit less.
+# A bucket may refund up to a unit less, because it refills meanwhile.
 SLACK = 1
 
 
@@ -19,7 +19,7 @@ class OnTheEmbeddedStore(unittest.TestCase):
         pass
 
     def each(self, strict=f"{STRICT}/h", loose=f"{LOOSE}/h"):
-        """A daemon for each algorithm, with nothing used; `plan: pro` is the looser quota."""
+        """A daemon per algorithm, without usage; `plan: pro` has the looser quota."""
         for algorithm in ALGORITHMS:
             name = algorithm or "token_bucket"
             text = configuration(self.store, f"{strict} {algorithm}", f"{loose} {algorithm}")
@@ -42,7 +42,7 @@ class OnTheEmbeddedStore(unittest.TestCase):
         self.assertLessEqual(left, expected)
         self.assertGreaterEqual(left, expected - slack)
 
-    def test_a_cancelled_one_refunds_and_forgives_nothing_else(self):
+    def test_a_cancelled_reservation_refunds_exactly_its_units(self):
         for daemon, slack in self.each():
             for _ in range(STRICT):
                 self.assertEqual(check(daemon), 200)
@@ -52,17 +52,17 @@ class OnTheEmbeddedStore(unittest.TestCase):
             self.assertEqual(check(daemon), 429, "the stricter quota is still exhausted")
             self.assert_left(daemon, "pro", LOOSE - STRICT, slack)
 
-    def test_a_refund_under_the_quota_of_the_reservation_adopts_nothing(self):
+    def test_the_refund_of_a_reservation_adopts_no_quota(self):
         for loose in (f"{LOOSE}/h", f"{LOOSE}/d"):
             for daemon, slack in self.each(loose=loose):
                 held = self.reserve(daemon, 3)
                 for _ in range(5):
-                    self.assertEqual(check(daemon), 200)  # from now on the stricter quota holds
+                    self.assertEqual(check(daemon), 200)  # from now on the stricter quota applies
                 self.post(daemon, "cancel", id=held)
                 self.assert_left(daemon, None, STRICT - 5, slack)
                 self.assertEqual(check(daemon), 429)
 
-    def test_a_commit_below_the_estimate_leaves_what_was_used(self):
+    def test_a_commit_below_the_estimate_keeps_the_actual_usage(self):
         for daemon, slack in self.each():
             held = self.reserve(daemon, 60)
             self.assertEqual(check(daemon), 429)
@@ -70,7 +70,7 @@ class OnTheEmbeddedStore(unittest.TestCase):
             self.assert_left(daemon, None, STRICT - 4, slack)
             self.assert_left(daemon, "pro", LOOSE - STRICT, slack)
 
-    def test_a_commit_above_the_estimate_counts_under_both(self):
+    def test_a_commit_above_the_estimate_counts_under_both_quotas(self):
         for daemon, slack in self.each():
             held = self.reserve(daemon, 2)
             self.assertEqual(check(daemon), 200)
@@ -78,7 +78,7 @@ class OnTheEmbeddedStore(unittest.TestCase):
             self.assertEqual(check(daemon), 429)
             self.assert_left(daemon, "pro", LOOSE - 41, slack)
 
-    def test_one_of_the_stricter_quota_is_committed_as_far_as_it_has_room(self):
+    def test_a_commit_under_the_stricter_quota_is_bounded_by_its_limit(self):
         for daemon, slack in self.each():
             held = self.reserve(daemon, 2, plan=None)
             for _ in range(50):
@@ -88,7 +88,7 @@ class OnTheEmbeddedStore(unittest.TestCase):
             self.assertEqual(check(daemon), 429)
             self.assert_left(daemon, "pro", LOOSE - 52, slack)
 
-    def test_an_expired_one_is_refunded_and_forgives_nothing_else(self):
+    def test_an_expired_reservation_refunds_exactly_its_units(self):
         for daemon, slack in self.each():
             for _ in range(STRICT):
                 self.assertEqual(check(daemon), 200)
@@ -103,7 +103,7 @@ class OnTheEmbeddedStore(unittest.TestCase):
             admitted = 0
             for number in range(10):
                 held = self.reserve(daemon, 5, plan="pro" if number % 2 else None)
-                if held is None:  # as it must be when more than half of the strict limit is used
+                if held is None:  # expected when more than half of the strict limit is used
                     self.assertGreater(admitted, STRICT - 5 - 1 - slack)
                     continue
                 admitted += check(daemon, None if number % 2 else "pro") == 200

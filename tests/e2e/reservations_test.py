@@ -1,5 +1,5 @@
-"""Costs that are known only afterwards, as clients settle them: over HTTP and as clients of Redis,
-embedded and on a Redis, with one daemon and with two."""
+"""Costs that are known only afterwards: reservations over HTTP and RESP, on the embedded store and on Redis, with one
+daemon and with two."""
 
 import signal
 import sys
@@ -86,9 +86,9 @@ class Calls:
         self.post("cancel", {"id": "never"}, 404)
 
     def test_limits_with_mode_local_cannot_be_reserved(self):
-        refused = self.post("reserve", {"domain": "alone", "attributes": {"user": "a"}, "cost": 1},
+        rejected = self.post("reserve", {"domain": "alone", "attributes": {"user": "a"}, "cost": 1},
                             status=400)
-        self.assertIn("mode: local", refused["detail"])
+        self.assertIn("mode: local", rejected["detail"])
 
     def test_an_expired_reservation_is_refunded(self):
         self.post("reserve", by_rules("d", 600, id="d1", ttl="2s"))
@@ -104,7 +104,7 @@ class Calls:
         self.post("cancel", {"id": reserved["id"]})
         self.assertEqual(self.post("reserve", dict(KEY, cost=70, id="k2"))["remaining"], 30)
 
-    def test_clients_of_redis(self):
+    def test_reservations_over_resp(self):
         with RespClient(self.daemon.resp_port) as client:
             reply = client.ask("PENSTOCK.RESERVE", "r1", "600", "60000", "DOMAIN", "llm", "user", "e")
             self.assertEqual(reply[:3], [0, 1000, 400])
@@ -145,7 +145,7 @@ class Shared(Calls, unittest.TestCase):
             for key in self.redis.keys():
                 self.assertNotEqual(self.redis.call("PTTL", key), -1, key)
 
-    def test_another_daemon_settles(self):
+    def test_another_daemon_can_settle(self):
         with Daemon(self.configuration) as other:
             self.post("reserve", by_rules("f", 600, id="f1"))
             self.post("reserve", by_rules("f", 600, id="f1"), daemon=other)
@@ -173,7 +173,7 @@ class Shared(Calls, unittest.TestCase):
                     self.post("commit", {"id": name, "actual": 10},
                               daemon=other if number % 4 else None)
             self.assertTrue(eventually(lambda: left(self.daemon, "h") == 900))
-            time.sleep(1.2)  # both have swept once more
+            time.sleep(1.2)  # both have swept again
             self.assertEqual(left(other, "h"), 900)
 
     def test_without_the_store_nothing_is_reserved(self):
@@ -186,7 +186,7 @@ class Shared(Calls, unittest.TestCase):
 
 
 class SlowStoreTest(unittest.TestCase):
-    """Redis behind a link that is slow, or loses answers."""
+    """Redis behind a link that is slow or loses replies."""
 
     TIMEOUT = 0.4
 
@@ -212,11 +212,11 @@ class SlowStoreTest(unittest.TestCase):
         return daemon.ask("POST", "/v1/check", body).body["reason"]
 
     def left(self, user):
-        """Of the user's limit, by a daemon with a good connection to the same Redis."""
+        """Remaining units of the user, from a daemon with a good connection to the same Redis."""
         return left(self.observer, user)
 
     def test_three_round_trips_may_take_longer_than_the_timeout(self):
-        # as 3.3 ms each way and a timeout of 20 ms, on a machine that has other things to do
+        # Like 3.3 ms each way and a timeout of 20 ms, scaled for a busy machine.
         daemon = self.start(Link(self.redis.port, delay=self.TIMEOUT / 5.5))
         answers = [daemon.ask("POST", "/v1/reserve", by_rules("a", 10)) for _ in range(10)]
         self.assertEqual([(a.status, "id" in a.body) for a in answers], [(200, True)] * 10)
@@ -235,14 +235,14 @@ class SlowStoreTest(unittest.TestCase):
                 answer = daemon.ask("POST", "/v1/reserve", by_rules(on_failure, 100))
                 link.lose_answers_to(None)
                 used = 0
-                if "id" in answer.body:  # the daemon found out in time that Redis has it
+                if "id" in answer.body:  # the daemon confirmed in time that Redis has it
                     self.assertEqual((answer.status, self.left(on_failure)), (200, 900))
                     cancelled = daemon.ask("POST", "/v1/cancel", {"id": answer.body["id"]})
                     self.assertEqual(cancelled.status, 200)
                 else:
                     self.assertEqual(answer.status, 503 if on_failure == "closed" else 200)
                     self.assertEqual(daemon.metric(allowed), before)
-                    # what the local fallback admits is reported to Redis afterwards
+                    # The local fallback's admissions are reported to Redis afterwards.
                     used = 100 if on_failure == "local" else 0
                 self.assertTrue(eventually(
                     lambda name=on_failure, left=1000 - used: self.left(name) == left))
@@ -272,11 +272,11 @@ class SlowStoreTest(unittest.TestCase):
             self.redis.signal(signal.SIGCONT)
         for user in calls:
             self.assertTrue(eventually(lambda name=user: is_settled(name)), user)
-        time.sleep(1.2)  # the daemon has tried again
+        time.sleep(1.2)  # the daemon has retried
         for user in calls:
             self.assertTrue(is_settled(user), user)
 
-    def test_a_settlement_without_answer_is_made_once(self):
+    def test_a_settlement_with_a_lost_reply_is_applied_once(self):
         for call, step, actual in (("cancel", b"cancel", 0), ("commit", b"commit", 100),
                                    ("commit", b"commit", 700)):
             with self.subTest(call=call, actual=actual):
@@ -293,14 +293,14 @@ class SlowStoreTest(unittest.TestCase):
                 self.assertEqual(daemon.ask("POST", f"/v1/{call}", body).status, 200)
                 self.assertTrue(eventually(
                     lambda name=user, used=actual: self.left(name) == 1000 - used))
-                time.sleep(1.2)  # the daemon has tried again
+                time.sleep(1.2)  # the daemon has retried
                 self.assertEqual(daemon.ask("POST", f"/v1/{call}", body).status, 200)
                 self.assertEqual(self.left(user), 1000 - actual)
 
 
 class EnvoyPattern(unittest.TestCase):
-    """The cost of a response with two calls that Envoy can make: one that only looks, with an
-    addend of 0, before the request, and one that reports, after it."""
+    """The cost of a response with the two calls that Envoy can make: a peek with an addend of 0 before the request, and
+    a charge after it."""
 
     def test_peek_first_and_charge_afterwards(self):
         with Daemon(RULES) as daemon:
@@ -309,10 +309,10 @@ class EnvoyPattern(unittest.TestCase):
                 body = {"domain": "envoy", "descriptors": [descriptor]}
                 return daemon.ask("POST", "/json", body).status
             self.assertEqual(hit(0), 200)
-            self.assertEqual(hit(0), 200)  # nothing was taken
+            self.assertEqual(hit(0), 200)  # nothing was charged
             self.assertEqual(hit(990), 200)
-            self.assertEqual(hit(0), 200)  # ten are left: one more may begin
-            self.assertEqual(hit(50), 429)  # which took more than was left, and took that
+            self.assertEqual(hit(0), 200)  # ten are left: one more may start
+            self.assertEqual(hit(50), 429)  # more than was left: charges the rest
             self.assertEqual(hit(0), 429)
 
 

@@ -1,4 +1,4 @@
-"""A client of the RESP listener, that needs no package: one connection, RESP2."""
+"""A RESP2 client without dependencies: one connection."""
 
 import socket
 

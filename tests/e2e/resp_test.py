@@ -1,5 +1,5 @@
-"""The RESP listener: redis-cli, redis-py, redis-benchmark and ioredis against the built
-program, with counts in memory and in a Redis."""
+"""The RESP listener: redis-cli, redis-py, redis-benchmark and ioredis against the built program, with state in memory
+and in Redis."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from pathlib import Path
 
 try:
     import redis
-except ImportError:  # of Debian's own Python
+except ImportError:  # a package of Debian's Python
     sys.path.append("/usr/lib/python3/dist-packages")
     try:
         import redis
@@ -52,9 +52,9 @@ def redis_cli(port, *words):
 
 
 class Contract:
-    """What holds whatever the store is; `daemon` and `client` are set up by who inherits."""
+    """Tests for any store; subclasses set `daemon` and `client`."""
 
-    def test_limits_that_travel_with_a_command_are_counted_as_decisions(self):
+    def test_limits_in_commands_are_counted_as_decisions(self):
         def taken():
             return {outcome: self.daemon.metric(
                 f'penstock_decisions_total{{domain="take",outcome="{outcome}",rule="take"}}') or 0
@@ -68,7 +68,7 @@ class Contract:
         before = taken()
         for _ in range(2):
             self.client.execute_command("CL.THROTTLE", "counted", 0, 1, 3600)
-        for _ in range(20):  # a look is no decision
+        for _ in range(20):  # a peek is not a decision
             self.client.execute_command("CL.THROTTLE", "counted", 0, 1, 3600, 0)
         self.client.execute_command("THROTTLE", "also counted", 1, 1, 3600)
         self.assertTrue(eventually(is_counted), taken())
@@ -77,7 +77,7 @@ class Contract:
             entry["subject"] == "also counted"
             for entry in self.daemon.admin("/top?n=1000")[2]["entries"])))
 
-    def test_cl_throttle_answers_as_redis_cell(self):
+    def test_cl_throttle_answers_like_redis_cell(self):
         self.assertEqual(redis_cli(self.daemon.resp_port, "CL.THROTTLE", "cli", "15", "30", "60"),
                          ["0", "16", "15", "-1", "2"])
         throttle = lambda *more: self.client.execute_command("CL.THROTTLE", "py", 2, 1, 3600, *more)
@@ -97,7 +97,7 @@ class Contract:
         self.assertEqual([answer[0] for answer in answers], [0] * 100 + [1] * 200)
 
     def test_a_transaction_charges_once_and_answers_in_order(self):
-        pipeline = self.client.pipeline()  # in MULTI and EXEC, as is the default
+        pipeline = self.client.pipeline()  # in MULTI and EXEC by default
         for _ in range(5):
             pipeline.execute_command("CL.THROTTLE", "queue", 2, 1, 3600)
         pipeline.incr("in order")
@@ -129,7 +129,7 @@ class Contract:
         self.assertEqual(answer[0], 1)
         self.assertEqual(answer[5:], [b"api/search", b"over_limit"])
 
-    def test_counters_are_those_of_the_http_api(self):
+    def test_counters_are_shared_with_the_http_api(self):
         client = self.client
         self.assertEqual(client.incr("visits"), 1)
         self.assertEqual(client.incrby("visits", 9), 10)
@@ -280,11 +280,11 @@ class StartTest(unittest.TestCase):
         with Daemon(text.replace("127.0.0.1:6380", "127.0.0.1:0")) as daemon:
             self.assertEqual(redis_cli(daemon.resp_port, "CL.THROTTLE", "user:7", "15", "30", "60"),
                              ["0", "16", "15", "-1", "2"])
-            told = redis_cli(daemon.resp_port, "PENSTOCK.CHECK", "api", "path", "/v1/search",
+            reply = redis_cli(daemon.resp_port, "PENSTOCK.CHECK", "api", "path", "/v1/search",
                              "user", "7")
-            self.assertEqual(told[:3] + told[5:], ["0", "16", "15", "api/search", "within_limits"])
+            self.assertEqual(reply[:3] + reply[5:], ["0", "16", "15", "api/search", "within_limits"])
 
-    def test_a_stop_answers_what_has_been_sent(self):
+    def test_a_stop_answers_commands_that_were_sent(self):
         daemon = serve()
         self.addCleanup(daemon.close)
         with socket.create_connection(("127.0.0.1", daemon.resp_port), timeout=10) as connection:
@@ -298,7 +298,7 @@ class StartTest(unittest.TestCase):
 
 
 class StoreUnavailableTest(unittest.TestCase):
-    """Limits that travel with the request follow request_limits.on_failure when Redis is down."""
+    """Limits in the request follow request_limits.on_failure while Redis is down."""
 
     def daemon(self, settings):
         server = RedisServer()
@@ -354,12 +354,12 @@ class StoreUnavailableTest(unittest.TestCase):
 
 
 class NodeTest(unittest.TestCase):
-    """Client libraries of another language, from the npm package of tests/interop."""
+    """Node client libraries, from the npm package of tests/interop."""
 
     def setUp(self):
         self.folder = install_packages()
 
-    def told(self, program):
+    def run_node(self, program):
         with serve() as daemon:
             run = subprocess.run(
                 ["node", program, str(daemon.resp_port)], cwd=self.folder, capture_output=True,
@@ -368,14 +368,14 @@ class NodeTest(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         return json.loads(run.stdout)
 
-    def test_clients_of_npm_are_answered(self):
-        said = self.told("resp_client.mjs")
+    def test_ioredis_and_node_redis_work(self):
+        said = self.run_node("resp_client.mjs")
         self.assertEqual(said["throttle"], [0, 16, 15, -1, 2])
         self.assertEqual(said["crowd"], 10)
         self.assertEqual(said["check"], [0, 2, 1])
         self.assertEqual(said["counter"], [1, 11, "11", 1])
         self.assertEqual(said["multi"], [[None, 1], [None, [0, 3, 2]], [None, 3]])
-        said = self.told("node_redis_client.mjs")
+        said = self.run_node("node_redis_client.mjs")
         self.assertEqual((said["multi2"], said["multi3"]), ([1, 3], [1, 3]))
         self.assertIn("DB index is out of range", said["database"])
         self.assertIn("cluster support disabled", said["readonly"])

@@ -1,5 +1,5 @@
-"""Rolling restarts under load lose no request: daemons are replaced one after the other, behind clients that pick
-those that are ready, as a load balancer does. PENSTOCK_RESTARTS=100 for a long run."""
+"""Rolling restarts under load lose no request: daemons are replaced one by one, behind clients that choose ready
+daemons like a load balancer. PENSTOCK_RESTARTS=100 for a long run."""
 
 import collections
 import http.client
@@ -42,7 +42,7 @@ class Upstream(http.server.ThreadingHTTPServer):
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        wbufsize = 65536  # head and body leave together
+        wbufsize = 65536  # head and body in one write
 
         def do_GET(self):
             self.send_response(200)
@@ -58,17 +58,17 @@ class Upstream(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, *_):
-        pass  # connections of a daemon that has ended
+        pass  # connections of a stopped daemon
 
 
 class Backend:
-    """A daemon, and whether its /readyz has said that it is ready."""
+    """A daemon, and whether its /readyz reports ready."""
 
     def __init__(self, upstream, delay):
         text = RULES.replace("UPSTREAM", str(upstream.server_port))
         options = () if delay is None else ("--shutdown-delay", f"{int(delay * 1000)}ms")
         self.daemon = Daemon(text, options=options)
-        self.daemon.wait_for_output("admin on")  # the last line of those
+        self.daemon.wait_for_output("admin on")  # the last startup line
         _, gateway = re.findall(r"listening on http://[^ ]*:(\d+)", self.daemon.output)
         self.ports = {"http": self.daemon.port, "gateway": int(gateway), "resp": self.daemon.resp_port,
                       "grpc": grpc_port(self.daemon)}
@@ -83,7 +83,7 @@ class Backend:
                 is_ready = ask(self.daemon.admin_port, "GET", "/readyz").status == 200
             except (OSError, http.client.HTTPException):
                 is_ready = False
-            # another daemon may have got the port of one that has ended
+            # another daemon may have reused the port
             self.is_ready = is_ready and self.daemon.exit_code() is None
             time.sleep(POLL)
 
@@ -94,7 +94,7 @@ class Backend:
 
 
 class Clients:
-    """Threads that ask all the time. What was not answered is in `lost`."""
+    """Threads that send requests continuously. Unanswered requests are in `lost`."""
 
     def __init__(self, messages):
         self.backends = []
@@ -131,7 +131,7 @@ class Clients:
             try:
                 job(port, state)
                 self.answered[name] += 1
-            except Exception as error:  # whatever a client can get instead of its answer
+            except Exception as error:  # any failure in place of a response
                 self.lost.append(f"{name}: {type(error).__name__}: {error}")
                 self._forget(state)
             time.sleep(pause)
@@ -145,11 +145,11 @@ class Clients:
         state.clear()
 
     def http(self, port, state):
-        """Keeps its connection until it is told to close it."""
+        """Keeps its connection until it receives Connection: close."""
         if "connection" not in state:
             state["connection"] = http.client.HTTPConnection("127.0.0.1", self._pick().ports[port], timeout=20)
         self._request_over(state["connection"], port)
-        if state["connection"].sock is None:  # closed by the answer
+        if state["connection"].sock is None:  # closed by the response
             del state["connection"]
 
     def one_shot(self, port, _state):
@@ -166,7 +166,7 @@ class Clients:
             raise RuntimeError(f"status {response.status}")
 
     def http2(self, port, state):
-        """Keeps its connection until it hears GOAWAY."""
+        """Keeps its connection until it receives GOAWAY."""
         if "connection" not in state:
             state["connection"] = Http2Client(self._pick().ports[port])
         if state["connection"].get("/") != 200:
@@ -175,7 +175,7 @@ class Clients:
             state.pop("connection").close()
 
     def resp(self, port, state):
-        """Has no word for goodbye: leaves a daemon that is not ready."""
+        """RESP has no close message: disconnects from a daemon that is not ready."""
         if "connection" in state and not state["backend"].is_ready:
             state.pop("connection").close()
         if "connection" not in state:
@@ -219,7 +219,7 @@ class RollingRestart(unittest.TestCase):
             old.daemon.signal(signal.SIGTERM)
             self.assertEqual(old.daemon.wait(60), 0)
             clients.backends.remove(old)
-            # every client has been through it
+            # Every client has used it.
             self.assertTrue(eventually(lambda: all(clients.answered[name] > before[name]
                                                    for name in before), 30), clients.answered)
         clients.stop()
@@ -229,7 +229,7 @@ class RollingRestart(unittest.TestCase):
 
 
 class ShutdownDelay(unittest.TestCase):
-    """What each client sees from SIGTERM on."""
+    """What clients see after SIGTERM."""
 
     def setUp(self):
         self.upstream = Upstream()
@@ -237,7 +237,7 @@ class ShutdownDelay(unittest.TestCase):
         self.addCleanup(self.upstream.shutdown)
 
     def shutting_down(self, delay=60):
-        """A daemon in its shutdown delay, and what was connected before."""
+        """A daemon in its shutdown delay, and connections made before."""
         backend = Backend(self.upstream, delay)
         self.addCleanup(backend.close)
         self.assertTrue(eventually(lambda: backend.is_ready, 20))
@@ -266,16 +266,16 @@ class ShutdownDelay(unittest.TestCase):
         return response.getheader("Connection")
 
     def disconnect(self):
-        """Clients of these tests do not answer a PING by themselves: the daemon would linger for them."""
+        """These clients do not answer PING frames by themselves: the daemon would wait for them."""
         for client in self.connected.values():
             client.close()
 
     def finish(self, backend):
         self.disconnect()
-        backend.daemon.signal(signal.SIGTERM)  # the second ends the delay
+        backend.daemon.signal(signal.SIGTERM)  # the second signal ends the delay
         self.assertEqual(backend.daemon.wait(20), 0)
 
-    def test_clients_are_served_and_told_to_disconnect(self):
+    def test_clients_are_served_and_asked_to_disconnect(self):
         backend, connected = self.shutting_down()
         ready = backend.daemon.admin("/readyz")
         self.assertEqual(ready.status, 503)
@@ -291,8 +291,8 @@ class ShutdownDelay(unittest.TestCase):
         fresh.close()
         self.assertEqual(connected["resp"].ask("PING"), "PONG")
         self.assertIsNone(backend.daemon.exit_code())
-        backend.daemon.signal(signal.SIGTERM)  # the second ends the delay
-        # and not the grace, though the HTTP/2 client does not answer any more
+        backend.daemon.signal(signal.SIGTERM)  # the second signal ends the delay
+        # It ends before the grace period, although the HTTP/2 client no longer responds.
         self.assertEqual(backend.daemon.wait(30), 0)
         with self.assertRaises((OSError, ValueError)):
             connected["resp"].ask("PING")
@@ -317,7 +317,7 @@ class ShutdownDelay(unittest.TestCase):
         self.assertEqual(answers.count(b"Connection: close"), 1)
         self.finish(backend)
 
-    def test_a_connection_that_was_made_before_the_end_gets_its_first_answer(self):
+    def test_a_connection_made_before_the_stop_gets_its_first_answer(self):
         backend, _ = self.shutting_down()
         self.disconnect()
         with RawClient(backend.ports["http"]) as client, RespClient(backend.ports["resp"]) as resp:

@@ -1,5 +1,5 @@
-"""Tokens, passwords and certificates are rotated while the daemon runs: no restart, and no client is turned away while
-both the old and the new one are valid."""
+"""Tokens, passwords and certificates are rotated without a restart, and no client is rejected while both the old and
+the new one are valid."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ RESTART = "take effect after a restart"
 
 
 def write(daemon, name, text):
-    """A file of the daemon changes, and it is told so."""
+    """Changes a file of the daemon and signals a reload."""
     (daemon.folder / name).write_text(text, encoding="utf-8")
     daemon.signal(signal.SIGHUP)
 
@@ -68,10 +68,10 @@ class Passwords(unittest.TestCase):
             write(daemon, "password", "new\n")
             self.assertTrue(eventually(lambda: not self.is_accepted(daemon, "old")))
             self.assertTrue(self.is_accepted(daemon, "new"))
-            self.assertEqual(kept.ask("PING"), "PONG", "clients that are authenticated stay so")
+            self.assertEqual(kept.ask("PING"), "PONG", "authenticated clients stay authenticated")
             self.assertNotIn(RESTART, daemon.output)
 
-    def test_the_last_password_stays_where_other_machines_can_connect(self):
+    def test_the_last_password_cannot_be_removed_on_a_public_address(self):
         text = "resp: {listen: '0.0.0.0:0', password: sesame}\n" + DOMAINS
         with Daemon(text) as daemon:
             write(daemon, "penstock.yaml", text.replace(", password: sesame", ""))
@@ -115,7 +115,7 @@ gateway:
         return context
 
     def subjects(self, daemon):
-        """Whose certificate each listener shows."""
+        """The certificate subject of each listener."""
         found = {}
         for scheme, port in re.findall(r"listening on (\w+)://[^ ]*:(\d+)", daemon.output):
             with socket.create_connection(("127.0.0.1", int(port)), timeout=20) as plain:
@@ -131,12 +131,12 @@ gateway:
             for name, text in self.files(self.new).items():
                 (daemon.folder / name).write_text(text, encoding="utf-8")
             self.assertTrue(eventually(lambda: self.subjects(daemon) == {"new"}))
-            # other files are named
+            # Names other files in the configuration.
             for name, text in self.files(self.old, "other").items():
                 (daemon.folder / name).write_text(text, encoding="utf-8")
             write(daemon, "penstock.yaml", self.RULES.replace("server.", "other."))
             self.assertTrue(eventually(lambda: self.subjects(daemon) == {"old"}))
-            # and watched
+            # They are watched too.
             for name, text in self.files(self.new, "other").items():
                 (daemon.folder / name).write_text(text, encoding="utf-8")
             self.assertTrue(eventually(lambda: self.subjects(daemon) == {"new"}))
@@ -187,7 +187,7 @@ class RedisPassword(unittest.TestCase):
                 for kind in ("normal", "pubsub"):
                     admin.ask("CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes")
                 self.assertTrue(eventually(lambda: self.check(daemon) == 200))
-                # the feed of changes and the auditor have connected again too
+                # the change feed and the auditor have reconnected too
                 self.assertTrue(eventually(lambda: "sub=1" in admin.ask("CLIENT", "LIST")))
             self.assertNotIn(RESTART, daemon.output)
             self.assertNotIn("could not be audited", daemon.output)

@@ -1,5 +1,4 @@
-"""The daemon as people run it: decisions, reloads, the end of it, a Redis that goes away, and several
-daemons on one limit."""
+"""The daemon: decisions, reloads, shutdown, a Redis outage, and several daemons with one limit."""
 
 import concurrent.futures
 import os
@@ -35,7 +34,7 @@ def small(limit="3/hour"):
 
 
 class Hammer:
-    """Asks from several threads until it is stopped, and keeps every answer."""
+    """Sends requests from several threads until stopped, and records every answer."""
 
     def __init__(self, question, threads=4):
         self._stop = threading.Event()
@@ -84,7 +83,7 @@ class ReloadTest(unittest.TestCase):
     def limit_is(self, daemon, limit):
         return eventually(lambda: check(daemon, os.urandom(8).hex())[2].get("limit") == limit)
 
-    def test_a_file_written_in_place_replaced_and_a_signal(self):
+    def test_a_changed_or_replaced_file_and_a_signal_reload_the_rules(self):
         with Daemon(small("3/hour")) as daemon:
             daemon.configuration.write_text(small("4/hour"), encoding="utf-8")
             self.assertTrue(self.limit_is(daemon, 4), daemon.output)
@@ -98,12 +97,12 @@ class ReloadTest(unittest.TestCase):
                 lambda: daemon.metric('penstock_config_reloads_total{result="ok"}') == before + 1))
             self.assertTrue(self.limit_is(daemon, 5), daemon.output)
 
-    def test_a_file_that_is_rewritten_all_the_time_is_reloaded_meanwhile(self):
+    def test_a_continuously_rewritten_file_is_reloaded(self):
         with Daemon(small("3/hour")) as daemon:
             quiet = threading.Event()
 
             def rewrite():
-                while not quiet.wait(0.1):  # no two looks of the daemon find the same file
+                while not quiet.wait(0.1):  # every poll finds another file
                     fresh = daemon.folder / "fresh.yaml"
                     fresh.write_text(small("4/hour"), encoding="utf-8")
                     fresh.rename(daemon.configuration)
@@ -129,7 +128,7 @@ class ReloadTest(unittest.TestCase):
             self.assertTrue(eventually(lambda: len(daemon.admin("/rules").body["rules"]) == 2))
             self.assertTrue(eventually(lambda: daemon.metric("penstock_config_rules") == 2))
 
-    def test_daemons_that_agree_have_the_same_hash(self):
+    def test_daemons_with_equal_configuration_have_the_same_hash(self):
         def configuration_hash(daemon):
             return daemon.metric("penstock_config_hash")
 
@@ -153,7 +152,7 @@ class ReloadTest(unittest.TestCase):
             return check(daemon, domain="more")[2]["reason"] == "within_limits"
         return eventually(served)
 
-    def test_a_directory_may_have_more_files_at_a_signal(self):
+    def test_a_signal_loads_new_files_of_a_directory(self):
         with Daemon(small("3/hour"), whole_folder=True) as daemon:
             self.assertEqual(check(daemon, domain="more")[2]["reason"], "no_rule")
             (daemon.folder / "more.yaml").write_text(MORE, encoding="utf-8")
@@ -165,7 +164,7 @@ class ReloadTest(unittest.TestCase):
             self.assertTrue(
                 eventually(lambda: check(daemon, domain="more")[2]["reason"] == "no_rule"))
 
-    def test_a_directory_is_read_again_when_a_file_comes(self):
+    def test_a_new_file_in_a_directory_is_loaded(self):
         with Daemon(small("3/hour"), whole_folder=True) as daemon:
             (daemon.folder / "more.yaml").write_text(MORE, encoding="utf-8")
             served = self.more_is_served(daemon)
@@ -187,7 +186,7 @@ class ReloadTest(unittest.TestCase):
             self.assertTrue(self.limit_is(daemon, 4))
         self.assertIn("server.max_connections", daemon.output)
 
-    def test_a_symbolic_link_swapped_as_kubernetes_does(self):
+    def test_a_symbolic_link_swapped_like_kubernetes_does_is_reloaded(self):
         with Daemon(small("3/hour")) as daemon:
             folder = daemon.folder
             for version, limit in (("v1", "3/hour"), ("v2", "7/hour")):
@@ -282,7 +281,7 @@ POLICY = """
 
 
 def policies(url):
-    """A domain for each of the three policies, called after it."""
+    """A domain for each of the three policies, with its name."""
     domains = "".join(POLICY.replace("{policy}", name) for name in ("open", "closed", "local"))
     return f"store: {{url: '{url}', timeout: 50ms}}\nnodes: 2\ndomains:{domains}"
 
@@ -307,7 +306,7 @@ class RedisDownTest(unittest.TestCase):
 
             self.assertEqual(passed("open"), 20)
             self.assertEqual(passed("closed"), 0)
-            # two nodes share ten: five for this one
+            # Two nodes share ten: five for this one.
             self.assertEqual(passed("local"), 5)
             self.assertFalse([a for a in hammered if isinstance(a, OSError)])
             self.assertGreaterEqual(
@@ -334,12 +333,12 @@ class RedisDownTest(unittest.TestCase):
             server.stop()
             self.assertTrue(eventually(lambda: take("closed") == 503))
             self.assertEqual([take("open") for _ in range(20)], [200] * 20)
-            # two nodes share ten: five for this one
+            # Two nodes share ten: five for this one.
             self.assertEqual([take("local") for _ in range(7)], [200] * 5 + [429] * 2)
             self.assertEqual(daemon.metric(series % "failed_open"), 20)
             self.assertEqual(daemon.metric(series % "local"), 7)
 
-    def test_starts_without_redis_and_finds_it_when_it_comes(self):
+    def test_starts_without_redis_and_connects_when_it_starts(self):
         server = RedisServer()
         self.addCleanup(server.close)
         port = server.port
@@ -365,19 +364,19 @@ class UnknownNodesTest(unittest.TestCase):
         self.addCleanup(server.close)
         rule = "{name: r, limit: 5/m, on_failure: %s}"
         text = "store: {url: '%s'}\n%s\ndomains: {api: {rules: [" + rule + "]}}\n"
-        gone = f"redis://127.0.0.1:{free_port()}"
-        with Daemon(text % (gone, "nodes: 3", "local")) as configured, \
-                Daemon(text % (gone, "", "open")) as indifferent, \
+        unreachable = f"redis://127.0.0.1:{free_port()}"
+        with Daemon(text % (unreachable, "nodes: 3", "local")) as configured, \
+                Daemon(text % (unreachable, "", "open")) as indifferent, \
                 Daemon(text % (server.url, "", "local")) as connected, \
-                Daemon(text % (gone, "", "local")) as alone:
+                Daemon(text % (unreachable, "", "local")) as alone:
             alone.wait_for_output(self.WARNING)
-            time.sleep(0.5)  # the others have begun earlier
+            time.sleep(0.5)  # the others started earlier
             for daemon in (configured, indifferent, connected):
                 self.assertNotIn(self.WARNING, daemon.output)
 
 
 class SeveralDaemonsTest(unittest.TestCase):
-    def test_three_daemons_on_one_redis_hold_one_limit_exactly(self):
+    def test_three_daemons_on_one_redis_enforce_one_limit_exactly(self):
         server = RedisServer()
         self.addCleanup(server.close)
         text = f"store: {{url: '{server.url}', timeout: 1s}}\n" + small("500/hour")

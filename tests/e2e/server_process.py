@@ -1,4 +1,4 @@
-"""A server of others in front of, or behind, the daemon: runs until it is closed."""
+"""Runs a third-party server in front of or behind the daemon."""
 
 import os
 import shutil
@@ -13,14 +13,14 @@ _TIMEOUT = 15  # seconds
 
 
 def require(*programs):
-    """Skips the test, or the class, where one is not installed."""
+    """Skips the test or class when a program is not installed."""
     for program in programs:
         if shutil.which(program) is None:
             raise unittest.SkipTest(f"{program} is not installed")
 
 
 class ServerProcess:
-    """Listens on this port of 127.0.0.1 before it is returned; works and logs in the folder."""
+    """Listens on this port of 127.0.0.1 on return; runs and logs in the folder."""
 
     def __init__(self, command, port, folder, env=None):
         self._log = folder / "log"

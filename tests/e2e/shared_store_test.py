@@ -68,7 +68,7 @@ class KeyTest(SharedStoreTest):
             self.assertEqual(result.returncode, expected)
 
     def test_the_command_line_wins_over_the_environment(self):
-        result = run("check", "a", "--limit", "1/s", "--store", "memory://", store="nonsense")
+        result = run("check", "a", "--limit", "1/s", "--store", "memory://", store="invalid")
         self.assertEqual(result.returncode, FINE)
 
     def test_peek_charges_nothing(self):
@@ -87,7 +87,7 @@ class KeyTest(SharedStoreTest):
         self.assertEqual(self.run_json("reset", "alice")[1]["was_used"], False)
         self.assertEqual(self.run_json("check", "alice", "--limit", "1/day")[0], FINE)
 
-    def test_limits_with_a_name_are_apart(self):
+    def test_named_limits_are_separate(self):
         named = ("alice", "--limit", "1/day", "--name", "daily")
         self.assertEqual(self.run_json("check", *named)[0], FINE)
         self.assertEqual(self.run_json("check", *named)[0], DENIED)
@@ -104,7 +104,7 @@ class KeyTest(SharedStoreTest):
         self.assertEqual(self.run_json("unblock", "mallory")[1]["was_blocked"], False)
         self.assertEqual(self.run_json("check", "mallory", "--limit", "5/s")[0], FINE)
 
-    def test_a_block_may_be_of_one_limit(self):
+    def test_a_block_may_apply_to_one_limit(self):
         named = ("api_key=abc", "--name", "api/search")
         self.assertEqual(self.run_json("block", *named, "--for", "10m")[0], FINE)
         code, decision = self.run_json("check", *named, "--limit", "5/s")
@@ -133,7 +133,7 @@ class KeyTest(SharedStoreTest):
             self.run_json("unblock", *named)
             self.assertEqual(ask(), 200)
 
-    def test_another_prefix_shares_nothing(self):
+    def test_prefixes_are_isolated(self):
         for prefix in ("one", "two"):
             code, _ = self.run_json("check", "alice", "--limit", "1/day", "--prefix", prefix)
             self.assertEqual(code, FINE)
@@ -153,7 +153,7 @@ class ErrorTest(SharedStoreTest):
             result = run(command, *arguments, "--store", "memory://")
             self.assert_fails(result, BAD_INPUT, f"penstock {command}", "memory://", "redis://")
 
-    def test_a_store_must_be_named(self):
+    def test_a_store_is_required(self):
         for command, arguments in NEEDS_STORE.items():
             self.assert_fails(run(command, *arguments), BAD_INPUT, "--store")
 
@@ -164,7 +164,7 @@ class ErrorTest(SharedStoreTest):
                 self.assert_fails(result, BAD_INPUT)
                 self.assertNotIn("secret", result.stderr)
 
-    def test_unreachable_is_not_denied(self):
+    def test_an_unreachable_store_is_not_a_denial(self):
         url = f"redis://:secret@127.0.0.1:{free_port()}"
         for command, arguments in {**NEEDS_STORE, "check": ["a", "--limit", "1/s"]}.items():
             result = run(command, *arguments, store=url)
@@ -230,7 +230,7 @@ class AuditTest(SharedStoreTest):
         self.assertEqual(self.run_json("audit")[0], FINE)
 
     def test_a_busy_healthy_server_has_no_orphans(self):
-        """Keys expire, are deleted and are written again while the audit looks at them."""
+        """Keys expire, are deleted and are written again during the audit."""
         self.run_json("check", "model", "--limit", "5/h")
         churn = """
             local state = redis.call('GET', 'penstock:1:l:{model}')
@@ -272,7 +272,7 @@ class AuditTest(SharedStoreTest):
         self.assertEqual(self.server.call("TTL", "penstock:settings"), -1)
         self.assertEqual(self.server.call("TTL", "else"), -1)
 
-    def test_the_documented_rights_suffice_and_are_needed(self):
+    def test_the_documented_acl_rules_are_sufficient_and_necessary(self):
         text = (Path(__file__).parents[2] / "docs/operations.md").read_text("utf-8")
         rules = re.search(r"^ACL SETUSER limiter on >password (.*)$", text, re.M)[1].split()
         more = re.search(r"`penstock audit` also needs\s+`([^`]*)`", text)[1].split()
@@ -299,7 +299,7 @@ class AuditTest(SharedStoreTest):
         self.assertEqual(result.returncode, DENIED)
         self.assertIn("allkeys-lru", result.stdout)
 
-    def test_more_than_a_page_at_a_bounded_pace(self):
+    def test_an_audit_reads_many_pages_at_a_bounded_rate(self):
         for number in range(1200):
             self.server.call("SET", f"penstock:1:c:{{{number}}}", "x", "EX", "1000")
         code, report = self.run_json("audit", "--rate", "5000")
@@ -308,7 +308,7 @@ class AuditTest(SharedStoreTest):
 
 
 class VerifyTest(SharedStoreTest):
-    def test_every_case_is_exact_and_nothing_is_left(self):
+    def test_every_case_is_exact_and_no_key_is_left(self):
         code, report = self.run_json(
             "verify", "--processes", "2", "--threads", "2", "--seconds", "1", "--algorithm", "gcra"
         )
@@ -331,7 +331,7 @@ class VerifyTest(SharedStoreTest):
                     )
                     self.assertEqual((code, report["exact"]), (FINE, True), report)
 
-    def test_every_mode_keeps_its_bound_and_reports_its_utilisation(self):
+    def test_every_mode_stays_within_its_bound_and_reports_its_utilisation(self):
         for mode in ("lease", "lease_strict", "adaptive"):
             with self.subTest(mode):
                 code, report = self.run_json(
@@ -376,7 +376,7 @@ class BenchTest(SharedStoreTest):
         self.assertEqual((result.returncode, result.stderr), (FINE, ""), result)
         return json.loads(result.stdout)
 
-    def test_figures_of_both_contenders(self):
+    def test_reports_figures_of_both_baselines(self):
         report = self.bench("--limit", "10/day", "--batch", "64", "--baseline", "naive")
         for figures in (report, report["baseline"]):
             self.assertEqual(figures["admitted"] + figures["denied"], 3000)
@@ -388,18 +388,18 @@ class BenchTest(SharedStoreTest):
         self.assertIn("redis_cpu_us_per_check", report["ratio"])
         self.assertEqual(self.server.keys(), [])
 
-    def test_incr_lets_everything_pass(self):
+    def test_incr_allows_everything(self):
         report = self.bench("--baseline", "incr", "--threads", "2")
         self.assertEqual(report["baseline"]["admitted"], 3000)
         self.assertIsNone(report["baseline"]["over_admitted"])
         self.assertEqual(self.server.keys(), [])
 
-    def test_keys_of_others_stay(self):
+    def test_keys_of_other_programs_are_kept(self):
         self.server.call("SET", "bench-mine", "mine")
         self.bench()
         self.assertEqual(self.server.keys(), ["bench-mine"])
 
-    def test_a_hot_key_that_is_leased_costs_few_calls(self):
+    def test_a_leased_hot_key_needs_few_calls(self):
         result = run("bench", "modes", "--store", self.server.url, "--mode", "lease_strict",
                      "--limit", "100000/s", "--time", "1s", "--timeout", "10s", "--json")
         self.assertEqual((result.returncode, result.stderr), (FINE, ""), result)

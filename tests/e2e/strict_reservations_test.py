@@ -1,4 +1,4 @@
-"""Reserve and cancel, again and again, on a limit with `mode: lease_strict`: nothing is lost."""
+"""Repeated reserve and cancel on a limit with `mode: lease_strict` loses no units."""
 
 import time
 import unittest

@@ -1,4 +1,4 @@
-"""The daemon over TLS: certificates of its own and of clients, renewed while it runs."""
+"""The daemon over TLS: server and client certificates, renewed while it runs."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ def setUpModule():
 
 
 class Certificates:
-    """Self-signed ones, each with its name as the subject."""
+    """Self-signed certificates, each with its name as the subject."""
 
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
@@ -67,7 +67,7 @@ class TlsTest(unittest.TestCase):
             return dict(part[0] for part in client.socket.getpeercert()["subject"])["commonName"]
 
     def replace(self, daemon, pair):
-        """As programs that renew certificates do: each file is written beside and renamed."""
+        """Like renewal programs: each file is written to a temporary name and renamed."""
         for name, source in (("server.key", pair[1]), ("server.pem", pair[0])):
             fresh = daemon.folder / (name + ".new")
             shutil.copy(source, fresh)

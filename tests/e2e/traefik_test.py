@@ -1,5 +1,5 @@
 """A real Traefik, named by PENSTOCK_TRAEFIK, in front of an application: the files of examples/traefik, with other
-ports. `make interop` runs it; `make test` does not, as Traefik is no package of Debian."""
+ports. `make interop` runs it; `make test` does not, because Debian has no Traefik package."""
 
 import os
 import signal
@@ -26,12 +26,12 @@ class TraefikTest(ForwardAuthCase, unittest.TestCase):
         cls.write("traefik/dynamic.yaml", 8003)
         path = cls.write("traefik/traefik.yaml", 8003)
         cls.run_proxy(TRAEFIK, f"--configFile={path}")
-        # it listens before it has read the other file
+        # it listens before it has read the second file
         if not eventually(lambda: ask(cls.port, "GET", "/free").status != 404):
             raise AssertionError("Traefik knows no way to the application")
 
     def test_applies_its_failure_mode_while_the_daemon_is_down(self):
-        """It waits as long as the daemon hangs, and refuses when there is none."""
+        """It waits while the daemon hangs, and denies when there is none."""
         self.daemon.signal(signal.SIGSTOP)
         continued = threading.Timer(3, self.daemon.signal, [signal.SIGCONT])
         continued.start()
@@ -45,7 +45,7 @@ class TraefikTest(ForwardAuthCase, unittest.TestCase):
 
 
 class WithoutDaemonTest(TraefikTest):
-    """The daemon ends before the first request."""
+    """The daemon stops before the first request."""
 
     @classmethod
     def start(cls):

@@ -1,5 +1,5 @@
-"""One key under two quotas: whatever order they are asked in, no more passes than the loosest quota
-allows, on the embedded store and on Redis."""
+"""One key under two quotas: in any order of checks, no more is admitted than the loosest quota allows, on the embedded
+store and on Redis."""
 
 import json
 import unittest
@@ -9,7 +9,7 @@ from redis_server import RedisServer
 
 ROUNDS = 10
 LOOSE, STRICT = 100, 10
-# Every algorithm; periods long enough that nothing drains while the test runs.
+# Every algorithm; periods long enough that nothing refills during the test.
 ALGORITHMS = ("", "gcra", "anchored_window", "sliding_log", "sliding_counter", "sub_windows 10")
 
 
@@ -41,7 +41,7 @@ def until_denied(ask, most=2000):
 class OnTheEmbeddedStore(unittest.TestCase):
     store = ""
 
-    def test_a_denial_under_the_stricter_quota_forgives_nothing(self):
+    def test_a_denial_under_the_stricter_quota_keeps_usage(self):
         for algorithm in ALGORITHMS:
             with self.subTest(algorithm=algorithm or "token_bucket"), Daemon(
                 configuration(self.store, f"{STRICT}/h {algorithm}", f"{LOOSE}/h {algorithm}")
@@ -53,19 +53,19 @@ class OnTheEmbeddedStore(unittest.TestCase):
                 self.assertEqual(admitted, LOOSE)
                 self.clear()
 
-    def test_admissions_under_a_shorter_window_forget_nothing(self):
+    def test_admissions_under_a_shorter_window_keep_usage(self):
         with Daemon(configuration(self.store, f"{STRICT}/s fixed_window",
                                   f"{LOOSE}/h anchored_window")) as daemon:
             admitted = 0
             for _ in range(ROUNDS):
                 admitted += sum(check(daemon, "pro") == 200 for _ in range(5))
                 admitted += check(daemon) == 200
-            # the stricter quota passes while five are used, then never more than its limit
+            # The stricter quota admits while five are used, then never more than its limit.
             self.assertLessEqual(admitted, 5 * ROUNDS + STRICT)
             admitted += until_denied(lambda: check(daemon, "pro"))
             self.assertEqual(admitted, LOOSE)
 
-    def test_take_with_a_looser_limit_clears_nothing(self):
+    def test_take_with_a_looser_limit_keeps_usage(self):
         with Daemon(configuration(self.store)) as daemon:
             self.assertEqual(until_denied(lambda: take(daemon, "10/h")), 10)
             self.assertEqual(take(daemon, "1000000/s", cost=1000000), 429)
@@ -75,7 +75,7 @@ class OnTheEmbeddedStore(unittest.TestCase):
             self.assertEqual(until_denied(lambda: take(daemon, "20/h")), 10)
             self.assertEqual(take(daemon, "10/h"), 429)
 
-    def test_take_with_a_looser_limit_clears_nothing_whatever_the_algorithm(self):
+    def test_take_with_a_looser_limit_keeps_usage_for_every_algorithm(self):
         looser = (f"{LOOSE}/h", f"{LOOSE}/d", "5000/s", "5000/d")
         for algorithm in ALGORITHMS:
             with self.subTest(algorithm=algorithm or "token_bucket"), Daemon(
@@ -85,11 +85,11 @@ class OnTheEmbeddedStore(unittest.TestCase):
                 self.assertEqual(until_denied(lambda d=daemon, q=strict: take(d, q)), STRICT)
                 for other in looser:
                     for kind in ALGORITHMS:
-                        # a peek, a denial, and nothing of it is adopted
+                        # A peek and a denial adopt nothing.
                         take(daemon, f"{other} {kind}", cost=0)
                         self.assertEqual(take(daemon, f"{other} {kind}", cost=6000), 429)
                         self.assertEqual(take(daemon, strict), 429, f"{other} {kind}")
-                # an admission adopts the looser quota, and usage stays
+                # An admission adopts the looser quota and keeps usage.
                 self.assertEqual(take(daemon, f"{LOOSE}/h {algorithm}"), 200)
                 self.assertEqual(take(daemon, strict), 429)
                 self.assertEqual(
@@ -117,10 +117,10 @@ class OnTheEmbeddedStore(unittest.TestCase):
             daemon.configuration.write_text(configuration(self.store, limit=f"{LOOSE}/h"),
                                             encoding="utf-8")
             self.assertTrue(eventually(lambda: check(daemon) == 200, 10))
-            # one was admitted above, and perhaps some before the first reload
+            # One was admitted above, and perhaps some before the first reload.
             self.assertLessEqual(until_denied(lambda: check(daemon)), LOOSE - 51)
 
-    def test_one_request_under_both_quotas_needs_both(self):
+    def test_one_request_under_both_quotas_must_fit_both(self):
         def both(daemon, first, second):
             body = {"domain": "api", "descriptors": [
                 {"entries": [{"key": name, "value": value} for name, value in each.items()]}
@@ -131,7 +131,7 @@ class OnTheEmbeddedStore(unittest.TestCase):
         for first, second in ((pro, free), (free, pro)):
             with Daemon(configuration(self.store)) as daemon:
                 admitted = until_denied(lambda d=daemon, a=first, b=second: both(d, a, b))
-                # each takes one under each quota; the stricter one holds for both
+                # Each charges one under each quota; the stricter one limits both.
                 self.assertEqual(admitted, STRICT // 2)
                 self.assertEqual(check(daemon, "pro"), 200, "and the looser one has room")
                 self.clear()

@@ -1,11 +1,11 @@
-"""What a process uses: of the processor, of memory, of files."""
+"""Resource usage of a process: CPU, memory, files."""
 
 import os
 import resource
 
 
 def cpu_seconds(pid):
-    """Of all its threads, since it started."""
+    """Of all threads since the start."""
     with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -17,7 +17,7 @@ def resident_bytes(pid):
 
 
 def raise_file_limit(case, wanted):
-    """Skips the test where so many files may not be open."""
+    """Raises the limit of open files, or skips the test."""
     soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most != resource.RLIM_INFINITY and most < wanted:
         case.skipTest(f"only {most} files may be open, {wanted} are needed")

@@ -51,7 +51,7 @@ const server = createServer((request, response) =>
   (calls[request.url.split("/")[1]] ?? head)(request, response));
 server.keepAliveTimeout = 60000;
 server.on("checkContinue", (request, response) => {
-  if (request.url === "/refuse") {
+  if (request.url === "/reject") {
     response.writeHead(417, { "Content-Length": 0, Connection: "close" });
     return response.end();
   }

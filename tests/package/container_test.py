@@ -1,5 +1,5 @@
-"""The Containerfile, as far as that goes without building it: its files, packages and commands exist, and its health
-check tells a daemon that answers from one that does not. The program is named by PENSTOCK_PROGRAM."""
+"""The Containerfile, checked without building it: its files, packages and commands exist, and its health check
+distinguishes a running daemon from a stopped one. The program is named by PENSTOCK_PROGRAM."""
 
 import fnmatch
 import json
@@ -47,7 +47,7 @@ def make_dry_run(target):
 
 
 class ContainerfileTest(unittest.TestCase):
-    def test_what_is_copied_exists(self):
+    def test_copied_files_exist(self):
         for word, rest in instructions():
             if word != "COPY" or rest.startswith("--from"):
                 continue
@@ -55,13 +55,13 @@ class ContainerfileTest(unittest.TestCase):
                 self.assertTrue((SOURCE_DIR / source).exists(), source)
                 self.assertFalse(ignored(source), source)
 
-    def test_what_is_built_here_stays_out_of_it(self):
+    def test_local_build_output_is_ignored(self):
         for path in ("build/release/penstock", ".git/config"):
             self.assertTrue(ignored(path), path)
         for path in ("src/base", "packaging/penstock.service", "Makefile", "CMakePresets.json"):
             self.assertFalse(ignored(path), path)
 
-    def test_it_takes_the_package_from_where_make_puts_it(self):
+    def test_it_copies_the_package_from_the_path_of_make(self):
         copied = next(rest for word, rest in instructions() if word == "COPY" and rest.startswith("--from"))
         self.assertIn("/source/build/packages/", copied)
         self.assertIn("-B build/packages", make_dry_run("package"))
@@ -96,7 +96,7 @@ class ContainerfileTest(unittest.TestCase):
             self.assertTrue(healthy(daemon.admin_port))
         self.assertFalse(healthy(free_port()))
 
-    def test_the_command_is_one_that_the_program_knows(self):
+    def test_the_command_and_its_options_exist(self):
         self.assertEqual(command("ENTRYPOINT"), ["penstock"])
         words = command("CMD")
         shown = subprocess.run([PROGRAM, words[0], "--help"], capture_output=True, encoding="utf-8", timeout=30,

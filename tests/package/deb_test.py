@@ -1,5 +1,5 @@
-"""The Debian packages, made of what is built: what is in them, and that the program of the package starts with the
-configuration of the package. BUILD_DIR is in PENSTOCK_BUILD_DIR. Nothing is installed."""
+"""The Debian packages of this build: their contents, and that the packaged program starts with the packaged
+configuration. BUILD_DIR is in PENSTOCK_BUILD_DIR. Nothing is installed."""
 
 import gzip
 import os
@@ -37,7 +37,7 @@ def setUpModule():
         require(program)
     folder = Path(tempfile.mkdtemp(prefix="penstock-deb-"))
     unittest.addModuleCleanup(shutil.rmtree, folder, ignore_errors=True)
-    # Fast, not small: what is in the package is the same.
+    # Fast compression; the contents are the same.
     code, text = run("cpack", "--config", BUILD_DIR / "CPackConfig.cmake", "-B", folder,
                      "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip")
     if code != 0:
@@ -66,10 +66,10 @@ class Package:
 
 
 class ContentTest(unittest.TestCase):
-    def test_there_is_a_package_to_run_and_one_to_build_with(self):
+    def test_there_are_a_runtime_and_a_development_package(self):
         self.assertEqual(set(Package.all), {"penstock", "penstock-dev"})
 
-    def test_the_program_has_all_it_needs_and_nothing_to_build_with(self):
+    def test_the_runtime_package_is_complete_and_has_no_development_files(self):
         files = Package.all["penstock"].files()
         for path in ("/usr/bin/penstock", "/etc/penstock/penstock.yaml", "/lib/systemd/system/penstock.service",
                      "/usr/lib/sysusers.d/penstock.conf", "/usr/share/man/man1/penstock.1.gz",
@@ -79,7 +79,7 @@ class ContentTest(unittest.TestCase):
             self.assertIn(path, files)
         self.assertFalse([path for path in files if path.endswith((".hpp", ".a", ".cpp", ".cmake"))])
 
-    def test_the_library_is_in_the_other(self):
+    def test_the_library_is_in_the_development_package(self):
         files = Package.all["penstock-dev"].files()
         for path in ("/usr/include/penstock/penstock.hpp", "/usr/lib/pkgconfig/penstock.pc",
                      "/usr/share/doc/penstock-dev/examples/first_use.cpp"):
@@ -125,11 +125,11 @@ class ContentTest(unittest.TestCase):
         self.assertNotIn("-dev", depends)
         self.assertIn("libssl-dev", Package.all["penstock-dev"].field("Depends"))
 
-    def test_the_configuration_is_kept_at_an_upgrade(self):
+    def test_an_upgrade_keeps_the_configuration(self):
         conffiles = (Package.all["penstock"].root / "DEBIAN" / "conffiles").read_text(encoding="utf-8")
         self.assertEqual(conffiles.split(), ["/etc/penstock/penstock.yaml"])
 
-    def test_scripts_are_shell_that_runs(self):
+    def test_maintainer_scripts_are_valid_shell(self):
         for name in ("postinst", "prerm", "postrm"):
             script = Package.all["penstock"].root / "DEBIAN" / name
             self.assertEqual(run("sh", "-n", script), (0, ""))
@@ -156,7 +156,7 @@ class ServiceTest(unittest.TestCase):
         self.unit = self.root / "lib/systemd/system/penstock.service"
 
     def test_systemd_understands_the_unit(self):
-        # Where the program would be after an installation, it is not.
+        # The installed path of the program does not exist here.
         unit = Path(tempfile.mkdtemp(dir=self.root)) / "penstock.service"
         text = self.unit.read_text(encoding="utf-8")
         program = self.root / "usr/bin/penstock"
@@ -165,14 +165,14 @@ class ServiceTest(unittest.TestCase):
         code, said = run("systemd-analyze", "verify", "--man=no", unit)
         self.assertEqual((code, said), (0, ""))
 
-    def test_it_can_do_little_beside_its_work(self):
+    def test_the_unit_is_sandboxed(self):
         code, said = run("systemd-analyze", "security", "--offline=true", "--threshold=20", self.unit)
         if "Unknown" in said or "unrecognized" in said:
             raise unittest.SkipTest("systemd is too old to say")
         self.assertEqual(code, 0, said[-2000:])
 
 
-    def test_systemd_makes_the_user(self):
+    def test_systemd_creates_the_user(self):
         require("systemd-sysusers")
         folder = Path(tempfile.mkdtemp(dir=self.root))
         target = folder / "usr/lib/sysusers.d"
@@ -237,14 +237,14 @@ class ProgramTest(unittest.TestCase):
         for name in listed:
             self.assertRegex(manual, rf"\.BI? {name}\b")
 
-    def test_what_is_in_the_package_is_valid(self):
+    def test_the_packaged_files_are_valid(self):
         examples = self.root / "usr/share/doc/penstock/examples"
         for path in (self.root / "etc/penstock/penstock.yaml", examples / "penstock.yaml",
                      examples / "quickstart.yaml"):
             code, text = run(self.program, "validate", path)
             self.assertEqual(code, 0, text)
 
-    def test_it_serves_with_the_configuration_of_the_package(self):
+    def test_it_serves_with_the_packaged_configuration(self):
         configuration = (self.root / "etc/penstock/penstock.yaml").read_text(encoding="utf-8")
         daemon.PROGRAM = str(self.program)
         with daemon.Daemon(configuration) as served:

@@ -88,7 +88,7 @@ struct Metrics::Registry {
   }
 
   std::mutex mutex;
-  // Guarded by the mutex, except the cells, whose addresses are stable.
+  // Guarded by the mutex, except the cells, which never move.
   std::map<const Metric*, Family> families;
   std::deque<WorkerMetrics> workers;
   std::vector<Source> sources;

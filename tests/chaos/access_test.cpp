@@ -141,7 +141,7 @@ TEST(Access, EveryAclRuleIsNeeded) {
   }
 }
 
-TEST(Access, AWrongPasswordIsReportedWithTheServersErrorAndNotLogged) {
+TEST(Access, AWrongPasswordIsReportedWithTheServersErrorAndNotShown) {
   RedisServer server({.password = "right"});
   Events events;
   RedisOptions options = long_timeout_options(url_for(server, ":wrong-one"));

@@ -213,7 +213,7 @@ TEST_F(ClusterChaos, AManualFailoverLosesNothing) {
   expect_consistent(tally, questions, *limiter_, kLongTimeout);
 }
 
-TEST_F(ClusterChaos, AHangingMasterDoesNotAffectOthersAndIsRefundedThere) {
+TEST_F(ClusterChaos, AHangingMasterDoesNotAffectOthersAndTheirChargesAreRefunded) {
   // Checked in slot order: the charge in the first slot is refunded.
   std::string first = "first";
   std::string second = "second";

@@ -12,10 +12,10 @@ using servers::RedisServer;
 using servers::SentinelGroup;
 
 // A replica that reports its link as up may not have received anything yet.
-void wait_until_replicas_hear(SentinelGroup& group) {
+void wait_until_replicated(SentinelGroup& group) {
   servers::Session master = group.master().session();
   servers::wait_until("a write to reach the replica", [&] {
-    master.must({"SET", "heard", "1"});
+    master.must({"SET", "replicated", "1"});
     return master.must({"WAIT", "1", "1000"}).integer == 1;
   });
 }
@@ -26,7 +26,7 @@ TEST(Sentinel, ManualAndAutomaticFailoversAreFollowed) {
   SentinelGroup group;
   SharedLimiter limiter = open_limiter(long_timeout_options(group.url()));
   wait_until_works(limiter);
-  wait_until_replicas_hear(group);
+  wait_until_replicated(group);
   {
     Workers workers(limiter, default_questions());
     workers.wait_for_decisions(300);
@@ -44,7 +44,7 @@ TEST(Sentinel, ManualAndAutomaticFailoversAreFollowed) {
   for (const Question& question : default_questions()) {
     ASSERT_TRUE(limiter.reset(question.key));
   }
-  wait_until_replicas_hear(group);
+  wait_until_replicated(group);
   Workers workers(limiter, default_questions());
   workers.wait_for_decisions(300);
   const Time start = base::monotonic_now();

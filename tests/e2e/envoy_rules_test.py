@@ -188,7 +188,7 @@ class CostTest(RulesCase):
 
 
 class QuotaModeTest(RulesCase):
-    def test_a_quota_in_shadow_mode_is_never_over(self):
+    def test_a_quota_in_shadow_mode_prevents_an_overall_denial(self):
         both = ({"quota": "a"}, {"shadow_quota": "a"})
         self.assertEqual(self.ask(*both, hits=2).overall_code, OK)
         answer = self.ask(*both, hits=2)

@@ -275,7 +275,7 @@ class ShutdownDelay(unittest.TestCase):
         backend.daemon.signal(signal.SIGTERM)  # the second signal ends the delay
         self.assertEqual(backend.daemon.wait(20), 0)
 
-    def test_clients_are_served_and_asked_to_disconnect(self):
+    def test_clients_are_served_and_receive_a_close(self):
         backend, connected = self.shutting_down()
         ready = backend.daemon.admin("/readyz")
         self.assertEqual(ready.status, 503)

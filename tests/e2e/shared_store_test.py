@@ -376,7 +376,7 @@ class BenchTest(SharedStoreTest):
         self.assertEqual((result.returncode, result.stderr), (FINE, ""), result)
         return json.loads(result.stdout)
 
-    def test_reports_figures_of_both_baselines(self):
+    def test_reports_figures_of_penstock_and_of_the_baseline(self):
         report = self.bench("--limit", "10/day", "--batch", "64", "--baseline", "naive")
         for figures in (report, report["baseline"]):
             self.assertEqual(figures["admitted"] + figures["denied"], 3000)

@@ -21,7 +21,7 @@ void Request::on_answer(const Result<Decision>& answer, const TakenUnits& taken)
 }
 
 core::NamedCheck Node::named(Cost cost) const {
-  core::NamedCheck check{.name = {.subject = "somebody", .limit = "limit"},
+  core::NamedCheck check{.name = {.subject = "user", .limit = "limit"},
                          .quota = scenario_.quota,
                          .cost = cost,
                          .terms = scenario_.terms};

@@ -213,7 +213,7 @@ TEST(Leases, ReportUnknownOutcomesAndCallsThatWereNotExecuted) {
 
 TEST(Leases, AreAnsweredBeforeTheStoreIsDestroyed) {
   const servers::RedisServer server;
-  auto store = AnyStore::shared(long_timeout_options(server.url(), "gone"));
+  auto store = AnyStore::shared(long_timeout_options(server.url(), "destroyed"));
   int answers = 0;
   store->shared_store().lease({ask("alice", kBucket, 1, 5), strict("bob", 1, 5)},
                               base::deadline_after(std::chrono::seconds{30}),

@@ -39,7 +39,7 @@ TEST(RedisStore, BatchesTheSingleChecksOfOneTick) {
 
 TEST(RedisStore, BatchesTheMultiLimitChecksOfOneTick) {
   const servers::RedisServer server;
-  const auto store = AnyStore::shared(long_timeout_options(server.url(), "together"));
+  const auto store = AnyStore::shared(long_timeout_options(server.url(), "multi"));
   ASSERT_TRUE(store->check({one("warm-up"), one("all")}));
   const std::uint64_t before = store->store().health().round_trips;
   int answers = 0;
@@ -149,7 +149,7 @@ TEST(RedisStore, KeepsToTheDeadlineDespiteALongerCallForTheSameKey) {
 
 TEST(RedisStore, AnswersEveryWaiterBeforeDestruction) {
   const servers::RedisServer server;
-  auto store = AnyStore::shared(long_timeout_options(server.url(), "gone"));
+  auto store = AnyStore::shared(long_timeout_options(server.url(), "destroyed"));
   int answers = 0;
   const base::Deadline deadline = base::deadline_after(std::chrono::seconds{30});
   store->store().check({one("alice")}, deadline, [&](const auto& said) {

@@ -62,9 +62,9 @@ class HeadParser final : public beast_http::basic_parser<false> {
   bool odd_encoding_ = false;
 };
 
-bool has_no_body(unsigned status, ResponseHeadReader::RequestMethod asked) noexcept {
-  return asked == ResponseHeadReader::RequestMethod::Head || status / 100 == 1 || status == 204 ||
-         status == 304;
+bool has_no_body(unsigned status, ResponseHeadReader::RequestMethod request_method) noexcept {
+  return request_method == ResponseHeadReader::RequestMethod::Head || status / 100 == 1 ||
+         status == 204 || status == 304;
 }
 
 BodyFraming framing_of(const HeadParser& parser) {
@@ -78,7 +78,7 @@ BodyFraming framing_of(const HeadParser& parser) {
 }  // namespace
 
 ResponseHeadReader::ReadResult ResponseHeadReader::read(std::string_view bytes,
-                                                        RequestMethod asked) {
+                                                        RequestMethod request_method) {
   const http::HeaderScanner::ScanResult found = scan_.scan(bytes, max_bytes_);
   if (const auto* why = std::get_if<http::HttpError>(&found)) {
     if (why->status == 431) return Malformed{"its header is longer than gateway.max_header_bytes"};
@@ -89,14 +89,14 @@ ResponseHeadReader::ReadResult ResponseHeadReader::read(std::string_view bytes,
   scan_ = {};
   head_.fields.clear();
   HeadParser parser(head_);
-  parser.skip(asked == RequestMethod::Head);
+  parser.skip(request_method == RequestMethod::Head);
   boost::system::error_code failed;
   static_cast<void>(parser.put(boost::asio::buffer(bytes.data(), size), failed));
   if (failed || !parser.is_header_done()) return Malformed{"its head is malformed"};
   if (head_.status < 100 || head_.status > 599) return Malformed{"its status is not valid"};
   if (parser.has_odd_encoding()) return Malformed{"its Transfer-Encoding is not exactly chunked"};
   if (parser.has_encoding() && parser.content_length()) return Malformed{"its length is ambiguous"};
-  head_.body = has_no_body(head_.status, asked) ? BodyFraming{} : framing_of(parser);
+  head_.body = has_no_body(head_.status, request_method) ? BodyFraming{} : framing_of(parser);
   head_.keeps_alive = parser.keep_alive() && head_.body.kind != BodyFraming::Kind::UntilClose;
   return End{size};
 }

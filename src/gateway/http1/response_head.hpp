@@ -40,7 +40,7 @@ class ResponseHeadReader {
   };
   using ReadResult = std::variant<NeedMore, End, Malformed>;
   // As RequestHeadReader::read().
-  [[nodiscard]] ReadResult read(std::string_view bytes, RequestMethod asked);
+  [[nodiscard]] ReadResult read(std::string_view bytes, RequestMethod request_method);
   [[nodiscard]] ResponseHead& head() noexcept { return head_; }
 
  private:

@@ -15,9 +15,9 @@ using RequestMethod = ResponseHeadReader::RequestMethod;
 using Kind = BodyFraming::Kind;
 
 std::optional<BodyFraming> framing(std::string_view bytes,
-                                   RequestMethod asked = RequestMethod::Other) {
+                                   RequestMethod request_method = RequestMethod::Other) {
   ResponseHeadReader reader(4096);
-  const auto found = reader.read(bytes, asked);
+  const auto found = reader.read(bytes, request_method);
   if (!std::holds_alternative<ResponseHeadReader::End>(found)) return std::nullopt;
   return reader.head().body;
 }
@@ -52,9 +52,11 @@ TEST(ResponseHead, RejectsMalformedHeads) {
 }
 
 TEST(ResponseHead, DeterminesKeepAlive) {
-  const auto kept = [](std::string_view bytes, RequestMethod asked = RequestMethod::Other) {
+  const auto kept = [](std::string_view bytes,
+                       RequestMethod request_method = RequestMethod::Other) {
     ResponseHeadReader reader(4096);
-    EXPECT_TRUE(std::holds_alternative<ResponseHeadReader::End>(reader.read(bytes, asked)));
+    EXPECT_TRUE(
+        std::holds_alternative<ResponseHeadReader::End>(reader.read(bytes, request_method)));
     return reader.head().keeps_alive;
   };
   EXPECT_TRUE(kept("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"));

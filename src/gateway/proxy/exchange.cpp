@@ -121,22 +121,23 @@ Awaitable<std::optional<ProxyError>> Exchange::acquire_permit(const RequestAttri
   if (context_->permits == nullptr) co_return std::nullopt;
   const std::string_view client = attributes.value(context_->settings.max_in_flight.key);
   if (client.empty()) co_return std::nullopt;
-  const auto asked = std::make_shared<PendingPermit>();
-  context_->permits->acquire(client, base::deadline_after(kDecideTimeout),
-                             [asked](SharedPermits::Outcome outcome, SharedPermits::Permit permit) {
-                               asked->outcome = outcome;
-                               asked->permit = std::move(permit);
-                               if (asked->waiting != nullptr) asked->waiting->cancel();
-                             });
-  if (!asked->outcome) {
-    asked->waiting = &event_;
+  const auto pending = std::make_shared<PendingPermit>();
+  context_->permits->acquire(
+      client, base::deadline_after(kDecideTimeout),
+      [pending](SharedPermits::Outcome outcome, SharedPermits::Permit permit) {
+        pending->outcome = outcome;
+        pending->permit = std::move(permit);
+        if (pending->waiting != nullptr) pending->waiting->cancel();
+      });
+  if (!pending->outcome) {
+    pending->waiting = &event_;
     co_await event_.async_wait(kIo);
-    asked->waiting = nullptr;
+    pending->waiting = nullptr;
   }
-  permit_ = std::move(asked->permit);
-  if (asked->outcome == SharedPermits::Outcome::StoreUnavailable)
+  permit_ = std::move(pending->permit);
+  if (pending->outcome == SharedPermits::Outcome::StoreUnavailable)
     context_->metrics.shared_limit_unavailable();
-  if (asked->outcome != SharedPermits::Outcome::LimitReached) co_return std::nullopt;
+  if (pending->outcome != SharedPermits::Outcome::LimitReached) co_return std::nullopt;
   context_->metrics.rejected(RejectReason::ClientInFlight);
   co_return ProxyError::ClientInFlight;
 }

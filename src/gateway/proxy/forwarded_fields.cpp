@@ -65,8 +65,9 @@ std::vector<std::pair<std::string_view, std::string>> origin_fields(const Reques
 
   const std::string_view proto = trusted ? head.field("x-forwarded-proto") : std::string_view{};
   fields.emplace_back("X-Forwarded-Proto", proto.empty() ? origin.scheme : proto);
-  const std::string_view told = trusted ? head.field("x-forwarded-host") : std::string_view{};
-  const std::string_view host = told.empty() ? head.host : told;
+  const std::string_view forwarded_host =
+      trusted ? head.field("x-forwarded-host") : std::string_view{};
+  const std::string_view host = forwarded_host.empty() ? head.host : forwarded_host;
   if (!host.empty()) fields.emplace_back("X-Forwarded-Host", host);
 
   std::string elements;

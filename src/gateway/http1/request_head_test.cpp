@@ -46,7 +46,7 @@ RC_GTEST_PROP(RequestHead, ParsesTheSameInAnyPortions, ()) {
   RC_ASSERT(reader.head().path == "/x");
 }
 
-TEST(RequestHead, AbsoluteTargetOverridesHost) {
+TEST(RequestHead, AbsoluteTargetMustMatchHost) {
   RequestHeadReader reader({});
   const std::string bytes = "GET http://a.example/x?y HTTP/1.1\r\nHost: A.example\r\n\r\n";
   ASSERT_TRUE(std::holds_alternative<RequestHeadReader::End>(reader.read(bytes)));

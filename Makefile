@@ -8,7 +8,7 @@ BUILD := cmake --build --parallel $(JOBS) --preset
 TEST := ctest --parallel $(JOBS) --preset
 PROGRAM := build/release/penstock
 
-.PHONY: help deps deps-build deps-package deps-test build run demo test bench lint format install package interop
+.PHONY: help deps deps-build deps-package deps-test build program run demo test bench lint format install package interop
 .PHONY: asan tsan sanitize simulate tidy fuzz coverage long clean
 .NOTPARALLEL:
 
@@ -24,14 +24,17 @@ deps-test:
 	@tools/deps.sh test
 
 # The first build does not ask for the libraries of the tests; `make test` turns the tests on.
-build: deps-build ## build/release/penstock, the program, and the library
+program: deps-build
 	@test -e build/release/build.ninja || cmake --preset release -DPENSTOCK_BUILD_TESTS=OFF
 	$(BUILD) release --target penstock_cli
 
-run: build ## the daemon on the embedded store, with lines to try; Ctrl-C ends it
+build: program ## the programs penstock and penstock-bench in build/release, and the library
+	$(BUILD) release --target penstock_bench_cli penstock
+
+run: program ## the daemon on the embedded store, with lines to try; Ctrl-C ends it
 	@tools/run.sh $(PROGRAM)
 
-demo: build ## the algorithms side by side in the terminal
+demo: program ## the algorithms side by side in the terminal
 	$(PROGRAM) demo
 
 test: deps ## everything: tests, lint, then the unit tests under both sanitizers
@@ -116,14 +119,13 @@ bench: deps build ## the figures of docs/performance.md
 	bench/http_compare.sh build/release
 	bench/resp_compare.sh build/release
 
-interop: deps build ## Envoy and Traefik (PyPI) in front of the daemon, h2spec (Go) against the gateway
+interop: deps program ## Envoy and Traefik (PyPI) in front of the daemon, h2spec (Go) against the gateway
 	tools/interop.sh $(PROGRAM)
 
 install: build ## install to PREFIX (/usr/local), below DESTDIR if set
 	cmake --install build/release --prefix '$(PREFIX)'
 
 package: deps-build deps-package build ## Debian packages, in build/packages
-	$(BUILD) release --target penstock
 	cpack --config build/release/CPackConfig.cmake -B build/packages
 	@rm -rf build/packages/_CPack_Packages
 

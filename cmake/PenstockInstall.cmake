@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: the library and its headers, the program, and what
+# What `cmake --install` puts where: the library and its headers, the programs, and what
 # find_package(penstock) and pkg-config need to find them. Components are the packages of PenstockPackage.cmake.
 include(CMakePackageConfigHelpers)
 
@@ -8,7 +8,7 @@ install(TARGETS penstock EXPORT penstockTargets COMPONENT penstock-dev)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/penstock" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   COMPONENT penstock-dev FILES_MATCHING PATTERN "*.hpp")
 if(TARGET penstock_cli)
-  install(TARGETS penstock_cli COMPONENT penstock)
+  install(TARGETS penstock_cli penstock_bench_cli COMPONENT penstock)
 endif()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documents)

@@ -1,4 +1,4 @@
-# The Debian packages that `make package` builds: penstock has the program and its service, penstock-dev the library.
+# The Debian packages that `make package` builds: penstock has the programs and the service, penstock-dev the library.
 # Files that only make sense in a package are excluded from `cmake --install`, which may go anywhere.
 set(packaging "${PROJECT_SOURCE_DIR}/packaging")
 
@@ -16,6 +16,7 @@ endfunction()
 set(made "${PROJECT_BINARY_DIR}/packaging")
 file(MAKE_DIRECTORY "${made}")
 penstock_compress("${packaging}/penstock.1" "${made}/penstock.1.gz")
+penstock_compress("${packaging}/penstock-bench.1" "${made}/penstock-bench.1.gz")
 penstock_compress("${packaging}/debian/changelog" "${made}/changelog.gz")
 
 # It may get a password: postinst gives it to the group of the service.
@@ -24,7 +25,7 @@ install(FILES "${packaging}/penstock.yaml" DESTINATION /etc/penstock PERMISSIONS
 penstock_package_files(/lib/systemd/system "${packaging}/penstock.service")
 install(FILES "${packaging}/penstock.sysusers" DESTINATION lib/sysusers.d RENAME penstock.conf
   COMPONENT penstock EXCLUDE_FROM_ALL)
-penstock_package_files(share/man/man1 "${made}/penstock.1.gz")
+penstock_package_files(share/man/man1 "${made}/penstock.1.gz" "${made}/penstock-bench.1.gz")
 file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/*.md" "${PROJECT_SOURCE_DIR}/docs/*.json")
 penstock_package_files(share/doc/penstock/docs ${pages} "${PROJECT_SOURCE_DIR}/CHANGELOG.md")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION share/doc/penstock

@@ -151,3 +151,29 @@ function(penstock_tests target)
   add_test(NAME ${target} COMMAND ${target})
   set_tests_properties(${target} PROPERTIES LABELS ${tests_LABEL} TIMEOUT 600)
 endfunction()
+
+# penstock_program(target NAME name [LIBRARIES ...]): the program of this folder, build/<preset>/name. All
+# sources but main.cpp are a library, so that tests can link them.
+function(penstock_program target)
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "NAME" "LIBRARIES")
+  penstock_find_sources(sources tests)
+  set(main "${CMAKE_CURRENT_SOURCE_DIR}/main.cpp")
+  list(REMOVE_ITEM sources "${main}")
+  add_library(${target}_commands STATIC ${sources})
+  target_include_directories(${target}_commands PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(${target}_commands
+    PUBLIC ${program_LIBRARIES} penstock_command_line
+    PRIVATE nlohmann_json::nlohmann_json Boost::headers Threads::Threads)
+  penstock_developer_flags(${target}_commands)
+
+  add_executable(${target} "${main}")
+  target_link_libraries(${target} PRIVATE ${target}_commands)
+  penstock_developer_flags(${target})
+  file(RELATIVE_PATH to_libraries "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${program_NAME}
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}"
+    INSTALL_RPATH "$<$<BOOL:${BUILD_SHARED_LIBS}>:$ORIGIN/${to_libraries}>")
+  penstock_tests(${target}_test SOURCES ${tests}
+    LIBRARIES ${target}_commands nlohmann_json::nlohmann_json)
+endfunction()

@@ -2,7 +2,7 @@
 """Who may include whom. Usage: check_layers.py [ROOT]
 
 Folders are layers. A layer may include itself, the layers its arrows lead to, directly or through
-others (apps: directly), and the public headers of VOCABULARY. Each third-party library has a home.
+others (programs: directly), and the public headers of VOCABULARY. Each third-party library has a home.
 """
 
 import re
@@ -18,10 +18,12 @@ VOCABULARY = {
         "check clock counters decimal decision limits memory_options quota redis_options result shared_counters time version".split()
     )
 }
-FACADE_USERS = {"api", "apps", "bench", "bench/micro", "examples", "tests"}
+FACADE_USERS = {"api", "apps/command_line", "apps/penstock", "bench", "bench/micro", "bench/program", "examples", "tests"}
 
 # The one public header that may know Asio; penstock.hpp does not include it.
 ASIO_HEADER = "include/penstock/async.hpp"
+
+PROGRAMS = {"apps/penstock", "bench/program"}
 
 # The arrows. What is not here, nobody may include.
 ARROWS = {
@@ -49,27 +51,17 @@ ARROWS = {
     "audit": ["redis_store"],
     "daemon": ["wire/http", "wire/grpc", "wire/resp", "gateway", "audit", "lease", "redis_store"],
     "bench/micro": ["service", "store", "wire/http", "bench"],  # measures the parts one by one
-    "apps": [  # the program: subcommands
-        "daemon",
-        "audit",
-        "wire/http",
-        "service",
-        "rules",
-        "telemetry",
-        "store",
-        "lease",
-        "core",
-        "redis_store",
-        "bench",
-    ],
+    "apps/command_line": ["core", "rules"],  # shared by the programs
+    "apps/penstock": ["apps/command_line", "audit", "core", "daemon", "redis_store", "rules"],
+    "bench/program": ["apps/command_line", "audit", "bench", "core", "lease", "redis_store"],
     "examples": [],
 }
 
 # Third-party and system headers: who may include them. Anything with a slash or a dot in its name
 # that is not here has no home yet.
 HOMES = {
-    "CLI/": {"apps"},
-    "nlohmann/": {"apps", "bench", "http", "answer", "wire/http", "telemetry", "tests"},  # telemetry: lines of the log
+    "CLI/": {"apps/command_line", "apps/penstock", "bench/program"},
+    "nlohmann/": {"apps/penstock", "bench", "bench/program", "http", "answer", "wire/http", "telemetry", "tests"},  # telemetry: log lines
     "boost/asio": {
         "audit",
         "daemon",
@@ -82,15 +74,16 @@ HOMES = {
         "wire/grpc",
         "wire/resp",
         "gateway",
-        "apps",
+        "apps/penstock",
         "bench",
+        "bench/program",
         "examples",
         "bench/micro",
     },
-    "boost/beast": {"http", "wire/http", "gateway", "apps"},
+    "boost/beast": {"http", "wire/http", "gateway", "apps/penstock"},
     "boost/container/": {"rules", "service"},  # lists of a request that need no heap
     "boost/intrusive/": {"net"},  # connections in the order of their deadlines
-    "boost/system/": {"net", "http", "wire/http", "wire/grpc", "wire/resp", "gateway", "daemon", "apps"},  # the error codes of Asio and Beast
+    "boost/system/": {"net", "http", "wire/http", "wire/grpc", "wire/resp", "gateway", "daemon", "apps/penstock"},  # the error codes of Asio and Beast
     # TLS, names of scripts, hashes of long keys
     "openssl/": {"redis", "redis_store", "net", "http", "wire/http"},
     "re2/": {"rules"},
@@ -110,21 +103,21 @@ HOMES = {
     "sys/mman.h": {"store"},  # huge pages
     "malloc.h": {"daemon"},  # long buffers go back to the system
     # is the output a terminal? how large is a page?
-    "unistd.h": {"apps", "daemon", "bench", "telemetry", "tests"},
-    # `penstock verify` asks from processes of its own.
-    "spawn.h": {"apps"},
+    "unistd.h": {"apps/command_line", "apps/penstock", "daemon", "bench", "bench/program", "telemetry", "tests"},
+    # `penstock-bench verify` sends load from several processes.
+    "spawn.h": {"bench/program"},
     "sys/stat.h": {"daemon"},  # has a file of the configuration changed?
     # The rest is of programs, sockets and a proxy of the tests, without the libraries that are
     # under test.
-    "fcntl.h": {"apps", "tests"},
+    "fcntl.h": {"bench/program", "tests"},
     "netinet/": {"tests"},
     "poll.h": {"tests"},
     "sys/eventfd.h": {"tests"},
     "sys/prctl.h": {"tests"},
     "sys/socket.h": {"net", "tests"},  # SO_REUSEPORT, which Asio does not name
-    "sys/types.h": {"apps", "tests"},
+    "sys/types.h": {"bench/program", "tests"},
     "sys/un.h": {"tests"},
-    "sys/wait.h": {"apps", "tests"},
+    "sys/wait.h": {"bench/program", "tests"},
     "benchmark/": {"bench/micro"},
 }
 TEST_LIBRARIES = (
@@ -147,8 +140,8 @@ def layer_of(path):
     parts = path.split("/")
     if parts[0] == "include":
         return "public"
-    if parts[:2] == ["bench", "micro"]:
-        return "bench/micro"
+    if parts[0] == "apps" or parts[:2] in (["bench", "micro"], ["bench", "program"]):
+        return "/".join(parts[:2])
     if parts[0] != "src":
         return parts[0]
     return "/".join(parts[1:3]) if parts[1] == "wire" else parts[1]
@@ -156,8 +149,8 @@ def layer_of(path):
 
 def reachable(layer):
     """The layers that the arrows of this one lead to, itself included."""
-    if layer == "apps":
-        return {layer, *ARROWS[layer]}  # wiring: what is behind the listeners is not its business
+    if layer in PROGRAMS:
+        return {layer, *ARROWS[layer]}  # not the layers behind the daemon
     seen = set()
     ahead = [layer]
     while ahead:
@@ -170,7 +163,7 @@ def reachable(layer):
 
 def target_layer(header):
     parts = header.split("/")
-    if parts[0] == "wire" and len(parts) > 2:
+    if parts[0] in ("apps", "wire") or parts[:2] == ["bench", "program"]:
         return "/".join(parts[:2])
     return parts[0]
 

@@ -64,7 +64,7 @@ class Layers(Tree):
         self.plant("src/base/b.hpp", '#include "penstock/time.hpp"\n#include <atomic>\n')
         self.plant("src/store/s.cpp", '#include "core/c.hpp"\n#include "base/b.hpp"\n')
         self.plant("src/api/a.cpp", '#include "store/s.hpp"\n#include "penstock/limiter.hpp"\n')
-        self.plant("apps/penstock/main.cpp", '#include "bench/load.hpp"\n#include <CLI/CLI.hpp>\n')
+        self.plant("bench/program/main.cpp", '#include "bench/load.hpp"\n#include <CLI/CLI.hpp>\n')
         self.plant("tests/oracle/o.hpp", "")
         self.plant("src/core/c_test.cpp", '#include "oracle/o.hpp"\n#include <gtest/gtest.h>\n')
         self.assertEqual(check_layers.check(self.root), [])
@@ -72,6 +72,10 @@ class Layers(Tree):
     def test_arrows_never_turn_back(self):
         found = self.found("src/core/c.cpp", '\n#include "store/s.hpp"\n')
         self.assert_found(found, "src/core/c.cpp:2", "no arrow leads from core to store")
+
+    def test_the_product_does_not_include_the_load_generator(self):
+        found = self.found("apps/penstock/main.cpp", '#include "bench/load.hpp"\n')
+        self.assert_found(found, "no arrow leads from apps/penstock to bench")
 
     def test_siblings_do_not_see_each_other(self):
         self.assert_found(self.found("src/rules/r.cpp", '#include "store/s.hpp"\n'), "rules")

@@ -3,12 +3,14 @@
 import json
 import os
 import pty
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 PROGRAM = os.environ.get("PENSTOCK_PROGRAM", "")
-ALLOWED, DENIED, BAD_INPUT = 0, 1, 2
+ALLOWED, DENIED, BAD_INPUT, UNAVAILABLE = 0, 1, 2, 3
 COMMANDS = (
     [],
     ["serve"],
@@ -123,6 +125,37 @@ class ProgramTest(CliTest):
     def test_unknown_option_suggests_the_right_one(self):
         result = run("check", "alice", "--limt=5/s")
         self.assert_usage_error(result, '"--limt"', "did you mean --limit?", "penstock check --help")
+
+    def test_the_load_generator_receives_all_arguments(self):
+        self.assertRegex(run("bench", "--version").stdout, r"^penstock-bench \d+\.\d+\.\d+\n$")
+        self.assertIn("Usage: penstock-bench http", run("bench", "http", "--help").stdout)
+        self.assertIn("Usage: penstock-bench verify", run("verify", "--help").stdout)
+        for arguments in (["bench", "store", "--kyes", "5"], ["bench", "store", "--kyes=5", "--json"]):
+            self.assert_usage_error(run(*arguments), '"--kyes"', "did you mean --keys?", "penstock-bench store")
+        self.assert_usage_error(run("bench", "stroe"), '"stroe"', "did you mean store?")
+        self.assert_usage_error(run("bench"), "subcommand", "store", "verify", "penstock-bench --help")
+
+    def test_a_load_generator_in_path_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = shutil.copy(PROGRAM, folder)
+            result = subprocess.run(
+                [program, "bench", "--version"], env=environment(PATH=os.path.dirname(PROGRAM)), capture_output=True,
+                encoding="utf-8", timeout=60, check=False,
+            )
+            self.assertRegex(result.stdout, "^penstock-bench ")
+
+    def test_a_missing_load_generator_is_reported(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = shutil.copy(PROGRAM, folder)
+            for command in ("bench", "verify"):
+                result = subprocess.run(
+                    [program, command, "--help"], env=environment(PATH=folder), capture_output=True,
+                    encoding="utf-8", timeout=60, check=False,
+                )
+                self.assertEqual(result.returncode, UNAVAILABLE)
+                self.assertEqual(result.stdout, "")
+                self.assertTrue(result.stderr.startswith(f"penstock {command}: "), result.stderr)
+                self.assertIn("penstock-bench is not installed", result.stderr)
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "needs /dev/full")
     def test_output_that_cannot_be_written_is_an_error(self):

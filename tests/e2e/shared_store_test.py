@@ -144,14 +144,14 @@ class ErrorTest(SharedStoreTest):
     def assert_fails(self, result, code, *words):
         self.assertEqual(result.returncode, code, result)
         self.assertEqual(result.stdout, "")
-        self.assertTrue(result.stderr.startswith("penstock "), result.stderr)
+        self.assertTrue(result.stderr.startswith(("penstock ", "penstock-bench ")), result.stderr)
         for word in words:
             self.assertIn(word, result.stderr)
 
     def test_the_memory_store_is_rejected(self):
         for command, arguments in NEEDS_STORE.items():
             result = run(command, *arguments, "--store", "memory://")
-            self.assert_fails(result, BAD_INPUT, f"penstock {command}", "memory://", "redis://")
+            self.assert_fails(result, BAD_INPUT, f" {command}: ", "memory://", "redis://")
 
     def test_a_store_is_required(self):
         for command, arguments in NEEDS_STORE.items():

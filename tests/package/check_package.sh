@@ -36,4 +36,7 @@ case $finder in
     ;;
 esac
 
-if [ -e "$work/prefix/bin/penstock" ]; then "$work/prefix/bin/penstock" --version; fi
+if [ -e "$work/prefix/bin/penstock" ]; then
+  "$work/prefix/bin/penstock" --version
+  "$work/prefix/bin/penstock" bench --version
+fi

@@ -17,6 +17,7 @@ sys.path.insert(0, str(SOURCE_DIR / "tests" / "e2e"))
 import daemon  # noqa: E402
 
 BUILD_DIR = Path(os.environ.get("PENSTOCK_BUILD_DIR", SOURCE_DIR / "build" / "release"))
+PROGRAMS = ("/usr/bin/penstock", "/usr/bin/penstock-bench")
 
 
 def run(*command, **options):
@@ -71,8 +72,9 @@ class ContentTest(unittest.TestCase):
 
     def test_the_runtime_package_is_complete_and_has_no_development_files(self):
         files = Package.all["penstock"].files()
-        for path in ("/usr/bin/penstock", "/etc/penstock/penstock.yaml", "/lib/systemd/system/penstock.service",
+        for path in (*PROGRAMS, "/etc/penstock/penstock.yaml", "/lib/systemd/system/penstock.service",
                      "/usr/lib/sysusers.d/penstock.conf", "/usr/share/man/man1/penstock.1.gz",
+                     "/usr/share/man/man1/penstock-bench.1.gz",
                      "/usr/share/doc/penstock/copyright", "/usr/share/doc/penstock/docs/quickstart.md",
                      "/usr/share/doc/penstock/examples/penstock.yaml",
                      "/usr/share/doc/penstock/examples/nginx/nginx.conf"):
@@ -94,7 +96,7 @@ class ContentTest(unittest.TestCase):
                 self.assertNotIn("w", mode[4:], path)
                 if path == "/etc/penstock/penstock.yaml":
                     self.assertEqual(mode, "-rw-r-----", "it may hold passwords")
-                elif not mode.startswith("d") and path != "/usr/bin/penstock":
+                elif not mode.startswith("d") and path not in PROGRAMS:
                     self.assertEqual(mode, "-rw-r--r--", path)
 
     def test_the_configuration_is_for_root_and_the_service_only(self):
@@ -229,13 +231,19 @@ class ProgramTest(unittest.TestCase):
         self.root = Package.all["penstock"].root
         self.program = self.root / "usr/bin/penstock"
 
-    def test_the_manual_has_every_subcommand(self):
-        manual = gzip.decompress((self.root / "usr/share/man/man1/penstock.1.gz").read_bytes()).decode()
-        _, text = run(self.program, "--help")
-        listed = re.findall(r"^  (\w+) {3,}", text.partition("Subcommands:")[2].partition("Examples:")[0], re.M)
-        self.assertIn("serve", listed)
-        for name in listed:
-            self.assertRegex(manual, rf"\.BI? {name}\b")
+    def test_the_manuals_have_every_subcommand(self):
+        for program, known in (("penstock", "serve"), ("penstock-bench", "http")):
+            page = self.root / f"usr/share/man/man1/{program}.1.gz"
+            manual = gzip.decompress(page.read_bytes()).decode()
+            _, text = run(self.root / "usr/bin" / program, "--help")
+            listed = re.findall(r"^  (\w+) {3,}", text.partition("Subcommands:")[2].partition("Examples:")[0], re.M)
+            self.assertIn(known, listed)
+            for name in listed:
+                self.assertRegex(manual, rf"\.BI? {name}\b")
+
+    def test_the_program_starts_the_load_generator_of_the_package(self):
+        code, text = run(self.program, "bench", "store", "--checks", "1000", "--json")
+        self.assertEqual(code, 0, text)
 
     def test_the_packaged_files_are_valid(self):
         examples = self.root / "usr/share/doc/penstock/examples"

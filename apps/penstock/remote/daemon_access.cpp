@@ -1,6 +1,6 @@
 #include "apps/penstock/remote/daemon_access.hpp"
 
-#include "apps/penstock/duration_argument.hpp"
+#include "apps/command_line/value_arguments.hpp"
 #include "apps/penstock/remote/daemon_url.hpp"
 #include "core/human_duration.hpp"
 

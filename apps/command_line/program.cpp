@@ -1,0 +1,89 @@
+#include "apps/command_line/program.hpp"
+
+#include "apps/command_line/unknown_argument.hpp"
+#include "penstock/version.hpp"
+
+#include <exception>
+#include <iostream>
+#include <utility>
+
+namespace penstock::app {
+namespace {
+
+const CLI::App& deepest_command(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : deepest_command(*chosen.back());
+}
+
+std::string parse_error_text(const CLI::App& command, const CLI::ParseError& error) {
+  auto unknown = command.remaining();
+  std::erase(unknown, "--");
+  if (!unknown.empty()) return describe_unknown(command, unknown.front());
+  const auto subcommands = subcommand_names(command);
+  if (error.get_name() != "RequiredError" || subcommands.empty()) return error.what();
+  return "expected a subcommand: " + CLI::detail::join(subcommands, ", ");
+}
+
+int report(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version arrive here too
+  const CLI::App& command = deepest_command(app);
+  const std::string path = command_path(command);
+  std::cerr << path << ": " << parse_error_text(command, error) << "\nTry: " << path << " --help\n";
+  return kExitBadInput;
+}
+
+int parse_and_run(CLI::App& app, int argc, char** argv, int& exit_code) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    exit_code = report(app, error);
+  }
+  if (!std::cout.flush()) {
+    std::cerr << app.get_name() << ": cannot write to standard output\n";
+    return kExitBadInput;
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+std::string command_path(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : command_path(*parent) + " " + command.get_name();
+}
+
+void on_command(CLI::App& command, int& exit_code, std::function<Result<int>()> run) {
+  command.callback([&command, &exit_code, run = std::move(run)] {
+    const Result<int> code = run();
+    exit_code = code ? *code : exit_code_of(code.error());
+    if (!code) std::cerr << command_path(command) << ": " << code.error().detail << '\n';
+  });
+}
+
+void on_command(CLI::App& command, int& exit_code, std::function<Result<void>()> run) {
+  on_command(command, exit_code, [run = std::move(run)]() -> Result<int> {
+    const Result<void> done = run();
+    if (!done) return done.error();
+    return kExitAllowed;
+  });
+}
+
+int run_program(int argc, char** argv, const std::string& name, const std::string& description,
+                const std::function<void(CLI::App&, int&)>& add_commands) {
+  try {
+    int exit_code = kExitAllowed;
+    CLI::App app{description, name};
+    app.set_version_flag("--version", name + " " + std::string(kVersion),
+                         "Print the version and exit");
+    app.set_help_flag("-h,--help", "Print this help and exit");
+    app.get_formatter()->column_width(26);
+    app.require_subcommand(1);
+    add_commands(app, exit_code);
+    return parse_and_run(app, argc, argv, exit_code);
+  } catch (const std::exception& error) {
+    std::cerr << name << ": " << error.what() << '\n';
+    return kExitBadInput;
+  }
+}
+
+}  // namespace penstock::app

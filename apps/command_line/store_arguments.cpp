@@ -1,0 +1,63 @@
+#include "apps/command_line/store_arguments.hpp"
+
+#include "apps/command_line/value_arguments.hpp"
+
+namespace penstock::app {
+
+const char* const kStoreHelp =
+    "Stores: redis://[user:password@]host[:port][/database], rediss:// over TLS,\n"
+    "redis+unix:///path, redis-sentinel://host,host/name, redis-cluster://host,host.\n"
+    "A password on the command line can be seen by others on this machine; put the URL into the\n"
+    "environment variable PENSTOCK_STORE instead.";
+
+void add_connection_options(CLI::App& command, StoreArguments& arguments) {
+  command.add_option("--timeout", arguments.timeout, "How long to wait for an answer")
+      ->capture_default_str()
+      ->type_name("TIME");
+  command.add_option("--ca", arguments.ca, "TLS: PEM file of those who sign servers")
+      ->type_name("FILE");
+  command.add_option("--cert", arguments.certificate, "TLS: PEM file of our certificate")
+      ->type_name("FILE");
+  command.add_option("--key", arguments.key, "TLS: PEM file of its key")->type_name("FILE");
+}
+
+void add_url_option(CLI::App& command, StoreArguments& arguments) {
+  CLI::Option* store = command.add_option("--store", arguments.url, "Where usage is kept")
+                           ->type_name("URL")
+                           ->envname(kStoreVariable);
+  if (arguments.url.empty()) {
+    store->required();
+  } else {
+    store->capture_default_str();
+  }
+}
+
+void add_store_options(CLI::App& command, StoreArguments& arguments) {
+  add_url_option(command, arguments);
+  command.add_option("--prefix", arguments.prefix, "What the keys in Redis begin with")
+      ->capture_default_str()
+      ->type_name("TEXT");
+  add_connection_options(command, arguments);
+}
+
+Result<RedisOptions> redis_options(const StoreArguments& arguments, std::string_view what) {
+  if (arguments.is_memory()) {
+    return Error{ErrorCode::InvalidInput,
+                 "--store memory://: it lives only as long as the program, so that there is " +
+                     std::string(what) + "; name a Redis, such as redis://127.0.0.1:6379"};
+  }
+  const Result<Duration> timeout = parse_duration(
+      "--timeout", arguments.timeout, std::chrono::milliseconds{1}, std::chrono::hours{1});
+  if (!timeout) return timeout.error();
+  RedisOptions options;
+  options.url = arguments.url;
+  options.timeout = *timeout;
+  options.connect_timeout = *timeout;
+  options.key_prefix = arguments.prefix;
+  options.ca_file = arguments.ca;
+  options.certificate_file = arguments.certificate;
+  options.key_file = arguments.key;
+  return options;
+}
+
+}  // namespace penstock::app

@@ -1,0 +1,149 @@
+#include "apps/command_line/limit_arguments.hpp"
+#include "apps/command_line/program.hpp"
+#include "apps/command_line/value_arguments.hpp"
+#include "apps/penstock/commands/commands.hpp"
+#include "apps/penstock/remote/daemon_calls.hpp"
+#include "apps/penstock/remote/target_arguments.hpp"
+#include "apps/penstock/text/decision_text.hpp"
+#include "penstock/limiter.hpp"
+#include "penstock/shared_limiter.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <string>
+
+namespace penstock::app {
+namespace {
+
+const std::string kCheckFooter =
+    std::string(kLimitHelp) + "\n\n" + kStoreHelp +
+    "\n\n"
+    "The memory store, the default, lives only as long as the program: every run starts with\n"
+    "nothing used. --repeat shows what several requests in a row would get. With --server a\n"
+    "running daemon decides; the limit travels with the request, and no rule is asked.\n"
+    "\n"
+    "JSON fields: key, allowed, outcome, algorithm, limit, remaining, reset_after_us, "
+    "retry_after_us\n"
+    "(null: never). One object per line and decision.\n"
+    "\n"
+    "Exit codes: 0 allowed, 1 denied, 2 wrong usage or bad input, 3 the store or the daemon could\n"
+    "not be asked (the reason is on standard error); of the last decision with --repeat.";
+
+// As typed.
+struct CheckArguments {
+  std::string key;
+  LimitArguments limit;
+  std::string cost = "1";
+  std::string repeat = "1";
+  TargetArguments target;
+  bool json = false;
+};
+
+struct CheckRequest {
+  Quota quota;
+  Cost cost;
+  std::int64_t repeat;
+};
+
+using CheckFunction = std::function<Result<Decision>(const CheckRequest&)>;
+
+Result<CheckRequest> read_request(const CheckArguments& arguments) {
+  const Result<void> key = check_key(arguments.key);
+  if (!key) return key.error();
+  const Result<Quota> quota = read_quota(arguments.limit);
+  if (!quota) return quota.error();
+  const Result<std::int64_t> cost = parse_number("--cost", arguments.cost, {.min = 0});
+  if (!cost) return cost.error();
+  const Result<std::int64_t> repeat = parse_number("--repeat", arguments.repeat, {.min = 1});
+  if (!repeat) return repeat.error();
+  return CheckRequest{*quota, Cost{static_cast<std::uint64_t>(*cost)}, *repeat};
+}
+
+// A limiter of either kind, asked about the limit with a name if there is one.
+template <class AnyLimiter>
+CheckFunction check_with(std::shared_ptr<AnyLimiter> limiter, const CheckArguments& arguments) {
+  return [limiter, key = arguments.key,
+          name = arguments.target.name](const CheckRequest& request) -> Result<Decision> {
+    if (name.empty()) return limiter->check(key, request.quota, request.cost);
+    const Result<Limits> limits = Limits::make({{.name = name, .quota = request.quota}});
+    if (!limits) return limits.error();
+    return limiter->check(key, *limits, request.cost);
+  };
+}
+
+CheckFunction check_at_daemon(const CheckArguments& arguments) {
+  return [daemon = daemon_of(arguments.target),
+          key = arguments.key](const CheckRequest& request) -> Result<Decision> {
+    const Result<DaemonCall> call = take_call(key, request.quota, request.cost);
+    if (!call) return call.error();
+    const Result<DaemonAnswer> answer = call_daemon(daemon, *call);
+    if (!answer) return answer.error();
+    const Result<std::vector<LimitState>> counts = read_limit_states(*answer);
+    if (!counts) return counts.error();
+    return counts->front().decision;
+  };
+}
+
+Result<CheckFunction> open(const CheckArguments& arguments, Target target) {
+  if (target == Target::Daemon) return check_at_daemon(arguments);
+  const StoreArguments& store = arguments.target.store;
+  if (store.is_memory()) return check_with(std::make_shared<Limiter>(), arguments);
+  const Result<RedisOptions> options = redis_options(store, "nothing");
+  if (!options) return options.error();
+  Result<SharedLimiter> limiter = SharedLimiter::open(*options);
+  if (!limiter) {
+    return Error{limiter.error().code, "--store: " + limiter.error().detail + "; or " +
+                                           kMemoryStore + " for none that is shared"};
+  }
+  return check_with(std::make_shared<SharedLimiter>(*std::move(limiter)), arguments);
+}
+
+Result<int> run_check(const CLI::App& command, const CheckArguments& arguments) {
+  const Result<CheckRequest> request = read_request(arguments);
+  if (!request) return request.error();
+  const Result<Target> target = target_of(command, arguments.target);
+  if (!target) return target.error();
+  const Result<CheckFunction> check = open(arguments, *target);
+  if (!check) return check.error();
+  Decision decision;
+  for (std::int64_t turn = 1; turn <= request->repeat && std::cout; ++turn) {
+    const Result<Decision> checked = (*check)(*request);
+    if (!checked) return checked.error();
+    decision = *checked;
+    const CheckInfo check_info{
+        .key = arguments.key, .quota = request->quota, .cost = request->cost};
+    if (arguments.json) {
+      std::cout << as_json(check_info, decision) << '\n';
+    } else if (request->repeat == 1) {
+      std::cout << as_paragraph(check_info, decision);
+    } else {
+      std::cout << as_line(turn, decision) << '\n';
+    }
+  }
+  return decision.allowed() ? kExitAllowed : kExitDenied;
+}
+
+}  // namespace
+
+void add_check_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<CheckArguments>();
+  arguments->target.store.url = kMemoryStore;
+  CLI::App* check = app.add_subcommand("check", "Decide whether a request may pass");
+  add_key_argument(*check, arguments->key);
+  add_limit_options(*check, arguments->limit);
+  check
+      ->add_option("--cost", arguments->cost, "How much the request takes; 0 only looks; default 1")
+      ->type_name("N");
+  check->add_option("--repeat", arguments->repeat, "Decide so many times in a row; default 1")
+      ->type_name("N");
+  add_target_options(*check, arguments->target);
+  check->add_flag("--json", arguments->json, "Print JSON");
+  check->footer(kCheckFooter);
+  on_command(*check, exit_code, [arguments, check] { return run_check(*check, *arguments); });
+}
+
+}  // namespace penstock::app

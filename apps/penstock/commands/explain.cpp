@@ -1,0 +1,159 @@
+#include "apps/command_line/program.hpp"
+#include "apps/command_line/value_arguments.hpp"
+#include "apps/penstock/commands/commands.hpp"
+#include "apps/penstock/remote/target_arguments.hpp"
+#include "apps/penstock/text/explain_text.hpp"
+#include "penstock/shared_limiter.hpp"
+#include "rules/model/configuration.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace penstock::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kExplainFooter =
+    "Nothing is taken. The rules of --config are asked, and with --store the counts behind them;\n"
+    "without --config those of a running daemon, whose JSON is printed as it is.\n"
+    "\n"
+    "Examples:\n"
+    "  penstock explain --config penstock.yaml --domain api method=GET path=/v1/search "
+    "api_key=abc\n"
+    "  penstock explain --server http://127.0.0.1:8080 --domain api path=/v1/search api_key=abc\n"
+    "\n"
+    "Exit codes: 0 it would pass, or counts are not known; 1 it would be denied; 2 wrong usage "
+    "or\n"
+    "bad input; 3 the store or the daemon could not be asked.";
+
+// As typed.
+struct ExplainArguments {
+  std::vector<std::filesystem::path> configuration;
+  std::string domain = "default";
+  std::string cost = "1";
+  std::vector<std::string> attributes;
+  TargetArguments target{.store = {.url = kMemoryStore}};
+  bool json = false;
+};
+
+Result<rules::Request> read_request(const ExplainArguments& arguments) {
+  rules::Request request{.domain = arguments.domain, .descriptors = {{}}};
+  const Result<std::int64_t> cost =
+      parse_number("--cost", arguments.cost, {.min = 0, .max = 1'000'000'000});
+  if (!cost) return cost.error();
+  request.cost = Cost{static_cast<std::uint64_t>(*cost)};
+  for (const std::string& text : arguments.attributes) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return Error{ErrorCode::InvalidInput, "\"" + text + "\" must be NAME=VALUE"};
+    }
+    const std::string_view view = text;
+    request.descriptors.front().entries.push_back(
+        {.name = view.substr(0, equals), .value = view.substr(equals + 1)});
+  }
+  return request;
+}
+
+// What every count of the request says now.
+Result<std::vector<Decision>> look_up(const StoreArguments& store, const rules::Match& match) {
+  const Result<RedisOptions> options = redis_options(store, "no count to look at");
+  if (!options) return options.error();
+  Result<SharedLimiter> limiter = SharedLimiter::open(*options);
+  if (!limiter) return Error{limiter.error().code, "--store: " + limiter.error().detail};
+  std::vector<Decision> decisions;
+  for (const rules::MatchedLimit& matched : match.limits) {
+    const Result<Limits> limits =
+        Limits::make({{.name = matched.check.name.limit, .quota = matched.check.quota}});
+    if (!limits) return limits.error();
+    const Result<Decision> decision = limiter->peek(matched.check.name.subject, *limits);
+    if (!decision) return decision.error();
+    decisions.push_back(*decision);
+  }
+  return decisions;
+}
+
+Result<int> explain_files(const ExplainArguments& arguments) {
+  const rules::Loaded loaded = rules::load(arguments.configuration);
+  if (!loaded.configuration) {
+    std::string text = "the configuration has errors";
+    for (const rules::Diagnostic& each : loaded.diagnostics) text += "\n  " + to_string(each);
+    return Error{ErrorCode::InvalidInput, text};
+  }
+  const Result<rules::Request> request = read_request(arguments);
+  if (!request) return request.error();
+  const rules::Explanation explanation = loaded.configuration->rules->explain(*request);
+  std::vector<Decision> decisions;
+  if (!arguments.target.store.is_memory()) {
+    Result<std::vector<Decision>> found = look_up(arguments.target.store, explanation.match);
+    if (!found) return found.error();
+    decisions = *std::move(found);
+  }
+  const Explained explained{
+      .request = &*request, .explanation = &explanation, .decisions = decisions};
+  std::cout << (arguments.json ? as_json(explained) : as_text(explained)) << '\n';
+  return would_pass(explained) ? kExitAllowed : kExitDenied;
+}
+
+Result<int> explain_by_daemon(const ExplainArguments& arguments) {
+  const Result<rules::Request> request = read_request(arguments);
+  if (!request) return request.error();
+  Json attributes = Json::object();
+  for (const rules::Attribute& each : request->descriptors.front().entries) {
+    attributes[std::string(each.name)] = each.value;
+  }
+  const Json body{
+      {"domain", arguments.domain}, {"attributes", attributes}, {"cost", request->cost.units}};
+  const Result<DaemonAnswer> answer =
+      call_daemon(daemon_of(arguments.target),
+                  {.method = "POST",
+                   .target = "/v1/explain",
+                   .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)});
+  if (!answer) return answer.error();
+  const Json response = Json::parse(answer->body, nullptr, false);
+  const Json::json_pointer verdict("/decision/allowed");
+  if (answer->status != 200 || !response.contains(verdict) || !response[verdict].is_boolean()) {
+    return error_from(*answer);
+  }
+  std::cout << response.dump(2) << '\n';
+  return response[verdict].get<bool>() ? kExitAllowed : kExitDenied;
+}
+
+Result<int> run_explain(const ExplainArguments& arguments) {
+  const bool by_daemon = arguments.configuration.empty();
+  if (by_daemon && arguments.target.daemon.url.empty()) {
+    return Error{ErrorCode::InvalidInput, "--config or --server is needed"};
+  }
+  return by_daemon ? explain_by_daemon(arguments) : explain_files(arguments);
+}
+
+}  // namespace
+
+void add_explain_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<ExplainArguments>();
+  CLI::App* command = app.add_subcommand(
+      "explain", "Say which rules hold for a request, and what they would answer");
+  command->add_option("ATTRIBUTE", arguments->attributes, "Facts about the request: NAME=VALUE");
+  command->add_option("--config", arguments->configuration, "Configuration to ask; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  command->add_option("--domain", arguments->domain, "Domain of the request")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command->add_option("--cost", arguments->cost, "What the request takes")
+      ->capture_default_str()
+      ->type_name("N");
+  add_daemon_options(*command, arguments->target.daemon);
+  add_store_options(*command, arguments->target.store);
+  command->add_flag("--json", arguments->json, "Print JSON");
+  command->footer(kExplainFooter);
+  on_command(*command, exit_code, [arguments] { return run_explain(*arguments); });
+}
+
+}  // namespace penstock::app

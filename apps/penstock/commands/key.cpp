@@ -1,0 +1,207 @@
+#include "apps/command_line/limit_arguments.hpp"
+#include "apps/command_line/value_arguments.hpp"
+#include "apps/penstock/commands/commands.hpp"
+#include "apps/penstock/remote/daemon_calls.hpp"
+#include "apps/penstock/remote/target_arguments.hpp"
+#include "core/human_duration.hpp"
+#include "penstock/limits.hpp"
+#include "redis_store/blocking_store.hpp"
+#include "redis_store/requests.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+#include <memory>
+#include <string>
+
+namespace penstock::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using redis_store::BlockingStore;
+
+// As typed.
+struct KeyArguments {
+  std::string key;
+  std::string duration;
+  TargetArguments target;
+  bool json = false;
+};
+
+// What was done, for people and for programs.
+struct Report {
+  std::string text;
+  Json json;
+};
+
+// One of the commands: what it asks of a store, or of a daemon, and what it makes of the answer.
+struct Action {
+  const char* name;
+  const char* description;
+  const char* more;               // arguments of the examples
+  const char* missing_in_memory;  // what a store in memory would not have
+  Result<bool> (*in_store)(BlockingStore&, const KeyArguments&, Duration);
+  DaemonCall (*call)(const KeyArguments&, Duration);
+  const char* member;  // of the daemon's answer
+  Report (*report)(const KeyArguments&, Duration, bool answer);
+};
+
+KeyScope scope_of(const KeyArguments& arguments) {
+  return {.rule = arguments.target.rule, .domain = arguments.target.domain};
+}
+
+Result<bool> reset_in_store(BlockingStore& store, const KeyArguments& arguments, Duration) {
+  if (arguments.target.name.empty()) return store.reset(arguments.key);
+  // where the state is depends on the name alone
+  const Result<Limits> limits =
+      Limits::make({{.name = arguments.target.name, .quota = per_second(1)}});
+  if (!limits) return limits.error();
+  return store.reset(arguments.key, *limits);
+}
+
+Result<bool> block_in_store(BlockingStore& store, const KeyArguments& arguments,
+                            Duration duration) {
+  if (arguments.target.name.empty()) return store.block(arguments.key, duration);
+  return store.block(arguments.key, arguments.target.name, duration);
+}
+
+DaemonCall call_reset(const KeyArguments& arguments, Duration) {
+  return reset_call(arguments.key, scope_of(arguments));
+}
+
+DaemonCall call_block(const KeyArguments& arguments, Duration duration) {
+  return block_call(arguments.key, scope_of(arguments), duration);
+}
+
+DaemonCall call_unblock(const KeyArguments& arguments, Duration) {
+  return unblock_call(arguments.key, scope_of(arguments));
+}
+
+Report report_reset(const KeyArguments& arguments, Duration, bool was_used) {
+  return {.text = arguments.key + (was_used ? ": starts anew" : ": had used nothing"),
+          .json = {{"key", arguments.key}, {"was_used", was_used}}};
+}
+
+Report report_block(const KeyArguments& arguments, Duration duration, bool /*was_blocked*/) {
+  return {.text = arguments.key + ": blocked for " + core::exact_text(duration),
+          .json = {{"key", arguments.key}, {"blocked_for_us", duration.count()}}};
+}
+
+Report report_unblock(const KeyArguments& arguments, Duration, bool was_blocked) {
+  return {.text = arguments.key + (was_blocked ? ": no longer blocked" : ": was not blocked"),
+          .json = {{"key", arguments.key}, {"was_blocked", was_blocked}}};
+}
+
+constexpr Action kReset{.name = "reset",
+                        .description = "Forget what a key has used",
+                        .more = "",
+                        .missing_in_memory = "nothing to forget",
+                        .in_store = reset_in_store,
+                        .call = call_reset,
+                        .member = "was_used",
+                        .report = report_reset};
+constexpr Action kBlock{.name = "block",
+                        .description = "Deny every request of a key for some time",
+                        .more = " --for 10m",
+                        .missing_in_memory = "nobody to block",
+                        .in_store = block_in_store,
+                        .call = call_block,
+                        .member = "was_blocked",
+                        .report = report_block};
+constexpr Action kUnblock{.name = "unblock",
+                          .description = "Let a blocked key ask again",
+                          .more = "",
+                          .missing_in_memory = "nobody to unblock",
+                          .in_store = block_in_store,
+                          .call = call_unblock,
+                          .member = "was_blocked",
+                          .report = report_unblock};
+
+Result<bool> run_in_store(const Action& action, const KeyArguments& arguments, Duration duration) {
+  const Result<RedisOptions> options =
+      redis_options(arguments.target.store, action.missing_in_memory);
+  if (!options) return options.error();
+  Result<redis::Options> client = redis_store::client_options(*options);
+  if (!client) return Error{client.error().code, "--store: " + client.error().detail};
+  BlockingStore store(*options, *std::move(client));
+  return action.in_store(store, arguments, duration);
+}
+
+Result<bool> run_at_daemon(const Action& action, const KeyArguments& arguments, Duration duration) {
+  const Result<DaemonAnswer> answer =
+      call_daemon(daemon_of(arguments.target), action.call(arguments, duration));
+  if (!answer) return answer.error();
+  return read_flag(*answer, action.member);
+}
+
+Result<Report> run_action(const CLI::App& command, const Action& action,
+                          const KeyArguments& arguments) {
+  const Result<void> key = check_key(arguments.key);
+  if (!key) return key.error();
+  Duration duration{0};
+  if (&action == &kBlock) {
+    const Result<Duration> typed =
+        parse_duration("--for", arguments.duration, std::chrono::milliseconds{1}, Days{36'500});
+    if (!typed) return typed.error();
+    duration = *typed;
+  }
+  const Result<Target> target = target_of(command, arguments.target);
+  if (!target) return target.error();
+  const Result<bool> answer = *target == Target::Store ? run_in_store(action, arguments, duration)
+                                                       : run_at_daemon(action, arguments, duration);
+  if (!answer) return answer.error();
+  return action.report(arguments, duration, *answer);
+}
+
+Result<void> run_key_command(const CLI::App& command, const Action& action,
+                             const KeyArguments& arguments) {
+  const Result<Report> done = run_action(command, action, arguments);
+  if (!done) return done.error();
+  // a key that is not UTF-8 must not end the program; JSON cannot hold its bytes
+  std::cout << (arguments.json ? done->json.dump(-1, ' ', false, Json::error_handler_t::replace)
+                               : done->text)
+            << '\n';
+  return {};
+}
+
+std::string footer_of(const Action& action) {
+  const std::string start = std::string("  penstock ") + action.name;
+  const std::string more = action.more;
+  return std::string(kTargetHelp) + "\n\nExamples:\n" +                                      //
+         start + " alice" + more + " --store redis://127.0.0.1:6379\n" +                     //
+         start + " api_key=abc" + more + " --name api/search --store redis://127.0.0.1\n" +  //
+         start + " api_key=abc" + more + " --rule api/search --server http://127.0.0.1:8080\n" +
+         start + " api_key=abc" + more + " --domain api --server http://127.0.0.1:8080\n\n" +
+         kStoreHelp + "\n\n" + kDaemonHelp +
+         "\n\nExit codes: 0 done, 2 wrong usage or bad input, 3 the store or the daemon could not "
+         "be\nasked, or refused.";
+}
+
+std::shared_ptr<KeyArguments> add(CLI::App& app, int& exit_code, const Action& action) {
+  auto arguments = std::make_shared<KeyArguments>();
+  CLI::App* command = app.add_subcommand(action.name, action.description);
+  add_key_argument(*command, arguments->key);
+  add_target_options(*command, arguments->target);
+  add_rule_options(*command, arguments->target);
+  command->add_flag("--json", arguments->json, "Print JSON");
+  command->footer(footer_of(action));
+  on_command(*command, exit_code, [arguments, command, &action] {
+    return run_key_command(*command, action, *arguments);
+  });
+  return arguments;
+}
+
+}  // namespace
+
+void add_key_commands(CLI::App& app, int& exit_code) {
+  add(app, exit_code, kReset);
+  const auto block_arguments = add(app, exit_code, kBlock);
+  app.get_subcommand("block")
+      ->add_option("--for", block_arguments->duration, "How long, such as 10m")
+      ->required()
+      ->type_name("TIME");
+  add(app, exit_code, kUnblock);
+}
+
+}  // namespace penstock::app

@@ -1,0 +1,111 @@
+#include "apps/command_line/program.hpp"
+#include "apps/command_line/value_arguments.hpp"
+#include "apps/penstock/commands/commands.hpp"
+#include "daemon/daemon.hpp"
+#include "daemon/memory_trimmer.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace penstock::app {
+namespace {
+
+constexpr const char* kServeFooter =
+    "The configuration is read again on SIGHUP and whenever a file of it changes; one with errors\n"
+    "is refused, and the rules in force stay. After SIGTERM or SIGINT the daemon is not ready, "
+    "but\n"
+    "serves on for the shutdown delay; then it accepts no more connections, and ends when the\n"
+    "requests in flight are answered. Another signal ends the delay, and one more the daemon.\n"
+    "\n"
+    "Example: penstock serve --config examples/quickstart.yaml\n"
+    "\n"
+    "Exit codes: 0 ended as told, 2 wrong usage or bad configuration, 3 cannot listen.";
+
+// As typed.
+struct ServeArguments {
+  std::vector<std::filesystem::path> configuration;
+  std::vector<std::string> listen;
+  std::string admin;
+  std::string shutdown_delay;
+};
+
+Result<rules::Address> read_address(const char* option, const std::string& text) {
+  std::optional<rules::Address> address = rules::parse_address(text);
+  if (address) return *std::move(address);
+  return Error{ErrorCode::InvalidInput,
+               std::string(option) + " \"" + text + "\" must be an address such as 127.0.0.1:8080"};
+}
+
+Result<daemon::DaemonOptions> read_options(const ServeArguments& arguments) {
+  daemon::DaemonOptions options{.configuration = arguments.configuration};
+  for (const std::string& text : arguments.listen) {
+    const Result<rules::Address> address = read_address("--listen", text);
+    if (!address) return address.error();
+    options.listen.push_back(*address);
+  }
+  if (!arguments.admin.empty()) {
+    const Result<rules::Address> address = read_address("--admin", arguments.admin);
+    if (!address) return address.error();
+    options.admin = *address;
+  }
+  if (!arguments.shutdown_delay.empty()) {
+    const Result<Duration> delay = parse_duration("--shutdown-delay", arguments.shutdown_delay,
+                                                  Duration{0}, std::chrono::hours{24});
+    if (!delay) return delay.error();
+    options.shutdown_delay = *delay;
+  }
+  return options;
+}
+
+std::string shown(const rules::Address& address) {
+  const bool is_v6 = address.host.find(':') != std::string::npos;
+  return (is_v6 ? "[" + address.host + "]" : address.host) + ":" + std::to_string(address.port);
+}
+
+Result<void> run_serve(const ServeArguments& arguments) {
+  daemon::set_mmap_threshold();
+  Result<daemon::DaemonOptions> options = read_options(arguments);
+  if (!options) return options.error();
+  Result<std::unique_ptr<daemon::Daemon>> daemon = daemon::Daemon::make(*std::move(options));
+  if (!daemon) return daemon.error();
+  for (const daemon::ListenerPlan& listener : (*daemon)->listeners()) {
+    for (const rules::Address& address : listener.listen) {
+      std::cout << "listening on " << listener.scheme << "://" << shown(address) << '\n';
+    }
+  }
+  if (const auto& admin = (*daemon)->admin_address()) {
+    std::cout << "admin on http://" << shown(*admin) << '\n';
+  }
+  std::cout.flush();
+  (*daemon)->run();
+  return {};
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<ServeArguments>();
+  CLI::App* command = app.add_subcommand("serve", "Run the daemon: decide over HTTP");
+  command
+      ->add_option("--config", arguments->configuration, "Configurations, or directories of them")
+      ->required()
+      ->type_name("FILE");
+  command
+      ->add_option("--listen", arguments->listen,
+                   "Where to listen, in place of server.listen; port 0 takes a free one")
+      ->type_name("HOST:PORT");
+  command->add_option("--admin", arguments->admin, "The same for the admin port")
+      ->type_name("HOST:PORT");
+  command
+      ->add_option("--shutdown-delay", arguments->shutdown_delay,
+                   "How long to serve on after SIGTERM, in place of server.shutdown_delay")
+      ->type_name("TIME");
+  command->footer(kServeFooter);
+  on_command(*command, exit_code, [arguments] { return run_serve(*arguments); });
+}
+
+}  // namespace penstock::app

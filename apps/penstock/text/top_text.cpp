@@ -1,0 +1,74 @@
+#include "apps/penstock/text/top_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace penstock::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kColumns = 3;
+using Line = std::array<std::string, kColumns>;
+
+std::string printable(std::string text) {
+  for (char& letter : text) {
+    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = '?';
+  }
+  return text;
+}
+
+Line line_of(const Top::Row& row) {
+  return {std::to_string(row.count), printable(row.rule),
+          row.subject.empty() ? "(everybody)" : printable(row.subject)};
+}
+
+}  // namespace
+
+Result<Top> read_top(const DaemonAnswer& answer) {
+  const Json json = Json::parse(answer.body, nullptr, false);
+  if (answer.status != 200 || !json.is_object() || !json.contains("entries")) {
+    return error_from(answer);
+  }
+  Top top;
+  try {
+    top.by = json.at("by").get<std::string>();
+    for (const Json& entry : json["entries"]) {
+      top.rows.push_back({.rule = entry.at("rule").get<std::string>(),
+                          .subject = entry.at("subject").get<std::string>(),
+                          .count = entry.at(top.by).get<std::uint64_t>()});
+    }
+  } catch (const Json::exception& error) {
+    return Error{ErrorCode::Protocol,
+                 "the answer of the daemon makes no sense: " + std::string(error.what())};
+  }
+  return top;
+}
+
+std::string top_table(const Top& top) {
+  std::vector<Line> lines{{printable(top.by), "rule", "subject"}};
+  for (const Top::Row& row : top.rows) lines.push_back(line_of(row));
+  std::array<std::size_t, kColumns> widths{};
+  for (const Line& line : lines) {
+    for (std::size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], line[i].size());
+  }
+  std::string text;
+  for (const auto& [count, rule, subject] : lines) {
+    text += std::string(widths[0] - count.size(), ' ') + count + "  " + rule +
+            std::string(widths[1] - rule.size(), ' ') + "  " + subject + "\n";
+  }
+  return top.rows.empty() ? text + "Nobody lately.\n" : text;
+}
+
+std::string top_json(const Top& top) {
+  Json entries = Json::array();
+  for (const Top::Row& row : top.rows) {
+    entries.push_back({{"rule", row.rule}, {"subject", row.subject}, {"count", row.count}});
+  }
+  const Json json{{"by", top.by}, {"entries", std::move(entries)}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace penstock::app

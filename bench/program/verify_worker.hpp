@@ -1,0 +1,30 @@
+#pragma once
+
+#include "apps/command_line/store_arguments.hpp"
+#include "penstock/result.hpp"
+
+#include <string>
+
+namespace penstock::bench {
+
+// Of `penstock-bench verify`, as typed, and of its workers.
+struct VerifyArguments {
+  app::StoreArguments store;
+  std::string processes = "4";
+  std::string threads = "8";
+  std::string seconds = "5";
+  std::string algorithm = "all";
+  std::string seed = "1";
+  std::string mode = "exact";
+  std::string lifetime = "100ms";
+  std::string demand = "full";
+  bool json = false;
+};
+
+// One of the processes that `penstock-bench verify` starts; not for people.
+inline constexpr const char* kVerifyWorker = "verify-worker";
+
+// Asks, and prints what it counted as JSON: an array of cases, by key.
+[[nodiscard]] Result<int> run_verify_worker(const VerifyArguments& arguments);
+
+}  // namespace penstock::bench

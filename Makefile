@@ -1,4 +1,4 @@
-# Short commands for people; all of them are a preset or a script of tools/. `make` lists them.
+# Short commands for presets and the scripts of tools/. `make` lists them.
 SHELL := /bin/bash
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -15,7 +15,7 @@ PROGRAM := build/release/penstock
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
-deps: deps-build deps-package deps-test ## install what is missing to build and to test
+deps: deps-build deps-package deps-test ## install missing dependencies of build and tests
 deps-build:
 	@tools/deps.sh build
 deps-package:
@@ -23,7 +23,7 @@ deps-package:
 deps-test:
 	@tools/deps.sh test
 
-# The first build does not ask for the libraries of the tests; `make test` turns the tests on.
+# The first build does not need the libraries of the tests; `make test` enables the tests.
 program: deps-build
 	@test -e build/release/build.ninja || cmake --preset release -DPENSTOCK_BUILD_TESTS=OFF
 	$(BUILD) release --target penstock_cli
@@ -31,7 +31,7 @@ program: deps-build
 build: program ## the programs penstock and penstock-bench in build/release, and the library
 	$(BUILD) release --target penstock_bench_cli penstock
 
-run: program ## the daemon on the embedded store, with lines to try; Ctrl-C ends it
+run: program ## the daemon on the embedded store, with commands to try; Ctrl-C stops it
 	@tools/run.sh $(PROGRAM)
 
 demo: program ## the algorithms side by side in the terminal
@@ -48,7 +48,7 @@ asan: deps ## unit tests of the embedded store, address and undefined behaviour 
 	$(BUILD) asan --target penstock_unit_tests
 	$(TEST) asan
 
-tsan: deps ## what threads share in the embedded store, thread sanitizer
+tsan: deps ## the shared state of the embedded store, thread sanitizer
 	cmake --preset tsan
 	$(BUILD) tsan --target penstock_api_test penstock_base_test penstock_store_test
 	$(TEST) tsan
@@ -57,7 +57,7 @@ tsan: deps ## what threads share in the embedded store, thread sanitizer
 sanitize: export TSAN_OPTIONS = halt_on_error=1:second_deadlock_stack=1
 sanitize: export ASAN_OPTIONS = detect_stack_use_after_return=1:strict_string_checks=1
 sanitize: export UBSAN_OPTIONS = print_stacktrace=1
-sanitize: deps ## all tests, those with real servers too, under both sanitizers
+sanitize: deps ## all tests, including those with real servers, under both sanitizers
 	for tool in asan tsan; do \
 	  cmake --preset $$tool -B build/$$tool-redis -DPENSTOCK_SHARED_STORE=ON -DPENSTOCK_BUILD_DAEMON=ON && \
 	  cmake --build build/$$tool-redis --parallel $(JOBS) && \
@@ -66,7 +66,7 @@ sanitize: deps ## all tests, those with real servers too, under both sanitizers
 	    --output-on-failure || exit 1; \
 	done
 
-# What was found worth keeping is the start of the next run.
+# The corpus is kept for the next run.
 fuzz: deps ## each target of tests/fuzz for a minute; FUZZ_SECONDS=600 to choose
 	cmake --preset fuzz
 	$(BUILD) fuzz --target penstock_fuzz
@@ -76,14 +76,14 @@ fuzz: deps ## each target of tests/fuzz for a minute; FUZZ_SECONDS=600 to choose
 	    -print_final_stats=1 -artifact_prefix=$$program.found. $$program.corpus || exit 1; \
 	done
 
-# Prints what leases admit and cost. Of a run that breaks a promise it prints the seed: PENSTOCK_SEED=... SEEDS=1.
-simulate: deps ## leases in virtual time, with everything that goes wrong; SEEDS=3000 to choose
+# Prints admissions and cost of leases, and the seed of a failed run: PENSTOCK_SEED=... SEEDS=1.
+simulate: deps ## leases in virtual time, with all failures; SEEDS=3000 to choose
 	cmake --preset release -DPENSTOCK_BUILD_TESTS=ON
 	$(BUILD) release --target penstock_simulation_test
 	PENSTOCK_SEEDS=$${SEEDS:-3000} build/release/tests/penstock_simulation_test --gtest_filter='*Promises*'
 	PENSTOCK_SEEDS=$$(($${SEEDS:-3000} / 30 + 1)) build/release/tests/penstock_simulation_test --gtest_filter='Utilisation*'
 
-# PENSTOCK_STEPS times as much as `make test` does, with other random numbers.
+# PENSTOCK_STEPS times the work of `make test`, with other random numbers.
 long: deps sanitize fuzz simulate ## sanitizers with real servers, fuzzing, rolling restarts, random tests; PENSTOCK_STEPS=50 to choose
 	cmake --preset release -DPENSTOCK_BUILD_TESTS=ON
 	$(BUILD) release --target penstock_differential_test penstock_properties_test penstock_cli

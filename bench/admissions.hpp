@@ -8,21 +8,21 @@
 
 namespace penstock::bench {
 
-// How many requests of each key were admitted, to be held against what the quota allows.
+// Admissions per key, to compare with the maximum of the quota.
 class Admissions {
  public:
   explicit Admissions(std::size_t keys) : admitted_(keys) {}
 
   void count(std::uint32_t key) { ++admitted_[key]; }
 
-  // What was admitted beyond the bound, over all keys; `span` is how long the whole run took.
+  // Admissions beyond the maximum, over all keys; `span` is the duration of the run.
   [[nodiscard]] std::uint64_t beyond(const Quota& quota, Duration span) const;
 
  private:
   std::vector<std::uint32_t> admitted_;
 };
 
-// The most that a correct limiter may admit for one key within this long, whenever it began.
+// The maximum that a correct limiter admits for one key in any span of this length.
 [[nodiscard]] std::uint64_t max_admitted_in(const Quota& quota, Duration span);
 
 }  // namespace penstock::bench

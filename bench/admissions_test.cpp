@@ -16,14 +16,14 @@ using std::chrono::seconds;
 
 constexpr auto kPeriod = milliseconds{100};
 
-// A client that takes all it can get.
+// A client that sends at full speed.
 struct Greedy {
   Duration start{0};         // after the beginning of an aligned window
-  std::uint64_t before = 0;  // taken earlier, and not counted
+  std::uint64_t before = 0;  // used earlier, not counted
   Duration pause{0};         // between that and the start
 };
 
-// What the limiter admits of it within this long, start and end included.
+// Admissions within this span, start and end included.
 std::uint64_t admitted_by(const Quota& quota, Duration span, const Greedy& greedy) {
   ManualClock clock(Instant{hours{24}} + greedy.start - greedy.pause);
   Limiter limiter(MemoryOptions{.clock = &clock});

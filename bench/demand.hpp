@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-// When requests come, and what an exact limiter admits of them.
+// Patterns of demand, and the admissions of an exact limiter.
 namespace penstock::bench {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
@@ -18,24 +18,24 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 [[nodiscard]] inline SteadyTime steady_now() { return std::chrono::steady_clock::now(); }
 
 enum class Demand : std::uint8_t {
-  Full,    // as many as can be
-  Steady,  // one turn of each thread every 5 ms
+  Full,    // continuous
+  Steady,  // one batch per thread every 5 ms
   Bursty,  // 20 ms of every 100 ms
-  Idle,    // 50 ms of every 600 ms, longer apart than a lease lasts
+  Idle,    // 50 ms of every 600 ms: the pause exceeds the lifetime of a lease
 };
 
 [[nodiscard]] std::string_view to_string(Demand demand) noexcept;
 [[nodiscard]] std::optional<Demand> parse_demand(std::string_view text) noexcept;
 
-// How long to wait before the next turn. Threads of all processes of a machine come and rest at the
-// same moments. A thread that wakes up late still has one turn in each cycle.
+// The pause before the next batch. Threads of all processes on a machine are in phase. A thread
+// that wakes up late still sends one batch per cycle.
 [[nodiscard]] std::chrono::nanoseconds pause_before(Demand demand, SteadyTime last_turn,
                                                     SteadyTime now) noexcept;
 
 // A run this long contains at least one whole cycle, and so at least one request.
 [[nodiscard]] std::chrono::milliseconds two_cycles(Demand demand) noexcept;
 
-// How many requests came for which key and when, in steps of time.
+// Requests per key and time step.
 class DemandLog {
  public:
   static constexpr std::chrono::milliseconds kStep{10};
@@ -61,8 +61,8 @@ class DemandLog {
   std::vector<Entry> entries_;
 };
 
-// What one exact limiter would admit of this demand; of each key by itself. `to_store_clock` is
-// what the store's clock shows when the steady clock shows zero.
+// The admissions of an exact limiter for this demand, per key. `to_store_clock` is the time of the
+// store when the steady clock is zero.
 [[nodiscard]] std::uint64_t admitted_exactly(const Quota& quota,
                                              std::span<const DemandLog::Entry> demand,
                                              Instant to_store_clock);

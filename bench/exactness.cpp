@@ -26,8 +26,8 @@ void add_to(std::vector<std::uint64_t>& sums, const std::vector<std::uint64_t>& 
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += others[i];
 }
 
-// As max_admitted_in(), and less where it helps to know when it was and that the key was fresh: a
-// window that begins before the span holds nothing.
+// Like max_admitted_in(), but lower with a known start and an unused key: a window that begins
+// before the span is empty.
 std::uint64_t max_of_fresh_key(const Quota& quota, TimeSpan span) {
   const Duration length = span.end - span.begin;
   switch (quota.algorithm()) {
@@ -47,7 +47,7 @@ std::uint64_t max_of_fresh_key(const Quota& quota, TimeSpan span) {
   return max_admitted_in(quota, length);
 }
 
-// What refills within so long, of all keys together.
+// The refill within this time, over all keys.
 std::uint64_t refill_of(const ExactnessCase& which, Duration time) {
   const auto period = static_cast<std::uint64_t>(which.quota.period().count());
   const Wide units = static_cast<Wide>(which.quota.limit()) * which.keys *
@@ -55,8 +55,8 @@ std::uint64_t refill_of(const ExactnessCase& which, Duration time) {
   return static_cast<std::uint64_t>((units + period - 1) / period);
 }
 
-// What an exact limiter admits at minimum, when time is not known better than `blur`: with windows
-// that begin a little sooner or later, and a run that ends a little sooner.
+// The minimum that an exact limiter admits if times are uncertain by `blur`: windows begin earlier
+// or later, and the run ends earlier.
 std::uint64_t min_expected(const ExactnessCase& which, const KeyCounts& counts, TimeSpan span,
                            Duration blur) {
   std::int64_t last = 0;
@@ -177,7 +177,7 @@ ExactnessResult evaluate(const ExactnessCase& which, const KeyCounts& counts, Ti
     exactness.failed += counts.failed[i];
     exactness.over_admitted += admitted > max_per_key ? admitted - max_per_key : 0;
     if (guarantee.percent_that_fits < 100) continue;
-    // a fresh key has room for its whole capacity; a failed question may have taken some of it
+    // an unused key has its whole capacity; a failed call may have used some of it
     const std::uint64_t answered = counts.requests[i] - counts.failed[i];
     const std::uint64_t fits = std::min<std::uint64_t>(answered, which.quota.capacity());
     const std::uint64_t accounted = admitted + counts.failed[i];

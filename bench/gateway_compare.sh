@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# gateway_compare.sh [BUILD_DIRECTORY]: what a proxied request costs: CPU time per request of the gateway
-# with one worker, beside nginx with proxy_pass, limit_req and kept connections, in turns in one run, both in
+# gateway_compare.sh [BUILD_DIRECTORY]: the cost of a proxied request: CPU time per request of the gateway
+# with one worker, beside nginx with proxy_pass, limit_req and kept connections, alternating in one run, both in
 # front of the same nginx with a small answer. Needs nginx and wrk; the load comes from one thread.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -14,13 +14,13 @@ namespace penstock::bench {
 namespace {
 
 constexpr std::string_view kPath = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
-// Before every message: not compressed, and its length in four bytes.
+// The gRPC message prefix: compression flag and a length of four bytes.
 constexpr std::size_t kPrefix = 5;
 constexpr std::size_t kLongestReply = std::size_t{64} * 1024;
-// Windows so large that answers never wait for them.
+// Flow control windows large enough to never block responses.
 constexpr std::int32_t kWindow = 1 << 24;
 
-// The library asks for texts that it could change, and does not.
+// nghttp2 takes pointers to non-const, but does not write.
 nghttp2_nv field(std::string_view name, std::string_view value) {
   const auto bytes = [](std::string_view text) {
     return static_cast<std::uint8_t*>(static_cast<void*>(const_cast<char*>(text.data())));
@@ -69,7 +69,7 @@ struct GrpcCall {
     }
     if (http_status != "200") return failed("HTTP status " + http_status);
     if (grpc_status != "0") return failed("gRPC status " + grpc_status + ": " + grpc_message);
-    if (reply.size() < kPrefix) return failed("an answer without a message");
+    if (reply.size() < kPrefix) return failed("a response without a message");
     const Result<OverallCode> code = read_overall_code(std::string_view(reply).substr(kPrefix));
     if (!code) return failed(code.error().detail);
     switch (*code) {
@@ -77,7 +77,7 @@ struct GrpcCall {
       case OverallCode::OverLimit: return {.due = due, .outcome = Completion::Outcome::Denied};
       case OverallCode::Unknown: break;
     }
-    return failed("an answer without a code");
+    return failed("a response without a code");
   }
 };
 
@@ -118,7 +118,7 @@ class GrpcProtocol final : public WireProtocol {
     const std::int32_t stream = nghttp2_submit_request(session_.get(), nullptr, fields_.data(),
                                                        fields_.size(), &body, &call);
     ++in_flight_;
-    if (stream < 0) is_closing_ = true;  // stream numbers are used up
+    if (stream < 0) is_closing_ = true;  // stream ids are exhausted
   }
 
   void write_to(std::string& out) override {
@@ -211,7 +211,7 @@ class GrpcProtocol final : public WireProtocol {
   const GrpcRequestSpec request_spec_;
   std::array<nghttp2_nv, 6> fields_;
   std::unique_ptr<nghttp2_session, EndSession> session_;
-  std::vector<std::unique_ptr<GrpcCall>> calls_;  // as many as were ever under way at once
+  std::vector<std::unique_ptr<GrpcCall>> calls_;  // a pool: as many as were in flight at once
   std::vector<GrpcCall*> spare_;
   std::vector<Completion> undelivered_;  // until read() hands them over
   KeyText key_;

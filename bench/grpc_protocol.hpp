@@ -13,8 +13,8 @@ struct GrpcRequestSpec {
   RateLimitRequestSpec message;
 };
 
-// Calls of ShouldRateLimit over HTTP/2 without TLS, each a stream of its own. OK is allowed,
-// OVER_LIMIT denied, any other answer and any status but 0 have failed.
+// Calls of ShouldRateLimit over HTTP/2 without TLS, one stream per call. OK is allowed,
+// OVER_LIMIT denied, any other code and any status but 0 failed.
 [[nodiscard]] std::unique_ptr<WireProtocol> make_grpc_protocol(const GrpcRequestSpec& request_spec);
 
 }  // namespace penstock::bench

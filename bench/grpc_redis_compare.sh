@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # grpc_redis_compare.sh [BUILD_DIRECTORY]: calls of Envoy's rate limit service, shared in Redis, uniform
-# keys: the daemon with one worker, exact, beside grpc++ with a pool of connections that asks Redis for
-# every request (INCRBY and EXPIRE per descriptor), in turns in one run, each with a Redis of its own.
+# keys: the daemon with one worker, exact, beside grpc++ with a pool of connections that calls Redis for
+# every request (INCRBY and EXPIRE per descriptor), alternating in one run, each with its own Redis.
 # Prints CPU time per call of server and of Redis, and calls per second of both. Needs redis-server,
-# grpc_cpp_plugin, libgrpc++-dev and libhiredis-dev; the baseline is built here. The load is that of
-# `penstock bench grpc`, because h2load sends the same key over and over.
+# grpc_cpp_plugin, libgrpc++-dev and libhiredis-dev; the baseline is built here. The load comes from
+# `penstock-bench grpc`, because h2load always sends the same key.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -80,5 +80,5 @@ compare "one descriptor" --limit 1000000000/h --descriptor 'user={key}'
 compare "two descriptors" --limit 1000000000/h --descriptor 'user={key}' \
   --descriptor 'tenant=a-customer,user={key}'
 keys=1000
-compare "one descriptor, 1000 keys of 10 an hour: what is admitted too much" --limit 10/h \
+compare "one descriptor, 1000 keys of 10 per hour: over-admission" --limit 10/h \
   --descriptor 'user={key}'

@@ -1,4 +1,4 @@
-"""One line of grpc_redis_compare.sh. Arguments: name, report of penstock bench, where the last one is kept for the
+"""One line of grpc_redis_compare.sh. Arguments: name, report of penstock-bench, where the last one is kept for the
 ratio, ticks of server and Redis before and after."""
 
 import json

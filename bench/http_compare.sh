@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# http_compare.sh [BUILD_DIRECTORY]: what a decision over HTTP costs: CPU time per request of the daemon
+# http_compare.sh [BUILD_DIRECTORY]: the cost of a decision over HTTP: CPU time per request of the daemon
 # with one worker, through /v1/take, forward-auth and an empty handler, beside nginx with a small file
-# and limit_req, taken in turns in one run; then three daemons on one Redis and one limit, with what
-# they admitted too many. Needs nginx, wrk and redis-server; the load comes from one thread.
+# and limit_req, alternating in one run; then three daemons on one Redis and one limit, with their
+# over-admission. Needs nginx, wrk and redis-server; the load comes from one thread.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -100,7 +100,7 @@ for _ in $(seq "$rounds"); do
 done
 
 echo
-echo "three daemons, one Redis, one limit of 10 000 an hour, asked by penstock bench http:"
+echo "three daemons, one Redis, one limit of 10 000 per hour, load from penstock-bench http:"
 redis_port=$(free_port)
 redis-server --port "$redis_port" --bind 127.0.0.1 --save "" --dir "$folder" >/dev/null &
 started+=("$!")
@@ -113,6 +113,6 @@ done
 "$program" bench http "127.0.0.1:${ports[0]}" "127.0.0.1:${ports[1]}" "127.0.0.1:${ports[2]}" \
   --limit "10000/h fixed_window" --keys 1 --connections 48 --time "${seconds}s"
 echo
-echo "the same on 1000 keys of 10 a second each:"
+echo "the same on 1000 keys of 10 per second each:"
 "$program" bench http "127.0.0.1:${ports[0]}" "127.0.0.1:${ports[1]}" "127.0.0.1:${ports[2]}" \
   --limit "10/s" --keys 1000 --connections 48 --time "${seconds}s"

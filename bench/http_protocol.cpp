@@ -8,10 +8,10 @@
 namespace penstock::bench {
 namespace {
 
-// Answers are short.
+// Responses are short.
 constexpr std::size_t kLongestAnswer = std::size_t{16} * 1024;
 
-// The text of a request; only the key differs from one to the next.
+// Request templates; only the key differs.
 class RequestText {
  public:
   explicit RequestText(const HttpRequestSpec& request_spec) : endpoint_(request_spec.endpoint) {
@@ -70,7 +70,7 @@ class HttpProtocol final : public WireProtocol {
     in_ += bytes;
     const HttpRead answer = read_response(in_);
     if (answer.state == ReadState::Malformed || in_.size() > kLongestAnswer || !pending_) {
-      return Error{ErrorCode::Protocol, "an answer that is not HTTP, or too long"};
+      return Error{ErrorCode::Protocol, "a response that is not HTTP, or too long"};
     }
     if (answer.state == ReadState::Incomplete) return {};
     in_.clear();

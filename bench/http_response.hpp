@@ -7,11 +7,11 @@
 
 namespace penstock::bench {
 
-// What a load generator needs to know of an answer in HTTP/1.1 that has a Content-Length.
+// The parts of an HTTP/1.1 response with Content-Length that a load generator needs.
 struct HttpResponse {
   unsigned status = 0;
-  std::size_t bytes = 0;  // of the whole answer
-  bool closes = false;    // the server ends the connection after it
+  std::size_t bytes = 0;  // of the whole response
+  bool closes = false;    // the server closes the connection after it
 };
 
 enum class ReadState : std::uint8_t { Incomplete, Complete, Malformed };
@@ -21,7 +21,7 @@ struct HttpRead {
   HttpResponse response{};
 };
 
-// Reads the answer that `bytes` begin with.
+// Reads the first response in `bytes`.
 [[nodiscard]] HttpRead read_response(std::string_view bytes);
 
 }  // namespace penstock::bench

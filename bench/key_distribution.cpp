@@ -29,8 +29,8 @@ class Random {
   std::uint64_t state_;
 };
 
-// The k-th most popular key is asked for in proportion to k^-exponent. Popular keys are not
-// neighbours: a fixed permutation spreads them.
+// The frequency of the k-th most popular key is proportional to k^-exponent. A fixed permutation
+// spreads popular keys.
 std::vector<std::uint32_t> draw_zipf(double exponent, std::uint32_t keys, std::size_t count,
                                      Random& random) {
   std::vector<double> cumulative(keys);

@@ -9,7 +9,7 @@
 
 namespace penstock::bench {
 
-// Which keys a load asks about.
+// The distribution of keys in a load.
 struct KeyDistribution {
   enum class Kind : std::uint8_t { Uniform, Zipf, One };
 
@@ -22,7 +22,7 @@ struct KeyDistribution {
 
 [[nodiscard]] std::string to_string(const KeyDistribution& distribution);
 
-// So many key numbers below `keys`, drawn from the distribution. The same seed gives the same ones.
+// `count` key numbers below `keys`. Deterministic for a seed.
 [[nodiscard]] std::vector<std::uint32_t> draw_keys(const KeyDistribution& distribution,
                                                    std::uint32_t keys, std::size_t count,
                                                    std::uint64_t seed);

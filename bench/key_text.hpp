@@ -7,9 +7,8 @@
 
 namespace penstock::bench {
 
-// "account:0012abcd": a key as long as real ones, written in a few instructions so that the load
-// generator does not measure itself. The digits go out in one store of eight bytes: a processor
-// cannot forward several small stores to the one load of the hash, and would have to wait.
+// "account:0012abcd": a key of realistic length, written in a few instructions. The digits are one
+// store of eight bytes: processors cannot forward several small stores to the load of the hash.
 class KeyText {
  public:
   KeyText() noexcept { std::memcpy(text_.data(), "account:", kPrefix); }

@@ -15,7 +15,7 @@ void LatencyHistogram::add(Duration time) noexcept {
 std::size_t LatencyHistogram::step_of(std::uint64_t nanos) noexcept {
   const auto bits = static_cast<unsigned>(std::bit_width(nanos));
   if (bits <= kExactBits) return nanos;
-  // The highest bit says which power of two, the next eight which step of it.
+  // The highest bit selects the power of two, the next eight bits the step.
   const unsigned shift = bits - kExactBits;
   return (std::size_t{shift} << kStepBits) + (nanos >> shift);
 }

@@ -6,23 +6,21 @@
 
 namespace penstock::bench {
 
-// Times, counted in steps of at most a 256th of their size, so that a run of any length needs no
-// more memory. The longest is kept as it is.
+// A histogram of times with a relative error of 1/256 and constant memory. The maximum is exact.
 class LatencyHistogram {
  public:
   using Duration = std::chrono::nanoseconds;
 
-  // What is negative counts as zero.
+  // Negative values count as zero.
   void add(Duration time) noexcept;
   void add(const LatencyHistogram& others) noexcept;
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-  // The time below which this share of all lies, or up to a 256th more, never more than the
-  // longest; zero when there are none.
+  // The percentile, at most 1/256 too high and never above the maximum; zero without samples.
   [[nodiscard]] Duration percentile(double share) const noexcept;
 
  private:
-  // Below 2^kExactBits every nanosecond has a step of its own; above, every power of two has 256.
+  // Below 2^kExactBits every nanosecond has its own step; above, every power of two has 256.
   static constexpr unsigned kStepBits = 8;
   static constexpr unsigned kExactBits = kStepBits + 1;
   static constexpr std::size_t kSteps =

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# listeners_load.sh [BUILD]: what a decision costs at the gRPC and the Redis-protocol listener of a daemon
-# with one worker and the embedded store. The load generator has the other core.
+# listeners_load.sh [BUILD]: the cost of a decision at the gRPC and the Redis-protocol listener of a daemon
+# with one worker and the embedded store. The load generator runs on the other core.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -10,21 +10,21 @@
 #include <thread>
 #include <vector>
 
-// What the benchmarks of all stores share: the keys to ask about, in rounds, on several threads.
+// The load of all store benchmarks: keys in rounds, on several threads.
 namespace penstock::bench {
 
-// The contenders take turns, so that all of them meet the same moods of the machine.
+// Contenders alternate, so that all see the same noise of the machine.
 inline constexpr unsigned kRounds = 5;
 
 struct Load {
   std::uint32_t keys = 2000;
   KeyDistribution distribution;
-  std::uint64_t checks = 10'000'000;  // all rounds and threads together
+  std::uint64_t checks = 10'000'000;  // sum of all rounds and threads
   unsigned threads = 1;
   std::uint64_t seed = 1;
 };
 
-// What every thread is to ask in this round.
+// The keys of every thread in this round.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> draw_round(const Load& load, unsigned round);
 
 // Threads that could not be started count as arrived, so that the others do not wait for them.
@@ -44,7 +44,7 @@ class Starters {
   std::size_t missing_;
 };
 
-// Calls work(0), work(1) … each on a thread of its own, all starting together. Returns the wall
+// Calls work(0), work(1) … each on its own thread, started at the same time. Returns the wall
 // time of the slowest.
 template <class Work>
 std::chrono::nanoseconds run_together(std::size_t count, const Work& work) {

@@ -13,13 +13,13 @@ namespace penstock::bench {
 // Processor time of all threads of this process.
 [[nodiscard]] std::chrono::nanoseconds process_cpu_time();
 
-// Processor time that another process has used so far; empty when there is none of this number.
+// Processor time of another process; empty if there is no such process.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> process_cpu_time(int pid);
 
-// Memory of this process that is really there.
+// Resident memory of this process.
 [[nodiscard]] std::uint64_t resident_bytes();
 
-// The value below which this share of the samples lies; zero when there are none.
+// The percentile of the samples; zero without samples.
 [[nodiscard]] std::chrono::nanoseconds percentile(std::vector<std::chrono::nanoseconds> samples,
                                                   double share);
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# modes_compare.sh [BUILD_DIRECTORY]: what leases and repeated refusals save, on a redis-server of its
-# own: one hot key, keys of Zipf's law, cold keys beside a hot one, clients that are refused and go on
-# asking, all in process; then the gRPC listener with leases beside the same listener on the embedded store.
-# The two sides of a comparison take turns. Needs redis-server.
+# modes_compare.sh [BUILD_DIRECTORY]: the savings of leases and of the denial cache, on its own
+# redis-server: one hot key, Zipf keys, cold keys beside a hot one, denied clients that retry, all in
+# process; then the gRPC listener with leases beside the same listener on the embedded store. The two
+# sides of a comparison alternate. Needs redis-server.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -48,7 +48,7 @@ for _ in $(seq "$rounds"); do
   modes "cold keys alone" --mode adaptive --keys 100000 --outstanding 32 --limit 1000000/s
   modes "cold keys, half for a hot one" --mode adaptive --keys 100000 --outstanding 32 --limit 1000000/s --hot 50
 done
-modes "100 refused keys, 10/h" --mode exact --keys 100 --limit 10/h
+modes "100 denied keys, 10/h" --mode exact --keys 100 --limit 10/h
 
 start_daemon() { # PORT STORE
   cat >"$folder/$1.yaml" <<YAML

@@ -11,8 +11,7 @@
 
 namespace penstock::bench {
 
-// What one writes in ten minutes: a mutex, a map and a token bucket in floating point. The baseline
-// that figures are given as a ratio to.
+// The baseline: a mutex, a map and a token bucket in floating point.
 class NaiveLimiter {
  public:
   explicit NaiveLimiter(const Quota& quota)

@@ -1,4 +1,4 @@
--- The token bucket of the textbooks, one call per check: the baseline of `penstock bench store` on
+-- The token bucket of the textbooks, one call per check: the baseline of `penstock-bench store` on
 -- Redis. Tokens and time in floating point, a hash of two fields, written for denials too.
 --
 -- KEYS[1]  the bucket

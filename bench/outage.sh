@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # outage.sh [BUILD_DIRECTORY]: two daemons under load while their Redis hangs for ten seconds, a rule
-# with `on_failure: local`: how long requests take, and what is admitted meanwhile, held against
+# with `on_failure: local`: latency and admissions during the outage, compared with
 # (rate x time + burst) x the sum of the shares. Needs redis-server.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -35,7 +35,7 @@ YAML
   servers+=("127.0.0.1:$port")
 done
 
-# So many connections that a request seldom waits for the answer to the one before it.
+# Enough connections that requests rarely queue.
 load() { # NAME SECONDS
   local begin end
   begin=$(date +%s.%N)
@@ -53,7 +53,7 @@ print("%-14s %5.1f s  %d answered  p50 %.0f us  p99 %.0f us  p99.9 %.0f us  slow
       f["failed"]))' "$1" "$folder/load.json" "$begin" "$end" "$limit" "$burst"
 }
 
-# Two shares of a half: their sum is one, and so the bound of the outage is that of the limit itself.
+# Two shares of one half: the bound of the outage is that of the limit.
 load "before" 3
 kill -STOP "$redis"
 load "Redis hangs" "$outage"

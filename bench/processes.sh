@@ -1,5 +1,5 @@
-# For the scripts of this folder to source: a folder of their own, $folder, and servers that end with
-# the script. Whoever starts one adds its process to $started.
+# Sourced by the scripts of this folder: a temporary folder, $folder, and servers that end with the
+# script. A script that starts a server adds its process to $started.
 folder=$(mktemp -d)
 started=()
 finish() {
@@ -16,13 +16,13 @@ free_port() {
   python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# Ends the script when nobody listens there within ten seconds.
+# Exits if the port does not accept connections within ten seconds.
 wait_for_port() { # PORT
   for _ in $(seq 200); do
     if (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; then return; fi
     sleep 0.05
   done
-  echo "$0: nobody listens on port $1: is the program built?" >&2
+  echo "$0: no listener on port $1: is the program built?" >&2
   exit 1
 }
 

@@ -6,7 +6,7 @@
 namespace penstock::bench {
 namespace {
 
-// Protocol buffers: a tag is the number of a field and how its value is written.
+// A protocol buffers tag: field number and wire type.
 enum WireType : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 constexpr unsigned kTypeBits = 3;
 constexpr std::string_view kKeyPlaceholder = "{key}";
@@ -108,8 +108,8 @@ Result<RequestLimit> RequestLimit::of(const Quota& quota) {
   const auto unit = std::find(kUnits.begin(), kUnits.end(), quota.period());
   if (unit == kUnits.end() || quota.algorithm() != Algorithm::FixedWindow) {
     return Error{ErrorCode::InvalidInput, "\"" + to_string(quota) +
-                                              "\" cannot travel with a request, which carries so "
-                                              "many a second, minute, hour or day"};
+                                              "\" cannot be sent in a request: use a number per "
+                                              "second, minute, hour or day"};
   }
   return RequestLimit{.requests = quota.limit(),
                       .unit = static_cast<std::uint32_t>(unit - kUnits.begin()) + 1};
@@ -132,7 +132,7 @@ Result<OverallCode> read_overall_code(std::string_view message) {
     const auto value = is_code ? take_varint(left) : std::nullopt;
     if (value) code = *value;
     if (!tag || (is_code ? !value : !skip_value(left, *tag & ((1U << kTypeBits) - 1U)))) {
-      return Error{ErrorCode::Protocol, "an answer that is no RateLimitResponse"};
+      return Error{ErrorCode::Protocol, "malformed RateLimitResponse"};
     }
   }
   if (code == 1) return OverallCode::Ok;

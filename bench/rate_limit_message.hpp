@@ -10,12 +10,11 @@
 #include <string_view>
 #include <vector>
 
-// The two messages of Envoy's rate limit service (envoy.service.ratelimit.v3) as far as a load
-// generator needs them, written and read by hand: the request is put together from parts that never
-// change, and of the answer one number is of interest.
+// The two messages of Envoy's rate limit service (envoy.service.ratelimit.v3), encoded by hand:
+// the request is assembled from constant parts, and only one number of the response is read.
 namespace penstock::bench {
 
-// One entry of a descriptor. Where the value is "{key}", the key of each request stands.
+// One entry of a descriptor. The value "{key}" is replaced by the key of the request.
 struct DescriptorPart {
   std::string name;
   std::string value;
@@ -25,8 +24,7 @@ using DescriptorPattern = std::vector<DescriptorPart>;
 // "tenant=gold,remote_address={key}"
 [[nodiscard]] Result<DescriptorPattern> parse_descriptor(std::string_view text);
 
-// A limit in the units of Envoy, which travels with a request: so many in each second, minute, hour
-// or day, in fixed windows.
+// The limit in a request, in Envoy's units: per second, minute, hour or day, in fixed windows.
 struct RequestLimit {
   std::uint32_t requests = 0;
   std::uint32_t unit = 0;  // its number in envoy.type.v3.RateLimitUnit
@@ -45,7 +43,7 @@ void append_rate_limit_request(std::string& out, const RateLimitRequestSpec& req
                                std::string_view key);
 
 enum class OverallCode : std::uint8_t { Unknown, Ok, OverLimit };
-// Of a RateLimitResponse; an error when it is none.
+// Reads a RateLimitResponse. Fails for malformed input.
 [[nodiscard]] Result<OverallCode> read_overall_code(std::string_view message);
 
 }  // namespace penstock::bench

@@ -33,7 +33,7 @@ TEST(RateLimitMessage, KnowsTheUnitsOfEnvoy) {
   EXPECT_EQ(unit_of(per_second(5)), 0U);
 }
 
-// Byte by byte, as the description of protocol buffers says.
+// Byte by byte, from the protocol buffers specification.
 TEST(RateLimitMessage, WritesTheRequest) {
   std::string out;
   append_rate_limit_request(

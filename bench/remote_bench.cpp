@@ -13,7 +13,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
-// So many keys per call while every key is asked for once.
+// Keys per call while every key is checked once.
 constexpr std::size_t kFillBatch = 256;
 
 // One thread's part of a round.
@@ -41,7 +41,7 @@ void check(RemoteContender& contender, RemoteSlice& slice, std::size_t batch) {
   }
 }
 
-// Asks one contender, and sums up what it did.
+// Runs one contender and sums up its figures.
 class Runner {
  public:
   Runner(RemoteContender& contender, const RemoteBenchOptions& options,

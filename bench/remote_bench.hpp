@@ -12,13 +12,12 @@
 #include <string>
 #include <string_view>
 
-// The same load on stores that are elsewhere: slow enough that every call is timed, and able to
-// fail.
+// The same load on remote stores: every call is timed, and calls can fail.
 namespace penstock::bench {
 
 enum class Answer : std::uint8_t { Denied, Admitted, Failed };
 
-// Somebody who answers from elsewhere. Thread-safety: all members, from any thread.
+// A remote store. Thread-safe.
 class RemoteContender {
  public:
   RemoteContender() = default;
@@ -26,13 +25,13 @@ class RemoteContender {
   RemoteContender& operator=(const RemoteContender&) = delete;
   virtual ~RemoteContender() = default;
 
-  // Asks about all of these keys at once, and waits. Returns the first failure, if there was one.
+  // Checks all keys in one batch. Returns the first failure.
   // REQUIRES: answers is as long as keys.
   virtual std::optional<Error> check(std::span<const std::string_view> keys,
                                      std::span<Answer> answers) = 0;
   // Commands sent so far.
   [[nodiscard]] virtual std::uint64_t round_trips() = 0;
-  // False for one that lets everything pass.
+  // False for a baseline that allows everything.
   [[nodiscard]] virtual bool decides() const { return true; }
 };
 
@@ -43,10 +42,10 @@ struct RemoteBenchOptions : Load {
   unsigned batch = 1;
 };
 
-// What one contender did.
+// Figures of one contender.
 struct RemoteFigures {
-  double checks_per_second = 0;       // by wall time, load generator included
-  double cpu_ns_per_check = 0;        // of this whole process, load generator included
+  double checks_per_second = 0;       // wall time, load generator included
+  double cpu_ns_per_check = 0;        // of this process, load generator included
   double redis_cpu_us_per_check = 0;  // of all servers
   double p50_us = 0;                  // of all calls
   double p99_us = 0;
@@ -56,7 +55,7 @@ struct RemoteFigures {
   std::uint64_t denied = 0;
   std::uint64_t failed = 0;
   std::string first_failure{};
-  std::optional<std::uint64_t> over_admitted{};  // empty for one that does not decide
+  std::optional<std::uint64_t> over_admitted{};  // empty if the contender does not decide
 };
 
 struct RemoteBenchReport {
@@ -64,16 +63,16 @@ struct RemoteBenchReport {
   std::optional<RemoteFigures> baseline;
 };
 
-// Who takes part.
+// The contenders.
 struct RemoteContest {
   RemoteContender* penstock = nullptr;
-  RemoteContender* baseline = nullptr;  // may be missing
-  // Processor time that the servers have used so far.
+  RemoteContender* baseline = nullptr;  // optional
+  // Processor time of all servers so far.
   std::function<Result<std::chrono::microseconds>()> server_cpu{};
 };
 
-// Asks for every key once, then the given number of checks in several rounds, the contenders taking
-// turns. Fails when the first questions cannot be asked; later failures are counted.
+// Checks every key once, then runs the checks in several rounds; contenders alternate. Fails if the
+// first calls fail; later failures are counted.
 [[nodiscard]] Result<RemoteBenchReport> run_remote_bench(
     const RemoteBenchOptions& options, const RemoteContest& contest,
     const std::function<void(double)>& on_progress);

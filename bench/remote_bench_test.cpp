@@ -9,7 +9,7 @@
 namespace penstock::bench {
 namespace {
 
-// Admits so many per key, and fails every so many calls.
+// Admits a fixed number per key, and fails every nth call.
 class FakeContender final : public RemoteContender {
  public:
   explicit FakeContender(unsigned per_key, unsigned fail_every = 0)

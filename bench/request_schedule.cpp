@@ -3,7 +3,7 @@
 namespace penstock::bench {
 
 std::optional<RequestSchedule::TimePoint> RequestSchedule::next() const noexcept {
-  // in two parts, so that no product leaves 64 bits
+  // in two parts, to stay within 64 bits
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const std::chrono::seconds whole{scheduled_ / rate_};
   const std::chrono::nanoseconds part{(scheduled_ % rate_) * kSecond / rate_};

@@ -6,8 +6,7 @@
 
 namespace penstock::bench {
 
-// When the requests of an open loop are due: so many a second, evenly, whether or not earlier ones
-// were answered.
+// The due times of an open loop: a fixed rate, independent of responses.
 class RequestSchedule {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
@@ -16,7 +15,7 @@ class RequestSchedule {
   RequestSchedule(std::uint64_t rate, TimePoint start, TimePoint end) noexcept
       : rate_(rate), start_(start), end_(end) {}
 
-  // When the next one is due; nothing once the time is over.
+  // The next due time; empty at the end of the run.
   [[nodiscard]] std::optional<TimePoint> next() const noexcept;
   void advance() noexcept { ++scheduled_; }
   [[nodiscard]] std::uint64_t scheduled() const noexcept { return scheduled_; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# resp_compare.sh [BUILD_DIRECTORY]: what a decision over the Redis protocol costs: CPU time per command
-# of the daemon with one worker beside redis-server with INCR, taken in turns in one run under the same
+# resp_compare.sh [BUILD_DIRECTORY]: the cost of a decision over the Redis protocol: CPU time per command
+# of the daemon with one worker beside redis-server with INCR, alternating in one run under the same
 # client, with a pipeline of 64 and without; then how many of a limit were admitted too many. Needs
 # redis-server and redis-benchmark.
 set -euo pipefail
@@ -70,7 +70,7 @@ awk '{
   }' "$folder/measured"
 
 echo
-echo "over-admission: a limit of 10000 a day, asked for 200000 times by $connections connections:"
+echo "over-admission: a limit of 10000 per day, 200000 requests on $connections connections:"
 redis-benchmark -p "$port" -c "$connections" -n 200000 -P 64 -q CL.THROTTLE crowd 9999 1 86400 \
   >/dev/null 2>&1
 left=$(redis-cli -p "$port" CL.THROTTLE crowd 9999 1 86400 0 | sed -n 3p)

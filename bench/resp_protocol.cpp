@@ -10,7 +10,7 @@
 namespace penstock::bench {
 namespace {
 
-// No answer is longer: five numbers, or a line about what is wrong.
+// The longest reply: five numbers, or an error line.
 constexpr std::size_t kLongestLine = 4096;
 constexpr std::size_t kNumbers = 5;
 
@@ -18,7 +18,7 @@ void append_bulk(std::string& out, std::string_view text) {
   out.append("$").append(std::to_string(text.size())).append("\r\n").append(text).append("\r\n");
 }
 
-// The line that `bytes` begin with, without its end; empty while there is no end.
+// The first line of `bytes` without its end; empty while incomplete.
 std::optional<std::string_view> first_line(std::string_view bytes) {
   const std::size_t end = bytes.find("\r\n");
   if (end == std::string_view::npos) return std::nullopt;
@@ -36,10 +36,10 @@ std::optional<std::int64_t> number_after(char mark, std::string_view line) {
 
 Error malformed(std::string_view line) {
   return {ErrorCode::Protocol,
-          "\"" + std::string(line.substr(0, 80)) + "\" is no answer to CL.THROTTLE"};
+          "\"" + std::string(line.substr(0, 80)) + "\" is not a reply to CL.THROTTLE"};
 }
 
-// Everything but the key is always the same.
+// Only the key differs between requests.
 class RespProtocol final : public WireProtocol {
  public:
   explicit RespProtocol(const ThrottleLimit& limit) {
@@ -60,7 +60,7 @@ class RespProtocol final : public WireProtocol {
     out_.clear();
   }
   Result<void> read(std::string_view bytes, std::vector<Completion>& completed) override {
-    // what is cut off waits for its rest; all others are read where they are
+    // an incomplete reply waits for the rest; complete ones are read in place
     const bool has_unparsed = !unparsed_.empty();
     if (has_unparsed) unparsed_ += bytes;
     std::string_view left = has_unparsed ? std::string_view(unparsed_) : bytes;
@@ -68,7 +68,7 @@ class RespProtocol final : public WireProtocol {
       Result<ThrottleReply> reply = read_throttle_reply(left);
       if (!reply) return reply.error();
       if (reply->bytes == 0) break;
-      if (pending_.empty()) return malformed("an answer that nobody asked for");
+      if (pending_.empty()) return malformed("a reply without a request");
       completed.push_back({.due = pending_.front(),
                            .outcome = reply->outcome,
                            .failure = std::move(reply->failure)});
@@ -95,12 +95,12 @@ class RespProtocol final : public WireProtocol {
 Result<ThrottleLimit> ThrottleLimit::of(const Quota& quota) {
   if (!quota.is_bucket()) {
     return Error{ErrorCode::InvalidInput,
-                 "CL.THROTTLE is a bucket; it cannot be \"" + to_string(quota) + "\""};
+                 "CL.THROTTLE needs a bucket, not \"" + to_string(quota) + "\""};
   }
   const auto seconds = std::chrono::floor<std::chrono::seconds>(quota.period());
   if (seconds != quota.period()) {
     return Error{ErrorCode::InvalidInput,
-                 "CL.THROTTLE counts whole seconds, \"" + to_string(quota) + "\" does not"};
+                 "CL.THROTTLE needs a period of whole seconds, not \"" + to_string(quota) + "\""};
   }
   return ThrottleLimit{.max_burst = std::int64_t{quota.capacity()} - 1,
                        .count = quota.limit(),

@@ -13,7 +13,7 @@
 namespace penstock::bench {
 
 // The limit of CL.THROTTLE: "KEY max_burst count_per_period seconds", where one more than max_burst
-// can pass at once. Fails for what it cannot say: windows, and periods of broken seconds.
+// can pass at once. Fails for windows, and for periods that are not whole seconds.
 struct ThrottleLimit {
   std::int64_t max_burst = 0;
   std::int64_t count = 0;
@@ -26,14 +26,14 @@ struct ThrottleLimit {
 void append_throttle(std::string& out, std::string_view key, const ThrottleLimit& limit);
 
 struct ThrottleReply {
-  std::size_t bytes = 0;  // that it takes; none while it is incomplete
+  std::size_t bytes = 0;  // zero while the reply is incomplete
   Completion::Outcome outcome = Completion::Outcome::Failed;
-  std::string failure{};  // the server's words
+  std::string failure{};  // the error of the server
 };
-// Reads the answer that `bytes` begin with; an error when it can be none.
+// Reads the first reply in `bytes`. Fails for malformed input.
 [[nodiscard]] Result<ThrottleReply> read_throttle_reply(std::string_view bytes);
 
-// CL.THROTTLE, any number at once; answers come in the order of the requests.
+// CL.THROTTLE, pipelined; replies are in the order of requests.
 [[nodiscard]] std::unique_ptr<WireProtocol> make_resp_protocol(const ThrottleLimit& limit);
 
 }  // namespace penstock::bench

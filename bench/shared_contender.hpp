@@ -5,7 +5,7 @@
 
 namespace penstock::bench {
 
-// SharedLimiter, as any program would use it. REQUIRES: the limiter lives as long.
+// SharedLimiter through its public API. REQUIRES: the limiter outlives it.
 class SharedContender final : public RemoteContender {
  public:
   SharedContender(SharedLimiter& limiter, const Quota& quota) : limiter_(limiter), quota_(quota) {}

@@ -17,12 +17,10 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
-// One call in so many is timed by itself; the two readings of the clock then cost half a nanosecond
-// per call.
+// One call in this many is timed; two clock readings then cost half a nanosecond per call.
 constexpr std::size_t kTimedEvery = 128;
 
-// One thread's part of a round: what to ask, and room for the answers, so that all counting is done
-// when the clock has stopped.
+// One thread's part of a round. Answers are counted after the measurement.
 struct Slice {
   std::vector<std::uint32_t> keys;
   std::vector<std::uint8_t> admitted;
@@ -30,14 +28,14 @@ struct Slice {
   nanoseconds cpu{0};
 };
 
-// Asks nobody.
+// Calls no store: measures the load generator itself.
 class EmptyLoop {
  public:
   static void run(Slice& slice) {
     KeyText text;
     for (std::size_t i = 0; i < slice.keys.size(); ++i) {
       const std::string_view key = text.write(slice.keys[i]);
-      asm volatile("" : : "r"(key.data()) : "memory");  // the key must really be written
+      asm volatile("" : : "r"(key.data()) : "memory");  // keeps the write of the key
       slice.admitted[i] = 1;
     }
   }
@@ -122,7 +120,7 @@ class NaiveChecks {
   NaiveLimiter& limiter_;
 };
 
-// Sums up the rounds of one contender.
+// Sums of the rounds of one contender.
 class Tally {
  public:
   explicit Tally(std::uint32_t keys) : admissions_(keys), started_(SteadyClock::now()) {}
@@ -183,7 +181,7 @@ std::vector<Slice> draw_slices(const StoreBenchOptions& options, unsigned round)
   return slices;
 }
 
-// Runs every slice on a thread of its own. Returns the wall time of the slowest.
+// Runs every slice on its own thread. Returns the wall time of the slowest.
 template <class MakeRunner>
 nanoseconds run_slices(std::vector<Slice>& slices, const MakeRunner& make_runner) {
   std::vector<decltype(make_runner())> runners;
@@ -212,7 +210,7 @@ struct Naive {
   double resident_bytes_per_key = 0;
 };
 
-// Asks for every key once. Returns how much the process grew, per key.
+// Checks every key once. Returns the growth of the process per key.
 template <class Contender, class Check>
 void fill(Contender& contender, const StoreBenchOptions& options, const Check& check) {
   const std::uint64_t before = resident_bytes();

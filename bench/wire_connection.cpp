@@ -68,7 +68,7 @@ void WireConnection::on_bytes(std::size_t bytes) {
   if (!done) return on_broken(done.error().detail);
   if (protocol_->is_closing()) return on_broken("the server ended the connection");
   if (!completed_.empty()) owner_.on_capacity(*this);
-  flush_soon();  // the protocol may have something to say, too
+  flush_soon();  // the protocol may have output of its own
   read();
 }
 

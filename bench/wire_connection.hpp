@@ -13,19 +13,19 @@
 
 namespace penstock::bench {
 
-// One connection of a load: carries bytes between a socket and a WireProtocol, and is made again
-// when it breaks.
+// One connection of a load: moves bytes between a socket and a WireProtocol, and reconnects after a
+// failure.
 //
 // Lifetime: as long as the event loop runs.
 class WireConnection {
  public:
-  // Who is told what happens.
+  // Callbacks.
   class Owner {
    public:
     virtual void on_completed(Completion& completed) = 0;
-    // There is room for more requests than before, or for the first ones.
+    // The connection can take more requests.
     virtual void on_capacity(WireConnection& connection) = 0;
-    // So many requests were under way when it broke; or it could not be made again, and stays away.
+    // It broke with this many requests in flight, or could not reconnect and stays closed.
     virtual void on_lost(std::size_t requests, const std::string& why) = 0;
 
    protected:
@@ -35,18 +35,17 @@ class WireConnection {
   WireConnection(boost::asio::io_context& context, Owner& owner, const MakeProtocol& protocol)
       : socket_(context), owner_(owner), make_protocol_(protocol), protocol_(protocol()) {}
 
-  // Waits until it is connected.
+  // Blocks until connected.
   [[nodiscard]] Result<void> connect(const WireTarget& target);
   void start() { read(); }
-  // Bytes go out once the handlers that are running have ended: requests of one moment in one
-  // write.
+  // Writes after the current handlers: all requests of one moment in one write.
   void send(const ScheduledRequest& due);
   [[nodiscard]] std::size_t in_flight() const { return protocol_->in_flight(); }
   [[nodiscard]] bool is_connected() const { return is_connected_; }
-  // Makes no new connection when this one breaks.
+  // Disables reconnecting.
   void stop_reconnecting() { is_wanted_ = false; }
 
-  bool is_listed = false;  // the owner's mark: it is among those with room
+  bool is_listed = false;  // set by the owner: in its list of connections with room
 
  private:
   void flush_soon();

@@ -18,11 +18,11 @@ namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 using boost::system::error_code;
 
-// Keys are drawn before the run, and used round and round.
+// Keys are drawn before the run and reused.
 constexpr std::size_t kDrawn = 1U << 16U;
-// How long answers that are still missing are waited for.
+// How long to wait for missing responses.
 constexpr std::chrono::seconds kDrainTimeout{2};
-// Beyond so many waiting requests the server is hopelessly behind, and memory has an end.
+// Bounds the queue of due requests.
 constexpr std::size_t kMaxWaiting = 1'000'000;
 
 // The whole run, on one thread.
@@ -84,7 +84,7 @@ class Run final : public WireConnection::Owner {
     if (now >= end_) stop_when_done();
   }
 
-  // Puts what is due by now into the queue, and comes back for the next.
+  // Queues due requests and rearms the timer.
   void send_due() {
     const Clock::time_point now = Clock::now();
     std::optional<Clock::time_point> at = schedule_->next();
@@ -113,7 +113,7 @@ class Run final : public WireConnection::Owner {
     with_room_.push_back(&connection);
   }
 
-  // The connections take turns.
+  // Round robin.
   void send_waiting() {
     while (!waiting_.empty() && !with_room_.empty()) {
       WireConnection& connection = *with_room_.front();
@@ -173,7 +173,7 @@ class Run final : public WireConnection::Owner {
     return process_cpu_time(*load_.server_pid);
   }
 
-  // Requests that were sent and never answered, and those that were never sent.
+  // Requests without a response, sent or not.
   [[nodiscard]] std::uint64_t unanswered() const {
     std::uint64_t missing = waiting_.size();
     for (const auto& connection : connections_) missing += connection->in_flight();
@@ -185,7 +185,8 @@ class Run final : public WireConnection::Owner {
     using Micros = std::chrono::duration<double, std::micro>;
     const auto micros = [&](double share) { return Micros(latencies_.percentile(share)).count(); };
     figures_.answered = latencies_.count();
-    if (const std::uint64_t missing = unanswered(); missing > 0) fail("no answer in time", missing);
+    if (const std::uint64_t missing = unanswered(); missing > 0)
+      fail("no response in time", missing);
     const auto elapsed = finished_ - start_;
     const double answered = std::max<double>(1, static_cast<double>(figures_.answered));
     figures_.requests_per_second =

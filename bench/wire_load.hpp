@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-// Load over the network, in any protocol, as if from many clients who do not wait for each other.
+// Load over the network in any protocol, as from many independent clients.
 namespace penstock::bench {
 
 struct WireTarget {
@@ -27,19 +27,19 @@ struct WireLoad {
   KeyDistribution distribution{};
   std::uint64_t seed = 1;
   unsigned connections = 32;
-  unsigned depth = 1;  // requests of one connection that may be under way at once
-  // Requests a second; they are sent when due, whether or not earlier ones were answered, as far as
-  // there is room on connections. Zero: as fast as answers come.
+  unsigned depth = 1;  // requests in flight per connection
+  // Requests per second, sent when due while connections have room. Zero: as fast as responses
+  // come.
   std::uint64_t rate = 0;
   std::chrono::milliseconds time{5000};
-  std::optional<int> server_pid{};  // to measure what it costs
-  // That every key has, to count what is admitted beyond it; empty where it is not ours to know.
+  std::optional<int> server_pid{};  // to measure its processor time
+  // The limit of every key, to count over-admission; empty if unknown.
   std::optional<Quota> quota{};
 };
 
 struct WireFigures {
   double requests_per_second = 0;
-  // From the moment that a request was due, so that waiting behind slow ones counts too.
+  // From the due time of a request, so that queueing counts.
   double p50_us = 0;
   double p90_us = 0;
   double p99_us = 0;
@@ -50,15 +50,15 @@ struct WireFigures {
   std::uint64_t answered = 0;
   std::uint64_t allowed = 0;
   std::uint64_t denied = 0;
-  std::uint64_t failed = 0;  // answers that are errors, broken connections, no answer
+  std::uint64_t failed = 0;  // errors, broken connections, timeouts
   std::string first_failure{};
   std::optional<std::uint64_t> over_admitted{};
 };
 
-// One for each connection, and a new one whenever it is made again.
+// Called for every connection and every reconnect.
 using MakeProtocol = std::function<std::unique_ptr<WireProtocol>()>;
 
-// Fails when a connection cannot be made at the start.
+// Fails if a connection cannot be made at the start.
 [[nodiscard]] Result<WireFigures> run_wire_load(const WireLoad& load, const MakeProtocol& protocol,
                                                 const std::function<void(double)>& on_progress);
 

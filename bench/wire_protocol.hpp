@@ -11,22 +11,22 @@
 
 namespace penstock::bench {
 
-// A request, and since when its answer is waited for.
+// A request and its due time.
 struct ScheduledRequest {
   std::chrono::steady_clock::time_point at{};
   std::uint32_t key = 0;
 };
 
-// What became of a request.
+// The result of a request.
 struct Completion {
   enum class Outcome : std::uint8_t { Allowed, Denied, Failed };
 
   ScheduledRequest due{};
   Outcome outcome = Outcome::Failed;
-  std::string failure{};  // why it failed
+  std::string failure{};  // empty on success
 };
 
-// How requests are written and answers read, on one connection, without the connection.
+// Writes requests and reads responses of one connection, without I/O.
 class WireProtocol {
  public:
   WireProtocol() = default;
@@ -35,15 +35,15 @@ class WireProtocol {
   virtual ~WireProtocol() = default;
 
   virtual void send(const ScheduledRequest& due) = 0;
-  // Appends what is to be sent by now.
+  // Appends pending output.
   virtual void write_to(std::string& out) = 0;
-  // Reads what has come, however it was cut, and adds what became of requests. An error when it is
-  // not this protocol: nothing more can be read then.
+  // Reads input in portions of any size and appends completions. Fails for malformed input, after
+  // which the connection is unusable.
   [[nodiscard]] virtual Result<void> read(std::string_view bytes,
                                           std::vector<Completion>& completed) = 0;
-  // Requests whose answers have not come.
+  // Requests in flight.
   [[nodiscard]] virtual std::size_t in_flight() const = 0;
-  // Whether the server wants no more requests on this connection.
+  // Whether the server accepts no more requests on this connection.
   [[nodiscard]] virtual bool is_closing() const = 0;
 };
 

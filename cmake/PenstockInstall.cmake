@@ -1,5 +1,5 @@
-# What `cmake --install` puts where: the library and its headers, the programs, and what
-# find_package(penstock) and pkg-config need to find them. Components are the packages of PenstockPackage.cmake.
+# `cmake --install`: the library, its headers, the programs, and the files for find_package(penstock) and
+# pkg-config. Components are the packages of PenstockPackage.cmake.
 include(CMakePackageConfigHelpers)
 
 set(penstock_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/penstock")
@@ -28,7 +28,7 @@ install(FILES "${PROJECT_BINARY_DIR}/penstockConfig.cmake"
 file(RELATIVE_PATH penstock_pc_prefix
   "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" penstock_pc_prefix "${penstock_pc_prefix}")
-# An archive needs its libraries named when a program is linked, a shared library does not.
+# A static library needs its dependencies at link time, a shared one does not.
 set(penstock_pc_requires "Requires: hiredis openssl")
 if(NOT PENSTOCK_SHARED_STORE)
   set(penstock_pc_requires "Requires:")

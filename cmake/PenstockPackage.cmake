@@ -1,13 +1,13 @@
 # The Debian packages that `make package` builds: penstock has the programs and the service, penstock-dev the library.
-# Files that only make sense in a package are excluded from `cmake --install`, which may go anywhere.
+# Files for packages only are excluded from `cmake --install`, which may use any prefix.
 set(packaging "${PROJECT_SOURCE_DIR}/packaging")
 
-# What a package installs besides.
+# Files that only the package installs.
 function(penstock_package_files destination)
   install(FILES ${ARGN} DESTINATION "${destination}" COMPONENT penstock EXCLUDE_FROM_ALL)
 endfunction()
 
-# Debian wants manuals and changelogs compressed, without a time in them.
+# Debian policy: compressed manuals and changelogs, without a timestamp.
 function(penstock_compress source target)
   execute_process(COMMAND gzip -9nc "${source}" OUTPUT_FILE "${target}" COMMAND_ERROR_IS_FATAL ANY)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
@@ -19,7 +19,7 @@ penstock_compress("${packaging}/penstock.1" "${made}/penstock.1.gz")
 penstock_compress("${packaging}/penstock-bench.1" "${made}/penstock-bench.1.gz")
 penstock_compress("${packaging}/debian/changelog" "${made}/changelog.gz")
 
-# It may get a password: postinst gives it to the group of the service.
+# It may contain passwords: postinst changes its group to that of the service.
 install(FILES "${packaging}/penstock.yaml" DESTINATION /etc/penstock PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ
   COMPONENT penstock EXCLUDE_FROM_ALL)
 penstock_package_files(/lib/systemd/system "${packaging}/penstock.service")
@@ -66,16 +66,16 @@ set(CPACK_DEBIAN_PENSTOCK_PACKAGE_SUGGESTS "redis-server (>= 5:7)")
 set(CPACK_DEBIAN_PENSTOCK_PACKAGE_CONTROL_EXTRA "${packaging}/debian/conffiles" "${packaging}/debian/postinst"
   "${packaging}/debian/prerm" "${packaging}/debian/postrm")
 set(CPACK_DEBIAN_PENSTOCK_DESCRIPTION
-"A daemon that decides whether a request may pass: asked over HTTP, by
-Envoy, by nginx and other proxies, or by clients of Redis. Rules are YAML;
-counts are kept in the process, or shared in Redis. Exact, and plain about
-what happens when Redis is gone.")
+"A rate limit service for proxies and applications, over HTTP, gRPC (Envoy)
+and the Redis protocol, and a gateway. Rules are YAML; usage is kept in the
+process or shared in Redis, with a defined behaviour when Redis is down.
+Includes penstock-bench, its load generator.")
 
 set(CPACK_DEBIAN_PENSTOCK-DEV_PACKAGE_NAME penstock-dev)
 set(CPACK_DEBIAN_PENSTOCK-DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PENSTOCK-DEV_PACKAGE_DEPENDS "libboost1.81-dev, libhiredis-dev, libssl-dev")
 set(CPACK_DEBIAN_PENSTOCK-DEV_DESCRIPTION
-"Headers and the static library of Penstock, for C++20 programs that limit
-by themselves: in the process, or together with others in Redis.")
+"Headers and the static library of Penstock, for C++20 programs that enforce
+limits in the process, or shared through Redis.")
 
 include(CPack)

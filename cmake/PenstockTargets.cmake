@@ -1,20 +1,20 @@
-# How our targets are made. Sources are found, not listed: a new file needs no edit here, and
-# tools/check_tests_built.py fails when a test ends up in no target.
+# Functions that define our targets. Sources are globbed: a new file needs no edit here, and
+# tools/check_tests_built.py fails if a test is in no target.
 
-# Our own flags: never PUBLIC, never exported. With sanitizers GCC 12 takes the coroutine frames of
-# Asio, which have a new and a delete of their own, for a mismatch.
+# Our own flags: never PUBLIC, never exported. With sanitizers GCC 12 reports the coroutine frames of
+# Asio, which have their own new and delete, as a mismatch.
 function(penstock_developer_flags target)
   if(PENSTOCK_DEVELOPER)
     target_compile_options(${target} PRIVATE
       -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
       $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>
-      # of sources compiled several at a time: GCC takes them for headers
+      # unity builds: GCC treats the included sources as headers
       $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 
-# The .cpp files of this folder and below, split: sources_out without and tests_out with *_test.cpp. A
-# sub-folder with a CMakeLists.txt of its own is left out.
+# The .cpp files of this folder and below: tests_out has *_test.cpp, sources_out the rest. Sub-folders
+# with their own CMakeLists.txt are excluded.
 function(penstock_find_sources sources_out tests_out)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   file(GLOB separate "${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt")
@@ -35,8 +35,8 @@ endfunction()
 
 # penstock_layer(core USES base [LIBRARIES ...]): this folder as the object library penstock_core, and
 # the tests beside its sources as penstock_core_test; those that start a redis-server (*_redis_test.cpp)
-# as penstock_core_redis_test. A folder of headers alone makes no object library. DAEMON: of the program
-# alone, not of the installed library.
+# as penstock_core_redis_test. A folder with headers only has no object library. DAEMON: part of the
+# programs, not of the installed library.
 function(penstock_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 layer "DAEMON" "" "USES;LIBRARIES")
   penstock_find_sources(sources tests)
@@ -90,7 +90,7 @@ function(penstock_combine_layers)
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 endfunction()
 
-# What the daemon is made of, for the program and the tests: the layers above the library.
+# The layers above the library, for the programs and the tests.
 function(penstock_combine_daemon)
   get_property(layers GLOBAL PROPERTY PENSTOCK_DAEMON_LAYERS)
   get_property(libraries GLOBAL PROPERTY PENSTOCK_DAEMON_LIBRARIES)
@@ -101,17 +101,17 @@ function(penstock_combine_daemon)
   set_target_properties(penstock_server PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()
 
-# Test programs are many and run shortly: compiling them is what `make test` waits for. With -O1, and
-# what all of them include compiled once, it takes two fifths of the time. ccache keeps nothing that
-# uses a precompiled header, so one or the other. GCC 12 forgets that precompiled headers are the
-# system's, and lets its false alarms about std::string through: nothing that is shipped uses them.
+# `make test` spends most of its time compiling tests. -O1 and a precompiled header reduce it to two
+# fifths. ccache does not cache compilations with a precompiled header, so it is one or the other. With
+# precompiled headers GCC 12 emits false warnings about std::string from system headers; they are
+# disabled here. Shipped code does not use them.
 function(penstock_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   if(CMAKE_CXX_COMPILER_LAUNCHER OR NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     return()
   endif()
   if(NOT TARGET penstock_test_headers)
-    # A program, as its users are: position independence is part of what has to agree.
+    # An executable like its users: the setting for position independence must match.
     file(WRITE "${PROJECT_BINARY_DIR}/test_headers.cpp" "")
     add_executable(penstock_test_headers EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/test_headers.cpp")
     target_link_libraries(penstock_test_headers PRIVATE GTest::gtest_main Threads::Threads)
@@ -127,7 +127,7 @@ function(penstock_compile_quickly target)
 endfunction()
 
 # penstock_tests(name SOURCES ... [LABEL unit] [LIBRARIES ...]): one test program, one ctest entry.
-# Tests may look into src/; what they link is the library as it is installed.
+# Tests may include headers of src/; they link the installed library.
 function(penstock_tests target)
   cmake_parse_arguments(PARSE_ARGV 1 tests "" "LABEL" "SOURCES;LIBRARIES")
   if(NOT PENSTOCK_BUILD_TESTS OR NOT tests_SOURCES)

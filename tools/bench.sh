@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # bench.sh [PROGRAM] [redis]: the figures of docs/performance.md, each beside the naive baseline of
-# the same run; with `redis` those of the shared store alone. The machine comes first, because
-# figures without it say nothing.
+# the same run; with `redis` those of the shared store only. Prints the machine first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 program=${1:-build/release/penstock}
 part=${2:-all}
-redis_checks=${REDIS_CHECKS:-1000000}  # fewer for a first look
+redis_checks=${REDIS_CHECKS:-1000000}  # fewer for a quick run
 threads=$(nproc)
 if [ "$threads" -gt 2 ]; then threads=2; fi
 
@@ -15,7 +14,7 @@ measure() {
   local title=$1
   shift
   printf '\n## %s\n\n' "$title"
-  # so slow a refill that no key expires during a run: all of them stay in memory
+  # a refill so slow that no key expires during a run
   "$program" bench store --store memory:// --algorithm token_bucket --limit 1000/d \
     --baseline naive "$@"
 }
@@ -35,7 +34,7 @@ if [ "$part" = all ]; then
     --keys 1 --distribution one --checks 10000000 --threads "$threads" --batch 1
 fi
 
-# On a Redis of its own, over TCP on loopback.
+# On its own Redis, over TCP on loopback.
 measure_redis() {
   local title=$1
   shift

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Documents show what the programs print. Usage: check_doc_output.py [--fix] DIRECTORY...
+"""Checks the output in documents against the programs. Usage: check_doc_output.py [--fix] DIRECTORY...
 
 Output in README.md and docs/ is compared with what the program prints today. In the document, above
 the fenced block:
@@ -76,7 +76,7 @@ def find_program(name, directories):
 
 
 def run(command, directories, root):
-    """What the command prints; a string that says why it could not be run."""
+    """The output of the command; an error text if it cannot run."""
     name, *arguments = shlex.split(command)
     program = None if "/" in name else find_program(name, directories)
     if program is None:
@@ -89,7 +89,7 @@ def run(command, directories, root):
         )
     except subprocess.TimeoutExpired:
         return None, f"{command} did not end within {TIMEOUT_SECONDS} s"
-    # The exit status is an answer: 1 is a denial.
+    # An exit status of 1 is a denial, not a failure.
     if result.returncode < 0:
         return None, f"{command} was ended by signal {-result.returncode}"
     return result.stdout, None
@@ -111,7 +111,7 @@ def check_document(document, directories, root, fix):
     lines = document.read_text(encoding="utf-8").split("\n")
     problems = []
     rewritten = list(lines)
-    # from the end, so that a block which changes its length moves none that is still to come
+    # from the end, so that a changed block does not move later ones
     for index, command, start in reversed(list(outputs(lines))):
         if start is None:
             problems.append(f"{shown}:{index + 1}: no fenced block below this line")

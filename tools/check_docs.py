@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Documents say what the code says. Usage: check_docs.py [ROOT]
+"""Checks documents against the code. Usage: check_docs.py [ROOT]
 
 Code in README.md and docs/ is cut from files that are compiled. In the document, above the block:
 
@@ -10,7 +10,7 @@ and in that file, around the lines:
     // [ask]
     // [/ask]
 
-A C++ block that cannot be compiled says so: <!-- not compiled: the reason -->. Besides, relative
+A C++ block that cannot be compiled says so: <!-- not compiled: the reason -->. Also, relative
 links lead to files that exist, and the README stays short enough to be read.
 """
 
@@ -36,7 +36,7 @@ def documents(root):
 
 
 def read_snippet(root, path, name):
-    """The lines between // [name] and // [/name], dedented; a string that says why not."""
+    """The lines between // [name] and // [/name], dedented; an error text otherwise."""
     file = Path(root) / path
     if not file.is_file():
         return None, f"{path} does not exist"

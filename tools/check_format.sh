@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Every C++ file is formatted as .clang-format says. `check_format.sh --fix` formats them instead.
+# Checks that every C++ file is formatted by .clang-format. `check_format.sh --fix` formats them.
 # Exit status 77 when clang-format is not installed: ctest shows the check as skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The version of Debian 12, where it has a choice: other versions format differently.
+# Prefers the version of Debian 12: other versions format differently.
 format=$(command -v clang-format-14 || command -v clang-format) || {
   echo "clang-format is not installed; run: make deps" >&2
   exit 77

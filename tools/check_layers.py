@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Who may include whom. Usage: check_layers.py [ROOT]
+"""Checks includes between layers. Usage: check_layers.py [ROOT]
 
-Folders are layers. A layer may include itself, the layers its arrows lead to, directly or through
-others (programs: directly), and the public headers of VOCABULARY. Each third-party library has a home.
+Folders are layers. A layer may include itself, the layers reachable by its arrows (programs: direct arrows only)
+and the public headers of VOCABULARY. Each third-party library may be used by a fixed set of layers.
 """
 
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from source_tree import ROOT, code_only, cpp_files, is_test, report
 
-# Public headers that are plain values, for every layer; the others are the way in for users.
+# Public headers with plain values, for every layer. The other public headers are the facade.
 VOCABULARY = {
     f"penstock/{name}.hpp"
     for name in (
@@ -20,12 +20,12 @@ VOCABULARY = {
 }
 FACADE_USERS = {"api", "apps/command_line", "apps/penstock", "bench", "bench/micro", "bench/program", "examples", "tests"}
 
-# The one public header that may know Asio; penstock.hpp does not include it.
+# The only public header that may include Asio; penstock.hpp does not include it.
 ASIO_HEADER = "include/penstock/async.hpp"
 
 PROGRAMS = {"apps/penstock", "bench/program"}
 
-# The arrows. What is not here, nobody may include.
+# The allowed includes; everything else is an error.
 ARROWS = {
     "public": [],
     "base": [],
@@ -39,7 +39,7 @@ ARROWS = {
     "rules": ["core"],
     "telemetry": ["base"],
     "service": ["rules", "store", "telemetry"],
-    "net": ["rules"],  # whose addresses and names of files it takes
+    "net": ["rules"],  # for addresses and file names
     "http2": ["base"],
     "http": ["rules"],  # for the settings of paths and the addresses of trusted proxies
     "answer": ["http", "service"],
@@ -57,8 +57,8 @@ ARROWS = {
     "examples": [],
 }
 
-# Third-party and system headers: who may include them. Anything with a slash or a dot in its name
-# that is not here has no home yet.
+# The layers that may include third-party and system headers. A header with a slash or a dot in its
+# name must be listed.
 HOMES = {
     "CLI/": {"apps/command_line", "apps/penstock", "bench/program"},
     "nlohmann/": {"apps/penstock", "bench", "bench/program", "http", "answer", "wire/http", "telemetry", "tests"},  # telemetry: log lines
@@ -81,34 +81,33 @@ HOMES = {
         "bench/micro",
     },
     "boost/beast": {"http", "wire/http", "gateway", "apps/penstock"},
-    "boost/container/": {"rules", "service"},  # lists of a request that need no heap
+    "boost/container/": {"rules", "service"},  # lists of a request without heap allocation
     "boost/intrusive/": {"net"},  # connections in the order of their deadlines
     "boost/system/": {"net", "http", "wire/http", "wire/grpc", "wire/resp", "gateway", "daemon", "apps/penstock"},  # the error codes of Asio and Beast
     # TLS, names of scripts, hashes of long keys
     "openssl/": {"redis", "redis_store", "net", "http", "wire/http"},
     "re2/": {"rules"},
     "prometheus/": {"telemetry"},
-    "hiredis/": {"resp", "bench", "tests"},  # bench: what asks Redis for every call; tests: a client of our own server
+    "hiredis/": {"resp", "bench", "tests"},  # bench: a baseline that calls Redis directly; tests: a client of our own server
     "yaml-cpp/": {"rules"},
     "spdlog/": {"telemetry"},
     "nghttp2/": {"http2", "bench", "tests"},
     "google/protobuf/": {"wire/grpc", "tests"},
-    "envoy/": {"wire/grpc", "bench", "tests"},  # what protoc makes of proto/
+    "envoy/": {"wire/grpc", "bench", "tests"},  # generated from proto/
     "grpc/": {"wire/grpc", "tests"},  # the same
-    "zlib.h": {"wire/grpc", "tests"},  # messages that clients compress
-    "grpcpp/": {"bench", "tests"},  # what the gRPC listener is compared with, a client that is not ours
-    "cpuid.h": {"base"},  # can the counter of the processor be trusted as a clock?
+    "zlib.h": {"wire/grpc", "tests"},  # compressed messages of clients
+    "grpcpp/": {"bench", "tests"},  # a baseline for the gRPC listener, an independent client
+    "cpuid.h": {"base"},  # whether the processor counter is a reliable clock
     "x86intrin.h": {"base"},  # to read that counter
     "immintrin.h": {"store"},  # the AES instructions of its hash
     "sys/mman.h": {"store"},  # huge pages
-    "malloc.h": {"daemon"},  # long buffers go back to the system
-    # is the output a terminal? how large is a page?
+    "malloc.h": {"daemon"},  # returns large buffers to the system
+    # isatty, page size
     "unistd.h": {"apps/command_line", "apps/penstock", "daemon", "bench", "bench/program", "telemetry", "tests"},
     # `penstock-bench verify` sends load from several processes.
     "spawn.h": {"bench/program"},
-    "sys/stat.h": {"daemon"},  # has a file of the configuration changed?
-    # The rest is of programs, sockets and a proxy of the tests, without the libraries that are
-    # under test.
+    "sys/stat.h": {"daemon"},  # detects changed configuration files
+    # Processes, sockets and a proxy of the tests, independent of the libraries under test.
     "fcntl.h": {"bench/program", "tests"},
     "netinet/": {"tests"},
     "poll.h": {"tests"},
@@ -126,7 +125,7 @@ TEST_LIBRARIES = (
     "rapidcheck/",
     "boost/multiprecision/",
     "boost/asio/",
-    # to start servers, stop them and take them away
+    # to start and stop servers
     "fcntl.h",
     "spawn.h",
     "sys/wait.h",
@@ -148,7 +147,7 @@ def layer_of(path):
 
 
 def reachable(layer):
-    """The layers that the arrows of this one lead to, itself included."""
+    """The layers that a layer may include, itself included."""
     if layer in PROGRAMS:
         return {layer, *ARROWS[layer]}  # not the layers behind the daemon
     seen = set()
@@ -175,7 +174,7 @@ def project_include_error(root, path, header, siblings):
             return None
         if layer == "public" and path == "include/penstock/penstock.hpp":
             return None
-        return f"{layer} may not include {header}: it is the way in for users"
+        return f"{layer} may not include {header}: it is the facade for users"
     if layer == "public":
         return f"a public header may not include {header}: it is not installed"
     if layer == "tests" or header in siblings:

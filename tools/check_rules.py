@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Rules of the house that a pattern can see. Usage: check_rules.py [ROOT]
+"""Coding rules that a pattern can check. Usage: check_rules.py [ROOT]
 
-Each rule says where it holds and who is excepted, and why. An exception ends with a slash when it
-stands for a folder.
+Each rule has a scope and exceptions with reasons. An exception that ends with a slash is a folder.
 """
 
 import re
@@ -21,7 +20,7 @@ MAX_LINES = 600
 class Rule:
     name: str
     pattern: str
-    instead: str  # what to do about it
+    instead: str  # how to fix it
     where: tuple = EVERYWHERE
     allowed: dict = field(default_factory=dict)  # path or folder -> reason
     tests: str = "too"  # "too", or "exempt" where the rule is about production code
@@ -42,24 +41,24 @@ RULES = [
         r"\b\w*_clock::now\b|\b\w*Clock::now\s*\(\s*\)(?!\s*const)|\b_*rdtscp?\b"
         r"|\b(?:clock_gettime|gettimeofday|timespec_get)\s*\("
         r"|(?<![\w.>:])(?:std::)?time\s*\(\s*(?:nullptr|NULL|0|&)",
-        "take the time as a parameter, or ask a penstock::Clock",
+        "take the time as a parameter, or use a penstock::Clock",
         allowed={
-            "src/base/monotonic_time.cpp": "the one reader of the monotonic clock",
+            "src/base/monotonic_time.cpp": "the only reader of the monotonic clock",
             "src/base/monotonic_time_test.cpp": "compares the above with the real clock",
-            "src/base/system_clock.cpp": "the one reader of the wall clock",
+            "src/base/system_clock.cpp": "the only reader of the wall clock",
             "bench/": "measures real time",
             "tests/grpc_client/": "deadlines of grpc++ are times of day",
-            "src/audit/pace.cpp": "holds back a walk over a server that others use",
+            "src/audit/pace.cpp": "limits the rate of a scan over a shared server",
         },
     ),
     Rule(
         "sleep",
         r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\b|(?<![\w.>])sleep\s*\(",
-        "nothing here waits; move a ManualClock instead",
+        "do not sleep; advance a ManualClock instead",
         allowed={
-            "src/audit/pace.cpp": "holds back a walk over a server that others use",
-            "bench/exactness.cpp": "rests between bursts of a demand",
-            "tests/servers/wait.cpp": "real servers are asked again until they are ready",
+            "src/audit/pace.cpp": "limits the rate of a scan over a shared server",
+            "bench/exactness.cpp": "pauses between bursts",
+            "tests/servers/wait.cpp": "polls real servers until they are ready",
         },
     ),
     Rule(
@@ -69,21 +68,21 @@ RULES = [
         where=("include/", "src/", "apps/", "bench/"),
         tests="exempt",
         allowed={
-            "src/api/limiter.cpp": "the constructor has no other way to refuse its options",
+            "src/api/limiter.cpp": "a constructor cannot return an error for its options",
         },
     ),
-    Rule("detached", r"\bdetached\b|\.detach\s*\(", "somebody has to wait for it and see it fail"),
+    Rule("detached", r"\bdetached\b|\.detach\s*\(", "its owner must wait for it and see its failure"),
     Rule(
         "regex",
         r"\bstd::(?:w?regex|regex_\w+|w?[cs]match)\b|#\s*include\s*<regex>",
-        "std::regex recurses on input; write the few lines",
+        "std::regex recurses on input; parse by hand",
     ),
     Rule(
         "reinterpret_cast",
         r"\breinterpret_cast\b",
         "std::bit_cast or std::memcpy",
         allowed={
-            "src/store/slot_codec.hpp": "a slot holds the address of a state that outgrows it",
+            "src/store/slot_codec.hpp": "a slot holds the address of a state that does not fit",
         },
     ),
     Rule(
@@ -109,7 +108,7 @@ RULES = [
         where=LIBRARY,
         tests="exempt",
         allowed={
-            "src/redis_store/blocking_store.cpp": "the event loop for callers who have none",
+            "src/redis_store/blocking_store.cpp": "the event loop for callers without one",
             "src/daemon/": "starts its workers",
         },
     ),
@@ -139,20 +138,20 @@ def problems_of_file(path, text):
             yield f"{path}:{line}: {rule.name}: {match.group().strip()!r}; {rule.instead}"
     lines = text.count("\n")
     if lines > MAX_LINES:
-        yield f"{path}: {lines} lines; split what has grown beyond {MAX_LINES}"
+        yield f"{path}: {lines} lines; the maximum is {MAX_LINES}"
     if path.endswith(".hpp") and not re.search(r"^#pragma once$", text, re.MULTILINE):
         yield f"{path}: header without #pragma once"
 
 
 def problems_of_tidy(text):
-    """Every check that .clang-tidy refuses has its reason there, in a comment."""
+    """Every check that .clang-tidy disables has a reason there, in a comment."""
     for name in re.findall(r"^  -([a-z][\w.-]*),$", text, re.MULTILINE):
         if not re.search(rf"^# +{re.escape(name)}: \S", text, re.MULTILINE):
             yield f".clang-tidy: {name} is disabled without a reason"
 
 
 def problems_of_exceptions(root):
-    """An exception for a file that is gone would hide the next one of that name."""
+    """An exception for a deleted file would apply to a new file of that name."""
     for rule in RULES:
         for path, reason in rule.allowed.items():
             if not (Path(root) / path).exists():

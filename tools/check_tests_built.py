@@ -29,7 +29,7 @@ def check(build_dir, root=ROOT):
     problems = []
     for path in cpp_files(root):
         if path.endswith("_test.cpp") and (Path(root) / path).resolve() not in built:
-            problems.append(f"{path}: in no target, so nobody runs it")
+            problems.append(f"{path}: in no target, so it never runs")
     return problems
 
 

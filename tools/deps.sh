@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# deps.sh [build] [package] [test]: makes sure that the packages of these groups are installed, all when none
-# is named. Says nothing when all are there. PENSTOCK_SKIP_DEPS=1 trusts that they are.
+# deps.sh [build] [package] [test]: installs the missing packages of these groups, of all groups by default.
+# Prints nothing if none is missing. PENSTOCK_SKIP_DEPS=1 skips the check.
 set -euo pipefail
 
 build_packages=(
@@ -39,7 +39,7 @@ test_packages=(
   clang-tidy         # lint
   clang-format       # lint and make format
   gcovr              # make coverage
-  nginx-light        # asks the daemon in tests/e2e; what bench/http_compare.sh compares with
+  nginx-light        # in front of the daemon in tests/e2e; the baseline of bench/http_compare.sh
   haproxy            # the same, by a Lua script
   caddy              # the same, by forward_auth
   prometheus         # scrapes the daemon in tests/e2e, and checks the alerts
@@ -55,7 +55,7 @@ test_packages=(
   nodejs             # clients for gRPC, Redis and HTTP/2 in JavaScript, WebSockets
   npm                # brings their packages
 )
-# These are as good when they come from elsewhere: only a missing command asks for its package.
+# These may be installed without a package: only a missing command counts.
 declare -A commands_of=([nodejs]=node [npm]=npm)
 
 if [ "${PENSTOCK_SKIP_DEPS:-0}" = 1 ]; then exit 0; fi
@@ -108,8 +108,8 @@ else
   exit 1
 fi
 
-# Servers are installed for tests that start their own: those of the packages must not. Debian asks this file
-# before it starts one; a file that is there already is left alone.
+# Tests start their own servers, so the packages must not start theirs. Debian runs this file before it
+# starts a service; an existing file is kept.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
   trap '"${as_root[@]}" rm -f "$policy"' EXIT

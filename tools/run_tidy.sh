@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# run_tidy.sh [--quick] BUILD_DIR [FILE_PATTERN]: clang-tidy over what we ship, as compiled in
-# BUILD_DIR; tests are left out for time. With --quick only what decides: base, core and store; most of
-# the time of the others is spent on the code of libraries, and `make lint` has them. Exit status 77
-# when clang-tidy is not installed.
+# run_tidy.sh [--quick] BUILD_DIR [FILE_PATTERN]: clang-tidy over all shipped code, as compiled in
+# BUILD_DIR; tests are excluded to save time. --quick covers base, core and store only; the others spend
+# most of the time in headers of libraries, and `make lint` covers them. Exit status 77 if clang-tidy is
+# not installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,7 +24,7 @@ if [ "$quick" = yes ]; then folders='src/(base|core|store)'; fi
 pattern=${2:-"^$PWD/$folders/(?!.*_test\\.cpp\$)"}
 database=$build_dir
 if grep -q /Unity/ "$build_dir/compile_commands.json"; then
-  # Sources are compiled several at a time there; clang-tidy looks at them one by one.
+  # That is a unity build; clang-tidy needs single sources.
   database=$build_dir/one_by_one
   cmake -S . -B "$database" -G Ninja -DPENSTOCK_DEVELOPER=ON -DCMAKE_UNITY_BUILD=OFF >/dev/null
 fi

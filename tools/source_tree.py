@@ -1,4 +1,4 @@
-"""What the checks have in common: which files are ours, and C++ text without comments."""
+"""Shared by the checks: our files, and C++ text without comments."""
 
 import re
 from pathlib import Path
@@ -29,7 +29,7 @@ def cpp_files(root=ROOT):
 
 
 def is_test(path):
-    """Test code: what sits beside the sources, and the folder tests/."""
+    """Test code: *_test.cpp beside the sources, and the folder tests/."""
     return path.endswith("_test.cpp") or path.startswith("tests/")
 
 
@@ -57,7 +57,7 @@ def comments_only(text):
 
 
 def report(problems):
-    """Prints the problems; the exit status of a check."""
+    """Prints the problems and returns the exit status of a check."""
     for problem in problems:
         print(problem)
     return 1 if problems else 0

@@ -96,7 +96,7 @@ class Layers(Tree):
         self.assertEqual(self.found(path, '#include <span>\n#include "penstock/time.hpp"\n'), [])
         self.assert_found(self.found(path, "#include <boost/asio.hpp>\n"), "standard library only")
         self.assert_found(self.found(path, '#include "core/gcra.hpp"\n'), "not installed")
-        self.assert_found(self.found(path, '#include "penstock/limiter.hpp"\n'), "way in for users")
+        self.assert_found(self.found(path, '#include "penstock/limiter.hpp"\n'), "facade for users")
 
     def test_a_library_stays_in_its_home(self):
         self.assert_found(self.found("src/store/s.cpp", "#include <CLI/CLI.hpp>\n"), "apps")

@@ -5,19 +5,17 @@
 namespace penstock::app {
 
 const char* const kLimitHelp =
-    "Limits are written as people say them: 100/s, 600/minute, 30/30s, \"5000/5m burst 200\",\n"
-    "\"1000000/day sliding_counter\". Algorithms: token_bucket (the default), gcra, fixed_window,\n"
+    "Limits: 100/s, 600/minute, 30/30s, \"5000/5m burst 200\", \"1000000/day sliding_counter\".\n"
+    "Algorithms: token_bucket (the default), gcra, fixed_window,\n"
     "anchored_window, sliding_log, sliding_counter, sub_windows.";
 
 void add_limit_options(CLI::App& command, LimitArguments& arguments) {
-  command.add_option("--limit", arguments.limit, "What is allowed, such as 100/m")
+  command.add_option("--limit", arguments.limit, "The limit, such as 100/m")
       ->required()
       ->type_name("LIMIT");
-  command
-      .add_option("--burst", arguments.burst,
-                  "How many may pass at once; buckets only, default the limit")
+  command.add_option("--burst", arguments.burst, "Burst of a bucket; default the limit")
       ->type_name("N");
-  command.add_option("--algorithm", arguments.algorithm, "How to count; default token_bucket")
+  command.add_option("--algorithm", arguments.algorithm, "Algorithm; default token_bucket")
       ->type_name("NAME");
 }
 
@@ -45,7 +43,7 @@ Result<Quota> read_quota(const LimitArguments& arguments) {
 }
 
 void add_key_argument(CLI::App& command, std::string& key) {
-  command.add_option("KEY", key, "Who asks: a user, an address, an API key")
+  command.add_option("KEY", key, "The client: a user, an address, an API key")
       ->required()
       ->type_name("");
 }

@@ -10,7 +10,7 @@
 
 namespace penstock::app {
 
-// A limit as typed. Numbers stay text until parse_number, whose errors say more than CLI11's.
+// Texts, because the errors of parse_number are clearer than those of CLI11.
 struct LimitArguments {
   std::string limit;
   std::optional<std::string> burst{};
@@ -20,12 +20,12 @@ struct LimitArguments {
 // For the footer of --help.
 extern const char* const kLimitHelp;
 
-// --limit, --burst and --algorithm. The limit must be given, unless the command says otherwise.
+// Adds --limit (required), --burst and --algorithm.
 void add_limit_options(CLI::App& command, LimitArguments& arguments);
 
 [[nodiscard]] Result<Quota> read_quota(const LimitArguments& arguments);
 
-// KEY, the first argument. The error is of a key that is empty.
+// KEY, the first argument. It must not be empty.
 void add_key_argument(CLI::App& command, std::string& key);
 [[nodiscard]] Result<void> check_key(const std::string& key);
 

@@ -2,8 +2,7 @@
 
 namespace penstock::app {
 
-// Draws on standard error, if that is a terminal, how much of the work is done, from 0 to 1; at 1
-// the drawing goes away.
+// Draws a progress bar on standard error if that is a terminal. At 1 the bar is removed.
 void draw_progress(double share);
 
 }  // namespace penstock::app

@@ -7,22 +7,22 @@ namespace penstock::app {
 const char* const kStoreHelp =
     "Stores: redis://[user:password@]host[:port][/database], rediss:// over TLS,\n"
     "redis+unix:///path, redis-sentinel://host,host/name, redis-cluster://host,host.\n"
-    "A password on the command line can be seen by others on this machine; put the URL into the\n"
-    "environment variable PENSTOCK_STORE instead.";
+    "Other users can see a password on the command line; put the URL into the environment "
+    "variable\n"
+    "PENSTOCK_STORE instead.";
 
 void add_connection_options(CLI::App& command, StoreArguments& arguments) {
-  command.add_option("--timeout", arguments.timeout, "How long to wait for an answer")
+  command.add_option("--timeout", arguments.timeout, "Timeout of a call")
       ->capture_default_str()
       ->type_name("TIME");
-  command.add_option("--ca", arguments.ca, "TLS: PEM file of those who sign servers")
-      ->type_name("FILE");
-  command.add_option("--cert", arguments.certificate, "TLS: PEM file of our certificate")
+  command.add_option("--ca", arguments.ca, "TLS: PEM file of the trusted CAs")->type_name("FILE");
+  command.add_option("--cert", arguments.certificate, "TLS: PEM file of the client certificate")
       ->type_name("FILE");
   command.add_option("--key", arguments.key, "TLS: PEM file of its key")->type_name("FILE");
 }
 
 void add_url_option(CLI::App& command, StoreArguments& arguments) {
-  CLI::Option* store = command.add_option("--store", arguments.url, "Where usage is kept")
+  CLI::Option* store = command.add_option("--store", arguments.url, "The store")
                            ->type_name("URL")
                            ->envname(kStoreVariable);
   if (arguments.url.empty()) {
@@ -34,17 +34,17 @@ void add_url_option(CLI::App& command, StoreArguments& arguments) {
 
 void add_store_options(CLI::App& command, StoreArguments& arguments) {
   add_url_option(command, arguments);
-  command.add_option("--prefix", arguments.prefix, "What the keys in Redis begin with")
+  command.add_option("--prefix", arguments.prefix, "Prefix of the keys in Redis")
       ->capture_default_str()
       ->type_name("TEXT");
   add_connection_options(command, arguments);
 }
 
-Result<RedisOptions> redis_options(const StoreArguments& arguments, std::string_view what) {
+Result<RedisOptions> redis_options(const StoreArguments& arguments, std::string_view missing) {
   if (arguments.is_memory()) {
     return Error{ErrorCode::InvalidInput,
-                 "--store memory://: it lives only as long as the program, so that there is " +
-                     std::string(what) + "; name a Redis, such as redis://127.0.0.1:6379"};
+                 "--store memory:// belongs to this process alone: there is " +
+                     std::string(missing) + "; use a Redis, such as redis://127.0.0.1:6379"};
   }
   const Result<Duration> timeout = parse_duration(
       "--timeout", arguments.timeout, std::chrono::milliseconds{1}, std::chrono::hours{1});

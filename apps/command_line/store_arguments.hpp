@@ -12,7 +12,7 @@ namespace penstock::app {
 inline constexpr const char* kMemoryStore = "memory://";
 inline constexpr const char* kStoreVariable = "PENSTOCK_STORE";
 
-// Where usage is kept, as typed.
+// A store, as given on the command line.
 struct StoreArguments {
   std::string url;  // a password in it must never be printed
   std::string prefix = "penstock";
@@ -24,20 +24,20 @@ struct StoreArguments {
   [[nodiscard]] bool is_memory() const { return url == kMemoryStore; }
 };
 
-// --timeout, --ca, --cert and --key.
+// Adds --timeout, --ca, --cert and --key.
 void add_connection_options(CLI::App& command, StoreArguments& arguments);
-// --store, which may also come from the environment. What `arguments` has for a URL is the default;
-// without one it must be given.
+// Adds --store, with its environment variable. The default is the URL in `arguments`; without one
+// the option is required.
 void add_url_option(CLI::App& command, StoreArguments& arguments);
-// All of these, and --prefix.
+// Adds all of these, and --prefix.
 void add_store_options(CLI::App& command, StoreArguments& arguments);
 
 // For the footer of --help.
 extern const char* const kStoreHelp;
 
-// The options of a store that is shared; the error names what cannot work, and an in-memory store
-// is one: `what` says what would be pointless there.
+// The options of a shared store. Fails for the memory store; `missing` completes the sentence
+// "there is ...".
 [[nodiscard]] Result<RedisOptions> redis_options(const StoreArguments& arguments,
-                                                 std::string_view what);
+                                                 std::string_view missing);
 
 }  // namespace penstock::app

@@ -9,7 +9,7 @@ namespace penstock::app {
 
 [[nodiscard]] std::vector<std::string> subcommand_names(const CLI::App& command);
 
-// What to tell somebody who gave `command` an argument that it does not know.
+// The error for an argument that `command` does not have, with a suggestion.
 [[nodiscard]] std::string describe_unknown(const CLI::App& command, const std::string& argument);
 
 }  // namespace penstock::app

@@ -1,5 +1,5 @@
-// The least that grpc++ can do for the rate limit service: its callback server, and a handler that
-// says OK. Usage: grpc_baseline HOST:PORT
+// The minimum for grpc++ as a rate limit service: its callback server with a handler that returns
+// OK. Usage: grpc_baseline HOST:PORT
 
 #include <envoy/service/ratelimit/v3/rls.grpc.pb.h>
 #include <grpcpp/grpcpp.h>

@@ -1,7 +1,7 @@
-// A rate limit service that asks Redis once for every request, as the usual ones do: INCRBY and
+// A rate limit service with one Redis call per request, as is common: INCRBY and
 // EXPIRE for each descriptor in one pipeline, on a connection of a pool that serves one request at
-// a time. Fixed windows; the limit is the one that travels with the descriptor, else a billion a
-// second. Usage: grpc_redis_baseline HOST:PORT REDIS_HOST REDIS_PORT CONNECTIONS
+// a time. Fixed windows; the limit is that of the descriptor, or a billion per second. Usage:
+// grpc_redis_baseline HOST:PORT REDIS_HOST REDIS_PORT CONNECTIONS
 
 #include <envoy/service/ratelimit/v3/rls.grpc.pb.h>
 #include <grpcpp/grpcpp.h>
@@ -47,8 +47,7 @@ std::string key_of(const std::string& domain, const Descriptor& descriptor, cons
   return key.append("_").append(std::to_string(now - now % limit.seconds));
 }
 
-// What one descriptor has used, and the reply to EXPIRE is thrown away; -1 when Redis does not
-// answer.
+// The usage of one descriptor; discards the reply to EXPIRE. -1 if Redis does not answer.
 long long take_reply(redisContext& redis) {
   long long used = -1;
   for (int i = 0; i < 2; ++i) {

@@ -1,5 +1,5 @@
-// The HTTP server with a handler that does nothing, on a port of the kernel's choice, which it
-// prints. bench/http_compare.sh measures what it costs.
+// The HTTP server with an empty handler, on a free port, which it prints. bench/http_compare.sh
+// measures its cost.
 
 #include "wire/http/server/server.hpp"
 

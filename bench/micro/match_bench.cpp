@@ -1,5 +1,4 @@
-// What finding the limits of a request costs, among few rules and among many, and what loading them
-// and their maps costs.
+// The cost of matching a request against few and many rules, and of loading rules and maps.
 #include "rules/model/configuration.hpp"
 #include "rules/model/value_maps.hpp"
 
@@ -11,7 +10,7 @@ namespace {
 
 using penstock::rules::Request;
 
-// Two rules that apply to everybody, and so many that apply to one tenant each.
+// Two rules for all requests, and `tenants` rules for one tenant each.
 std::string configuration(std::int64_t rules) {
   std::string text =
       "domains:\n"

@@ -1,4 +1,4 @@
-// What the parts of a check cost. The figures of docs/adr; `make bench` runs it.
+// The cost of the parts of a check, for docs/adr; `make bench` runs it.
 #include "base/monotonic_time.hpp"
 #include "base/spin_lock.hpp"
 #include "penstock/penstock.hpp"
@@ -50,7 +50,7 @@ void sip_hash(benchmark::State& state) {
 }
 BENCHMARK(sip_hash)->ArgName("bytes")->Arg(13)->Arg(40)->Arg(200);
 
-// One key, in the cache, with a clock that costs nothing: what the decision itself takes.
+// One key in the cache and a free clock: the cost of the decision alone.
 void check(benchmark::State& state) {
   const auto algorithm = static_cast<Algorithm>(state.range(0));
   const penstock::ManualClock clock;
@@ -62,7 +62,7 @@ void check(benchmark::State& state) {
 }
 BENCHMARK(check)->ArgName("algorithm")->DenseRange(0, static_cast<int>(Algorithm::SubWindows));
 
-// Three named limits of one key, decided together.
+// A multi-limit check of three named limits of one key.
 void check_several(benchmark::State& state) {
   penstock::Limiter limiter;
   const auto limits = penstock::Limits::make({{"second", penstock::per_second(1'000'000'000)},

@@ -1,4 +1,4 @@
-// What a request costs between a listener and the embedded store.
+// The cost of a request between a listener and the embedded store.
 #include "rules/model/configuration.hpp"
 #include "service/recorder.hpp"
 #include "service/service.hpp"
@@ -40,7 +40,7 @@ descriptors:
         rate_limit: {unit: second, requests_per_unit: 1000000000}
 )";
 
-// Everything that stands behind a listener of one worker.
+// All dependencies of a listener of one worker.
 struct Worker {
   explicit Worker(std::string_view text = kRules)
       : rules(rules::load_text(std::string(text), "bench.yaml").configuration.value().rules) {}
@@ -72,7 +72,7 @@ rules::Request request(std::string_view path, std::string_view api_key) {
                                        {.name = "api_key", .value = api_key}}}}};
 }
 
-// What a proxy asks: two descriptors, each with a limit of its own.
+// A request of a proxy: two descriptors, each with its own limit.
 rules::Request envoy_request(std::string_view address) {
   return {.domain = "edge",
           .descriptors = {{.entries = {{.name = "destination", .value = "search"}}},
@@ -80,7 +80,7 @@ rules::Request envoy_request(std::string_view address) {
                                        {.name = "remote_address", .value = address}}}}};
 }
 
-// Addresses enough that not every one is in the nearest cache.
+// More addresses than fit the L1 cache.
 std::vector<std::string> addresses() {
   std::vector<std::string> texts;
   for (int i = 0; i < 2000; ++i) {
@@ -89,7 +89,7 @@ std::vector<std::string> addresses() {
   return texts;
 }
 
-// What each answer of the shared store costs beside, where the rule says on_failure: local.
+// The extra cost of on_failure: local per response of the shared store.
 void remember_one(benchmark::State& state) {
   store::ShardedTable memory{MemoryOptions{}};
   const service::Membership members{static_cast<unsigned>(state.range(0))};

@@ -8,7 +8,7 @@
 
 namespace penstock::bench {
 
-// Figures of one contender, and beside them those of the baseline, if there is one.
+// Figures of Penstock beside those of the optional baseline.
 template <class Figures>
 class BenchTable {
  public:
@@ -27,7 +27,7 @@ class BenchTable {
     if (theirs_) {
       const double theirs = *theirs_.*figure;
       std::cout << std::setw(14) << theirs * scale << std::setprecision(2) << std::setw(9);
-      // one key is too small to be seen in resident memory
+      // one key does not show in resident memory
       if (theirs > 0) std::cout << ours_.*figure / theirs << " x";
     }
     std::cout << '\n';

@@ -11,21 +11,21 @@ namespace penstock::bench {
 namespace {
 
 constexpr const char* kGrpcBenchFooter =
-    "Calls ShouldRateLimit of Envoy's rate limit service, without TLS. Times count from when a "
-    "request\n"
-    "was due, as with penstock-bench http.\n"
+    "Calls ShouldRateLimit of Envoy's rate limit service, without TLS. Latency counts from the "
+    "due\n"
+    "time of a request, as in penstock-bench http.\n"
     "\n"
-    "--limit travels with every request, in place of what the rules say: so many a second, minute, "
+    "--limit is sent with every request and overrides the rules: a number per second, minute, "
     "hour\n"
-    "or day, in fixed windows. With --limit rules the rules of the domain decide. The domain must "
-    "be one\n"
-    "that the server knows, in either case.\n"
+    "or day, in fixed windows. With --limit rules, the rules of the domain decide. The server "
+    "must\n"
+    "know the domain in either case.\n"
     "\n"
-    "over_admitted: what was admitted beyond what --limit allows in the time of the run; unknown "
-    "when\n"
-    "the rules decide.\n"
+    "over_admitted: admissions beyond what --limit allows in the time of the run; unknown when "
+    "the\n"
+    "rules decide.\n"
     "\n"
-    "Exit codes: 0 measured, 2 wrong usage or bad input, 3 the server could not be asked.";
+    "Exit codes: 0 measured, 2 wrong usage or invalid input, 3 the server is unavailable.";
 
 constexpr const char* kByRules = "rules";
 
@@ -36,7 +36,7 @@ struct GrpcArguments {
   std::string limit = "1000000000/s";
 };
 
-// Windows, as Envoy's limits are, unless another algorithm is named.
+// Fixed windows like Envoy's limits, unless the limit has a burst.
 Result<Quota> read_limit(const std::string& text) {
   Result<QuotaSpec> spec = QuotaSpec::parse(text);
   if (!spec) return spec.error();
@@ -74,7 +74,7 @@ void add_grpc_command(CLI::App& app, int& exit_code) {
   arguments->wire.load.connections = 4;
   arguments->wire.load.depth = 32;
   CLI::App* command =
-      app.add_subcommand("grpc", "Ask servers as Envoy does, at a rate or at full speed");
+      app.add_subcommand("grpc", "Call servers as Envoy does, at a fixed rate or at full speed");
   command->add_option("--domain", arguments->domain, "Domain of the requests")
       ->capture_default_str();
   command
@@ -85,7 +85,7 @@ void add_grpc_command(CLI::App& app, int& exit_code) {
       ->take_all();
   command->add_option("--limit", arguments->limit, "Limit of every key, or rules")
       ->capture_default_str();
-  command->add_option("--streams", arguments->wire.load.depth, "Calls under way on each connection")
+  command->add_option("--streams", arguments->wire.load.depth, "Calls in flight per connection")
       ->capture_default_str()
       ->check(CLI::Range(1U, 10'000U));
   add_wire_options(*command, arguments->wire);

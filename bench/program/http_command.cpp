@@ -10,21 +10,17 @@ namespace penstock::bench {
 namespace {
 
 constexpr const char* kHttpBenchFooter =
-    "Requests are sent when they are due, whether or not earlier ones were answered, and their "
-    "time\n"
-    "counts from then: a server that stalls cannot hide it. With --rate 0 every connection asks "
-    "again\n"
-    "as soon as it was answered; that measures throughput, not waiting times.\n"
+    "Requests are sent when due, independent of responses (open loop), and latency counts from "
+    "the\n"
+    "due time: a stalled server cannot hide it. With --rate 0 every connection sends the next\n"
+    "request after a response (closed loop); that measures throughput, not latency.\n"
     "\n"
-    "Endpoints: take posts a key and --limit to /v1/take; forward-auth asks as a proxy does, with "
-    "the "
-    "key\n"
-    "as the path; plain gets --path from any server.\n"
+    "Endpoints: take posts a key and --limit to /v1/take; forward-auth sends what a proxy sends,\n"
+    "with the key as the path; plain gets --path from any server.\n"
     "\n"
-    "over_admitted: what was admitted beyond what --limit allows in the time of the run (take "
-    "only).\n"
+    "over_admitted: admissions beyond what --limit allows in the time of the run (take only).\n"
     "\n"
-    "Exit codes: 0 measured, 2 wrong usage or bad input, 3 the server could not be asked.";
+    "Exit codes: 0 measured, 2 wrong usage or invalid input, 3 the server is unavailable.";
 
 struct HttpArguments {
   WireArguments wire{.servers = {"127.0.0.1:8080"}};
@@ -63,10 +59,11 @@ Result<void> run_http(const HttpArguments& arguments) {
 void add_http_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<HttpArguments>();
   CLI::App* command =
-      app.add_subcommand("http", "Ask servers over HTTP, at a rate or at full speed");
+      app.add_subcommand("http", "Call servers over HTTP, at a fixed rate or at full speed");
   command->add_option("--endpoint", arguments->endpoint, "take, forward-auth or plain")
       ->capture_default_str();
-  command->add_option("--path", arguments->path, "Path to ask, in place of the endpoint's own");
+  command->add_option("--path", arguments->path,
+                      "Path of the request, overrides that of the endpoint");
   command->add_option("--limit", arguments->limit, "Limit of every key")->capture_default_str();
   add_wire_options(*command, arguments->wire);
   command->footer(kHttpBenchFooter);

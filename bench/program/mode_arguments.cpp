@@ -20,10 +20,10 @@ constexpr Duration kLongest = std::chrono::seconds{10};
 void add_mode_options(CLI::App& command, std::string& mode, std::string& lifetime) {
   command
       .add_option("--mode", mode,
-                  "Where limits are decided: exact, lease, lease_strict, adaptive or local")
+                  "Mode of the limits: exact, lease, lease_strict, adaptive or local")
       ->capture_default_str()
       ->type_name("MODE");
-  command.add_option("--lease-lifetime", lifetime, "How long a lease may last")
+  command.add_option("--lease-lifetime", lifetime, "Lifetime of a lease")
       ->capture_default_str()
       ->type_name("TIME");
 }

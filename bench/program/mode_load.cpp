@@ -17,13 +17,12 @@
 namespace penstock::bench {
 namespace {
 
-// So many draws are repeated: more would not fit the caches, and measure those.
+// Key draws are reused, to stay within the caches.
 constexpr std::size_t kDraws = 1U << 18U;
-// So many checks that nobody waits for are asked between two looks at the network.
+// Checks decided locally between two polls of the network.
 constexpr int kTurn = 64;
 
-// One holder: an event loop with a store, as a worker has them, and a client that always has
-// something to ask.
+// One holder: an event loop and a store, as in a worker, and a client that never idles.
 class Holder {
  public:
   Holder(const ModeLoad& load, store::ShardedTable& memory, unsigned number)
@@ -83,7 +82,7 @@ class Holder {
   LatencyHistogram hot{};
 
  private:
-  // Connects: the first calls would measure that.
+  // Connects before the measurement.
   void warm_up() {
     bool is_answered = false;
     store_->get(store::Store::CounterKind::Integer, "warm-up",
@@ -161,7 +160,7 @@ void ModeCounts::add(const ModeCounts& others) {
 }
 
 Result<ModeFigures> run_mode_load(const ModeLoad& load) {
-  store::ShardedTable memory(MemoryOptions{});  // of the node, as its workers share it
+  store::ShardedTable memory(MemoryOptions{});  // shared by the workers of a node
   std::vector<std::unique_ptr<Holder>> holders;
   for (unsigned i = 0; i < load.holders; ++i) {
     holders.push_back(std::make_unique<Holder>(load, memory, i));
@@ -178,11 +177,10 @@ Result<ModeFigures> run_mode_load(const ModeLoad& load) {
   const auto sum = [](const std::vector<std::uint64_t>& values) {
     return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
   };
-  // of demand with pauses, a short run may leave a process without a request
+  // with pauses, a short run may send no request
   const std::uint64_t failed = sum(figures.counts.failed);
   if (failed > 0 && failed == sum(figures.counts.requests)) {
-    return Error{ErrorCode::Unavailable,
-                 "not one question was answered: " + figures.counts.first_failure};
+    return Error{ErrorCode::Unavailable, "all calls failed: " + figures.counts.first_failure};
   }
   return figures;
 }

@@ -14,8 +14,7 @@
 #include <string>
 #include <vector>
 
-// Load on a shared store through leases, as a worker of the daemon has them: in this process, so
-// that nothing else is measured.
+// Load on a shared store through leases, as in a worker of the daemon but without listeners.
 namespace penstock::bench {
 
 struct ModeLoad {
@@ -24,17 +23,17 @@ struct ModeLoad {
   Quota quota;
   std::uint32_t keys = 1;
   KeyDistribution distribution{};
-  unsigned hot_percent = 0;   // of all checks ask about one more key, which is hot
-  unsigned holders = 1;       // threads, each with leases of its own
-  unsigned nodes = 1;         // that the holders believe to share the limit with
-  unsigned outstanding = 64;  // checks of one holder that may wait for the store
+  unsigned hot_percent = 0;   // of all checks go to one more key
+  unsigned holders = 1;       // threads, each with its own leases
+  unsigned nodes = 1;         // number of nodes that share the limit
+  unsigned outstanding = 64;  // checks in flight per holder
   std::chrono::nanoseconds time = std::chrono::seconds{5};
   std::uint64_t seed = 1;
   Demand demand = Demand::Full;
   bool logs_demand = false;
 };
 
-// What one holder did, or all of them together.
+// Counts of one holder, or of all.
 struct ModeCounts {
   explicit ModeCounts(std::size_t keys) : requests(keys), admitted(keys), failed(keys) {}
 
@@ -56,14 +55,14 @@ struct ModeFigures {
   ModeCounts counts;
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds cpu{};
-  LatencyHistogram cold{};  // of checks that asked about other keys than the hot one
+  LatencyHistogram cold{};  // checks of all other keys
   LatencyHistogram hot{};
 };
 
-// The key of this number: what `counts` are of.
+// The key with this index in `counts`.
 [[nodiscard]] std::string mode_load_key(std::uint32_t number);
 
-// REQUIRES: the options work (redis_store::client_options).
+// REQUIRES: redis_store::client_options accepts the options.
 [[nodiscard]] Result<ModeFigures> run_mode_load(const ModeLoad& load);
 
 }  // namespace penstock::bench

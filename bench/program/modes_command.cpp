@@ -21,18 +21,19 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFooter =
-    "What a worker of the daemon does with its leases, without the listeners: in this process, "
-    "against\n"
-    "a real Redis. --hot puts one more key beside the others that so many percent of all checks "
-    "ask\n"
-    "about. Admissions are held against the most that the limit and the mode allow.\n"
+    "Uses leases as a worker of the daemon does, without listeners: in this process, against a "
+    "real\n"
+    "Redis. --hot sends this percentage of the checks to one more key. Admissions are compared "
+    "with\n"
+    "the maximum that the limit and the mode allow.\n"
     "\n"
     "The run uses keys that begin with bench- and a random number, and deletes them at the end. "
-    "It\n"
-    "loads the server: not for one that others use.\n"
+    "Do\n"
+    "not use a server with other clients: the load is heavy.\n"
     "\n"
-    "Exit codes: 0 measured, 1 too many were admitted, 2 wrong usage or bad input, 3 the store\n"
-    "could not be asked.";
+    "Exit codes: 0 measured, 1 too many were admitted, 2 wrong usage or invalid input, 3 the "
+    "store\n"
+    "is unavailable.";
 
 struct ModesArguments {
   app::StoreArguments store;
@@ -147,7 +148,7 @@ Result<void> read_modes(ModesArguments& arguments) {
 Result<int> run_modes(ModesArguments& arguments) {
   const Result<void> readable = read_modes(arguments);
   if (!readable) return readable.error();
-  Result<RedisOptions> options = app::redis_options(arguments.store, "nothing to lease from");
+  Result<RedisOptions> options = app::redis_options(arguments.store, "nothing to lease");
   if (!options) return options.error();
   options->key_prefix = audit::unique_prefix("bench");
   const auto store = audit::connect(*options);
@@ -175,7 +176,7 @@ Result<int> run_modes(ModesArguments& arguments) {
 }  // namespace
 
 void add_modes_command(CLI::App& app, int& exit_code) {
-  CLI::App* modes = app.add_subcommand("modes", "Ask a Redis through leases, in this process");
+  CLI::App* modes = app.add_subcommand("modes", "Call a Redis through leases, in this process");
   auto arguments = std::make_shared<ModesArguments>();
   ModeLoad& load = arguments->load;
   modes->add_option("--store", arguments->store.url, "The Redis to measure")
@@ -184,21 +185,21 @@ void add_modes_command(CLI::App& app, int& exit_code) {
   add_mode_options(*modes, arguments->mode, arguments->lifetime);
   modes->add_option("--limit", arguments->limit, "Limit of every key, such as 100/s")
       ->capture_default_str();
-  modes->add_option("--keys", load.keys, "Keys to ask about")
+  modes->add_option("--keys", load.keys, "Number of keys")
       ->capture_default_str()
       ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{10'000'000}));
   modes->add_option("--distribution", arguments->distribution, "uniform, zipf:S or one")
       ->capture_default_str();
-  modes->add_option("--hot", load.hot_percent, "Percent of the checks that ask about a hot key")
+  modes->add_option("--hot", load.hot_percent, "Percentage of the checks for one hot key")
       ->capture_default_str()
       ->check(CLI::Range(0U, 99U));
-  modes->add_option("--holders", load.holders, "Threads, each with leases of its own")
+  modes->add_option("--holders", load.holders, "Threads, each with its own leases")
       ->capture_default_str()
       ->check(CLI::Range(1U, 64U));
-  modes->add_option("--outstanding", load.outstanding, "Checks of a holder that wait at once")
+  modes->add_option("--outstanding", load.outstanding, "Checks in flight per holder")
       ->capture_default_str()
       ->check(CLI::Range(1U, 10'000U));
-  modes->add_option("--time", arguments->seconds, "How long to ask")->capture_default_str();
+  modes->add_option("--time", arguments->seconds, "Duration of the run")->capture_default_str();
   modes->add_option("--seed", load.seed, "Seed of the keys drawn")->capture_default_str();
   app::add_connection_options(*modes, arguments->store);
   modes->add_flag("--json", arguments->json, "Print JSON");

@@ -5,11 +5,10 @@
 
 #include <string>
 
-// What SharedLimiter is held against, through the same client: one command per check, all of a
-// batch in one write.
+// Baselines for SharedLimiter on the same client: one command per check, a batch in one write.
 namespace penstock::bench {
 
-// REQUIRES: the store lives as long.
+// REQUIRES: the store outlives it.
 class CommandContender : public RemoteContender {
  public:
   CommandContender(redis_store::BlockingStore& store, std::string key_prefix, Duration timeout)
@@ -48,13 +47,12 @@ class NaiveContender final : public CommandContender {
   std::string capacity_;
 };
 
-// INCR: what a round trip costs when there is nothing to decide.
+// INCR: the cost of a round trip without a decision.
 class IncrContender final : public CommandContender {
  public:
   using CommandContender::CommandContender;
 
-  // Counters that a run which is cut short leaves behind must not stay for ever: makes them with a
-  // TTL, which INCR keeps.
+  // Creates the counters with a TTL, which INCR keeps, so that an aborted run leaves nothing.
   [[nodiscard]] Result<void> make_counters(std::uint32_t keys);
 
   [[nodiscard]] bool decides() const override { return false; }

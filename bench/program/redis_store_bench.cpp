@@ -149,7 +149,7 @@ Result<void> run_redis_bench(const BenchArguments& arguments, const Quota& quota
   const Result<std::uint64_t> cleared = audit::delete_keys(**store, prefix, timeout);
   if (!cleared) {
     std::cerr << "penstock-bench store: keys that begin with " << prefix
-              << " are left, until they expire: " << cleared.error().detail << '\n';
+              << " were not deleted and will expire: " << cleared.error().detail << '\n';
   }
   if (!report) return report.error();
   const std::string shown = audit::shown_url(*options);

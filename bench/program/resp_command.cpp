@@ -10,13 +10,12 @@ namespace penstock::bench {
 namespace {
 
 constexpr const char* kRespBenchFooter =
-    "Sends CL.THROTTLE, which carries the limit: a bucket, in whole seconds, such as \"100/s burst "
-    "20\".\n"
-    "Times count from when a request was due, as with penstock-bench http.\n"
+    "Sends CL.THROTTLE with the limit: a bucket in whole seconds, such as \"100/s burst 20\".\n"
+    "Latency counts from the due time of a request, as in penstock-bench http.\n"
     "\n"
-    "over_admitted: what was admitted beyond what --limit allows in the time of the run.\n"
+    "over_admitted: admissions beyond what --limit allows in the time of the run.\n"
     "\n"
-    "Exit codes: 0 measured, 2 wrong usage or bad input, 3 the server could not be asked.";
+    "Exit codes: 0 measured, 2 wrong usage or invalid input, 3 the server is unavailable.";
 
 struct RespArguments {
   WireArguments wire{.servers = {"127.0.0.1:6380"}};
@@ -42,12 +41,10 @@ void add_resp_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<RespArguments>();
   arguments->wire.load.connections = 4;
   arguments->wire.load.depth = 32;
-  CLI::App* command =
-      app.add_subcommand("resp", "Ask servers as clients of Redis do, at a rate or at full speed");
+  CLI::App* command = app.add_subcommand(
+      "resp", "Call servers over the Redis protocol, at a fixed rate or at full speed");
   command->add_option("--limit", arguments->limit, "Limit of every key")->capture_default_str();
-  command
-      ->add_option("--pipeline", arguments->wire.load.depth,
-                   "Commands under way on each connection")
+  command->add_option("--pipeline", arguments->wire.load.depth, "Commands in flight per connection")
       ->capture_default_str()
       ->check(CLI::Range(1U, 10'000U));
   add_wire_options(*command, arguments->wire);

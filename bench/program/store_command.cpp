@@ -25,14 +25,13 @@ constexpr unsigned kMaxBatch = 65'536;
 
 constexpr const char* kBenchFooter =
     "Baselines: on memory://, naive is a mutex, a map and a token bucket in floating point. On a\n"
-    "Redis it is the usual token bucket script, called once per check; incr is a plain INCR per\n"
-    "check. Both go through the same client, all checks of a batch in one write.\n"
+    "Redis it is a plain token bucket script, called once per check; incr is one INCR per check.\n"
+    "Both use the same client, all checks of a batch in one write.\n"
     "\n"
-    "On a Redis the run uses keys that begin with bench- and a random number, and "
-    "deletes\n"
-    "them at the end. It loads the server: not for one that others use.\n"
+    "On a Redis the run uses keys that begin with bench- and a random number, and deletes them at\n"
+    "the end. Do not use a server with other clients: the load is heavy.\n"
     "\n"
-    "Exit codes: 0 measured, 2 wrong usage or bad input, 3 the store could not be asked.";
+    "Exit codes: 0 measured, 2 wrong usage or invalid input, 3 the store is unavailable.";
 
 Json figures_json(const StoreFigures& figures) {
   return {{"checks_per_second", figures.checks_per_second},
@@ -87,9 +86,9 @@ void print_report(const StoreBenchOptions& options, const StoreBenchReport& repo
   table.row("admitted", &StoreFigures::admitted);
   table.row("denied", &StoreFigures::denied);
   table.row("over-admitted", &StoreFigures::over_admitted);
-  std::cout << "\n  Keys remembered once all had been asked for: " << report.keys_remembered
-            << ".\n  The load generator's own part of every check: " << std::fixed
-            << std::setprecision(1) << report.generator_ns_per_check << " ns of processor time.\n";
+  std::cout << "\n  Keys in the store after all were checked once: " << report.keys_remembered
+            << ".\n  Load generator: " << std::fixed << std::setprecision(1)
+            << report.generator_ns_per_check << " ns of processor time per check.\n";
 }
 
 Result<Baseline> parse_baseline(const std::string& text) {
@@ -130,24 +129,24 @@ Result<void> run_store(BenchArguments& arguments) {
 }  // namespace
 
 void add_store_command(CLI::App& app, int& exit_code) {
-  CLI::App* store = app.add_subcommand("store", "Ask a store directly, in this process");
+  CLI::App* store = app.add_subcommand("store", "Call a store directly, in this process");
   auto arguments = std::make_shared<BenchArguments>();
   Load& load = arguments->load;
-  // Not from the environment: nobody should load a server that he did not name.
+  // Not from the environment: the server to load must be named.
   store->add_option("--store", arguments->store.url, "Store to measure, memory:// or a Redis")
       ->capture_default_str()
       ->type_name("URL");
   app::add_limit_options(*store, arguments->limit);
   store->get_option("--limit")->required(false)->capture_default_str();
-  store->add_option("--keys", load.keys, "Keys to ask about")
+  store->add_option("--keys", load.keys, "Number of keys")
       ->capture_default_str()
       ->check(CLI::Range(std::uint32_t{1}, kMaxKeys));
   store->add_option("--distribution", arguments->distribution, "uniform, zipf:S or one")
       ->capture_default_str();
-  store->add_option("--checks", load.checks, "Checks to ask, all threads together")
+  store->add_option("--checks", load.checks, "Checks of all threads")
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{1}, kMaxChecks));
-  store->add_option("--threads", load.threads, "Threads that ask")
+  store->add_option("--threads", load.threads, "Threads")
       ->capture_default_str()
       ->check(CLI::Range(1U, kMaxThreads));
   store->add_option("--batch", arguments->batch, "Checks per call")
@@ -156,7 +155,7 @@ void add_store_command(CLI::App& app, int& exit_code) {
   store->add_option("--seed", load.seed, "Seed of the keys drawn")->capture_default_str();
   store
       ->add_option("--baseline", arguments->baseline,
-                   "naive: what one writes in ten minutes, in turns; incr: Redis' INCR")
+                   "none, naive, or (on a Redis) incr; alternates with Penstock")
       ->capture_default_str();
   app::add_connection_options(*store, arguments->store);
   store->add_flag("--json", arguments->json, "Print JSON");

@@ -33,31 +33,26 @@ constexpr std::array kAlgorithms{Algorithm::TokenBucket, Algorithm::Gcra,
 const std::string kVerifyFooter =
     std::string(app::kStoreHelp) +
     "\n\n"
-    "For every algorithm, several processes with several threads ask about one key and about 1000\n"
-    "keys, under quotas that do not refill meanwhile and under some that do. What all of them "
-    "were\n"
-    "admitted is held against the most that the quota allows in the time that passed on Redis'\n"
-    "clock, and against what must fit. The keys begin with verify- and a random number, "
-    "and\n"
-    "are deleted at the end. It loads the server: --seconds for every algorithm.\n"
+    "For every algorithm, several processes with several threads check one key and 1000 keys, "
+    "under\n"
+    "quotas that refill during the run and quotas that do not. Admissions are compared with the\n"
+    "maximum that the quota allows in the elapsed time on Redis' clock, and with the minimum. The\n"
+    "keys begin with verify- and a random number, and are deleted at the end. The load is heavy,\n"
+    "for --seconds per algorithm.\n"
     "\n"
-    "With --mode, every thread holds leases as a worker of the daemon does; with --mode local, "
-    "every\n"
-    "process is a node that counts for itself. Too many is then what exceeds the bound of that "
-    "mode.\n"
+    "With --mode, every thread holds leases as a worker of the daemon does; with --mode local,\n"
+    "every process is a node with its own usage. The maximum is then that of the mode.\n"
     "\n"
     "Too few: the requests of a run are replayed on an exact limiter, which would admit "
     "'expected'.\n"
-    "Of that exact and local must admit 100 %, lease_strict 99 %, lease and adaptive 97 %, but "
+    "exact and local must admit 100 % of it, lease_strict 99 %, lease and adaptive 97 %, except "
     "for\n"
-    "what refills within the slowest answer. --demand chooses when requests come: full is as many "
-    "as\n"
-    "can be, steady a turn of each thread every 5 ms, bursty 20 ms of every 100 ms, idle 50 ms of\n"
-    "every 600 ms, which is when leases go to waste.\n"
+    "what refills within the slowest call. --demand chooses when requests are sent: full is\n"
+    "continuous, steady is one batch per thread every 5 ms, bursty is 20 ms of every 100 ms, idle\n"
+    "is 50 ms of every 600 ms, which lets leases expire unused.\n"
     "\n"
-    "Exit codes: 0 as promised, 1 too many or too few were admitted or a key never expires, 2 "
-    "wrong\n"
-    "usage or bad input, 3 the store could not be asked.";
+    "Exit codes: 0 verified, 1 too many or too few were admitted or a key never expires, 2 wrong\n"
+    "usage or invalid input, 3 the store is unavailable.";
 
 struct Row {
   Algorithm algorithm{};
@@ -94,7 +89,7 @@ Result<std::vector<Algorithm>> algorithms_of(const VerifyArguments& arguments) {
   return algorithms;
 }
 
-// Of what an exact limiter would admit.
+// Of the admissions of an exact limiter.
 unsigned least_percent(core::Mode mode) {
   switch (mode) {
     case core::Mode::LeaseStrict: return 99;
@@ -108,7 +103,7 @@ unsigned least_percent(core::Mode mode) {
 
 Result<std::vector<KeyCounts>> read_counts(const std::string& text,
                                            const std::vector<ExactnessCase>& cases) {
-  const Error malformed{ErrorCode::Protocol, "a worker printed something else than its counts"};
+  const Error malformed{ErrorCode::Protocol, "a worker printed malformed counts"};
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_array() || json.size() != cases.size()) return malformed;
   std::vector<KeyCounts> all;
@@ -132,7 +127,7 @@ Result<std::vector<KeyCounts>> read_counts(const std::string& text,
   return all;
 }
 
-// What Redis' clocks say: the earliest and the latest of all servers.
+// The earliest and the latest clock of all servers.
 struct ServerTimes {
   Instant earliest{};
   Instant latest{};
@@ -149,7 +144,7 @@ Result<ServerTimes> server_times(redis_store::BlockingStore& store, Duration tim
   ServerTimes times{.earliest = Instant::max(), .latest = Instant::min()};
   for (const resp::Value& reply : *replies) {
     const std::optional<Instant> time = audit::instant_of(reply);
-    if (!time) return Error{ErrorCode::Protocol, "the answer to TIME makes no sense"};
+    if (!time) return Error{ErrorCode::Protocol, "malformed reply to TIME"};
     times.earliest = std::min(times.earliest, *time);
     times.latest = std::max(times.latest, *time);
   }
@@ -171,7 +166,7 @@ class Verifier {
     if (!before) return before.error();
     const Instant steady_zero =
         before->earliest - std::chrono::duration_cast<Duration>(steady_now().time_since_epoch());
-    const Result<void> requests = ask(algorithm, cases, sums);
+    const Result<void> requests = run_workers(algorithm, cases, sums);
     if (!requests) return requests.error();
     const Result<ServerTimes> after = server_times(store_, options_.timeout);
     if (!after) return after.error();
@@ -182,7 +177,7 @@ class Verifier {
       const ExactnessResult exactness =
           evaluate(cases[i], sums[i], span, guarantee_for(cases[i].quota));
       if (exactness.failed == exactness.requests) {
-        return Error{ErrorCode::Unavailable, "not one question of the workers was answered"};
+        return Error{ErrorCode::Unavailable, "all calls of the workers failed"};
       }
       outcome.rows.push_back({algorithm, cases[i], exactness});
     }
@@ -213,14 +208,14 @@ class Verifier {
   [[nodiscard]] core::SharingTerms terms() const {
     return *parse_terms(arguments_.mode, arguments_.lifetime);
   }
-  // Processes that decide by themselves have as many keys of their own.
+  // In local mode every process has its own keys.
   [[nodiscard]] bool shares_keys() const { return terms().mode != core::Mode::Local; }
   [[nodiscard]] Guarantee guarantee_for(const Quota& quota) const {
     return {.beyond = allowance(terms(), quota), .percent_that_fits = least_percent(terms().mode)};
   }
 
-  Result<void> ask(Algorithm algorithm, const std::vector<ExactnessCase>& cases,
-                   std::vector<KeyCounts>& sums) {
+  Result<void> run_workers(Algorithm algorithm, const std::vector<ExactnessCase>& cases,
+                           std::vector<KeyCounts>& sums) {
     std::vector<WorkerProcess> workers;
     for (std::int64_t i = 0; i < processes_; ++i) {
       Result<WorkerProcess> worker =
@@ -320,7 +315,7 @@ void print_outcome(const Verified& outcome) {
               << row.exactness.failed << '\n';
   }
   std::cout << "\nKeys that never expire: " << outcome.without_ttl << ".\n"
-            << (outcome.is_exact() ? "As promised.\n" : "Not as promised.\n");
+            << (outcome.is_exact() ? "Verified.\n" : "Not verified.\n");
 }
 
 Result<Verified> run_all(Verifier& verifier, const std::vector<Algorithm>& algorithms) {
@@ -379,7 +374,7 @@ CLI::App* add(CLI::App& app, int& exit_code, const char* name, const char* descr
   command->add_option("--threads", arguments->threads, "Threads of each process")
       ->capture_default_str()
       ->type_name("N");
-  command->add_option("--seconds", arguments->seconds, "How long to ask, for every algorithm")
+  command->add_option("--seconds", arguments->seconds, "Duration of the load, per algorithm")
       ->capture_default_str()
       ->type_name("N");
   command->add_option("--algorithm", arguments->algorithm, "One algorithm, or all")
@@ -388,7 +383,7 @@ CLI::App* add(CLI::App& app, int& exit_code, const char* name, const char* descr
   add_mode_options(*command, arguments->mode, arguments->lifetime);
   command
       ->add_option("--demand", arguments->demand,
-                   "When requests come: full, steady, bursty or idle")
+                   "When requests are sent: full, steady, bursty or idle")
       ->capture_default_str()
       ->type_name("DEMAND");
   app::on_command(*command, exit_code, [arguments, run] { return run(*arguments); });
@@ -400,9 +395,9 @@ CLI::App* add(CLI::App& app, int& exit_code, const char* name, const char* descr
 void add_verify_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<VerifyArguments>();
   CLI::App* verify =
-      add(app, exit_code, "verify", "Prove that a shared store admits exactly what it should",
+      add(app, exit_code, "verify", "Verify that a shared store admits exactly what it should",
           arguments, run_verify);
-  verify->add_option("--processes", arguments->processes, "Processes that ask at once")
+  verify->add_option("--processes", arguments->processes, "Number of processes")
       ->capture_default_str()
       ->type_name("N");
   app::add_url_option(*verify, arguments->store);

@@ -30,13 +30,13 @@ Json counts_json(const KeyCounts& counts) {
           {"slowest_us", counts.slowest.count()}};
 }
 
-// As run_exactness_load(), one case after the other, by threads that hold leases.
+// Like run_exactness_load(), one case after the other, by threads with leases.
 Result<Json> hammer_with_leases(const VerifyArguments& arguments, const ModeLoad& load,
                                 const std::vector<ExactnessCase>& cases) {
   Json json = Json::array();
   for (const ExactnessCase& each : cases) {
     ModeLoad mine = load;
-    // keys of one case must not be those of another
+    // cases must not share keys
     mine.redis.key_prefix = arguments.store.prefix + "-" + std::to_string(json.size());
     mine.quota = each.quota;
     mine.keys = each.keys;
@@ -49,7 +49,7 @@ Result<Json> hammer_with_leases(const VerifyArguments& arguments, const ModeLoad
     counts.failed = std::move(figures->counts.failed);
     counts.demand = std::move(figures->counts.demand);
     counts.slowest = std::chrono::ceil<Duration>(figures->cold.percentile(1));
-    // the hot key, which there is none of
+    // the hot key, unused here
     for (auto* values : {&counts.requests, &counts.admitted, &counts.failed}) values->pop_back();
     json.push_back(counts_json(counts));
   }

@@ -7,7 +7,7 @@
 
 namespace penstock::bench {
 
-// Of `penstock-bench verify`, as typed, and of its workers.
+// Arguments of `penstock-bench verify` and of its workers.
 struct VerifyArguments {
   app::StoreArguments store;
   std::string processes = "4";
@@ -21,10 +21,10 @@ struct VerifyArguments {
   bool json = false;
 };
 
-// One of the processes that `penstock-bench verify` starts; not for people.
+// The hidden subcommand of the processes that `penstock-bench verify` starts.
 inline constexpr const char* kVerifyWorker = "verify-worker";
 
-// Asks, and prints what it counted as JSON: an array of cases, by key.
+// Runs the load and prints its counts as JSON: an array of cases, by key.
 [[nodiscard]] Result<int> run_verify_worker(const VerifyArguments& arguments);
 
 }  // namespace penstock::bench

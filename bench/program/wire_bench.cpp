@@ -62,11 +62,11 @@ void print_report(const WireArguments& arguments, const std::string& endpoint,
   std::cout << endpoint << " on " << arguments.servers.size()
             << (arguments.servers.size() == 1 ? " server, " : " servers, ") << load.connections
             << " connections, ";
-  if (load.depth > 1) std::cout << load.depth << " requests at once on each, ";
+  if (load.depth > 1) std::cout << load.depth << " requests in flight on each, ";
   if (load.rate == 0) {
-    std::cout << "as fast as answers come\n\n";
+    std::cout << "at full speed\n\n";
   } else {
-    std::cout << load.rate << " requests a second\n\n";
+    std::cout << load.rate << " requests per second\n\n";
   }
   row("requests per second", figures.requests_per_second, 0);
   row("p50 us", figures.p50_us, 1);
@@ -89,7 +89,7 @@ void add_wire_options(CLI::App& command, WireArguments& arguments) {
   WireLoad& load = arguments.load;
   command.add_option("SERVER", arguments.servers, "HOST:PORT; several share the connections")
       ->capture_default_str();
-  command.add_option("--keys", load.keys, "Keys to ask about")
+  command.add_option("--keys", load.keys, "Number of keys")
       ->capture_default_str()
       ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{10'000'000}));
   command.add_option("--distribution", arguments.distribution, "uniform, zipf:S or one")
@@ -97,10 +97,10 @@ void add_wire_options(CLI::App& command, WireArguments& arguments) {
   command.add_option("--connections", load.connections, "Connections, kept open")
       ->capture_default_str()
       ->check(CLI::Range(1U, 20'000U));
-  command.add_option("--rate", load.rate, "Requests a second; 0: as fast as answers come")
+  command.add_option("--rate", load.rate, "Requests per second; 0: full speed")
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{10'000'000}));
-  command.add_option("--time", arguments.time, "How long")->capture_default_str();
+  command.add_option("--time", arguments.time, "Duration of the run")->capture_default_str();
   command.add_option("--seed", load.seed, "Seed of the keys drawn")->capture_default_str();
   command.add_option("--server-pid", arguments.server_pid,
                      "Process of the server, to measure its processor time");

@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-// What the benchmarks of all listeners share on the command line.
+// The command line of the benchmarks of all listeners.
 namespace penstock::bench {
 
-// As typed.
 struct WireArguments {
   std::vector<std::string> servers{};
   std::string distribution = "uniform";
@@ -23,16 +22,16 @@ struct WireArguments {
 
 void add_wire_options(CLI::App& command, WireArguments& arguments);
 
-// The load that was typed, still without a quota.
+// The load without its quota.
 [[nodiscard]] Result<WireLoad> read_wire_load(const WireArguments& arguments);
 
-// What is asked, in the words of its protocol.
+// The requests of a run.
 struct WireRequestSpec {
   std::string endpoint;  // "take"
   MakeProtocol protocol;
 };
 
-// Runs it, and prints a table or JSON.
+// Runs the load and prints a table or JSON.
 [[nodiscard]] Result<void> run_wire_bench(const WireArguments& arguments, const WireLoad& load,
                                           const WireRequestSpec& request_spec);
 

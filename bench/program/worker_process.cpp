@@ -22,7 +22,7 @@ Error failed(const std::string& what, int code) {
   return {ErrorCode::Unavailable, what + ": " + std::generic_category().message(code)};
 }
 
-// This environment with `variable`, "NAME=value", in place of one of that name.
+// The environment with `variable`, "NAME=value", set.
 std::vector<std::string> environment_with(const std::string& variable) {
   const std::string_view name(variable.data(), variable.find('=') + 1);
   std::vector<std::string> variables{variable};
@@ -68,7 +68,7 @@ WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
     : process_(std::exchange(other.process_, 0)), output_(std::exchange(other.output_, -1)) {}
 
 WorkerProcess::~WorkerProcess() {
-  if (output_ >= 0) close(output_);  // whoever still writes is told to end
+  if (output_ >= 0) close(output_);  // a worker that still writes gets SIGPIPE
   if (process_ > 0) waitpid(process_, nullptr, 0);
 }
 

@@ -9,8 +9,8 @@
 
 namespace penstock::bench {
 
-// This program once more, as a process of its own, with other arguments and one more environment
-// variable: for what must not stand on a command line.
+// This program as a child process, with other arguments and one more environment variable (for
+// passwords, which must not be on a command line).
 class WorkerProcess {
  public:
   [[nodiscard]] static Result<WorkerProcess> start(const std::vector<std::string>& arguments,
@@ -19,14 +19,14 @@ class WorkerProcess {
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&&) = delete;
 
-  // What it printed, when it has ended well; its standard error is ours.
+  // Its output, after a successful exit; standard error is inherited.
   [[nodiscard]] Result<std::string> wait();
 
  private:
   WorkerProcess(pid_t process, int output) : process_(process), output_(output) {}
 
   pid_t process_;
-  int output_;  // a pipe that it writes to
+  int output_;  // the read end of its standard output
 };
 
 }  // namespace penstock::bench

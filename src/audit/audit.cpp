@@ -13,12 +13,12 @@ using redis_store::KeyKind;
 using redis_store::KeyName;
 using std::chrono::milliseconds;
 
-constexpr Days kCounterLife{366};  // count.lua: a year from the last addition
+constexpr Days kCounterLife{366};  // count.lua: a year after the last addition
 constexpr Days kUnreadableLife{1};
 constexpr Days kLongestHold{2};  // reservation.lua, permits.lua: a day, and one to be remembered
-constexpr std::chrono::minutes kShortLivedTtl{1};  // nodes and audits: said again soon
-// Limits are decided on the servers' clocks, so that a small difference does not matter; a large
-// one says that nobody sets the clock, and a failover would then jump.
+constexpr std::chrono::minutes kShortLivedTtl{1};  // nodes and audits: renewed soon
+// Limits use the clock of the server, so a small skew is harmless; a large one means that a clock
+// is not synchronized, and time would jump on failover.
 constexpr Duration kMaxClockSkew = std::chrono::seconds{1};
 
 std::string kind_of(const std::optional<KeyName>& name) {
@@ -50,7 +50,7 @@ std::string_view type_of(const KeyName& name) {
   return "none";
 }
 
-// Others would be a group each.
+// Otherwise every key would be a group.
 bool is_of_limit(KeyKind kind) { return kind == KeyKind::Limit || kind == KeyKind::Escrow; }
 
 KeyFault fault_of(const ScannedKey& seen, const std::optional<KeyName>& name) {
@@ -91,14 +91,14 @@ std::optional<milliseconds> repair_ttl(const ScannedKey& seen, const redis_store
   if (!name) return std::nullopt;
   if (fault_of(seen, name) != KeyFault::None) return kUnreadableLife;
   if (name->kind == KeyKind::Nodes || name->kind == KeyKind::Audit) return kShortLivedTtl;
-  // an escrow lasts as long as its bucket takes to fill, which it does not say
+  // an escrow lives until its bucket is full, which its state does not contain
   if (name->kind == KeyKind::Reservation || name->kind == KeyKind::Permits) return kLongestHold;
   if (name->kind != KeyKind::Limit) return kCounterLife;
   const auto content = seen.bytes ? redis_store::decode(*seen.bytes) : std::nullopt;
   if (!content) return kUnreadableLife;
   const Instant expires{milliseconds{content->expires_ms}};
   const Instant needed = std::max(expires, content->blocked_until);
-  // what has expired says nothing any more
+  // an expired state has no meaning
   return std::max(std::chrono::ceil<milliseconds>(needed - now), milliseconds{1});
 }
 
@@ -172,11 +172,11 @@ std::vector<std::string> server_problems(const ServerInfo& facts) {
   };
   if (facts.max_memory > 0 && facts.eviction_policy != "noeviction") {
     add_problem("maxmemory-policy is " + facts.eviction_policy +
-                ": Redis may drop what a key has used, which then starts anew; set noeviction");
+                ": Redis may evict the usage of a key, which resets its limit; set noeviction");
   }
   if (facts.evicted_keys > 0) {
     add_problem(std::to_string(facts.evicted_keys) +
-                " keys were evicted since it started; some may have been limits in use");
+                " keys were evicted since its start; some may have been limits in use");
   }
   if (facts.role != "master") {
     add_problem("its role is \"" + facts.role + "\"; limits need a master");
@@ -184,7 +184,7 @@ std::vector<std::string> server_problems(const ServerInfo& facts) {
   if (facts.master_link == "down") add_problem("its link to the master is down");
   const Duration skew = std::chrono::abs(facts.clock_skew);
   if (skew > kMaxClockSkew + facts.skew_uncertainty) {
-    add_problem("its clock and that of this machine differ by " + core::rounded_up_text(skew));
+    add_problem("its clock differs from that of this machine by " + core::rounded_up_text(skew));
   }
   return found;
 }

@@ -11,26 +11,26 @@
 #include <utility>
 #include <vector>
 
-// What `penstock audit` makes of what it sees. Asks nobody.
+// Evaluates the keys and servers of an audit. No I/O.
 namespace penstock::audit {
 
-// What Redis said about one key.
+// One key as read from Redis.
 struct ScannedKey {
   static constexpr std::int64_t kNoTtl = -1;
   static constexpr std::int64_t kMissing = -2;
 
   std::string key{};
-  std::string type{};  // as TYPE says
+  std::string type{};  // reply to TYPE
   std::int64_t ttl_ms = kNoTtl;
-  std::optional<std::int64_t> memory{};  // of those that were sampled
+  std::optional<std::int64_t> memory{};  // of sampled keys
   std::optional<std::string> bytes{};    // of strings
 };
 
 enum class KeyFault : std::uint8_t {
   None,
-  UnknownName,  // begins like a key of ours, and is none
+  UnknownName,  // has our prefix, but no known layout
   WrongType,
-  Unreadable,  // a limit's state that nobody wrote
+  Unreadable,  // not a valid state of a limit
 };
 
 [[nodiscard]] constexpr std::string_view to_string(KeyFault fault) noexcept {
@@ -43,10 +43,10 @@ enum class KeyFault : std::uint8_t {
   return "unknown";
 }
 
-// What to think of one key.
+// The evaluation of one key.
 struct KeyFinding {
   std::string kind{};   // "limit", "counter", "decimal counter", "nodes", "audit" or "unknown"
-  std::string group{};  // the name of its limit; empty for one without
+  std::string group{};  // the name of its limit, or empty
   KeyFault fault = KeyFault::None;
   bool lacks_ttl = false;
 };
@@ -56,23 +56,22 @@ struct KeyFinding {
   return finding.lacks_ttl || finding.fault != KeyFault::None;
 }
 
-// Type, TTL and bytes of one key, all of the same moment. Several commands may see a key before and
-// after it expires, is deleted or written again.
+// Reads type, TTL and bytes of one key atomically. Separate commands may see different states of
+// a key.
 inline constexpr const char* kReadKeyScript =
     "local kind = redis.call('TYPE', KEYS[1]).ok "
     "return {kind, redis.call('PTTL', KEYS[1]), "
     "kind == 'string' and redis.call('GET', KEYS[1])}";
-// The key as that script has read it; nothing when it is not there.
+// The reply of that script; empty if the key does not exist.
 [[nodiscard]] std::optional<ScannedKey> scanned_key(ScannedKey key, std::string type,
                                                     std::int64_t ttl_ms, std::string bytes);
 
-// How long a key that lacks a TTL should live from now on: what its state needs; a year for
-// counters; a minute for nodes and audits; a day for what cannot be read, which somebody may want
-// to look at. Nothing for a key whose name is not ours.
+// The TTL for a key that lacks one: as long as its state needs, a year for counters, a minute for
+// nodes and audits, a day for unreadable states. Empty for keys of others.
 [[nodiscard]] std::optional<std::chrono::milliseconds> repair_ttl(
     const ScannedKey& seen, const redis_store::KeyLayout& layout, Instant now);
 
-// Sums up. Memory is bounded however many names there are.
+// Sums of all keys, in bounded memory.
 class AuditSummary {
  public:
   static constexpr std::size_t kMaxGroups = 10'000;
@@ -86,7 +85,7 @@ class AuditSummary {
     std::uint64_t sampled = 0;
     std::int64_t sampled_bytes = 0;
 
-    // What all of them take, judging by those that were sampled.
+    // Extrapolated from sampled keys.
     [[nodiscard]] std::int64_t memory() const;
   };
   struct Fault {
@@ -97,13 +96,13 @@ class AuditSummary {
   void add(const ScannedKey& seen, const KeyFinding& finding);
 
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
-  // The largest by keys, then one for the rest, if there is any.
+  // The largest groups, then one for the rest.
   [[nodiscard]] std::vector<Group> groups() const;
   [[nodiscard]] std::int64_t memory() const;
   [[nodiscard]] const Fault& without_ttl() const noexcept { return without_ttl_; }
-  // Those without a TTL and those with a fault, each once.
+  // Keys without a TTL or with a fault.
   [[nodiscard]] const Fault& orphans() const noexcept { return orphans_; }
-  // By what is wrong; only those that were seen.
+  // By kind; only kinds that were found.
   [[nodiscard]] const std::map<KeyFault, Fault>& faults() const noexcept { return faults_; }
 
  private:
@@ -117,27 +116,27 @@ class AuditSummary {
   std::map<KeyFault, Fault> faults_;
 };
 
-// What one server said about itself.
+// Facts about one server.
 struct ServerInfo {
   std::string address{};
   std::string version{};
   std::string role{};
   std::uint64_t replicas = 0;
-  std::string master_link{};  // of a replica: up or down
+  std::string master_link{};  // "up" or "down", of a replica
   std::uint64_t evicted_keys = 0;
   std::uint64_t used_memory = 0;
   std::uint64_t max_memory = 0;
   std::string eviction_policy{};
   Duration clock_skew{};        // its clock minus ours
   Duration skew_uncertainty{};  // half a round trip
-  std::size_t scripts = 0;      // of ours that it has
+  std::size_t scripts = 0;      // of our scripts, loaded
   std::size_t scripts_wanted = 0;
 };
 
-// `info` is what INFO prints.
+// `info` is the reply to INFO.
 [[nodiscard]] ServerInfo parse_server_info(std::string address, std::string_view info);
 
-// What an operator should mend, in words; empty when all is well.
+// Problems to fix.
 [[nodiscard]] std::vector<std::string> server_problems(const ServerInfo& facts);
 
 }  // namespace penstock::audit

@@ -17,17 +17,17 @@ using redis_store::BlockingStore;
 using redis_store::command_for_node;
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMemoryEvery = 16;  // MEMORY USAGE is slow: one key in so many
+constexpr std::size_t kMemoryEvery = 16;  // MEMORY USAGE is slow: one key in this many
 constexpr std::int64_t kShortState = 4096;
 constexpr std::size_t kMaxRepairsListed = 20;
-constexpr std::size_t kReadAtOnce = 16;  // suspects that are read again in one step
+constexpr std::size_t kReadAtOnce = 16;  // suspects read again per step
 
-// PEXPIRE … NX, which servers before 7.0 do not know.
+// PEXPIRE … NX, for servers before 7.0.
 constexpr const char* kGiveTtl =
     "if redis.call('PTTL', KEYS[1]) ~= -1 then return 0 end "
     "return redis.call('PEXPIRE', KEYS[1], ARGV[1])";
 
-// A key that changed its type or went away between two questions is no failure to ask.
+// A key that changed its type or expired between two commands is not a failure.
 bool is_about_the_key(const Error& error) { return error.code == ErrorCode::Protocol; }
 
 class AuditRun {
@@ -76,7 +76,7 @@ class AuditRun {
         execute_one(store_, command_for_node(node, {"TIME"}), options_.timeout);
     if (!time) return time.error();
     const std::optional<Instant> server_time = instant_of(*time);
-    if (!server_time) return Error{ErrorCode::Protocol, "the answer to TIME makes no sense"};
+    if (!server_time) return Error{ErrorCode::Protocol, "malformed reply to TIME"};
     const Duration half_trip = (system_clock().now() - before) / 2;
     facts.clock_skew = *server_time - (before + half_trip);
     facts.skew_uncertainty = half_trip;
@@ -137,7 +137,7 @@ class AuditRun {
       ScannedKey each{.key = key, .type = type->text, .ttl_ms = ttl->integer};
       if (is_sampled(key)) {
         const Result<resp::Value>& memory = replies[next++];
-        // not everybody may ask for it
+        // the user may lack the permission
         if (memory && memory->is(resp::Value::Type::Integer)) each.memory = memory->integer;
       }
       if (each.ttl_ms != ScannedKey::kMissing && each.type != "none")
@@ -146,7 +146,7 @@ class AuditRun {
     return seen;
   }
 
-  // By its name, so that a second look at a key decides alike.
+  // By its name, so that the result is stable.
   static bool is_sampled(const std::string& key) {
     return std::hash<std::string>{}(key) % kMemoryEvery == 0;
   }
@@ -176,8 +176,8 @@ class AuditRun {
     return {};
   }
 
-  // What looks like an orphan may have changed between two commands. It is read again at once, and
-  // dropped when it is gone.
+  // An orphan may have changed between two commands: it is read again atomically, and dropped if it
+  // no longer exists.
   Result<void> confirm_orphans(redis::NodeId node, std::vector<ScannedKey>& seen) {
     const auto healthy_end = std::partition(seen.begin(), seen.end(), [&](const ScannedKey& each) {
       return !is_orphan(classify(each, layout_));
@@ -198,7 +198,7 @@ class AuditRun {
       for (std::size_t i = 0; i < count; ++i) {
         std::vector<resp::Value>& fields = (*replies)[i].elements;
         if (fields.size() != 3) {
-          return Error{ErrorCode::Protocol, "the answer about a key makes no sense"};
+          return Error{ErrorCode::Protocol, "malformed reply about a key"};
         }
         std::optional<ScannedKey> again =
             scanned_key(std::move(suspects[first + i]), std::move(fields[0].text),
@@ -222,7 +222,7 @@ class AuditRun {
         report_.repairs.push_back(seen.key + " expires in " + core::rounded_up_text(*ttl));
       }
     }
-    return true;  // or somebody else gave it one meanwhile
+    return true;  // or another client has set one
   }
 
   BlockingStore& store_;
@@ -233,7 +233,7 @@ class AuditRun {
   AuditReport report_;
   std::uint64_t keys_expected_ = 0;
   std::uint64_t scanned_keys_ = 0;
-  Duration clock_skew_{};  // of the server that is scanned over
+  Duration clock_skew_{};  // of the current server
 };
 
 }  // namespace

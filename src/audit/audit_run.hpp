@@ -17,9 +17,9 @@ enum class Repair : std::uint8_t { No, Yes };
 struct AuditOptions {
   std::string prefix = "penstock";
   Repair repair = Repair::No;
-  unsigned page = 500;                // keys that a server looks at in one step
-  std::uint64_t keys_per_second = 0;  // that servers look at; 0 is without limit
-  std::stop_token stop{};             // asked for between two steps
+  unsigned page = 500;                // keys per SCAN step
+  std::uint64_t keys_per_second = 0;  // 0: unlimited
+  std::stop_token stop{};             // checked between two steps
   Duration timeout = std::chrono::seconds{1};
 };
 
@@ -27,11 +27,11 @@ struct AuditReport {
   std::vector<ServerInfo> servers{};
   AuditSummary summary{};
   std::uint64_t repaired = 0;
-  std::vector<std::string> repairs{};  // the first few, in words
+  std::vector<std::string> repairs{};  // the first few, as text
 };
 
-// Asks every master about itself and about every key of ours. `on_progress` hears a share between
-// 0 and 1 after every step. One that is stopped fails with Unavailable.
+// Reads the state of every master and of all our keys. `on_progress` receives values from 0 to 1
+// after every step. Fails with Unavailable when stopped.
 [[nodiscard]] Result<AuditReport> audit(redis_store::BlockingStore& store,
                                         const AuditOptions& options,
                                         const std::function<void(double)>& on_progress);

@@ -56,7 +56,7 @@ TEST(Audit, KnowsKindsAndNames) {
   EXPECT_EQ(classify(escrow, kLayout).fault, KeyFault::Unreadable);
   const ScannedKey record{.key = kLayout.reservation("42"), .type = "hash", .ttl_ms = 5};
   EXPECT_EQ(classify(record, kLayout).kind, "reservation");
-  EXPECT_EQ(classify(record, kLayout).group, "");  // or each would be a group of its own
+  EXPECT_EQ(classify(record, kLayout).group, "");  // otherwise each would be a group
   EXPECT_EQ(classify(record, kLayout).fault, KeyFault::None);
   EXPECT_EQ(repair_ttl(record, kLayout, kNow), Days{2});
   const ScannedKey open{.key = kLayout.reservations(), .type = "zset", .ttl_ms = 5};
@@ -70,7 +70,7 @@ TEST(Audit, KnowsKindsAndNames) {
 
 TEST(Audit, AKeyThatExpiredBetweenTwoCommandsIsNoOrphan) {
   ScannedKey seen = limit_key();
-  seen.bytes = "";  // as GETRANGE says of a key that is gone
+  seen.bytes = "";  // reply of GETRANGE for a deleted key
   ASSERT_TRUE(is_orphan(classify(seen, kLayout)));
   EXPECT_FALSE(scanned_key(seen, "none", ScannedKey::kMissing, ""));
 }

@@ -7,7 +7,7 @@
 
 namespace penstock::audit {
 
-// The value of "name:value" in what INFO prints; empty when it is not there.
+// The value of "name:value" in the reply to INFO; empty if missing.
 [[nodiscard]] inline std::string_view info_field(std::string_view info, std::string_view name) {
   for (std::size_t at = 0; at < info.size();) {
     const std::size_t end = std::min(info.find("\r\n", at), info.size());
@@ -20,7 +20,7 @@ namespace penstock::audit {
   return {};
 }
 
-// The same for whole numbers; 0 when it is not there.
+// The same as a number; 0 if missing.
 [[nodiscard]] inline std::uint64_t info_number(std::string_view info, std::string_view name) {
   const std::string_view text = info_field(info, name);
   std::uint64_t number = 0;

@@ -13,7 +13,7 @@ void Pace::wait_for(std::uint64_t count) {
   if (per_second_ == 0) return;
   const SteadyClock::time_point now = SteadyClock::now();
   std::this_thread::sleep_until(next_);
-  // time that was not used is not made up for
+  // unused time does not accumulate
   next_ = std::max(next_, now) + std::chrono::nanoseconds{count * 1'000'000'000 / per_second_};
 }
 

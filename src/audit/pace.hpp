@@ -5,13 +5,13 @@
 
 namespace penstock::audit {
 
-// Holds back whoever walks over a server that others use: at most so many per second.
+// Limits the rate of a scan over a shared server.
 class Pace {
  public:
-  // Zero is without limit.
+  // Zero: unlimited.
   explicit Pace(std::uint64_t per_second);
 
-  // Waits until this many more may be done.
+  // Blocks until `count` more are due.
   void wait_for(std::uint64_t count);
 
  private:

@@ -16,10 +16,10 @@ using redis_store::command_for_key;
 using redis_store::command_for_node;
 
 Error unexpected(std::string_view command) {
-  return {ErrorCode::Protocol, "the answer to " + std::string(command) + " makes no sense"};
+  return {ErrorCode::Protocol, "malformed reply to " + std::string(command)};
 }
 
-// "12.345678", as INFO prints seconds.
+// "12.345678", the format of seconds in INFO.
 std::optional<double> seconds_of(std::string_view text) {
   double seconds = 0;
   const char* const end = text.data() + text.size();

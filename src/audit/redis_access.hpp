@@ -13,49 +13,49 @@
 #include <string_view>
 #include <vector>
 
-// What commands of the program ask of Redis besides decisions.
+// Redis calls of subcommands other than decisions.
 namespace penstock::audit {
 
-// Connects, and fails when that cannot be done: with InvalidInput for options that cannot work.
+// Fails if Redis is unreachable; with InvalidInput for invalid options.
 [[nodiscard]] Result<std::unique_ptr<redis_store::BlockingStore>> connect(
     const RedisOptions& options);
 
-// For people: the URL without its password.
+// The URL without its password.
 [[nodiscard]] std::string shown_url(const RedisOptions& options);
 
-// All answers, or the first failure.
+// All replies, or the first failure.
 [[nodiscard]] Result<std::vector<resp::Value>> execute_all(redis_store::BlockingStore& store,
                                                            std::vector<redis::Command> commands,
                                                            Duration timeout);
 
-// One answer of one server.
+// One reply of one server.
 [[nodiscard]] Result<resp::Value> execute_one(redis_store::BlockingStore& store,
                                               redis::Command command, Duration timeout);
 
-// Which keys to walk over, on one server, and how.
+// A scan of one server.
 struct Scan {
   redis::NodeId node = 0;
-  std::string prefix{};  // the keys that begin with this
-  unsigned page = 1000;  // keys that the server looks at per step
+  std::string prefix{};  // of the keys
+  unsigned page = 1000;  // keys per SCAN step
 };
 
-// Hears a page of keys, some perhaps twice. REQUIRES of keys: the prefix has no glob character.
+// Calls back with pages of keys; a key may repeat. REQUIRES: the prefix has no glob character.
 using OnPage = std::function<Result<void>(std::span<const std::string> keys)>;
 [[nodiscard]] Result<void> scan(redis_store::BlockingStore& store, const Scan& which,
                                 Duration timeout, const OnPage& on_page);
 
-// Deletes the keys that begin with `prefix` on all servers. Returns how many there were.
+// Deletes all keys with this prefix on all servers. Returns their number.
 [[nodiscard]] Result<std::uint64_t> delete_keys(redis_store::BlockingStore& store,
                                                 const std::string& prefix, Duration timeout);
 
-// Processor time that all servers have used so far.
+// Processor time of all servers so far.
 [[nodiscard]] Result<std::chrono::microseconds> server_cpu(redis_store::BlockingStore& store,
                                                            Duration timeout);
 
-// What TIME answers.
+// The reply to TIME.
 [[nodiscard]] std::optional<Instant> instant_of(const resp::Value& time);
 
-// For keys that nobody else has: "bench-5f3a0c41". About as long as the usual prefix.
+// A random prefix: "bench-5f3a0c41", about as long as the default prefix.
 [[nodiscard]] std::string unique_prefix(std::string_view purpose);
 
 }  // namespace penstock::audit

@@ -25,11 +25,10 @@ namespace {
 
 using boost::system::error_code;
 
-// A change of the files is noticed after the second look that finds it.
 constexpr Duration kWorkerPollInterval = std::chrono::milliseconds{500};
-// A Redis that is there has answered by then.
+// A reachable Redis has answered by then.
 constexpr unsigned kHeartbeatsBeforeWarning = 3;
-// The admin port answers until the workers have ended, and is then cut.
+// Time for open admin requests after the workers have stopped.
 constexpr Duration kAdminGrace = std::chrono::milliseconds{200};
 
 Error error_of(const std::vector<rules::Diagnostic>& diagnostics) {
@@ -46,12 +45,12 @@ std::string node_name() {
 }
 
 telemetry::LogOptions log_options(const rules::LogSettings& settings) {
-  // both lists are in the same order
+  // both enums have the same order
   return {.level = static_cast<telemetry::LogLevel>(settings.level),
           .format = static_cast<telemetry::LogFormat>(settings.format)};
 }
 
-// FNV-1a of all that the files say, as many bits as Prometheus keeps of a number.
+// FNV-1a of all files, in as many bits as a double holds exactly.
 std::uint64_t hash_of(const std::vector<std::filesystem::path>& files) {
   std::uint64_t hash = 14'695'981'039'346'656'037U;
   for (const std::filesystem::path& file : files) {
@@ -63,11 +62,11 @@ std::uint64_t hash_of(const std::vector<std::filesystem::path>& files) {
   return hash >> 12U;
 }
 
-// What is looked at for changes.
+// A change of these files triggers a reload.
 std::vector<std::filesystem::path> watched_files(const DaemonOptions& options,
                                                  const rules::Configuration& configuration) {
   std::vector<std::filesystem::path> files = configuration.files;
-  // of a directory: whether files come and go
+  // directories: for created and deleted files
   files.insert(files.end(), options.configuration.begin(), options.configuration.end());
   for (const auto& tls : {configuration.settings.http.tls, configuration.settings.resp.tls,
                           configuration.settings.grpc.tls, configuration.settings.gateway.tls}) {
@@ -83,7 +82,7 @@ std::vector<std::filesystem::path> watched_files(const DaemonOptions& options,
   return files;
 }
 
-// No load balancer watches a daemon that a person tries out.
+// No delay on a terminal: no load balancer is involved.
 Duration shutdown_delay(const DaemonOptions& options, const rules::Settings& settings) {
   if (options.shutdown_delay) return *options.shutdown_delay;
   if (settings.shutdown_delay) return *settings.shutdown_delay;
@@ -306,7 +305,7 @@ void Daemon::warn_of_unknown_nodes() {
 }
 
 void Daemon::reload() {
-  // as the files are before they are read: what changes meanwhile is a change
+  // baseline before the read: a write during the read is a change
   FileWatch before;
   before.watch(watched_files(options_, configuration_));
   rules::Loaded loaded = rules::load(options_.configuration);
@@ -356,7 +355,7 @@ void Daemon::use_settings(const rules::Settings& settings) {
   };
   const Result<redis::Options> client = has_redis ? redis_store::client_options(ours.redis)
                                                   : Result<redis::Options>(redis::Options{});
-  // Whatever is wrong with it, workers take the rest: a token that leaked must go.
+  // Workers apply the rest even if this fails: a leaked token must be revoked.
   Result<void> renewed;
   if (!client) {
     renewed = client.error();
@@ -369,7 +368,7 @@ void Daemon::use_settings(const rules::Settings& settings) {
 }
 
 void Daemon::on_failed_reload(const std::string& why) {
-  if (reload_error_ == why) return;  // another worker has said so
+  if (reload_error_ == why) return;  // reported by another worker
   reload_error_ = why;
   update_configuration_metrics(false);
   log_.error("part of the configuration was not reloaded: its old values stay", {{"problem", why}});

@@ -29,33 +29,33 @@
 
 namespace penstock::daemon {
 
-// What `penstock serve` was asked for.
+// Options of `penstock serve`.
 struct DaemonOptions {
   std::vector<std::filesystem::path> configuration;
-  std::vector<rules::Address> listen{};  // in place of what the configuration says
+  std::vector<rules::Address> listen{};  // overrides the configuration
   std::optional<rules::Address> admin{};
   std::optional<Duration> shutdown_delay{};
 };
 
-// The daemon: workers that answer requests, and one more event loop for everything else (signals,
-// reloads, the admin port, signs of life), on the thread that runs it.
+// The daemon: workers that serve requests, and one more event loop for everything else (signals,
+// reloads, the admin port, heartbeats) on the thread that calls run().
 //
 // Thread-safety: none.
 class Daemon final : public http::AdminDataSource {
  public:
-  // Reads the configuration and listens; errors say what cannot work.
+  // Reads the configuration, starts the workers and binds all ports.
   [[nodiscard]] static Result<std::unique_ptr<Daemon>> make(DaemonOptions options);
   ~Daemon() override;
 
-  // Where it listens, with the ports that were chosen.
+  // The listeners with their bound ports.
   [[nodiscard]] const std::vector<ListenerPlan>& listeners() const { return listeners_; }
   [[nodiscard]] const std::optional<rules::Address>& admin_address() const {
     return admin_address_;
   }
 
-  // Until SIGTERM or SIGINT. Then it is not ready, serves on for server.shutdown_delay, accepts no
-  // more, and ends when all requests in flight are answered. Another signal ends the delay, and one
-  // more ends the daemon at once.
+  // Runs until SIGTERM or SIGINT. Then reports not ready, serves for server.shutdown_delay, closes
+  // the listeners and returns when the requests in flight are answered. A second signal ends the
+  // delay, a third one stops at once.
   void run();
 
   [[nodiscard]] std::string metrics() override;
@@ -70,22 +70,22 @@ class Daemon final : public http::AdminDataSource {
   [[nodiscard]] Result<void> start_admin();
   void wait_for_signal();
   void on_signal(int signal);
-  // Calls `what` every so often, until the end.
+  // Calls `what` at this interval until the stop.
   void repeat(boost::asio::steady_timer& timer, Duration every, void (Daemon::*what)());
   void watch_files();
   void poll_workers();
   void send_heartbeat();
-  // Hears from Redis what others change, and tells the workers.
+  // Subscribes to changes by other nodes and forwards them to the workers.
   void listen_for_changes();
   // Once after each outage.
   void log_outage_summary();
-  // Once, when nobody has said how many share the limits and a rule would need to know.
+  // Logs once if the number of nodes is unknown and a rule needs it.
   void warn_of_unknown_nodes();
   // Errors and warnings about the configuration, one line each.
   void log(const rules::Diagnostics& diagnostics);
   void reload();
   void use(rules::Configuration configuration, FileWatch before);
-  // Takes what can change while the daemon runs; says what cannot.
+  // Applies reloadable settings; logs the others.
   void use_settings(const rules::Settings& settings);
   void on_failed_reload(const std::string& why);
   void update_configuration_metrics(bool is_good);
@@ -95,29 +95,29 @@ class Daemon final : public http::AdminDataSource {
 
   DaemonOptions options_;
   rules::Configuration configuration_;
-  rules::Settings configured_settings_;  // without what the command line says
+  rules::Settings configured_settings_;  // without overrides from the command line
   Instant loaded_at_{};
   std::string reload_error_{};
-  bool draining_ = false;  // not ready any more
+  bool draining_ = false;  // reports not ready
   bool stopping_ = false;
 
   telemetry::Log log_;
   telemetry::Metrics metrics_;
   telemetry::HotKeyRegistry hot_keys_;
-  telemetry::WorkerMetrics& own_metrics_;  // of the thread that runs the daemon
+  telemetry::WorkerMetrics& own_metrics_;  // of the thread of run()
 
   store::ShardedTable memory_;        // the embedded store
-  store::ShardedTable local_memory_;  // what this node admits while the shared store is gone
+  store::ShardedTable local_memory_;  // of the local fallback
   service::Membership members_;
   service::LocalFallback local_;
-  service::OutageLedger::Totals logged_outage_{};  // as of the last line in the log
+  service::OutageLedger::Totals logged_outage_{};  // at the last log line
   gateway::InFlight in_flight_;                    // of all workers
-  std::string node_;                               // what this node calls itself
+  std::string node_;                               // the name of this node
   unsigned heartbeats_ = 0;
-  std::atomic<bool> node_count_known_{false};  // set by a worker: Redis has answered a sign of life
+  std::atomic<bool> node_count_known_{false};  // set by a worker: Redis answered a heartbeat
 
   boost::asio::io_context loop_{1};
-  std::unique_ptr<redis_store::ChangeFeed> changes_;  // of a shared store
+  std::unique_ptr<redis_store::ChangeFeed> changes_;  // with a shared store
   boost::asio::signal_set signals_;
   boost::asio::steady_timer files_timer_;
   boost::asio::steady_timer state_timer_;
@@ -128,11 +128,11 @@ class Daemon final : public http::AdminDataSource {
   std::vector<ListenerPlan> listeners_;
   std::optional<rules::Address> admin_address_;
   std::vector<std::unique_ptr<ServeWorker>> workers_;
-  std::vector<store::Store::Health> stores_;  // of each worker, as of its last look
+  std::vector<store::Store::Health> stores_;  // of each worker, at its last poll
   std::size_t running_workers_ = 0;
   http::Admin admin_;
   std::unique_ptr<http::Server> admin_server_;
-  std::unique_ptr<StoreAuditor> auditor_;  // of a shared store, unless that is off
+  std::unique_ptr<StoreAuditor> auditor_;  // with a shared store, unless disabled
 };
 
 }  // namespace penstock::daemon

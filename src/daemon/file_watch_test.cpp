@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A directory of its own, gone afterwards.
+// A temporary directory.
 class FileWatchTest : public ::testing::Test {
  protected:
   FileWatchTest() {
@@ -25,7 +25,7 @@ class FileWatchTest : public ::testing::Test {
   static void write(const fs::path& file, const std::string& text) {
     std::ofstream(file, std::ios::trunc) << text;
   }
-  // A change is told at the second look that finds it the same.
+  // A change is reported by the second poll that sees it.
   static bool changed(FileWatch& watch) { return !watch.poll(kNow) && watch.poll(kNow); }
 
   static constexpr Instant kNow{std::chrono::hours{1}};

@@ -30,8 +30,8 @@ ListenerMetrics::Changes ListenerMetrics::update(const net::Statistics& statisti
     cell.set(static_cast<std::int64_t>(value));
     return value - known;
   };
-  // Idle connections that are closed are no error. Lingering ones have their last answer: when a
-  // timeout was the reason for it, that has been counted.
+  // Closed idle connections are not errors. Lingering ones have their last response; a timeout that
+  // caused it was counted before.
   const auto of = [&](net::Phase phase) {
     return statistics.timeouts[static_cast<std::size_t>(phase)];
   };

@@ -19,7 +19,7 @@ struct ListenerPlan {
   std::vector<rules::Address> listen;
 };
 
-// In the order in which workers have them.
+// In the order of the listeners of a worker.
 [[nodiscard]] std::vector<ListenerPlan> planned_listeners(const rules::Settings& settings);
 
 // Connections per client address, by the name of the listener; all workers share them.

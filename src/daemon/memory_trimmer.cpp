@@ -7,14 +7,14 @@ namespace penstock::daemon {
 void set_mmap_threshold() {
 #ifdef __GLIBC__
   constexpr int kThreshold = 128 << 10;
-  static_cast<void>(mallopt(M_MMAP_THRESHOLD, kThreshold));  // fails only out of its range
+  static_cast<void>(mallopt(M_MMAP_THRESHOLD, kThreshold));  // fails only for values out of range
 #endif
 }
 
 bool MemoryTrimmer::tick(std::uint64_t closed) {
   if (++ticks_ < kMinTicks || closed - known_ < kMinClosedConnections) return false;
 #ifdef __GLIBC__
-  static_cast<void>(malloc_trim(0));  // whether there was anything to return
+  static_cast<void>(malloc_trim(0));  // the result is not needed
 #endif
   known_ = closed;
   ticks_ = 0;

@@ -16,7 +16,7 @@
 namespace penstock::daemon {
 namespace {
 
-// Calls back at a moment; the next time it is asked to, no longer at the one before.
+// Calls back at a time; a new call replaces the previous one.
 std::function<void(base::Deadline, std::function<void()>)> waker(
     const boost::asio::any_io_executor& executor) {
   return [timer = std::make_shared<boost::asio::steady_timer>(executor)](
@@ -64,7 +64,7 @@ std::unique_ptr<store::Store> make_store(const WorkerContext& context,
 
 using AddressLimitPtr = std::shared_ptr<net::AddressLimit>;
 
-// Limits are of the daemon; a worker has its part of them.
+// The share of one worker in a limit of the daemon.
 std::size_t share_per_worker(std::size_t limit, const rules::Settings& settings) {
   const std::size_t workers = worker_count(settings);
   return std::max<std::size_t>(1, (limit + workers - 1) / workers);
@@ -81,7 +81,7 @@ wire::grpc::ServerOptions grpc_options(const rules::Settings& settings,
                                        AddressLimitPtr per_address) {
   wire::grpc::ServerOptions options{.grpc = settings.grpc, .headers = settings.headers};
   options.per_address = std::move(per_address);
-  // A worker has room for one connection at least, however many workers there are.
+  // At least one connection per worker.
   options.grpc.max_buffer_bytes =
       std::max(share_per_worker(settings.grpc.max_buffer_bytes, settings),
                settings.grpc.max_connection_buffer_bytes);
@@ -101,7 +101,7 @@ wire::resp::ServerOptions resp_options(const rules::Settings& settings,
   return options;
 }
 
-// At most one line of each kind per second.
+// Called once a second: at most one line of each kind.
 void log_listener_events(telemetry::RateLimitedLog& log, const std::string& listener,
                          const ListenerMetrics::Changes& changes,
                          const net::Statistics& statistics) {
@@ -117,7 +117,7 @@ void log_listener_events(telemetry::RateLimitedLog& log, const std::string& list
                  {"connections", std::to_string(changes.rejected_per_address)},
                  {"last_address", statistics.last_rejected_address}});
   }
-  // Once: the metric counts the rest.
+  // Logged once; the metric counts the rest.
   if (changes.refunds_ignored > 0 && changes.refunds_ignored == statistics.refunds_ignored) {
     log.warning(
         "refunds (is_negative_hits) are ignored: the client is not on loopback and has no client "
@@ -225,7 +225,7 @@ Result<std::unique_ptr<net::Listener>> ServeWorker::make_listener(const Listener
 ServeWorker::~ServeWorker() {
   loop_.stop();
   if (thread_.joinable()) thread_.join();
-  store_.reset();  // answers what is under way, while all who hear it are there
+  store_.reset();  // completes pending calls while their callers exist
 }
 
 Result<void> ServeWorker::listen(std::vector<ListenerPlan>& listeners, net::PortReuse port_reuse) {
@@ -299,7 +299,7 @@ void ServeWorker::poll_health(std::function<void(store::Store::Health)> seen) {
   boost::asio::post(loop_, [this, seen = std::move(seen)] { seen(store_->health()); });
 }
 
-// The local fallback forgets last: until then a cached denial may be remembered again.
+// The local fallback last: until then a cached denial may be stored again.
 void ServeWorker::invalidate(core::LimitKey name, lease::LeasingStore::Change change) {
   if (leasing_ == nullptr) return;
   boost::asio::post(loop_, [this, name = std::move(name), change] {

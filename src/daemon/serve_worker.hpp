@@ -34,13 +34,13 @@ class RedisStore;
 
 namespace penstock::daemon {
 
-// As configured, or one per core.
+// The configured number, or one per core.
 [[nodiscard]] unsigned worker_count(const rules::Settings& settings);
 
-// What all workers share. REQUIRES: it outlives them.
+// Shared by all workers. REQUIRES: it outlives them.
 struct WorkerContext {
   const rules::Settings& settings;
-  store::ShardedTable& memory;  // the embedded store; with Redis, limits of this node alone
+  store::ShardedTable& memory;  // the embedded store; with Redis, limits of this node only
   service::LocalFallback& local;
   const service::Membership& members;
   telemetry::Metrics& metrics;
@@ -48,16 +48,16 @@ struct WorkerContext {
   telemetry::Log& log;
   gateway::InFlight& in_flight;
   AddressLimits per_address{};
-  std::shared_ptr<lease::KeyVersions> versions{};  // of a shared store
+  std::shared_ptr<lease::KeyVersions> versions{};  // with a shared store only
 };
 
-// One event loop of the daemon, on a thread of its own, with all that a request meets on its way:
-// sockets, API, service, and a connection to the store. Workers share no lock on that way.
+// One event loop of the daemon on its own thread, with its own sockets, API, service and connection
+// to the store. Workers share no lock on the request path.
 //
-// Thread-safety: its members are called from one thread, that of the daemon.
+// Thread-safety: all members are called from the thread of the daemon.
 class ServeWorker {
  public:
-  // The `number`th of them, from 0. Fails for settings that cannot work.
+  // `number` counts from 0. Fails for invalid settings.
   [[nodiscard]] static Result<std::unique_ptr<ServeWorker>> make(
       const WorkerContext& context, std::size_t number,
       std::shared_ptr<const rules::Ruleset> rules);
@@ -65,55 +65,54 @@ class ServeWorker {
   ServeWorker(const ServeWorker&) = delete;
   ServeWorker& operator=(const ServeWorker&) = delete;
 
-  // Before start(), at every listener; puts the ports that were chosen into the plans.
+  // Binds every listener and writes the bound ports into the plans. Call before start().
   [[nodiscard]] Result<void> listen(std::vector<ListenerPlan>& listeners,
                                     net::PortReuse port_reuse);
   void start();
 
-  // Those below are done by the worker when it comes to it; answers come from its thread.
+  // The members below post to the worker; callbacks run on its thread.
   void use(std::shared_ptr<const rules::Ruleset> rules);
   // Takes what can change while it runs: tokens, passwords and certificates.
   void reload(std::shared_ptr<const rules::Settings> settings,
               std::function<void(Result<void>)> done);
   void poll_health(std::function<void(store::Store::Health)> seen);
-  // Somebody changed this count: what is remembered of it is in doubt.
+  // The state of this limit changed in the store: cached state is stale.
   void invalidate(core::LimitKey name, lease::LeasingStore::Change change);
-  // Any count may have been changed, or may be from now on without a word. What the local fallback
-  // remembers is forgotten as well, unless the feed of changes was lost just now: then perhaps the
-  // store is gone, and what it said until then is the last that is known.
+  // The state of any limit may have changed. The local fallback keeps its state if the change feed
+  // was lost just now: the store may be down, and this is the last known state.
   enum class Feed : std::uint8_t { Lost, Listening };
   void invalidate_all(Feed feed);
-  // A sign of life to the shared store; nothing on an embedded one.
+  // Sends a heartbeat to the shared store. Does nothing with the embedded store.
   void heartbeat(std::string node, Duration lasts,
                  std::function<void(Result<std::int64_t>)> answered);
-  // As net::Listener::drain does.
+  // Calls net::Listener::drain.
   void drain();
-  // Ends as Server::stop does, gives back what is leased, and then ends the thread.
+  // Stops the listeners, returns leases, then ends the thread.
   void stop(Duration grace, std::function<void()> stopped);
 
  private:
   ServeWorker(const WorkerContext& context, std::size_t number,
               std::shared_ptr<const rules::Ruleset> rules, http::ApiSettings api);
 
-  // Opens what planned_listeners() says, in that order.
+  // In the order of planned_listeners().
   [[nodiscard]] Result<void> make_listeners(const WorkerContext& context);
   [[nodiscard]] Result<std::unique_ptr<net::Listener>> make_listener(const ListenerPlan& plan,
                                                                      const WorkerContext& context);
   [[nodiscard]] Result<void> reload(const rules::Settings& settings);
   void end(const std::function<void()>& stopped);
-  // Once a second: what has gathered becomes visible to others.
+  // Once a second: publishes metrics and logs, retries, trims memory.
   void tick();
 
   boost::asio::io_context loop_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   boost::asio::steady_timer tick_timer_;
-  // Only touched by the thread, once it runs:
+  // Used by the worker thread only, after start():
   telemetry::WorkerMetrics& metrics_;
   telemetry::HotKeys hot_keys_;
   telemetry::RateLimitedLog log_;
   service::Recorder recorder_;
-  redis_store::RedisStore* shared_ = nullptr;  // of the store below, if it has one
-  lease::LeasingStore* leasing_ = nullptr;     // the store below, if it is one
+  redis_store::RedisStore* shared_ = nullptr;  // inside store_, with a shared store
+  lease::LeasingStore* leasing_ = nullptr;     // store_, with a shared store
   std::unique_ptr<store::Store> store_;
   service::LocalFallback& local_;
   service::OutageReconciler reconciler_;
@@ -123,7 +122,7 @@ class ServeWorker {
   std::vector<WorkerListener> listeners_;
   std::size_t open_listeners_ = 0;
   MemoryTrimmer memory_trimmer_;
-  bool sweeps_reservations_;  // gives back what reservations left: one worker does
+  bool sweeps_reservations_;  // true for one worker
   std::thread thread_;
 };
 

@@ -54,7 +54,7 @@ class StartupCheck {
     note(section + ".tls", net::make_tls_context(*files, {}), section + ".");
   }
 
-  // Without creating the file: a check leaves nothing behind.
+  // Does not create the file.
   void check_access_log() {
     const rules::AccessLogSettings& log = settings_.gateway.access_log;
     const bool is_file =

@@ -4,9 +4,9 @@
 
 namespace penstock::daemon {
 
-// Everything that `serve` needs besides ports and Redis: certificates, keys, the file of the access
-// log, options of the store, a password where others can connect. An error for each that cannot be
-// used, with the place of the section that names it. `serve` and `validate` both ask this.
+// Checks what `serve` needs except ports and Redis: certificates, keys, the access log file, store
+// options, a password for a public RESP listener. One error per problem, with the position of its
+// section. Used by `serve` and `validate`.
 [[nodiscard]] rules::Diagnostics check_startup(const rules::Configuration& configuration);
 
 }  // namespace penstock::daemon

@@ -14,19 +14,19 @@ namespace {
 using redis_store::command_for_key;
 using std::chrono::milliseconds;
 
-// Four short commands per key: about 10 us of Redis' time each, so 2 % of it.
+// Four short commands per key, about 10 us of Redis each: 2 % of its time.
 constexpr std::uint64_t kKeysPerSecond = 2'000;
 constexpr unsigned kPage = 100;
-constexpr Duration kClaimLasts = std::chrono::minutes{1};  // unless it goes on
+constexpr Duration kClaimLasts = std::chrono::minutes{1};  // unless renewed
 constexpr Duration kClaimAgain = std::chrono::seconds{10};
-// Nobody waits for these answers, so that they need no haste.
+// No request waits for these calls.
 constexpr Duration kMinTimeout = std::chrono::seconds{2};
 
 std::string milliseconds_text(Duration duration) {
   return std::to_string(std::chrono::ceil<milliseconds>(duration).count());
 }
 
-// All nodes come to know what one of them has found.
+// How often a node reads the result of the others.
 Duration poll_interval(Duration audit_interval) {
   return std::clamp<Duration>(audit_interval / 10, milliseconds{100}, std::chrono::minutes{1});
 }
@@ -61,7 +61,7 @@ void StoreAuditor::run(const std::stop_token& stop) {
     if (stop.stop_requested()) return;
     std::string error = done ? std::string{} : done.error().detail;
     if (!error.empty() && error != last_error_) {
-      log_.warning("the store could not be audited", {{"error", error}});
+      log_.warning("store audit failed", {{"error", error}});
     }
     last_error_ = std::move(error);
   }
@@ -140,7 +140,7 @@ Result<void> StoreAuditor::audit_keys(const std::stop_token& stop) {
 void StoreAuditor::publish(const audit::AuditSummary::Fault& orphans) {
   metrics_.set(telemetry::metrics::kOrphanKeys, static_cast<double>(orphans.keys));
   if (orphans.keys == 0) return;
-  log_.warning("keys in Redis never expire, or are not what Penstock writes",
+  log_.warning("keys in Redis never expire, or were not written by Penstock",
                {{"keys", std::to_string(orphans.keys)},
                 {"example", orphans.examples.front()},
                 {"fix", "penstock audit --repair"}});

@@ -16,30 +16,30 @@
 
 namespace penstock::daemon {
 
-// Looks for orphans in the shared store now and then, slowly, on a thread and a connection of its
-// own, or shows what another node has found; see audit_note.hpp for whose turn it is.
+// Scans the shared store for orphan keys at intervals, slowly, on its own thread and connection, or
+// publishes the result of another node; audit_note.hpp decides which node scans.
 //
 // Thread-safety: none.
 class StoreAuditor {
  public:
-  // REQUIRES: `settings.audit_interval` is given; metrics and log outlive the auditor.
+  // REQUIRES: `settings.audit_interval` is set; metrics and log outlive the auditor.
   StoreAuditor(const rules::Settings& settings, std::string node, telemetry::Metrics& metrics,
                telemetry::Log& log);
-  // Ends an audit under way.
+  // Stops a running audit.
   ~StoreAuditor();
   StoreAuditor(const StoreAuditor&) = delete;
   StoreAuditor& operator=(const StoreAuditor&) = delete;
 
-  // Connects with these options from its next turn on; may be called while an audit runs.
+  // Used from the next audit on. Thread-safe.
   void renew_credentials(RedisOptions options);
 
  private:
   void run(const std::stop_token& stop);
   [[nodiscard]] Result<void> run_audit_if_claimed(const std::stop_token& stop);
   [[nodiscard]] Result<void> audit_keys(const std::stop_token& stop);
-  // Whether it is ours to audit now.
+  // Whether this node has the claim to audit.
   [[nodiscard]] Result<bool> claim();
-  // A failure is the walk's to tell: it asks the same server.
+  // Logs failures at debug level only: the scan reports them too.
   void renew_claim();
   void publish(const audit::AuditSummary::Fault& orphans);
 
@@ -47,13 +47,13 @@ class StoreAuditor {
   std::mutex renewed_mutex_;
   std::optional<RedisOptions> renewed_;  // guarded by renewed_mutex_
   std::string node_;
-  std::string key_;  // where the note stands
+  std::string key_;  // of the note
   Duration every_;
   telemetry::Metrics& metrics_;
   telemetry::Log& log_;
-  std::unique_ptr<redis_store::BlockingStore> store_;  // once it could be reached
-  std::string last_error_;                             // that was told last
-  std::mutex mutex_;                                   // only to wait with
+  std::unique_ptr<redis_store::BlockingStore> store_;  // null until connected
+  std::string last_error_;                             // the last one logged
+  std::mutex mutex_;                                   // for stopped_ only
   std::condition_variable_any stopped_;
   std::jthread thread_;  // last: it uses all of the above
 };

@@ -192,7 +192,7 @@ class OnOtherServers(Bench):
                                  "--time", "500ms")
         self.assertEqual(report["answered"], 0)
         self.assertEqual(report["failed"], 10)
-        self.assertEqual(report["first_failure"], "no answer in time")
+        self.assertEqual(report["first_failure"], "no response in time")
 
     def test_reports_a_refused_connection(self):
         for listener in ("http", "grpc", "resp"):
@@ -203,8 +203,8 @@ class OnOtherServers(Bench):
 
     def test_rejects_limits_that_a_protocol_cannot_express(self):
         for arguments, word in (
-            (("grpc", "--limit", "10/5m"), "cannot travel"),
-            (("grpc", "--limit", "10/s burst 5"), "cannot travel"),
+            (("grpc", "--limit", "10/5m"), "cannot be sent"),
+            (("grpc", "--limit", "10/s burst 5"), "cannot be sent"),
             (("resp", "--limit", "10/s fixed_window"), "bucket"),
             (("resp", "--limit", "10/1500ms"), "whole seconds"),
             (("grpc", "--descriptor", "user"), "NAME=VALUE"),

@@ -114,7 +114,7 @@ class PlainKeyTest(OperatorTest):
         self.assertEqual(self.run_json("reset", "again")[1][0]["was_used"], False)
         self.assertEqual(self.run_json("check", "again", "--limit", "1/day")[0], FINE)
         result = run("reset", "again", "--server", self.daemon.url)
-        self.assertEqual(result.stdout, "again: starts anew\n")
+        self.assertEqual(result.stdout, "again: usage reset\n")
 
     def test_block_and_unblock(self):
         code, [blocked] = self.run_json("block", "mallory", "--for", "36500d")
@@ -301,7 +301,7 @@ class Ipv6Test(unittest.TestCase):
                 connection.sendall(
                     f"HTTP/1.1 200 OK\r\nContent-Length: {len(answer)}\r\n\r\n{answer}".encode()
                 )
-            self.assertEqual(process.communicate(timeout=20)[0], "a: starts anew\n")
+            self.assertEqual(process.communicate(timeout=20)[0], "a: usage reset\n")
             self.assertTrue(question.startswith("DELETE /v1/keys/a HTTP/1.1\r\n"), question)
             self.assertIn(f"\r\nHost: {authority}\r\n", question)
 

@@ -81,7 +81,7 @@ class OrphansTest(unittest.TestCase):
         self.addCleanup(self.server.call, "ACL", "DELUSER", "small")
         text = configuration(self.server).replace("redis://", "redis://small:x@")
         with Daemon(text) as daemon:
-            daemon.wait_for_output("the store could not be audited")
+            daemon.wait_for_output("store audit failed")
             self.assertEqual(daemon.ask("POST", "/v1/check", CHECK).status, 200)
 
     def test_shutdown_does_not_wait_for_a_long_audit(self):

@@ -212,7 +212,7 @@ class AuditTest(SharedStoreTest):
         [server] = report["servers"]
         self.assertEqual((server["role"], server["scripts"]), ("master", server["scripts_wanted"]))
         self.assertLess(abs(server["clock_skew_us"]), 1_000_000)
-        self.assertIn("All is well", run("audit", store=self.server.url).stdout)
+        self.assertIn("No problems found", run("audit", store=self.server.url).stdout)
 
     def test_keys_that_never_expire_are_found_and_repaired(self):
         self.fill()

@@ -23,17 +23,16 @@ using Json = nlohmann::ordered_json;
 const std::string kAuditFooter =
     std::string(kStoreHelp) +
     "\n\n"
-    "Walks over all keys with SCAN, a page at a time, and counts keys per limit, keys that never\n"
-    "expire, wrong types, states that cannot be read, memory (one key in 16 is asked for), and\n"
-    "looks at eviction, clocks, replicas and scripts of every server. A key that comes or goes\n"
-    "meanwhile may be missed or counted twice.\n"
+    "Scans all keys with SCAN, a page at a time. Reports keys per limit, keys that never expire,\n"
+    "wrong types, unreadable states and memory (sampled from one key in 16), and the eviction\n"
+    "policy, clock, replicas and scripts of every server. Keys created or deleted during the scan\n"
+    "may be missed or counted twice.\n"
     "\n"
-    "--repair gives keys without a TTL the time that their state needs (counters: a year; what\n"
-    "cannot be read: a day), and changes nothing else.\n"
+    "--repair sets a TTL on keys without one: as long as the state needs, a year for counters, a\n"
+    "day for unreadable states. It changes nothing else.\n"
     "\n"
-    "Exit codes: 0 all is well, 1 something is wrong, 2 wrong usage or bad input, 3 the store "
-    "could\n"
-    "not be asked.";
+    "Exit codes: 0 no problems, 1 problems found, 2 wrong usage or invalid input, 3 the store is\n"
+    "unavailable.";
 
 struct AuditArguments {
   StoreArguments store;
@@ -54,7 +53,7 @@ std::vector<std::string> problems(const audit::AuditReport& report) {
     found.push_back(text);
   };
   if (report.summary.without_ttl().keys > 0) {
-    count(report.summary.without_ttl(), "never expire (--repair gives them a TTL)");
+    count(report.summary.without_ttl(), "never expire (--repair sets a TTL)");
   }
   for (const auto& [kind, fault] : report.summary.faults()) {
     count(fault, "with " + std::string(to_string(kind)));
@@ -132,18 +131,18 @@ void print_report(const audit::AuditReport& report) {
   std::cout << "  " << std::left << std::setw(56) << "all" << std::right << std::setw(12)
             << report.summary.keys() << std::setw(14) << report.summary.memory() / 1024 << "\n\n";
   if (report.repaired > 0) {
-    std::cout << report.repaired << " keys were given a TTL:\n";
+    std::cout << report.repaired << " keys received a TTL:\n";
     for (const std::string& repair : report.repairs) std::cout << "  " << repair << '\n';
   }
   const std::vector<std::string> found = problems(report);
-  for (const std::string& problem : found) std::cout << "wrong: " << problem << '\n';
-  if (found.empty()) std::cout << "All is well.\n";
+  for (const std::string& problem : found) std::cout << "problem: " << problem << '\n';
+  if (found.empty()) std::cout << "No problems found.\n";
 }
 
 Result<int> run_audit(const AuditArguments& arguments) {
   const Result<std::int64_t> rate = parse_number("--rate", arguments.rate, {.min = 0});
   if (!rate) return rate.error();
-  const Result<RedisOptions> options = redis_options(arguments.store, "nothing to look at");
+  const Result<RedisOptions> options = redis_options(arguments.store, "no keys to scan");
   if (!options) return options.error();
   const auto store = audit::connect(*options);
   if (!store) return store.error();
@@ -156,7 +155,7 @@ Result<int> run_audit(const AuditArguments& arguments) {
                    draw_progress);
   if (!report) return report.error();
   if (arguments.json) {
-    // keys of others need not be UTF-8
+    // foreign keys may be invalid UTF-8
     std::cout << report_json(*report, audit::shown_url(*options))
                      .dump(2, ' ', false, Json::error_handler_t::replace)
               << '\n';
@@ -170,10 +169,10 @@ Result<int> run_audit(const AuditArguments& arguments) {
 
 void add_audit_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<AuditArguments>();
-  CLI::App* audit = app.add_subcommand("audit", "Look for problems in a shared store");
+  CLI::App* audit = app.add_subcommand("audit", "Find problems in a shared store");
   add_store_options(*audit, arguments->store);
-  audit->add_flag("--repair", arguments->repair, "Give keys that never expire a TTL");
-  audit->add_option("--rate", arguments->rate, "Keys to look at per second; default 0, all at once")
+  audit->add_flag("--repair", arguments->repair, "Set a TTL on keys that never expire");
+  audit->add_option("--rate", arguments->rate, "Keys to scan per second; default 0, unlimited")
       ->type_name("N");
   audit->add_flag("--json", arguments->json, "Print JSON");
   audit->footer(kAuditFooter);

@@ -22,18 +22,18 @@ namespace {
 const std::string kCheckFooter =
     std::string(kLimitHelp) + "\n\n" + kStoreHelp +
     "\n\n"
-    "The memory store, the default, lives only as long as the program: every run starts with\n"
-    "nothing used. --repeat shows what several requests in a row would get. With --server a\n"
-    "running daemon decides; the limit travels with the request, and no rule is asked.\n"
+    "The default store is in the memory of this process: every run starts without usage. --repeat\n"
+    "decides several times in a row. With --server a running daemon decides, by the limit in the\n"
+    "request and not by its rules.\n"
     "\n"
     "JSON fields: key, allowed, outcome, algorithm, limit, remaining, reset_after_us, "
     "retry_after_us\n"
     "(null: never). One object per line and decision.\n"
     "\n"
-    "Exit codes: 0 allowed, 1 denied, 2 wrong usage or bad input, 3 the store or the daemon could\n"
-    "not be asked (the reason is on standard error); of the last decision with --repeat.";
+    "Exit codes: 0 allowed, 1 denied, 2 wrong usage or invalid input, 3 the store or the daemon "
+    "is\n"
+    "unavailable (the reason is on standard error). With --repeat, the last decision counts.";
 
-// As typed.
 struct CheckArguments {
   std::string key;
   LimitArguments limit;
@@ -63,7 +63,7 @@ Result<CheckRequest> read_request(const CheckArguments& arguments) {
   return CheckRequest{*quota, Cost{static_cast<std::uint64_t>(*cost)}, *repeat};
 }
 
-// A limiter of either kind, asked about the limit with a name if there is one.
+// Checks with a Limiter or a SharedLimiter.
 template <class AnyLimiter>
 CheckFunction check_with(std::shared_ptr<AnyLimiter> limiter, const CheckArguments& arguments) {
   return [limiter, key = arguments.key,
@@ -97,7 +97,7 @@ Result<CheckFunction> open(const CheckArguments& arguments, Target target) {
   Result<SharedLimiter> limiter = SharedLimiter::open(*options);
   if (!limiter) {
     return Error{limiter.error().code, "--store: " + limiter.error().detail + "; or " +
-                                           kMemoryStore + " for none that is shared"};
+                                           kMemoryStore + " for a private store"};
   }
   return check_with(std::make_shared<SharedLimiter>(*std::move(limiter)), arguments);
 }
@@ -135,10 +135,9 @@ void add_check_command(CLI::App& app, int& exit_code) {
   CLI::App* check = app.add_subcommand("check", "Decide whether a request may pass");
   add_key_argument(*check, arguments->key);
   add_limit_options(*check, arguments->limit);
-  check
-      ->add_option("--cost", arguments->cost, "How much the request takes; 0 only looks; default 1")
+  check->add_option("--cost", arguments->cost, "Cost of the request; 0 is a peek; default 1")
       ->type_name("N");
-  check->add_option("--repeat", arguments->repeat, "Decide so many times in a row; default 1")
+  check->add_option("--repeat", arguments->repeat, "Number of decisions in a row; default 1")
       ->type_name("N");
   add_target_options(*check, arguments->target);
   check->add_flag("--json", arguments->json, "Print JSON");

@@ -20,9 +20,9 @@ namespace penstock::app {
 namespace {
 
 constexpr const char* kDemoFooter =
-    "Time is virtual: the whole takes milliseconds. Colours are used on a terminal, unless "
-    "NO_COLOR\n"
-    "is set.";
+    "Time is virtual: the run takes milliseconds. Colours are used on a terminal unless NO_COLOR "
+    "is\n"
+    "set.";
 
 struct DemoArguments {
   std::string limit = "10/10s";
@@ -95,9 +95,9 @@ void add_demo_command(CLI::App& app, int& exit_code) {
   CLI::App* demo =
       app.add_subcommand("demo", "Show one burst through every algorithm, side by side");
   demo->add_option("--limit", arguments->limit,
-                   "What is allowed, at most 10000 per period; default 10/10s")
+                   "The limit, at most 10000 per period; default 10/10s")
       ->type_name("LIMIT");
-  demo->add_flag("--json", arguments->json, "Print JSON: every request and what became of it");
+  demo->add_flag("--json", arguments->json, "Print JSON: every request and its decision");
   demo->add_flag("--no-color", arguments->no_color, "Never use colours");
   demo->footer(kDemoFooter);
   on_command(*demo, exit_code, [arguments] { return run_demo_command(*arguments); });

@@ -21,19 +21,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kExplainFooter =
-    "Nothing is taken. The rules of --config are asked, and with --store the counts behind them;\n"
-    "without --config those of a running daemon, whose JSON is printed as it is.\n"
+    "Charges nothing. Uses the rules of --config, and with --store the current usage; without\n"
+    "--config, queries a running daemon and prints its JSON.\n"
     "\n"
     "Examples:\n"
     "  penstock explain --config penstock.yaml --domain api method=GET path=/v1/search "
     "api_key=abc\n"
     "  penstock explain --server http://127.0.0.1:8080 --domain api path=/v1/search api_key=abc\n"
     "\n"
-    "Exit codes: 0 it would pass, or counts are not known; 1 it would be denied; 2 wrong usage "
+    "Exit codes: 0 it would be allowed, or usage is unknown; 1 it would be denied; 2 wrong usage "
     "or\n"
-    "bad input; 3 the store or the daemon could not be asked.";
+    "invalid input; 3 the store or the daemon is unavailable.";
 
-// As typed.
 struct ExplainArguments {
   std::vector<std::filesystem::path> configuration;
   std::string domain = "default";
@@ -61,9 +60,9 @@ Result<rules::Request> read_request(const ExplainArguments& arguments) {
   return request;
 }
 
-// What every count of the request says now.
+// The current decision of every matching limit.
 Result<std::vector<Decision>> look_up(const StoreArguments& store, const rules::Match& match) {
-  const Result<RedisOptions> options = redis_options(store, "no count to look at");
+  const Result<RedisOptions> options = redis_options(store, "no usage to read");
   if (!options) return options.error();
   Result<SharedLimiter> limiter = SharedLimiter::open(*options);
   if (!limiter) return Error{limiter.error().code, "--store: " + limiter.error().detail};
@@ -128,7 +127,7 @@ Result<int> explain_by_daemon(const ExplainArguments& arguments) {
 Result<int> run_explain(const ExplainArguments& arguments) {
   const bool by_daemon = arguments.configuration.empty();
   if (by_daemon && arguments.target.daemon.url.empty()) {
-    return Error{ErrorCode::InvalidInput, "--config or --server is needed"};
+    return Error{ErrorCode::InvalidInput, "--config or --server is required"};
   }
   return by_daemon ? explain_by_daemon(arguments) : explain_files(arguments);
 }
@@ -137,16 +136,16 @@ Result<int> run_explain(const ExplainArguments& arguments) {
 
 void add_explain_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<ExplainArguments>();
-  CLI::App* command = app.add_subcommand(
-      "explain", "Say which rules hold for a request, and what they would answer");
-  command->add_option("ATTRIBUTE", arguments->attributes, "Facts about the request: NAME=VALUE");
-  command->add_option("--config", arguments->configuration, "Configuration to ask; may be repeated")
+  CLI::App* command =
+      app.add_subcommand("explain", "Show the rules that apply to a request, and their decision");
+  command->add_option("ATTRIBUTE", arguments->attributes, "Attributes of the request: NAME=VALUE");
+  command->add_option("--config", arguments->configuration, "Configuration file; may be repeated")
       ->allow_extra_args(false)
       ->type_name("FILE");
   command->add_option("--domain", arguments->domain, "Domain of the request")
       ->capture_default_str()
       ->type_name("NAME");
-  command->add_option("--cost", arguments->cost, "What the request takes")
+  command->add_option("--cost", arguments->cost, "Cost of the request")
       ->capture_default_str()
       ->type_name("N");
   add_daemon_options(*command, arguments->target.daemon);

@@ -21,7 +21,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using redis_store::BlockingStore;
 
-// As typed.
 struct KeyArguments {
   std::string key;
   std::string duration;
@@ -29,21 +28,21 @@ struct KeyArguments {
   bool json = false;
 };
 
-// What was done, for people and for programs.
+// The result as text and as JSON.
 struct Report {
   std::string text;
   Json json;
 };
 
-// One of the commands: what it asks of a store, or of a daemon, and what it makes of the answer.
+// One subcommand: its call to a store or to a daemon, and its report.
 struct Action {
   const char* name;
   const char* description;
-  const char* more;               // arguments of the examples
-  const char* missing_in_memory;  // what a store in memory would not have
+  const char* more;               // arguments in the examples
+  const char* missing_in_memory;  // completes "there is ..." for a memory store
   Result<bool> (*in_store)(BlockingStore&, const KeyArguments&, Duration);
   DaemonCall (*call)(const KeyArguments&, Duration);
-  const char* member;  // of the daemon's answer
+  const char* member;  // of the daemon's response
   Report (*report)(const KeyArguments&, Duration, bool answer);
 };
 
@@ -53,7 +52,7 @@ KeyScope scope_of(const KeyArguments& arguments) {
 
 Result<bool> reset_in_store(BlockingStore& store, const KeyArguments& arguments, Duration) {
   if (arguments.target.name.empty()) return store.reset(arguments.key);
-  // where the state is depends on the name alone
+  // the key in Redis depends on the name only
   const Result<Limits> limits =
       Limits::make({{.name = arguments.target.name, .quota = per_second(1)}});
   if (!limits) return limits.error();
@@ -79,7 +78,7 @@ DaemonCall call_unblock(const KeyArguments& arguments, Duration) {
 }
 
 Report report_reset(const KeyArguments& arguments, Duration, bool was_used) {
-  return {.text = arguments.key + (was_used ? ": starts anew" : ": had used nothing"),
+  return {.text = arguments.key + (was_used ? ": usage reset" : ": had no usage"),
           .json = {{"key", arguments.key}, {"was_used", was_used}}};
 }
 
@@ -94,25 +93,25 @@ Report report_unblock(const KeyArguments& arguments, Duration, bool was_blocked)
 }
 
 constexpr Action kReset{.name = "reset",
-                        .description = "Forget what a key has used",
+                        .description = "Reset the usage of a key",
                         .more = "",
-                        .missing_in_memory = "nothing to forget",
+                        .missing_in_memory = "no usage to reset",
                         .in_store = reset_in_store,
                         .call = call_reset,
                         .member = "was_used",
                         .report = report_reset};
 constexpr Action kBlock{.name = "block",
-                        .description = "Deny every request of a key for some time",
+                        .description = "Deny all requests of a key for some time",
                         .more = " --for 10m",
-                        .missing_in_memory = "nobody to block",
+                        .missing_in_memory = "no key to block",
                         .in_store = block_in_store,
                         .call = call_block,
                         .member = "was_blocked",
                         .report = report_block};
 constexpr Action kUnblock{.name = "unblock",
-                          .description = "Let a blocked key ask again",
+                          .description = "Unblock a key",
                           .more = "",
-                          .missing_in_memory = "nobody to unblock",
+                          .missing_in_memory = "no key to unblock",
                           .in_store = block_in_store,
                           .call = call_unblock,
                           .member = "was_blocked",
@@ -158,7 +157,7 @@ Result<void> run_key_command(const CLI::App& command, const Action& action,
                              const KeyArguments& arguments) {
   const Result<Report> done = run_action(command, action, arguments);
   if (!done) return done.error();
-  // a key that is not UTF-8 must not end the program; JSON cannot hold its bytes
+  // a key may be invalid UTF-8, which JSON cannot represent
   std::cout << (arguments.json ? done->json.dump(-1, ' ', false, Json::error_handler_t::replace)
                                : done->text)
             << '\n';
@@ -174,8 +173,8 @@ std::string footer_of(const Action& action) {
          start + " api_key=abc" + more + " --rule api/search --server http://127.0.0.1:8080\n" +
          start + " api_key=abc" + more + " --domain api --server http://127.0.0.1:8080\n\n" +
          kStoreHelp + "\n\n" + kDaemonHelp +
-         "\n\nExit codes: 0 done, 2 wrong usage or bad input, 3 the store or the daemon could not "
-         "be\nasked, or refused.";
+         "\n\nExit codes: 0 done, 2 wrong usage or invalid input, 3 the store or the daemon is "
+         "unavailable.";
 }
 
 std::shared_ptr<KeyArguments> add(CLI::App& app, int& exit_code, const Action& action) {

@@ -27,13 +27,13 @@ const std::string kPeekFooter =
     "\n" +
     kLimitHelp + "\n\n" + kStoreHelp +
     "\n\n"
-    "JSON fields: as those of penstock check, and rule with --rule and --domain. One object per\n"
+    "JSON fields: those of penstock check, and rule with --rule and --domain. One object per\n"
     "line and limit. Times of a daemon are rounded up to milliseconds.\n"
     "\n"
-    "Exit codes: 0 one more would be allowed, 1 it would be denied, 2 wrong usage or bad input,\n"
-    "3 the store or the daemon could not be asked.";
+    "Exit codes: 0 one more would be allowed, 1 it would be denied, 2 wrong usage or invalid "
+    "input,\n"
+    "3 the store or the daemon is unavailable.";
 
-// As typed.
 struct PeekArguments {
   std::string key;
   LimitArguments limit;
@@ -51,7 +51,7 @@ Result<Decision> peek(SharedLimiter& limiter, const PeekArguments& arguments, co
 }
 
 Result<LimitStates> peek_in_store(const PeekArguments& arguments, const Quota& quota) {
-  const Result<RedisOptions> options = redis_options(arguments.target.store, "nothing to look at");
+  const Result<RedisOptions> options = redis_options(arguments.target.store, "no usage to read");
   if (!options) return options.error();
   Result<SharedLimiter> limiter = SharedLimiter::open(*options);
   if (!limiter) return Error{limiter.error().code, "--store: " + limiter.error().detail};
@@ -69,7 +69,7 @@ Result<LimitStates> peek_at_daemon(const PeekArguments& arguments,
   return read_limit_states(*answer);
 }
 
-// The limit that was typed; rules of a daemon have their own, and need none.
+// The limit of --limit; empty with --rule and --domain.
 Result<std::optional<Quota>> read_limit(const PeekArguments& arguments) {
   const bool of_rules = !arguments.target.rule.empty() || !arguments.target.domain.empty();
   const LimitArguments& limit = arguments.limit;

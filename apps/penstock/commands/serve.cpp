@@ -15,17 +15,17 @@ namespace penstock::app {
 namespace {
 
 constexpr const char* kServeFooter =
-    "The configuration is read again on SIGHUP and whenever a file of it changes; one with errors\n"
-    "is refused, and the rules in force stay. After SIGTERM or SIGINT the daemon is not ready, "
-    "but\n"
-    "serves on for the shutdown delay; then it accepts no more connections, and ends when the\n"
-    "requests in flight are answered. Another signal ends the delay, and one more the daemon.\n"
+    "SIGHUP or a changed file reloads the configuration; one with errors is rejected, and the\n"
+    "current rules stay. After SIGTERM or SIGINT the daemon reports not ready and keeps serving "
+    "for\n"
+    "the shutdown delay; then it accepts no more connections and exits when the requests in "
+    "flight\n"
+    "are answered. A second signal ends the delay, a third one the daemon.\n"
     "\n"
     "Example: penstock serve --config examples/quickstart.yaml\n"
     "\n"
-    "Exit codes: 0 ended as told, 2 wrong usage or bad configuration, 3 cannot listen.";
+    "Exit codes: 0 stopped by a signal, 2 wrong usage or invalid configuration, 3 cannot listen.";
 
-// As typed.
 struct ServeArguments {
   std::vector<std::filesystem::path> configuration;
   std::vector<std::string> listen;
@@ -89,20 +89,20 @@ Result<void> run_serve(const ServeArguments& arguments) {
 
 void add_serve_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<ServeArguments>();
-  CLI::App* command = app.add_subcommand("serve", "Run the daemon: decide over HTTP");
+  CLI::App* command = app.add_subcommand("serve", "Run the daemon");
   command
       ->add_option("--config", arguments->configuration, "Configurations, or directories of them")
       ->required()
       ->type_name("FILE");
   command
       ->add_option("--listen", arguments->listen,
-                   "Where to listen, in place of server.listen; port 0 takes a free one")
+                   "HTTP address, overrides server.listen; port 0 picks a free port")
       ->type_name("HOST:PORT");
-  command->add_option("--admin", arguments->admin, "The same for the admin port")
+  command->add_option("--admin", arguments->admin, "Address of the admin port")
       ->type_name("HOST:PORT");
   command
       ->add_option("--shutdown-delay", arguments->shutdown_delay,
-                   "How long to serve on after SIGTERM, in place of server.shutdown_delay")
+                   "How long to keep serving after SIGTERM, overrides server.shutdown_delay")
       ->type_name("TIME");
   command->footer(kServeFooter);
   on_command(*command, exit_code, [arguments] { return run_serve(*arguments); });

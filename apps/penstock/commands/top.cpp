@@ -17,18 +17,17 @@ namespace {
 
 constexpr const char* kAdminVariable = "PENSTOCK_ADMIN";
 constexpr const char* kUsualAdmin = "http://127.0.0.1:9090";
-constexpr std::int64_t kMaxRows = 1000;  // that a daemon tells
+constexpr std::int64_t kMaxRows = 1000;  // the maximum of /top
 constexpr const char* kClearScreen = "\x1b[H\x1b[2J";
 
 constexpr const char* kTopFooter =
-    "Asks the admin port of a running daemon, which counts the busiest subjects of its rules. "
-    "Counts\n"
-    "are of the last seconds: they are halved every ten, and may be too high where many subjects\n"
-    "take turns, never too low. Only decisions by rules are counted, not those of /v1/take.\n"
+    "Queries the admin port of a running daemon for the busiest subjects of its rules. Counts "
+    "decay\n"
+    "by half every ten seconds, and may be too high with many subjects, never too low. Only\n"
+    "decisions by rules are counted, not those of /v1/take.\n"
     "\n"
-    "--watch draws again every second until Ctrl-C; where standard output is no terminal, and "
-    "with\n"
-    "--json, it prints once.\n"
+    "--watch refreshes every second until Ctrl-C; with --json, or if standard output is not a\n"
+    "terminal, it prints once.\n"
     "\n"
     "Examples:\n"
     "  penstock top --watch\n"
@@ -36,9 +35,8 @@ constexpr const char* kTopFooter =
     "\n"
     "JSON fields: by, and entries with rule, subject and count.\n"
     "\n"
-    "Exit codes: 0 done, 2 wrong usage or bad input, 3 the daemon could not be asked.";
+    "Exit codes: 0 done, 2 wrong usage or invalid input, 3 the daemon is unavailable.";
 
-// As typed.
 struct TopArguments {
   DaemonArguments daemon{.option = "--admin", .url = kUsualAdmin};
   std::string by = "requests";
@@ -58,8 +56,8 @@ Result<DaemonCall> call_of(const TopArguments& arguments) {
   return DaemonCall{.target = "/top?by=" + arguments.by + "&n=" + std::to_string(*count)};
 }
 
-// What to print, ended by a newline.
-Result<std::string> look(const TopArguments& arguments, const DaemonCall& call) {
+// The text to print, with a final newline.
+Result<std::string> fetch(const TopArguments& arguments, const DaemonCall& call) {
   const Result<DaemonAnswer> answer = call_daemon(arguments.daemon, call);
   if (!answer) return answer.error();
   const Result<Top> top = read_top(*answer);
@@ -74,7 +72,7 @@ Result<void> show(const TopArguments& arguments) {
   audit::Pace pace(1);
   do {
     pace.wait_for(1);
-    const Result<std::string> text = look(arguments, *call);
+    const Result<std::string> text = fetch(arguments, *call);
     if (!text) return text.error();
     std::cout << (watch ? kClearScreen : "") << *text << std::flush;
   } while (watch && std::cout);
@@ -90,12 +88,12 @@ void add_top_command(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->type_name("URL")
       ->envname(kAdminVariable);
-  top->add_option("--by", arguments->by, "What to count: requests or denied")
+  top->add_option("--by", arguments->by, "Order: requests or denied")
       ->capture_default_str()
       ->type_name("WHAT");
-  top->add_option("--n", arguments->count, "How many")->capture_default_str()->type_name("N");
-  top->add_flag("--watch", arguments->watch, "Draw again every second");
-  top->add_option("--timeout", arguments->daemon.timeout, "How long to wait for an answer")
+  top->add_option("--n", arguments->count, "Number of rows")->capture_default_str()->type_name("N");
+  top->add_flag("--watch", arguments->watch, "Refresh every second");
+  top->add_option("--timeout", arguments->daemon.timeout, "Timeout of a call")
       ->capture_default_str()
       ->type_name("TIME");
   top->add_flag("--json", arguments->json, "Print JSON");

@@ -90,7 +90,8 @@ int run_validate(const ValidateArguments& arguments) {
 
 void add_validate_command(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<ValidateArguments>();
-  CLI::App* command = app.add_subcommand("validate", "Check configurations, without starting");
+  CLI::App* command =
+      app.add_subcommand("validate", "Check configurations without starting the daemon");
   command->add_option("FILE", arguments->files, "Configurations, or directories of them")
       ->required();
   command->add_flag("--strict", arguments->strict, "Treat warnings as errors");

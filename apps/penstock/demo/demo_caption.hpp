@@ -6,8 +6,8 @@
 
 namespace penstock::app {
 
-// What there is to see in the demo's row of this quota, in a sentence or two. True for every quota
-// that the demo accepts.
+// Explains the demo's row of this quota in one or two sentences. Holds for every quota that the
+// demo accepts.
 [[nodiscard]] std::string demo_caption(const Quota& quota);
 
 }  // namespace penstock::app

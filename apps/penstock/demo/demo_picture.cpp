@@ -20,8 +20,8 @@ constexpr std::string_view kBoundary = "┃";
 
 constexpr bool is_boundary(std::int64_t column) { return column % kColumnsPerPeriod == 0; }
 
-// Where a column of the timeline is in the line. A window boundary stands in a place of its own,
-// before the column that it begins.
+// The position of a timeline column in the line. A window boundary has its own position, before the
+// first column of the window.
 constexpr std::size_t place(std::int64_t column) {
   std::int64_t boundaries = 0;
   for (std::int64_t c = kFirstColumn; c <= column; ++c) boundaries += is_boundary(c) ? 1 : 0;
@@ -83,7 +83,7 @@ StyledLine timeline(const DemoRow& row) {
   return line;
 }
 
-// └──── most in any 10 s: 20 (of 10) ────┘ under the period that it speaks of.
+// └──── most in any 10 s: 20 (of 10) ────┘ under the busiest period.
 StyledLine peak_mark(const DemoRow& row) {
   const Duration period = row.quota.period();
   const std::string label = " most in any " + core::exact_text(period) + ": " +

@@ -8,7 +8,7 @@
 
 namespace penstock::app {
 
-// No line of the picture is wider.
+// The maximum width of a line.
 inline constexpr std::size_t kPictureWidth = 100;
 
 // A timeline for every row under a common ruler, with the busiest period marked and explained.

@@ -19,7 +19,7 @@ std::vector<std::string> draw(const QuotaSpec& spec, Colour colour) {
   return lines;
 }
 
-// The line that begins with this algorithm's name, and so many after it.
+// The line of this algorithm, and `more` lines after it.
 std::string line_of(const std::vector<std::string>& lines, const std::string& name,
                     std::size_t after) {
   for (std::size_t i = 0; i + after < lines.size(); ++i) {

@@ -20,7 +20,7 @@ struct Peak {
   std::uint64_t passed = 0;
 };
 
-// What one algorithm did with the requests, in the order of their arrival.
+// The decisions of one algorithm, in order of arrival.
 struct DemoRow {
   Quota quota;
   std::vector<DemoRequest> requests;
@@ -43,8 +43,8 @@ inline constexpr std::int64_t kBurstColumns = 10;
 inline constexpr std::int64_t kFirstColumn = -13;
 inline constexpr std::int64_t kLastColumn = 56;
 
-// Runs the arrivals through every algorithm, in virtual time. The burst of `spec`, if any, counts
-// for the algorithms that have one; its algorithm does not count.
+// Runs the arrivals through every algorithm, in virtual time. The burst of `spec` applies to the
+// bucket algorithms; its algorithm is ignored.
 [[nodiscard]] Result<std::vector<DemoRow>> run_demo(const QuotaSpec& spec);
 
 }  // namespace penstock::app

@@ -12,17 +12,17 @@ enum class Style : std::uint8_t { Plain, Bold, Faint, Good, Mixed, Bad };
 
 enum class Colour : std::uint8_t { Never, Always };
 
-// One line of a terminal picture, drawn character by character and from left to right or on top of
-// what is there. Columns are code points: nothing wide or combining may be written.
+// One line of a terminal picture. Columns are code points: wide and combining characters are not
+// supported.
 class StyledLine {
  public:
-  // Writes at the end.
+  // Appends.
   void append(std::string_view text, Style style = Style::Plain);
-  // Writes from this column on, padding with blanks or replacing what is there.
+  // Writes from this column on: pads with blanks, or overwrites.
   void put(std::size_t column, std::string_view text, Style style = Style::Plain);
 
   [[nodiscard]] std::size_t width() const noexcept { return cells_.size(); }
-  // With the newline, without blanks before it.
+  // Ends with a newline, without trailing blanks.
   [[nodiscard]] std::string render(Colour colour) const;
 
  private:
@@ -34,7 +34,7 @@ class StyledLine {
   std::vector<Cell> cells_;
 };
 
-// How many columns a text fills, under the same assumption.
+// The columns of a text.
 [[nodiscard]] std::size_t columns(std::string_view text) noexcept;
 
 }  // namespace penstock::app

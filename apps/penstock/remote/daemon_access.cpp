@@ -30,7 +30,7 @@ namespace http = boost::beast::http;
 
 using HttpRequest = http::request<http::string_body>;
 
-// More than any answer has: a thousand of the busiest keys, each as long as it may be.
+// The largest response is /top with 1000 keys of maximum length.
 constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20U;
 
 // REQUIRES: the stream outlives the call; call_over() owns it.
@@ -61,7 +61,7 @@ asio::awaitable<DaemonAnswer> call_over(DaemonAddress address, asio::ssl::contex
   secured.set_verify_callback(asio::ssl::host_name_verification(address.host));
   boost::system::error_code not_an_address;
   asio::ip::make_address(address.host, not_an_address);
-  // servers are told names only, never addresses (RFC 6066)
+  // SNI carries names only, not addresses (RFC 6066)
   if (not_an_address) SSL_set_tlsext_host_name(secured.native_handle(), address.host.c_str());
   co_await secured.async_handshake(asio::ssl::stream_base::client, asio::use_awaitable);
   co_return co_await exchange(secured, std::move(request));
@@ -87,7 +87,7 @@ Error unusable_file(const char* option, const std::string& file,
   return {ErrorCode::InvalidInput, std::string(option) + " \"" + file + "\": " + failed.message()};
 }
 
-// Whom to trust, and who we are.
+// Loads the CA and the client certificate.
 Result<void> set_up(asio::ssl::context& tls, const DaemonArguments& daemon) {
   boost::system::error_code failed;
   tls.set_verify_mode(asio::ssl::verify_peer);

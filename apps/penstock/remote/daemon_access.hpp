@@ -6,15 +6,15 @@
 
 #include <string>
 
-// How commands of the program talk to a daemon that runs.
+// Calls from subcommands to a running daemon.
 namespace penstock::app {
 
 inline constexpr const char* kServerVariable = "PENSTOCK_SERVER";
 inline constexpr const char* kTokenVariable = "PENSTOCK_TOKEN";
 
-// Which daemon, as typed.
+// The daemon, as given on the command line.
 struct DaemonArguments {
-  std::string option = "--server";  // that has the URL, for errors
+  std::string option = "--server";  // the name of the URL option, for errors
   std::string url{};
   std::string token{};  // must never be printed
   std::string timeout = "1s";
@@ -23,7 +23,7 @@ struct DaemonArguments {
   std::string key{};
 };
 
-// --server and --token, which may also come from the environment.
+// Adds --server and --token, with their environment variables.
 void add_daemon_options(CLI::App& command, DaemonArguments& arguments);
 
 // For the footer of --help.
@@ -40,12 +40,12 @@ struct DaemonCall {
   std::string body{};    // JSON, or empty
 };
 
-// One call on a connection of its own. An answer of any status is an answer; errors say what could
-// not be reached, and why. The timeout is that of everything together.
+// One call on a new connection. A response of any status is an answer; the error names the address
+// and the reason. The timeout covers the whole call.
 [[nodiscard]] Result<DaemonAnswer> call_daemon(const DaemonArguments& daemon,
                                                const DaemonCall& call);
 
-// What an answer that was not hoped for says: the detail of a problem.
+// The error of an unsuccessful response: the detail of its problem document.
 [[nodiscard]] Error error_from(const DaemonAnswer& answer);
 
 }  // namespace penstock::app

@@ -44,7 +44,7 @@ TEST(CallDaemon, RejectsInvalidArgumentsBeforeItConnects) {
     return answer || answer.error().code != ErrorCode::InvalidInput ? "none"
                                                                     : answer.error().detail;
   };
-  EXPECT_TRUE(complaint({.url = "nonsense"}).starts_with("--server \"nonsense\""));
+  EXPECT_TRUE(complaint({.url = "malformed"}).starts_with("--server \"malformed\""));
   EXPECT_TRUE(complaint({.option = "--admin", .url = "x"}).starts_with("--admin \"x\""));
   EXPECT_TRUE(complaint({.url = "http://a", .timeout = "soon"}).starts_with("--timeout \"soon\""));
   const std::string split = complaint({.url = "http://a", .token = "secret\r\nX: y"});

@@ -21,7 +21,7 @@ std::string text_of(const Json& json) {
 
 std::string path_of(std::string_view key) { return "/v1/keys/" + percent_encoded(key); }
 
-// As the query of a call.
+// As a query string.
 std::string query_of(const KeyScope& scope, const std::optional<Quota>& quota) {
   std::string query;
   const auto add = [&](const char* name, std::string_view value) {
@@ -34,7 +34,7 @@ std::string query_of(const KeyScope& scope, const std::optional<Quota>& quota) {
   return query;
 }
 
-// As members of a body.
+// As members of a JSON body.
 Json body_of(const KeyScope& scope) {
   Json json = Json::object();
   if (!scope.rule.empty()) json["rule"] = scope.rule;
@@ -43,8 +43,7 @@ Json body_of(const KeyScope& scope) {
 }
 
 Error unexpected(const char* member) {
-  return {ErrorCode::Protocol,
-          "the answer of the daemon makes no sense: \"" + std::string(member) + "\""};
+  return {ErrorCode::Protocol, "malformed response of the daemon: \"" + std::string(member) + "\""};
 }
 
 Result<std::string> text_in(const Json& json, const char* member) {
@@ -61,7 +60,7 @@ Result<std::uint64_t> number_in(const Json& json, const char* member, std::uint6
   return number;
 }
 
-// Whatever fits a Duration.
+// Saturates at the maximum Duration.
 Result<Duration> milliseconds_in(const Json& json, const char* member) {
   const Result<std::uint64_t> count =
       number_in(json, member, static_cast<std::uint64_t>(Duration::max() / milliseconds{1}));
@@ -138,7 +137,7 @@ DaemonCall unblock_call(std::string_view key, const KeyScope& scope) {
 }
 
 Result<std::vector<LimitState>> read_limit_states(const DaemonAnswer& answer) {
-  // a refusal under a limit is a problem that has the decision
+  // the problem document of a denial contains the decision
   const Json json = Json::parse(answer.body, nullptr, false);
   const bool decided = answer.status == 200 || answer.status == 429;
   const auto limits = json.is_object() ? json.find("limits") : json.end();

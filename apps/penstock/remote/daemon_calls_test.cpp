@@ -75,9 +75,9 @@ TEST(ReadLimitStates, KnowsEveryOutcome) {
 
 TEST(ReadLimitStates, ADenialWithoutADecisionIsAnError) {
   const auto counts =
-      read_limit_states({.status = 503, .body = R"({"detail":"the store is gone"})"});
+      read_limit_states({.status = 503, .body = R"({"detail":"the store is unavailable"})"});
   ASSERT_FALSE(counts);
-  EXPECT_EQ(counts.error(), (Error{ErrorCode::Unavailable, "the store is gone"}));
+  EXPECT_EQ(counts.error(), (Error{ErrorCode::Unavailable, "the store is unavailable"}));
 }
 
 TEST(ReadLimitStates, NamesTheMalformedMember) {

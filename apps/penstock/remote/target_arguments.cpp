@@ -7,7 +7,7 @@ namespace {
 
 struct Given {
   bool anywhere = false;
-  bool typed = false;  // and not from the environment
+  bool typed = false;  // not from the environment
 };
 
 Given given(const CLI::App& command, const char* name) {
@@ -28,19 +28,20 @@ Result<Target> chosen(const CLI::App& command, const TargetArguments& arguments)
   if (server.typed) return Target::Daemon;
   if (store.anywhere && server.anywhere) {
     return invalid_arguments(std::string(kStoreVariable) + " and " + kServerVariable +
-                             " are both in the environment: say which with --store or --server");
+                             " are both in the environment: choose with --store or --server");
   }
   if (server.anywhere) return Target::Daemon;
   if (!arguments.store.url.empty()) return Target::Store;
-  return invalid_arguments("--store or --server is needed: where the counts are");
+  return invalid_arguments("--store or --server is required");
 }
 
 }  // namespace
 
 const char* const kTargetHelp =
-    "With --server a key is one of /v1/take, or with --rule DOMAIN/RULE a subject of that rule,\n"
-    "written as answers have it: api_key=abc. With --store the same count is reached by its name:\n"
-    "--name DOMAIN/RULE, or DOMAIN/RULE/LIMIT where the rule has several limits.";
+    "With --server, KEY is a key of /v1/take, or with --rule DOMAIN/RULE a subject of that rule, "
+    "as\n"
+    "in responses: api_key=abc. With --store, the same limit has the name --name DOMAIN/RULE, or\n"
+    "DOMAIN/RULE/LIMIT if the rule has several limits.";
 
 void add_target_options(CLI::App& command, TargetArguments& arguments) {
   add_daemon_options(command, arguments.daemon);
@@ -48,15 +49,14 @@ void add_target_options(CLI::App& command, TargetArguments& arguments) {
   command.get_option("--store")->required(false);
   command
       .add_option("--name", arguments.name,
-                  "Name of the limit in the store, where a key has several")
+                  "Name of the limit in the store, if the key has several")
       ->type_name("NAME");
 }
 
 void add_rule_options(CLI::App& command, TargetArguments& arguments) {
-  command
-      .add_option("--rule", arguments.rule, "Rule of the daemon that counts the key: DOMAIN/RULE")
+  command.add_option("--rule", arguments.rule, "Rule of the daemon: DOMAIN/RULE")
       ->type_name("NAME");
-  command.add_option("--domain", arguments.domain, "All rules of this domain that count such keys")
+  command.add_option("--domain", arguments.domain, "All rules of this domain with such keys")
       ->type_name("NAME");
 }
 
@@ -67,7 +67,7 @@ Result<Target> target_of(const CLI::App& command, const TargetArguments& argumen
     if (!arguments.name.empty()) {
       return invalid_arguments(
           "--name \"" + arguments.name +
-          "\" is of counts in a store; a daemon knows them by --rule DOMAIN/RULE");
+          "\" is for limits in a store; with --server, use --rule DOMAIN/RULE");
     }
     if (!arguments.rule.empty() && !arguments.domain.empty()) {
       return invalid_arguments("--rule and --domain: only one of them");
@@ -75,14 +75,12 @@ Result<Target> target_of(const CLI::App& command, const TargetArguments& argumen
     return target;
   }
   if (!arguments.rule.empty()) {
-    return invalid_arguments(
-        "--rule \"" + arguments.rule +
-        "\" needs --server, which knows the rules; in a store the count is --name " +
-        arguments.rule);
+    return invalid_arguments("--rule \"" + arguments.rule +
+                             "\" needs --server; in a store, the limit is --name " +
+                             arguments.rule);
   }
   if (!arguments.domain.empty()) {
-    return invalid_arguments("--domain \"" + arguments.domain +
-                             "\" needs --server, which knows the rules");
+    return invalid_arguments("--domain \"" + arguments.domain + "\" needs --server");
   }
   return target;
 }

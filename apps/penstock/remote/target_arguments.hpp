@@ -11,28 +11,28 @@
 
 namespace penstock::app {
 
-// Where the counts of keys are, and which of them are meant, as typed.
+// A store or a daemon, and a limit in it, as given on the command line.
 struct TargetArguments {
   StoreArguments store{};
   DaemonArguments daemon{};
-  std::string name{};    // of a limit; in a store
-  std::string rule{};    // "domain/rule"; at a daemon
-  std::string domain{};  // the same for all its rules
+  std::string name{};    // of a limit in a store
+  std::string rule{};    // "domain/rule" at a daemon
+  std::string domain{};  // all rules of this domain
 };
 
 enum class Target : std::uint8_t { Store, Daemon };
 
-// --store and --server with what belongs to them, and --name. What the store has for a URL is the
-// default; without one, either must be given.
+// Adds --store, --server, their connection options and --name. The default is the URL in
+// `arguments`; without one, --store or --server is required.
 void add_target_options(CLI::App& command, TargetArguments& arguments);
-// --rule and --domain.
+// Adds --rule and --domain.
 void add_rule_options(CLI::App& command, TargetArguments& arguments);
 
-// Which of the two was meant: what is typed wins over the environment. The error is of both, of
-// neither, and of options that do not go together. REQUIRES: the command was parsed.
+// Options win over environment variables. Fails if both or neither are given, and for options that
+// exclude each other. REQUIRES: the command was parsed.
 [[nodiscard]] Result<Target> target_of(const CLI::App& command, const TargetArguments& arguments);
 
-// The daemon, reached as --timeout, --ca, --cert and --key say.
+// The daemon with --timeout, --ca, --cert and --key applied.
 [[nodiscard]] DaemonArguments daemon_of(const TargetArguments& arguments);
 
 // For the footer of --help.

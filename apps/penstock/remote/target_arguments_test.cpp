@@ -8,9 +8,9 @@
 namespace penstock::app {
 namespace {
 
-// What target_of says to a command line; "store", "daemon" or the error.
-std::string place_of_line(const std::vector<std::string>& line,
-                          const std::string& usual_store = {}) {
+// The result of target_of for a command line: "store", "daemon" or the error.
+std::string target_of_line(const std::vector<std::string>& line,
+                           const std::string& usual_store = {}) {
   TargetArguments arguments;
   arguments.store.url = usual_store;
   CLI::App command;
@@ -24,29 +24,29 @@ std::string place_of_line(const std::vector<std::string>& line,
 }
 
 TEST(TargetArguments, EitherStoreOrDaemon) {
-  EXPECT_EQ(place_of_line({"--store", "redis://a"}), "store");
-  EXPECT_EQ(place_of_line({"--server", "http://a"}), "daemon");
-  EXPECT_EQ(place_of_line({"--server", "http://a"}, kMemoryStore), "daemon");
-  EXPECT_EQ(place_of_line({}, kMemoryStore), "store");
+  EXPECT_EQ(target_of_line({"--store", "redis://a"}), "store");
+  EXPECT_EQ(target_of_line({"--server", "http://a"}), "daemon");
+  EXPECT_EQ(target_of_line({"--server", "http://a"}, kMemoryStore), "daemon");
+  EXPECT_EQ(target_of_line({}, kMemoryStore), "store");
 }
 
 TEST(TargetArguments, NeitherAndBothAreErrors) {
-  EXPECT_EQ(place_of_line({}), "--store or --server is needed: where the counts are");
-  EXPECT_EQ(place_of_line({"--store", "redis://a", "--server", "http://a"}),
+  EXPECT_EQ(target_of_line({}), "--store or --server is required");
+  EXPECT_EQ(target_of_line({"--store", "redis://a", "--server", "http://a"}),
             "--store and --server: only one of them");
 }
 
 TEST(TargetArguments, RulesNeedADaemonAndNamesAStore) {
-  EXPECT_EQ(place_of_line({"--server", "http://a", "--rule", "api/search"}), "daemon");
-  EXPECT_EQ(place_of_line({"--store", "redis://a", "--name", "api/search"}), "store");
+  EXPECT_EQ(target_of_line({"--server", "http://a", "--rule", "api/search"}), "daemon");
+  EXPECT_EQ(target_of_line({"--store", "redis://a", "--name", "api/search"}), "store");
   EXPECT_NE(
-      place_of_line({"--store", "redis://a", "--rule", "api/search"}).find("--name api/search"),
+      target_of_line({"--store", "redis://a", "--rule", "api/search"}).find("--name api/search"),
       std::string::npos);
-  EXPECT_NE(place_of_line({"--server", "http://a", "--name", "api/search"}).find("--rule"),
+  EXPECT_NE(target_of_line({"--server", "http://a", "--name", "api/search"}).find("--rule"),
             std::string::npos);
-  EXPECT_TRUE(place_of_line({"--store", "redis://a", "--domain", "api"})
+  EXPECT_TRUE(target_of_line({"--store", "redis://a", "--domain", "api"})
                   .starts_with("--domain \"api\" needs --server"));
-  EXPECT_EQ(place_of_line({"--server", "http://a", "--rule", "a/b", "--domain", "a"}),
+  EXPECT_EQ(target_of_line({"--server", "http://a", "--rule", "a/b", "--domain", "a"}),
             "--rule and --domain: only one of them");
 }
 

@@ -9,7 +9,7 @@
 namespace penstock::app {
 namespace {
 
-// Wide enough for the turns of a run that fits on a few screens.
+// Width of the turn number.
 constexpr std::size_t kTurnWidth = 4;
 
 std::string left_of_limit(const Decision& decision) {
@@ -80,7 +80,7 @@ std::string as_json(const CheckInfo& check_info, const Decision& decision) {
   const auto wait = decision.retry_after();
   json["retry_after_us"] =
       wait ? nlohmann::ordered_json(wait->count()) : nlohmann::ordered_json(nullptr);
-  // a key that is not UTF-8 must not end the program; JSON cannot hold its bytes
+  // a key may be invalid UTF-8, which JSON cannot represent
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

@@ -10,21 +10,21 @@
 
 namespace penstock::app {
 
-// What a decision answers. REQUIRES: the text behind `key` lives as long.
+// The request of a decision. REQUIRES: `key` and `rule` outlive it.
 struct CheckInfo {
   std::string_view key;
   Quota quota;
   Cost cost;
-  std::string_view rule{};  // whose limit it is, if a rule's
+  std::string_view rule{};  // empty if the limit has no rule
 };
 
-// Several lines for people.
+// Several lines of text.
 [[nodiscard]] std::string as_paragraph(const CheckInfo& check_info, const Decision& decision);
 
-// One line, for the `turn`th decision in a row.
+// One line for the `turn`th of several decisions.
 [[nodiscard]] std::string as_line(std::int64_t turn, const Decision& decision);
 
-// One line without the newline. Field names are a promise: tests/e2e/cli_test.py.
+// One line without the newline. Field names are part of the interface: tests/e2e/cli_test.py.
 [[nodiscard]] std::string as_json(const CheckInfo& check_info, const Decision& decision);
 
 }  // namespace penstock::app

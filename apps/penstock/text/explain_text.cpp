@@ -19,7 +19,7 @@ bool denies(const rules::MatchedLimit& matched, const Decision& now) {
   return !now.allowed() || matched.check.cost.units > now.remaining();
 }
 
-// Nothing about what is usual: every request asks the store.
+// Empty for the default mode: every request calls the store.
 std::string mode_words(const core::SharingTerms& terms) {
   const std::string mode(to_string(terms.mode));
   switch (terms.mode) {
@@ -33,7 +33,7 @@ std::string mode_words(const core::SharingTerms& terms) {
   return {};
 }
 
-// As the admin port has it.
+// The same name as on the admin port.
 void write_terms(Json& limit, const core::SharingTerms& terms) {
   limit["mode"] = to_string(terms.mode);
   if (terms.mode == core::Mode::Exact) return;
@@ -45,7 +45,7 @@ void write_terms(Json& limit, const core::SharingTerms& terms) {
   }
 }
 
-// Nothing where the limit itself is the most that a period can see.
+// Empty if a period never admits more than the limit.
 std::string max_line(const Quota& quota) {
   const std::uint64_t most = core::max_in_any_period(quota);
   if (most <= quota.limit()) return {};
@@ -61,7 +61,7 @@ std::string max_line(const Quota& quota) {
 std::string limit_line(const rules::MatchedLimit& matched, const Decision* now) {
   std::string line =
       "    " + title_of(matched.rule) + ": " + to_string(matched.check.quota) + ", counted for ";
-  line += matched.check.name.subject.empty() ? "everybody" : matched.check.name.subject;
+  line += matched.check.name.subject.empty() ? "all clients" : matched.check.name.subject;
   line += ", takes " + std::to_string(matched.check.cost.units);
   if (matched.rule != nullptr && matched.rule->shadow) line += ", shadow: never enforced";
   line += mode_words(matched.check.terms) + "\n" + max_line(matched.check.quota);

@@ -8,17 +8,17 @@
 
 namespace penstock::app {
 
-// What is known about a request. REQUIRES: what it points to lives as long.
+// The rules and limits of a request. REQUIRES: the referenced objects outlive it.
 struct Explained {
   const rules::Request* request = nullptr;
   const rules::Explanation* explanation = nullptr;
-  std::span<const Decision> decisions{};  // of the limits that apply; empty when not looked up
+  std::span<const Decision> decisions{};  // of the matching limits; empty when no store was queried
 };
 
-// As far as it is known: lists are, counts only when they were looked up.
+// Without decisions, only deny and allow lists are considered.
 [[nodiscard]] bool would_pass(const Explained& explained);
 
-// Several lines for people, and the same for programs.
+// Several lines of text, and the same as JSON.
 [[nodiscard]] std::string as_text(const Explained& explained);
 [[nodiscard]] std::string as_json(const Explained& explained);
 

@@ -31,7 +31,7 @@ domains:
       - {name: keyed, when: {path: /keyed}, key: [api_key], limit: 1/s, if_missing: deny}
 )";
 
-// What is said about a request, given what its counts say.
+// The text for a request, given the decisions of its limits.
 class ExplainText : public testing::Test {
  protected:
   void ask(std::string_view domain, std::vector<rules::Attribute> attributes, Cost cost = {}) {
@@ -64,7 +64,7 @@ TEST_F(ExplainText, ShowsTheMaximumInAnyPeriod) {
       << text();
   EXPECT_TRUE(says("up to 119 in any 1 min: 20 at once"));
   EXPECT_TRUE(says("up to 200 in any 1 min: the end of one window and the beginning of the next"));
-  EXPECT_FALSE(says("up to 100 in any"));  // nothing to warn of
+  EXPECT_FALSE(says("up to 100 in any"));
   const nlohmann::json limits = json()["limits"];
   ASSERT_EQ(limits.size(), 4U);
   EXPECT_EQ(limits[0]["max_in_period"], 100);
@@ -84,7 +84,7 @@ TEST_F(ExplainText, NamesRulesWithTheirReasonsAndLimitsWithTheirNames) {
   ask("api", {{"path", "/search"}, {"user", "7"}});
   EXPECT_TRUE(says("  + search"));
   EXPECT_TRUE(says("api/search: 3/m, counted for user=7, takes 1\n"));
-  EXPECT_TRUE(says("api/trial: 1/h, counted for everybody, takes 1, shadow: never enforced\n"));
+  EXPECT_TRUE(says("api/trial: 1/h, counted for all clients, takes 1, shadow: never enforced\n"));
   ask("api", {{"path", "/else"}});
   EXPECT_TRUE(says("  - search: "));
   EXPECT_TRUE(says("No limit applies: the request passes."));
@@ -92,8 +92,8 @@ TEST_F(ExplainText, NamesRulesWithTheirReasonsAndLimitsWithTheirNames) {
 
 TEST_F(ExplainText, NamesTheModeOfALimitUnlessItIsExact) {
   ask("api", {{"path", "/leased"}});
-  EXPECT_TRUE(says("api/leased: 9/s, counted for everybody, takes 1, lease: leases of 100 ms\n"));
-  EXPECT_TRUE(says("api/own: 8/s, counted for everybody, takes 1, local: this node's share\n"));
+  EXPECT_TRUE(says("api/leased: 9/s, counted for all clients, takes 1, lease: leases of 100 ms\n"));
+  EXPECT_TRUE(says("api/own: 8/s, counted for all clients, takes 1, local: this node's share\n"));
   EXPECT_EQ(json()["limits"][0]["mode"], "lease");
   EXPECT_EQ(json()["limits"][0]["lease_lifetime_ms"], 100);
   EXPECT_EQ(json()["limits"][1]["share"], "nodes");

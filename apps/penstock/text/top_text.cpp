@@ -22,7 +22,7 @@ std::string printable(std::string text) {
 
 Line line_of(const Top::Row& row) {
   return {std::to_string(row.count), printable(row.rule),
-          row.subject.empty() ? "(everybody)" : printable(row.subject)};
+          row.subject.empty() ? "(all)" : printable(row.subject)};
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ Result<Top> read_top(const DaemonAnswer& answer) {
     }
   } catch (const Json::exception& error) {
     return Error{ErrorCode::Protocol,
-                 "the answer of the daemon makes no sense: " + std::string(error.what())};
+                 "malformed response of the daemon: " + std::string(error.what())};
   }
   return top;
 }
@@ -59,7 +59,7 @@ std::string top_table(const Top& top) {
     text += std::string(widths[0] - count.size(), ' ') + count + "  " + rule +
             std::string(widths[1] - rule.size(), ' ') + "  " + subject + "\n";
   }
-  return top.rows.empty() ? text + "Nobody lately.\n" : text;
+  return top.rows.empty() ? text + "No recent requests.\n" : text;
 }
 
 std::string top_json(const Top& top) {

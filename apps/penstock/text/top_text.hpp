@@ -9,7 +9,7 @@
 
 namespace penstock::app {
 
-// The busiest, or most refused, subjects of a daemon, in its order.
+// The subjects with the most requests or denials, in the order of the daemon.
 struct Top {
   struct Row {
     std::string rule{};
@@ -17,14 +17,14 @@ struct Top {
     std::uint64_t count = 0;
   };
 
-  std::string by{};  // what is counted: "requests" or "denied"
+  std::string by{};  // "requests" or "denied"
   std::vector<Row> rows{};
 };
 
-// What the admin port answers to /top.
+// Reads the response of the admin port to /top.
 [[nodiscard]] Result<Top> read_top(const DaemonAnswer& answer);
 
-// For people: a line for each below a line of titles. Control characters do not reach the terminal.
+// A table for a terminal. Control characters are escaped.
 [[nodiscard]] std::string top_table(const Top& top);
 
 // One line.

@@ -13,7 +13,7 @@ TEST(TopText, HasOneLineForEachInTheirOrder) {
   EXPECT_EQ(top_table(*rows),
             "requests  rule        subject\n"
             "    1200  api/search  user=7\n"
-            "       9  web/all     (everybody)\n");
+            "       9  web/all     (all)\n");
   EXPECT_EQ(top_json(*rows),
             R"({"by":"requests","entries":[{"rule":"api/search","subject":"user=7","count":1200},)"
             R"({"rule":"web/all","subject":"","count":9}]})"
@@ -23,7 +23,7 @@ TEST(TopText, HasOneLineForEachInTheirOrder) {
 TEST(TopText, ShowsThatThereAreNoEntries) {
   const auto rows = read_top({.status = 200, .body = R"({"by":"denied","entries":[]})"});
   ASSERT_TRUE(rows);
-  EXPECT_EQ(top_table(*rows), "denied  rule  subject\nNobody lately.\n");
+  EXPECT_EQ(top_table(*rows), "denied  rule  subject\nNo recent requests.\n");
 }
 
 TEST(TopText, KeepsControlCharactersFromTheTerminal) {

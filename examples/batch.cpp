@@ -1,4 +1,4 @@
-// Many requests at once: as if asked one after the other, but their cache misses overlap.
+// A batch of requests: same results as one by one, but cache misses overlap.
 #include <penstock/penstock.hpp>
 
 #include <array>

@@ -1,4 +1,4 @@
-// The shortest useful program: a hundred requests a minute for each user, twenty at once.
+// A minimal program: 100 requests per minute per user, with a burst of 20.
 #include <penstock/penstock.hpp>
 
 #include <iostream>

@@ -1,4 +1,4 @@
-// Limits from a configuration: nothing that is wrong with them gets past this point.
+// Limits from a configuration: invalid ones are rejected here.
 #include <penstock/penstock.hpp>
 
 #include <iostream>

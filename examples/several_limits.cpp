@@ -1,4 +1,4 @@
-// Several limits for one request: all pass, or nothing is taken from any.
+// Several limits for one request: all or nothing.
 #include <penstock/penstock.hpp>
 
 #include <iostream>
@@ -7,7 +7,7 @@
 namespace {
 
 // [named]
-// Built once. Ten a second for bursts, five thousand a day for the plan.
+// Built once. 10 per second for bursts, 5000 per day for the plan.
 penstock::Result<penstock::Limits> plan_limits() {
   return penstock::Limits::make({
       {"per-second", penstock::per_second(10)},
@@ -23,7 +23,7 @@ std::string check_plan(penstock::Limiter& limiter, const penstock::Limits& limit
 // [/named]
 
 // [keys]
-// Each limit under a key of its own: this user, their organisation, everybody.
+// Each limit has its own key: the user, the organisation, all clients.
 penstock::Decision check_global_limits(penstock::Limiter& limiter) {
   return limiter.check_all({
       {.key = "user:42", .quota = penstock::per_minute(100).burst(20)},

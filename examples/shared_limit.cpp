@@ -1,5 +1,5 @@
-// A limit that many servers share in Redis. Usage: example_shared_limit [URL]; it also says what to
-// do while there is no Redis, which is what a run without one shows.
+// A limit that many servers share in Redis, and the handling of an outage. Usage:
+// example_shared_limit [URL].
 #include <penstock/penstock.hpp>
 
 #include <iostream>
@@ -11,7 +11,7 @@ namespace {
 std::string answer(penstock::SharedLimiter& limiter, const std::string& user) {
   const auto decision = limiter.check("user:" + user, penstock::per_minute(100).burst(20));
   if (!decision) {
-    // could not ask: whether that means yes or no is for you to say
+    // the store is unavailable: the application decides
     return "200, not counted: " + decision.error().detail;
   }
   if (decision->allowed()) return "200, " + std::to_string(decision->remaining()) + " left";

@@ -1,4 +1,4 @@
-// Limits in your own tests, without waiting: the clock is yours.
+// Limits in tests, with a manual clock instead of waiting.
 #include <penstock/penstock.hpp>
 
 #include <chrono>

@@ -1,4 +1,4 @@
--- Asks Penstock about a request, as a proxy does, and keeps the answer in variables.
+-- Calls Penstock for a request and stores the response in variables.
 local url = os.getenv("PENSTOCK_URL") or "http://127.0.0.1:8080/v1/forward-auth"
 local timeout_ms = 100
 
@@ -20,7 +20,7 @@ core.register_action("penstock", { "http-req" }, function(txn)
     return values and values[0]
   end
   local status = answer and tonumber(answer.status) or 0
-  -- A 503 without a decision is a daemon with too many connections: it could not be asked.
+  -- A 503 without a decision: a daemon with too many connections, treated as unavailable.
   if status >= 500 and header("x-ratelimit-decision") ~= "denied" then status = 0 end
   txn:set_var("txn.penstock_status", status)
   txn:set_var("txn.penstock_retry_after", header("retry-after") or "1")

@@ -10,6 +10,28 @@
 
 namespace penstock {
 
+// A change in the connections to Redis, for a log.
+struct RedisEvent {
+  enum class Kind : std::uint8_t {
+    Connected,
+    ConnectFailed,
+    ConnectionLost,
+    BreakerOpened,
+    BreakerClosed,
+    MasterChanged,  // reported by a sentinel
+    SlotsChanged,   // of a cluster
+    Subscribed,
+    SubscriptionLost,
+  };
+  Kind kind{};
+  std::string_view text{};  // "127.0.0.1:6379: connected"; never contains a password
+
+  [[nodiscard]] constexpr bool is_failure() const {
+    return kind == Kind::ConnectFailed || kind == Kind::ConnectionLost ||
+           kind == Kind::BreakerOpened || kind == Kind::SubscriptionLost;
+  }
+};
+
 // Where the shared store is, and how patient to be with it.
 struct RedisOptions {
   // redis://[user:password@]host[:port][/database], rediss:// over TLS, redis+unix:///path,
@@ -41,9 +63,8 @@ struct RedisOptions {
   Duration breaker_min_pause = std::chrono::milliseconds{50};
   Duration breaker_max_pause = std::chrono::seconds{2};
 
-  // Hears in words what happens to connections, from the limiter's own thread, never with a
-  // password. It must not block.
-  std::function<void(std::string_view)> on_event{};
+  // Called from the limiter's own thread. It must not block.
+  std::function<void(const RedisEvent&)> on_event{};
 };
 
 // What the shared store has done so far.

@@ -8,19 +8,21 @@ namespace penstock::daemon {
 
 using namespace telemetry::metrics;
 
-ListenerMetrics::ListenerMetrics(telemetry::WorkerMetrics& metrics, std::string_view listener)
-    : connections_(metrics.cell(kListenerConnections, {listener})),
-      accepted_(metrics.cell(kListenerAccepted, {listener})),
-      rejected_(metrics.cell(kListenerRejected, {listener})),
-      rejected_per_address_(metrics.cell(kListenerRejectedPerAddress, {listener})),
-      refunds_ignored_(metrics.cell(kListenerRefundsIgnored, {listener})),
-      timeouts_(metrics.cell(kListenerErrors, {listener, "timeout"})),
-      tls_failures_(metrics.cell(kListenerErrors, {listener, "tls"})),
-      accept_failures_(metrics.cell(kListenerErrors, {listener, "accept"})),
-      http_requests_(listener == "resp" ? &metrics.cell(kListenerErrors, {listener, "http"})
-                                        : nullptr) {
+ListenerMetrics::ListenerMetrics(telemetry::WorkerMetrics& metrics, ListenerKind kind)
+    : connections_(metrics.cell(kListenerConnections, {to_string(kind)})),
+      accepted_(metrics.cell(kListenerAccepted, {to_string(kind)})),
+      rejected_(metrics.cell(kListenerRejected, {to_string(kind)})),
+      rejected_per_address_(metrics.cell(kListenerRejectedPerAddress, {to_string(kind)})),
+      refunds_ignored_(metrics.cell(kListenerRefundsIgnored, {to_string(kind)})),
+      timeouts_(metrics.cell(kListenerErrors, {to_string(kind), "timeout"})),
+      tls_failures_(metrics.cell(kListenerErrors, {to_string(kind), "tls"})),
+      accept_failures_(metrics.cell(kListenerErrors, {to_string(kind), "accept"})),
+      http_requests_(kind == ListenerKind::Resp
+                         ? &metrics.cell(kListenerErrors, {to_string(kind), "http"})
+                         : nullptr) {
   for (std::size_t digit = 1; digit < responses_.size(); ++digit) {
-    responses_[digit] = &metrics.cell(kListenerRequests, {listener, std::to_string(digit) + "xx"});
+    responses_[digit] =
+        &metrics.cell(kListenerRequests, {to_string(kind), std::to_string(digit) + "xx"});
   }
 }
 

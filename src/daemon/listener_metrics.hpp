@@ -1,20 +1,20 @@
 #pragma once
 
+#include "daemon/listener_kind.hpp"
 #include "net/statistics.hpp"
 #include "telemetry/metrics.hpp"
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 
 namespace penstock::daemon {
 
-// What a server of one worker has counted, as metrics.
+// The statistics of one listener of one worker, as metrics.
 class ListenerMetrics {
  public:
-  ListenerMetrics(telemetry::WorkerMetrics& metrics, std::string_view listener);
+  ListenerMetrics(telemetry::WorkerMetrics& metrics, ListenerKind kind);
 
-  // What happened since the last time, and belongs in the log.
+  // Increases since the last update that belong in the log.
   struct Changes {
     std::uint64_t accept_failures = 0;
     std::uint64_t rejected_per_address = 0;

@@ -4,21 +4,21 @@ namespace penstock::daemon {
 
 std::vector<ListenerPlan> planned_listeners(const rules::Settings& settings) {
   std::vector<ListenerPlan> listeners;
-  listeners.push_back({.name = "http",
+  listeners.push_back({.kind = ListenerKind::Http,
                        .scheme = settings.http.tls ? "https" : "http",
                        .listen = settings.http.listen});
   if (!settings.grpc.listen.empty()) {
-    listeners.push_back({.name = "grpc",
+    listeners.push_back({.kind = ListenerKind::Grpc,
                          .scheme = settings.grpc.tls ? "grpcs" : "grpc",
                          .listen = settings.grpc.listen});
   }
   if (!settings.resp.listen.empty()) {
-    listeners.push_back({.name = "resp",
+    listeners.push_back({.kind = ListenerKind::Resp,
                          .scheme = settings.resp.tls ? "rediss" : "redis",
                          .listen = settings.resp.listen});
   }
   if (!settings.gateway.listen.empty()) {
-    listeners.push_back({.name = "gateway",
+    listeners.push_back({.kind = ListenerKind::Gateway,
                          .scheme = settings.gateway.tls ? "https" : "http",
                          .listen = settings.gateway.listen});
   }
@@ -28,7 +28,7 @@ std::vector<ListenerPlan> planned_listeners(const rules::Settings& settings) {
 AddressLimits address_limits(const rules::Settings& settings) {
   AddressLimits limits;
   for (const ListenerPlan& listener : planned_listeners(settings)) {
-    limits[listener.name] = std::make_shared<net::AddressLimit>(
+    limits[listener.kind] = std::make_shared<net::AddressLimit>(
         settings.max_connections_per_address, settings.trusted_proxies);
   }
   return limits;

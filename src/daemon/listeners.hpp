@@ -12,23 +12,23 @@
 
 namespace penstock::daemon {
 
-// A way in that the configuration opens.
+// A listener that the configuration opens.
 struct ListenerPlan {
-  std::string name;    // in metrics: "http", "grpc", "resp", "gateway"
-  std::string scheme;  // for people: "https"
+  ListenerKind kind{};
+  std::string scheme;  // printed at startup: "https"
   std::vector<rules::Address> listen;
 };
 
 // In the order of the listeners of a worker.
 [[nodiscard]] std::vector<ListenerPlan> planned_listeners(const rules::Settings& settings);
 
-// Connections per client address, by the name of the listener; all workers share them.
-using AddressLimits = std::map<std::string, std::shared_ptr<net::AddressLimit>>;
+// Limits on connections per client address; all workers share them.
+using AddressLimits = std::map<ListenerKind, std::shared_ptr<net::AddressLimit>>;
 [[nodiscard]] AddressLimits address_limits(const rules::Settings& settings);
 
 // A listener of one worker.
 struct WorkerListener {
-  std::string name;
+  ListenerKind kind{};
   std::unique_ptr<net::Listener> listener;
   ListenerMetrics metrics;
 };

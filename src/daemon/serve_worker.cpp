@@ -37,11 +37,9 @@ std::unique_ptr<store::Store> make_store(const WorkerContext& context,
   }
   RedisOptions options = context.settings.redis;
   options.url = context.settings.store_url;
-  options.on_event = [&log = context.log](std::string_view what) {
-    const bool is_good = what.ends_with(": connected") || what.starts_with("cluster: slots") ||
-                         what.starts_with("sentinel: the master is now");
-    log.write(is_good ? telemetry::LogLevel::Info : telemetry::LogLevel::Warning, "store",
-              {{"event", what}});
+  options.on_event = [&log = context.log](const RedisEvent& event) {
+    log.write(event.is_failure() ? telemetry::LogLevel::Warning : telemetry::LogLevel::Info,
+              "store", {{"event", event.text}});
   };
   // checked in ServeWorker::make
   auto store = std::make_unique<redis_store::RedisStore>(executor, options,
@@ -102,9 +100,10 @@ wire::resp::ServerOptions resp_options(const rules::Settings& settings,
 }
 
 // Called once a second: at most one line of each kind.
-void log_listener_events(telemetry::RateLimitedLog& log, const std::string& listener,
+void log_listener_events(telemetry::RateLimitedLog& log, ListenerKind kind,
                          const ListenerMetrics::Changes& changes,
                          const net::Statistics& statistics) {
+  const std::string_view listener = to_string(kind);
   if (changes.accept_failures > 0) {
     log.warning("connections wait: accept failed",
                 {{"listener", listener},
@@ -183,43 +182,42 @@ Result<void> ServeWorker::make_listeners(const WorkerContext& context) {
   for (const ListenerPlan& plan : planned_listeners(context.settings)) {
     Result<std::unique_ptr<net::Listener>> listener = make_listener(plan, context);
     if (!listener) return listener.error();
-    listeners_.push_back({.name = plan.name,
+    listeners_.push_back({.kind = plan.kind,
                           .listener = *std::move(listener),
-                          .metrics = ListenerMetrics(metrics_, plan.name)});
+                          .metrics = ListenerMetrics(metrics_, plan.kind)});
   }
   return {};
 }
 
 Result<std::unique_ptr<net::Listener>> ServeWorker::make_listener(const ListenerPlan& plan,
                                                                   const WorkerContext& context) {
+  using ListenerPtr = std::unique_ptr<net::Listener>;
   const rules::Settings& settings = context.settings;
-  const auto found = context.per_address.find(plan.name);
-  AddressLimitPtr per_address = found == context.per_address.end() ? nullptr : found->second;
-  if (plan.name == "gateway") {
-    rules::Settings parts = settings;
-    parts.gateway.max_connections = share_per_worker(settings.gateway.max_connections, settings);
-    Result<std::unique_ptr<gateway::Server>> made =
-        gateway::Server::make(loop_, parts,
-                              {.service = service_,
-                               .metrics = metrics_,
-                               .in_flight = context.in_flight,
-                               .clock = system_clock()},
-                              {.per_address = std::move(per_address)});
-    if (!made) return made.error();
-    return std::unique_ptr<net::Listener>(*std::move(made));
+  const auto found = context.per_address.find(plan.kind);
+  AddressLimitPtr limit = found == context.per_address.end() ? nullptr : found->second;
+  switch (plan.kind) {
+    case ListenerKind::Http:
+      return ListenerPtr(
+          std::make_unique<http::Server>(loop_, api_, http_options(settings, std::move(limit))));
+    case ListenerKind::Grpc:
+      return ListenerPtr(std::make_unique<wire::grpc::Server>(
+          loop_, service_, grpc_options(settings, std::move(limit))));
+    case ListenerKind::Resp:
+      return ListenerPtr(std::make_unique<wire::resp::Server>(
+          loop_, service_, resp_options(settings, std::move(limit))));
+    case ListenerKind::Gateway: break;
   }
-  std::unique_ptr<net::Listener> listener;
-  if (plan.name == "http") {
-    listener =
-        std::make_unique<http::Server>(loop_, api_, http_options(settings, std::move(per_address)));
-  } else if (plan.name == "grpc") {
-    listener = std::make_unique<wire::grpc::Server>(loop_, service_,
-                                                    grpc_options(settings, std::move(per_address)));
-  } else if (plan.name == "resp") {
-    listener = std::make_unique<wire::resp::Server>(loop_, service_,
-                                                    resp_options(settings, std::move(per_address)));
-  }
-  return listener;
+  rules::Settings parts = settings;
+  parts.gateway.max_connections = share_per_worker(settings.gateway.max_connections, settings);
+  Result<std::unique_ptr<gateway::Server>> made =
+      gateway::Server::make(loop_, parts,
+                            {.service = service_,
+                             .metrics = metrics_,
+                             .in_flight = context.in_flight,
+                             .clock = system_clock()},
+                            {.per_address = std::move(limit)});
+  if (!made) return made.error();
+  return ListenerPtr(*std::move(made));
 }
 
 ServeWorker::~ServeWorker() {
@@ -246,8 +244,7 @@ Result<void> ServeWorker::reload(const rules::Settings& settings) {
     problems.append(problems.empty() ? "" : "; ").append(prefix).append(loaded.error().detail);
   };
   for (const WorkerListener& each : listeners_) {
-    const std::string section(each.name == "http" ? "server" : each.name);
-    note(section + ".", each.listener->reload(settings));
+    note(std::string(settings_section(each.kind)) + ".", each.listener->reload(settings));
   }
   if (shared_ != nullptr) {
     const Result<redis::Options> client = redis_store::client_options(settings.redis);
@@ -274,7 +271,7 @@ void ServeWorker::tick() {
   for (WorkerListener& each : listeners_) {
     const net::Statistics& statistics = each.listener->statistics();
     closed += statistics.accepted + statistics.rejected - statistics.open;
-    log_listener_events(log_, each.name, each.metrics.update(statistics), statistics);
+    log_listener_events(log_, each.kind, each.metrics.update(statistics), statistics);
   }
   memory_trimmer_.tick(closed);
   tick_timer_.expires_after(std::chrono::seconds{1});

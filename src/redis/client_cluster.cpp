@@ -135,8 +135,9 @@ void Client::Core::on_map(NodeId answered_by, Result<resp::Value> reply) {
   map_failure_.reset();
   pace_.finish(RefreshPace::Outcome::Answered);
   if (*adopted == ClusterRouter::Change::Some) {
-    on_event("cluster: slots of " + std::to_string(router_->masters().size()) + " masters from " +
-             node_at(answered_by).address());
+    const std::string text = "cluster: slots of " + std::to_string(router_->masters().size()) +
+                             " masters from " + node_at(answered_by).address();
+    on_event({.kind = RedisEvent::Kind::SlotsChanged, .text = text});
   }
   for (PendingPtr& pending : awaiting_map_.take_due(Time::max())) dispatch(std::move(pending));
   arm_timer();

@@ -50,7 +50,8 @@ void Client::Core::start() {
   sentinels_->listen([weak = weak_from_this()](const HostPort& master) {
     const std::shared_ptr<Core> core = weak.lock();
     if (core == nullptr || core->stopped_) return;
-    core->on_event("sentinel: the master is now " + to_string(master));
+    const std::string text = "sentinel: the master is now " + to_string(master);
+    core->on_event({.kind = RedisEvent::Kind::MasterChanged, .text = text});
     core->nodes_.front()->reconnect("failover to " + to_string(master));
   });
 }
@@ -203,8 +204,8 @@ void Client::Core::on_fail_fast_changed(Node& node) {
   }
 }
 
-void Client::Core::on_event(std::string_view text) {
-  if (options().on_event && !stopped_) options().on_event(text);
+void Client::Core::on_event(const RedisEvent& event) {
+  if (options().on_event && !stopped_) options().on_event(event);
 }
 
 bool Client::Core::wants_connection(const Node& node) const {

@@ -47,7 +47,7 @@ class Client::Core : public NodeOwner, public std::enable_shared_from_this<Core>
   void on_connected(Node& node) override;
   void on_unavailable(Node& node) override;
   void on_fail_fast_changed(Node& node) override;
-  void on_event(std::string_view text) override;
+  void on_event(const RedisEvent& event) override;
   [[nodiscard]] bool wants_connection(const Node& node) const override;
 
  private:

@@ -233,6 +233,12 @@ TEST(ClientRedis, TheBreakerOpensWhenEveryConnectionDropsWithoutAnAnswer) {
   }
   EXPECT_TRUE(harness.has_event("breaker open"));
   EXPECT_TRUE(harness.ask_until_answered({"PING"})) << "it closes with the next connection";
+  const auto reported = [&](RedisEvent::Kind kind) {
+    return std::count(harness.kinds.begin(), harness.kinds.end(), kind);
+  };
+  EXPECT_EQ(reported(RedisEvent::Kind::BreakerOpened), 1);
+  EXPECT_EQ(reported(RedisEvent::Kind::BreakerClosed), 1);
+  EXPECT_GE(reported(RedisEvent::Kind::ConnectionLost), 5);
 }
 
 TEST(ClientRedis, RejectsMoreCommandsThanItMayHold) {

@@ -202,7 +202,7 @@ void Node::on_connected(std::shared_ptr<Connection> connection) {
   has_answered_ = false;
   connected_at_ = base::monotonic_now();
   last_received_ = connected_at_;
-  report_event(*owner, address_ + ": connected");
+  report_event(*owner, RedisEvent::Kind::Connected, address_ + ": connected");
   // one that answered nothing before may do so again: that counts for the breaker
   if (!lost_unanswered_ || !breaker_.lets_through()) count_success(*owner);
   owner->on_fail_fast_changed(*this);
@@ -213,7 +213,7 @@ void Node::on_connected(std::shared_ptr<Connection> connection) {
 void Node::on_connect_failed(Error why) {
   const std::shared_ptr<NodeOwner> owner = owner_.lock();
   if (owner == nullptr) return;
-  report_event(*owner, why.detail);
+  report_event(*owner, RedisEvent::Kind::ConnectFailed, why.detail);
   failure_ = std::move(why);
   count_failure(*owner, base::monotonic_now());
   owner->on_fail_fast_changed(*this);
@@ -228,7 +228,7 @@ void Node::on_connection_lost(const Error& why) {
   if (owner == nullptr) return;
   connection_.reset();
   const Error lost{ErrorCode::ConnectionLost, address_ + ": connection lost: " + why.detail};
-  report_event(*owner, lost.detail);
+  report_event(*owner, RedisEvent::Kind::ConnectionLost, lost.detail);
   std::deque<PendingPtr> in_flight = queue_.take_in_flight();
   lost_unanswered_ = !in_flight.empty() && !has_answered_;
   if (!in_flight.empty()) count_failure(*owner, base::monotonic_now());
@@ -251,10 +251,10 @@ bool Node::stop_if_unused() {
   return true;
 }
 
-// Says each thing once, however often it happens again.
-void Node::report_event(NodeOwner& owner, std::string text) {
+// Reports repeated events once.
+void Node::report_event(NodeOwner& owner, RedisEvent::Kind kind, std::string text) {
   if (text == last_event_) return;
-  owner.on_event(text);
+  owner.on_event({.kind = kind, .text = text});
   last_event_ = std::move(text);
 }
 
@@ -369,14 +369,14 @@ void Node::count_failure(NodeOwner& owner, Time now) {
   if (breaker_.on_failure(now, random()) != CircuitBreaker::Change::Opened) return;
   breaker_error_ = {ErrorCode::Unavailable, address_ + ": not asked, because it failed repeatedly"};
   owner.on_fail_fast_changed(*this);
-  report_event(owner, address_ + ": breaker open");
+  report_event(owner, RedisEvent::Kind::BreakerOpened, address_ + ": breaker open");
   owner.on_unavailable(*this);
 }
 
 void Node::count_success(NodeOwner& owner) {
   if (breaker_.on_success() != CircuitBreaker::Change::Closed) return;
   owner.on_fail_fast_changed(*this);
-  report_event(owner, address_ + ": breaker closed");
+  report_event(owner, RedisEvent::Kind::BreakerClosed, address_ + ": breaker closed");
 }
 
 }  // namespace penstock::redis

@@ -62,7 +62,7 @@ class NodeOwner {
   virtual void on_unavailable(Node& node) = 0;
   // What Node::fail_fast_error() says has changed.
   virtual void on_fail_fast_changed(Node& node) = 0;
-  virtual void on_event(std::string_view text) = 0;
+  virtual void on_event(const RedisEvent& event) = 0;
   // Whether a connection that is lost, or cannot be made, shall be tried for again. If not, the
   // next command starts the node afresh.
   [[nodiscard]] virtual bool wants_connection(const Node& node) const = 0;
@@ -156,7 +156,7 @@ class Node : public std::enable_shared_from_this<Node> {
   void send_probe(Time now);
   void count_failure(NodeOwner& owner, Time now);
   void count_success(NodeOwner& owner);
-  void report_event(NodeOwner& owner, std::string text);
+  void report_event(NodeOwner& owner, RedisEvent::Kind kind, std::string text);
   [[nodiscard]] std::uint32_t random() { return static_cast<std::uint32_t>(random_()); }
   [[nodiscard]] Time next_event() const;
 

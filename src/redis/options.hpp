@@ -1,12 +1,12 @@
 #pragma once
 
+#include "penstock/redis_options.hpp"
 #include "redis/url.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <string>
-#include <string_view>
 
 namespace penstock::redis {
 
@@ -40,8 +40,7 @@ struct Options {
   // about the server.
   std::chrono::milliseconds probe_timeout{100};
 
-  // Hears in words what happens to connections, never with a password. May be empty.
-  std::function<void(std::string_view)> on_event{};
+  std::function<void(const RedisEvent&)> on_event{};  // may be empty
 };
 
 }  // namespace penstock::redis

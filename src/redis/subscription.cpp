@@ -133,7 +133,7 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
     if (push.kind == PushMessage::Kind::Subscribed && !listening_) {
       listening_ = true;
       backoff_.reset();
-      report_event(address_ + ": listening to \"" + channel_ + "\"");
+      report_event(RedisEvent::Kind::Subscribed, address_ + ": listening to \"" + channel_ + "\"");
       if (handlers.on_gap) handlers.on_gap();
     } else if (push.kind == PushMessage::Kind::Message && handlers.on_message) {
       handlers.on_message(push.payload);
@@ -145,7 +145,8 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
     connection_.reset();
     ping_timer_.cancel();
     if (!stopped_)
-      report_event(address_ + ": not listening to \"" + channel_ + "\": " + why.detail);
+      report_event(RedisEvent::Kind::SubscriptionLost,
+                   address_ + ": not listening to \"" + channel_ + "\": " + why.detail);
     const std::function<void()> on_gap = handlers_.on_gap;
     if (std::exchange(listening_, false) && on_gap) on_gap();
   }
@@ -169,10 +170,12 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
     });
   }
 
-  void report_event(const std::string& text) {
+  void report_event(RedisEvent::Kind kind, const std::string& text) {
     if (text == last_event_) return;
     last_event_ = text;
-    if (settings_->options.on_event) settings_->options.on_event(text);
+    if (settings_->options.on_event) {
+      settings_->options.on_event({.kind = kind, .text = text});
+    }
   }
 
   asio::any_io_executor executor_;

@@ -106,8 +106,8 @@ TEST(Hang, CallsFailOnTheCallersThreadWhileTheBreakerIsOpen) {
   std::promise<void> go_on;
   std::atomic<bool> is_open = false;
   RedisOptions options{.url = server.url()};
-  options.on_event = [&](std::string_view text) {
-    if (is_open || text.find("breaker open") == std::string_view::npos) return;
+  options.on_event = [&](const RedisEvent& event) {
+    if (is_open || event.kind != RedisEvent::Kind::BreakerOpened) return;
     is_open = true;
     opened.set_value();
     go_on.get_future().wait();

@@ -44,10 +44,10 @@ RedisOptions long_timeout_options(std::string url) {
   return {.url = std::move(url), .timeout = kLongTimeout};
 }
 
-std::function<void(std::string_view)> Events::listener() {
-  return [this](std::string_view text) {
+std::function<void(const RedisEvent&)> Events::listener() {
+  return [this](const RedisEvent& event) {
     const std::lock_guard lock(mutex_);
-    text_.append(text).append("\n");
+    text_.append(event.text).append("\n");
   };
 }
 

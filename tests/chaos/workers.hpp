@@ -48,7 +48,7 @@ inline constexpr Quota kSmall = per(300, Quota::kMaxPeriod).gcra();  // exhauste
 // Thread-safety: any thread. Must outlive the limiter.
 class Events {
  public:
-  [[nodiscard]] std::function<void(std::string_view)> listener();
+  [[nodiscard]] std::function<void(const RedisEvent&)> listener();
   [[nodiscard]] std::string text() const;
   void wait_for(const std::string& words) const;
 

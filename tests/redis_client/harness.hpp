@@ -46,7 +46,10 @@ class AnswerCall : public redis::Call {
 class Harness {
  public:
   explicit Harness(redis::Options options, std::vector<const redis::Script*> scripts = {}) {
-    options.on_event = [this](std::string_view text) { events.emplace_back(text); };
+    options.on_event = [this](const RedisEvent& event) {
+      events.emplace_back(event.text);
+      kinds.push_back(event.kind);
+    };
     client =
         std::make_unique<redis::Client>(io.get_executor(), std::move(options), std::move(scripts));
     client->start();
@@ -111,6 +114,7 @@ class Harness {
 
   boost::asio::io_context io;
   std::vector<std::string> events;
+  std::vector<RedisEvent::Kind> kinds;  // of all events
   std::unique_ptr<redis::Client> client;
 };
 

@@ -54,7 +54,7 @@ class FeedReader {
  private:
   redis::Options client_of(const RedisOptions& options) {
     redis::Options client = redis_store::client_options(options).value();
-    client.on_event = [this](std::string_view text) { event_ = text; };
+    client.on_event = [this](const RedisEvent& event) { event_ = event.text; };
     return client;
   }
 

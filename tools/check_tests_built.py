@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every *_test.cpp is compiled by some target. Usage: check_tests_built.py BUILD_DIR [ROOT]
 
-A test that is in no target passes for ever.
+A test that is in no target never fails.
 """
 
 import json

@@ -56,6 +56,18 @@ def comments_only(text):
     return "".join(kept)
 
 
+def comments_and_literals(text):
+    """The comments and literals of the text, line numbers kept."""
+    kept = []
+    position = 0
+    for match in _TOKEN.finditer(text):
+        between = text[position : match.start()]
+        kept.append("\n" * between.count("\n") or ("" if between.isspace() else " ; "))
+        kept.append(match.group())
+        position = match.end()
+    return "".join(kept)
+
+
 def report(problems):
     """Prints the problems and returns the exit status of a check."""
     for problem in problems:

@@ -14,6 +14,7 @@ import check_docs
 import check_layers
 import check_rules
 import check_tests_built
+import check_words
 from source_tree import code_only, comments_only
 
 TOOLS = Path(__file__).resolve().parent
@@ -216,6 +217,71 @@ class Rules(Tree):
     def test_an_exception_needs_its_file(self):
         problems = list(check_rules.problems_of_exceptions(self.root))
         self.assertTrue(any("src/base/system_clock.cpp" in problem for problem in problems))
+
+
+class Words(Tree):
+    def found(self, path, text):
+        self.plant(path, text)
+        problems = check_words.check(self.root)
+        (self.root / path).unlink()
+        return problems
+
+    def test_comments_and_messages_of_cpp(self):
+        for text in ("// the door\n", "/* the\n door */\n", 'auto a = "the door";\n', "/// Doors.\n"):
+            with self.subTest(text):
+                self.assert_found(self.found("src/core/c.cpp", text), "src/core/c.cpp:", "listener")
+        self.assertEqual(self.found("src/core/c.cpp", "int door = 1;  // a listener\n"), [])
+
+    def test_a_problem_names_the_line_the_word_and_what_to_say(self):
+        found = self.found("docs/a.md", "one\n\nWhoever comes\n")
+        self.assert_found(found, "docs/a.md:3: Whoever; say the client")
+
+    def test_phrases_are_found_across_lines(self):
+        for path, text in (
+            ("src/core/c.cpp", "// requests under\n// way\n"),
+            ("src/core/c.cpp", 'auto a = "requests under "\n         "way";\n'),
+            ("docs/a.md", "requests under\nway\n"),
+            ("src/redis_store/lua/a.lua", "-- requests under\n-- way\n"),
+        ):
+            with self.subTest(path=path, text=text):
+                self.assert_found(self.found(path, text), f"{path}:1: under way; say in flight")
+
+    def test_literals_of_different_statements_are_no_phrase(self):
+        self.assertEqual(self.found("src/core/c.cpp", 'f("under", "way");\n'), [])
+
+    def test_comments_of_other_languages(self):
+        for path, text in (
+            ("tools/a.sh", "# nobody\n"),
+            ("tools/a.py", "a = 1  # nobody\n"),
+            ("tools/a.py", '"""nobody"""\n'),
+            ("tools/a.py", 'def f():\n    """nobody"""\n'),
+            ("src/redis_store/lua/a.lua", "local a = 1  -- nobody\n"),
+            ("examples/a.yaml", "a: 1  # nobody\n"),
+            ("examples/caddy/Caddyfile", "# nobody\n"),
+            ("packaging/penstock.1", "nobody\n"),
+            ("docs/openapi.json", '{"description": "nobody"}\n'),
+            ("Makefile", "# nobody\n"),
+        ):
+            with self.subTest(path=path, text=text):
+                self.assert_found(self.found(path, text), path, "nobody")
+
+    def test_code_of_other_languages_is_not_searched(self):
+        self.assertEqual(self.found("tools/a.py", 'user = "nobody"\n'), [])
+        self.assertEqual(self.found("examples/a.yaml", "user: nobody\n"), [])
+        self.assertEqual(self.found("src/redis_store/lua/a.lua", "local nobody = 1\n"), [])
+
+    def test_terms_of_others_are_allowed(self):
+        for text in ("connection refused", "REFUSED_STREAM", "well-formed", "indoors", "as long as"):
+            with self.subTest(text):
+                self.assertEqual(self.found("docs/a.md", text + "\n"), [])
+
+    def test_the_changelog_may_list_old_names(self):
+        self.assertEqual(self.found("CHANGELOG.md", "- `door` → `listener`\n"), [])
+        self.assert_found(self.found("CHANGELOG.md", "- the door\n"), "listener")
+
+    def test_an_exception_needs_its_file(self):
+        problems = list(check_words.problems_of_exceptions(self.root))
+        self.assertTrue(any("CHANGELOG.md" in problem for problem in problems))
 
 
 class TestsBuilt(Tree):

@@ -23,7 +23,7 @@ std::string answer(penstock::SharedLimiter& limiter, const std::string& user) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string url = argc > 1 ? argv[1] : "redis://127.0.0.1:1";  // where nobody listens
+  const std::string url = argc > 1 ? argv[1] : "redis://127.0.0.1:1";  // nothing listens here
   // [open]
   auto limiter = penstock::SharedLimiter::open({.url = url});
   if (!limiter) {

@@ -5,9 +5,9 @@
 
 namespace penstock::redis {
 
-// How long to wait before the next attempt: doubled after each, up to a limit. Of the second half
-// of each pause a random part is left out, so that many clients of one dead server do not come back
-// all at once.
+// Exponential backoff: the pause doubles after each attempt, up to a maximum. Jitter removes up to
+// half of each pause, so that many clients of one failed server do not reconnect at the same
+// moment.
 //
 // Thread-safety: none.
 class Backoff {
@@ -17,7 +17,7 @@ class Backoff {
   // REQUIRES: 0 < min <= max
   Backoff(Duration min, Duration max);
 
-  // `random` is any number, the same chance for all.
+  // `random` is uniformly distributed.
   [[nodiscard]] Duration next(std::uint32_t random);
   void reset() { pause_ = min_; }
 

@@ -7,9 +7,9 @@
 
 namespace penstock::redis {
 
-// Whether a server is worth asking. It is, until so many failures came in a row without a success
-// in between. From then on nobody asks it but for one probe after a pause, and another after twice
-// that pause, until a probe succeeds.
+// Circuit breaker of one server. It opens after `failures` consecutive failures. While it is open
+// it allows one probe after a pause, which doubles after each failed probe; a successful probe
+// closes it.
 //
 // Thread-safety: none.
 class CircuitBreaker {
@@ -19,7 +19,7 @@ class CircuitBreaker {
   enum class State : std::uint8_t { Closed, Open, HalfOpen };
   enum class Change : std::uint8_t { None, Opened, Closed };
 
-  // REQUIRES: failures > 0, and what Backoff requires
+  // REQUIRES: failures > 0, and the requirements of Backoff
   CircuitBreaker(unsigned failures, Backoff::Duration min, Backoff::Duration max);
 
   [[nodiscard]] State state() const noexcept { return state_; }
@@ -27,11 +27,11 @@ class CircuitBreaker {
   // When the next probe is due. REQUIRES: state() == State::Open
   [[nodiscard]] Time probe_at() const noexcept { return probe_at_; }
 
-  // Whether the caller shall send a probe now. The next success or failure is taken as its result.
+  // Whether the caller must send a probe now. The next success or failure is its result.
   [[nodiscard]] bool start_probe(Time now);
 
   Change on_success();
-  // Failures of calls that were sent before it opened change nothing.
+  // Failures of calls sent before the breaker opened have no effect.
   Change on_failure(Time now, std::uint32_t random);
 
  private:

@@ -26,7 +26,7 @@ TEST(CircuitBreaker, OpensAfterFailuresInARow) {
   EXPECT_FALSE(breaker.lets_through());
 }
 
-TEST(CircuitBreaker, ASuccessInBetweenStartsTheCountAfresh) {
+TEST(CircuitBreaker, ASuccessResetsTheFailureCount) {
   CircuitBreaker breaker(2, 50ms, 200ms);
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(breaker.on_failure(kStart, 0), Change::None);
@@ -35,7 +35,7 @@ TEST(CircuitBreaker, ASuccessInBetweenStartsTheCountAfresh) {
   EXPECT_TRUE(breaker.lets_through());
 }
 
-TEST(CircuitBreaker, LetsOneProbeThroughAfterThePause) {
+TEST(CircuitBreaker, AllowsOneProbeAfterThePause) {
   CircuitBreaker breaker = open_breaker();
   EXPECT_EQ(breaker.probe_at(), kStart + 50ms);
   EXPECT_FALSE(breaker.start_probe(kStart + 49ms));
@@ -58,7 +58,7 @@ TEST(CircuitBreaker, DoublesThePauseWhenTheProbeFails) {
   }
 }
 
-TEST(CircuitBreaker, BeginsWithTheShortPauseAgainOnceClosed) {
+TEST(CircuitBreaker, StartsWithTheShortestPauseAgainOnceClosed) {
   CircuitBreaker breaker = open_breaker();
   EXPECT_TRUE(breaker.start_probe(kStart + 50ms));
   EXPECT_EQ(breaker.on_failure(kStart, 0), Change::None);
@@ -67,7 +67,7 @@ TEST(CircuitBreaker, BeginsWithTheShortPauseAgainOnceClosed) {
   EXPECT_EQ(breaker.probe_at(), kStart + 50ms);
 }
 
-TEST(CircuitBreaker, StragglersDoNotProlongThePause) {
+TEST(CircuitBreaker, FailuresOfOlderCallsDoNotProlongThePause) {
   CircuitBreaker breaker = open_breaker();
   EXPECT_EQ(breaker.on_failure(kStart + 40ms, 0), Change::None);
   EXPECT_EQ(breaker.probe_at(), kStart + 50ms);

@@ -1,4 +1,4 @@
-// What of a client only a cluster needs: the way from a slot to a node, and the map that knows it.
+// The cluster part of a client: slot map and routing by slot.
 
 #include "redis/client_core.hpp"
 #include "resp/command.hpp"
@@ -8,7 +8,7 @@
 
 namespace penstock::redis {
 
-// Receives the map.
+// Receives the slot map.
 class Client::Core::MapCall : public Call {
  public:
   MapCall(std::weak_ptr<Core> core, NodeId asked) : core_(std::move(core)), asked_(asked) {}
@@ -74,14 +74,14 @@ void Client::Core::want_map() {
   arm_timer();
 }
 
-// Asks those first that a connection leads to already.
+// Queries connected nodes first.
 void Client::Core::start_refresh(Time now) {
   pace_.start(now);
   map_candidates_.clear();
   for (NodeId id = 0; id < router_->nodes().size(); ++id) {
     if (node_at(id).is_connected()) map_candidates_.push_back(id);
   }
-  // Not the same one every time: it may be cut off from the others.
+  // Rotates the first candidate: it may be partitioned from the others.
   if (!map_candidates_.empty()) {
     const std::size_t turn = refreshes_++ % map_candidates_.size();
     std::rotate(map_candidates_.begin(),
@@ -120,7 +120,7 @@ void Client::Core::ask_next_for_map(Error last) {
 void Client::Core::on_map(NodeId answered_by, Result<resp::Value> reply) {
   if (!reply) {
     Error why = reply.error();
-    // A server that is no cluster says "ERR This instance has cluster support disabled".
+    // A server that is not a cluster replies "ERR This instance has cluster support disabled".
     if (why.code == ErrorCode::Protocol) why.code = ErrorCode::Misconfigured;
     ask_next_for_map(std::move(why));
     return;

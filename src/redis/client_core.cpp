@@ -89,7 +89,7 @@ ClientHealth Client::Core::health() const {
   }
   ClientHealth health;
   for (const NodeId id : masters()) {
-    // one that nobody has asked yet is as good as any
+    // a node without a command so far counts as available
     const std::string reason =
         id < nodes_.size() ? nodes_[id]->unavailable_reason() : std::string{};
     health.serving = health.serving || reason.empty();
@@ -260,7 +260,7 @@ void Client::Core::on_timer() {
   for (PendingPtr& pending : awaiting_map_.take_due(now)) {
     ++stats_.timeouts;
     fail(std::move(pending->call),
-         {ErrorCode::Unavailable, "the cluster did not say in time who has which slot"});
+         {ErrorCode::Unavailable, "the cluster's slot map did not arrive in time"});
   }
   const std::optional<Time> refresh = pace_.due();
   if (refresh && *refresh <= now) start_refresh(now);

@@ -21,8 +21,8 @@
 
 namespace penstock::redis {
 
-// What a Client consists of: the nodes, the way to the right one, and the commands that wait for
-// another attempt. Handlers hold the Core, not the Client: after stop() they find nothing to do.
+// Implementation of Client: the nodes, the routing, and the commands that wait for a retry.
+// Handlers hold the Core, not the Client: after stop() they do nothing.
 class Client::Core : public NodeOwner, public std::enable_shared_from_this<Core> {
  public:
   Core(boost::asio::any_io_executor executor, Options options, std::vector<const Script*> scripts);
@@ -62,12 +62,12 @@ class Client::Core : public NodeOwner, public std::enable_shared_from_this<Core>
   void resend(PendingPtr pending);
   void send_with_script_text(PendingPtr pending, Error why);
   void send_later(PendingPtr pending, Error why);
-  // Tells the caller, but not from within this call.
+  // Fails the call, but not from within this function.
   void fail(std::unique_ptr<Call> call, Error why);
   void arm_timer();
   void on_timer();
 
-  // Of a cluster.
+  // Cluster only.
   void dispatch_by_slot(PendingPtr pending);
   [[nodiscard]] Node& node_at(NodeId id);
   void want_map();
@@ -89,11 +89,11 @@ class Client::Core : public NodeOwner, public std::enable_shared_from_this<Core>
   bool started_ = false;
   bool stopped_ = false;
 
-  // Of a cluster.
+  // Cluster only.
   std::optional<ClusterRouter> router_;
   RefreshPace pace_;
   std::size_t refreshes_ = 0;
-  std::deque<NodeId> map_candidates_;  // still to be asked for the map
+  std::deque<NodeId> map_candidates_;  // still to query for the map
   RetryQueue awaiting_map_;            // by deadline
   std::optional<Error> map_failure_;   // why there is no map
 };

@@ -22,7 +22,7 @@ ErrorCode code_of(const Result<resp::Value>& reply) {
   return reply ? ErrorCode::InvalidInput : reply.error().code;
 }
 
-// A number from INFO.
+// A number of INFO stats.
 std::uint64_t info(Harness& harness, std::string_view name) {
   const Result<resp::Value> reply = harness.ask({"INFO", "stats"});
   const std::string text = text_of(reply);
@@ -53,11 +53,11 @@ TEST(ClientRedis, CommandsOfOneTickLeaveInOneWrite) {
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(text_of(harness.wait(answers[static_cast<std::size_t>(i)])), std::to_string(i + 1));
   }
-  // One read for them all, and one for INFO.
+  // One read for all of them, and one for INFO.
   EXPECT_EQ(info(harness, "total_reads_processed"), before + 2);
 }
 
-TEST(ClientRedis, AFlushedScriptIsNotNoticed) {
+TEST(ClientRedis, AFlushedScriptIsSentAgain) {
   const RedisServer server;
   const Script script = Script::from("return redis.call('INCRBY', KEYS[1], ARGV[1])");
   Harness harness(server.url(), {&script});
@@ -101,7 +101,7 @@ TEST(ClientRedis, UsesTheDatabaseOfTheUrl) {
   EXPECT_NE(text_of(harness.ask({"CLIENT", "INFO"})).find(" name=penstock "), std::string::npos);
 }
 
-TEST(ClientRedis, SpeaksOverAUnixSocket) {
+TEST(ClientRedis, ConnectsOverAUnixSocket) {
   const RedisServer server;
   Harness harness(server.unix_url() + "?db=2");
   ASSERT_TRUE(harness.ask_until_answered({"PING"}));
@@ -170,7 +170,7 @@ TEST(ClientRedis, AFrozenServerCostsOneDeadlineAndThenNothing) {
   EXPECT_TRUE(harness.ask_until_answered({"PING"}));
 }
 
-TEST(ClientRedis, ALateReplyIsNotGivenToTheNextCall) {
+TEST(ClientRedis, ALateReplyIsNotMatchedToTheNextCall) {
   RedisServer server;
   Harness harness(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"SET", "key", "mine"}));
@@ -182,7 +182,7 @@ TEST(ClientRedis, ALateReplyIsNotGivenToTheNextCall) {
   EXPECT_EQ(harness.client->stats().connects, 1U);
 }
 
-TEST(ClientRedis, AConnectionThatStaysSilentIsMadeAnew) {
+TEST(ClientRedis, ASilentConnectionIsReopened) {
   RedisServer server;
   Harness harness(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"PING"}));
@@ -193,7 +193,7 @@ TEST(ClientRedis, AConnectionThatStaysSilentIsMadeAnew) {
   EXPECT_TRUE(harness.ask_until_answered({"PING"}));
 }
 
-TEST(ClientRedis, AConnectionThatWorkedIsMadeAgainAtOnceHoweverOftenItDrops) {
+TEST(ClientRedis, AConnectionThatWorkedIsReopenedAtOnceHoweverOftenItDrops) {
   const RedisServer server;
   servers::FaultProxy proxy(server.port());
   Harness harness(proxy.url());
@@ -207,7 +207,7 @@ TEST(ClientRedis, AConnectionThatWorkedIsMadeAgainAtOnceHoweverOftenItDrops) {
   EXPECT_FALSE(harness.has_event("breaker open"));
 }
 
-TEST(ClientRedis, ACommandNeedNotWaitForTheBackOffOfAnIdleConnection) {
+TEST(ClientRedis, ACommandDoesNotWaitForTheBackoffOfAnIdleConnection) {
   const RedisServer server;
   servers::FaultProxy proxy(server.port());
   Harness harness(proxy.url());
@@ -263,7 +263,7 @@ TEST(ClientRedis, AReplicaIsRejected) {
   EXPECT_EQ(code_of(harness.ask({"PING"})), ErrorCode::Unavailable);
 }
 
-TEST(ClientRedis, AMasterThatIsDemotedIsLeftAndTakenBack) {
+TEST(ClientRedis, ADemotedMasterIsUsedAgainAfterItsPromotion) {
   const RedisServer other;
   const RedisServer server;
   Harness harness(server.url());
@@ -277,7 +277,7 @@ TEST(ClientRedis, AMasterThatIsDemotedIsLeftAndTakenBack) {
   EXPECT_TRUE(harness.ask_until_answered({"SET", "key", "1"}));
 }
 
-TEST(ClientRedis, AFullServerIsReportedAtOnceInItsOwnWords) {
+TEST(ClientRedis, AFullServerIsReportedAtOnceWithItsMessage) {
   const RedisServer server;
   Harness harness(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"CONFIG", "SET", "maxmemory", "1"}));
@@ -287,7 +287,7 @@ TEST(ClientRedis, AFullServerIsReportedAtOnceInItsOwnWords) {
   EXPECT_EQ(harness.client->stats().retries, 0U);
 }
 
-TEST(ClientRedis, OtherErrorsKeepTheServersWords) {
+TEST(ClientRedis, OtherErrorsKeepTheServersMessage) {
   const RedisServer server;
   Harness harness(server.url());
   ASSERT_TRUE(harness.ask_until_answered({"SET", "key", "text"}));
@@ -308,7 +308,7 @@ TEST(ClientRedis, ClosingFailsPendingCalls) {
   EXPECT_EQ(code_of(harness.wait(in_flight)), ErrorCode::Unavailable);
   EXPECT_EQ(code_of(harness.wait(waiting)), ErrorCode::Unavailable);
   harness.io.restart();
-  harness.io.run();  // what is left ends by itself
+  harness.io.run();  // the remaining handlers complete
 }
 
 // Closes the client from within a reply.

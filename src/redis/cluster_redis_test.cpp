@@ -15,7 +15,7 @@ using servers::Cluster;
 using servers::RedisServer;
 using servers::SlotMigration;
 
-// A master that has not the slot.
+// A master that does not own the slot.
 RedisServer& master_other_than(Cluster& cluster, const RedisServer& owner) {
   return &owner == &cluster.node(0) ? cluster.node(1) : cluster.node(0);
 }
@@ -47,14 +47,15 @@ TEST(ClusterRedis, ACommandCanBeForOneNode) {
   }
 }
 
-TEST(ClusterRedis, FollowsASlotThatIsMovedAway) {
+TEST(ClusterRedis, FollowsASlotThatMigrates) {
   Cluster cluster;
   const std::uint16_t slot = hash_slot("key");
   Harness harness(cluster.url());
   ASSERT_TRUE(harness.ask_until_answered({"SET", "key", "value"}));
   SlotMigration migration(cluster, slot, master_other_than(cluster, cluster.master_of_slot(slot)));
 
-  // While it moves: what is still there is found there, what is not is ASKed for at the new place.
+  // During a migration, existing keys are served by the old node, missing ones after ASK by the
+  // new.
   migration.begin();
   EXPECT_EQ(text_of(harness.ask({"GET", "key"})), "value");
   EXPECT_EQ(harness.client->stats().retries, 0U);
@@ -70,7 +71,7 @@ TEST(ClusterRedis, FollowsASlotThatIsMovedAway) {
   EXPECT_EQ(harness.client->stats().retries, 3U);
 }
 
-TEST(ClusterRedis, SeveralKeysOfASlotOnItsWayAreRetriedUntilTheDeadline) {
+TEST(ClusterRedis, SeveralKeysOfAMigratingSlotAreRetriedUntilTheDeadline) {
   using namespace std::chrono_literals;
   Cluster cluster;
   const std::uint16_t slot = hash_slot("key");
@@ -90,7 +91,7 @@ TEST(ClusterRedis, SeveralKeysOfASlotOnItsWayAreRetriedUntilTheDeadline) {
   harness.run_until([] { return false; }, 20ms);
   migration.move_all_keys();
   migration.finish();
-  EXPECT_TRUE(harness.wait(waiting)) << "it goes on when the slot has arrived";
+  EXPECT_TRUE(harness.wait(waiting)) << "it succeeds once the slot has migrated";
 }
 
 TEST(ClusterRedis, FollowsAFailover) {
@@ -105,7 +106,7 @@ TEST(ClusterRedis, FollowsAFailover) {
   EXPECT_EQ(text_of(harness.ask({"GET", "key"})), "again");
 }
 
-TEST(ClusterRedis, AFlushedScriptIsNotNoticed) {
+TEST(ClusterRedis, AFlushedScriptIsSentAgain) {
   Cluster cluster;
   const Script script = Script::from("return redis.call('INCRBY', KEYS[1], ARGV[1])");
   Harness harness(cluster.url(), {&script});
@@ -120,7 +121,7 @@ TEST(ClusterRedis, AFlushedScriptIsNotNoticed) {
   EXPECT_EQ(reply->integer, 5);
 }
 
-TEST(ClusterRedisSeeds, SaysWhyNoneAnswers) {
+TEST(ClusterRedisSeeds, ReportsWhyNoneAnswers) {
   RedisServer dead;
   dead.kill();
   Harness harness("redis-cluster://" + dead.address());
@@ -130,7 +131,7 @@ TEST(ClusterRedisSeeds, SaysWhyNoneAnswers) {
             (Error{ErrorCode::Unavailable, dead.address() + ": Connection refused"}));
 }
 
-TEST(ClusterRedisSeeds, AServerThatIsNoClusterIsMisconfigured) {
+TEST(ClusterRedisSeeds, AServerWithoutClusterModeIsMisconfigured) {
   const RedisServer server;
   Harness harness("redis-cluster://" + server.address());
   const Result<resp::Value> reply = harness.ask({"GET", "key"});

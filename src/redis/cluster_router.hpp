@@ -16,16 +16,16 @@
 
 namespace penstock::redis {
 
-// What a client knows about a cluster: its nodes, which slot is where, and what follows from an
-// error reply. A node keeps its number as long as the client lives.
+// Routing state of a cluster: its nodes, the owner of each slot, and the reaction to an error
+// reply. A node keeps its number for the lifetime of the client.
 //
 // Thread-safety: none.
 class ClusterRouter {
  public:
   enum class Step : std::uint8_t {
-    Deliver,         // tell the caller
+    Deliver,         // pass to the caller
     WithScriptText,  // to the same node, as EVAL
-    Resend,          // by the map, which has changed
+    Resend,          // by the changed map
     Ask,             // once, to Action::node, after ASKING
     Later,           // by the map, after a pause
   };
@@ -39,7 +39,7 @@ class ClusterRouter {
     friend bool operator==(const Action&, const Action&) = default;
   };
 
-  // Redirections that are followed at once; after that the cluster is given time to agree.
+  // Redirections followed at once; later ones wait, so that the cluster can converge.
   static constexpr unsigned kPromptAttempts = 5;
 
   explicit ClusterRouter(std::vector<HostPort> seeds);
@@ -50,12 +50,11 @@ class ClusterRouter {
   [[nodiscard]] std::vector<NodeId> masters() const { return map_.owners(); }
   [[nodiscard]] bool is_master(NodeId node) const;
 
-  // Takes over the reply to CLUSTER SLOTS. Says whether anything has changed.
+  // Applies the reply to CLUSTER SLOTS. Returns whether the map changed.
   enum class Change : std::uint8_t { None, Some };
   [[nodiscard]] Result<Change> adopt(const resp::Value& reply, NodeId answered_by);
 
-  // What to do with a command that was sent `attempts` times before and was now answered by an
-  // error.
+  // What to do with a command that was sent `attempts` times before and now got an error reply.
   [[nodiscard]] Action on_error(const ServerError& error, std::string_view text, NodeId answered_by,
                                 unsigned attempts);
 
@@ -69,7 +68,7 @@ class ClusterRouter {
   bool has_map_ = false;
 };
 
-// When to ask for the map: one question at a time, and with a pause in between.
+// When to query the slot map: one query at a time, with a pause in between.
 //
 // Thread-safety: none.
 class RefreshPace {
@@ -78,12 +77,12 @@ class RefreshPace {
 
   enum class Outcome : std::uint8_t { Answered, Failed };
 
-  // Doubled while nobody answers.
+  // Doubled while no node answers.
   static constexpr std::chrono::milliseconds kMinPause{100};
   static constexpr std::chrono::milliseconds kMaxPause{1600};
 
   void want() { wanted_ = true; }
-  // When to ask, if there is something to ask for and no answer is awaited.
+  // When to query, if a refresh is wanted and none is in flight.
   [[nodiscard]] std::optional<Time> due() const;
   void start(Time now);
   void finish(Outcome outcome);

@@ -75,7 +75,7 @@ TEST(ClusterRouter, RoutesBySlotAndKeepsTheNumbersOfNodes) {
   EXPECT_EQ(router.nodes().size(), 3U);
 }
 
-TEST(ClusterRouter, SaysWhetherAnythingHasChanged) {
+TEST(ClusterRouter, ReportsWhetherTheMapChanged) {
   ClusterRouter router = two_masters();
   const auto same =
       router.adopt(array({range(0, 8191, string("a"), 1), range(8192, 16'383, string("b"), 2)}), 0);
@@ -90,7 +90,7 @@ TEST(ClusterRouter, AClusterWithoutSlotsIsNotReady) {
   EXPECT_FALSE(router.has_map());
 }
 
-TEST(ClusterRouter, MovedCorrectsItsSlotAtOnceAndAsksForTheRest) {
+TEST(ClusterRouter, MovedCorrectsItsSlotAtOnceAndRefreshesTheMap) {
   ClusterRouter router = two_masters();
   EXPECT_EQ(on_error(router, "MOVED 5 b:2", 1),
             (Action{.step = Step::Resend, .refresh = Refresh::Yes}));
@@ -107,19 +107,19 @@ TEST(ClusterRouter, MovedWithoutHostMeansTheOneThatAnswered) {
   EXPECT_TRUE(router.is_master(*owner));
 }
 
-TEST(ClusterRouter, AskGoesElsewhereOnceAndChangesNothing) {
+TEST(ClusterRouter, AskRedirectsOneCommandAndKeepsTheMap) {
   ClusterRouter router = two_masters();
   EXPECT_EQ(on_error(router, "ASK 5 b:2", 1), (Action{.step = Step::Ask, .node = 2}));
   EXPECT_EQ(router.owner(5), 1U);
 }
 
-TEST(ClusterRouter, RedirectionsInCirclesSlowDown) {
+TEST(ClusterRouter, CircularRedirectionsSlowDown) {
   ClusterRouter router = two_masters();
   EXPECT_EQ(on_error(router, "MOVED 5 b:2", 1, ClusterRouter::kPromptAttempts).step, Step::Later);
   EXPECT_EQ(on_error(router, "ASK 5 b:2", 1, ClusterRouter::kPromptAttempts).step, Step::Later);
 }
 
-TEST(ClusterRouter, WhatPassesIsSentLater) {
+TEST(ClusterRouter, TransientErrorsAreRetriedLater) {
   ClusterRouter router = two_masters();
   EXPECT_EQ(on_error(router, "TRYAGAIN Multiple keys", 1), (Action{.step = Step::Later}));
   EXPECT_EQ(on_error(router, "CLUSTERDOWN Hash slot not served", 1),
@@ -127,14 +127,14 @@ TEST(ClusterRouter, WhatPassesIsSentLater) {
   EXPECT_EQ(on_error(router, "NOSCRIPT No matching script.", 1).step, Step::WithScriptText);
 }
 
-TEST(ClusterRouter, WhatLastsOrWasExecutedIsDelivered) {
+TEST(ClusterRouter, LastingErrorsAreDelivered) {
   ClusterRouter router = two_masters();
   for (const char* text : {"OOM command not allowed", "NOPERM no", "WRONGTYPE x", "ERR x"}) {
     EXPECT_EQ(on_error(router, text, 1).step, Step::Deliver) << text;
   }
 }
 
-TEST(RefreshPace, AsksOnceAtATimeAndNotTooOften) {
+TEST(RefreshPace, QueriesOneAtATimeAndNotTooOften) {
   const RefreshPace::Time start{};
   RefreshPace pace;
   EXPECT_EQ(pace.due(), std::nullopt);

@@ -20,9 +20,9 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-// Replies of several hundred commands; more are read next time.
+// Room for several hundred replies; more are read by the next receive.
 constexpr std::size_t kReadBytes = std::size_t{64} << 10U;
-// A buffer that one large batch has blown up is not kept.
+// A larger buffer is released after use.
 constexpr std::size_t kKeptBytes = std::size_t{1} << 20U;
 
 std::string size_text(std::chrono::steady_clock::duration time) {
@@ -30,8 +30,8 @@ std::string size_text(std::chrono::steady_clock::duration time) {
          " ms";
 }
 
-// The other side refuses us, a client without a certificate for instance, or does not speak TLS at
-// all: for somebody to mend.
+// The peer rejects us, for instance for a missing client certificate, or does not speak TLS: the
+// operator has to fix it.
 bool is_tls_error(const error_code& failed) {
   const int reason = ERR_GET_REASON(static_cast<unsigned long>(failed.value()));
   return reason >= SSL_AD_REASON_OFFSET || reason == SSL_R_WRONG_VERSION_NUMBER;
@@ -66,7 +66,7 @@ asio::awaitable<Result<void>> Connection::connect_socket(Endpoint endpoint) {
   using Local = asio::local::stream_protocol;
   std::vector<Socket::endpoint_type> candidates;
   if (!endpoint.socket_path.empty()) {
-    // The size of sockaddr_un::sun_path; a longer path would be an exception.
+    // The size of sockaddr_un::sun_path; Asio throws for a longer path.
     constexpr std::size_t kMaxPath = 107;
     if (endpoint.socket_path.size() > kMaxPath) {
       co_return Error{ErrorCode::Misconfigured, "the path of the socket is too long"};
@@ -88,7 +88,7 @@ asio::awaitable<Result<void>> Connection::connect_socket(Endpoint endpoint) {
   }
   if (last || closed_) co_return broken(ErrorCode::Unavailable, last);
   if (endpoint.socket_path.empty()) {
-    error_code ignored;  // worth having, not worth failing for
+    error_code ignored;  // optional
     socket_.set_option(Tcp::no_delay(true), ignored);
     socket_.set_option(asio::socket_base::keep_alive(true), ignored);
   }
@@ -114,7 +114,7 @@ asio::awaitable<Result<void>> Connection::start_tls(std::string host) {
   error_code not_numeric;
   static_cast<void>(asio::ip::make_address(host, not_numeric));
   if (not_numeric && SSL_set_tlsext_host_name(tls_->native_handle(), host.c_str()) != 1) {
-    co_return Error{ErrorCode::Misconfigured, "TLS: \"" + host + "\" is no server name"};
+    co_return Error{ErrorCode::Misconfigured, "TLS: \"" + host + "\" is not a valid server name"};
   }
   error_code failed;
   tls_->set_verify_callback(asio::ssl::host_name_verification(host), failed);
@@ -123,7 +123,7 @@ asio::awaitable<Result<void>> Connection::start_tls(std::string host) {
   if (!failed) co_return Result<void>();
   const long verified = SSL_get_verify_result(tls_->native_handle());
   if (verified != X509_V_OK) {
-    // Our own check of the name has no error of its own.
+    // Our own name check sets no specific error.
     const std::string why = verified == X509_V_ERR_UNSPECIFIED
                                 ? "it is for another host"
                                 : X509_verify_cert_error_string(verified);
@@ -188,7 +188,7 @@ void Connection::close_after(std::chrono::steady_clock::duration time) {
   limit_.expires_after(time);
   limit_.async_wait([weak = weak_from_this(), time](const error_code& failed) {
     const std::shared_ptr<Connection> self = weak.lock();
-    if (!failed && self != nullptr) self->close("no answer within " + size_text(time));
+    if (!failed && self != nullptr) self->close("no reply within " + size_text(time));
   });
 }
 
@@ -200,7 +200,7 @@ void Connection::close(std::string_view why) {
   close_reason_ = why;
   limit_.cancel();
   resolver_.cancel();
-  error_code ignored;  // there is nothing to be done about a socket that does not close
+  error_code ignored;  // nothing can be done when a close fails
   socket_.close(ignored);
 }
 

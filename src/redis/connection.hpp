@@ -23,38 +23,38 @@
 
 namespace penstock::redis {
 
-// How a TLS connection is made. Without a context: not at all.
+// TLS settings of a connection. Without a context it uses no TLS.
 struct TlsClient {
   std::shared_ptr<boost::asio::ssl::context> context{};
-  std::string server_name{};  // to ask for and to expect; the host when empty
+  std::string server_name{};  // for SNI and verification; the host when empty
 };
 
 // One connection to a server, over TCP, TLS or a Unix socket: bytes out, replies in. It knows
-// nothing of commands. Opened once; another attempt is another Connection.
+// nothing of commands. Opened once; each attempt is a new Connection.
 //
 // Errors: Unavailable (could not be opened), Misconfigured (certificate), ConnectionLost, Protocol.
-// Thread-safety: none. Whoever awaits a member function keeps a shared_ptr until it is done.
+// Thread-safety: none. Callers that await a member function keep a shared_ptr until it completes.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(const boost::asio::any_io_executor& executor, TlsClient tls);
 
   [[nodiscard]] boost::asio::awaitable<Result<void>> open(Endpoint endpoint);
 
-  // One after the other, for dialogues.
+  // Sequential exchange, for handshakes.
   [[nodiscard]] boost::asio::awaitable<Result<void>> write(std::string bytes);
   [[nodiscard]] boost::asio::awaitable<Result<resp::Value>> read();
 
-  // For traffic: waits for some bytes, whose replies next() then gives.
+  // For pipelined traffic: waits for bytes; next() then returns their replies.
   [[nodiscard]] boost::asio::awaitable<Result<void>> receive();
   [[nodiscard]] Result<std::optional<resp::Value>> next() { return reader_.next(); }
-  // Fill out(), then start. REQUIRES: the write before this one is done.
+  // Fill out(), then start. REQUIRES: the previous write is complete.
   [[nodiscard]] std::string& out() noexcept { return out_; }
   void start_write(std::function<void(const boost::system::error_code&)> done);
 
-  // Closes the connection after this time, unless told to stay open before.
+  // Closes the connection after this time, unless stay_open() is called before.
   void close_after(std::chrono::steady_clock::duration time);
   void stay_open();
-  // What is under way fails soon, not from within this call. `why` goes into that error.
+  // Operations in flight fail soon, not from within this call, with an error that contains `why`.
   void close(std::string_view why);
 
  private:

@@ -9,8 +9,8 @@
 
 namespace penstock::redis {
 
-// Errors that are still to be told. They are told in the order they came, and one that comes while
-// another is being told waits for its turn.
+// Errors waiting for delivery, in order. An error added during a delivery is delivered after the
+// current one.
 //
 // Thread-safety: none.
 class DeferredErrors {
@@ -20,7 +20,7 @@ class DeferredErrors {
   }
   [[nodiscard]] bool empty() const noexcept { return errors_.empty(); }
 
-  // Calls may add more, or even call this again.
+  // Receivers may add errors or call this again.
   void deliver() {
     while (!errors_.empty()) {
       DeferredError deferred = std::move(errors_.front());

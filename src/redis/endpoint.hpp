@@ -6,10 +6,10 @@
 
 namespace penstock::redis {
 
-// Where one server listens.
+// Address of one server.
 struct Endpoint {
   HostPort address{};
-  std::string socket_path{};  // a Unix socket; then there is no address
+  std::string socket_path{};  // a Unix socket; the address is then unused
 
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };

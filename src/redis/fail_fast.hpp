@@ -11,9 +11,9 @@
 
 namespace penstock::redis {
 
-// What a client that has one server would refuse every command with now, for threads that would
-// have to hand theirs over to the client's own to hear it. The client decides and puts it up here;
-// while nothing is refused, looking costs one read of memory.
+// The error that a client with one server would fail every command with now. Other threads check it
+// before they hand a command to the client's thread. The client sets it; while it is not set, a
+// check costs one memory read.
 //
 // Thread-safety: all members, from any thread.
 class FailFast {
@@ -30,13 +30,13 @@ class FailFast {
     is_set_.store(false, std::memory_order_release);
   }
 
-  // What to fail with in place of asking, if anything. Counted.
+  // The error to fail with instead of a call, if set. Counted.
   [[nodiscard]] std::optional<Error> fail_now() {
-    // acquire: whoever was told that the server answers again does not see the refusal before it
+    // acquire: a thread that saw an answer of the recovered server does not see the older error
     if (!is_set_.load(std::memory_order_acquire)) return std::nullopt;
     const std::shared_ptr<const Error> shown = current_error();
     if (shown == nullptr) return std::nullopt;
-    // relaxed: nothing is concluded from it but the sum
+    // relaxed: only the sum is used
     fast_fails_.fetch_add(1, std::memory_order_relaxed);
     return *shown;
   }

@@ -19,10 +19,10 @@ std::string role_of(const resp::Value& reply) {
 Error handshake_error(std::string_view command, const resp::Value& reply) {
   const ErrorKind kind = read_server_error(reply.text).kind;
   const ErrorCode code = was_not_executed(kind) ? ErrorCode::Unavailable : ErrorCode::Misconfigured;
-  return {code, "refuses " + std::string(command) + ": " + reply.text};
+  return {code, "rejects " + std::string(command) + ": " + reply.text};
 }
 
-// Said at the door, before any command was read.
+// Rejections that a server sends before it reads any command.
 bool is_turned_away(std::string_view text) {
   return text.starts_with("ERR max number of clients") || text.starts_with("DENIED ");
 }
@@ -66,13 +66,13 @@ Result<void> Handshake::on_reply(const resp::Value& reply) {
   expected_.pop_front();
   const bool failed = reply.is(Type::Error);
   if (failed && is_turned_away(reply.text)) {
-    return Error{ErrorCode::Misconfigured, "refuses the connection: " + reply.text};
+    return Error{ErrorCode::Misconfigured, "rejects the connection: " + reply.text};
   }
   switch (step) {
     case Step::Auth: return failed ? Result<void>(handshake_error("AUTH", reply)) : Result<void>();
     case Step::Select:
       return failed ? Result<void>(handshake_error("SELECT", reply)) : Result<void>();
-    case Step::SetName: return {};  // a name is nice to have
+    case Step::SetName: return {};  // the name is optional
     case Step::LoadScript:
       return failed ? Result<void>(handshake_error("SCRIPT LOAD", reply)) : Result<void>();
     case Step::LenientRole:

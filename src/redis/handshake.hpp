@@ -12,7 +12,7 @@
 
 namespace penstock::redis {
 
-// What a new connection has to say about itself. Without a password nothing is said.
+// Identity of a new connection. Without a password no AUTH is sent.
 struct Login {
   std::string user{};
   std::string password{};
@@ -22,26 +22,26 @@ struct Login {
 
 enum class RoleCheck : std::uint8_t {
   None,
-  Lenient,  // no replica; but a server that does not tell, such as a proxy, will do
-  Strict,   // a master that says so
+  Lenient,  // rejects replicas; accepts servers without ROLE, such as proxies
+  Strict,   // accepts only a server that reports to be a master
 };
 
 // The first commands on a connection: AUTH, SELECT, CLIENT SETNAME, ROLE, SCRIPT LOAD, each where
-// it is wanted. AUTH goes first and alone: a server that refuses it takes the length of a script
-// from a stranger for an attack, and its reset can overtake the fail_fast. The others are sent
-// together; the replies are judged one by one.
+// configured. AUTH goes first and alone: before authentication a server limits the size of commands
+// and resets the connection on a large script, and the reset can overtake the error reply. The
+// others are pipelined; the replies are checked one by one.
 //
 // Thread-safety: none.
 class Handshake {
  public:
   Handshake(const Login& login, RoleCheck role, std::span<const Script* const> scripts);
 
-  // What to send before the next reply is read; often nothing.
+  // Bytes to send before the next reply is read; often none.
   [[nodiscard]] std::string take_bytes();
   [[nodiscard]] bool is_done() const noexcept { return expected_.empty(); }
 
-  // Takes the next reply. An error ends the connection: Unavailable when it may succeed later,
-  // Misconfigured when somebody has to mend something. REQUIRES: !is_done()
+  // Takes the next reply. An error ends the connection: Unavailable when a later attempt may
+  // succeed, Misconfigured when the operator has to fix something. REQUIRES: !is_done()
   [[nodiscard]] Result<void> on_reply(const resp::Value& reply);
 
  private:

@@ -18,20 +18,20 @@ resp::Value role(std::string name) {
   return {.type = Type::Array, .elements = {{.type = Type::String, .text = std::move(name)}}};
 }
 
-// The answer to the only command of a handshake.
-Error refused(Handshake handshake, const resp::Value& reply) {
+// The error for the reply to the only command of a handshake.
+Error rejection(Handshake handshake, const resp::Value& reply) {
   const Result<void> judged = handshake.on_reply(reply);
   EXPECT_TRUE(handshake.is_done());
-  return judged ? Error{ErrorCode::InvalidInput, "not refused"} : judged.error();
+  return judged ? Error{ErrorCode::InvalidInput, "not rejected"} : judged.error();
 }
 
-TEST(Handshake, SaysNothingWhenNothingIsWanted) {
+TEST(Handshake, SendsNothingWhenNothingIsConfigured) {
   Handshake handshake({}, RoleCheck::None, {});
   EXPECT_EQ(handshake.take_bytes(), "");
   EXPECT_TRUE(handshake.is_done());
 }
 
-TEST(Handshake, SendsThePasswordAloneAndThenEverythingTogether) {
+TEST(Handshake, SendsThePasswordAloneAndPipelinesTheRest) {
   const Script script = Script::from("return 1");
   const std::array<const Script*, 1> scripts{&script};
   const Login login{.user = "u", .password = "p", .database = 3, .client_name = "penstock"};
@@ -56,49 +56,50 @@ TEST(Handshake, APasswordAloneNeedsNoUser) {
   EXPECT_EQ(handshake.take_bytes(), resp::command({"AUTH", "p"}));
 }
 
-TEST(Handshake, AWrongPasswordIsMisconfiguredAndNotShown) {
-  const Error why = refused(Handshake({.password = "secret"}, RoleCheck::None, {}),
-                            error("WRONGPASS invalid username-password pair"));
+TEST(Handshake, AWrongPasswordIsMisconfiguredAndNotRepeated) {
+  const Error why = rejection(Handshake({.password = "secret"}, RoleCheck::None, {}),
+                              error("WRONGPASS invalid username-password pair"));
   EXPECT_EQ(why.code, ErrorCode::Misconfigured);
-  EXPECT_EQ(why.detail, "refuses AUTH: WRONGPASS invalid username-password pair");
+  EXPECT_EQ(why.detail, "rejects AUTH: WRONGPASS invalid username-password pair");
 }
 
 TEST(Handshake, AServerThatIsLoadingMayBeReadyLater) {
-  const Error why = refused(Handshake({.database = 1}, RoleCheck::None, {}),
-                            error("LOADING Redis is loading the dataset in memory"));
+  const Error why = rejection(Handshake({.database = 1}, RoleCheck::None, {}),
+                              error("LOADING Redis is loading the dataset in memory"));
   EXPECT_EQ(why.code, ErrorCode::Unavailable);
 }
 
 TEST(Handshake, AMissingDatabaseIsMisconfigured) {
-  const Error why = refused(Handshake({.database = 99}, RoleCheck::None, {}),
-                            error("ERR DB index is out of range"));
+  const Error why = rejection(Handshake({.database = 99}, RoleCheck::None, {}),
+                              error("ERR DB index is out of range"));
   EXPECT_EQ(why.code, ErrorCode::Misconfigured);
 }
 
-TEST(Handshake, AReplicaIsNoMaster) {
+TEST(Handshake, AReplicaIsRejected) {
   for (const RoleCheck check : {RoleCheck::Lenient, RoleCheck::Strict}) {
-    const Error why = refused(Handshake({}, check, {}), role("slave"));
+    const Error why = rejection(Handshake({}, check, {}), role("slave"));
     EXPECT_EQ(why, (Error{ErrorCode::Unavailable, "is not a master but \"slave\""}));
   }
 }
 
-TEST(Handshake, OnlyAStrictOneInsistsOnAnAnswer) {
+TEST(Handshake, OnlyAStrictCheckRequiresRole) {
   const resp::Value unknown = error("ERR unknown command 'ROLE'");
   Handshake lenient({}, RoleCheck::Lenient, {});
   EXPECT_TRUE(lenient.on_reply(unknown));
-  EXPECT_EQ(refused(Handshake({}, RoleCheck::Strict, {}), unknown).code, ErrorCode::Misconfigured);
+  EXPECT_EQ(rejection(Handshake({}, RoleCheck::Strict, {}), unknown).code,
+            ErrorCode::Misconfigured);
 }
 
 TEST(Handshake, AnErrorBeforeTheHandshakeIsNotTheReplyToACommand) {
   for (const char* text : {"ERR max number of clients reached",
                            "DENIED Redis is running in protected mode because …"}) {
-    const Error why = refused(Handshake({.client_name = "x"}, RoleCheck::None, {}), error(text));
+    const Error why = rejection(Handshake({.client_name = "x"}, RoleCheck::None, {}), error(text));
     EXPECT_EQ(why,
-              (Error{ErrorCode::Misconfigured, "refuses the connection: " + std::string(text)}));
+              (Error{ErrorCode::Misconfigured, "rejects the connection: " + std::string(text)}));
   }
 }
 
-TEST(Handshake, ANameIsNiceToHave) {
+TEST(Handshake, AFailedSetNameIsIgnored) {
   Handshake handshake({.client_name = "x"}, RoleCheck::None, {});
   EXPECT_TRUE(handshake.on_reply(error("NOPERM no")));
 }

@@ -7,8 +7,8 @@ namespace penstock::redis {
 
 inline constexpr std::uint16_t kHashSlots = 16'384;
 
-// The part of a key that decides where it lives in a cluster: what stands between the first "{" and
-// the first "}" after it, unless that is nothing; else the whole key.
+// The part of a key that determines its slot: the text between the first "{" and the first "}"
+// after it, or the whole key when that is empty or missing.
 [[nodiscard]] std::string_view hash_tag(std::string_view key) noexcept;
 
 // CRC-16/XMODEM of the hash tag, modulo the number of slots.

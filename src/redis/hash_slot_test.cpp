@@ -5,7 +5,7 @@
 namespace penstock::redis {
 namespace {
 
-// CLUSTER KEYSLOT of a Redis 7.0 server said the same.
+// Verified with CLUSTER KEYSLOT of Redis 7.0.
 TEST(HashSlot, AgreesWithRedis) {
   EXPECT_EQ(hash_slot("123456789"), 0x31C3 % kHashSlots);
   EXPECT_EQ(hash_slot("foo"), 12182);

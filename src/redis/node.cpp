@@ -14,10 +14,10 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-// Deadlines are looked at in one go; not more often than this, however many there are.
+// Deadlines are checked in batches, at most this often.
 constexpr std::chrono::microseconds kExpiryInterval{500};
 
-// Its answer is a success or a failure of the breaker, and nothing else.
+// Reports its reply to the breaker only.
 class ProbeCall : public Call {
  public:
   void on_reply(Result<resp::Value> /*reply*/) override {}
@@ -124,8 +124,9 @@ asio::awaitable<void> Node::run(std::shared_ptr<Node> self) {
   }
 }
 
-// A connection that worked is made again at once: its loss says nothing about the server. One that
-// answered nothing counts as a failed attempt. Either way, attempts are reconnect_min_pause apart.
+// A connection that served replies is reopened at once: its loss says nothing about the server. One
+// without a reply counts as a failed attempt. In both cases attempts are at least
+// reconnect_min_pause apart.
 Node::Time::duration Node::pause_after_loss() {
   const Options& options = settings_->options;
   const Time::duration lasted = base::monotonic_now() - connected_at_;
@@ -145,7 +146,7 @@ asio::awaitable<void> Node::pause(Time::duration time) {
   pause_until_ = base::deadline_after(time);
   while (!stopped_ && base::monotonic_now() < pause_until_) {
     pause_timer_.expires_at(pause_until_);
-    // However it ends, run() goes on.
+    // run() continues in either case.
     static_cast<void>(co_await pause_timer_.async_wait(kIo));
   }
   pause_until_ = Time{};
@@ -187,7 +188,7 @@ asio::awaitable<Result<void>> Node::run_handshake(std::shared_ptr<Connection> co
     Result<resp::Value> reply = co_await connection->read();
     result = reply ? handshake.on_reply(*reply) : Result<void>(reply.error());
   }
-  // A server that hangs up has often said why.
+  // A server often sends the reason before it closes the connection.
   const bool is_explained = !result && result.error().code == ErrorCode::Misconfigured;
   co_return written || is_explained ? result : written;
 }
@@ -203,7 +204,7 @@ void Node::on_connected(std::shared_ptr<Connection> connection) {
   connected_at_ = base::monotonic_now();
   last_received_ = connected_at_;
   report_event(*owner, RedisEvent::Kind::Connected, address_ + ": connected");
-  // one that answered nothing before may do so again: that counts for the breaker
+  // a connection after one that answered nothing may do the same: the breaker counts it
   if (!lost_unanswered_ || !breaker_.lets_through()) count_success(*owner);
   owner->on_fail_fast_changed(*this);
   owner->on_connected(*this);
@@ -251,7 +252,7 @@ bool Node::stop_if_unused() {
   return true;
 }
 
-// Reports repeated events once.
+// Reports each event once, not its repetitions.
 void Node::report_event(NodeOwner& owner, RedisEvent::Kind kind, std::string text) {
   if (text == last_event_) return;
   owner.on_event({.kind = kind, .text = text});
@@ -275,7 +276,7 @@ Result<void> Node::take_replies(Connection& connection) {
     if (!reply) return reply.error();
     if (!reply->has_value()) break;
     if (!queue_.has_in_flight()) {
-      return Error{ErrorCode::Protocol, "a reply that nobody asked for"};
+      return Error{ErrorCode::Protocol, "a reply without a command"};
     }
     PendingPtr pending = queue_.pop_answered();
     has_answered_ = true;
@@ -367,7 +368,7 @@ void Node::send_probe(Time now) {
 
 void Node::count_failure(NodeOwner& owner, Time now) {
   if (breaker_.on_failure(now, random()) != CircuitBreaker::Change::Opened) return;
-  breaker_error_ = {ErrorCode::Unavailable, address_ + ": not asked, because it failed repeatedly"};
+  breaker_error_ = {ErrorCode::Unavailable, address_ + ": not called, the circuit breaker is open"};
   owner.on_fail_fast_changed(*this);
   report_event(owner, RedisEvent::Kind::BreakerOpened, address_ + ": breaker open");
   owner.on_unavailable(*this);

@@ -28,7 +28,7 @@ namespace penstock::redis {
 
 class Node;
 
-// What the nodes of one client have in common.
+// Settings shared by the nodes of one client.
 struct NodeSettings {
   Options options{};
   Login login{};
@@ -40,11 +40,11 @@ struct NodeSettings {
 [[nodiscard]] std::shared_ptr<NodeSettings> node_settings(Options options,
                                                           std::vector<const Script*> scripts);
 
-// Takes users, passwords and certificates of these options, for connections that are made from now
-// on. On an error everything stays as it was.
+// Applies users, passwords and certificates of these options to new connections. On an error
+// nothing changes.
 [[nodiscard]] Result<void> renew_credentials(NodeSettings& settings, const Options& options);
 
-// Whom a node tells what happens to it and to the commands it was given.
+// Receives the events of a node and the outcome of its commands.
 class NodeOwner {
  public:
   NodeOwner() = default;
@@ -55,20 +55,20 @@ class NodeOwner {
   virtual void on_reply(Node& node, PendingPtr pending, resp::Value reply) = 0;
   // Never written to the server, so not executed.
   virtual void on_unsent(Node& node, PendingPtr pending, Error why) = 0;
-  // Written, and nobody knows what became of it: Timeout or ConnectionLost.
+  // Written, outcome unknown: Timeout or ConnectionLost.
   virtual void on_lost(Node& node, std::unique_ptr<Call> call, Error why) = 0;
   virtual void on_connected(Node& node) = 0;
-  // It cannot be reached, or its breaker has opened.
+  // The node is unreachable, or its breaker opened.
   virtual void on_unavailable(Node& node) = 0;
-  // What Node::fail_fast_error() says has changed.
+  // Node::fail_fast_error() has changed.
   virtual void on_fail_fast_changed(Node& node) = 0;
   virtual void on_event(const RedisEvent& event) = 0;
-  // Whether a connection that is lost, or cannot be made, shall be tried for again. If not, the
-  // next command starts the node afresh.
+  // Whether to reconnect after a lost or failed connection. If not, the next command restarts the
+  // node.
   [[nodiscard]] virtual bool wants_connection(const Node& node) const = 0;
 };
 
-// Says where the server is, before each attempt to connect.
+// Locates the server before each attempt to connect.
 class Locator {
  public:
   Locator() = default;
@@ -76,13 +76,13 @@ class Locator {
   Locator& operator=(const Locator&) = delete;
   virtual ~Locator() = default;
 
-  // The node keeps the locator until this is done.
+  // The node keeps the locator until this completes.
   [[nodiscard]] virtual boost::asio::awaitable<Result<Endpoint>> locate() = 0;
-  // To be shown before and between attempts.
+  // The name shown before and between attempts.
   [[nodiscard]] virtual std::string name() const = 0;
 };
 
-// A server that stays where it is.
+// A server with a fixed address.
 class FixedLocator : public Locator {
  public:
   explicit FixedLocator(Endpoint endpoint) : endpoint_(std::move(endpoint)) {}
@@ -94,34 +94,32 @@ class FixedLocator : public Locator {
   Endpoint endpoint_;
 };
 
-// One server: a connection that is made again whenever it is lost, the commands on it, their
-// deadlines and the breaker. All that is sent within one tick leaves in one write; while that is
-// under way the rest gathers for the next.
+// One server: its connection, which is reopened whenever it is lost, the commands on it, their
+// deadlines and the circuit breaker. All commands of one tick leave in one write; commands that
+// arrive during a write gather for the next.
 //
-// Lifetime: held by its owner, and by its coroutine until stop().
-// Thread-safety: none.
+// Lifetime: held by its owner, and by its coroutine until stop(). Thread-safety: none.
 class Node : public std::enable_shared_from_this<Node> {
  public:
   Node(boost::asio::any_io_executor executor, NodeId id,
        std::shared_ptr<const NodeSettings> settings, std::shared_ptr<Locator> locator,
        std::weak_ptr<NodeOwner> owner);
 
-  // Starts to connect; does nothing if that is done already.
+  // Starts to connect; no effect when already started.
   void start();
-  // Closes the connection for good and hands back what was not answered, without telling the owner.
+  // Closes the connection for good and returns the unanswered commands, without calling the owner.
   [[nodiscard]] std::vector<PendingPtr> stop();
 
-  // Takes the command, and starts if need be, unless it is refused: then `pending` stays with the
-  // caller.
+  // Takes the command, and starts the node if needed. On an error `pending` stays with the caller.
   [[nodiscard]] std::optional<Error> submit(PendingPtr& pending);
-  // What every command is refused with now, until a connection or a probe succeeds.
+  // The error that every command fails with now, until a connection or a probe succeeds.
   [[nodiscard]] const Error* fail_fast_error() const noexcept;
 
-  // Makes a new connection as soon as what is in flight has been answered; at once if not
+  // Opens a new connection as soon as the commands in flight are answered; at once if not
   // connected.
   void reconnect(std::string_view why);
 
-  // Why it cannot be asked now, as far as is known; empty when it can, or nobody has tried yet.
+  // Why it is unavailable, as far as is known; empty when it is available, or not tried yet.
   [[nodiscard]] std::string unavailable_reason() const;
 
   [[nodiscard]] NodeId id() const noexcept { return id_; }
@@ -137,15 +135,15 @@ class Node : public std::enable_shared_from_this<Node> {
   boost::asio::awaitable<Result<void>> run_handshake(std::shared_ptr<Connection> connection);
   boost::asio::awaitable<Error> serve(std::shared_ptr<Connection> connection);
   boost::asio::awaitable<void> pause(Time::duration time);
-  // How long to wait after a connection was lost.
+  // Pause after a lost connection.
   [[nodiscard]] Time::duration pause_after_loss();
-  // Ends the pause after a lost connection, because a command waits for the next one.
+  // Ends the pause after a lost connection, because a command waits.
   void connect_soon();
 
   void on_connected(std::shared_ptr<Connection> connection);
   void on_connect_failed(Error why);
   void on_connection_lost(const Error& why);
-  // Ends the coroutine if nobody wants a connection any more.
+  // Ends the coroutine if no connection is wanted.
   [[nodiscard]] bool stop_if_unused();
   [[nodiscard]] Result<void> take_replies(Connection& connection);
 
@@ -167,17 +165,17 @@ class Node : public std::enable_shared_from_this<Node> {
   std::weak_ptr<NodeOwner> owner_;
 
   std::string address_;
-  std::shared_ptr<Connection> attempt_;     // being made
+  std::shared_ptr<Connection> attempt_;     // connecting
   std::shared_ptr<Connection> connection_;  // ready for commands
   std::optional<Error> failure_;            // of the last attempt to connect
   std::string last_event_;
   Time connected_at_{};
   Time last_received_{};
-  bool has_answered_ = false;     // a command, over the latest connection
-  bool lost_unanswered_ = false;  // the latest connection was lost with commands, answering none
+  bool has_answered_ = false;     // the latest connection answered a command
+  bool lost_unanswered_ = false;  // the latest connection was lost with commands and answered none
   Backoff backoff_;
   boost::asio::steady_timer pause_timer_;
-  Time pause_until_{};  // of a pause between two attempts to connect
+  Time pause_until_{};  // of the pause between two attempts to connect
 
   PendingQueue queue_;
   CircuitBreaker breaker_;

@@ -19,7 +19,7 @@ void PendingQueue::write_to(std::string& buffer) {
   for (PendingPtr& pending : waiting_) {
     if (pending->prefix == Pending::Prefix::Asking) {
       buffer += asking;
-      // Its reply belongs to nobody.
+      // The reply to ASKING is dropped.
       in_flight_.push_back(std::make_unique<Pending>());
       in_flight_.back()->since = pending->since;
       in_flight_.back()->command.deadline = pending->deadline();

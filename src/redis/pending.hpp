@@ -14,18 +14,18 @@
 
 namespace penstock::redis {
 
-// A command on its way, together with whoever waits for the reply.
+// A command and the call that waits for its reply.
 struct Pending {
   enum class Prefix : std::uint8_t {
     None,
     Asking
-  };  // ASKING: let me in where the slot is moving to
+  };  // ASKING: access to a slot that is being imported
 
   Command command{};
-  std::unique_ptr<Call> call{};  // empty once it has been told something; the reply goes nowhere
-  base::Deadline since{};        // when it was sent by the caller
+  std::unique_ptr<Call> call{};  // empty once it was called; the reply is dropped
+  base::Deadline since{};        // when the caller sent it
   Prefix prefix = Prefix::None;
-  std::optional<NodeId> ask{};  // the next attempt goes there, with Prefix::Asking
+  std::optional<NodeId> ask{};  // node of the next attempt, with Prefix::Asking
   unsigned attempts = 0;
 
   [[nodiscard]] base::Deadline deadline() const noexcept { return command.deadline; }
@@ -34,9 +34,9 @@ struct Pending {
 
 using PendingPtr = std::unique_ptr<Pending>;
 
-// The commands of one connection: first those in flight, whose replies will come in this order,
-// then those that wait to be written. A command in flight keeps its place when its time is over, or
-// its late reply would be taken for that of the next one.
+// The commands of one connection: first those in flight, in the order of their replies, then those
+// that wait to be written. A command in flight keeps its position after its deadline; otherwise its
+// late reply would be matched to the next command.
 //
 // Thread-safety: none.
 class PendingQueue {
@@ -48,8 +48,8 @@ class PendingQueue {
       std::unique_ptr<Call> call{};
       Time::duration budget{};
     };
-    std::vector<Late> in_flight{};      // may be executed all the same
-    std::vector<PendingPtr> waiting{};  // will not
+    std::vector<Late> in_flight{};      // may have been executed
+    std::vector<PendingPtr> waiting{};  // will not be executed
   };
 
   [[nodiscard]] std::size_t size() const noexcept { return in_flight_.size() + waiting_.size(); }
@@ -58,18 +58,18 @@ class PendingQueue {
 
   void push(PendingPtr pending);
 
-  // Puts all that waits into flight and appends its bytes.
+  // Moves all waiting commands into flight and appends their bytes.
   void write_to(std::string& buffer);
 
-  // The command that the next reply belongs to. REQUIRES: has_in_flight()
+  // The command that the next reply answers. REQUIRES: has_in_flight()
   [[nodiscard]] PendingPtr pop_answered();
 
   // When to call expire() next: not later than the first deadline.
   [[nodiscard]] Time next_deadline() const noexcept { return earliest_; }
   [[nodiscard]] Expired expire(Time now);
 
-  // When to give the connection up, if nothing at all is received until then: the oldest command in
-  // flight is late by twice what it was given, and by kMinStuckTime at the least.
+  // When to close the connection if nothing is received until then: the oldest command in flight
+  // exceeds its time by twice its budget, and by at least kMinStuckTime.
   static constexpr std::chrono::milliseconds kMinStuckTime{100};
   [[nodiscard]] Time stuck_at(Time last_received) const noexcept;
 
@@ -81,7 +81,7 @@ class PendingQueue {
 
   std::deque<PendingPtr> in_flight_;
   std::deque<PendingPtr> waiting_;
-  Time earliest_ = Time::max();  // no deadline of a call that is still here lies before it
+  Time earliest_ = Time::max();  // lower bound of the deadlines of the calls in the queue
 };
 
 }  // namespace penstock::redis

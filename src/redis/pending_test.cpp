@@ -30,7 +30,7 @@ std::string written(PendingQueue& queue) {
   return buffer;
 }
 
-TEST(PendingQueue, WritesAllThatWaitsAndMatchesRepliesInOrder) {
+TEST(PendingQueue, WritesAllWaitingCommandsAndMatchesRepliesInOrder) {
   PendingQueue queue;
   queue.push(pending("a", kBegin + 5ms));
   queue.push(pending("b", kBegin + 5ms));
@@ -47,7 +47,7 @@ TEST(PendingQueue, WritesAllThatWaitsAndMatchesRepliesInOrder) {
 TEST(PendingQueue, TheLateReplyOfATimedOutCommandIsDropped) {
   PendingQueue queue;
   queue.push(pending("late", kBegin + 5ms));
-  queue.push(pending("patient", kBegin + 50ms));
+  queue.push(pending("longer", kBegin + 50ms));
   static_cast<void>(written(queue));
   const PendingQueue::Expired expired = queue.expire(kBegin + 5ms);
   ASSERT_EQ(expired.in_flight.size(), 1U);
@@ -57,7 +57,7 @@ TEST(PendingQueue, TheLateReplyOfATimedOutCommandIsDropped) {
   EXPECT_NE(queue.pop_answered()->call, nullptr);
 }
 
-TEST(PendingQueue, WhatWasNeverWrittenLeavesWhenItsTimeIsOver) {
+TEST(PendingQueue, AnUnwrittenCommandIsRemovedAtItsDeadline) {
   PendingQueue queue;
   queue.push(pending("a", kBegin + 50ms));
   queue.push(pending("late", kBegin + 5ms));
@@ -89,7 +89,7 @@ TEST(PendingQueue, AskingPrecedesTheCommandAndItsReplyIsDropped) {
   EXPECT_EQ(queue.pop_answered()->command.bytes, "get");
 }
 
-TEST(PendingQueue, AConnectionIsStuckWhenTheOldestIsLateAndNothingIsReceived) {
+TEST(PendingQueue, AConnectionIsStuckWhenTheOldestCommandIsLateAndNothingIsReceived) {
   PendingQueue queue;
   EXPECT_EQ(queue.stuck_at(kBegin), PendingQueue::Time::max());
   queue.push(pending("quick", kBegin + 10ms));
@@ -98,14 +98,14 @@ TEST(PendingQueue, AConnectionIsStuckWhenTheOldestIsLateAndNothingIsReceived) {
   EXPECT_EQ(queue.stuck_at(kBegin + 20ms), kBegin + 120ms);
 }
 
-TEST(PendingQueue, WaitsLongerWhenTheCallerDoes) {
+TEST(PendingQueue, AConnectionWithALongDeadlineIsStuckLater) {
   PendingQueue queue;
   queue.push(pending("slow", kBegin + 1s));
   static_cast<void>(written(queue));
   EXPECT_EQ(queue.stuck_at(kBegin), kBegin + 3s);
 }
 
-TEST(PendingQueue, ReturnsWhatIsInFlightAndWhatIsNot) {
+TEST(PendingQueue, ReturnsCommandsInFlightAndWaiting) {
   PendingQueue queue;
   queue.push(pending("a", kBegin + 5ms));
   static_cast<void>(written(queue));

@@ -7,10 +7,10 @@
 
 namespace penstock::redis {
 
-// What a server says to a connection that listens to a channel.
+// A message of a server to a subscribed connection.
 struct PushMessage {
   enum class Kind : std::uint8_t {
-    Other,  // an answer to PING, for instance
+    Other,  // for instance a reply to PING
     Subscribed,
     Message,
   };

@@ -7,7 +7,7 @@
 namespace penstock::redis {
 namespace {
 
-// Whether the code is there: in front, or in the middle where old servers put it.
+// Whether the text has the code: at the start, or in the middle as old servers write it.
 bool has_code(std::string_view text, std::string_view code) {
   const std::size_t at = text.find(code);
   if (at == std::string_view::npos) return false;
@@ -16,7 +16,7 @@ bool has_code(std::string_view text, std::string_view code) {
   return begins && (end == text.size() || text[end] == ' ');
 }
 
-// States that do not pass within the time of a request.
+// States that outlast a request.
 bool is_lasting(std::string_view text) {
   constexpr std::array<std::string_view, 3> kLasting{"OOM", "MISCONF", "NOREPLICAS"};
   return std::any_of(kLasting.begin(), kLasting.end(),
@@ -30,7 +30,7 @@ Retry retry_after(const ServerError& error, std::string_view text) {
     case ErrorKind::NoScript: return Retry::WithScriptText;
     case ErrorKind::TryAgain: return Retry::Later;
     case ErrorKind::Unavailable: break;
-    case ErrorKind::Moved:  // only a cluster says so, and then it was named as one in vain
+    case ErrorKind::Moved:  // a cluster behind a single-server URL
     case ErrorKind::Ask:
     case ErrorKind::Misconfigured:
     case ErrorKind::WrongType:
@@ -45,7 +45,7 @@ std::optional<std::chrono::microseconds> retry_pause(
   using std::chrono::microseconds;
   constexpr std::chrono::milliseconds kFirst{2};
   constexpr unsigned kDoublings = 5;
-  constexpr std::chrono::milliseconds kRoundTrip{1};  // less is not enough for an answer
+  constexpr std::chrono::milliseconds kRoundTrip{1};  // less is too short for a reply
   if (left < 2 * kRoundTrip) return std::nullopt;
   const microseconds pause = kFirst * (1U << std::min(n > 0 ? n - 1 : 0, kDoublings));
   return std::min(pause, std::chrono::duration_cast<microseconds>(left / 2));

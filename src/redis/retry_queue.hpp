@@ -10,7 +10,7 @@
 
 namespace penstock::redis {
 
-// Commands that wait for a moment.
+// Commands waiting for a point in time.
 //
 // Thread-safety: none.
 class RetryQueue {
@@ -20,11 +20,11 @@ class RetryQueue {
   void add(Time due, PendingPtr pending) { queue_.emplace(due, std::move(pending)); }
   [[nodiscard]] std::size_t size() const noexcept { return queue_.size(); }
 
-  // Time::max() when there is none.
+  // Time::max() when empty.
   [[nodiscard]] Time next_due() const {
     return queue_.empty() ? Time::max() : queue_.begin()->first;
   }
-  // Those that are due, the longest due first.
+  // Due commands, the longest overdue first.
   [[nodiscard]] std::vector<PendingPtr> take_due(Time now) {
     std::vector<PendingPtr> due;
     while (!queue_.empty() && queue_.begin()->first <= now) {

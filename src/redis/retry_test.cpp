@@ -12,11 +12,11 @@ ErrorCode code(std::string_view text) {
   return error_for_caller(read_server_error(text), text).code;
 }
 
-TEST(Retry, AForgottenScriptIsSentWithItsText) {
+TEST(Retry, AnUncachedScriptIsSentWithItsText) {
   EXPECT_EQ(retry("NOSCRIPT No matching script. Please use EVAL."), Retry::WithScriptText);
 }
 
-TEST(Retry, WhatPassesIsTriedAgainLater) {
+TEST(Retry, TransientErrorsAreRetriedLater) {
   for (const char* text :
        {"LOADING Redis is loading the dataset in memory", "BUSY Redis is busy running a script.",
         "TRYAGAIN Multiple keys", "MASTERDOWN Link with MASTER is down"}) {
@@ -25,13 +25,13 @@ TEST(Retry, WhatPassesIsTriedAgainLater) {
   }
 }
 
-TEST(Retry, AReplicaIsLeftForTheMaster) {
+TEST(Retry, AReplicaCausesAReconnect) {
   EXPECT_EQ(retry("READONLY You can't write against a read only replica."), Retry::AfterReconnect);
   EXPECT_EQ(retry("ERR Error running script (call to f_1): @user_script:1: -READONLY You can't"),
             Retry::AfterReconnect);
 }
 
-TEST(Retry, WhatLastsIsReportedAtOnceAndWasNotExecuted) {
+TEST(Retry, LastingErrorsAreReportedAtOnceAsNotExecuted) {
   for (const char* text :
        {"OOM command not allowed when used memory > 'maxmemory'.",
         "MISCONF Redis is configured to save RDB snapshots",
@@ -42,7 +42,7 @@ TEST(Retry, WhatLastsIsReportedAtOnceAndWasNotExecuted) {
   }
 }
 
-TEST(Retry, WhatMayHaveBeenExecutedIsNeverSentAgain) {
+TEST(Retry, CommandsThatMayHaveBeenExecutedAreNotRetried) {
   for (const char* text : {"ERR something", "WRONGTYPE Operation against a key", "NOAUTH x", ""}) {
     EXPECT_EQ(retry(text), Retry::No) << text;
   }
@@ -51,7 +51,7 @@ TEST(Retry, WhatMayHaveBeenExecutedIsNeverSentAgain) {
   EXPECT_EQ(code("NOPERM this user"), ErrorCode::Misconfigured);
 }
 
-TEST(Retry, AClusterTakenForASingleServerIsToldApart) {
+TEST(Retry, AClusterBehindASingleServerUrlIsReported) {
   EXPECT_EQ(retry("MOVED 1 127.0.0.1:7000"), Retry::No);
   EXPECT_EQ(code("MOVED 1 127.0.0.1:7000"), ErrorCode::Unavailable);
 }
@@ -63,7 +63,7 @@ TEST(Retry, PausesGrowUpToALimit) {
   EXPECT_EQ(retry_pause(60, 10s), 64ms);
 }
 
-TEST(Retry, GoesOnUntilTheDeadline) {
+TEST(Retry, RetriesUntilTheDeadline) {
   for (const std::chrono::microseconds deadline : {5ms, 20ms, 100ms, 125ms, 1000ms, 5000ms}) {
     std::chrono::microseconds now{0};
     unsigned attempts = 0;

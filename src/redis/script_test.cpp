@@ -7,7 +7,7 @@
 namespace penstock::redis {
 namespace {
 
-TEST(Script, IsKnownByTheSha1OfItsText) {
+TEST(Script, IsIdentifiedByTheSha1OfItsText) {
   EXPECT_EQ(Script::from("").sha1, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
   EXPECT_EQ(Script::from("return 1").sha1, "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
 }
@@ -19,7 +19,7 @@ TEST(Script, AnEvalshaBecomesAnEvalWithTheSameArguments) {
             resp::command({"EVAL", script.text, "1", "key", "a\r\nb"}));
 }
 
-TEST(Script, AnotherCommandIsLeftAlone) {
+TEST(Script, OtherCommandsAreNotConverted) {
   const Script script = Script::from("return 1");
   const Script other = Script::from("return 2");
   EXPECT_EQ(with_script_text(resp::command({"EVALSHA", other.sha1, "0"}), script), std::nullopt);

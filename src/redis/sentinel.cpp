@@ -48,7 +48,7 @@ Result<HostPort> read_master_address(const resp::Value& reply, std::string_view 
   const std::vector<resp::Value>& parts = reply.elements;
   std::optional<HostPort> found;
   if (parts.size() == 2) found = address(parts[0].text, parts[1].text);
-  if (!found) return Error{ErrorCode::Protocol, "gave no address of the master"};
+  if (!found) return Error{ErrorCode::Protocol, "returned no address of the master"};
   return *std::move(found);
 }
 

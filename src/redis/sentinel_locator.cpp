@@ -10,7 +10,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// A sentinel that says nothing for so long may be gone without a word; another is listened to.
+// A sentinel that is silent for this long may have crashed; the next one is used.
 constexpr std::chrono::seconds kMaxSilence{30};
 
 }  // namespace
@@ -49,7 +49,7 @@ asio::awaitable<Result<Endpoint>> SentinelLocator::locate() {
     if (found) co_return Endpoint{.address = *std::move(found)};
     order_.on_failure(sentinel);
     const bool first = tried == 0;
-    // What somebody has to mend is worth more than what may pass.
+    // A configuration error is more useful than a transient one.
     if (first || found.error().code == ErrorCode::Misconfigured) {
       why = {found.error().code, "sentinel " + to_string(sentinel) + ": " + found.error().detail};
     }
@@ -91,7 +91,7 @@ asio::awaitable<Result<void>> SentinelLocator::run_handshake(std::shared_ptr<Con
     Result<resp::Value> reply = co_await connection->read();
     if (!reply) co_return reply.error();
     const Result<void> judged = handshake.on_reply(*reply);
-    // Sentinels often have no password where their masters have one.
+    // Sentinels often have no password even when their masters have one.
     if (!judged && has_own) co_return judged;
   }
   co_return co_await connection->write(std::move(command));
@@ -100,8 +100,7 @@ asio::awaitable<Result<void>> SentinelLocator::run_handshake(std::shared_ptr<Con
 asio::awaitable<void> SentinelLocator::run(std::shared_ptr<SentinelLocator> self) {
   while (!self->stopped_ && self->settings_->tls) {
     const HostPort sentinel = self->order_.front();
-    static_cast<void>(
-        co_await self->receive_switches(sentinel));  // whatever the reason, the next one's turn
+    static_cast<void>(co_await self->receive_switches(sentinel));  // on any error try the next one
     if (self->stopped_) break;
     self->order_.on_failure(sentinel);
     self->pause_timer_.expires_after(
@@ -127,7 +126,7 @@ asio::awaitable<Error> SentinelLocator::receive_switches(HostPort sentinel) {
     backoff_.reset();
     std::optional<HostPort> master =
         read_switch_master(*message, settings_->options.url.master_name);
-    const std::function<void(HostPort)> on_switch = on_switch_;  // stop() may come from within
+    const std::function<void(HostPort)> on_switch = on_switch_;  // the handler may call stop()
     if (master && on_switch) on_switch(*std::move(master));
   }
 }

@@ -15,8 +15,8 @@
 
 namespace penstock::redis {
 
-// Finds the master by asking the sentinels, in turn until one answers, and listens to one of them
-// for failovers. The messages only save time: every new connection asks again.
+// Finds the master by querying the sentinels in turn, and subscribes to failovers at one of them.
+// The messages only save time: every new connection queries again.
 //
 // Lifetime: its coroutine holds it until stop(). Thread-safety: none.
 class SentinelLocator : public Locator, public std::enable_shared_from_this<SentinelLocator> {
@@ -27,13 +27,13 @@ class SentinelLocator : public Locator, public std::enable_shared_from_this<Sent
   [[nodiscard]] boost::asio::awaitable<Result<Endpoint>> locate() override;
   [[nodiscard]] std::string name() const override;
 
-  // Starts to listen. `on_switch` hears where the new master is.
+  // Subscribes. `on_switch` receives the address of the new master.
   void listen(std::function<void(HostPort)> on_switch);
   void stop();
 
  private:
   static boost::asio::awaitable<void> run(std::shared_ptr<SentinelLocator> self);
-  // Whoever calls these holds the locator.
+  // Callers hold the locator until these complete.
   boost::asio::awaitable<Result<HostPort>> ask(HostPort sentinel);
   boost::asio::awaitable<Error> receive_switches(HostPort sentinel);
   boost::asio::awaitable<Result<void>> run_handshake(std::shared_ptr<Connection> connection,

@@ -12,14 +12,14 @@ using redis_client::text_of;
 using servers::RedisServer;
 using servers::SentinelGroup;
 
-TEST(SentinelRedis, AsksForTheMaster) {
+TEST(SentinelRedis, ConnectsToTheMaster) {
   SentinelGroup group;
   Harness harness(group.url());
   EXPECT_EQ(text_of(harness.ask({"SET", "key", "value"})), "OK");
   EXPECT_EQ(harness.client->address_of(0), group.server(0).address());
 }
 
-TEST(SentinelRedis, PassesOverASentinelThatIsDead) {
+TEST(SentinelRedis, SkipsADeadSentinel) {
   SentinelGroup group;
   RedisServer dead;
   dead.kill();
@@ -38,7 +38,7 @@ TEST(SentinelRedis, AnUnknownMasterNameIsMisconfigured) {
             "sentinel " + group.sentinel(0).address() + ": knows no master \"other\"");
 }
 
-TEST(SentinelRedis, FollowsAFailoverThatIsAnnounced) {
+TEST(SentinelRedis, FollowsAnAnnouncedFailover) {
   SentinelGroup group;
   Harness harness(group.url());
   ASSERT_TRUE(harness.ask_until_answered({"SET", "key", "value"}));
@@ -48,7 +48,7 @@ TEST(SentinelRedis, FollowsAFailoverThatIsAnnounced) {
   EXPECT_EQ(harness.client->address_of(0), group.master().address());
 }
 
-TEST(SentinelRedis, FollowsAFailoverAfterTheMasterDied) {
+TEST(SentinelRedis, FollowsAFailoverAfterTheMasterCrashed) {
   SentinelGroup group;
   Harness harness(group.url());
   ASSERT_TRUE(harness.ask_until_answered({"SET", "key", "value"}));

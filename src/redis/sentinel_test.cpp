@@ -14,7 +14,7 @@ resp::Value strings(const std::vector<std::string>& texts) {
   return value;
 }
 
-TEST(SentinelOrder, AsksTheOneThatAnsweredFirst) {
+TEST(SentinelOrder, QueriesTheLastResponderFirst) {
   const HostPort a{.host = "a", .port = 1};
   const HostPort b{.host = "b", .port = 2};
   SentinelOrder order({a, b});
@@ -33,7 +33,7 @@ TEST(Sentinel, ReadsTheAddressOfTheMaster) {
   EXPECT_EQ(*found, (HostPort{.host = "10.0.0.1", .port = 6380}));
 }
 
-TEST(Sentinel, SaysWhyThereIsNoAddress) {
+TEST(Sentinel, ReportsWhyThereIsNoAddress) {
   EXPECT_EQ(read_master_address({}, "main").error(),
             (Error{ErrorCode::Misconfigured, "knows no master \"main\""}));
   const resp::Value noauth{.type = Type::Error, .text = "NOAUTH Authentication required."};
@@ -50,7 +50,7 @@ TEST(Sentinel, ReadsTheFailoverMessage) {
             (HostPort{.host = "h2", .port = 2}));
 }
 
-TEST(Sentinel, OtherMessagesAreNotForUs) {
+TEST(Sentinel, IgnoresOtherMessages) {
   for (const resp::Value& message :
        {strings({"message", "+switch-master", "other h1 1 h2 2"}),
         strings({"subscribe", "+switch-master", "1"}),

@@ -51,12 +51,12 @@ ServerError read_server_error(std::string_view text) {
   for (const Code& code : kCodes) {
     if (word == code.word) return {.kind = code.kind};
   }
-  // Denied inside a script, by 7.2 and by 7.0; at the door.
+  // Denied inside a script, by 7.2 and by 7.0; rejected on connect.
   for (const std::string_view pattern :
        {"ACL failure", "user executing the script can't", "max number of clients"}) {
     if (text.find(pattern) != std::string_view::npos) return {.kind = ErrorKind::Misconfigured};
   }
-  // Before 7.0 an error of a command within a script is wrapped, its code in the middle.
+  // Before 7.0 the error of a command within a script is wrapped, with its code in the middle.
   if (text.find("Error running script") != std::string_view::npos) {
     for (const Code& code : kCodes) {
       if (text.find("-" + std::string(code.word) + " ") != std::string_view::npos) {

@@ -7,7 +7,7 @@ namespace {
 
 ErrorKind kind(std::string_view text) { return read_server_error(text).kind; }
 
-TEST(ServerError, MovedAndAskSayWhereToGo) {
+TEST(ServerError, MovedAndAskHaveTheSlotAndTheNode) {
   const ServerError moved = read_server_error("MOVED 3999 127.0.0.1:6381");
   EXPECT_EQ(moved.kind, ErrorKind::Moved);
   EXPECT_EQ(moved.slot, 3999);
@@ -28,14 +28,14 @@ TEST(ServerError, ReadsIpv6WithAndWithoutBrackets) {
   EXPECT_EQ(read_server_error("MOVED 1 [::1]:7000").host, "::1");
 }
 
-TEST(ServerError, ARedirectThatCannotBeReadIsNoRedirect) {
+TEST(ServerError, AMalformedRedirectIsOther) {
   for (const char* text : {"MOVED", "MOVED 3999", "MOVED x 127.0.0.1:1", "MOVED 16384 127.0.0.1:1",
                            "MOVED 1 127.0.0.1:", "MOVED 1 127.0.0.1:70000", "ASK 1"}) {
     EXPECT_EQ(kind(text), ErrorKind::Other) << text;
   }
 }
 
-TEST(ServerError, WhatWasNotExecutedMayBeSentAgain) {
+TEST(ServerError, CommandsThatWereNotExecutedMayBeSentAgain) {
   for (const char* text :
        {"TRYAGAIN Multiple keys request during rehashing of slot",
         "NOSCRIPT No matching script. Please use EVAL.", "CLUSTERDOWN Hash slot not served",
@@ -49,7 +49,7 @@ TEST(ServerError, WhatWasNotExecutedMayBeSentAgain) {
   }
 }
 
-TEST(ServerError, WhatTheOperatorMustFixIsMisconfigured) {
+TEST(ServerError, ErrorsForTheOperatorAreMisconfigured) {
   for (const char* text :
        {"NOAUTH Authentication required.", "WRONGPASS invalid username-password pair",
         "NOPERM this user has no permissions to run the 'evalsha' command",
@@ -62,7 +62,7 @@ TEST(ServerError, WhatTheOperatorMustFixIsMisconfigured) {
   }
 }
 
-TEST(ServerError, FindsTheCodeThatOldServersWrap) {
+TEST(ServerError, FindsTheCodeInWrappedErrorsOfOldServers) {
   EXPECT_EQ(
       kind("ERR Error running script (call to f_abc): @user_script:1: -READONLY You can't write"),
       ErrorKind::Unavailable);

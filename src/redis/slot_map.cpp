@@ -31,7 +31,7 @@ bool is_range(const resp::Value& value) {
 
 Result<std::vector<SlotRange>> read_slot_ranges(const resp::Value& reply,
                                                 std::string_view answered_by) {
-  const Error unreadable{ErrorCode::Protocol, "the reply to CLUSTER SLOTS makes no sense"};
+  const Error unreadable{ErrorCode::Protocol, "the reply to CLUSTER SLOTS is malformed"};
   if (!reply.is(Type::Array)) return unreadable;
   std::vector<SlotRange> ranges;
   for (const resp::Value& entry : reply.elements) {

@@ -14,7 +14,7 @@
 
 namespace penstock::redis {
 
-// Slots that lie together on one master.
+// Consecutive slots of one master.
 struct SlotRange {
   std::uint16_t first = 0;
   std::uint16_t last = 0;
@@ -23,12 +23,12 @@ struct SlotRange {
   friend bool operator==(const SlotRange&, const SlotRange&) = default;
 };
 
-// Reads the reply to CLUSTER SLOTS. Where it leaves out a host, the one that answered is meant;
-// where it has a "?", nobody knows, and the range is left out.
+// Parses the reply to CLUSTER SLOTS. An empty host means the host that answered; a range with host
+// "?" (unknown) is skipped.
 [[nodiscard]] Result<std::vector<SlotRange>> read_slot_ranges(const resp::Value& reply,
                                                               std::string_view answered_by);
 
-// Which node has which slot.
+// The owner of each slot.
 //
 // Thread-safety: none.
 class SlotMap {

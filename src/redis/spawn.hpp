@@ -7,11 +7,11 @@
 
 namespace penstock::redis {
 
-// Coroutines get what an operation says, its error first, as a tuple.
+// Coroutines receive the result of an operation as a tuple, its error first.
 inline constexpr auto kIo = boost::asio::as_tuple(boost::asio::use_awaitable);
 
-// Runs a coroutine that nobody waits for. It reports what fails by itself; an exception that leaves
-// it is a bug and ends the process.
+// Runs a detached coroutine. It handles its own errors; an escaping exception is a bug and ends the
+// process.
 void spawn(const boost::asio::any_io_executor& executor, boost::asio::awaitable<void> coroutine);
 
 }  // namespace penstock::redis

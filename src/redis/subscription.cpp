@@ -72,7 +72,7 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
     }
   }
 
-  // Until the connection is lost, or cannot be made.
+  // Until the connection is lost or cannot be opened.
   asio::awaitable<Error> listen() {
     if (!settings_->tls) co_return settings_->tls.error();
     Result<Endpoint> where = co_await locate();
@@ -129,7 +129,7 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
   }
 
   void on_push(const PushMessage& push) {
-    const Handlers handlers = handlers_;  // stop() may come from within
+    const Handlers handlers = handlers_;  // the handler may call stop()
     if (push.kind == PushMessage::Kind::Subscribed && !listening_) {
       listening_ = true;
       backoff_.reset();
@@ -155,7 +155,7 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
     if (connection_ != nullptr) connection_->close(why);
   }
 
-  // An answer to each of these keeps the connection from being closed.
+  // The replies keep the connection from being closed as silent.
   void ping_soon(const std::shared_ptr<Connection>& connection) {
     ping_timer_.expires_after(kPingEvery);
     ping_timer_.async_wait([weak = weak_from_this(), connection](const error_code& failed) {

@@ -12,13 +12,13 @@
 
 namespace penstock::redis {
 
-// Listens to one channel, on a connection of its own that is made again whenever it is lost. Of a
-// Sentinel group it listens to the master, of a cluster to any of the servers in the URL: all of
-// them hear what is published on one.
+// Subscription to one channel, on its own connection, which is reopened whenever it is lost. In a
+// Sentinel group it uses the master, in a cluster any server of the URL: a message published on one
+// node reaches all of them.
 //
-// A peer that is gone without a word is noticed within kMaxSilence.
+// A peer that vanishes silently is detected within kMaxSilence.
 //
-// Thread-safety: none; everything happens on the executor, which must not run it in two threads at
+// Thread-safety: none; everything runs on the executor, which must not run it in two threads at
 // once. A handler may destroy the subscription.
 class Subscription {
  public:
@@ -27,8 +27,8 @@ class Subscription {
 
   struct Handlers {
     std::function<void(std::string_view payload)> on_message{};
-    // Messages may have been missed, or may be from now on: when the connection is lost, and when
-    // there is one again, the first included.
+    // Messages may have been missed: called when the connection is lost, and for every new
+    // connection, the first included.
     std::function<void()> on_gap{};
   };
 
@@ -40,10 +40,10 @@ class Subscription {
 
   void start();
 
-  // As Client::renew_credentials does.
+  // See Client::renew_credentials.
   [[nodiscard]] Result<void> renew_credentials(const Options& options);
 
-  // Whether messages arrive, as far as is known.
+  // Whether the subscription is active, as far as is known.
   [[nodiscard]] bool is_listening() const noexcept;
 
  private:

@@ -23,7 +23,8 @@ Result<std::shared_ptr<ssl::context>> make_tls_context(const TlsOptions& options
       ssl::context::default_workarounds | ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1,
       failed);
   if (failed) return unusable("protocol version", failed);
-  // Of TLS 1.2: forward secret, and authenticated encryption. All suites of TLS 1.3 are.
+  // TLS 1.2: only suites with forward secrecy and authenticated encryption. All TLS 1.3 suites have
+  // both.
   if (SSL_CTX_set_cipher_list(context->native_handle(), "ECDHE+AESGCM:ECDHE+CHACHA20") != 1) {
     return Error{ErrorCode::Misconfigured, "TLS: OpenSSL lacks the cipher suites that are needed"};
   }

@@ -9,8 +9,8 @@
 
 namespace penstock::redis {
 
-// What all TLS connections of a client share: TLS 1.2 or later, the server's certificate verified.
-// A file that cannot be read is Misconfigured.
+// The TLS context of all connections of a client: TLS 1.2 or later, server certificates verified.
+// An unreadable file is Misconfigured.
 [[nodiscard]] Result<std::shared_ptr<boost::asio::ssl::context>> make_tls_context(
     const TlsOptions& options);
 

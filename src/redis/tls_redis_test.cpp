@@ -12,7 +12,7 @@ using redis_client::Harness;
 using servers::ClientCertificates;
 using servers::RedisServer;
 
-// Servers with a certificate of a private authority.
+// Servers with a certificate of a private CA.
 class TlsRedis : public testing::Test {
  protected:
   [[nodiscard]] RedisServer server(
@@ -31,13 +31,13 @@ class TlsRedis : public testing::Test {
   servers::TestCertificates certificates_;
 };
 
-TEST_F(TlsRedis, SpeaksToAServerItTrusts) {
+TEST_F(TlsRedis, ConnectsToATrustedServer) {
   const RedisServer trusted = server();
   Harness harness(options(trusted.url()));
   EXPECT_TRUE(harness.ask_until_answered({"PING"}));
 }
 
-TEST_F(TlsRedis, ShowsItsOwnCertificate) {
+TEST_F(TlsRedis, PresentsItsClientCertificate) {
   const RedisServer asking = server(ClientCertificates::Required);
   Options with = options(asking.url());
   with.tls.certificate_file = certificates_.client().certificate;
@@ -46,7 +46,7 @@ TEST_F(TlsRedis, ShowsItsOwnCertificate) {
   EXPECT_TRUE(harness.ask_until_answered({"PING"}));
 }
 
-TEST_F(TlsRedis, RejectsAServerOfAnUnknownAuthority) {
+TEST_F(TlsRedis, RejectsAServerOfAnUnknownCa) {
   const RedisServer unknown = server();
   Options without = options(unknown.url());
   without.tls.ca_file.clear();
@@ -57,7 +57,7 @@ TEST_F(TlsRedis, RejectsAServerOfAnUnknownAuthority) {
   EXPECT_EQ(reply.error().code, ErrorCode::Misconfigured);
 }
 
-TEST_F(TlsRedis, RejectsAServerOfAnotherName) {
+TEST_F(TlsRedis, RejectsACertificateForAnotherName) {
   const RedisServer elsewhere = server();
   Options other = options(elsewhere.url());
   other.tls.server_name = "elsewhere";

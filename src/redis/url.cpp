@@ -93,7 +93,7 @@ Result<void> read_login(std::string_view login, Url& url) {
   const std::size_t colon = login.find(':');
   if (colon == std::string_view::npos) {
     return invalid(
-        R"(before the "@" stands no "user:password"; for a password alone write ":password@")");
+        R"(the part before "@" is not "user:password"; for a password alone write ":password@")");
   }
   const auto user = percent_decoded(login.substr(0, colon));
   const auto password = percent_decoded(login.substr(colon + 1));
@@ -121,7 +121,7 @@ Result<void> read_hosts(std::string_view list, Url& url) {
   return {};
 }
 
-// What follows the hosts: "/database", "/name/database" for Sentinel, nothing for a cluster.
+// The part after the hosts: "/database", "/name/database" for Sentinel, empty for a cluster.
 Result<void> read_path(std::string_view path, Url& url) {
   if (url.topology == Topology::Sentinel) {
     const std::size_t slash = std::min(path.find('/'), path.size());

@@ -19,7 +19,7 @@ struct HostPort {
 enum class Topology : std::uint8_t { Standalone, UnixSocket, Sentinel, Cluster };
 enum class Transport : std::uint8_t { Plain, Tls };
 
-// Where a Redis is and how to get in:
+// Address of a Redis deployment, with credentials:
 //
 //     redis://[user:password@]host[:port][/database]
 //     rediss://…                                        the same over TLS
@@ -28,7 +28,7 @@ enum class Transport : std::uint8_t { Plain, Tls };
 //     redis-cluster://[user:password@]host[:port],host…
 //
 // Sentinels default to port 26379, the others to 6379. Users and passwords are percent-encoded
-// where needed; IPv6 addresses stand in brackets.
+// where needed; IPv6 addresses are in brackets.
 struct Url {
   Topology topology = Topology::Standalone;
   Transport transport = Transport::Plain;
@@ -39,11 +39,11 @@ struct Url {
   std::string password{};
   std::uint32_t database = 0;
 
-  // Errors never repeat what could hold a password.
+  // Errors never contain a password.
   [[nodiscard]] static Result<Url> parse(std::string_view text);
 };
 
-// For logs: the URL with the password left out.
+// For logs: the URL without the password.
 [[nodiscard]] std::string to_string(const Url& url);
 
 }  // namespace penstock::redis

@@ -61,7 +61,7 @@ TEST(RedisUrl, ErrorsNameTheValue) {
   EXPECT_NE(error_of("redis://user@host").find("user:password"), std::string::npos);
 }
 
-TEST(RedisUrl, PasswordsReachNeitherLogsNorErrors) {
+TEST(RedisUrl, PasswordsAppearNeitherInLogsNorInErrors) {
   EXPECT_EQ(to_string(parsed("redis://app:hunter2@host/1")), "redis://app:***@host:6379/1");
   for (const char* text :
        {"redis://app:hunter2@host:0", "redis://app:hunter2%@host", "redis://app:hunter2@",

@@ -133,7 +133,7 @@ TEST(Hang, CallsFailOnTheCallersThreadWhileTheBreakerIsOpen) {
     const std::optional<Error> error = ask(limiter);
     ASSERT_TRUE(error) << name;
     EXPECT_EQ(text_of(*error), "unavailable: 127.0.0.1:" + std::to_string(server.port()) +
-                                   ": not asked, because it failed repeatedly")
+                                   ": not called, the circuit breaker is open")
         << name;
   }
   go_on.set_value();

@@ -15,8 +15,8 @@
 
 namespace penstock::redis_store {
 
-// The thread of the store and the way into it. Jobs gather while it is busy, so that one wake-up
-// takes all of them.
+// The thread of the store and its job queue. Jobs gather while the thread is busy, so that one
+// wake-up takes all of them.
 class BlockingStore::Loop {
  public:
   using Job = std::function<void(CommandExecutor&)>;
@@ -28,7 +28,7 @@ class BlockingStore::Loop {
         fail_fast_(store_->client().fail_fast()),
         thread_([this] { run(); }) {}
 
-  // Without memory for one job more the process ends, as it would anywhere else.
+  // Out of memory for a job ends the process, as anywhere else.
   ~Loop() {  // NOLINT(bugprone-exception-escape)
     boost::asio::post(context_, [this] {
       store_.reset();
@@ -74,10 +74,10 @@ class BlockingStore::Loop {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::mutex mutex_;
   std::vector<Job> jobs_;  // guarded by mutex_
-  // Only touched by the thread:
+  // Accessed only by the thread:
   std::vector<Job> taken_;
   std::unique_ptr<CommandExecutor> store_;
-  // Touched by all:
+  // Accessed by all:
   std::shared_ptr<redis::FailFast> fail_fast_;
   std::thread thread_;
 };
@@ -114,7 +114,7 @@ Result<Value> BlockingStore::ask(Start start) {
 
 namespace {
 
-// Collects the answers to a batch, on the store's thread, and wakes whoever asked.
+// Collects the answers to a batch, on the store's thread, and wakes the caller.
 class BatchHandler final : public DecisionHandler {
  public:
   explicit BatchHandler(std::span<Result<Decision>> results)
@@ -148,8 +148,8 @@ void BlockingStore::check_each(std::span<const Check> checks, std::span<Result<D
   }
   BatchHandler handler(results);
   const base::Deadline until = deadline();
-  // Copies, but for the handler: the last answer may be given at once, and whoever asked is gone
-  // then.
+  // Copies all but the handler: the last answer may arrive at once, and the caller's stack frame is
+  // invalid after it.
   loop_->post([this, checks, until, &handler](CommandExecutor& store) {
     for (std::size_t i = 0; i < checks.size(); ++i) {
       store.check(
@@ -177,7 +177,7 @@ Result<Decision> BlockingStore::check(std::string_view key, const Limits& limits
 
 Result<Decision> BlockingStore::check_all(std::span<const Check> checks, std::span<Decision> each) {
   PENSTOCK_CHECK(each.empty() || each.size() == checks.size());
-  if (checks.empty()) return Decision::allow(0, 0, Duration{0});  // nothing limits it
+  if (checks.empty()) return Decision::allow(0, 0, Duration{0});  // no limits
   const base::Deadline until = deadline();
   auto decisions = ask<std::vector<Decision>>([&](CommandExecutor& store, auto answer) {
     store.check_all(request_for(layout_, checks), until, answer);
@@ -272,7 +272,7 @@ std::vector<Result<resp::Value>> BlockingStore::commands(std::vector<redis::Comm
   if (commands.empty()) return {};
   const base::Deadline until = base::deadline_after(timeout);
   std::vector<Result<resp::Value>> replies(commands.size(), resp::Value{});
-  std::size_t open = commands.size();  // only touched by the thread of the store
+  std::size_t open = commands.size();  // accessed only by the thread of the store
   std::binary_semaphore all_answered{0};
   loop_->post([&](CommandExecutor& store) {
     for (std::size_t i = 0; i < commands.size(); ++i) {

@@ -18,9 +18,9 @@
 
 namespace penstock::redis_store {
 
-// The shared store for callers who wait: one thread of its own runs it, and calls of any thread are
-// handed over to that one. Those that arrive together travel together. While the one server there
-// is cannot be asked, calls fail where they were made.
+// The shared store for blocking callers: one thread runs it, and calls of any thread are handed to
+// that thread. Calls that arrive at the same time share batches. While a single server is
+// unavailable, calls fail in the calling thread.
 //
 // Thread-safety: all members, from any thread.
 class BlockingStore {
@@ -40,7 +40,7 @@ class BlockingStore {
   Result<bool> reset(std::string_view key);
   Result<bool> reset(std::string_view key, const Limits& limits);
   Result<bool> block(std::string_view key, Duration duration);
-  // The count of one limit of the key alone.
+  // Only this limit of the key.
   Result<bool> block(std::string_view key, std::string_view limit, Duration duration);
   Result<bool> unblock(std::string_view key) { return block(key, Duration{0}); }
 
@@ -49,11 +49,11 @@ class BlockingStore {
   Result<std::int64_t> get(const std::string& counter);
   Result<bool> remove(const std::vector<std::string>& counters);
 
-  // Any other command, and to one server where a node is named.
+  // Any other command; to one server if a node is given.
   Result<resp::Value> command(std::string bytes, std::optional<redis::NodeId> node,
                               std::uint16_t slot, Duration timeout);
-  // Many of them (plain_command.hpp): they leave together, and all have been answered when this
-  // returns, in their order. The timeout counts in place of their deadlines.
+  // Several commands (plain_command.hpp), pipelined. Returns all replies, in order. The timeout
+  // replaces their deadlines.
   std::vector<Result<resp::Value>> commands(std::vector<redis::Command> commands, Duration timeout);
   [[nodiscard]] std::vector<redis::NodeId> masters();
   [[nodiscard]] std::string address_of(redis::NodeId node);
@@ -64,10 +64,10 @@ class BlockingStore {
  private:
   class Loop;
 
-  // Runs `start` on the thread of the store, with a function to call with the answer, and waits.
+  // Runs `start` on the thread of the store, with a callback for the answer, and waits.
   template <class Answer, class Start>
   Answer wait_for(Start start);
-  // The same for a question to Redis, which may be refused here already.
+  // The same for a call to Redis, which may fail fast in this thread.
   template <class Value, class Start>
   Result<Value> ask(Start start);
 

@@ -20,14 +20,14 @@
 namespace penstock::redis_store {
 namespace {
 
-// Nobody waits for it.
+// Announcements have no waiting caller.
 constexpr std::chrono::seconds kAnnounceTimeout{1};
-// Of many who hurry, not each is on_counters for in a turn of its own.
+// Expiries of nearly equal deadlines are merged into one timer.
 constexpr std::chrono::microseconds kBetweenExpiries{500};
 
 }  // namespace
 
-// Outlives the store for as long as a posted flush refers to it.
+// Outlives the store while a posted flush refers to it.
 class CommandExecutor::Core : public std::enable_shared_from_this<CommandExecutor::Core> {
  public:
   Core(const boost::asio::any_io_executor& executor, redis::Options options,
@@ -68,7 +68,7 @@ class CommandExecutor::Core : public std::enable_shared_from_this<CommandExecuto
     if (!multi_checks_.empty()) flush_soon();
   }
 
-  // At the end of this tick, so that everything asked in it leaves together.
+  // At the end of this tick, so that all checks of the tick share calls.
   void flush_soon() {
     if (flush_posted_ || flushes_at_return_) return;
     flush_posted_ = true;
@@ -97,7 +97,7 @@ class CommandExecutor::Core : public std::enable_shared_from_this<CommandExecuto
     expire_later();
   }
 
-  // Those who cannot wait for the call that their key waits for.
+  // Schedules expire() for checks that end before the call they wait for.
   void expire_later() {
     const base::Deadline next = std::max(queue_.next_expiry(), expired_ + kBetweenExpiries);
     if (next >= expires_at_ || client_ == nullptr) return;
@@ -124,7 +124,7 @@ class CommandExecutor::Core : public std::enable_shared_from_this<CommandExecuto
     client_->send(std::move(command), std::move(call));
   }
 
-  // Everybody who waits hears that it is over, while the caller's things are still there.
+  // Fails all waiting checks while the caller's objects still exist.
   void close() {
     client_.reset();
     expiry_timer_.cancel();
@@ -132,8 +132,9 @@ class CommandExecutor::Core : public std::enable_shared_from_this<CommandExecuto
     multi_checks_.fail_all(store_closed());
   }
 
-  // Sends what changes these keys, and announces them right behind it; once more when it is done,
-  // if anything was sent again meanwhile, and the change may have been overtaken.
+  // Sends a command that changes these keys, and announces them right after it; and once more after
+  // its reply if anything was sent again meanwhile, since the first announcement may have overtaken
+  // the change.
   void change(redis::Command command, const std::string& channel,
               const std::vector<std::string>& keys, OnReply on_reply) {
     const std::uint64_t before = sent_again();
@@ -149,7 +150,7 @@ class CommandExecutor::Core : public std::enable_shared_from_this<CommandExecuto
     announce(channel, keys, Change::Any);
   }
 
-  // Announces the keys when the answer is there, unless it says that nothing was changed.
+  // Announces the keys after the answer, unless it guarantees that nothing changed.
   CommandExecutor::Decided then_announce(const std::string& channel,
                                          const std::vector<std::string>& keys,
                                          CommandExecutor::Decided decided) {
@@ -168,7 +169,7 @@ class CommandExecutor::Core : public std::enable_shared_from_this<CommandExecuto
  private:
   [[nodiscard]] bool is_full() const { return queue_.size() + requests_ >= max_waiting_; }
   [[nodiscard]] Error full() const {
-    return {ErrorCode::Overloaded, std::to_string(max_waiting_) + " questions are waiting already"};
+    return {ErrorCode::Overloaded, std::to_string(max_waiting_) + " checks are waiting already"};
   }
 
   void check_across_slots(std::vector<CrossSlotCheck::Step> steps, WaitingRequest waiting,
@@ -206,7 +207,7 @@ class CommandExecutor::Core : public std::enable_shared_from_this<CommandExecuto
     return stats.retries + stats.script_loads;
   }
 
-  // What a call may do with the store that it belongs to, if that is still there.
+  // Callbacks into the store, without effect once it is destroyed.
   BatchCall::Hooks hooks() {
     return {.finish =
                 [weak = weak_from_this()](KeyQueue& queue) {
@@ -246,11 +247,11 @@ class CommandExecutor::Core : public std::enable_shared_from_this<CommandExecuto
   std::size_t max_waiting_;
   boost::asio::steady_timer expiry_timer_;
   base::Deadline expires_at_ = base::Deadline::max();
-  base::Deadline expired_{};  // when that was done last
+  base::Deadline expired_{};  // the last expiry
   std::unique_ptr<redis::Client> client_;
   CheckQueue queue_;
   MultiCheckQueue multi_checks_;
-  std::size_t requests_ = 0;  // for several limits, not answered yet
+  std::size_t requests_ = 0;  // multi-limit checks in flight
   bool flush_posted_ = false;
   bool flushes_at_return_ = false;
 };

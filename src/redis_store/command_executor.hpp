@@ -24,8 +24,7 @@
 
 namespace penstock::redis_store {
 
-// One limit to ask about, under its key in Redis.
-// A key whose usage is forgotten, and the one beside it that has what is leased of it.
+// A key to reset, and the key of its escrow.
 struct ResetKey {
   std::string key;
   std::string escrow;
@@ -37,17 +36,17 @@ struct KeyCheck {
   Cost cost{};
 };
 
-// Limits that pass together or not at all.
+// Limits that pass all or nothing.
 struct MultiCheckRequest {
   std::vector<KeyCheck> checks{};
-  std::string guard{};  // a key that must not be blocked, besides; empty for none
+  std::string guard{};  // a further key that must not be blocked; empty for none
 };
 
-// The shared store: keys, scripts and batches on top of a Redis client. It reports failures, and
-// never decides what they mean.
+// Runs checks and commands on a Redis client: keys, scripts and batches. It reports failures and
+// never turns them into decisions.
 //
-// Thread-safety: none; everything happens on the executor, which must not run it in two threads at
-// once. Whoever waits for an answer hears it there, exactly once, before the store is gone.
+// Thread-safety: none; everything runs on the executor, which must not run it in two threads at
+// once. Callers are answered there, exactly once, at the latest by the destructor.
 class CommandExecutor {
  public:
   using Decided = std::function<void(Result<std::vector<Decision>>)>;
@@ -63,50 +62,49 @@ class CommandExecutor {
 
   void start();
 
-  // From now on everybody who listens to this channel hears the keys that are given back to, reset,
-  // blocked or unblocked, after that is done. Nobody waits for it, and a failure is not told: those
-  // who listen must not believe for ever what they remember.
+  // From now on publishes refunded, reset, blocked and unblocked keys on this channel, after the
+  // change. Failures are ignored: subscribers must let their cached state expire.
   void announce_on(std::string channel);
 
-  // Questions of one tick leave together; those asked by `questions` leave when it returns, which
+  // Checks of one tick share calls; those added by `questions` are sent when it returns, which
   // saves a turn of the event loop.
   void at_once(const std::function<void()>& questions);
   void check(KeyCheck check, base::Deadline deadline, DecisionHandler& handler,
              std::size_t question);
 
-  // What every limit said. Keys of a cluster that live in several slots: see CrossSlotCheck.
+  // Decisions of all limits. For keys in several slots of a cluster see CrossSlotCheck.
   void check_all(MultiCheckRequest request, base::Deadline deadline, Decided decided);
-  // What every limit says afterwards. REQUIRES: the keys live in one slot.
+  // Decisions of all limits after the refund. REQUIRES: the keys share a slot.
   void refund(MultiCheckRequest request, base::Deadline deadline, Decided decided);
-  // Whether any of them had used something. REQUIRES: the keys live in one slot.
+  // Whether any of them had usage. REQUIRES: the keys share a slot.
   void reset(std::vector<ResetKey> keys, base::Deadline deadline, Done done);
   // Whether the key was blocked before. Zero unblocks.
   void block(const std::string& key, Duration duration, base::Deadline deadline, Done done);
 
-  // Prepaid units, for each ask an answer. REQUIRES: no key appears twice.
+  // Leases units, with one answer per request. REQUIRES: no key appears twice.
   void lease(std::vector<KeyLeaseRequest> asks, base::Deadline deadline, Leased leased);
 
   void add(const std::string& counter, std::int64_t delta, std::optional<Duration> lifetime,
            base::Deadline deadline, Counted counted);
   void get(const std::string& counter, base::Deadline deadline, Counted counted);
-  // Whether there was any. REQUIRES: the counters live in one slot.
+  // Whether any existed. REQUIRES: the counters share a slot.
   void remove(const std::vector<std::string>& counters, base::Deadline deadline, Done done);
 
-  // An integer and a decimal, with what they hold. REQUIRES: both live in one slot.
+  // An integer and a decimal counter with their values. REQUIRES: both share a slot.
   using CounterKeys = std::array<std::string, 2>;
   void read_counter(const CounterKeys& counters, base::Deadline deadline,
                     std::function<void(Result<CounterPair>)> on_counters);
-  // They live so long from now on. Whether there was one. REQUIRES: as above; lifetime > 0.
+  // Sets their lifetime from now. Whether any existed. REQUIRES: as above; lifetime > 0.
   enum class ExpireCondition : std::uint8_t { Always, IfPersistent };
   void expire(const CounterKeys& counters, Duration lifetime, ExpireCondition condition,
               base::Deadline deadline, Done done);
 
-  // How many nodes have given a sign of life lately, this one included, which lasts so long from
-  // now on. Zero takes it away.
+  // Records a heartbeat of this node, valid for `lasts`; zero removes the node. Returns the number
+  // of live nodes, this one included.
   void heartbeat(const std::string& key, std::string_view node, Duration lasts,
                  base::Deadline deadline, Counted counted);
 
-  // A script of ours about keys of one slot.
+  // Runs one of our scripts on keys of one slot.
   void run(const redis::Script& script, const std::vector<std::string_view>& keys,
            std::initializer_list<std::string_view> arguments, base::Deadline deadline,
            std::function<void(const Result<resp::Value>&)> replied);
@@ -119,7 +117,7 @@ class CommandExecutor {
  private:
   class Core;
   std::shared_ptr<Core> core_;
-  std::string channel_;  // empty: nothing is announced
+  std::string channel_;  // empty: no announcements
 };
 
 }  // namespace penstock::redis_store

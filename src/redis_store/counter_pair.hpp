@@ -7,8 +7,8 @@
 
 namespace penstock::redis_store {
 
-// What Redis holds under one name: each number if it is there, and how long the last of them has to
-// live; empty: as long as it is wanted.
+// The counters of one name in Redis: each value if it exists, and the longest lifetime; empty: no
+// expiry.
 struct CounterPair {
   std::optional<std::int64_t> integer{};
   std::optional<std::int64_t> decimal{};

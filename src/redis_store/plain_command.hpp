@@ -5,10 +5,10 @@
 #include <initializer_list>
 #include <string_view>
 
-// Commands that are no scripts of ours, for BlockingStore::commands().
+// Commands other than our scripts, for BlockingStore::commands().
 namespace penstock::redis_store {
 
-// To wherever this key lives.
+// To the server of this key.
 [[nodiscard]] redis::Command command_for_key(std::string_view key,
                                              std::initializer_list<std::string_view> parts);
 // To this server.

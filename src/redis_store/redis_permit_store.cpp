@@ -51,7 +51,7 @@ Result<core::PermitResult> read_permit_result(const Result<resp::Value>& reply) 
     return part.is(resp::Value::Type::Integer);
   };
   if (parts.size() != 3 || !std::all_of(parts.begin(), parts.end(), is_number)) {
-    return malformed("no answer about a permit");
+    return malformed("not a permit");
   }
   return core::PermitResult{.held = parts[0].integer == 1,
                             .taken = static_cast<std::uint32_t>(parts[1].integer),

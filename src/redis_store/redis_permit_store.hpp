@@ -8,10 +8,10 @@
 
 namespace penstock::redis_store {
 
-// Permits in Redis: a sorted set for each key, asked by permits.lua.
+// Permits in Redis: a sorted set per key, updated by permits.lua.
 class RedisPermitStore final : public store::PermitStore {
  public:
-  // REQUIRES: all outlive it; while there is no store, nobody can be asked.
+  // REQUIRES: all outlive it; while the store is null, calls fail with Unavailable.
   RedisPermitStore(const KeyLayout& layout, const Duration& timeout,
                    const std::unique_ptr<CommandExecutor>& store) noexcept
       : layout_(layout), timeout_(timeout), store_(store) {}
@@ -32,7 +32,7 @@ class RedisPermitStore final : public store::PermitStore {
   const std::unique_ptr<CommandExecutor>& store_;
 };
 
-// Of permits.lua, but for a release.
+// Of permits.lua, except for a release.
 [[nodiscard]] Result<core::PermitResult> read_permit_result(const Result<resp::Value>& reply);
 
 }  // namespace penstock::redis_store

@@ -11,7 +11,7 @@
 namespace penstock::redis_store {
 namespace {
 
-// The words of reservation.lua behind the id; those that a step does not need are empty.
+// Arguments of reservation.lua after the id; those that a step does not need are empty.
 struct Words {
   std::string_view what;
   std::array<std::string, 5> more{};
@@ -61,7 +61,7 @@ void RedisReservationStore::ask(store::ReservationRequest ask, base::Deadline de
   const std::string open = layout_.reservations();
   const Words words = std::visit([](const auto& what) { return words_of(what); }, ask.what);
   const auto& more = words.more;
-  // nobody waits for one that expires, and what is lost on the way is never given back
+  // an expiry has no waiting caller, and units lost on the way would never be refunded
   const bool is_awaited = !std::holds_alternative<store::reservation::Expire>(ask.what);
   store_->run(
       store_->scripts().reservation(), {record, open},

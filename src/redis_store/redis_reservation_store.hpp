@@ -10,13 +10,13 @@
 
 namespace penstock::redis_store {
 
-// Reservations in Redis: a hash for each, and a sorted set of those that are open, all in one slot
-// of a cluster, asked by reservation.lua.
+// Reservations in Redis: a hash for each, and a sorted set of the open ones, all in one slot of a
+// cluster, updated by reservation.lua.
 class RedisReservationStore final : public store::ReservationStore {
  public:
   static constexpr std::size_t kMaxOpen = 1'000'000;
 
-  // REQUIRES: all outlive it; while there is no store, nobody can be asked.
+  // REQUIRES: all outlive it; while the store is null, calls fail with Unavailable.
   RedisReservationStore(const KeyLayout& layout, const Duration& timeout,
                         const std::unique_ptr<CommandExecutor>& store) noexcept
       : layout_(layout), timeout_(timeout), store_(store) {}

@@ -12,15 +12,14 @@
 namespace penstock::redis_store {
 namespace {
 
-// Waits for the answers to several calls, then gives one: `value`, as the answers left it, or the
-// first error.
+// Joins the answers to several calls into one: `value`, as the answers left it, or the first error.
 template <class T>
 class Gathered {
  public:
   Gathered(std::size_t open, T start, std::function<void(Result<T>)> answered)
       : value(std::move(start)), open_(open), answered_(std::move(answered)) {}
 
-  // Notes one answer: `take` puts what it says into the value.
+  // Records one answer: `take` stores its value.
   template <class Said, class Take>
   void note(const Result<Said>& said, Take take) {
     if (said) {
@@ -42,9 +41,9 @@ class Gathered {
 
 }  // namespace
 
-// Who waits for the answer to a request with one check. A DecisionHandler must not ask again from
-// within on_decision(), but whoever hears an answer may: so answers are passed on from the event
-// loop, all that arrived together at once.
+// Receives the decisions of requests with one check. A DecisionHandler must not add checks from
+// within on_decision(), but callers may: so answers are passed on from the event loop, all that
+// arrived in one tick at once.
 class RedisStore::SingleChecks final : public DecisionHandler,
                                        public std::enable_shared_from_this<SingleChecks> {
  public:
@@ -103,7 +102,7 @@ RedisStore::RedisStore(const boost::asio::any_io_executor& executor, const Redis
 }
 
 RedisStore::~RedisStore() {
-  singles_->pass_on();  // whoever hears an answer may ask again: while there is somebody to ask
+  singles_->pass_on();  // callers may send again: while the executor exists
   store_.reset();
   singles_->pass_on();
 }

@@ -18,36 +18,35 @@
 
 namespace penstock::redis_store {
 
-// The shared store as the service asks for it. A request with one check joins the others of its
-// tick (CheckQueue); several checks are one script, or in a cluster one per slot. Leases that are
-// asked for together leave together, per algorithm and in a cluster per slot.
+// The shared store behind the interface of the service. A request with one check shares calls with
+// others of its tick (CheckQueue); several checks are one script, or in a cluster one per slot.
+// Leases requested at the same time share calls, per algorithm and in a cluster per slot.
 //
-// Nothing takes longer than RedisOptions::timeout, nor than the caller's deadline.
+// Nothing takes longer than RedisOptions::timeout or the caller's deadline.
 //
-// Thread-safety: none; everything happens on the executor, which must not run it in two threads at
-// once. Whoever waits hears an answer before the store is gone, and must not ask again when that
-// is an error.
+// Thread-safety: none; everything runs on the executor, which must not run it in two threads at
+// once. The destructor answers all waiting callers with an error; they must not call again then.
 class RedisStore final : public store::Store, public store::LeaseSource {
  public:
   using store::Store::Answered;  // not that of leases
 
-  // `client` is what redis_store::client_options() made of the options. REQUIRES: the scripts
+  // `client` is the result of redis_store::client_options() for the options. REQUIRES: the scripts
   // outlive the store.
   RedisStore(const boost::asio::any_io_executor& executor, const RedisOptions& options,
              redis::Options client, const ScriptSet& scripts = redis_store::scripts());
   ~RedisStore() override;
 
-  // Connects. Before it, every question fails with Unavailable.
+  // Connects. Before it, every call fails with Unavailable.
   void start();
 
-  // As redis::Client::renew_credentials does.
+  // See redis::Client::renew_credentials.
   [[nodiscard]] Result<void> renew_credentials(const redis::Options& client) {
     return store_->client().renew_credentials(client);
   }
 
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
              Answered<Decisions> answered) override;
-  // Names of several slots are given back one slot after the other; one failure is that of all.
+  // Names in several slots are refunded one slot after the other; one failure fails the call.
   void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
               Answered<Decisions> answered) override;
   void reset(std::vector<core::LimitKey> names, base::Deadline deadline,
@@ -72,7 +71,8 @@ class RedisStore final : public store::Store, public store::LeaseSource {
   [[nodiscard]] store::ReservationStore& reservations() override { return reservations_; }
   [[nodiscard]] store::PermitStore& permits() override { return permits_; }
 
-  // A sign of life of this node, which lasts so long; how many have given one. Zero takes it away.
+  // Records a heartbeat of this node, valid for `lasts`; returns the number of live nodes. Zero
+  // removes the node.
   void heartbeat(std::string_view node, Duration lasts, Answered<std::int64_t> answered);
 
  private:
@@ -82,7 +82,7 @@ class RedisStore final : public store::Store, public store::LeaseSource {
   [[nodiscard]] std::string key_of(const core::LimitKey& name) const;
   [[nodiscard]] std::string escrow_key_of(const core::LimitKey& name) const;
   [[nodiscard]] std::string counter_key(CounterKind kind, std::string_view name) const;
-  // Positions of those keys that can be named in one call.
+  // Positions of the keys that can share a call.
   [[nodiscard]] std::vector<std::vector<std::size_t>> calls_for(
       const std::vector<std::string>& keys) const;
 

@@ -12,20 +12,20 @@
 #include <string>
 #include <string_view>
 
-// What the public calls mean for the store.
+// Conversion of public API arguments for the store.
 namespace penstock::redis_store {
 
 [[nodiscard]] MultiCheckRequest request_for(const KeyLayout& layout, std::string_view key,
                                             const Limits& limits, Cost cost);
 [[nodiscard]] MultiCheckRequest request_for(const KeyLayout& layout, std::span<const Check> checks);
 
-// The options that the client understands; an error names the one that cannot work.
+// The options for the client; an error names the invalid option.
 [[nodiscard]] Result<redis::Options> client_options(const RedisOptions& options);
-// Whether certificates and keys can be used, where the URL says TLS. Reads the files, and does not
+// Whether certificates and keys are usable, if the URL uses TLS. Reads the files, and does not
 // connect.
 [[nodiscard]] Result<void> check_tls_files(const redis::Options& client);
 
-// Whether two URLs name the same server, whatever user and password they have.
+// Whether two URLs refer to the same server, regardless of user and password.
 [[nodiscard]] bool same_server(const std::string& a, const std::string& b);
 
 [[nodiscard]] RedisStats public_stats(const redis::ClientStats& stats);

@@ -14,7 +14,7 @@ std::string complaint(const RedisOptions& options) {
   return client ? "none" : client.error().detail;
 }
 
-TEST(RedisOptions, AreFineAsTheyAre) { EXPECT_EQ(complaint({}), "none"); }
+TEST(RedisOptions, DefaultsAreValid) { EXPECT_EQ(complaint({}), "none"); }
 
 TEST(RedisOptions, AreRejectedWithTheirNameAndValue) {
   EXPECT_NE(complaint({.url = "http://x"}).find("redis://"), std::string::npos);

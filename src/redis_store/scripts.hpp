@@ -8,23 +8,23 @@
 
 namespace penstock::redis_store {
 
-// The scripts of lua/, put together: each starts with "#!lua", so that a server that is no longer
-// the master refuses it, and with the clock.
+// The scripts of lua/, assembled: each starts with "#!lua", so that a server that is no longer the
+// master rejects it, and with the clock.
 class ScriptSet {
  public:
-  // With Redis' clock.
+  // With the clock of Redis.
   ScriptSet();
-  // With other Lua in its place, which must say what `now` is: for tests.
+  // With other Lua code in place of the clock, which must set `now`: for tests.
   explicit ScriptSet(std::string_view clock);
 
   // Many keys under one bucket quota.
   [[nodiscard]] const redis::Script& buckets() const noexcept { return buckets_; }
-  // Requests under several bucket quotas each, the same for all of them.
+  // Requests under several bucket quotas each, the same for all requests.
   [[nodiscard]] const redis::Script& buckets_multi() const noexcept { return buckets_multi_; }
-  // Any requests whose quotas are of this algorithm, or of any.
+  // Any requests under quotas of this algorithm, or of any algorithm.
   [[nodiscard]] const redis::Script& decide(Algorithm algorithm) const noexcept;
   [[nodiscard]] const redis::Script& decide_any() const noexcept { return decide_any_; }
-  // Strict leases of buckets; keys that hold states of buckets, or of any algorithm.
+  // Strict leases of buckets; for keys with states of buckets, or of any algorithm.
   [[nodiscard]] const redis::Script& lease_strict() const noexcept { return lease_strict_; }
   [[nodiscard]] const redis::Script& lease_strict_any() const noexcept { return lease_strict_any_; }
   [[nodiscard]] const redis::Script& reset() const noexcept { return reset_; }
@@ -63,7 +63,7 @@ class ScriptSet {
   redis::Script permits_;
 };
 
-// The set that production uses, made once.
+// The set used in production, created once.
 [[nodiscard]] const ScriptSet& scripts();
 
 }  // namespace penstock::redis_store

@@ -22,7 +22,7 @@ class ReplyCall final : public redis::Call {
 
 Result<std::int64_t> parse_number(const std::string& text) {
   const std::optional<std::int64_t> number = base::parse_number<std::int64_t>(text);
-  if (!number) return malformed("a counter that is no whole number: \"" + text + "\"");
+  if (!number) return malformed("a counter that is not an integer: \"" + text + "\"");
   return *number;
 }
 
@@ -42,7 +42,7 @@ Result<bool> read_reset(const Result<resp::Value>& reply) {
     const resp::Value& state = reply->elements[i];
     if (state.is(resp::Value::Type::Nil)) continue;
     std::optional<KeyContent> content = decode(state.text);
-    // what cannot be read is gone as well
+    // an unreadable state is removed as well
     any = any || !content || KeyReplay(*std::move(content)).is_used(*now);
   }
   return any;
@@ -50,7 +50,7 @@ Result<bool> read_reset(const Result<resp::Value>& reply) {
 
 Result<std::int64_t> read_integer(const Result<resp::Value>& reply) {
   if (!reply) return reply.error();
-  if (!reply->is(resp::Value::Type::Integer)) return malformed("no whole number");
+  if (!reply->is(resp::Value::Type::Integer)) return malformed("not an integer");
   return reply->integer;
 }
 

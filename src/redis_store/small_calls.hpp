@@ -7,19 +7,19 @@
 #include <functional>
 #include <memory>
 
-// The calls that are answered by one reply, and what the replies say.
+// Calls with a single reply, and the parsing of those replies.
 namespace penstock::redis_store {
 
 using OnReply = std::function<void(const Result<resp::Value>&)>;
 
 [[nodiscard]] std::unique_ptr<redis::Call> reply_call(OnReply on_reply);
 
-// Of reset.lua: whether any of the keys had used something.
+// Of reset.lua: whether any of the keys had usage.
 [[nodiscard]] Result<bool> read_reset(const Result<resp::Value>& reply);
-// Whether a whole number is above zero.
+// Whether an integer is above zero.
 [[nodiscard]] Result<bool> read_flag(const Result<resp::Value>& reply);
 [[nodiscard]] Result<std::int64_t> read_integer(const Result<resp::Value>& reply);
-// Of count.lua. `delta` is what was added, for the error of a sum that left its range.
+// Of count.lua. `delta` was added; it is named in the error of an overflow.
 [[nodiscard]] Result<std::int64_t> read_sum(const Result<resp::Value>& reply, std::int64_t delta);
 // Of a counter that may be absent.
 [[nodiscard]] Result<std::int64_t> read_count(const Result<resp::Value>& reply);

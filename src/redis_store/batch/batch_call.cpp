@@ -10,7 +10,7 @@ namespace {
 
 using Type = resp::Value::Type;
 
-// Questions in a row that are alike: decide.lua is told them as one.
+// Consecutive equal checks, which decide.lua receives as one request.
 std::size_t run_length(const std::vector<WaitingCheck>& asked, std::size_t start) {
   std::size_t end = start + 1;
   while (end < asked.size() && asked[end].cost == asked[start].cost &&
@@ -25,7 +25,7 @@ Plan::Kind kind_of(const WaitingCheck& check) {
 }
 
 Error disagreement(const KeyQueue& queue) {
-  return {ErrorCode::Protocol, "the script and its replay disagree about key \"" + queue.key +
+  return {ErrorCode::Protocol, "the script and its C++ twin disagree about key \"" + queue.key +
                                    "\": different versions of the library?"};
 }
 
@@ -142,9 +142,8 @@ void BatchCall::read_decided(const resp::Value& reply) {
     if (!readable && reads_ == Reads::OneAlgorithm) {
       others.push_back(&queue);
     } else if (!readable) {
-      fail(queue, {ErrorCode::Protocol, "key \"" + queue.key +
-                                            "\" holds something that is not a "
-                                            "state of this version"});
+      fail(queue,
+           {ErrorCode::Protocol, "key \"" + queue.key + "\" holds no state of this version"});
     } else if (!agreed) {
       fail(queue, disagreement(queue));
     } else {

@@ -11,19 +11,19 @@
 
 namespace penstock::redis_store {
 
-// A batch of checks on its way to Redis and back.
+// A batch of checks as one call to Redis.
 class BatchCall final : public redis::Call {
  public:
-  // What it may do with the store that it belongs to.
+  // Callbacks into the store.
   struct Hooks {
-    std::function<void(KeyQueue&)> finish{};                  // all questions of a key answered
+    std::function<void(KeyQueue&)> finish{};                  // all checks of a key are answered
     std::function<void(std::unique_ptr<BatchCall>)> again{};  // keys that need another script
   };
 
   BatchCall(const ScriptSet& scripts, CheckBatch batch, Reads reads, Hooks hooks)
       : scripts_(scripts), batch_(std::move(batch)), reads_(reads), hooks_(std::move(hooks)) {}
 
-  // To be sent with this call. Once.
+  // The command to send with this call. Call once.
   [[nodiscard]] redis::Command command();
 
   void on_reply(Result<resp::Value> reply) override;
@@ -36,7 +36,7 @@ class BatchCall final : public redis::Call {
   void read_decided(const resp::Value& reply);
   void fail(const Error& error) const;
   void fail(KeyQueue& queue, const Error& error) const;
-  // Of the script that reads all states.
+  // With the script that reads all states.
   void ask_again(std::vector<KeyQueue*> keys);
 
   const ScriptSet& scripts_;

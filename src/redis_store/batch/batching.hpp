@@ -5,26 +5,26 @@
 
 #include <cstdint>
 
-// What may travel to Redis in one call.
+// Rules for checks that share a call to Redis.
 namespace penstock::redis_store {
 
-// Questions whose deadlines are in the same step may travel together.
+// Checks with deadlines in the same step may share a call.
 [[nodiscard]] inline std::int64_t deadline_step(base::Deadline deadline,
                                                 base::Deadline::duration step) {
   return deadline.time_since_epoch() / step;
 }
 
-// What those hear who waited too long to be asked about. Nothing was charged.
+// For checks that were not sent before their deadline. Nothing was charged.
 [[nodiscard]] inline Error deadline_passed() {
-  return {ErrorCode::Unavailable, "the deadline passed before the store was asked"};
+  return {ErrorCode::Unavailable, "the deadline passed before the check was sent"};
 }
 
-// What those hear who ask a store that is going, or wait for it.
+// For checks of a store that is being destroyed.
 [[nodiscard]] inline Error store_closed() {
   return {ErrorCode::Unavailable, "the store was closed"};
 }
 
-// Whether an error says for certain that nothing was executed.
+// Whether the error guarantees that nothing was executed.
 [[nodiscard]] inline bool was_not_executed(const Error& error) noexcept {
   return error.code == ErrorCode::Unavailable || error.code == ErrorCode::Overloaded;
 }

@@ -6,13 +6,13 @@
 
 #include <optional>
 
-// What buckets.lua and buckets_multi.lua are told, and leave alone, alike.
+// Arguments and replies that buckets.lua and buckets_multi.lua have in common.
 namespace penstock::redis_store {
 
 // The numbers of a bucket quota, and of a cost under it.
 void write_bucket(PackedWriter& writer, const Quota& quota, Cost cost);
 
-// What a key held that such a script was asked about; empty when it left the state alone.
+// The key as such a script found it; empty when the script skipped the state.
 [[nodiscard]] std::optional<KeyReplay> bucket_replay(const resp::Value& state, const Quota& quota,
                                                      const StateHeader& header);
 

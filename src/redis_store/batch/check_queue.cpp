@@ -9,7 +9,7 @@ namespace penstock::redis_store {
 namespace {
 
 constexpr std::chrono::milliseconds kDeadlineStep{4};
-// Nobody is watched who hears of the call so little too late: the client looks at its deadlines no
+// A check that ends this much before its call is not watched: the client checks its deadlines no
 // more often.
 constexpr std::chrono::microseconds kNotWorthWatching{500};
 
@@ -22,10 +22,10 @@ bool is_for_buckets(const KeyQueue& queue) {
   });
 }
 
-// What keys of one batch have in common.
+// The properties that the keys of one batch share.
 struct BatchLabel {
   CheckBatch::CallKind kind{};
-  QuotaIdentity quota{};  // of buckets; of the others only the algorithm counts
+  QuotaIdentity quota{};  // of buckets; for others only the algorithm
   std::uint64_t cost = 0;
   std::uint16_t slot = 0;
   std::int64_t deadline_step = 0;
@@ -95,7 +95,7 @@ std::vector<CheckBatch> CheckQueue::take(Spread spread, base::Deadline now) {
     }
     queue->asked.swap(queue->waiting);
     const BatchLabel label = label_of(*queue, spread);
-    // the newest first: most questions are like the one before
+    // the newest first: most checks resemble the previous one
     auto known = std::find(labels.rbegin(), labels.rend(), label);
     if (known == labels.rend() ||
         batches[static_cast<std::size_t>(labels.rend() - known) - 1].keys.size() >= kMaxKeys) {
@@ -143,7 +143,7 @@ void CheckQueue::watch_all(KeyQueue& queue) {
 }
 
 void CheckQueue::expire(base::Deadline now) {
-  static const Error late_error{ErrorCode::Timeout, "no answer to the question by its deadline"};
+  static const Error late_error{ErrorCode::Timeout, "no reply before the deadline"};
   while (!watched_.empty() && watched_.begin()->first <= now) {
     KeyQueue& queue = *watched_.begin()->second;
     for (WaitingCheck& check : queue.asked) {

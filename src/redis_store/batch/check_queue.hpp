@@ -17,8 +17,8 @@
 
 namespace penstock::redis_store {
 
-// Whoever asked: hears the answer to each of its questions, once. It must not ask again before
-// on_decision() has returned.
+// Receives the decision of each of its checks, once. It must not add checks before on_decision()
+// has returned.
 class DecisionHandler {
  public:
   DecisionHandler() = default;
@@ -29,12 +29,12 @@ class DecisionHandler {
   virtual void on_decision(std::size_t question, const Result<Decision>& decision) = 0;
 };
 
-// One limit that somebody asked about, and waits for.
+// A check that waits for its decision.
 struct WaitingCheck {
   Quota quota;
   Cost cost;
   base::Deadline deadline{};
-  DecisionHandler* handler = nullptr;  // nobody once it has heard
+  DecisionHandler* handler = nullptr;  // null once it was called
   std::size_t question = 0;
 
   void answer(const Result<Decision>& decision) {
@@ -43,18 +43,18 @@ struct WaitingCheck {
   }
 };
 
-// All that is asked about one key. One call at a time is under way for it; what arrives meanwhile
-// waits, and becomes the next call: first come, first served.
+// All checks of one key. One call per key is in flight at a time; checks that arrive meanwhile wait
+// and form the next call, in order of arrival.
 struct KeyQueue {
   std::string key;
   std::uint16_t slot = 0;
   std::vector<WaitingCheck> waiting{};
-  std::vector<WaitingCheck> asked{};               // of the call under way
-  base::Deadline call_ends{};                      // by then it is answered
-  base::Deadline watched = base::Deadline::max();  // who waits here hears something by then
+  std::vector<WaitingCheck> asked{};               // by the call in flight
+  base::Deadline call_ends{};                      // deadline of that call
+  base::Deadline watched = base::Deadline::max();  // the next deadline to enforce
 };
 
-// Keys whose questions fit one call.
+// Keys with checks that fit one call.
 struct CheckBatch {
   enum class CallKind : std::uint8_t {
     Buckets,  // buckets.lua: one bucket quota, one cost
@@ -62,15 +62,15 @@ struct CheckBatch {
   };
   CallKind kind = CallKind::Decide;
   std::vector<KeyQueue*> keys{};
-  base::Deadline deadline{};  // the latest: nobody's haste ends the wait of others
+  base::Deadline deadline{};  // the latest: a short deadline does not shorten other waits
 };
 
-// Puts questions together into as few calls as possible: same key, one item; same quota, one
-// script. Everybody is answered by their own deadline, whatever call they wait for: whoever has the
-// queue calls expire(). Knows no sockets.
+// Groups checks into as few calls as possible: same key, one item; same quota, one script. Each
+// check is answered by its own deadline, whatever call it waits for: the owner of the queue calls
+// expire(). It has no sockets.
 class CheckQueue {
  public:
-  // Keys of one call. Redis serves nobody else meanwhile: 256 are about a millisecond.
+  // Keys of one call. Redis blocks all other clients meanwhile: 256 take about a millisecond.
   static constexpr std::size_t kMaxKeys = 256;
 
   // In a cluster a script may only touch keys of one slot.
@@ -78,32 +78,32 @@ class CheckQueue {
 
   void add(std::string key, const WaitingCheck& check);
 
-  // What can be asked now. Questions whose deadline has passed are answered with Unavailable
+  // The batches that can be sent now. Checks after their deadline are answered with Unavailable
   // instead: nothing was charged.
   [[nodiscard]] std::vector<CheckBatch> take(Spread spread, base::Deadline now);
 
-  // When somebody has to be answered who waits for a call that lasts longer.
+  // The earliest deadline of a check that waits for a longer call.
   [[nodiscard]] base::Deadline next_expiry() const noexcept {
     return watched_.empty() ? base::Deadline::max() : watched_.begin()->first;
   }
-  // Answers those whose deadline has passed: Timeout when they were asked about, and may have been
+  // Answers checks after their deadline: with Timeout when they were sent, and may have been
   // charged.
   void expire(base::Deadline now);
 
-  // The call of this key has been answered. REQUIRES: its `asked` are.
+  // The call of this key has completed. REQUIRES: its `asked` are answered.
   void finish(KeyQueue& queue);
   // Whether take() would have something to do.
   [[nodiscard]] bool has_ready() const noexcept { return !ready_.empty(); }
 
   [[nodiscard]] std::size_t size() const noexcept { return waiting_; }
-  // Answers everybody with this error.
+  // Answers all checks with this error.
   void fail_all(const Error& error);
 
  private:
   void drop_late(KeyQueue& queue, base::Deadline now);
   void watch(KeyQueue& queue, base::Deadline until);
   void stop_watching(KeyQueue& queue);
-  // For whoever would hear of the call under way too late.
+  // Watches the checks that end before the call in flight.
   void watch_all(KeyQueue& queue);
   void forget(KeyQueue& queue);
 

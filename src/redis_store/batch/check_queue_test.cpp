@@ -42,7 +42,7 @@ struct CheckQueueTest : ::testing::Test {
   std::size_t asked = 0;
 };
 
-TEST_F(CheckQueueTest, PutsKeysOfOneQuotaIntoOneCall) {
+TEST_F(CheckQueueTest, KeysOfOneQuotaShareACall) {
   for (int i = 0; i < 10; ++i) ask("k" + std::to_string(i), per_minute(5));
   const std::vector<CheckBatch> batches = take();
   ASSERT_EQ(batches.size(), 1U);
@@ -51,7 +51,7 @@ TEST_F(CheckQueueTest, PutsKeysOfOneQuotaIntoOneCall) {
   EXPECT_FALSE(queue.has_ready());
 }
 
-TEST_F(CheckQueueTest, MakesOneItemOfOneKey) {
+TEST_F(CheckQueueTest, ChecksOfOneKeyShareAnItem) {
   for (int i = 0; i < 10; ++i) ask("k", per_minute(5));
   const std::vector<CheckBatch> batches = take();
   ASSERT_EQ(batches.size(), 1U);
@@ -86,9 +86,9 @@ TEST_F(CheckQueueTest, KeepsQuotasAndCostsApart) {
   EXPECT_EQ(batches[0].keys.size(), 2U);
 }
 
-TEST_F(CheckQueueTest, LeavesToTheGeneralScriptWhatTheQuickOneCannot) {
+TEST_F(CheckQueueTest, UsesTheGeneralScriptWhereTheFastOneCannot) {
   ask("window", per_minute(5).fixed_window());
-  ask("look", per_minute(5), 0);
+  ask("peek", per_minute(5), 0);
   ask("never", per_minute(5), 6);
   ask("mixed", per_minute(5));
   ask("mixed", per_minute(5), 2);
@@ -109,7 +109,7 @@ TEST_F(CheckQueueTest, KeepsSlotsOfAClusterApart) {
   EXPECT_EQ(batches[0].keys.size(), 2U);
 }
 
-TEST_F(CheckQueueTest, SplitsWhatWouldKeepTheServerTooLong) {
+TEST_F(CheckQueueTest, SplitsBatchesThatWouldBlockTheServerTooLong) {
   for (std::size_t i = 0; i < CheckQueue::kMaxKeys + 1; ++i) {
     ask("k" + std::to_string(i), per_minute(5));
   }
@@ -118,7 +118,7 @@ TEST_F(CheckQueueTest, SplitsWhatWouldKeepTheServerTooLong) {
   EXPECT_EQ(batches[0].keys.size(), CheckQueue::kMaxKeys);
 }
 
-TEST_F(CheckQueueTest, AnswersExpiredChecksWithoutAsking) {
+TEST_F(CheckQueueTest, AnswersExpiredChecksWithoutACall) {
   ask("k", per_minute(5), 1, kAsked);
   ask("k", per_minute(5), 1, kLater);
   ask("other", per_minute(5), 1, kAsked - milliseconds{1});
@@ -129,14 +129,14 @@ TEST_F(CheckQueueTest, AnswersExpiredChecksWithoutAsking) {
   EXPECT_EQ(queue.size(), 1U);
 }
 
-TEST_F(CheckQueueTest, HasACallEndWithItsLatestDeadline) {
+TEST_F(CheckQueueTest, ACallEndsAtItsLatestDeadline) {
   ask("a", per_minute(5), 1, kLater);
   ask("b", per_minute(5), 1, kLater + std::chrono::microseconds{5});
   ask("c", per_minute(5), 1, kLater + milliseconds{100});
   const std::vector<CheckBatch> batches = take();
-  ASSERT_EQ(batches.size(), 2U);  // nobody waits for the timeout of others
+  ASSERT_EQ(batches.size(), 2U);  // no check waits for the timeout of others
   EXPECT_EQ(batches[0].deadline, kLater + std::chrono::microseconds{5});
-  EXPECT_EQ(queue.next_expiry(), base::Deadline::max());  // so little is not worth a timer
+  EXPECT_EQ(queue.next_expiry(), base::Deadline::max());  // too little for a timer
 }
 
 TEST_F(CheckQueueTest, AnswersByTheDeadlineOfTheCheckDespiteALongerCall) {
@@ -148,7 +148,7 @@ TEST_F(CheckQueueTest, AnswersByTheDeadlineOfTheCheckDespiteALongerCall) {
   queue.expire(kAsked + milliseconds{2});
   EXPECT_EQ(
       answers.errors,
-      (std::map<std::size_t, std::string>{{2, "the deadline passed before the store was asked"}}));
+      (std::map<std::size_t, std::string>{{2, "the deadline passed before the check was sent"}}));
   EXPECT_EQ(queue.next_expiry(), kAsked + milliseconds{3});
   queue.expire(kAsked + milliseconds{3});
   EXPECT_EQ(answers.errors.size(), 2U);
@@ -165,19 +165,19 @@ TEST_F(CheckQueueTest, AShortDeadlineDoesNotEndTheWaitOfOthers) {
   EXPECT_EQ(batches[0].deadline, kLater);
   queue.expire(queue.next_expiry());
   EXPECT_EQ(answers.errors,
-            (std::map<std::size_t, std::string>{{0, "no answer to the question by its deadline"}}));
-  // the reply counts for all that were asked about; each hears one answer
+            (std::map<std::size_t, std::string>{{0, "no reply before the deadline"}}));
+  // the reply completes all checks of the call; each is answered once
   for (WaitingCheck& check : batches[0].keys[0]->asked) {
     check.answer(Decision::allow(5, 4, Duration{1}));
   }
   EXPECT_EQ(answers.errors[1], "");
-  EXPECT_EQ(answers.errors[0], "no answer to the question by its deadline");
+  EXPECT_EQ(answers.errors[0], "no reply before the deadline");
   queue.finish(*batches[0].keys[0]);
   EXPECT_EQ(queue.next_expiry(), base::Deadline::max());
   EXPECT_EQ(queue.size(), 0U);
 }
 
-// Calls that end as late as they may, as those of a server that hangs: whoever asks is answered by
+// With calls that take as long as possible, as on a server that hangs, each check is answered by
 // its own deadline.
 RC_GTEST_FIXTURE_PROP(CheckQueueTest, AnswersEveryCallerByItsOwnDeadline, ()) {
   using Micros = std::chrono::microseconds;
@@ -218,10 +218,10 @@ RC_GTEST_FIXTURE_PROP(CheckQueueTest, AnswersEveryCallerByItsOwnDeadline, ()) {
     }
     now = until;
   };
-  for (const auto& [pause, patience] : steps) {
+  for (const auto& [pause, timeout] : steps) {
     pass(now + Micros{pause});
-    deadlines[asked] = now + Micros{patience};
-    ask(pause % 2 == 0 ? "even" : "odd", per_minute(5), 1, now + Micros{patience});
+    deadlines[asked] = now + Micros{timeout};
+    ask(pause % 2 == 0 ? "even" : "odd", per_minute(5), 1, now + Micros{timeout});
     for (const CheckBatch& batch : queue.take(CheckQueue::Spread::OneServer, now)) {
       for (KeyQueue* each : batch.keys) calls.push_back({batch.deadline, each});
     }

@@ -11,7 +11,7 @@
 namespace penstock::redis_store {
 namespace {
 
-// What a limit shows until its slot has answered: the most that it can have.
+// The decision of a limit until its slot has answered: full capacity.
 std::vector<Decision> unknown_decisions(const std::vector<CrossSlotCheck::Step>& steps) {
   std::size_t checks = 0;
   for (const CrossSlotCheck::Step& step : steps) checks += step.positions.size();

@@ -18,15 +18,15 @@
 
 namespace penstock::redis_store {
 
-// A multi-limit check whose keys live in several slots of a cluster. The slots are charged one
-// after the other, in the order of their numbers, which is the same for every node. When one
-// denies or fails, those before it are refunded and those after it are peeked.
+// A multi-limit check with keys in several slots of a cluster. The slots are charged one after the
+// other, in ascending order, which is the same for every node. When one denies or fails, those
+// before it are refunded and those after it are peeked.
 //
-// A denial stays a denial, whatever else fails: a limit whose slot could not be asked then shows
-// its full capacity. The caller is answered when all is settled, and by its deadline at the
-// latest. Refunds go on in the background for up to kRefundTimeout.
+// A denial stays a denial, whatever else fails: a limit of an unavailable slot then reports its
+// full capacity. The caller is answered when all calls have completed, and by its deadline at the
+// latest. Refunds continue in the background for up to kRefundTimeout.
 //
-// Thread-safety: none; everything happens on the executor. Held by its own handlers.
+// Thread-safety: none; everything runs on the executor. Held by its own handlers.
 class CrossSlotCheck : public std::enable_shared_from_this<CrossSlotCheck> {
  public:
   static constexpr std::chrono::milliseconds kRefundTimeout{1000};
@@ -43,7 +43,7 @@ class CrossSlotCheck : public std::enable_shared_from_this<CrossSlotCheck> {
     // Answers exactly once, never from within the call.
     std::function<void(const MultiCheckRequest&, Plan::Kind, base::Deadline, OnMultiCheckResult)>
         ask{};
-    // Hears of keys that may have been refunded. Others may remember a denial that was due to the
+    // Receives keys that may have been refunded. Other nodes may have cached a denial caused by the
     // charge.
     std::function<void(const std::vector<std::string>& keys)> on_refunded{};
   };
@@ -62,7 +62,7 @@ class CrossSlotCheck : public std::enable_shared_from_this<CrossSlotCheck> {
   void peek(std::size_t step);
   void note(std::size_t step, const MultiCheckResult& said);
   void close_one();
-  // Once, with the first of: all is settled, the deadline.
+  // Called once: when all calls have completed, or at the deadline.
   void answer();
   void answer_by_deadline();
 

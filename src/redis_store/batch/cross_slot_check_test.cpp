@@ -21,7 +21,7 @@ const Decision kRefunded = Decision::allow(10, 8, seconds{120});
 const Decision kPeeked = Decision::allow(10, 7, seconds{180});
 const Decision kUnknown = Decision::allow(10, 10, Duration{0});
 
-// A check of three limits, "0", "1" and "2", each in a slot of its own, and the calls it makes.
+// A check of three limits, "0", "1" and "2", each in its own slot, and the calls it makes.
 class CrossSlotCheckTest : public ::testing::Test {
  protected:
   struct Asked {
@@ -58,7 +58,7 @@ class CrossSlotCheckTest : public ::testing::Test {
     const auto found = std::find_if(asked_.begin(), asked_.end(), [&](const Asked& each) {
       return each.key == key && each.kind == kind;
     });
-    ASSERT_NE(found, asked_.end()) << "nobody asked for " << key;
+    ASSERT_NE(found, asked_.end()) << "no open call for " << key;
     const OnMultiCheckResult answered = std::move(found->answered);
     asked_.erase(found);
     answered(std::move(answer));
@@ -77,7 +77,7 @@ class CrossSlotCheckTest : public ::testing::Test {
   }
   static MultiCheckResult denied() { return {.passed = false, .decisions = {kDenied}}; }
 
-  // What was asked and not answered yet.
+  // Calls without an answer.
   [[nodiscard]] std::string open() const {
     std::string text;
     for (const Asked& each : asked_) {
@@ -155,7 +155,7 @@ TEST_F(CrossSlotCheckTest, AFailureRefundsWhatWasCharged) {
   EXPECT_EQ(announced_, (std::vector<std::string>{"0", "1"}));
 }
 
-TEST_F(CrossSlotCheckTest, ADenialIsFoundBehindASlotThatFailed) {
+TEST_F(CrossSlotCheckTest, ADenialIsFoundAfterAFailedSlot) {
   start();
   charge("0", kDown);
   EXPECT_EQ(open(), "peek 1, peek 2, ");
@@ -180,7 +180,7 @@ TEST_F(CrossSlotCheckTest, AnswersByTheDeadlineAndRefundsInTheBackground) {
   charge("1", denied());
   EXPECT_GT(asked_.front().deadline, deadline) << "a refund has a deadline of its own";
   EXPECT_EQ(asked_.back().deadline, deadline);
-  run_for(seconds{30});  // returns when there is no timer left
+  run_for(seconds{30});  // returns when no timer is left
   EXPECT_EQ(decisions(), (std::vector{kAllowed, kDenied, kUnknown}));
   EXPECT_EQ(open(), "refund 0, peek 2, ");
   refund("0", passed(kRefunded));
@@ -188,7 +188,7 @@ TEST_F(CrossSlotCheckTest, AnswersByTheDeadlineAndRefundsInTheBackground) {
   EXPECT_EQ(announced_, std::vector<std::string>{"0"});
 }
 
-TEST_F(CrossSlotCheckTest, AStepThatTakesAllTheTimeIsAnsweredAtOnce) {
+TEST_F(CrossSlotCheckTest, AStepThatUsesUpTheTimeoutIsAnsweredAtOnce) {
   start(base::deadline_after(milliseconds{-1}));
   charge("0", passed(kAllowed));
   charge("1", kLate);
@@ -198,7 +198,7 @@ TEST_F(CrossSlotCheckTest, AStepThatTakesAllTheTimeIsAnsweredAtOnce) {
   EXPECT_EQ(announced_, std::vector<std::string>{"0"});
 }
 
-TEST(CrossSlotSteps, AreTheSlotsInTheirOrderWithTheirChecks) {
+TEST(CrossSlotSteps, AreTheSlotsInAscendingOrderWithTheirChecks) {
   MultiCheckRequest request;
   for (const char* key : {"{b}1", "{a}1", "{b}2"}) {
     request.checks.push_back({.key = key, .quota = kTen});

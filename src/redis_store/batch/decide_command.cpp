@@ -27,12 +27,12 @@ redis::Command decide_command(const ScriptSet& scripts, const Plan& plan, Reads 
 }
 
 Error malformed(std::string_view what) {
-  return {ErrorCode::Protocol, "a script of the store answered with " + std::string(what)};
+  return {ErrorCode::Protocol, "malformed reply from a script: " + std::string(what)};
 }
 
 Result<Instant> read_instant(const resp::Value& value) {
   if (!value.is(resp::Value::Type::Integer) || value.integer < 0) {
-    return malformed("a time that is none: \"" + value.text + "\"");
+    return malformed("invalid time \"" + value.text + "\"");
   }
   return Instant{Duration{value.integer}};
 }

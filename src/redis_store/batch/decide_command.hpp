@@ -12,19 +12,19 @@
 
 namespace penstock::redis_store {
 
-// A script of the set, called with these keys and arguments.
+// A call of a script with these keys and arguments.
 [[nodiscard]] redis::Command script_command(const redis::Script& script,
                                             std::span<const std::string_view> keys,
                                             std::initializer_list<std::string_view> arguments);
 
-// Which of the scripts that decide: the quick one of the plan's algorithm, or the one that can read
-// the states of all.
+// Which decide script: the short one of the plan's algorithm, or the one that reads the states of
+// all algorithms.
 enum class Reads : std::uint8_t { OneAlgorithm, All };
 
 [[nodiscard]] redis::Command decide_command(const ScriptSet& scripts, const Plan& plan,
                                             Reads reads);
 
-// What decide.lua says.
+// The reply of decide.lua.
 struct DecideReply {
   static constexpr std::uint32_t kUnreadable = 0xffff'ffff;
 
@@ -33,11 +33,11 @@ struct DecideReply {
   std::vector<const resp::Value*> states{};  // per key of the plan, into the reply
 };
 
-// REQUIRES: the reply outlives what is returned.
+// REQUIRES: the reply outlives the result.
 [[nodiscard]] Result<DecideReply> read_decide_reply(const resp::Value& reply, const Plan& plan,
                                                     std::size_t requests);
 
-// `now` of a script.
+// Parses `now` of a script.
 [[nodiscard]] Result<Instant> read_instant(const resp::Value& value);
 
 [[nodiscard]] Error malformed(std::string_view what);

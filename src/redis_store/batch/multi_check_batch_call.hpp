@@ -12,20 +12,20 @@
 
 namespace penstock::redis_store {
 
-// A batch of requests on its way to Redis and back.
+// A batch of requests as one call to Redis.
 class MultiCheckBatchCall final : public redis::Call {
  public:
-  // What it may do with the store that it belongs to.
+  // Callbacks into the store.
   struct Hooks {
     std::function<void(MultiCheckBatch)> send{};
-    // Of the scripts that read more states, one request a call.
+    // With the scripts that read more states, one request per call.
     std::function<void(WaitingRequest)> ask_alone{};
   };
 
   MultiCheckBatchCall(const ScriptSet& scripts, MultiCheckBatch batch, Hooks hooks)
       : scripts_(scripts), batch_(std::move(batch)), hooks_(std::move(hooks)) {}
 
-  // To be sent with this call. Once.
+  // The command to send with this call. Call once.
   [[nodiscard]] redis::Command command();
 
   void on_reply(Result<resp::Value> reply) override;
@@ -35,7 +35,7 @@ class MultiCheckBatchCall final : public redis::Call {
   using KeyNumbers = std::unordered_map<std::string_view, Plan::KeyIndex>;
 
   [[nodiscard]] redis::Command buckets_command();
-  // Whether every key of the request is new, or known under the same limit.
+  // Whether every key of the request is new, or already listed under the same limit.
   [[nodiscard]] bool fits(const MultiCheckRequest& request, const KeyNumbers& known) const;
   void read_buckets(const resp::Value& reply);
   void read_decided(const resp::Value& reply);
@@ -46,8 +46,8 @@ class MultiCheckBatchCall final : public redis::Call {
   Hooks hooks_;
   Plan plan_;                                              // of decide.lua
   std::vector<std::string_view> keys_;                     // of buckets_multi.lua
-  std::vector<std::size_t> limit_of_key_;                  // the place in every request
-  std::vector<std::vector<Plan::KeyIndex>> key_of_check_;  // by request; empty: not asked
+  std::vector<std::size_t> limit_of_key_;                  // its index in every request
+  std::vector<std::vector<Plan::KeyIndex>> key_of_check_;  // by request; empty: not sent
 };
 
 }  // namespace penstock::redis_store

@@ -53,7 +53,7 @@ struct MultiCheckBatchCallTest : ::testing::Test {
            .decided = [this, who = user + "+" + path](const auto& said) {
              if (!said) return heard.push_back(who + ": " + said.error().detail);
              const bool passed = said->at(0).allowed() && said->at(1).allowed();
-             heard.push_back(who + (passed ? ": passed " : ": refused ") +
+             heard.push_back(who + (passed ? ": passed " : ": denied ") +
                              std::to_string(said->at(0).remaining()) + " " +
                              std::to_string(said->at(1).remaining()));
            }});
@@ -74,17 +74,17 @@ struct MultiCheckBatchCallTest : ::testing::Test {
 
 using Lines = std::vector<std::string>;
 
-TEST_F(MultiCheckBatchCallTest, DecidesOneAfterTheOtherOnTheStatesThatTheScriptFound) {
+TEST_F(MultiCheckBatchCallTest, DecidesInOrderOnTheStatesThatTheScriptFound) {
   MultiCheckBatchCall asked = call({{"u", "p"}, {"u", "q"}, {"u", "r"}, {"v", "p"}});
   EXPECT_EQ(asked.command().slot, 7);
   const resp::Value none = nothing();
   asked.on_reply(array({none, none, none, none, none, number(1'000'000)}));  // u p q r v
   EXPECT_EQ(heard,
-            (Lines{"u+p: passed 1 2", "u+q: passed 0 2", "u+r: refused 0 3", "v+p: passed 1 1"}));
+            (Lines{"u+p: passed 1 2", "u+q: passed 0 2", "u+r: denied 0 3", "v+p: passed 1 1"}));
   EXPECT_EQ(alone, Lines{});
 }
 
-TEST_F(MultiCheckBatchCallTest, AsksAloneForAKeyThatIsUnderAnotherLimitToo) {
+TEST_F(MultiCheckBatchCallTest, SendsARequestAloneWhenItsKeyIsUnderAnotherLimitToo) {
   MultiCheckBatchCall asked = call({{"u", "p"}, {"p", "q"}, {"u", "p"}});
   static_cast<void>(asked.command());
   asked.on_reply(array({nothing(), nothing(), number(1'000'000)}));
@@ -92,16 +92,16 @@ TEST_F(MultiCheckBatchCallTest, AsksAloneForAKeyThatIsUnderAnotherLimitToo) {
   EXPECT_EQ(alone, Lines{"p"});
 }
 
-TEST_F(MultiCheckBatchCallTest, AsksAloneForAStateThatTheScriptLeftAlone) {
+TEST_F(MultiCheckBatchCallTest, SendsARequestAloneWhenTheScriptSkippedItsState) {
   MultiCheckBatchCall asked = call({{"u", "p"}, {"v", "p"}});
   static_cast<void>(asked.command());
   const std::string other = std::string(view(header_of(per_minute(3)))) + std::string(24, '\0');
   asked.on_reply(array({text(other), nothing(), nothing(), number(1'000'000)}));
-  EXPECT_EQ(heard, Lines{"v+p: passed 1 2"});  // nothing was taken from p by the first
+  EXPECT_EQ(heard, Lines{"v+p: passed 1 2"});  // the first charged nothing to p
   EXPECT_EQ(alone, Lines{"u"});
 }
 
-TEST_F(MultiCheckBatchCallTest, AReplyOfTheWrongShapeIsAFailureOfAll) {
+TEST_F(MultiCheckBatchCallTest, AMalformedReplyFailsAllRequests) {
   for (const resp::Value& reply :
        {array({nothing(), number(1)}), array({nothing(), nothing(), text("soon")}), number(3)}) {
     heard.clear();
@@ -109,11 +109,11 @@ TEST_F(MultiCheckBatchCallTest, AReplyOfTheWrongShapeIsAFailureOfAll) {
     static_cast<void>(asked.command());
     asked.on_reply(reply);
     ASSERT_EQ(heard.size(), 2U);
-    EXPECT_NE(heard[1].find("a script of the store answered with"), std::string::npos) << heard[1];
+    EXPECT_NE(heard[1].find("malformed reply from a script"), std::string::npos) << heard[1];
   }
 }
 
-TEST_F(MultiCheckBatchCallTest, AFailureIsOneOfAll) {
+TEST_F(MultiCheckBatchCallTest, AnErrorFailsAllRequests) {
   MultiCheckBatchCall asked = call({{"u", "p"}, {"v", "p"}});
   static_cast<void>(asked.command());
   asked.on_reply(Error{ErrorCode::Timeout, "no answer"});

@@ -7,13 +7,13 @@
 namespace penstock::redis_store {
 
 // CommandExecutor::check_all and CommandExecutor::refund. REQUIRES: the client lives until
-// `decided` was called; it calls it before it is gone. In a cluster, the keys share a slot;
-// otherwise see CrossSlotCheck.
+// `decided` was called, which its destructor does. In a cluster the keys share a slot; otherwise
+// see CrossSlotCheck.
 //
-// A request that can travel with others is left with the queue.
+// A request that can share a call goes to the queue.
 void check_all(redis::Client& client, const ScriptSet& scripts, MultiCheckQueue& queue,
                WaitingRequest waiting);
-// A request in a call of its own.
+// Sends a request in its own call.
 void ask_alone(redis::Client& client, const ScriptSet& scripts, WaitingRequest waiting);
 void refund(redis::Client& client, const ScriptSet& scripts, WaitingRequest waiting);
 

@@ -9,15 +9,15 @@
 namespace penstock::redis_store {
 namespace {
 
-// Checks of one key under one quota, one after the other: they cost the sum.
+// Checks of one key under one quota: they cost the sum.
 struct Summed {
   const KeyCheck* check = nullptr;
   Plan::KeyIndex key = 0;
   Cost cost{0};
-  bool peeks_after = false;  // the last of them looks, after what the others take
+  bool peeks_after = false;  // the last of them peeks, after the charges of the others
 };
 
-// What all checks of this key take, under whichever quota.
+// The cost of all checks of this key, under any quota.
 Cost total_of(const std::vector<Summed>& all, Plan::KeyIndex key) {
   Cost total{0};
   for (const Summed& each : all) {
@@ -26,8 +26,8 @@ Cost total_of(const std::vector<Summed>& all, Plan::KeyIndex key) {
   return total;
 }
 
-// The same without what is taken later under the same quota: a peek asks for one more than that, as
-// decide_all() has it.
+// The same without the later costs under the same quota: a peek asks for one more than that, as
+// decide_all() does.
 Cost total_at(const std::vector<Summed>& all, const Summed& peek) {
   Cost total{0};
   for (const Summed& each : all) {
@@ -45,7 +45,7 @@ PlannedRequestKeys add_request(Plan& plan, const MultiCheckRequest& request, Pla
   for (const KeyCheck& check : request.checks) {
     const Plan::KeyIndex key = plan.key(check.key);
     keys.of_checks.push_back(key);
-    // the last one of this key: its quota is the one that the key adopts, here and in the replay
+    // the last one of this key: the key adopts its quota, here and in the replay
     auto known = std::find_if(distinct.rbegin(), distinct.rend(),
                               [&](const Summed& each) { return each.key == key; });
     if (known == distinct.rend() || !(known->check->quota == check.quota)) {
@@ -77,7 +77,7 @@ std::vector<KeyReplay> replays_of(const DecideReply& decided) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (!decided.states[i]->is(resp::Value::Type::String)) continue;
     std::optional<KeyContent> content = decode(decided.states[i]->text);
-    // of requests that were decided, only a guard may hold what these limits cannot read
+    // for a decided request, only a guard may hold a state that these limits cannot read
     if (content) keys[i] = KeyReplay(*std::move(content));
   }
   return keys;
@@ -107,7 +107,7 @@ bool agrees(const MultiCheckRequest& request, const MultiCheckResult& answer,
 
 Error disagreement() {
   return {ErrorCode::Protocol,
-          "the script and its replay disagree: different versions of the library?"};
+          "the script and its C++ twin disagree: different versions of the library?"};
 }
 
 MultiCheckCommand::MultiCheckCommand(MultiCheckRequest request, Plan::Kind kind)
@@ -152,7 +152,7 @@ MultiCheckResult MultiCheckCommand::replay(std::vector<KeyReplay>& keys, Instant
   const std::vector<KeyReplay> before = keys;
   MultiCheckResult answer = take(request_, keys_.of_checks, keys, now);
   if (kind_ == Plan::Kind::AlreadyDenied && answer.passed) {
-    // refused by another limit: show what these have, not what they would have had
+    // denied by another limit: report the current numbers, not those after a charge
     for (std::size_t i = 0; i < request_.checks.size(); ++i) {
       answer.decisions[i] =
           before[keys_.of_checks[i]].preview(request_.checks[i].quota, Cost{0}, now);
@@ -177,8 +177,7 @@ void ask(redis::Client& client, const ScriptSet& scripts,
     if (reads == Reads::OneAlgorithm) {
       return ask(client, scripts, question, deadline, Reads::All, answered);
     }
-    answered(Error{ErrorCode::Protocol,
-                   "a key of the request holds something that is not a state of this version"});
+    answered(Error{ErrorCode::Protocol, "a key of the request holds no state of this version"});
   };
   client.send(std::move(command), reply_call(std::move(on_reply)));
 }

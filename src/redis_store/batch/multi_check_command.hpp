@@ -12,44 +12,45 @@
 
 namespace penstock::redis_store {
 
-// What one script said about limits that were decided together.
+// The result of one script for a multi-limit check.
 struct MultiCheckResult {
   bool passed = false;
   std::vector<Decision> decisions{};
 };
 
-// Which keys of a plan a request asks about.
+// The keys of a plan that a request refers to.
 struct PlannedRequestKeys {
   std::vector<Plan::KeyIndex> of_checks{};
   std::optional<Plan::KeyIndex> guard{};
 };
 
-// Adds a request to the plan. The same limit several times costs the sum.
+// Adds a request to the plan. Repeated limits cost the sum.
 [[nodiscard]] PlannedRequestKeys add_request(Plan& plan, const MultiCheckRequest& request,
                                              Plan::Kind kind);
 
-// What the keys of a decided hold, as far as it can be read.
+// The keys of a reply, as far as their states can be read.
 [[nodiscard]] std::vector<KeyReplay> replays_of(const DecideReply& decided);
 
-// Takes what the request asks for, or nothing.
+// Charges the request, or nothing.
 [[nodiscard]] MultiCheckResult take(const MultiCheckRequest& request,
                                     std::span<const Plan::KeyIndex> key_of_check,
                                     std::vector<KeyReplay>& keys, Instant now);
 
-// Whether the answer is what a script says of a request. One that takes nothing may be either.
+// Whether the answer agrees with the script's count of admissions. A request without a cost agrees
+// with either.
 [[nodiscard]] bool agrees(const MultiCheckRequest& request, const MultiCheckResult& answer,
                           std::uint32_t admitted);
 [[nodiscard]] Error disagreement();
 
-// Limits of one slot, decided by one script. Knows no sockets: it says what to send, and reads the
-// answer.
+// A multi-limit check of one slot, decided by one script. It has no sockets: it builds the command
+// and reads the reply.
 class MultiCheckCommand {
  public:
   MultiCheckCommand(MultiCheckRequest request, Plan::Kind kind);
 
   [[nodiscard]] redis::Command command(const ScriptSet& scripts, Reads reads) const;
 
-  // Empty when the script could not read a state, and the one that reads all must be asked.
+  // Empty when the script could not read a state: the script that reads all must be called.
   [[nodiscard]] Result<std::optional<MultiCheckResult>> read(const resp::Value& reply) const;
 
   [[nodiscard]] const MultiCheckRequest& request() const noexcept { return request_; }
@@ -63,7 +64,7 @@ class MultiCheckCommand {
   PlannedRequestKeys keys_;
 };
 
-// Sends it, again where needed, and hands over what was answered.
+// Sends the command, again where needed, and passes on the result.
 using OnMultiCheckResult = std::function<void(Result<MultiCheckResult>)>;
 void ask(redis::Client& client, const ScriptSet& scripts,
          const std::shared_ptr<const MultiCheckCommand>& question, base::Deadline deadline,

@@ -13,7 +13,7 @@ namespace {
 // All requests of a call fail at the earliest of their deadlines: none much before its own.
 constexpr std::chrono::microseconds kHurriedStep{500};
 
-// One limit of a request, but for its key.
+// One limit of a request, without its key.
 struct Term {
   QuotaIdentity quota{};
   std::uint64_t cost = 0;
@@ -21,11 +21,11 @@ struct Term {
   friend bool operator==(const Term&, const Term&) = default;
 };
 
-// What requests of one batch have in common.
+// The properties that the requests of one batch share.
 struct RequestLabel {
   MultiCheckBatch::CallKind kind{};
   std::vector<Term> terms{};             // of buckets
-  std::optional<Algorithm> algorithm{};  // of others, when it is one: its script is shorter
+  std::optional<Algorithm> algorithm{};  // of others, if all the same: its script is shorter
   std::uint16_t slot = 0;
   std::int64_t deadline_step = 0;
 
@@ -72,10 +72,10 @@ RequestLabel label_of(const WaitingRequest& waiting, CheckQueue::Spread spread) 
   return label;
 }
 
-// A batch that still takes requests.
+// A batch with room for more requests.
 struct OpenBatch {
   RequestLabel label;
-  std::size_t place = 0;  // among the batches
+  std::size_t place = 0;  // in the batches
   std::size_t checks = 0;
 };
 
@@ -93,7 +93,7 @@ std::vector<MultiCheckBatch> MultiCheckQueue::take(CheckQueue::Spread spread, ba
     const std::size_t most =
         label.kind == MultiCheckBatch::CallKind::Buckets ? kMaxBuckets : kMaxOthers;
     const std::size_t checks = waiting.request.checks.size();
-    // the newest first: most requests are like the one before
+    // the newest first: most requests resemble the previous one
     auto known = std::find_if(open.rbegin(), open.rend(), [&](const OpenBatch& each) {
       return each.checks + checks <= most && each.label == label;
     });

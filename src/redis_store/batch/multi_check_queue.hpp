@@ -8,7 +8,7 @@
 
 namespace penstock::redis_store {
 
-// A request that somebody waits for.
+// A request that waits for its decisions.
 struct WaitingRequest {
   MultiCheckRequest request{};
   base::Deadline deadline{};
@@ -27,10 +27,10 @@ struct MultiCheckBatch {
   base::Deadline deadline{};  // the earliest
 };
 
-// Puts requests for several limits together into as few calls as possible. Knows no sockets.
+// Groups multi-limit checks into as few calls as possible. It has no sockets.
 class MultiCheckQueue {
  public:
-  // Checks of one call. Redis serves nobody else meanwhile: it is about a millisecond.
+  // Checks of one call. Redis blocks all other clients meanwhile: about a millisecond.
   static constexpr std::size_t kMaxBuckets = 256;
   static constexpr std::size_t kMaxOthers = 64;
 
@@ -38,11 +38,11 @@ class MultiCheckQueue {
   void add(WaitingRequest request) { waiting_.push_back(std::move(request)); }
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
 
-  // Everything. Requests whose deadline has passed are answered with Unavailable instead: nothing
-  // was charged.
+  // All batches. Requests after their deadline are answered with Unavailable instead: nothing was
+  // charged.
   [[nodiscard]] std::vector<MultiCheckBatch> take(CheckQueue::Spread spread, base::Deadline now);
 
-  // Answers everybody with this error.
+  // Answers all requests with this error.
   void fail_all(const Error& error);
 
  private:

@@ -34,7 +34,7 @@ KeyCheck check(std::string key, const Quota& quota, std::uint64_t cost = 1) {
   return {.key = std::move(key), .quota = quota, .cost = Cost{cost}};
 }
 
-TEST_F(MultiCheckQueueTest, PutsRequestsForTheSameLimitsIntoOneCall) {
+TEST_F(MultiCheckQueueTest, RequestsForTheSameLimitsShareACall) {
   for (int i = 0; i < 10; ++i) {
     ask({check("u" + std::to_string(i), per_minute(5)), check("all", per_hour(100), 2)});
   }
@@ -42,7 +42,7 @@ TEST_F(MultiCheckQueueTest, PutsRequestsForTheSameLimitsIntoOneCall) {
   ASSERT_EQ(batches.size(), 1U);
   EXPECT_EQ(batches[0].kind, CallKind::Buckets);
   ASSERT_EQ(batches[0].requests.size(), 10U);
-  EXPECT_EQ(batches[0].requests[9].request.checks[0].key, "u9");  // in the order of asking
+  EXPECT_EQ(batches[0].requests[9].request.checks[0].key, "u9");  // in order of arrival
   EXPECT_TRUE(queue.empty());
 }
 
@@ -58,9 +58,9 @@ TEST_F(MultiCheckQueueTest, KeepsOtherLimitsAndCostsApart) {
   for (const MultiCheckBatch& batch : batches) EXPECT_EQ(batch.kind, CallKind::Buckets);
 }
 
-TEST_F(MultiCheckQueueTest, LeavesWhatTheQuickScriptDoesNotKnowToTheOther) {
+TEST_F(MultiCheckQueueTest, UsesTheGeneralScriptWhereTheFastOneCannot) {
   ask({check("a", per_minute(5)), check("a", per_minute(5))});     // one limit twice
-  ask({check("a", per_minute(5)), check("b", per_minute(5), 0)});  // a look
+  ask({check("a", per_minute(5)), check("b", per_minute(5), 0)});  // a peek
   ask({check("a", per_minute(5)), check("b", per_minute(5), 6)});  // never fits
   const Quota window = per_minute(5).fixed_window();
   ask({check("a", window), check("b", window)});
@@ -87,7 +87,7 @@ TEST_F(MultiCheckQueueTest, BoundsACall) {
   EXPECT_EQ(most(per_minute(5).sliding_log()), 63U);
 }
 
-TEST_F(MultiCheckQueueTest, AsksForMoreChecksThanThatAlone) {
+TEST_F(MultiCheckQueueTest, ALargerRequestIsSentAlone) {
   const std::vector<KeyCheck> many(100, check("a", per_minute(5).fixed_window()));
   ask(many);
   ask(many);
@@ -118,14 +118,14 @@ TEST_F(MultiCheckQueueTest, ExpiredRequestsAreNotSent) {
   ask({check("a", per_minute(5))}, kTaken);
   ask({check("b", per_minute(5))});
   ASSERT_EQ(take().size(), 1U);
-  EXPECT_EQ(heard, std::vector<std::string>{"the deadline passed before the store was asked"});
+  EXPECT_EQ(heard, std::vector<std::string>{"the deadline passed before the check was sent"});
 }
 
 TEST_F(MultiCheckQueueTest, FailsEveryWaiterOnShutdown) {
   ask({check("a", per_minute(5))});
   ask({check("b", per_minute(5))});
-  queue.fail_all({ErrorCode::Unavailable, "over"});
-  EXPECT_EQ(heard, (std::vector<std::string>{"over", "over"}));
+  queue.fail_all({ErrorCode::Unavailable, "closed"});
+  EXPECT_EQ(heard, (std::vector<std::string>{"closed", "closed"}));
   EXPECT_TRUE(queue.empty());
 }
 

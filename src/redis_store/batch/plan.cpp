@@ -8,7 +8,7 @@
 namespace penstock::redis_store {
 namespace {
 
-// More than any bucket takes to fill, and little enough to be counted in Lua.
+// Longer than any bucket takes to fill, and small enough for Lua numbers.
 constexpr ExactSpan kTooLong{.whole = std::int64_t{1} << 52U, .part = 0};
 static_assert(Duration{kTooLong.whole} > Quota::kMaxRefill);
 
@@ -38,7 +38,7 @@ void Plan::begin_request(Kind kind, std::uint32_t times) {
 }
 
 void Plan::add_check(KeyIndex key, const Quota& quota, Cost cost) {
-  // a refund may be of more than the quota holds: usage may have been charged under a larger one
+  // a refund may exceed the quota: usage may have been charged under a larger one
   const auto units = static_cast<std::uint32_t>(std::min<std::uint64_t>(cost.units, kNeverFits));
   add(key, quota, units, std::max<std::uint64_t>(cost.units, 1));
 }

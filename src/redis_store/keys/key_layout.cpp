@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::size_t kHashBytes = 16;
-constexpr std::string_view kNodes = "nodes";                // there is one set of them only
-constexpr std::string_view kAudit = "audit";                // and one of these
-constexpr std::string_view kReservations = "reservations";  // all of them together
+constexpr std::string_view kNodes = "nodes";                // a single set
+constexpr std::string_view kAudit = "audit";                // a single key
+constexpr std::string_view kReservations = "reservations";  // all in one slot
 
 void append_hex(std::string& text, unsigned char byte) {
   text += kDigits[byte >> 4U];
@@ -26,7 +26,7 @@ bool means_something(unsigned char byte) {
 std::string hash_of(std::string_view part) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
-  // fails only when memory is gone; the key is then that of a hash of zeros
+  // fails only when out of memory; the key is then that of a hash of zeros
   static_cast<void>(
       EVP_Digest(part.data(), part.size(), digest.data(), &size, EVP_sha256(), nullptr));
   std::string text = "#";
@@ -34,7 +34,7 @@ std::string hash_of(std::string_view part) {
   return text;
 }
 
-// Nothing is written as a lone "%", so that the tag of a cluster is never empty.
+// An empty part is written as "%", so that the hash tag is never empty.
 std::string escaped(std::string_view part) {
   if (part.empty()) return "%";
   if (part.size() > KeyLayout::kMaxPartLength) return hash_of(part);
@@ -67,7 +67,7 @@ std::optional<std::string> unescaped(std::string_view text) {
     part += static_cast<char>(value);
     i += 2;
   }
-  // a hash is not written again, and anything else only as escaped() does it
+  // a hash is not written again, and anything else only as escaped() writes it
   if (!text.starts_with('#') && escaped(part) != text) return std::nullopt;
   return part;
 }

@@ -6,22 +6,22 @@
 
 namespace penstock::redis_store {
 
-// How keys are named in Redis; docs/redis-keys.md is the description for people.
+// Names of keys in Redis; docs/redis-keys.md describes them for operators.
 //
-//     penstock:1:l:{alice}               what alice has used
-//     penstock:1:l:{alice}:per-second    the same under a limit with a name
-//     penstock:1:e:{alice}:per-second    what is leased of it, by strict leases
+//     penstock:1:l:{alice}               usage of alice
+//     penstock:1:l:{alice}:per-second    the same under a named limit
+//     penstock:1:e:{alice}:per-second    escrow of its strict leases
 //     penstock:1:c:{downloads}           a counter
 //     penstock:1:d:{spent}               a decimal counter
-//     penstock:1:n:{nodes}               which nodes are alive
-//     penstock:1:a:{audit}               who audits the store, or what the last audit found
-//     penstock:1:r:{reservations}        which reservations are open
-//     penstock:1:r:{reservations}:42     one of them
-//     penstock:1:s:{uploads}             who has a permit of uploads
+//     penstock:1:n:{nodes}               the live nodes
+//     penstock:1:a:{audit}               lock and result of the audit
+//     penstock:1:r:{reservations}        the open reservations
+//     penstock:1:r:{reservations}:42     one reservation
+//     penstock:1:s:{uploads}             the permit holders of uploads
 //
-// What stands in braces decides where a key lives in a cluster, so that all of one subject are
-// together. Bytes that mean something here are percent-encoded, so that no two subjects share a
-// key; a subject that would be longer than 200 bytes is replaced by a hash of it.
+// The hash tag in braces determines the slot in a cluster, so that all keys of one subject share
+// it. Bytes with a meaning here are percent-encoded, so that no two subjects share a key; a subject
+// longer than 200 bytes is replaced by its hash.
 class KeyLayout {
  public:
   static constexpr std::size_t kMaxPartLength = 200;
@@ -39,13 +39,13 @@ class KeyLayout {
   [[nodiscard]] std::string nodes() const;
   [[nodiscard]] std::string audit() const;
 
-  // The channel on which it is told that a count was changed by hand.
+  // The channel that announces changed keys.
   [[nodiscard]] std::string changes() const { return start_ + "changed"; }
   [[nodiscard]] std::string reservations() const;
   [[nodiscard]] std::string reservation(std::string_view id) const;
   [[nodiscard]] std::string permits(std::string_view key) const;
 
-  // What all of our keys start with.
+  // The common prefix of all our keys.
   [[nodiscard]] const std::string& start() const noexcept { return start_; }
 
  private:
@@ -63,10 +63,10 @@ enum class KeyKind : char {
   Permits = 's'
 };
 
-// What a key of ours is for.
+// The parsed name of a key.
 struct KeyName {
   KeyKind kind = KeyKind::Limit;
-  std::string subject;     // as given; "#" and a hash when it was too long
+  std::string subject;     // as passed; "#" and a hash when it was too long
   std::string limit_name;  // empty for a limit without a name; the id of a reservation
 };
 

@@ -28,19 +28,19 @@ TEST(KeyLayout, IsReadable) {
   EXPECT_EQ(KeyLayout("mine").limit("a"), "mine:1:l:{a}");
 }
 
-TEST(KeyLayout, EscapesWhatWouldMeanSomething) {
+TEST(KeyLayout, EscapesSpecialBytes) {
   EXPECT_EQ(kLayout.limit("a}b{c%d#e f"), "penstock:1:l:{a%7db%7bc%25d%23e%20f}");
   EXPECT_EQ(kLayout.limit(""), "penstock:1:l:{%}");
   EXPECT_EQ(kLayout.limit("na\xc3\xafve"), "penstock:1:l:{na\xc3\xafve}");
 }
 
-TEST(KeyLayout, HashesWhatIsVeryLong) {
+TEST(KeyLayout, HashesLongSubjects) {
   const std::string longest(KeyLayout::kMaxPartLength, 'x');
   EXPECT_EQ(kLayout.limit(longest), "penstock:1:l:{" + longest + "}");
   const std::string key = kLayout.limit(longest + "x");
   EXPECT_EQ(key.size(), std::string("penstock:1:l:{}").size() + 33);
   EXPECT_NE(key, kLayout.limit(longest + "y"));
-  EXPECT_NE(kLayout.limit(key.substr(14, 33)), key);  // nobody can name the hash itself
+  EXPECT_NE(kLayout.limit(key.substr(14, 33)), key);  // a subject cannot equal a hash
 }
 
 TEST(KeyLayout, KeepsAllOfOneSubjectInOneSlot) {
@@ -72,13 +72,13 @@ RC_GTEST_PROP(KeyLayout, GivesEveryPairAKeyOfItsOwnThatCanBeReadBack,
   RC_ASSERT(escrow->limit_name == name);
 }
 
-TEST(ReadKey, KnowsTheNodes) {
+TEST(ReadKey, ParsesTheNodes) {
   const auto name = read_key(kLayout.nodes(), kLayout);
   ASSERT_TRUE(name.has_value());
   EXPECT_EQ(name->kind, KeyKind::Nodes);
 }
 
-TEST(ReadKey, KnowsTheAudit) {
+TEST(ReadKey, ParsesTheAudit) {
   const auto name = read_key(kLayout.audit(), kLayout);
   ASSERT_TRUE(name.has_value());
   EXPECT_EQ(name->kind, KeyKind::Audit);
@@ -96,7 +96,7 @@ TEST(ReadKey, ParsesReservationsAndPermits) {
   EXPECT_EQ(permits->subject, "up}");
 }
 
-TEST(ReadKey, RejectsWhatIsNotOurs) {
+TEST(ReadKey, RejectsForeignKeys) {
   for (const char* key :
        {"", "other:1:l:{a}", "penstock:2:l:{a}", "penstock:1:x:{a}", "penstock:1:l:a",
         "penstock:1:l:{a", "penstock:1:l:{a}b", "penstock:1:c:{a}:b", "penstock:1:n:{a}",

@@ -11,7 +11,7 @@ redis::Subscription::Handlers handlers(KeyLayout layout, ChangeFeed::OnChange on
           .on_gap = [on_change] { on_change({}); }};
 }
 
-// What was too long to stand in a key: nobody knows what it was.
+// A part that was too long for a key: its text is unknown.
 bool is_hashed(std::string_view part) { return part.starts_with('#'); }
 
 }  // namespace

@@ -15,24 +15,24 @@
 
 namespace penstock::redis_store {
 
-// What a message says.
+// A parsed message.
 struct ChangedKey {
-  std::optional<core::LimitKey> name{};  // empty when that cannot be said, and it may be any
+  std::optional<core::LimitKey> name{};  // empty when unknown: it may be any key
   Change change = Change::Any;
 
   friend bool operator==(const ChangedKey&, const ChangedKey&) = default;
 };
 [[nodiscard]] ChangedKey parse_change(std::string_view message, const KeyLayout& layout);
 
-// Tells which counts were given back to, reset, blocked or unblocked, by whomever: what was
-// remembered about them is old. All counts, whenever something may have been missed.
+// Reports keys that any node refunded, reset, blocked or unblocked: cached state about them is
+// outdated. Reports all keys when messages may have been missed.
 //
-// Thread-safety: none; everything happens on the executor.
+// Thread-safety: none; everything runs on the executor.
 class ChangeFeed {
  public:
   using OnChange = std::function<void(const ChangedKey& changed)>;
 
-  // `client` is what redis_store::client_options() made of the options.
+  // `client` is the result of redis_store::client_options() for the options.
   ChangeFeed(const boost::asio::any_io_executor& executor, const RedisOptions& options,
              redis::Options client, OnChange on_change);
 

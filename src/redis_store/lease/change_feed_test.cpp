@@ -20,7 +20,7 @@ RC_GTEST_PROP(ChangedKey, IsTheOneWhoseKeyItIs,
   if (count) RC_ASSERT(*count == (core::LimitKey{.subject = subject, .limit = limit}));
 }
 
-TEST(ChangedKey, MayBeAnyWhenTheKeyDoesNotSay) {
+TEST(ChangedKey, MayBeAnyWhenTheKeyIsHashed) {
   const std::string longest(300, 'x');
   for (const std::string& key :
        {kOurs.limit(longest), kOurs.limit("alice", longest), kOurs.counter("alice"),

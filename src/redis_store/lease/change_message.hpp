@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
-// What is published when somebody changes a count other than by asking: a sign, and its key.
+// Messages about keys that were changed other than by a check: a sign and the key.
 namespace penstock::redis_store {
 
 enum class Change : std::uint8_t {
   Any,       // it was reset, blocked or unblocked
-  Refunded,  // there is more of it now, and nothing else is new
+  Refunded,  // more is available now, nothing else changed
 };
 
 inline constexpr char kRefundSign = '+';

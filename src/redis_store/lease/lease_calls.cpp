@@ -12,7 +12,7 @@
 namespace penstock::redis_store {
 namespace {
 
-// What all calls of one question have in common.
+// Shared by all calls of one lease request.
 struct LeaseContext {
   redis::Client& client;
   const ScriptSet& scripts;
@@ -49,16 +49,15 @@ class LeaseCall final : public redis::Call {
       } else if (question_.reads() == Reads::OneAlgorithm) {
         unread.push_back(i);
       } else {
-        context_->leased(places_[i],
-                         Error{ErrorCode::Protocol, "key \"" + question_.asks()[i].key +
-                                                        "\" or its escrow holds something that "
-                                                        "is not a state of this version"});
+        context_->leased(places_[i], Error{ErrorCode::Protocol,
+                                           "key \"" + question_.asks()[i].key +
+                                               "\" or its escrow holds no state of this version"});
       }
     }
     if (!unread.empty()) ask_again(unread, Reads::All);
   }
 
-  // REQUIRES: several; the keys of one strict lease belong together.
+  // REQUIRES: several; the keys of one strict lease stay in one call.
   bool split() override {
     if (places_.size() < 2) return false;
     for (std::size_t i = 0; i < places_.size(); ++i) ask_again({i}, question_.reads());
@@ -85,7 +84,7 @@ class LeaseCall final : public redis::Call {
   Places places_;
 };
 
-// Plain leases that one script of an algorithm can grant.
+// The algorithm of the script that grants a plain lease.
 Algorithm script_of(const KeyLeaseRequest& ask) {
   const Algorithm algorithm = ask.quota.algorithm();
   if (algorithm == Algorithm::Gcra) return Algorithm::TokenBucket;

@@ -14,11 +14,11 @@ namespace {
 using Type = resp::Value::Type;
 
 Error disagreement(const KeyLeaseRequest& ask) {
-  return {ErrorCode::Protocol, "the script and its replay disagree about a lease of key \"" +
+  return {ErrorCode::Protocol, "the script and its C++ twin disagree about a lease of key \"" +
                                    ask.key + "\": different versions of the library?"};
 }
 
-// What the key holds; empty when these bytes are no state.
+// The decoded key; empty when the bytes are not a state.
 std::optional<KeyContent> content_of(const resp::Value& state, const Quota& quota) {
   if (!state.is(Type::String)) return KeyContent{};
   return decode(state.text, quota, header_of(quota));
@@ -143,7 +143,7 @@ Result<LeaseGrants> LeaseCommand::read_strict(const resp::Value& reply) const {
   if (parts.size() != 2 * asks_.size() + 2) return malformed("the states of other keys");
   const Result<Instant> now = read_instant(parts[0]);
   if (!now) return now.error();
-  if (parts[1].text.size() != 8 * asks_.size()) return malformed("the grants of other asks");
+  if (parts[1].text.size() != 8 * asks_.size()) return malformed("the grants of other requests");
   PackedReader granted(parts[1].text);
   LeaseGrants grants;
   for (std::size_t i = 0; i < asks_.size(); ++i) {

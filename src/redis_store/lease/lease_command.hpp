@@ -14,22 +14,22 @@
 
 namespace penstock::redis_store {
 
-// Units of a count to be leased, under its key in Redis.
+// A lease request under its key in Redis.
 struct KeyLeaseRequest {
   std::string key;
   std::string escrow_key{};  // of strict leases
   Quota quota;
-  core::StrictLeaseRequest amounts{};  // of a plain lease no requests to decide
+  core::StrictLeaseRequest amounts{};  // plain leases decide no requests
   std::optional<Duration> strict_lifetime{};
   std::vector<store::LeaseReport> reports{};
 };
 
-// What a script said: per ask a grant, or nothing when it could not read a state, and the one that
-// reads all must be asked.
+// The reply of a script: per request a grant, or nothing when it could not read a state and the
+// script that reads all must be called.
 using LeaseGrants = std::vector<std::optional<Result<store::LeaseGrant>>>;
 
-// Some leases that one script can grant: all strict, or all plain and of one algorithm. Knows no
-// sockets: it says what to send, and reads the answer.
+// Leases that one script can grant: all strict, or all plain and of one algorithm. It has no
+// sockets: it builds the command and reads the reply.
 class LeaseCommand {
  public:
   // REQUIRES: all strict or none; at least one.

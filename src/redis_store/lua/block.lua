@@ -1,10 +1,10 @@
--- Blocks a key for a while, or unblocks it. The block stands before the key's state: I1 1, I7 until
--- when, then the state as it was.
+-- Blocks a key for a time, or unblocks it. The block precedes the key's state: I1 1, I7 until when,
+-- then the state unchanged.
 --
 -- KEYS[1]  the key
--- ARGV[1]  for how long, in microseconds; 0 unblocks
+-- ARGV[1]  duration in microseconds; 0 unblocks
 -- Returns  1 when the key was blocked before, else 0
--- TTL      until the block ends and the state says nothing any more, whichever is later
+-- TTL      until the block ends and the state is empty, whichever is later
 -- O(1).
 local state = redis.call('GET', KEYS[1])
 local duration = tonumber(ARGV[1])
@@ -14,7 +14,7 @@ if state and string.byte(state) == 1 and #state >= 8 then
   state = string.sub(state, 9)
   if #state == 0 then state = false end
 end
--- where every state keeps the time that it was given
+-- every state has its expiry at this offset
 local state_ends = state and #state >= 22 and struct.unpack('<I6', state, 16) or 0
 if duration > 0 then
   local ends = now + duration

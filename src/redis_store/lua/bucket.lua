@@ -1,7 +1,6 @@
 -- Token bucket (0) and GCRA (1): the exact instant `whole + part / divisor` at which the bucket is
--- full; the token bucket also knows `last`, when it was looked at. The level is how long what was used
--- takes to refill.
--- Twins: core::TokenBucket, core::Gcra.
+-- full; the token bucket also has `last`, the time of its last update. The level is the time that
+-- the used tokens take to refill. Twins: core::TokenBucket, core::Gcra.
 local function bucket_effective(state, quota)
   return quota.algorithm == 0 and math.max(state.last, now) or now
 end
@@ -44,7 +43,7 @@ function bucket.settle(state, quota)
   return changed
 end
 
--- The instant after taking the cost, or nil when it does not fit.
+-- The instant after charging the cost, or nil when it does not fit.
 local function bucket_after(state, quota, check)
   local at = bucket_effective(state, quota)
   local whole, part = at, 0
@@ -80,7 +79,7 @@ function bucket.expires(state, quota)
   return quota.algorithm == 0 and math.max(full, state.last) or full
 end
 
--- Four times as far as needed, no further than a whole refill: a busy key is renewed now and then.
+-- Four times as far as needed, at most one whole refill: a busy key is seldom renewed.
 function bucket.keep_until(expires, quota)
   return math.max(expires, math.min(now + 4 * (expires - now), now + quota.fill_whole + 1))
 end
@@ -96,7 +95,7 @@ local function bucket_level(state, quota)
   return whole, part
 end
 
--- Tokens used, and the rest in the quota's units of which a token has token_units.
+-- Used tokens, and the rest in units of the quota; token_units of them are a token.
 function bucket.level(state, quota)
   local whole, part = bucket_level(state, quota)
   local tokens, rest = multiply_divide(whole, quota.divisor, quota.token_units)
@@ -110,11 +109,11 @@ function bucket.used(state, quota)
   return rest > 0 and tokens + 1 or tokens
 end
 
--- Usage in a bucket drains from the moment it is taken.
+-- Usage in a bucket drains from the moment of the charge.
 function bucket.counts_until() return 0 end
 
--- A bucket of which `tokens` and `rest / from_units` of one more are used at this instant.
--- REQUIRES: they fit.
+-- A bucket with `tokens` and `rest / from_units` of one more used at this instant. REQUIRES: they
+-- fit.
 function bucket.with_level(tokens, rest, from_units, quota, instant)
   local converted, left = 0, 0
   if rest > 0 then converted, left = multiply_divide(rest, quota.token_units, from_units) end

@@ -1,23 +1,23 @@
--- Many keys under one token bucket or GCRA quota, each asked for one cost, once or several times.
--- The quick way for the usual case; decide.lua knows all others.
+-- Checks of many keys under one token bucket or GCRA quota, all with the same cost, one or several
+-- per key. The fast path for the usual case; decide.lua handles all others.
 --
 -- KEYS     the keys, each once
 -- ARGV[1]  header of the states that this quota writes (state_codec.hpp)
--- ARGV[2]  packed: I4 divisor, I7 I4 time to fill the bucket, I7 I4 time that the cost takes
--- ARGV[3]  packed: I4 per key, how often it is asked for; empty when each is asked for once
--- Returns  the states before, nil for none, then `now`. The caller replays the questions on them.
---          A state with another header was left alone, and is for decide.lua.
--- TTL      at least until the bucket is full; renewed when it is too short, to four times as long, so
---          that a busy key seldom needs it.
--- O(keys + admissions). Twin: core::TokenBucket and core::Gcra (src/core), through replay.cpp.
+-- ARGV[2]  packed: I4 divisor, I7 I4 time to fill the bucket, I7 I4 refill time of the cost
+-- ARGV[3]  packed: I4 per key, the number of its checks; empty when each has one
+-- Returns  the previous states, nil for none, then `now`. The caller replays the checks on them.
+--          A state with another header is skipped, and left to decide.lua.
+-- TTL      at least until the bucket is full; when too short, renewed to four times that, so that a
+--          busy key is seldom renewed.
+-- O(keys + admissions). Twins: core::TokenBucket and core::Gcra, through replay/key_replay.cpp.
 local header = ARGV[1]
 local divisor, fill_whole, fill_part, need_whole, need_part = struct.unpack('<I4I7I4I7I4', ARGV[2])
 local counts = ARGV[3]
--- A GCRA state ends before `last`. What unpack() gives in its place, a small number, is long past,
--- and pack() leaves it out: so one loop serves both.
+-- A GCRA state ends before `last`. unpack() returns a small number in its place, which is long
+-- past, and pack() omits it: so one loop serves both.
 local is_gcra = string.byte(header) == 17
 local format = is_gcra and '<c15I6I7I4' or '<c15I6I7I4I7'
-local changing = is_gcra and '<I7I4' or '<I7I4I7'  -- what stands behind the header and the TTL
+local changing = is_gcra and '<I7I4' or '<I7I4I7'  -- the fields after the header and the TTL
 local size = is_gcra and 32 or 39
 local fill = fill_part > 0 and fill_whole + 1 or fill_whole
 local pack, unpack_bytes, call, keys = struct.pack, struct.unpack, redis.call, KEYS
@@ -25,7 +25,7 @@ local pack, unpack_bytes, call, keys = struct.pack, struct.unpack, redis.call, K
 local key_count = #keys
 local states
 if key_count == 1 then
-  states = {call('GET', keys[1])}  -- a lone question is the most common one
+  states = {call('GET', keys[1])}  -- a single key is the most common call
 else
   states = call('MGET', unpack(keys))
 end
@@ -41,7 +41,7 @@ for i = 1, key_count do
   end
   if own_header == header then
     local write = false
-    -- a clock that stepped back stands still for the bucket, for one refill at the most
+    -- when the clock steps back, the bucket's clock stands still, for at most one refill
     if last - now > fill then
       whole = whole - math.min(last - now, whole)
       last, write = now, true

@@ -1,16 +1,16 @@
--- Requests under several token bucket or GCRA limits each: all limits of a request pass, or nothing is
--- taken. All requests have the same limits and costs, one after the other. The quick way for the
--- usual case; decide.lua knows all others.
+-- Multi-limit checks under token bucket or GCRA limits: all limits of a request pass, or nothing is
+-- charged. All requests have the same limits and costs and are decided in order. The fast path for
+-- the usual case; decide.lua handles all others.
 --
 -- KEYS     the keys, each once, and each under one limit only
 -- ARGV[1]  per limit of a request, packed: c15 header of its states (state_codec.hpp), I4 divisor,
---          I7 I4 time to fill the bucket, I7 I4 time that the cost takes
+--          I7 I4 time to fill the bucket, I7 I4 refill time of the cost
 -- ARGV[2]  packed: I2 per limit of each request, its key; empty when no two requests share a key,
---          and their keys stand in order
--- Returns  the states before, nil for none, then `now`. The caller replays the requests on them.
---          A request for a state with another header was left alone, and is for decide.lua.
+--          and their keys are in order
+-- Returns  the previous states, nil for none, then `now`. The caller replays the requests on them.
+--          A request with a state with another header is skipped, and left to decide.lua.
 -- TTL      as in buckets.lua.
--- O(keys + checks). Twin: core::TokenBucket and core::Gcra (src/core), through replay.cpp.
+-- O(keys + checks). Twins: core::TokenBucket and core::Gcra, through replay/key_replay.cpp.
 local pack, unpack_bytes, call, keys = struct.pack, struct.unpack, redis.call, KEYS
 local limits = {}
 for n = 1, #ARGV[1] / 41 do
@@ -28,7 +28,7 @@ end
 
 local states = call('MGET', unpack(keys))
 
--- What a key holds; false for a state that is not for this script. `dirty` when it was settled.
+-- The bucket of a key; false for a state that this script cannot read. `dirty` when it was settled.
 local function read_bucket(i, limit)
   local state = states[i]
   local own_header, ttl, whole, part, last = limit.header, 0, 0, 0, 0
@@ -38,7 +38,7 @@ local function read_bucket(i, limit)
     if own_header ~= limit.header then return false end
   end
   local dirty = false
-  -- a clock that stepped back stands still for the bucket, for one refill at the most
+  -- when the clock steps back, the bucket's clock stands still, for at most one refill
   if last - now > limit.fill then
     whole = whole - math.min(last - now, whole)
     last, dirty = now, true
@@ -65,9 +65,9 @@ end
 local order = ARGV[2]
 local is_shared = order ~= ''
 local limit_count = #limits
--- of the keys of one request: as they are, and as they will be if it passes
+-- the keys of one request: current values, and the values after it passes
 local chosen, wholes, parts, lasts, ttls, dirties, next_wholes, next_parts = {}, {}, {}, {}, {}, {}, {}, {}
-local shared = {}  -- keys that another request may ask for, written at the end
+local shared = {}  -- keys that another request may have too, written at the end
 
 for first = 0, (is_shared and #order / 2 or #keys) - 1, limit_count do
   local fits = true

@@ -1,9 +1,9 @@
--- Adds to a counter: a hash of v, its value, and p, which is there when it has no lifetime.
+-- Adds to a counter: a hash with v, its value, and p, which is present when it has no lifetime.
 --
 -- KEYS[1]  the counter
--- ARGV[1]  what to add, a whole number of 64 bits
--- ARGV[2]  lifetime in milliseconds, which a new counter starts; 0 for none
--- Returns  the value afterwards, as text: a Lua number would lose digits. An overflow is an error of
+-- ARGV[1]  the amount to add, a signed 64-bit integer
+-- ARGV[2]  lifetime in milliseconds of a new counter; 0 for none
+-- Returns  the new value, as text: a Lua number would lose digits. An overflow is an error of
 --          HINCRBY, and changes nothing.
 -- TTL      the lifetime, from the first addition; without one, a year from the last
 -- O(1). `now` is not needed.

@@ -1,8 +1,8 @@
--- Both counters of a name, and how long they have to live.
+-- Both counters of a name, with their remaining lifetimes.
 --
 -- KEYS[1]  the integer (count.lua)
 -- KEYS[2]  the decimal
--- Returns  of each its value as text, nil for none, and its lifetime in milliseconds, -1 for no end
+-- Returns  for each its value as text, nil for none, and its lifetime in milliseconds, -1 for none
 -- TTL      nothing is written
 -- O(1). `now` is not needed.
 local answer = {}

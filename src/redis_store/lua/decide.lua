@@ -1,23 +1,23 @@
--- Decides requests, each under one limit or several: all of them pass, or nothing is taken. Any
--- quota that the modules above know. A request is admitted only if all usage of its keys, charged
--- under whichever quota, fits; only then a state adopts its quota.
+-- Decides requests, each under one limit or several: all limits pass, or nothing is charged.
+-- Handles any quota of the modules above. A request is admitted only if all usage of its keys,
+-- charged under any quota, fits; only then a state adopts its quota.
 --
--- KEYS     every key that is asked about, each once; those of sliding logs come last
--- ARGV[1]  the plan, packed (plan.cpp):
+-- KEYS     all keys of the requests, each once; those of sliding logs come last
+-- ARGV[1]  the plan, packed (batch/plan.cpp):
 --            I2 quotas, I2 requests, I2 keys before those of logs
---            per log key:  I4 the least room that a check leaves: limit without what is asked
+--            per log key:  I4 the least room that a check leaves: limit minus cost
 --            per quota:    c15 header of its states, I4 divisor, I7 I4 time to fill the bucket
---            per request:  I1 kind (0 take, 1 refund, 2 peek, 3 peek, 4 take as much as there is),
---                          I2 checks, I4 times; of kind 4: how many share
---            per check:    I2 key, I2 quota (0: only look whether the key is blocked), I4 cost,
---                          I4 what must fit, at least one, I7 I4 time that it takes to refill.
+--            per request:  I1 kind (0 take, 1 refund, 2 peek, 3 peek, 4 take as much as available),
+--                          I2 checks, I4 times; of kind 4: the number of sharers
+--            per check:    I2 key, I2 quota (0: only check whether the key is blocked), I4 cost,
+--                          I4 what must fit, at least one, I7 I4 its refill time.
 --                          Kind 4 has one check, takes up to its cost, and nothing when less than
---                          must fit is there
+--                          must fit is available
 -- Returns  `now`; I4 per request, packed: how often it was admitted, of kind 4 how much was taken,
---          or 2^32 - 1 when a state could not be read by these modules; then the states before, nil
---          for none. The caller replays the questions on them.
--- TTL      at least until the state says nothing any more; renewed only when it is too short.
--- O(keys + checks * times admitted). Twins: src/core, through src/redis_store/key_replay.cpp.
+--          or 2^32 - 1 when these modules could not read a state; then the previous states, nil
+--          for none. The caller replays the requests on them.
+-- TTL      at least until the state is empty; renewed only when it is too short.
+-- O(keys + checks * times admitted). Twins: src/core, through replay/key_replay.cpp.
 local plan = ARGV[1]
 local quota_count, request_count, plain_keys, at = struct.unpack('<I2I2I2', plan)
 local log_room = {}
@@ -36,9 +36,9 @@ end
 
 local raw = {}
 if plain_keys > 0 then raw = redis.call('MGET', unpack(KEYS, 1, plain_keys)) end
-local entries = {}  -- what is known of each key: quota, module, state, ttl, exists, dirty
+local entries = {}  -- by key: quota, module, state, ttl, exists, dirty
 
--- A log is read only as far as needed, unless there is something unusual about it.
+-- A log is read only as far as needed, unless its state is unusual.
 local function read_log_entry(i, quota)
   local head = redis.call('GETRANGE', KEYS[i], 0, 39)
   if #head == 40 and string.byte(head) == 20
@@ -47,7 +47,7 @@ local function read_log_entry(i, quota)
     local own = header == quota.header and quota or quota_of(header)
     local state = same_shape(own, quota) and modules[4].decode_in_place(head, KEYS[i], own)
     if state then
-      if state.total > 0 then raw[i] = {header, ttl, state} end  -- an excerpt is made at the end
+      if state.total > 0 then raw[i] = {header, ttl, state} end  -- the excerpt follows at the end
       return {quota = own, module = modules[4], state = state, ttl = ttl, exists = true}
     end
   end
@@ -56,7 +56,7 @@ local function read_log_entry(i, quota)
   return read_entry(i, bytes, quota)
 end
 
--- What the caller is told about a key. REQUIRES: nothing was written to it yet.
+-- The state of a key for the reply. REQUIRES: it was not written yet.
 local function state_before(i)
   local bytes = raw[i]
   if type(bytes) ~= 'table' then return bytes or false end
@@ -87,7 +87,7 @@ local function charge(check, units)
   entry.dirty, entry.absent = true, false
 end
 
--- Whether the checks of a request pass, all of them, and if so takes their cost. A guard stands
+-- Charges the checks of a request if all of them pass. Returns whether they do. A guard comes
 -- first.
 local function take(checks)
   for _, check in ipairs(checks) do
@@ -113,7 +113,7 @@ local function refund(checks)
   end
 end
 
--- How much of a cost there was, and is taken.
+-- Charges as much of a cost as is available. Returns the amount.
 local function take_up_to(check, sharers)
   if blocked[check.key] then return 0 end
   local quota = check.quota
@@ -137,7 +137,7 @@ for request = 1, request_count do
       struct.unpack('<I2I2I4I4I7I4', plan, at)
     check.quota = quotas[quota]
     checks[n] = check
-    -- a key that is only asked whether it is blocked may hold a state of any kind
+    -- a key with only a guard may hold a state of any kind
     if check.quota then
       if not entry_of(check.key, check.quota) then readable = false end
     elseif raw[check.key] and string.byte(raw[check.key]) == 1 then

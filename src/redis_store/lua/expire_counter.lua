@@ -1,10 +1,10 @@
--- Sets how long the counters of a name have to live.
+-- Sets the lifetime of the counters of a name.
 --
 -- KEYS[1]  the integer (count.lua)
 -- KEYS[2]  the decimal
--- ARGV[1]  milliseconds from now on, above 0
--- ARGV[2]  1: only those without an end
--- Returns  how many live so long now
+-- ARGV[1]  milliseconds from now, above 0
+-- ARGV[2]  1: only counters without a lifetime
+-- Returns  how many counters were changed
 -- TTL      ARGV[1]
 -- O(1). `now` is not needed.
 local changed = 0

@@ -1,5 +1,5 @@
--- Fixed windows, aligned (2) or starting with the first request (3): the end of the window and what
--- was taken in it. Twin: core::FixedWindow.
+-- Fixed windows, aligned (2) or starting with the first request (3): the end of the window and its
+-- usage. Twin: core::FixedWindow.
 local fixed_window = {}
 
 local function fixed_window_end(quota)

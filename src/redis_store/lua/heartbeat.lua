@@ -1,11 +1,11 @@
--- One more sign of life of a node, and how many have given one lately.
+-- Records a heartbeat of a node and returns the number of live nodes.
 --
--- KEYS[1]  the nodes: a sorted set of their names by when they were last heard of, in microseconds
+-- KEYS[1]  the nodes: a sorted set of their names by last heartbeat, in microseconds
 -- ARGV[1]  the name of this node
--- ARGV[2]  how long a sign of life lasts, in microseconds; 0 takes the node away
--- Returns  how many nodes there are, this one included
--- TTL      as long as a sign of life lasts
--- O(log nodes), and once for each that is gone. Its C++ twin is src/service/membership.hpp.
+-- ARGV[2]  how long a heartbeat is valid, in microseconds; 0 removes the node
+-- Returns  the number of live nodes, this one included
+-- TTL      the validity of a heartbeat
+-- O(log nodes), and once for each expired node. Twin: src/service/membership.hpp.
 local key = KEYS[1]
 local lasts = tonumber(ARGV[2])
 if lasts == 0 then

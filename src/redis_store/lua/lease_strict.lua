@@ -1,22 +1,22 @@
--- Decides requests under buckets, and leases units of them that are accounted for until they are
--- spent, returned or over: tokens and what is leased are never more than the burst. Beside a bucket's
--- key stands that of its escrow, which has what was leased in the current epoch and in the one
--- before it. Requests that are admitted here are used up at once, and not part of the escrow.
+-- Decides requests under buckets, and leases units of them that stay accounted for until they are
+-- spent, returned or expired: tokens plus leased units never exceed the burst. Each bucket has a
+-- second key, its escrow, with the units leased in the current epoch and in the previous one.
+-- Requests admitted here are charged at once and are not part of the escrow.
 --
 -- KEYS     per ask: the bucket's key, the escrow's; each once
--- ARGV[1]  packed (lease_command.cpp):
+-- ARGV[1]  packed (lease/lease_command.cpp):
 --            I2 quotas, I2 asks
 --            per quota:   c15 header of its states, I4 divisor, I7 I4 time to fill the bucket
 --            per ask:     I2 quota, I7 lifetime of leases in microseconds, I4 cost and I4 count of
 --                         requests to decide, I4 need, I4 due, I4 want, I4 sharers, I1 reports
 --            per report:  I7 epoch, I4 spent, I4 returned
--- Returns  `now`; I4 I4 per ask, packed: how many requests were admitted and how much was leased, or
---          2^32 - 1 when a state could not be read by these modules; then the states before, bucket
---          and escrow in turn, nil for none.
+-- Returns  `now`; I4 I4 per ask, packed: how many requests were admitted and how much was leased,
+--          or 2^32 - 1 when these modules could not read a state; then the previous states, bucket and
+--          escrow in turn, nil for none.
 --          The caller replays the asks on them.
--- TTL      of an escrow: until what was leased is over and has refilled; of a bucket as decide.lua
---          sets it, and as long as its escrow.
--- O(keys). Twins: src/core/lease.cpp, through strict_replay.cpp.
+-- TTL      of an escrow: until the leases have expired and refilled; of a bucket as in decide.lua,
+--          and at least that of its escrow.
+-- O(keys). Twin: src/core/lease.cpp, through replay/strict_replay.cpp.
 local plan = ARGV[1]
 local quota_count, ask_count, at = struct.unpack('<I2I2', plan)
 local quotas = {}
@@ -31,7 +31,7 @@ end
 
 local escrow_format = '<I1I7I7I4I4'
 
--- Nil when the bytes cannot be read.
+-- Nil when the bytes are malformed.
 local function read_escrow(bytes)
   if not bytes then return {lifetime = 0, epoch = 0, current = 0, previous = 0} end
   if #bytes ~= 23 or string.byte(bytes) ~= 16 then return nil end
@@ -45,7 +45,7 @@ local function leased_of(escrow) return escrow.current + escrow.previous end
 
 local function end_of(escrow) return (escrow.epoch + 1) * escrow.lifetime end
 
--- When the bucket is full at the earliest, if so much of it was leased at that instant.
+-- The earliest instant at which the bucket is full, with this much leased at `instant`.
 local function full_after(instant, leased, quota)
   local whole, part =
     multiply_divide(math.min(leased, quota.capacity), quota.token_units, quota.divisor)
@@ -63,7 +63,7 @@ local function epoch_of(instant, lifetime)
   return (instant - math.fmod(instant, lifetime)) / lifetime
 end
 
--- A reset leaves an escrow that is ahead of the clock, with nothing leased: it stays ahead.
+-- A reset leaves an escrow in a future epoch, with nothing leased: it stays in that epoch.
 local function start_over(escrow, lifetime, instant)
   local present = epoch_of(instant, lifetime)
   local ahead = leased_of(escrow) == 0 and escrow.lifetime == lifetime and escrow.epoch > present
@@ -73,7 +73,7 @@ local function start_over(escrow, lifetime, instant)
   if not ahead then escrow.epoch = present end
 end
 
--- Returns whether this must be written even when nothing is granted.
+-- Returns whether the entry must be written even when nothing is granted.
 local function advance(entry, escrow, quota, lifetime)
   local state = entry.state
   local changed = bucket.settle(state, quota)
@@ -137,7 +137,8 @@ for ask = 1, ask_count do
   local escrow = read_escrow(raw[2 * ask])
   local readable = entry and escrow
   local changed = readable and (entry.dirty or reports > 0)
-  -- usage of a window becomes that of the bucket with the first lease; what does not fit grants none
+  -- usage of a window becomes that of the bucket with the first lease; usage that does not fit
+  -- prevents a grant
   local was_window = readable and not entry.absent and entry.quota.algorithm > 1
   local fits_bucket = readable and used_of(entry) <= quota.capacity
   if was_window and fits_bucket then adopt(entry, quota) end

@@ -1,14 +1,14 @@
--- Permits of a key: who is at it now, of those of whom so many may be at a time.
+-- Permits of a concurrency limit.
 --
--- KEYS[1]  a sorted set of names by when their permits are over, in microseconds
+-- KEYS[1]  a sorted set of holders by the expiry of their permits, in microseconds
 -- ARGV[1]  acquire, renew or release
--- ARGV[2]  the name
--- ARGV[3]  how long the permit lasts from now, in microseconds; it is never shortened
--- ARGV[4]  how many permits there are; of acquire
--- Returns  of release: 1 when he had a permit, else 0
---          else {1 or 0: the permit is his, permits taken now, until his is over or one is free}
--- TTL      until the last permit is over
--- O(log permits), and once for each that is over. Its C++ twin is src/core/concurrency.cpp.
+-- ARGV[2]  the holder
+-- ARGV[3]  lifetime of the permit from now, in microseconds; it is never shortened
+-- ARGV[4]  of acquire: the number of permits
+-- Returns  of release: 1 when the holder had a permit, else 0
+--          else {1 or 0: the holder has a permit, permits in use, until it expires or one is free}
+-- TTL      until the last permit expires
+-- O(log permits), and once for each expired one. Twin: src/core/concurrency.cpp.
 local key, what, name = KEYS[1], ARGV[1], ARGV[2]
 redis.call('ZREMRANGEBYSCORE', key, '-inf', string.format('%.0f', now))
 if what == 'release' then return redis.call('ZREM', key, name) end

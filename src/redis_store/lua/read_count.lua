@@ -1,5 +1,5 @@
--- What a counter holds. A script, because a server that is no longer the master would answer a plain
--- HGET from what it remembers.
+-- The value of a counter. A script, because a demoted master would answer a plain HGET with stale
+-- data.
 --
 -- KEYS[1]  the counter (count.lua)
 -- Returns  its value as text; nil for none

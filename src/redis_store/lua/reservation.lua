@@ -1,24 +1,24 @@
--- One step of a reservation: a hash of s, its state, a letter; c, who claims it; b, when it began,
--- and d, when it is over, in microseconds; k, how long it is kept once settled, in milliseconds;
--- e, its estimate; a, what it really was; u, what of that could not be charged; h, what it holds;
--- t, who settled it, and w, its state before that; y, who let it expire; g, 1 when the units of an
--- expired one were refunded. A settler that did not get the answer asks again, and is told what
--- there was before.
+-- One step of a reservation. Its hash has s, the state, a letter; c, the claimant; b, the start,
+-- and d, the expiry, in microseconds; k, how long it is kept once settled, in milliseconds; e, the
+-- estimate; a, the actual cost; u, the part of it that could not be charged; h, the held units; t,
+-- the settler, and w, the state before it settled; y, which process let it expire; g, 1 when the
+-- units of an expired one were refunded. A settler that did not receive the reply repeats the step
+-- and receives the state before it.
 --
 -- KEYS[1]  the reservation
--- KEYS[2]  those that are open: a sorted set of ids by when they are over, in microseconds
+-- KEYS[2]  the open ones: a sorted set of ids by expiry, in microseconds
 -- ARGV[1]  begin, confirm, drop, commit, cancel, expire, refunded or note
 -- ARGV[2]  the id
 -- ARGV[3…] of begin: claimant, how long it is pending in milliseconds, how many may be open
---          of confirm: claimant, estimate, how long it lasts in microseconds, k, what it holds
+--          of confirm: claimant, estimate, lifetime in microseconds, k, held units
 --          of drop: claimant; of cancel and expire: settler; of note: what could not be charged
---          of commit: settler, what it really was, how long after it expired the units count as
---          refunded in microseconds
--- Returns  {1 when done, 0 when not, -1 when too many are open; now; then what there was before:
+--          of commit: settler, actual cost, how long after its expiry the units count as refunded,
+--          in microseconds
+-- Returns  {1 when done, 0 when not, -1 when too many are open; now; then the previous values of
 --          state, b, d, e, a, u, h, c}
--- TTL      while pending as told; while open until k after it is over; then k. Of the open ones: a
---          day after the last is over
--- O(log open ones). Its C++ twin is src/store/reservation_record.cpp.
+-- TTL      while pending ARGV[4]; while open until k after its expiry; then k. Of the open ones: a
+--          day after the last expiry
+-- O(log open ones). Twin: src/store/reservation_record.cpp.
 local kDay = 86400000
 local record, open = KEYS[1], KEYS[2]
 local what, id = ARGV[1], ARGV[2]
@@ -36,7 +36,7 @@ end
 
 local settled_as = {commit = 'c', cancel = 'x'}
 local is_repeated = state and state == settled_as[what] and ARGV[3] ~= '' and before[10] == ARGV[3]
--- also when it was committed since: what it held is yet to be refunded
+-- also when it was committed since: its held units are yet to be refunded
 local is_expired_again = what == 'expire' and ARGV[3] ~= '' and before[13] == ARGV[3]
 local is_mine = state == 'p' and before[8] == ARGV[3]
 if is_repeated then
@@ -82,7 +82,7 @@ elseif what == 'refunded' and state == 'e' then
   redis.call('HSET', record, 'g', '1')
   done = 1
 elseif what == 'expire' and state ~= 'o' then
-  redis.call('ZREM', open, id)  -- forgotten before anybody came
+  redis.call('ZREM', open, id)  -- deleted before it was settled
 elseif what == 'note' and state == 'c' then
   redis.call('HSET', record, 'u', ARGV[3])
   done = 1

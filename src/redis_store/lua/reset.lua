@@ -1,16 +1,16 @@
--- Forgets what keys have used, and what is leased of them. A block stays.
+-- Resets the usage of keys and their leases. A block stays.
 --
 -- KEYS     the keys, each once; then the key of the escrow of each, in the same order
--- Returns  `now`, then the states of the keys before, nil for none
+-- Returns  `now`, then the previous states of the keys, nil for none
 -- TTL      of a block that stays: until it ends; of an escrow: until its epoch begins
--- O(keys). Twin: core::after_reset, through strict_replay.cpp.
+-- O(keys). Twin: core::after_reset, through replay/strict_replay.cpp.
 local count = #KEYS / 2
 local states = redis.call('MGET', unpack(KEYS, 1, count))
 local escrows = redis.call('MGET', unpack(KEYS, count + 1))
 local escrow_format = '<I1I7I7I4I4'
 
--- Leases that are out belong to epochs that do not come again: their reports return nothing to the
--- bucket, which is full without them.
+-- Outstanding leases belong to epochs that do not recur: their reports return nothing to the
+-- bucket, which is already full.
 local function reset_escrow(key, bytes)
   if not bytes then return end
   local _, lifetime, epoch

@@ -1,5 +1,5 @@
--- Sliding counter (5): the window that began at `start`, what was taken in it and in the one
--- before. Twin: core::SlidingCounter.
+-- Sliding counter (5): the window that began at `start`, its usage and that of the previous window.
+-- Twin: core::SlidingCounter.
 local sliding_counter = {}
 
 function sliding_counter.absent() return {start = 0, current = 0, previous = 0} end
@@ -26,8 +26,8 @@ function sliding_counter.settle(state, quota)
   return false
 end
 
--- This window's, and of the previous one the part that a period ending now still covers, rounded
--- up.
+-- Usage of this window, plus the part of the previous one that a period ending now still covers,
+-- rounded up.
 function sliding_counter.used(state, quota)
   local left = quota.period - math.max(now - state.start, 0)
   local weighted, rest = multiply_divide(state.previous, left, quota.period)
@@ -51,7 +51,7 @@ function sliding_counter.expires(state, quota)
   return state.start + (state.current > 0 and 2 or 1) * quota.period
 end
 
--- As if something had been taken in this window, which the next request may do.
+-- As if this window had usage, which the next request may add.
 function sliding_counter.keep_until(expires, quota)
   return math.max(expires, now - math.fmod(now, quota.period) + 2 * quota.period)
 end

@@ -1,9 +1,9 @@
 -- Sliding log (4): every admission of one period. The only state that may be long, so it is read
--- and written in pieces: 40 bytes of head, then 11 bytes per entry, oldest first. Entries before
--- `first` have expired, and are cut off when they are the larger half. Twin: core::SlidingLog.
+-- and written in pieces: a head of 40 bytes, then 11 bytes per entry, oldest first. Entries before
+-- `first` have expired, and are removed when they are the larger half. Twin: core::SlidingLog.
 --
--- `entries` is nil while the log can be changed in place: then the only entry written is one at
--- `newest`, of weight `added` on top of what was there.
+-- `entries` is nil while the log can be changed in place: then the only entry written is the one at
+-- `newest`, with `added` on top of its previous weight.
 local sliding_log = {}
 local kLogHead, kLogEntry, kLogPiece = 40, 11, 16
 
@@ -24,7 +24,7 @@ function sliding_log.absent()
   return {first = 0, total = 0, count = 0, newest = 0, added = 0, entries = {}}
 end
 
--- From all of its bytes.
+-- From all bytes.
 function sliding_log.decode(bytes)
   local state = {added = 0}
   state.first, state.total, state.count, state.newest = struct.unpack('<I4I4I4I7', bytes, 22)
@@ -73,7 +73,7 @@ local function log_forget_in_place(state, limit)
 end
 
 -- From its first bytes, to be changed in place; nil when it must be rewritten, because the clock
--- stepped back by more than a period. What has expired is forgotten already.
+-- stepped back by more than a period. Expired entries are already dropped.
 function sliding_log.decode_in_place(head, key, quota)
   local state = {key = key, added = 0}
   state.first, state.total, state.count, state.newest = struct.unpack('<I4I4I4I7', head, 22)
@@ -94,7 +94,7 @@ function sliding_log.settle(state, quota)
   if state.total == 0 then return false end
   if state.entries then log_forget_in_memory(state, now - quota.period) end
   if state.total == 0 or state.newest - now <= quota.period then return false end
-  -- the clock stepped back by more than a period: what is ahead happens now
+  -- the clock stepped back by more than a period: future entries are moved to now
   log_into_memory(state)
   local weight = 0
   while state.entries[1] and state.entries[#state.entries][1] >= now do
@@ -125,7 +125,7 @@ function sliding_log.take(state, quota, check)
 end
 
 function sliding_log.refund(state, quota, check)
-  if state.before then state.before.peak = math.huge end  -- the newest matter: nothing is left out
+  if state.before then state.before.peak = math.huge end  -- the excerpt has all entries
   log_into_memory(state)
   local left = check.cost
   while left > 0 and state.entries[1] do
@@ -157,7 +157,7 @@ function sliding_log.with_used(used)
   return state
 end
 
--- Writes what changed; the head with its TTL is `head`. Only for a log that is changed in place.
+-- Writes the changes; `head` has the head with its TTL. Only for a log that is changed in place.
 function sliding_log.write_in_place(key, head, state)
   local count = state.count
   local same_instant = state.before.newest == state.newest
@@ -178,8 +178,8 @@ function sliding_log.write_in_place(key, head, state)
     head .. struct.pack('<I4I4I4I7', state.first, state.total, count, state.newest))
 end
 
--- What a caller needs to answer: the state before, as far as the entries that must go until no more
--- than `room` is left of the most that there was, and all others as one.
+-- The excerpt for the caller's replay: the previous state with the entries that must expire until
+-- no more than `room` is left of the peak, and all others merged into one.
 function sliding_log.excerpt(header, ttl, state, room)
   local before = state.before
   local to_leave = before.peak - room

@@ -1,8 +1,8 @@
--- States of keys, whatever their algorithm: the quota they were last admitted under, and what a
--- request under another quota may take. For the scripts that follow, with the modules before. Twins:
+-- States of keys of any algorithm: the quota they were last admitted under, and what a request
+-- under another quota may take. Used by the scripts that follow, with the modules before. Twins:
 -- src/redis_store/replay/state_codec.cpp, core::decide_under, core::portion.
 
--- From the header alone; add_bucket_numbers() finds what a bucket needs besides.
+-- From the header alone; add_bucket_numbers() adds the numbers of a bucket.
 local function quota_of(header)
   local quota = {header = header}
   local format, limit, capacity, period, parts = struct.unpack('<I1I4I4I5I1', header)
@@ -24,7 +24,7 @@ local function add_bucket_numbers(quota)
   quota.token_units = quota.period / (quota.limit / quota.divisor)
 end
 
-local blocked = {}  -- until when, for keys that are
+local blocked = {}  -- until when, for blocked keys
 
 local function sizes_agree(bytes, quota)
   local size = #bytes
@@ -39,7 +39,7 @@ local function sizes_agree(bytes, quota)
   return size == 32
 end
 
--- The entry of a key whose bytes are known; nil when these modules cannot read them.
+-- The entry of a key with these bytes; nil when these modules cannot read them.
 local function read_entry(i, bytes, quota)
   if bytes and string.byte(bytes) == 1 and #bytes >= 8 then
     local ends = struct.unpack('<I7', bytes, 2)
@@ -67,15 +67,15 @@ local function same_shape(a, b)
     and a.parts == b.parts
 end
 
--- What counts as used now, in whole units, rounded up.
+-- Current usage in whole units, rounded up.
 local function used_of(entry)
   return entry.absent and 0 or entry.module.used(entry.state, entry.quota)
 end
 
--- What remains of a quota beside all usage.
+-- Units of a quota that remain after all usage.
 local function remaining_of(entry, quota) return math.max(0, quota.capacity - used_of(entry)) end
 
--- Whether what the check asks for fits its quota beside all usage, charged under whichever quota.
+-- Whether the check fits its quota on top of all usage, charged under any quota.
 local function fits(entry, quota, check)
   local owner = entry.quota
   if not entry.absent and (owner.header == quota.header or same_shape(owner, quota)) then
@@ -95,7 +95,7 @@ local function anchored_window(quota)
   return quota_of(struct.pack('<I1I4I4I5I1', 19, quota.limit, quota.limit, quota.period / 1000, 0))
 end
 
--- Whether a window would be replaced by one that forgets its usage sooner.
+-- Whether the new window would forget the usage sooner than the current one.
 local function must_hold(entry, quota)
   return may_hold(entry, quota) and used_of(entry) > 0
     and modules[quota.algorithm].counts_until(quota) < entry.module.expires(entry.state, entry.quota)
@@ -109,9 +109,9 @@ local function hold(entry)
   entry.module.settle(entry.state, entry.quota)
 end
 
--- Makes the quota of an admitted request the one that the entry drains under. Usage of a window that
--- this quota would forget sooner is held until the old state would have forgotten it, and the request
--- is charged there. REQUIRES: usage fits the quota.
+-- Makes the entry drain under the quota of an admitted request. Usage of a window that this quota
+-- would forget sooner is held until the old state would have forgotten it, and the request is
+-- charged there. REQUIRES: usage fits the quota.
 local function adopt(entry, quota)
   local from = entry.quota
   local module = modules[quota.algorithm]
@@ -127,7 +127,8 @@ local function adopt(entry, quota)
   elseif not same_shape(from, quota) then
     if must_hold(entry, quota) then
       hold(entry)
-      -- the quota may follow the window that holds usage: two charges leave what their sum leaves
+      -- the quota may come after the window that holds usage: two charges leave what their sum
+      -- leaves
       if must_hold(entry, quota) then return end
     end
     if not same_shape(entry.quota, quota) then
@@ -138,7 +139,7 @@ local function adopt(entry, quota)
   module.settle(entry.state, quota)
 end
 
--- How many units go to one who needs some, wants more, and leaves half of the rest to the others.
+-- The units for a holder that needs some, wants more, and leaves half of the rest to the others.
 local function portion(available, need, due, want, sharers)
   local units = math.min(want, available)
   if sharers > 0 then
@@ -148,7 +149,7 @@ local function portion(available, need, due, want, sharers)
   return units < need and 0 or units
 end
 
--- A check that costs so much, as modules take and give it back.
+-- A check with this cost, as modules charge and refund it.
 local function cost_of(units, quota)
   local check = {cost = units}
   if quota.algorithm <= 1 then
@@ -157,8 +158,8 @@ local function cost_of(units, quota)
   return check
 end
 
--- Writes the entry of a key, or deletes a key that says nothing any more. `least` is an instant
--- until which it is kept in any case.
+-- Writes the entry of a key, or deletes an empty key. The key is kept at least until the instant
+-- `least`.
 local function write_entry(key, entry, blocked_until, least)
   local quota, module = entry.quota, entry.module
   local expires = math.max(module.expires(entry.state, quota), least)

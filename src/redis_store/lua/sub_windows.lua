@@ -39,7 +39,7 @@ function sub_windows.settle(state, quota)
   local part = sub_windows_part(quota)
   local counts = state.counts
   if part < state.newest then
-    -- nothing counted is no window of the future
+    -- future parts without any count are ignored
     if state.newest - part <= quota.parts and sub_windows.used(state) > 0 then return false end
     state.newest = part
     return sub_windows.used(state) > 0

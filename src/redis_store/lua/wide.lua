@@ -1,12 +1,12 @@
--- a * b / c as quotient and remainder, exactly, where the product may leave the 2^53 that Lua can
--- count. REQUIRES: whole numbers below 2^53, c < 2^45, quotient < 2^53.
+-- a * b / c as quotient and remainder, exactly, where the product may exceed 2^53, the largest
+-- exact Lua integer. REQUIRES: integers below 2^53, c < 2^45, quotient < 2^53.
 local function multiply_divide(a, b, c)
   local product = a * b
   if product < 9007199254740992 then
     local rest = math.fmod(product, c)
     return (product - rest) / c, rest
   end
-  -- digit by digit of a, the highest first, 7 bits each
+  -- one 7-bit digit of a at a time, the highest first
   local digits = {}
   while a > 0 do
     local digit = math.fmod(a, 128)

@@ -48,9 +48,9 @@ bool KeyReplay::is_used(Instant now) const {
 
 namespace {
 
-// What the others of the request's checks take from the same key before this one is decided: those
-// before it, and those under another quota, since what the request takes in all must fit every
-// quota.
+// The cost that other checks of the request take from the same key before this one is decided:
+// those before it, and those under another quota, since the total cost of the request must fit
+// every quota.
 Cost pending_at(std::span<const MultiCheckItem> checks, std::size_t index) {
   Cost pending{0};
   for (std::size_t i = 0; i < checks.size(); ++i) {
@@ -70,7 +70,7 @@ bool decide_all(std::span<const MultiCheckItem> checks, std::span<Decision> deci
   for (std::size_t i = 0; i < checks.size(); ++i) {
     const MultiCheckItem& check = checks[i];
     const Cost pending = pending_at(checks, i);
-    // after what others take, a look asks for one more
+    // after the charges of other checks, a peek asks for one more
     const bool peeks_after_others = check.cost.units == 0 && pending.units > 0;
     const Cost asked = core::plus(peeks_after_others ? Cost{1} : check.cost, pending);
     decisions[i] = check.key->preview(*check.quota, asked, now);
@@ -81,7 +81,7 @@ bool decide_all(std::span<const MultiCheckItem> checks, std::span<Decision> deci
     if (all_allowed) {
       decisions[i] = check.key->decide(*check.quota, check.cost, now);
     } else if (decisions[i].allowed()) {
-      // refused by another limit: show what this one has, not what it would have had
+      // denied by another limit: report the current numbers, not those after a charge
       decisions[i] = check.key->preview(*check.quota, Cost{0}, now);
     }
   }

@@ -9,23 +9,23 @@
 
 namespace penstock::redis_store {
 
-// One key, as a script found it: says what the script decided, in the same order, with all the
-// numbers that a script need not know. The C++ side of every script; the tests hold both against
-// each other.
+// One key, as a script found it: repeats the decisions of the script in the same order, with all
+// the numbers that the script does not compute. The C++ twin of every script; differential tests
+// compare both.
 class KeyReplay {
  public:
   KeyReplay() = default;
   explicit KeyReplay(KeyContent content) : content_(std::move(content)) {}
 
-  // Decides, and takes the cost when it allows.
+  // Decides, and charges the cost when it allows.
   [[nodiscard]] Decision decide(const Quota& quota, Cost cost, Instant now);
-  // Takes as much as there is, as core::take_up_to() does; nothing of a blocked key.
+  // Charges as much as is available, as core::take_up_to() does; nothing of a blocked key.
   [[nodiscard]] std::uint32_t take_up_to(const Quota& quota, std::uint32_t need, std::uint32_t want,
                                          std::uint32_t sharers, Instant now);
-  // Says what decide() would, and takes nothing.
+  // The result of decide(), without a charge.
   [[nodiscard]] Decision preview(const Quota& quota, Cost cost, Instant now) const;
-  // How long what was just taken counts, as core::counts_for(); what would be taken of an absent
-  // key, when there is none.
+  // How long a charge made now counts, as core::counts_for(); for an absent key, that of a first
+  // charge.
   [[nodiscard]] Duration counts_for(const Quota& quota, Instant now) const;
   // Lowers the usage, whichever quota it was charged under.
   void refund(Cost cost, Instant now);
@@ -42,15 +42,15 @@ class KeyReplay {
   KeyContent content_;
 };
 
-// One limit of several that are decided together.
+// One limit of a multi-limit check.
 struct MultiCheckItem {
   KeyReplay* key = nullptr;
   const Quota* quota = nullptr;
   Cost cost;
 };
 
-// As the embedded store decides: all pass or none is charged. `decisions` receives what every
-// single limit said. Returns whether they passed. REQUIRES: decisions is as long as checks.
+// As the embedded store decides: all pass or nothing is charged. `decisions` receives the decision
+// of every limit. Returns whether they passed. REQUIRES: decisions is as long as checks.
 bool decide_all(std::span<const MultiCheckItem> checks, std::span<Decision> decisions, Instant now);
 
 }  // namespace penstock::redis_store

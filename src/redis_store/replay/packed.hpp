@@ -6,7 +6,8 @@
 
 namespace penstock::redis_store {
 
-// Whole numbers as Lua's struct library packs them with '<': little-endian, so many bytes.
+// Integers as Lua's struct library packs them with '<': little-endian, with the given number of
+// bytes.
 class PackedWriter {
  public:
   PackedWriter& number(std::uint64_t value, unsigned bytes) {
@@ -24,7 +25,7 @@ class PackedWriter {
   std::string bytes_;
 };
 
-// Reads them back. REQUIRES: so many bytes are left; left() says.
+// Reads them back. REQUIRES: enough bytes are left; see left().
 class PackedReader {
  public:
   explicit PackedReader(std::string_view bytes) : rest_(bytes) {}

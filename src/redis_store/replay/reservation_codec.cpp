@@ -16,10 +16,10 @@ using store::ReservationState;
 
 constexpr unsigned kNumber = 8;
 constexpr unsigned kLength = 4;
-// Beside counts_for: the lifetime of a strict lease follows.
+// Flag in counts_for: the lifetime of a strict lease follows.
 constexpr std::uint64_t kStrict = std::uint64_t{1} << 63U;
 
-// Takes parts off the front; is_good() until one was not there.
+// Consumes parts from the front; is_good() until one is missing.
 class Parts {
  public:
   explicit Parts(std::string_view bytes) : rest_(bytes) {}
@@ -53,7 +53,7 @@ std::optional<ReservationState> state_of(std::string_view letter) {
   return std::nullopt;
 }
 
-// Zero for a part that is not there.
+// Zero for a missing part.
 std::optional<std::uint64_t> number_of(const resp::Value& part) {
   if (part.is(resp::Value::Type::Nil)) return 0;
   return base::parse_number<std::uint64_t>(part.text);
@@ -108,7 +108,7 @@ Result<store::ReservationAnswer> read_reservation(const Result<resp::Value>& rep
   if (!reply) return reply.error();
   const std::vector<resp::Value>& parts = reply->elements;
   if (parts.size() != 10 || !parts[0].is(resp::Value::Type::Integer)) {
-    return malformed("no reservation");
+    return malformed("not a reservation");
   }
   if (parts[0].integer < 0) {
     return Error{ErrorCode::CapacityExhausted, "too many reservations are open"};
@@ -125,7 +125,7 @@ Result<store::ReservationAnswer> read_reservation(const Result<resp::Value>& rep
   const auto uncharged = number_of(parts[7]);
   auto held = decode_held(parts[8].text);
   if (!state || !begun || !ends || !estimate || !actual || !uncharged || !held) {
-    return malformed("a reservation that cannot be read");
+    return malformed("an unreadable reservation");
   }
   const auto since = [&](std::uint64_t micros) {
     return now->time_since_epoch() - Duration{static_cast<std::int64_t>(micros)};

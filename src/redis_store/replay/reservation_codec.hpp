@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
-// Reservations as Redis holds them; docs/redis-keys.md is the description for people.
+// Encoding of reservations in Redis; docs/redis-keys.md describes it for operators.
 namespace penstock::redis_store {
 
-// For each count: weight and counts_for in microseconds, 8 bytes each; when the highest bit of
+// For each limit: weight and counts_for in microseconds, 8 bytes each; when the highest bit of
 // counts_for is set, the lifetime of a strict lease in microseconds, 8 bytes; then subject, limit
-// and quota, each a text behind its length of 4 bytes. Little-endian.
+// and quota, each a text preceded by its length in 4 bytes. Little-endian.
 [[nodiscard]] std::string encode(const std::vector<store::HeldUnits>& held);
 // Empty for bytes that encode() would not write.
 [[nodiscard]] std::optional<std::vector<store::HeldUnits>> decode_held(std::string_view bytes);

@@ -24,15 +24,15 @@ TEST(ReservationCodec, ReadsWhatItWrote) {
   EXPECT_EQ(decode_held(encode(all)), all);
 }
 
-// As earlier versions wrote it.
-TEST(ReservationCodec, AddsNothingToWhatIsCountedExactly) {
+// The encoding of earlier versions.
+TEST(ReservationCodec, AddsNothingForExactLimits) {
   const HeldUnits exact = held({});
   const std::size_t texts =
       exact.name.subject.size() + exact.name.limit.size() + to_string(exact.quota).size();
   EXPECT_EQ(encode({exact}).size(), 8U + 8U + 3U * 4U + texts);
 }
 
-TEST(ReservationCodec, RejectsWhatIsCutShort) {
+TEST(ReservationCodec, RejectsTruncatedBytes) {
   const std::string bytes = encode({held({.mode = core::Mode::LeaseStrict})});
   for (std::size_t size = 1; size < bytes.size(); ++size) {
     EXPECT_EQ(decode_held(bytes.substr(0, size)), std::nullopt) << size;

@@ -76,7 +76,7 @@ std::optional<core::AnyState> read_sub_windows(PackedReader& reader, const Quota
   core::SubWindows::State state;
   state.newest = static_cast<std::int64_t>(reader.number(7));
   for (std::size_t i = 0; i < counters; ++i) state.counts.push_back(count(reader));
-  // parts of the future in which nothing was counted are none
+  // future parts without any count are ignored
   const bool counted = std::any_of(state.counts.begin(), state.counts.end(),
                                    [](std::uint32_t each) { return each > 0; });
   if (!counted) state.counts.clear();

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-// How a state is written in Redis; docs/redis-keys.md is the description for people. Little-endian,
-// packed: what Lua's struct library calls
+// Encoding of states in Redis; docs/redis-keys.md describes it for operators. Little-endian,
+// packed, in the notation of Lua's struct library:
 //
 //     I1 16 + algorithm, I4 limit, I4 capacity, I5 period in ms, I1 parts     the header, 15 bytes
 //     I6 the key's expiry in ms since 1970, as last set
@@ -29,7 +29,7 @@ namespace penstock::redis_store {
 
 inline constexpr std::size_t kHeaderSize = 15;
 
-// Which quota a state was written under. Two quotas have the same header if and only if they are
+// The quota that a state was written under. Two quotas have the same header if and only if they are
 // equal.
 using StateHeader = std::array<char, kHeaderSize>;
 
@@ -38,15 +38,15 @@ using StateHeader = std::array<char, kHeaderSize>;
   return {header.data(), header.size()};
 }
 
-// What a key holds.
+// The content of a key.
 struct KeyContent {
   Instant blocked_until{};
-  std::optional<Quota> quota{};  // that the state was written under; empty when there is no state
+  std::optional<Quota> quota{};  // of the state; empty when there is no state
   core::AnyState state{};
   std::int64_t expires_ms = 0;  // the TTL that was set with it
 };
 
-// What `bytes` say, when they can be read. `expected` saves the work of reading the quota where its
+// Decodes `bytes`; empty when they are malformed. `expected` saves decoding the quota when its
 // header is the same.
 [[nodiscard]] std::optional<KeyContent> decode(std::string_view bytes, const Quota& expected,
                                                const StateHeader& expected_header);

@@ -35,7 +35,7 @@ TEST_P(StateCodec, ReadsWhatItWrote) {
   EXPECT_EQ(read->blocked_until, Instant{});
 }
 
-TEST_P(StateCodec, KeepsTheStateBehindABlock) {
+TEST_P(StateCodec, KeepsTheStateAfterABlock) {
   KeyContent content = used_key();
   content.blocked_until = kNow + seconds{30};
   const std::optional<KeyContent> read = decode(encode(content));
@@ -44,7 +44,7 @@ TEST_P(StateCodec, KeepsTheStateBehindABlock) {
   EXPECT_EQ(read->state, content.state);
 }
 
-TEST_P(StateCodec, RejectsEveryShorterText) {
+TEST_P(StateCodec, RejectsEveryTruncatedState) {
   const std::string bytes = encode(used_key());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_FALSE(decode(std::string_view(bytes).substr(0, size))) << size;
@@ -55,7 +55,7 @@ TEST_P(StateCodec, RejectsEveryShorterText) {
 INSTANTIATE_TEST_SUITE_P(All, StateCodec, ::testing::ValuesIn(reference::kAlgorithms),
                          reference::name_of);
 
-TEST(StateCodecSizes, AreThoseThatTheDocumentsPromise) {
+TEST(StateCodecSizes, MatchTheDocumentation) {
   const auto size_of = [](const Quota& quota) {
     KeyContent content{.quota = quota};
     static_cast<void>(core::decide(content.state, quota, Cost{1}, kNow));
@@ -69,7 +69,7 @@ TEST(StateCodecSizes, AreThoseThatTheDocumentsPromise) {
   EXPECT_EQ(size_of(per_minute(100).sliding_log()), 40U + 11U);
 }
 
-TEST(StateCodecHeader, TellsQuotasApart) {
+TEST(StateCodecHeader, DistinguishesQuotas) {
   const StateHeader header = header_of(per_minute(100).burst(20));
   EXPECT_NE(header, header_of(per_minute(100)));
   EXPECT_NE(header, header_of(per_minute(101).burst(20)));
@@ -78,7 +78,7 @@ TEST(StateCodecHeader, TellsQuotasApart) {
   EXPECT_EQ(header, header_of(per(100, seconds{60}).burst(20)));
 }
 
-TEST(StateCodecBlock, MayStandAlone) {
+TEST(StateCodecBlock, MayHaveNoState) {
   const KeyContent blocked{.blocked_until = kNow};
   const std::string bytes = encode(blocked);
   EXPECT_EQ(bytes.size(), 8U);
@@ -88,15 +88,15 @@ TEST(StateCodecBlock, MayStandAlone) {
   EXPECT_FALSE(read->quota);
 }
 
-TEST(StateCodecHeader, RejectsAQuotaThatCannotBe) {
+TEST(StateCodecHeader, RejectsAnInvalidQuota) {
   const Quota quota = per_minute(100);
   std::string bytes = encode(KeyContent{.quota = quota, .state = core::TokenBucket::State{}});
   ASSERT_TRUE(decode(bytes));
-  bytes[1] = bytes[2] = bytes[3] = bytes[4] = 0;  // a limit of nothing
+  bytes[1] = bytes[2] = bytes[3] = bytes[4] = 0;  // a limit of zero
   EXPECT_FALSE(decode(bytes));
 }
 
-TEST(StateCodecEscrow, IsReadAsItWasWrittenAndNothingElse) {
+TEST(StateCodecEscrow, ReadsOnlyWhatItWrote) {
   const core::Escrow escrow{.epoch = 17'000'000'000,
                             .current = 1'000'000'000,
                             .previous = 7,

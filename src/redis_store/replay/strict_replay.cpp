@@ -10,8 +10,8 @@ StrictReplay::Answer StrictReplay::lease(const Ask& ask, Instant now) {
   core::AnyState state = bucket_.state;
   core::Escrow escrow = escrow_;
   Quota owner = bucket_.quota.value_or(ask.quota);
-  // usage of a window becomes that of the bucket with the first lease; what does not fit grants
-  // none
+  // usage of a window becomes that of the bucket with the first lease; usage that does not fit
+  // prevents a grant
   const bool was_window = bucket_.quota && !owner.is_bucket();
   Answer answer;
   if (!was_window || core::used(state, owner, now) <= ask.quota.capacity()) {
@@ -42,7 +42,7 @@ StrictReplay::Answer StrictReplay::lease(const Ask& ask, Instant now) {
   answer.denied_cost.units = std::max<std::uint64_t>(looked_for.units, 1);
   if (answer.written) {
     bucket_ = std::move(after);
-    // an escrow that says nothing is not kept
+    // an escrow without information is not kept
     escrow_ = core::expires_at(escrow, owner) <= now ? core::Escrow{} : escrow;
   }
   return answer;

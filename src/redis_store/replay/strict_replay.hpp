@@ -10,8 +10,8 @@
 
 namespace penstock::redis_store {
 
-// A bucket and its escrow, as lease_strict.lua found them: says what the script granted, and has
-// what it wrote.
+// A bucket and its escrow, as lease_strict.lua found them: repeats the grants of the script, and
+// has the states that it wrote.
 class StrictReplay {
  public:
   StrictReplay() = default;
@@ -28,10 +28,10 @@ class StrictReplay {
     core::StrictLeaseGrant grant{};
     std::int64_t epoch = 0;  // of what was leased
     Decision afterwards{};
-    Cost denied_cost{1};   // what was denied, if `afterwards` denies
+    Cost denied_cost{1};   // the denied cost, if `afterwards` denies
     bool written = false;  // whether the script wrote anything
   };
-  // A blocked key grants nothing, but hears reports.
+  // A blocked key grants nothing, but accepts reports.
   [[nodiscard]] Answer lease(const Ask& ask, Instant now);
   // As reset.lua leaves them. REQUIRES: the key is not blocked.
   void reset(Instant now);

@@ -8,16 +8,16 @@
 namespace penstock::lease {
 namespace {
 
-// A peek asks whether one would pass.
+// A peek asks whether one unit would fit.
 std::uint64_t asked_for(Cost cost) noexcept { return std::max<std::uint64_t>(cost.units, 1); }
 
-// A cost of a bucket that has this wait, from the answer on.
+// A cost of a bucket with a known wait, counted from the answer.
 struct KnownWait {
   std::uint64_t cost = 0;
   Duration wait{0};
 };
 
-// A denial says it of the denied cost. Every answer says it of the whole bucket.
+// A denial has the wait of the denied cost. Every answer has that of the whole bucket.
 KnownWait known_of(const Decision& said, Cost denied, const Quota& quota) noexcept {
   if (said.outcome() == Outcome::Denied) {
     return {.cost = asked_for(denied), .wait = said.retry_after().value_or(Duration{0})};
@@ -32,14 +32,14 @@ bool is_plain_window(const Quota& quota) noexcept {
 
 }  // namespace
 
-// The store decided after it was asked and before it was heard.
+// The store decided between the request and the arrival of its answer.
 CachedDecision::Passed CachedDecision::passed_by(base::Deadline now) const noexcept {
   return {
       .least = std::max(at_least(std::chrono::floor<Duration>(now - received_at_)), Duration{0}),
       .most = at_most(std::chrono::ceil<Duration>(now - asked_at_))};
 }
 
-// The known wait was rounded up to a microsecond, and so is the one that is looked for.
+// The known wait is rounded up to a microsecond, and so is the result.
 CachedDecision::Wait CachedDecision::bucket_wait(const Quota& quota,
                                                  std::uint64_t asked) const noexcept {
   const KnownWait known = known_of(said_, cost_, quota);
@@ -60,7 +60,7 @@ CachedDecision::Wait CachedDecision::wait_for(const Quota& quota,
   if (asked <= said_.remaining()) return {};
   if (!said_.drains_as_another_quota()) {
     if (quota.is_bucket()) return bucket_wait(quota, asked);
-    // what does not fit waits for the end of the window
+    // a cost that does not fit waits for the end of the window
     if (is_plain_window(quota)) return {.least = said_.reset_after(), .most = said_.reset_after()};
   }
   const bool is_same_denial = said_.outcome() == Outcome::Denied && asked == asked_for(cost_);

@@ -8,49 +8,50 @@
 
 namespace penstock::lease {
 
-// The last answer of the shared store about a key, and what follows from it until the answer is too
-// old. It has to be dropped when this node charges the key, and when anybody refunds, resets,
+// The last answer of the shared store about a key, and the decisions that follow from it until it
+// is too old. It must be dropped when this node charges the key, and when any node refunds, resets,
 // blocks or unblocks it.
 //
-// What other nodes charge meanwhile under the same quota can only keep a request denied for longer:
-// a denial that is repeated is right, its numbers are those of a key that only this node uses.
+// Charges of other nodes under the same quota can only prolong a denial: a repeated denial is
+// correct, its numbers are those of a key that only this node uses.
 //
-// Of a bucket, one answer says everything about every cost: tokens arrive evenly. Of a fixed or
-// anchored window too: nothing changes before its end. Of the other algorithms it says what the
-// same cost has to wait for, and no more; what became free since the answer is not in `remaining`
-// then. Of usage that drains as another quota says, it says when the first unit is free.
+// For a bucket one answer determines the wait of every cost, since tokens arrive evenly. The same
+// holds for a fixed or anchored window, which does not change before its end. For the other
+// algorithms it determines only the wait of the same cost, and `remaining` does not include units
+// freed since the answer. For usage that drains under another quota it determines when the first
+// unit is free.
 //
 // Thread-safety: immutable.
 class CachedDecision {
  public:
-  // However long the store's answer holds: so long at the most, in case that nobody told.
+  // Maximum age, whatever the answer says, in case a change was not announced.
   static constexpr Duration kMaxAge = std::chrono::seconds{1};
 
-  // `said` was the answer to a request of this cost, asked and heard at these moments. An admission
-  // is an answer as well.
+  // `said` answers a request of this cost, sent at `asked` and received at `heard`. It may be an
+  // admission.
   CachedDecision(const Quota& quota, Cost cost, const Decision& said, base::Deadline asked,
                  base::Deadline heard) noexcept
       : quota_(quota.identity()), cost_(cost), said_(said), asked_at_(asked), received_at_(heard) {}
 
-  // What the store would say to this request, if it would refuse it for certain.
+  // The store's answer to this request, if it is certainly a denial.
   [[nodiscard]] std::optional<Decision> repeat(const Quota& quota, Cost cost,
                                                base::Deadline now) const noexcept;
-  // What the store would show for this limit in a request of this cost that another limit denies,
-  // if this one has room for it.
+  // The store's numbers for this limit in a request of this cost that another limit denies, if this
+  // limit has room for it.
   [[nodiscard]] std::optional<Decision> snapshot(const Quota& quota, Cost cost,
                                                  base::Deadline now) const noexcept;
 
-  // From here on it says nothing any more.
+  // The answer is unusable from here on.
   [[nodiscard]] base::Deadline ends() const noexcept { return received_at_ + kMaxAge; }
 
  private:
-  // How long a cost has to wait, from the answer on: the store denies it for certain before
-  // `least`, and admits it after `most`.
+  // How long a cost waits, counted from the answer: the store certainly denies it before `least`
+  // and admits it after `most`.
   struct Wait {
     Duration least{0};
     Duration most{0};
   };
-  // What has passed for the store since it answered, at the least and at the most.
+  // Bounds of the time that has passed on the store's clock since it answered.
   struct Passed {
     Duration least{0};
     Duration most{0};

@@ -35,7 +35,7 @@ Quota any_quota() {
 
 Cost any_cost() { return Cost{*rc::gen::inRange<std::uint64_t>(0, 24)}; }
 
-// The store's clock and this node's, which does not run as fast.
+// The store's clock and this node's, which runs at another rate.
 struct Clocks {
   Instant store{std::chrono::seconds{1'700'000'000}};
   base::Deadline node{std::chrono::seconds{5}};
@@ -51,7 +51,7 @@ struct Clocks {
   }
 };
 
-// One key of the store, asked under one quota or several.
+// One key of the store, checked under one quota or several.
 struct Key {
   Clocks clocks;
   core::AnyState state;
@@ -73,7 +73,7 @@ struct Key {
   [[nodiscard]] Decision truth(Cost cost, Instant at) const {
     return core::evaluate_under(state, owner, quota, cost, at);
   }
-  // Somebody asks, under any of the quotas.
+  // A request under any of the quotas.
   void ask() {
     const std::size_t which = *rc::gen::inRange<std::size_t>(0, others.size() + 1);
     static_cast<void>(decide(which == others.size() ? quota : others[which], any_cost()));
@@ -90,7 +90,7 @@ struct Key {
 RC_GTEST_PROP(CachedDecision, NeverDeniesWhatTheStoreWouldAdmit, ()) {
   Key key = Key::any();
   key.use();
-  // the store's clock may have been set back, and be behind what it has seen
+  // the store's clock may have been set back, behind its latest time
   key.clocks.store -= Duration{*rc::gen::inRange<std::int64_t>(0, 2) *
                                *rc::gen::inRange<std::int64_t>(0, 2 * key.quota.period().count())};
   const base::Deadline asked = key.clocks.node;
@@ -109,12 +109,12 @@ RC_GTEST_PROP(CachedDecision, NeverDeniesWhatTheStoreWouldAdmit, ()) {
       RC_ASSERT((repeated->outcome() == Outcome::NeverFits) ==
                 (truth.outcome() == Outcome::NeverFits));
     }
-    static_cast<void>(key.decide(key.quota, any_cost()));  // others take, meanwhile
+    static_cast<void>(key.decide(key.quota, any_cost()));  // other nodes charge meanwhile
     key.clocks.pass_up_to(key.quota.period().count() / 3 + 2);
   }
 }
 
-// Whether all that is known of a key of this quota follows from one answer.
+// Whether one answer determines everything about a key of this quota.
 bool is_known_exactly(const Quota& quota, const Decision& said) {
   const bool is_window =
       quota.algorithm() == Algorithm::FixedWindow || quota.algorithm() == Algorithm::AnchoredWindow;
@@ -126,7 +126,7 @@ bool is_between(const Value& value, const Value& least, const Value& most) {
   return least <= value && value <= most;
 }
 
-// The last answer that a node has of a key.
+// The last answer that a node has about a key.
 struct LastAnswer {
   CachedDecision denial;
   Decision said;
@@ -144,7 +144,7 @@ struct LastAnswer {
             .latency = key.clocks.store - sent,
             .heard = key.clocks.node};
   }
-  // The moment that its numbers may be of, at the earliest.
+  // The earliest moment that its numbers may refer to.
   [[nodiscard]] Instant earliest(const Clocks& clocks) const {
     const Duration passed = std::chrono::ceil<Duration>(clocks.node - heard);
     return clocks.store - latency - passed / 500 - 4us;
@@ -171,9 +171,9 @@ void compare_shown(const Key& key, const LastAnswer& last, Cost cost, const Deci
   RC_ASSERT(shown.remaining() >= key.truth(Cost{0}, last.earliest(key.clocks)).remaining());
 }
 
-// What a node does with one key that nobody else uses: every answer, admissions too, replaces what
-// it knew. WaiterAnswers that it gives by itself have the numbers that the store would give, at a
-// moment that lies no further back than the node can know.
+// A node with exclusive use of a key: every answer, admissions included, replaces the cached one.
+// The node's own answers have the numbers that the store would return, at a moment within the
+// uncertainty of the node's clock.
 RC_GTEST_PROP(CachedDecision, HasTheNumbersOfTheStoreWhenNoOtherNodeUsesTheKey, ()) {
   Key key = Key::any();
   key.use();
@@ -221,43 +221,42 @@ class CachedDecisionTest : public testing::Test {
   }
 };
 
-TEST_F(CachedDecisionTest, RepeatsAtOnceAndNotAfterTheWait) {
-  const CachedDecision refused = denial(kBucket, 1, Decision::deny(10, 0, 1s, 50ms));
-  EXPECT_TRUE(refused.repeat(kBucket, Cost{1}, start_ + 2ms));
-  EXPECT_TRUE(refused.repeat(kBucket, Cost{1}, start_ + 49ms));
-  EXPECT_FALSE(refused.repeat(kBucket, Cost{1}, start_ + 50ms));
+TEST_F(CachedDecisionTest, RepeatsADenialUntilTheWaitEnds) {
+  const CachedDecision denied = denial(kBucket, 1, Decision::deny(10, 0, 1s, 50ms));
+  EXPECT_TRUE(denied.repeat(kBucket, Cost{1}, start_ + 2ms));
+  EXPECT_TRUE(denied.repeat(kBucket, Cost{1}, start_ + 49ms));
+  EXPECT_FALSE(denied.repeat(kBucket, Cost{1}, start_ + 50ms));
 }
 
 TEST_F(CachedDecisionTest, KnowsHowLongOtherCostsOfABucketAreDenied) {
-  // 5 are refused for 250 ms, so that 3 are there after 50 ms and 7 after 450 ms
-  const CachedDecision refused = denial(kBucket, 5, Decision::deny(10, 2, 1s, 250ms));
-  EXPECT_TRUE(refused.repeat(kBucket, Cost{3}, start_ + 40ms));
-  EXPECT_FALSE(refused.repeat(kBucket, Cost{3}, start_ + 51ms));
-  EXPECT_TRUE(refused.repeat(kBucket, Cost{7}, start_ + 440ms));
-  EXPECT_FALSE(refused.repeat(kBucket, Cost{2}, start_ + 2ms));
+  // 5 are denied for 250 ms, so that 3 are available after 50 ms and 7 after 450 ms
+  const CachedDecision denied = denial(kBucket, 5, Decision::deny(10, 2, 1s, 250ms));
+  EXPECT_TRUE(denied.repeat(kBucket, Cost{3}, start_ + 40ms));
+  EXPECT_FALSE(denied.repeat(kBucket, Cost{3}, start_ + 51ms));
+  EXPECT_TRUE(denied.repeat(kBucket, Cost{7}, start_ + 440ms));
+  EXPECT_FALSE(denied.repeat(kBucket, Cost{2}, start_ + 2ms));
 }
 
-// Found by the simulation: the wait is longer by that, for whoever has to wait, and for nobody
-// else.
-TEST_F(CachedDecisionTest, SaysNothingAboutWhatFitsWhenTheStoresClockIsBehind) {
-  const CachedDecision refused =
+// Found by the simulation: the clock error prolongs only the wait of costs that do not fit.
+TEST_F(CachedDecisionTest, DoesNotDenyCostsThatFitWhenTheStoresClockIsBehind) {
+  const CachedDecision denied =
       denial(kBucket, 5, Decision::deny(10, 2, 3s, 2250ms));  // behind by 2 s
-  EXPECT_FALSE(refused.repeat(kBucket, Cost{2}, start_ + 2ms));
-  EXPECT_TRUE(refused.repeat(kBucket, Cost{3}, start_ + 2ms));
+  EXPECT_FALSE(denied.repeat(kBucket, Cost{2}, start_ + 2ms));
+  EXPECT_TRUE(denied.repeat(kBucket, Cost{3}, start_ + 2ms));
 }
 
-TEST_F(CachedDecisionTest, CountsWhatABucketRefillsMeanwhile) {
-  // 2 are left; the third comes after 50 ms, the fourth after 150 ms
-  const CachedDecision refused = denial(kBucket, 5, Decision::deny(10, 2, 750ms, 250ms));
-  EXPECT_EQ(refused.repeat(kBucket, Cost{5}, start_ + 41ms)->remaining(), 2U);
-  EXPECT_EQ(refused.repeat(kBucket, Cost{5}, start_ + 52ms)->remaining(), 3U);
-  EXPECT_EQ(refused.repeat(kBucket, Cost{9}, start_ + 201ms)->remaining(), 4U);
-  EXPECT_FALSE(refused.snapshot(kBucket, Cost{3}, start_ + 41ms));
-  EXPECT_EQ(refused.snapshot(kBucket, Cost{3}, start_ + 52ms)->remaining(), 3U);
+TEST_F(CachedDecisionTest, CountsUnitsRefilledSinceTheAnswer) {
+  // 2 are left; the third arrives after 50 ms, the fourth after 150 ms
+  const CachedDecision denied = denial(kBucket, 5, Decision::deny(10, 2, 750ms, 250ms));
+  EXPECT_EQ(denied.repeat(kBucket, Cost{5}, start_ + 41ms)->remaining(), 2U);
+  EXPECT_EQ(denied.repeat(kBucket, Cost{5}, start_ + 52ms)->remaining(), 3U);
+  EXPECT_EQ(denied.repeat(kBucket, Cost{9}, start_ + 201ms)->remaining(), 4U);
+  EXPECT_FALSE(denied.snapshot(kBucket, Cost{3}, start_ + 41ms));
+  EXPECT_EQ(denied.snapshot(kBucket, Cost{3}, start_ + 52ms)->remaining(), 3U);
 }
 
-TEST_F(CachedDecisionTest, AnAdmissionSaysWhatABucketDeniesFromNowOn) {
-  // 3 are left of 10: 7 are there after 400 ms
+TEST_F(CachedDecisionTest, AnAdmissionDeterminesLaterDenialsOfABucket) {
+  // 3 are left of 10: 7 are available after 400 ms
   const CachedDecision admitted = denial(kBucket, 1, Decision::allow(10, 3, 700ms));
   const auto said = admitted.repeat(kBucket, Cost{7}, start_ + 1ms);
   ASSERT_TRUE(said);
@@ -266,13 +265,13 @@ TEST_F(CachedDecisionTest, AnAdmissionSaysWhatABucketDeniesFromNowOn) {
   EXPECT_FALSE(admitted.repeat(kBucket, Cost{3}, start_ + 1ms));
 }
 
-TEST_F(CachedDecisionTest, SaysNothingAboutOtherCostsWhenUsageDrainsAsAnotherQuota) {
+TEST_F(CachedDecisionTest, OtherCostsAreUnknownWhenUsageDrainsAsAnotherQuota) {
   Decision said = Decision::deny(10, 0, 1s, 250ms);
   said.set_drains_as_another_quota();
-  const CachedDecision refused = denial(kBucket, 1, said);
-  EXPECT_TRUE(refused.repeat(kBucket, Cost{1}, start_ + 2ms));
-  EXPECT_FALSE(refused.repeat(kBucket, Cost{2}, start_ + 2ms));
-  // one that leaves room for others: their admission can make the key drain faster
+  const CachedDecision denied = denial(kBucket, 1, said);
+  EXPECT_TRUE(denied.repeat(kBucket, Cost{1}, start_ + 2ms));
+  EXPECT_FALSE(denied.repeat(kBucket, Cost{2}, start_ + 2ms));
+  // a denial that leaves room for smaller costs: their admission can make the key drain faster
   said = Decision::deny(10, 2, 1s, 250ms);
   said.set_drains_as_another_quota();
   EXPECT_FALSE(denial(kBucket, 3, said).repeat(kBucket, Cost{3}, start_ + 2ms));
@@ -280,27 +279,27 @@ TEST_F(CachedDecisionTest, SaysNothingAboutOtherCostsWhenUsageDrainsAsAnotherQuo
 
 TEST_F(CachedDecisionTest, OnlyTheSameCostOfASlidingLogHasAKnownWait) {
   constexpr Quota kLog = per_second(10).sliding_log();
-  const CachedDecision refused = denial(kLog, 3, Decision::deny(10, 2, 1s, 250ms));
-  EXPECT_EQ(refused.repeat(kLog, Cost{3}, start_ + 1ms)->retry_after(), 250ms);
-  EXPECT_FALSE(refused.repeat(kLog, Cost{4}, start_ + 2ms));
+  const CachedDecision denied = denial(kLog, 3, Decision::deny(10, 2, 1s, 250ms));
+  EXPECT_EQ(denied.repeat(kLog, Cost{3}, start_ + 1ms)->retry_after(), 250ms);
+  EXPECT_FALSE(denied.repeat(kLog, Cost{4}, start_ + 2ms));
 }
 
-TEST_F(CachedDecisionTest, SaysNothingAboutAnotherQuota) {
-  const CachedDecision refused = denial(kBucket, 1, Decision::deny(10, 0, 1s, 50ms));
-  EXPECT_FALSE(refused.repeat(per_second(20).burst(10), Cost{1}, start_ + 2ms));
+TEST_F(CachedDecisionTest, AnotherQuotaIsUnknown) {
+  const CachedDecision denied = denial(kBucket, 1, Decision::deny(10, 0, 1s, 50ms));
+  EXPECT_FALSE(denied.repeat(per_second(20).burst(10), Cost{1}, start_ + 2ms));
 }
 
-TEST_F(CachedDecisionTest, HoldsForASecondAtTheMost) {
+TEST_F(CachedDecisionTest, ExpiresAfterOneSecond) {
   constexpr Quota kSlow = per_hour(1);
-  const CachedDecision refused = denial(kSlow, 1, Decision::deny(1, 0, 1h, 1h));
-  EXPECT_TRUE(refused.repeat(kSlow, Cost{1}, start_ + 999ms));
-  EXPECT_FALSE(refused.repeat(kSlow, Cost{1}, start_ + 1001ms));
+  const CachedDecision denied = denial(kSlow, 1, Decision::deny(1, 0, 1h, 1h));
+  EXPECT_TRUE(denied.repeat(kSlow, Cost{1}, start_ + 999ms));
+  EXPECT_FALSE(denied.repeat(kSlow, Cost{1}, start_ + 1001ms));
 }
 
-TEST_F(CachedDecisionTest, BlockedIsBlockedForEveryCost) {
-  const CachedDecision refused = denial(kBucket, 1, Decision::block(10, 500ms));
+TEST_F(CachedDecisionTest, ABlockDeniesEveryCost) {
+  const CachedDecision denied = denial(kBucket, 1, Decision::block(10, 500ms));
   for (const std::uint64_t cost : {1, 5, 100}) {
-    const auto said = refused.repeat(kBucket, Cost{cost}, start_ + 2ms);
+    const auto said = denied.repeat(kBucket, Cost{cost}, start_ + 2ms);
     ASSERT_TRUE(said) << cost;
     EXPECT_EQ(said->outcome(), Outcome::Blocked);
   }

@@ -21,7 +21,7 @@ void DenialCache::update(const store::Hash128& name, const CachedDecision& said,
   if (found != known_.end()) found->second = {.denial = said, .version = version};
 }
 
-// Looks at two for one that came, so that it shrinks without a timer.
+// Checks two entries per new one, so that it shrinks without a timer.
 void DenialCache::make_room(base::Deadline now) {
   for (int looked = 0; looked < 2 && order_.size() > 1; ++looked) {
     const store::Hash128 name = order_.front();
@@ -31,7 +31,7 @@ void DenialCache::make_room(base::Deadline now) {
     if (oldest->second.denial.ends() <= now || known_.size() > max_size_) {
       known_.erase(oldest);
     } else {
-      order_.push_back(name);  // it was noted again
+      order_.push_back(name);  // noted again since
     }
   }
 }
@@ -57,7 +57,7 @@ std::optional<Decision> DenialCache::snapshot(const store::Hash128& name, const 
   return known == nullptr ? std::nullopt : known->snapshot(quota, cost, now);
 }
 
-// Keeps its place, or it would have two of them when it is noted again.
+// Keeps its position; otherwise it would have two when it is noted again.
 void DenialCache::forget(const store::Hash128& name) {
   const auto found = known_.find(name);
   if (found != known_.end()) found->second.is_forgotten = true;

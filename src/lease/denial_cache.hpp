@@ -11,29 +11,30 @@
 
 namespace penstock::lease {
 
-// What the shared store said last to requests that were refused, so that whoever asks again costs
-// no call. Of a request with several limits it also knows those that did not refuse, for the
-// numbers that its answer shows. An entry holds as long as the version of its key stays the same.
+// The last answers of the shared store to denied requests, so that repeated denials need no store
+// call. For a request with several limits it also keeps the limits that did not deny, for the
+// numbers of the answer. An entry is valid while the version of its key is unchanged.
 //
-// Bounded: `max_size` names; the oldest makes room. Thread-safety: none.
+// Bounded: `max_size` names; the oldest is evicted. Thread-safety: none.
 class DenialCache {
  public:
   static constexpr std::size_t kDefaultSize = 65'536;
 
   explicit DenialCache(std::size_t max_size = kDefaultSize) : max_size_(max_size) {}
 
-  // Of a refused request: what this limit said.
+  // The answer of one limit of a denied request.
   void note(const store::Hash128& name, const Quota& quota, Cost cost, const Decision& said,
             base::Deadline asked, base::Deadline heard, std::uint32_t version = 0);
-  // Of an admission: the same, where the key is known already.
+  // The answer of an admission; kept only for a known key.
   void update(const store::Hash128& name, const CachedDecision& said, std::uint32_t version);
 
-  // When the store would refuse for certain.
+  // The denial, when the store would certainly deny.
   [[nodiscard]] std::optional<Decision> certain_denial(const store::Hash128& name,
                                                        const Quota& quota, Cost cost,
                                                        base::Deadline now,
                                                        std::uint32_t version = 0) const;
-  // What it has left, for a request that another limit refuses: only if it has room for the cost.
+  // The remaining units, for a request that another limit denies: only if there is room for the
+  // cost.
   [[nodiscard]] std::optional<Decision> snapshot(const store::Hash128& name, const Quota& quota,
                                                  Cost cost, base::Deadline now,
                                                  std::uint32_t version = 0) const;
@@ -56,7 +57,7 @@ class DenialCache {
 
   std::size_t max_size_;
   std::unordered_map<store::Hash128, Known, store::Hash128Bucket> known_;
-  std::deque<store::Hash128> order_;  // of all that are known, the oldest first
+  std::deque<store::Hash128> order_;  // of all entries, the oldest first
 };
 
 }  // namespace penstock::lease

@@ -29,7 +29,7 @@ TEST_F(DenialCacheTest, CachesDenials) {
   EXPECT_FALSE(certain_denial(cache, 2, start_ + 1ms));
 }
 
-TEST_F(DenialCacheTest, ForgetsWhatWasChanged) {
+TEST_F(DenialCacheTest, ForgetsChangedKeys) {
   DenialCache cache;
   deny(cache, 1, start_);
   deny(cache, 2, start_);
@@ -50,7 +50,7 @@ TEST_F(DenialCacheTest, NeedsNoMoreMemoryHoweverOftenAKeyIsForgotten) {
   EXPECT_EQ(cache.queue_size(), 1U);
 }
 
-TEST_F(DenialCacheTest, NeverHoldsMoreThanItsSize) {
+TEST_F(DenialCacheTest, NeverExceedsItsSize) {
   DenialCache cache(10);
   for (std::uint64_t name = 0; name < 1000; ++name) {
     deny(cache, name, start_);
@@ -59,7 +59,7 @@ TEST_F(DenialCacheTest, NeverHoldsMoreThanItsSize) {
   }
 }
 
-TEST_F(DenialCacheTest, StaysWithinItsSizeWhateverIsForgottenMeanwhile) {
+TEST_F(DenialCacheTest, StaysWithinItsSizeWhenKeysAreForgotten) {
   DenialCache cache(10);
   for (std::uint64_t name = 0; name < 1000; ++name) {
     deny(cache, name % 37, start_);
@@ -75,7 +75,7 @@ TEST_F(DenialCacheTest, ShrinksAsDenialsExpire) {
   EXPECT_LE(cache.size(), 101U);
 }
 
-TEST_F(DenialCacheTest, ALaterAnswerReplacesTheOneBefore) {
+TEST_F(DenialCacheTest, ALaterAnswerReplacesTheEarlier) {
   DenialCache cache;
   deny(cache, 1, start_);
   cache.note(hash(1), kQuota, Cost{1}, Decision::allow(1, 1, 0s), start_, start_);
@@ -103,7 +103,7 @@ TEST_F(DenialCacheTest, ReportsNoLimitWithoutRoomForTheCost) {
   EXPECT_FALSE(cache.snapshot(hash(1), kShown, Cost{6}, start_));
 }
 
-TEST_F(DenialCacheTest, AnEntryOfAnotherVersionSaysNothing) {
+TEST_F(DenialCacheTest, AnEntryOfAnotherVersionIsIgnored) {
   DenialCache cache;
   const Decision denied = Decision::deny(1, 0, 1h, 1h);
   cache.note(hash(1), kQuota, Cost{1}, denied, start_, start_, 7);
@@ -113,7 +113,7 @@ TEST_F(DenialCacheTest, AnEntryOfAnotherVersionSaysNothing) {
   EXPECT_TRUE(cache.certain_denial(hash(1), kQuota, Cost{1}, start_, 8));
 }
 
-TEST_F(DenialCacheTest, AnAdmissionIsRememberedOnlyOfAKnownKey) {
+TEST_F(DenialCacheTest, AnAdmissionIsKeptOnlyForAKnownKey) {
   DenialCache cache;
   cache.update(hash(1), {kQuota, Cost{1}, Decision::allow(1, 0, 1h), start_, start_}, 1);
   EXPECT_EQ(cache.size(), 0U);

@@ -8,18 +8,18 @@
 
 namespace penstock::lease {
 
-// Which keys are asked for often enough that a lease is worth it, from so many counters however
-// many keys there are. Two keys that meet in one counter fight for it: the busier one wins, so that
-// a key is seldom called hot a little late, and never by mistake for longer than an interval.
+// Detects keys that are requested often enough to lease, with a fixed number of counters for any
+// number of keys. Keys that share a counter compete for it and the busier one wins: a key may be
+// detected late, and wrongly for at most one interval.
 //
 // Thread-safety: none.
 class Hotness {
  public:
-  static constexpr std::uint32_t kHot = 8;  // times in an interval
+  static constexpr std::uint32_t kHot = 8;  // requests in an interval
 
   explicit Hotness(std::size_t counters = 16'384) : cells_(counters) {}
 
-  // One more request for this key, in the interval of this number. Whether it is hot.
+  // Records a request for this key in this interval. Returns whether the key is hot.
   [[nodiscard]] bool note(const store::Hash128& key, std::uint32_t interval) noexcept {
     Cell& cell = cells_[key.low % cells_.size()];
     const auto tag = static_cast<std::uint32_t>(key.high >> 32U);

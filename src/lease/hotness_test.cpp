@@ -8,7 +8,7 @@ namespace {
 constexpr store::Hash128 kKey{.high = 1ULL << 32U, .low = 1};
 constexpr store::Hash128 kOther{.high = 2ULL << 32U, .low = 1};  // in the same counter
 
-TEST(Hotness, BeginsAtSoManyInAnInterval) {
+TEST(Hotness, AKeyIsHotAtTheThreshold) {
   Hotness hotness;
   for (std::uint32_t i = 1; i < Hotness::kHot; ++i) EXPECT_FALSE(hotness.note(kKey, 7)) << i;
   EXPECT_TRUE(hotness.note(kKey, 7));
@@ -21,7 +21,7 @@ TEST(Hotness, StartsAfreshInTheNextInterval) {
   EXPECT_FALSE(hotness.note(kKey, 8));
 }
 
-TEST(Hotness, BusierOfTwoThatShareACounterWins) {
+TEST(Hotness, TheBusierOfTwoKeysWithOneCounterWins) {
   Hotness hotness;
   bool busy_is_hot = false;
   for (int i = 0; i < 100; ++i) {
@@ -32,7 +32,7 @@ TEST(Hotness, BusierOfTwoThatShareACounterWins) {
   EXPECT_TRUE(busy_is_hot);
 }
 
-TEST(Hotness, KeysOfOneRequestEachAreNeverHot) {
+TEST(Hotness, KeysWithOneRequestEachAreNeverHot) {
   Hotness hotness(16);
   for (std::uint64_t i = 0; i < 10'000; ++i) {
     EXPECT_FALSE(hotness.note({.high = i << 32U, .low = i * 31}, 7));

@@ -9,10 +9,10 @@
 namespace penstock::lease {
 namespace {
 
-// A lease of less is not worth a call.
+// A smaller lease is not worth a call.
 constexpr std::uint64_t kMinWanted = 8;
-// A key of which so much is wanted is hot: when it is exhausted, requests in between are not worth
-// a call each.
+// A key with this demand is hot: when it is exhausted, requests between refills are not worth a
+// call each.
 constexpr std::uint64_t kWantedOfHotKey = 64;
 
 }  // namespace
@@ -54,7 +54,7 @@ void KeyLease::note_admitted(Cost cost, const Decision& said, base::Deadline ask
 
 std::optional<Decision> KeyLease::take(Cost cost, base::Deadline now) {
   used_at_ = now;
-  // those who wait came first
+  // waiting requests came first
   if (waiting_.empty() && spend(cost.units, now)) {
     admit(cost.units, now);
     return snapshot(now);
@@ -77,7 +77,7 @@ std::optional<Decision> KeyLease::certain_denial(Cost cost, base::Deadline now) 
   if (is_drained_ && now < ask_after_ && !is_asking_ && shortfall(cost) > 0) {
     return paced(cost, now);
   }
-  if (!is_strict()) return std::nullopt;  // the store says, and the denial cache repeats it
+  if (!is_strict()) return std::nullopt;  // the store decides, and the denial cache repeats it
   if (cost.units > quota_.capacity()) {
     return Decision::never_fits(quota_.capacity(), snapshot(now).remaining(),
                                 snapshot(now).reset_after());
@@ -89,7 +89,7 @@ std::optional<Decision> KeyLease::certain_denial(Cost cost, base::Deadline now) 
   return std::nullopt;
 }
 
-// There is something again, but too little to ask for yet.
+// Units are available again, but too few to request yet.
 Decision KeyLease::paced(Cost cost, base::Deadline now) const {
   const auto wait = std::chrono::ceil<Duration>(ask_after_ - now);
   const auto remaining =
@@ -133,7 +133,7 @@ void KeyLease::end_leases(base::Deadline now) {
     return true;
   };
   leases_.erase(std::remove_if(leases_.begin(), leases_.end(), is_over), leases_.end());
-  // an epoch that is over by now may come again after a clock was set back, for leases of others
+  // after a clock was set back, an expired epoch may recur for leases of other holders
   if (now - reported_at_ > 2 * terms_.lifetime) reports_.clear();
 }
 
@@ -147,7 +147,7 @@ void KeyLease::report(const store::LeaseReport& news, base::Deadline since) {
     return;
   }
   reports_.push_back(news);
-  // the store keeps account of two epochs: what is older is settled already
+  // the store accounts for two epochs: older ones are settled
   if (reports_.size() > 2) {
     reports_.erase(
         std::min_element(reports_.begin(), reports_.end(),
@@ -157,7 +157,7 @@ void KeyLease::report(const store::LeaseReport& news, base::Deadline since) {
 
 void KeyLease::put_back(Cost cost, const TakenUnits& taken, base::Deadline now) {
   end_leases(now);
-  if (taken.lease == 0 || taken.asks != asks_) return;  // of several, or told already
+  if (taken.lease == 0 || taken.asks != asks_) return;  // from several leases, or reported already
   const auto lease = std::find_if(leases_.begin(), leases_.end(),
                                   [&](const Lease& each) { return each.number == taken.lease; });
   if (lease == leases_.end()) return;
@@ -172,11 +172,11 @@ std::uint64_t KeyLease::shortfall(Cost cost) const {
   return units - std::min<std::uint64_t>(units, units_);
 }
 
-// How long what is granted now will count, as far as anybody here knows: what is not spent by the
-// end of its window is lost.
+// How long units granted now will count, as far as this node knows: units unspent at the end of
+// their window are lost.
 base::Deadline::duration KeyLease::counts_for(base::Deadline now) const {
   if (quota_.is_bucket()) return base::Deadline::duration::max();
-  // an anchored window begins with a request: a lease must not begin one
+  // a request starts an anchored window: a lease must not
   if (quota_.algorithm() == Algorithm::AnchoredWindow) {
     return std::max(window_ends_ - now - size_.ahead(), base::Deadline::duration{0});
   }
@@ -197,7 +197,7 @@ Decision KeyLease::snapshot(base::Deadline now) const {
 std::uint64_t KeyLease::wanted(base::Deadline now) const {
   const std::uint64_t budget = credit_ / waste_share();
   if (budget <= units_) return 0;
-  // the bucket does not refill what is leased until it hears that it was spent
+  // the bucket refills leased units only after it learns that they were spent
   if (is_strict() && Duration{quota_.fill_time().whole} < 4 * size_.ahead()) return 0;
   std::uint64_t lasting = 0;
   for (const Lease& lease : leases_) {
@@ -228,12 +228,12 @@ base::Deadline KeyLease::next_wakeup() const {
   return at;
 }
 
-// Those of one cost that came first are decided by the store, unless the first of them may be put
-// back: its units have to be a lease, like those of all that follow.
+// The store decides the first requests of equal cost, unless the first of them is revocable: its
+// units, and those of all later ones, have to be a lease.
 void KeyLease::ask_for_waiting(store::LeaseRequest& ask) {
   if (waiting_.empty()) return;
   const WaitEntry& first = waiting_.front();
-  // other terms may have made it a plain lease, which decides no requests
+  // changed terms may have made it a plain lease, which decides no requests
   const bool is_decided = first.use == Use::Final && is_strict();
   std::uint64_t due = 0;
   for (WaitEntry& waiter : waiting_) {
@@ -261,7 +261,7 @@ store::LeaseRequest KeyLease::ask(std::uint32_t sharers, base::Deadline now) {
   asked_at_ = now;
   ++asks_;
   low_water_ = size_.low_water(now);
-  // waste is measured by what is admitted now, not by a better past
+  // waste is bounded by current admissions, not by earlier ones
   credit_ = std::min(credit_, 2 * size_.want(now, base::Deadline::duration::max()) * waste_share() +
                                   waste_.allowance * waste_share());
   store::LeaseRequest ask{.name = name_,
@@ -289,7 +289,7 @@ void KeyLease::on_grant(const Result<store::LeaseGrant>& grant, base::Deadline n
   if (grant) {
     size_.note_answer(now - asked_at_);
     if (is_outdated) {
-      // those who wait for a lease are asked for again
+      // requests that wait for a lease are requested again
       report({.epoch = grant->epoch, .returned = grant->granted}, now);
       answer_asked(*grant, now, answers);
     } else {
@@ -297,18 +297,17 @@ void KeyLease::on_grant(const Result<store::LeaseGrant>& grant, base::Deadline n
       answer_asked(*grant, now, answers);
       serve(*grant, now, answers);
       if (is_late && needed_ > 0) {
-        fail(
-            {ErrorCode::Timeout, "a lease was over before it arrived: lease_lifetime is too short"},
-            answers);
+        fail({ErrorCode::Timeout, "a lease expired before it arrived: lease_lifetime is too short"},
+             answers);
       }
     }
     return expire_waiters(now, answers);
   }
-  ask_after_ = std::max(ask_after_, now + size_.pause());  // nobody waits for what failed just now
+  ask_after_ = std::max(ask_after_, now + size_.pause());  // do not retry a failed call at once
   const ErrorCode code = grant.error().code;
   if (code == ErrorCode::Unavailable || code == ErrorCode::Overloaded) {
-    // nobody heard them
-    for (const store::LeaseReport& each : told) report(each, {});  // as old as they are
+    // they were not delivered
+    for (const store::LeaseReport& each : told) report(each, {});  // their age is unchanged
   }
   fail(grant.error(), answers);
 }
@@ -320,7 +319,7 @@ void KeyLease::fail(const Error& error, WaiterAnswers& answers) {
 }
 
 void KeyLease::expire_waiters(base::Deadline now, WaiterAnswers& answers) {
-  static const Error late_error{ErrorCode::Timeout, "there was no lease in time"};
+  static const Error late_error{ErrorCode::Timeout, "no lease arrived in time"};
   std::erase_if(waiting_, [&](const WaitEntry& waiter) {
     if (waiter.deadline > now) return false;
     answers.push_back({.waiting = waiter.waiting, .decision = late_error});
@@ -342,7 +341,7 @@ void KeyLease::mark_stale() {
 void KeyLease::pace() {
   ask_after_ = asked_at_ + size_.pause();
   if (!quota_.is_bucket()) return;
-  // a small bucket is full before that, and would waste what comes then
+  // a small bucket fills up before that and would waste later units
   ask_after_ =
       std::min<base::Deadline>(ask_after_, asked_at_ + Duration{quota_.fill_time().whole / 2});
 }
@@ -359,7 +358,7 @@ bool KeyLease::apply_grant(const store::LeaseGrant& grant, bool is_stale, base::
   is_drained_ = quota_.is_bucket() && !is_stale && wanted_ >= kWantedOfHotKey &&
                 grant.granted < wanted_ / 2 && last_decision_.remaining() < wanted_ / 2;
   if (is_drained_) pace();
-  // holders share too few units to lease any: the next ask says the same
+  // holders share too few units to lease: the next request would return the same
   if (last_decision_.allowed() && grant.granted == 0) {
     ask_after_ = std::max<base::Deadline>(ask_after_, asked_at_ + terms_.lifetime / 4);
   }
@@ -367,7 +366,7 @@ bool KeyLease::apply_grant(const store::LeaseGrant& grant, bool is_stale, base::
   if (!quota_.is_bucket()) window_ends_ += std::min(grant.counts_for, quota_.period());
   if (grant.granted == 0) return false;
   base::Deadline::duration lasts = at_least(std::min(terms_.lifetime, grant.counts_for));
-  // what is left goes back while the store still accounts for it
+  // unspent units are returned while the store still accounts for them
   if (is_strict()) lasts -= std::min<base::Deadline::duration>(size_.ahead(), lasts / 4);
   const Lease lease{.units = grant.granted,
                     .spent = 0,
@@ -387,7 +386,7 @@ void KeyLease::answer_asked(const store::LeaseGrant& grant, base::Deadline now,
   std::erase_if(waiting_, [&](WaitEntry& waiter) {
     if (!waiter.is_asked) return false;
     if (left == 0 && grant.afterwards.allowed()) {
-      waiter.is_asked = false;  // not denied: it is asked for again
+      waiter.is_asked = false;  // not denied: it is requested again
       return false;
     }
     if (left == 0) {
@@ -408,8 +407,8 @@ void KeyLease::answer_asked(const store::LeaseGrant& grant, base::Deadline now,
   });
 }
 
-// The one that a lease was asked for has been decided upon, one way or the other; the others wait
-// on when it is unknown.
+// The request that a lease was needed for is decided; the others keep waiting when their outcome is
+// unknown.
 void KeyLease::serve(const store::LeaseGrant& grant, base::Deadline now, WaiterAnswers& answers) {
   bool is_first = needed_ > 0;
   while (!waiting_.empty()) {

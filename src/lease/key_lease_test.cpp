@@ -10,7 +10,7 @@ namespace {
 using core::Mode;
 using namespace std::chrono_literals;
 
-// Counts what it is told.
+// Counts its answers.
 class RecordingWaiter final : public Waiter {
  public:
   void on_answer(const Result<Decision>& answer, const TakenUnits& from) override {
@@ -27,7 +27,7 @@ class RecordingWaiter final : public Waiter {
 };
 
 constexpr Quota kBucket = per_second(1000).burst(100);
-const core::LimitKey kName{.subject = "somebody", .limit = "limit"};
+const core::LimitKey kName{.subject = "alice", .limit = "limit"};
 
 class KeyLeaseTest : public testing::Test {
  protected:
@@ -52,7 +52,7 @@ class KeyLeaseTest : public testing::Test {
     key_lease_->on_grant(grant, now_, answers);
     for (const WaiterAnswer& answer : answers) answer.notify();
   }
-  // Somebody asks for one, and gets so many; one is spent at once.
+  // A request waits and `units` are granted; one is spent at once.
   void grant(std::uint32_t units, const Decision& afterwards = Decision::allow(100, 50, 50ms)) {
     if (!key_lease_->is_strict()) return grant_ahead(units, afterwards);
     RecordingWaiter waiter;
@@ -61,7 +61,7 @@ class KeyLeaseTest : public testing::Test {
     on_grant(store::LeaseGrant{.granted = units, .epoch = 7, .afterwards = afterwards});
     ASSERT_TRUE(waiter.allowed);
   }
-  // Nobody waits for a lease that is not strict.
+  // Grants a lease that no request waits for.
   void grant_ahead(std::uint32_t units, const Decision& afterwards,
                    Duration counts_for = Duration::max()) {
     static_cast<void>(key_lease_->ask(1, now_));
@@ -78,7 +78,7 @@ class KeyLeaseTest : public testing::Test {
   std::optional<KeyLease> key_lease_;
 };
 
-TEST_F(KeyLeaseTest, FirstRequestAsksForItself) {
+TEST_F(KeyLeaseTest, TheFirstRequestLeasesItsOwnCost) {
   begin(Mode::LeaseStrict);
   RecordingWaiter waiter;
   wait(waiter, 3);
@@ -99,9 +99,9 @@ TEST_F(KeyLeaseTest, ServesWaitersInOrder) {
   wait(waiters[2], 1);
   on_grant(store::LeaseGrant{.granted = 5, .afterwards = Decision::allow(100, 9, 1ms)});
   EXPECT_TRUE(waiters[0].allowed);
-  EXPECT_EQ(waiters[1].answers, 0) << "too little for it, and nobody knows whether there is more";
+  EXPECT_EQ(waiters[1].answers, 0) << "too few units, and the rest is unknown";
   EXPECT_EQ(waiters[2].answers, 0) << "came later";
-  EXPECT_FALSE(key_lease_->take(Cost{1}, now_)) << "nobody overtakes who waits";
+  EXPECT_FALSE(key_lease_->take(Cost{1}, now_)) << "requests do not overtake waiters";
   EXPECT_EQ(ask().lease.need, 2U) << "two are in hand";
   on_grant(store::LeaseGrant{.granted = 3, .afterwards = Decision::allow(100, 9, 1ms)});
   EXPECT_TRUE(waiters[1].allowed);
@@ -115,7 +115,7 @@ TEST_F(KeyLeaseTest, ADenialAnswersEveryWaiterItAppliesTo) {
   static_cast<void>(ask());
   wait(waiters[1], 6);
   wait(waiters[2], 2);
-  // 5 are there in 3 ms, and so 2 are there now
+  // 5 are available in 3 ms, so 2 are available now
   on_grant(store::LeaseGrant{.granted = 0, .afterwards = Decision::deny(100, 2, 98ms, 3ms)});
   EXPECT_EQ(waiters[0].answers, 1);
   EXPECT_FALSE(waiters[0].allowed);
@@ -123,10 +123,10 @@ TEST_F(KeyLeaseTest, ADenialAnswersEveryWaiterItAppliesTo) {
   EXPECT_FALSE(waiters[1].allowed);
 }
 
-TEST_F(KeyLeaseTest, IsOverOneLifetimeAfterItWasAskedFor) {
+TEST_F(KeyLeaseTest, EndsOneLifetimeAfterItWasRequested) {
   begin(Mode::Lease);
   static_cast<void>(key_lease_->ask(1, now_));
-  now_ += 60ms;  // until the answer
+  now_ += 60ms;  // until the answer arrives
   on_grant(store::LeaseGrant{.granted = 10, .afterwards = Decision::allow(100, 9, 1ms)});
   EXPECT_TRUE(takes(1));
   now_ += 39ms;
@@ -135,7 +135,7 @@ TEST_F(KeyLeaseTest, IsOverOneLifetimeAfterItWasAskedFor) {
   EXPECT_EQ(key_lease_->in_hand(now_), 0U);
 }
 
-TEST_F(KeyLeaseTest, AnswerThatComesTooLateIsNotSpent) {
+TEST_F(KeyLeaseTest, AGrantThatArrivesTooLateIsNotSpent) {
   begin(Mode::LeaseStrict);
   RecordingWaiter waiter;
   wait(waiter, 1);
@@ -159,7 +159,7 @@ TEST_F(KeyLeaseTest, WindowLeaseEndsWithItsWindow) {
   EXPECT_EQ(key_lease_->in_hand(now_), 0U);
 }
 
-TEST_F(KeyLeaseTest, StrictLeasesReportOnceWhatWasSpentAndReturned) {
+TEST_F(KeyLeaseTest, StrictLeasesReportSpentAndReturnedUnitsOnce) {
   begin(Mode::LeaseStrict);
   grant(10);
   EXPECT_TRUE(takes(2));
@@ -175,11 +175,11 @@ TEST_F(KeyLeaseTest, StrictLeasesReportOnceWhatWasSpentAndReturned) {
   ASSERT_EQ(ask().reports.size(), 1U) << "of the second lease alone";
 }
 
-// The epoch may be somebody else's by then, if the store's clock was set back.
+// The epoch may belong to another holder by then, if the store's clock was set back.
 TEST_F(KeyLeaseTest, ReportsOfLongExpiredLeasesAreNotSent) {
   begin(Mode::LeaseStrict);
   grant(10);
-  now_ += 310ms;  // nobody looked at it meanwhile
+  now_ += 310ms;  // without any call in between
   RecordingWaiter waiter;
   wait(waiter, 1);
   EXPECT_TRUE(ask().reports.empty());
@@ -210,7 +210,7 @@ TEST_F(KeyLeaseTest, LeasesThatAreNotStrictReportNothing) {
   EXPECT_TRUE(key_lease_->ask(1, now_).reports.empty());
 }
 
-TEST_F(KeyLeaseTest, WhatIsPutBackCanBeTakenAgain) {
+TEST_F(KeyLeaseTest, UnitsPutBackCanBeTakenAgain) {
   begin(Mode::Lease);
   grant(5);
   EXPECT_TRUE(takes(4));
@@ -219,12 +219,12 @@ TEST_F(KeyLeaseTest, WhatIsPutBackCanBeTakenAgain) {
   EXPECT_TRUE(takes(4));
 }
 
-TEST_F(KeyLeaseTest, WhatWasTakenFromOneLeaseIsNotPutIntoAnother) {
+TEST_F(KeyLeaseTest, UnitsOfOneLeaseAreNotPutIntoAnother) {
   begin(Mode::Lease);
   grant(5);
   EXPECT_TRUE(takes(3));
   const KeyLease::TakenUnits taken = key_lease_->last_taken();
-  now_ += 100ms;  // that lease is over
+  now_ += 100ms;  // that lease has ended
   grant(5);
   EXPECT_TRUE(takes(3));
   const std::uint32_t before = key_lease_->in_hand(now_);
@@ -252,7 +252,7 @@ TEST_F(KeyLeaseTest, UnitsThatWereReportedOrHaveExpiredCannotBePutBack) {
   const KeyLease::TakenUnits taken = key_lease_->last_taken();
   RecordingWaiter waiter;
   wait(waiter, 1);
-  static_cast<void>(ask());  // tells that they are spent
+  static_cast<void>(ask());  // reports them as spent
   key_lease_->put_back(Cost{4}, taken, now_);
   EXPECT_EQ(key_lease_->in_hand(now_), 0U);
 
@@ -275,7 +275,7 @@ TEST_F(KeyLeaseTest, DroppedLeasesAreNotSpentAndStrictOnesReturned) {
             (std::vector{store::LeaseReport{.epoch = 7, .spent = 1, .returned = 9}}));
 }
 
-TEST_F(KeyLeaseTest, WhatWasAskedBeforeADropIsAskedAgain) {
+TEST_F(KeyLeaseTest, ALeaseInFlightDuringADropIsRequestedAgain) {
   begin(Mode::LeaseStrict);
   RecordingWaiter waiter;
   wait(waiter, 2);
@@ -291,7 +291,7 @@ TEST_F(KeyLeaseTest, WhatWasAskedBeforeADropIsAskedAgain) {
   EXPECT_EQ(waiter.answers, 1);
 }
 
-TEST_F(KeyLeaseTest, OtherSharingTermsBeginWithNothingInHand) {
+TEST_F(KeyLeaseTest, ChangedTermsStartWithNoUnitsInHand) {
   begin(Mode::Lease);
   grant(10);
   constexpr Quota kOtherQuota = per_second(2000).burst(100);
@@ -302,7 +302,7 @@ TEST_F(KeyLeaseTest, OtherSharingTermsBeginWithNothingInHand) {
   EXPECT_TRUE(key_lease_->is_asking()) << "the same terms change nothing";
 }
 
-TEST_F(KeyLeaseTest, DeniesWithoutACallWhileTheStoreWould) {
+TEST_F(KeyLeaseTest, DeniesWithoutACallWhileTheStoreWouldDeny) {
   begin(Mode::LeaseStrict, per_hour(1));
   grant(1, Decision::deny(1, 0, 1h, 1h));
   const auto said = key_lease_->take(Cost{1}, now_ + 1ms);
@@ -311,19 +311,19 @@ TEST_F(KeyLeaseTest, DeniesWithoutACallWhileTheStoreWould) {
   EXPECT_FALSE(key_lease_->needs_refill(now_ + 1ms));
 }
 
-TEST_F(KeyLeaseTest, PacesItsQuestionsWhenThereIsNextToNothing) {
+TEST_F(KeyLeaseTest, PacesItsCallsWhenTheKeyIsAlmostExhausted) {
   begin(Mode::LeaseStrict);
   grant(1, Decision::deny(100, 0, 100ms, 1ms));
-  now_ += 3ms;  // three are there by now, and would be gone at once
+  now_ += 3ms;  // three units have refilled
   const auto said = key_lease_->take(Cost{1}, now_);
   ASSERT_TRUE(said);
   EXPECT_FALSE(said->allowed());
   EXPECT_LE(*said->retry_after(), 4ms);
   now_ += *said->retry_after();
-  EXPECT_FALSE(key_lease_->take(Cost{1}, now_)) << "asks";
+  EXPECT_FALSE(key_lease_->take(Cost{1}, now_)) << "calls the store";
 }
 
-TEST_F(KeyLeaseTest, MarkingStaleAsksAgainAtOnce) {
+TEST_F(KeyLeaseTest, MarkingStaleCallsTheStoreAgainAtOnce) {
   begin(Mode::LeaseStrict, per_hour(1));
   grant(1, Decision::deny(1, 0, 1h, 1h));
   key_lease_->mark_stale();
@@ -338,7 +338,7 @@ TEST_F(KeyLeaseTest, ADenialInFlightWhenMarkedStaleIsDeliveredButNotCached) {
   key_lease_->mark_stale();
   on_grant(store::LeaseGrant{.granted = 0, .afterwards = Decision::deny(1, 0, 1h, 1h)});
   EXPECT_EQ(waiter.answers, 1);
-  EXPECT_FALSE(key_lease_->take(Cost{1}, now_)) << "asks again";
+  EXPECT_FALSE(key_lease_->take(Cost{1}, now_)) << "calls the store again";
 }
 
 TEST_F(KeyLeaseTest, StalenessEndsWithTheAnswerInFlight) {
@@ -349,28 +349,28 @@ TEST_F(KeyLeaseTest, StalenessEndsWithTheAnswerInFlight) {
   key_lease_->mark_stale();
   on_grant(store::LeaseGrant{.granted = 1, .afterwards = Decision::allow(2, 1, 1h)});
   grant(1, Decision::deny(2, 0, 1h, 1h));
-  EXPECT_TRUE(key_lease_->take(Cost{1}, now_)) << "this refusal is fresh";
+  EXPECT_TRUE(key_lease_->take(Cost{1}, now_)) << "this denial is current";
 }
 
-TEST_F(KeyLeaseTest, AsksAheadWhenItRunsLow) {
+TEST_F(KeyLeaseTest, LeasesAheadWhenItRunsLow) {
   begin(Mode::Lease, per_second(100'000).burst(100'000));
   const Decision afterwards = Decision::allow(100'000, 50'000, 50ms);
   const auto admit = [&] { key_lease_->note_admitted(Cost{10}, afterwards, now_ - 1ms, now_); };
-  for (int i = 0; i < 400; ++i) {  // ten in a millisecond are decided by the store
+  for (int i = 0; i < 400; ++i) {  // the store decides ten per millisecond
     EXPECT_TRUE(i >= 30 || !key_lease_->needs_refill(now_)) << "a lease could be wasted";
     admit();
     now_ += 1ms;
   }
   ASSERT_TRUE(key_lease_->needs_refill(now_));
   const store::LeaseRequest first = key_lease_->ask(1, now_);
-  EXPECT_EQ(first.lease.need, 0U) << "nobody waits";
+  EXPECT_EQ(first.lease.need, 0U) << "no request waits";
   EXPECT_LE(first.lease.want, 4'000U / 64) << "one of 64 that were admitted may be wasted";
   on_grant(store::LeaseGrant{.granted = first.lease.want, .afterwards = afterwards});
   while (!key_lease_->needs_refill(now_) && key_lease_->in_hand(now_) > 0) ASSERT_TRUE(takes(1));
   EXPECT_GT(key_lease_->in_hand(now_), 0U) << "before it runs out";
 }
 
-TEST_F(KeyLeaseTest, AnIdleKeyAsksForNoLease) {
+TEST_F(KeyLeaseTest, AnIdleKeyRequestsNoLease) {
   begin(Mode::Lease);
   grant(5);
   now_ += 500ms;
@@ -378,7 +378,7 @@ TEST_F(KeyLeaseTest, AnIdleKeyAsksForNoLease) {
   EXPECT_TRUE(key_lease_->is_idle(now_));
 }
 
-// Found by the simulation: given back to the next window, they would be admitted twice.
+// Found by the simulation: units returned to the next window would be admitted twice.
 TEST_F(KeyLeaseTest, ReturnsWindowUnitsThatStillCountWhenTheReportArrives) {
   for (const auto& [counts_for, returned] :
        {std::pair{Duration{2s}, 9U}, {Duration{1s}, 0U}, {Duration{20ms}, 0U}}) {
@@ -396,8 +396,8 @@ TEST_F(KeyLeaseTest, EveryWaiterGetsAFailureOnce) {
   std::array<RecordingWaiter, 3> waiters;
   for (RecordingWaiter& waiter : waiters) wait(waiter, 1);
   WaiterAnswers answers;
-  key_lease_->fail({ErrorCode::Unavailable, "gone"}, answers);
-  key_lease_->fail({ErrorCode::Unavailable, "gone"}, answers);
+  key_lease_->fail({ErrorCode::Unavailable, "down"}, answers);
+  key_lease_->fail({ErrorCode::Unavailable, "down"}, answers);
   for (const WaiterAnswer& answer : answers) answer.notify();
   for (const RecordingWaiter& waiter : waiters) EXPECT_EQ(waiter.answers, 1);
 }
@@ -425,7 +425,7 @@ TEST_F(KeyLeaseTest, TheStoreDecidesRequestsThatWaitForNothingElse) {
   EXPECT_FALSE(key_lease_->has_reports()) << "the store knows that they are spent";
 }
 
-TEST_F(KeyLeaseTest, OneThatLeftDoesNotUseUpWhatTheStoreAdmitted) {
+TEST_F(KeyLeaseTest, AnExpiredWaiterDoesNotConsumeAnAdmission) {
   begin(Mode::LeaseStrict);
   RecordingWaiter late;
   RecordingWaiter patient;
@@ -443,7 +443,7 @@ TEST_F(KeyLeaseTest, OneThatLeftDoesNotUseUpWhatTheStoreAdmitted) {
   EXPECT_TRUE(patient.allowed);
 }
 
-TEST_F(KeyLeaseTest, WhatIsLeftOfAStrictLeaseGoesBackWithoutARequest) {
+TEST_F(KeyLeaseTest, UnspentStrictUnitsAreReturnedWithoutARequest) {
   begin(Mode::LeaseStrict);
   grant(10);
   ASSERT_LT(key_lease_->next_wakeup(), now_ + 100ms) << "while the store accounts for it";
@@ -488,7 +488,7 @@ TEST_F(KeyLeaseTest, WasteStopsFurtherLeases) {
   EXPECT_LE(leased, admitted / 64);
 }
 
-TEST_F(KeyLeaseTest, ALimitWithTooLittleToShareIsNotAskedInALoop) {
+TEST_F(KeyLeaseTest, ALimitWithTooLittleToShareIsNotCalledInALoop) {
   begin(Mode::Lease, per_second(100'000).burst(100'000));
   const Decision afterwards = Decision::allow(100'000, 7, 50ms);
   for (int i = 0; i < 500 && !key_lease_->needs_refill(now_); ++i) {

@@ -10,12 +10,13 @@
 
 namespace penstock::lease {
 
-// A version per key, which goes up when this node charges or changes the key in the shared store.
-// What one worker remembers of a key holds only as long as the version stays: another worker may
-// have charged it. All workers of a node share one, and hash keys by its secret.
+// A version per key, which increases when this node charges or changes the key in the shared store.
+// An entry that one worker caches about a key is valid only while the version is unchanged: another
+// worker may have charged it. All workers of a node share one instance, and hash keys with its
+// secret.
 //
-// Keys that meet in one slot share a version: then one of them is asked about again in vain. With
-// 100 000 charges a second that happens to a key every three seconds.
+// Keys that share a slot share a version, which costs one of them an unnecessary store call. With
+// 100 000 charges per second that happens to a key every three seconds.
 //
 // Thread-safety: all members, from any thread.
 class KeyVersions {
@@ -26,11 +27,11 @@ class KeyVersions {
 
   [[nodiscard]] const store::KeyHasher& hasher() const noexcept { return hasher_; }
 
-  // acquire and release: an answer that a client has got is known to the worker it asks next
+  // acquire and release: a worker that serves a client's next request sees its previous answer
   [[nodiscard]] std::uint32_t of(const store::Hash128& key) const noexcept {
     return slots_[slot_of(key)].load(std::memory_order_acquire);
   }
-  // Returns the version before.
+  // Returns the previous version.
   std::uint32_t advance(const store::Hash128& key) noexcept {
     return slots_[slot_of(key)].fetch_add(1, std::memory_order_acq_rel);
   }

@@ -5,7 +5,7 @@
 namespace penstock::lease {
 namespace {
 
-constexpr std::uint64_t kMaxUnits = 1'000'000'000;  // of any quota, so that nothing overflows
+constexpr std::uint64_t kMaxUnits = 1'000'000'000;  // of any quota; prevents overflow
 
 std::uint64_t micros(base::Deadline::duration time) noexcept {
   return static_cast<std::uint64_t>(
@@ -15,7 +15,7 @@ std::uint64_t micros(base::Deadline::duration time) noexcept {
 }  // namespace
 
 void LeaseSize::note_answer(base::Deadline::duration took) noexcept {
-  // a slow answer counts at once, a quick one little by little
+  // a slow answer takes effect at once, a quick one gradually
   answer_time_ = std::max(took, answer_time_ - (answer_time_ - took) / 8);
 }
 

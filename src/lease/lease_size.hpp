@@ -8,9 +8,9 @@
 
 namespace penstock::lease {
 
-// How much to lease, and when to ask for more: by how fast units were admitted lately, and by how
-// long the store takes to answer. A lease should last for half of its lifetime, and the next one
-// should be there when it runs out.
+// How much to lease and when to request more, from the recent admission rate and the store's
+// response time. A lease should last half its lifetime, and the next one should arrive before it
+// runs out.
 //
 // The rate decays with time: after a lifetime without admissions it is zero.
 //
@@ -26,21 +26,21 @@ class LeaseSize {
   }
   void note_answer(base::Deadline::duration took) noexcept;
 
-  // What is spent in half a lifetime, or for as long as it counts, if that is shorter.
+  // Units spent in half a lifetime, or while they count, if that is shorter.
   [[nodiscard]] std::uint64_t want(base::Deadline now,
                                    base::Deadline::duration counts_for) const noexcept;
-  // With fewer than this in hand it is time to ask: what is spent while an ask is answered.
+  // Request more when fewer are in hand: the units spent during a call.
   [[nodiscard]] std::uint64_t low_water(base::Deadline now) const noexcept;
-  // A lease that ends so soon is as good as over, when more is on its way.
+  // A lease that ends this soon counts as ended when more is on its way.
   [[nodiscard]] base::Deadline::duration ahead() const noexcept { return 2 * answer_time_; }
-  // After an answer that left nothing: then so much has gathered that asking is worth it. Requests
-  // that come earlier are denied, so it is short beside any client's patience.
+  // Pause after an answer that left nothing, until enough units have refilled for a call. Earlier
+  // requests are denied, so it is short compared to any client timeout.
   [[nodiscard]] base::Deadline::duration pause() const noexcept {
     return std::min<base::Deadline::duration>(lifetime_ / 16, kMaxPause);
   }
   static constexpr std::chrono::milliseconds kMaxPause{5};
 
-  // Whether fewer than a handful are admitted in a lifetime.
+  // Whether only a few units are admitted per lifetime.
   [[nodiscard]] bool is_cold(base::Deadline now) const noexcept;
   void change_lifetime(Duration lifetime) noexcept { lifetime_ = lifetime; }
 
@@ -48,7 +48,7 @@ class LeaseSize {
   static constexpr std::uint64_t kMinUnits = 4;
 
   void fold(base::Deadline now) noexcept;
-  // Units per lifetime, lately.
+  // Units per lifetime, recently.
   [[nodiscard]] std::uint64_t rate(base::Deadline now) const noexcept;
   [[nodiscard]] std::uint64_t spent_in(base::Deadline::duration time,
                                        base::Deadline now) const noexcept;

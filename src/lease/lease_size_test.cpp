@@ -13,7 +13,7 @@ constexpr auto kForever = base::Deadline::duration::max();
 
 class LeaseSizeTest : public testing::Test {
  protected:
-  // So many are admitted evenly in each of `times` half lifetimes.
+  // Admits `units` evenly in each of `times` half lifetimes.
   std::uint64_t after(std::uint64_t units, int times) {
     for (int i = 0; i < times; ++i) {
       for (int part = 0; part < 10; ++part) {
@@ -28,7 +28,7 @@ class LeaseSizeTest : public testing::Test {
   LeaseSize size_{100ms, now_};
 };
 
-TEST_F(LeaseSizeTest, WantsWhatIsAdmittedInHalfALifetime) {
+TEST_F(LeaseSizeTest, WantsTheUnitsAdmittedInHalfALifetime) {
   EXPECT_NEAR(static_cast<double>(after(500, 10)), 500, 5);
 }
 
@@ -38,12 +38,12 @@ TEST_F(LeaseSizeTest, FollowsTheDemand) {
   EXPECT_NEAR(static_cast<double>(after(10, 16)), 10, 2);
 }
 
-TEST_F(LeaseSizeTest, DoesNotTakeTheFirstRequestsForARate) {
+TEST_F(LeaseSizeTest, DoesNotMistakeTheFirstRequestsForARate) {
   size_.note_admitted(3, now_);
   EXPECT_LE(size_.want(now_ + 1us, kForever), 3U);
 }
 
-TEST_F(LeaseSizeTest, ForgetsTheRateInTimeAndNotByCalls) {
+TEST_F(LeaseSizeTest, TheRateDecaysWithTimeNotWithCalls) {
   static_cast<void>(after(500, 10));
   now_ += 100ms;
   size_.note_admitted(1, now_);
@@ -53,20 +53,20 @@ TEST_F(LeaseSizeTest, ForgetsTheRateInTimeAndNotByCalls) {
   EXPECT_EQ(size_.want(now_, kForever), 0U);
 }
 
-TEST_F(LeaseSizeTest, WantsNoMoreThanCanBeSpentWhileItCounts) {
+TEST_F(LeaseSizeTest, WantsNoMoreThanCanBeSpentWhileUnitsCount) {
   static_cast<void>(after(500, 10));
   EXPECT_NEAR(static_cast<double>(size_.want(now_, 10ms)), 100, 2);
 }
 
-TEST_F(LeaseSizeTest, AsksForMoreBeforeItRunsOut) {
+TEST_F(LeaseSizeTest, RequestsMoreBeforeItRunsOut) {
   size_.note_answer(5ms);
   static_cast<void>(after(500, 10));
-  // 10 per ms, and answers take up to 5 ms: twice that is ahead
+  // 10 per ms, and answers take up to 5 ms: twice that is requested ahead
   EXPECT_NEAR(static_cast<double>(size_.low_water(now_)), 100, 2);
   EXPECT_EQ(size_.ahead(), 10ms);
 }
 
-TEST_F(LeaseSizeTest, ASlowAnswerCountsAtOnceAndAQuickOneLittleByLittle) {
+TEST_F(LeaseSizeTest, ASlowAnswerTakesEffectAtOnceAndAQuickOneGradually) {
   size_.note_answer(80ms);
   EXPECT_EQ(size_.ahead(), 160ms);
   size_.note_answer(0ms);
@@ -74,7 +74,7 @@ TEST_F(LeaseSizeTest, ASlowAnswerCountsAtOnceAndAQuickOneLittleByLittle) {
 }
 
 TEST_F(LeaseSizeTest, IsColdWhenFewAreAdmittedInALifetime) {
-  EXPECT_FALSE(size_.is_cold(now_)) << "nobody knows yet";
+  EXPECT_FALSE(size_.is_cold(now_)) << "not known yet";
   size_.note_admitted(3, now_);
   EXPECT_TRUE(size_.is_cold(now_ + 100ms));
   size_.note_admitted(3, now_);

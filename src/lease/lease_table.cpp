@@ -11,7 +11,7 @@ constexpr std::chrono::milliseconds kBetweenLooks{1};
 }  // namespace
 
 LeaseTable::Key LeaseTable::key_of(const store::Hash128& name, const Quota& quota) {
-  // odd constants spread the few bits that differ; the name is keyed with a secret already
+  // odd constants spread the few bits that differ; the name is already keyed with a secret
   const QuotaIdentity& identity = quota.identity();
   return {.high = name.high ^ (identity.amounts * 0x9e3779b97f4a7c15U),
           .low = name.low ^ (identity.shape * 0xc2b2ae3d27d4eb4fU) ^
@@ -55,7 +55,7 @@ void LeaseTable::erase(KeyLeases::iterator entry) {
   key_leases_.erase(entry);
 }
 
-// Looks at two for one that comes: what nobody uses goes without a timer.
+// Checks two per new one: idle leases are removed without a timer.
 void LeaseTable::make_room(base::Deadline now) {
   for (int looked = 0; looked < 2 && !order_.empty(); ++looked) {
     if (next_checked_ >= order_.size()) next_checked_ = 0;
@@ -92,7 +92,7 @@ LeaseTable::Asks LeaseTable::asks(std::uint32_t sharers, base::Deadline now) {
     found->second.is_ready = false;
     KeyLease& key_lease = *found->second.key_lease;
     if (!key_lease.needs_refill(now)) continue;
-    // the store hears one question of a name at a time
+    // one call per name at a time
     const auto is_same = [&](const store::LeaseRequest& ask) {
       return ask.name == key_lease.name();
     };
@@ -134,14 +134,14 @@ base::Deadline LeaseTable::watched(const Key& key) const {
 base::Deadline LeaseTable::on_timer(const Key& key, base::Deadline watched, base::Deadline now,
                                     WaiterAnswers& answers) {
   const auto found = key_leases_.find(key);
-  // something was in a greater hurry since
+  // rescheduled to an earlier time since
   if (found == key_leases_.end() || found->second.watched != watched) return base::Deadline::max();
   KeyLease& key_lease = *found->second.key_lease;
   key_lease.expire_waiters(now, answers);
   key_lease.end_leases(now);
   static_cast<void>(update_ready(key, now));
   base::Deadline next = key_lease.next_wakeup();
-  if (next <= now) next = now + kBetweenLooks;  // the ask that it waits for has not been sent yet
+  if (next <= now) next = now + kBetweenLooks;  // its request has not been sent yet
   found->second.watched = next;
   return next;
 }

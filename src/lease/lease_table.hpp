@@ -11,10 +11,10 @@
 
 namespace penstock::lease {
 
-// All that one holder has leased. Knows no store and no clock: whoever has it asks for what
-// asks() says, and passes on the answers.
+// All leases of one holder. It has no store and no clock: the owner sends the requests of asks()
+// and passes on the answers.
 //
-// Bounded: `max_size` names; those that nobody uses make room. Thread-safety: none.
+// Bounded: `max_size` names; idle ones are evicted. Thread-safety: none.
 class LeaseTable {
  public:
   static constexpr std::size_t kDefaultSize = 65'536;
@@ -22,52 +22,52 @@ class LeaseTable {
   explicit LeaseTable(std::size_t max_size = kDefaultSize, const WasteLimit& waste = {})
       : max_size_(max_size), waste_(waste) {}
 
-  // Of a name under a quota: leases of one name under several quotas do not share units.
+  // A name under a quota: leases of one name under several quotas do not share units.
   using Key = store::Hash128;
   [[nodiscard]] static Key key_of(const store::Hash128& name, const Quota& quota);
 
   [[nodiscard]] KeyLease* find(const Key& key);
-  // Finds or begins one under the quota and terms of the check. Null when there are too many.
+  // Finds or creates the lease for the quota and terms of the check. Null when the table is full.
   [[nodiscard]] KeyLease* find_or_create(const store::Hash128& name, const core::NamedCheck& check,
                                          base::Deadline now);
-  // After something happened to it: it may want to ask. Whether anybody does.
+  // Call after a change: the lease may need a request. Returns whether any lease does.
   bool update_ready(const Key& key, base::Deadline now);
-  // REQUIRES: nobody waits for it.
+  // REQUIRES: it has no waiters.
   void remove(const Key& key);
 
   struct Asks {
     std::vector<Key> keys{};
     std::vector<store::LeaseRequest> asks{};
   };
-  // All that is to be asked for now.
+  // All lease requests to send now.
   [[nodiscard]] Asks asks(std::uint32_t sharers, base::Deadline now);
   void on_grant(const Key& key, const Result<store::LeaseGrant>& grant, base::Deadline now,
                 WaiterAnswers& answers);
 
-  // Whether it has to be looked at earlier than was known: at watched(). Then the owner of the
-  // table calls on_timer(), and again when that says so: max() when it need not.
+  // Whether the next wakeup is earlier than before: at watched(). The owner then calls on_timer(),
+  // and again at the time that it returns; max() means no further call.
   [[nodiscard]] bool watch(const Key& key);
   [[nodiscard]] base::Deadline watched(const Key& key) const;
   [[nodiscard]] base::Deadline on_timer(const Key& key, base::Deadline watched, base::Deadline now,
                                         WaiterAnswers& answers);
 
-  // What the store should hear before this holder ends: reports of strict leases, as questions for
-  // nothing, and units of windows that it can have back.
+  // Reports for the store at shutdown: strict leases as empty requests, and returnable units of
+  // windows.
   struct UnspentUnits {
     std::vector<store::LeaseRequest> reports{};
     std::vector<core::NamedCheck> refunds{};
   };
   [[nodiscard]] UnspentUnits shutdown(base::Deadline now);
 
-  // Everybody who waits hears this error.
+  // Fails all waiters with this error.
   void fail_all(const Error& error, WaiterAnswers& answers);
 
-  // Everything of this name, under whichever quota.
+  // Drops all leases of this name, under any quota.
   void drop(const store::Hash128& name, base::Deadline now);
   void mark_stale(const store::Hash128& name);
   void mark_all_stale();
   [[nodiscard]] bool has_ready() const noexcept { return !ready_.empty(); }
-  // Those of this name.
+  // The keys of this name.
   [[nodiscard]] std::vector<Key> keys_of(const store::Hash128& name) const;
 
   [[nodiscard]] std::size_t size() const noexcept { return key_leases_.size(); }

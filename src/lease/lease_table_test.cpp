@@ -18,7 +18,7 @@ core::NamedCheck check_of(std::size_t key) {
 
 store::Hash128 name_of(std::size_t key) { return {.high = key, .low = key * 7919}; }
 
-// A key that is given up and held again used to be listed once more each time.
+// A key that was removed and created again used to be listed twice.
 TEST(LeaseTable, StaysBoundedWhenKeysComeAndGo) {
   LeaseTable table(4);
   base::Deadline now{std::chrono::seconds{100}};
@@ -34,12 +34,12 @@ TEST(LeaseTable, StaysBoundedWhenKeysComeAndGo) {
   now += 1s;
   for (std::size_t key = 10; key < 14; ++key) {
     EXPECT_NE(table.find_or_create(name_of(key), check_of(key), now), nullptr)
-        << "idle ones make room";
+        << "idle ones are evicted";
   }
   EXPECT_LE(table.size(), 4U);
 }
 
-TEST(LeaseTable, KeepsQuotasOfOneNameApartAndChangesThemTogether) {
+TEST(LeaseTable, KeepsQuotasOfOneNameApartAndDropsThemByName) {
   LeaseTable table;
   const base::Deadline now{std::chrono::seconds{100}};
   core::NamedCheck slow = check_of(1);

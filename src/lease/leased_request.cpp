@@ -9,8 +9,8 @@ using store::Store;
 
 namespace {
 
-// What a limit that was peeked at says to a request of this cost. When nothing counts as used any
-// more, the cost fits.
+// The decision of a peeked limit for a request of this cost. When nothing is used any more, the
+// cost fits.
 Decision decision_for_cost(const Decision& look, Cost cost) {
   if (!look.allowed() || cost.units <= look.remaining()) return look;
   if (cost.units > look.limit()) {
@@ -25,7 +25,7 @@ void LeasedRequest::start(LeasingStore& store, Limits limits, base::Deadline dea
                           Answered answered) {
   std::unique_ptr<LeasedRequest> request(
       new LeasedRequest(store, std::move(limits), deadline, std::move(answered)));
-  request.release()->take_leased();  // finish() takes it back
+  request.release()->take_leased();  // finish() deletes it
 }
 
 LeasedRequest::LeasedRequest(LeasingStore& store, Limits limits, base::Deadline deadline,
@@ -53,14 +53,14 @@ void LeasedRequest::take_leased() {
     KeyLease* const key_lease = store_.table_.find_or_create(hashes_[next_], check, now);
     if (key_lease == nullptr || key_lease->is_full()) {
       return_units(now);
-      return finish(Error{ErrorCode::Overloaded, key_lease == nullptr
-                                                     ? "too many counts are leased already"
-                                                     : "too many wait for one count already"});
+      return finish(Error{ErrorCode::Overloaded,
+                          key_lease == nullptr ? "too many keys are leased already"
+                                               : "too many requests wait for one key already"});
     }
     const std::optional<Decision> said = key_lease->take(check.cost, now);
     if (said && said->allowed()) taken_[next_] = key_lease->last_taken();
     if (!said && !key_lease->is_strict()) {
-      deciders_[next_++] = Decider::Shared;  // another limit of this request took what was in hand
+      deciders_[next_++] = Decider::Shared;  // another limit of this request took the units in hand
       continue;
     }
     if (!said) {
@@ -69,7 +69,7 @@ void LeasedRequest::take_leased() {
       store_.watch(key);
     }
     store_.ask_soon(key, now);
-    if (!said) return;  // on_answer() goes on
+    if (!said) return;  // on_answer() continues
     ++store_.stats_.decided_by_lease;
     if (!on_decision(*said)) return;
   }
@@ -199,7 +199,7 @@ void LeasedRequest::deny() {
       decisions_[i] = decision_for_cost(store_.dependencies_.memory.check(look), checks_[i].cost);
     } else {
       all_known = false;
-      // until the store says better: what it can have, at the most
+      // upper bound until the store answers: the full capacity
       const std::uint32_t capacity = checks_[i].quota.capacity();
       decisions_[i] = Decision::allow(capacity, capacity, Duration{0});
     }

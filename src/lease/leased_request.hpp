@@ -8,9 +8,9 @@
 
 namespace penstock::lease {
 
-// One request whose limits are not all decided in the same place. All pass, or nothing is taken:
-// leased limits are taken from first, then those of this node, then the shared store decides about
-// the rest; what was taken before another limit denies is put back.
+// One request with limits that are decided in different places. All pass, or nothing is charged:
+// leased limits are charged first, then those of this node, then the shared store decides the rest;
+// when a limit denies, charges made before are undone.
 //
 // Lifetime: owns itself until it has answered, which it does once.
 class LeasedRequest final : public Waiter {
@@ -19,7 +19,7 @@ class LeasedRequest final : public Waiter {
 
   using Decider = LeasingStore::Decider;
 
-  // What is asked, and who decides about each.
+  // The checks, and the decider of each.
   struct Limits {
     std::vector<core::NamedCheck> checks;
     std::vector<store::Hash128> hashes;
@@ -36,14 +36,14 @@ class LeasedRequest final : public Waiter {
   void take_leased();
   // Whether the limit at next_ is the last one to decide.
   [[nodiscard]] bool is_last() const;
-  // Whether to go on with the next.
+  // Returns whether to continue with the next limit.
   bool on_decision(const Result<Decision>& answer);
   void take_local();
   void ask_shared();
   void return_units(base::Deadline now);
-  // What a limit would say, as far as that is known without a call.
+  // The decision of a limit, if it is known without a call.
   [[nodiscard]] std::optional<Decision> known(std::size_t i, base::Deadline now) const;
-  // A limit refused, which has its decision: the others show what they have.
+  // A limit has denied: collects the numbers of the others.
   void deny();
   void finish(Result<store::Store::Decisions> result);
   [[nodiscard]] std::vector<core::NamedCheck> shared_checks(bool look) const;
@@ -57,7 +57,7 @@ class LeasedRequest final : public Waiter {
   store::Store::Decisions decisions_;
   std::vector<bool> decided_;
   std::vector<KeyLease::TakenUnits> taken_;
-  std::size_t next_ = 0;  // leased limits before this one have given
+  std::size_t next_ = 0;  // leased limits before this one are charged
   bool took_local_ = false;
 };
 

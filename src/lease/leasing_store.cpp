@@ -10,10 +10,10 @@
 namespace penstock::lease {
 namespace {
 
-// Of many who wait until nearly the same moment, not each is looked for in a turn of its own.
+// Wakeups for nearly equal deadlines are merged into one.
 constexpr std::chrono::microseconds kBetweenWakes{500};
 
-// This node alone decides, about all of the limit.
+// This node alone decides the whole limit.
 bool is_undivided(const core::NamedCheck* check) {
   return check->terms.mode == core::Mode::Local && !check->terms.divided;
 }
@@ -35,8 +35,8 @@ Error closed() { return {ErrorCode::Unavailable, "the store was closed"}; }
 
 }  // namespace
 
-// Whoever hears an answer may ask again: nothing is begun any more, and what is passed on finds the
-// shared store until it has answered all that wait there.
+// A caller that receives an answer may send another request: nothing new is started, and forwarded
+// requests still reach the shared store until it has answered all waiters.
 LeasingStore::~LeasingStore() {
   is_closing_ = true;
   WaiterAnswers answers;
@@ -63,7 +63,7 @@ KeyLease* LeasingStore::find_lease(const store::Hash128& hash, const core::Named
 KeyLease* LeasingStore::lease_for(const store::Hash128& hash, const core::NamedCheck& check,
                                   base::Deadline now) {
   KeyLease* const known = find_lease(hash, check, now);
-  if (check.cost.units == 0) return nullptr;  // the store knows better what is left
+  if (check.cost.units == 0) return nullptr;  // a peek: the store has the exact numbers
   switch (check.terms.mode) {
     case core::Mode::Exact:
     case core::Mode::Local: return nullptr;
@@ -85,7 +85,7 @@ LeasingStore::Decider LeasingStore::decider_of(const store::Hash128& hash,
                                                const core::NamedCheck& check, base::Deadline now) {
   if (check.terms.mode == core::Mode::Local) return Decider::Local;
   const KeyLease* const key_lease = lease_for(hash, check, now);
-  // a strict lease is kept account of: checks may not take from the same bucket
+  // the store accounts for strict leases: checks may not charge the same bucket
   const bool is_strict = check.terms.mode == core::Mode::LeaseStrict && check.quota.is_bucket();
   if (is_strict && check.cost.units > 0) return Decider::Leased;
   return key_lease != nullptr && key_lease->covers(check.cost, now) ? Decider::Leased
@@ -103,7 +103,7 @@ bool LeasingStore::try_check(std::span<const core::NamedCheck* const> checks,
   std::array<store::Hash128, kInlineLimits> hashes;
   for (std::size_t i = 0; i < checks.size(); ++i) hashes.at(i) = hash_of(checks[i]->name);
   if (repeat_denial(checks, hashes, decisions, now)) return true;
-  // nobody takes who would have to give back for certain
+  // nothing is taken that would certainly be put back
   std::array<KeyLease*, kInlineLimits> key_leases{};
   for (std::size_t i = 0; i < checks.size(); ++i) {
     if (checks[i]->cost.units == 0) return false;
@@ -235,7 +235,7 @@ core::NamedCheck LeasingStore::node_share(const core::NamedCheck& check) const {
   return share;
 }
 
-// Of limits of this node alone, this node has it back; decisions stay in their order.
+// Limits local to this node are refunded here; decisions keep their order.
 void LeasingStore::refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                           Answered<Decisions> answered) {
   Decisions here(checks.size());
@@ -301,7 +301,7 @@ void LeasingStore::block(std::vector<core::LimitKey> names, Duration duration,
 
 void LeasingStore::forget(const core::LimitKey& name, Change change) {
   const store::Hash128 hash = hash_of(name);
-  versions_->advance(hash);  // an answer that is on its way is not remembered
+  versions_->advance(hash);  // an answer in flight is not cached
   denials_.forget(hash);
   if (change == Change::Revoked) {
     const base::Deadline now = base::monotonic_now();

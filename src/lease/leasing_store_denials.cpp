@@ -1,4 +1,4 @@
-// What LeasingStore remembers of the answers of the shared store, and answers out of it.
+// The denial cache part of LeasingStore: caches answers of the shared store and repeats them.
 #include "lease/leasing_store.hpp"
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 namespace penstock::lease {
 namespace {
 
-// Of longer requests nothing is remembered.
+// Longer requests are not cached.
 constexpr std::size_t kMaxCached = 64;
 
 bool has_room(const Decision& shown, Cost cost) {
   return shown.allowed() && shown.remaining() >= std::max<std::uint64_t>(cost.units, 1);
 }
 
-// Whether a call that failed may have charged the store.
+// Whether a failed call may have charged the store.
 bool may_have_charged(const Error& error) {
   return error.code != ErrorCode::Unavailable && error.code != ErrorCode::Overloaded;
 }
@@ -110,8 +110,8 @@ void LeasingStore::ask_shared(std::vector<core::NamedCheck> checks, base::Deadli
                 });
 }
 
-// What was charged is news for all workers. Here it replaces what is known of the key, unless
-// another charge was heard of since it was asked for: which of them came first is unknown.
+// A charge advances the version for all workers. Here the answer replaces the cached one, unless
+// another charge was recorded since the call was sent: their order is unknown.
 void LeasingStore::note_answer(const AskedCall& call, const Decisions& said, Remember remember) {
   const bool admitted =
       std::all_of(said.begin(), said.end(), [](const Decision& each) { return each.allowed(); });

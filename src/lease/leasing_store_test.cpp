@@ -16,7 +16,7 @@ namespace {
 using core::Mode;
 using namespace std::chrono_literals;
 
-// A shared store in memory that answers when told to, and counts who asked.
+// A shared store in memory that answers on demand, and counts calls.
 class FakeShared final : public store::Store, public store::LeaseSource {
  public:
   explicit FakeShared(store::ShardedTable& memory) : memory_(memory) {}
@@ -123,7 +123,7 @@ class LeasingStoreTest : public testing::Test {
  protected:
   LeasingStoreTest() { store_ = make_worker(shared_); }
 
-  // One more event loop of the same node.
+  // Another event loop of the same node.
   std::unique_ptr<LeasingStore> make_worker(FakeShared*& its_shared) {
     auto shared = std::make_unique<FakeShared>(counts_);
     its_shared = shared.get();
@@ -151,7 +151,7 @@ class LeasingStoreTest : public testing::Test {
             .terms = {.mode = mode}};
   }
 
-  // What the daemon does: at once where that is possible.
+  // As the daemon does: try_check() first.
   static std::optional<Result<store::Store::Decisions>> ask(LeasingStore& store, FakeShared& shared,
                                                             std::vector<core::NamedCheck> checks) {
     std::vector<const core::NamedCheck*> pointers;
@@ -210,7 +210,7 @@ TEST_F(LeasingStoreTest, ARepeatedDenialCostsNoCall) {
   EXPECT_GE(store_->health().decided_by_denial, 1000U);
 }
 
-TEST_F(LeasingStoreTest, ASmallerRequestThanTheDeniedOneAsksTheStore) {
+TEST_F(LeasingStoreTest, ASmallerRequestThanTheDeniedOneCallsTheStore) {
   EXPECT_TRUE(passes({check("alice", Mode::Exact, 8)}));
   EXPECT_FALSE(passes({check("alice", Mode::Exact, 5)}));
   EXPECT_FALSE(passes({check("alice", Mode::Exact, 3)}));
@@ -249,11 +249,11 @@ TEST_F(LeasingStoreTest, AnAdmissionByAnotherWorkerChangesTheNumbersToo) {
   EXPECT_EQ(said(check("alice", Mode::Exact, 6)).remaining(), 5U);
   EXPECT_TRUE((*ask(*other, *other_shared, {check("alice", Mode::Exact, 2)}))->front().allowed());
   EXPECT_EQ(said(check("alice", Mode::Exact, 6)).remaining(), 3U);
-  // units for others than requests
-  std::vector<store::LeaseRequest> debt{{.name = check("alice", Mode::Exact).name,
-                                         .quota = check("alice", Mode::Exact).quota,
-                                         .lease = {.want = 1}}};
-  other->lease(std::move(debt), base::deadline_after(1s), [](std::size_t, const auto&) {});
+  // units not for requests
+  std::vector<store::LeaseRequest> leases{{.name = check("alice", Mode::Exact).name,
+                                           .quota = check("alice", Mode::Exact).quota,
+                                           .lease = {.want = 1}}};
+  other->lease(std::move(leases), base::deadline_after(1s), [](std::size_t, const auto&) {});
   other_shared->run();
   EXPECT_EQ(said(check("alice", Mode::Exact, 6)).remaining(), 2U);
 }
@@ -267,7 +267,7 @@ TEST_F(LeasingStoreTest, ARequestThatTimedOutMayHaveBeenCharged) {
   EXPECT_EQ(said(check("alice", Mode::Exact, 6)).remaining(), 3U);
 }
 
-TEST_F(LeasingStoreTest, ALimitThatWasUsedUpMeanwhileIsNotShownAsPassing) {
+TEST_F(LeasingStoreTest, ALimitExhaustedMeanwhileIsNotReportedAsPassing) {
   EXPECT_TRUE(passes({check("one", Mode::Exact, 10)}));
   const auto both = [&] { return *ask({check("one", Mode::Exact), check("two", Mode::Exact, 4)}); };
   EXPECT_TRUE((*both())[1].allowed());
@@ -294,10 +294,10 @@ TEST_F(LeasingStoreTest, ABusyLimitBesideAnExhaustedOneCostsNoCall) {
   }
 }
 
-TEST_F(LeasingStoreTest, AKeyThatARequestAsksForTwiceIsNotRemembered) {
+TEST_F(LeasingStoreTest, AKeyThatARequestHasTwiceIsNotCached) {
   core::NamedCheck wide = check("alice", Mode::Exact, 6);
   wide.quota = per_hour(11);
-  EXPECT_FALSE(passes({check("alice", Mode::Exact, 6), wide}));  // 12 fit neither
+  EXPECT_FALSE(passes({check("alice", Mode::Exact, 6), wide}));  // 12 fit neither quota
   EXPECT_TRUE(passes({wide}));
 }
 
@@ -314,9 +314,9 @@ TEST_F(LeasingStoreTest, ALeasedDenialHidesNoOtherDenial) {
   }
 }
 
-// Every answer is what the store would have said: a second store is asked the same, and decides
-// everything.
-TEST_F(LeasingStoreTest, EveryAnswerIsTheOneThatTheStoreWouldGive) {
+// Every answer equals that of a second store, which receives the same requests and decides all of
+// them itself.
+TEST_F(LeasingStoreTest, EveryAnswerEqualsThatOfTheStore) {
   constexpr std::array kEach{Algorithm::TokenBucket, Algorithm::Gcra,
                              Algorithm::FixedWindow, Algorithm::AnchoredWindow,
                              Algorithm::SlidingLog,  Algorithm::SlidingCounter};
@@ -382,7 +382,7 @@ TEST_F(LeasingStoreTest, ARefundElsewhereIsNoticedThroughTheChangeFeed) {
   EXPECT_EQ(admitted_of(20, check("alice", Mode::Exact)), 10);
 }
 
-TEST_F(LeasingStoreTest, ADenialAskedForBeforeAChangeIsNotCached) {
+TEST_F(LeasingStoreTest, ADenialRequestedBeforeAChangeIsNotCached) {
   EXPECT_EQ(admitted_of(10, check("alice", Mode::Exact)), 10);
   bool refused = false;
   store_->check({check("alice", Mode::Exact)}, base::deadline_after(1s),
@@ -393,21 +393,21 @@ TEST_F(LeasingStoreTest, ADenialAskedForBeforeAChangeIsNotCached) {
   EXPECT_EQ(store_->denials(), 0U);
 }
 
-TEST_F(LeasingStoreTest, ALimitThatWasRaisedIsAskedAbout) {
+TEST_F(LeasingStoreTest, ARaisedLimitCallsTheStore) {
   EXPECT_EQ(admitted_of(20, check("alice", Mode::Exact)), 10);
   core::NamedCheck raised = check("alice", Mode::Exact);
   raised.quota = per_hour(100);
   EXPECT_TRUE(passes({raised}));
 }
 
-TEST_F(LeasingStoreTest, ABlockEndsWhatIsInHand) {
+TEST_F(LeasingStoreTest, ABlockEndsTheLease) {
   EXPECT_TRUE(passes({check("alice", Mode::Lease)}));
   store_->block({{.subject = "alice", .limit = "limit"}}, 1h, base::deadline_after(1s),
                 [](const auto&) {});
   EXPECT_FALSE(passes({check("alice", Mode::Lease)}));
 }
 
-TEST_F(LeasingStoreTest, LimitsOfAllModesPassTogetherOrNotAtAll) {
+TEST_F(LeasingStoreTest, LimitsOfAllModesPassAllOrNothing) {
   const auto all = [&] {
     return std::vector{check("exact", Mode::Exact), check("lease", Mode::Lease),
                        check("strict", Mode::LeaseStrict), check("local", Mode::Local)};
@@ -415,7 +415,7 @@ TEST_F(LeasingStoreTest, LimitsOfAllModesPassTogetherOrNotAtAll) {
   EXPECT_TRUE(passes(all()));
   EXPECT_EQ(admitted_of(20, check("exact", Mode::Exact)), 9);
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(passes(all()));
-  // nothing was taken by those: what is left passes alone
+  // none of them was charged: the remaining units pass alone
   EXPECT_EQ(admitted_of(20, check("local", Mode::Local)), 9);
   EXPECT_EQ(admitted_of(20, check("lease", Mode::Lease)), 9);
   EXPECT_EQ(admitted_of(20, check("strict", Mode::LeaseStrict)), 9);
@@ -466,7 +466,7 @@ TEST_F(LeasingStoreTest, AKeyIsLeasedOnceItProvesHot) {
   EXPECT_GT(store_->health().decided_by_lease, 1'000U);
 }
 
-TEST_F(LeasingStoreTest, ADividedLocalLimitIsThePartOfThisNode) {
+TEST_F(LeasingStoreTest, ADividedLocalLimitIsTheShareOfThisNode) {
   nodes_ = 5;
   core::NamedCheck divided = check("alice", Mode::Local);
   divided.terms.divided = true;
@@ -474,7 +474,7 @@ TEST_F(LeasingStoreTest, ADividedLocalLimitIsThePartOfThisNode) {
   EXPECT_EQ(shared_->checks_asked + shared_->leases_asked, 0);
 }
 
-TEST_F(LeasingStoreTest, ADenialReturnsWhatWasTakenToEachDecider) {
+TEST_F(LeasingStoreTest, ADenialReturnsTheUnitsToEachDecider) {
   EXPECT_EQ(admitted_of(10, check("local", Mode::Local)), 10);
   EXPECT_EQ(admitted_of(10, check("exact", Mode::Exact)), 10);
   std::optional<Result<store::Store::Decisions>> said;
@@ -494,7 +494,7 @@ TEST_F(LeasingStoreTest, WaitersFailWhenTheStoreIsDestroyed) {
   EXPECT_EQ(code, ErrorCode::Unavailable);
 }
 
-TEST_F(LeasingStoreTest, AWaiterThatFailsOnDestructionMayAskAgain) {
+TEST_F(LeasingStoreTest, AWaiterThatFailsOnDestructionMayCallAgain) {
   LeasingStore* const store = store_.get();
   int heard = 0;
   for (const Mode mode : {Mode::LeaseStrict, Mode::Exact}) {
@@ -511,7 +511,7 @@ TEST_F(LeasingStoreTest, AWaiterThatFailsOnDestructionMayAskAgain) {
   EXPECT_EQ(heard, 4);
 }
 
-TEST_F(LeasingStoreTest, WhatTheOtherLimitsHaveIsRememberedToo) {
+TEST_F(LeasingStoreTest, TheNumbersOfOtherLimitsAreCachedToo) {
   EXPECT_EQ(admitted_of(20, check("lease", Mode::Lease)), 10);
   const int asked = shared_->checks_asked;
   for (int i = 0; i < 100; ++i) {
@@ -534,14 +534,14 @@ TEST_F(LeasingStoreTest, AWaiterForALeaseIsAnsweredByItsDeadline) {
   EXPECT_EQ(late->error().code, ErrorCode::Timeout);
   EXPECT_FALSE(patient.has_value());
   EXPECT_GT(next_wakeup_, deadline);
-  // what was asked for is not lost
+  // the lease in flight is not lost
   shared_->run();
   ASSERT_TRUE(patient.has_value());
   EXPECT_TRUE(patient->has_value());
   EXPECT_EQ(admitted_of(20, check("alice", Mode::LeaseStrict)), 9);
 }
 
-TEST_F(LeasingStoreTest, ALeaseAndTheSharedStoreHaveTheTimeOfOneCallTogether) {
+TEST_F(LeasingStoreTest, ALeaseAndTheSharedStoreShareOneTimeout) {
   store_->check({check("alice", Mode::LeaseStrict), check("bob", Mode::Exact)},
                 base::Deadline::max(), [](const auto&) {});
   const base::Deadline arrived = base::monotonic_now();
@@ -551,7 +551,7 @@ TEST_F(LeasingStoreTest, ALeaseAndTheSharedStoreHaveTheTimeOfOneCallTogether) {
 }
 
 // The unit that a denied request took from a strict limit is put back, and then returned.
-TEST_F(LeasingStoreTest, ARequestThatAnotherLimitDeniesCostsAStrictLimitNothing) {
+TEST_F(LeasingStoreTest, ARequestDeniedByAnotherLimitCostsAStrictLimitNothing) {
   EXPECT_EQ(admitted_of(20, check("exact", Mode::Exact)), 10);
   store_->forget({.subject = "exact", .limit = "limit"}, LeasingStore::Change::Refunded);
   for (int i = 0; i < 5; ++i) {
@@ -573,13 +573,13 @@ TEST_F(LeasingStoreTest, TwoQuotasOfOneKeyKeepTheirLeases) {
   }
   EXPECT_LT(shared_->checks_asked, 10'000);
   EXPECT_GT(store_->health().decided_by_lease, 2'000U);
-  // a change by hand ends both
+  // a manual change ends both
   store_->block({free.name}, 1h, base::deadline_after(1s), [](const auto&) {});
   EXPECT_FALSE(passes({free}));
   EXPECT_FALSE(passes({pro}));
 }
 
-TEST_F(LeasingStoreTest, WhatIsLeftOfAWindowGoesBackAtTheEnd) {
+TEST_F(LeasingStoreTest, UnspentWindowUnitsAreReturnedAtShutdown) {
   core::NamedCheck window = check("alice", Mode::Lease);
   window.quota = per_hour(100'000).fixed_window();
   EXPECT_EQ(admitted_of(4'000, window), 4'000);

@@ -8,7 +8,7 @@
 -- Returns  of release: 1 when the holder had a permit, else 0
 --          else {1 or 0: the holder has a permit, permits in use, until it expires or one is free}
 -- TTL      until the last permit expires
--- O(log permits), and once for each expired one. Twin: src/core/concurrency.cpp.
+-- O(log permits), and once for each expired one. Twin: src/core/permit_set.cpp.
 local key, what, name = KEYS[1], ARGV[1], ARGV[2]
 redis.call('ZREMRANGEBYSCORE', key, '-inf', string.format('%.0f', now))
 if what == 'release' then return redis.call('ZREM', key, name) end

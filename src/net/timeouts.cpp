@@ -1,5 +1,7 @@
 #include "net/timeouts.hpp"
 
+#include <algorithm>
+
 namespace penstock::net {
 
 void Timeouts::enter(TimeoutEntry& entry, Phase phase, base::Deadline now) {
@@ -20,6 +22,16 @@ void Timeouts::expire(base::Deadline now) {
       due.expire(phase);
     }
   }
+}
+
+Timeouts::Durations phase_limits(std::initializer_list<std::pair<Phase, Duration>> limits) {
+  constexpr Duration kLongest = std::chrono::hours{24};
+  Timeouts::Durations durations;
+  durations.fill(std::chrono::steady_clock::duration::max());
+  for (const auto& [phase, limit] : limits) {
+    durations.at(static_cast<std::size_t>(phase)) = std::min(limit, kLongest);
+  }
+  return durations;
 }
 
 }  // namespace penstock::net

@@ -2,11 +2,14 @@
 
 #include "base/deadline.hpp"
 #include "net/statistics.hpp"
+#include "penstock/time.hpp"
 
 #include <boost/intrusive/list.hpp>
 
 #include <array>
 #include <chrono>
+#include <initializer_list>
+#include <utility>
 
 namespace penstock::net {
 
@@ -57,6 +60,10 @@ class Timeouts {
   Durations limits_;
   std::array<List, kPhaseCount> lists_;
 };
+
+// Limits of these phases, 24 hours at most. Other phases have none.
+[[nodiscard]] Timeouts::Durations phase_limits(
+    std::initializer_list<std::pair<Phase, Duration>> limits);
 
 template <class Visit>
 void Timeouts::for_each(const Visit& visit) {

@@ -34,12 +34,9 @@ bool advance(Session& session, std::string& said) {
 
 std::string send_in_portions(const Input& input) {
   FuzzService parts;
-  penstock::net::Statistics statistics;
-  ServerContext server_context{
-      .service = parts.service,
-      .statistics = statistics,
-      .settings = {
-          .limits = {.bytes = kMaxBytes, .words = 64}, .version = "1.0.0", .max_in_flight = 10}};
+  ServerContext server_context(
+      parts.service,
+      {.limits = {.bytes = kMaxBytes, .words = 64}, .version = "1.0.0", .max_in_flight = 10});
   auto session = std::make_shared<Session>(server_context, "127.0.0.1:5");
   std::string said;
   check(advance(*session, said));

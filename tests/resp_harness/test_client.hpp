@@ -44,8 +44,7 @@ struct TestServer {
   service::LocalFallback local{local_memory, members};
   service::TestEvents events{};
   service::Service service{store, local, events, test_rules()};
-  net::Statistics statistics{};
-  ServerContext server_context{.service = service, .statistics = statistics};
+  ServerContext server_context{service};
 };
 
 class TestClient {
@@ -54,9 +53,10 @@ class TestClient {
 
   explicit TestClient(TestServer& server)
       : session_(std::make_shared<Session>(server.server_context, "127.0.0.1:5")) {
-    session_->on_answer = [this] { ++answers; };
+    session_->on_output = [this] { ++answers; };
   }
-  ~TestClient() { session_->detach(); }
+  ~TestClient() { disconnect(); }
+  void disconnect() { session_->detach(); }
 
   // A command in wire format.
   static std::string encoded(const Words& words) {

@@ -1,27 +1,22 @@
 #include "wire/grpc/server.hpp"
 
-#include "wire/grpc/connection.hpp"
+#include "net/server_connection.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace penstock::wire::grpc {
 namespace {
 
+using net::Phase;
+
 net::Timeouts::Durations limits_of(const ServerOptions& options) {
-  constexpr auto kNever = std::chrono::steady_clock::duration::max();
-  net::Timeouts::Durations limits;
-  limits.fill(kNever);
-  const auto set = [&limits](net::Phase phase, Duration limit) {
-    limits.at(static_cast<std::size_t>(phase)) = std::min(limit, Duration{std::chrono::hours{24}});
-  };
-  set(net::Phase::Handshake, options.handshake_timeout);
-  set(net::Phase::Header, options.preface_timeout);
-  set(net::Phase::Body, options.request_timeout);
-  set(net::Phase::Idle, options.grpc.idle_timeout);
-  set(net::Phase::Processing, options.grpc.idle_timeout);
-  set(net::Phase::Write, options.write_timeout);
-  set(net::Phase::Linger, options.linger);
-  return limits;
+  return net::phase_limits({{Phase::Handshake, options.handshake_timeout},
+                            {Phase::Header, options.preface_timeout},
+                            {Phase::Body, options.request_timeout},
+                            {Phase::Idle, options.grpc.idle_timeout},
+                            {Phase::Processing, options.grpc.idle_timeout},
+                            {Phase::Write, options.write_timeout},
+                            {Phase::Linger, options.linger}});
 }
 
 RateLimiterOptions answers_of(const ServerOptions& options) {
@@ -35,38 +30,33 @@ http2::SessionOptions session_of(const ServerOptions& options) {
           .min_ping_interval = options.grpc.min_ping_interval};
 }
 
-void start_connection(const std::shared_ptr<ServerCore>& core,
-                      net::ConnectionAcceptor::AcceptedSocket accepted) {
-  const AcceptResult accept_result =
-      accepted.too_many ? AcceptResult::TooManyConnections : AcceptResult::Accepted;
-  const auto start = [&](const auto& connection) {
-    connection->slot = std::move(accepted.slot);
-    connection->start(accept_result);
-  };
-  if (accepted.tls == nullptr) {
-    start(
-        std::make_shared<Connection<net::Socket>>(core, std::move(accepted.socket), accepted.peer));
-  } else {
-    start(std::make_shared<Connection<net::TlsStream>>(
-        core, net::TlsStream(std::move(accepted.socket), *accepted.tls), accepted.peer));
-  }
+void on_accept(const std::shared_ptr<ServerCore>& core,
+               net::ConnectionAcceptor::AcceptedSocket accepted) {
+  auto session = std::make_shared<Session>(core->server_context, core->refunds_for(accepted.peer));
+  if (accepted.too_many) session->reject_client();
+  net::start_connection(core, std::move(session), std::move(accepted));
 }
 
 }  // namespace
 
 Server::Server(boost::asio::io_context& loop, service::Service& service,
                const ServerOptions& options)
-    : core_(std::make_shared<ServerCore>(limits_of(options), service, answers_of(options),
-                                         session_of(options), options.grpc, options.request_timeout,
-                                         options.receive_timeout)),
-      acceptor_(loop, core_,
-                {.max_connections = options.grpc.max_connections,
-                 .per_address = options.per_address,
-                 .tls = options.grpc.tls,
-                 .protocols = {"h2"},
-                 .tick = options.tick},
-                [core = core_](net::ConnectionAcceptor::AcceptedSocket accepted) {
-                  start_connection(core, std::move(accepted));
-                }) {}
+    : SocketListener(loop,
+                     std::make_shared<ServerCore>(limits_of(options), service, answers_of(options),
+                                                  session_of(options), options.grpc,
+                                                  options.request_timeout, options.receive_timeout),
+                     {.max_connections = options.grpc.max_connections,
+                      .per_address = options.per_address,
+                      .tls = options.grpc.tls,
+                      .protocols = {"h2"},
+                      .tick = options.tick},
+                     on_accept) {}
+
+Result<void> Server::reload(const rules::Settings& settings) {
+  const auto& tls = settings.grpc.tls;
+  const Result<void> loaded = acceptor().reload_tls(tls);
+  if (loaded) state().authenticates_clients = tls && !tls->client_ca.empty();
+  return loaded;
+}
 
 }  // namespace penstock::wire::grpc

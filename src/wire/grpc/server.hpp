@@ -1,7 +1,6 @@
 #pragma once
 
-#include "net/connection_acceptor.hpp"
-#include "net/listener_base.hpp"
+#include "net/socket_listener.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
 #include "rules/settings/settings.hpp"
@@ -10,9 +9,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include <functional>
 #include <memory>
-#include <utility>
 #include <vector>
 
 namespace penstock::wire::grpc {
@@ -37,31 +34,11 @@ struct ServerOptions {
 // connections say GOAWAY, calls under way are answered.
 // Thread-safety: none; everything happens on the event loop, which one thread runs. The service and
 // the event loop outlive the server; the server may go while answers are awaited.
-class Server final : public net::Listener {
+class Server final : public net::SocketListener<ServerCore> {
  public:
   Server(boost::asio::io_context& loop, service::Service& service, const ServerOptions& options);
 
-  [[nodiscard]] Result<void> reload(const rules::Settings& settings) override {
-    const Result<void> loaded = acceptor_.reload_tls(settings.grpc.tls);
-    const auto& tls = settings.grpc.tls;
-    if (loaded) core_->authenticates_clients = tls && !tls->client_ca.empty();
-    return loaded;
-  }
-  [[nodiscard]] Result<std::vector<rules::Address>> listen(
-      const std::vector<rules::Address>& addresses, net::PortReuse port_reuse) override {
-    return acceptor_.listen(addresses, port_reuse);
-  }
-  void drain() override { acceptor_.drain(); }
-  void stop(Duration grace, std::function<void()> stopped) override {
-    acceptor_.stop(grace, std::move(stopped));
-  }
-  [[nodiscard]] const net::Statistics& statistics() const noexcept override {
-    return core_->statistics;
-  }
-
- private:
-  std::shared_ptr<ServerCore> core_;
-  net::ConnectionAcceptor acceptor_;
+  [[nodiscard]] Result<void> reload(const rules::Settings& settings) override;
 };
 
 }  // namespace penstock::wire::grpc

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "net/connection.hpp"
+#include "net/server_state.hpp"
 #include "rules/settings/settings.hpp"
 #include "wire/grpc/rate_limiter.hpp"
 #include "wire/grpc/session.hpp"

@@ -93,6 +93,57 @@ bool Session::receive(std::string_view bytes, base::Deadline now) {
   return goes_on;
 }
 
+net::Step Session::advance() {
+  if (std::exchange(must_flush_, false)) return net::Step::Write;
+  return is_finished() ? net::Step::Close : net::Step::Read;
+}
+
+void Session::commit(std::size_t bytes) {
+  must_flush_ = true;
+  is_ping_outstanding_ = false;
+  // After a protocol violation is_finished() is true.
+  static_cast<void>(receive({read_buffer_.data(), bytes}, base::monotonic_now()));
+}
+
+// Only a request ends the idle time: pings, settings and unknown frames do not.
+net::Activity Session::activity() {
+  expire_requests();
+  if (!is_established() || is_reading_head()) return {net::Phase::Header, 0};
+  if (incomplete_ > 0) return {net::Phase::Body, 0};
+  if (!is_idle()) return {net::Phase::Processing, ++turns_};
+  trim();
+  return {net::Phase::Idle, requests()};
+}
+
+// The time of incomplete requests runs from when the first of them arrived, whatever else the
+// client sends.
+void Session::expire_requests() {
+  const base::Deadline now = base::monotonic_now();
+  if (incomplete_ > 0 && next_expiry_ != base::Deadline{} && now >= next_expiry_) {
+    expire(now);
+    next_expiry_ = {};
+  }
+  if (incomplete_ == 0) {
+    next_expiry_ = {};
+  } else if (next_expiry_ == base::Deadline{}) {
+    next_expiry_ = now + server_context_.request_timeout;
+  }
+}
+
+// A client with calls in flight gets a ping, and another period to answer it.
+net::TimeoutAction Session::on_timeout(net::Phase phase) {
+  if (phase == net::Phase::Body) {
+    next_expiry_ = base::monotonic_now();
+    return net::TimeoutAction::Continue;
+  }
+  if (phase == net::Phase::Processing && !std::exchange(is_ping_outstanding_, true)) {
+    send_ping();
+    return net::TimeoutAction::Continue;
+  }
+  if (phase == net::Phase::Idle) send_goaway();
+  return net::TimeoutAction::Abort;
+}
+
 void Session::wake() const {
   if (!receiving_ && on_output) on_output();
 }

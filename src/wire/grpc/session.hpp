@@ -2,15 +2,18 @@
 
 #include "base/deadline.hpp"
 #include "http2/server_session.hpp"
-#include "net/connection.hpp"
+#include "net/server_state.hpp"
+#include "net/session.hpp"
 #include "penstock/time.hpp"
 #include "wire/grpc/call.hpp"
 #include "wire/grpc/rate_limiter.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -32,9 +35,9 @@ struct ServerContext {
 // Whether the client of a connection may refund (is_negative_hits).
 enum class Refunds : std::uint8_t { Allowed, Ignored };
 
-// Everything a connection does but the I/O: takes calls out of HTTP/2, has them answered, and
-// writes the answers. What comes in one portion is answered in one: calls that the service answers
-// at once are in the output after receive().
+// gRPC without the I/O (net::Session): takes calls out of HTTP/2, has them answered, and writes the
+// responses. Calls of one read that are answered at once are in the output after receive(), and are
+// sent before the next read.
 //
 // Thread-safety: none.
 class Session final : public http2::RequestEvents {
@@ -48,6 +51,15 @@ class Session final : public http2::RequestEvents {
   [[nodiscard]] bool receive(std::string_view bytes, base::Deadline now);
   // Valid until the next call; to be asked for until it is empty.
   [[nodiscard]] std::string_view take_output() { return http2_session_.take_output(); }
+  [[nodiscard]] net::Step advance();
+  [[nodiscard]] std::span<char> prepare() noexcept { return read_buffer_; }
+  void commit(std::size_t bytes);
+  [[nodiscard]] bool is_done() const noexcept { return is_finished(); }
+  // Ends requests that have not arrived in time, too.
+  [[nodiscard]] net::Activity activity();
+  [[nodiscard]] net::TimeoutAction on_timeout(net::Phase phase);
+  [[nodiscard]] static bool closes_silently() noexcept { return false; }  // it sends GOAWAY
+  void detach() noexcept { on_output = nullptr; }
   [[nodiscard]] bool is_finished() const noexcept { return http2_session_.is_finished(); }
   [[nodiscard]] bool is_established() const noexcept { return http2_session_.is_established(); }
   [[nodiscard]] bool is_reading_head() const noexcept { return http2_session_.is_reading_head(); }
@@ -94,7 +106,10 @@ class Session final : public http2::RequestEvents {
 
  private:
   struct CallHeaders;  // what the head of a request says
+  // A read has the requests of some hundred calls.
+  static constexpr std::size_t kReadBytes = std::size_t{16} << 10U;
 
+  void expire_requests();
   [[nodiscard]] CallHeaders read_call_headers(const http2::RequestHead& head) const;
   // Whether it is a gRPC request at all; else it is answered.
   [[nodiscard]] bool is_grpc(http2::StreamId stream, const http2::RequestHead& head,
@@ -116,6 +131,11 @@ class Session final : public http2::RequestEvents {
   std::size_t held_ = 0;  // bytes, of all calls
   bool receiving_ = false;
   bool drained_ = false;
+  bool must_flush_ = true;            // send the output before the next read
+  bool is_ping_outstanding_ = false;  // nothing was received since
+  std::uint64_t turns_ = 0;           // each turn gives calls in flight new time
+  base::Deadline next_expiry_{};      // of incomplete requests; the epoch when there are none
+  std::array<char, kReadBytes> read_buffer_;
 };
 
 }  // namespace penstock::wire::grpc

@@ -57,7 +57,9 @@ RC_GTEST_PROP(CommandsProperty, AnyWordsHaveOneReply, ()) {
   words.insert(words.end(), others.begin(), others.end());
   test_client.send(TestClient::encoded(words));
   test_client.output();
-  RC_ASSERT(server.statistics.responses[2] + server.statistics.responses[4] == 1U);
+  RC_ASSERT(server.server_context.statistics.responses[2] +
+                server.server_context.statistics.responses[4] ==
+            1U);
   RC_ASSERT(test_client.ask({"ECHO", "still here"}) == "$10\r\nstill here\r\n");
 }
 

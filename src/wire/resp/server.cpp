@@ -1,5 +1,7 @@
 #include "wire/resp/server.hpp"
 
+#include "net/server_connection.hpp"
+
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/basic_resolver.hpp>
 
@@ -14,44 +16,27 @@ using net::Phase;
 
 constexpr std::string_view kTooManyConnections = "ERR max number of clients reached";
 
-net::Timeouts::Durations limits_of(const ServerOptions& options) {
-  net::Timeouts::Durations limits;
-  limits.fill(std::chrono::steady_clock::duration::max());
-  const auto set = [&limits](Phase phase, Duration limit) {
-    limits.at(static_cast<std::size_t>(phase)) = std::min(limit, Duration{std::chrono::hours{24}});
-  };
-  set(Phase::Handshake, options.handshake_timeout);
-  set(Phase::Idle, options.resp.idle_timeout);
-  set(Phase::Header, options.command_timeout);
-  set(Phase::Write, options.write_timeout);
-  set(Phase::Linger, options.linger);
-  return limits;
+std::shared_ptr<ServerContext> make_context(service::Service& service,
+                                            const ServerOptions& options) {
+  return std::make_shared<ServerContext>(
+      service,
+      ServerSettings{.limits = {.bytes = options.resp.max_request_bytes},
+                     .passwords = options.resp.passwords,
+                     .version = options.version,
+                     .on_failure = options.on_failure,
+                     .request_timeout = options.request_timeout},
+      net::phase_limits({{Phase::Handshake, options.handshake_timeout},
+                         {Phase::Idle, options.resp.idle_timeout},
+                         {Phase::Header, options.command_timeout},
+                         {Phase::Write, options.write_timeout},
+                         {Phase::Linger, options.linger}}));
 }
 
-ServerSettings terms_of(const ServerOptions& options) {
-  return {.limits = {.bytes = options.resp.max_request_bytes},
-          .passwords = options.resp.passwords,
-          .version = options.version,
-          .on_failure = options.on_failure,
-          .request_timeout = options.request_timeout};
-}
-
-void start_connection(const std::shared_ptr<ServerCore>& core,
-                      net::ConnectionAcceptor::AcceptedSocket accepted) {
-  const auto start = [&](const auto& connection, std::string_view refusal) {
-    connection->slot = std::move(accepted.slot);
-    connection->start(refusal);
-  };
-  if (accepted.tls == nullptr) {
-    start(std::make_shared<Connection<net::Socket>>(core, std::move(accepted.socket),
-                                                    std::move(accepted.peer)),
-          accepted.too_many ? kTooManyConnections : std::string_view{});
-  } else {
-    start(std::make_shared<Connection<net::TlsStream>>(
-              core, net::TlsStream(std::move(accepted.socket), *accepted.tls),
-              std::move(accepted.peer)),
-          {});
-  }
+void on_accept(const std::shared_ptr<ServerContext>& context,
+               net::ConnectionAcceptor::AcceptedSocket accepted) {
+  auto session = std::make_shared<Session>(*context, std::move(accepted.peer.address));
+  if (accepted.too_many) session->reject(kTooManyConnections);
+  net::start_connection(context, std::move(session), std::move(accepted));
 }
 
 // Whether all addresses of this name are of this machine. A name without an address is reported
@@ -80,24 +65,22 @@ Result<void> require_password(const rules::RespSettings& settings) {
   return {};
 }
 
-Server::Server(boost::asio::io_context& loop, service::Service& service, ServerOptions options)
-    : core_(std::make_shared<ServerCore>(limits_of(options), service, terms_of(options))),
-      acceptor_(loop, core_,
-                {.max_connections = options.resp.max_connections,
-                 .per_address = options.per_address,
-                 .tls = options.resp.tls,
-                 .protocols = {},
-                 .tick = options.tick},
-                [core = core_](net::ConnectionAcceptor::AcceptedSocket accepted) {
-                  start_connection(core, std::move(accepted));
-                }) {}
+Server::Server(boost::asio::io_context& loop, service::Service& service,
+               const ServerOptions& options)
+    : SocketListener(loop, make_context(service, options),
+                     {.max_connections = options.resp.max_connections,
+                      .per_address = options.per_address,
+                      .tls = options.resp.tls,
+                      .protocols = {},
+                      .tick = options.tick},
+                     on_accept) {}
 
 Result<std::vector<rules::Address>> Server::listen(const std::vector<rules::Address>& addresses,
                                                    net::PortReuse port_reuse) {
   const Result<void> open = require_password({.listen = addresses});
   is_exposed_ = !open;
-  if (is_exposed_ && core_->server_context.settings.passwords.empty()) return open.error();
-  return acceptor_.listen(addresses, port_reuse);
+  if (is_exposed_ && state().settings.passwords.empty()) return open.error();
+  return SocketListener::listen(addresses, port_reuse);
 }
 
 Result<void> Server::reload(const rules::Settings& settings) {
@@ -105,8 +88,8 @@ Result<void> Server::reload(const rules::Settings& settings) {
     return Error{ErrorCode::Misconfigured,
                  "password: other machines can connect, so there must be one"};
   }
-  const Result<void> loaded = acceptor_.reload_tls(settings.resp.tls);
-  if (loaded) core_->server_context.settings.passwords = settings.resp.passwords;
+  const Result<void> loaded = acceptor().reload_tls(settings.resp.tls);
+  if (loaded) state().settings.passwords = settings.resp.passwords;
   return loaded;
 }
 

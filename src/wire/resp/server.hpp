@@ -1,20 +1,17 @@
 #pragma once
 
-#include "net/connection_acceptor.hpp"
-#include "net/listener_base.hpp"
+#include "net/socket_listener.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
 #include "rules/settings/settings.hpp"
 #include "service/service.hpp"
-#include "wire/resp/connection.hpp"
+#include "wire/resp/session.hpp"
 
 #include <boost/asio/io_context.hpp>
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace penstock::wire::resp {
@@ -42,9 +39,9 @@ struct ServerOptions {
 // A connection holds 4 to 16 KB, and while it sends one a whole command.
 // Thread-safety: none; everything happens on the event loop, which one thread runs. The service and
 // the event loop outlive the server; the server may go while answers are awaited.
-class Server final : public net::Listener {
+class Server final : public net::SocketListener<ServerContext> {
  public:
-  Server(boost::asio::io_context& loop, service::Service& service, ServerOptions options);
+  Server(boost::asio::io_context& loop, service::Service& service, const ServerOptions& options);
 
   // Clients that are authenticated stay so. Misconfigured when no password is left, and other
   // machines can connect.
@@ -52,17 +49,8 @@ class Server final : public net::Listener {
   // Misconfigured when other machines could connect, and there is no password.
   [[nodiscard]] Result<std::vector<rules::Address>> listen(
       const std::vector<rules::Address>& addresses, net::PortReuse port_reuse) override;
-  void drain() override { acceptor_.drain(); }
-  void stop(Duration grace, std::function<void()> stopped) override {
-    acceptor_.stop(grace, std::move(stopped));
-  }
-  [[nodiscard]] const net::Statistics& statistics() const noexcept override {
-    return core_->statistics;
-  }
 
  private:
-  std::shared_ptr<ServerCore> core_;
-  net::ConnectionAcceptor acceptor_;
   bool is_exposed_ = false;  // other machines can connect
 };
 

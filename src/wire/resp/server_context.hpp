@@ -1,6 +1,6 @@
 #pragma once
 
-#include "net/statistics.hpp"
+#include "net/server_state.hpp"
 #include "penstock/time.hpp"
 #include "resp/command_reader.hpp"
 #include "service/service.hpp"
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace penstock::wire::resp {
@@ -24,11 +25,15 @@ struct ServerSettings {
   std::size_t max_in_flight = 1000;  // commands of one connection that wait for the store
 };
 
-// What the connections of a server have in common.
-struct ServerContext {
+// What the sessions of a server share. They keep it alive, but not the service, which is not called
+// after the server is destroyed.
+struct ServerContext : net::ServerState {
+  explicit ServerContext(service::Service& rate_limits, ServerSettings server_settings = {},
+                         net::Timeouts::Durations phases = {})
+      : ServerState(phases), service(rate_limits), settings(std::move(server_settings)) {}
+
   service::Service& service;
-  net::Statistics& statistics;
-  ServerSettings settings{};
+  ServerSettings settings;
   QuotaCache quotas{};
   std::uint64_t last_client_id = 0;  // clients are numbered
 };

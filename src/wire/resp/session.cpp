@@ -56,7 +56,7 @@ void Session::set_authenticated(bool is_authenticated) {
 
 Session::Step Session::advance() {
   advancing_ = true;
-  Step step = Step::Pause;
+  bool needs_input = false;
   while (!closing_ && queue_.ready().size() + queue_.held() < kMaxUnsentBytes &&
          queue_.missing() < server_context_.settings.max_in_flight) {
     const Progress progress = next_command();
@@ -70,15 +70,27 @@ Session::Step Session::advance() {
       run();
     } else if (progress == Progress::Broken) {
       reject("ERR " + reader_.error());
-    } else if (close_when_idle_ && reader_.commands() > 0 && !reader_.is_within_command()) {
+    } else if (server_context_.stopping && reader_.commands() > 0 && !reader_.is_within_command()) {
       closing_ = true;
     } else {
-      step = Step::Read;
+      needs_input = true;
       break;
     }
   }
   advancing_ = false;
-  return closing_ ? Step::Close : step;
+  if (closing_) return Step::Close;
+  if (needs_input) return Step::Read;
+  return awaits_answers() ? Step::Wait : Step::Write;
+}
+
+net::Activity Session::activity() const noexcept {
+  const std::uint64_t command = reader_.commands();
+  if (closing_) return {net::Phase::Write, command};
+  if (reader_.is_within_command()) return {net::Phase::Header, command};
+  if (awaits_answers()) return {net::Phase::Processing, command};
+  // The first command of a client may be on its way when the server stops.
+  const bool is_last = server_context_.stopping && command == 0;
+  return {is_last ? net::Phase::Linger : net::Phase::Idle, command};
 }
 
 Progress Session::next_command() {
@@ -118,9 +130,9 @@ void Session::reject(std::string_view error) {
   closing_ = true;
 }
 
-void Session::on_disconnect() noexcept {
+void Session::detach() noexcept {
   detached_ = true;
-  on_answer = nullptr;
+  on_output = nullptr;
 }
 
 void DeferredReply::fail(const Error& error) const {

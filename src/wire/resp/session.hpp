@@ -1,5 +1,6 @@
 #pragma once
 
+#include "net/session.hpp"
 #include "resp/command_reader.hpp"
 #include "resp/reply_writer.hpp"
 #include "wire/resp/reply_queue.hpp"
@@ -25,28 +26,34 @@ struct ClientInfo {
   std::string library{};
 };
 
-// Everything a connection does but the I/O: reads commands, runs them, keeps their replies in
-// order. All commands that have arrived are begun before the first answer of the store is awaited,
-// so that they reach it together. advance() says what to do about reading:
+// RESP without the I/O (net::Session): reads commands, runs them, keeps their replies in order. All
+// commands that have arrived are started before the first reply of the store is awaited, so that
+// they reach it in one batch. Reading stops while too many commands are in flight or too many
+// replies unsent. When the server stops, the session ends after the commands in flight, or after
+// the first if there was none yet.
 //
-//   Read   fill reader().prepare(), commit(), and advance() again
-//   Pause  enough is under way or unsent; advance() again after on_answer or when all was sent
-//   Close  nothing more is read: send what there is, until is_done()
-//
-// Output may be there at any time. Ownership: shared with the answers that are awaited.
-// Thread-safety: none.
+// Ownership: shared with the pending replies. Thread-safety: none.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  enum class Step : std::uint8_t { Read, Pause, Close };
+  using Step = net::Step;
 
-  // `server_context` outlives the session, or its end as on_disconnect() tells it.
+  // `server_context` outlives the session, or is not used after detach().
   Session(ServerContext& server_context, std::string peer);
 
   [[nodiscard]] Step advance();
   [[nodiscard]] penstock::resp::CommandReader& reader() noexcept { return reader_; }
 
+  [[nodiscard]] std::span<char> prepare() { return reader_.prepare(); }
+  void commit(std::size_t bytes) noexcept { reader_.commit(bytes); }
+  [[nodiscard]] net::Activity activity() const noexcept;
+  [[nodiscard]] static net::TimeoutAction on_timeout(net::Phase /*phase*/) noexcept {
+    return net::TimeoutAction::Abort;
+  }
+  [[nodiscard]] bool closes_silently() const noexcept {
+    return !awaits_answers() && !has_output() && !has_unfinished_input();
+  }
   [[nodiscard]] bool has_output() const noexcept { return !queue_.ready().empty(); }
-  // Valid until the next take_output(). REQUIRES: what was taken before is sent.
+  // REQUIRES: what was taken before is sent.
   [[nodiscard]] std::string_view take_output();
   [[nodiscard]] bool awaits_answers() const noexcept { return queue_.missing() > 0; }
   // There are commands that have not been begun, or not arrived in full.
@@ -60,12 +67,9 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Says this, and ends.
   void reject(std::string_view error);
-  // Ends after the commands in flight, or the first if there was none yet.
-  void close_when_idle() noexcept { close_when_idle_ = true; }
-  // Nobody is there to answer to: late answers go nowhere.
-  void on_disconnect() noexcept;
+  void detach() noexcept;
 
-  std::function<void()> on_answer;  // when one came that was awaited
+  std::function<void()> on_output;  // a pending reply has come
 
   // For commands:
   [[nodiscard]] ClientInfo& client_info() noexcept { return client_info_; }
@@ -81,7 +85,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void answer(ReplyQueue::Ticket ticket, const Write& write) {
     if (detached_) return;
     queue_.fill(ticket, write);
-    if (!advancing_ && on_answer) on_answer();
+    if (!advancing_ && on_output) on_output();
   }
 
  private:
@@ -99,7 +103,6 @@ class Session : public std::enable_shared_from_this<Session> {
   bool advancing_ = false;
   bool deferred_ = false;  // a command has been read, and waits for answers to others
   bool closing_ = false;
-  bool close_when_idle_ = false;
   bool detached_ = false;
 };
 

@@ -58,10 +58,10 @@ TEST_F(RespSession, PausesReadingWhileTooManyCommandsAreInFlight) {
   server.store.is_late = true;
   std::string sent;
   for (int i = 0; i < 5; ++i) sent += TestClient::encoded({"CL.THROTTLE", "key", "9", "10", "60"});
-  EXPECT_EQ(test_client.send(sent), Step::Pause);
+  EXPECT_EQ(test_client.send(sent), Step::Wait);
   EXPECT_EQ(server.store.waiting(), 3U);
   server.store.answer(0);
-  EXPECT_EQ(test_client.session().advance(), Step::Pause);
+  EXPECT_EQ(test_client.session().advance(), Step::Wait);
   EXPECT_EQ(server.store.waiting(), 3U);
   while (server.store.waiting() > 0) server.store.answer(0);
   EXPECT_EQ(test_client.session().advance(), Step::Read);
@@ -71,7 +71,7 @@ TEST_F(RespSession, PausesReadingWhileTooManyCommandsAreInFlight) {
 TEST_F(RespSession, PausesReadingWhileTooMuchIsUnsent) {
   std::string sent;
   for (int i = 0; i < 12; ++i) sent += TestClient::encoded({"ECHO", std::string(10'000, 'x')});
-  EXPECT_EQ(test_client.send(sent.substr(0, 90'000)), Step::Pause);
+  EXPECT_EQ(test_client.send(sent.substr(0, 90'000)), Step::Write);
   EXPECT_LE(test_client.output().size(), 80'000U);
   EXPECT_EQ(test_client.session().advance(), Step::Read);
 }
@@ -80,7 +80,7 @@ TEST_F(RespSession, PausesReadingWhileTooMuchWaitsForAMissingReply) {
   server.store.is_late = true;
   std::string sent = TestClient::encoded({"INCR", "a"});
   for (int i = 0; i < 12; ++i) sent += TestClient::encoded({"ECHO", std::string(10'000, 'x')});
-  EXPECT_EQ(test_client.send(sent), Step::Pause);
+  EXPECT_EQ(test_client.send(sent), Step::Wait);
   EXPECT_EQ(test_client.output(), "");
   server.store.answer(0);
   EXPECT_LE(test_client.output().size(), 80'000U);
@@ -92,7 +92,7 @@ TEST_F(RespSession, ARefundWaitsForTheChecksBeforeIt) {
   EXPECT_EQ(test_client.send(TestClient::encoded({"CL.THROTTLE", "key", "0", "1", "60", "1"}) +
                              TestClient::encoded({"CL.THROTTLE", "key", "0", "1", "60", "-1"}) +
                              TestClient::encoded({"PING"})),
-            Step::Pause);
+            Step::Wait);
   EXPECT_EQ(server.store.waiting(), 1U);
   EXPECT_TRUE(test_client.session().has_unfinished_input());
   server.store.answer(0);
@@ -122,7 +122,7 @@ TEST_F(RespSession, QuitIsTheLastCommandAnswered) {
 
 TEST_F(RespSession, AnswersCommandsInFlightBeforeClosing) {
   EXPECT_EQ(test_client.send("PI"), Step::Read);
-  test_client.session().close_when_idle();
+  server.server_context.stopping = true;
   EXPECT_EQ(test_client.session().advance(), Step::Read);
   EXPECT_EQ(test_client.send("NG\r\n"), Step::Close);
   EXPECT_EQ(test_client.output(), "+PONG\r\n");
@@ -130,7 +130,7 @@ TEST_F(RespSession, AnswersCommandsInFlightBeforeClosing) {
 
 // Its first command may be on its way.
 TEST_F(RespSession, AnswersTheFirstCommandBeforeClosing) {
-  test_client.session().close_when_idle();
+  server.server_context.stopping = true;
   EXPECT_EQ(test_client.session().advance(), Step::Read);
   EXPECT_EQ(test_client.send("PING\r\n"), Step::Close);
   EXPECT_EQ(test_client.output(), "+PONG\r\n");
@@ -139,7 +139,7 @@ TEST_F(RespSession, AnswersTheFirstCommandBeforeClosing) {
 TEST_F(RespSession, LateAnswersAreIgnoredAfterTheClientDisconnected) {
   server.store.is_late = true;
   test_client.send(TestClient::encoded({"INCR", "a"}));
-  test_client.session().on_disconnect();
+  test_client.disconnect();
   server.store.answer(0);
   EXPECT_EQ(test_client.output(), "");
 }
@@ -207,14 +207,14 @@ TEST_F(RespSession, HttpIsClosedBeforeAnythingRuns) {
     EXPECT_EQ(page.output(), "");
     EXPECT_TRUE(page.session().is_done());
   }
-  EXPECT_EQ(server.statistics.http_requests, 7U);
-  EXPECT_EQ(server.statistics.last_http_peer, "127.0.0.1:5");
+  EXPECT_EQ(server.server_context.statistics.http_requests, 7U);
+  EXPECT_EQ(server.server_context.statistics.last_http_peer, "127.0.0.1:5");
   EXPECT_EQ(test_client.ask({"GET", "n"}), "$-1\r\n");
 }
 
 TEST_F(RespSession, KeysMayLookLikeHttp) {
   EXPECT_EQ(test_client.ask({"DEL", "n", "HTTP/1.1"}), ":0\r\n");
-  EXPECT_EQ(server.statistics.http_requests, 0U);
+  EXPECT_EQ(server.server_context.statistics.http_requests, 0U);
 }
 
 TEST_F(RespSession, CountsCommandsAndReplies) {
@@ -222,10 +222,10 @@ TEST_F(RespSession, CountsCommandsAndReplies) {
   test_client.ask({"NOPE"});
   server.store.failure = Error{ErrorCode::Unavailable, "gone"};
   test_client.ask({"INCR", "a"});
-  EXPECT_EQ(server.statistics.requests, 3U);
-  EXPECT_EQ(server.statistics.responses[2], 1U);
-  EXPECT_EQ(server.statistics.responses[4], 1U);
-  EXPECT_EQ(server.statistics.responses[5], 1U);
+  EXPECT_EQ(server.server_context.statistics.requests, 3U);
+  EXPECT_EQ(server.server_context.statistics.responses[2], 1U);
+  EXPECT_EQ(server.server_context.statistics.responses[4], 1U);
+  EXPECT_EQ(server.server_context.statistics.responses[5], 1U);
 }
 
 }  // namespace

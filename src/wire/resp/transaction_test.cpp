@@ -107,7 +107,7 @@ TEST_F(InTransaction, ARefundWaitsForTheChecksBeforeIt) {
                            TestClient::encoded({"CL.THROTTLE", "key", "0", "1", "60", "1"}) +
                            TestClient::encoded({"CL.THROTTLE", "key", "0", "1", "60", "-1"}) +
                            TestClient::encoded({"EXEC"}) + TestClient::encoded({"PING"});
-  EXPECT_EQ(test_client.send(sent), Step::Pause);
+  EXPECT_EQ(test_client.send(sent), Step::Wait);
   EXPECT_EQ(server.store.waiting(), 1U);
   EXPECT_TRUE(test_client.session().has_unfinished_input());
   server.store.answer(0);
@@ -122,7 +122,7 @@ TEST_F(InTransaction, ALargeTransactionPausesAsAPipelineDoes) {
   ask({"MULTI"});
   for (int i = 0; i < 12; ++i) ask({"ECHO", std::string(10'000, 'x')});
   EXPECT_EQ(test_client.send(TestClient::encoded({"EXEC"}) + TestClient::encoded({"PING"})),
-            Step::Pause);
+            Step::Write);
   std::string output;
   for (int i = 0; i < 3 && !output.ends_with("+PONG\r\n"); ++i) {
     const std::string part = test_client.output();

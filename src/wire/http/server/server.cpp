@@ -1,66 +1,48 @@
 #include "wire/http/server/server.hpp"
 
-#include "wire/http/server/connection.hpp"
+#include "net/server_connection.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace penstock::http {
 namespace {
 
+using net::Phase;
+
 constexpr HttpError kTooManyConnections{503, "too many connections"};
 
-net::Timeouts::Durations limits_of(const ServerOptions& options) {
-  constexpr auto kNever = std::chrono::steady_clock::duration::max();
+std::shared_ptr<ServerContext> make_context(Handler& handler, const Clock& clock,
+                                            const ServerOptions& options) {
   const rules::HttpSettings& http = options.http;
-  net::Timeouts::Durations limits;
-  limits.fill(kNever);
-  const auto set = [&limits](net::Phase phase, Duration limit) {
-    limits.at(static_cast<std::size_t>(phase)) = std::min(limit, Duration{std::chrono::hours{24}});
-  };
-  set(net::Phase::Handshake, options.handshake_timeout);
-  set(net::Phase::Idle, http.idle_timeout);
-  set(net::Phase::Header, http.header_timeout);
-  set(net::Phase::Body, http.body_timeout);
-  set(net::Phase::Write, http.write_timeout);
-  set(net::Phase::Linger, options.linger);
-  return limits;
+  return std::make_shared<ServerContext>(
+      handler, clock,
+      ReaderLimits{.header_bytes = http.max_header_bytes, .body_bytes = http.max_body_bytes},
+      options.request_timeout,
+      net::phase_limits({{Phase::Handshake, options.handshake_timeout},
+                         {Phase::Idle, http.idle_timeout},
+                         {Phase::Header, http.header_timeout},
+                         {Phase::Body, http.body_timeout},
+                         {Phase::Write, http.write_timeout},
+                         {Phase::Linger, options.linger}}));
 }
 
-void start_connection(const std::shared_ptr<ServerCore>& core,
-                      net::ConnectionAcceptor::AcceptedSocket accepted) {
-  const auto start = [&](const auto& connection, const HttpError* error) {
-    connection->slot = std::move(accepted.slot);
-    connection->start(error);
-  };
-  if (accepted.tls == nullptr) {
-    start(std::make_shared<Connection<net::Socket>>(core, std::move(accepted.socket),
-                                                    std::move(accepted.peer)),
-          accepted.too_many ? &kTooManyConnections : nullptr);
-  } else {
-    start(std::make_shared<Connection<net::TlsStream>>(
-              core, net::TlsStream(std::move(accepted.socket), *accepted.tls),
-              std::move(accepted.peer)),
-          nullptr);
-  }
+void on_accept(const std::shared_ptr<ServerContext>& context,
+               net::ConnectionAcceptor::AcceptedSocket accepted) {
+  auto session = std::make_shared<Session>(*context, std::move(accepted.peer));
+  if (accepted.too_many) session->reject(kTooManyConnections);
+  net::start_connection(context, std::move(session), std::move(accepted));
 }
 
 }  // namespace
 
-Server::Server(boost::asio::io_context& loop, Handler& handler, ServerOptions options,
+Server::Server(boost::asio::io_context& loop, Handler& handler, const ServerOptions& options,
                const Clock& clock)
-    : core_(std::make_shared<ServerCore>(limits_of(options), handler, clock,
-                                         ReaderLimits{.header_bytes = options.http.max_header_bytes,
-                                                      .body_bytes = options.http.max_body_bytes},
-                                         options.request_timeout)),
-      acceptor_(loop, core_,
-                {.max_connections = options.http.max_connections,
-                 .per_address = options.per_address,
-                 .tls = options.http.tls,
-                 .protocols = {"http/1.1"},
-                 .tick = options.tick},
-                [core = core_](net::ConnectionAcceptor::AcceptedSocket accepted) {
-                  start_connection(core, std::move(accepted));
-                }) {}
+    : SocketListener(loop, make_context(handler, clock, options),
+                     {.max_connections = options.http.max_connections,
+                      .per_address = options.per_address,
+                      .tls = options.http.tls,
+                      .protocols = {"http/1.1"},
+                      .tick = options.tick},
+                     on_accept) {}
 
 }  // namespace penstock::http

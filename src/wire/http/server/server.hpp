@@ -1,20 +1,16 @@
 #pragma once
 
 #include "http/message.hpp"
-#include "net/connection_acceptor.hpp"
-#include "net/listener_base.hpp"
+#include "net/socket_listener.hpp"
 #include "penstock/clock.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
 #include "rules/settings/settings.hpp"
-#include "wire/http/server/server_core.hpp"
+#include "wire/http/server/session.hpp"
 
 #include <boost/asio/io_context.hpp>
 
-#include <functional>
 #include <memory>
-#include <utility>
-#include <vector>
 
 namespace penstock::http {
 
@@ -33,30 +29,15 @@ struct ServerOptions {
 // Each connection holds about 4 KB; max_connections is per server. One more is told 503.
 // Thread-safety: none; everything happens on the event loop, which one thread runs. The handler and
 // the event loop outlive the server; the server may go while answers are awaited.
-class Server final : public net::Listener {
+class Server final : public net::SocketListener<ServerContext> {
  public:
-  // `clock` is for the Date of answers.
-  Server(boost::asio::io_context& loop, Handler& handler, ServerOptions options,
+  // `clock` is for the Date header.
+  Server(boost::asio::io_context& loop, Handler& handler, const ServerOptions& options,
          const Clock& clock = system_clock());
 
   [[nodiscard]] Result<void> reload(const rules::Settings& settings) override {
-    return acceptor_.reload_tls(settings.http.tls);
+    return acceptor().reload_tls(settings.http.tls);
   }
-  [[nodiscard]] Result<std::vector<rules::Address>> listen(
-      const std::vector<rules::Address>& addresses, net::PortReuse port_reuse) override {
-    return acceptor_.listen(addresses, port_reuse);
-  }
-  void drain() override { acceptor_.drain(); }
-  void stop(Duration grace, std::function<void()> stopped) override {
-    acceptor_.stop(grace, std::move(stopped));
-  }
-  [[nodiscard]] const net::Statistics& statistics() const noexcept override {
-    return core_->statistics;
-  }
-
- private:
-  std::shared_ptr<ServerCore> core_;
-  net::ConnectionAcceptor acceptor_;
 };
 
 }  // namespace penstock::http

@@ -3,63 +3,70 @@
 #include "http/date_header.hpp"
 #include "http/message.hpp"
 #include "http/response_text.hpp"
-#include "net/connection.hpp"
-#include "net/statistics.hpp"
+#include "net/server_state.hpp"
+#include "net/session.hpp"
 #include "penstock/clock.hpp"
 #include "penstock/time.hpp"
 #include "wire/http/server/request_reader.hpp"
 
-#include <cstdint>
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace penstock::http {
 
-// What the connections of a server have in common.
-struct ServerContext {
+// What the sessions of a server share. They keep it alive, but not the handler, which is not called
+// after the server is destroyed.
+struct ServerContext : net::ServerState {
+  ServerContext(Handler& request_handler, const Clock& date_clock, ReaderLimits reader_limits = {},
+                Duration timeout = std::chrono::seconds{1}, net::Timeouts::Durations phases = {})
+      : ServerState(phases),
+        handler(request_handler),
+        clock(date_clock),
+        limits(reader_limits),
+        request_timeout(timeout) {}
+
   Handler& handler;
   const Clock& clock;
-  net::Statistics& statistics;
-  ReaderLimits limits{};
-  Duration request_timeout{};
+  ReaderLimits limits;
+  Duration request_timeout;
   DateHeader date{};
 };
 
-// Everything a connection does but the I/O: reads requests, asks the handler, writes answers in
-// order. advance() says what the connection has to do next:
+// HTTP/1.1 without the I/O (net::Session): reads requests, calls the handler, writes responses in
+// order. Responses that are given at once are collected, so that pipelined requests are answered in
+// one write. It reads no request while one is being processed.
 //
-//   Read   fill reader().prepare(), commit(), and advance() again
-//   Write  send all of take_output(), and advance() again
-//   Wait   until on_answer is called, and advance() again
-//   Close  the last answer is sent
-//
-// Answers that are given at once are collected, so that pipelined requests leave in one write.
-// Ownership: shared with the answer that is awaited, because the request lives in here until then.
+// When the server drains, the next response asks the client to close. When it stops, the session
+// ends after the request in flight, or after the first if there was none yet.
+// Ownership: shared with the pending response, because the request lives in here until then.
 // Thread-safety: none.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  enum class Step : std::uint8_t { Read, Write, Wait, Close };
+  using Step = net::Step;
 
-  // `server_context` outlives the session, or its end as detach() tells it.
+  // `server_context` outlives the session, or is not used after detach().
   Session(ServerContext& server_context, net::Peer peer);
 
   [[nodiscard]] Step advance();
   [[nodiscard]] RequestReader& reader() noexcept { return reader_; }
-  // Valid until the next advance(); an answer that comes meanwhile does no harm.
+  [[nodiscard]] std::span<char> prepare() { return reader_.prepare(); }
+  void commit(std::size_t bytes) noexcept { reader_.commit(bytes); }
   [[nodiscard]] std::string_view take_output();
+  [[nodiscard]] bool is_done() const noexcept { return finished_ && out_.empty(); }
+  [[nodiscard]] net::Activity activity() const noexcept;
+  [[nodiscard]] net::TimeoutAction on_timeout(net::Phase phase);
+  [[nodiscard]] bool closes_silently() const noexcept { return !awaiting_response_; }
 
-  // Answers by itself and ends.
+  // Responds with this error, and ends.
   void reject(const HttpError& why);
-  // Asks the client not to send more requests on this connection: the next answer says so.
-  void drain() noexcept { draining_ = true; }
-  // Ends after the request in flight, or the first if there was none yet.
-  void close_when_idle() noexcept { close_when_idle_ = true; }
-  // Nobody is there to answer to: a late answer goes nowhere.
   void detach() noexcept;
 
-  std::function<void()> on_answer;  // not called for answers that come at once
+  std::function<void()> on_output;  // not called for responses that come at once
 
  private:
   void dispatch();
@@ -70,11 +77,9 @@ class Session : public std::enable_shared_from_this<Session> {
   RequestReader reader_;
   std::string out_;
   std::string sending_;
-  bool in_handler_ = false;         // within the call of the handler
-  bool awaiting_response_ = false;  // an answer
-  bool draining_ = false;
-  bool close_when_idle_ = false;
-  bool finished_ = false;  // the last answer is in out_ or gone
+  bool in_handler_ = false;  // within the call of the handler
+  bool awaiting_response_ = false;
+  bool finished_ = false;  // the last response is in out_ or sent
   bool detached_ = false;
 };
 

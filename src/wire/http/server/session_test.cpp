@@ -58,11 +58,7 @@ class HttpSession : public testing::Test {
 
   Echo echo;
   ManualClock clock{Instant{}};
-  net::Statistics statistics{};
-  ServerContext server_context{.handler = echo,
-                               .clock = clock,
-                               .statistics = statistics,
-                               .request_timeout = std::chrono::seconds{1}};
+  ServerContext server_context{echo, clock};
   std::shared_ptr<Session> session =
       std::make_shared<Session>(server_context, net::Peer{.address = "192.0.2.1"});
 };
@@ -93,7 +89,7 @@ TEST_F(HttpSession, WaitsForAnAnswerBeforeTheNextRequest) {
   static_cast<void>(session->take_output());
   echo.later = true;
   int calls = 0;
-  session->on_answer = [&calls] { ++calls; };
+  session->on_output = [&calls] { ++calls; };
   get("/a");
   get("/b");
   EXPECT_EQ(session->advance(), Step::Wait);
@@ -166,7 +162,7 @@ TEST_F(HttpSession, AnswersRequestsBeforeAnInvalidOne) {
 TEST_F(HttpSession, FinishesTheRequestInFlightAndSendsConnectionClose) {
   feed("GET /a HTTP/1.1\r\n");
   EXPECT_EQ(session->advance(), Step::Read);
-  session->close_when_idle();
+  server_context.stopping = true;
   EXPECT_EQ(session->advance(), Step::Read);
   feed("Host: x\r\n\r\n");
   EXPECT_EQ(session->advance(), Step::Write);
@@ -179,13 +175,13 @@ TEST_F(HttpSession, FinishesAtOnceWhenIdle) {
   EXPECT_EQ(session->advance(), Step::Write);
   static_cast<void>(session->take_output());
   EXPECT_EQ(session->advance(), Step::Read);
-  session->close_when_idle();
+  server_context.stopping = true;
   EXPECT_EQ(session->advance(), Step::Close);
 }
 
 // Its first request may be on its way.
 TEST_F(HttpSession, AnswersTheFirstRequestBeforeClosing) {
-  session->close_when_idle();
+  server_context.stopping = true;
   EXPECT_EQ(session->advance(), Step::Read);
   get("/a");
   EXPECT_EQ(session->advance(), Step::Write);
@@ -197,7 +193,7 @@ TEST_F(HttpSession, TheNextAnswerOfADrainingServerClosesTheConnection) {
   get("/a");
   EXPECT_EQ(session->advance(), Step::Write);
   EXPECT_EQ(session->take_output(), answer_text("/a"));
-  session->drain();
+  server_context.draining = true;
   EXPECT_EQ(session->advance(), Step::Read);  // idle connections stay
   get("/b");
   EXPECT_EQ(session->advance(), Step::Write);
@@ -206,7 +202,7 @@ TEST_F(HttpSession, TheNextAnswerOfADrainingServerClosesTheConnection) {
 }
 
 TEST_F(HttpSession, ADrainingServerAnswersAllPipelinedRequestsFirst) {
-  session->drain();
+  server_context.draining = true;
   get("/a");
   get("/b");
   EXPECT_EQ(session->advance(), Step::Write);
@@ -232,7 +228,7 @@ TEST_F(HttpSession, BoundsTheBatchedOutput) {
       respond({.body = std::string(40'000, 'b')});
     }
   } large;
-  ServerContext with_large{.handler = large, .clock = clock, .statistics = statistics};
+  ServerContext with_large(large, clock);
   session = std::make_shared<Session>(with_large, net::Peer{});
   for (int i = 0; i < 5; ++i) get("/");
   EXPECT_EQ(session->advance(), Step::Write);

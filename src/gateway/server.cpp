@@ -89,9 +89,9 @@ Server::~Server() {
   context_->log.flush();
 }
 
-Result<std::vector<rules::Address>> Server::listen(const std::vector<rules::Address>& addresses,
-                                                   net::PortReuse port_reuse) {
-  Result<std::vector<rules::Address>> bound = acceptor_.listen(addresses, port_reuse);
+Result<std::vector<net::Address>> Server::listen(const std::vector<net::Address>& addresses,
+                                                 net::PortReuse port_reuse) {
+  Result<std::vector<net::Address>> bound = acceptor_.listen(addresses, port_reuse);
   if (bound && !std::exchange(is_watching_, true)) {
     for (const auto& upstream : context_->upstreams) upstream->start_checks();
     net::spawn(loop_.get_executor(), watch(context_, timer_, tick_));

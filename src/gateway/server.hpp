@@ -42,8 +42,8 @@ class Server final : public net::Listener {
   [[nodiscard]] Result<void> reload(const rules::Settings& settings) override {
     return acceptor_.reload_tls(settings.gateway.tls);
   }
-  [[nodiscard]] Result<std::vector<rules::Address>> listen(
-      const std::vector<rules::Address>& addresses, net::PortReuse port_reuse) override;
+  [[nodiscard]] Result<std::vector<net::Address>> listen(const std::vector<net::Address>& addresses,
+                                                         net::PortReuse port_reuse) override;
   void drain() override { acceptor_.drain(); }
   void stop(Duration grace, std::function<void()> stopped) override;
   [[nodiscard]] const net::Statistics& statistics() const noexcept override {

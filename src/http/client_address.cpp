@@ -5,8 +5,8 @@
 namespace penstock::http {
 namespace {
 
-using rules::IpAddress;
-using rules::IpNetwork;
+using base::IpAddress;
+using base::IpNetwork;
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "base/ip_address.hpp"
 #include "http/message.hpp"
 #include "penstock/result.hpp"
-#include "rules/model/ip_address.hpp"
 
 #include <optional>
 #include <span>
@@ -19,14 +19,14 @@ class TrustedProxies {
   // "10.0.0.0/8", "::1", "192.0.2.7".
   [[nodiscard]] static Result<TrustedProxies> parse(std::span<const std::string> networks);
 
-  [[nodiscard]] bool contains(const rules::IpAddress& address) const;
+  [[nodiscard]] bool contains(const base::IpAddress& address) const;
 
  private:
-  std::vector<rules::IpNetwork> networks_;
+  std::vector<base::IpNetwork> networks_;
 };
 
 // An address as proxies write it, perhaps with a port: "192.0.2.1:80", "[2001:db8::1]:80".
-[[nodiscard]] std::optional<rules::IpAddress> read_address(std::string_view text);
+[[nodiscard]] std::optional<base::IpAddress> read_address(std::string_view text);
 
 // Who asked a chain of proxies: the right-most address of X-Forwarded-For that is not a trusted
 // proxy's, for everything to its left may be invented. Without that field X-Real-IP. Of a peer that

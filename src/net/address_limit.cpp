@@ -11,22 +11,22 @@ constexpr unsigned kIpv6Prefix = 64;
 
 AddressLimit::AddressLimit(std::size_t limit, std::span<const std::string> exempt) : limit_(limit) {
   for (const std::string_view loopback : {"127.0.0.0/8", "::1"}) {
-    if (const auto network = rules::IpNetwork::parse(loopback)) exempt_.push_back(*network);
+    if (const auto network = base::IpNetwork::parse(loopback)) exempt_.push_back(*network);
   }
   for (const std::string& text : exempt) {
-    if (const auto network = rules::IpNetwork::parse(text)) exempt_.push_back(*network);
+    if (const auto network = base::IpNetwork::parse(text)) exempt_.push_back(*network);
   }
 }
 
-bool AddressLimit::is_exempt(const rules::IpAddress& address) const {
+bool AddressLimit::is_exempt(const base::IpAddress& address) const {
   return std::any_of(exempt_.begin(), exempt_.end(),
-                     [&](const rules::IpNetwork& network) { return network.contains(address); });
+                     [&](const base::IpNetwork& network) { return network.contains(address); });
 }
 
 std::optional<AddressSlot> AddressLimit::admit(std::string_view address) {
-  const std::optional<rules::IpAddress> read = rules::IpAddress::parse(address);
+  const std::optional<base::IpAddress> read = base::IpAddress::parse(address);
   if (limit_ == 0 || !read || is_exempt(*read)) return AddressSlot{};
-  const rules::IpAddress counted = read->is_v4() ? *read : read->network(kIpv6Prefix);
+  const base::IpAddress counted = read->is_v4() ? *read : read->network(kIpv6Prefix);
   {
     const std::lock_guard lock(mutex_);
     std::size_t& open = open_[counted];
@@ -36,7 +36,7 @@ std::optional<AddressSlot> AddressLimit::admit(std::string_view address) {
   return AddressSlot(this, [self = shared_from_this(), counted](void*) { self->release(counted); });
 }
 
-void AddressLimit::release(const rules::IpAddress& counted) {
+void AddressLimit::release(const base::IpAddress& counted) {
   const std::lock_guard lock(mutex_);
   const auto found = open_.find(counted);
   if (found != open_.end() && --found->second == 0) open_.erase(found);

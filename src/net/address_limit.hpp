@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rules/model/ip_address.hpp"
+#include "base/ip_address.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -35,18 +35,16 @@ class AddressLimit : public std::enable_shared_from_this<AddressLimit> {
 
  private:
   struct Hash {
-    std::size_t operator()(const rules::IpAddress& address) const noexcept {
-      return address.hash();
-    }
+    std::size_t operator()(const base::IpAddress& address) const noexcept { return address.hash(); }
   };
 
-  [[nodiscard]] bool is_exempt(const rules::IpAddress& address) const;
-  void release(const rules::IpAddress& counted);
+  [[nodiscard]] bool is_exempt(const base::IpAddress& address) const;
+  void release(const base::IpAddress& counted);
 
   std::size_t limit_;
-  std::vector<rules::IpNetwork> exempt_;
+  std::vector<base::IpNetwork> exempt_;
   mutable std::mutex mutex_;
-  std::unordered_map<rules::IpAddress, std::size_t, Hash> open_;
+  std::unordered_map<base::IpAddress, std::size_t, Hash> open_;
 };
 
 }  // namespace penstock::net

@@ -141,7 +141,7 @@ ConnectionAcceptor::~ConnectionAcceptor() {  // NOLINT(bugprone-exception-escape
   shared_->tick.cancel();
 }
 
-Result<void> ConnectionAcceptor::reload_tls(const std::optional<rules::TlsFiles>& files) {
+Result<void> ConnectionAcceptor::reload_tls(const std::optional<TlsFiles>& files) {
   if (!shared_->options.tls || !files) return {};
   Result<std::shared_ptr<asio::ssl::context>> made =
       make_tls_context(*files, shared_->options.protocols);
@@ -150,20 +150,20 @@ Result<void> ConnectionAcceptor::reload_tls(const std::optional<rules::TlsFiles>
   return {};
 }
 
-Result<std::vector<rules::Address>> ConnectionAcceptor::listen(
-    const std::vector<rules::Address>& addresses, PortReuse port_reuse) {
+Result<std::vector<Address>> ConnectionAcceptor::listen(const std::vector<Address>& addresses,
+                                                        PortReuse port_reuse) {
   if (shared_->options.tls && shared_->tls == nullptr) {
     const Result<void> loaded = reload_tls(shared_->options.tls);
     if (!loaded) return loaded.error();
   }
   const Executor executor = shared_->loop.get_executor();
   std::vector<Acceptor> acceptors;
-  for (const rules::Address& address : addresses) {
+  for (const Address& address : addresses) {
     Result<std::vector<Acceptor>> listening = listen_on(executor, address, port_reuse);
     if (!listening) return listening.error();
     for (Acceptor& acceptor : *listening) acceptors.push_back(std::move(acceptor));
   }
-  std::vector<rules::Address> bound;
+  std::vector<Address> bound;
   for (Acceptor& acceptor : acceptors) {
     bound.push_back(address_of(acceptor));
     shared_->listeners.push_back(std::make_shared<ListeningSocket>(std::move(acceptor)));

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "net/address.hpp"
 #include "net/address_limit.hpp"
 #include "net/asio_types.hpp"
 #include "net/connection.hpp"
 #include "net/listen.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
-#include "rules/settings/settings.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -23,7 +23,7 @@ namespace penstock::net {
 struct AcceptorOptions {
   std::size_t max_connections = 20'000;
   std::shared_ptr<AddressLimit> per_address{};  // null: addresses are not limited
-  std::optional<rules::TlsFiles> tls{};
+  std::optional<TlsFiles> tls{};
   std::vector<std::string> protocols{};            // offered in TLS (ALPN), the best first
   Duration tick = std::chrono::milliseconds{100};  // how often time limits are looked at
 };
@@ -55,12 +55,12 @@ class ConnectionAcceptor {
 
   // Reads these files, which new connections use. On an error everything stays as it was. Does
   // nothing for a server that has no TLS, or would have none: that takes a restart.
-  [[nodiscard]] Result<void> reload_tls(const std::optional<rules::TlsFiles>& files);
+  [[nodiscard]] Result<void> reload_tls(const std::optional<TlsFiles>& files);
 
   // Listens on all addresses or on none. Returns them with their ports: what the other workers
   // join.
-  [[nodiscard]] Result<std::vector<rules::Address>> listen(
-      const std::vector<rules::Address>& addresses, PortReuse port_reuse);
+  [[nodiscard]] Result<std::vector<Address>> listen(const std::vector<Address>& addresses,
+                                                    PortReuse port_reuse);
 
   // As Listener::drain does.
   void drain();

@@ -51,8 +51,7 @@ Error listen_error(const std::string& address, const error_code& why) {
           "cannot listen on " + address + ": " + why.message()};
 }
 
-Result<std::vector<Tcp::endpoint>> resolve(const Executor& executor,
-                                           const rules::Address& address) {
+Result<std::vector<Tcp::endpoint>> resolve(const Executor& executor, const Address& address) {
   error_code not_numeric;
   const asio::ip::address numeric = asio::ip::make_address(address.host, not_numeric);
   if (!not_numeric) return std::vector{Tcp::endpoint(numeric, address.port)};
@@ -91,7 +90,7 @@ error_code open_shared(Acceptor& acceptor, const Tcp::endpoint& endpoint) {
 
 }  // namespace
 
-Result<std::vector<Acceptor>> listen_on(const Executor& executor, const rules::Address& address,
+Result<std::vector<Acceptor>> listen_on(const Executor& executor, const Address& address,
                                         PortReuse port_reuse) {
   const Result<std::vector<Tcp::endpoint>> endpoints = resolve(executor, address);
   if (!endpoints) return endpoints.error();
@@ -108,7 +107,7 @@ Result<std::vector<Acceptor>> listen_on(const Executor& executor, const rules::A
   return acceptors;
 }
 
-rules::Address address_of(const Acceptor& acceptor) {
+Address address_of(const Acceptor& acceptor) {
   error_code failed;  // then nothing is known of it
   const Tcp::endpoint endpoint = acceptor.local_endpoint(failed);
   return {.host = endpoint.address().to_string(), .port = endpoint.port()};

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "net/address.hpp"
 #include "net/asio_types.hpp"
 #include "penstock/result.hpp"
-#include "rules/settings/settings.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -17,10 +17,9 @@ enum class PortReuse : std::uint8_t { Exclusive, Shared };
 // Sockets that listen on an address: one, or one for each address of a host name. Fails with
 // Unavailable (in use) or Misconfigured (unknown host, no permission), naming the address.
 [[nodiscard]] Result<std::vector<Acceptor>> listen_on(const Executor& executor,
-                                                      const rules::Address& address,
-                                                      PortReuse port_reuse);
+                                                      const Address& address, PortReuse port_reuse);
 
 // The address that a socket listens on, with the port that the kernel has chosen for 0.
-[[nodiscard]] rules::Address address_of(const Acceptor& acceptor);
+[[nodiscard]] Address address_of(const Acceptor& acceptor);
 
 }  // namespace penstock::net

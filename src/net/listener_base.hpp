@@ -1,13 +1,17 @@
 #pragma once
 
+#include "net/address.hpp"
 #include "net/listen.hpp"
 #include "net/statistics.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
-#include "rules/settings/settings.hpp"
 
 #include <functional>
 #include <vector>
+
+namespace penstock::rules {
+struct Settings;  // only passed on
+}  // namespace penstock::rules
 
 namespace penstock::net {
 
@@ -28,8 +32,8 @@ class Listener {
 
   // Listens on all addresses or on none. Returns them with their ports: what the other workers
   // join.
-  [[nodiscard]] virtual Result<std::vector<rules::Address>> listen(
-      const std::vector<rules::Address>& addresses, PortReuse port_reuse) = 0;
+  [[nodiscard]] virtual Result<std::vector<Address>> listen(const std::vector<Address>& addresses,
+                                                            PortReuse port_reuse) = 0;
 
   // Will stop soon: asks clients to go elsewhere, and goes on to accept and to serve.
   virtual void drain() = 0;

@@ -15,8 +15,8 @@ namespace penstock::net {
 template <class State>
 class SocketListener : public Listener {
  public:
-  [[nodiscard]] Result<std::vector<rules::Address>> listen(
-      const std::vector<rules::Address>& addresses, PortReuse port_reuse) override {
+  [[nodiscard]] Result<std::vector<Address>> listen(const std::vector<Address>& addresses,
+                                                    PortReuse port_reuse) override {
     return acceptor_.listen(addresses, port_reuse);
   }
   void drain() override { acceptor_.drain(); }

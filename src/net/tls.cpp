@@ -61,7 +61,7 @@ void set_alpn_protocols(SSL_CTX* context, std::span<const std::string> protocols
   SSL_CTX_set_alpn_select_cb(context, &select_alpn_protocol, nullptr);
 }
 
-Result<void> load_certificate(ssl::context& context, const rules::TlsFiles& files) {
+Result<void> load_certificate(ssl::context& context, const TlsFiles& files) {
   error_code failed;
   context.use_certificate_chain_file(files.certificate, failed);
   if (failed) return tls_error("certificate \"" + files.certificate + "\"", failed);
@@ -87,7 +87,7 @@ Result<void> require_client_certificates(ssl::context& context, const std::strin
 
 }  // namespace
 
-Result<std::shared_ptr<ssl::context>> make_tls_context(const rules::TlsFiles& files,
+Result<std::shared_ptr<ssl::context>> make_tls_context(const TlsFiles& files,
                                                        std::span<const std::string> protocols) {
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   error_code failed;

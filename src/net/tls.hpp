@@ -1,7 +1,7 @@
 #pragma once
 
+#include "net/address.hpp"
 #include "penstock/result.hpp"
-#include "rules/settings/settings.hpp"
 
 #include <boost/asio/ssl/context.hpp>
 
@@ -18,7 +18,7 @@ namespace penstock::net {
 // chosen; one that offers only others is refused, one that offers none is not asked. A file that
 // cannot be used is Misconfigured, and named.
 [[nodiscard]] Result<std::shared_ptr<boost::asio::ssl::context>> make_tls_context(
-    const rules::TlsFiles& files, std::span<const std::string> protocols);
+    const TlsFiles& files, std::span<const std::string> protocols);
 
 // What a client and we have agreed on; empty for nothing.
 [[nodiscard]] std::string_view negotiated_protocol(const ssl_st* connection);

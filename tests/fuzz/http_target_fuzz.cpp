@@ -36,7 +36,7 @@ void read_query(std::string_view text) {
 }
 
 void read_client(std::string_view text, const TrustedProxies& trusted) {
-  const std::optional<penstock::rules::IpAddress> address = read_address(text);
+  const std::optional<penstock::base::IpAddress> address = read_address(text);
   if (address) {
     std::string written;
     address->append_to(written);

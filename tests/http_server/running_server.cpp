@@ -32,7 +32,7 @@ void Echo::answer_all() {
   waiting_.store(pending_.size());
 }
 
-RunningServer::RunningServer(http::ServerOptions options, const rules::Address& address)
+RunningServer::RunningServer(http::ServerOptions options, const net::Address& address)
     : busy_(loop_.get_executor()),
       server_(std::make_unique<http::Server>(loop_, echo, std::move(options))) {
   const auto bound = server_->listen({address}, net::PortReuse::Exclusive);

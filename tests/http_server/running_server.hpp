@@ -40,13 +40,13 @@ class Echo final : public http::Handler {
 class RunningServer {
  public:
   explicit RunningServer(http::ServerOptions options = {},
-                         const rules::Address& address = {.host = "127.0.0.1", .port = 0});
+                         const net::Address& address = {.host = "127.0.0.1", .port = 0});
   ~RunningServer();
   RunningServer(const RunningServer&) = delete;
   RunningServer& operator=(const RunningServer&) = delete;
 
   [[nodiscard]] std::uint16_t port() const noexcept { return address_.port; }
-  [[nodiscard]] const rules::Address& address() const noexcept { return address_; }
+  [[nodiscard]] const net::Address& address() const noexcept { return address_; }
   // Why it does not listen; empty when it does.
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
 
@@ -74,7 +74,7 @@ class RunningServer {
   boost::asio::io_context loop_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> busy_;
   std::unique_ptr<http::Server> server_;
-  rules::Address address_;
+  net::Address address_;
   std::string failure_;
   std::thread thread_;
 };

@@ -92,8 +92,8 @@ class HttpServerTls : public testing::Test {
   }
   [[nodiscard]] http::ServerOptions options() const {
     http::ServerOptions made = short_timeouts();
-    made.http.tls = rules::TlsFiles{.certificate = (folder / "server.pem").string(),
-                                    .key = (folder / "server.key").string()};
+    made.http.tls = net::TlsFiles{.certificate = (folder / "server.pem").string(),
+                                  .key = (folder / "server.key").string()};
     return made;
   }
   static TlsClient trusting(const std::filesystem::path& ca) { return {.ca = ca.string()}; }

@@ -116,8 +116,8 @@ TEST(RespClients, RedisCliNeedsThePassword) {
 TEST(RespClients, RedisCliWorksOverTls) {
   const servers::TestCertificates certificates;
   wire::resp::ServerOptions options;
-  options.resp.tls = rules::TlsFiles{.certificate = certificates.server().certificate.string(),
-                                     .key = certificates.server().key.string()};
+  options.resp.tls = net::TlsFiles{.certificate = certificates.server().certificate.string(),
+                                   .key = certificates.server().key.string()};
   RunningServer server(options);
   ASSERT_EQ(server.failure(), "");
   const std::string ca = certificates.ca().string();

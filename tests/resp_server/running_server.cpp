@@ -6,7 +6,7 @@
 
 namespace penstock::resp_server {
 
-RunningServer::RunningServer(wire::resp::ServerOptions options, const rules::Address& address)
+RunningServer::RunningServer(wire::resp::ServerOptions options, const net::Address& address)
     : busy_(loop_.get_executor()),
       service_(store_, local_, events_, std::make_shared<rules::Ruleset>()),
       server_(std::make_unique<wire::resp::Server>(loop_, service_, std::move(options))) {

@@ -29,7 +29,7 @@ class NoEvents final : public service::Events {
 class RunningServer {
  public:
   explicit RunningServer(wire::resp::ServerOptions options = {},
-                         const rules::Address& address = {.host = "127.0.0.1", .port = 0});
+                         const net::Address& address = {.host = "127.0.0.1", .port = 0});
   ~RunningServer();
   RunningServer(const RunningServer&) = delete;
   RunningServer& operator=(const RunningServer&) = delete;
@@ -65,7 +65,7 @@ class RunningServer {
   NoEvents events_;
   service::Service service_;
   std::unique_ptr<wire::resp::Server> server_;
-  rules::Address address_;
+  net::Address address_;
   std::string failure_;
   std::thread thread_;
 };

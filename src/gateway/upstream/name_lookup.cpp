@@ -18,7 +18,7 @@ thread_local std::size_t in_flight = 0;
 NameLookup::NameLookup(const net::Executor& executor)
     : ended_(executor, base::Deadline::max()), resolver_(executor) {}
 
-Awaitable<std::vector<Tcp::endpoint>> NameLookup::find(rules::Address address) {
+Awaitable<std::vector<Tcp::endpoint>> NameLookup::find(net::Address address) {
   const auto self = shared_from_this();
   if (in_flight >= kMaxInFlight) co_return std::vector<Tcp::endpoint>{};
   ++in_flight;

@@ -22,8 +22,8 @@ class NameLookup : public std::enable_shared_from_this<NameLookup> {
 
   explicit NameLookup(const net::Executor& executor);
 
-  // Returns the addresses; empty on failure or after give_up(). Call once. Keeps itself alive.
-  [[nodiscard]] net::Awaitable<std::vector<net::Tcp::endpoint>> find(rules::Address address);
+  // Returns the addresses; empty on failure or after cancel(). Call once. Keeps itself alive.
+  [[nodiscard]] net::Awaitable<std::vector<net::Tcp::endpoint>> find(net::Address address);
   void cancel();
 
  private:

@@ -50,7 +50,7 @@ Upstream::Upstream(const net::Executor& executor, rules::UpstreamSettings settin
       settings_(std::move(settings)),
       max_head_bytes_(max_head_bytes),
       timeouts_(limits_of(settings_)) {
-  for (const rules::Address& address : settings_.servers) {
+  for (const net::Address& address : settings_.servers) {
     servers_.push_back({.address = address, .health = ServerHealth(settings_.health)});
   }
 }
@@ -162,7 +162,7 @@ Awaitable<void> Upstream::check_regularly(std::shared_ptr<Upstream> self, std::s
 }
 
 Awaitable<bool> Upstream::check(std::size_t server) {
-  const rules::Address& address = servers_[server].address;
+  const net::Address& address = servers_[server].address;
   const std::string text = "GET " + settings_.health.path + " HTTP/1.1\r\nHost: " + address.host +
                            "\r\nUser-Agent: penstock\r\nConnection: close\r\n\r\n";
   const std::shared_ptr<UpstreamConnection> connection = make_connection(server);

@@ -61,7 +61,7 @@ class Upstream final : public std::enable_shared_from_this<Upstream> {
 
  private:
   struct Server {
-    rules::Address address;
+    net::Address address;
     ServerHealth health;
     std::size_t in_flight = 0;
     std::vector<std::shared_ptr<UpstreamConnection>> idle{};

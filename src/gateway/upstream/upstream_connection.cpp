@@ -30,7 +30,7 @@ UpstreamConnection::UpstreamConnection(const net::Executor& executor, net::Timeo
       read_buffer_(socket_, kBuffer, std::max(kBuffer, max_head_bytes)),
       head_reader_(max_head_bytes) {}
 
-Awaitable<bool> UpstreamConnection::connect(rules::Address address) {
+Awaitable<bool> UpstreamConnection::connect(net::Address address) {
   const auto self = shared_from_this();  // the pool may be emptied meanwhile
   enter(Phase::Handshake);
   error_code failed;

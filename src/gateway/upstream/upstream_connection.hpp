@@ -26,7 +26,7 @@ class UpstreamConnection final : public net::TimeoutEntry,
                      std::size_t max_head_bytes);
 
   // Returns whether it succeeded.
-  [[nodiscard]] net::Awaitable<bool> connect(rules::Address address);
+  [[nodiscard]] net::Awaitable<bool> connect(net::Address address);
   // Writes everything, or returns false.
   [[nodiscard]] net::Awaitable<bool> write(BufferSequence bytes);
   // Writes what the socket accepts now; the rest stays in `bytes`. False when the connection

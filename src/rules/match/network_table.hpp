@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rules/model/ip_address.hpp"
+#include "base/ip_address.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace penstock::rules {
 // there are.
 class NetworkTable {
  public:
-  void add(const IpNetwork& network, std::uint32_t number) {
+  void add(const base::IpNetwork& network, std::uint32_t number) {
     const bool is_v4 = network.address.is_v4();
     const auto place = std::find_if(by_prefix_.begin(), by_prefix_.end(), [&](const ByPrefix& one) {
       return one.prefix == network.prefix && one.is_v4 == is_v4;
@@ -28,7 +28,7 @@ class NetworkTable {
   // Calls `found` with each number whose network contains the address, until it answers true.
   // Whether it did.
   template <class Found>
-  bool find(const IpAddress& address, const Found& found) const {
+  bool find(const base::IpAddress& address, const Found& found) const {
     const bool is_v4 = address.is_v4();
     return std::any_of(by_prefix_.begin(), by_prefix_.end(), [&](const ByPrefix& one) {
       if (one.is_v4 != is_v4) return false;
@@ -37,19 +37,19 @@ class NetworkTable {
              std::any_of(numbers->second.begin(), numbers->second.end(), found);
     });
   }
-  [[nodiscard]] bool contains(const IpAddress& address) const {
+  [[nodiscard]] bool contains(const base::IpAddress& address) const {
     return find(address, [](std::uint32_t) { return true; });
   }
   [[nodiscard]] bool is_empty() const noexcept { return by_prefix_.empty(); }
 
  private:
   struct Hash {
-    std::size_t operator()(const IpAddress& address) const noexcept { return address.hash(); }
+    std::size_t operator()(const base::IpAddress& address) const noexcept { return address.hash(); }
   };
   struct ByPrefix {
     unsigned prefix = 0;
     bool is_v4 = false;
-    std::unordered_map<IpAddress, std::vector<std::uint32_t>, Hash> numbers{};
+    std::unordered_map<base::IpAddress, std::vector<std::uint32_t>, Hash> numbers{};
   };
 
   std::vector<ByPrefix> by_prefix_;

@@ -24,7 +24,7 @@ std::optional<std::vector<std::string>> words_of(const Condition& condition) {
       words.push_back(everywhere ? "/**" : pattern.text());
     }
   } else if (const auto* networks = std::get_if<InNetwork>(&condition.test)) {
-    for (const IpNetwork& network : networks->networks) {
+    for (const base::IpNetwork& network : networks->networks) {
       std::string word;
       network.address.append_to(word);
       words.push_back(word + "/" + std::to_string(network.prefix));
@@ -91,7 +91,7 @@ void RuleIndex::file(const Condition& condition, std::uint32_t number) {
     slot.has_paths = true;
     for (const PathPattern& pattern : paths->patterns) slot.paths.add(pattern, number);
   } else if (const auto* networks = std::get_if<InNetwork>(&condition.test)) {
-    for (const IpNetwork& network : networks->networks) slot.networks.add(network, number);
+    for (const base::IpNetwork& network : networks->networks) slot.networks.add(network, number);
   }
 }
 

@@ -88,7 +88,7 @@ AttributeDomain many_rules(std::size_t count, const std::string& kind) {
     } else if (kind == "client_ip") {
       const std::string network =
           "10." + std::to_string(i / 256) + "." + std::to_string(i % 256) + ".0/24";
-      special.test = make_in_network({*IpNetwork::parse(network)});
+      special.test = make_in_network({*base::IpNetwork::parse(network)});
     } else {
       special.test = make_one_of({"u" + number, "v" + number});
     }

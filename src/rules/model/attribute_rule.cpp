@@ -20,7 +20,7 @@ void append_value(std::string& subject, const KeySource& key, std::string_view v
   if (!key.part.ipv6_prefix || !key.part.ipv4_prefix) return append_escaped_value(subject, value);
   const auto address = key.value.from == ValueSource::From::Attribute
                            ? slot_values[key.value.number].address
-                           : IpAddress::parse(value);
+                           : base::IpAddress::parse(value);
   if (!address) return append_escaped_value(subject, value);
   address->network(address->is_v4() ? *key.part.ipv4_prefix : *key.part.ipv6_prefix)
       .append_to(subject);

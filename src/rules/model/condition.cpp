@@ -54,7 +54,7 @@ std::string joined(const Range& range, const Text& text) {
   return all;
 }
 
-std::string network_text(const IpNetwork& network) {
+std::string network_text(const base::IpNetwork& network) {
   std::string text;
   network.address.append_to(text);
   if (network.prefix < network.address.bits()) text += "/" + std::to_string(network.prefix);
@@ -77,9 +77,9 @@ PathOneOf make_path_one_of(std::vector<PathPattern> patterns) {
   return test;
 }
 
-InNetwork make_in_network(std::vector<IpNetwork> networks) {
+InNetwork make_in_network(std::vector<base::IpNetwork> networks) {
   InNetwork test{.networks = std::move(networks)};
-  for (const IpNetwork& network : test.networks) test.lookup.add(network, 0);
+  for (const base::IpNetwork& network : test.networks) test.lookup.add(network, 0);
   return test;
 }
 

@@ -39,7 +39,7 @@ struct PathOneOf {
   std::optional<PathTrie> lookup{};   // when they are many
 };
 struct InNetwork {
-  std::vector<IpNetwork> networks;
+  std::vector<base::IpNetwork> networks;
   NetworkTable lookup{};
 };
 struct FullMatch {
@@ -62,7 +62,7 @@ struct Condition {
 
 [[nodiscard]] OneOf make_one_of(std::vector<std::string> values);
 [[nodiscard]] PathOneOf make_path_one_of(std::vector<PathPattern> patterns);
-[[nodiscard]] InNetwork make_in_network(std::vector<IpNetwork> networks);
+[[nodiscard]] InNetwork make_in_network(std::vector<base::IpNetwork> networks);
 // RE2's syntax; the whole value has to match. Refused when it would need more than 1 MiB.
 [[nodiscard]] Result<FullMatch> make_full_match(std::string_view regex);
 

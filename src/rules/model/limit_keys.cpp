@@ -1,6 +1,6 @@
 #include "rules/model/limit_keys.hpp"
 
-#include "rules/model/ip_address.hpp"
+#include "base/ip_address.hpp"
 
 #include <array>
 #include <charconv>
@@ -117,7 +117,7 @@ std::optional<SubjectParts> parse_subject(std::string_view subject) {
 
 std::string key_value(const KeyPart& part, std::string_view value) {
   if (!part.ipv6_prefix || !part.ipv4_prefix) return std::string(value);
-  const auto address = IpAddress::parse(value);
+  const auto address = base::IpAddress::parse(value);
   if (!address) return std::string(value);
   std::string text;
   address->network(address->is_v4() ? *part.ipv4_prefix : *part.ipv6_prefix).append_to(text);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rules/model/ip_address.hpp"
+#include "base/ip_address.hpp"
 #include "rules/model/path_pattern.hpp"
 
 #include <boost/container/small_vector.hpp>
@@ -15,8 +15,8 @@ namespace penstock::rules {
 // number, its slot.
 struct SlotValue {
   std::optional<std::string_view> value{};
-  PathSegments segments{};             // where patterns ask for them
-  std::optional<IpAddress> address{};  // where networks ask for it, and it is one
+  PathSegments segments{};                   // where patterns ask for them
+  std::optional<base::IpAddress> address{};  // where networks ask for it, and it is one
 };
 // Of one descriptor; a domain that mentions more attributes goes to the heap.
 using SlotValues = boost::container::small_vector<SlotValue, 8>;
@@ -30,7 +30,7 @@ struct SlotUse {
 inline void set_slot_value(SlotValue& slot_value, std::string_view value, SlotUse use) {
   slot_value.value = value;
   if (use.as_path) slot_value.segments = split_path(value);
-  if (use.as_address) slot_value.address = IpAddress::parse(value);
+  if (use.as_address) slot_value.address = base::IpAddress::parse(value);
 }
 
 }  // namespace penstock::rules

@@ -1,7 +1,7 @@
 #include "rules/settings/settings_format.hpp"
 
+#include "base/ip_address.hpp"
 #include "core/duration_text.hpp"
-#include "rules/model/ip_address.hpp"
 #include "rules/settings/known_keys.hpp"
 #include "rules/settings/listen_format.hpp"
 #include "rules/settings/paths_format.hpp"
@@ -46,7 +46,7 @@ void read_headers(const YamlFields& fields, Settings& settings) {
 }
 
 // Shorter prefixes than any operator of proxies has: 10.0.0.0/8 and fc00::/7 are the largest.
-void warn_of_wide_trust(const YamlNode& node, const IpNetwork& network) {
+void warn_of_wide_trust(const YamlNode& node, const base::IpNetwork& network) {
   const unsigned least = network.address.is_v4() ? 8 : 7;
   if (network.prefix >= least) return;
   node.warning("trusted_proxies: " + quote_value(node.raw()) +
@@ -59,11 +59,11 @@ void read_trusted_proxies(const YamlFields& fields, Settings& settings) {
   if (!node) return;
   settings.trusted_proxies.clear();
   for (const YamlNode& one : node->one_or_list()) {
-    if (!one.is_text() || !IpNetwork::parse(one.raw())) {
+    if (!one.is_text() || !base::IpNetwork::parse(one.raw())) {
       one.expected("a network such as 10.0.0.0/8 or 2001:db8::/32");
       continue;
     }
-    warn_of_wide_trust(one, *IpNetwork::parse(one.raw()));
+    warn_of_wide_trust(one, *base::IpNetwork::parse(one.raw()));
     settings.trusted_proxies.emplace_back(one.raw());
   }
 }

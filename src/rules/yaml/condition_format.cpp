@@ -133,9 +133,9 @@ class AttributeConditions {
   }
 
   std::optional<Test> read_networks(const YamlNode& node) const {
-    std::vector<IpNetwork> networks;
+    std::vector<base::IpNetwork> networks;
     for (const YamlNode& one : node.one_or_list()) {
-      const auto network = one.is_text() ? IpNetwork::parse(one.raw()) : std::nullopt;
+      const auto network = one.is_text() ? base::IpNetwork::parse(one.raw()) : std::nullopt;
       if (network) {
         networks.push_back(*network);
       } else {

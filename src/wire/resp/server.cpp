@@ -41,7 +41,7 @@ void on_accept(const std::shared_ptr<ServerContext>& context,
 
 // Whether all addresses of this name are of this machine. A name without an address is reported
 // when the server tries to listen on it.
-bool is_loopback(const rules::Address& address) {
+bool is_loopback(const net::Address& address) {
   error_code failed;
   const auto numeric = boost::asio::ip::make_address(address.host, failed);
   if (!failed) return numeric.is_loopback();
@@ -56,7 +56,7 @@ bool is_loopback(const rules::Address& address) {
 
 Result<void> require_password(const rules::RespSettings& settings) {
   if (!settings.passwords.empty()) return {};
-  for (const rules::Address& address : settings.listen) {
+  for (const net::Address& address : settings.listen) {
     if (is_loopback(address)) continue;
     return Error{ErrorCode::Misconfigured,
                  "resp.listen " + address.host + ":" + std::to_string(address.port) +
@@ -75,8 +75,8 @@ Server::Server(boost::asio::io_context& loop, service::Service& service,
                       .tick = options.tick},
                      on_accept) {}
 
-Result<std::vector<rules::Address>> Server::listen(const std::vector<rules::Address>& addresses,
-                                                   net::PortReuse port_reuse) {
+Result<std::vector<net::Address>> Server::listen(const std::vector<net::Address>& addresses,
+                                                 net::PortReuse port_reuse) {
   const Result<void> open = require_password({.listen = addresses});
   is_exposed_ = !open;
   if (is_exposed_ && state().settings.passwords.empty()) return open.error();

@@ -47,8 +47,8 @@ class Server final : public net::SocketListener<ServerContext> {
   // machines can connect.
   [[nodiscard]] Result<void> reload(const rules::Settings& settings) override;
   // Misconfigured when other machines could connect, and there is no password.
-  [[nodiscard]] Result<std::vector<rules::Address>> listen(
-      const std::vector<rules::Address>& addresses, net::PortReuse port_reuse) override;
+  [[nodiscard]] Result<std::vector<net::Address>> listen(const std::vector<net::Address>& addresses,
+                                                         net::PortReuse port_reuse) override;
 
  private:
   bool is_exposed_ = false;  // other machines can connect

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace penstock::rules {
+namespace penstock::base {
 
 // An address of either kind; ::ffff:1.2.3.4 is the same as 1.2.3.4.
 class IpAddress {
@@ -48,4 +48,4 @@ struct IpNetwork {
   }
 };
 
-}  // namespace penstock::rules
+}  // namespace penstock::base

@@ -1,4 +1,4 @@
-#include "rules/model/ip_address.hpp"
+#include "base/ip_address.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <system_error>
 
-namespace penstock::rules {
+namespace penstock::base {
 namespace {
 
 constexpr std::size_t kV4Start = 12;
@@ -148,4 +148,4 @@ std::optional<IpNetwork> IpNetwork::parse(std::string_view text) {
   return network;
 }
 
-}  // namespace penstock::rules
+}  // namespace penstock::base

@@ -180,7 +180,7 @@ Result<void> Daemon::start_workers() {
 Result<void> Daemon::start_admin() {
   if (!configuration_.settings.admin) return {};
   admin_server_ = std::make_unique<http::Server>(loop_, admin_, http::ServerOptions{});
-  Result<std::vector<rules::Address>> bound =
+  Result<std::vector<net::Address>> bound =
       admin_server_->listen({*configuration_.settings.admin}, net::PortReuse::Exclusive);
   if (!bound) return bound.error();
   admin_address_ = bound->front();

@@ -32,8 +32,8 @@ namespace penstock::daemon {
 // Options of `penstock serve`.
 struct DaemonOptions {
   std::vector<std::filesystem::path> configuration;
-  std::vector<rules::Address> listen{};  // overrides the configuration
-  std::optional<rules::Address> admin{};
+  std::vector<net::Address> listen{};  // overrides the configuration
+  std::optional<net::Address> admin{};
   std::optional<Duration> shutdown_delay{};
 };
 
@@ -49,7 +49,7 @@ class Daemon final : public http::AdminDataSource {
 
   // The listeners with their bound ports.
   [[nodiscard]] const std::vector<ListenerPlan>& listeners() const { return listeners_; }
-  [[nodiscard]] const std::optional<rules::Address>& admin_address() const {
+  [[nodiscard]] const std::optional<net::Address>& admin_address() const {
     return admin_address_;
   }
 
@@ -126,7 +126,7 @@ class Daemon final : public http::AdminDataSource {
   FileWatch watch_;
 
   std::vector<ListenerPlan> listeners_;
-  std::optional<rules::Address> admin_address_;
+  std::optional<net::Address> admin_address_;
   std::vector<std::unique_ptr<ServeWorker>> workers_;
   std::vector<store::Store::Health> stores_;  // of each worker, at its last poll
   std::size_t running_workers_ = 0;

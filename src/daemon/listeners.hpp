@@ -16,7 +16,7 @@ namespace penstock::daemon {
 struct ListenerPlan {
   ListenerKind kind{};
   std::string scheme;  // printed at startup: "https"
-  std::vector<rules::Address> listen;
+  std::vector<net::Address> listen;
 };
 
 // In the order of the listeners of a worker.

@@ -228,7 +228,7 @@ ServeWorker::~ServeWorker() {
 
 Result<void> ServeWorker::listen(std::vector<ListenerPlan>& listeners, net::PortReuse port_reuse) {
   for (std::size_t i = 0; i < listeners.size(); ++i) {
-    Result<std::vector<rules::Address>> bound =
+    Result<std::vector<net::Address>> bound =
         listeners_[i].listener->listen(listeners[i].listen, port_reuse);
     if (!bound) return bound.error();
     listeners[i].listen = *std::move(bound);

@@ -16,8 +16,8 @@ bool equal_except_files(const rules::GatewaySettings& a, rules::GatewaySettings 
 }
 
 // To turn TLS on or off takes a restart.
-void take_files(std::optional<rules::TlsFiles>& in_force,
-                const std::optional<rules::TlsFiles>& now) {
+void take_files(std::optional<net::TlsFiles>& in_force,
+                const std::optional<net::TlsFiles>& now) {
   if (in_force && now) in_force = now;
 }
 
@@ -28,7 +28,7 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
   const auto note = [&](bool changed, const char* name) {
     if (changed) names += (names.empty() ? "" : ", ") + std::string(name);
   };
-  const auto differ = [](const rules::Address& a, const rules::Address& b) {
+  const auto differ = [](const net::Address& a, const net::Address& b) {
     return a.host != b.host || a.port != b.port;
   };
   note(!std::equal(old.http.listen.begin(), old.http.listen.end(), now.http.listen.begin(),
@@ -49,8 +49,8 @@ std::string needs_restart(const rules::Settings& old, const rules::Settings& now
   note(old.http.body_timeout != now.http.body_timeout, "server.body_timeout");
   note(old.http.write_timeout != now.http.write_timeout, "server.write_timeout");
   note(old.http.idle_timeout != now.http.idle_timeout, "server.idle_timeout");
-  const auto differ_in = [&](const std::vector<rules::Address>& a,
-                             const std::vector<rules::Address>& b) {
+  const auto differ_in = [&](const std::vector<net::Address>& a,
+                             const std::vector<net::Address>& b) {
     return !std::equal(a.begin(), a.end(), b.begin(), b.end(),
                        [&](const auto& x, const auto& y) { return !differ(x, y); });
   };

@@ -13,9 +13,9 @@ rules::Settings with_store(const std::string& url) {
 
 TEST(SettingsChange, TokensPasswordsAndCertificatesNeedNoRestart) {
   rules::Settings old = with_store("redis://user:old@db:7000/1");
-  old.gateway.tls = old.http.tls = rules::TlsFiles{.certificate = "a.pem", .key = "a.key"};
+  old.gateway.tls = old.http.tls = net::TlsFiles{.certificate = "a.pem", .key = "a.key"};
   rules::Settings now = with_store("redis://other:new@db:7000/1");
-  now.gateway.tls = now.http.tls = rules::TlsFiles{.certificate = "b.pem", .key = "b.key"};
+  now.gateway.tls = now.http.tls = net::TlsFiles{.certificate = "b.pem", .key = "b.key"};
   now.http.tokens = {"new", "old"};
   now.resp.passwords = {"new"};
   now.shutdown_delay = std::chrono::seconds{1};
@@ -32,7 +32,7 @@ TEST(SettingsChange, TokensPasswordsAndCertificatesNeedNoRestart) {
 TEST(SettingsChange, AnotherServerAndTlsItselfNeedARestart) {
   rules::Settings old = with_store("redis://:a@db:7000");
   rules::Settings now = with_store("redis://:a@other:7000");
-  now.http.tls = rules::TlsFiles{.certificate = "a.pem", .key = "a.key"};
+  now.http.tls = net::TlsFiles{.certificate = "a.pem", .key = "a.key"};
   EXPECT_EQ(needs_restart(old, now), "server.tls, store.url");
   apply_reloadable(old, now);
   EXPECT_EQ(old.redis.url, "redis://:a@db:7000");

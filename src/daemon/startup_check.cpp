@@ -49,7 +49,7 @@ class StartupCheck {
     if (!result) report(section, std::string(prefix) + result.error().detail);
   }
 
-  void check_tls(const std::string& section, const std::optional<rules::TlsFiles>& files) {
+  void check_tls(const std::string& section, const std::optional<net::TlsFiles>& files) {
     if (!files) return;
     note(section + ".tls", net::make_tls_context(*files, {}), section + ".");
   }

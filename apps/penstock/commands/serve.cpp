@@ -33,8 +33,8 @@ struct ServeArguments {
   std::string shutdown_delay;
 };
 
-Result<rules::Address> read_address(const char* option, const std::string& text) {
-  std::optional<rules::Address> address = rules::parse_address(text);
+Result<net::Address> read_address(const char* option, const std::string& text) {
+  std::optional<net::Address> address = rules::parse_address(text);
   if (address) return *std::move(address);
   return Error{ErrorCode::InvalidInput,
                std::string(option) + " \"" + text + "\" must be an address such as 127.0.0.1:8080"};
@@ -43,12 +43,12 @@ Result<rules::Address> read_address(const char* option, const std::string& text)
 Result<daemon::DaemonOptions> read_options(const ServeArguments& arguments) {
   daemon::DaemonOptions options{.configuration = arguments.configuration};
   for (const std::string& text : arguments.listen) {
-    const Result<rules::Address> address = read_address("--listen", text);
+    const Result<net::Address> address = read_address("--listen", text);
     if (!address) return address.error();
     options.listen.push_back(*address);
   }
   if (!arguments.admin.empty()) {
-    const Result<rules::Address> address = read_address("--admin", arguments.admin);
+    const Result<net::Address> address = read_address("--admin", arguments.admin);
     if (!address) return address.error();
     options.admin = *address;
   }
@@ -61,7 +61,7 @@ Result<daemon::DaemonOptions> read_options(const ServeArguments& arguments) {
   return options;
 }
 
-std::string shown(const rules::Address& address) {
+std::string shown(const net::Address& address) {
   const bool is_v6 = address.host.find(':') != std::string::npos;
   return (is_v6 ? "[" + address.host + "]" : address.host) + ":" + std::to_string(address.port);
 }
@@ -73,7 +73,7 @@ Result<void> run_serve(const ServeArguments& arguments) {
   Result<std::unique_ptr<daemon::Daemon>> daemon = daemon::Daemon::make(*std::move(options));
   if (!daemon) return daemon.error();
   for (const daemon::ListenerPlan& listener : (*daemon)->listeners()) {
-    for (const rules::Address& address : listener.listen) {
+    for (const net::Address& address : listener.listen) {
       std::cout << "listening on " << listener.scheme << "://" << shown(address) << '\n';
     }
   }

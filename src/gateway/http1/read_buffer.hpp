@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gateway/http2/wakeup.hpp"
 #include "net/asio_types.hpp"
+#include "net/event.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
@@ -126,7 +126,7 @@ class ReadBuffer {
   std::size_t total_ = 0;
   bool reading_ = false;
   boost::system::error_code failure_;
-  Wakeup wakeup_;
+  net::Event wakeup_;
 };
 
 }  // namespace penstock::gateway

@@ -9,16 +9,13 @@
 namespace penstock::service {
 namespace {
 
-// All limits of the answer, each key once under each quota, at no cost.
+// All limits of the answer that the store decides, at no cost.
 std::vector<core::NamedCheck> peeks_of(const Answer& answer) {
   std::vector<core::NamedCheck> peeks;
   for (const LimitAnswer& limit : answer.limits) {
     const core::NamedCheck& check = limit.matched.check;
     if (check.quota.is_none()) continue;
-    const bool is_known = std::any_of(peeks.begin(), peeks.end(), [&](const auto& earlier) {
-      return earlier.quota == check.quota && earlier.name == check.name;
-    });
-    if (!is_known) peeks.push_back({.name = check.name, .quota = check.quota, .cost = Cost{0}});
+    peeks.push_back({.name = check.name, .quota = check.quota, .cost = Cost{0}});
   }
   return peeks;
 }
@@ -38,15 +35,13 @@ Cost asked_of(const LimitAnswer& limit, const std::vector<LimitAnswer>& limits) 
   return sum;
 }
 
-void fill(Answer& answer, const std::vector<core::NamedCheck>& peeks,
-          const std::vector<Decision>& decisions) {
+// `decisions` are those of peeks_of().
+void fill(Answer& answer, const std::vector<Decision>& decisions) {
+  auto decision = decisions.begin();
   for (LimitAnswer& limit : answer.limits) {
     const core::NamedCheck& check = limit.matched.check;
-    for (std::size_t i = 0; i < peeks.size(); ++i) {
-      if (peeks[i].name != check.name || !(peeks[i].quota == check.quota)) continue;
-      limit.decision =
-          decision_from_peek(decisions[i], check.quota, asked_of(limit, answer.limits));
-    }
+    if (check.quota.is_none()) continue;
+    limit.decision = decision_from_peek(*decision++, check.quota, asked_of(limit, answer.limits));
   }
 }
 
@@ -101,17 +96,17 @@ void peek(const ServiceDeps& deps, Answer answer, base::Deadline deadline,
     return answered(std::move(answer));
   }
   const auto kept = std::make_shared<Answer>(std::move(answer));
-  deps.store.check(peeks, deadline,
-                   [kept, peeks, deps,
-                    answered = std::move(answered)](const Result<store::Store::Decisions>& said) {
-                     if (said) {
-                       fill(*kept, peeks, *said);
-                       set_outcome(*kept);
-                     } else {
-                       set_outcome_without_store(deps, *kept);
-                     }
-                     answered(std::move(*kept));
-                   });
+  deps.store.check(
+      std::move(peeks), deadline,
+      [kept, deps, answered = std::move(answered)](const Result<store::Store::Decisions>& said) {
+        if (said) {
+          fill(*kept, *said);
+          set_outcome(*kept);
+        } else {
+          set_outcome_without_store(deps, *kept);
+        }
+        answered(std::move(*kept));
+      });
 }
 
 }  // namespace penstock::service

@@ -1,6 +1,5 @@
 #include "service/request_flow.hpp"
 
-#include "core/strictest.hpp"
 #include "service/failure_policy.hpp"
 
 #include <algorithm>
@@ -304,28 +303,16 @@ RequestFlow::LimitIndices RequestFlow::indices_of(Role role) const {
   return indices;
 }
 
-std::vector<core::NamedCheck> RequestFlow::checks_of(const LimitIndices& indices) {
+std::vector<core::NamedCheck> RequestFlow::checks_of(const LimitIndices& indices) const {
   std::vector<core::NamedCheck> checks;
   checks.reserve(indices.size());
-  asked_.clear();
-  for (const std::size_t index : indices) {
-    const core::NamedCheck& check = answer_.limits[index].matched.check;
-    const auto same = std::find_if(checks.begin(), checks.end(), [&](const auto& earlier) {
-      return earlier.quota == check.quota && earlier.name == check.name;
-    });
-    asked_.push_back(static_cast<std::size_t>(same - checks.begin()));
-    if (same == checks.end()) {
-      checks.push_back(check);
-    } else {
-      same->cost = core::plus(same->cost, check.cost);
-    }
-  }
+  for (const std::size_t index : indices) checks.push_back(answer_.limits[index].matched.check);
   return checks;
 }
 
 void RequestFlow::note(const LimitIndices& indices, const Store::Decisions& decisions) {
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    answer_.limits[indices[i]].decision = decisions[asked_[i]];
+    answer_.limits[indices[i]].decision = decisions[i];
   }
 }
 

@@ -97,8 +97,7 @@ class RequestFlow {
 
   // The limits of this role that the store decides: all but those of 0.
   [[nodiscard]] LimitIndices indices_of(Role role) const;
-  // Each name once, with the sum of the costs; `asked_` says which check each place became.
-  [[nodiscard]] std::vector<core::NamedCheck> checks_of(const LimitIndices& indices);
+  [[nodiscard]] std::vector<core::NamedCheck> checks_of(const LimitIndices& indices) const;
   void note(const LimitIndices& indices, const store::Store::Decisions& decisions);
   void record_store_call(base::Deadline since, const Error* failure) const;
 
@@ -109,7 +108,6 @@ class RequestFlow {
   Answered answered_;
   const Reporting reporting_;
   LimitIndices enforced_;
-  LimitIndices asked_;   // see checks_of()
   LimitIndices failed_;  // of check_each(): the store did not answer
   std::size_t pending_ = 0;
   std::uint64_t changes_ = 0;  // that this node had heard of when the store was asked

@@ -170,11 +170,11 @@ TEST(RequestFlow, EnforcesARequestLimit) {
   EXPECT_EQ(text_of(service.decide({travelled})), "denied over_limit by 0: denied 0 left");
 }
 
-TEST(RequestFlow, MergesChecksOfTheSameKey) {
+TEST(RequestFlow, ChecksOfTheSameKeyMustFitWithTheirSum) {
   TestService service;
-  const std::vector<MatchedLimit> limits{matched_limit(kUser, 5, 1), matched_limit(kUser, 5, 2)};
-  EXPECT_EQ(text_of(service.decide(limits)), "allowed within_limits by 0: 2 left, 2 left");
-  EXPECT_EQ(service.store.calls.front().checks.size(), 1U);
+  const std::vector<MatchedLimit> limits{matched_limit(kUser, 5, 1), matched_limit(kUser, 9, 2)};
+  EXPECT_EQ(text_of(service.decide(limits)), "allowed within_limits by 0: 4 left, 6 left");
+  EXPECT_EQ(text_of(service.decide(limits)), "refused over_limit by 0: denied 2 left, 6 left");
 }
 
 TEST(RequestFlow, PassesTheCallersDeadlineToTheStore) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 
@@ -11,7 +12,7 @@ struct Hash128 {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
 
-  friend constexpr bool operator==(const Hash128&, const Hash128&) = default;
+  friend constexpr auto operator<=>(const Hash128&, const Hash128&) = default;
 };
 
 // The topmost bits of `high` choose the shard; derived hashes keep them.

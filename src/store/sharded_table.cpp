@@ -1,7 +1,7 @@
 #include "store/sharded_table.hpp"
 
 #include "base/check.hpp"
-#include "core/strictest.hpp"
+#include "core/decide_all.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,6 @@
 #include <functional>
 #include <string>
 #include <thread>
-#include <unordered_map>
 
 namespace penstock::store {
 namespace {
@@ -33,8 +32,6 @@ constexpr std::size_t kInlineChecks = 8;
 // Around the year 3886. Slots have room for times until 4199, and a bucket may be full a hundred
 // years from now.
 constexpr Instant kLatestInstant{Days{700'000}};
-// How long a list may be for the plain way of finding what its checks have in common.
-constexpr std::size_t kShortPlan = 32;
 // Positions that a sweep looks at before it lets others have the shard.
 constexpr std::size_t kSweptPerLock = 1024;
 // Requests of a batch that are hashed before the first is decided.
@@ -81,12 +78,22 @@ class PENSTOCK_SCOPED_CAPABILITY ShardLocks {
 
 }  // namespace
 
+// A core::MultiCheckItem. REQUIRES: the lock of its shard is held by callers of preview() and
+// decide().
 struct ShardedTable::Planned {
   Target target;
   const Quota* quota = nullptr;
   Cost cost;
   Shard* shard = nullptr;
-  Cost pending{0};  // what other checks of the request take from the same key, see pending_at()
+  Cost pending{0};
+
+  [[nodiscard]] const Hash128& key() const noexcept { return target.slot; }
+  [[nodiscard]] Decision preview(Cost units, Instant now) const PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
+    return shard->preview(target, *quota, units, now);
+  }
+  [[nodiscard]] Decision decide(Instant now) const PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
+    return shard->decide(target, *quota, cost, now);
+  }
 };
 
 struct ShardedTable::Plan {
@@ -152,71 +159,18 @@ Decision ShardedTable::check_all(std::span<const Check> checks, std::span<Decisi
   return decide_all(plan, each);
 }
 
-// What the others of the request's checks take from the same key before this one is decided: those
-// before it, and those under another quota, since what the request takes in all must fit every
-// quota.
-Cost ShardedTable::pending_at(std::span<const Planned> checks, std::size_t index) {
-  Cost pending{0};
-  for (std::size_t i = 0; i < checks.size(); ++i) {
-    if (i == index || checks[i].target.slot != checks[index].target.slot) continue;
-    if (i > index && *checks[i].quota == *checks[index].quota) continue;
-    pending = core::plus(pending, checks[i].cost);
-  }
-  return pending;
-}
-
-void ShardedTable::find_pending(std::span<Planned> checks) {
-  if (checks.size() <= kShortPlan) {
-    for (std::size_t i = 0; i < checks.size(); ++i) checks[i].pending = pending_at(checks, i);
-    return;
-  }
-  struct Taken {
-    const Quota* quota = nullptr;
-    Cost sum{0};
-    bool several_quotas = false;
-  };
-  std::unordered_map<Hash128, Taken, Hash128Bucket> taken;
-  for (Planned& check : checks) {
-    Taken& key = taken.try_emplace(check.target.slot, Taken{.quota = check.quota}).first->second;
-    key.several_quotas = key.several_quotas || !(*key.quota == *check.quota);
-    check.pending = key.sum;
-    key.sum = core::plus(key.sum, check.cost);
-  }
-  for (std::size_t i = 0; i < checks.size(); ++i) {
-    if (taken[checks[i].target.slot].several_quotas) checks[i].pending = pending_at(checks, i);
-  }
-}
-
-Decision ShardedTable::decide_all(Plan& plan, std::span<Decision> each) noexcept
-    PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
+Decision ShardedTable::decide_all(Plan& plan, std::span<Decision> each) noexcept {
   const std::span<Planned> checks = plan.list.all();
   if (checks.empty()) return Decision::allow(0, 0, Duration{0});  // nothing limits it
   ShortList<Decision> scratch(each.empty() ? checks.size() : 0);
   const std::span<Decision> decisions = each.empty() ? scratch.all() : each;
-  find_pending(checks);
+  core::find_pending(checks);
   ShortList<Shard*> touched(checks.size());
   for (std::size_t i = 0; i < checks.size(); ++i) touched.all()[i] = checks[i].shard;
 
   const Instant present = now();
   const ShardLocks locks(touched.all());
-  bool all_allowed = true;
-  for (std::size_t i = 0; i < checks.size(); ++i) {
-    const Planned& check = checks[i];
-    // after what others take, a look asks for one more
-    const bool looks_after_others = check.cost.units == 0 && check.pending.units > 0;
-    const Cost asked = core::plus(looks_after_others ? Cost{1} : check.cost, check.pending);
-    decisions[i] = check.shard->preview(check.target, *check.quota, asked, present);
-    all_allowed = all_allowed && decisions[i].allowed();
-  }
-  for (std::size_t i = 0; i < checks.size(); ++i) {
-    const Planned& check = checks[i];
-    if (all_allowed) {
-      decisions[i] = check.shard->decide(check.target, *check.quota, check.cost, present);
-    } else if (decisions[i].allowed()) {
-      // denied by another limit: show what this one has, not what it would have had
-      decisions[i] = check.shard->preview(check.target, *check.quota, Cost{0}, present);
-    }
-  }
+  static_cast<void>(core::decide_all(checks, decisions, present));
   return core::strictest(decisions);
 }
 

@@ -76,8 +76,6 @@ class ShardedTable {
   [[nodiscard]] Hash128 hash_of(const core::LimitKey& name) const noexcept;
   [[nodiscard]] Instant now() const noexcept;
   [[nodiscard]] Planned planned(const core::NamedCheck& check) const noexcept;
-  [[nodiscard]] static Cost pending_at(std::span<const Planned> checks, std::size_t index);
-  static void find_pending(std::span<Planned> checks);
   [[nodiscard]] Decision decide_all(Plan& plan, std::span<Decision> each) noexcept;
 
   const MemoryOptions options_;

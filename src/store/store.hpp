@@ -36,9 +36,9 @@ class Store {
   Store& operator=(const Store&) = delete;
   virtual ~Store() = default;
 
-  // All pass, or nothing is taken from any. What every single limit said, in their order. A name
-  // that appears under several quotas is charged for all of them, and the sum must fit each quota.
-  // REQUIRES: there is at least one; no name appears twice under the same quota.
+  // All pass, or nothing is taken from any. Answers the decision of each limit, in their order. A
+  // name that appears several times is charged for all of them, and the sum must fit each quota.
+  // REQUIRES: there is at least one.
   virtual void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                      Answered<Decisions> answered) = 0;
   // The same now, into as many decisions. False, and nothing is done, when an answer takes time:

@@ -1,4 +1,4 @@
-#include "core/strictest.hpp"
+#include "core/decide_all.hpp"
 #include "differential/key_model.hpp"
 #include "differential/random.hpp"
 #include "oracle/walk.hpp"
@@ -198,12 +198,13 @@ std::vector<Decision> MultiCheckWorld::expect(const redis_store::MultiCheckReque
     }
     return decisions;
   }
-  std::vector<redis_store::MultiCheckItem> checks;
+  std::vector<redis_store::ReplayedCheck> checks;
   for (const redis_store::KeyCheck& check : request.checks) {
     checks.push_back(
-        {.key = &model_of(check.key).replay, .quota = &check.quota, .cost = check.cost});
+        {.replay = &model_of(check.key).replay, .quota = &check.quota, .cost = check.cost});
   }
-  static_cast<void>(redis_store::decide_all(checks, decisions, now_));
+  core::find_pending(std::span(checks));
+  static_cast<void>(core::decide_all(std::span(checks), std::span(decisions), now_));
   return decisions;
 }
 

@@ -1,6 +1,6 @@
 #include "redis_store/batch/multi_check_command.hpp"
 
-#include "core/strictest.hpp"
+#include "core/decide_all.hpp"
 #include "redis/hash_slot.hpp"
 #include "redis_store/small_calls.hpp"
 
@@ -9,65 +9,37 @@
 namespace penstock::redis_store {
 namespace {
 
-// Checks of one key under one quota: they cost the sum.
-struct Summed {
-  const KeyCheck* check = nullptr;
-  Plan::KeyIndex key = 0;
-  Cost cost{0};
-  bool peeks_after = false;  // the last of them peeks, after the charges of the others
+// One check of a request, for core::find_pending().
+struct PlannedCheck {
+  Plan::KeyIndex index = 0;
+  const Quota* quota = nullptr;
+  Cost cost;
+  Cost pending{0};
+
+  [[nodiscard]] Plan::KeyIndex key() const noexcept { return index; }
 };
-
-// The cost of all checks of this key, under any quota.
-Cost total_of(const std::vector<Summed>& all, Plan::KeyIndex key) {
-  Cost total{0};
-  for (const Summed& each : all) {
-    if (each.key == key) total = core::plus(total, each.cost);
-  }
-  return total;
-}
-
-// The same without the later costs under the same quota: a peek asks for one more than that, as
-// decide_all() does.
-Cost total_at(const std::vector<Summed>& all, const Summed& peek) {
-  Cost total{0};
-  for (const Summed& each : all) {
-    const bool is_later = &each > &peek && each.check->quota == peek.check->quota;
-    if (each.key == peek.key && !is_later) total = core::plus(total, each.cost);
-  }
-  return total;
-}
 
 }  // namespace
 
 PlannedRequestKeys add_request(Plan& plan, const MultiCheckRequest& request, Plan::Kind kind) {
   PlannedRequestKeys keys;
-  std::vector<Summed> distinct;
+  std::vector<PlannedCheck> checks;
+  checks.reserve(request.checks.size());
   for (const KeyCheck& check : request.checks) {
     const Plan::KeyIndex key = plan.key(check.key);
     keys.of_checks.push_back(key);
-    // the last one of this key: the key adopts its quota, here and in the replay
-    auto known = std::find_if(distinct.rbegin(), distinct.rend(),
-                              [&](const Summed& each) { return each.key == key; });
-    if (known == distinct.rend() || !(known->check->quota == check.quota)) {
-      distinct.push_back({.check = &check, .key = key});
-      known = distinct.rbegin();
-    }
-    known->peeks_after = check.cost.units == 0 && known->cost.units > 0;
-    known->cost = core::plus(known->cost, check.cost);
+    checks.push_back({.index = key, .quota = &check.quota, .cost = check.cost});
   }
+  core::find_pending(std::span(checks));
   plan.begin_request(kind);
   if (!request.guard.empty()) {
     keys.guard = plan.key(request.guard);
     plan.add_guard(*keys.guard);
   }
-  for (const Summed& each : distinct) {
-    plan.add_check(each.key, each.check->quota, each.cost);
-    if (kind == Plan::Kind::Refund) continue;
-    const Cost total = total_of(distinct, each.key);
-    const bool is_peek = each.peeks_after || (each.cost.units == 0 && total.units > 0);
-    const Cost peeked = is_peek ? core::plus(total_at(distinct, each), Cost{1}) : Cost{0};
-    const Cost asked = std::max(total, peeked);
-    if (asked.units > each.cost.units) plan.add_peek(each.key, each.check->quota, asked);
+  for (const PlannedCheck& check : checks) {
+    plan.add_check(check.key(), *check.quota, check.cost);
+    if (kind == Plan::Kind::Refund || check.pending.units == 0) continue;
+    plan.add_peek(check.key(), *check.quota, core::required_cost(check));
   }
   return keys;
 }
@@ -86,15 +58,16 @@ std::vector<KeyReplay> replays_of(const DecideReply& decided) {
 MultiCheckResult take(const MultiCheckRequest& request,
                       std::span<const Plan::KeyIndex> key_of_check, std::vector<KeyReplay>& keys,
                       Instant now) {
-  std::vector<MultiCheckItem> checks;
+  std::vector<ReplayedCheck> checks;
   checks.reserve(request.checks.size());
   for (std::size_t i = 0; i < request.checks.size(); ++i) {
     const KeyCheck& check = request.checks[i];
-    checks.push_back({.key = &keys[key_of_check[i]], .quota = &check.quota, .cost = check.cost});
+    checks.push_back({.replay = &keys[key_of_check[i]], .quota = &check.quota, .cost = check.cost});
   }
+  core::find_pending(std::span(checks));
   MultiCheckResult answer;
   answer.decisions.resize(request.checks.size());
-  answer.passed = decide_all(checks, answer.decisions, now);
+  answer.passed = core::decide_all(std::span(checks), std::span(answer.decisions), now);
   return answer;
 }
 

@@ -24,7 +24,7 @@ struct PlannedRequestKeys {
   std::optional<Plan::KeyIndex> guard{};
 };
 
-// Adds a request to the plan. Repeated limits cost the sum.
+// Adds a request to the plan. Checks of the same key must fit with the sum of their costs.
 [[nodiscard]] PlannedRequestKeys add_request(Plan& plan, const MultiCheckRequest& request,
                                              Plan::Kind kind);
 

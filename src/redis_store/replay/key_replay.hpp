@@ -4,9 +4,6 @@
 #include "penstock/decision.hpp"
 #include "redis_store/replay/state_codec.hpp"
 
-#include <cstddef>
-#include <span>
-
 namespace penstock::redis_store {
 
 // One key, as a script found it: repeats the decisions of the script in the same order, with all
@@ -42,15 +39,18 @@ class KeyReplay {
   KeyContent content_;
 };
 
-// One limit of a multi-limit check.
-struct MultiCheckItem {
-  KeyReplay* key = nullptr;
+// One limit of a multi-limit check, for core::decide_all().
+struct ReplayedCheck {
+  KeyReplay* replay = nullptr;
   const Quota* quota = nullptr;
   Cost cost;
-};
+  Cost pending{0};
 
-// As the embedded store decides: all pass or nothing is charged. `decisions` receives the decision
-// of every limit. Returns whether they passed. REQUIRES: decisions is as long as checks.
-bool decide_all(std::span<const MultiCheckItem> checks, std::span<Decision> decisions, Instant now);
+  [[nodiscard]] const KeyReplay* key() const noexcept { return replay; }
+  [[nodiscard]] Decision preview(Cost units, Instant now) const {
+    return replay->preview(*quota, units, now);
+  }
+  [[nodiscard]] Decision decide(Instant now) const { return replay->decide(*quota, cost, now); }
+};
 
 }  // namespace penstock::redis_store

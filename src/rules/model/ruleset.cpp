@@ -1,22 +1,17 @@
 #include "rules/model/ruleset.hpp"
 
+#include "core/strictest.hpp"
 #include "rules/model/limit_keys.hpp"
 #include "rules/model/ruleset_impl.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace penstock::rules {
 namespace {
 
-Cost sum(Cost a, Cost b) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  return {a.units > kMost - b.units ? kMost : a.units + b.units};
-}
-
-// A store is asked about each key once under each quota; under several quotas all must hold. Few
-// limits apply at a time, so looking at all earlier ones is quicker than a table.
+// Limits with the same key and quota become one, which costs the sum; a key with several quotas is
+// checked under each. Few limits apply to a request: comparing all pairs is faster than a table.
 void merge_equal_checks(std::vector<MatchedLimit>& limits) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < limits.size(); ++i) {
@@ -26,7 +21,7 @@ void merge_equal_checks(std::vector<MatchedLimit>& limits) {
              other.check.name == limits[i].check.name;
     });
     if (same != end) {
-      same->check.cost = sum(same->check.cost, limits[i].check.cost);
+      same->check.cost = core::plus(same->check.cost, limits[i].check.cost);
     } else {
       if (kept != i) limits[kept] = std::move(limits[i]);
       ++kept;

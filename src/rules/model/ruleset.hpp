@@ -40,6 +40,7 @@ enum class UnknownDomain : std::uint8_t { Allow, Deny };
 struct Match {
   bool domain_known = false;
   bool unknown_domain_denied = false;  // the domain is unknown, and such requests are denied
+  // No two have the same key, quota and is_refund: Ruleset merges them.
   std::vector<MatchedLimit> limits{};
   std::vector<DescriptorOutcome> descriptors{};  // as many as the request has
   const Rule* list_entry = nullptr;  // the allow or deny list entry that settles the request

@@ -63,7 +63,7 @@ struct Worker {
   service::LocalFallback local{memory, members};
   store::MemoryStore store{memory};
   std::shared_ptr<const rules::Ruleset> rules;
-  service::Service service{store, local, recorder, rules};
+  service::Service service{store.stores(), local, recorder, rules};
 };
 
 rules::Request request(std::string_view path, std::string_view api_key) {

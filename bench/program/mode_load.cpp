@@ -69,11 +69,11 @@ class Holder {
     }
     while (open_ > 0) loop_.run_one_for(std::chrono::milliseconds{10});
     counts_.demand = log_.take();
-    const store::Store::Health health = store_->health();
-    counts_.commands = health.round_trips - commands;
-    counts_.decided_by_lease = health.decided_by_lease;
-    counts_.decided_by_denial = health.decided_by_denial;
-    counts_.leases_asked = health.leases_asked;
+    counts_.commands = shared_->health().round_trips - commands;
+    const store::LeaseStats leases = store_->stats();
+    counts_.decided_by_lease = leases.decided_by_lease;
+    counts_.decided_by_denial = leases.decided_by_denial;
+    counts_.leases_asked = leases.requests;
     leave();
   }
 
@@ -85,9 +85,9 @@ class Holder {
   // Connects before the measurement.
   void warm_up() {
     bool is_answered = false;
-    store_->get(store::Store::CounterKind::Integer, "warm-up",
-                base::deadline_after(std::chrono::seconds{5}),
-                [&](const Result<std::int64_t>&) { is_answered = true; });
+    shared_->get(store::CounterKind::Integer, "warm-up",
+                 base::deadline_after(std::chrono::seconds{5}),
+                 [&](const Result<std::int64_t>&) { is_answered = true; });
     while (!is_answered) loop_.run_one_for(std::chrono::milliseconds{10});
   }
 
@@ -111,7 +111,7 @@ class Holder {
     if (store_->try_check({&only, 1}, {&decision, 1})) return record(key, decision, since);
     ++open_;
     store_->check({check_}, base::deadline_after(load_.redis.timeout),
-                  [this, key, since](const Result<store::Store::Decisions>& decisions) {
+                  [this, key, since](const Result<store::Decisions>& decisions) {
                     --open_;
                     if (decisions) return record(key, decisions->front(), since);
                     if (counts_.first_failure.empty())

@@ -265,7 +265,7 @@ void Daemon::watch_files() {
 void Daemon::poll_workers() {
   log_outage_summary();
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    workers_[i]->poll_health([this, i](store::Store::Health health) {
+    workers_[i]->poll_health([this, i](store::StoreHealth health) {
       boost::asio::post(loop_, [this, i, health = std::move(health)]() mutable {
         stores_[i] = std::move(health);
       });
@@ -423,7 +423,7 @@ std::string Daemon::metrics() { return metrics_.prometheus_text(); }
 
 http::Readiness Daemon::readiness() {
   http::Readiness readiness{.stopping = draining_, .reload_error = reload_error_};
-  for (const store::Store::Health& store : stores_) {
+  for (const store::StoreHealth& store : stores_) {
     if (!store.serving) readiness.store_error = store.reason;
   }
   return readiness;

@@ -128,7 +128,7 @@ class Daemon final : public http::AdminDataSource {
   std::vector<ListenerPlan> listeners_;
   std::optional<net::Address> admin_address_;
   std::vector<std::unique_ptr<ServeWorker>> workers_;
-  std::vector<store::Store::Health> stores_;  // of each worker, at its last poll
+  std::vector<store::StoreHealth> stores_;  // of each worker, at its last poll
   std::size_t running_workers_ = 0;
   http::Admin admin_;
   std::unique_ptr<http::Server> admin_server_;

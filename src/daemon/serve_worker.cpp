@@ -28,12 +28,12 @@ std::function<void(base::Deadline, std::function<void()>)> waker(
   };
 }
 
-std::unique_ptr<store::Store> make_store(const WorkerContext& context,
-                                         const boost::asio::any_io_executor& executor,
-                                         redis_store::RedisStore*& shared,
-                                         lease::LeasingStore*& leasing) {
+WorkerStores make_stores(const WorkerContext& context,
+                         const boost::asio::any_io_executor& executor) {
   if (context.settings.uses_memory_store()) {
-    return std::make_unique<store::MemoryStore>(context.memory);
+    auto memory = std::make_unique<store::MemoryStore>(context.memory);
+    const store::Stores all = memory->stores();
+    return {.owner = std::move(memory), .all = all};
   }
   RedisOptions options = context.settings.redis;
   options.url = context.settings.store_url;
@@ -44,11 +44,11 @@ std::unique_ptr<store::Store> make_store(const WorkerContext& context,
   // checked in ServeWorker::make
   auto store = std::make_unique<redis_store::RedisStore>(executor, options,
                                                          *redis_store::client_options(options));
-  shared = store.get();
-  auto in_front = std::make_unique<lease::LeasingStore>(
+  redis_store::RedisStore* const redis = store.get();
+  auto leasing = std::make_unique<lease::LeasingStore>(
       std::move(store),
       lease::LeasingStore::Dependencies{
-          .leases = *shared,
+          .leases = *redis,
           .memory = context.memory,
           .nodes = [&members = context.members] { return members.nodes(); },
           .holders_per_node = worker_count(context.settings),
@@ -56,8 +56,12 @@ std::unique_ptr<store::Store> make_store(const WorkerContext& context,
           .post = [executor](auto what) { boost::asio::post(executor, std::move(what)); },
           .wake_at = waker(executor),
           .versions = context.versions});
-  leasing = in_front.get();
-  return in_front;
+  store::Stores all{.limits = *leasing,
+                    .counters = *redis,
+                    .permits = redis->stores().permits,
+                    .reservations = redis->stores().reservations};
+  lease::LeasingStore* const limits = leasing.get();
+  return {.owner = std::move(leasing), .all = all, .redis = redis, .leasing = limits};
 }
 
 using AddressLimitPtr = std::shared_ptr<net::AddressLimit>;
@@ -133,6 +137,10 @@ void log_listener_events(telemetry::RateLimitedLog& log, ListenerKind kind,
 
 }  // namespace
 
+store::StoreHealth WorkerStores::health() const {
+  return redis == nullptr ? store::StoreHealth{} : redis->health();
+}
+
 unsigned worker_count(const rules::Settings& settings) {
   if (settings.workers > 0) return settings.workers;
   return std::max(1U, std::thread::hardware_concurrency());
@@ -166,10 +174,10 @@ ServeWorker::ServeWorker(const WorkerContext& context, std::size_t number,
       hot_keys_(context.hot_keys, number),
       log_(context.log, system_clock(), metrics_.cell(telemetry::metrics::kLogLinesSuppressed)),
       recorder_(metrics_, hot_keys_, log_),
-      store_(make_store(context, loop_.get_executor(), shared_, leasing_)),
+      stores_(make_stores(context, loop_.get_executor())),
       local_(context.local),
-      reconciler_(*store_, leasing_, context.local),
-      service_({.store = *store_,
+      reconciler_(stores_.all.limits, stores_.leasing, context.local),
+      service_({.stores = stores_.all,
                 .local = context.local,
                 .events = recorder_,
                 .store_timeout = context.settings.redis.timeout},
@@ -223,7 +231,7 @@ Result<std::unique_ptr<net::Listener>> ServeWorker::make_listener(const Listener
 ServeWorker::~ServeWorker() {
   loop_.stop();
   if (thread_.joinable()) thread_.join();
-  store_.reset();  // completes pending calls while their callers exist
+  stores_.owner.reset();  // completes pending calls while their callers exist
 }
 
 Result<void> ServeWorker::listen(std::vector<ListenerPlan>& listeners, net::PortReuse port_reuse) {
@@ -246,9 +254,9 @@ Result<void> ServeWorker::reload(const rules::Settings& settings) {
   for (const WorkerListener& each : listeners_) {
     note(std::string(settings_section(each.kind)) + ".", each.listener->reload(settings));
   }
-  if (shared_ != nullptr) {
+  if (stores_.redis != nullptr) {
     const Result<redis::Options> client = redis_store::client_options(settings.redis);
-    note("store: ", client ? shared_->renew_credentials(*client) : client.error());
+    note("store: ", client ? stores_.redis->renew_credentials(*client) : client.error());
   }
   if (!problems.empty()) return Error{ErrorCode::Misconfigured, std::move(problems)};
   return {};
@@ -256,15 +264,17 @@ Result<void> ServeWorker::reload(const rules::Settings& settings) {
 
 void ServeWorker::start() {
   thread_ = std::thread([this] {
-    if (shared_ != nullptr) shared_->start();
+    if (stores_.redis != nullptr) stores_.redis->start();
     tick();
     loop_.run();
   });
 }
 
 void ServeWorker::tick() {
-  recorder_.tick(store_->health());
-  reconciler_.tick();
+  const store::StoreHealth health = stores_.health();
+  recorder_.tick(health,
+                 stores_.leasing == nullptr ? store::LeaseStats{} : stores_.leasing->stats());
+  reconciler_.tick(health.serving);
   service_.reservations().retry();
   if (sweeps_reservations_) service_.reservations().sweep();
   std::uint64_t closed = 0;
@@ -292,15 +302,15 @@ void ServeWorker::reload(std::shared_ptr<const rules::Settings> settings,
   });
 }
 
-void ServeWorker::poll_health(std::function<void(store::Store::Health)> seen) {
-  boost::asio::post(loop_, [this, seen = std::move(seen)] { seen(store_->health()); });
+void ServeWorker::poll_health(std::function<void(store::StoreHealth)> seen) {
+  boost::asio::post(loop_, [this, seen = std::move(seen)] { seen(stores_.health()); });
 }
 
 // The local fallback last: until then a cached denial may be stored again.
 void ServeWorker::invalidate(core::LimitKey name, lease::LeasingStore::Change change) {
-  if (leasing_ == nullptr) return;
+  if (stores_.leasing == nullptr) return;
   boost::asio::post(loop_, [this, name = std::move(name), change] {
-    leasing_->forget(name, change);
+    stores_.leasing->forget(name, change);
     local_.forget(name, change == lease::LeasingStore::Change::Refunded
                             ? service::LocalFallback::Change::Refunded
                             : service::LocalFallback::Change::Manual);
@@ -308,18 +318,18 @@ void ServeWorker::invalidate(core::LimitKey name, lease::LeasingStore::Change ch
 }
 
 void ServeWorker::invalidate_all(Feed feed) {
-  if (leasing_ == nullptr) return;
+  if (stores_.leasing == nullptr) return;
   boost::asio::post(loop_, [this, feed] {
-    leasing_->forget_all();
+    stores_.leasing->forget_all();
     if (feed == Feed::Listening) local_.forget_store_state();
   });
 }
 
 void ServeWorker::heartbeat(std::string node, Duration lasts,
                             std::function<void(Result<std::int64_t>)> answered) {
-  if (shared_ == nullptr) return;
+  if (stores_.redis == nullptr) return;
   boost::asio::post(loop_, [this, node = std::move(node), lasts, answered = std::move(answered)] {
-    shared_->heartbeat(node, lasts, answered);
+    stores_.redis->heartbeat(node, lasts, answered);
   });
 }
 
@@ -346,8 +356,8 @@ void ServeWorker::end(const std::function<void()>& stopped) {
     loop_.stop();
     stopped();
   };
-  if (leasing_ == nullptr) return last();
-  leasing_->shutdown(last);
+  if (stores_.leasing == nullptr) return last();
+  stores_.leasing->shutdown(last);
 }
 
 }  // namespace penstock::daemon

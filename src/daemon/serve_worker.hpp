@@ -12,6 +12,7 @@
 #include "service/recorder.hpp"
 #include "service/service.hpp"
 #include "store/sharded_table.hpp"
+#include "store/stores.hpp"
 #include "telemetry/hot_keys.hpp"
 #include "telemetry/log.hpp"
 #include "telemetry/metrics.hpp"
@@ -51,6 +52,16 @@ struct WorkerContext {
   std::shared_ptr<lease::KeyVersions> versions{};  // with a shared store only
 };
 
+// The stores of a worker: all in memory, or all in Redis with leases in front of its limits.
+struct WorkerStores {
+  std::unique_ptr<store::LimitStore> owner;  // of all of them
+  store::Stores all;
+  redis_store::RedisStore* redis = nullptr;  // null in memory
+  lease::LeasingStore* leasing = nullptr;    // null in memory
+
+  [[nodiscard]] store::StoreHealth health() const;
+};
+
 // One event loop of the daemon on its own thread, with its own sockets, API, service and connection
 // to the store. Workers share no lock on the request path.
 //
@@ -75,7 +86,7 @@ class ServeWorker {
   // Takes what can change while it runs: tokens, passwords and certificates.
   void reload(std::shared_ptr<const rules::Settings> settings,
               std::function<void(Result<void>)> done);
-  void poll_health(std::function<void(store::Store::Health)> seen);
+  void poll_health(std::function<void(store::StoreHealth)> seen);
   // The state of this limit changed in the store: cached state is stale.
   void invalidate(core::LimitKey name, lease::LeasingStore::Change change);
   // The state of any limit may have changed. The local fallback keeps its state if the change feed
@@ -111,9 +122,7 @@ class ServeWorker {
   telemetry::HotKeys hot_keys_;
   telemetry::RateLimitedLog log_;
   service::Recorder recorder_;
-  redis_store::RedisStore* shared_ = nullptr;  // inside store_, with a shared store
-  lease::LeasingStore* leasing_ = nullptr;     // store_, with a shared store
-  std::unique_ptr<store::Store> store_;
+  WorkerStores stores_;
   service::LocalFallback& local_;
   service::OutageReconciler reconciler_;
   service::Service service_;

@@ -5,8 +5,6 @@
 
 namespace penstock::lease {
 
-using store::Store;
-
 namespace {
 
 // The decision of a peeked limit for a request of this cost. When nothing is used any more, the
@@ -110,7 +108,7 @@ void LeasedRequest::take_local() {
     if (deciders_[i] == Decider::Local) here.push_back(store_.node_share(checks_[i]));
   }
   if (here.empty()) return ask_shared();
-  Store::Decisions said(here.size());
+  store::Decisions said(here.size());
   store_.dependencies_.memory.check_all(here, said);
   bool allowed = true;
   std::size_t at = 0;
@@ -141,7 +139,7 @@ std::vector<core::NamedCheck> LeasedRequest::shared_checks(bool look) const {
 void LeasedRequest::ask_shared() {
   std::vector<core::NamedCheck> checks = shared_checks(false);
   if (checks.empty()) return finish(std::move(decisions_));
-  store_.ask_shared(std::move(checks), deadline_, [this](const Result<Store::Decisions>& said) {
+  store_.ask_shared(std::move(checks), deadline_, [this](const Result<store::Decisions>& said) {
     if (!said) {
       return_units(base::monotonic_now());
       return finish(said.error());
@@ -176,7 +174,7 @@ void LeasedRequest::return_units(base::Deadline now) {
     here.push_back(store_.node_share(checks_[i]));
     decided_[i] = false;
   }
-  Store::Decisions said(here.size());
+  store::Decisions said(here.size());
   store_.dependencies_.memory.refund(here, said);
 }
 
@@ -208,7 +206,7 @@ void LeasedRequest::deny() {
   if (all_known || looks.empty()) return finish(std::move(decisions_));
   store_.ask_shared(
       std::move(looks), deadline_,
-      [this](const Result<Store::Decisions>& said) {
+      [this](const Result<store::Decisions>& said) {
         std::size_t at = 0;
         for (std::size_t i = 0; said && i < checks_.size(); ++i) {
           if (deciders_[i] != Decider::Shared) continue;
@@ -222,7 +220,7 @@ void LeasedRequest::deny() {
       LeasingStore::Remember::Always);
 }
 
-void LeasedRequest::finish(Result<Store::Decisions> result) {
+void LeasedRequest::finish(Result<store::Decisions> result) {
   const std::unique_ptr<LeasedRequest> self(this);
   answered_(std::move(result));
 }

@@ -15,7 +15,7 @@ namespace penstock::lease {
 // Lifetime: owns itself until it has answered, which it does once.
 class LeasedRequest final : public Waiter {
  public:
-  using Answered = store::Store::Answered<store::Store::Decisions>;
+  using Answered = store::Answered<store::Decisions>;
 
   using Decider = LeasingStore::Decider;
 
@@ -45,7 +45,7 @@ class LeasedRequest final : public Waiter {
   [[nodiscard]] std::optional<Decision> known(std::size_t i, base::Deadline now) const;
   // A limit has denied: collects the numbers of the others.
   void deny();
-  void finish(Result<store::Store::Decisions> result);
+  void finish(Result<store::Decisions> result);
   [[nodiscard]] std::vector<core::NamedCheck> shared_checks(bool look) const;
 
   LeasingStore& store_;
@@ -54,7 +54,7 @@ class LeasedRequest final : public Waiter {
   std::vector<Decider> deciders_;
   base::Deadline deadline_;
   Answered answered_;
-  store::Store::Decisions decisions_;
+  store::Decisions decisions_;
   std::vector<bool> decided_;
   std::vector<KeyLease::TakenUnits> taken_;
   std::size_t next_ = 0;  // leased limits before this one are charged

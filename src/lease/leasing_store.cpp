@@ -20,7 +20,7 @@ bool is_undivided(const core::NamedCheck* check) {
 
 }  // namespace
 
-LeasingStore::LeasingStore(std::unique_ptr<store::Store> shared, Dependencies dependencies)
+LeasingStore::LeasingStore(std::unique_ptr<store::LimitStore> shared, Dependencies dependencies)
     : dependencies_(std::move(dependencies)),
       versions_(dependencies_.versions != nullptr ? dependencies_.versions
                                                   : std::make_shared<KeyVersions>()),
@@ -183,7 +183,7 @@ void LeasingStore::ask_for_leases() {
   LeaseTable::Asks all = table_.asks(dependencies_.nodes() * dependencies_.holders_per_node, now);
   if (table_.has_ready()) post_asking();
   if (all.asks.empty()) return;
-  stats_.leases_asked += all.asks.size();
+  stats_.requests += all.asks.size();
   lease(
       std::move(all.asks), now + dependencies_.timeout,
       [this, keys = std::move(all.keys)](std::size_t ask, const Result<store::LeaseGrant>& grant) {
@@ -337,39 +337,10 @@ void LeasingStore::shutdown(std::function<void()> done) {
   close();
 }
 
-LeasingStore::Health LeasingStore::health() const {
-  Health health = shared_.health();
-  health.decided_by_lease = stats_.decided_by_lease;
-  health.decided_by_denial = stats_.decided_by_denial;
-  health.leases_asked = stats_.leases_asked;
-  health.units_leased = stats_.units_leased;
-  health.leased_keys = table_.size();
-  return health;
-}
-
-void LeasingStore::add(CounterKind kind, std::string name, std::int64_t delta,
-                       std::optional<Duration> lifetime, base::Deadline deadline,
-                       Answered<std::int64_t> answered) {
-  shared_.add(kind, std::move(name), delta, lifetime, deadline, std::move(answered));
-}
-
-void LeasingStore::get(CounterKind kind, std::string name, base::Deadline deadline,
-                       Answered<std::int64_t> answered) {
-  shared_.get(kind, std::move(name), deadline, std::move(answered));
-}
-
-void LeasingStore::remove(std::string name, base::Deadline deadline, Answered<bool> answered) {
-  shared_.remove(std::move(name), deadline, std::move(answered));
-}
-
-void LeasingStore::read_counter(std::string name, base::Deadline deadline,
-                                Answered<Counter> answered) {
-  shared_.read_counter(std::move(name), deadline, std::move(answered));
-}
-
-void LeasingStore::expire(std::string name, Duration lifetime, ExpireCondition condition,
-                          base::Deadline deadline, Answered<bool> answered) {
-  shared_.expire(std::move(name), lifetime, condition, deadline, std::move(answered));
+store::LeaseStats LeasingStore::stats() const {
+  store::LeaseStats stats = stats_;
+  stats.leased_keys = table_.size();
+  return stats;
 }
 
 }  // namespace penstock::lease

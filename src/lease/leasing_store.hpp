@@ -6,8 +6,8 @@
 #include "lease/lease_table.hpp"
 #include "store/key_hasher.hpp"
 #include "store/lease_source.hpp"
+#include "store/limit_store.hpp"
 #include "store/sharded_table.hpp"
-#include "store/store.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -24,10 +24,11 @@ namespace penstock::lease {
 // everything else is forwarded. Each event loop has its own instance, which is one lease holder.
 //
 // Thread-safety: none; everything runs on one event loop.
-class LeasingStore final : public store::Store, public store::LeaseSource {
+class LeasingStore final : public store::LimitStore, public store::LeaseSource {
  public:
   template <class Value>
-  using Answered = store::Store::Answered<Value>;
+  using Answered = store::Answered<Value>;
+  using Decisions = store::Decisions;
 
   struct Dependencies {
     store::LeaseSource& leases;
@@ -44,7 +45,7 @@ class LeasingStore final : public store::Store, public store::LeaseSource {
   };
 
   // REQUIRES: the dependencies outlive it, and `leases` is `shared` or lives as long.
-  LeasingStore(std::unique_ptr<store::Store> shared, Dependencies dependencies);
+  LeasingStore(std::unique_ptr<store::LimitStore> shared, Dependencies dependencies);
   ~LeasingStore() override;
 
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
@@ -60,19 +61,7 @@ class LeasingStore final : public store::Store, public store::LeaseSource {
 
   // Units not for requests of this store: forwarded.
   void lease(std::vector<store::LeaseRequest> asks, base::Deadline deadline,
-             store::LeaseSource::Answered answered) override;
-
-  void add(CounterKind kind, std::string name, std::int64_t delta, std::optional<Duration> lifetime,
-           base::Deadline deadline, Answered<std::int64_t> answered) override;
-  void get(CounterKind kind, std::string name, base::Deadline deadline,
-           Answered<std::int64_t> answered) override;
-  void remove(std::string name, base::Deadline deadline, Answered<bool> answered) override;
-  void read_counter(std::string name, base::Deadline deadline, Answered<Counter> answered) override;
-  void expire(std::string name, Duration lifetime, ExpireCondition condition,
-              base::Deadline deadline, Answered<bool> answered) override;
-  [[nodiscard]] Health health() const override;
-  [[nodiscard]] store::ReservationStore& reservations() override { return shared_.reservations(); }
-  [[nodiscard]] store::PermitStore& permits() override { return shared_.permits(); }
+             OnGrant on_grant) override;
 
   // A key was changed, here or elsewhere: cached state may be wrong. `Revoked` after a reset or
   // block, when units in hand must not be spent either.
@@ -83,6 +72,7 @@ class LeasingStore final : public store::Store, public store::LeaseSource {
   // Returns unspent units; calls `done` when the store has answered or timed out.
   void shutdown(std::function<void()> done);
 
+  [[nodiscard]] store::LeaseStats stats() const;
   [[nodiscard]] std::size_t denials() const { return denials_.size(); }
 
  private:
@@ -159,15 +149,15 @@ class LeasingStore final : public store::Store, public store::LeaseSource {
   LeaseTable table_;
   DenialCache denials_;
   Hotness hotness_;
-  Health stats_;                                            // lease statistics
+  store::LeaseStats stats_;
   std::uint64_t gaps_ = 0;                                  // answers to older calls are not cached
   std::multimap<base::Deadline, LeaseTable::Key> watched_;  // next wakeups
   base::Deadline next_wakeup_ = base::Deadline::max();
   base::Deadline last_wakeup_{};
   bool is_posted_ = false;
   bool is_closing_ = false;
-  store::Store& shared_;
-  std::unique_ptr<store::Store> owned_;  // the same
+  store::LimitStore& shared_;
+  std::unique_ptr<store::LimitStore> owned_;  // the same
 };
 
 }  // namespace penstock::lease

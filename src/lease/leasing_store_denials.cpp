@@ -137,15 +137,15 @@ void LeasingStore::note_charge(const store::Hash128& hash, const Result<store::L
 }
 
 void LeasingStore::lease(std::vector<store::LeaseRequest> asks, base::Deadline deadline,
-                         store::LeaseSource::Answered answered) {
+                         OnGrant on_grant) {
   std::vector<store::Hash128> hashes;
   hashes.reserve(asks.size());
   for (const store::LeaseRequest& ask : asks) hashes.push_back(hash_of(ask.name));
   dependencies_.leases.lease(std::move(asks), deadline,
-                             [this, hashes = std::move(hashes), answered = std::move(answered)](
+                             [this, hashes = std::move(hashes), on_grant = std::move(on_grant)](
                                  std::size_t ask, const Result<store::LeaseGrant>& grant) {
                                note_charge(hashes[ask], grant);
-                               answered(ask, grant);
+                               on_grant(ask, grant);
                              });
 }
 

@@ -1,7 +1,5 @@
 #include "lease/leasing_store.hpp"
 
-#include "store/memory_store.hpp"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -17,7 +15,7 @@ using core::Mode;
 using namespace std::chrono_literals;
 
 // A shared store in memory that answers on demand, and counts calls.
-class FakeShared final : public store::Store, public store::LeaseSource {
+class FakeShared final : public store::LimitStore, public store::LeaseSource {
  public:
   explicit FakeShared(store::ShardedTable& memory) : memory_(memory) {}
   ~FakeShared() override {
@@ -26,35 +24,35 @@ class FakeShared final : public store::Store, public store::LeaseSource {
   }
 
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
-             Store::Answered<Decisions> answered) override {
+             store::Answered<store::Decisions> answered) override {
     ++checks_asked;
     last_deadline = deadline;
     later([this, checks = std::move(checks), answered = std::move(answered)] {
       if (failure) return answered(*failure);
-      Decisions said(checks.size());
+      store::Decisions said(checks.size());
       memory_.check_all(checks, said);
       if (late_failure) return answered(*late_failure);
       answered(std::move(said));
     });
   }
   void refund(std::vector<core::NamedCheck> checks, base::Deadline /*deadline*/,
-              Store::Answered<Decisions> answered) override {
-    Decisions said(checks.size());
+              store::Answered<store::Decisions> answered) override {
+    store::Decisions said(checks.size());
     memory_.refund(checks, said);
     answered(std::move(said));
   }
   void reset(std::vector<core::LimitKey> names, base::Deadline /*deadline*/,
-             Store::Answered<bool> answered) override {
+             store::Answered<bool> answered) override {
     for (const core::LimitKey& name : names) memory_.reset(name);
     answered(true);
   }
   void block(std::vector<core::LimitKey> names, Duration duration, base::Deadline /*deadline*/,
-             Store::Answered<bool> answered) override {
+             store::Answered<bool> answered) override {
     for (const core::LimitKey& name : names) memory_.block(name, duration);
     answered(false);
   }
   void lease(std::vector<store::LeaseRequest> asks, base::Deadline /*deadline*/,
-             LeaseSource::Answered answered) override {
+             OnGrant answered) override {
     ++leases_asked;
     for (std::size_t i = 0; i < asks.size(); ++i) {
       last_ask = asks[i];
@@ -63,19 +61,6 @@ class FakeShared final : public store::Store, public store::LeaseSource {
       });
     }
   }
-
-  void add(CounterKind, std::string, std::int64_t, std::optional<Duration>, base::Deadline,
-           Store::Answered<std::int64_t>) override {}
-  void get(CounterKind, std::string, base::Deadline, Store::Answered<std::int64_t>) override {}
-  void remove(std::string, base::Deadline, Store::Answered<bool>) override {}
-  void read_counter(std::string, base::Deadline, Store::Answered<Counter>) override {}
-  void expire(std::string, Duration, ExpireCondition, base::Deadline,
-              Store::Answered<bool>) override {}
-  [[nodiscard]] Health health() const override { return {}; }
-  [[nodiscard]] store::ReservationStore& reservations() override {
-    return embedded_.reservations();
-  }
-  [[nodiscard]] store::PermitStore& permits() override { return embedded_.permits(); }
 
   void later(std::function<void()> what) { waiting_.push_back(std::move(what)); }
   void run() {
@@ -115,7 +100,6 @@ class FakeShared final : public store::Store, public store::LeaseSource {
   }
 
   store::ShardedTable& memory_;
-  store::MemoryStore embedded_{memory_};
   std::deque<std::function<void()>> waiting_;
 };
 
@@ -152,19 +136,19 @@ class LeasingStoreTest : public testing::Test {
   }
 
   // As the daemon does: try_check() first.
-  static std::optional<Result<store::Store::Decisions>> ask(LeasingStore& store, FakeShared& shared,
-                                                            std::vector<core::NamedCheck> checks) {
+  static std::optional<Result<store::Decisions>> ask(LeasingStore& store, FakeShared& shared,
+                                                     std::vector<core::NamedCheck> checks) {
     std::vector<const core::NamedCheck*> pointers;
     for (const core::NamedCheck& each : checks) pointers.push_back(&each);
-    store::Store::Decisions decisions(checks.size());
+    store::Decisions decisions(checks.size());
     if (store.try_check(pointers, decisions)) return decisions;
-    std::optional<Result<store::Store::Decisions>> answer;
+    std::optional<Result<store::Decisions>> answer;
     store.check(std::move(checks), base::deadline_after(1s),
-                [&](Result<store::Store::Decisions> said) { answer = std::move(said); });
+                [&](Result<store::Decisions> said) { answer = std::move(said); });
     shared.run();
     return answer;
   }
-  std::optional<Result<store::Store::Decisions>> ask(std::vector<core::NamedCheck> checks) {
+  std::optional<Result<store::Decisions>> ask(std::vector<core::NamedCheck> checks) {
     return ask(*store_, *shared_, std::move(checks));
   }
   // The only decision of a request with one limit.
@@ -207,7 +191,7 @@ TEST_F(LeasingStoreTest, ARepeatedDenialCostsNoCall) {
   const int asked = shared_->checks_asked;
   EXPECT_EQ(admitted_of(1000, check("alice", Mode::Exact)), 0);
   EXPECT_EQ(shared_->checks_asked, asked);
-  EXPECT_GE(store_->health().decided_by_denial, 1000U);
+  EXPECT_GE(store_->stats().decided_by_denial, 1000U);
 }
 
 TEST_F(LeasingStoreTest, ASmallerRequestThanTheDeniedOneCallsTheStore) {
@@ -344,13 +328,13 @@ TEST_F(LeasingStoreTest, EveryAnswerEqualsThatOfTheStore) {
     }
     if (up_to(10) == 0) {
       checks.erase(checks.begin() + 1, checks.end());
-      store::Store::Decisions ignored(1);
+      store::Decisions ignored(1);
       model.refund(checks, ignored);
       store_->refund(checks, base::deadline_after(1s), [](const auto&) {});
       other->forget(checks.front().name, LeasingStore::Change::Refunded);
       continue;
     }
-    store::Store::Decisions truth(checks.size());
+    store::Decisions truth(checks.size());
     model.check_all(checks, truth);
     const bool here = up_to(2) > 0;
     const auto answer = here ? ask(checks) : ask(*other, *other_shared, std::move(checks));
@@ -363,7 +347,7 @@ TEST_F(LeasingStoreTest, EveryAnswerEqualsThatOfTheStore) {
       const Duration apart = *got.retry_after() - *truth[i].retry_after();
       ASSERT_LE(std::max(apart, -apart), system_clock().now() - began) << round;
     }
-    repeated = store_->health().decided_by_denial + other->health().decided_by_denial;
+    repeated = store_->stats().decided_by_denial + other->stats().decided_by_denial;
   }
   EXPECT_GT(repeated, 1000U);
 }
@@ -463,7 +447,7 @@ TEST_F(LeasingStoreTest, AKeyIsLeasedOnceItProvesHot) {
   EXPECT_EQ(admitted_of(5'000, hot), 5'000);
   EXPECT_GT(shared_->leases_asked, 0);
   EXPECT_LT(shared_->checks_asked, 5'000);
-  EXPECT_GT(store_->health().decided_by_lease, 1'000U);
+  EXPECT_GT(store_->stats().decided_by_lease, 1'000U);
 }
 
 TEST_F(LeasingStoreTest, ADividedLocalLimitIsTheShareOfThisNode) {
@@ -477,7 +461,7 @@ TEST_F(LeasingStoreTest, ADividedLocalLimitIsTheShareOfThisNode) {
 TEST_F(LeasingStoreTest, ADenialReturnsTheUnitsToEachDecider) {
   EXPECT_EQ(admitted_of(10, check("local", Mode::Local)), 10);
   EXPECT_EQ(admitted_of(10, check("exact", Mode::Exact)), 10);
-  std::optional<Result<store::Store::Decisions>> said;
+  std::optional<Result<store::Decisions>> said;
   store_->refund({check("exact", Mode::Exact, 3), check("local", Mode::Local, 2)},
                  base::deadline_after(1s), [&](const auto& answer) { said = answer; });
   ASSERT_TRUE(said && *said);
@@ -522,12 +506,12 @@ TEST_F(LeasingStoreTest, TheNumbersOfOtherLimitsAreCachedToo) {
 
 TEST_F(LeasingStoreTest, AWaiterForALeaseIsAnsweredByItsDeadline) {
   const base::Deadline deadline = base::monotonic_now();
-  std::optional<Result<store::Store::Decisions>> late;
-  std::optional<Result<store::Store::Decisions>> patient;
+  std::optional<Result<store::Decisions>> late;
+  std::optional<Result<store::Decisions>> patient;
   store_->check({check("alice", Mode::LeaseStrict)}, base::deadline_after(1s),
-                [&](Result<store::Store::Decisions> said) { patient = std::move(said); });
+                [&](Result<store::Decisions> said) { patient = std::move(said); });
   store_->check({check("alice", Mode::LeaseStrict)}, deadline,
-                [&](Result<store::Store::Decisions> said) { late = std::move(said); });
+                [&](Result<store::Decisions> said) { late = std::move(said); });
   ASSERT_EQ(next_wakeup_, deadline);
   wake_();
   ASSERT_TRUE(late.has_value());
@@ -572,8 +556,8 @@ TEST_F(LeasingStoreTest, TwoQuotasOfOneKeyKeepTheirLeases) {
     ASSERT_TRUE(passes({pro}));
   }
   EXPECT_LT(shared_->checks_asked, 10'000);
-  EXPECT_GT(store_->health().decided_by_lease, 2'000U);
-  // a manual change ends both
+  EXPECT_GT(store_->stats().decided_by_lease, 2'000U);
+  // a change by hand ends both
   store_->block({free.name}, 1h, base::deadline_after(1s), [](const auto&) {});
   EXPECT_FALSE(passes({free}));
   EXPECT_FALSE(passes({pro}));

@@ -365,25 +365,25 @@ void CommandExecutor::remove(const std::vector<std::string>& counters, base::Dea
 }
 
 void CommandExecutor::read_counter(const CounterKeys& counters, base::Deadline deadline,
-                                   std::function<void(Result<CounterPair>)> on_counters) {
+                                   std::function<void(Result<store::CounterValues>)> on_counters) {
   const std::vector<std::string_view> keys(counters.begin(), counters.end());
   redis::Command command = script_command(core_->scripts().counter_info(), keys, {});
   command.slot = redis::hash_slot(counters.front());
   command.deadline = deadline;
   core_->client().send(std::move(command),
                        reply_call([on_counters = std::move(on_counters)](const auto& reply) {
-                         on_counters(read_counter_pair(reply));
+                         on_counters(read_counter_values(reply));
                        }));
 }
 
 void CommandExecutor::expire(const CounterKeys& counters, Duration lifetime,
-                             ExpireCondition condition, base::Deadline deadline, Done done) {
+                             store::ExpireCondition condition, base::Deadline deadline, Done done) {
   const std::vector<std::string_view> keys(counters.begin(), counters.end());
   const auto lasting = std::chrono::ceil<std::chrono::milliseconds>(lifetime);
   const std::string milliseconds = std::to_string(lasting.count());
   redis::Command command =
       script_command(core_->scripts().expire_counter(), keys,
-                     {milliseconds, condition == ExpireCondition::IfPersistent ? "1" : "0"});
+                     {milliseconds, condition == store::ExpireCondition::IfPersistent ? "1" : "0"});
   command.slot = redis::hash_slot(counters.front());
   command.deadline = deadline;
   core_->client().send(std::move(command), reply_call([done = std::move(done)](const auto& reply) {

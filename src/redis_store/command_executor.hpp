@@ -6,9 +6,9 @@
 #include "penstock/result.hpp"
 #include "redis/client.hpp"
 #include "redis_store/batch/check_queue.hpp"
-#include "redis_store/counter_pair.hpp"
 #include "redis_store/lease/lease_calls.hpp"
 #include "redis_store/scripts.hpp"
+#include "store/counter_values.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -93,10 +93,9 @@ class CommandExecutor {
   // An integer and a decimal counter with their values. REQUIRES: both share a slot.
   using CounterKeys = std::array<std::string, 2>;
   void read_counter(const CounterKeys& counters, base::Deadline deadline,
-                    std::function<void(Result<CounterPair>)> on_counters);
-  // Sets their lifetime from now. Whether any existed. REQUIRES: as above; lifetime > 0.
-  enum class ExpireCondition : std::uint8_t { Always, IfPersistent };
-  void expire(const CounterKeys& counters, Duration lifetime, ExpireCondition condition,
+                    std::function<void(Result<store::CounterValues>)> on_counters);
+  // They live so long from now on. Whether there was one. REQUIRES: as above; lifetime > 0.
+  void expire(const CounterKeys& counters, Duration lifetime, store::ExpireCondition condition,
               base::Deadline deadline, Done done);
 
   // Records a heartbeat of this node, valid for `lasts`; zero removes the node. Returns the number

@@ -27,19 +27,20 @@ void RedisPermitStore::run(const Ask& ask, base::Deadline deadline,
 }
 
 void RedisPermitStore::acquire(store::PermitName permit, std::uint32_t limit, Duration lasts,
-                               base::Deadline deadline, Answered<core::PermitResult> answered) {
+                               base::Deadline deadline,
+                               store::Answered<core::PermitResult> answered) {
   run({.what = "acquire", .permit = permit, .lasts = lasts, .limit = limit}, deadline,
       [answered = std::move(answered)](const auto& reply) { answered(read_permit_result(reply)); });
 }
 
 void RedisPermitStore::renew(store::PermitName permit, Duration lasts, base::Deadline deadline,
-                             Answered<core::PermitResult> answered) {
+                             store::Answered<core::PermitResult> answered) {
   run({.what = "renew", .permit = permit, .lasts = lasts}, deadline,
       [answered = std::move(answered)](const auto& reply) { answered(read_permit_result(reply)); });
 }
 
 void RedisPermitStore::release(store::PermitName permit, base::Deadline deadline,
-                               Answered<bool> answered) {
+                               store::Answered<bool> answered) {
   run({.what = "release", .permit = permit}, deadline,
       [answered = std::move(answered)](const auto& reply) { answered(read_flag(reply)); });
 }

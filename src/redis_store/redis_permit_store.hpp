@@ -17,10 +17,11 @@ class RedisPermitStore final : public store::PermitStore {
       : layout_(layout), timeout_(timeout), store_(store) {}
 
   void acquire(store::PermitName permit, std::uint32_t limit, Duration lasts,
-               base::Deadline deadline, Answered<core::PermitResult> answered) override;
+               base::Deadline deadline, store::Answered<core::PermitResult> answered) override;
   void renew(store::PermitName permit, Duration lasts, base::Deadline deadline,
-             Answered<core::PermitResult> answered) override;
-  void release(store::PermitName permit, base::Deadline deadline, Answered<bool> answered) override;
+             store::Answered<core::PermitResult> answered) override;
+  void release(store::PermitName permit, base::Deadline deadline,
+               store::Answered<bool> answered) override;
 
  private:
   struct Ask;

@@ -55,7 +55,7 @@ Result<std::vector<std::string>> read_ids(const Result<resp::Value>& reply) {
 }  // namespace
 
 void RedisReservationStore::ask(store::ReservationRequest ask, base::Deadline deadline,
-                                Answered<store::ReservationAnswer> answered) {
+                                store::Answered<store::ReservationAnswer> answered) {
   if (store_ == nullptr) return answered(store_closed());
   const std::string record = layout_.reservation(ask.id);
   const std::string open = layout_.reservations();
@@ -71,7 +71,7 @@ void RedisReservationStore::ask(store::ReservationRequest ask, base::Deadline de
 }
 
 void RedisReservationStore::due(std::size_t most, base::Deadline deadline,
-                                Answered<std::vector<std::string>> answered) {
+                                store::Answered<std::vector<std::string>> answered) {
   if (store_ == nullptr) return answered(store_closed());
   const std::string open = layout_.reservations();
   store_->run(store_->scripts().due_reservations(), {open}, {std::to_string(most)}, deadline,

@@ -22,9 +22,9 @@ class RedisReservationStore final : public store::ReservationStore {
       : layout_(layout), timeout_(timeout), store_(store) {}
 
   void ask(store::ReservationRequest ask, base::Deadline deadline,
-           Answered<store::ReservationAnswer> answered) override;
+           store::Answered<store::ReservationAnswer> answered) override;
   void due(std::size_t most, base::Deadline deadline,
-           Answered<std::vector<std::string>> answered) override;
+           store::Answered<std::vector<std::string>> answered) override;
 
  private:
   const KeyLayout& layout_;

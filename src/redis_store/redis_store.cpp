@@ -122,8 +122,9 @@ std::string RedisStore::escrow_key_of(const core::LimitKey& name) const {
                             : layout_.escrow(name.subject, name.limit);
 }
 
-std::string RedisStore::counter_key(CounterKind kind, std::string_view name) const {
-  return kind == CounterKind::Integer ? layout_.counter(name) : layout_.decimal_counter(name);
+std::string RedisStore::counter_key(store::CounterKind kind, std::string_view name) const {
+  return kind == store::CounterKind::Integer ? layout_.counter(name)
+                                             : layout_.decimal_counter(name);
 }
 
 std::vector<std::vector<std::size_t>> RedisStore::calls_for(
@@ -211,9 +212,9 @@ void RedisStore::block(std::vector<core::LimitKey> names, Duration duration,
 }
 
 void RedisStore::lease(std::vector<store::LeaseRequest> asks, base::Deadline deadline,
-                       store::LeaseSource::Answered answered) {
+                       OnGrant on_grant) {
   if (store_ == nullptr) {
-    for (std::size_t i = 0; i < asks.size(); ++i) answered(i, store_closed());
+    for (std::size_t i = 0; i < asks.size(); ++i) on_grant(i, store_closed());
     return;
   }
   std::vector<KeyLeaseRequest> leases;
@@ -226,10 +227,10 @@ void RedisStore::lease(std::vector<store::LeaseRequest> asks, base::Deadline dea
                       .strict_lifetime = ask.strict_lifetime,
                       .reports = std::move(ask.reports)});
   }
-  store_->lease(std::move(leases), within(deadline), std::move(answered));
+  store_->lease(std::move(leases), within(deadline), std::move(on_grant));
 }
 
-void RedisStore::add(CounterKind kind, std::string name, std::int64_t delta,
+void RedisStore::add(store::CounterKind kind, std::string name, std::int64_t delta,
                      std::optional<Duration> lifetime, base::Deadline deadline,
                      Answered<std::int64_t> answered) {
   if (lifetime && *lifetime <= Duration{0}) {
@@ -240,7 +241,7 @@ void RedisStore::add(CounterKind kind, std::string name, std::int64_t delta,
   store_->add(counter_key(kind, name), delta, lifetime, within(deadline), std::move(answered));
 }
 
-void RedisStore::get(CounterKind kind, std::string name, base::Deadline deadline,
+void RedisStore::get(store::CounterKind kind, std::string name, base::Deadline deadline,
                      Answered<std::int64_t> answered) {
   store_->get(counter_key(kind, name), within(deadline), std::move(answered));
 }
@@ -251,27 +252,19 @@ void RedisStore::remove(std::string name, base::Deadline deadline, Answered<bool
 }
 
 void RedisStore::read_counter(std::string name, base::Deadline deadline,
-                              Answered<Counter> answered) {
-  store_->read_counter(
-      {layout_.counter(name), layout_.decimal_counter(name)}, within(deadline),
-      [answered = std::move(answered)](const Result<CounterPair>& said) {
-        if (!said) return answered(said.error());
-        answered(Counter{
-            .integer = said->integer, .decimal = said->decimal, .lifetime = said->lifetime});
-      });
+                              Answered<store::CounterValues> answered) {
+  store_->read_counter({layout_.counter(name), layout_.decimal_counter(name)}, within(deadline),
+                       std::move(answered));
 }
 
-void RedisStore::expire(std::string name, Duration lifetime, ExpireCondition condition,
+void RedisStore::expire(std::string name, Duration lifetime, store::ExpireCondition condition,
                         base::Deadline deadline, Answered<bool> answered) {
-  const auto redis_condition = condition == ExpireCondition::Always
-                                   ? CommandExecutor::ExpireCondition::Always
-                                   : CommandExecutor::ExpireCondition::IfPersistent;
   store_->expire({layout_.counter(name), layout_.decimal_counter(name)},
-                 std::min<Duration>(lifetime, Quota::kMaxRefill), redis_condition, within(deadline),
+                 std::min<Duration>(lifetime, Quota::kMaxRefill), condition, within(deadline),
                  std::move(answered));
 }
 
-store::Store::Health RedisStore::health() const {
+store::StoreHealth RedisStore::health() const {
   const redis::ClientHealth health = store_->client().health();
   const redis::ClientStats stats = store_->stats();
   return {.serving = health.serving,

@@ -7,7 +7,7 @@
 #include "redis_store/redis_permit_store.hpp"
 #include "redis_store/redis_reservation_store.hpp"
 #include "store/lease_source.hpp"
-#include "store/store.hpp"
+#include "store/stores.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -26,9 +26,13 @@ namespace penstock::redis_store {
 //
 // Thread-safety: none; everything runs on the executor, which must not run it in two threads at
 // once. The destructor answers all waiting callers with an error; they must not call again then.
-class RedisStore final : public store::Store, public store::LeaseSource {
+class RedisStore final : public store::LimitStore,
+                         public store::CounterStore,
+                         public store::LeaseSource {
  public:
-  using store::Store::Answered;  // not that of leases
+  template <class T>
+  using Answered = store::Answered<T>;
+  using Decisions = store::Decisions;
 
   // `client` is the result of redis_store::client_options() for the options. REQUIRES: the scripts
   // outlive the store.
@@ -55,21 +59,24 @@ class RedisStore final : public store::Store, public store::LeaseSource {
              Answered<bool> answered) override;
 
   void lease(std::vector<store::LeaseRequest> asks, base::Deadline deadline,
-             store::LeaseSource::Answered answered) override;
+             OnGrant on_grant) override;
 
-  void add(CounterKind kind, std::string name, std::int64_t delta, std::optional<Duration> lifetime,
-           base::Deadline deadline, Answered<std::int64_t> answered) override;
-  void get(CounterKind kind, std::string name, base::Deadline deadline,
+  void add(store::CounterKind kind, std::string name, std::int64_t delta,
+           std::optional<Duration> lifetime, base::Deadline deadline,
+           Answered<std::int64_t> answered) override;
+  void get(store::CounterKind kind, std::string name, base::Deadline deadline,
            Answered<std::int64_t> answered) override;
   void remove(std::string name, base::Deadline deadline, Answered<bool> answered) override;
-  void read_counter(std::string name, base::Deadline deadline, Answered<Counter> answered) override;
-  void expire(std::string name, Duration lifetime, ExpireCondition condition,
+  void read_counter(std::string name, base::Deadline deadline,
+                    Answered<store::CounterValues> answered) override;
+  void expire(std::string name, Duration lifetime, store::ExpireCondition condition,
               base::Deadline deadline, Answered<bool> answered) override;
 
-  [[nodiscard]] Health health() const override;
+  [[nodiscard]] store::StoreHealth health() const;
 
-  [[nodiscard]] store::ReservationStore& reservations() override { return reservations_; }
-  [[nodiscard]] store::PermitStore& permits() override { return permits_; }
+  [[nodiscard]] store::Stores stores() noexcept {
+    return {.limits = *this, .counters = *this, .permits = permits_, .reservations = reservations_};
+  }
 
   // Records a heartbeat of this node, valid for `lasts`; returns the number of live nodes. Zero
   // removes the node.
@@ -81,8 +88,8 @@ class RedisStore final : public store::Store, public store::LeaseSource {
   [[nodiscard]] base::Deadline within(base::Deadline deadline) const;
   [[nodiscard]] std::string key_of(const core::LimitKey& name) const;
   [[nodiscard]] std::string escrow_key_of(const core::LimitKey& name) const;
-  [[nodiscard]] std::string counter_key(CounterKind kind, std::string_view name) const;
-  // Positions of the keys that can share a call.
+  [[nodiscard]] std::string counter_key(store::CounterKind kind, std::string_view name) const;
+  // Positions of those keys that can be named in one call.
   [[nodiscard]] std::vector<std::vector<std::size_t>> calls_for(
       const std::vector<std::string>& keys) const;
 

@@ -76,12 +76,12 @@ Result<std::int64_t> read_count(const Result<resp::Value>& reply) {
   return parse_number(reply->text);
 }
 
-Result<CounterPair> read_counter_pair(const Result<resp::Value>& reply) {
+Result<store::CounterValues> read_counter_values(const Result<resp::Value>& reply) {
   using Type = resp::Value::Type;
   if (!reply) return reply.error();
   const std::vector<resp::Value>& parts = reply->elements;
   if (parts.size() != 4) return malformed("not two counters");
-  CounterPair pair{.lifetime = Duration{0}};
+  store::CounterValues pair{.lifetime = Duration{0}};
   for (std::size_t i = 0; i < 2; ++i) {
     const resp::Value& value = parts[2 * i];
     const resp::Value& left = parts[2 * i + 1];

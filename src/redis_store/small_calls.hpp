@@ -2,7 +2,7 @@
 
 #include "penstock/result.hpp"
 #include "redis/client.hpp"
-#include "redis_store/counter_pair.hpp"
+#include "store/counter_values.hpp"
 
 #include <functional>
 #include <memory>
@@ -25,6 +25,6 @@ using OnReply = std::function<void(const Result<resp::Value>&)>;
 [[nodiscard]] Result<std::int64_t> read_count(const Result<resp::Value>& reply);
 
 // Of counter_info.lua.
-[[nodiscard]] Result<CounterPair> read_counter_pair(const Result<resp::Value>& reply);
+[[nodiscard]] Result<store::CounterValues> read_counter_values(const Result<resp::Value>& reply);
 
 }  // namespace penstock::redis_store

@@ -17,7 +17,7 @@ void ExpirySweep::start() {
   if (in_flight_ > 0) return;
   deadline_ = base::deadline_after(kSweepTimeout);
   in_flight_ = 1;
-  deps_.service.store.reservations().due(
+  deps_.service.stores.reservations.due(
       kPerSweep, deadline_,
       [self = shared_from_this()](const Result<std::vector<std::string>>& ids) {
         // the store tells why not by itself, to those who wait for it
@@ -51,7 +51,7 @@ void ExpirySweep::expire_later(const store::ReservationRequest& ask) {
 
 void ExpirySweep::expire(const store::ReservationRequest& ask, base::Deadline deadline,
                          const std::function<void(Result<void>)>& done) {
-  deps_.service.store.reservations().ask(
+  deps_.service.stores.reservations.ask(
       ask, deadline,
       [self = shared_from_this(), id = ask.id, deadline,
        done](const Result<store::ReservationAnswer>& said) {
@@ -65,9 +65,8 @@ void ExpirySweep::expire(const store::ReservationRequest& ask, base::Deadline de
 
 // From now on it can be committed.
 void ExpirySweep::note_refunded(const std::string& id) {
-  deps_.service.store.reservations().ask({.id = id, .what = store::reservation::Refunded{}},
-                                         deps_.background_deadline(),
-                                         [](const auto& /*unused*/) {});
+  deps_.service.stores.reservations.ask({.id = id, .what = store::reservation::Refunded{}},
+                                        deps_.background_deadline(), [](const auto& /*unused*/) {});
 }
 
 void ExpirySweep::finish_one() {

@@ -28,10 +28,10 @@ void ExtraCharge::charge(std::size_t index, std::uint64_t wanted, std::uint64_t 
                          int attempt) {
   if (units == 0) return finish_one(index, wanted);
   const store::HeldUnits& held = held_[index];
-  deps_.store.check(
+  deps_.stores.limits.check(
       {{.name = held.name, .quota = held.quota, .cost = {units}, .terms = held.terms}}, deadline_,
       [self = shared_from_this(), index, wanted, units, attempt,
-       since = base::monotonic_now()](const Result<store::Store::Decisions>& said) {
+       since = base::monotonic_now()](const Result<store::Decisions>& said) {
         self->deps_.events.on_store_call(base::monotonic_now() - since,
                                          said ? nullptr : &said.error());
         if (!said) return self->finish_one(index, wanted);

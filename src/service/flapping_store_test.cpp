@@ -49,7 +49,7 @@ bool is_within(const std::vector<Admission>& admitted, const Quota& quota) {
 }
 
 struct Node {
-  Node(const Clock& clock, const Membership& members, store::Store& shared)
+  Node(const Clock& clock, const Membership& members, store::LimitStore& shared)
       : memory({.clock = &clock}), share(memory, members), reporter(shared, nullptr, share) {}
 
   store::ShardedTable memory;
@@ -73,7 +73,7 @@ class World {
     if (*rc::gen::inRange(0, 5) == 0) is_up_ = !is_up_;
     const std::size_t chosen = *rc::gen::inRange<std::size_t>(0, nodes_.size());
     Node& node = *nodes_[chosen];
-    if (is_up_ && *rc::gen::inRange(0, 3) == 0) node.reporter.tick();
+    if (is_up_ && *rc::gen::inRange(0, 3) == 0) node.reporter.tick(true);
     ask(node, Cost{*rc::gen::element<std::uint64_t>(1, 1, 1, 3, quota_.capacity() / 2 + 1)});
   }
 

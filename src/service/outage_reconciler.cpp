@@ -19,13 +19,13 @@ base::Deadline store_deadline() { return base::deadline_after(kStoreTimeout); }
 
 }  // namespace
 
-void OutageReconciler::tick() {
-  left_ = kPerTick;
+void OutageReconciler::tick(bool store_serves) {
+  left_ = store_serves ? kPerTick : 0;
   if (in_flight_ == 0) send_more();
 }
 
 void OutageReconciler::send_more() {
-  if (left_ == 0 || local_.ledger().is_empty() || !store_.health().serving) return;
+  if (left_ == 0 || local_.ledger().is_empty()) return;
   std::vector<Entry> entries = local_.take_unreported(std::min(kMaxInFlight, left_));
   left_ -= std::min(kMaxInFlight, left_);
   in_flight_ = entries.size() + 1;  // answers may come before this returns
@@ -66,7 +66,7 @@ void OutageReconciler::charge(Entry entry, unsigned attempts_left) {
       {.name = entry.name, .quota = entry.quota, .cost = Cost{entry.units}}};
   store_.check(std::move(checks), store_deadline(),
                [this, entry = std::move(entry),
-                attempts_left](const Result<store::Store::Decisions>& said) mutable {
+                attempts_left](const Result<store::Decisions>& said) mutable {
                  if (!said) {
                    on_failure(entry, said.error());
                    return finish_one();

@@ -2,7 +2,7 @@
 
 #include "service/local_fallback.hpp"
 #include "store/lease_source.hpp"
-#include "store/store.hpp"
+#include "store/limit_store.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,13 +24,14 @@ class OutageReconciler {
 
   // Without a source of leases, the store is asked for the whole debt, and for what is left when
   // that does not fit. REQUIRES: all of them outlive every answer of the store.
-  OutageReconciler(store::Store& store, store::LeaseSource* leases, LocalFallback& local) noexcept
+  OutageReconciler(store::LimitStore& store, store::LeaseSource* leases,
+                   LocalFallback& local) noexcept
       : store_(store), leases_(leases), local_(local) {}
   OutageReconciler(const OutageReconciler&) = delete;
   OutageReconciler& operator=(const OutageReconciler&) = delete;
 
-  // To be called about once a second.
-  void tick();
+  // To be called about once a second. Reports nothing while the store is unavailable.
+  void tick(bool store_serves);
 
  private:
   using Entry = OutageLedger::Entry;
@@ -41,7 +42,7 @@ class OutageReconciler {
   void on_failure(const Entry& entry, const Error& error);
   void finish_one();
 
-  store::Store& store_;
+  store::LimitStore& store_;
   store::LeaseSource* leases_;
   LocalFallback& local_;
   std::size_t left_ = 0;       // of this tick

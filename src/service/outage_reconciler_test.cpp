@@ -35,8 +35,8 @@ struct OutageReconcilerTest : ::testing::Test {
 TEST_F(OutageReconcilerTest, ReportsAdmittedUnitsOnce) {
   admit_without_store(100, 10);
   EXPECT_EQ(numbers().names, 1U);
-  reporter.tick();
-  reporter.tick();
+  reporter.tick(true);
+  reporter.tick(true);
   EXPECT_EQ(service.store.remaining(kOwed, long_window(100)), 90U);
   EXPECT_EQ(service.store.calls.size(), 1U);
   EXPECT_EQ(numbers().reported, 10U);
@@ -45,8 +45,7 @@ TEST_F(OutageReconcilerTest, ReportsAdmittedUnitsOnce) {
 
 TEST_F(OutageReconcilerTest, ReportsNothingWhileTheStoreIsUnavailable) {
   admit_without_store(100, 10);
-  service.store.serving = false;
-  reporter.tick();
+  reporter.tick(false);
   EXPECT_TRUE(service.store.calls.empty());
   EXPECT_EQ(numbers().names, 1U);
 }
@@ -54,7 +53,7 @@ TEST_F(OutageReconcilerTest, ReportsNothingWhileTheStoreIsUnavailable) {
 TEST_F(OutageReconcilerTest, ChargesAtMostTheRemainingUnits) {
   admit_without_store(100, 10);
   EXPECT_TRUE(service.decide({matched_limit(kElsewhere, 100, 97)}).allowed);
-  reporter.tick();
+  reporter.tick(true);
   EXPECT_EQ(service.store.remaining(kOwed, long_window(100)), 0U);
   EXPECT_EQ(numbers().reported, 3U);
   EXPECT_EQ(numbers().lost, 0U);
@@ -63,19 +62,19 @@ TEST_F(OutageReconcilerTest, ChargesAtMostTheRemainingUnits) {
 TEST_F(OutageReconcilerTest, RetriesCallsThatWereNotExecuted) {
   admit_without_store(100, 10);
   service.store.failure = Error{ErrorCode::Unavailable, "gone"};
-  reporter.tick();
+  reporter.tick(true);
   EXPECT_EQ(numbers().names, 1U);
   service.store.failure.reset();
-  reporter.tick();
+  reporter.tick(true);
   EXPECT_EQ(service.store.remaining(kOwed, long_window(100)), 90U);
 }
 
 TEST_F(OutageReconcilerTest, DoesNotRetryCallsThatMayHaveBeenExecuted) {
   admit_without_store(100, 10);
   service.store.failure = Error{ErrorCode::Timeout, "no reply"};
-  reporter.tick();
+  reporter.tick(true);
   service.store.failure.reset();
-  reporter.tick();
+  reporter.tick(true);
   EXPECT_EQ(service.store.calls.size(), 1U);
   EXPECT_EQ(numbers().lost, 10U);
 }
@@ -83,7 +82,7 @@ TEST_F(OutageReconcilerTest, DoesNotRetryCallsThatMayHaveBeenExecuted) {
 TEST_F(OutageReconcilerTest, SkipsExpiredUsage) {
   admit_without_store(100, 10);
   service.clock.advance(Days{400});
-  reporter.tick();
+  reporter.tick(true);
   EXPECT_TRUE(service.store.calls.empty());
   EXPECT_EQ(numbers().names, 0U);
 }
@@ -107,8 +106,8 @@ TEST_F(OutageReconcilerTest, BoundsCallsInFlight) {
     service.local_memory.raise_used({std::to_string(i), "l"}, long_window(25), 1);
   }
   service.store.is_late = true;
-  reporter.tick();
-  reporter.tick();
+  reporter.tick(true);
+  reporter.tick(true);
   EXPECT_EQ(service.store.calls.size(), OutageReconciler::kMaxInFlight);
   service.store.answer_late();
   EXPECT_EQ(service.store.calls.size(), kNames);
@@ -119,7 +118,7 @@ TEST_F(OutageReconcilerTest, BoundsCallsInFlight) {
 class HalfLeases final : public store::LeaseSource {
  public:
   void lease(std::vector<store::LeaseRequest> asks, base::Deadline /*deadline*/,
-             Answered answered) override {
+             OnGrant answered) override {
     for (std::size_t i = 0; i < asks.size(); ++i) {
       EXPECT_EQ(asks[i].lease.need, 0U);
       EXPECT_TRUE(core::can_lease(asks[i].quota.algorithm()));
@@ -142,11 +141,11 @@ TEST_F(OutageReconcilerTest, LeasesChargeWhatIsAvailable) {
   service.local.ledger().note({"t", "log"}, Quota::make(per_hour(40).sliding_log()).value(), 4);
   service.local_memory.raise_used({"t", "log"}, per_hour(10).sliding_log(), 4);
   leases.failure = Error{ErrorCode::Overloaded, "busy"};
-  leasing.tick();
+  leasing.tick(true);
   EXPECT_EQ(numbers().names, 1U);
   EXPECT_EQ(numbers().reported, 4U);  // a log cannot be leased, and was asked
   leases.failure.reset();
-  leasing.tick();
+  leasing.tick(true);
   EXPECT_EQ(leases.wanted, 20U);
   EXPECT_EQ(numbers().reported, 9U);
   EXPECT_EQ(numbers().names, 0U);

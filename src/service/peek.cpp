@@ -96,9 +96,9 @@ void peek(const ServiceDeps& deps, Answer answer, base::Deadline deadline,
     return answered(std::move(answer));
   }
   const auto kept = std::make_shared<Answer>(std::move(answer));
-  deps.store.check(
+  deps.stores.limits.check(
       std::move(peeks), deadline,
-      [kept, deps, answered = std::move(answered)](const Result<store::Store::Decisions>& said) {
+      [kept, deps, answered = std::move(answered)](const Result<store::Decisions>& said) {
         if (said) {
           fill(*kept, *said);
           set_outcome(*kept);

@@ -175,7 +175,7 @@ void Recorder::warn_of_failure(std::string_view domain, const Answer& answer) {
                 {"error", last_error_}});
 }
 
-void Recorder::tick(const store::Store::Health& health) {
+void Recorder::tick(const store::StoreHealth& health, const store::LeaseStats& leases) {
   const auto set = [&](const telemetry::Metric& metric, std::uint64_t value) {
     metrics_.cell(metric).set(static_cast<std::int64_t>(value));
   };
@@ -184,11 +184,11 @@ void Recorder::tick(const store::Store::Health& health) {
   set(metrics::kStoreTimeouts, health.timeouts);
   set(metrics::kStoreFastFails, health.fast_fails);
   set(metrics::kStoreConnects, health.connects);
-  set(metrics::kDecidedByLease, health.decided_by_lease);
-  set(metrics::kDecidedByDenial, health.decided_by_denial);
-  set(metrics::kLeaseRequests, health.leases_asked);
-  set(metrics::kUnitsLeased, health.units_leased);
-  set(metrics::kLeasedKeys, health.leased_keys);
+  set(metrics::kDecidedByLease, leases.decided_by_lease);
+  set(metrics::kDecidedByDenial, leases.decided_by_denial);
+  set(metrics::kLeaseRequests, leases.requests);
+  set(metrics::kUnitsLeased, leases.units_leased);
+  set(metrics::kLeasedKeys, leases.leased_keys);
   set(metrics::kScriptReloads, health.script_loads);
   unknown_domain_logged_ = false;
   hot_keys_.tick();

@@ -2,7 +2,8 @@
 
 #include "base/text_hash.hpp"
 #include "service/events.hpp"
-#include "store/store.hpp"
+#include "store/lease_source.hpp"
+#include "store/stores.hpp"
 #include "telemetry/hot_keys.hpp"
 #include "telemetry/log.hpp"
 #include "telemetry/metrics.hpp"
@@ -31,7 +32,7 @@ class Recorder final : public Events {
   void on_take(std::string_view subject, const Decision& decision) override;
 
   // Once a second, on the event loop: what the store says of itself, and what has gathered.
-  void tick(const store::Store::Health& health);
+  void tick(const store::StoreHealth& health, const store::LeaseStats& leases = {});
 
  private:
   enum class LimitOutcome : std::uint8_t {

@@ -30,9 +30,10 @@ struct RecorderTest : ::testing::Test {
   }
   Answer decide(std::vector<rules::MatchedLimit> limits) {
     std::optional<Answer> answer;
-    RequestFlow::start({.store = service.store, .local = service.local, .events = recorder},
-                       TestService::answer_with(std::move(limits)), "api", {},
-                       [&](Answer said) { answer = std::move(said); });
+    RequestFlow::start(
+        {.stores = service.store.stores(), .local = service.local, .events = recorder},
+        TestService::answer_with(std::move(limits)), "api", {},
+        [&](Answer said) { answer = std::move(said); });
     return *answer;
   }
 

@@ -7,8 +7,6 @@
 
 namespace penstock::service {
 
-using store::Store;
-
 namespace {
 
 bool counts_denied(const rules::MatchedLimit& matched) {
@@ -51,11 +49,11 @@ void RequestFlow::check_enforced() {
   if (enforced_.empty()) return check_alternatives();
   const base::Deadline since = base::monotonic_now();
   changes_ = deps_.local.changes();
-  deps_.store.check(checks_of(enforced_), deadline_,
-                    [this, since](const Result<Store::Decisions>& said) {
-                      record_store_call(since, said ? nullptr : &said.error());
-                      on_enforced(said);
-                    });
+  deps_.stores.limits.check(checks_of(enforced_), deadline_,
+                            [this, since](const Result<store::Decisions>& said) {
+                              record_store_call(since, said ? nullptr : &said.error());
+                              on_enforced(said);
+                            });
 }
 
 bool RequestFlow::decide_zero_limits() {
@@ -76,9 +74,9 @@ void RequestFlow::peek_others() {
   if (others.empty()) return send_refunds();
   std::vector<core::NamedCheck> peeks = checks_of(others);
   for (core::NamedCheck& peek : peeks) peek.cost = Cost{0};
-  deps_.store.check(
+  deps_.stores.limits.check(
       std::move(peeks), deadline_,
-      [this, others, since = base::monotonic_now()](const Result<Store::Decisions>& said) {
+      [this, others, since = base::monotonic_now()](const Result<store::Decisions>& said) {
         record_store_call(since, said ? nullptr : &said.error());
         if (said) {
           note(others, *said);
@@ -93,7 +91,7 @@ void RequestFlow::peek_others() {
       });
 }
 
-void RequestFlow::on_enforced(const Result<Store::Decisions>& said) {
+void RequestFlow::on_enforced(const Result<store::Decisions>& said) {
   if (!said) return decide_without_store();
   note(enforced_, *said);
   for (const std::size_t index : enforced_) {
@@ -186,17 +184,17 @@ void RequestFlow::send_refunds() {
   const LimitIndices indices = indices_of(Role::Refund);
   if (indices.empty()) return finish();
   const base::Deadline since = base::monotonic_now();
-  deps_.store.refund(checks_of(indices), deadline_,
-                     [this, since](const Result<Store::Decisions>& said) {
-                       record_store_call(since, said ? nullptr : &said.error());
-                       const LimitIndices refunded = indices_of(Role::Refund);
-                       if (said) {
-                         note(refunded, *said);
-                       } else if (refunded.size() == answer_.limits.size()) {
-                         answer_.reason = Reason::FailedOpen;
-                       }
-                       finish();
-                     });
+  deps_.stores.limits.refund(checks_of(indices), deadline_,
+                             [this, since](const Result<store::Decisions>& said) {
+                               record_store_call(since, said ? nullptr : &said.error());
+                               const LimitIndices refunded = indices_of(Role::Refund);
+                               if (said) {
+                                 note(refunded, *said);
+                               } else if (refunded.size() == answer_.limits.size()) {
+                                 answer_.reason = Reason::FailedOpen;
+                               }
+                               finish();
+                             });
 }
 
 void RequestFlow::finish() {
@@ -244,7 +242,7 @@ void RequestFlow::charge_denied(Role role) {
     if (before.outcome() != Outcome::NeverFits && left < matched.check.cost.units) {
       limit.decision = Decision::deny(before.limit(), left, until, until);
     }
-    deps_.store.check({std::move(check)}, background_deadline(), ignore_result());
+    deps_.stores.limits.check({std::move(check)}, background_deadline(), ignore_result());
   }
 }
 
@@ -254,12 +252,12 @@ void RequestFlow::refund_enforced() {
     return !answer_.limits[index].decision || counts_denied(answer_.limits[index].matched);
   });
   if (indices.empty()) return;
-  deps_.store.refund(checks_of(indices), background_deadline(), ignore_result());
+  deps_.stores.limits.refund(checks_of(indices), background_deadline(), ignore_result());
 }
 
-Store::Answered<Store::Decisions> RequestFlow::ignore_result() const {
+store::Answered<store::Decisions> RequestFlow::ignore_result() const {
   return [events = &deps_.events,
-          since = base::monotonic_now()](const Result<Store::Decisions>& said) {
+          since = base::monotonic_now()](const Result<store::Decisions>& said) {
     events->on_store_call(base::monotonic_now() - since, said ? nullptr : &said.error());
   };
 }
@@ -274,9 +272,9 @@ void RequestFlow::check_each(const LimitIndices& indices, Next next) {
   changes_ = deps_.local.changes();
   pending_ = indices.size() + 1;  // one for this loop: answers may come before it ends
   for (const std::size_t index : indices) {
-    deps_.store.check(
+    deps_.stores.limits.check(
         {answer_.limits[index].matched.check}, deadline_,
-        [this, index, since = base::monotonic_now()](const Result<Store::Decisions>& said) {
+        [this, index, since = base::monotonic_now()](const Result<store::Decisions>& said) {
           record_store_call(since, said ? nullptr : &said.error());
           if (said) {
             answer_.limits[index].decision = said->front();
@@ -310,7 +308,7 @@ std::vector<core::NamedCheck> RequestFlow::checks_of(const LimitIndices& indices
   return checks;
 }
 
-void RequestFlow::note(const LimitIndices& indices, const Store::Decisions& decisions) {
+void RequestFlow::note(const LimitIndices& indices, const store::Decisions& decisions) {
   for (std::size_t i = 0; i < indices.size(); ++i) {
     answer_.limits[indices[i]].decision = decisions[i];
   }

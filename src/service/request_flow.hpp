@@ -6,7 +6,7 @@
 #include "service/combine.hpp"
 #include "service/events.hpp"
 #include "service/local_fallback.hpp"
-#include "store/store.hpp"
+#include "store/stores.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace penstock::service {
 
 // Whom a request needs on its way. They outlive it.
 struct ServiceDeps {
-  store::Store& store;
+  store::Stores stores;
   LocalFallback& local;
   Events& events;
   // For everything that one request asks of the store, one after the other.
@@ -73,7 +73,7 @@ class RequestFlow {
   [[nodiscard]] bool decide_zero_limits();
   void check_enforced();
   void peek_others();
-  void on_enforced(const Result<store::Store::Decisions>& said);
+  void on_enforced(const Result<store::Decisions>& said);
   void check_alternatives();
   void decide_without_store();
   void on_alternatives();
@@ -88,7 +88,7 @@ class RequestFlow {
   void charge_denied(Role role);
   void refund_enforced();
   // For a call whose answer changes nothing any more, and which nobody waits for.
-  [[nodiscard]] store::Store::Answered<store::Store::Decisions> ignore_result() const;
+  [[nodiscard]] store::Answered<store::Decisions> ignore_result() const;
   [[nodiscard]] base::Deadline background_deadline() const;
 
   // Asks about each by itself; `next` is called when all have answered.
@@ -98,7 +98,7 @@ class RequestFlow {
   // The limits of this role that the store decides: all but those of 0.
   [[nodiscard]] LimitIndices indices_of(Role role) const;
   [[nodiscard]] std::vector<core::NamedCheck> checks_of(const LimitIndices& indices) const;
-  void note(const LimitIndices& indices, const store::Store::Decisions& decisions);
+  void note(const LimitIndices& indices, const store::Decisions& decisions);
   void record_store_call(base::Deadline since, const Error* failure) const;
 
   const ServiceDeps deps_;

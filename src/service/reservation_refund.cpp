@@ -50,7 +50,7 @@ void attempt(const ServiceDeps& deps, const ReservationRefund& refund, base::Dea
         still_used(each, saturating_product(each.weight, refund.units), age);
     if (counted == 0) continue;
     ++running->pending;
-    deps.store.refund(
+    deps.stores.limits.refund(
         {{.name = each.name, .quota = each.quota, .cost = {counted}}}, deadline,
         [&events = deps.events, running, each, since = base::monotonic_now()](const auto& said) {
           events.on_store_call(base::monotonic_now() - since, said ? nullptr : &said.error());

@@ -52,7 +52,7 @@ ReserveFlow::ReserveFlow(ReservationDeps deps, Answer undecided, std::string dom
 
 void ReserveFlow::ask(decltype(store::ReservationRequest::what) what, base::Deadline deadline,
                       const OnStoreAnswer& on_answer) {
-  deps_.service.store.reservations().ask(
+  deps_.service.stores.reservations.ask(
       {.id = request_.id, .what = std::move(what)}, deadline,
       [self = shared_from_this(), on_answer,
        since = base::monotonic_now()](const Result<ReservationAnswer>& said) {

@@ -60,7 +60,7 @@ void Service::take_without_store(core::NamedCheck check, rules::OnFailure on_fai
 }
 
 std::optional<Decision> Service::try_take(std::string_view subject, const Quota& quota, Cost cost) {
-  const std::optional<Decision> decision = deps_.store.try_check(subject, quota, cost);
+  const std::optional<Decision> decision = deps_.stores.limits.try_check(subject, quota, cost);
   if (decision) deps_.events.on_take(subject, *decision);
   return decision;
 }

@@ -7,7 +7,7 @@
 #include "service/local_fallback.hpp"
 #include "service/request_flow.hpp"
 #include "service/reservations.hpp"
-#include "store/store.hpp"
+#include "store/stores.hpp"
 
 #include <functional>
 #include <memory>
@@ -27,9 +27,9 @@ class Service {
   // REQUIRES: all of them outlive the service; `local` and `events` outlive the store, which
   // answers whatever is under way before it is gone.
   Service(const ServiceDeps& deps, std::shared_ptr<const rules::Ruleset> rules);
-  Service(store::Store& store, LocalFallback& local, Events& events,
+  Service(const store::Stores& stores, LocalFallback& local, Events& events,
           std::shared_ptr<const rules::Ruleset> rules)
-      : Service({.store = store, .local = local, .events = events}, std::move(rules)) {}
+      : Service({.stores = stores, .local = local, .events = events}, std::move(rules)) {}
 
   // Those under way go on with the rules that they began with.
   void use(std::shared_ptr<const rules::Ruleset> rules);
@@ -64,7 +64,7 @@ class Service {
                base::Deadline deadline, Reservations::Answered<ReserveResult> answered);
   [[nodiscard]] Reservations& reservations() noexcept { return reservations_; }
 
-  [[nodiscard]] store::Store& store() noexcept { return deps_.store; }
+  [[nodiscard]] const store::Stores& stores() const noexcept { return deps_.stores; }
 
  private:
   [[nodiscard]] Answer answer_to(const rules::Request& request) const;

@@ -52,7 +52,7 @@ struct WithRules : ::testing::Test {
     return *explained;
   }
   TestService parts;
-  Service service{parts.store, parts.local, parts.events, load(kRules)};
+  Service service{parts.store.stores(), parts.local, parts.events, load(kRules)};
 };
 
 TEST_F(WithRules, RequestsAreDecidedByTheLimitsThatApply) {
@@ -156,7 +156,7 @@ TEST_F(Take, InlineTakeEqualsTake) {
     store::MemoryStore store{memory};
   } fast;
   TestEvents events;
-  Service at_once(fast.store, parts.local, events, service.rules());
+  Service at_once(fast.store.stores(), parts.local, events, service.rules());
   const Quota quota = per_day(4).fixed_window();
   for (const std::uint64_t cost : {1U, 2U, 2U, 0U, 5U, 1U, 1U}) {
     std::optional<Answer> answer;

@@ -56,7 +56,7 @@ void SettleFlow::ask(base::Deadline deadline,
                      std::function<void(const Result<ReservationAnswer>&)> on_answer) {
   store::ReservationRequest ask{.id = id_, .what = store::reservation::Cancel{}};
   std::visit([&](const auto& what) { ask.what = what; }, what_);
-  deps_.service.store.reservations().ask(
+  deps_.service.stores.reservations.ask(
       std::move(ask), deadline,
       [&events = deps_.service.events, on_answer = std::move(on_answer),
        since = base::monotonic_now()](const Result<ReservationAnswer>& said) {
@@ -102,7 +102,7 @@ void SettleFlow::charge(const Reservation& before, std::uint64_t units) {
       [self = shared_from_this()](std::uint64_t uncharged) {
         self->settled_.uncharged = uncharged;
         const ServiceDeps& deps = self->deps_.service;
-        deps.store.reservations().ask(
+        deps.stores.reservations.ask(
             {.id = self->id_, .what = store::reservation::Note{uncharged}},
             self->deps_.background_deadline(),
             [self, since = base::monotonic_now()](const Result<ReservationAnswer>& said) {

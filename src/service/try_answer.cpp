@@ -27,7 +27,7 @@ bool ask(const ServiceDeps& deps, std::vector<LimitAnswer>& limits) {
   for (const LimitAnswer& limit : limits) checks.push_back(&limit.matched.check);
   ShortList<Decision> decisions(limits.size());
   const base::Deadline since = base::monotonic_now();
-  if (!deps.store.try_check(checks, decisions)) return false;
+  if (!deps.stores.limits.try_check(checks, decisions)) return false;
   deps.events.on_store_call(base::monotonic_now() - since, nullptr);
   for (std::size_t i = 0; i < limits.size(); ++i) {
     limits[i].decision = decisions[i];

@@ -79,11 +79,11 @@ Decimal CounterTable::get_decimal(std::string_view name) {
   return Decimal::from_nanos(find(hasher_.decimal_counter(name)).value_or(Found{}).value);
 }
 
-CounterTable::Content CounterTable::read(std::string_view name) {
+CounterValues CounterTable::read(std::string_view name) {
   const std::optional<Found> integer = find(hasher_.counter(name));
   const std::optional<Found> decimal = find(hasher_.decimal_counter(name));
   const Duration left = std::max(integer.value_or(Found{}).left, decimal.value_or(Found{}).left);
-  Content content;
+  CounterValues content;
   if (integer) content.integer = integer->value;
   if (decimal) content.decimal = decimal->value;
   if (left != Duration::max()) content.lifetime = left;

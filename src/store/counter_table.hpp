@@ -4,6 +4,7 @@
 #include "penstock/clock.hpp"
 #include "penstock/decimal.hpp"
 #include "penstock/result.hpp"
+#include "store/counter_values.hpp"
 #include "store/key_hasher.hpp"
 
 #include <algorithm>
@@ -30,15 +31,8 @@ class CounterTable {
   [[nodiscard]] Decimal get_decimal(std::string_view name);
   bool reset(std::string_view name);
 
-  // Both numbers of a name, and how long the last of them has to live; empty: until it is reset.
-  struct Content {
-    std::optional<std::int64_t> integer{};
-    std::optional<std::int64_t> decimal{};
-    std::optional<Duration> lifetime{};
-  };
-  [[nodiscard]] Content read(std::string_view name);
-  // They live so long from now on. Whether there was one. REQUIRES: lifetime > 0.
-  enum class ExpireCondition : std::uint8_t { Always, IfPersistent };
+  [[nodiscard]] CounterValues read(std::string_view name);
+  // Sets the lifetime of both counters. Returns whether one existed. REQUIRES: lifetime > 0.
   bool expire(std::string_view name, Duration lifetime, ExpireCondition condition);
 
  private:

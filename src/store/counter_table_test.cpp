@@ -356,7 +356,7 @@ TEST(CounterTable, ShowsBothNumbersOfANameAndTheLongerLife) {
   EXPECT_FALSE(store.counters.read("n").integer);
   store.put("n", std::int64_t{3}, seconds{10});
   store.put("n", decimal("0.5"), seconds{20});
-  const CounterTable::Content content = store.counters.read("n");
+  const CounterValues content = store.counters.read("n");
   EXPECT_EQ(content.integer, 3);
   EXPECT_EQ(content.decimal, 500'000'000);
   EXPECT_EQ(content.lifetime, Duration{seconds{20}});
@@ -367,15 +367,14 @@ TEST(CounterTable, ShowsBothNumbersOfANameAndTheLongerLife) {
 
 TEST(CounterTable, EndsWhenItsNewLifetimeDoes) {
   ManualCounters store;
-  EXPECT_FALSE(store.counters.expire("n", seconds{1}, CounterTable::ExpireCondition::Always));
+  EXPECT_FALSE(store.counters.expire("n", seconds{1}, ExpireCondition::Always));
   store.put("n", std::int64_t{3});
   EXPECT_EQ(store.counters.read("n").lifetime, std::nullopt);
-  EXPECT_TRUE(store.counters.expire("n", seconds{5}, CounterTable::ExpireCondition::IfPersistent));
-  EXPECT_FALSE(
-      store.counters.expire("n", seconds{50}, CounterTable::ExpireCondition::IfPersistent));
+  EXPECT_TRUE(store.counters.expire("n", seconds{5}, ExpireCondition::IfPersistent));
+  EXPECT_FALSE(store.counters.expire("n", seconds{50}, ExpireCondition::IfPersistent));
   store.clock.advance(seconds{4});
   EXPECT_EQ(store.counters.get("n"), 3);
-  EXPECT_TRUE(store.counters.expire("n", seconds{2}, CounterTable::ExpireCondition::Always));
+  EXPECT_TRUE(store.counters.expire("n", seconds{2}, ExpireCondition::Always));
   store.clock.advance(seconds{2});
   EXPECT_EQ(store.counters.get("n"), 0);
 }
@@ -386,7 +385,7 @@ TEST(CounterTable, EvictsCountersWhoseNewLifetimeEnded) {
   store.put("a", std::int64_t{1});
   store.put("b", std::int64_t{1});
   EXPECT_FALSE(store.add("c", 1));
-  EXPECT_TRUE(store.counters.expire("a", seconds{5}, CounterTable::ExpireCondition::Always));
+  EXPECT_TRUE(store.counters.expire("a", seconds{5}, ExpireCondition::Always));
   store.clock.advance(seconds{5});
   EXPECT_TRUE(store.add("c", 1));
 }

@@ -52,6 +52,15 @@ struct LeaseGrant {
   Cost denied_cost{1};  // what was denied, if `afterwards` denies
 };
 
+// Totals of a worker's leases, for metrics.
+struct LeaseStats {
+  std::uint64_t decided_by_lease = 0;   // limits
+  std::uint64_t decided_by_denial = 0;  // requests denied by the denial cache
+  std::uint64_t requests = 0;           // for leases
+  std::uint64_t units_leased = 0;
+  std::uint64_t leased_keys = 0;  // now
+};
+
 // Where leases come from.
 //
 // An answer comes exactly once for every question, on the event loop, never before the call
@@ -61,7 +70,7 @@ struct LeaseGrant {
 // Thread-safety: none; everything happens on one event loop.
 class LeaseSource {
  public:
-  using Answered = std::function<void(std::size_t ask, const Result<LeaseGrant>& grant)>;
+  using OnGrant = std::function<void(std::size_t ask, const Result<LeaseGrant>& grant)>;
 
   LeaseSource() = default;
   LeaseSource(const LeaseSource&) = delete;
@@ -69,8 +78,7 @@ class LeaseSource {
   virtual ~LeaseSource() = default;
 
   // REQUIRES: no name appears twice; algorithms are buckets or windows (core::can_lease).
-  virtual void lease(std::vector<LeaseRequest> asks, base::Deadline deadline,
-                     Answered answered) = 0;
+  virtual void lease(std::vector<LeaseRequest> asks, base::Deadline deadline, OnGrant on_grant) = 0;
 };
 
 }  // namespace penstock::store

@@ -66,18 +66,37 @@ void MemoryStore::remove(std::string name, base::Deadline /*deadline*/, Answered
 }
 
 void MemoryStore::read_counter(std::string name, base::Deadline /*deadline*/,
-                               Answered<Counter> answered) {
-  const CounterTable::Content content = memory_.counters().read(name);
-  answered(Counter{
-      .integer = content.integer, .decimal = content.decimal, .lifetime = content.lifetime});
+                               Answered<CounterValues> answered) {
+  answered(memory_.counters().read(name));
 }
 
 void MemoryStore::expire(std::string name, Duration lifetime, ExpireCondition condition,
                          base::Deadline /*deadline*/, Answered<bool> answered) {
-  const auto table_condition = condition == ExpireCondition::Always
-                                   ? CounterTable::ExpireCondition::Always
-                                   : CounterTable::ExpireCondition::IfPersistent;
-  answered(memory_.counters().expire(name, lifetime, table_condition));
+  answered(memory_.counters().expire(name, lifetime, condition));
+}
+
+void MemoryStore::acquire(PermitName permit, std::uint32_t limit, Duration lasts,
+                          base::Deadline /*deadline*/, Answered<core::PermitResult> answered) {
+  answered(memory_.permits().acquire(permit, limit, lasts));
+}
+
+void MemoryStore::renew(PermitName permit, Duration lasts, base::Deadline /*deadline*/,
+                        Answered<core::PermitResult> answered) {
+  answered(memory_.permits().renew(permit, lasts));
+}
+
+void MemoryStore::release(PermitName permit, base::Deadline /*deadline*/, Answered<bool> answered) {
+  answered(memory_.permits().release(permit));
+}
+
+void MemoryStore::ask(ReservationRequest ask, base::Deadline /*deadline*/,
+                      Answered<ReservationAnswer> answered) {
+  answered(memory_.reservations().ask(ask));
+}
+
+void MemoryStore::due(std::size_t most, base::Deadline /*deadline*/,
+                      Answered<std::vector<std::string>> answered) {
+  answered(memory_.reservations().due(most));
 }
 
 }  // namespace penstock::store

@@ -1,25 +1,37 @@
 #pragma once
 
-#include "store/memory_adapters.hpp"
 #include "store/sharded_table.hpp"
-#include "store/store.hpp"
+#include "store/stores.hpp"
+
+#include <string>
+#include <vector>
 
 namespace penstock::store {
 
-// The embedded store as the service asks for it. Every answer comes before the call returns, so
-// that deadlines never matter.
+// All roles of a store, in the memory of this process. Answers before the call returns, so that
+// deadlines never matter.
 //
-// Thread-safety: none; but the ShardedTable behind it may be shared by many of these.
-class MemoryStore final : public Store {
+// Thread-safety: none; many of these may share one ShardedTable.
+class MemoryStore final : public LimitStore,
+                          public CounterStore,
+                          public PermitStore,
+                          public ReservationStore {
  public:
   // REQUIRES: `memory` outlives the store.
-  explicit MemoryStore(ShardedTable& memory) noexcept
-      : memory_(memory), reservations_(memory.reservations()), permits_(memory.permits()) {}
+  explicit MemoryStore(ShardedTable& memory) noexcept : memory_(memory) {}
+
+  [[nodiscard]] Stores stores() noexcept {
+    return {.limits = *this, .counters = *this, .permits = *this, .reservations = *this};
+  }
 
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
              Answered<Decisions> answered) override;
   [[nodiscard]] bool try_check(std::span<const core::NamedCheck* const> checks,
                                std::span<Decision> decisions) override;
+  [[nodiscard]] std::optional<Decision> try_check(std::string_view subject, const Quota& quota,
+                                                  Cost cost) override {
+    return memory_.check(subject, quota, cost);
+  }
   void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
               Answered<Decisions> answered) override;
   void reset(std::vector<core::LimitKey> names, base::Deadline deadline,
@@ -31,24 +43,25 @@ class MemoryStore final : public Store {
            base::Deadline deadline, Answered<std::int64_t> answered) override;
   void get(CounterKind kind, std::string name, base::Deadline deadline,
            Answered<std::int64_t> answered) override;
+  void read_counter(std::string name, base::Deadline deadline,
+                    Answered<CounterValues> answered) override;
   void remove(std::string name, base::Deadline deadline, Answered<bool> answered) override;
-  void read_counter(std::string name, base::Deadline deadline, Answered<Counter> answered) override;
   void expire(std::string name, Duration lifetime, ExpireCondition condition,
               base::Deadline deadline, Answered<bool> answered) override;
-  [[nodiscard]] std::optional<Decision> try_check(std::string_view subject, const Quota& quota,
-                                                  Cost cost) override {
-    return memory_.check(subject, quota, cost);
-  }
 
-  [[nodiscard]] Health health() const override { return {}; }
+  void acquire(PermitName permit, std::uint32_t limit, Duration lasts, base::Deadline deadline,
+               Answered<core::PermitResult> answered) override;
+  void renew(PermitName permit, Duration lasts, base::Deadline deadline,
+             Answered<core::PermitResult> answered) override;
+  void release(PermitName permit, base::Deadline deadline, Answered<bool> answered) override;
 
-  [[nodiscard]] ReservationStore& reservations() override { return reservations_; }
-  [[nodiscard]] PermitStore& permits() override { return permits_; }
+  void ask(ReservationRequest ask, base::Deadline deadline,
+           Answered<ReservationAnswer> answered) override;
+  void due(std::size_t most, base::Deadline deadline,
+           Answered<std::vector<std::string>> answered) override;
 
  private:
   ShardedTable& memory_;
-  MemoryReservationStore reservations_;
-  MemoryPermitStore permits_;
 };
 
 }  // namespace penstock::store

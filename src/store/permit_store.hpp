@@ -2,10 +2,9 @@
 
 #include "base/deadline.hpp"
 #include "core/permit_set.hpp"
-#include "penstock/result.hpp"
+#include "store/answered.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
 namespace penstock::store {
@@ -21,9 +20,6 @@ struct PermitName {
 // Thread-safety: none; everything happens on one event loop.
 class PermitStore {
  public:
-  template <class T>
-  using Answered = std::function<void(Result<T>)>;
-
   static constexpr Duration kMaxLifetime = Days{1};  // of a permit, without renewal
   static constexpr Duration kDefaultLifetime = std::chrono::seconds{30};
   static constexpr std::int64_t kMaxPermits = 1'000'000;

@@ -2,10 +2,9 @@
 
 #include "base/deadline.hpp"
 #include "core/named_check.hpp"
-#include "penstock/result.hpp"
+#include "store/answered.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -113,9 +112,6 @@ struct ReservationAnswer {
 // Thread-safety: none; everything happens on one event loop.
 class ReservationStore {
  public:
-  template <class T>
-  using Answered = std::function<void(Result<T>)>;
-
   static constexpr Duration kMaxLifetime = Days{1};
   static constexpr std::size_t kMaxIdLength = 200;
   // One that is Pending is forgotten after so long: whoever asked the limits is gone.

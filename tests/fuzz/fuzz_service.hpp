@@ -47,7 +47,7 @@ struct FuzzService {
   service::Membership members{1};
   service::LocalFallback local{local_memory, members};
   NoEvents events{};
-  service::Service service{store, local, events, fuzz_rules()};
+  service::Service service{store.stores(), local, events, fuzz_rules()};
 };
 
 }  // namespace penstock::fuzz

@@ -39,7 +39,7 @@ struct FuzzServer {
   service::Membership members{1};
   service::LocalFallback local{local_memory, members};
   IgnoredEvents events{};
-  service::Service service{store, local, events,
+  service::Service service{store.stores(), local, events,
                            rules::load_text(kRules, "rules.yaml").configuration.value().rules};
   net::ServerState state{net::Timeouts::Durations{}};
   wire::grpc::RateLimiter limiter{service, {}};

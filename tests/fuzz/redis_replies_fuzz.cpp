@@ -44,7 +44,7 @@ void read_all_ways(const resp::Value& reply) {
   static_cast<void>(redis_store::read_flag(answered));
   static_cast<void>(redis_store::read_integer(answered));
   static_cast<void>(redis_store::read_count(answered));
-  static_cast<void>(redis_store::read_counter_pair(answered));
+  static_cast<void>(redis_store::read_counter_values(answered));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ RunningGateway::RunningGateway(const std::string& configuration)
       local_memory_(configuration_.settings.memory),
       store_(memory_),
       local_(local_memory_, members_),
-      service_(store_, local_, recorder_, configuration_.rules),
+      service_(store_.stores(), local_, recorder_, configuration_.rules),
       in_flight_(
           std::make_unique<gateway::InFlight>(configuration_.settings.gateway.upstreams.size())) {
   auto made = gateway::Server::make(loop_, configuration_.settings,

@@ -74,7 +74,7 @@ class RunningServer {
 
   boost::asio::io_context loop_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> busy_;
-  service::Service service_{parts.store, parts.local, parts.events, rules()};
+  service::Service service_{parts.store.stores(), parts.local, parts.events, rules()};
   std::unique_ptr<wire::grpc::Server> server_;
   std::uint16_t port_ = 0;
   std::thread thread_;

@@ -16,66 +16,69 @@ namespace penstock::http {
 
 inline std::string show(const core::LimitKey& name) { return name.subject + "|" + name.limit; }
 
-class TestStore final : public store::Store {
+class TestStore final : public store::LimitStore, public store::CounterStore {
  public:
+  [[nodiscard]] store::Stores stores() noexcept {
+    return {.limits = *this, .counters = *this, .permits = books_, .reservations = books_};
+  }
+
   std::vector<std::string> asked{};
   std::optional<Error> failure{};
-  Decisions decisions{Decision::allow(100, 99, std::chrono::milliseconds{600})};
+  store::Decisions decisions{Decision::allow(100, 99, std::chrono::milliseconds{600})};
   bool yes = true;
   std::int64_t number = 7;
 
   void check(std::vector<core::NamedCheck> checks, base::Deadline /*deadline*/,
-             Answered<Decisions> answered) override {
+             store::Answered<store::Decisions> answered) override {
     asked.push_back("check" + show(checks));
     answer(std::move(answered), decisions);
   }
   void refund(std::vector<core::NamedCheck> checks, base::Deadline /*deadline*/,
-              Answered<Decisions> answered) override {
+              store::Answered<store::Decisions> answered) override {
     asked.push_back("refund" + show(checks));
     answer(std::move(answered), decisions);
   }
   void reset(std::vector<core::LimitKey> names, base::Deadline /*deadline*/,
-             Answered<bool> answered) override {
+             store::Answered<bool> answered) override {
     asked.push_back("reset" + show(names));
     answer(std::move(answered), yes);
   }
   void block(std::vector<core::LimitKey> names, Duration duration, base::Deadline /*deadline*/,
-             Answered<bool> answered) override {
+             store::Answered<bool> answered) override {
     asked.push_back("block" + show(names) + " " + std::to_string(duration.count()));
     answer(std::move(answered), yes);
   }
-  void add(CounterKind kind, std::string name, std::int64_t delta, std::optional<Duration> lifetime,
-           base::Deadline /*deadline*/, Answered<std::int64_t> answered) override {
+  void add(store::CounterKind kind, std::string name, std::int64_t delta,
+           std::optional<Duration> lifetime, base::Deadline /*deadline*/,
+           store::Answered<std::int64_t> answered) override {
     asked.push_back("add " + show(kind) + " " + name + " " + std::to_string(delta) +
                     (lifetime ? " " + std::to_string(lifetime->count()) : ""));
     answer(std::move(answered), number);
   }
-  void get(CounterKind kind, std::string name, base::Deadline /*deadline*/,
-           Answered<std::int64_t> answered) override {
+  void get(store::CounterKind kind, std::string name, base::Deadline /*deadline*/,
+           store::Answered<std::int64_t> answered) override {
     asked.push_back("get " + show(kind) + " " + name);
     answer(std::move(answered), number);
   }
-  void remove(std::string name, base::Deadline /*deadline*/, Answered<bool> answered) override {
+  void remove(std::string name, base::Deadline /*deadline*/,
+              store::Answered<bool> answered) override {
     asked.push_back("remove " + name);
     answer(std::move(answered), yes);
   }
   void read_counter(std::string name, base::Deadline /*deadline*/,
-                    Answered<Counter> answered) override {
+                    store::Answered<store::CounterValues> answered) override {
     asked.push_back("look " + name);
-    answer(std::move(answered), Counter{.integer = number});
+    answer(std::move(answered), store::CounterValues{.integer = number});
   }
-  void expire(std::string name, Duration lifetime, ExpireCondition /*condition*/,
-              base::Deadline /*deadline*/, Answered<bool> answered) override {
+  void expire(std::string name, Duration lifetime, store::ExpireCondition /*condition*/,
+              base::Deadline /*deadline*/, store::Answered<bool> answered) override {
     asked.push_back("expire " + name + " " + std::to_string(lifetime.count()));
     answer(std::move(answered), yes);
   }
-  [[nodiscard]] Health health() const override { return {}; }
-  [[nodiscard]] store::ReservationStore& reservations() override { return books_.reservations(); }
-  [[nodiscard]] store::PermitStore& permits() override { return books_.permits(); }
 
  private:
-  static std::string show(CounterKind kind) {
-    return kind == CounterKind::Integer ? "integer" : "decimal";
+  static std::string show(store::CounterKind kind) {
+    return kind == store::CounterKind::Integer ? "integer" : "decimal";
   }
   static std::string show(const std::vector<core::NamedCheck>& checks) {
     std::string text;
@@ -92,7 +95,7 @@ class TestStore final : public store::Store {
   }
 
   template <class T>
-  void answer(Answered<T> answered, T value) {
+  void answer(store::Answered<T> answered, T value) {
     if (failure) return answered(*failure);
     answered(std::move(value));
   }
@@ -125,7 +128,7 @@ class TestBackend final : public Backend {
   void take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
             std::function<void(service::Answer)> answered) override {
     policies.push_back(on_failure);
-    counts.check({check}, deadline, [&](const Result<store::Store::Decisions>& said) {
+    counts.check({check}, deadline, [&](const Result<store::Decisions>& said) {
       using service::Reason;
       service::Answer answer{.allowed = said && said->front().allowed(),
                              .reason = Reason::FailedClosed};
@@ -169,36 +172,36 @@ class TestBackend final : public Backend {
   }
   void reserve(rules::Request request, service::ReservationRequest terms,
                base::Deadline /*deadline*/,
-               store::Store::Answered<service::ReserveResult> answered) override {
+               store::Answered<service::ReserveResult> answered) override {
     asked.push_back("reserve " + show(request) + " " + show(terms));
     answer(answered, reserved);
   }
   void reserve(core::NamedCheck check, rules::OnFailure on_failure,
                service::ReservationRequest terms, base::Deadline /*deadline*/,
-               store::Store::Answered<service::ReserveResult> answered) override {
+               store::Answered<service::ReserveResult> answered) override {
     policies.push_back(on_failure);
     asked.push_back("reserve " + http::show(check.name) + " " + to_string(check.quota) + " " +
                     show(terms));
     answer(answered, reserved);
   }
   void commit(std::string id, std::uint64_t actual, base::Deadline /*deadline*/,
-              store::Store::Answered<service::SettleResult> answered) override {
+              store::Answered<service::SettleResult> answered) override {
     asked.push_back("commit " + id + " " + std::to_string(actual));
     answer(answered, settled);
   }
   void cancel(std::string id, base::Deadline /*deadline*/,
-              store::Store::Answered<service::SettleResult> answered) override {
+              store::Answered<service::SettleResult> answered) override {
     asked.push_back("cancel " + id);
     answer(answered, settled);
   }
-  [[nodiscard]] store::Store& store() override { return counts; }
+  [[nodiscard]] store::Stores stores() override { return counts.stores(); }
 
   service::ReserveResult reserved{};
   service::SettleResult settled{};
 
  private:
   template <class T>
-  void answer(const store::Store::Answered<T>& answered, const T& value) {
+  void answer(const store::Answered<T>& answered, const T& value) {
     if (counts.failure) return answered(*counts.failure);
     answered(value);
   }

@@ -12,43 +12,48 @@
 namespace penstock::wire::resp {
 
 // A test store with real state in virtual time that can fail or defer its answers.
-class LateStore final : public store::Store {
+class LateStore final : public store::LimitStore, public store::CounterStore {
  public:
+  [[nodiscard]] store::Stores stores() noexcept {
+    return {.limits = *this, .counters = *this, .permits = real_, .reservations = real_};
+  }
+
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
-             Answered<Decisions> answered) override {
+             store::Answered<store::Decisions> answered) override {
     ask(std::move(answered), [=, this](auto reply) { real_.check(checks, deadline, reply); });
   }
   void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
-              Answered<Decisions> answered) override {
+              store::Answered<store::Decisions> answered) override {
     ask(std::move(answered), [=, this](auto reply) { real_.refund(checks, deadline, reply); });
   }
   void reset(std::vector<core::LimitKey> names, base::Deadline deadline,
-             Answered<bool> answered) override {
+             store::Answered<bool> answered) override {
     ask(std::move(answered), [=, this](auto reply) { real_.reset(names, deadline, reply); });
   }
   void block(std::vector<core::LimitKey> names, Duration duration, base::Deadline deadline,
-             Answered<bool> answered) override {
+             store::Answered<bool> answered) override {
     ask(std::move(answered),
         [=, this](auto reply) { real_.block(names, duration, deadline, reply); });
   }
-  void add(CounterKind kind, std::string name, std::int64_t delta, std::optional<Duration> lifetime,
-           base::Deadline deadline, Answered<std::int64_t> answered) override {
+  void add(store::CounterKind kind, std::string name, std::int64_t delta,
+           std::optional<Duration> lifetime, base::Deadline deadline,
+           store::Answered<std::int64_t> answered) override {
     ask(std::move(answered),
         [=, this](auto reply) { real_.add(kind, name, delta, lifetime, deadline, reply); });
   }
-  void get(CounterKind kind, std::string name, base::Deadline deadline,
-           Answered<std::int64_t> answered) override {
+  void get(store::CounterKind kind, std::string name, base::Deadline deadline,
+           store::Answered<std::int64_t> answered) override {
     ask(std::move(answered), [=, this](auto reply) { real_.get(kind, name, deadline, reply); });
   }
-  void remove(std::string name, base::Deadline deadline, Answered<bool> answered) override {
+  void remove(std::string name, base::Deadline deadline, store::Answered<bool> answered) override {
     ask(std::move(answered), [=, this](auto reply) { real_.remove(name, deadline, reply); });
   }
   void read_counter(std::string name, base::Deadline deadline,
-                    Answered<Counter> answered) override {
+                    store::Answered<store::CounterValues> answered) override {
     ask(std::move(answered), [=, this](auto reply) { real_.read_counter(name, deadline, reply); });
   }
-  void expire(std::string name, Duration lifetime, ExpireCondition condition,
-              base::Deadline deadline, Answered<bool> answered) override {
+  void expire(std::string name, Duration lifetime, store::ExpireCondition condition,
+              base::Deadline deadline, store::Answered<bool> answered) override {
     ask(std::move(answered),
         [=, this](auto reply) { real_.expire(name, lifetime, condition, deadline, reply); });
   }
@@ -57,9 +62,6 @@ class LateStore final : public store::Store {
     if (is_late || failure) return std::nullopt;
     return real_.try_check(subject, quota, cost);
   }
-  [[nodiscard]] Health health() const override { return {}; }
-  [[nodiscard]] store::ReservationStore& reservations() override { return real_.reservations(); }
-  [[nodiscard]] store::PermitStore& permits() override { return real_.permits(); }
 
   // Answers the pending call at this index.
   void answer(std::size_t place) {
@@ -76,7 +78,7 @@ class LateStore final : public store::Store {
 
  private:
   template <class T, class Perform>
-  void ask(Answered<T> answered, Perform perform) {
+  void ask(store::Answered<T> answered, Perform perform) {
     auto act = [this, answered = std::move(answered), perform = std::move(perform)] {
       if (failure) return answered(*failure);
       perform(answered);

@@ -43,7 +43,7 @@ struct TestServer {
   service::Membership members{1};
   service::LocalFallback local{local_memory, members};
   service::TestEvents events{};
-  service::Service service{store, local, events, test_rules()};
+  service::Service service{store.stores(), local, events, test_rules()};
   ServerContext server_context{service};
 };
 

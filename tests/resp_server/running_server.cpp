@@ -8,7 +8,7 @@ namespace penstock::resp_server {
 
 RunningServer::RunningServer(wire::resp::ServerOptions options, const net::Address& address)
     : busy_(loop_.get_executor()),
-      service_(store_, local_, events_, std::make_shared<rules::Ruleset>()),
+      service_(store_.stores(), local_, events_, std::make_shared<rules::Ruleset>()),
       server_(std::make_unique<wire::resp::Server>(loop_, service_, std::move(options))) {
   const auto bound = server_->listen({address}, net::PortReuse::Exclusive);
   if (bound) {

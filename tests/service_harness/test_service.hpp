@@ -59,7 +59,7 @@ struct TestService {
   Duration store_timeout = std::chrono::hours{1};
 
   [[nodiscard]] ServiceDeps deps() {
-    return {.store = store,
+    return {.stores = store.stores(),
             .local = local,
             .events = events,
             .store_timeout = store_timeout,

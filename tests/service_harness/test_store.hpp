@@ -16,8 +16,12 @@ namespace penstock::service {
 
 // A test store with real state in virtual time that can fail or defer answers, and records its
 // calls.
-class TestStore final : public store::Store {
+class TestStore final : public store::LimitStore {
  public:
+  [[nodiscard]] store::Stores stores() noexcept {
+    return {.limits = *this, .counters = counts_, .permits = counts_, .reservations = book_};
+  }
+
   struct Call {
     std::string what;  // "check" or "refund"
     std::vector<core::NamedCheck> checks;
@@ -25,7 +29,7 @@ class TestStore final : public store::Store {
   };
 
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
-             Answered<Decisions> answered) override {
+             store::Answered<store::Decisions> answered) override {
     ask("check", std::move(checks), deadline, std::move(answered));
   }
   [[nodiscard]] bool try_check(std::span<const core::NamedCheck* const> checks,
@@ -36,42 +40,18 @@ class TestStore final : public store::Store {
     return counts_.try_check(checks, decisions);
   }
   void refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
-              Answered<Decisions> answered) override {
+              store::Answered<store::Decisions> answered) override {
     ask("refund", std::move(checks), deadline, std::move(answered));
   }
   void reset(std::vector<core::LimitKey> names, base::Deadline deadline,
-             Answered<bool> answered) override {
+             store::Answered<bool> answered) override {
     counts_.reset(std::move(names), deadline, std::move(answered));
   }
   void block(std::vector<core::LimitKey> names, Duration duration, base::Deadline deadline,
-             Answered<bool> answered) override {
+             store::Answered<bool> answered) override {
     counts_.block(std::move(names), duration, deadline, std::move(answered));
   }
-  void add(CounterKind /*kind*/, std::string /*name*/, std::int64_t /*delta*/,
-           std::optional<Duration> /*lifetime*/, base::Deadline /*deadline*/,
-           Answered<std::int64_t> answered) override {
-    answered(std::int64_t{0});
-  }
-  void get(CounterKind /*kind*/, std::string /*name*/, base::Deadline /*deadline*/,
-           Answered<std::int64_t> answered) override {
-    answered(std::int64_t{0});
-  }
-  void remove(std::string /*name*/, base::Deadline /*deadline*/, Answered<bool> answered) override {
-    answered(false);
-  }
-  void read_counter(std::string name, base::Deadline deadline,
-                    Answered<Counter> answered) override {
-    counts_.read_counter(std::move(name), deadline, std::move(answered));
-  }
-  void expire(std::string name, Duration lifetime, ExpireCondition condition,
-              base::Deadline deadline, Answered<bool> answered) override {
-    counts_.expire(std::move(name), lifetime, condition, deadline, std::move(answered));
-  }
-  [[nodiscard]] Health health() const override { return {.serving = serving}; }
-  [[nodiscard]] store::ReservationStore& reservations() override { return book_; }
-  [[nodiscard]] store::PermitStore& permits() override { return counts_.permits(); }
-
-  // Remaining units, by a peek.
+  // What a look at this count says.
   [[nodiscard]] std::uint32_t remaining(const core::LimitKey& name, const Quota& quota) {
     return memory_.check({.name = name, .quota = quota, .cost = Cost{0}}).remaining();
   }
@@ -94,8 +74,7 @@ class TestStore final : public store::Store {
   }
 
   std::optional<Error> failure{};                       // of every call
-  std::function<bool(const std::string&)> fails_for{};  // or of calls for this limit
-  bool serving = true;                                  // reported by health()
+  std::function<bool(const std::string&)> fails_for{};  // or of those about this limit
   bool is_late = false;
   bool answers_inline = false;  // as the embedded store does
   std::vector<Call> calls{};
@@ -114,7 +93,7 @@ class TestStore final : public store::Store {
     explicit Book(TestStore& store) : store_(store) {}
 
     void ask(store::ReservationRequest ask, base::Deadline deadline,
-             Answered<store::ReservationAnswer> answered) override {
+             store::Answered<store::ReservationAnswer> answered) override {
       store_.step_deadlines.push_back(deadline);
       if (!store_.steps_are_late) return answer(std::move(ask), deadline, std::move(answered));
       store_.late_.emplace_back(
@@ -123,13 +102,13 @@ class TestStore final : public store::Store {
           });
     }
     void due(std::size_t most, base::Deadline deadline,
-             Answered<std::vector<std::string>> answered) override {
+             store::Answered<std::vector<std::string>> answered) override {
       real().due(most, deadline, std::move(answered));
     }
 
    private:
     void answer(store::ReservationRequest ask, base::Deadline deadline,
-                Answered<store::ReservationAnswer> answered) {
+                store::Answered<store::ReservationAnswer> answered) {
       const bool fails = store_.failure || store_.steps_until_failure == 0;
       if (store_.steps_until_failure > 0) {
         --store_.steps_until_failure;
@@ -146,12 +125,12 @@ class TestStore final : public store::Store {
           store_.failure.value_or(Error{ErrorCode::Unavailable, "store unavailable"});
       answered(store_.step_failure.value_or(usual));
     }
-    store::ReservationStore& real() { return store_.counts_.reservations(); }
+    store::ReservationStore& real() { return store_.counts_; }
     TestStore& store_;
   };
 
   void ask(const std::string& what, std::vector<core::NamedCheck> checks, base::Deadline deadline,
-           Answered<Decisions> answered) {
+           store::Answered<store::Decisions> answered) {
     calls.push_back({what, checks, deadline});
     auto answer = [this, what, checks = std::move(checks), deadline,
                    answered = std::move(answered)] {

@@ -14,7 +14,7 @@ namespace {
 
 using core::LimitKey;
 using core::NamedCheck;
-using Kind = store::Store::CounterKind;
+using Kind = store::CounterKind;
 using NamedChecks = AnyStore::NamedChecks;
 
 // So long that nothing refills during a test.
@@ -175,10 +175,10 @@ TEST_P(StoreAdapter, StoresCounters) {
 TEST_P(StoreAdapter, AllowsANewCallFromWithinAnAnswer) {
   int answers = 0;
   const base::Deadline deadline = base::deadline_after(std::chrono::seconds{30});
-  store_->store().check({ask("alice", "a", kThree)}, deadline, [&](auto first) {
+  store_->limits().check({ask("alice", "a", kThree)}, deadline, [&](auto first) {
     ASSERT_TRUE(first);
     ++answers;
-    store_->store().check({ask("alice", "a", kThree)}, deadline, [&](auto second) {
+    store_->limits().check({ask("alice", "a", kThree)}, deadline, [&](auto second) {
       ASSERT_TRUE(second);
       EXPECT_EQ(second->front().remaining(), 1U);
       ++answers;
@@ -221,7 +221,7 @@ TEST_P(StoreAdapter, AnswersLikeTheEmbeddedStore) {
 }
 
 // "7 - no end", "- 0.5 2 h", "nothing"
-std::string text_of(const Result<store::Store::Counter>& counter) {
+std::string text_of(const Result<store::CounterValues>& counter) {
   if (!counter) return counter.error().detail;
   if (!counter->integer && !counter->decimal) return "nothing";
   const auto number = [](const std::optional<std::int64_t>& value) {
@@ -233,8 +233,8 @@ std::string text_of(const Result<store::Store::Counter>& counter) {
          " h";
 }
 
-TEST_P(StoreAdapter, ReadsCountersAndSetsTheirLifetime) {
-  using ExpireCondition = store::Store::ExpireCondition;
+TEST_P(StoreAdapter, CountersAreReadAndGetALifetime) {
+  using ExpireCondition = store::ExpireCondition;
   using std::chrono::hours;
   const auto look = [&] { return text_of(store_->read_counter("visits")); };
   EXPECT_EQ(look(), "nothing");
@@ -357,8 +357,8 @@ TEST_P(StoreAdapter, GrantsPermitsUpToTheLimit) {
 
 TEST_P(StoreAdapter, ReportsThatItIsServing) {
   EXPECT_EQ(check({ask("alice", "a", kThree)}), "allowed 2/3 used, ");
-  EXPECT_TRUE(store_->store().health().serving);
-  EXPECT_EQ(store_->store().health().reason, "");
+  EXPECT_TRUE(store_->health().serving);
+  EXPECT_EQ(store_->health().reason, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreAdapter,

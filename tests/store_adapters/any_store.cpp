@@ -15,16 +15,15 @@ base::Deadline test_deadline() { return base::deadline_after(kTestTimeout); }
 std::unique_ptr<AnyStore> AnyStore::embedded() {
   auto made = std::make_unique<AnyStore>();
   made->memory_ = std::make_unique<store::ShardedTable>(MemoryOptions{});
-  made->store_ = std::make_unique<store::MemoryStore>(*made->memory_);
+  made->embedded_ = std::make_unique<store::MemoryStore>(*made->memory_);
   return made;
 }
 
 std::unique_ptr<AnyStore> AnyStore::shared(const RedisOptions& options) {
   auto made = std::make_unique<AnyStore>();
-  auto store = std::make_unique<redis_store::RedisStore>(
+  made->redis_ = std::make_unique<redis_store::RedisStore>(
       made->io_.get_executor(), options, redis_store::client_options(options).value());
-  store->start();
-  made->store_ = std::move(store);
+  made->redis_->start();
   return made;
 }
 
@@ -49,74 +48,77 @@ Result<T> AnyStore::wait_for(Ask ask) {
 
 Result<AnyStore::Decisions> AnyStore::check(const NamedChecks& checks) {
   return wait_for<Decisions>(
-      [&](auto answered) { store_->check(checks, test_deadline(), answered); });
+      [&](auto answered) { limits().check(checks, test_deadline(), answered); });
 }
 
 Result<AnyStore::Decisions> AnyStore::refund(const NamedChecks& checks) {
   return wait_for<Decisions>(
-      [&](auto answered) { store_->refund(checks, test_deadline(), answered); });
+      [&](auto answered) { limits().refund(checks, test_deadline(), answered); });
 }
 
 Result<bool> AnyStore::reset(const Names& names) {
-  return wait_for<bool>([&](auto answered) { store_->reset(names, test_deadline(), answered); });
+  return wait_for<bool>([&](auto answered) { limits().reset(names, test_deadline(), answered); });
 }
 
 Result<bool> AnyStore::block(const Names& names, Duration duration) {
   return wait_for<bool>(
-      [&](auto answered) { store_->block(names, duration, test_deadline(), answered); });
+      [&](auto answered) { limits().block(names, duration, test_deadline(), answered); });
 }
 
 Result<std::int64_t> AnyStore::add(Kind kind, const std::string& name, std::int64_t delta,
                                    std::optional<Duration> lifetime) {
-  return wait_for<std::int64_t>(
-      [&](auto answered) { store_->add(kind, name, delta, lifetime, test_deadline(), answered); });
+  return wait_for<std::int64_t>([&](auto answered) {
+    stores().counters.add(kind, name, delta, lifetime, test_deadline(), answered);
+  });
 }
 
 Result<std::int64_t> AnyStore::get(Kind kind, const std::string& name) {
   return wait_for<std::int64_t>(
-      [&](auto answered) { store_->get(kind, name, test_deadline(), answered); });
+      [&](auto answered) { stores().counters.get(kind, name, test_deadline(), answered); });
 }
 
 Result<bool> AnyStore::remove(const std::string& name) {
-  return wait_for<bool>([&](auto answered) { store_->remove(name, test_deadline(), answered); });
+  return wait_for<bool>(
+      [&](auto answered) { stores().counters.remove(name, test_deadline(), answered); });
 }
 
-Result<store::Store::Counter> AnyStore::read_counter(const std::string& name) {
-  return wait_for<store::Store::Counter>(
-      [&](auto answered) { store_->read_counter(name, test_deadline(), answered); });
+Result<store::CounterValues> AnyStore::read_counter(const std::string& name) {
+  return wait_for<store::CounterValues>(
+      [&](auto answered) { stores().counters.read_counter(name, test_deadline(), answered); });
 }
 
 Result<bool> AnyStore::expire(const std::string& name, Duration lifetime,
-                              store::Store::ExpireCondition condition) {
-  return wait_for<bool>(
-      [&](auto answered) { store_->expire(name, lifetime, condition, test_deadline(), answered); });
+                              store::ExpireCondition condition) {
+  return wait_for<bool>([&](auto answered) {
+    stores().counters.expire(name, lifetime, condition, test_deadline(), answered);
+  });
 }
 
 Result<store::ReservationAnswer> AnyStore::step(store::ReservationRequest ask) {
   return wait_for<store::ReservationAnswer>(
-      [&](auto answered) { store_->reservations().ask(ask, test_deadline(), answered); });
+      [&](auto answered) { stores().reservations.ask(ask, test_deadline(), answered); });
 }
 
 Result<std::vector<std::string>> AnyStore::due(std::size_t most) {
   return wait_for<std::vector<std::string>>(
-      [&](auto answered) { store_->reservations().due(most, test_deadline(), answered); });
+      [&](auto answered) { stores().reservations.due(most, test_deadline(), answered); });
 }
 
 Result<core::PermitResult> AnyStore::acquire(store::PermitName permit, std::uint32_t limit,
                                              Duration lasts) {
   return wait_for<core::PermitResult>([&](auto answered) {
-    store_->permits().acquire(permit, limit, lasts, test_deadline(), answered);
+    stores().permits.acquire(permit, limit, lasts, test_deadline(), answered);
   });
 }
 
 Result<core::PermitResult> AnyStore::renew(store::PermitName permit, Duration lasts) {
   return wait_for<core::PermitResult>(
-      [&](auto answered) { store_->permits().renew(permit, lasts, test_deadline(), answered); });
+      [&](auto answered) { stores().permits.renew(permit, lasts, test_deadline(), answered); });
 }
 
 Result<bool> AnyStore::release(store::PermitName permit) {
   return wait_for<bool>(
-      [&](auto answered) { store_->permits().release(permit, test_deadline(), answered); });
+      [&](auto answered) { stores().permits.release(permit, test_deadline(), answered); });
 }
 
 RedisOptions long_timeout_options(std::string url, std::string prefix) {

@@ -20,8 +20,8 @@ class AnyStore {
  public:
   using NamedChecks = std::vector<core::NamedCheck>;
   using Names = std::vector<core::LimitKey>;
-  using Decisions = store::Store::Decisions;
-  using Kind = store::Store::CounterKind;
+  using Decisions = store::Decisions;
+  using Kind = store::CounterKind;
 
   [[nodiscard]] static std::unique_ptr<AnyStore> embedded();
   [[nodiscard]] static std::unique_ptr<AnyStore> shared(const RedisOptions& options);
@@ -34,29 +34,33 @@ class AnyStore {
                            std::optional<Duration> lifetime = {});
   Result<std::int64_t> get(Kind kind, const std::string& name);
   Result<bool> remove(const std::string& name);
-  Result<store::Store::Counter> read_counter(const std::string& name);
-  Result<bool> expire(const std::string& name, Duration lifetime,
-                      store::Store::ExpireCondition condition);
+  Result<store::CounterValues> read_counter(const std::string& name);
+  Result<bool> expire(const std::string& name, Duration lifetime, store::ExpireCondition condition);
   Result<store::ReservationAnswer> step(store::ReservationRequest ask);
   Result<std::vector<std::string>> due(std::size_t most);
   Result<core::PermitResult> acquire(store::PermitName permit, std::uint32_t limit, Duration lasts);
   Result<core::PermitResult> renew(store::PermitName permit, Duration lasts);
   Result<bool> release(store::PermitName permit);
 
-  [[nodiscard]] store::Store& store() { return *store_; }
-  [[nodiscard]] redis_store::RedisStore& shared_store() {
-    return dynamic_cast<redis_store::RedisStore&>(*store_);
+  [[nodiscard]] store::LimitStore& limits() { return stores().limits; }
+  [[nodiscard]] store::StoreHealth health() const {
+    return redis_ == nullptr ? store::StoreHealth{} : redis_->health();
   }
-  // Runs the loop until the condition holds; false on timeout.
+  [[nodiscard]] redis_store::RedisStore& shared_store() { return *redis_; }
+  // Turns the loop until this holds; false when it never does.
   bool run_until(const std::function<bool()>& holds);
 
  private:
+  [[nodiscard]] store::Stores stores() {
+    return redis_ == nullptr ? embedded_->stores() : redis_->stores();
+  }
   template <class T, class Ask>
   Result<T> wait_for(Ask ask);
 
   boost::asio::io_context io_{1};
   std::unique_ptr<store::ShardedTable> memory_;
-  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<store::MemoryStore> embedded_;
+  std::unique_ptr<redis_store::RedisStore> redis_;
 };
 
 // Timeouts for a busy machine.

@@ -153,7 +153,7 @@ TEST_F(CrossSlot, TheAnswerDoesNotWaitForARefundBeyondItsDeadline) {
   std::optional<Result<AnyStore::Decisions>> said;
   const base::Deadline deadline = base::deadline_after(std::chrono::milliseconds{1500});
   base::Deadline answered_at{};
-  store_->store().check(checks, deadline, [&](auto answer) {
+  store_->limits().check(checks, deadline, [&](auto answer) {
     answered_at = base::monotonic_now();
     said.emplace(std::move(answer));
   });

@@ -164,7 +164,7 @@ TEST(Leases, RequestedInOneTickShareACall) {
   const servers::RedisServer server;
   const auto store = AnyStore::shared(long_timeout_options(server.url(), "lease"));
   ASSERT_TRUE(lease(*store, {ask("warm-up", kBucket, 1, 1)}).front());
-  const std::uint64_t before = store->store().health().round_trips;
+  const std::uint64_t before = store->health().round_trips;
   std::vector<LeaseRequest> asks;
   for (int i = 0; i < 200; ++i) asks.push_back(ask("plain" + std::to_string(i), kBucket, 1, 2));
   for (int i = 0; i < 200; ++i) asks.push_back(strict("strict" + std::to_string(i), 1, 2));
@@ -172,7 +172,7 @@ TEST(Leases, RequestedInOneTickShareACall) {
     ASSERT_TRUE(grant) << grant.error().detail;
     EXPECT_EQ(grant->granted, 2U);
   }
-  EXPECT_EQ(store->store().health().round_trips - before, 3U);  // 256 keys per call at most
+  EXPECT_EQ(store->health().round_trips - before, 3U);  // 256 keys at the most
 }
 
 TEST(Leases, ComeFromAllServersOfACluster) {
@@ -195,7 +195,7 @@ TEST(Leases, ReportUnknownOutcomesAndCallsThatWereNotExecuted) {
   RedisOptions options = long_timeout_options(server.url(), "lease");
   options.timeout = std::chrono::milliseconds{200};
   const auto store = AnyStore::shared(options);
-  ASSERT_TRUE(store->run_until([&] { return store->store().health().serving; }));
+  ASSERT_TRUE(store->run_until([&] { return store->health().serving; }));
   server.pause();
   for (const Result<LeaseGrant>& grant :
        lease(*store, {ask("alice", kBucket, 1, 5), strict("bob", 1, 5)})) {
@@ -203,7 +203,7 @@ TEST(Leases, ReportUnknownOutcomesAndCallsThatWereNotExecuted) {
     EXPECT_EQ(grant.error().code, ErrorCode::Timeout);
   }
   server.kill();
-  ASSERT_TRUE(store->run_until([&] { return !store->store().health().serving; }));
+  ASSERT_TRUE(store->run_until([&] { return !store->health().serving; }));
   for (const Result<LeaseGrant>& grant :
        lease(*store, {ask("alice", kBucket, 1, 5), strict("bob", 1, 5)})) {
     ASSERT_FALSE(grant);

@@ -22,18 +22,18 @@ TEST(RedisStore, BatchesTheSingleChecksOfOneTick) {
   const servers::RedisServer server;
   const auto store = AnyStore::shared(long_timeout_options(server.url(), "batch"));
   ASSERT_TRUE(store->check({one("warm-up")}));
-  const std::uint64_t before = store->store().health().round_trips;
+  const std::uint64_t before = store->health().round_trips;
   int answers = 0;
   const base::Deadline deadline = base::deadline_after(std::chrono::seconds{30});
   for (int i = 0; i < 100; ++i) {
-    store->store().check({one("subject" + std::to_string(i % 10))}, deadline, [&](auto said) {
+    store->limits().check({one("subject" + std::to_string(i % 10))}, deadline, [&](auto said) {
       EXPECT_TRUE(said);
       ++answers;
     });
   }
   ASSERT_TRUE(store->run_until([&] { return answers == 100; }));
   // 2 on an idle machine, 100 without batching; a slow machine sends some before all have arrived.
-  EXPECT_LE(store->store().health().round_trips - before, 20U);
+  EXPECT_LE(store->health().round_trips - before, 20U);
   EXPECT_EQ(store->check({one("subject3")})->front().remaining(), 989U);
 }
 
@@ -41,17 +41,17 @@ TEST(RedisStore, BatchesTheMultiLimitChecksOfOneTick) {
   const servers::RedisServer server;
   const auto store = AnyStore::shared(long_timeout_options(server.url(), "multi"));
   ASSERT_TRUE(store->check({one("warm-up"), one("all")}));
-  const std::uint64_t before = store->store().health().round_trips;
+  const std::uint64_t before = store->health().round_trips;
   int answers = 0;
   for (int i = 0; i < 100; ++i) {
-    store->store().check({one("subject" + std::to_string(i % 10)), one("all")},
-                         base::deadline_after(std::chrono::seconds{30}), [&](auto said) {
-                           EXPECT_TRUE(said);
-                           ++answers;
-                         });
+    store->limits().check({one("subject" + std::to_string(i % 10)), one("all")},
+                          base::deadline_after(std::chrono::seconds{30}), [&](auto said) {
+                            EXPECT_TRUE(said);
+                            ++answers;
+                          });
   }
   ASSERT_TRUE(store->run_until([&] { return answers == 100; }));
-  EXPECT_LE(store->store().health().round_trips - before, 20U);
+  EXPECT_LE(store->health().round_trips - before, 20U);
   EXPECT_EQ(store->check({one("subject3"), one("all")})->back().remaining(), 898U);
 }
 
@@ -68,8 +68,8 @@ TEST(RedisStore, BoundsTheWaitingRequests) {
     if (!said && said.error().code == ErrorCode::Overloaded) ++overloaded;
   };
   const base::Deadline deadline = base::deadline_after(std::chrono::seconds{30});
-  store->store().check({one("alone")}, deadline, hear);
-  for (int i = 0; i < 5; ++i) store->store().check({one("alice"), one("all")}, deadline, hear);
+  store->limits().check({one("alone")}, deadline, hear);
+  for (int i = 0; i < 5; ++i) store->limits().check({one("alice"), one("all")}, deadline, hear);
   ASSERT_TRUE(store->run_until([&] { return answered == 6; }));
   EXPECT_EQ(overloaded, 3);
   EXPECT_EQ(store->check({one("alice"), one("all")})->front().remaining(), 997U);
@@ -81,19 +81,19 @@ TEST(RedisStore, ReportsWhyItIsNotServingAndRecovers) {
   options.timeout = std::chrono::milliseconds{300};
   options.breaker_max_pause = std::chrono::milliseconds{100};
   const auto store = AnyStore::shared(options);
-  EXPECT_FALSE(store->store().health().serving);
-  ASSERT_TRUE(store->run_until([&] { return store->store().health().serving; }));
+  EXPECT_FALSE(store->health().serving);
+  ASSERT_TRUE(store->run_until([&] { return store->health().serving; }));
   server.kill();
   ASSERT_TRUE(store->run_until([&] {
     static_cast<void>(store->check({one("alice")}));
-    return !store->store().health().serving;
+    return !store->health().serving;
   }));
-  EXPECT_NE(store->store().health().reason, "");
+  EXPECT_NE(store->health().reason, "");
   const Result<AnyStore::Decisions> said = store->check({one("alice")});
   ASSERT_FALSE(said);
   EXPECT_EQ(said.error().code, ErrorCode::Unavailable);
   server.restart();
-  EXPECT_TRUE(store->run_until([&] { return store->store().health().serving; }));
+  EXPECT_TRUE(store->run_until([&] { return store->health().serving; }));
   EXPECT_TRUE(store->check({one("alice")}));
 }
 
@@ -101,10 +101,10 @@ TEST(RedisStore, CountsScriptReloads) {
   const servers::RedisServer server;
   const auto store = AnyStore::shared(long_timeout_options(server.url(), "scripts"));
   ASSERT_TRUE(store->check({one("alice")}));
-  EXPECT_EQ(store->store().health().script_loads, 0U);
+  EXPECT_EQ(store->health().script_loads, 0U);
   server.must({"SCRIPT", "FLUSH"});
   ASSERT_TRUE(store->check({one("alice")}));
-  EXPECT_EQ(store->store().health().script_loads, 1U);
+  EXPECT_EQ(store->health().script_loads, 1U);
 }
 
 TEST(RedisStore, KeepsToTheCallersDeadline) {
@@ -114,8 +114,8 @@ TEST(RedisStore, KeepsToTheCallersDeadline) {
   server.pause();
   std::optional<Result<AnyStore::Decisions>> answer;
   const base::Deadline start = base::monotonic_now();
-  store->store().check({one("alice")}, start + std::chrono::milliseconds{20},
-                       [&](auto said) { answer.emplace(std::move(said)); });
+  store->limits().check({one("alice")}, start + std::chrono::milliseconds{20},
+                        [&](auto said) { answer.emplace(std::move(said)); });
   ASSERT_TRUE(store->run_until([&] { return answer.has_value(); }));
   EXPECT_LT(base::monotonic_now() - start, std::chrono::seconds{3});  // of a timeout of 5
   EXPECT_EQ(answer->error().code, ErrorCode::Timeout);
@@ -134,11 +134,11 @@ TEST(RedisStore, KeepsToTheDeadlineDespiteALongerCallForTheSameKey) {
   int patient_ones = 0;
   const auto hurried = [&](const auto& said) { errors.push_back(said.error().code); };
   // Checked in the same batch, and while that call is in flight.
-  store->store().check({one("alice")}, late, [&](const auto&) { ++patient_ones; });
-  store->store().check({one("alice")}, soon, hurried);
-  const std::uint64_t asked = store->store().health().round_trips;
-  ASSERT_TRUE(store->run_until([&] { return store->store().health().round_trips > asked; }));
-  store->store().check({one("alice")}, soon, hurried);
+  store->limits().check({one("alice")}, late, [&](const auto&) { ++patient_ones; });
+  store->limits().check({one("alice")}, soon, hurried);
+  const std::uint64_t asked = store->health().round_trips;
+  ASSERT_TRUE(store->run_until([&] { return store->health().round_trips > asked; }));
+  store->limits().check({one("alice")}, soon, hurried);
   ASSERT_TRUE(store->run_until([&] { return errors.size() == 2; }));
   EXPECT_LT(base::monotonic_now() - start, std::chrono::seconds{3});
   EXPECT_EQ(patient_ones, 0);
@@ -152,11 +152,11 @@ TEST(RedisStore, AnswersEveryWaiterBeforeDestruction) {
   auto store = AnyStore::shared(long_timeout_options(server.url(), "destroyed"));
   int answers = 0;
   const base::Deadline deadline = base::deadline_after(std::chrono::seconds{30});
-  store->store().check({one("alice")}, deadline, [&](const auto& said) {
+  store->limits().check({one("alice")}, deadline, [&](const auto& said) {
     EXPECT_FALSE(said);
     ++answers;
   });
-  store->store().check({one("alice"), one("bob")}, deadline, [&](const auto& said) {
+  store->limits().check({one("alice"), one("bob")}, deadline, [&](const auto& said) {
     EXPECT_FALSE(said);
     ++answers;
   });
@@ -201,7 +201,7 @@ TEST(Heartbeat, NeedsExactlyTheDocumentedAclRules) {
         beat(*store, "one", Duration{0}).has_value() &&
         store->add(AnyStore::Kind::Integer, "visits", 1).has_value() &&
         store->read_counter("visits").has_value() &&
-        store->expire("visits", std::chrono::hours{1}, store::Store::ExpireCondition::Always)
+        store->expire("visits", std::chrono::hours{1}, store::ExpireCondition::Always)
             .has_value() &&
         store->acquire({"k", "a"}, 1, std::chrono::hours{1}).has_value() &&
         store->release({"k", "a"}).has_value() && reserves(*store) &&

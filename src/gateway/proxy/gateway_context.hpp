@@ -44,7 +44,7 @@ struct GatewayContext : net::ServerState {
     const rules::InFlightSettings& in_flight_of = settings.max_in_flight;
     if (!in_flight_of.shared || in_flight_of.limit == 0) return;
     permits = std::make_shared<SharedPermits>(
-        service.store().permits(),
+        service.stores().permits,
         SharedPermits::Options{.limit = static_cast<std::uint32_t>(in_flight_of.limit),
                                .lease = in_flight_of.lease,
                                .prefix = "gateway:" + in_flight_of.key + "="});

@@ -17,20 +17,20 @@ using Outcome = SharedPermits::Outcome;
 // Fails on request, before or after executing the call.
 class FlakyPermits final : public store::PermitStore {
  public:
-  explicit FlakyPermits(store::PermitTable& memory) : real_(memory) {}
+  explicit FlakyPermits(store::ShardedTable& memory) : real_(memory) {}
 
   void acquire(store::PermitName permit, std::uint32_t limit, Duration lasts,
-               base::Deadline deadline, Answered<core::PermitResult> answered) override {
+               base::Deadline deadline, store::Answered<core::PermitResult> answered) override {
     if (!loses_answers) return real_.acquire(permit, limit, lasts, deadline, std::move(answered));
     real_.acquire(permit, limit, lasts, deadline, [](const auto&) {});
     answered(Error{ErrorCode::Timeout, "no answer in time"});
   }
   void renew(store::PermitName permit, Duration lasts, base::Deadline deadline,
-             Answered<core::PermitResult> answered) override {
+             store::Answered<core::PermitResult> answered) override {
     real_.renew(permit, lasts, deadline, std::move(answered));
   }
   void release(store::PermitName permit, base::Deadline deadline,
-               Answered<bool> answered) override {
+               store::Answered<bool> answered) override {
     ++releases;
     if (is_gone) return answered(Error{ErrorCode::Unavailable, "gone"});
     real_.release(permit, deadline, std::move(answered));
@@ -41,12 +41,12 @@ class FlakyPermits final : public store::PermitStore {
   int releases = 0;
 
  private:
-  store::MemoryPermitStore real_;
+  store::MemoryStore real_;
 };
 
 struct Node {
   explicit Node(store::ShardedTable& memory)
-      : book(memory.permits()),
+      : book(memory),
         permits(std::make_shared<SharedPermits>(
             book, SharedPermits::Options{.limit = 2, .lease = 30s, .prefix = "gateway/"})) {}
 

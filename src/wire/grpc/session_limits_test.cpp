@@ -56,7 +56,7 @@ struct LimitedServer {
   }
 
   service::TestService parts{};
-  service::Service service{parts.store, parts.local, parts.events,
+  service::Service service{parts.store.stores(), parts.local, parts.events,
                            rules::load_text("domains: {api: {rules: [{name: r, key: [user], limit: "
                                             "3/day, algorithm: fixed_window}]}}",
                                             "t.yaml")

@@ -57,7 +57,7 @@ struct Server {
   }
 
   service::TestService parts{};
-  service::Service service{parts.store, parts.local, parts.events, load(kRules)};
+  service::Service service{parts.store.stores(), parts.local, parts.events, load(kRules)};
   net::ServerState state{net::Timeouts::Durations{}};
   RateLimiter limiter;
   ServerContext server_context;

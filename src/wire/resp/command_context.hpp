@@ -61,7 +61,9 @@ class CommandContext {
   [[nodiscard]] Session& session() const noexcept { return session_; }
   [[nodiscard]] ClientInfo& client_info() const noexcept { return session_.client_info(); }
   [[nodiscard]] ServerContext& server_context() const noexcept { return session_.server_context(); }
-  [[nodiscard]] store::Store& store() const noexcept { return server_context().service.store(); }
+  [[nodiscard]] const store::Stores& stores() const noexcept {
+    return server_context().service.stores();
+  }
   [[nodiscard]] base::Deadline deadline() const {
     return base::deadline_after(server_context().settings.request_timeout);
   }

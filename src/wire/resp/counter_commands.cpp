@@ -12,8 +12,8 @@
 namespace penstock::wire::resp {
 namespace {
 
-using CounterKind = store::Store::CounterKind;
-using Counter = store::Store::Counter;
+using CounterKind = store::CounterKind;
+using Counter = store::CounterValues;
 using std::chrono::milliseconds;
 
 constexpr std::string_view kNoInteger = "ERR value is not an integer or out of range";
@@ -38,12 +38,12 @@ void write_sum(const DeferredReply& deferred, std::int64_t integer, std::int64_t
 }
 
 void add(const CommandContext& context, std::int64_t delta) {
-  context.store().add(CounterKind::Integer, std::string(context.word(1)), delta, std::nullopt,
-                      context.deadline(),
-                      [deferred = context.defer()](const Result<std::int64_t>& value) {
-                        if (!value) return deferred.fail(value.error());
-                        deferred.reply([&](ReplyWriter& reply) { reply.integer(*value); });
-                      });
+  context.stores().counters.add(
+      CounterKind::Integer, std::string(context.word(1)), delta, std::nullopt, context.deadline(),
+      [deferred = context.defer()](const Result<std::int64_t>& value) {
+        if (!value) return deferred.fail(value.error());
+        deferred.reply([&](ReplyWriter& reply) { reply.integer(*value); });
+      });
 }
 
 // Both answers that INCRBYFLOAT needs.
@@ -69,11 +69,12 @@ struct Parts {
 // `write` says what a client hears about the counter.
 template <class Write>
 void look(const CommandContext& context, Write write) {
-  context.store().read_counter(std::string(context.word(1)), context.deadline(),
-                               [deferred = context.defer(), write](const Result<Counter>& counter) {
-                                 if (!counter) return deferred.fail(counter.error());
-                                 write(deferred, *counter);
-                               });
+  context.stores().counters.read_counter(
+      std::string(context.word(1)), context.deadline(),
+      [deferred = context.defer(), write](const Result<Counter>& counter) {
+        if (!counter) return deferred.fail(counter.error());
+        write(deferred, *counter);
+      });
 }
 
 bool is_there(const Counter& counter) { return counter.integer || counter.decimal; }
@@ -126,28 +127,28 @@ void set_lifetime(const CommandContext& context, std::string_view command, milli
   if (*amount > kLongestLifetime / unit) {
     return context.error("ERR invalid expire time in '" + std::string(command) + "' command");
   }
-  auto condition = store::Store::ExpireCondition::Always;
+  auto condition = store::ExpireCondition::Always;
   if (context.size() == 4) {
     if (!equals_ignoring_case(context.word(3), "nx")) {
       return context.error("ERR Unsupported option " + std::string(context.word(3)) +
                            "; NX is supported");
     }
-    condition = store::Store::ExpireCondition::IfPersistent;
+    condition = store::ExpireCondition::IfPersistent;
   }
   const auto answered = [deferred = context.defer()](const Result<bool>& done) {
     if (!done) return deferred.fail(done.error());
     deferred.reply([&](ReplyWriter& reply) { reply.integer(*done ? 1 : 0); });
   };
   std::string name(context.word(1));
-  if (*amount <= 0 && condition == store::Store::ExpireCondition::IfPersistent) {
+  if (*amount <= 0 && condition == store::ExpireCondition::IfPersistent) {
     // gone at once, unless it has an end
-    context.store().expire(std::move(name), milliseconds{1}, condition, context.deadline(),
-                           answered);
+    context.stores().counters.expire(std::move(name), milliseconds{1}, condition,
+                                     context.deadline(), answered);
   } else if (*amount <= 0) {
-    context.store().remove(std::move(name), context.deadline(), answered);
+    context.stores().counters.remove(std::move(name), context.deadline(), answered);
   } else {
-    context.store().expire(std::move(name), *amount * unit, condition, context.deadline(),
-                           answered);
+    context.stores().counters.expire(std::move(name), *amount * unit, condition, context.deadline(),
+                                     answered);
   }
 }
 
@@ -177,10 +178,10 @@ void incrbyfloat(const CommandContext& context) {
   const auto parts = std::make_shared<Parts>(Parts{.deferred = context.defer()});
   const std::string name(context.word(1));
   const base::Deadline deadline = context.deadline();
-  context.store().add(
+  context.stores().counters.add(
       CounterKind::Decimal, name, delta->nanos(), std::nullopt, deadline,
       [parts](const Result<std::int64_t>& value) { parts->note(parts->nanos, value); });
-  context.store().get(
+  context.stores().counters.get(
       CounterKind::Integer, name, deadline,
       [parts](const Result<std::int64_t>& value) { parts->note(parts->integer, value); });
 }
@@ -198,18 +199,18 @@ void get(const CommandContext& context) {
 // DEL name …: how many there were.
 void del(const CommandContext& context) {
   count_names(context, [&](const std::string& name, auto answered) {
-    context.store().remove(name, context.deadline(), std::move(answered));
+    context.stores().counters.remove(name, context.deadline(), std::move(answered));
   });
 }
 
 // EXISTS name …: how many there are; a name that is given twice counts twice.
 void exists(const CommandContext& context) {
   count_names(context, [&](const std::string& name, auto answered) {
-    context.store().read_counter(name, context.deadline(),
-                                 [answered = std::move(answered)](const Result<Counter>& counter) {
-                                   if (!counter) return answered(counter.error());
-                                   answered(is_there(*counter));
-                                 });
+    context.stores().counters.read_counter(
+        name, context.deadline(), [answered = std::move(answered)](const Result<Counter>& counter) {
+          if (!counter) return answered(counter.error());
+          answered(is_there(*counter));
+        });
   });
 }
 

@@ -60,7 +60,7 @@ void penstock_acquire(const CommandContext& context) {
   }
   const std::optional<Duration> ttl = read_ttl(context.word(4));
   if (!ttl) return context.error(kWrongTtl);
-  context.store().permits().acquire(
+  context.stores().permits.acquire(
       *permit, static_cast<std::uint32_t>(*limit), *ttl, context.deadline(),
       [deferred = context.defer(), id = permit->id,
        limit = *limit](const Result<PermitResult>& answer) {
@@ -84,7 +84,7 @@ void penstock_renew(const CommandContext& context) {
   if (!permit) return;
   const std::optional<Duration> ttl = read_ttl(context.word(3));
   if (!ttl) return context.error(kWrongTtl);
-  context.store().permits().renew(
+  context.stores().permits.renew(
       *permit, *ttl, context.deadline(),
       [deferred = context.defer()](const Result<PermitResult>& answer) {
         if (!answer) return deferred.fail(answer.error());
@@ -98,7 +98,7 @@ void penstock_renew(const CommandContext& context) {
 void penstock_release(const CommandContext& context) {
   const std::optional<PermitName> permit = read_permit(context);
   if (!permit) return;
-  context.store().permits().release(
+  context.stores().permits.release(
       *permit, context.deadline(), [deferred = context.defer()](const Result<bool>& was_held) {
         if (!was_held) return deferred.fail(was_held.error());
         deferred.reply([&](ReplyWriter& reply) { reply.integer(*was_held ? 1 : 0); });

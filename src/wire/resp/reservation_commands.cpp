@@ -71,7 +71,7 @@ void write_settled(const DeferredReply& deferred, std::string_view id,
   });
 }
 
-store::Store::Answered<ReserveResult> tell(DeferredReply deferred) {
+store::Answered<ReserveResult> tell(DeferredReply deferred) {
   return [deferred = std::move(deferred)](const Result<ReserveResult>& reserved) {
     if (!reserved) return deferred.fail(reserved.error());
     write_reserved(deferred, *reserved);

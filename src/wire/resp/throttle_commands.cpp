@@ -69,9 +69,9 @@ service::Service::Answered reply_to(DeferredReply deferred, const Quota& quota, 
 
 template <class AnswerOf>
 void refund(const CommandContext& context, core::NamedCheck check, const AnswerOf& answer_of) {
-  context.store().refund(
+  context.stores().limits.refund(
       {std::move(check)}, context.deadline(),
-      [deferred = context.defer(), answer_of](const Result<store::Store::Decisions>& said) {
+      [deferred = context.defer(), answer_of](const Result<store::Decisions>& said) {
         if (!said) return deferred.fail(said.error());
         deferred.reply([&](ReplyWriter& reply) { reply.integers(answer_of(said->front())); });
       });
@@ -80,11 +80,11 @@ void refund(const CommandContext& context, core::NamedCheck check, const AnswerO
 // Asks the store itself, because a peek is not counted as a decision.
 template <class AnswerOf>
 void peek(const CommandContext& context, const core::NamedCheck& check, const AnswerOf& answer_of) {
-  context.store().check(
+  context.stores().limits.check(
       {check}, context.deadline(),
       [&service = context.server_context().service, deferred = context.defer(), check, answer_of,
-       on_failure = context.server_context().settings.on_failure](
-          const Result<store::Store::Decisions>& said) {
+       on_failure =
+           context.server_context().settings.on_failure](const Result<store::Decisions>& said) {
         if (!said && !on_failure) return deferred.fail(said.error());
         if (!said) {
           return service.take_without_store(check, *on_failure,

@@ -6,7 +6,7 @@
 #include "rules/model/ruleset.hpp"
 #include "service/answer.hpp"
 #include "service/reservations.hpp"
-#include "store/store.hpp"
+#include "store/stores.hpp"
 
 #include <functional>
 #include <string>
@@ -58,16 +58,16 @@ class Backend {
   // As service::Service and service::Reservations have them.
   virtual void reserve(rules::Request request, service::ReservationRequest terms,
                        base::Deadline deadline,
-                       store::Store::Answered<service::ReserveResult> answered) = 0;
+                       store::Answered<service::ReserveResult> answered) = 0;
   virtual void reserve(core::NamedCheck check, rules::OnFailure on_failure,
                        service::ReservationRequest terms, base::Deadline deadline,
-                       store::Store::Answered<service::ReserveResult> answered) = 0;
+                       store::Answered<service::ReserveResult> answered) = 0;
   virtual void commit(std::string id, std::uint64_t actual, base::Deadline deadline,
-                      store::Store::Answered<service::SettleResult> answered) = 0;
+                      store::Answered<service::SettleResult> answered) = 0;
   virtual void cancel(std::string id, base::Deadline deadline,
-                      store::Store::Answered<service::SettleResult> answered) = 0;
+                      store::Answered<service::SettleResult> answered) = 0;
 
-  [[nodiscard]] virtual store::Store& store() = 0;
+  [[nodiscard]] virtual store::Stores stores() = 0;
 };
 
 }  // namespace penstock::http

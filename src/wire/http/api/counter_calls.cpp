@@ -16,7 +16,7 @@
 namespace penstock::http {
 namespace {
 
-using Kind = store::Store::CounterKind;
+using Kind = store::CounterKind;
 
 constexpr std::size_t kNameSegment = 2;  // of /v1/counters/{name}
 constexpr Duration kLongestLifetime = Days{36'500};
@@ -99,16 +99,16 @@ void add_to_counter(Call call) {
   if (!name) return call.respond(problem_of(name.error()));
   const Result<Addition> addition = read_addition(call.request);
   if (!addition) return call.respond(problem_of(addition.error()));
-  call.backend.store().add(addition->kind, *name, addition->delta, addition->lifetime,
-                           call.request.deadline,
-                           [kind = addition->kind, name = *name,
-                            respond = std::move(call.respond)](const Result<std::int64_t>& value) {
-                             if (!value) return respond(problem_of(value.error()));
-                             Json json;
-                             json["name"] = name;
-                             put_value(json, kind, *value);
-                             respond(json_response(200, json));
-                           });
+  call.backend.stores().counters.add(
+      addition->kind, *name, addition->delta, addition->lifetime, call.request.deadline,
+      [kind = addition->kind, name = *name,
+       respond = std::move(call.respond)](const Result<std::int64_t>& value) {
+        if (!value) return respond(problem_of(value.error()));
+        Json json;
+        json["name"] = name;
+        put_value(json, kind, *value);
+        respond(json_response(200, json));
+      });
 }
 
 void read_counter(Call call) {
@@ -119,7 +119,7 @@ void read_counter(Call call) {
   both->json["integer"] = 0;  // in this order, whichever answers first
   both->json["decimal"] = "0";
   for (const Kind kind : {Kind::Integer, Kind::Decimal}) {
-    call.backend.store().get(
+    call.backend.stores().counters.get(
         kind, *name, call.request.deadline,
         [both, kind](const Result<std::int64_t>& value) { both->put(kind, value); });
   }
@@ -128,7 +128,7 @@ void read_counter(Call call) {
 void remove_counter(Call call) {
   const Result<std::string> name = name_of(call);
   if (!name) return call.respond(problem_of(name.error()));
-  call.backend.store().remove(
+  call.backend.stores().counters.remove(
       *name, call.request.deadline,
       [name = *name, respond = std::move(call.respond)](const Result<bool>& existed) {
         if (!existed) return respond(problem_of(existed.error()));

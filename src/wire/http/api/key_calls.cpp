@@ -68,8 +68,7 @@ std::vector<core::NamedCheck> checks_of(const std::vector<SubjectLimit>& counts,
 
 // REQUIRES: as many decisions as counts.
 answer::CheckResponse verdict_of_counts(const std::vector<SubjectLimit>& counts,
-                                        const std::string& key,
-                                        const store::Store::Decisions& decisions) {
+                                        const std::string& key, const store::Decisions& decisions) {
   std::vector<answer::LimitResult> limits;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     limits.push_back({.rule = counts[i].rule,
@@ -88,11 +87,10 @@ Json key_json(const std::string& key) {
 }
 
 // What a check or a refund of the counts of a key is answered with; always 200.
-store::Store::Answered<store::Store::Decisions> tell_state(std::string key,
-                                                           std::vector<SubjectLimit> counts,
-                                                           Handler::Respond respond) {
+store::Answered<store::Decisions> tell_state(std::string key, std::vector<SubjectLimit> counts,
+                                             Handler::Respond respond) {
   return [key = std::move(key), counts = std::move(counts),
-          respond = std::move(respond)](const Result<store::Store::Decisions>& decisions) {
+          respond = std::move(respond)](const Result<store::Decisions>& decisions) {
     if (!decisions) return respond(problem_of(decisions.error()));
     std::string text;
     JsonWriter writer(text);
@@ -104,7 +102,7 @@ store::Store::Answered<store::Store::Decisions> tell_state(std::string key,
 }
 
 // What a yes or no of the store is answered with, under the name of a member.
-store::Store::Answered<bool> tell_bool(Json json, std::string member, Handler::Respond respond) {
+store::Answered<bool> tell_bool(Json json, std::string member, Handler::Respond respond) {
   return [json = std::move(json), member = std::move(member),
           respond = std::move(respond)](const Result<bool>& answer) {
     if (!answer) return respond(problem_of(answer.error()));
@@ -229,7 +227,7 @@ void peek_key(Call call) {
   Result<KeyAsked> asked = resolve(call, *scope, NeedsQuota::Yes);
   if (!asked) return call.respond(problem_of(asked.error()));
   std::vector<core::NamedCheck> checks = checks_of(asked->counts, Cost{0});
-  call.backend.store().check(
+  call.backend.stores().limits.check(
       std::move(checks), call.request.deadline,
       tell_state(std::move(asked->key), std::move(asked->counts), std::move(call.respond)));
 }
@@ -239,8 +237,9 @@ void reset_key(Call call) {
   if (!scope) return call.respond(problem_of(scope.error()));
   const Result<KeyAsked> asked = resolve(call, *scope, NeedsQuota::No);
   if (!asked) return call.respond(problem_of(asked.error()));
-  call.backend.store().reset(names_of(asked->counts), call.request.deadline,
-                             tell_bool(key_json(asked->key), "was_used", std::move(call.respond)));
+  call.backend.stores().limits.reset(
+      names_of(asked->counts), call.request.deadline,
+      tell_bool(key_json(asked->key), "was_used", std::move(call.respond)));
 }
 
 void refund_key(Call call) {
@@ -249,7 +248,7 @@ void refund_key(Call call) {
   Result<KeyAsked> asked = resolve(call, refund->scope, NeedsQuota::Yes);
   if (!asked) return call.respond(problem_of(asked.error()));
   std::vector<core::NamedCheck> checks = checks_of(asked->counts, refund->cost);
-  call.backend.store().refund(
+  call.backend.stores().limits.refund(
       std::move(checks), call.request.deadline,
       tell_state(std::move(asked->key), std::move(asked->counts), std::move(call.respond)));
 }
@@ -261,8 +260,9 @@ void block_key(Call call) {
   if (!asked) return call.respond(problem_of(asked.error()));
   Json json = key_json(asked->key);
   json["blocked_for_ms"] = block->duration / std::chrono::milliseconds{1};
-  call.backend.store().block(names_of(asked->counts), block->duration, call.request.deadline,
-                             tell_bool(std::move(json), "was_blocked", std::move(call.respond)));
+  call.backend.stores().limits.block(
+      names_of(asked->counts), block->duration, call.request.deadline,
+      tell_bool(std::move(json), "was_blocked", std::move(call.respond)));
 }
 
 void unblock_key(Call call) {
@@ -270,7 +270,7 @@ void unblock_key(Call call) {
   if (!block) return call.respond(problem_of(block.error()));
   const Result<KeyAsked> asked = resolve(call, block->scope, NeedsQuota::No);
   if (!asked) return call.respond(problem_of(asked.error()));
-  call.backend.store().block(
+  call.backend.stores().limits.block(
       names_of(asked->counts), Duration{0}, call.request.deadline,
       tell_bool(key_json(asked->key), "was_blocked", std::move(call.respond)));
 }

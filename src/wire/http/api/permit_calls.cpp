@@ -91,7 +91,7 @@ Response permit_not_found(const PermitName& permit) {
 void acquire(Call call) {
   const Result<PermitRequest> asked = read_permit(call.request, PermitOperation::Acquire);
   if (!asked) return call.respond(problem_of(asked.error()));
-  call.backend.store().permits().acquire(
+  call.backend.stores().permits.acquire(
       asked->permit, asked->limit, asked->lasts, call.request.deadline,
       [asked = *asked, respond = std::move(call.respond)](const Result<PermitResult>& answer) {
         if (!answer) return respond(problem_of(answer.error()));
@@ -102,7 +102,7 @@ void acquire(Call call) {
 void renew(Call call) {
   const Result<PermitRequest> asked = read_permit(call.request, PermitOperation::Renew);
   if (!asked) return call.respond(problem_of(asked.error()));
-  call.backend.store().permits().renew(
+  call.backend.stores().permits.renew(
       asked->permit, asked->lasts, call.request.deadline,
       [asked = *asked, respond = std::move(call.respond)](const Result<PermitResult>& answer) {
         if (!answer) return respond(problem_of(answer.error()));
@@ -113,7 +113,7 @@ void renew(Call call) {
 void release(Call call) {
   const Result<PermitRequest> asked = read_permit(call.request, PermitOperation::Release);
   if (!asked) return call.respond(problem_of(asked.error()));
-  call.backend.store().permits().release(
+  call.backend.stores().permits.release(
       asked->permit, call.request.deadline,
       [permit = asked->permit, respond = std::move(call.respond)](const Result<bool>& was_held) {
         if (!was_held) return respond(problem_of(was_held.error()));

@@ -101,8 +101,8 @@ Response response_to(const ReserveResult& reserved, std::uint64_t estimate, std:
   return response;
 }
 
-store::Store::Answered<ReserveResult> respond_reserved(Call& call, std::uint64_t estimate,
-                                                       std::string domain) {
+store::Answered<ReserveResult> respond_reserved(Call& call, std::uint64_t estimate,
+                                                std::string domain) {
   return [&settings = call.settings, respond = std::move(call.respond), estimate,
           domain = std::move(domain)](const Result<ReserveResult>& reserved) {
     if (!reserved) return respond(problem_of(reserved.error()));
@@ -133,7 +133,7 @@ Response response_to(const std::string& id, const SettleResult& settled) {
   return json_response(200, std::move(text));
 }
 
-store::Store::Answered<SettleResult> tell_settled(std::string id, Handler::Respond respond) {
+store::Answered<SettleResult> tell_settled(std::string id, Handler::Respond respond) {
   return [id = std::move(id), respond = std::move(respond)](const Result<SettleResult>& settled) {
     respond(settled ? response_to(id, *settled) : problem_of(settled.error()));
   };

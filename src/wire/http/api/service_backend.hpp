@@ -41,23 +41,23 @@ class ServiceBackend final : public Backend {
     return http::limits_of_domain(*service_.rules(), domain, subject);
   }
   void reserve(rules::Request request, service::ReservationRequest terms, base::Deadline deadline,
-               store::Store::Answered<service::ReserveResult> answered) override {
+               store::Answered<service::ReserveResult> answered) override {
     service_.reserve(std::move(request), std::move(terms), deadline, std::move(answered));
   }
   void reserve(core::NamedCheck check, rules::OnFailure on_failure,
                service::ReservationRequest terms, base::Deadline deadline,
-               store::Store::Answered<service::ReserveResult> answered) override {
+               store::Answered<service::ReserveResult> answered) override {
     service_.reserve(std::move(check), on_failure, std::move(terms), deadline, std::move(answered));
   }
   void commit(std::string id, std::uint64_t actual, base::Deadline deadline,
-              store::Store::Answered<service::SettleResult> answered) override {
+              store::Answered<service::SettleResult> answered) override {
     service_.reservations().commit(std::move(id), actual, deadline, std::move(answered));
   }
   void cancel(std::string id, base::Deadline deadline,
-              store::Store::Answered<service::SettleResult> answered) override {
+              store::Answered<service::SettleResult> answered) override {
     service_.reservations().cancel(std::move(id), deadline, std::move(answered));
   }
-  [[nodiscard]] store::Store& store() override { return service_.store(); }
+  [[nodiscard]] store::Stores stores() override { return service_.stores(); }
 
  private:
   service::Service& service_;

@@ -91,7 +91,7 @@ class HttpApiWithService : public testing::Test {
   service::LocalFallback local_{memory_, members_};
   SilentEvents events_{};
   store::MemoryStore store_{memory_};
-  service::Service service_{store_, local_, events_, load()};
+  service::Service service_{store_.stores(), local_, events_, load()};
   ServiceBackend backend_{service_};
   Api api_{backend_, {.headers = {rules::HeaderDraft::Draft08}}};
 };

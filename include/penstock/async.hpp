@@ -19,16 +19,16 @@
 // The one header that needs Boost.Asio; penstock.hpp does not include it.
 namespace penstock {
 
-// SharedLimiter for programs that run on Asio: the same calls, to be awaited. Starts no thread; all
-// that is asked before the event loop comes round again leaves in one write.
+// SharedLimiter for programs that run on Asio: the same calls, awaitable. Starts no thread; all
+// calls of one turn of the event loop leave in one write.
 //
 //     const Result<Decision> decision = co_await limiter.check("user:42", per_minute(100));
 //
-// Arguments are copied before the call returns its awaitable, so that they need not live longer.
+// Arguments are copied before the call returns its awaitable.
 //
 // Thread-safety: none. Everything happens on the executor, which must not run it in two threads at
-// once: one limiter per event loop, or a strand. It must not be destroyed while a call is awaited
-// whose coroutine would use it again.
+// once: one limiter per event loop, or a strand. It must not be destroyed while an awaiting
+// coroutine would use it again.
 class AsyncLimiter {
  public:
   template <class T>
@@ -45,8 +45,8 @@ class AsyncLimiter {
                                                   Cost cost = {});
   [[nodiscard]] Awaitable<Result<Decision>> check(std::string_view key, const Limits& limits,
                                                   Cost cost = {});
-  // `each`, when given, receives what every single limit said. REQUIRES: it is as long, or empty,
-  // and lives until the answer is there.
+  // `each`, when given, receives the decision of each limit. REQUIRES: it is as long as the list or
+  // empty, and lives until the answer arrives.
   [[nodiscard]] Awaitable<Result<Decision>> check_all(std::span<const Check> checks,
                                                       std::span<Decision> each = {});
   [[nodiscard]] Awaitable<std::vector<Result<Decision>>> check_each(std::span<const Check> checks);

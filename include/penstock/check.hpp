@@ -7,14 +7,14 @@
 
 namespace penstock {
 
-// How much a request takes. Zero looks without taking.
+// The cost of a request. Zero is a peek: it decides without charging.
 struct Cost {
   std::uint64_t units = 1;
 
   friend constexpr auto operator<=>(const Cost&, const Cost&) = default;
 };
 
-// One question: may `key` spend `cost` under `quota`?
+// One check: may `key` spend `cost` under `quota`?
 struct Check {
   std::string_view key;
   Quota quota;

@@ -6,10 +6,10 @@
 
 namespace penstock {
 
-// Where the embedded store gets its time from. An implementation must not step back; if it does,
-// time stands still for the store until the clock has caught up.
+// The time source of the memory store. An implementation must not step back; if it does, time
+// stands still for the store until the clock has caught up.
 //
-// Thread-safety: now() is called from every thread that asks for a decision.
+// Thread-safety: now() is called from every thread that checks.
 class Clock {
  public:
   Clock() = default;
@@ -24,7 +24,7 @@ class Clock {
 // NTP steps do not reach it.
 [[nodiscard]] const Clock& system_clock() noexcept;
 
-// A clock for tests: it stands still until told otherwise.
+// A clock for tests: it stands still until it is set or advanced.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(Instant start = Instant{Days{20'000}}) noexcept : now_(start) {}

@@ -9,15 +9,15 @@
 
 namespace penstock {
 
-// A decimal number with nine places behind the point, exact: 0.1 + 0.2 is 0.3. Between
-// -9223372036.854775808 and 9223372036.854775807.
+// An exact decimal number with nine decimal places: 0.1 + 0.2 is 0.3. From -9223372036.854775808 to
+// 9223372036.854775807.
 class Decimal {
  public:
   static constexpr std::int64_t kNanosPerUnit = 1'000'000'000;
 
   constexpr Decimal() = default;
   [[nodiscard]] static constexpr Decimal from_nanos(std::int64_t nanos) { return Decimal(nanos); }
-  // "12", "-0.25", "1.000000001". More than nine places, or a number too large, is refused.
+  // "12", "-0.25", "1.000000001". Rejects more than nine places and numbers out of range.
   [[nodiscard]] static Result<Decimal> parse(std::string_view text);
 
   [[nodiscard]] constexpr std::int64_t nanos() const { return nanos_; }

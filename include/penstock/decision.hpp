@@ -26,7 +26,7 @@ enum class Outcome : std::uint8_t {
   return "unknown";
 }
 
-// The answer to one request, with the numbers that the limit which decided had afterwards.
+// The decision about one request, with the state of the deciding limit afterwards.
 class Decision {
  public:
   Decision() = default;
@@ -52,24 +52,24 @@ class Decision {
 
   // The most that can pass at once: the burst of a bucket, the limit of a window.
   [[nodiscard]] constexpr std::uint32_t limit() const noexcept { return limit_; }
-  // What a request could cost right now and still pass.
+  // The highest cost that would pass now.
   [[nodiscard]] constexpr std::uint32_t remaining() const noexcept { return remaining_; }
-  // When nothing will count as used any more, if nobody asks again; zero when nothing does.
+  // Time until all usage has expired, without further requests; zero when there is none.
   [[nodiscard]] constexpr Duration reset_after() const noexcept { return reset_after_; }
-  // How long to wait before the same request passes, if nobody else asks: refused one microsecond
-  // earlier, allowed at it. Zero when allowed; empty when it never will.
+  // Time until the same request passes, without other requests: denied one microsecond earlier,
+  // allowed at it. Zero when allowed; empty when it never passes.
   [[nodiscard]] constexpr std::optional<Duration> retry_after() const noexcept {
     if (outcome_ == Outcome::NeverFits) return std::nullopt;
     return retry_after_;
   }
-  // Which of the limits that were checked together decided: the position in the list given.
+  // The position of the deciding limit in the list of a multi-limit check.
   [[nodiscard]] constexpr std::size_t decided_by() const noexcept { return decided_by_; }
   constexpr void set_decided_by(std::size_t index) noexcept {
     decided_by_ = static_cast<std::uint32_t>(index);
   }
 
-  // Whether usage was charged under another quota and drains as that one says. Then these waits
-  // say nothing about the waits of other costs.
+  // Whether usage was charged under another quota and drains at its rate. Then these times say
+  // nothing about other costs.
   [[nodiscard]] constexpr bool drains_as_another_quota() const noexcept {
     return drains_as_another_quota_;
   }

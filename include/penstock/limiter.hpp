@@ -20,10 +20,10 @@ namespace store {
 class ShardedTable;
 }
 
-// Decides whether requests may pass, on the embedded store.
+// Rate limiter on the memory store of this process.
 //
 // Thread-safety: all members, from any thread. Starts no thread, prints nothing, and no member
-// throws; the constructor throws std::invalid_argument for options that cannot work.
+// throws; the constructor throws std::invalid_argument for invalid options.
 class Limiter {
  public:
   Limiter() : Limiter(MemoryOptions{}) {}
@@ -32,28 +32,27 @@ class Limiter {
   Limiter(Limiter&&) noexcept;
   Limiter& operator=(Limiter&&) noexcept;
 
-  // One limit. A cost of 0 looks without taking, and is allowed when a cost of 1 would be.
+  // One limit. A cost of 0 is a peek: allowed when a cost of 1 would be, and nothing is charged.
   [[nodiscard]] Decision check(std::string_view key, const Quota& quota, Cost cost = {}) noexcept;
 
-  // Several limits for one key: all pass, or nothing is taken from any. The strictest answers:
-  // of those that refuse, the one to wait for longest; else the one with the least remaining.
-  // Limits::name_of(decision) names it.
+  // Several limits for one key, all or nothing: all pass, or none is charged. Returns the strictest
+  // decision: of the denials, the longest wait; otherwise the least remaining.
+  // Limits::name_of(decision) names its limit.
   [[nodiscard]] Decision check(std::string_view key, const Limits& limits, Cost cost = {}) noexcept;
 
-  // Several limits under keys of their own, decided the same way; decided_by() is the position in
-  // the list. `each`, when given, receives what every single limit said. REQUIRES: it is as
-  // long, or empty.
+  // The same for limits with different keys; decided_by() is the position in the list. `each`, when
+  // given, receives the decision of each limit. REQUIRES: it is as long as the list, or empty.
   [[nodiscard]] Decision check_all(std::span<const Check> checks,
                                    std::span<Decision> each = {}) noexcept;
   [[nodiscard]] Decision check_all(std::initializer_list<Check> checks) noexcept {
     return check_all(std::span<const Check>(checks.begin(), checks.size()));
   }
 
-  // Many requests that have nothing to do with each other, as if asked one after the other at one
-  // instant, but faster. REQUIRES: decisions is as long as checks.
+  // Independent requests, decided in order at one instant; faster than single calls. REQUIRES:
+  // decisions is as long as checks.
   void check_each(std::span<const Check> checks, std::span<Decision> decisions) noexcept;
 
-  // Looks without taking.
+  // Decides without charging.
   [[nodiscard]] Decision peek(std::string_view key, const Quota& quota) noexcept {
     return check(key, quota, Cost{0});
   }
@@ -61,18 +60,17 @@ class Limiter {
     return check(key, limits, Cost{0});
   }
 
-  // Gives back what an admitted request took, newest first and no more than is used. Returns the
-  // state afterwards, as peek does.
+  // Refunds the cost of an admitted request, newest usage first, at most the current usage. Returns
+  // the state afterwards, as peek does.
   Decision refund(std::string_view key, const Quota& quota, Cost cost = {}) noexcept;
   Decision refund(std::string_view key, const Limits& limits, Cost cost = {}) noexcept;
 
-  // Forgets what the key has used. Returns whether there was anything. A block stays.
+  // Removes all usage of the key. Returns whether there was any. A block stays.
   bool reset(std::string_view key) noexcept;
   bool reset(std::string_view key, const Limits& limits) noexcept;
 
-  // Refuses everything for this key for a while, 100 years at the most, whatever its limits say.
-  // Blocking again replaces the time, and a time of zero or less unblocks; what the key has used is
-  // kept.
+  // Denies every request of this key for this time, at most 100 years, whatever its limits say.
+  // Blocking again replaces the time; zero or less unblocks. Usage is kept.
   void block(std::string_view key, Duration duration) noexcept;
   bool unblock(std::string_view key) noexcept;
 
@@ -80,8 +78,8 @@ class Limiter {
 
   [[nodiscard]] MemoryStats stats() const noexcept;
 
-  // Drops what has expired, looking at so many entries; for idle moments. The store also does this
-  // a little at a time whenever a new key comes. Returns how many were dropped.
+  // Drops expired keys, visiting this number of entries; for idle moments. The store also does this
+  // in small steps when keys are added. Returns how many were dropped.
   std::size_t sweep(std::size_t entries) noexcept;
 
  private:

@@ -15,11 +15,11 @@ struct Limit {
   Quota quota;
 };
 
-// Several limits that hold for the same key at once, each under a name of its own: ten a second and
-// five thousand a day, say. Built once, used for every request.
+// Several limits of one key, each with a name: 10 per second and 5000 per day, for example. Built
+// once, used for every request.
 class Limits {
  public:
-  // Names must be there and differ: a key's count is kept under the limit's name.
+  // Names must be non-empty and distinct: usage is stored under them.
   [[nodiscard]] static Result<Limits> make(std::vector<Limit> limits);
 
   [[nodiscard]] std::size_t size() const noexcept { return limits_.size(); }

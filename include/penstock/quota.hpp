@@ -26,13 +26,13 @@ enum class Algorithm : std::uint8_t {
 [[nodiscard]] std::string_view to_string(Algorithm algorithm) noexcept;
 [[nodiscard]] Result<Algorithm> parse_algorithm(std::string_view text);
 
-// What somebody would like to allow, not yet checked. Reads like the sentence it stands for:
+// A quota that is not validated yet:
 //
 //     per_minute(100).burst(20)
 //     per(30, 30s).sliding_log()
 //
-// A constant becomes a Quota by itself, checked by the compiler; anything else goes through
-// Quota::make, which answers with a Result.
+// A constant converts to a Quota and is validated by the compiler; other values go through
+// Quota::make, which returns a Result.
 struct QuotaSpec {
   std::int64_t limit = 0;
   Duration period{};
@@ -97,7 +97,7 @@ struct ExactSpan {
   friend constexpr auto operator<=>(const ExactSpan&, const ExactSpan&) = default;
 };
 
-// All that tells two quotas apart, in two words.
+// All fields that distinguish two quotas, in two words.
 struct QuotaIdentity {
   std::uint64_t amounts = 0;
   std::uint64_t shape = 0;
@@ -122,7 +122,7 @@ enum class QuotaDefect : std::uint8_t {
   SubWindowsDoNotDivide,
 };
 
-// A compile error that names one of these says what is wrong with a constant quota.
+// Compile errors of constant quotas name one of these.
 namespace invalid_quota {
 void limit_must_be_at_least_1();
 void limit_must_be_at_most_1000000000();
@@ -139,8 +139,8 @@ void sub_windows_must_be_at_most_100();
 void sub_windows_must_divide_the_period();
 }  // namespace invalid_quota
 
-// What is allowed: so many per period, counted by an algorithm. A Quota that exists is valid, and
-// every algorithm is exact for it; nobody checks it again. Only none() is of no use to algorithms.
+// A limit: units per period, counted by an algorithm. A Quota is always valid, and every algorithm
+// is exact for it. Algorithms do not accept none().
 class Quota {
  public:
   static constexpr std::int64_t kMaxLimit = 1'000'000'000;
@@ -151,18 +151,17 @@ class Quota {
   static constexpr std::int64_t kMinSubWindows = 2;
   static constexpr std::int64_t kMaxSubWindows = 100;
 
-  // From a constant: what is wrong with it does not compile.
+  // From a constant: an invalid one does not compile.
   // NOLINTNEXTLINE(google-explicit-constructor)
   consteval Quota(const QuotaSpec& spec) : Quota(spec, Checked{}) {
     reject_at_compile_time(find_defect(spec));
   }
 
-  // From values known at run time: the error names the value and says why.
+  // From values known at run time: the error names the value and the reason.
   [[nodiscard]] static Result<Quota> make(const QuotaSpec& spec);
   [[nodiscard]] static Result<Quota> parse(std::string_view text);
 
-  // A limit of 0, which denies every request. No algorithm is needed to decide that, so stores are
-  // not asked. REQUIRES: a period that a quota may have.
+  // A limit of 0, which denies every request without a store call. REQUIRES: a valid period.
   [[nodiscard]] static constexpr Quota none(Duration period) {
     return {per(0, period).fixed_window(), Checked{}};
   }

@@ -32,33 +32,32 @@ struct RedisEvent {
   }
 };
 
-// Where the shared store is, and how patient to be with it.
+// The address of Redis, and timeouts.
 struct RedisOptions {
   // redis://[user:password@]host[:port][/database], rediss:// over TLS, redis+unix:///path,
   // redis-sentinel://host,host/name, redis-cluster://host,host. Users and passwords are
   // percent-encoded where needed.
   std::string url = "redis://127.0.0.1:6379";
-  // How long a call may take, retries included. When it passes, the call fails with Timeout.
+  // Timeout of a call, retries included; then it fails with Timeout.
   Duration timeout = std::chrono::milliseconds{10};
-  // First part of every key, before the version of their format. Limiters with another prefix share
-  // nothing.
+  // First part of every key, before the version of the key format. Limiters with different prefixes
+  // share nothing.
   std::string key_prefix = "penstock";
 
-  // For rediss:// and its kin; PEM files. The system's certificates when no CA is given.
+  // For TLS; PEM files. The certificates of the system when no CA is given.
   std::string ca_file{};
   std::string certificate_file{};
   std::string key_file{};
-  std::string server_name{};  // to ask for and to expect; the host when empty
-  // For sentinels that want another login than the servers they watch.
+  std::string server_name{};  // for SNI and verification; the host when empty
+  // Credentials of the sentinels, when they differ from those of the servers.
   std::string sentinel_user{};
   std::string sentinel_password{};
 
   Duration connect_timeout = std::chrono::seconds{1};
-  // Questions that may wait for an answer at once; beyond it they fail with Overloaded.
+  // Calls in flight; further calls fail with Overloaded.
   std::size_t max_waiting = 65'536;
-  // After so many failures in a row a server is left alone for a while, and calls fail at once with
-  // Unavailable. A PING then tries it; each failure doubles the pause, from the least to the
-  // most.
+  // The circuit breaker opens after this many consecutive failures; calls then fail at once with
+  // Unavailable. A PING probes the server after a pause, which doubles with each failure.
   unsigned breaker_failures = 5;
   Duration breaker_min_pause = std::chrono::milliseconds{50};
   Duration breaker_max_pause = std::chrono::seconds{2};
@@ -67,13 +66,13 @@ struct RedisOptions {
   std::function<void(const RedisEvent&)> on_event{};
 };
 
-// What the shared store has done so far.
+// Statistics of the Redis connection.
 struct RedisStats {
   std::uint64_t round_trips = 0;  // commands sent, retries included
   std::uint64_t retries = 0;      // sent again because a server had not executed them
   std::uint64_t connects = 0;     // connections made
   std::uint64_t timeouts = 0;     // commands that were not answered in time
-  std::uint64_t fast_fails = 0;   // commands refused because a server was left alone for a while
+  std::uint64_t fast_fails = 0;   // calls rejected because the circuit breaker was open
 };
 
 }  // namespace penstock

@@ -10,16 +10,16 @@
 namespace penstock {
 
 enum class ErrorCode : std::uint8_t {
-  InvalidInput,       // a value that was given cannot be used; the detail names it
+  InvalidInput,       // an argument is invalid; the detail names it
   Overflow,           // the result does not fit its type; nothing was changed
   CapacityExhausted,  // a hard bound was reached; nothing was changed
-  // Of a store that is elsewhere. A failure to ask is not a denial.
-  Unavailable,     // it cannot be reached or does not serve now; nothing was changed
-  Overloaded,      // too many questions are waiting already; nothing was changed
-  Timeout,         // no answer in time; whether anything was changed is not known
-  ConnectionLost,  // the connection broke after the question was sent; not known either
-  Misconfigured,   // wrong password, missing permission, bad certificate: for the operator to mend
-  Protocol,        // an answer that makes no sense; the detail has it
+  // Failures of a remote store. A failure is not a denial.
+  Unavailable,     // cannot be reached or does not serve; nothing was changed
+  Overloaded,      // too many calls in flight; nothing was changed
+  Timeout,         // no answer in time; a change is possible
+  ConnectionLost,  // after the call was sent; a change is possible
+  Misconfigured,   // wrong password, missing permission, bad certificate
+  Protocol,        // an invalid reply; the detail contains it
 };
 
 [[nodiscard]] constexpr std::string_view to_string(ErrorCode code) noexcept {
@@ -37,7 +37,7 @@ enum class ErrorCode : std::uint8_t {
   return "unknown";
 }
 
-// Why something could not be done. A denial is not an error: see Decision.
+// Why a call failed. A denial is not an error: see Decision.
 struct Error {
   ErrorCode code = ErrorCode::InvalidInput;
   std::string detail;
@@ -45,12 +45,12 @@ struct Error {
   friend bool operator==(const Error&, const Error&) = default;
 };
 
-// Either a T or the Error that stood in its way, with the names of std::expected. Looking at the
-// value of an error, or at the error of a value, is a bug in the caller and ends the process.
+// A T or an Error, with the names of std::expected. Reading the value of an error, or the error of
+// a value, is a bug and ends the process.
 template <class T>
 class [[nodiscard]] Result {
  public:
-  // Implicit, so that a function can simply return a value or an Error.
+  // Implicit, so that functions can return a value or an Error.
   // NOLINTNEXTLINE(google-explicit-constructor)
   Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
   // NOLINTNEXTLINE(google-explicit-constructor)

@@ -16,10 +16,9 @@ class BlockingStore;
 
 // Counters, shared in Redis: the same contract, and every call can fail.
 //
-// A counter without a lifetime is kept for a year after the last addition to it.
+// A counter without a lifetime expires a year after the last addition.
 //
-// Thread-safety: all members, from any thread. A cheap handle: valid as long as the SharedLimiter
-// it came from.
+// Thread-safety: all members, from any thread. A cheap handle, valid as long as its SharedLimiter.
 class SharedCounters {
  public:
   explicit SharedCounters(redis_store::BlockingStore& store) noexcept : store_(&store) {}

@@ -15,19 +15,19 @@
 
 namespace penstock {
 
-// Decides whether requests may pass, on counts that many processes share in Redis: the calls and
-// the answers of Limiter, decided by scripts on Redis' own clock. What Limiter cannot have, a
-// failure to ask, is an Error here; what to do then is the caller's choice.
+// Rate limiter with state that many processes share in Redis: the calls and decisions of Limiter,
+// decided by scripts on the clock of Redis. A failed call is an Error; the caller decides what it
+// means.
 //
-// Every call blocks until it is answered or RedisOptions::timeout has passed. Calls of several
-// threads that arrive together travel together. penstock/async.hpp has the same for Asio.
+// Every call blocks until it is answered or RedisOptions::timeout has passed. Concurrent calls of
+// several threads are batched. penstock/async.hpp has the same for Asio.
 //
-// Thread-safety: all members, from any thread. Starts one thread of its own, which does all network
-// traffic and ends with the limiter.
+// Thread-safety: all members, from any thread. Starts one thread, which does all network I/O and
+// ends with the limiter.
 class SharedLimiter {
  public:
-  // Fails only for options that cannot work. Redis need not be there yet: until it is, calls fail
-  // with Unavailable or Timeout.
+  // Fails only for invalid options. Redis may be down: until it is up, calls fail with Unavailable
+  // or Timeout.
   [[nodiscard]] static Result<SharedLimiter> open(const RedisOptions& options);
   ~SharedLimiter();
   SharedLimiter(SharedLimiter&&) noexcept;
@@ -36,14 +36,13 @@ class SharedLimiter {
   // As those of Limiter.
   Result<Decision> check(std::string_view key, const Quota& quota, Cost cost = {});
   Result<Decision> check(std::string_view key, const Limits& limits, Cost cost = {});
-  // In a cluster the keys may live on different servers. Each is then asked in turn, and what was
-  // taken is given back when a later one refuses: never too many pass, but others may be refused
-  // for that moment.
+  // In a cluster, keys of several slots are charged one slot after the other, and refunded when a
+  // later slot denies: never too many pass, but other requests may be denied in between.
   Result<Decision> check_all(std::span<const Check> checks, std::span<Decision> each = {});
   Result<Decision> check_all(std::initializer_list<Check> checks) {
     return check_all(std::span<const Check>(checks.begin(), checks.size()));
   }
-  // Each is answered by itself, so that one server's failure spares the others' keys.
+  // Each check has its own result: a failed server does not affect keys of others.
   void check_each(std::span<const Check> checks, std::span<Result<Decision>> results);
 
   Result<Decision> peek(std::string_view key, const Quota& quota) {

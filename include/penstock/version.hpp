@@ -4,7 +4,7 @@
 
 namespace penstock {
 
-// The same as the project version in CMakeLists.txt, which refuses to configure otherwise.
+// The project version of CMakeLists.txt, which verifies that they are equal.
 inline constexpr std::string_view kVersion = "0.1.0";
 
 }  // namespace penstock

@@ -43,7 +43,7 @@ class Resume {
   std::shared_ptr<Handler> handler_;  // shared, because std::function copies
 };
 
-// An awaitable for what `start` begins: it is given a function to call with the answer, once.
+// An awaitable for the call that `start` begins, which calls its argument once with the answer.
 template <class Answer, class Start>
 asio::awaitable<Answer> answer_of(Start start) {
   return asio::async_initiate<const asio::use_awaitable_t<>, void(Answer)>(
@@ -53,7 +53,7 @@ asio::awaitable<Answer> answer_of(Start start) {
       asio::use_awaitable, std::move(start));
 }
 
-// Gathers the answers to a batch; keeps itself until the last one, which always comes.
+// Collects the answers of a batch; owns itself until the last one.
 template <class Done>
 class BatchHandler final : public redis_store::DecisionHandler,
                            public std::enable_shared_from_this<BatchHandler<Done>> {
@@ -78,7 +78,7 @@ class BatchHandler final : public redis_store::DecisionHandler,
 
 using Decisions = Result<std::vector<Decision>>;
 
-// `each` belongs to the caller, who keeps it until this is done.
+// `each` belongs to the caller, which keeps it until this is done.
 asio::awaitable<Result<Decision>> strictest_of(asio::awaitable<Decisions> answer,
                                                std::span<Decision> each = {}) {
   const Decisions decisions = co_await std::move(answer);

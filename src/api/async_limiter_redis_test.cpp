@@ -51,8 +51,8 @@ asio::awaitable<void> ask_one_by_one(AsyncLimiter& limiter) {
   EXPECT_TRUE(*reset);
   const Result<bool> blocked = co_await limiter.block("alice", minutes{1});
   EXPECT_FALSE(*blocked);
-  const Result<Decision> refused = co_await limiter.check("alice", per_day(2));
-  EXPECT_EQ(refused->outcome(), Outcome::Blocked);
+  const Result<Decision> denied = co_await limiter.check("alice", per_day(2));
+  EXPECT_EQ(denied->outcome(), Outcome::Blocked);
   const Result<bool> unblocked = co_await limiter.unblock("alice");
   EXPECT_TRUE(*unblocked);
 }

@@ -11,15 +11,15 @@ namespace {
 // 2^32 keys would take 190 GB.
 constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 32U;
 
-void refuse(std::string_view option, std::uint64_t value, std::string_view reason) {
+void reject(std::string_view option, std::uint64_t value, std::string_view reason) {
   throw std::invalid_argument("MemoryOptions: " + std::string(option) + " " +
                               std::to_string(value) + " " + std::string(reason));
 }
 
 const MemoryOptions& validated(const MemoryOptions& options) {
-  if (options.max_keys == 0) refuse("max_keys", options.max_keys, "must be at least 1");
+  if (options.max_keys == 0) reject("max_keys", options.max_keys, "must be at least 1");
   if (options.max_keys > kMaxKeys) {
-    refuse("max_keys", options.max_keys, "is above the most, 4294967296");
+    reject("max_keys", options.max_keys, "is above the most, 4294967296");
   }
   return options;
 }

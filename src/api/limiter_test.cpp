@@ -54,9 +54,9 @@ TEST_F(LimiterTest, ChecksSeveralKeysTogether) {
   };
   EXPECT_TRUE(ask().allowed());
   EXPECT_TRUE(ask().allowed());
-  const Decision refused = ask();
-  EXPECT_FALSE(refused.allowed());
-  EXPECT_EQ(refused.decided_by(), 0U);
+  const Decision denied = ask();
+  EXPECT_FALSE(denied.allowed());
+  EXPECT_EQ(denied.decided_by(), 0U);
   EXPECT_EQ(limiter.peek("org:7", per_minute(1000)).remaining(), 998U);
 }
 
@@ -147,10 +147,10 @@ TEST(Limiter, UsesTheSystemClockByDefault) {
   const Quota quota = per_hour(2);
   EXPECT_TRUE(limiter.check("k", quota).allowed());
   EXPECT_TRUE(limiter.check("k", quota).allowed());
-  const Decision refused = limiter.check("k", quota);
-  EXPECT_FALSE(refused.allowed());
-  EXPECT_LE(*refused.retry_after(), Duration{minutes{30}});
-  EXPECT_GT(*refused.retry_after(), Duration{minutes{29}});
+  const Decision denied = limiter.check("k", quota);
+  EXPECT_FALSE(denied.allowed());
+  EXPECT_LE(*denied.retry_after(), Duration{minutes{30}});
+  EXPECT_GT(*denied.retry_after(), Duration{minutes{29}});
 }
 
 std::string complaint_about(const MemoryOptions& options) {

@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 
-// A condition that only a bug can break: in this library, or in a caller that ignores a REQUIRES of
-// the public headers. Never on input, never on network data.
+// A condition that only a bug can break: in this library, or in a caller that violates a REQUIRES
+// of the public headers. Never for input or network data.
 #define PENSTOCK_CHECK(condition)    \
   do {                               \
     if (!(condition)) [[unlikely]] { \
@@ -11,7 +11,7 @@
     }                                \
   } while (false)
 
-// The same, for conditions too costly to look at outside debug builds.
+// The same, for conditions that are too expensive outside debug builds.
 #ifdef NDEBUG
 #define PENSTOCK_DCHECK(condition) static_cast<void>(0)
 #else

@@ -5,7 +5,7 @@
 
 namespace penstock::base {
 
-// One thread's tie between a counter of ticks and the real clock, by which time is told from the
+// Relates a tick counter to the real clock for one thread, so that time is computed from the
 // counter alone for a while. `Source` has static ticks() and time(): what is read.
 //
 // Thread-safety: none.
@@ -41,7 +41,7 @@ class ClockAnchor {
     const std::uint64_t before = Source::ticks();
     const TimePoint time = Source::time();
     const std::uint64_t counter = Source::ticks();
-    // Whoever is interrupted between the two readings knows nothing about how they go together.
+    // A thread that is interrupted between the two readings cannot relate them.
     const bool belong_together = counter - before < kMaxTicksBetween;
     const bool measurable = belong_together && measured_counter_ != 0 &&
                             counter > measured_counter_ &&

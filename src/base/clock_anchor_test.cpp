@@ -16,8 +16,8 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using TimePoint = std::chrono::steady_clock::time_point;
 
-// A processor whose every reading takes 20 ns, and where somebody may put the thread aside before
-// one: as long as the test says.
+// A processor on which each reading takes 20 ns, and a thread that may be suspended before one for
+// as long as the test says.
 struct Machine {
   static constexpr std::uint64_t kTicksPerNanosecond = 3;
   static constexpr nanoseconds kReading{20};

@@ -6,8 +6,7 @@
 
 namespace penstock::base {
 
-// The moment after which nobody waits for an answer any more. Passed on from call to call, never
-// started afresh.
+// When a caller stops waiting for an answer. Passed on from call to call, never restarted.
 using Deadline = std::chrono::steady_clock::time_point;
 
 [[nodiscard]] inline Deadline deadline_after(std::chrono::steady_clock::duration time) noexcept {

@@ -5,7 +5,7 @@
 
 namespace penstock::base {
 
-// Makes an element where it is to stand, without one in between that would have to be moved:
+// Constructs an element in place, without a temporary that must be moved:
 //
 //     list.emplace_back(EmplaceWith([&] { return Element{.name = name, .size = 3}; }));
 template <class Make>

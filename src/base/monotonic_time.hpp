@@ -4,11 +4,10 @@
 
 namespace penstock::base {
 
-// std::chrono::steady_clock, read for a third of its price where the processor allows it: a time
-// stamp counter that the kernel itself keeps time by is read without waiting for the instructions
-// before it, and tied to the real clock again every millisecond of each thread. Off by some tens of
-// nanoseconds at the most; two readings of one thread may be that much out of order.
-// docs/adr/0004 has the figures.
+// std::chrono::steady_clock at a third of its cost where the processor allows it: reads the time
+// stamp counter that the kernel itself uses, without serialization, and re-anchors it to the real
+// clock every millisecond per thread. The error is some tens of nanoseconds; two readings of one
+// thread may be that much out of order. docs/adr/0004 has the figures.
 [[nodiscard]] std::chrono::steady_clock::time_point monotonic_now() noexcept;
 
 }  // namespace penstock::base

@@ -17,8 +17,8 @@ using std::chrono::nanoseconds;
 
 constexpr nanoseconds kOff = microseconds{5};
 
-// How far a reading lies outside of two readings of the real clock around it. However long this
-// thread is put aside in between, a right reading lies within them.
+// How far a reading lies outside two readings of the real clock around it. A correct reading lies
+// within them, however long the thread is suspended.
 nanoseconds error_of_one_reading() {
   const SteadyClock::time_point before = SteadyClock::now();
   const SteadyClock::time_point reading = monotonic_now();
@@ -26,8 +26,8 @@ nanoseconds error_of_one_reading() {
   return std::max({nanoseconds{0}, nanoseconds{before - reading}, nanoseconds{reading - after}});
 }
 
-// The least of what a few runs say, until one is right: a machine that stops all of us for a
-// moment, or sets its clock, spoils a run; a mistake of ours spoils them all.
+// The minimum of a few runs: a machine that suspends the process or sets its clock spoils single
+// runs; a bug spoils all of them.
 template <class Run>
 nanoseconds best_of(nanoseconds tolerance, Run run) {
   nanoseconds best = run();

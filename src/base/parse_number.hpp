@@ -7,7 +7,7 @@
 
 namespace penstock::base {
 
-// All of the text as a number; nothing when it is none, or does not fit.
+// The whole text as a number; empty when it is not one, or does not fit.
 template <class Number>
 [[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
   Number number{};

@@ -7,8 +7,8 @@
 
 namespace penstock::base {
 
-// A lock of one word for critical sections of tens of nanoseconds. Spins briefly, then gives the
-// core away, so that more threads than cores do not burn each other's time slices.
+// A one-word lock for critical sections of tens of nanoseconds. Spins briefly, then yields the
+// core, so that more threads than cores do not waste time slices.
 class PENSTOCK_CAPABILITY("mutex") SpinLock {
  public:
   void lock() noexcept PENSTOCK_ACQUIRE() {

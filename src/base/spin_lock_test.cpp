@@ -18,7 +18,7 @@ TEST(SpinLock, CanBeTakenAgainAndAgain) {
   lock.unlock();
 }
 
-// More threads than cores, so that holders are also put aside while they hold it.
+// More threads than cores, so that holders are suspended while they hold it.
 TEST(SpinLock, LetsOneThreadInAtATime) {
   struct Guarded {
     SpinLock lock;

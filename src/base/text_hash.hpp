@@ -12,9 +12,9 @@
 
 namespace penstock::base {
 
-// A hash for tables in memory: a few multiplications for the texts that requests have, and another
-// one in each process, so that clients cannot choose texts that meet in one place. Where they may
-// try for long, as with the keys of a store, store::KeyHasher is the one to use.
+// A hash for tables in memory: a few multiplications for short texts, with a random seed per
+// process, so that clients cannot choose texts that collide. Where attackers have time, as for keys
+// of a store, use store::KeyHasher.
 class TextHash {
  public:
   using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
@@ -59,7 +59,7 @@ class TextHash {
   }
 };
 
-// Strings as keys, that views can ask for.
+// String keys with lookup by string_view.
 template <class Value>
 using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
 

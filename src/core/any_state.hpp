@@ -12,7 +12,7 @@
 namespace penstock::core {
 
 // The state of one key under whichever algorithm: for code that handles all of them alike and is
-// not on the hot path. Monostate is a key that nobody has asked about.
+// not on the hot path. Monostate is an absent key.
 using AnyState = std::variant<std::monostate, TokenBucket::State, Gcra::State, FixedWindow::State,
                               SlidingCounter::State, SlidingLog::State, SubWindows::State>;
 
@@ -39,16 +39,16 @@ decltype(auto) with_algorithm(Algorithm algorithm, Function&& function) {
 // Decides without changing anything.
 [[nodiscard]] Decision evaluate(const AnyState& state, const Quota& quota, Cost cost, Instant now);
 
-// Gives back what an earlier request took, up to what is used. Nothing happens to an absent key.
+// Refunds the cost of an earlier request, at most the usage. An absent key stays absent.
 void refund(AnyState& state, const Quota& quota, Cost cost, Instant now);
 
 // From this instant on the state says no more than an absent one.
 [[nodiscard]] Instant expires_at(const AnyState& state, const Quota& quota);
 
-// What counts as used now, rounded up.
+// The usage now, rounded up.
 [[nodiscard]] std::uint32_t used(const AnyState& state, const Quota& quota, Instant now);
 
-// One key asked under several quotas: a changed limit, an override, a limit that comes with the
+// One key checked under several quotas: a changed limit, an override, a limit that comes with the
 // request. The state has an owner, the quota it was last admitted under, and its usage drains as
 // the owner says.
 //

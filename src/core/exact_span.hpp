@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-// Arithmetic on ExactSpan. Both operands belong to one quota, whose rate_units() is the divisor.
+// Arithmetic on ExactSpan. Both operands belong to one quota; its rate_units() is the divisor.
 namespace penstock::core {
 
 [[nodiscard]] constexpr ExactSpan plus(ExactSpan a, ExactSpan b, std::uint32_t divisor) noexcept {

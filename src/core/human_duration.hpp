@@ -7,7 +7,7 @@
 namespace penstock::core {
 
 // A wait for people, in one or two units: "250 ms", "1.5 s", "1 min 36 s", "3 d 4 h". Rounded up,
-// so that whoever waits as told has waited long enough.
+// so that a client that waits for it has waited long enough.
 [[nodiscard]] std::string rounded_up_text(Duration wait);
 
 // Nothing rounded, in the largest unit that divides it: "10 s", "90 min".

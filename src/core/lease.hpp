@@ -28,7 +28,7 @@ struct LeaseAmounts {
 [[nodiscard]] std::uint32_t take_up_to(AnyState& state, Quota& owner, const Quota& quota,
                                        std::uint32_t need, std::uint32_t want,
                                        std::uint32_t sharers, Instant now);
-// The same for a key that is asked under one quota only.
+// The same for a key that is checked under one quota only.
 [[nodiscard]] std::uint32_t take_up_to(AnyState& state, const Quota& quota, std::uint32_t need,
                                        std::uint32_t want, std::uint32_t sharers, Instant now);
 
@@ -60,7 +60,8 @@ struct Escrow {
 // written even when nothing is granted. REQUIRES: the quota is a bucket; lifetime > 0.
 bool advance(AnyState& state, Escrow& escrow, const Quota& quota, Duration lifetime, Instant now);
 
-// Hears what became of leases of an epoch; one that is over is ignored. REQUIRES: advanced to now.
+// Applies a report about leases of an epoch; one that has ended is ignored. REQUIRES: advanced to
+// now.
 void settle_report(AnyState& state, Escrow& escrow, const Quota& quota, std::int64_t epoch,
                    std::uint32_t spent, std::uint32_t returned, Instant now);
 

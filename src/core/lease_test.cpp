@@ -353,7 +353,7 @@ TEST(StrictLease, AfterAResetReportsOfEarlierLeasesReturnNothing) {
     for (const std::int64_t epoch : {before - 1, before}) {
       settle_report(account.state, account.escrow, kTen, epoch, 1, 3, kStart);
     }
-    EXPECT_EQ(account.escrow.leased(), 4U) << "of somebody else";
+    EXPECT_EQ(account.escrow.leased(), 4U) << "of another holder";
     EXPECT_EQ(account.tokens(kStart), 6U);
   }
   EXPECT_GT(expires_at(after_reset(account.escrow, kStart), kTen), kStart);

@@ -7,8 +7,9 @@
 
 namespace penstock::core {
 
-// Which count: of whom ("api_key=abc", empty for everybody), and under which limit ("api/search",
-// empty for a limit without a name). Counts of one subject live on one server of a cluster.
+// The name of a limit's usage: the subject ("api_key=abc", empty for a limit of all requests) and
+// the limit ("api/search", empty for a limit without a name). Usage of one subject lives in one
+// slot of a cluster.
 struct LimitKey {
   std::string subject;
   std::string limit;
@@ -16,7 +17,7 @@ struct LimitKey {
   friend auto operator<=>(const LimitKey&, const LimitKey&) = default;
 };
 
-// One question about a count, with its name kept.
+// A check of one limit that owns its name.
 struct NamedCheck {
   LimitKey name;
   Quota quota;

@@ -11,36 +11,35 @@
 
 namespace penstock::core {
 
-// What somebody is told who asks for a permit, or for more time in it.
+// The result of acquiring or renewing a permit.
 struct PermitResult {
   bool held = false;        // the permit is his
   std::uint32_t taken = 0;  // permits that are taken now, his included
   // Until his permit expires unless it is renewed. When there was none for him: until one is free,
-  // if nobody renews or releases; zero from renew().
+  // without further renewals and releases; zero from renew().
   Duration lasts{};
 
   friend bool operator==(const PermitResult&, const PermitResult&) = default;
 };
 
-// Who is at it now, of those of whom so many may be at a time. A permit is held by a name until it
-// is released or its time is over; a permit that is over is nobody's. Time in a permit is only ever
-// added to, so that a renewal that comes late or twice takes nothing away.
+// Holders of a concurrency limit's permits. A permit is held by an id until it is released or
+// expires. Its time is only ever extended, so that a late or repeated renewal takes nothing away.
 //
 // Its Lua twin is src/redis_store/lua/permits.lua. Thread-safety: none; a value.
 class PermitSet {
  public:
-  // A permit for `id`, who keeps the one that he has: asking again is no second permit. REQUIRES:
+  // Acquires a permit for `id`; one that it holds already is kept and extended. REQUIRES:
   // limit > 0, lasts > 0.
   [[nodiscard]] PermitResult acquire(std::string_view id, std::uint32_t limit, Duration lasts,
                                      Instant now);
-  // More time for who has a permit. REQUIRES: lasts > 0.
+  // Extends a permit that is held. REQUIRES: lasts > 0.
   [[nodiscard]] PermitResult renew(std::string_view id, Duration lasts, Instant now);
-  // Whether he had one.
+  // Returns whether it was held.
   bool release(std::string_view id, Instant now);
 
-  // Drops those that are over; how many are left.
+  // Drops expired permits; returns how many are left.
   std::size_t expire(Instant now);
-  // When all of them are over, if nobody renews. REQUIRES: there is one.
+  // When the last one expires without renewals. REQUIRES: there is one.
   [[nodiscard]] Instant last_end() const { return by_end_.rbegin()->first; }
   // Bytes of the names of those in permits.
   [[nodiscard]] std::size_t name_bytes() const noexcept { return name_bytes_; }

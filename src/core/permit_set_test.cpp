@@ -61,8 +61,8 @@ rc::Gen<std::vector<Step>> histories() {
                                rc::gen::inRange(1, 9), rc::gen::inRange(0, 4)));
 }
 
-// Never more than the limit at a time, whoever asks for what; who is refused is refused until the
-// time he was told, and allowed at it.
+// Never more permits than the limit; a denied acquire is denied until its retry time, and allowed
+// at it.
 RC_GTEST_PROP(PermitsProperty, AdmitsNeverMoreThanTheLimitAndFreesPermitsInTime, ()) {
   const auto limit = *rc::gen::inRange<std::uint32_t>(1, 4);
   PermitSet permits;

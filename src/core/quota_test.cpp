@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-std::string refusal(const QuotaSpec& spec) {
+std::string error_of(const QuotaSpec& spec) {
   const Result<Quota> quota = Quota::make(spec);
   if (quota) return "accepted";
   EXPECT_EQ(quota.error().code, ErrorCode::InvalidInput);
@@ -81,71 +81,71 @@ TEST(Quota, TimesThatAreNotWholeMicrosecondsKeepTheirFraction) {
 }
 
 TEST(Quota, RejectsLimitsOutOfRange) {
-  EXPECT_EQ(refusal(per_second(0)), "limit 0 must be at least 1");
-  EXPECT_EQ(refusal(per_second(-5)), "limit -5 must be at least 1");
-  EXPECT_EQ(refusal(per_second(1'000'000'001)), "limit 1000000001 is above the most, 1000000000");
-  EXPECT_EQ(refusal(per_second(1'000'000'000)), "accepted");
+  EXPECT_EQ(error_of(per_second(0)), "limit 0 must be at least 1");
+  EXPECT_EQ(error_of(per_second(-5)), "limit -5 must be at least 1");
+  EXPECT_EQ(error_of(per_second(1'000'000'001)), "limit 1000000001 is above the most, 1000000000");
+  EXPECT_EQ(error_of(per_second(1'000'000'000)), "accepted");
 }
 
 TEST(Quota, RejectsPeriodsOutOfRange) {
-  EXPECT_EQ(refusal(per(1, Duration{999})), "period 999 us is below the least, 1 ms");
-  EXPECT_EQ(refusal(per(1, Duration{0})), "period 0 us is below the least, 1 ms");
-  EXPECT_EQ(refusal(per(1, -seconds{1})), "period -1000000 us is below the least, 1 ms");
-  EXPECT_EQ(refusal(per(1, Days{366} + milliseconds{1})),
+  EXPECT_EQ(error_of(per(1, Duration{999})), "period 999 us is below the least, 1 ms");
+  EXPECT_EQ(error_of(per(1, Duration{0})), "period 0 us is below the least, 1 ms");
+  EXPECT_EQ(error_of(per(1, -seconds{1})), "period -1000000 us is below the least, 1 ms");
+  EXPECT_EQ(error_of(per(1, Days{366} + milliseconds{1})),
             "period 31622400001000 us is above the most, 366 days");
-  EXPECT_EQ(refusal(per(1, Duration{1'001})),
+  EXPECT_EQ(error_of(per(1, Duration{1'001})),
             "period 1001 us is not a whole number of milliseconds");
-  EXPECT_EQ(refusal(per(1, milliseconds{1})), "accepted");
-  EXPECT_EQ(refusal(per(1, Days{366})), "accepted");
+  EXPECT_EQ(error_of(per(1, milliseconds{1})), "accepted");
+  EXPECT_EQ(error_of(per(1, Days{366})), "accepted");
 }
 
 TEST(Quota, RejectsBurstsOutOfRange) {
-  EXPECT_EQ(refusal(per_second(1).burst(0)), "burst 0 must be at least 1");
-  EXPECT_EQ(refusal(per_second(1).burst(-1)), "burst -1 must be at least 1");
-  EXPECT_EQ(refusal(per_second(1).burst(1'000'000'001)),
+  EXPECT_EQ(error_of(per_second(1).burst(0)), "burst 0 must be at least 1");
+  EXPECT_EQ(error_of(per_second(1).burst(-1)), "burst -1 must be at least 1");
+  EXPECT_EQ(error_of(per_second(1).burst(1'000'000'001)),
             "burst 1000000001 is above the most, 1000000000");
-  EXPECT_EQ(refusal(per_second(1).burst(1'000'000'000).gcra()), "accepted");
+  EXPECT_EQ(error_of(per_second(1).burst(1'000'000'000).gcra()), "accepted");
 }
 
 TEST(Quota, RejectsABurstWhereItHasNoMeaning) {
-  EXPECT_EQ(refusal(per_second(10).burst(5).fixed_window()),
+  EXPECT_EQ(error_of(per_second(10).burst(5).fixed_window()),
             "burst 5 has no meaning for fixed_window; only token_bucket and gcra have a burst");
-  EXPECT_EQ(refusal(per_second(10).burst(10).sliding_log()),
+  EXPECT_EQ(error_of(per_second(10).burst(10).sliding_log()),
             "burst 10 has no meaning for sliding_log; only token_bucket and gcra have a burst");
 }
 
 TEST(Quota, RejectsABucketThatTakesACenturyToRefill) {
-  EXPECT_EQ(refusal(per(1, Days{365}).burst(101)),
+  EXPECT_EQ(error_of(per(1, Days{365}).burst(101)),
             "burst 101 at 1 per 31536000000000 us takes more than 100 years to refill");
-  EXPECT_EQ(refusal(per(1, Days{365}).burst(100)), "accepted");
-  EXPECT_EQ(refusal(per(1, Days{366}).burst(1'000'000'000)),
+  EXPECT_EQ(error_of(per(1, Days{365}).burst(100)), "accepted");
+  EXPECT_EQ(error_of(per(1, Days{366}).burst(1'000'000'000)),
             "burst 1000000000 at 1 per 31622400000000 us takes more than 100 years to refill");
-  EXPECT_EQ(refusal(per(1, Days{36'525} / 100).burst(100)), "accepted") << "exactly 100 years";
+  EXPECT_EQ(error_of(per(1, Days{36'525} / 100).burst(100)), "accepted") << "exactly 100 years";
 }
 
 TEST(Quota, RejectsALogThatRemembersTooMuchAndSaysWhatToUseInstead) {
-  EXPECT_EQ(refusal(per_day(10'001).sliding_log()),
+  EXPECT_EQ(error_of(per_day(10'001).sliding_log()),
             "limit 10001 is above the most for sliding_log, 10000, which remembers every request; "
             "sub_windows gives the same guarantee for any limit");
-  EXPECT_EQ(refusal(per_day(10'000).sliding_log()), "accepted");
+  EXPECT_EQ(error_of(per_day(10'000).sliding_log()), "accepted");
 }
 
 TEST(Quota, RejectsSubWindowsThatDoNotWork) {
-  EXPECT_EQ(refusal(per_minute(10).sub_windows(1)), "sub_windows 1 must be at least 2");
-  EXPECT_EQ(refusal(per_minute(10).sub_windows(101)), "sub_windows 101 is above the most, 100");
-  EXPECT_EQ(refusal(per_second(10).sub_windows(7)),
+  EXPECT_EQ(error_of(per_minute(10).sub_windows(1)), "sub_windows 1 must be at least 2");
+  EXPECT_EQ(error_of(per_minute(10).sub_windows(101)), "sub_windows 101 is above the most, 100");
+  EXPECT_EQ(error_of(per_second(10).sub_windows(7)),
             "sub_windows 7 does not divide the period, 1000000 us, into whole microseconds");
-  EXPECT_EQ(refusal(per_second(10).sub_windows(64)), "accepted");
+  EXPECT_EQ(error_of(per_second(10).sub_windows(64)), "accepted");
 }
 
 TEST(Quota, SurvivesNumbersAtTheEdgeOfTheirType) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
   for (const std::int64_t wild : {kMax, kMin}) {
-    EXPECT_NE(refusal(per_second(wild)), "accepted");
-    EXPECT_NE(refusal(per(1, Duration{wild})), "accepted");
-    EXPECT_NE(refusal(per_second(1).burst(wild)), "accepted");
-    EXPECT_NE(refusal(per_second(1).sub_windows(wild)), "accepted");
+    EXPECT_NE(error_of(per_second(wild)), "accepted");
+    EXPECT_NE(error_of(per(1, Duration{wild})), "accepted");
+    EXPECT_NE(error_of(per_second(1).burst(wild)), "accepted");
+    EXPECT_NE(error_of(per_second(1).sub_windows(wild)), "accepted");
   }
 }
 

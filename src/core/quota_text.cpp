@@ -143,7 +143,7 @@ class Parser {
     if (word.empty()) return expected("a unit: ms, s, m, h, d or w");
     for (const Period& unit : kUnits) {
       if (word != unit.name) continue;
-      // beyond this the product would not fit; well below, Quota::make refuses it with the reason
+      // beyond this the product would not fit; well below, Quota::make rejects it with the reason
       const std::int64_t most = Duration::max() / unit.length;
       if (count > most || count < -most) {
         return error("period " + std::to_string(count) + " is too large");

@@ -19,7 +19,7 @@ Quota parsed(std::string_view text) {
   return quota ? *quota : Quota{per_second(1)};
 }
 
-std::string refusal(std::string_view text) {
+std::string error_of(std::string_view text) {
   const Result<Quota> quota = Quota::parse(text);
   return quota ? "accepted as " + to_string(*quota) : quota.error().detail;
 }
@@ -86,78 +86,79 @@ TEST(QuotaText, DoesNotMindBlanks) {
 }
 
 TEST(QuotaText, PointsAtTheColumnThatIsWrong) {
-  EXPECT_EQ(refusal(""), "\"\", column 1: expected a limit such as 100, found the end");
-  EXPECT_EQ(refusal("fast"), "\"fast\", column 1: expected a limit such as 100, found \"fast\"");
-  EXPECT_EQ(refusal("100"),
+  EXPECT_EQ(error_of(""), "\"\", column 1: expected a limit such as 100, found the end");
+  EXPECT_EQ(error_of("fast"), "\"fast\", column 1: expected a limit such as 100, found \"fast\"");
+  EXPECT_EQ(error_of("100"),
             "\"100\", column 4: expected \"/\" and a period, as in 100/minute, found the end");
-  EXPECT_EQ(refusal("100 s"),
+  EXPECT_EQ(error_of("100 s"),
             "\"100 s\", column 5: expected \"/\" and a period, as in 100/minute, found \"s\"");
-  EXPECT_EQ(refusal("100/"),
+  EXPECT_EQ(error_of("100/"),
             "\"100/\", column 5: expected a unit: ms, s, m, h, d or w, found the end");
-  EXPECT_EQ(refusal("100/30"),
+  EXPECT_EQ(error_of("100/30"),
             "\"100/30\", column 7: expected a unit: ms, s, m, h, d or w, found the end");
-  EXPECT_EQ(refusal("100/s bursts"),
+  EXPECT_EQ(error_of("100/s bursts"),
             "\"100/s bursts\", column 7: expected burst or an algorithm such as sliding_log, found "
             "\"bursts\"");
-  EXPECT_EQ(refusal("100/s burst"),
+  EXPECT_EQ(error_of("100/s burst"),
             "\"100/s burst\", column 12: expected a number after burst, found the end");
-  EXPECT_EQ(refusal("100/s burst x"),
+  EXPECT_EQ(error_of("100/s burst x"),
             "\"100/s burst x\", column 13: expected a number after burst, found \"x\"");
   EXPECT_EQ(
-      refusal("100/s sub_windows:"),
+      error_of("100/s sub_windows:"),
       "\"100/s sub_windows:\", column 19: expected a number after sub_windows, found the end");
-  EXPECT_EQ(refusal("100/s, burst 5"),
+  EXPECT_EQ(error_of("100/s, burst 5"),
             "\"100/s, burst 5\", column 6: expected burst or an algorithm such as sliding_log, "
             "found \", burst 5\"");
 }
 
 TEST(QuotaText, RejectsUnitsWithoutAFixedLength) {
   EXPECT_EQ(
-      refusal("5/month"),
+      error_of("5/month"),
       "\"5/month\", column 3: a \"month\" has no fixed length; write days, as in 30d or 365d");
   EXPECT_EQ(
-      refusal("5/2 years"),
+      error_of("5/2 years"),
       "\"5/2 years\", column 5: a \"years\" has no fixed length; write days, as in 30d or 365d");
-  EXPECT_EQ(refusal("5/us"), "\"5/us\", column 3: unknown unit \"us\"; use ms, s, m, h, d or w");
-  EXPECT_EQ(refusal("5/S"), "\"5/S\", column 3: unknown unit \"S\"; use ms, s, m, h, d or w");
+  EXPECT_EQ(error_of("5/us"), "\"5/us\", column 3: unknown unit \"us\"; use ms, s, m, h, d or w");
+  EXPECT_EQ(error_of("5/S"), "\"5/S\", column 3: unknown unit \"S\"; use ms, s, m, h, d or w");
 }
 
 TEST(QuotaText, RejectsNumbersThatDoNotFit) {
-  EXPECT_EQ(refusal("99999999999999999999/s"),
+  EXPECT_EQ(error_of("99999999999999999999/s"),
             "\"99999999999999999999/s\", column 1: number 99999999999999999999 is too large");
-  EXPECT_EQ(refusal("1/99999999999999999999s"),
+  EXPECT_EQ(error_of("1/99999999999999999999s"),
             "\"1/99999999999999999999s\", column 3: number 99999999999999999999 is too large");
-  EXPECT_NE(refusal("1/9223372036854775807w").find("too large"), std::string::npos);
+  EXPECT_NE(error_of("1/9223372036854775807w").find("too large"), std::string::npos);
 }
 
-// Times the length of their unit these wrap around to a valid period, if nobody looks.
+// Multiplied by their unit, these would wrap around to a valid period.
 TEST(QuotaText, RejectsNegativePeriodsHoweverLarge) {
   for (const char* text : {"1/-1s", "1/-9223372036854775808s", "1/-9223372036854775807w",
                            "1/-239807672958224171s", "1/-2305843009213693951ms"}) {
-    EXPECT_EQ(refusal(text).find("accepted"), std::string::npos) << refusal(text);
+    EXPECT_EQ(error_of(text).find("accepted"), std::string::npos) << error_of(text);
   }
 }
 
 TEST(QuotaText, RejectsUnderscoresThatSeparateNothing) {
   for (const char* text : {"_100/s", "100_/s", "1__0/s", "-_5/s", "100/s burst 5_"}) {
-    EXPECT_EQ(refusal(text).find("accepted"), std::string::npos) << refusal(text);
+    EXPECT_EQ(error_of(text).find("accepted"), std::string::npos) << error_of(text);
   }
 }
 
 TEST(QuotaText, RejectsAnOptionThatIsGivenTwice) {
-  EXPECT_EQ(refusal("10/s burst 5 burst 6"), "\"10/s burst 5 burst 6\", column 14: a second burst");
-  EXPECT_EQ(refusal("10/s gcra token_bucket"),
+  EXPECT_EQ(error_of("10/s burst 5 burst 6"),
+            "\"10/s burst 5 burst 6\", column 14: a second burst");
+  EXPECT_EQ(error_of("10/s gcra token_bucket"),
             "\"10/s gcra token_bucket\", column 11: a second algorithm");
 }
 
 TEST(QuotaText, NamesTheValueAndTheReasonWhenTheQuotaIsInvalid) {
-  EXPECT_EQ(refusal("0/s"), "\"0/s\": limit 0 must be at least 1");
-  EXPECT_EQ(refusal("-5/s"), "\"-5/s\": limit -5 must be at least 1");
-  EXPECT_EQ(refusal("5/s burst 0"), "\"5/s burst 0\": burst 0 must be at least 1");
-  EXPECT_EQ(refusal("5/0s"), "\"5/0s\": period 0 us is below the least, 1 ms");
-  EXPECT_EQ(refusal("5/367d"), "\"5/367d\": period 31708800000000 us is above the most, 366 days");
+  EXPECT_EQ(error_of("0/s"), "\"0/s\": limit 0 must be at least 1");
+  EXPECT_EQ(error_of("-5/s"), "\"-5/s\": limit -5 must be at least 1");
+  EXPECT_EQ(error_of("5/s burst 0"), "\"5/s burst 0\": burst 0 must be at least 1");
+  EXPECT_EQ(error_of("5/0s"), "\"5/0s\": period 0 us is below the least, 1 ms");
+  EXPECT_EQ(error_of("5/367d"), "\"5/367d\": period 31708800000000 us is above the most, 366 days");
   EXPECT_EQ(
-      refusal("5/s burst 3 sliding_log"),
+      error_of("5/s burst 3 sliding_log"),
       "\"5/s burst 3 sliding_log\": burst 3 has no meaning for sliding_log; only token_bucket and "
       "gcra have a burst");
 }

@@ -9,13 +9,13 @@ namespace penstock::core {
 
 // Remembers every admission for one period: never more than limit in any period, exactly. Requests
 // of one microsecond share an entry with their summed cost, so a big cost needs no more room than a
-// small one; still, memory grows with the limit, and Quota refuses limits above 10 000.
+// small one; still, memory grows with the limit, and Quota rejects limits above 10 000.
 //
 // Entries from the future, because the clock stepped back, count until they are a period old, and
 // later admissions are stamped no earlier; when the newest is more than a period ahead, all entries
 // from the future are stamped with the present instead.
 //
-// Thread-safety: stateless; a State belongs to whoever holds it.
+// Thread-safety: stateless; a State belongs to its owner.
 struct SlidingLog {
   struct Entry {
     Instant at;

@@ -3,8 +3,8 @@
 namespace penstock::core {
 namespace {
 
-// Whether `a` refuses for longer than `b`; never is longest.
-bool is_stricter_refusal(const Decision& a, const Decision& b) {
+// Whether `a` denies for longer than `b`; NeverFits is longest.
+bool is_stricter_denial(const Decision& a, const Decision& b) {
   if (a.outcome() == Outcome::NeverFits || b.outcome() == Outcome::NeverFits) {
     return a.outcome() == Outcome::NeverFits && b.outcome() != Outcome::NeverFits;
   }
@@ -15,7 +15,7 @@ bool is_stricter_refusal(const Decision& a, const Decision& b) {
 
 bool is_stricter(const Decision& a, const Decision& b) noexcept {
   if (a.allowed() != b.allowed()) return b.allowed();
-  return a.allowed() ? a.remaining() < b.remaining() : is_stricter_refusal(a, b);
+  return a.allowed() ? a.remaining() < b.remaining() : is_stricter_denial(a, b);
 }
 
 Decision strictest(std::span<const Decision> decisions) {

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <span>
 
-// What stores need to decide several limits together.
+// Helpers for multi-limit checks.
 namespace penstock::core {
 
-// Whether `a` is the one to answer of the two. Of those that refuse, the one to wait for longest,
-// never being longest; else the one with the least remaining. False for two that are alike.
+// Whether `a` decides rather than `b`: of two denials, the longer wait, NeverFits being longest;
+// otherwise a denial, or the least remaining. False for equal ones.
 [[nodiscard]] bool is_stricter(const Decision& a, const Decision& b) noexcept;
 
 // The one that decided, with its position: the first than which none is stricter. REQUIRES: there

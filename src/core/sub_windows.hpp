@@ -14,7 +14,7 @@ namespace penstock::core {
 // A newest part that lies in the future, because the clock stepped back, stays the newest; one more
 // than a period ahead is moved to the present.
 //
-// Thread-safety: stateless; a State belongs to whoever holds it.
+// Thread-safety: stateless; a State belongs to its owner.
 struct SubWindows {
   struct State {
     std::int64_t newest = 0;            // part number: instant / (period / n)

@@ -24,7 +24,7 @@ class TestKey {
 
   void wait(Duration duration) { now_ += duration; }
   void step_clock_back(Duration duration) { now_ -= duration; }
-  // From now on requests ask under this quota.
+  // Later requests use this quota.
   void change_quota(const Quota& quota) { quota_ = quota; }
   void forget_if_expired() {
     if (now_ >= expires_at(state_, owner_)) state_ = AnyState{};

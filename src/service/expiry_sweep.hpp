@@ -13,9 +13,9 @@
 
 namespace penstock::service {
 
-// Refunds what was not settled in time: asks which reservations are over, and expires them a few at
-// a time, so that requests do not wait behind all of them. What the store does not answer is
-// repeated by the retry queue.
+// Refunds reservations that were not settled in time: reads which are due and expires them a few at
+// a time, so that requests do not wait behind them. The retry queue repeats steps that the store
+// did not answer.
 //
 // Thread-safety: none; everything happens on one event loop.
 class ExpirySweep final : public std::enable_shared_from_this<ExpirySweep> {
@@ -25,12 +25,12 @@ class ExpirySweep final : public std::enable_shared_from_this<ExpirySweep> {
 
   explicit ExpirySweep(ReservationDeps deps) : deps_(std::move(deps)) {}
 
-  // Does nothing while the one before is under way.
+  // Does nothing while an earlier sweep is in flight.
   void start();
 
  private:
   void send_more();
-  // `done` is told whether the store answered.
+  // `done` receives whether the store answered.
   void expire(const store::ReservationRequest& ask, base::Deadline deadline,
               const std::function<void(Result<void>)>& done);
   void expire_later(const store::ReservationRequest& ask);

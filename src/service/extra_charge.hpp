@@ -11,8 +11,8 @@
 
 namespace penstock::service {
 
-// Takes units that were used already from every count, as far as there are any, and says how many
-// units of cost the fullest of them had no room for.
+// Charges units that were already used to every limit, as far as they fit. Reports how many units
+// of cost did not fit the fullest limit.
 class ExtraCharge final : public std::enable_shared_from_this<ExtraCharge> {
  public:
   using Done = std::function<void(std::uint64_t uncharged)>;
@@ -23,7 +23,7 @@ class ExtraCharge final : public std::enable_shared_from_this<ExtraCharge> {
   void start();
 
  private:
-  // Others take from the same counts meanwhile; then what is left is looked at again.
+  // Other requests charge the same limits in between; then the remaining units are read again.
   static constexpr int kAttempts = 4;
 
   void charge(std::size_t index, std::uint64_t wanted, std::uint64_t units, int attempt);

@@ -10,26 +10,25 @@
 
 namespace penstock::service {
 
-// What to do about one limit that the store could not be asked about.
+// What to do about one limit while the store is unavailable.
 enum class FailureAction : std::uint8_t {
   Allow,
   Deny,
-  DecideLocally,  // this node's share decides
-  Skip,           // another limit has refused the request already
+  DecideLocally,  // the local fallback decides
+  Skip,           // another limit has denied the request
 };
 
 struct FailurePlan {
   Reason reason = Reason::FailedOpen;   // FailedOpen, FailedClosed or DecidedLocally
-  std::vector<FailureAction> limits{};  // as many as were asked about
+  std::vector<FailureAction> limits{};  // one per policy
 };
 
-// The failure policy, all of it. A closed limit refuses the request, and then nothing is taken from
-// any other; local ones are decided by this node's share; open ones let pass.
+// The failure policy. A closed limit denies the request, and no other limit is charged; local
+// limits are decided by the local fallback; open limits allow.
 [[nodiscard]] FailurePlan plan_for_failure(std::span<const rules::OnFailure> limits);
 
-// Keeps what the store said about a limit, if this node would have to enforce it alone should the
-// store be gone the next moment. `changes` is what local.changes() was when the store was asked.
-// REQUIRES: it has a decision.
+// Keeps the decision of the store for the local fallback, if the limit uses it. `changes` is
+// local.changes() at the time of the call. REQUIRES: the limit has a decision.
 void remember(LocalFallback& local, const LimitAnswer& limit, std::uint64_t changes);
 
 }  // namespace penstock::service

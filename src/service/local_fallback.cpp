@@ -77,7 +77,7 @@ void LocalFallback::forget_store_state() noexcept {
 }
 
 void LocalFallback::keep(const core::NamedCheck& check, const Decision& said) noexcept {
-  if (check.terms.mode == core::Mode::Local) return;  // nobody else counts it
+  if (check.terms.mode == core::Mode::Local) return;  // not in the shared store
   if (said.outcome() == Outcome::Blocked) {
     static_cast<void>(store_state_.block(check.name, said.retry_after().value_or(Duration{0})));
     return;

@@ -13,42 +13,38 @@
 
 namespace penstock::service {
 
-// What this node enforces by itself while the shared store is gone: every limit divided by the
-// number of nodes. All workers of a node share one.
+// Decides locally while the shared store is unavailable: every limit divided by the number of
+// nodes. All workers of a node share one.
 //
-// It keeps two things apart, and a request has to fit both:
-// - what this node admitted without the store. Nothing that the store says makes it less, or a
-// store
-//   that comes and goes would grant a new burst each time. So over all outages of any length T
-//   together the nodes admit no more than (burst + rate x T), plus what rounding up to one unit
-//   adds.
-// - what the store last said of a key: this node's part of its usage, and a block. The node begins
-//   there when the store is gone. It is forgotten when the key is refunded, reset, blocked or
-//   unblocked by anybody, and all of it when such a change may have been missed.
+// It keeps two states, and a request must fit both:
+// - Usage that this node admitted without the store. Answers of the store never lower it, or a
+// flapping store would grant a new burst each time. So over all outages of total length T, the
+// nodes admit at most burst + rate x T, plus rounding up to one unit.
+// - The last known state of the store: this node's share of the usage, and blocks. The node starts
+// from it when the store becomes unavailable. A refund, reset, block or unblock of a key by any
+// client discards its state; all of it is discarded when such a change may have been missed.
 //
-// What it admits is noted for the store, for limits that remember so long that it matters: see
-// needs_reconciliation().
+// Admitted units are recorded for outage reconciliation; see needs_reconciliation().
 //
 // Thread-safety: all members, from any thread.
 class LocalFallback {
  public:
-  // Nothing: behind a store that cannot be gone.
+  // Nothing: for a store that is always available.
   enum class Recall : std::uint8_t { StoreState, Nothing };
 
-  // What the store said is kept in a memory like this one. REQUIRES: both outlive it.
+  // The state of the store is kept in a table with the same options. REQUIRES: both outlive it.
   LocalFallback(store::ShardedTable& memory, const Membership& members,
                 Recall recall = Recall::StoreState)
       : memory_(memory), members_(members), recall_(recall), store_state_(memory.options()) {}
 
-  // All pass, or nothing is taken from any. REQUIRES: no name appears twice.
+  // All or nothing. REQUIRES: no name appears twice.
   [[nodiscard]] std::vector<Decision> check(std::vector<core::NamedCheck> checks);
 
   // Undoes a check that passed. REQUIRES: no name appears twice.
   void undo(std::vector<core::NamedCheck> checks);
 
-  // Hears what the shared store said about a limit that this node would have to enforce. `changes`
-  // is what changes() was when the store was asked: an answer that a change may have overtaken is
-  // not kept.
+  // Notes a decision of the shared store. `changes` is changes() at the time of the call: a
+  // decision that a change may have overtaken is not kept.
   void remember(const core::NamedCheck& check, const Decision& said,
                 std::uint64_t changes) noexcept {
     if (recall_ == Recall::StoreState && changes == this->changes()) keep(check, said);
@@ -59,30 +55,29 @@ class LocalFallback {
 
   enum class Change : std::uint8_t {
     Refunded,
-    Manual,  // it was reset, blocked or unblocked: what this node admitted is forgotten too
+    Manual,  // reset, blocked or unblocked: also discards local usage
   };
-  // Somebody changed this key in the shared store.
+  // This key was changed in the shared store.
   void forget(const core::LimitKey& name, Change change) noexcept;
   // Any key may have been changed.
   void forget_store_state() noexcept;
 
-  // Whether the store is told afterwards what was admitted without it: of a limit that remembers
-  // for a minute or more. What is older than a shorter one remembers is gone by the time that the
-  // store is back.
+  // Whether admitted units of this limit are reported to the store after the outage: limits with a
+  // window of a minute or more. Usage of shorter ones has expired by then.
   static constexpr Duration kMinReconciledWindow = std::chrono::minutes{1};
   [[nodiscard]] static bool needs_reconciliation(const Quota& quota) noexcept;
 
-  // Takes so many names at the most out of the ledger, with what of their units still counts.
+  // Takes at most `most` names out of the ledger, with those units that have not expired.
   [[nodiscard]] std::vector<OutageLedger::Entry> take_unreported(std::size_t most);
   [[nodiscard]] OutageLedger& ledger() noexcept { return ledger_; }
   [[nodiscard]] const OutageLedger& ledger() const noexcept { return ledger_; }
 
-  // Its part of a limit.
+  // This node's share of a limit.
   [[nodiscard]] Quota share_of(const Quota& quota) const;
 
  private:
   void keep(const core::NamedCheck& check, const Decision& said) noexcept;
-  // REQUIRES: quotas are this node's part.
+  // REQUIRES: quotas are this node's share.
   [[nodiscard]] std::vector<Decision> decide(std::span<const core::NamedCheck> checks);
 
   store::ShardedTable& memory_;  // what this node admitted

@@ -178,7 +178,7 @@ TEST(Membership, KeepsTheLastNodeCountWhileTheStoreIsUnavailable) {
   });
   heartbeat.beat();
   EXPECT_EQ(members.nodes(), 3U);
-  said = Error{ErrorCode::Unavailable, "gone"};
+  said = Error{ErrorCode::Unavailable, "down"};
   heartbeat.beat();
   EXPECT_EQ(members.nodes(), 3U);
   heartbeat.leave();

@@ -45,7 +45,7 @@ bool naive_decide(NaiveCounts& counts, const std::vector<MatchedLimit>& limits) 
   }
   bool allowed = enforced_pass;
   if (enforced_pass) {
-    // one in shadow mode never refuses
+    // one in shadow mode never denies
     bool any_alternative =
         by_role[Role::Alternative].empty() ||
         std::any_of(by_role[Role::Shadow].begin(), by_role[Role::Shadow].end(),

@@ -11,22 +11,22 @@
 
 namespace penstock::service {
 
-// What this node admitted while the shared store was gone and that the store has yet to hear.
+// Units that this node admitted while the shared store was unavailable, and has not reported yet.
 //
-// Each entry is given out once: whoever takes it tells the store, or not; it is never told twice.
+// Each entry is taken once, so that it is never reported twice.
 //
 // Thread-safety: all members, from any thread.
 class OutageLedger {
  public:
   struct Entry {
     core::LimitKey name;
-    Quota quota;  // the whole one, as the store knows it
+    Quota quota;  // undivided
     std::uint64_t units = 0;
   };
   struct Totals {
-    std::uint64_t names = 0;     // to be told
-    std::uint64_t reported = 0;  // units that the store has taken
-    std::uint64_t lost = 0;      // units that it will never hear of
+    std::uint64_t names = 0;     // not reported yet
+    std::uint64_t reported = 0;  // units that the store has charged
+    std::uint64_t lost = 0;      // units that are never reported
   };
 
   // Some 20 MB of names of usual length.
@@ -35,7 +35,7 @@ class OutageLedger {
 
   // When it is full, units of a new name are lost, and counted as such.
   void note(const core::LimitKey& name, const Quota& quota, std::uint64_t units);
-  // These were not admitted after all; of what has been taken out meanwhile there is nothing left.
+  // These units were not admitted after all. Entries that were taken in between stay taken.
   void remove(const core::LimitKey& name, std::uint64_t units);
   [[nodiscard]] std::vector<Entry> take(std::size_t most);
 
@@ -44,7 +44,7 @@ class OutageLedger {
   void count_lost(std::uint64_t units) noexcept;
 
   [[nodiscard]] bool is_empty() const noexcept {
-    return names_.load(std::memory_order_relaxed) == 0;  // relaxed: who looks, looks again
+    return names_.load(std::memory_order_relaxed) == 0;  // relaxed: callers poll
   }
   [[nodiscard]] Totals totals() const noexcept;
 

@@ -9,21 +9,21 @@
 
 namespace penstock::service {
 
-// Tells the shared store, when it answers again, what this node admitted without it: as much of it
-// as the limit has left is taken. Each event loop has one.
+// Reports to the shared store, when it is available again, the units that this node admitted
+// without it. The store charges as many as fit. Each event loop has one.
 //
-// Each debt is told at most once. Only when the store certainly did not hear it, it goes back into
-// the ledger; when nobody knows, it counts as lost.
+// Units are reported at most once: a call that was certainly not executed goes back into the
+// ledger, one that may have been executed counts as lost.
 //
 // Thread-safety: none; everything happens on one event loop.
 class OutageReconciler {
  public:
-  // So many at once, so that requests find room beside them, and so many until the next tick.
+  // Bounds calls in flight, so that requests find room, and names per tick.
   static constexpr std::size_t kMaxInFlight = 64;
   static constexpr std::size_t kPerTick = 4096;
 
-  // Without a source of leases, the store is asked for the whole debt, and for what is left when
-  // that does not fit. REQUIRES: all of them outlive every answer of the store.
+  // Without a source of leases, charges all units, then those that are left when they do not fit.
+  // REQUIRES: all arguments outlive every answer of the store.
   OutageReconciler(store::LimitStore& store, store::LeaseSource* leases,
                    LocalFallback& local) noexcept
       : store_(store), leases_(leases), local_(local) {}

@@ -19,7 +19,7 @@ const core::LimitKey kOwed{"s", "local"};
 // Four nodes share the limits, of which this is one.
 struct OutageReconcilerTest : ::testing::Test {
   void admit_without_store(std::int64_t limit, int times) {
-    service.store.failure = Error{ErrorCode::Unavailable, "gone"};
+    service.store.failure = Error{ErrorCode::Unavailable, "down"};
     for (int i = 0; i < times; ++i) {
       EXPECT_TRUE(service.decide({matched_limit(kEnforcedAlone, limit)}).allowed) << i;
     }
@@ -61,7 +61,7 @@ TEST_F(OutageReconcilerTest, ChargesAtMostTheRemainingUnits) {
 
 TEST_F(OutageReconcilerTest, RetriesCallsThatWereNotExecuted) {
   admit_without_store(100, 10);
-  service.store.failure = Error{ErrorCode::Unavailable, "gone"};
+  service.store.failure = Error{ErrorCode::Unavailable, "down"};
   reporter.tick(true);
   EXPECT_EQ(numbers().names, 1U);
   service.store.failure.reset();
@@ -92,7 +92,7 @@ TEST_F(OutageReconcilerTest, SkipsLimitsShorterThanAMinute) {
   EXPECT_FALSE(LocalFallback::needs_reconciliation(per_hour(3600).burst(59)));
   EXPECT_TRUE(LocalFallback::needs_reconciliation(per_hour(3600).burst(60)));
   EXPECT_TRUE(LocalFallback::needs_reconciliation(per_minute(5).sliding_log()));
-  service.store.failure = Error{ErrorCode::Unavailable, "gone"};
+  service.store.failure = Error{ErrorCode::Unavailable, "down"};
   rules::MatchedLimit quick = matched_limit(kEnforcedAlone, 100);
   quick.check.quota = per_second(100);
   EXPECT_TRUE(service.decide({quick}).allowed);
@@ -143,7 +143,7 @@ TEST_F(OutageReconcilerTest, LeasesChargeWhatIsAvailable) {
   leases.failure = Error{ErrorCode::Overloaded, "busy"};
   leasing.tick(true);
   EXPECT_EQ(numbers().names, 1U);
-  EXPECT_EQ(numbers().reported, 4U);  // a log cannot be leased, and was asked
+  EXPECT_EQ(numbers().reported, 4U);  // a log cannot be leased, and was checked
   leases.failure.reset();
   leasing.tick(true);
   EXPECT_EQ(leases.wanted, 20U);

@@ -20,8 +20,8 @@ std::vector<core::NamedCheck> peeks_of(const Answer& answer) {
   return peeks;
 }
 
-// What must fit this limit. Enforced limits are checked together: what the request takes from one
-// key, under whichever quotas, must fit each of these quotas.
+// The cost that must fit this limit. Enforced limits are all or nothing: what the request takes
+// from one key, under whichever quotas, must fit each of these quotas.
 Cost asked_of(const LimitAnswer& limit, const std::vector<LimitAnswer>& limits) {
   const Role role = role_of(limit.matched);
   if (role == Role::Refund) return Cost{0};

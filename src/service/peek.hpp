@@ -4,8 +4,8 @@
 
 namespace penstock::service {
 
-// Answers as a RequestFlow would, and takes nothing: all counts are looked at in one call. The wait
-// of a refusal is the longest that it can be (decision_from_peek()).
+// Answers as a RequestFlow would, without charging: one call peeks all limits. A denial has the
+// longest possible wait (decision_from_peek()).
 void peek(const ServiceDeps& deps, Answer answer, base::Deadline deadline,
           std::function<void(Answer)> answered);
 

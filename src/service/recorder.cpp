@@ -117,7 +117,7 @@ std::optional<Recorder::LimitOutcome> Recorder::outcome_of(const LimitAnswer& li
                                                            const Answer& answer) {
   if (role_of(limit.matched) == Role::Refund) return std::nullopt;
   if (!limit.decision) {
-    if (limit.shadow || !has_failed(answer.reason)) return std::nullopt;  // not asked
+    if (limit.shadow || !has_failed(answer.reason)) return std::nullopt;  // not checked
     if (answer.reason != Reason::FailedClosed) return LimitOutcome::FailedOpen;
     const bool is_closed = on_failure_of(limit.matched) == rules::OnFailure::Closed;
     return is_closed ? std::optional(LimitOutcome::FailedClosed) : std::nullopt;

@@ -15,11 +15,11 @@
 
 namespace penstock::service {
 
-// Turns events into metrics, busy keys and lines of the log. Each worker has its own.
+// Turns events into metrics, hot keys and log lines. Each worker has its own.
 //
-// A limit that let pass what another limit refused is not counted: nothing was taken from it.
+// A limit that passed is not counted when another limit denied: it was not charged.
 //
-// Thread-safety: none; others may read the metrics meanwhile.
+// Thread-safety: none; other threads may read the metrics.
 class Recorder final : public Events {
  public:
   // REQUIRES: all of them outlive it.
@@ -31,7 +31,7 @@ class Recorder final : public Events {
   void on_unknown_domain(std::string_view domain, rules::UnknownDomain answer) override;
   void on_take(std::string_view subject, const Decision& decision) override;
 
-  // Once a second, on the event loop: what the store says of itself, and what has gathered.
+  // Once a second, on the event loop: publishes the state of the store and collected events.
   void tick(const store::StoreHealth& health, const store::LeaseStats& leases = {});
 
  private:
@@ -49,7 +49,7 @@ class Recorder final : public Events {
   static constexpr std::size_t kReasons = 10;
   static constexpr std::size_t kErrorCodes = 9;
 
-  // Where a rule is counted: found when they are first needed, because looking takes a lock.
+  // The metrics of a rule. Found on first use, because the lookup takes a lock.
   using RuleCells = std::array<telemetry::Cell*, kLimitOutcomes.size()>;
   using ReasonCells = std::array<telemetry::Cell*, kReasons>;
 

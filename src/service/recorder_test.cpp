@@ -14,7 +14,7 @@ using rules::OnFailure;
 using rules::Rule;
 namespace metrics = telemetry::metrics;
 
-// Requests whose events are recorded.
+// Records the events of requests.
 struct RecorderTest : ::testing::Test {
   // What one line of the metrics says; empty when there is none.
   [[nodiscard]] std::string line(const std::string& start) const {

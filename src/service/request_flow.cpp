@@ -107,7 +107,7 @@ void RequestFlow::on_enforced(const Result<store::Decisions>& said) {
   send_refunds();
 }
 
-// Nobody is asked again: the failure policy answers for all limits.
+// The store is not called again: the failure policy decides all limits.
 void RequestFlow::decide_without_store() {
   apply_failure_policy(enforced_);
   failed_ = indices_of(Role::Alternative);
@@ -234,7 +234,7 @@ void RequestFlow::charge_denied(Role role) {
     core::NamedCheck check = matched.check;
     check.cost.units = std::min<std::uint64_t>(check.cost.units, limit.decision->remaining());
     if (check.cost.units == 0) continue;
-    // what it says when that is gone as well, on the safe side: nobody waits to hear it
+    // the state after this charge, on the safe side: the answer does not wait for it
     const Decision& before = *limit.decision;
     const auto left = static_cast<std::uint32_t>(before.remaining() - check.cost.units);
     const Duration until =

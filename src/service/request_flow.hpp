@@ -17,14 +17,14 @@
 
 namespace penstock::service {
 
-// Whom a request needs on its way. They outlive it.
+// Dependencies of a request. They outlive it.
 struct ServiceDeps {
   store::Stores stores;
   LocalFallback& local;
   Events& events;
-  // For everything that one request asks of the store, one after the other.
+  // For all store calls of one request.
   Duration store_timeout = std::chrono::hours{1};
-  // For limits of 0, which tell when their window ends without asking the store.
+  // For limits of 0, which are decided without the store.
   const Clock* clock = &system_clock();
 
   [[nodiscard]] base::Deadline within(base::Deadline deadline) const {
@@ -32,33 +32,33 @@ struct ServiceDeps {
   }
 };
 
-// One request from its limits to its answer:
+// One request, from its limits to its answer. Steps:
 //
-//   enforced limits      together: all pass, or nothing is taken
-//   alternatives         each by itself, when those passed; all refuse: the enforced get theirs
-//   back shadow limits        each by itself, when the request passes what is given back   whatever
-//   was decided
+// - enforced limits: all or nothing
+// - alternatives: each by itself, after the enforced limits pass; when all deny, the enforced
+// limits are refunded
+// - shadow limits: each by itself, when the request passes
+// - refunds: always
 //
-// A limit of 0 denies without the store. What else limits the request is then only peeked at, for
-// the numbers of the answer. A refused request leaves what rules with count_denied want of it: its
-// cost, or what is left where that is less. When the store cannot be asked, the failure policy
-// decides, and the store is not asked again for this request. All that it waits for shares the time
-// of ServiceDeps::store_timeout.
+// A limit of 0 denies without the store; the other limits are then only peeked, for the numbers of
+// the answer. A denied request charges rules with count_denied: its cost, or the remaining units if
+// those are fewer. When the store is unavailable, the failure policy decides, and the store is not
+// called again for this request. All steps share ServiceDeps::store_timeout.
 //
-// Lifetime: owns itself until it has answered, which it does once.
+// Lifetime: owns itself until it answers, once.
 class RequestFlow {
  public:
   using Answered = std::function<void(Answer)>;
 
-  // Who reports the answer to Events: the flow, or its caller, who may have to change it.
+  // Whether the flow reports the answer to Events, or its caller, which may have to change it.
   enum class Reporting : std::uint8_t { Flow, Caller };
 
   // `answer` has the match and its limits, without decisions. REQUIRES: see rules::Match.
   static void start(const ServiceDeps& deps, Answer answer, std::string domain,
                     base::Deadline deadline, Answered answered,
                     Reporting reporting = Reporting::Flow);
-  // For a request that cannot use the store, as its caller found out: the failure policy decides,
-  // and nothing is taken that is not this node's own.
+  // For a request that cannot use the store: the failure policy decides, and only the local
+  // fallback is charged.
   static void start_without_store(const ServiceDeps& deps, Answer answer, std::string domain,
                                   Answered answered, Reporting reporting = Reporting::Flow);
 
@@ -83,15 +83,15 @@ class RequestFlow {
   void finish();
 
   void apply_failure_policy(const LimitIndices& indices);
-  // One that failed; the others go on.
+  // Decides one limit that failed; the others continue.
   void decide_locally(std::size_t index);
   void charge_denied(Role role);
   void refund_enforced();
-  // For a call whose answer changes nothing any more, and which nobody waits for.
+  // For a call in the background: its answer is only counted.
   [[nodiscard]] store::Answered<store::Decisions> ignore_result() const;
   [[nodiscard]] base::Deadline background_deadline() const;
 
-  // Asks about each by itself; `next` is called when all have answered.
+  // Checks each limit by itself; `next` is called when all have answered.
   void check_each(const LimitIndices& indices, Next next);
   void finish_one();
 
@@ -110,7 +110,7 @@ class RequestFlow {
   LimitIndices enforced_;
   LimitIndices failed_;  // of check_each(): the store did not answer
   std::size_t pending_ = 0;
-  std::uint64_t changes_ = 0;  // that this node had heard of when the store was asked
+  std::uint64_t changes_ = 0;  // LocalFallback::changes() at the time of the store call
   Next next_ = nullptr;
 };
 

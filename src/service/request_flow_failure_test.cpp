@@ -55,7 +55,7 @@ TEST_F(StoreUnavailable, AnOpenLimitAllows) {
   EXPECT_EQ(text_of(service.decide({matched_limit(kOpen, 1), matched_limit(kShadowOpen, 1)})),
             "allowed failed_open: not checked, shadow not checked");
   EXPECT_EQ(service.events.failures, std::vector{ErrorCode::Timeout});
-  EXPECT_EQ(service.store.calls.size(), 1U);  // and is not asked again
+  EXPECT_EQ(service.store.calls.size(), 1U);  // and is not called again
 }
 
 TEST_F(StoreUnavailable, AlternativesFollowTheirOwnRules) {
@@ -151,7 +151,7 @@ TEST(StoreOutage, LocalLimitsStartFromTheLastStoreState) {
     };
     for (const MatchedLimit& limit : limits) EXPECT_TRUE(ask(limit).allowed);
     service.store.answers_inline = false;
-    service.store.failure = Error{ErrorCode::Unavailable, "gone"};
+    service.store.failure = Error{ErrorCode::Unavailable, "down"};
     // five of eight: two of this node's two
     EXPECT_EQ(text_of(service.decide({matched_limit(kLocal, 8)})),
               "denied decided_locally by 0: local denied 0 left");

@@ -83,10 +83,10 @@ TEST(RequestFlow, NeverEnforcesAShadowLimit) {
                                          matched_limit(kShadow2, 5)};
   EXPECT_EQ(text_of(service.decide(limits)),
             "allowed within_limits by 0: 1 left, shadow 0 left, shadow 4 left");
-  // one that refuses does not keep the other from counting
+  // one that denies does not keep the other from counting
   EXPECT_EQ(text_of(service.decide(limits)),
             "allowed within_limits by 0: 0 left, shadow denied 0 left, shadow 3 left");
-  // and a refused request does not count in them
+  // and a denied request does not count in them
   EXPECT_EQ(text_of(service.decide(limits)),
             "denied over_limit by 0: denied 0 left, shadow not checked, shadow not checked");
   EXPECT_EQ(service.store.remaining({"s", "shadow2"}, long_window(5)), 3U);
@@ -174,7 +174,7 @@ TEST(RequestFlow, ChecksOfTheSameKeyMustFitWithTheirSum) {
   TestService service;
   const std::vector<MatchedLimit> limits{matched_limit(kUser, 5, 1), matched_limit(kUser, 9, 2)};
   EXPECT_EQ(text_of(service.decide(limits)), "allowed within_limits by 0: 4 left, 6 left");
-  EXPECT_EQ(text_of(service.decide(limits)), "refused over_limit by 0: denied 2 left, 6 left");
+  EXPECT_EQ(text_of(service.decide(limits)), "denied over_limit by 0: denied 2 left, 6 left");
 }
 
 TEST(RequestFlow, PassesTheCallersDeadlineToTheStore) {

@@ -28,7 +28,7 @@ std::uint64_t still_used(const HeldUnits& held, std::uint64_t units, Duration ag
 
 using OnMissed = std::function<void(ReservationRefund)>;
 
-// One attempt. `done` is told what certainly was not refunded.
+// One attempt. `done` receives what certainly was not refunded.
 void attempt(const ServiceDeps& deps, const ReservationRefund& refund, base::Deadline deadline,
              OnMissed done) {
   struct Attempt {

@@ -12,18 +12,18 @@
 
 namespace penstock::service {
 
-// What the flows of reservations share.
+// Dependencies of the reservation flows.
 struct ReservationDeps {
   ServiceDeps service;
   std::shared_ptr<RetryQueue> retries;
 
-  // Of a step that must be done whether or not the client still waits for it.
+  // For steps that must be done even if the client no longer waits.
   [[nodiscard]] base::Deadline background_deadline() const {
     return service.within(base::Deadline::max());
   }
 };
 
-// Units of a reservation that go back to their limits.
+// Units of a reservation to refund.
 struct ReservationRefund {
   std::vector<store::HeldUnits> held;
   std::uint64_t units = 0;  // of the estimate
@@ -36,10 +36,10 @@ struct ReservationRefund {
 // `units` of cost in units of the limit; saturates.
 [[nodiscard]] std::uint64_t saturating_product(std::uint64_t weight, std::uint64_t units) noexcept;
 
-// Refunds those limits that cannot have forgotten the units by themselves, each in a call of its
-// own. A refund that certainly was not executed is repeated by the retry queue; one whose answer
-// was lost is not, and may have to be waited for until the limit forgets the units. `attempted` is
-// called after the first attempt, `refunded` when nothing is left to repeat.
+// Refunds the limits in which the units cannot have expired yet, each in its own call. The retry
+// queue repeats a refund that was certainly not executed; one with a lost answer is not repeated,
+// and its units stay used until they expire. `attempted` is called after the first attempt,
+// `refunded` when nothing is left to repeat.
 void refund_reservation(
     const ReservationDeps& deps, ReservationRefund refund, base::Deadline deadline,
     const std::function<void()>& attempted, const std::function<void()>& refunded = [] {});

@@ -1,5 +1,5 @@
-// Reservations whose steps the store does not answer: nothing is charged or refunded twice, and
-// what is reserved is what the client was told.
+// Reservations with steps that the store does not answer: nothing is charged or refunded twice, and
+// reservations match the answers to the client.
 #include "service/reservations.hpp"
 #include "service_harness/test_reservations.hpp"
 
@@ -32,7 +32,7 @@ struct ReservationsWithoutLastStep : ReservationsTest, ::testing::WithParamInter
     limits = {matched_limit(rule, 100)};
     test.store.steps_until_failure = 1;
   }
-  // One answer was reported, and it is what the client was told.
+  // One answer was reported, and the client received it.
   void expect_told(const std::string& told) {
     EXPECT_EQ(told, GetParam().told);
     ASSERT_EQ(test.events.answers.size(), 1U);
@@ -156,7 +156,7 @@ TEST_F(ReservationsTest, UndoALocalDecisionThatDoesNotStand) {
   EXPECT_EQ(reserve("a", 20), "reserved ");  // by the share of one of four nodes: 25
   EXPECT_EQ(left(), 100U);
   limits = {matched_limit(alternative, 100)};
-  test.store.failure = Error{ErrorCode::Unavailable, "gone"};
+  test.store.failure = Error{ErrorCode::Unavailable, "down"};
   EXPECT_EQ(reserve("b", 5), "reserved ");  // 20 were taken once
   EXPECT_EQ(reserve("c", 1), "denied ");
 }
@@ -297,8 +297,8 @@ TEST_F(ReservationsTest, RefundEachLimitOnceWhenOneOfThemFails) {
   EXPECT_EQ(left(kBytes), 100U);
 }
 
-// Calls whose steps are lost on the way to the store or back, in any order. When the store answers
-// again, what was committed is used, and nothing else.
+// Calls with steps that are lost on the way to the store or back, in any order. When the store
+// answers again, what was committed is used, and nothing else.
 RC_GTEST_FIXTURE_PROP(ReservationsTest, AccountForEveryUnitWhateverIsLost, ()) {
   constexpr std::int64_t kLimit = 100'000;
   limits = {matched_limit(kTokens, kLimit)};

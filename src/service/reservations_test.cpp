@@ -22,7 +22,7 @@ TEST_F(ReservationsTest, ChargeTheEstimateAndRefundUnusedUnits) {
   EXPECT_EQ(reserve("b", 60), "denied ");
   EXPECT_EQ(commit("a", 20), "committed 20 of 60");
   EXPECT_EQ(left(), 80U);
-  EXPECT_EQ(reserve("b", 60), "reserved b");  // a refusal is not remembered
+  EXPECT_EQ(reserve("b", 60), "reserved b");  // a denial is not remembered
 }
 
 TEST_F(ReservationsTest, ChargeWhatWasUsedBeyondTheEstimate) {
@@ -156,7 +156,7 @@ TEST_F(ReservationsTest, AreForgottenInTheEnd) {
   EXPECT_EQ(commit("a", 10), "unknown");
 }
 
-// Somebody else takes a unit before each attempt but the last.
+// Another client takes a unit before each attempt but the last.
 TEST_F(ReservationsTest, ReportWhatTheLastAttemptCharged) {
   EXPECT_EQ(reserve("a", 80), "reserved a");
   int others = 3;
@@ -168,7 +168,7 @@ TEST_F(ReservationsTest, ReportWhatTheLastAttemptCharged) {
   EXPECT_EQ(left(), 0U);
 }
 
-// Nothing is given back that the limit has forgotten by itself: it would come back twice.
+// Expired units are not refunded: they would come back twice.
 TEST_F(ReservationsTest, OfAnEndedWindowRefundNothing) {
   const Quota minute = Quota::make(per_minute(100).anchored_window()).value();
   limits.front().check.quota = minute;
@@ -189,14 +189,14 @@ TEST_F(ReservationsTest, OfAnEndedWindowRefundNothing) {
 }
 
 TEST_F(ReservationsTest, WithoutTheStoreFollowTheFailurePolicy) {
-  test.store.failure = Error{ErrorCode::Unavailable, "gone"};
+  test.store.failure = Error{ErrorCode::Unavailable, "down"};
   const rules::Rule open{.domain = "api", .name = "open", .on_failure = rules::OnFailure::Open};
   const rules::Rule closed{.domain = "api", .name = "shut", .on_failure = rules::OnFailure::Closed};
   limits = {matched_limit(open, 100)};
   EXPECT_EQ(reserve("a", 10), "reserved ");  // without an id: nothing is held
   limits = {matched_limit(closed, 100)};
   EXPECT_EQ(reserve("a", 10), "denied ");
-  EXPECT_EQ(commit("a", 10), "error gone");
+  EXPECT_EQ(commit("a", 10), "error down");
 }
 
 TEST_F(ReservationsTest, ThatCouldNotBeginChargeNothing) {

@@ -42,8 +42,7 @@ ReserveFlow::ReserveFlow(ReservationDeps deps, Answer undecided, std::string dom
     core::NamedCheck& check = limit.matched.check;
     weights_.push_back(check.cost.units);
     check.cost.units = saturating_product(check.cost.units, request_.estimate);
-    // what is to be given back is counted exactly; but of a strict lease the store keeps account,
-    // and nobody may take past it
+    // units that may be refunded are charged exactly; strict leases keep their account in the store
     const bool is_kept =
         check.terms.mode == core::Mode::LeaseStrict || check.terms.mode == core::Mode::Local;
     if (!is_kept) check.terms = {};
@@ -63,7 +62,7 @@ void ReserveFlow::ask(decltype(store::ReservationRequest::what) what, base::Dead
 }
 
 void ReserveFlow::start() {
-  // counted by this node alone, and by nobody who settles
+  // usage of this node alone cannot be settled by another
   for (const LimitAnswer& limit : answer_.limits) {
     if (limit.matched.check.terms.mode == core::Mode::Local) return answered_(not_shared(limit));
   }
@@ -149,7 +148,7 @@ void ReserveFlow::refund_charged() const {
 }
 
 // The client has its answer by then. One that named the id may have found the reservation open in
-// the meantime, and keeps it; otherwise nobody knows of it.
+// the meantime, and keeps it; otherwise it is unknown.
 void ReserveFlow::drop_later() {
   deps_.retries->add([self = shared_from_this(), taken = charged()](
                          base::Deadline deadline, const RetryQueue::Finished& finished) {

@@ -50,9 +50,9 @@ class ReserveFlow final : public std::enable_shared_from_this<ReserveFlow> {
   [[nodiscard]] ReservationRefund charged() const;
   // Whether this call has reserved nothing, and never will.
   [[nodiscard]] bool is_void(const store::ReservationAnswer& dropped) const;
-  // Whether the limits passed because the store could not be asked about any of them.
+  // Whether the limits passed only because the store was unavailable.
   [[nodiscard]] bool is_by_policy_alone() const;
-  // Whether a reservation may be of the limits that this call asks for.
+  // Whether a reservation can be of the limits of this call.
   [[nodiscard]] bool is_of_these_limits(const store::Reservation& known) const;
 
   ReservationDeps deps_;

@@ -9,7 +9,7 @@
 namespace penstock::service {
 namespace {
 
-// What is known before anybody is asked.
+// The answer before any decision.
 Answer answer_for(rules::Match match, std::shared_ptr<const rules::Ruleset> rules) {
   Answer answer;
   answer.limits.reserve(match.limits.size());
@@ -87,7 +87,7 @@ Answer Service::answer_for_take(core::NamedCheck check, rules::OnFailure on_fail
 
 void Service::reserve(rules::Request request, ReservationRequest reservation,
                       base::Deadline deadline, Reservations::Answered<ReserveResult> answered) {
-  request.cost = Cost{1};  // costs are multiples of what is asked for
+  request.cost = Cost{1};  // costs are multiples of the estimate
   Answer answer = answer_to(request);
   std::string domain = answer.match.domain_known ? std::string(request.domain) : std::string{};
   reservations_.reserve(std::move(answer), std::move(domain), std::move(reservation), deadline,

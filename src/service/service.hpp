@@ -16,8 +16,7 @@
 
 namespace penstock::service {
 
-// Takes one request from start to end: rules, store, failure policy, answer, events. Each event
-// loop has a Service of its own.
+// Handles one request: rules, store, failure policy, answer, events. Each event loop has its own.
 //
 // Thread-safety: none; everything happens on one event loop.
 class Service {
@@ -25,29 +24,29 @@ class Service {
   using Answered = std::function<void(Answer)>;
 
   // REQUIRES: all of them outlive the service; `local` and `events` outlive the store, which
-  // answers whatever is under way before it is gone.
+  // answers all calls in flight before it is destroyed.
   Service(const ServiceDeps& deps, std::shared_ptr<const rules::Ruleset> rules);
   Service(const store::Stores& stores, LocalFallback& local, Events& events,
           std::shared_ptr<const rules::Ruleset> rules)
       : Service({.stores = stores, .local = local, .events = events}, std::move(rules)) {}
 
-  // Those under way go on with the rules that they began with.
+  // Requests in flight keep the rules that they started with.
   void use(std::shared_ptr<const rules::Ruleset> rules);
   [[nodiscard]] const std::shared_ptr<const rules::Ruleset>& rules() const noexcept;
 
-  // Always answers, once, perhaps before it returns.
+  // Always answers, once, possibly before it returns.
   void decide(const rules::Request& request, base::Deadline deadline, Answered answered);
-  // The same for a limit that no rule knows, which is counted under kTake.
+  // The same for a limit that comes with the request; its metrics are those of kTake.
   void take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
             Answered answered);
-  // What take() answers when the store cannot be asked, for a call that found that out.
+  // The answer of take() while the store is unavailable.
   void take_without_store(core::NamedCheck check, rules::OnFailure on_failure, Answered answered);
-  // The same as take(), by a store that need not ask anybody for it: what take() would have said,
-  // in a fraction of the time. Empty, and nothing is done, by one that has to.
+  // take() by a store that decides inline, at a fraction of the cost. Empty, and nothing is
+  // charged, when the decision takes a store call.
   [[nodiscard]] std::optional<Decision> try_take(std::string_view subject, const Quota& quota,
                                                  Cost cost);
-  // Looks without taking, with what every rule had to say. Answers as decide() would, but that the
-  // wait of a refusal is the longest that it can be.
+  // Dry run, with a report of every rule. Answers as decide() would, except that a denial has the
+  // longest possible wait.
   struct Explained {
     Answer answer;
     rules::Explanation explanation;
@@ -55,9 +54,8 @@ class Service {
   void explain(const rules::Request& request, base::Deadline deadline,
                std::function<void(Explained)> answered);
 
-  // Reserves the estimate of a request whose cost is known only later; the cost of the request is
-  // not looked at. See Reservations. REQUIRES: no descriptor has a cost of its own, none gives
-  // back.
+  // Reserves an estimate; the cost of the request is ignored. See Reservations. REQUIRES: no
+  // descriptor has its own cost, none is a refund.
   void reserve(rules::Request request, ReservationRequest reservation, base::Deadline deadline,
                Reservations::Answered<ReserveResult> answered);
   void reserve(core::NamedCheck check, rules::OnFailure on_failure, ReservationRequest reservation,

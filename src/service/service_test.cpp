@@ -149,7 +149,7 @@ TEST_F(Take, IsARequestLikeAnyOther) {
   EXPECT_EQ(parts.events.answers.back().limits.at(0).matched.metric, "take");
 }
 
-// The same questions to both: the same decisions, and answers to hear of.
+// The same requests to both have the same decisions and events.
 TEST_F(Take, InlineTakeEqualsTake) {
   struct Fast final {
     store::ShardedTable memory{{}};
@@ -169,13 +169,13 @@ TEST_F(Take, InlineTakeEqualsTake) {
     EXPECT_EQ(text_of(events.answers.back()), text_of(parts.events.answers.back())) << cost;
   }
   EXPECT_EQ(events.domains, parts.events.domains);
-  // the store of the other has to be asked
+  // the other store takes a call
   EXPECT_FALSE(service.try_take("k", quota, Cost{1}));
   EXPECT_EQ(parts.events.answers.size(), 7U);
 }
 
 TEST_F(Take, HasItsOwnFailurePolicy) {
-  parts.store.failure = Error{ErrorCode::Unavailable, "gone"};
+  parts.store.failure = Error{ErrorCode::Unavailable, "down"};
   EXPECT_EQ(take(rules::OnFailure::Closed), "denied failed_closed: not checked");
   EXPECT_EQ(take(rules::OnFailure::Open), "allowed failed_open: not checked");
   // one of four nodes has a quarter of it
@@ -184,7 +184,7 @@ TEST_F(Take, HasItsOwnFailurePolicy) {
 }
 
 TEST_F(WithRules, FailuresFollowTheRules) {
-  parts.store.failure = Error{ErrorCode::Unavailable, "gone"};
+  parts.store.failure = Error{ErrorCode::Unavailable, "down"};
   EXPECT_EQ(text_of(decide(request("api", "/search/x", "alice"))),
             "denied failed_closed: not checked, not checked");
   EXPECT_FALSE(explain(request("api", "/search/x", "alice")).answer.allowed);

@@ -14,9 +14,9 @@ namespace penstock::service {
 //   step      the record says that it is settled, and by this call
 //   settle    the difference is refunded or charged; what could not be charged is noted
 //
-// Each step has a deadline of its own. When the answer to the first step is lost, the client is
-// told so, and the flow asks again in the background: if the step was this call's, it settles the
-// difference then. So of all calls exactly one settles it, unless its daemon crashes.
+// Each step has its own deadline. When the answer to the first step is lost, the client receives an
+// error, and the flow repeats the step in the background: if this call did the step, it settles the
+// difference then. So exactly one call settles it, unless its daemon crashes.
 class SettleFlow final : public std::enable_shared_from_this<SettleFlow> {
  public:
   using What = std::variant<store::reservation::Commit, store::reservation::Cancel>;

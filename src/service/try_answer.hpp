@@ -5,10 +5,9 @@
 
 namespace penstock::service {
 
-// The short way, for what is usual: no limits, or limits that are all enforced, above 0 and take
-// nothing of what they refuse, and a store that answers at once. `answer` then says what
-// RequestFlow would have said, with the same calls of the store and the same events. False, and
-// nothing is done, for all other requests.
+// The inline path for common requests: no limits, or only enforced limits above 0 without
+// count_denied, and a store that answers inline. `answer` is then what RequestFlow would answer,
+// with the same store calls and events. Returns false, and does nothing, for other requests.
 [[nodiscard]] bool try_answer(const ServiceDeps& deps, std::string_view domain, Answer& answer);
 
 }  // namespace penstock::service

@@ -11,7 +11,7 @@ namespace penstock::store {
 // A keyed hash built from AES rounds. Every 16-byte block is masked with a secret of its own
 // position and goes through four rounds; the results are added up without carry, and two more
 // rounds mix in the length. Two texts collide only if a difference survives four rounds in both
-// and cancels, which for AES has a probability below 2^-110, and nobody outside the process sees
+// and cancels, which for AES has a probability below 2^-110, and no outside process sees
 // a hash to learn from. docs/adr/0003 has the reasoning.
 class AesHash {
  public:

@@ -74,7 +74,7 @@ class CounterTable {
   const KeyHasher& hasher_;
   const Clock& clock_;
   std::uint64_t max_counters_;
-  // relaxed: only says when to refuse another one
+  // relaxed: only a bound for new counters
   std::atomic<std::uint64_t> count_{0};
   std::array<Part, 64> parts_;
 };

@@ -221,7 +221,7 @@ TEST(CounterTable, NoCountersAtAllMayBeAllowed) {
   EXPECT_EQ(store.counters.get("a"), 0);
 }
 
-// Wherever the ended ones are kept, they do not stand in the way.
+// Expired counters do not keep new ones out, wherever they are kept.
 TEST(CounterTable, CountersThatHaveEndedMakeRoom) {
   for (int other = 0; other < 200; ++other) {
     ManualCounters store(2);

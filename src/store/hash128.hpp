@@ -6,7 +6,7 @@
 
 namespace penstock::store {
 
-// Stands for a key: 128 bits that nobody outside the process can predict. Among 10^8 keys the
+// Identifies a key: 128 bits that are unpredictable outside the process. Among 10^8 keys the
 // chance that any two share one is about 10^-23.
 struct Hash128 {
   std::uint64_t high = 0;

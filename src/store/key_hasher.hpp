@@ -10,7 +10,7 @@
 
 namespace penstock::store {
 
-// Turns keys into hashes under a secret of its own, so that nobody can choose keys that meet in
+// Turns keys into hashes under a secret of its own, so that clients cannot choose keys that meet in
 // one place of the table.
 //
 // Thread-safety: immutable.

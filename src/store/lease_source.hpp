@@ -14,17 +14,17 @@
 
 namespace penstock::store {
 
-// What became of strict leases that were granted in one epoch. Told at most once: told twice, it
-// would release what somebody else still holds.
+// The outcome of strict leases granted in one epoch. Reported at most once: a second report would
+// release units that another holder still has.
 struct LeaseReport {
   std::int64_t epoch = 0;
   std::uint32_t spent = 0;
-  std::uint32_t returned = 0;  // not spent, and nobody will
+  std::uint32_t returned = 0;  // unspent
 
   friend bool operator==(const LeaseReport&, const LeaseReport&) = default;
 };
 
-// Units of a count: for requests that wait for the answer, and a lease, which is spent later.
+// Units of a limit: for requests that wait, and a lease to spend later.
 struct LeaseRequest {
   core::LimitKey name;
   Quota quota;
@@ -33,21 +33,21 @@ struct LeaseRequest {
   std::uint32_t cost = 0;
   std::uint32_t count = 0;
   core::LeaseAmounts lease{};
-  // Of a strict lease, which the store keeps account of in epochs of this length, until two of them
-  // are over. Empty: units are taken, and that is all.
+  // Of a strict lease, which the store accounts for in epochs of this length, until two of them
+  // have ended. Empty: units are charged without an account.
   std::optional<Duration> strict_lifetime{};
   std::vector<LeaseReport> reports{};  // strict only; two at the most, of different epochs
 };
 
 struct LeaseGrant {
   std::uint32_t admitted = 0;  // of the requests that waited, those that came first
-  std::uint32_t granted = 0;   // a lease, besides
+  std::uint32_t granted = 0;   // as a lease
   std::int64_t epoch = 0;      // of a strict lease
-  // What was granted counts as used for so long from when it was asked for: until the window or
+  // What was granted counts as used for this long from the request: until the window or
   // sub-window ends; for buckets, forever.
   Duration counts_for = Duration::max();
   // What the limit says afterwards: to a request that waited and was denied; else to one that needs
-  // as much as was asked for, when nothing was granted; else to a peek.
+  // the requested units, when nothing was granted; else to a peek.
   Decision afterwards{};
   Cost denied_cost{1};  // what was denied, if `afterwards` denies
 };
@@ -64,8 +64,8 @@ struct LeaseStats {
 // Where leases come from.
 //
 // An answer comes exactly once for every question, on the event loop, never before the call
-// returns. Unavailable and Overloaded mean that nothing was granted and no report was heard; any
-// other error, that nobody knows.
+// returns. Unavailable and Overloaded mean that nothing was granted and no report was applied; any
+// other error, that it is unknown.
 //
 // Thread-safety: none; everything happens on one event loop.
 class LeaseSource {

@@ -9,13 +9,13 @@
 
 namespace penstock::store {
 
-// One of the permits of a key, for somebody.
+// One permit of a key.
 struct PermitName {
   std::string key;
-  std::string id;  // chosen by whoever asks; asking again with it is no second permit
+  std::string id;  // chosen by the caller; makes acquire() idempotent
 };
 
-// Who is at what now: permits of keys, see core::PermitSet. Answers come as those of a Store.
+// Holders of the permits of concurrency limits, see core::PermitSet.
 //
 // Thread-safety: none; everything happens on one event loop.
 class PermitStore {

@@ -6,7 +6,7 @@
 namespace penstock::store {
 namespace {
 
-// What the tables need for a permit and for a key besides their names, roughly.
+// What the tables need for a permit and for a key, without their names, roughly.
 constexpr std::size_t kPermitBytes = 250;
 constexpr std::size_t kKeyBytes = 250;
 constexpr std::size_t kSweepPerCall = 2;
@@ -73,7 +73,7 @@ bool PermitTable::release(const PermitName& permit) {
   });
 }
 
-// Goes around the keys, a few with every call, so that keys nobody asks for do not stay.
+// Visits a few keys with every call, so that unused keys are dropped.
 void PermitTable::sweep_some(Part& part, Instant now, std::atomic<std::size_t>& bytes) {
   auto next = part.keys.lower_bound(part.swept_to);
   for (std::size_t i = 0; i < kSweepPerCall && !part.keys.empty(); ++i) {

@@ -13,8 +13,8 @@
 
 namespace penstock::store {
 
-// The permits of the embedded store. Bounded: beyond so many bytes a new permit is an error; those
-// that are over are swept a few at a time, and all of them before a permit is refused, once a
+// The permits of the memory store. Bounded: beyond this many bytes a new permit is an error; those
+// that are over are swept a few at a time, and all of them before a permit is denied, once a
 // second at most.
 //
 // Thread-safety: all members, from any thread.
@@ -49,12 +49,12 @@ class PermitTable {
   auto with_permits(Part& part, const std::string& key, const Do& action);
   static void sweep_some(Part& part, Instant now, std::atomic<std::size_t>& bytes);
   void sweep_all();
-  // Whether the caller is the one to sweep them all: somebody is, once a second.
+  // Whether the caller sweeps all permits: one does, once a second.
   [[nodiscard]] bool is_time_to_sweep() noexcept;
 
   const Clock& clock_;
   std::size_t max_bytes_;
-  // relaxed: only says when to refuse another one
+  // relaxed: only a bound for new permits
   std::atomic<std::size_t> bytes_{0};
   // relaxed: it guards nothing
   std::atomic<Instant> next_sweep_{Instant::min()};

@@ -9,8 +9,8 @@
 namespace penstock::store {
 
 // The quotas that live slots were written under, each once, so that a slot needs only a number of
-// 22 bits to name its own. A slot whose quota was changed since can then be read exactly, and the
-// sweep knows when any slot expires. A quota that no slot uses any more is dropped.
+// 22 bits to name its own. A slot with a quota that was changed since can then be read exactly, and
+// the sweep knows when any slot expires. A quota that no slot uses any more is dropped.
 //
 // Thread-safety: guarded by its owner's lock.
 class QuotaTable {

@@ -87,7 +87,7 @@ bool apply(Record& record, const reservation::Note& what, Instant /*now*/) {
   return true;
 }
 
-// Whether a settler asks again for what it did.
+// Whether a settler repeats its step.
 template <class What>
 bool is_repeated(const Record& /*record*/, const What& /*what*/) {
   return false;

@@ -12,30 +12,28 @@
 
 namespace penstock::store {
 
-// What a reservation has taken from one count.
+// Units that a reservation has charged to one limit.
 struct HeldUnits {
   core::LimitKey name;
   Quota quota;
   std::uint64_t weight = 1;  // units taken for each unit of the estimate
-  // So long after the reservation began the count has forgotten it by itself; then there is nothing
-  // to give back.
+  // This long after the reservation began, the units have expired and are not refunded.
   Duration counts_for{};
-  core::SharingTerms
-      terms{};  // exact, or of a strict lease: nobody may take past what it has leased
+  core::SharingTerms terms{};  // exact, or of a strict lease, with an escrow that checks respect
 
   friend bool operator==(const HeldUnits&, const HeldUnits&) = default;
 };
 
 enum class ReservationState : std::uint8_t {
-  Pending,    // somebody is asking the limits for it
-  Open,       // the estimate is taken, and nobody has said yet what it really was
+  Pending,    // its limits are being checked
+  Open,       // the estimate is charged, the actual cost is unknown
   Committed,  // that is known, and settled
-  Cancelled,  // all was given back
-  Expired,    // nobody said anything in time: all was given back
+  Cancelled,  // everything was refunded
+  Expired,    // not settled in time: everything was refunded
 };
 [[nodiscard]] std::string_view to_string(ReservationState state) noexcept;
 
-// A reservation as the book has it.
+// The record of a reservation.
 struct Reservation {
   ReservationState state = ReservationState::Pending;
   std::uint64_t estimate = 0;
@@ -52,9 +50,9 @@ struct Reservation {
 // What can be done with a reservation; each of them is done once, or not at all.
 namespace reservation {
 
-// Nobody else has this id: it is Pending for whoever asks. Done when there was none.
+// Claims the id: it is Pending for the caller. Done when it was free.
 struct Begin {
-  std::string claimant;  // told again by Confirm and Drop, which are of nobody else
+  std::string claimant;  // Confirm and Drop must repeat it
 };
 // Its units are taken. Done when it is Pending for the claimant.
 struct Confirm {
@@ -63,12 +61,13 @@ struct Confirm {
   Duration lasts{};  // REQUIRES: 0 < lasts <= ReservationStore::kMaxLifetime
   std::vector<HeldUnits> held{};
 };
-// The limits refused. Done when it was Pending for the claimant, and then there is none.
+// The limits denied. Done when it was Pending for the claimant, and then there is none.
 struct Drop {
   std::string claimant;
 };
-// The steps below name their caller, the settler, who then settles the difference. A settler that
-// did not get the answer asks again: it is told Done, and what there was before the first time.
+// The steps below name their caller, the settler, which then settles the difference. A settler that
+// did not receive the answer repeats the step: it receives Done and the record before the first
+// attempt.
 //
 // Done when it is Open, or Expired and its units were refunded.
 struct Commit {
@@ -101,20 +100,20 @@ struct ReservationRequest {
 
 struct ReservationAnswer {
   bool done = false;
-  std::optional<Reservation> before{};  // what there was when asked
+  std::optional<Reservation> before{};  // the record before the call
 
   friend bool operator==(const ReservationAnswer&, const ReservationAnswer&) = default;
 };
 
 // Where reservations are written down: each under an id of its own. What has been settled stays for
-// keep_for(), so that somebody who asks again is told the same. Answers come as those of a Store.
+// keep_for(), so that a repeated call has the same result.
 //
 // Thread-safety: none; everything happens on one event loop.
 class ReservationStore {
  public:
   static constexpr Duration kMaxLifetime = Days{1};
   static constexpr std::size_t kMaxIdLength = 200;
-  // One that is Pending is forgotten after so long: whoever asked the limits is gone.
+  // A Pending reservation is dropped after this time: its caller has crashed.
   static constexpr Duration kPendingTimeout = std::chrono::seconds{10};
   // One that expired can be committed when its units were refunded, or so long after it expired:
   // the daemon that had to refund them is down.

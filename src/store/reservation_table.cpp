@@ -5,7 +5,7 @@
 namespace penstock::store {
 namespace {
 
-// What the tables need for a record and for a count besides texts, roughly.
+// What the tables need for a record and for a limit, without texts, roughly.
 constexpr std::size_t kRecordBytes = 600;
 constexpr std::size_t kHeldBytes = 200;
 

@@ -12,7 +12,7 @@
 
 namespace penstock::store {
 
-// The reservations of the embedded store. Bounded: beyond so many bytes one more is an error.
+// The reservations of the memory store. Bounded: beyond this many bytes one more is an error.
 //
 // Thread-safety: all members, from any thread.
 class ReservationTable {

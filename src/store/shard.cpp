@@ -352,7 +352,7 @@ bool Shard::clear(std::size_t keys) {
 }
 
 std::size_t Shard::sweep(std::size_t steps, Instant now) {
-  // What is dropped now must not be missed by somebody who read the clock earlier.
+  // A thread that read the clock earlier must not miss what is dropped now.
   latest_ = std::max(latest_, now);
   std::size_t dropped = 0;
   bool went_around = false;
@@ -379,7 +379,7 @@ std::size_t Shard::sweep(std::size_t steps, Instant now) {
 }
 
 std::size_t Shard::sweep_idle(std::size_t steps, Instant now) {
-  // nobody else may come to end a resize
+  // no later call may come to finish a resize
   for (std::size_t done = 0; done < steps && table_.is_resizing(); done += kSweptPerAdvance) {
     table_.advance();
   }

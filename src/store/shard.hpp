@@ -15,7 +15,7 @@
 
 namespace penstock::store {
 
-// Where a limit's count is kept, and the key whose block applies to it: the same, but for the
+// The slot of a limit's usage, and the key that may block it: the same, but for the
 // named limits of one key.
 struct Target {
   Hash128 slot;
@@ -33,13 +33,13 @@ struct Bounds {
   std::atomic<std::uint64_t> heap_bytes{0};
 };
 
-// One part of the store: the keys whose hash begins alike, and the lock that guards them.
+// One part of the store: the keys with the same hash prefix, and the lock that guards them.
 //
 // Thread-safety: every member but prefetch() REQUIRES the lock. Time never runs backwards in a
 // shard: a `now` that is earlier than the last one counts as that one.
 class alignas(64) Shard {
  public:
-  // One of so many; the seed only spreads which neighbours are sampled.
+  // One of `shards`; the seed only spreads which neighbours are sampled.
   Shard(Bounds& bounds, std::size_t index, std::size_t shards, std::uint64_t random_seed) noexcept
       : table_(index, shards), random_(random_seed | 1U), bounds_(bounds) {}
   ~Shard();
@@ -58,7 +58,7 @@ class alignas(64) Shard {
       PENSTOCK_REQUIRES(lock) {
     return answer({target, quota, cost, Purpose::Peek}, now);
   }
-  // Makes at least so much count as used, as if it were taken now; a block is lifted.
+  // Raises the usage to at least `used`, as if it were charged now; lifts a block.
   void raise_used(const Target& target, const Quota& quota, std::uint32_t used, Instant now)
       PENSTOCK_REQUIRES(lock);
   // Lowers the usage, whichever quota it was charged under.
@@ -67,10 +67,10 @@ class alignas(64) Shard {
   void block(const Hash128& owner, Duration duration, Instant now) PENSTOCK_REQUIRES(lock);
   [[nodiscard]] bool unblock(const Hash128& owner, Instant now) PENSTOCK_REQUIRES(lock);
 
-  // Drops what has expired, in so many steps of looking at a position or dropping what is there.
+  // Drops expired keys; a step visits a position or drops its key.
   // For callers without requests of their own. Returns how many were dropped.
   std::size_t sweep_idle(std::size_t steps, Instant now) PENSTOCK_REQUIRES(lock);
-  // Forgets all blocks and so many keys. Returns whether nothing is left.
+  // Drops all blocks and this many keys. Returns whether the shard is empty.
   [[nodiscard]] bool clear(std::size_t keys) PENSTOCK_REQUIRES(lock);
   // Enough to get around once, whatever has expired.
   [[nodiscard]] std::size_t steps_around() const PENSTOCK_REQUIRES(lock) {

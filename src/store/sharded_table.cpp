@@ -27,12 +27,12 @@ std::size_t shard_count(std::uint64_t max_keys) {
   return std::min<std::size_t>(wanted, std::size_t{1} << kShardBits);
 }
 
-// More limits for one request than anybody writes; longer lists go to the heap.
+// More limits than usual requests have; longer lists go to the heap.
 constexpr std::size_t kInlineChecks = 8;
 // Around the year 3886. Slots have room for times until 4199, and a bucket may be full a hundred
 // years from now.
 constexpr Instant kLatestInstant{Days{700'000}};
-// Positions that a sweep looks at before it lets others have the shard.
+// Positions that a sweep visits before it releases the lock of the shard.
 constexpr std::size_t kSweptPerLock = 1024;
 // Requests of a batch that are hashed before the first is decided.
 constexpr std::size_t kHashedAhead = 64;

@@ -19,9 +19,9 @@
 
 namespace penstock::store {
 
-// The embedded store: every algorithm, in memory, exact. Keys are spread over shards by their
-// hash; a decision locks the shard of its key for some tens of nanoseconds, a request with several
-// limits locks all of theirs, in order.
+// The table of the memory store: every algorithm, exact. Keys are spread over shards by their hash;
+// a decision locks the shard of its key for some tens of nanoseconds, a multi-limit check locks all
+// of its shards, in order.
 //
 // Thread-safety: all members, from any thread.
 class ShardedTable {
@@ -50,8 +50,8 @@ class ShardedTable {
   void check_all(std::span<const core::NamedCheck* const> checks,
                  std::span<Decision> each) noexcept;
   void refund(std::span<const core::NamedCheck> checks, std::span<Decision> each) noexcept;
-  // Makes at least so much of the quota count as used, as if it were taken now, and lifts a block.
-  // What counts already stays.
+  // Raises the usage to at least `used`, as if it were charged now, and lifts a block. Higher usage
+  // stays.
   void raise_used(const core::LimitKey& name, const Quota& quota, std::uint32_t used) noexcept;
   bool reset(const core::LimitKey& name) noexcept;
   // Whether it was blocked before. Zero unblocks.
@@ -67,7 +67,7 @@ class ShardedTable {
   [[nodiscard]] const MemoryOptions& options() const noexcept { return options_; }
 
  private:
-  struct Planned;  // one check of a request, with its place in the store
+  struct Planned;  // one check of a request, with its shard and slot
   struct Plan;     // all of them
 
   [[nodiscard]] Shard& shard_of(const Hash128& hash) const noexcept {

@@ -24,11 +24,11 @@ TEST(ShardedTableBlock, DeniesEverythingUntilItEnds) {
     ManualStore store;
     const Quota quota = ten_in_ten_seconds(algorithm);
     store.store.block("k", minutes{5});
-    const Decision refused = store.check("k", quota);
-    EXPECT_EQ(refused.outcome(), Outcome::Blocked);
-    EXPECT_EQ(refused.limit(), 10U);
-    EXPECT_EQ(refused.remaining(), 0U);
-    EXPECT_EQ(refused.retry_after(), Duration{minutes{5}});
+    const Decision denied = store.check("k", quota);
+    EXPECT_EQ(denied.outcome(), Outcome::Blocked);
+    EXPECT_EQ(denied.limit(), 10U);
+    EXPECT_EQ(denied.remaining(), 0U);
+    EXPECT_EQ(denied.retry_after(), Duration{minutes{5}});
     EXPECT_EQ(store.peek("k", quota).outcome(), Outcome::Blocked);
     EXPECT_EQ(store.check("k", quota, 1'000'000).outcome(), Outcome::Blocked);
     store.clock.advance(minutes{5} - Duration{1});
@@ -66,9 +66,9 @@ TEST(ShardedTableBlock, HoldsForTheNamedLimitsOfItsKey) {
   ManualStore store;
   const Limits limits = Limits::make({{"a", kTenPerMinute}, {"b", per_day(20)}}).value();
   store.store.block("k", minutes{5});
-  const Decision refused = store.store.check("k", limits, Cost{});
-  EXPECT_EQ(refused.outcome(), Outcome::Blocked);
-  EXPECT_EQ(refused.retry_after(), Duration{minutes{5}});
+  const Decision denied = store.store.check("k", limits, Cost{});
+  EXPECT_EQ(denied.outcome(), Outcome::Blocked);
+  EXPECT_EQ(denied.retry_after(), Duration{minutes{5}});
   EXPECT_TRUE(store.store.check("other", limits, Cost{}).allowed());
   EXPECT_TRUE(store.store.unblock("k"));
   EXPECT_EQ(store.store.check("k", limits, Cost{10}).remaining(), 0U);
@@ -164,7 +164,7 @@ TEST(ShardedTableBlock, StatsCountBlocksThatHold) {
   ManualStore store;
   for (int i = 0; i < 100; ++i) store.store.block(std::to_string(i), minutes{i + 1});
   EXPECT_EQ(store.store.stats().blocked, 100U);
-  // nobody asks about these keys any more
+  // these keys are not checked any more
   store.clock.advance(minutes{50});
   EXPECT_EQ(store.store.stats().blocked, 50U);
   store.clock.advance(minutes{50});

@@ -27,7 +27,7 @@ using std::chrono::seconds;
 
 constexpr int kThreads = 8;
 
-// Runs work(thread number) on all threads, which start together, and waits for them.
+// Runs work(thread number) on all threads, which start at the same time, and waits for them.
 template <class Work>
 void run_concurrently(const Work& work) {
   std::barrier start(kThreads);
@@ -88,11 +88,11 @@ TEST_P(ShardedTableConcurrency, AdmitsInEachInstantWhatOneThreadWould) {
   }
 }
 
-// A thread that read the clock, was put aside, and asks when others have moved on.
+// A thread that read the clock, was suspended, and checks after others have moved on.
 TEST_P(ShardedTableConcurrency, NeverAdmitsMoreThanTheBoundWhileTheClockMoves) {
   ManualStore store;
   const Quota quota = quota_of(500, milliseconds{100}, GetParam());
-  // two periods: with a burst or a period before them, or with two windows that they touch besides
+  // two periods: with a burst or a period before them, or with two windows that they also touch
   const bool touches_four = !quota.is_bucket() && GetParam() != Algorithm::SlidingLog &&
                             GetParam() != Algorithm::SubWindows;
   const int most = touches_four ? 4 * 500 : 3 * 500;
@@ -156,8 +156,8 @@ TEST(ShardedTableConcurrencyOfBuckets, AdmitBurstAndRefillToTheLastTokenWhileThe
   }
 }
 
-// Requests over overlapping keys in all orders: nobody waits for ever, and what is used of each key
-// is what the admitted requests took.
+// Requests over overlapping keys in all orders: no thread waits forever, and what is used of each
+// key is what the admitted requests took.
 TEST(ShardedTableConcurrencyMultiLimit, TakesAllOrNothing) {
   ManualStore store;
   constexpr std::size_t kKeys = 24;
@@ -169,7 +169,7 @@ TEST(ShardedTableConcurrencyMultiLimit, TakesAllOrNothing) {
                               kAlgorithms[key % kAlgorithms.size()]));
   }
   std::array<std::atomic<std::uint64_t>, kKeys> taken{};
-  std::atomic<int> refused{0};
+  std::atomic<int> denied{0};
   run_concurrently([&](int thread) {
     std::mt19937 random(static_cast<unsigned>(thread));
     std::vector<std::size_t> order(kKeys);
@@ -182,13 +182,13 @@ TEST(ShardedTableConcurrencyMultiLimit, TakesAllOrNothing) {
             {.key = keys[order[i]], .quota = quotas[order[i]], .cost = Cost{1 + random() % 3}});
       }
       if (!store.store.check_all(checks, {}).allowed()) {
-        ++refused;
+        ++denied;
         continue;
       }
       for (std::size_t i = 0; i < checks.size(); ++i) taken[order[i]] += checks[i].cost.units;
     }
   });
-  EXPECT_GT(refused.load(), 0);
+  EXPECT_GT(denied.load(), 0);
   for (std::size_t key = 0; key < kKeys; ++key) {
     EXPECT_EQ(quotas[key].limit() - store.remaining(keys[key], quotas[key]), taken[key].load())
         << key;

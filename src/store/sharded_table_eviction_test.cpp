@@ -212,7 +212,7 @@ TEST(ShardedTableLogs, TheKeyWhoseLogJustGrewIsKept) {
     const std::string mine = "mine " + std::to_string(round);
     store.take(mine, bucket);
     store.take(mine,
-               parts);  // has used less of its quota than anybody, and takes 400 bytes at once
+               parts);  // has used the least of its quota, and takes 400 bytes at once
     EXPECT_GE(store.store.stats().evicted, evicted + 3);
     ASSERT_EQ(store.remaining(mine, parts), 998U) << round;
   }
@@ -227,7 +227,7 @@ TEST(ShardedTableLogs, StayWithinTheirBoundAmongManyOtherKeys) {
   const Quota parts = Quota::make(per_day(10).sub_windows(100)).value();
   const std::uint64_t keys_before = store.store.stats().keys;
   for (int i = 0; i < 3000; ++i) store.take(fresh(i), parts);
-  // 100 + 1 counters each; besides the bound, each of the shards may keep its newest
+  // 100 + 1 counters each; beyond the bound, each of the shards may keep its newest
   constexpr std::uint64_t kEach = 404;
   EXPECT_LE(store.store.stats().keys - keys_before, kMaxBytes / kEach + 64);
 }

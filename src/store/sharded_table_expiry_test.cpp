@@ -86,7 +86,7 @@ TEST_P(ShardedTableExpiry, NewKeysTakeThePlaceOfExpiredOnes) {
 TEST_P(ShardedTableExpiry, AnExpiredKeyIsAsGoodAsNewWhenAskedAbout) {
   store_.take("k", quota_, 10);
   let_all_expire();
-  EXPECT_EQ(store_.peek("k", quota_), store_.peek("never asked about", quota_));
+  EXPECT_EQ(store_.peek("k", quota_), store_.peek("never checked", quota_));
   EXPECT_TRUE(store_.check("k", quota_, 10).allowed());
   EXPECT_EQ(store_.store.stats().keys, 1U);
 }
@@ -132,9 +132,9 @@ TEST_P(ShardedTableExpiry, TimeStandsStillBeyondItsRange) {
     store.clock.set(now);
     const std::string key = "k" + std::to_string(now.time_since_epoch().count());
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(store.check(key, quota).allowed());
-    const Decision refused = store.check(key, quota);
-    EXPECT_FALSE(refused.allowed());
-    EXPECT_LE(refused.retry_after(), std::chrono::seconds{20});
+    const Decision denied = store.check(key, quota);
+    EXPECT_FALSE(denied.allowed());
+    EXPECT_LE(denied.retry_after(), std::chrono::seconds{20});
     return key;
   };
   EXPECT_FALSE(store.check(drain_at(Instant::min()), quota).allowed());
@@ -172,7 +172,7 @@ TEST(ShardedTableStats, TellAtMost48BytesPerKeyWhenNothingIsBeingResized) {
   ManualStore store;
   for (const int keys : {20'000, 50'000, 100'000}) {
     for (int i = 0; i < keys; ++i) store.take(std::to_string(i), per_day(10));
-    // resizes under way go on with every look
+    // resizes in progress go on with every check
     for (int i = 0; i < keys; ++i) static_cast<void>(store.peek(std::to_string(i), per_day(10)));
     const MemoryStats stats = store.store.stats();
     ASSERT_EQ(stats.keys, static_cast<std::uint64_t>(keys));

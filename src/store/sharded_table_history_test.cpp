@@ -296,7 +296,7 @@ RC_GTEST_PROP(ShardedTableMultiLimit, PassesWhenItSaidThatItWould, ()) {
 }
 
 // One key under several quotas in one request is odd, and still takes all or nothing. What a key
-// has used may become less, when a quota that refuses holds less than was used.
+// has used may become less, when a quota that denies holds less than was used.
 RC_GTEST_PROP(ShardedTableMultiLimit, TakesAllOrNothingWhenOneKeyComesUnderSeveralQuotas, ()) {
   const std::vector<std::string> keys = numbered_keys(2);
   std::vector<Quota> quotas = one_of_each_algorithm();

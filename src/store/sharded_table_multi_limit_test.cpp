@@ -288,7 +288,7 @@ TEST_F(ShardedTableLimits, RefundReturnsToEach) {
 TEST_F(ShardedTableLimits, ResetForgetsEach) {
   EXPECT_FALSE(store_.store.reset("k", limits_));
   EXPECT_TRUE(check("k", 5).allowed());
-  EXPECT_FALSE(store_.store.reset("k")) << "the key itself was never asked about";
+  EXPECT_FALSE(store_.store.reset("k")) << "the key itself was never checked";
   EXPECT_TRUE(store_.store.reset("k", limits_));
   EXPECT_EQ(store_.store.stats().keys, 0U);
   EXPECT_EQ(check("k", 0).remaining(), 5U);

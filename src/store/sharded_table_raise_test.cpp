@@ -1,4 +1,4 @@
-// What somebody else says was used.
+// Usage that another store reports.
 #include "reference/any_quota.hpp"
 #include "store/sharded_table.hpp"
 

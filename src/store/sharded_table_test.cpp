@@ -32,18 +32,18 @@ TEST_P(ShardedTableOf, AdmitsTheLimitAtOnceAndNoMore) {
     EXPECT_EQ(decision.remaining(), static_cast<std::uint32_t>(9 - i));
     EXPECT_EQ(decision.limit(), 10U);
   }
-  const Decision refused = store_.check("k", quota_);
-  EXPECT_EQ(refused.outcome(), Outcome::Denied);
-  EXPECT_EQ(refused.remaining(), 0U);
+  const Decision denied = store_.check("k", quota_);
+  EXPECT_EQ(denied.outcome(), Outcome::Denied);
+  EXPECT_EQ(denied.remaining(), 0U);
 }
 
 TEST_P(ShardedTableOf, DeniesUntilRetryAfterAndAllowsAtIt) {
   store_.clock.advance(milliseconds{1234});
   store_.take("k", quota_, 10);
-  const Decision refused = store_.check("k", quota_, 3);
-  ASSERT_EQ(refused.outcome(), Outcome::Denied);
-  ASSERT_GT(*refused.retry_after(), Duration{1});
-  store_.clock.advance(*refused.retry_after() - Duration{1});
+  const Decision denied = store_.check("k", quota_, 3);
+  ASSERT_EQ(denied.outcome(), Outcome::Denied);
+  ASSERT_GT(*denied.retry_after(), Duration{1});
+  store_.clock.advance(*denied.retry_after() - Duration{1});
   EXPECT_FALSE(store_.check("k", quota_, 3).allowed());
   store_.clock.advance(Duration{1});
   EXPECT_TRUE(store_.check("k", quota_, 3).allowed());
@@ -55,7 +55,7 @@ TEST_P(ShardedTableOf, IsFullAgainAfterResetAfter) {
   const Decision before = store_.peek("k", quota_);
   EXPECT_EQ(before.remaining(), 3U);
   store_.clock.advance(before.reset_after());
-  EXPECT_EQ(store_.peek("k", quota_), store_.peek("never asked about", quota_));
+  EXPECT_EQ(store_.peek("k", quota_), store_.peek("never checked", quota_));
 }
 
 TEST_P(ShardedTableOf, KeepsKeysApart) {
@@ -198,9 +198,9 @@ TEST_P(ShardedTableOf, LoweringTheLimitKeepsWhatWasUsedUpToTheNewCapacity) {
   const Quota lowered = quota_of(5, seconds{10}, GetParam());
   EXPECT_EQ(store_.remaining("k", lowered), 2U);
   store_.take("k", quota_, 5);
-  const Decision refused = store_.check("k", lowered);
-  EXPECT_EQ(refused.remaining(), 0U);
-  EXPECT_LE(*refused.retry_after(), 2 * lowered.period());
+  const Decision denied = store_.check("k", lowered);
+  EXPECT_EQ(denied.remaining(), 0U);
+  EXPECT_LE(*denied.retry_after(), 2 * lowered.period());
 }
 
 TEST_P(ShardedTableOf, AnotherPeriodKeepsWhatWasUsed) {
@@ -242,9 +242,9 @@ TEST_P(ShardedTableOf, ADenialUnderAnotherQuotaReportsTheRightWait) {
       store_.clock.advance(milliseconds{3210});
       store_.take(key, quota_, 9);
       const Quota other = quota_of(10, period, algorithm);
-      const Decision refused = store_.check(key, other, 3);
-      ASSERT_EQ(refused.outcome(), Outcome::Denied) << key;
-      store_.clock.advance(*refused.retry_after() - Duration{1});
+      const Decision denied = store_.check(key, other, 3);
+      ASSERT_EQ(denied.outcome(), Outcome::Denied) << key;
+      store_.clock.advance(*denied.retry_after() - Duration{1});
       EXPECT_FALSE(store_.check(key, other, 3).allowed()) << key;
       store_.clock.advance(Duration{1});
       EXPECT_TRUE(store_.check(key, other, 3).allowed()) << key;

@@ -7,7 +7,7 @@
 
 namespace penstock::store {
 
-// One key in 32 bytes: its hash, and two words whose meaning slot_codec.hpp knows. All zero is an
+// One key in 32 bytes: its hash, and two words that slot_codec.hpp defines. All zero is an
 // empty slot; no hash is all zero in practice, and KeyHasher's secret keeps it so.
 struct Slot {
   Hash128 hash;

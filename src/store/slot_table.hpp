@@ -17,8 +17,8 @@ namespace penstock::store {
 // Thread-safety: guarded by its owner's lock, but for prefetch().
 class SlotTable {
  public:
-  // One of so many tables that fill up together. Each starts with another size, so that they do not
-  // all grow at the same time later.
+  // One of several tables that fill up at the same rate. Each starts with another size, so that
+  // they do not all grow at the same time later.
   explicit SlotTable(std::size_t index = 0, std::size_t tables = 1);
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -43,14 +43,14 @@ class SlotTable {
   void erase(Slot* slot) noexcept;
 
   [[nodiscard]] bool is_resizing() const noexcept { return draining_.size() > 0; }
-  // Does its share of a resize under way. Pointers to slots are void afterwards.
+  // Does its share of a resize in progress. Pointers to slots are void afterwards.
   void advance() noexcept {
     if (draining_.size() > 0) [[unlikely]] {
       drain_some();
     }
   }
 
-  // Starts to give memory back when most of it is unused.
+  // Starts to shrink when most of the memory is unused.
   void shrink_if_sparse() noexcept;
 
   // The occupied slot at or after a position, cyclically; positions count through both arrays.
@@ -65,7 +65,7 @@ class SlotTable {
 
   // Starts loading the cache lines where this hash is likely to be. Callable without the lock.
   void prefetch(const Hash128& hash) const noexcept {
-    // relaxed: a stale address only loads a line that nobody needs
+    // relaxed: a stale address only loads an unused line
     const Slot* base = hint_base_.load(std::memory_order_relaxed);
     const std::size_t size = hint_size_.load(std::memory_order_relaxed);
     const Slot* home = base + home_in(hash, size);

@@ -337,7 +337,7 @@ TEST(SlotTable, PrefetchTouchesNothing) {
   EXPECT_TRUE(pair.agrees());
 }
 
-// The keys of somebody who knows the secret of another process: all in one 16th of its table.
+// The keys of an attacker that knows the secret of another process: all in one 16th of its table.
 TEST(SlotTable, KeysChosenToCollideUnderAnotherSecretAreSpread) {
   const KeyHasher theirs({1, 2});
   const KeyHasher ours({3, 4});

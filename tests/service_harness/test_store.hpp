@@ -121,8 +121,7 @@ class TestStore final : public store::LimitStore {
         real().ask(std::move(ask), deadline, [](const auto&) {});
         return answered(Error{ErrorCode::Timeout, "no answer in time"});
       }
-      const Error usual =
-          store_.failure.value_or(Error{ErrorCode::Unavailable, "store unavailable"});
+      const Error usual = store_.failure.value_or(Error{ErrorCode::Unavailable, "down"});
       answered(store_.step_failure.value_or(usual));
     }
     store::ReservationStore& real() { return store_.counts_; }

@@ -194,18 +194,18 @@ unsigned status_of(const CheckResponse& check_response) noexcept {
 }
 
 std::string detail_of(const CheckResponse& check_response) {
-  if (check_response.reason == Reason::DenyListed) return "refused by a deny list";
+  if (check_response.reason == Reason::DenyListed) return "denied by a deny list";
   if (check_response.reason == Reason::MissingAttribute) {
     return "denied: the request lacks an attribute that a rule needs";
   }
   if (check_response.reason == Reason::UnknownDomain) return "denied: " + check_response.warning;
   if (check_response.reason == Reason::FailedClosed) {
-    return "the store of the limits does not answer, and requests are refused then";
+    return "the store of the limits is unavailable, and requests are denied then";
   }
   const bool known =
       check_response.strictest && check_response.limits[*check_response.strictest].decision;
   return known ? over_limit_text(check_response.limits[*check_response.strictest])
-               : "refused by a limit";
+               : "denied by a limit";
 }
 
 http::Response denial_response(const CheckResponse& check_response, unsigned status,

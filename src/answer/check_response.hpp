@@ -18,11 +18,11 @@ namespace penstock::answer {
 
 class PolicyHeaderCache;
 
-// One limit as clients are told about it.
+// One limit, as clients see it.
 struct LimitResult {
   std::string rule{};     // "api/search"; empty for a limit that came with the request
   std::string name{};     // of the limit, where its rule has several
-  std::string subject{};  // whose count it is
+  std::string subject{};  // key of the usage
   Quota quota;
   std::optional<Decision> decision{};
   std::size_t descriptor = 0;
@@ -34,7 +34,7 @@ struct LimitResult {
   [[nodiscard]] std::string policy() const;
 };
 
-// What a client is told, however it asked.
+// The response to a check, for every listener.
 struct CheckResponse {
   bool allowed = true;
   service::Reason reason = service::Reason::NoRule;
@@ -45,25 +45,24 @@ struct CheckResponse {
 
 [[nodiscard]] CheckResponse check_response_of(const service::Answer& answer,
                                               std::string_view domain);
-// Limits that were asked for by their key. REQUIRES: each has a decision.
+// Of limits that were checked by key. REQUIRES: each has a decision.
 [[nodiscard]] CheckResponse check_response_of(std::vector<LimitResult> limits);
 
 // The members of a decision, into the object that is open.
 void write_decision(http::JsonWriter& writer, const CheckResponse& check_response);
 [[nodiscard]] std::string decision_text(const CheckResponse& check_response);  // an object of these
 [[nodiscard]] RateLimitInfo rate_limit_info(const CheckResponse& check_response);
-// The same without a CheckResponse, for whoever wants nothing else; `out` keeps its buffers, and
-// points into `cache`.
+// The same without a CheckResponse. `out` keeps its buffers, and points into `cache`.
 void fill_rate_limit_info(const service::Answer& answer, PolicyHeaderCache& cache,
                           RateLimitInfo& out);
 
-// 200, or what a refusal is answered with: 429; 403 for a deny list, where waiting does not help;
-// 503 when the store could not be asked and the rule is closed then.
+// 200; 429 for a denial; 403 for a deny list, where waiting does not help; 503 when the store is
+// unavailable and the rule fails closed.
 [[nodiscard]] unsigned status_of(const CheckResponse& check_response) noexcept;
-// The same for people, of a refusal.
+// The reason of a denial, for people.
 [[nodiscard]] std::string detail_of(const CheckResponse& check_response);
 
-// The whole answer, with its header fields; a refusal is a problem with this status.
+// The whole response of a denial, with its header fields: a problem with this status.
 [[nodiscard]] http::Response denial_response(const CheckResponse& check_response, unsigned status,
                                              std::span<const rules::HeaderDraft> drafts);
 [[nodiscard]] http::Response response_of(const CheckResponse& check_response,

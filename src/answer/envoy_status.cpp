@@ -39,7 +39,7 @@ bool failed_closed(const LimitAnswer& limit) {
 struct Found {
   const LimitAnswer* enforced = nullptr;  // the strictest
   const LimitAnswer* shadow = nullptr;    // speaks only where no other does
-  const LimitAnswer* failed = nullptr;    // refuses because the store could not be asked
+  const LimitAnswer* failed = nullptr;    // denied because the store is unavailable
 };
 
 void offer(Found& found, const LimitAnswer& limit) {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-// An answer as Envoy's rate limit service tells it, for POST /json and for gRPC. Pure functions.
+// A decision in the terms of Envoy's rate limit service, for POST /json and gRPC. Pure functions.
 namespace penstock::answer {
 
 // By their numbers in RateLimitResponse.RateLimit.Unit; a limit that travels with a request knows
@@ -27,10 +27,10 @@ enum class EnvoyUnit : std::uint8_t { Unknown, Second, Minute, Hour, Day, Month,
 // of 0 denies; one above Quota::kMaxLimit is that. Fails without a unit that an override may have.
 [[nodiscard]] Result<Quota> quota_of_override(std::uint32_t requests_per_unit, EnvoyUnit unit);
 
-// What one descriptor is told.
+// The status of one descriptor.
 struct EnvoyStatus {
   bool over_limit = false;
-  const service::LimitAnswer* limit = nullptr;  // what stands in current_limit, if anything does
+  const service::LimitAnswer* limit = nullptr;  // for current_limit; may be null
   std::uint32_t remaining = 0;          // as in header fields: the largest cost that would pass
   std::chrono::seconds until_reset{0};  // at least one, as Envoy drops the rest; 0: left out
 };

@@ -33,15 +33,15 @@ void write_string(http::TextWriter& out, std::string_view content) {
   out.letter('"');
 }
 
-// Until more can be had: the wait of a denial, so that it never contradicts Retry-After; else until
-// nothing counts as used. A denial never says "now".
+// Until more quota is available: the wait of a denial, so that it never contradicts Retry-After;
+// else until the usage is zero. Never 0 for a denial.
 std::uint64_t seconds_to_more(const Decision& decision) {
   const seconds least{decision.allowed() ? 0 : 1};
   return integer_of(
       std::max(retry_seconds(decision).value_or(ceil_seconds(decision.reset_after())), least));
 }
 
-// Rounded up: whoever spreads the quota over a longer window stays within it.
+// Rounded up: a client that spreads the quota over a longer window stays within it.
 std::uint64_t window_of(const Quota& quota) { return integer_of(ceil_seconds(quota.period())); }
 
 void add_x_rate_limit(FieldSink& fields, const Decision& decision) {
@@ -50,8 +50,8 @@ void add_x_rate_limit(FieldSink& fields, const Decision& decision) {
   fields.add("X-RateLimit-Reset").number(seconds_to_more(decision));
 }
 
-// "100;w=60, 5000;w=86400". Drafts 06 and 07 do not let two policies share a quota; of those that
-// do, the longer window is the stricter.
+// "100;w=60, 5000;w=86400". Drafts 06 and 07 do not let two policies share a quota; if two do, the
+// longer window is the stricter.
 void write_unnamed_policies(http::TextWriter& out, const RateLimitInfo& info) {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> policies;
   for (const NamedDecision& limit : info.limits) {

@@ -16,8 +16,8 @@ namespace penstock::http {
 class TextWriter;
 }  // namespace penstock::http
 
-// What clients are told about their limits, in the header fields of the drafts that exist
-// (docs/headers.md). All waits are rounded up: whoever waits as told is admitted.
+// Rate limit header fields, in the drafts that exist (docs/headers.md). All waits are rounded up: a
+// client that waits that long is admitted.
 namespace penstock::answer {
 
 // A limit as draft 08 writes it.
@@ -31,10 +31,10 @@ struct NamedDecision {
   std::string name;
   Quota quota;
   Decision decision;
-  const PolicyHeader* cached_policy = nullptr;  // in place of the name, by whoever keeps it
+  const PolicyHeader* cached_policy = nullptr;  // in place of the name, if it is cached
 };
 
-// Takes header fields; their values are written where it says.
+// Receives header fields; it chooses where their values are written.
 class FieldSink {
  public:
   FieldSink() = default;
@@ -56,8 +56,8 @@ struct RateLimitInfo {
 // help.
 [[nodiscard]] std::optional<std::chrono::seconds> retry_seconds(const Decision& decision);
 
-// Of the drafts that share field names with each other (06, 07, 08), the first one given is used.
-// Retry-After stands on every refusal that passes, whatever the drafts.
+// Drafts 06, 07 and 08 share field names: the first one given is used. Retry-After is on every
+// denial that ends by waiting, whatever the drafts.
 using HeaderFields = std::vector<std::pair<std::string, std::string>>;
 void add_rate_headers(HeaderFields& fields, std::span<const rules::HeaderDraft> drafts,
                       const RateLimitInfo& info);

@@ -44,7 +44,7 @@ std::optional<IpAddress> from_forwarded_for(std::span<const Field> fields,
       const std::size_t comma = rest.rfind(',');
       const std::size_t start = comma == std::string_view::npos ? 0 : comma + 1;
       const std::optional<IpAddress> address = read_address(trimmed(rest.substr(start)));
-      if (!address) return nearest;  // nobody to be trusted wrote what is left of this
+      if (!address) return nearest;  // a trusted proxy did not write the rest
       nearest = address;
       if (!trusted.contains(*address)) return nearest;
       rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(0, comma);

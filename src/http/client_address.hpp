@@ -12,7 +12,7 @@
 
 namespace penstock::http {
 
-// The proxies whose word about the client is taken.
+// Proxies that are trusted to name the client.
 class TrustedProxies {
  public:
   TrustedProxies() = default;
@@ -28,9 +28,9 @@ class TrustedProxies {
 // An address as proxies write it, perhaps with a port: "192.0.2.1:80", "[2001:db8::1]:80".
 [[nodiscard]] std::optional<base::IpAddress> read_address(std::string_view text);
 
-// Who asked a chain of proxies: the right-most address of X-Forwarded-For that is not a trusted
-// proxy's, for everything to its left may be invented. Without that field X-Real-IP. Of a peer that
-// is not trusted, the peer itself.
+// The client behind a chain of proxies: the right-most address of X-Forwarded-For that is not a
+// trusted proxy, because everything to its left may be forged; without that field, X-Real-IP. If
+// the peer is not trusted: the peer.
 [[nodiscard]] std::string client_address(const Request& request, const TrustedProxies& trusted);
 [[nodiscard]] std::string client_address(std::string_view peer, std::span<const Field> fields,
                                          const TrustedProxies& trusted);

@@ -18,7 +18,7 @@ struct AddressCase {
 TEST(ClientAddress, IsTheRightMostUntrustedAddress) {
   const TrustedProxies trusted = trust({"10.0.0.0/8", "::1", "2001:db8::/32"});
   const std::vector<AddressCase> cases{
-      {"192.0.2.1", {{"X-Forwarded-For", "1.1.1.1"}}, "192.0.2.1"},  // nobody trusts the peer
+      {"192.0.2.1", {{"X-Forwarded-For", "1.1.1.1"}}, "192.0.2.1"},  // the peer is not trusted
       {"10.0.0.1", {{"X-Forwarded-For", "1.1.1.1"}}, "1.1.1.1"},
       {"10.0.0.1", {{"x-forwarded-for", "6.6.6.6, 1.1.1.1, 10.9.9.9"}}, "1.1.1.1"},
       {"10.0.0.1", {{"X-Forwarded-For", "6.6.6.6"}, {"X-Forwarded-For", "1.1.1.1"}}, "1.1.1.1"},

@@ -8,8 +8,7 @@
 
 namespace penstock::http {
 
-// The field that says when an answer was made, "Date: Mon, 16 Nov 2026 01:35:29 GMT\r\n", written
-// once per second.
+// The Date field of responses, "Date: Mon, 16 Nov 2026 01:35:29 GMT\r\n", written once per second.
 class DateHeader {
  public:
   // Valid until the next call.

@@ -9,10 +9,9 @@
 
 namespace penstock::http {
 
-// Looks for the empty line that ends the header of a request, and on its way refuses what other
-// servers read differently than we would (RFC 9112, section 11.2): lines that end without CR, lines
-// that continue the one before, headers longer than allowed. It remembers how far it came, so that
-// a header that trickles in is looked at once.
+// Finds the empty line that ends the header of a request, and rejects what other servers read
+// differently (RFC 9112, section 11.2): lines without CR, continuation lines, headers longer than
+// allowed. It remembers its position, so that a header in small portions is scanned once.
 class HeaderScanner {
  public:
   struct More {};

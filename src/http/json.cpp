@@ -1,4 +1,4 @@
-// The one file that meets the exceptions of nlohmann-json; others ask for the type of a value
+// The only file that catches exceptions of nlohmann-json. Other files check the type of a value
 // before they take it.
 #include "http/json.hpp"
 
@@ -86,7 +86,7 @@ class Builder final : public nlohmann::json_sax<Json> {
                 .emplace_back(std::move(name_), std::forward<Value>(value))
                 .second;
   }
-  // What is open stays where it is: only the innermost grows.
+  // Open containers do not move: only the innermost grows.
   bool open(Json container) {
     if (open_.size() == limits_.depth) {
       return fail("deeper than " + std::to_string(limits_.depth) + " levels");

@@ -14,7 +14,7 @@
 namespace penstock::http {
 
 // A value for an error message, in quotes and cut to a readable length; of arrays and objects only
-// what they are.
+// the type.
 [[nodiscard]] std::string quote(std::string_view value);
 [[nodiscard]] std::string quote_json(const Json& value);
 
@@ -22,15 +22,14 @@ namespace penstock::http {
 [[nodiscard]] Result<Duration> read_duration(std::string_view path, std::string_view text,
                                              Duration least, Duration most);
 
-// What a member that is null means.
+// The meaning of a null member.
 enum class OnNull : std::uint8_t {
   Reject,
   Ignore,  // as the JSON of protobuf has it: as if it were absent
 };
 
-// The members of one object, taken one after the other. The first complaint is kept and asked for
-// at the end; until then members that are wrong or missing read as empty. A member that nobody
-// asked for is a complaint as well.
+// The members of one object, taken one after the other. finish() returns the first error; until
+// then members that are invalid or missing read as empty. A member that was not taken is an error.
 //
 // REQUIRES: the object outlives the reader and the texts taken from it.
 class JsonObjectReader {
@@ -46,7 +45,7 @@ class JsonObjectReader {
                                                           std::uint64_t most);
   [[nodiscard]] std::optional<Duration> duration(std::string_view name, Duration least,
                                                  Duration most);
-  // "cost", up to what JSON numbers of every language hold.
+  // "cost", up to the largest integer that JSON numbers hold in every language.
   [[nodiscard]] std::optional<Cost> cost();
   // "limit" with "burst" and "algorithm" beside it.
   [[nodiscard]] std::optional<Quota> quota();
@@ -58,7 +57,7 @@ class JsonObjectReader {
   [[nodiscard]] std::string_view required_text(std::string_view name, std::size_t most);
 
   void add_error(std::string_view name, std::string_view what);
-  // What was wrong, if anything; those not asked for included.
+  // The first error, if any; members that were not taken included.
   [[nodiscard]] Result<void> finish();
 
   [[nodiscard]] std::string path_of(std::string_view name) const;
@@ -75,7 +74,7 @@ class JsonObjectReader {
 
 inline constexpr std::uint64_t kMaxCost = 4'294'967'295;
 
-// A quota from its parts as texts and numbers; what HTTP queries and bodies have in common.
+// The parts of a quota as texts and numbers, common to HTTP queries and bodies.
 struct QuotaText {
   std::string_view limit;
   std::optional<std::int64_t> burst{};

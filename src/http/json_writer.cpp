@@ -15,7 +15,7 @@ bool is_plain(char letter) {
 
 }  // namespace
 
-// A text ends with its quote, so that what stands at the end is our own.
+// A text ends with its quote, so that the last character is always ours.
 void JsonWriter::separate() {
   if (out_.empty()) return;
   const char last = out_.back();

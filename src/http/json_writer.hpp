@@ -6,8 +6,8 @@
 
 namespace penstock::http {
 
-// Writes JSON at the end of a text, without a tree in between: answers are made for every request.
-// The writer sees to commas and escapes; the caller to the rest.
+// Appends JSON to a text without building a tree, because responses are written for every request.
+// The writer adds commas and escapes; the caller does the rest.
 class JsonWriter {
  public:
   // REQUIRES: `out` outlives the writer.

@@ -19,8 +19,7 @@ struct Field {
   std::string_view value;
 };
 
-// What a client sent, as far as handlers care. The texts belong to the connection and live until
-// the answer has been given.
+// A request, for handlers. The texts belong to the connection and are valid until the response.
 struct Request {
   std::string_view method;
   std::string_view path;         // as sent, without the query
@@ -30,20 +29,20 @@ struct Request {
   std::string_view body;
   std::string_view peer;  // the address of the other end of the connection, without its port
   bool listens_on_loopback = true;  // whether only this machine can connect here
-  base::Deadline deadline{};        // nobody waits for the answer after it
+  base::Deadline deadline{};        // the response is useless after it
 
   // The first field of this name; empty when there is none.
   [[nodiscard]] std::string_view field(std::string_view name) const noexcept;
 };
 
-// What to answer. Content-Length, Date, Connection and the like are added by the connection.
+// The connection adds Content-Length, Date and Connection.
 struct Response {
   unsigned status = 200;
   std::vector<std::pair<std::string, std::string>> fields{};
   std::string body{};
 };
 
-// Whoever answers requests. Each event loop has its own.
+// Responds to requests. Each event loop has its own.
 class Handler {
  public:
   using Respond = std::function<void(Response)>;

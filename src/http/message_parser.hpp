@@ -23,7 +23,7 @@ class MessageParser final : public boost::beast::http::basic_parser<true> {
 
   [[nodiscard]] bool wants_continue() const noexcept { return wants_continue_; }
   [[nodiscard]] bool is_http10() const noexcept { return version_ < 11; }
-  // What to answer when putting bytes in failed.
+  // The response to a failed put().
   [[nodiscard]] HttpError http_error_of(const boost::system::error_code& failed) const;
 
  private:

@@ -11,17 +11,17 @@ namespace penstock::http {
 
 // A path after normalization (RFC 3986, section 6.2.2), in two forms of the same segments.
 struct NormalizedPath {
-  // What an upstream gets: only unreserved characters are decoded, so that it means what the client
-  // sent; no dot segments.
+  // For upstreams: only unreserved characters are decoded, so that the meaning stays; no dot
+  // segments.
   std::string forwarded;
-  // What rules and routes see: decoded, except "/", "\" and "%"; without path parameters, and in
-  // lower case, where the settings say so.
+  // For rules and routes: decoded, except "/", "\" and "%"; without path parameters and in lower
+  // case, if so configured.
   std::string matched;
 
   friend bool operator==(const NormalizedPath&, const NormalizedPath&) = default;
 };
 
-// The refusal is for paths that no server should get, and for those that the settings reject.
+// An error for paths that no server should receive, and for those that the settings reject.
 // "*" stays "*". An empty path is "/".
 [[nodiscard]] std::variant<NormalizedPath, HttpError> normalized_path(
     std::string_view path, const rules::PathSettings& settings);

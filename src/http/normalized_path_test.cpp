@@ -14,7 +14,7 @@ constexpr PathSettings kKeepAll{.merge_slashes = false,
                                 .backslashes = PathSettings::Backslashes::Keep,
                                 .parameters = PathSettings::Parameters::Keep};
 
-// "forwarded matched", or the reason of the refusal.
+// "forwarded matched", or the reason of the error.
 std::string normal(std::string_view path, const PathSettings& settings = {}) {
   const auto result = normalized_path(path, settings);
   if (const auto* refusal = std::get_if<HttpError>(&result)) return std::string(refusal->detail);
@@ -100,7 +100,7 @@ PathSettings any_settings() {
       .parameters = *rc::gen::element(Parameters::Ignore, Parameters::Reject, Parameters::Keep)};
 }
 
-// What an upstream that normalizes once more makes of it is what rules saw.
+// An upstream that normalizes once more sees the path that the rules saw.
 RC_GTEST_PROP(NormalizedPathProperty, ForwardedPathNormalizesToItself, ()) {
   const auto text =
       *rc::gen::container<std::string>(rc::gen::elementOf(std::string("ab./%25eEfFcC37\\;?\xC3")));

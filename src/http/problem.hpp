@@ -14,8 +14,8 @@ inline constexpr std::string_view kProblemType = "application/problem+json";
 [[nodiscard]] Response json_response(unsigned status, std::string json);
 [[nodiscard]] Response json_response(unsigned status, const Json& json);
 
-// An answer that says what went wrong, as RFC 9457 has it. Never kept by a cache. `more` are
-// members after its own, as text without braces.
+// An error response (RFC 9457), not cacheable. `more` has additional members, as text without
+// braces.
 struct Problem {
   unsigned status = 400;
   std::string_view type = "about:blank";

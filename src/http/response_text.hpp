@@ -8,7 +8,7 @@
 
 namespace penstock::http {
 
-// What happens to the connection after an answer, as the answer says it.
+// The Connection field of a response.
 enum class ConnectionHeader : std::uint8_t {
   Omitted,    // HTTP/1.1: nothing to say
   KeepAlive,  // HTTP/1.0: has to be said

@@ -17,8 +17,8 @@ namespace penstock::http {
 // "/v1/keys/a%2Fb" as "v1", "keys", "a%2Fb": still encoded.
 [[nodiscard]] std::vector<std::string_view> segments(std::string_view path);
 
-// The parameters of a query, each taken once. As with JsonObjectReader, the first complaint is
-// kept, and a parameter that nobody asked for is one.
+// The parameters of a query, each taken once. As with JsonObjectReader, the first error is kept,
+// and a parameter that was not taken is one.
 class Parameters {
  public:
   explicit Parameters(std::string_view query);

@@ -8,18 +8,18 @@
 
 namespace penstock::http {
 
-// Appends to a text, quicker than the text itself: most of what is written is a few bytes at a
-// time, and here that is a comparison and a store. The text holds anything until the writer ends.
+// Appends to a text faster than the text itself: a write of a few bytes, the common case, is a
+// comparison and a store. The content of the text is unspecified until the writer is destroyed.
 class TextWriter {
  public:
-  // REQUIRES: nobody else touches `out` while the writer lives.
+  // REQUIRES: `out` is not used otherwise while the writer lives.
   explicit TextWriter(std::string& out) noexcept
       : out_(out), next_(out.data() + out.size()), end_(next_) {}
   ~TextWriter() { out_.resize(size()); }
   TextWriter(const TextWriter&) = delete;
   TextWriter& operator=(const TextWriter&) = delete;
 
-  // Of the text, what was there before included.
+  // Of the whole text, including what was there before.
   [[nodiscard]] std::size_t size() const noexcept {
     return static_cast<std::size_t>(next_ - out_.data());
   }
@@ -37,7 +37,7 @@ class TextWriter {
     return *this;
   }
   TextWriter& number(std::uint64_t number);
-  // What stands there and behind moves by one. REQUIRES: place < size().
+  // Moves the rest of the text by one. REQUIRES: place < size().
   void insert(std::size_t place, char letter);
 
  private:
@@ -50,7 +50,7 @@ class TextWriter {
 
   std::string& out_;
   char* next_;
-  char* end_;  // of what may be written to
+  char* end_;  // of the writable bytes
 };
 
 }  // namespace penstock::http

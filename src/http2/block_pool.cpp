@@ -7,7 +7,7 @@
 
 namespace penstock::http2 {
 
-// Stands in front of what the library gets.
+// The header in front of the memory that the library gets.
 struct alignas(std::max_align_t) BlockPool::Block {
   std::size_t size = 0;   // without this
   Block* next = nullptr;  // while it waits

@@ -7,9 +7,8 @@
 
 namespace penstock::http2 {
 
-// Memory for the library, of one session: each stream asks for a dozen small blocks and gives them
-// back, a hundred streams at a time. Small blocks that are given back wait here for the next, up to
-// kMaxRetained bytes; the rest goes where it came from.
+// Memory of one session for the library: each stream allocates and frees a dozen small blocks, a
+// hundred streams at a time. Freed small blocks are kept for reuse, up to kMaxRetained bytes.
 //
 // Thread-safety: none.
 class BlockPool {
@@ -30,7 +29,7 @@ class BlockPool {
   // Bytes that wait.
   [[nodiscard]] std::size_t retained() const noexcept { return retained_; }
 
-  // What the library is told; lives as long as the pool.
+  // For the library; valid as long as the pool.
   [[nodiscard]] nghttp2_mem* functions() noexcept { return &functions_; }
 
  private:

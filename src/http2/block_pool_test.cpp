@@ -13,7 +13,7 @@
 namespace penstock::http2 {
 namespace {
 
-// A block that is filled with one letter, to see when somebody else writes to it.
+// A block that is filled with one letter, to detect other writes to it.
 struct Filled {
   char* bytes;
   std::size_t size;

@@ -9,14 +9,14 @@
 
 namespace penstock::http2 {
 
-// Tells which frames of a client are charged to its FloodBudget: those that cost work and bring
-// nothing. Window updates are in order as long as there was data or a stream for them.
+// Decides which frames of a client are charged to its FloodBudget: frames that cost work and bring
+// nothing. Window updates are free as long as there was data or a stream for them.
 class FrameCosts {
  public:
   // A frame of data was sent.
   void on_data_sent() noexcept { expect_updates(kUpdatesPerData); }
   void on_stream_opened() noexcept { expect_updates(kUpdatesPerStream); }
-  // A header block began that is of use: the library drops those of streams that have ended.
+  // A header block began that is used: the library drops header blocks of streams that have ended.
   void on_headers_used() noexcept {
     if (unused_headers_ > 0) --unused_headers_;
   }

@@ -11,15 +11,15 @@ namespace penstock::http2 {
 // The first bytes of an HTTP/2 connection.
 inline constexpr std::size_t kPrefaceBytes = 24;
 
-// What stands before the payload of a frame.
+// The part of a frame before its payload.
 struct FrameHead {
   std::size_t length = 0;
   std::uint8_t type = 0;
   std::uint8_t flags = 0;
 };
 
-// Finds the heads of the frames in what a client sends, in any portions. The library reports only
-// the frames that it uses: not those of unknown types, nor those of streams that are closed.
+// Finds the frame heads in the bytes of a client, in any portions. The library reports only the
+// frames that it uses: none of unknown types, and none of closed streams.
 // Thread-safety: none.
 class FrameScanner {
  public:

@@ -3,7 +3,7 @@
 namespace penstock::http2 {
 namespace {
 
-// RFC 9113, 10.5.1: what a field counts besides its text.
+// RFC 9113, 10.5.1: added to the text of each field.
 constexpr std::size_t kOverhead = 32;
 
 std::string_view text_of(nghttp2_rcbuf* buffer) {

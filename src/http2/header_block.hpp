@@ -26,7 +26,7 @@ class HeaderBlock {
   [[nodiscard]] std::span<const Field> fields() const noexcept { return fields_; }
 
  private:
-  // Whether it is one of those that start with a colon.
+  // Whether its name starts with a colon.
   bool take_pseudo(const Field& field);
 
   std::size_t max_bytes_;

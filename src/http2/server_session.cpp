@@ -20,12 +20,12 @@
 namespace penstock::http2 {
 namespace {
 
-// What is kept of an output buffer for the next turn, and while there are streams.
+// Bytes of an output buffer that are kept for the next turn, and while there are streams.
 constexpr std::size_t kKept = std::size_t{16} << 10U;
 constexpr std::size_t kKeptInUse = std::size_t{160} << 10U;
-// CONTINUATION frames of one header block; those of clients that mean well fit into one frame.
+// CONTINUATION frames of one header block; header blocks of honest clients fit into one frame.
 constexpr std::size_t kMaxContinuations = 8;
-// What the PING after a GOAWAY carries, to know its answer from others.
+// Payload of the PING after a GOAWAY, to recognise its acknowledgement.
 constexpr std::array<std::uint8_t, 8> kGoodbye{'g', 'o', 'o', 'd', 'b', 'y', 'e', '.'};
 
 // Pings that may come too early, as gRPC servers allow it.
@@ -109,7 +109,7 @@ struct ServerSession::Impl {
   FloodBudget budget;
   std::vector<nghttp2_nv> fields{};
   std::vector<std::unique_ptr<Open>> records{};  // as many as there were streams at a time
-  std::vector<Open*> spare{};                    // those of them that no stream uses
+  std::vector<Open*> spare{};                    // of them, not used by a stream
   Open* recent = nullptr;                        // found last
   std::string sending{};
   std::deque<Lingering> lingering{};  // in the order of their times
@@ -119,14 +119,14 @@ struct ServerSession::Impl {
   base::Deadline now{};
   base::Deadline last_ping{};
   unsigned ping_strikes = 0;    // pings that came too early since the last request
-  StreamId head_of = 0;         // the stream whose header block is arriving
+  StreamId head_of = 0;         // the stream of the incomplete header block
   std::uint64_t accepted = 0;   // requests
   bool established = false;     // the SETTINGS of the client have come
-  bool too_many_pings = false;  // to be told so
+  bool too_many_pings = false;  // GOAWAY is due
   bool too_much = false;        // nuisance
-  bool leaving = false;         // has said goodbye
-  bool heard_out = false;       // the client has heard it, and is to be told what was taken
-  bool said_last = false;       // has told the client which streams were taken
+  bool leaving = false;         // a GOAWAY was sent
+  bool heard_out = false;       // the client acknowledged it; the final GOAWAY is due
+  bool said_last = false;       // the final GOAWAY was sent
   bool broken = false;
 };
 
@@ -219,7 +219,7 @@ bool ServerSession::Impl::make_session() {
   if (shared == nullptr || nghttp2_option_new(&option) != 0) return false;
   nghttp2_option_set_no_closed_streams(option, 1);
   nghttp2_option_set_max_continuations(option, kMaxContinuations);
-  // The budget counts resets too, and says ENHANCE_YOUR_CALM; the library says INTERNAL_ERROR.
+  // The budget counts resets too, and sends ENHANCE_YOUR_CALM; the library sends INTERNAL_ERROR.
   nghttp2_option_set_stream_reset_rate_limit(option, 2 * std::uint64_t{options.flood_burst},
                                              2 * std::uint64_t{options.flood_rate});
   if (options.flow_control == FlowControl::Manual)
@@ -304,8 +304,8 @@ void ServerSession::Impl::on_ping(const nghttp2_ping& frame) {
   heard_out = true;
 }
 
-// The last goodbye says which requests were taken. Those behind the client's answer to the first
-// are taken too, so it comes when all that arrived has been read.
+// The final GOAWAY names the last request that is processed. Requests behind the client's
+// acknowledgement of the first are processed too, so it is sent when all input has been read.
 void ServerSession::Impl::say_last_goodbye() {
   if (!std::exchange(heard_out, false) || std::exchange(said_last, true)) return;
   note(nghttp2_submit_goaway(session, NGHTTP2_FLAG_NONE,
@@ -329,7 +329,7 @@ ssize_t ServerSession::Impl::read_body(nghttp2_session* /*session*/, std::int32_
     case BodySource::After::More: break;
     case BodySource::After::Deferred:
       if (portion.size == 0) return NGHTTP2_ERR_DEFERRED;
-      break;  // asked again for the next frame, it will say so
+      break;  // the source reports it again for the next frame
     case BodySource::After::Failed: return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     case BodySource::After::End: {
       *flags |= NGHTTP2_DATA_FLAG_EOF;
@@ -436,7 +436,7 @@ void ServerSession::send_interim(StreamId stream, std::span<const Field> head) {
 
 void ServerSession::resume(StreamId stream) {
   if (impl_->broken) return;
-  // refuses a stream that is gone, or not waiting
+  // fails for a stream that is closed, or not deferred
   static_cast<void>(nghttp2_session_resume_data(impl_->session, stream));
 }
 

@@ -12,8 +12,8 @@
 
 namespace penstock::http2 {
 
-// Who tells the client that there is room for more of its data: Automatic as soon as it is read,
-// Manual when consume() says so, for whoever passes it on to somebody slower.
+// When the client gets new window for its data: Automatic as soon as it is read, Manual with
+// consume(), for proxies that pass it on to a slower peer.
 enum class FlowControl : std::uint8_t { Automatic, Manual };
 
 struct SessionOptions {
@@ -28,9 +28,9 @@ struct SessionOptions {
   // and a rate per second. More end the connection.
   std::uint32_t flood_burst = 1'000;
   std::uint32_t flood_rate = 1'000;
-  // How long a client that is still sending has, after a complete answer, until it is told to stop
-  // with RST_STREAM; what it sends meanwhile is discarded, and gets no new window. Clients that
-  // read an answer and the reset behind it at once lose the answer. 0: told at once.
+  // Time between a complete response and RST_STREAM for a client that is still sending. Its data is
+  // discarded meanwhile, and gets no new window. Clients that read a response and the reset behind
+  // it at once lose the response. 0: reset at once.
   std::chrono::steady_clock::duration linger{};
   // Between two pings of a client that has no stream open. One that pings more often gets GOAWAY
   // with "too_many_pings", as gRPC servers do it. 0: any number.
@@ -41,27 +41,27 @@ struct SessionOptions {
 //
 //   receive()      what the client sent, in any portions; calls on_request() and StreamEvents
 //   take_output()  all that is to be sent by now, in one piece
-//   is_finished()  nothing more can come: close when the output is gone
+//   is_finished()  nothing more can come: close when the output is sent
 //
-// A turn of the event loop is: receive, let those answer who can, take_output, write it. Who
-// answers later calls respond() or resume(), and sees to it that take_output() is called.
+// A turn of the event loop is: receive, respond to what can be answered at once, take_output, write
+// it. Later responses call respond() or resume(), and then take_output() must be called.
 //
-// Bounded: by the options, for each stream and for the connection. What the client sends against
-// the protocol, and floods of acknowledgements, settings, resets and continuations, end the
-// connection with GOAWAY. A stream that the client makes us reset counts as one that it resets.
+// Bounded: by the options, for each stream and for the connection. Protocol violations, and floods
+// of acknowledgements, settings, resets and continuations, end the connection with GOAWAY. A stream
+// that the client makes us reset counts as one that it resets.
 //
 // Thread-safety: none. `respond`, `send_interim`, `resume`, `consume` and `reset` may be called
-// from within all events; nothing else may. They do nothing for a stream that is gone.
+// from within all events; nothing else may. They do nothing for a stream that is closed.
 class ServerSession {
  public:
   // `requests` outlives the session, and so do the StreamEvents and BodySources of open streams,
-  // who are not told when the session is destroyed.
+  // which get no event when the session is destroyed.
   ServerSession(RequestEvents& requests, const SessionOptions& options);
   ~ServerSession();
   ServerSession(const ServerSession&) = delete;
   ServerSession& operator=(const ServerSession&) = delete;
 
-  // False when the client broke the protocol so that it cannot even be told: close.
+  // False after a protocol violation that leaves no way to send GOAWAY: close.
   [[nodiscard]] bool receive(std::string_view bytes, base::Deadline now);
   // Valid until the next call. Empty when there is nothing to send.
   [[nodiscard]] std::string_view take_output();
@@ -72,36 +72,36 @@ class ServerSession {
   [[nodiscard]] bool is_established() const noexcept;
   // A header block has begun, and its end has not arrived.
   [[nodiscard]] bool is_reading_head() const noexcept;
-  // Requests so far. What else arrives (pings, settings, unknown frames) is not one.
+  // Requests so far. Pings, settings and unknown frames do not count.
   [[nodiscard]] std::uint64_t requests() const noexcept;
 
-  // The whole answer when there is no body; else its head, and `body` is asked for the rest until
-  // it ends or the stream is closed. The first of `head` is ":status". A client that is still
-  // sending its request at the end is told to stop. REQUIRES: once per stream.
+  // The whole response when there is no body; else its head, and `body` is read until it ends or
+  // the stream is closed. The first of `head` is ":status". A client that is still sending its
+  // request at the end gets RST_STREAM. REQUIRES: once per stream.
   void respond(StreamId stream, std::span<const Field> head, BodySource* body = nullptr);
   // An interim answer: 100, 103.
   void send_interim(StreamId stream, std::span<const Field> head);
   // A body that said Deferred has more now.
   void resume(StreamId stream);
-  // With FlowControl::Manual: so many bytes of on_data() are done with.
+  // With FlowControl::Manual: `bytes` of on_data() have been processed.
   void consume(StreamId stream, std::size_t bytes);
   // Ends the stream without (the rest of) an answer.
   void reset(StreamId stream, ErrorCode why);
 
-  // Tells clients that are still sending after their answer to stop, when `linger` has passed. The
-  // time when this is to be called again; Deadline::max() when no stream lingers.
+  // Resets streams of clients that are still sending when `linger` has passed since the response.
+  // Returns when this is to be called again; Deadline::max() when no stream lingers.
   [[nodiscard]] base::Deadline end_lingering(base::Deadline now);
 
-  // Asks the client whether it is there; whatever it sends then says so.
+  // Any input after it shows that the client is alive.
   void ping();
 
-  // Says goodbye in two steps (RFC 9113, 6.8): first that no more streams should be opened, and
-  // when the client has seen that, which ones are still answered. Finished when they are.
+  // Graceful shutdown in two steps (RFC 9113, 6.8): a GOAWAY against new streams, and when the
+  // client has acknowledged it, one with the last stream that is processed. Finished when all are.
   void begin_shutdown();
   // The second step without waiting for the client, which had its time since the first: streams
   // that cross it are not processed, and the client knows it.
   void end_shutdown();
-  // Says goodbye at once: streams under way are dropped.
+  // Sends GOAWAY at once: open streams are dropped.
   void terminate(ErrorCode why);
 
  private:

@@ -22,7 +22,7 @@ using http2_client::Fields;
 
 const Fields kPost{{":method", "POST"}, {":scheme", "http"}, {":authority", "a"}, {":path", "/p"}};
 
-// One stream as the test sees it. Sends `body`, and then says `then`.
+// One stream of the test. Sends `body`, then returns `then`.
 class Stream final : public StreamEvents, public BodySource {
  public:
   void on_data(std::string_view bytes) override { received += bytes; }
@@ -78,7 +78,7 @@ class Http2 : public ::testing::Test {
     session = std::make_unique<ServerSession>(requests, options);
     client = std::make_unique<ClientSession>(client_options);
   }
-  // Bytes go to and fro until nobody has more to say.
+  // Exchanges bytes until neither side has output.
   bool exchange() {
     for (int rounds = 0; rounds < 1000; ++rounds) {
       const std::string there = client->take_output();
@@ -288,7 +288,7 @@ TEST_F(Http2, ClientThatFinishesItsRequestAfterTheAnswerIsNotReset) {
   EXPECT_TRUE(session->take_output().empty());
 }
 
-// The windows of answered streams are not renewed: a client cannot go on for ever.
+// The windows of answered streams are not renewed: a client cannot send forever.
 TEST_F(Http2, WhatComesAfterTheAnswerIsBounded) {
   start({.stream_window = 1000,
          .flow_control = FlowControl::Manual,
@@ -382,8 +382,8 @@ TEST_F(Http2, EndShutdownDoesNotWaitForAClientThatIgnoresGoaway) {
   EXPECT_TRUE(session->is_finished());
 }
 
-// grpc++ sends it so: its answers to pings overtake requests that wait to be written. What the last
-// goodbye leaves out, it asks again elsewhere, though it was answered here.
+// grpc++ does this: its ping acknowledgements overtake requests that wait to be written. Requests
+// beyond the final GOAWAY are retried elsewhere, though they were answered here.
 TEST_F(Http2, RequestSentAfterTheFirstGoawayIsAnswered) {
   start({}, {.answers_pings = false});
   ASSERT_TRUE(exchange());

@@ -1,4 +1,4 @@
-// What a client may do on a connection besides requests, and for how long.
+// Limits on frames that are not requests.
 
 #include "http2/server_session.hpp"
 #include "http2_client/client_session.hpp"

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-// One request of an HTTP/2 connection and its answer, as those see it who serve them.
+// One request of an HTTP/2 connection and its response, for the code that serves them.
 namespace penstock::http2 {
 
 using StreamId = std::int32_t;
@@ -21,7 +21,7 @@ enum class ErrorCode : std::uint32_t {
   EnhanceYourCalm = 11,
 };
 
-// A header field. Names are in lower case. Those of an answer are copied, unless they live forever.
+// A header field. Names are in lower case. Fields of a response are copied, unless they are static.
 struct Field {
   enum class Lifetime : std::uint8_t { Temporary, Static };
 
@@ -46,7 +46,7 @@ struct RequestHead {
   bool ends_stream = false;       // there is no body; on_end() follows
 };
 
-// Hears the rest of a request. Belongs to whoever made it, until on_closed().
+// Receives the rest of a request. REQUIRES: it lives until on_closed().
 class StreamEvents {
  public:
   StreamEvents() = default;
@@ -57,11 +57,11 @@ class StreamEvents {
   virtual void on_data(std::string_view bytes) = 0;
   virtual void on_trailers(std::span<const Field> /*fields*/) {}
   virtual void on_end() = 0;  // the request is complete
-  // The last event, also of streams that ended well (NoError). Not followed by any use of it.
+  // The last event, also of streams that ended without an error (NoError).
   virtual void on_closed(ErrorCode why) = 0;
 };
 
-// Hears of new requests.
+// Receives new requests.
 class RequestEvents {
  public:
   RequestEvents() = default;
@@ -69,16 +69,16 @@ class RequestEvents {
   RequestEvents& operator=(const RequestEvents&) = delete;
   virtual ~RequestEvents() = default;
 
-  // Who hears the rest; null for nobody.
+  // Receives the rest of the request; may be null.
   virtual StreamEvents* on_request(StreamId stream, const RequestHead& head) = 0;
 };
 
-// The body of an answer, asked for as the client makes room for it.
+// The body of a response, read as the client grants window.
 class BodySource {
  public:
   enum class After : std::uint8_t {
-    More,      // ask again
-    Deferred,  // ask again after ServerSession::resume()
+    More,      // call again
+    Deferred,  // call again after ServerSession::resume()
     End,
     Failed,  // the stream is reset
   };
@@ -94,7 +94,7 @@ class BodySource {
 
   // Fills the front of `room`, which is not empty.
   [[nodiscard]] virtual Portion read(std::span<char> room) = 0;
-  // Asked for at the End. The texts are copied before the next call.
+  // Called at the End. The texts are copied before the next call.
   [[nodiscard]] virtual std::span<const Field> trailers() { return {}; }
 };
 

@@ -17,8 +17,8 @@ namespace penstock::net {
 // One connection of an address, counted until the last copy is destroyed. Null: it is not counted.
 using AddressSlot = std::shared_ptr<void>;
 
-// Limits the connections from one IP address to one listener, for all workers together. IPv6
-// addresses count by /64, which is what one customer of a provider has. Loopback and the exempt
+// Limits the connections from one IP address to one listener, across all workers. IPv6 addresses
+// count by /64, the usual allocation of one customer. Loopback and the exempt
 // networks (trusted proxies) are not limited. Memory: an entry per address with open connections.
 //
 // Thread-safety: all members, from any thread.
@@ -27,7 +27,7 @@ class AddressLimit : public std::enable_shared_from_this<AddressLimit> {
   // 0: no limit. Exempt networks that cannot be read are skipped; the configuration checks them.
   AddressLimit(std::size_t limit, std::span<const std::string> exempt);
 
-  // Empty when the address has as many connections as it may have. REQUIRES: owned by a shared_ptr.
+  // Empty when the address has reached the limit. REQUIRES: owned by a shared_ptr.
   [[nodiscard]] std::optional<AddressSlot> admit(std::string_view address);
 
   // Addresses with open connections.

@@ -11,8 +11,7 @@
 
 #include <chrono>
 
-// Asio's types for one known kind of event loop: the general ones pay for the freedom to choose
-// with every operation.
+// Asio's types for one known executor: the type-erased defaults cost time in every operation.
 namespace penstock::net {
 
 using Executor = boost::asio::io_context::executor_type;

@@ -17,9 +17,9 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-// Connections beyond the limit that are being told so.
+// Connections beyond the limit that are being sent an error.
 constexpr std::size_t kMaxRejectionsInFlight = 128;
-// Connections that the kernel has accepted before we stopped, taken in at the end.
+// Connections in the backlog of the kernel when we stop, accepted at the end.
 constexpr int kMaxFinalAccepts = 4096;
 
 }  // namespace
@@ -27,7 +27,7 @@ constexpr int kMaxFinalAccepts = 4096;
 struct ConnectionAcceptor::ListeningSocket {
   explicit ListeningSocket(Acceptor listening)
       : acceptor(std::move(listening)), retry(acceptor.get_executor()) {
-    error_code failed;  // then it counts as open to everybody
+    error_code failed;  // then it counts as reachable from other machines
     const Tcp::endpoint endpoint = acceptor.local_endpoint(failed);
     is_loopback = !failed && endpoint.address().is_loopback();
   }
@@ -68,14 +68,14 @@ void ConnectionAcceptor::Shared::on_accepted(Socket socket, const ListeningSocke
   Statistics& statistics = state->statistics;
   error_code failed;
   const Tcp::endpoint client = socket.remote_endpoint(failed);
-  if (failed) return;  // gone already
+  if (failed) return;  // closed already
   socket.set_option(Tcp::no_delay(true), failed);
   if (!failed) socket.non_blocking(true, failed);
   if (failed) return;
   const std::string address = client.address().to_string();
   std::optional<AddressSlot> slot = AddressSlot{};
   if (options.per_address != nullptr) slot = options.per_address->admit(address);
-  if (!slot) {  // closed without an answer: one would keep the connection open
+  if (!slot) {  // closed without a response, which would keep it open
     ++statistics.rejected_per_address;
     statistics.last_rejected_address = address;
     return;
@@ -97,7 +97,7 @@ void ConnectionAcceptor::Shared::on_accepted(Socket socket, const ListeningSocke
              .too_many = too_many});
 }
 
-// What the kernel has accepted for us would otherwise be reset.
+// Accepts the connections in the backlog of the kernel, which would otherwise be reset.
 void ConnectionAcceptor::Shared::close_listeners() {
   for (const std::shared_ptr<ListeningSocket>& listener : listeners) {
     error_code failed;

@@ -25,53 +25,52 @@ struct AcceptorOptions {
   std::shared_ptr<AddressLimit> per_address{};  // null: addresses are not limited
   std::optional<TlsFiles> tls{};
   std::vector<std::string> protocols{};            // offered in TLS (ALPN), the best first
-  Duration tick = std::chrono::milliseconds{100};  // how often time limits are looked at
+  Duration tick = std::chrono::milliseconds{100};  // how often timeouts are checked
 };
 
-// The front of a server, whatever it speaks: listens, accepts, looks at the time limits of the
-// connections, and sees them off at the end. Each worker has its own, on the same addresses.
+// Listens, accepts, checks the timeouts of connections and stops them, for every protocol. Each
+// worker has its own, on the same addresses.
 //
 // Thread-safety: none; everything happens on the event loop, which one thread runs and which
 // outlives the acceptor.
 class ConnectionAcceptor {
  public:
-  // A client that has come: its socket does not block, and does not wait to fill packets.
+  // The socket is non-blocking, with TCP_NODELAY.
   struct AcceptedSocket {
     Socket socket;
     Peer peer;
     std::shared_ptr<boost::asio::ssl::context> tls;  // null without TLS
     AddressSlot slot;                                // for the connection to hold
-    bool too_many;  // to be told so, and sent away: there are max_connections already
+    bool too_many;                                   // max_connections is reached: to be rejected
   };
-  // Starts a connection for it, which is an ConnectionBase in the ServerState.
+  // Starts a ConnectionBase that enters the ServerState.
   using OnAccept = std::function<void(AcceptedSocket)>;
 
   ConnectionAcceptor(boost::asio::io_context& loop, std::shared_ptr<ServerState> state,
                      AcceptorOptions options, OnAccept on_accept);
-  // Cuts what is left. NOLINTNEXTLINE(bugprone-exception-escape): a timer that cannot be cancelled
+  // Aborts open connections. NOLINTNEXTLINE(bugprone-exception-escape): a timer that cannot be
+  // cancelled
   ~ConnectionAcceptor();
   ConnectionAcceptor(const ConnectionAcceptor&) = delete;
   ConnectionAcceptor& operator=(const ConnectionAcceptor&) = delete;
 
-  // Reads these files, which new connections use. On an error everything stays as it was. Does
-  // nothing for a server that has no TLS, or would have none: that takes a restart.
+  // Loads these files for new connections. On an error nothing changes. Does nothing for a server
+  // without TLS, or if `files` is empty: that takes a restart.
   [[nodiscard]] Result<void> reload_tls(const std::optional<TlsFiles>& files);
 
-  // Listens on all addresses or on none. Returns them with their ports: what the other workers
-  // join.
+  // Listens on all addresses or on none. Returns them with their ports, for the other workers.
   [[nodiscard]] Result<std::vector<Address>> listen(const std::vector<Address>& addresses,
                                                     PortReuse port_reuse);
 
   // As Listener::drain does.
   void drain();
 
-  // Accepts no more, closes idle connections, lets requests under way end, and cuts what is left
-  // after `grace`. `stopped` is called once from the event loop, when nothing is left.
+  // As Listener::stop does.
   void stop(Duration grace, std::function<void()> stopped);
 
  private:
   struct ListeningSocket;
-  struct Shared;  // what the accepting coroutines share with the acceptor
+  struct Shared;  // state shared with the accepting coroutines
 
   static Awaitable<void> accept_on(std::shared_ptr<Shared> shared,
                                    std::shared_ptr<ListeningSocket> listener);

@@ -6,7 +6,7 @@
 
 namespace penstock::net {
 
-// Takes as long for every text that is not the secret, whatever they have in common.
+// The time does not depend on how much of the secret the text matches.
 [[nodiscard]] bool constant_time_equal(std::string_view text, std::string_view secret);
 
 // Whether it is one of the secrets. Takes as long whichever it is.

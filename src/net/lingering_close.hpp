@@ -14,10 +14,11 @@
 
 namespace penstock::net {
 
-// Says that nothing more will come, and waits for the client to go: a socket that is closed while
-// bytes of the client are unread, or on their way, takes the last answer back. Of a client that
-// goes on sending only so much is read. Whoever calls it has entered Phase::Linger, which ends it,
-// keeps the stream alive, and clears `is_open` when the socket is closed.
+// Shuts down the sending side and waits for the client to close: closing a socket with unread bytes
+// resets it, and the client may lose the last response. Reads a bounded amount.
+//
+// REQUIRES: the caller has entered Phase::Linger, which limits the time, keeps the stream alive,
+// and clears `is_open` when it closes the socket.
 template <class Stream>
 Awaitable<void> lingering_close(Stream& stream, const bool& is_open, std::uint64_t& bytes_in) {
   constexpr std::size_t kMaxReads = 64;
@@ -40,9 +41,8 @@ Awaitable<void> lingering_close(Stream& stream, const bool& is_open, std::uint64
   }
 }
 
-// For a client that does not read: the socket is reset when it is closed, and what the kernel holds
-// for the client is dropped. Otherwise the kernel would keep up to 4 MiB until the client has read
-// it.
+// For a client that does not read: the socket is reset when it is closed, and the kernel drops its
+// send buffer. Otherwise it would keep up to 4 MiB until the client has read it.
 template <class Stream>
 void reset_on_close(Stream& stream) {
   boost::system::error_code ignored;  // then the kernel closes it as usual

@@ -65,7 +65,7 @@ Result<std::vector<Tcp::endpoint>> resolve(const Executor& executor, const Addre
   return endpoints;
 }
 
-// The address is not in use by anybody, not even by those who would share it.
+// Fails if the address is in use, even by a socket that shares it.
 error_code check_port_unused(const Executor& executor, const Tcp::endpoint& endpoint) {
   Acceptor probe(executor);
   error_code failed;
@@ -108,7 +108,7 @@ Result<std::vector<Acceptor>> listen_on(const Executor& executor, const Address&
 }
 
 Address address_of(const Acceptor& acceptor) {
-  error_code failed;  // then nothing is known of it
+  error_code failed;  // then the address is unspecified
   const Tcp::endpoint endpoint = acceptor.local_endpoint(failed);
   return {.host = endpoint.address().to_string(), .port = endpoint.port()};
 }

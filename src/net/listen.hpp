@@ -9,9 +9,9 @@
 
 namespace penstock::net {
 
-// Whether others may listen on the address already. The workers of a process share addresses
-// (SO_REUSEPORT: the kernel spreads the connections); the first of them makes sure that no other
-// process does, which the kernel would allow as silently.
+// The workers of a process share addresses (SO_REUSEPORT: the kernel spreads the connections).
+// Exclusive, for the first worker, fails if another process listens there, which the kernel would
+// allow silently.
 enum class PortReuse : std::uint8_t { Exclusive, Shared };
 
 // Sockets that listen on an address: one, or one for each address of a host name. Fails with

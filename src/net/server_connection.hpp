@@ -68,7 +68,7 @@ class ServerConnection final : public ConnectionBase,
   // Sends output without waiting. False: some is left in unsent_, and writing_ is set.
   [[nodiscard]] bool send_now();
   [[nodiscard]] std::size_t write_now(std::string_view bytes);
-  // Responses of this turn of the event loop leave together at its end.
+  // Responses of this turn of the event loop are sent in one write at its end.
   void schedule_flush();
   void flush();
   // All output was sent while the session was waiting for input.

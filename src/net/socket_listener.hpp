@@ -11,7 +11,7 @@
 
 namespace penstock::net {
 
-// A listener with one acceptor, whose connections share `State`, a ServerState.
+// A listener with one acceptor. Its connections share a `State`, which is a ServerState.
 template <class State>
 class SocketListener : public Listener {
  public:

@@ -10,8 +10,8 @@
 
 namespace penstock::net {
 
-// Runs a coroutine that nobody waits for. It reports what fails by itself; an exception that leaves
-// it is a bug and ends the process.
+// Runs a coroutine without waiting for it. It handles its own failures; an exception that leaves it
+// is a bug and ends the process.
 inline void spawn(const Executor& executor, Awaitable<void> coroutine) {
   boost::asio::co_spawn(executor, std::move(coroutine), [](const std::exception_ptr& escaped) {
     PENSTOCK_CHECK(escaped == nullptr);

@@ -7,15 +7,15 @@
 
 namespace penstock::net {
 
-// What a connection does at the moment. Each phase but Answer and Ending has its time limit.
+// What a connection is doing. Each phase has its time limit.
 enum class Phase : std::uint8_t {
   Handshake,   // of TLS
   Idle,        // between two requests
   Header,      // from the first byte of a request
   Body,        // from the end of its header
   Processing,  // the handler has it
-  Write,       // the client is slow to take the answer
-  Linger,      // everything is said; the client has a moment to see it
+  Write,       // the client is slow to read the response
+  Linger,      // all is sent; the client has time to read it
   Closing,
 };
 inline constexpr std::size_t kPhaseCount = 8;
@@ -28,14 +28,14 @@ struct Statistics {
   std::uint64_t rejected_per_address = 0;  // too many connections of one address
   std::string last_rejected_address{};     // the last of them
   std::uint64_t accept_failures = 0;       // no file descriptor left, for instance
-  std::string last_accept_error{};         // why, the last time
+  std::string last_accept_error{};         // of the last failure
   std::uint64_t handshake_failures = 0;
   std::uint64_t http_requests = 0;                    // sent to a listener that does not speak HTTP
-  std::string last_http_peer{};                       // from where, the last time
+  std::string last_http_peer{};                       // of the last one
   std::uint64_t requests = 0;                         // that reached the handler
   std::array<std::uint64_t, 6> responses{};           // by the first digit of their status
   std::array<std::uint64_t, kPhaseCount> timeouts{};  // by Phase
-  std::uint64_t refunds_ignored = 0;                  // of clients that may not refund
+  std::uint64_t refunds_ignored = 0;                  // from clients without permission
   std::uint64_t bytes_in = 0;                         // within TLS
   std::uint64_t bytes_out = 0;
 };

@@ -13,7 +13,7 @@
 
 namespace penstock::net {
 
-// Something that is in one phase at a time. Leaves the Timeouts it is in when it is destroyed.
+// Something with a phase. Leaves its Timeouts when it is destroyed.
 class TimeoutEntry : public boost::intrusive::list_base_hook<
                          boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
@@ -24,7 +24,7 @@ class TimeoutEntry : public boost::intrusive::list_base_hook<
 
   [[nodiscard]] Phase phase() const noexcept { return phase_; }
 
-  // It has been in this phase for too long, and is in Ending now.
+  // The time limit of this phase has passed; it is in Phase::Closing now.
   virtual void expire(Phase phase) = 0;
 
  private:
@@ -33,10 +33,9 @@ class TimeoutEntry : public boost::intrusive::list_base_hook<
   base::Deadline deadline_{};
 };
 
-// Who is in which phase, and until when. All who enter a phase get the same time, so a list per
-// phase is in the order of its deadlines: entering costs a few pointers, and a look at the clock
-// costs the front of each list. A timer for each connection would cost a heap operation per
-// request.
+// The phase and deadline of each entry. All entries of a phase have the same time limit, so a list
+// per phase is sorted by deadline: entering a phase sets a few pointers, and expire() looks only at
+// the front of each list. A timer per connection would cost a heap operation per request.
 class Timeouts {
  public:
   using Durations = std::array<std::chrono::steady_clock::duration, kPhaseCount>;
@@ -45,10 +44,10 @@ class Timeouts {
   explicit Timeouts(Durations limits) noexcept : limits_(limits) {}
 
   void enter(TimeoutEntry& entry, Phase phase, base::Deadline now);
-  // Calls expire() of all who are due.
+  // Calls expire() of all entries that are due.
   void expire(base::Deadline now);
-  // Calls `visit` for everybody, who may change phase or go away in it; who changes to a later
-  // phase is visited again.
+  // Calls `visit` for every entry, which may change its phase or be destroyed in it. An entry that
+  // changes to a later phase is visited again.
   template <class Visit>
   void for_each(const Visit& visit);
 

@@ -74,7 +74,7 @@ TEST(Timeouts, VisitEveryEntryEvenIfEntriesUnlinkMeanwhile) {
   EXPECT_EQ(visits, 5);
 }
 
-// Against the plain way: everybody with a deadline, looked at one by one.
+// Compared with a plain list of deadlines.
 RC_GTEST_PROP(Timeouts, ExpireTheSameAsAListOfDeadlines, ()) {
   Timeouts timeouts(some_limits());
   std::vector<Member> members(6);

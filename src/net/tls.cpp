@@ -14,7 +14,7 @@ namespace {
 namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
 
-// Of TLS 1.2: forward secret, and authenticated encryption. All suites of TLS 1.3 are.
+// For TLS 1.2: forward secrecy and authenticated encryption, as in all suites of TLS 1.3.
 constexpr const char* kCiphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 Error tls_error(const std::string& what, const error_code& why) {
@@ -25,7 +25,7 @@ const unsigned char* unsigned_bytes(std::string_view text) {
   return static_cast<const unsigned char*>(static_cast<const void*>(text.data()));
 }
 
-// The protocols as ALPN lists them, each behind its length; goes with the SSL_CTX.
+// The ALPN protocol list, each name after its length; freed with the SSL_CTX.
 void free_protocols(void* /*context*/, void* protocols, CRYPTO_EX_DATA* /*all*/, int /*index*/,
                     long /*number*/, void* /*pointer*/) {
   const std::unique_ptr<std::string> owned(static_cast<std::string*>(protocols));
@@ -70,7 +70,7 @@ Result<void> load_certificate(ssl::context& context, const TlsFiles& files) {
   if (SSL_CTX_check_private_key(context.native_handle()) != 1) {
     return Error{
         ErrorCode::Misconfigured,
-        "tls: key \"" + files.key + "\" is not that of certificate \"" + files.certificate + "\""};
+        "tls: key \"" + files.key + "\" does not match certificate \"" + files.certificate + "\""};
   }
   return {};
 }
@@ -80,7 +80,7 @@ Result<void> require_client_certificates(ssl::context& context, const std::strin
   context.set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert, failed);
   if (!failed) context.load_verify_file(authority, failed);
   if (failed) return tls_error("client CA \"" + authority + "\"", failed);
-  // The list that clients choose their certificate by.
+  // Clients choose their certificate by this list.
   SSL_CTX_set_client_CA_list(context.native_handle(), SSL_load_client_CA_file(authority.c_str()));
   return {};
 }
@@ -108,11 +108,11 @@ Result<std::shared_ptr<ssl::context>> make_tls_context(const TlsFiles& files,
     return Error{ErrorCode::Misconfigured, "tls: OpenSSL lacks the cipher suites that are needed"};
   }
   set_alpn_protocols(native, protocols);
-  // Idle connections give their buffers back: 34 KB each.
+  // Idle connections release their buffers: 34 KB each.
   SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
   constexpr std::string_view kName = "penstock";
   if (SSL_CTX_set_session_id_context(native, unsigned_bytes(kName), kName.size()) != 1) {
-    return Error{ErrorCode::Misconfigured, "tls: the name of the sessions is refused"};
+    return Error{ErrorCode::Misconfigured, "tls: OpenSSL rejects the session id context"};
   }
   return context;
 }

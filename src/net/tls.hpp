@@ -12,15 +12,15 @@
 
 namespace penstock::net {
 
-// What the TLS connections of a server share: TLS 1.2 or later, only cipher suites with forward
-// secrecy and authenticated encryption, and with a client_ca only clients
-// that show a certificate of it. Of the protocols that a client offers (ALPN), the first of ours is
-// chosen; one that offers only others is refused, one that offers none is not asked. A file that
-// cannot be used is Misconfigured, and named.
+// The TLS context of a server: TLS 1.2 or later, cipher suites with forward secrecy and
+// authenticated encryption, and with a client_ca only clients that present a certificate of it.
+// ALPN selects the first of our protocols that the client offers; a client that offers only others
+// is rejected, one without ALPN is accepted. A file that cannot be used is Misconfigured, with its
+// name.
 [[nodiscard]] Result<std::shared_ptr<boost::asio::ssl::context>> make_tls_context(
     const TlsFiles& files, std::span<const std::string> protocols);
 
-// What a client and we have agreed on; empty for nothing.
+// The protocol that ALPN selected; empty without one.
 [[nodiscard]] std::string_view negotiated_protocol(const ssl_st* connection);
 
 }  // namespace penstock::net

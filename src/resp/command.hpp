@@ -9,7 +9,7 @@
 
 namespace penstock::resp {
 
-// Writes one command as a server reads it: an array of strings, whose number is known beforehand.
+// Writes one command as an array of strings. Their number must be known beforehand.
 //
 //     resp::CommandWriter(3).add("SET").add(key).add(value).take()
 class CommandWriter {

@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t kSmallRoom = std::size_t{4} << 10U;
 // Less is not worth a read.
 constexpr std::size_t kLeastRoom = std::size_t{1} << 10U;
-// What is read at once from a client that sends a lot.
+// Bytes per read from a client that sends a lot.
 constexpr std::size_t kLargeRoom = std::size_t{16} << 10U;
-// A length and what stands around it; Redis waits for 64 KB of it.
+// A line with a length; Redis waits for 64 KB of it.
 constexpr std::size_t kLengthLine = 64;
 constexpr std::size_t kInlineLine = std::size_t{64} << 10U;
 
@@ -42,8 +42,8 @@ bool read_number(std::string_view text, std::int64_t& number) {
 
 }  // namespace
 
-// Follows what the client sends: twice as much when a read left no room, half when it needed
-// little. A long command gets its room as it arrives, not as it says.
+// Adapts to the client: doubled when a read filled the buffer, halved when it used little of it.
+// The buffer of a long command grows as it arrives, not by its announced length.
 std::size_t CommandReader::wanted_capacity(std::size_t kept) const {
   if (kept == 0 && capacity_ > kLargeRoom) return kLargeRoom;  // of a long command, which is done
   if (kept == 0 && last_read_ < capacity_ / 4) return std::max(capacity_ / 2, kSmallRoom);

@@ -10,19 +10,18 @@
 
 namespace penstock::resp {
 
-// What a client may make us keep.
+// Bounds of what a client can make us hold.
 struct CommandLimits {
   std::size_t bytes = std::size_t{1} << 20U;  // of one command, with all that surrounds its words
   std::size_t words = 1024;
 };
 
 // Reads commands from bytes that arrive in any portions: arrays of strings, as client libraries
-// send them, and lines of words, as people type them. Words are handed out where they lie.
+// send them, and inline commands, as people type them. Words are returned without a copy.
 //
 //     read into prepare(), commit(); then next() until it wants more
 //
-// Errors are those of Redis. After one the reader is of no more use: the stream has lost its
-// rhythm.
+// Errors are those of Redis. After one the reader cannot be used: the stream is out of sync.
 //
 // Thread-safety: none.
 class CommandReader {
@@ -44,13 +43,13 @@ class CommandReader {
   [[nodiscard]] Progress next();
   // The command that is ready, with its name; at least one. Until next() or prepare() is called.
   [[nodiscard]] std::span<const std::string_view> words() const noexcept { return words_; }
-  // What the client is told when the reader is broken.
+  // For the client, when the reader is broken.
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
 
   // Whether a command has begun and is not ready.
   [[nodiscard]] bool is_within_command() const noexcept { return start_ < end_; }
   [[nodiscard]] std::uint64_t commands() const noexcept { return commands_; }
-  // What an idle client makes us keep.
+  // Memory that an idle client holds.
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  private:
@@ -79,9 +78,9 @@ class CommandReader {
   Bytes bytes_{};
   std::size_t capacity_ = 0;
   std::size_t start_ = 0;    // of the command that is read
-  std::size_t cursor_ = 0;   // what has been understood
+  std::size_t cursor_ = 0;   // end of the parsed bytes
   std::size_t scanned_ = 0;  // how far a line was looked for its end
-  std::size_t end_ = 0;      // of what has arrived
+  std::size_t end_ = 0;      // of the received bytes
   Stage stage_ = Stage::Nothing;
   std::size_t missing_ = 0;    // words of the command
   std::size_t bulk_size_ = 0;  // of the word that arrives

@@ -25,7 +25,7 @@ struct Read {
   friend bool operator==(const Read&, const Read&) = default;
 };
 
-// What comes out when the bytes arrive in portions of these sizes, again and again.
+// Reads bytes in portions of these sizes, repeated.
 Read read(std::string_view bytes, const std::vector<std::size_t>& portions,
           CommandLimits limits = {}) {
   CommandReader reader(limits);

@@ -12,7 +12,7 @@ struct InlineWord {
   std::size_t size;
 };
 
-// The words of a line that somebody has typed. Between quotes spaces are kept; between double ones
+// The words of an inline command. Between quotes spaces are kept; between double ones
 // \n \r \t \b \a \xHH stand for bytes, and a backslash keeps the next character, between single
 // ones only \' does. Words are put where the line was: they never grow.
 //

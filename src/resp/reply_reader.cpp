@@ -36,7 +36,7 @@ struct ReplyReader::State {
 
   static State& of(const redisReadTask* task) { return *static_cast<State*>(task->privdata); }
   static Value* place(const redisReadTask* task, Value::Type type);
-  // What the create functions return to have hiredis stop.
+  // The create functions return it to stop hiredis.
   void* refuse(std::string why) {
     failure = std::move(why);
     return nullptr;

@@ -10,11 +10,11 @@
 
 namespace penstock::resp {
 
-// What a server may make us keep. A reply beyond it is an error, and so is all that follows.
+// Bounds of what a server can make us hold. A larger reply is an error, and so is all that follows.
 struct ReplyLimits {
   std::size_t bulk = std::size_t{64} << 20U;  // bytes of one string
   std::size_t line = std::size_t{64} << 10U;  // bytes of one status, error or length
-  std::size_t elements = 1'000'000;           // of one reply, all levels together
+  std::size_t elements = 1'000'000;           // of one reply, over all levels
 };
 
 // Reads RESP2 replies from bytes that arrive in any portions. Arrays may be nested seven deep.

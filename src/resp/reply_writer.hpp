@@ -8,11 +8,11 @@
 
 namespace penstock::resp {
 
-// Which types a client understands: those of RESP2, or of RESP3 too.
+// The protocol version of a client.
 enum class Version : std::uint8_t { Two = 2, Three = 3 };
 
-// Appends replies to a text. What only RESP3 has is written in its RESP2 form where need be: a map
-// as an array of names and values, a double and a Boolean as Redis does.
+// Appends replies to a text. For RESP2 clients, types of RESP3 are written as Redis does: a map as
+// an array of names and values, a double as a string, a Boolean as an integer.
 //
 // Thread-safety: none. REQUIRES: the text outlives the writer.
 class ReplyWriter {
@@ -30,7 +30,7 @@ class ReplyWriter {
   void null();
   // `text` is the number as people write it.
   void number(std::string_view text);
-  // What follows are its elements, or as many names with a value each.
+  // Followed by its elements, or by as many names with a value each.
   void array(std::size_t size) { header('*', static_cast<std::int64_t>(size)); }
   void map(std::size_t pairs);
 

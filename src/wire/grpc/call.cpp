@@ -20,9 +20,9 @@ constexpr std::array kHead{static_field(":status", "200"),
                            static_field("content-type", "application/grpc")};
 constexpr std::array kOkTrailers{static_field("grpc-status", "0")};
 
-// What is kept of a buffer for the next call.
+// Bytes of a buffer that are kept for the next call.
 constexpr std::size_t kRetainedBytes = std::size_t{4} << 10U;
-// Answers that a client asks for and does not read; only streams can collect them.
+// Responses that a client does not read; only streams can collect them.
 constexpr std::size_t kMaxUnread = std::size_t{256} << 10U;
 
 }  // namespace
@@ -154,13 +154,13 @@ void Call::on_end() {
 
 void Call::on_closed(http2::ErrorCode /*why*/) {
   if (state_ == State::AwaitingAnswer) {
-    closed_ = true;  // reclaim() gives it back
+    closed_ = true;  // reclaim() recycles it
     return;
   }
   retire();
 }
 
-// Until it is needed again, which may be never: what was large goes.
+// The call may never be used again: large buffers are freed.
 void Call::retire() {
   reader_.end();
   if (out_.capacity() > kRetainedBytes) base::free_string(out_);

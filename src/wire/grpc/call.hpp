@@ -32,7 +32,7 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
   enum class State : std::uint8_t {
     Unused,
     Receiving,       // the one message that it needs
-    AwaitingAnswer,  // somebody has promised to answer
+    AwaitingAnswer,  // the response comes later
     Streaming,       // answers as long as the client or we like
     Answered,
   };
@@ -40,7 +40,7 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
   explicit Call(Session& session) : session_(&session) {}
 
   struct Deadlines {
-    base::Deadline answered;  // what the client allows
+    base::Deadline answered;  // by the timeout of the client
     base::Deadline received;  // no later: when its message has to be there
   };
   void begin(http2::StreamId stream, Method method, Encoding encoding, const Deadlines& deadlines);
@@ -57,24 +57,24 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
   [[nodiscard]] bool may_refund() const noexcept;
   void count_ignored_refund();
 
-  // For those who answer at once:
+  // For responses that are given at once:
   void send(const google::protobuf::MessageLite& message);
-  // The same in two steps: what is appended to the text in between is the message.
+  // The same in two steps: the text appended in between is the message.
   [[nodiscard]] std::string& begin_message();
   void send_message();
   void end(const Status& status);  // the last; does nothing the second time
 
-  // For those who answer more than once.
+  // For several responses.
   void stream() { enter(State::Streaming); }
 
-  // For those who answer later. The call is theirs until reclaim(), which says whether anybody
-  // still wants to know: if not, the call is gone.
+  // For a later response. The call stays valid until reclaim(), which returns false, and destroys
+  // the call, if the client no longer waits.
   void await_answer() { enter(State::AwaitingAnswer); }
   [[nodiscard]] bool reclaim();
   void detach_session() noexcept { session_ = nullptr; }
   std::unique_ptr<google::protobuf::Struct> metadata{};  // for the answer, if wanted
 
-  // Ends a call whose client has not said all in time.
+  // Ends the call if its message has not arrived in time.
   void expire(base::Deadline now);
 
   void on_data(std::string_view bytes) override;
@@ -85,19 +85,19 @@ class Call final : public http2::StreamEvents, public http2::BodySource {
 
  private:
   void enter(State state);
-  // Tells the session how much memory the call holds. False when that is too much.
+  // Accounts the memory of the call in its session. False when that is too much.
   bool account();
   // The same, and ends the call when it is too much.
   bool fits();
   void free_buffers();
   void retire();
   void stream_messages();
-  // Whether what has arrived so far can become what the method needs; else the call has ended.
+  // Whether the bytes so far can become a valid message; else the call has ended.
   bool accept_progress(MessageReader::Progress progress);
   // Whether the message that has arrived can be read, and is inflated; else the call has ended.
   bool open_message();
 
-  Session* session_;  // null when that is gone
+  Session* session_;  // null when it is destroyed
   http2::StreamId stream_ = 0;
   Method method_{};
   Encoding encoding_ = Encoding::Identity;

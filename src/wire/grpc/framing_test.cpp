@@ -43,7 +43,7 @@ RC_GTEST_PROP(MessageReader, AnySplitReadsTheSameMessages, ()) {
   RC_ASSERT(reader.is_empty());
 }
 
-// Of a client that always sends one byte of its next message as well.
+// The client always sends one byte of its next message as well.
 TEST(MessageReader, FreesMessagesThatWereRead) {
   const std::string message = in_frame(std::string(1000, 'x'));
   MessageReader reader;

@@ -24,7 +24,7 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // Fills the text from `begin` to its end, or less; says where it stopped.
+  // Fills the text from `begin` to its end, or less; returns where it stopped.
   std::size_t fill(std::string& text, std::size_t begin) {
     stream_.next_out = static_cast<Bytef*>(static_cast<void*>(text.data() + begin));
     stream_.avail_out = static_cast<uInt>(text.size() - begin);

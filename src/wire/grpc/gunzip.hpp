@@ -13,8 +13,8 @@ enum class GunzipResult : std::uint8_t {
   Malformed,  // not one gzip member, or a part of one
 };
 
-// Inflates one gzip member. However well it is compressed, no more than max_bytes + 1 bytes are
-// written or kept. `out` is overwritten, and holds the message when it is Done.
+// Inflates one gzip member. At most max_bytes + 1 bytes are written or kept, whatever the ratio.
+// `out` is overwritten, and holds the message when it is Done.
 [[nodiscard]] GunzipResult gunzip(std::string_view compressed, std::size_t max_bytes,
                                   std::string& out);
 

@@ -7,7 +7,7 @@
 namespace penstock::wire::grpc {
 namespace {
 
-// What is kept of a buffer for the next call.
+// Bytes of a buffer that are kept for the next call.
 constexpr std::size_t kKeptBuffer = std::size_t{4} << 10U;
 
 }  // namespace

@@ -23,7 +23,7 @@ class MessageReader {
 
   enum class Compression : std::uint8_t { Rejected, Accepted };
   void begin(std::size_t max_bytes, Compression compression = Compression::Rejected);
-  // Frees what a large message took. REQUIRES: begin() comes next.
+  // Frees the memory of a large message. REQUIRES: begin() comes next.
   void end();
   // Frees everything. REQUIRES: begin() comes next.
   void clear() noexcept {
@@ -32,13 +32,14 @@ class MessageReader {
   }
   void add(std::string_view bytes);
 
-  // What stands at the front; the same until pop(). Everything but NeedMore and Message is final.
+  // The state of the first message; the same until pop(). Everything but NeedMore and Message is
+  // final.
   [[nodiscard]] Progress peek() const noexcept;
   [[nodiscard]] std::string_view message() const noexcept;
-  // Whether message() is compressed. REQUIRES: peek() says Message.
+  // Whether message() is compressed. REQUIRES: peek() is Message.
   [[nodiscard]] bool is_compressed() const noexcept { return buffer_[front_] == 1; }
   [[nodiscard]] std::size_t size() const noexcept;
-  // Done with this message. REQUIRES: peek() says Message.
+  // Done with this message. REQUIRES: peek() is Message.
   void pop();
 
   // Bytes in memory.

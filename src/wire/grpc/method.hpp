@@ -6,7 +6,6 @@
 
 namespace penstock::wire::grpc {
 
-// What can be called.
 enum class Method : std::uint8_t { ShouldRateLimit, HealthCheck, HealthWatch, Reflection };
 
 // By the path of the request.
@@ -17,13 +16,13 @@ enum class Method : std::uint8_t { ShouldRateLimit, HealthCheck, HealthWatch, Re
   return method == Method::ShouldRateLimit || method == Method::HealthCheck;
 }
 
-// How messages of a call are compressed, where their flag says that they are: grpc-encoding.
+// grpc-encoding: the compression of messages with the compressed flag.
 enum class Encoding : std::uint8_t { Identity, Gzip, Unknown };
 [[nodiscard]] Encoding parse_encoding(std::string_view grpc_encoding) noexcept;
-// What we read, for grpc-accept-encoding.
+// For grpc-accept-encoding.
 inline constexpr std::string_view kAcceptedEncodings = "identity,gzip";
 
-// "application/grpc", and what means the same.
+// "application/grpc" and its variants.
 [[nodiscard]] bool is_grpc_type(std::string_view content_type) noexcept;
 
 }  // namespace penstock::wire::grpc

@@ -25,7 +25,7 @@ constexpr unsigned char kEntryKey = text_tag(1);
 constexpr unsigned char kEntryValue = text_tag(2);
 }  // namespace entry
 
-// Protobuf refuses strings that are no UTF-8, which ASCII always is.
+// Protobuf rejects strings that are not UTF-8; ASCII always is.
 bool is_ascii(std::string_view text) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080U;
   std::uint64_t seen = 0;

@@ -6,12 +6,12 @@
 
 namespace penstock::wire::grpc {
 
-// The quick way to read a RateLimitRequest, for those that nearly all are: a domain and descriptors
-// of entries, in ASCII, with hits_addend or without. False for every other one, good or bad, which
-// protobuf and read_request() have to look at; `out` then holds anything. `out` keeps its buffers
-// from call to call; its texts are those of `bytes`.
+// The fast path for the common RateLimitRequest: a domain and descriptors of entries, in ASCII,
+// with or without hits_addend. False for every other message, valid or not, which protobuf and
+// read_request() read; `out` is then unspecified. `out` keeps its buffers from call to call; its
+// texts point into `bytes`.
 //
-// What it reads, it reads as protobuf does: a test and a fuzz target hold them together.
+// It reads as protobuf does: a test and a fuzz target compare them.
 [[nodiscard]] bool read_plain_request(std::string_view bytes, rules::Request& out);
 
 }  // namespace penstock::wire::grpc

@@ -17,7 +17,7 @@ std::string bytes_of(const std::string& text) {
   return message.SerializeAsString();
 }
 
-// What a call before left behind.
+// With the data of an earlier call.
 rules::Request used_request() {
   rules::Request request;
   request.domain = "old";

@@ -25,7 +25,7 @@ RateLimitRequest request_of(const std::string& text) {
   return message;
 }
 
-// "domain xCOST [k=v ...] xCOST LIMIT gives back"
+// "domain xCOST [k=v ...] xCOST LIMIT refund"
 std::string read(const std::string& text) {
   const RateLimitRequest message = request_of(text);
   rules::Request request;
@@ -45,7 +45,7 @@ std::string read(const std::string& text) {
     all += "]";
     if (descriptor.cost) all += " x" + std::to_string(descriptor.cost->units);
     if (descriptor.limit) all += " " + to_string(*descriptor.limit);
-    if (descriptor.is_refund) all += " gives back";
+    if (descriptor.is_refund) all += " refund";
   }
   return all;
 }
@@ -58,7 +58,7 @@ TEST(RateLimitRequest, IsReadFieldByField) {
       "d x7 [] [] x0");
   EXPECT_EQ(read(R"(domain: "d" hits_addend: 0
                     descriptors {hits_addend {value: 18446744073709551615} is_negative_hits: true})"),
-            "d x1 [] x18446744073709551615 gives back");
+            "d x1 [] x18446744073709551615 refund");
   EXPECT_EQ(read(R"(domain: "d" descriptors {limit {requests_per_unit: 5 unit: HOUR}})"),
             "d x1 [] 5/h fixed_window");
 }
@@ -118,7 +118,7 @@ struct RateLimitResponses : ::testing::Test {
     return text;
   }
 
-  // What protobuf reads of what was written.
+  // The output, parsed with protobuf.
   RateLimitResponse write(const service::Answer& answer,
                           const google::protobuf::Struct* metadata = nullptr) {
     std::string bytes = "before";

@@ -60,7 +60,7 @@ void RateLimiter::decide(Call& call) {
 }
 
 void RateLimiter::answer(Call& call, const service::Answer& answer) {
-  // Not in message_: it may be that of a call which is being asked for.
+  // Not in message_, which may belong to a call that the service is deciding.
   std::optional<RateLimitRequest> message;
   rules::Request again;
   const rules::Request* request = request_of_ == &call ? &request_ : nullptr;

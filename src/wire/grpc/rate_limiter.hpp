@@ -19,12 +19,12 @@ struct RateLimiterOptions {
 };
 
 // ShouldRateLimit: has the service decide. One for all connections of an event loop: messages keep
-// their buffers from call to call, whosever it is.
+// their buffers from call to call.
 //
 // Thread-safety: none.
 class RateLimiter {
  public:
-  // `service` outlives the limiter, or is not asked any more.
+  // `service` outlives the limiter, or is not called any more.
   RateLimiter(service::Service& service, const RateLimiterOptions& options);
 
   // Answers, perhaps before it returns.
@@ -37,8 +37,8 @@ class RateLimiter {
   ResponseWriter writer_;
   bool dynamic_metadata_;
   RateLimitRequest message_;
-  rules::Request request_{};          // its texts are those of message_, or of the call
-  const Call* request_of_ = nullptr;  // whose they are, while the service is being asked
+  rules::Request request_{};          // points into message_, or into the call
+  const Call* request_of_ = nullptr;  // the owner, while the service decides
 };
 
 }  // namespace penstock::wire::grpc

@@ -24,7 +24,7 @@ constexpr std::array kServices{"envoy.service.ratelimit.v3.RateLimitService",
                                "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
                                "grpc.reflection.v1alpha.ServerReflection"};
 
-// The files are in the pool because the program uses them; those of v1alpha only if it says so.
+// The files that the program uses are in the pool; v1alpha has to be added.
 const DescriptorPool& pool() {
   static_cast<void>(::grpc::reflection::v1alpha::ServerReflectionRequest::descriptor());
   return *DescriptorPool::generated_pool();

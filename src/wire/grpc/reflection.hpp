@@ -4,8 +4,8 @@ namespace penstock::wire::grpc {
 
 class Call;
 
-// Answers one message of grpc.reflection, which is the same in v1 and v1alpha: which services there
-// are, and the .proto files of what they use.
+// Answers one message of grpc.reflection, which is the same in v1 and v1alpha: the services and
+// their .proto files.
 void answer_reflection(Call& call);
 
 }  // namespace penstock::wire::grpc

@@ -117,7 +117,7 @@ void ResponseWriter::write_headers(const service::Answer& answer, http::TextWrit
 }
 
 void ResponseWriter::write_denial(const service::Answer& answer, http::TextWriter& out) {
-  // What Envoy answers its client with, whatever the reason, unless it is told otherwise.
+  // The default status of Envoy for denied requests.
   constexpr unsigned kTooManyRequests = 429;
   const http::Response refusal =
       answer::denial_response(answer::check_response_of(answer, {}), kTooManyRequests, drafts_);

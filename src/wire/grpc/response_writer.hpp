@@ -15,16 +15,16 @@
 
 namespace penstock::wire::grpc {
 
-// Writes RateLimitResponse. By hand: half of the work of a call was to fill a message of protobuf
-// and to serialise it; the tests read with protobuf what is written here. Keeps its buffers from
-// one answer to the next.
+// Writes RateLimitResponse by hand: filling and serialising a protobuf message was half the work of
+// a call. The tests parse the output with protobuf. Keeps its buffers from one response to the
+// next.
 class ResponseWriter {
  public:
-  // `drafts` says which header fields tell clients what is left.
+  // `drafts`: the header fields for clients.
   explicit ResponseWriter(std::vector<rules::HeaderDraft> drafts) : drafts_(std::move(drafts)) {}
 
-  // Appends the message. One status for each descriptor, and in a refusal the body for the client
-  // of Envoy: always, with its Content-Type and Retry-After. `request` is needed when
+  // Appends the message: one status for each descriptor, and for a denial the body for the client
+  // of Envoy, with its Content-Type and Retry-After. `request` is needed when
   // http::shares_limits(answer); `metadata` may be null.
   void write(const service::Answer& answer, const rules::Request* request,
              const google::protobuf::Struct* metadata, std::string& out);

@@ -15,25 +15,25 @@
 namespace penstock::wire::grpc {
 
 struct ServerOptions {
-  rules::GrpcSettings grpc{};                 // `listen` is for others
+  rules::GrpcSettings grpc{};                 // `listen` is not used
   std::vector<rules::HeaderDraft> headers{};  // for `grpc.headers`
   Duration handshake_timeout = std::chrono::seconds{10};
   Duration preface_timeout = std::chrono::seconds{10};  // for the preface, and for a header block
   Duration request_timeout = std::chrono::seconds{1};   // of a call without grpc-timeout
   Duration receive_timeout = std::chrono::seconds{10};  // for the message of a call to arrive
-  Duration write_timeout = std::chrono::seconds{10};    // for a client to take what it asked for
-  Duration linger = std::chrono::seconds{2};            // for a client to take its last answer
+  Duration write_timeout = std::chrono::seconds{10};    // for a client to read the responses
+  Duration linger = std::chrono::seconds{2};            // for a client to read the last response
   std::shared_ptr<net::AddressLimit> per_address{};     // null: addresses are not limited
-  Duration tick = std::chrono::milliseconds{100};       // how often time limits are looked at
+  Duration tick = std::chrono::milliseconds{100};       // how often timeouts are checked
 };
 
 // Envoy's rate limit service over gRPC, for one event loop: HTTP/2 with prior knowledge, or over
-// TLS. Health and reflection besides. Each worker has its own, on the same addresses.
+// TLS; also health and reflection. Each worker has its own, on the same addresses.
 //
-// max_connections is per server: one more is told GOAWAY. Stopping: health is NOT_SERVING at once,
-// connections say GOAWAY, calls under way are answered.
+// max_connections is per server: one more gets GOAWAY. Stopping: health is NOT_SERVING at once,
+// connections get GOAWAY, calls in flight are answered.
 // Thread-safety: none; everything happens on the event loop, which one thread runs. The service and
-// the event loop outlive the server; the server may go while answers are awaited.
+// the event loop outlive the server; the server may be destroyed while responses are pending.
 class Server final : public net::SocketListener<ServerCore> {
  public:
   Server(boost::asio::io_context& loop, service::Service& service, const ServerOptions& options);

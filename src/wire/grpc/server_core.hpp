@@ -7,8 +7,8 @@
 
 namespace penstock::wire::grpc {
 
-// What a server shares with its connections. They keep it alive; the service they do not, and do
-// not ask it once the server is gone.
+// What a server shares with its connections. They keep it alive, but not the service, which is not
+// called after the server is destroyed.
 struct ServerCore : net::ServerState {
   ServerCore(net::Timeouts::Durations limits, service::Service& service,
              const RateLimiterOptions& answers, const http2::SessionOptions& http2_options,

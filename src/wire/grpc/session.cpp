@@ -17,13 +17,13 @@ namespace {
 using http2::Field;
 using http2::static_field;
 
-// Of one connection at a time: what watches and reflects keeps buffers for as long as it likes.
+// Per connection: Watch and reflection calls keep buffers for as long as the client wants.
 constexpr std::size_t kMaxStreaming = 16;
-// What a connection keeps for its next calls.
+// Kept by a connection for its next calls.
 constexpr std::size_t kKeptBytesOfConnection = std::size_t{64} << 10U;
 constexpr std::size_t kKeptCalls = 128;
 constexpr std::size_t kSmallCall = std::size_t{4} << 10U;
-// A client that wants to wait longer than this for a decision gets it no later.
+// The longest deadline of a decision, whatever the client allows.
 constexpr Duration kLongestTimeout = std::chrono::minutes{1};
 
 const Status kTooManyStreams{.code = StatusCode::ResourceExhausted, .message = "too many streams"};
@@ -63,7 +63,7 @@ bool Session::account_buffer(std::size_t before, std::size_t now) noexcept {
   return now <= before || !is_full(now);
 }
 
-// Calls with large messages leave room for those with small ones.
+// Calls with large messages leave room for small ones.
 bool Session::is_full(std::size_t call_bytes) const noexcept {
   const auto exceeds = [call_bytes](std::size_t bytes, std::size_t most) {
     return bytes > (call_bytes > kSmallCall ? most : most + most / 4);
@@ -185,7 +185,7 @@ http2::StreamEvents* Session::on_request(http2::StreamId stream, const http2::Re
 
 bool Session::is_grpc(http2::StreamId stream, const http2::RequestHead& head,
                       const CallHeaders& headers) {
-  if (head.too_large) {  // the content type may be among what is missing
+  if (head.too_large) {  // the content type may be missing
     count_response(http_status_class(StatusCode::ResourceExhausted));
     refuse(stream,
            {.code = StatusCode::ResourceExhausted,

@@ -19,7 +19,7 @@
 
 namespace penstock::wire::grpc {
 
-// What the connections of a server have in common.
+// What the sessions of a server share.
 struct ServerContext {
   RateLimiter& limiter;
   net::ServerState& state;  // its statistics; health is NOT_SERVING when it is draining or stopping
@@ -44,12 +44,12 @@ class Session final : public http2::RequestEvents {
  public:
   // `server_context` outlives the session.
   explicit Session(ServerContext& server_context, Refunds refunds = Refunds::Allowed);
-  // Calls that await their answer are left to themselves.
+  // Calls with a pending response are detached.
   ~Session() override;
 
-  // False when there is no going on.
+  // False after a fatal protocol violation.
   [[nodiscard]] bool receive(std::string_view bytes, base::Deadline now);
-  // Valid until the next call; to be asked for until it is empty.
+  // Valid until the next call; call it until it is empty.
   [[nodiscard]] std::string_view take_output() { return http2_session_.take_output(); }
   [[nodiscard]] net::Step advance();
   [[nodiscard]] std::span<char> prepare() noexcept { return read_buffer_; }
@@ -65,19 +65,19 @@ class Session final : public http2::RequestEvents {
   [[nodiscard]] bool is_reading_head() const noexcept { return http2_session_.is_reading_head(); }
   [[nodiscard]] std::uint64_t requests() const noexcept { return http2_session_.requests(); }
   [[nodiscard]] bool is_idle() const noexcept { return http2_session_.open_streams() == 0; }
-  // Calls whose request has not arrived completely.
+  // Calls with an incomplete request.
   [[nodiscard]] std::size_t incomplete() const noexcept { return incomplete_; }
   void expire(base::Deadline now);
 
-  // Sends GOAWAY, and serves the calls of a client that has not seen it. Watches of the health
-  // stay, and hear of it.
+  // Sends GOAWAY, and serves the calls of a client that has not seen it. Watch calls get
+  // NOT_SERVING and stay.
   void drain();
-  // Frees what a burst of calls has left. REQUIRES: is_idle().
+  // Frees the memory of a burst of calls. REQUIRES: is_idle().
   void trim();
 
-  // No new calls; ends when those under way are answered. Who watches the health hears of it.
+  // No new calls; ends when the calls in flight are answered. Watch calls get NOT_SERVING and end.
   void close_when_idle();
-  // Sends the client away.
+  // Rejects the connection.
   void reject_client() { http2_session_.terminate(http2::ErrorCode::EnhanceYourCalm); }
   void send_goaway() { http2_session_.terminate(http2::ErrorCode::NoError); }
   void send_ping() { http2_session_.ping(); }
@@ -91,8 +91,8 @@ class Session final : public http2::RequestEvents {
   [[nodiscard]] std::size_t max_message_bytes() const noexcept;
   void answer(Call& call);  // its message
   void change(Call::State from, Call::State to) noexcept;
-  // A call holds `now` bytes in place of `before`. False when that is more than the connection, or
-  // all connections, may hold.
+  // A call holds `now` bytes instead of `before`. False when that exceeds the limit of the
+  // connection or of all connections.
   [[nodiscard]] bool account_buffer(std::size_t before, std::size_t now) noexcept;
   [[nodiscard]] bool is_full(std::size_t call_bytes) const noexcept;
   // A call that is not used may keep its (small) buffers for the next.
@@ -105,7 +105,7 @@ class Session final : public http2::RequestEvents {
   void refuse(http2::StreamId stream, const Status& status);
 
  private:
-  struct CallHeaders;  // what the head of a request says
+  struct CallHeaders;  // fields of the request head
   // A read has the requests of some hundred calls.
   static constexpr std::size_t kReadBytes = std::size_t{16} << 10U;
 

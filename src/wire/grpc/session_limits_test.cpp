@@ -1,4 +1,4 @@
-// How much memory calls may hold, who may refund, and metadata that is too large.
+// Memory of calls, permission to refund, and metadata that is too large.
 
 #include "grpc_calls/grpc_client.hpp"
 #include "grpc_calls/gzip.hpp"

@@ -364,7 +364,7 @@ TEST_F(Calls, ADrainingServerSaysSoAndServesOn) {
   server->state.stopping = true;
   server->session->close_when_idle();
   exchange();
-  EXPECT_EQ(messages_of(client.answer(watch).body).size(), 2U);  // was told before
+  EXPECT_EQ(messages_of(client.answer(watch).body).size(), 2U);  // was notified before
   EXPECT_EQ(status_of(client.answer(watch)), "14 the server stops");
   EXPECT_TRUE(server->session->is_finished());
 }

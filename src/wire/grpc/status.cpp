@@ -29,7 +29,7 @@ unsigned http_status_class(StatusCode code) noexcept {
 
 std::string percent_encoded(std::string_view message) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
-  // What a client sent may be part of it, and a header that is too large is not sent at all.
+  // It may contain input of the client, and a header that is too large is not sent at all.
   constexpr std::size_t kLongest = 1024;
   std::string text;
   for (const char letter : message.substr(0, kLongest)) {

@@ -6,7 +6,7 @@
 
 namespace penstock::wire::grpc {
 
-// Of the gRPC protocol, those that we say.
+// The gRPC status codes that we send.
 enum class StatusCode : std::uint8_t {
   Ok = 0,
   Unknown = 2,
@@ -29,10 +29,10 @@ struct Status {
 
 // "12": a literal.
 [[nodiscard]] std::string_view digits_of(StatusCode code) noexcept;
-// The first digit of the HTTP status that says about the same, for statistics.
+// The first digit of the equivalent HTTP status, for statistics.
 [[nodiscard]] unsigned http_status_class(StatusCode code) noexcept;
 
-// A message as grpc-message wants it: printable ASCII as it is, but '%'; the rest of UTF-8 as %XX.
+// For grpc-message: printable ASCII except '%' is unchanged, other bytes are %XX.
 [[nodiscard]] std::string percent_encoded(std::string_view message);
 
 }  // namespace penstock::wire::grpc

@@ -6,7 +6,7 @@
 
 namespace penstock::wire::grpc {
 
-// Tags of protobuf's wire format that fit into one byte: those of the fields up to 15.
+// Tags of protobuf's wire format that fit into one byte: fields up to 15.
 constexpr unsigned char number_tag(unsigned field) {
   return static_cast<unsigned char>(field << 3U);
 }
@@ -14,7 +14,7 @@ constexpr unsigned char text_tag(unsigned field) {
   return static_cast<unsigned char>(field << 3U | 2U);
 }
 
-// Walks through a message of protobuf, field by field: a tag, then what it announces.
+// Reads a protobuf message field by field: a tag, then its value.
 class WireReader {
  public:
   explicit WireReader(std::string_view bytes) : rest_(bytes) {}
@@ -28,7 +28,7 @@ class WireReader {
     return byte;
   }
 
-  // Of five bytes at the most; false for longer ones, and for those that are cut short.
+  // Up to five bytes; false for longer or truncated ones.
   [[nodiscard]] bool number(std::uint64_t& out) noexcept {
     constexpr std::size_t kMaxVarintBytes = 5;
     std::uint64_t value = 0;
@@ -44,7 +44,7 @@ class WireReader {
     return false;
   }
 
-  // A string or a message; false when it is cut short.
+  // A string or a message; false when it is truncated.
   [[nodiscard]] bool text(std::string_view& out) noexcept {
     std::uint64_t size = 0;
     if (!number(size) || size > rest_.size()) return false;

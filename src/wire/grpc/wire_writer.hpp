@@ -30,8 +30,8 @@ class WireWriter {
     out_.text(value);
   }
 
-  // A message in a message, or a text: what is written between begin() and end(), which gets what
-  // begin() returned.
+  // A nested message or a text: the bytes written between begin() and end(), which takes the result
+  // of begin().
   [[nodiscard]] std::size_t begin(unsigned field) {
     out_.letter(static_cast<char>(text_tag(field)));
     out_.letter('\0');  // enough for the length of most

@@ -8,21 +8,21 @@
 namespace penstock::wire::resp {
 namespace {
 
-// What JSON numbers of every language hold, as over HTTP.
+// The largest integer that JSON numbers hold in every language, as over HTTP.
 constexpr std::int64_t kMaxCost = std::int64_t{1} << 53U;
 
 }  // namespace
 
 // PENSTOCK.CHECK domain [attribute value …] [COST n]. A pair called COST, in any case, that stands
 // last is the cost. In RESP2 an array, in RESP3 a map of:
-//   0  denied          1 when refused, 0 when allowed, as CL.THROTTLE has it
-//   1  limit           of the limit that answers: what can pass at once; -1 for none
-//   2  remaining       what could pass now; -1 for none
-//   3  retry_after_ms  until the same passes; -1 when allowed, and when it never will
-//   4  reset_after_ms  until nothing counts as used; -1 for none
-//   5  rule            "domain/rule" that answers; null for none
+//   0  denied          1 when denied, 0 when allowed, as in CL.THROTTLE
+//   1  limit           burst of the limit that decided; -1 for none
+//   2  remaining       -1 for none
+//   3  retry_after_ms  until the same cost is allowed; -1 when allowed, and when it never is
+//   4  reset_after_ms  until the usage is zero; -1 for none
+//   5  rule            "domain/rule" that decided; null for none
 //   6  reason          as over HTTP: within_limits, over_limit, no_rule, failed_open …
-// When the store cannot be asked, the policy of the rule answers.
+// When the store is unavailable, the failure policy of the rule applies.
 void penstock_check(const CommandContext& context) {
   std::size_t end = context.size();
   if (end % 2 != 0) return context.error(wrong_arity("penstock.check"));

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-// Answers of several parts, as clients of Redis are told them.
+// Replies of several elements.
 namespace penstock::wire::resp {
 
 // Parts with names: a map in RESP3, and in RESP2 an array of them in their order.
@@ -45,7 +45,7 @@ class NamedReply {
   bool named_;
 };
 
-// What the service said about a request: -1 for what there is not.
+// The decision about a request; -1 for missing values.
 struct CheckReply {
   std::int64_t denied = 0;
   std::int64_t limit = -1;

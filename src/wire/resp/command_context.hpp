@@ -15,8 +15,7 @@ namespace penstock::wire::resp {
 
 using penstock::resp::ReplyWriter;
 
-// The place of a reply that comes later; what it is written with is as the client wanted it when it
-// asked.
+// The place of a reply that comes later, in the protocol version at the time of the command.
 class DeferredReply {
  public:
   DeferredReply(std::shared_ptr<Session> session, ReplyQueue::Ticket ticket)
@@ -31,14 +30,14 @@ class DeferredReply {
       write(writer);
     });
   }
-  // It cannot be done as it was asked for; the first word is the code.
+  // The command is invalid; the first word is the code.
   void error(std::string_view error) const {
     session_->answer(ticket_, [&](std::string& out) {
       session_->count_client_error();
       ReplyWriter(out, version_).error(error);
     });
   }
-  // The store could not be asked, or would not do it. Never a denial.
+  // The store failed. Never a denial.
   void fail(const Error& error) const;
 
  private:

@@ -83,7 +83,7 @@ void queue_command(const CommandContext& context) {
   const ServerSettings& settings = context.server_context().settings;
   const Transaction::Limits limits{.commands = settings.max_in_flight,
                                    .bytes = settings.limits.bytes};
-  // what was aborted keeps nothing, and is told at EXEC
+  // an aborted transaction keeps no commands; EXEC reports it
   if (transaction.state() == Transaction::State::Aborted ||
       transaction.add(context.words(), limits)) {
     ReplyWriter(context.session().queue().end(), context.client_info().version).simple("QUEUED");

@@ -72,9 +72,9 @@ void info(const CommandContext& context);
 void quit(const CommandContext& context);
 void reset(const CommandContext& context);
 
-// Whether a command is begun only when all before it are answered: what gives back, which the store
-// would do before the checks that it collects, reservations, which take several steps, and commands
-// that ask it about many names.
+// Whether a command starts only after all earlier replies: refunds, which the store would run
+// before the checks that it batches, reservations, which take several steps, and commands about
+// many names.
 [[nodiscard]] bool waits_for_pending_replies(std::span<const std::string_view> words);
 
 // Texts and numbers of clients.

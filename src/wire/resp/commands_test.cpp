@@ -140,7 +140,7 @@ TEST_F(Commands, LimitsGivenInTheCommandFollowTheFailurePolicy) {
   const Words peek{"CL.THROTTLE", "k", "15", "30", "60", "0"};
   const Words refund{"CL.THROTTLE", "k", "15", "30", "60", "-1"};
   auto& on_failure = server.server_context.settings.on_failure;
-  server.store.failure = Error{ErrorCode::Unavailable, "gone"};
+  server.store.failure = Error{ErrorCode::Unavailable, "down"};
 
   on_failure = rules::OnFailure::Open;
   EXPECT_EQ(ask(cell), "*5\r\n:0\r\n:16\r\n:16\r\n:-1\r\n:0\r\n");
@@ -160,7 +160,7 @@ TEST_F(Commands, LimitsGivenInTheCommandFollowTheFailurePolicy) {
             "*5\r\n:1\r\n:16\r\n:14\r\n:2\r\n:4\r\n");
   EXPECT_EQ(server.events.answers.back().reason, service::Reason::DecidedLocally);
   EXPECT_EQ(server.events.domains.back(), "take");
-  EXPECT_EQ(ask(refund), "-ERR store unavailable: gone\r\n");  // never pretended
+  EXPECT_EQ(ask(refund), "-ERR store unavailable: down\r\n");  // never pretended
 }
 
 TEST_F(Commands, LimitsGivenInTheCommandAreCountedAsDecisions) {
@@ -213,7 +213,7 @@ TEST_F(Commands, PenstockCheckIsAMapInResp3) {
 }
 
 TEST_F(Commands, PenstockCheckFailsAsTheRuleSays) {
-  server.store.failure = Error{ErrorCode::Unavailable, "gone"};
+  server.store.failure = Error{ErrorCode::Unavailable, "down"};
   const std::string closed = ask({"PENSTOCK.CHECK", "api", "path", "/search", "user", "a"});
   EXPECT_TRUE(closed.starts_with("*7\r\n:1\r\n")) << closed;
   EXPECT_NE(closed.find("failed_closed"), std::string::npos) << closed;

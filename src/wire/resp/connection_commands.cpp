@@ -1,4 +1,4 @@
-// Who talks to whom, and how.
+// Commands about the connection: authentication, protocol version, client name.
 #include "net/constant_time_equal.hpp"
 #include "wire/resp/commands.hpp"
 
@@ -28,15 +28,15 @@ bool is_name(std::string_view text) {
 constexpr std::string_view kBadName =
     "ERR Client names cannot contain spaces, newlines or special characters.";
 
-// What HELLO was asked for.
+// The arguments of HELLO.
 struct Greeting {
   Version version;
-  bool proves = false;  // who it is
+  bool proves = false;  // has AUTH
   std::string_view name{};
   bool sets_name = false;
 };
 
-// False when it has been refused.
+// False when an error was sent.
 bool read_greeting(const CommandContext& context, Greeting& greeting) {
   std::size_t i = 1;
   if (context.size() > 1) {
@@ -84,7 +84,7 @@ void set_name(const CommandContext& context, std::string_view name) {
   context.reply().simple("OK");
 }
 
-// Libraries say who they are with every connection.
+// Client libraries send their name on every connection.
 void set_library(const CommandContext& context) {
   if (!is_name(context.word(3))) return context.error(kBadName);
   if (equals_ignoring_case(context.word(2), "lib-name")) {
@@ -121,7 +121,7 @@ void auth(const CommandContext& context) {
   context.reply().simple("OK");
 }
 
-// HELLO [2|3 [AUTH user password] [SETNAME name]]: who we are, in the protocol that is wanted.
+// HELLO [2|3 [AUTH user password] [SETNAME name]]: the server, in the requested protocol.
 void hello(const CommandContext& context) {
   ClientInfo& client_info = context.client_info();
   Greeting greeting{.version = client_info.version};
@@ -170,7 +170,7 @@ void select(const CommandContext& context) {
 }
 
 // CLIENT SETNAME name, GETNAME, ID, INFO, LIST, SETINFO what text, NO-EVICT x, NO-TOUCH x. Values
-// are not cached by clients: TRACKING is an error, but to switch it off.
+// are not cached by clients: TRACKING is an error, except OFF.
 void client(const CommandContext& context) {
   const std::string what = to_lower(context.word(1).substr(0, 64));
   const std::size_t size = context.size();

@@ -20,7 +20,7 @@ constexpr std::string_view kNoInteger = "ERR value is not an integer or out of r
 constexpr std::size_t kMostNames = 128;  // of one command: each is a question to the store
 constexpr milliseconds kLongestLifetime = std::chrono::duration_cast<milliseconds>(Days{36'500});
 
-// The sum of both parts as people write it; it may be beyond what either holds.
+// The sum of both parts in decimal; it may exceed the range of either.
 std::string sum_of(std::int64_t integer, std::int64_t nanos) {
   __extension__ using Wide = __int128;
   constexpr Wide kUnit = Decimal::kNanosPerUnit;
@@ -66,7 +66,7 @@ struct Parts {
   }
 };
 
-// `write` says what a client hears about the counter.
+// `write` writes the reply from the counter.
 template <class Write>
 void look(const CommandContext& context, Write write) {
   context.stores().counters.read_counter(
@@ -79,7 +79,7 @@ void look(const CommandContext& context, Write write) {
 
 bool is_there(const Counter& counter) { return counter.integer || counter.decimal; }
 
-// How many of the names that are given; `ask` asks the store about one.
+// The number of names for which the store says yes; `ask` queries one.
 template <class Ask>
 void count_names(const CommandContext& context, const Ask& ask) {
   struct Count {
@@ -105,8 +105,8 @@ void count_names(const CommandContext& context, const Ask& ask) {
   }
 }
 
-// -2 for a name that is not there, -1 for one without an end; else what is left, in these units,
-// rounded as Redis does.
+// -2 for a name that does not exist, -1 for one without a TTL; else the TTL in these units, rounded
+// as Redis does.
 void tell_lifetime(const CommandContext& context, milliseconds unit) {
   look(context, [unit](const DeferredReply& deferred, const Counter& counter) {
     std::int64_t left = -2;
@@ -141,7 +141,7 @@ void set_lifetime(const CommandContext& context, std::string_view command, milli
   };
   std::string name(context.word(1));
   if (*amount <= 0 && condition == store::ExpireCondition::IfPersistent) {
-    // gone at once, unless it has an end
+    // expires at once, unless it has a TTL
     context.stores().counters.expire(std::move(name), milliseconds{1}, condition,
                                      context.deadline(), answered);
   } else if (*amount <= 0) {

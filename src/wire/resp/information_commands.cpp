@@ -1,4 +1,4 @@
-// What clients and people ask a server about itself.
+// Commands that describe the server.
 #include "wire/resp/commands.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace penstock::wire::resp {
 namespace {
 
-// As Redis 7 describes a command; what it is in no need of is empty.
+// As Redis 7 describes a command; unused elements are empty.
 void write_description(ReplyWriter& reply, const Command& command) {
   const auto words = static_cast<std::int64_t>(command.min_words);
   reply.array(10);
@@ -36,7 +36,7 @@ std::vector<Section> sections(const CommandContext& context) {
   const net::Statistics& counted = around.statistics;
   return {{"Server",
            {{"penstock_version", around.settings.version},
-            {"redis_version", "7.0.0"},  // whose commands these are
+            {"redis_version", "7.0.0"},  // the version of the commands
             {"redis_mode", "standalone"}}},
           {"Clients", {{"connected_clients", std::to_string(counted.open)}}},
           {"Persistence", {{"loading", "0"}}},
@@ -96,7 +96,7 @@ void command(const CommandContext& context) {
   }
 }
 
-// INFO [section …]: lines of "name:value". The numbers are those of one worker.
+// INFO [section …]: lines of "name:value". The numbers are of one worker.
 void info(const CommandContext& context) {
   std::string text;
   for (const Section& section : sections(context)) {

@@ -1,4 +1,4 @@
-// So many at a time: permits that are taken, renewed and released.
+// Concurrency limits: permits are acquired, renewed and released.
 #include "service/random_id.hpp"
 #include "wire/resp/check_reply.hpp"
 #include "wire/resp/commands.hpp"
@@ -18,7 +18,7 @@ using store::PermitStore;
 constexpr std::string_view kWrongTtl =
     "ERR the ttl must be a number of milliseconds from 1 to 86400000";
 
-// Empty, and refused, when it cannot be one.
+// Empty, after an error reply, when it is invalid.
 std::optional<PermitName> read_permit(const CommandContext& context) {
   PermitName permit{.key = std::string(context.word(1)), .id = std::string(context.word(2))};
   if (permit.key.empty()) {
@@ -41,15 +41,15 @@ std::optional<Duration> read_ttl(std::string_view text) {
 
 }  // namespace
 
-// PENSTOCK.ACQUIRE key id limit ttl_ms. An id of * is made up; who has a permit keeps it. In RESP2
-// an array, in RESP3 a map of:
+// PENSTOCK.ACQUIRE key id limit ttl_ms. An id of * is generated; an id with a permit keeps it. In
+// RESP2 an array, in RESP3 a map of:
 //   0  denied            1 when all permits are taken, else 0
 //   1  id                null when denied
 //   2  in_use            permits that are taken now
 //   3  limit
 //   4  expires_after_ms  -1 when denied
-//   5  retry_after_ms    until a permit is free if nobody renews or releases; -1 when there was one
-// When the store cannot be asked, the reply is an error, never a denial.
+//   5  retry_after_ms    until a permit expires unless renewed; -1 when one was granted
+// When the store is unavailable, the reply is an error, never a denial.
 void penstock_acquire(const CommandContext& context) {
   std::optional<PermitName> permit = read_permit(context);
   if (!permit) return;

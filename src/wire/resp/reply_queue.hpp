@@ -10,8 +10,8 @@
 
 namespace penstock::wire::resp {
 
-// Replies in the order of their commands, though some are known later than others: what is written
-// behind a reply that is missing waits for it.
+// Replies in the order of their commands, though some come later than others: the text behind a
+// missing reply waits for it.
 //
 // Thread-safety: none.
 class ReplyQueue {
@@ -49,7 +49,7 @@ class ReplyQueue {
     }
   }
 
-  // Counts what was written to end(). Call it before the next place is kept or filled.
+  // Counts the bytes written to end(). Call it before the next place is reserved or filled.
   void count_end() noexcept {
     if (waiting_.empty()) return;
     PendingReply& last = waiting_.back();
@@ -59,7 +59,7 @@ class ReplyQueue {
   // Bytes that wait for a reply that is missing.
   [[nodiscard]] std::size_t held() const noexcept { return held_; }
 
-  // What can be sent.
+  // Bytes to send.
   [[nodiscard]] std::string& ready() noexcept { return ready_; }
   [[nodiscard]] const std::string& ready() const noexcept { return ready_; }
   [[nodiscard]] std::size_t missing() const noexcept { return waiting_.size(); }

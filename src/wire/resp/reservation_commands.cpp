@@ -1,4 +1,4 @@
-// Costs that are known only afterwards. A retry with the same id is told the same.
+// Costs that are known only afterwards. A retry with the same id gets the same reply.
 #include "service/reservations.hpp"
 #include "wire/resp/check_reply.hpp"
 #include "wire/resp/commands.hpp"
@@ -29,7 +29,7 @@ std::string settled_error(std::string_view id, store::ReservationState state,
 }
 
 std::string pending(std::string_view id) {
-  return "PENDING an earlier call about reservation '" + std::string(id) + "' is still under way";
+  return "PENDING an earlier call about reservation '" + std::string(id) + "' is still in flight";
 }
 
 void write_reserved(const DeferredReply& deferred, const ReserveResult& reserved) {
@@ -105,11 +105,11 @@ void reserve_by_rules(const CommandContext& context, service::ReservationRequest
 
 // PENSTOCK.RESERVE id estimate ttl_ms KEY key limit
 // PENSTOCK.RESERVE id estimate ttl_ms DOMAIN domain [attribute value …]
-// An id of * is made up. What PENSTOCK.CHECK replies, and behind it:
-//   7  id                null when nothing is reserved: refused, or let pass without the store
+// An id of * is generated. The reply of PENSTOCK.CHECK, followed by:
+//   7  id                null when nothing is reserved: denied, or failed open
 //   8  expires_after_ms  -1 for none
 // `reason` is "repeated", and numbers are -1, when an earlier call reserved it. Errors: CONFLICT
-// when the id was settled or has another estimate, PENDING while an earlier call is under way.
+// when the id was settled or has another estimate, PENDING while an earlier call is in flight.
 void penstock_reserve(const CommandContext& context) {
   service::ReservationRequest settings;
   if (context.word(1) != "*") {
@@ -140,7 +140,7 @@ void penstock_reserve(const CommandContext& context) {
 //   0  state      "committed"
 //   1  estimate
 //   2  actual
-//   3  uncharged  what the limits had no units for; -1 when that is not known
+//   3  uncharged  units that the limits did not have; -1 when unknown
 // Errors: NOTFOUND, CONFLICT when it was settled otherwise, PENDING.
 void penstock_commit(const CommandContext& context) {
   const std::optional<std::int64_t> actual = parse_number(context.word(2));

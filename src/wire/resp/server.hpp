@@ -17,33 +17,33 @@
 namespace penstock::wire::resp {
 
 struct ServerOptions {
-  rules::RespSettings resp{};                    // `listen` is for others
+  rules::RespSettings resp{};                    // `listen` is not used
   std::string version{};                         // of the program
   std::optional<rules::OnFailure> on_failure{};  // see ServerSettings
   Duration handshake_timeout = std::chrono::seconds{10};
   Duration command_timeout = std::chrono::seconds{30};  // from the first byte of one to its last
   Duration write_timeout = std::chrono::seconds{10};
-  Duration request_timeout = std::chrono::seconds{1};  // what the store gets as its deadline
-  Duration linger = std::chrono::seconds{2};           // for a client to take its last reply
+  Duration request_timeout = std::chrono::seconds{1};  // the deadline of the store
+  Duration linger = std::chrono::seconds{2};           // for a client to read the last reply
   std::shared_ptr<net::AddressLimit> per_address{};    // null: addresses are not limited
-  Duration tick = std::chrono::milliseconds{100};      // how often time limits are looked at
+  Duration tick = std::chrono::milliseconds{100};      // how often timeouts are checked
 };
 
 // Misconfigured when other machines can connect and there is no password.
 [[nodiscard]] Result<void> require_password(const rules::RespSettings& settings);
 
-// The server of one event loop for clients of Redis: RESP2, RESP3 and lines that people type;
-// pipelining, TLS, limits on everything a client can make us hold or wait for. Each worker has its
+// The Redis protocol (RESP) server of one event loop: RESP2, RESP3 and inline commands; pipelining,
+// TLS, limits on everything a client can make us hold or wait for. Each worker has its
 // own, on the same addresses.
 //
-// A connection holds 4 to 16 KB, and while it sends one a whole command.
+// A connection holds 4 to 16 KB, and a whole command while it arrives.
 // Thread-safety: none; everything happens on the event loop, which one thread runs. The service and
-// the event loop outlive the server; the server may go while answers are awaited.
+// the event loop outlive the server; the server may be destroyed while replies are pending.
 class Server final : public net::SocketListener<ServerContext> {
  public:
   Server(boost::asio::io_context& loop, service::Service& service, const ServerOptions& options);
 
-  // Clients that are authenticated stay so. Misconfigured when no password is left, and other
+  // Authenticated clients stay authenticated. Misconfigured when no password is left and other
   // machines can connect.
   [[nodiscard]] Result<void> reload(const rules::Settings& settings) override;
   // Misconfigured when other machines could connect, and there is no password.

@@ -14,12 +14,12 @@
 
 namespace penstock::wire::resp {
 
-// What holds for every client of a server.
+// Settings of a server for all its clients.
 struct ServerSettings {
   penstock::resp::CommandLimits limits{};
   std::vector<std::string> passwords{};  // any of them is valid; empty: no AUTH needed
   std::string version{};                 // of the program, for HELLO and INFO
-  // For limits that travel with a command, while the store is unavailable. Empty: an error.
+  // For limits in a command, while the store is unavailable. Empty: an error.
   std::optional<rules::OnFailure> on_failure{};
   Duration request_timeout = std::chrono::seconds{1};
   std::size_t max_in_flight = 1000;  // commands of one connection that wait for the store

@@ -13,16 +13,16 @@ namespace {
 
 using Progress = penstock::resp::CommandReader::Progress;
 
-// Replies that wait to be sent; then reading stops until the client has taken them.
+// Unsent replies; beyond it reading stops until the client has read them.
 constexpr std::size_t kMaxUnsentBytes = std::size_t{64} << 10U;
-// What is kept of a buffer for the next replies.
+// Bytes of a buffer that are kept for the next replies.
 constexpr std::size_t kRetainedBytes = std::size_t{16} << 10U;
-// What somebody who has not said who they are can make us keep.
+// For clients that are not authenticated.
 constexpr penstock::resp::CommandLimits kUnauthenticatedLimits{.bytes = std::size_t{16} << 10U,
                                                                .words = 16};
 
-// A web page can make a browser send a request here, with commands in its body. As Redis does: a
-// client that speaks HTTP is not a client of ours. GET is a command too, but not with these words.
+// A web page can make a browser send a request here, with commands in its body. As Redis does, a
+// client that speaks HTTP is disconnected. GET is a command too, but not with these words.
 bool is_http(std::span<const std::string_view> words) {
   constexpr std::array<std::string_view, 10> kNoCommands{
       "post", "put", "delete", "patch", "head", "options", "connect", "trace", "pri", "host:"};

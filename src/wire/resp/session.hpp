@@ -16,7 +16,7 @@
 
 namespace penstock::wire::resp {
 
-// What a client has said about itself.
+// What is known about a client.
 struct ClientInfo {
   std::uint64_t id = 0;
   std::string peer{};
@@ -53,7 +53,7 @@ class Session : public std::enable_shared_from_this<Session> {
     return !awaits_answers() && !has_output() && !has_unfinished_input();
   }
   [[nodiscard]] bool has_output() const noexcept { return !queue_.ready().empty(); }
-  // REQUIRES: what was taken before is sent.
+  // REQUIRES: the previous output was sent.
   [[nodiscard]] std::string_view take_output();
   [[nodiscard]] bool awaits_answers() const noexcept { return queue_.missing() > 0; }
   // There are commands that have not been begun, or not arrived in full.
@@ -65,7 +65,7 @@ class Session : public std::enable_shared_from_this<Session> {
     return closing_ && !has_output() && !awaits_answers();
   }
 
-  // Says this, and ends.
+  // Sends this error, and ends.
   void reject(std::string_view error);
   void detach() noexcept;
 
@@ -76,7 +76,7 @@ class Session : public std::enable_shared_from_this<Session> {
   [[nodiscard]] ServerContext& server_context() noexcept { return server_context_; }
   [[nodiscard]] ReplyQueue& queue() noexcept { return queue_; }
   [[nodiscard]] Transaction& transaction() noexcept { return transaction_; }
-  // The client has shown who it is, or is a stranger again.
+  // Applies the limits of authenticated, or unauthenticated, clients.
   void set_authenticated(bool is_authenticated);
   void close_after_reply() noexcept { closing_ = true; }
   void count_client_error() noexcept { ++server_context_.statistics.responses[4]; }

@@ -220,7 +220,7 @@ TEST_F(RespSession, KeysMayLookLikeHttp) {
 TEST_F(RespSession, CountsCommandsAndReplies) {
   test_client.ask({"PING"});
   test_client.ask({"NOPE"});
-  server.store.failure = Error{ErrorCode::Unavailable, "gone"};
+  server.store.failure = Error{ErrorCode::Unavailable, "down"};
   test_client.ask({"INCR", "a"});
   EXPECT_EQ(server.server_context.statistics.requests, 3U);
   EXPECT_EQ(server.server_context.statistics.responses[2], 1U);

@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr std::int64_t kMostPerSecond = 1'000'000;
-// Beyond it a quota is refused anyway, and microseconds would leave 64 bits.
+// Longer periods are rejected anyway, and microseconds would overflow 64 bits.
 constexpr std::int64_t kLongestPeriod = 1'000'000'000;
 
 bool is_allowed(const Decision& decision, std::int64_t quantity) {
@@ -50,7 +50,7 @@ const Quota* QuotaCache::find(const ThrottleRate& rate, Error& refusal) {
 }
 
 std::size_t QuotaCache::place_of(const ThrottleRate& rate) noexcept {
-  // any odd numbers of many bits spread well enough
+  // any odd numbers of many bits will do
   const std::uint64_t mixed = static_cast<std::uint64_t>(rate.capacity) * 0x9E3779B97F4A7C15U ^
                               static_cast<std::uint64_t>(rate.count) * 0xC2B2AE3D27D4EB4FU ^
                               static_cast<std::uint64_t>(rate.period_seconds) * 0x165667B19E3779F9U;

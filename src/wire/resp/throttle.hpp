@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <optional>
 
-// Limits that travel with a command, and what redis-cell and throttlecrab say about them.
-// docs/redis-clients.md tells the differences that can be seen.
+// Limits in a command, with the replies of redis-cell and throttlecrab. docs/redis-clients.md lists
+// the visible differences.
 namespace penstock::wire::resp {
 
-// As both commands have it: so many in so many seconds, evenly, and `capacity` at once.
+// As in both commands: `count` per period, evenly, and `capacity` at once.
 struct ThrottleRate {
   std::int64_t capacity = 1;
   std::int64_t count = 1;
@@ -22,17 +22,17 @@ struct ThrottleRate {
   friend bool operator==(const ThrottleRate&, const ThrottleRate&) = default;
 };
 
-// Refuses rates above one per microsecond, which those formulas divide by zero for, and what no
-// Quota can be.
+// Rejects rates above one per microsecond, for which those formulas divide by zero, and invalid
+// quotas.
 [[nodiscard]] Result<Quota> quota_of(const ThrottleRate& rate);
 
-// The quotas of the last rates: clients ask for the same few again and again, and to make one takes
-// longer than to decide.
+// Quotas of recent rates: clients use the same few repeatedly, and making a quota takes longer than
+// a decision.
 //
 // Thread-safety: none.
 class QuotaCache {
  public:
-  // What quota_of() says. Valid until the next call.
+  // The result of quota_of(). Valid until the next call.
   [[nodiscard]] const Quota* find(const ThrottleRate& rate, Error& error);
 
  private:
@@ -55,7 +55,7 @@ class QuotaCache {
 [[nodiscard]] std::array<std::int64_t, 5> throttle_reply(const Decision& decision,
                                                          const Quota& quota, std::int64_t quantity);
 
-// Whole seconds as redis-cell has them: up, but for what is below a millisecond.
+// Whole seconds as in redis-cell: rounded up, except below a millisecond.
 [[nodiscard]] std::int64_t cell_seconds(Duration time) noexcept;
 
 }  // namespace penstock::wire::resp

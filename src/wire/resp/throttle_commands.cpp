@@ -1,4 +1,4 @@
-// Limits that travel with the command: decisions of the service, as those of /v1/take over HTTP.
+// Limits in the command itself: decisions of the service, as with /v1/take over HTTP.
 // When the store is unavailable, ServerSettings::on_failure is the policy; without one, and for
 // refunds, the reply is an error.
 #include "wire/resp/commands.hpp"
@@ -13,7 +13,7 @@
 namespace penstock::wire::resp {
 namespace {
 
-// The words behind the key; those that are missing have their default.
+// The arguments after the key, with their defaults.
 struct Numbers {
   std::int64_t burst = 0;
   std::int64_t count = 0;
@@ -41,7 +41,7 @@ core::NamedCheck check_of(const CommandContext& context, const Quota& quota, std
           .cost = Cost{cost}};
 }
 
-// When a client may ask again that was denied because the store is unavailable; as over HTTP.
+// retry_after of a denial while the store is unavailable; as over HTTP.
 constexpr Duration kRetryAfter = std::chrono::seconds{1};
 
 // Of an answer without numbers, because a policy made it: nothing is known of the key.
@@ -77,7 +77,7 @@ void refund(const CommandContext& context, core::NamedCheck check, const AnswerO
       });
 }
 
-// Asks the store itself, because a peek is not counted as a decision.
+// Calls the store directly, because a peek is not counted as a decision.
 template <class AnswerOf>
 void peek(const CommandContext& context, const core::NamedCheck& check, const AnswerOf& answer_of) {
   context.stores().limits.check(
@@ -119,12 +119,12 @@ void decide(const CommandContext& context, const Quota& quota, std::int64_t quan
 
 // CL.THROTTLE key max_burst count_per_period period [quantity], as redis-cell has it. An array of
 // integers:
-//   0  1 when refused, 0 when allowed
-//   1  max_burst + 1: what can pass at once
-//   2  what could pass now
-//   3  seconds until the same passes; -1 when allowed, and when it never will
-//   4  seconds until nothing counts as used
-// A quantity of 0 looks and is allowed; one below 0 gives back, as far as something was taken.
+//   0  1 when denied, 0 when allowed
+//   1  max_burst + 1: the burst
+//   2  remaining
+//   3  seconds until the same is allowed; -1 when allowed, and when it never is
+//   4  seconds until the usage is zero
+// A quantity of 0 is a peek and is allowed; one below 0 is a refund, up to the usage.
 void cl_throttle(const CommandContext& context) {
   if (context.size() < 5 || context.size() > 6) {
     return context.error(
@@ -155,12 +155,12 @@ void cl_throttle(const CommandContext& context) {
 
 // THROTTLE key max_burst count_per_period period [quantity], as throttlecrab has it. An array of
 // integers:
-//   0  1 when allowed, 0 when refused
-//   1  max_burst: what can pass at once
-//   2  what could pass now
+//   0  1 when allowed, 0 when denied
+//   1  max_burst
+//   2  remaining
 //   3  seconds until the key is forgotten, rounded down
-//   4  seconds until the same passes, rounded down; -1 when it never will
-// A quantity of 0 looks and is allowed.
+//   4  seconds until the same is allowed, rounded down; -1 when it never is
+// A quantity of 0 is a peek and is allowed.
 void throttle(const CommandContext& context) {
   constexpr std::array<std::string_view, 4> kNames{"max_burst", "count_per_period", "period",
                                                    "quantity"};

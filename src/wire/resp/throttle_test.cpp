@@ -54,7 +54,8 @@ class CellModel {
   Nanos allow_at_ = 0;
 };
 
-// Those of throttlecrab, for a key that starts anew after each rest: see docs/redis-clients.md.
+// The formulas of throttlecrab, for a key that starts anew after each idle time: see
+// docs/redis-clients.md.
 class CrabModel {
  public:
   explicit CrabModel(const ThrottleRate& rate)
@@ -138,8 +139,8 @@ RC_GTEST_PROP(ClThrottle, SaysWhatRedisCellSays, ()) {
   }
 }
 
-// redis-cell rounds the time per request down to a nanosecond, we do not round: whoever disagrees
-// has been within a nanosecond per request of the border, and a microsecond, which is our clock.
+// redis-cell rounds the time per request down to a nanosecond, we do not round: decisions differ
+// only within a nanosecond per request of the border, plus a microsecond, our clock resolution.
 RC_GTEST_PROP(ClThrottle, DisagreesWithRedisCellOnlyAtTheBorder, ()) {
   const ThrottleRate rate = any_rate();
   Subject subject(rate);

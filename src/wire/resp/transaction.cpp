@@ -15,7 +15,7 @@ bool Transaction::add(std::span<const std::string_view> words, const Limits& lim
   Queued queued;
   std::size_t size = 0;
   for (const std::string_view word : words) size += word.size();
-  // what a word costs besides its text
+  // the text and the length of each word
   const std::size_t bytes = size + words.size() * sizeof(std::size_t);
   if (commands_.size() == limits.commands || bytes_ + bytes > limits.bytes) {
     abort();

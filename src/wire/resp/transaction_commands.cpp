@@ -5,7 +5,7 @@
 
 namespace penstock::wire::resp {
 
-// MULTI: OK. What follows is answered with QUEUED, up to EXEC or DISCARD.
+// MULTI: OK. Later commands are answered with QUEUED, up to EXEC or DISCARD.
 void multi(const CommandContext& context) {
   Transaction& transaction = context.session().transaction();
   if (transaction.is_open()) return context.error("ERR MULTI calls can not be nested");
@@ -14,7 +14,7 @@ void multi(const CommandContext& context) {
 }
 
 // EXEC: an array of the replies to the queued commands, an error being one of them; or an error,
-// when one of the commands was refused before, and then none was run.
+// when one of the commands was rejected before, and then none was run.
 void exec(const CommandContext& context) {
   Transaction& transaction = context.session().transaction();
   if (!transaction.is_open()) return context.error("ERR EXEC without MULTI");
@@ -33,7 +33,7 @@ void discard(const CommandContext& context) {
   context.reply().simple("OK");
 }
 
-// WATCH key …: an error. What other clients do to a key is not watched.
+// WATCH key …: an error. Changes by other clients are not watched.
 void watch(const CommandContext& context) {
   if (context.session().transaction().is_open()) {
     return context.error("ERR WATCH inside MULTI is not allowed");

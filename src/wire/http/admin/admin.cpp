@@ -69,7 +69,7 @@ std::string_view failure_word(rules::OnFailure policy) {
   return "unknown";
 }
 
-// As a configuration has them, which says no more than what means something in its mode.
+// As in the configuration: only members that matter in its mode.
 void write_terms(Json& json, const core::SharingTerms& terms) {
   json["mode"] = to_string(terms.mode);
   switch (terms.mode) {

@@ -11,17 +11,17 @@
 
 namespace penstock::http {
 
-// What /readyz tells. Not ready is who should get no requests: one without rules, or about to end.
-// A store that is gone and a reload that failed are told, but change nothing: the rules say what to
-// answer without a store, the old rules are in force, and to take all nodes away would be worse.
+// For /readyz. A node without rules, or about to stop, is not ready. An unavailable store and a
+// failed reload are reported, but do not matter: the failure policy of the rules applies, the old
+// rules are in force, and removing all nodes would be worse.
 struct Readiness {
   bool rules_loaded = true;
   bool stopping = false;
   std::string store_error{};   // empty while it serves
-  std::string reload_error{};  // of the last reload; empty when it went well
+  std::string reload_error{};  // of the last reload; empty when it succeeded
 };
 
-// What /rules tells.
+// For /rules.
 struct LoadedRules {
   std::vector<std::string> files{};
   Instant loaded_at{};
@@ -29,7 +29,7 @@ struct LoadedRules {
   std::shared_ptr<const void> owner{};  // of the rules
 };
 
-// What /top tells, in its order.
+// The order of /top.
 enum class TopBy : std::uint8_t { Asked, Denied };
 struct TopEntry {
   std::string rule;
@@ -38,7 +38,7 @@ struct TopEntry {
   std::uint64_t denied = 0;
 };
 
-// What the program knows about itself.
+// Data of the program for the admin API.
 class AdminDataSource {
  public:
   AdminDataSource() = default;

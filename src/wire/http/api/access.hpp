@@ -8,8 +8,8 @@
 
 namespace penstock::http {
 
-// Whether this request may change something: with one of the tokens, or where only this machine can
-// connect and no web page is behind it. Else what to answer.
+// Whether this request may change something: with one of the tokens, or on a loopback listener if
+// no web page sent it. Otherwise the error response.
 [[nodiscard]] std::optional<Response> authorize_write(const Request& request,
                                                       std::span<const std::string> tokens);
 

@@ -14,9 +14,9 @@
 namespace penstock::http {
 namespace {
 
-enum class Access { Public, Write };  // what changes something needs the token
+enum class Access { Public, Write };  // writes need the token
 
-// Of calls about one thing. What is larger is not read as JSON: only a batch is allowed to be long.
+// Of calls that are no batch. Longer bodies are not parsed.
 constexpr std::size_t kMaxBody = std::size_t{64} << 10U;
 constexpr std::size_t kUnlimitedBody = std::numeric_limits<std::size_t>::max();
 
@@ -93,7 +93,7 @@ Result<ApiSettings> api_settings(const rules::Settings& settings) {
                      .tokens = settings.http.tokens,
                      .forward_auth = settings.forward_auth,
                      .on_failure = settings.request_limits.on_failure.value_or(
-                         rules::OnFailure::Closed),  // an error of HTTP is 503, as a refusal is
+                         rules::OnFailure::Closed),  // an error of HTTP is 503, as a denial is
                      .trusted_proxies = std::move(*proxies)};
 }
 

@@ -15,7 +15,7 @@ namespace penstock::http {
 // The error names the setting.
 [[nodiscard]] Result<ApiSettings> api_settings(const rules::Settings& settings);
 
-// The calls of docs/http-api.md. Every error is a problem of RFC 9457, but those of /json.
+// The calls of docs/http-api.md. Every error is a problem (RFC 9457), except in /json.
 //
 // Thread-safety: none; each event loop has its own.
 class Api final : public Handler {
@@ -23,7 +23,7 @@ class Api final : public Handler {
   // REQUIRES: the backend outlives the Api, and the Api all answers.
   Api(Backend& backend, ApiSettings settings);
 
-  // What changes at a reload.
+  // For a reload.
   void set_tokens(std::vector<std::string> tokens) { settings_.tokens = std::move(tokens); }
 
   void handle(const Request& request, Respond respond) override;

@@ -15,7 +15,7 @@
 
 namespace penstock::http {
 
-// A count that a rule keeps for somebody.
+// The limit of a rule for one subject.
 struct SubjectLimit {
   std::string rule;   // "api/search"
   std::string limit;  // its name, where the rule has several
@@ -23,8 +23,8 @@ struct SubjectLimit {
   Quota quota;
 };
 
-// What the API asks others for. The program answers with its service (service_backend.hpp), tests
-// with what they like.
+// The operations that the API calls. The program implements them with its service
+// (service_backend.hpp), tests with fakes.
 //
 // Thread-safety: none; everything happens on one event loop.
 class Backend {

@@ -11,7 +11,7 @@
 
 namespace penstock::http {
 
-// What the API takes from the configuration.
+// Settings of the API.
 struct ApiSettings {
   std::vector<rules::HeaderDraft> headers{};
   std::vector<std::string> tokens{};  // any of them will do
@@ -54,7 +54,7 @@ void release(Call call);
 
 // Keys, subjects and names of counters are no longer than this.
 inline constexpr std::size_t kMaxKeyBytes = 4096;
-// A segment of a path as such a name. The error calls it `what`.
+// A segment of a path as such a name. `what` is its name in the error.
 [[nodiscard]] Result<std::string> name_in_path(std::string_view segment, std::string_view what);
 
 }  // namespace penstock::http

@@ -79,7 +79,7 @@ Result<rules::Request> read_check(const Json& json, std::string path) {
   const Json* descriptors = object.array("descriptors", rules::kMaxDescriptors);
   request.cost = object.cost().value_or(Cost{});
   if (attributes != nullptr && descriptors != nullptr) {
-    object.add_error("descriptors", "not together with attributes");
+    object.add_error("descriptors", "not allowed with attributes");
   }
   if (attributes == nullptr && (descriptors == nullptr || descriptors->empty())) {
     object.add_error("attributes", "missing; or give descriptors");

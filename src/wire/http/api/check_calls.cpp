@@ -75,7 +75,7 @@ void check(Call call) {
       });
 }
 
-// All questions are put before anybody waits, so that the store gets them together.
+// All checks are started before the first response, so that they reach the store in one batch.
 void check_many(Call call) {
   const Result<Json> json = parse_json(call.request.body);
   if (!json) return call.respond(problem_of(json.error()));

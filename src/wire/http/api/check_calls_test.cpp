@@ -68,7 +68,7 @@ TEST_F(CheckCalls, DenyListIsForbiddenAndHasNoTimeToRetry) {
   EXPECT_EQ(field(response, "Retry-After"), "");
   EXPECT_EQ(response.body,
             R"({"type":"about:blank","title":"Forbidden","status":403,)"
-            R"("detail":"refused by a deny list","allowed":false,"reason":"deny_listed",)"
+            R"("detail":"denied by a deny list","allowed":false,"reason":"deny_listed",)"
             R"("outcome":"denied","limits":[]})"
             "\n");
 }
@@ -129,7 +129,7 @@ TEST_F(CheckCalls, ErrorNamesTheValueAndItsPath) {
       {R"({"domain":"a"})", "attributes: missing; or give descriptors"},
       {R"({"domain":"a","descriptors":[]})", "attributes: missing; or give descriptors"},
       {R"({"domain":"a","attributes":{},"descriptors":[]})",
-       "descriptors: not together with attributes"},
+       "descriptors: not allowed with attributes"},
       {R"({"domain":"a","attributes":{"tier":5}})", "attributes.tier: 5 must be a text"},
       {R"({"domain":"a","attributes":{},"cost":-1})",
        "cost: -1 must be a whole number from 0 to 4294967295"},
@@ -171,7 +171,7 @@ TEST_F(CheckCalls, BatchAnswersInTheOrderOfTheQuestions) {
   Api api(backend_, settings_);
   std::optional<Response> told;
   api.handle(request, [&told](Response response) { told = std::move(response); });
-  ASSERT_EQ(backend_.waiting.size(), 2U) << "both are asked before anybody answers";
+  ASSERT_EQ(backend_.waiting.size(), 2U) << "both are started before the first response";
   backend_.waiting[1](answer_of(kOver));
   EXPECT_FALSE(told.has_value());
   backend_.waiting[0](answer_of(kWithin));

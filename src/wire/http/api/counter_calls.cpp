@@ -74,7 +74,7 @@ void put_value(Json& json, Kind kind, std::int64_t value) {
   }
 }
 
-// Both numbers of a name, asked for at once.
+// Both numbers of a name, read at the same time.
 struct CounterPair {
   Json json{};
   std::optional<Error> failure{};

@@ -17,7 +17,7 @@ namespace penstock::http {
 // One status for each descriptor; zeros are left out, as protobuf does.
 [[nodiscard]] Json envoy_response(const service::Answer& answer, const rules::Request& request);
 
-// 200 or 429 with the above; 400 with a plain "Bad Request" for everything that cannot be answered.
+// 200 or 429 with the above; 400 with a plain "Bad Request" for invalid requests.
 [[nodiscard]] Response envoy_http_response(const service::Answer& answer,
                                            const rules::Request& request);
 [[nodiscard]] Response envoy_bad_request();

@@ -27,15 +27,15 @@ Result<ForwardAuthTarget> read_target(const Call& call) {
     if (!domain) return domain.error();
     asked.domain = std::move(*domain);
   }
-  // Caddy hands its client's query on. Nothing in it may help the client, so that a cost cannot be
-  // given here, and what we do not know is not ours.
+  // Caddy passes the query of its client on. It must not help the client, so a cost is not
+  // accepted, and unknown parameters are ignored.
   Parameters parameters(call.request.query);
   const auto status = parameters.parse_number("deny", 400, 599);
   if (status) asked.deny_status = static_cast<unsigned>(*status);
   return asked;
 }
 
-// A proxy that understands one status only is told nothing else.
+// Some proxies understand only one status.
 unsigned denial_status(const answer::CheckResponse& check_response, unsigned wanted) {
   return wanted == 429 ? status_of(check_response) : wanted;
 }

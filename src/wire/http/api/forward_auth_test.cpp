@@ -10,7 +10,7 @@ using Asked = std::vector<std::string>;
 
 class ForwardAuth : public ApiTest {
  protected:
-  // What the rules are asked, without the attributes that repeat the fields.
+  // The attributes of the request, without those that repeat the fields.
   std::string attributes(std::vector<Field> fields, std::string_view method = "GET",
                          std::string_view target = "/v1/forward-auth/web") {
     backend_.asked.clear();

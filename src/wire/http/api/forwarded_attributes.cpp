@@ -38,7 +38,7 @@ struct Told {
   std::string_view value;
 };
 
-// What the fields of these names, in lower case, agree upon; an empty value is none.
+// The common value of these fields (names in lower case); an empty value is none.
 Result<std::optional<std::string_view>> agreed(const Request& request,
                                                std::initializer_list<std::string_view> names) {
   std::optional<Told> first;
@@ -93,7 +93,7 @@ std::string host_name(std::string_view host) {
   return lower_case(host);
 }
 
-// What Connection names, in lower case: the application does not get these fields.
+// The fields named by Connection, in lower case: the application does not get them.
 std::vector<std::string> named_by_connection(const Request& request) {
   std::vector<std::string> names;
   for (const Field& field : request.fields) {

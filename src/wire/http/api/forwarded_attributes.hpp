@@ -11,11 +11,11 @@
 
 namespace penstock::http {
 
-// The request that a proxy asks about, as attributes: method, path, query, host, proto, client_ip,
+// The request that a proxy checks, as attributes: method, path, query, host, proto, client_ip,
 // and header.<name> for each of its fields that is not about the connection to us.
 //
-// Proxies of different makes say the same in different fields and pass on those of the others,
-// which a client may have invented. So two that disagree are an error, not a choice.
+// Proxies use different fields for the same value, and pass on the fields of others, which a client
+// may have forged. So fields that disagree are an error.
 class ForwardedAttributes {
  public:
   [[nodiscard]] static Result<ForwardedAttributes> read(const Request& request,

@@ -7,7 +7,7 @@
 
 namespace penstock::http {
 
-// What was asked for cannot be done as it stands; the text says why.
+// The request is invalid; the text says why.
 [[nodiscard]] inline Error invalid_input(std::string text) {
   return {ErrorCode::InvalidInput, std::move(text)};
 }

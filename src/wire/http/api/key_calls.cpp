@@ -86,7 +86,7 @@ Json key_json(const std::string& key) {
   return json;
 }
 
-// What a check or a refund of the counts of a key is answered with; always 200.
+// The response to a read or a refund of the usage of a key; always 200.
 store::Answered<store::Decisions> tell_state(std::string key, std::vector<SubjectLimit> counts,
                                              Handler::Respond respond) {
   return [key = std::move(key), counts = std::move(counts),
@@ -101,7 +101,7 @@ store::Answered<store::Decisions> tell_state(std::string key, std::vector<Subjec
   };
 }
 
-// What a yes or no of the store is answered with, under the name of a member.
+// The response with a Boolean of the store as this member.
 store::Answered<bool> tell_bool(Json json, std::string member, Handler::Respond respond) {
   return [json = std::move(json), member = std::move(member),
           respond = std::move(respond)](const Result<bool>& answer) {
@@ -135,7 +135,7 @@ Result<KeyAsked> resolve(const Call& call, const Scope& scope, NeedsQuota needs)
   return KeyAsked{.key = std::move(*key), .counts = std::move(*counts)};
 }
 
-// "?rule=", "?domain=", and where a quota makes sense "?limit=&burst=&algorithm=".
+// "?rule=", "?domain=", and where a quota is accepted "?limit=&burst=&algorithm=".
 Result<Scope> scope_in_query(const Request& request, NeedsQuota needs) {
   Parameters parameters(request.query);
   Scope scope{.rule = owned(parameters.text("rule")), .domain = owned(parameters.text("domain"))};

@@ -33,7 +33,7 @@ TEST_F(KeyCalls, DeniedTakeSaysWhenToRetry) {
 }
 
 TEST_F(KeyCalls, TakeFailsClosedByDefault) {
-  backend_.counts.failure = Error{ErrorCode::Unavailable, "gone"};
+  backend_.counts.failure = Error{ErrorCode::Unavailable, "down"};
   const Response response = ask("POST", "/v1/take", R"({"key":"a","limit":"1/s"})");
   EXPECT_EQ(response.status, 503U);
   EXPECT_EQ(field(response, "Retry-After"), "1");

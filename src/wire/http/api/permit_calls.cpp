@@ -1,4 +1,4 @@
-// So many at a time: a permit is taken, kept while it is renewed, and released.
+// Concurrency limits: a permit is acquired, kept while it is renewed, and released.
 #include "http/json_object_reader.hpp"
 #include "http/json_writer.hpp"
 #include "http/problem.hpp"

@@ -1,5 +1,4 @@
-// Costs that are known only afterwards: the estimate is reserved, and settled by what it really
-// was.
+// Costs that are known only afterwards: the estimate is reserved, and settled with the actual cost.
 #include "answer/check_response.hpp"
 #include "http/json_object_reader.hpp"
 #include "http/problem.hpp"
@@ -59,7 +58,7 @@ Response conflict(const std::string& detail) {
 
 Response busy(const std::string& id) {
   Response response =
-      conflict("reservation " + quote(id) + ": an earlier call with this id is still under way");
+      conflict("reservation " + quote(id) + ": an earlier call with this id is still in flight");
   response.fields.emplace_back("Retry-After", "1");
   return response;
 }
@@ -74,7 +73,7 @@ std::string history_of(const std::string& id, store::ReservationState state, std
   return text;
 }
 
-// What Reserved is answered with; `domain` is empty for a limit that came with the request.
+// The response to a reservation; `domain` is empty for a limit that came with the request.
 Response response_to(const ReserveResult& reserved, std::uint64_t estimate, std::string_view domain,
                      std::span<const rules::HeaderDraft> drafts) {
   using Outcome = ReserveResult::Outcome;

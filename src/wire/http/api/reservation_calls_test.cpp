@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 class ReservationCalls : public ApiTest {
  protected:
-  // The last thing that was asked.
+  // The last request to the backend.
   std::string asked() { return backend_.asked.empty() ? "" : backend_.asked.back(); }
 };
 

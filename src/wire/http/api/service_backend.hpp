@@ -11,7 +11,7 @@
 
 namespace penstock::http {
 
-// The service of this event loop, as the API asks for it. REQUIRES: it outlives the backend.
+// The service of this event loop behind the API. REQUIRES: it outlives the backend.
 class ServiceBackend final : public Backend {
  public:
   explicit ServiceBackend(service::Service& service) : service_(service) {}

@@ -1,5 +1,5 @@
-// The calls on real rules, a real service and real counts: what the tables of the other tests take
-// for granted.
+// The calls on real rules, a real service and a real store, which the other tests replace with
+// tables.
 #include "wire/http/api/service_backend.hpp"
 
 #include "http/json.hpp"

@@ -10,7 +10,7 @@ namespace {
 
 std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
-// A store is never asked about one name twice.
+// A name is read only once.
 void add_limits(std::vector<SubjectLimit>& counts, const rules::Ruleset& rules,
                 const rules::Rule& rule, std::string_view subject) {
   const std::vector<Quota> quotas = rules.quotas_for(rule, subject);

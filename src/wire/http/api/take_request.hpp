@@ -7,7 +7,7 @@
 
 namespace penstock::http {
 
-// A limit that travels with the request, and says itself what holds while the store is gone.
+// A limit in the request itself, with its failure policy.
 struct TakeRequest {
   core::NamedCheck check;
   rules::OnFailure on_failure = rules::OnFailure::Closed;

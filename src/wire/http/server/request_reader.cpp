@@ -17,7 +17,7 @@ namespace {
 
 // Most requests fit, with some more behind them; 20 000 idle connections hold 40 MB.
 constexpr std::size_t kSmallBuffer = std::size_t{2} << 10U;
-// What is read at a time of a body that does not come with its header.
+// Bytes per read of a body that does not arrive with its header.
 constexpr std::size_t kBodyRoom = std::size_t{16} << 10U;
 // A read below this is not worth its system call.
 constexpr std::size_t kLeastRoom = 512;
@@ -49,12 +49,12 @@ std::span<char> RequestReader::prepare() {
 std::size_t RequestReader::wanted_room() const {
   if (!parser_) return kLeastRoom;
   const boost::optional<std::uint64_t> left = parser_->content_length_remaining();
-  if (!left) return kSmallBuffer;  // chunks: nobody knows
+  if (!left) return kSmallBuffer;  // chunked: the size is unknown
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(*left, kLeastRoom, kBodyRoom));
 }
 
 void RequestReader::make_room(std::size_t wanted) {
-  // What has been parsed of a body is in body_ already: only the rest has to stay.
+  // The parsed part of a body is in body_ already: only the rest has to stay.
   const std::size_t kept_end = parser_ ? header_end_ : begin_;
   const std::size_t rest = end_ - parsed_;
   if (parsed_ > kept_end) {
@@ -160,7 +160,7 @@ RequestReader::Progress RequestReader::read_header() {
 
 RequestReader::Progress RequestReader::read_body() {
   while (!parser_->is_done() && parsed_ < end_) {
-    // What is never longer than this at a time cannot hold a longer line: portions do not matter.
+    // Bounded, so that a longer line is rejected whatever the portions.
     const std::size_t size = std::min(end_ - parsed_, limits_.header_bytes);
     boost::system::error_code failed;
     const std::size_t used =

@@ -20,17 +20,16 @@ struct ReaderLimits {
   std::size_t fields = 100;
 };
 
-// Bytes in, requests out, in any portions alike. Fill prepare(), say commit(), then call next()
-// until it wants more:
+// Bytes in, requests out; portions do not matter. Fill prepare(), commit(), then call next() until
+// it needs more:
 //
-//   NeedMore      nothing more to be had from the bytes there are
+//   NeedMore      the rest of the bytes is no complete request
 //   SendContinue  the client waits for "100 Continue" before it sends the body; call next() again
-//   Ready         request() is there, until the next call of next()
-//   Invalid       error() says why; nothing that follows on this connection can be understood
+//   Ready         request() is valid until the next call of next()
+//   Invalid       error() has the reason; the rest of the input cannot be parsed
 //
-// A header is looked at when it is complete, so that what is refused does not depend on portions.
-// Memory: one buffer of the header and what has arrived behind it, one body; both within the
-// limits.
+// A header is parsed when it is complete, so that errors do not depend on portions. Memory: one
+// buffer for the header and the bytes behind it, and one body; both within the limits.
 class RequestReader {
  public:
   enum class Progress : std::uint8_t { NeedMore, SendContinue, Ready, Invalid };
@@ -53,11 +52,11 @@ class RequestReader {
   [[nodiscard]] bool is_http10() const { return parser_->is_http10(); }
   // Bytes of another request have arrived. REQUIRES: next() returned Ready.
   [[nodiscard]] bool has_more() const noexcept { return parsed_ < end_; }
-  // REQUIRES: next() returned Refused.
+  // REQUIRES: next() returned Invalid.
   [[nodiscard]] const HttpError& error() const { return *error_; }
 
   [[nodiscard]] Stage stage() const noexcept;
-  // Requests begun so far; with stage(), tells one header that is slow from two that follow.
+  // Requests begun so far; with stage(), distinguishes one slow header from two.
   [[nodiscard]] std::uint64_t requests_begun() const noexcept { return requests_begun_; }
 
  private:

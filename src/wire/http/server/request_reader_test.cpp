@@ -28,7 +28,7 @@ std::string shown(RequestReader& reader) {
   return text + (reader.keeps_alive() ? "" : " close");
 }
 
-// Takes out what there is; false when nothing more can come.
+// Takes all requests; false when nothing more can come.
 bool drain(RequestReader& reader, Seen& seen) {
   while (true) {
     switch (reader.next()) {
@@ -43,7 +43,7 @@ bool drain(RequestReader& reader, Seen& seen) {
   }
 }
 
-// What is read from bytes that come in portions of these sizes; the last one again and again.
+// Reads bytes in portions of these sizes; the last one is repeated.
 Seen read_split(std::string_view bytes, const std::vector<std::size_t>& portions,
                 ReaderLimits limits = {}) {
   RequestReader reader(limits);
@@ -198,7 +198,7 @@ TEST(RequestReader, ReportsTheStageOfTheNextRequest) {
   EXPECT_EQ(reader.stage(), Stage::Header);
 }
 
-// A request that is mostly right: what is read depends on details of its bytes.
+// A request that is nearly valid: the result depends on details of its bytes.
 rc::Gen<std::string> almost_requests() {
   const auto piece = rc::gen::element<std::string>(
       "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "POST /x?y HTTP/1.1\r\n", "Host: a\r\n", "\r\n", "\r",

@@ -15,20 +15,20 @@
 namespace penstock::http {
 
 struct ServerOptions {
-  rules::HttpSettings http{};  // `listen` and `token` are for others
+  rules::HttpSettings http{};  // `listen` and `token` are not used
   Duration handshake_timeout = std::chrono::seconds{10};
-  Duration request_timeout = std::chrono::seconds{1};  // what handlers get as their deadline
-  Duration linger = std::chrono::seconds{2};           // for a client to take its last answer
+  Duration request_timeout = std::chrono::seconds{1};  // the deadline of handlers
+  Duration linger = std::chrono::seconds{2};           // for a client to read the last response
   std::shared_ptr<net::AddressLimit> per_address{};    // null: addresses are not limited
-  Duration tick = std::chrono::milliseconds{100};      // how often time limits are looked at
+  Duration tick = std::chrono::milliseconds{100};      // how often timeouts are checked
 };
 
 // The HTTP/1.1 server of one event loop: keep-alive, pipelining, TLS, limits on everything a client
 // can make us hold or wait for. Each worker has its own, on the same addresses.
 //
-// Each connection holds about 4 KB; max_connections is per server. One more is told 503.
+// Each connection holds about 4 KB; max_connections is per server, one more gets 503.
 // Thread-safety: none; everything happens on the event loop, which one thread runs. The handler and
-// the event loop outlive the server; the server may go while answers are awaited.
+// the event loop outlive the server; the server may be destroyed while responses are pending.
 class Server final : public net::SocketListener<ServerContext> {
  public:
   // `clock` is for the Date header.

@@ -10,9 +10,9 @@
 namespace penstock::http {
 namespace {
 
-// Answers that wait for others to be sent with them.
+// Responses that are collected before they are sent.
 constexpr std::size_t kMaxBatchedBytes = std::size_t{64} << 10U;
-// What is kept of a buffer for the next answer.
+// Bytes of a buffer that are kept for the next response.
 constexpr std::size_t kRetainedBytes = std::size_t{4} << 10U;
 
 constexpr HttpError kRequestTimeout{408, "the request did not arrive in time"};
@@ -85,7 +85,7 @@ void Session::dispatch() {
 
 void Session::answer(const Response& response) {
   if (detached_) return;
-  PENSTOCK_CHECK(awaiting_response_);  // answers exactly once
+  PENSTOCK_CHECK(awaiting_response_);  // responds exactly once
   awaiting_response_ = false;
   ConnectionHeader connection_header =
       reader_.is_http10() ? ConnectionHeader::KeepAlive : ConnectionHeader::Omitted;

@@ -41,7 +41,7 @@ struct ServerContext : net::ServerState {
 // order. Responses that are given at once are collected, so that pipelined requests are answered in
 // one write. It reads no request while one is being processed.
 //
-// When the server drains, the next response asks the client to close. When it stops, the session
+// When the server drains, the next response tells the client to close. When it stops, the session
 // ends after the request in flight, or after the first if there was none yet.
 // Ownership: shared with the pending response, because the request lives in here until then.
 // Thread-safety: none.

@@ -14,7 +14,7 @@ namespace {
 
 using Step = Session::Step;
 
-// Answers with the path, at once, or when told: then, or below /later.
+// Responds with the path: at once, or when answer() is called if `later` is set or below /later.
 class Echo final : public Handler {
  public:
   void handle(const Request& request, Respond respond) override {

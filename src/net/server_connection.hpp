@@ -75,7 +75,9 @@ class ServerConnection final : public ConnectionBase,
   void on_flushed();
   void cancel_read();
   void close_if_idle();
-  void enter(Phase phase) { state_->timeouts.enter(*this, phase, base::monotonic_now()); }
+  void enter(Phase phase) {
+    if (open_) state_->timeouts.enter(*this, phase, base::monotonic_now());
+  }
   void enter_activity();
   void enter_write();
 
@@ -134,7 +136,7 @@ Awaitable<void> ServerConnection<S, Stream>::serve(std::shared_ptr<ServerConnect
 template <Session S, class Stream>
 bool ServerConnection<S, Stream>::on_handshake(const boost::system::error_code& failed) {
   if (failed) ++state_->statistics.handshake_failures;
-  if (!failed && open_) enter_activity();
+  if (!failed) enter_activity();
   return !failed;
 }
 

@@ -10,9 +10,6 @@
 namespace penstock::lease {
 namespace {
 
-// Wakeups for nearly equal deadlines are merged into one.
-constexpr std::chrono::microseconds kBetweenWakes{500};
-
 // This node alone decides the whole limit.
 bool is_undivided(const core::NamedCheck* check) {
   return check->terms.mode == core::Mode::Local && !check->terms.divided;
@@ -205,7 +202,8 @@ void LeasingStore::watch(const LeaseTable::Key& key) {
 
 void LeasingStore::wake_later() {
   if (watched_.empty() || is_closing_) return;
-  const base::Deadline next = std::max(watched_.begin()->first, last_wakeup_ + kBetweenWakes);
+  const base::Deadline next =
+      std::max(watched_.begin()->first, last_wakeup_ + base::kDeadlineResolution);
   if (next >= next_wakeup_) return;
   next_wakeup_ = next;
   dependencies_.wake_at(next_wakeup_, [weak = std::weak_ptr<LeasingStore*>(self_)] {

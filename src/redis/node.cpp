@@ -14,9 +14,6 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-// Deadlines are checked in batches, at most this often.
-constexpr std::chrono::microseconds kExpiryInterval{500};
-
 // Reports its reply to the breaker only.
 class ProbeCall : public Call {
  public:
@@ -321,7 +318,7 @@ Node::Time Node::next_event() const {
 }
 
 void Node::arm_timer(Time at) {
-  at = std::max(at, last_expiry_ + kExpiryInterval);
+  at = std::max(at, last_expiry_ + base::kDeadlineResolution);
   if (at >= armed_at_ || at == Time::max()) return;
   armed_at_ = at;
   timer_.expires_at(at);

@@ -22,8 +22,6 @@ namespace {
 
 // Announcements have no waiting caller.
 constexpr std::chrono::seconds kAnnounceTimeout{1};
-// Expiries of nearly equal deadlines are merged into one timer.
-constexpr std::chrono::microseconds kBetweenExpiries{500};
 
 }  // namespace
 
@@ -99,7 +97,8 @@ class CommandExecutor::Core : public std::enable_shared_from_this<CommandExecuto
 
   // Schedules expire() for checks that end before the call they wait for.
   void expire_later() {
-    const base::Deadline next = std::max(queue_.next_expiry(), expired_ + kBetweenExpiries);
+    const base::Deadline next =
+        std::max(queue_.next_expiry(), expired_ + base::kDeadlineResolution);
     if (next >= expires_at_ || client_ == nullptr) return;
     expires_at_ = next;
     expiry_timer_.expires_at(next);

@@ -33,7 +33,7 @@ Error disagreement(const KeyQueue& queue) {
 
 redis::Command BatchCall::command() {
   redis::Command command;
-  if (batch_.kind == CheckBatch::CallKind::Buckets) {
+  if (batch_.kind == CallKind::Buckets) {
     command = buckets_command();
   } else {
     plan_requests();
@@ -81,7 +81,7 @@ void BatchCall::plan_requests() {
 void BatchCall::on_reply(Result<resp::Value> reply) {
   if (!reply) {
     fail(reply.error());
-  } else if (batch_.kind == CheckBatch::CallKind::Buckets) {
+  } else if (batch_.kind == CallKind::Buckets) {
     read_buckets(*reply);
   } else {
     read_decided(*reply);
@@ -155,8 +155,7 @@ void BatchCall::read_decided(const resp::Value& reply) {
 }
 
 void BatchCall::ask_again(std::vector<KeyQueue*> keys) {
-  CheckBatch batch{
-      .kind = CheckBatch::CallKind::Decide, .keys = std::move(keys), .deadline = batch_.deadline};
+  CheckBatch batch{.kind = CallKind::Decide, .keys = std::move(keys), .deadline = batch_.deadline};
   hooks_.again(std::make_unique<BatchCall>(scripts_, std::move(batch), Reads::All, hooks_));
 }
 

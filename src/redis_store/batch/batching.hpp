@@ -8,10 +8,24 @@
 // Rules for checks that share a call to Redis.
 namespace penstock::redis_store {
 
-// Checks with deadlines in the same step may share a call.
+// The script of a batch.
+enum class CallKind : std::uint8_t {
+  Buckets,  // buckets.lua or buckets_multi.lua: equal bucket quotas and costs
+  Decide,   // decide.lua
+};
+
+// A call ends at the latest deadline of its checks: a short deadline does not shorten other waits.
+// Checks share a call when their deadlines are in the same step. A queue that answers a check at
+// its own deadline, before the call ends, may use a long step; otherwise the step is
+// base::kDeadlineResolution.
 [[nodiscard]] inline std::int64_t deadline_step(base::Deadline deadline,
                                                 base::Deadline::duration step) {
   return deadline.time_since_epoch() / step;
+}
+
+// Whether a check must be answered before its call ends.
+[[nodiscard]] inline bool ends_before(base::Deadline deadline, base::Deadline call_ends) {
+  return deadline < call_ends - base::kDeadlineResolution;
 }
 
 // For checks that were not sent before their deadline. Nothing was charged.

@@ -2,6 +2,10 @@
 
 namespace penstock::redis_store {
 
+bool is_for_bucket_scripts(const Quota& quota, Cost cost) {
+  return quota.is_bucket() && cost.units > 0 && cost.units <= quota.capacity();
+}
+
 void write_bucket(PackedWriter& writer, const Quota& quota, Cost cost) {
   const ExactSpan need = quota.time_for(cost.units);
   writer.number(quota.rate_units(), 4)

@@ -9,6 +9,9 @@
 // Arguments and replies that buckets.lua and buckets_multi.lua have in common.
 namespace penstock::redis_store {
 
+// Whether these scripts can decide the check, apart from the state of its key.
+[[nodiscard]] bool is_for_bucket_scripts(const Quota& quota, Cost cost);
+
 // The numbers of a bucket quota, and of a cost under it.
 void write_bucket(PackedWriter& writer, const Quota& quota, Cost cost);
 

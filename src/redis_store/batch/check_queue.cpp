@@ -1,7 +1,7 @@
 #include "redis_store/batch/check_queue.hpp"
 
 #include "redis/hash_slot.hpp"
-#include "redis_store/batch/batching.hpp"
+#include "redis_store/batch/bucket_scripts.hpp"
 
 #include <algorithm>
 
@@ -9,14 +9,10 @@ namespace penstock::redis_store {
 namespace {
 
 constexpr std::chrono::milliseconds kDeadlineStep{4};
-// A check that ends this much before its call is not watched: the client checks its deadlines no
-// more often.
-constexpr std::chrono::microseconds kNotWorthWatching{500};
 
 bool is_for_buckets(const KeyQueue& queue) {
   const WaitingCheck& first = queue.asked.front();
-  if (!first.quota.is_bucket()) return false;
-  if (first.cost.units == 0 || first.cost.units > first.quota.capacity()) return false;
+  if (!is_for_bucket_scripts(first.quota, first.cost)) return false;
   return std::all_of(queue.asked.begin(), queue.asked.end(), [&](const WaitingCheck& check) {
     return check.quota == first.quota && check.cost == first.cost;
   });
@@ -24,7 +20,7 @@ bool is_for_buckets(const KeyQueue& queue) {
 
 // The properties that the keys of one batch share.
 struct BatchLabel {
-  CheckBatch::CallKind kind{};
+  CallKind kind{};
   QuotaIdentity quota{};  // of buckets; for others only the algorithm
   std::uint64_t cost = 0;
   std::uint16_t slot = 0;
@@ -39,11 +35,11 @@ BatchLabel label_of(const KeyQueue& queue, CheckQueue::Spread spread) {
   label.deadline_step = deadline_step(first.deadline, kDeadlineStep);
   if (spread == CheckQueue::Spread::BySlot) label.slot = queue.slot;
   if (is_for_buckets(queue)) {
-    label.kind = CheckBatch::CallKind::Buckets;
+    label.kind = CallKind::Buckets;
     label.quota = first.quota.identity();
     label.cost = first.cost.units;
   } else {
-    label.kind = CheckBatch::CallKind::Decide;
+    label.kind = CallKind::Decide;
     label.quota.shape = static_cast<std::uint64_t>(first.quota.algorithm());
   }
   return label;
@@ -58,7 +54,7 @@ void CheckQueue::add(std::string key, const WaitingCheck& check) {
     KeyQueue& queue = *found->second;
     if (queue.waiting.empty() && queue.asked.empty()) ready_.push_back(&queue);
     queue.waiting.push_back(check);
-    if (!queue.asked.empty() && check.deadline < queue.call_ends - kNotWorthWatching) {
+    if (!queue.asked.empty() && ends_before(check.deadline, queue.call_ends)) {
       watch(queue, check.deadline);
     }
     return;
@@ -134,12 +130,12 @@ void CheckQueue::stop_watching(KeyQueue& queue) {
 
 void CheckQueue::watch_all(KeyQueue& queue) {
   stop_watching(queue);
-  base::Deadline earliest = queue.call_ends - kNotWorthWatching;
+  base::Deadline earliest = queue.call_ends;
   for (const WaitingCheck& check : queue.asked) {
     if (check.handler != nullptr) earliest = std::min(earliest, check.deadline);
   }
   for (const WaitingCheck& check : queue.waiting) earliest = std::min(earliest, check.deadline);
-  if (earliest < queue.call_ends - kNotWorthWatching) watch(queue, earliest);
+  if (ends_before(earliest, queue.call_ends)) watch(queue, earliest);
 }
 
 void CheckQueue::expire(base::Deadline now) {

@@ -4,6 +4,7 @@
 #include "penstock/check.hpp"
 #include "penstock/decision.hpp"
 #include "penstock/result.hpp"
+#include "redis_store/batch/batching.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -56,13 +57,9 @@ struct KeyQueue {
 
 // Keys with checks that fit one call.
 struct CheckBatch {
-  enum class CallKind : std::uint8_t {
-    Buckets,  // buckets.lua: one bucket quota, one cost
-    Decide,   // decide.lua
-  };
   CallKind kind = CallKind::Decide;
   std::vector<KeyQueue*> keys{};
-  base::Deadline deadline{};  // the latest: a short deadline does not shorten other waits
+  base::Deadline deadline{};
 };
 
 // Groups checks into as few calls as possible: same key, one item; same quota, one script. Each

@@ -46,7 +46,7 @@ TEST_F(CheckQueueTest, KeysOfOneQuotaShareACall) {
   for (int i = 0; i < 10; ++i) ask("k" + std::to_string(i), per_minute(5));
   const std::vector<CheckBatch> batches = take();
   ASSERT_EQ(batches.size(), 1U);
-  EXPECT_EQ(batches[0].kind, CheckBatch::CallKind::Buckets);
+  EXPECT_EQ(batches[0].kind, CallKind::Buckets);
   EXPECT_EQ(batches[0].keys.size(), 10U);
   EXPECT_FALSE(queue.has_ready());
 }
@@ -94,7 +94,7 @@ TEST_F(CheckQueueTest, UsesTheGeneralScriptWhereTheFastOneCannot) {
   ask("mixed", per_minute(5), 2);
   std::size_t keys = 0;
   for (const CheckBatch& batch : take()) {
-    EXPECT_EQ(batch.kind, CheckBatch::CallKind::Decide);
+    EXPECT_EQ(batch.kind, CallKind::Decide);
     keys += batch.keys.size();
   }
   EXPECT_EQ(keys, 4U);

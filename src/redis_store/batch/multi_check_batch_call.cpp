@@ -9,7 +9,7 @@ namespace penstock::redis_store {
 
 redis::Command MultiCheckBatchCall::command() {
   redis::Command command;
-  if (batch_.kind == MultiCheckBatch::CallKind::Buckets) {
+  if (batch_.kind == CallKind::Buckets) {
     command = buckets_command();
   } else {
     for (const WaitingRequest& waiting : batch_.requests) {
@@ -62,7 +62,7 @@ redis::Command MultiCheckBatchCall::buckets_command() {
 void MultiCheckBatchCall::on_reply(Result<resp::Value> reply) {
   if (!reply) {
     fail(reply.error());
-  } else if (batch_.kind == MultiCheckBatch::CallKind::Buckets) {
+  } else if (batch_.kind == CallKind::Buckets) {
     read_buckets(*reply);
   } else {
     read_decided(*reply);

@@ -43,7 +43,7 @@ struct MultiCheckBatchCallTest : ::testing::Test {
   using Keys = std::pair<std::string, std::string>;
 
   MultiCheckBatchCall call(const std::vector<Keys>& requests) {
-    MultiCheckBatch batch{.kind = MultiCheckBatch::CallKind::Buckets, .slot = 7, .requests = {}};
+    MultiCheckBatch batch{.kind = CallKind::Buckets, .slot = 7, .requests = {}};
     for (const auto& [user, path] : requests) {
       batch.requests.push_back(
           {.request = {.checks = {{.key = user, .quota = kUser, .cost = Cost{1}},

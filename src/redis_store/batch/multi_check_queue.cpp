@@ -1,7 +1,7 @@
 #include "redis_store/batch/multi_check_queue.hpp"
 
 #include "redis/hash_slot.hpp"
-#include "redis_store/batch/batching.hpp"
+#include "redis_store/batch/bucket_scripts.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -9,9 +9,6 @@
 
 namespace penstock::redis_store {
 namespace {
-
-// All requests of a call fail at the earliest of their deadlines: none much before its own.
-constexpr std::chrono::microseconds kHurriedStep{500};
 
 // One limit of a request, without its key.
 struct Term {
@@ -23,7 +20,7 @@ struct Term {
 
 // The properties that the requests of one batch share.
 struct RequestLabel {
-  MultiCheckBatch::CallKind kind{};
+  CallKind kind{};
   std::vector<Term> terms{};             // of buckets
   std::optional<Algorithm> algorithm{};  // of others, if all the same: its script is shorter
   std::uint16_t slot = 0;
@@ -35,8 +32,7 @@ struct RequestLabel {
 bool is_for_buckets(const MultiCheckRequest& request) {
   for (std::size_t i = 0; i < request.checks.size(); ++i) {
     const KeyCheck& check = request.checks[i];
-    if (!check.quota.is_bucket()) return false;
-    if (check.cost.units == 0 || check.cost.units > check.quota.capacity()) return false;
+    if (!is_for_bucket_scripts(check.quota, check.cost)) return false;
     for (std::size_t j = 0; j < i; ++j) {
       if (request.checks[j].key == check.key) return false;
     }
@@ -55,16 +51,16 @@ std::optional<Algorithm> algorithm_of(const MultiCheckRequest& request) {
 RequestLabel label_of(const WaitingRequest& waiting, CheckQueue::Spread spread) {
   const MultiCheckRequest& request = waiting.request;
   RequestLabel label;
-  label.deadline_step = deadline_step(waiting.deadline, kHurriedStep);
+  label.deadline_step = deadline_step(waiting.deadline, base::kDeadlineResolution);
   if (spread == CheckQueue::Spread::BySlot) {
     label.slot = redis::hash_slot(request.checks.front().key);
   }
   if (!is_for_buckets(request)) {
-    label.kind = MultiCheckBatch::CallKind::Decide;
+    label.kind = CallKind::Decide;
     label.algorithm = algorithm_of(request);
     return label;
   }
-  label.kind = MultiCheckBatch::CallKind::Buckets;
+  label.kind = CallKind::Buckets;
   label.terms.reserve(request.checks.size());
   for (const KeyCheck& check : request.checks) {
     label.terms.push_back({.quota = check.quota.identity(), .cost = check.cost.units});
@@ -90,8 +86,7 @@ std::vector<MultiCheckBatch> MultiCheckQueue::take(CheckQueue::Spread spread, ba
       continue;
     }
     RequestLabel label = label_of(waiting, spread);
-    const std::size_t most =
-        label.kind == MultiCheckBatch::CallKind::Buckets ? kMaxBuckets : kMaxOthers;
+    const std::size_t most = label.kind == CallKind::Buckets ? kMaxBuckets : kMaxOthers;
     const std::size_t checks = waiting.request.checks.size();
     // the newest first: most requests resemble the previous one
     auto known = std::find_if(open.rbegin(), open.rend(), [&](const OpenBatch& each) {
@@ -104,7 +99,7 @@ std::vector<MultiCheckBatch> MultiCheckQueue::take(CheckQueue::Spread spread, ba
     }
     known->checks += checks;
     MultiCheckBatch& batch = batches[known->place];
-    batch.deadline = std::min(batch.deadline, waiting.deadline);
+    batch.deadline = std::max(batch.deadline, waiting.deadline);
     batch.requests.push_back(std::move(waiting));
   }
   return batches;

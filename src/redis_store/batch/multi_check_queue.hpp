@@ -17,14 +17,10 @@ struct WaitingRequest {
 
 // Requests that fit one call.
 struct MultiCheckBatch {
-  enum class CallKind : std::uint8_t {
-    Buckets,  // buckets_multi.lua: bucket quotas and costs that are the same for all requests
-    Decide,   // decide.lua
-  };
   CallKind kind = CallKind::Decide;
   std::uint16_t slot = 0;
   std::vector<WaitingRequest> requests{};
-  base::Deadline deadline{};  // the earliest
+  base::Deadline deadline{};
 };
 
 // Groups multi-limit checks into as few calls as possible. It has no sockets.

@@ -9,7 +9,6 @@ namespace penstock::redis_store {
 namespace {
 
 using std::chrono::milliseconds;
-using CallKind = MultiCheckBatch::CallKind;
 
 constexpr base::Deadline kTaken{std::chrono::hours{1}};
 constexpr base::Deadline kSoon = kTaken + milliseconds{10};
@@ -104,13 +103,13 @@ TEST_F(MultiCheckQueueTest, InAClusterOneSlotIsOneCall) {
   EXPECT_NE(batches[0].slot, batches[1].slot);
 }
 
-TEST_F(MultiCheckQueueTest, ACallHasTheEarliestDeadlineAndOnlyLittleEarlierOnes) {
+TEST_F(MultiCheckQueueTest, ACallEndsAtItsLatestDeadlineAndHasOnlyLittleEarlierOnes) {
   ask({check("a", per_minute(5))}, kSoon + std::chrono::microseconds{400});
   ask({check("b", per_minute(5))}, kSoon);
   ask({check("c", per_minute(5))}, kSoon + milliseconds{100});
   const std::vector<MultiCheckBatch> batches = take();
   ASSERT_EQ(batches.size(), 2U);
-  EXPECT_EQ(batches[0].deadline, kSoon);
+  EXPECT_EQ(batches[0].deadline, kSoon + std::chrono::microseconds{400});
   EXPECT_EQ(batches[1].deadline, kSoon + milliseconds{100});
 }
 

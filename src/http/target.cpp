@@ -11,22 +11,6 @@ namespace {
 // More than any of our calls has; a query is no place for lists.
 constexpr std::size_t kMaxParameters = 16;
 
-std::optional<unsigned> hex_digit(char digit) {
-  if (digit >= '0' && digit <= '9') return static_cast<unsigned>(digit - '0');
-  if (digit >= 'a' && digit <= 'f') return static_cast<unsigned>(digit - 'a' + 10);
-  if (digit >= 'A' && digit <= 'F') return static_cast<unsigned>(digit - 'A' + 10);
-  return std::nullopt;
-}
-
-// The byte that a percent sign at this place stands for.
-std::optional<char> encoded_byte(std::string_view text, std::size_t at) {
-  if (at + 2 >= text.size()) return std::nullopt;
-  const std::optional<unsigned> high = hex_digit(text[at + 1]);
-  const std::optional<unsigned> low = hex_digit(text[at + 2]);
-  if (!high || !low) return std::nullopt;
-  return static_cast<char>(*high * 16 + *low);
-}
-
 std::string with_blanks(std::string_view text) {
   std::string copy(text);
   for (char& letter : copy) {
@@ -36,22 +20,6 @@ std::string with_blanks(std::string_view text) {
 }
 
 }  // namespace
-
-std::optional<std::string> percent_decoded(std::string_view text) {
-  std::string decoded;
-  decoded.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded += text[i];
-      continue;
-    }
-    const std::optional<char> byte = encoded_byte(text, i);
-    if (!byte) return std::nullopt;
-    decoded += *byte;
-    i += 2;
-  }
-  return decoded;
-}
 
 std::vector<std::string_view> segments(std::string_view path) {
   std::vector<std::string_view> parts;

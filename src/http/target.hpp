@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/percent_decoded.hpp"
 #include "penstock/result.hpp"
 
 #include <optional>
@@ -11,8 +12,7 @@
 // Where a request goes: the parts of paths and queries.
 namespace penstock::http {
 
-// "%2F" as "/". Empty when a percent sign is not followed by two hexadecimal digits.
-[[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text);
+using base::percent_decoded;
 
 // "/v1/keys/a%2Fb" as "v1", "keys", "a%2Fb": still encoded.
 [[nodiscard]] std::vector<std::string_view> segments(std::string_view path);

@@ -5,14 +5,6 @@
 namespace penstock::http {
 namespace {
 
-TEST(PercentDecoded, DecodesBytesAndRejectsIncompleteEscapes) {
-  EXPECT_EQ(percent_decoded("a%2Fb%20c+d"), "a/b c+d");
-  EXPECT_EQ(percent_decoded("%e2%82%ac"), "\xE2\x82\xAC");
-  EXPECT_EQ(percent_decoded("100%"), std::nullopt);
-  EXPECT_EQ(percent_decoded("%4"), std::nullopt);
-  EXPECT_EQ(percent_decoded("%zz"), std::nullopt);
-}
-
 TEST(Segments, KeepEncodedSlashesTogether) {
   EXPECT_EQ(segments("/v1/keys/a%2Fb"), (std::vector<std::string_view>{"v1", "keys", "a%2Fb"}));
   EXPECT_EQ(segments("/v1/keys/"), (std::vector<std::string_view>{"v1", "keys", ""}));

@@ -1,10 +1,11 @@
 #include "redis/url.hpp"
 
 #include "base/parse_number.hpp"
+#include "base/percent_decoded.hpp"
+#include "redis/endpoint.hpp"
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 namespace penstock::redis {
 namespace {
@@ -29,24 +30,6 @@ constexpr std::array kSchemes{
 };
 
 Error invalid(const std::string& what) { return {ErrorCode::InvalidInput, "Redis URL: " + what}; }
-
-std::optional<std::string> percent_decoded(std::string_view text) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded += text[i];
-      continue;
-    }
-    unsigned value = 0;
-    const char* const digits = text.data() + i + 1;
-    if (i + 3 > text.size()) return std::nullopt;
-    const auto [end, failure] = std::from_chars(digits, digits + 2, value, 16);
-    if (failure != std::errc{} || end != digits + 2) return std::nullopt;
-    decoded += static_cast<char>(value);
-    i += 2;
-  }
-  return decoded;
-}
 
 Result<HostPort> read_host(std::string_view text, std::uint16_t default_port) {
   HostPort host{.host = {}, .port = default_port};
@@ -95,8 +78,8 @@ Result<void> read_login(std::string_view login, Url& url) {
     return invalid(
         R"(the part before "@" is not "user:password"; for a password alone write ":password@")");
   }
-  const auto user = percent_decoded(login.substr(0, colon));
-  const auto password = percent_decoded(login.substr(colon + 1));
+  const auto user = base::percent_decoded(login.substr(0, colon));
+  const auto password = base::percent_decoded(login.substr(colon + 1));
   if (!user || !password) {
     return invalid("user or password has a \"%\" that is not followed by two hexadecimal digits");
   }
@@ -203,9 +186,7 @@ std::string to_string(const Url& url) {
   if (!url.user.empty() || !url.password.empty()) text += "@";
   if (url.topology == Topology::UnixSocket) text += url.socket_path;
   for (std::size_t i = 0; i < url.hosts.size(); ++i) {
-    const bool is_ipv6 = url.hosts[i].host.find(':') != std::string::npos;
-    text += (i > 0 ? "," : "") + (is_ipv6 ? "[" + url.hosts[i].host + "]" : url.hosts[i].host) +
-            ":" + std::to_string(url.hosts[i].port);
+    text += (i > 0 ? "," : "") + to_string(url.hosts[i]);
   }
   if (url.topology == Topology::Sentinel) text += "/" + url.master_name;
   if (url.database != 0) {

@@ -32,6 +32,7 @@ TEST(RedisUrl, ReadsUserAndPasswordPercentEncoded) {
   EXPECT_EQ(url.user, "app");
   EXPECT_EQ(url.password, "p@ss:word");
   EXPECT_EQ(parsed("redis://:secret@host").password, "secret");
+  EXPECT_EQ(parsed("redis://:a/b@c@host").password, "a/b@c");
 }
 
 TEST(RedisUrl, ReadsSocketSentinelAndCluster) {

@@ -1,9 +1,10 @@
 #include "redis_store/keys/key_layout.hpp"
 
+#include "base/percent_decoded.hpp"
+
 #include <openssl/evp.h>
 
 #include <array>
-#include <charconv>
 
 namespace penstock::redis_store {
 namespace {
@@ -54,21 +55,9 @@ std::string escaped(std::string_view part) {
 
 std::optional<std::string> unescaped(std::string_view text) {
   if (text == "%") return std::string{};
-  std::string part;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      part += text[i];
-      continue;
-    }
-    if (i + 2 >= text.size()) return std::nullopt;
-    unsigned value = 0;
-    const char* const digits = text.data() + i + 1;
-    if (std::from_chars(digits, digits + 2, value, 16).ptr != digits + 2) return std::nullopt;
-    part += static_cast<char>(value);
-    i += 2;
-  }
+  std::optional<std::string> part = base::percent_decoded(text);
   // a hash is not written again, and anything else only as escaped() writes it
-  if (!text.starts_with('#') && escaped(part) != text) return std::nullopt;
+  if (!part || (!text.starts_with('#') && escaped(*part) != text)) return std::nullopt;
   return part;
 }
 

@@ -62,7 +62,8 @@ def comments_and_literals(text):
     position = 0
     for match in _TOKEN.finditer(text):
         between = text[position : match.start()]
-        kept.append("\n" * between.count("\n") or ("" if between.isspace() else " ; "))
+        kept.append(" ; " if between.strip() else "")  # not one literal after the other
+        kept.append("\n" * between.count("\n"))
         kept.append(match.group())
         position = match.end()
     return "".join(kept)

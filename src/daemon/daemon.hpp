@@ -49,9 +49,7 @@ class Daemon final : public http::AdminDataSource {
 
   // The listeners with their bound ports.
   [[nodiscard]] const std::vector<ListenerPlan>& listeners() const { return listeners_; }
-  [[nodiscard]] const std::optional<net::Address>& admin_address() const {
-    return admin_address_;
-  }
+  [[nodiscard]] const std::optional<net::Address>& admin_address() const { return admin_address_; }
 
   // Runs until SIGTERM or SIGINT. Then reports not ready, serves for server.shutdown_delay, closes
   // the listeners and returns when the requests in flight are answered. A second signal ends the

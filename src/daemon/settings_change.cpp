@@ -16,8 +16,7 @@ bool equal_except_files(const rules::GatewaySettings& a, rules::GatewaySettings 
 }
 
 // To turn TLS on or off takes a restart.
-void take_files(std::optional<net::TlsFiles>& in_force,
-                const std::optional<net::TlsFiles>& now) {
+void take_files(std::optional<net::TlsFiles>& in_force, const std::optional<net::TlsFiles>& now) {
   if (in_force && now) in_force = now;
 }
 

@@ -13,13 +13,13 @@ namespace penstock::base {
 class IpAddress {
  public:
   // "203.0.113.7", "2001:db8::1", "[2001:db8::1]", with or without a zone ("%eth0"), which is
-  // dropped. A number with a leading zero is refused: it means different things to different
+  // dropped. A number with a leading zero is rejected: it means different things to different
   // readers.
   [[nodiscard]] static std::optional<IpAddress> parse(std::string_view text);
 
   [[nodiscard]] bool is_v4() const noexcept { return high_ == 0 && low_ >> 32U == 0xffff; }
   [[nodiscard]] unsigned bits() const noexcept { return is_v4() ? 32 : 128; }
-  // The network of so many bits that it is in. REQUIRES: prefix <= bits().
+  // The network of `prefix` bits that contains it. REQUIRES: prefix <= bits().
   [[nodiscard]] IpAddress network(unsigned prefix) const noexcept;
   // The shortest way to write it, lower case (RFC 5952).
   void append_to(std::string& text) const;

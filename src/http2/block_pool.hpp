@@ -16,7 +16,7 @@ class BlockPool {
   static constexpr std::size_t kMaxRetained = std::size_t{64} << 10U;
 
   BlockPool();
-  // REQUIRES: everything was given back.
+  // REQUIRES: all blocks were freed.
   ~BlockPool();
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;

@@ -94,7 +94,7 @@ class CommandExecutor {
   using CounterKeys = std::array<std::string, 2>;
   void read_counter(const CounterKeys& counters, base::Deadline deadline,
                     std::function<void(Result<store::CounterValues>)> on_counters);
-  // They live so long from now on. Whether there was one. REQUIRES: as above; lifetime > 0.
+  // Sets their lifetime from now. Whether any existed. REQUIRES: as above; lifetime > 0.
   void expire(const CounterKeys& counters, Duration lifetime, store::ExpireCondition condition,
               base::Deadline deadline, Done done);
 

@@ -41,7 +41,7 @@ struct ReplyReader::State {
     failure = std::move(why);
     return nullptr;
   }
-  // Why the bytes that wait for their rest are waiting in vain.
+  // Why the buffered bytes can never become a valid reply.
   [[nodiscard]] std::optional<std::string> overlong() const;
   [[nodiscard]] Error error() const;
 

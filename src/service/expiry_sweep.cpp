@@ -20,7 +20,7 @@ void ExpirySweep::start() {
   deps_.service.stores.reservations.due(
       kPerSweep, deadline_,
       [self = shared_from_this()](const Result<std::vector<std::string>>& ids) {
-        // the store tells why not by itself, to those who wait for it
+        // the store reports its own failures to its callers
         if (ids) self->due_.assign(ids->begin(), ids->end());
         self->finish_one();
       });

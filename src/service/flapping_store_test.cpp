@@ -18,7 +18,7 @@ struct Admission {
   std::uint64_t units = 0;
 };
 
-// The most that a limit may let pass in a time so long, whenever that begins.
+// The most that a limit may admit in any interval of this length.
 std::uint64_t most_in(const Quota& quota, Duration time) {
   const auto periods = static_cast<std::uint64_t>(time / quota.period());
   const std::uint64_t limit = quota.limit();

@@ -10,7 +10,7 @@ namespace {
 
 using store::HeldUnits;
 
-// What is given back arrives later than it was decided; the count must not have forgotten it by
+// The refund arrives after it was decided; the key must not have expired by
 // then.
 constexpr Duration kRefundLatency = std::chrono::seconds{1};
 

@@ -166,7 +166,7 @@ void ReserveFlow::on_dropped_later(const ReservationAnswer& said,
   if (has_own_id_) return;
   std::make_shared<SettleFlow>(deps_, request_.id,
                                store::reservation::Cancel{.settler = random_id()},
-                               [](const Result<SettleResult>& /*nobody waits for it*/) {})
+                               [](const Result<SettleResult>& /*no caller waits*/) {})
       ->start(deps_.background_deadline());
 }
 

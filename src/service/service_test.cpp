@@ -67,7 +67,7 @@ TEST_F(WithRules, RequestsAreDecidedByTheLimitsThatApply) {
       {request("api", "/search/y", "bob"), "allowed within_limits by 0: 1 left, 97 left"},
       {request("api", "/else", "alice"), "allowed within_limits by 0: 96 left"},
       {request("other", "/else", "alice"), "allowed no_rule"},
-      {request("unheard-of", "/else", "alice"), "allowed no_rule"},
+      {request("unknown", "/else", "alice"), "allowed no_rule"},
   };
   for (const Row& row : rows) EXPECT_EQ(text_of(decide(row.request)), row.answer);
   EXPECT_EQ(parts.events.domains,

@@ -218,7 +218,7 @@ TEST(ShardedTableLogs, TheKeyWhoseLogJustGrewIsKept) {
   }
 }
 
-// A few logs among so many buckets that a random slot is hardly ever one.
+// A few logs among many buckets: a random slot is hardly ever a log.
 TEST(ShardedTableLogs, StayWithinTheirBoundAmongManyOtherKeys) {
   constexpr std::uint64_t kMaxBytes = 50'000;
   ManualStore store({.max_log_bytes = kMaxBytes});

@@ -32,7 +32,7 @@ struct Scenario {
   std::int64_t most_cost = 1;
   std::int64_t most_at_once = 1;  // requests arriving at the same time
   int idle_percent = 0;           // of gaps that last until leases are about to end,
-  Moment silence{};               // or so long, if it is set
+  Moment silence{};               // or for this long, if set
   bool one_busy_node = false;     // most requests arrive there
   Moment latency{};               // one way, on average
   Moment timeout{};               // of a call

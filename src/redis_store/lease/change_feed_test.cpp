@@ -24,7 +24,7 @@ TEST(ChangedKey, MayBeAnyWhenTheKeyIsHashed) {
   const std::string longest(300, 'x');
   for (const std::string& key :
        {kOurs.limit(longest), kOurs.limit("alice", longest), kOurs.counter("alice"),
-        KeyLayout("other").limit("alice"), std::string{}, std::string("nonsense")}) {
+        KeyLayout("other").limit("alice"), std::string{}, std::string("malformed")}) {
     EXPECT_EQ(parse_change(message_for(key, Change::Any), kOurs), ChangedKey{}) << key;
   }
 }

@@ -32,8 +32,8 @@ RC_GTEST_PROP(RespSessionOrder, RepliesAreInTheOrderOfTheCommands, ()) {
       sent += TestClient::encoded({"ECHO", text});
       expected += "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
     } else if (commands[i] == 1) {
-      sent += "nonsense\r\n";
-      expected += "-ERR unknown command 'nonsense', with args beginning with: \r\n";
+      sent += "gibberish\r\n";
+      expected += "-ERR unknown command 'gibberish', with args beginning with: \r\n";
     } else {
       sent += TestClient::encoded({"INCRBY", "name" + text, text});
       expected += ":" + text + "\r\n";

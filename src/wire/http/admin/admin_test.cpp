@@ -55,12 +55,12 @@ TEST_F(AdminPages, MetricsAndHealthArePlainText) {
 
 TEST_F(AdminPages, StaysReadyWhenTheStoreOrAReloadFails) {
   EXPECT_EQ(ask("/readyz").body, "{\"ready\":true,\"reasons\":[]}\n");
-  source_.state.store_error = "redis://a: refused";
+  source_.state.store_error = "redis://a: unreachable";
   source_.state.reload_error = "rules.yaml:3:1: error: no";
   const Response response = ask("/readyz");
   EXPECT_EQ(response.status, 200U);
   EXPECT_EQ(response.body,
-            R"({"ready":true,"reasons":[{"kind":"store","detail":"redis://a: refused"},)"
+            R"({"ready":true,"reasons":[{"kind":"store","detail":"redis://a: unreachable"},)"
             R"({"kind":"reload","detail":"rules.yaml:3:1: error: no"}]})"
             "\n");
 }

@@ -6,12 +6,10 @@
 
 namespace penstock::daemon {
 
-// The settings that differ and that a running daemon cannot change, for people; empty when there
-// are none.
+// The names of changed settings that take effect after a restart, separated by commas.
 [[nodiscard]] std::string needs_restart(const rules::Settings& old, const rules::Settings& now);
 
-// Puts into the settings in force what a running daemon can change: tokens, passwords, certificates
-// and the times of a shutdown.
+// Copies the settings that take effect on reload.
 void apply_reloadable(rules::Settings& in_force, const rules::Settings& now);
 
 }  // namespace penstock::daemon

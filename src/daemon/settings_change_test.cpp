@@ -1,6 +1,12 @@
 #include "daemon/settings_change.hpp"
 
+#include "reference/option_changes.hpp"
+#include "rules/settings/settings_options.hpp"
+
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
 
 namespace penstock::daemon {
 namespace {
@@ -41,12 +47,24 @@ TEST(SettingsChange, AnotherServerAndTlsItselfNeedARestart) {
   }
 }
 
-TEST(SettingsChange, NamesWhatOnlyTheStartReads) {
-  const rules::Settings old = with_store("redis://db");
-  rules::Settings now = old;
-  now.forward_auth.paths.merge_slashes = !old.forward_auth.paths.merge_slashes;
-  now.redis.server_name = "other";
-  EXPECT_EQ(needs_restart(old, now), "server.forward_auth, store.server_name");
+TEST(SettingsChange, EveryOptionTakesEffectOrIsNamed) {
+  const std::vector<reference::OptionChange> changes = reference::option_changes();
+  EXPECT_GT(changes.size(), 90U);
+  for (const reference::OptionChange& change : changes) {
+    ASSERT_TRUE(change.old.configuration && change.now.configuration) << change.yaml;
+    const rules::Settings& old = change.old.configuration->settings;
+    const rules::Settings& now = change.now.configuration->settings;
+    const std::string named = needs_restart(old, now);
+    EXPECT_EQ(named.empty(), change.takes_effect == rules::TakesEffect::OnReload)
+        << change.name << " " << named;
+    rules::Settings in_force = old;
+    apply_reloadable(in_force, now);
+    for (const rules::SettingsOption& option : rules::settings_options()) {
+      if (option.equal(old, now)) continue;
+      EXPECT_NE(option.equal(in_force, now), named.find(option.name) != std::string::npos)
+          << change.name << " " << named;
+    }
+  }
 }
 
 }  // namespace

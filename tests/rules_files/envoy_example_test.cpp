@@ -1,7 +1,7 @@
 // examples/envoy-ratelimit.yaml behaves as its comments say, and the migration page names settings
 // that exist.
 #include "rules/model/configuration.hpp"
-#include "rules/settings/known_keys.hpp"
+#include "rules/settings/settings_options.hpp"
 
 #include <gtest/gtest.h>
 
@@ -103,13 +103,14 @@ TEST(EnvoyMigration, NamesSettingsThatExist) {
   page << file.rdbuf();
   const std::string text = page.str().substr(page.str().find("## Settings"));
   std::size_t named = 0;
-  for (const keys::Section& section : keys::kAll) {
+  for (const OptionTable& section : option_tables()) {
     const std::string prefix = "`" + std::string(section.name) + ".";
     for (std::size_t at = text.find(prefix); at != std::string::npos;
          at = text.find(prefix, at + 1)) {
       const std::size_t begin = at + prefix.size();
       const std::string key = text.substr(begin, text.find('`', begin) - begin);
-      EXPECT_NE(std::ranges::find(section.keys, key), section.keys.end()) << prefix << key;
+      EXPECT_NE(std::ranges::find(section.rows, key, &OptionRow::key), section.rows.end())
+          << prefix << key;
       ++named;
     }
   }

@@ -1,10 +1,7 @@
 #include "rules/model/configuration.hpp"
 
 #include "rules/envoy/envoy_format.hpp"
-#include "rules/settings/gateway_format.hpp"
-#include "rules/settings/grpc_resp_format.hpp"
-#include "rules/settings/known_keys.hpp"
-#include "rules/settings/settings_format.hpp"
+#include "rules/settings/section_options.hpp"
 #include "rules/yaml/configuration_warnings.hpp"
 #include "rules/yaml/domain_format.hpp"
 #include "rules/yaml/load_state.hpp"
@@ -77,7 +74,7 @@ class Loader {
     for (const auto& document : documents_) {
       if (!maps.contains(normal(document->file()))) load_document(YamlNode(*document));
     }
-    for (const YamlNode& domains : domains_) load_domains(domains, state_);
+    for (const YamlNode& domains : state_.domains) load_domains(domains, state_);
     for (const YamlNode& root : envoy_) load_envoy(root, state_.builder);
     if (!has_error(loaded_.diagnostics)) {
       state_.maps.report_unused(loaded_.diagnostics);
@@ -123,20 +120,15 @@ class Loader {
   }
 
   void load_sections(const YamlNode& root) {
-    const YamlFields fields(root, keys::kTop);
-    if (const auto node = claim(fields, "server")) load_server(*node, state_);
-    if (const auto node = claim(fields, "grpc")) load_grpc(*node, state_);
-    if (const auto node = claim(fields, "resp")) load_resp(*node, state_);
-    if (const auto node = claim(fields, "gateway")) load_gateway(*node, state_);
-    if (const auto node = claim(fields, "log")) load_log(*node, state_.settings);
-    if (const auto node = claim(fields, "store")) load_store(*node, state_);
-    if (const auto node = claim(fields, "request_limits")) {
-      load_request_limits(*node, state_.settings);
+    std::vector<std::string_view> known;
+    for (const Option<Settings>& option : top_options()) known.push_back(option.key);
+    const YamlFields fields(root, known);
+    for (const Option<Settings>& option : top_options()) {
+      const auto node =
+          option.key == "domains" ? fields.find(option.key) : claim(fields, option.key);
+      if (!node) continue;
+      option.read({.node = *node, .fields = fields, .state = state_}, state_.settings);
     }
-    if (const auto node = claim(fields, "nodes")) load_nodes(*node, state_.settings);
-    if (const auto node = claim(fields, "unknown_domain")) load_unknown_domain(*node, state_);
-    if (const auto node = claim(fields, "maps")) state_.maps.load(*node, state_.files);
-    if (const auto node = fields.find("domains")) domains_.push_back(*node);
   }
 
   // Sections other than `domains` are in one file only: nobody could say which one counts.
@@ -166,7 +158,7 @@ class Loader {
   // Limits may also come with each request, which needs none here.
   void warn_of_no_rules() {
     if (!state_.builder.rules().empty() || state_.sections.contains("request_limits")) return;
-    if (!domains_.empty() || documents_.empty()) return;
+    if (!state_.domains.empty() || documents_.empty()) return;
     const YamlNode root(*documents_.front());
     if (!root.is_nothing()) root.warning("no domains: no request is limited by a rule");
   }
@@ -183,7 +175,6 @@ class Loader {
   Loaded& loaded_;
   LoadState state_;
   std::vector<std::unique_ptr<const YamlDocument>> documents_;
-  std::vector<YamlNode> domains_;
   TextMap<FilePosition> places_;
   std::vector<YamlNode> envoy_;
 };

@@ -1,7 +1,7 @@
 #include "rules/model/value_maps.hpp"
 
-#include "rules/settings/known_keys.hpp"
 #include "rules/yaml/closest_word.hpp"
+#include "rules/yaml/rule_keys.hpp"
 #include "rules/yaml/text_file.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "rules/yaml/condition_format.hpp"
 
-#include "rules/settings/known_keys.hpp"
 #include "rules/yaml/closest_word.hpp"
+#include "rules/yaml/rule_keys.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 #include "rules/yaml/domain_format.hpp"
 
 #include "rules/match/attribute_matcher.hpp"
-#include "rules/settings/known_keys.hpp"
 #include "rules/yaml/missing_key_warnings.hpp"
 #include "rules/yaml/rule_format.hpp"
+#include "rules/yaml/rule_keys.hpp"
 #include "rules/yaml/scalar_fields.hpp"
 
 #include <algorithm>

@@ -42,6 +42,7 @@ struct LoadState {
   OverrideMaps overrides{};
   RulesetBuilder builder{};
   std::vector<std::filesystem::path> files{};
+  std::vector<YamlNode> domains{};  // each `domains` section, read when all maps are known
   std::vector<DomainAttributes> attributes{};
   std::vector<DomainReference> references{};
   std::optional<YamlNode> in_flight_key{};  // gateway.max_in_flight.key

@@ -1,6 +1,6 @@
 #include "rules/yaml/quota_format.hpp"
 
-#include "rules/settings/known_keys.hpp"
+#include "rules/yaml/rule_keys.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "rules/yaml/rule_format.hpp"
 
 #include "rules/model/limit_keys.hpp"
-#include "rules/settings/known_keys.hpp"
+#include "rules/yaml/rule_keys.hpp"
 #include "rules/yaml/scalar_fields.hpp"
 
 #include <algorithm>

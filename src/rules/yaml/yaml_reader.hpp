@@ -50,19 +50,17 @@ class YamlNode {
   // "10ms", "5s", "2m", "1h", "7d"
   [[nodiscard]] std::optional<Duration> duration(Duration least, Duration most) const;
   // One of the words that are given.
-  // NOLINTBEGIN(modernize-avoid-c-arrays): only they are deduced from a list in braces
-  template <class Value, std::size_t N>
+  template <class Value>
   [[nodiscard]] std::optional<Value> choice(
-      const std::pair<std::string_view, Value> (&words)[N]) const {
-    std::string_view names[N];
-    for (std::size_t i = 0; i < N; ++i) {
-      if (is_text() && raw() == words[i].first) return words[i].second;
-      names[i] = words[i].first;
+      const std::vector<std::pair<std::string_view, Value>>& words) const {
+    std::vector<std::string_view> names;
+    for (const auto& [name, value] : words) {
+      if (is_text() && raw() == name) return value;
+      names.push_back(name);
     }
     expected_one_of(names);
     return std::nullopt;
   }
-  // NOLINTEND(modernize-avoid-c-arrays)
   // The items of a list; empty and reported when it is something else.
   [[nodiscard]] std::vector<YamlNode> list() const;
   // The same, and a text or map by itself is a list of one.

@@ -13,15 +13,14 @@ namespace penstock::base {
 class IpAddress {
  public:
   // "203.0.113.7", "2001:db8::1", "[2001:db8::1]", with or without a zone ("%eth0"), which is
-  // dropped. A number with a leading zero is rejected: it means different things to different
-  // readers.
+  // dropped. A number with a leading zero is rejected: parsers disagree about it.
   [[nodiscard]] static std::optional<IpAddress> parse(std::string_view text);
 
   [[nodiscard]] bool is_v4() const noexcept { return high_ == 0 && low_ >> 32U == 0xffff; }
   [[nodiscard]] unsigned bits() const noexcept { return is_v4() ? 32 : 128; }
-  // The network of `prefix` bits that contains it. REQUIRES: prefix <= bits().
+  // The network with this prefix that contains it. REQUIRES: prefix <= bits().
   [[nodiscard]] IpAddress network(unsigned prefix) const noexcept;
-  // The shortest way to write it, lower case (RFC 5952).
+  // The canonical form (RFC 5952).
   void append_to(std::string& text) const;
 
   [[nodiscard]] std::size_t hash() const noexcept {
@@ -41,7 +40,7 @@ struct IpNetwork {
   IpAddress address{};
   unsigned prefix = 0;
 
-  // Nothing when it is not one; bits beyond the prefix must be zero.
+  // Empty when malformed; bits beyond the prefix must be zero.
   [[nodiscard]] static std::optional<IpNetwork> parse(std::string_view text);
   [[nodiscard]] bool contains(const IpAddress& other) const {
     return other.is_v4() == address.is_v4() && other.network(prefix) == address;

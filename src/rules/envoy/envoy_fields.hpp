@@ -20,14 +20,14 @@ class EnvoyFields {
  public:
   EnvoyFields(const YamlNode& map, EnvoyMap kind);
 
-  // Each answers nothing when the field is absent, null or reported.
+  // Each returns nothing when the field is absent, null or reported.
   [[nodiscard]] std::optional<YamlNode> find(std::string_view key) const;
   [[nodiscard]] std::optional<std::string> text(std::string_view key) const;
   [[nodiscard]] bool flag(std::string_view key) const;
   [[nodiscard]] std::optional<std::uint32_t> number(std::string_view key) const;
-  // The maps of a list; what is none was reported.
+  // The maps of a list; other items are reported.
   [[nodiscard]] std::vector<YamlNode> maps(std::string_view key) const;
-  // Whether there is such a field that had to be reported: its absence means nothing then.
+  // Whether the field was there and reported as invalid.
   [[nodiscard]] bool is_invalid(std::string_view key) const;
 
   [[nodiscard]] const YamlNode& map() const noexcept { return map_; }

@@ -17,8 +17,8 @@ namespace {
 struct Place {
   EnvoyNode* parent = nullptr;
   std::vector<const EnvoyNode*> above{};
-  std::string composite_key{};  // of what is above: "domain.key_value"
-  bool kept = true;             // false: read for its mistakes only
+  std::string composite_key{};  // of the parent: "domain.key_value"
+  bool kept = true;             // false: only checked for mistakes
 };
 
 class EnvoyFile {
@@ -65,7 +65,7 @@ class EnvoyFile {
     const EnvoyFields fields(node, EnvoyMap::Descriptor);
     const EnvoyNode::Traits traits = read_traits(fields);
     std::string composite_key = place.composite_key + "." + EnvoyNode::name_of(traits);
-    EnvoyNode unused(traits);  // what stands below is read all the same
+    EnvoyNode unused(traits);  // its children are still checked
     EnvoyNode* here = nullptr;
     if (is_named(fields, traits) && place.kept) here = add(node, traits, composite_key, place);
     const bool kept = here != nullptr;
@@ -104,7 +104,7 @@ class EnvoyFile {
     return traits;
   }
 
-  // Whether key and value are known well enough to take a place in the tree.
+  // Whether key and value are valid, so that the node can be added to the tree.
   static bool is_named(const EnvoyFields& fields, const EnvoyNode::Traits& traits) {
     if (fields.is_invalid("key") || fields.is_invalid("value")) return false;
     const auto key = fields.find("key");
@@ -150,8 +150,8 @@ class EnvoyFile {
     paths_.push_back({.rule = &kept, .nodes = path});
   }
 
-  // The names along the path, with dots between them. Where dots within the names make two paths
-  // alike, the second is written with these doubled.
+  // The names along the path, joined with dots. When dots within names make two paths equal, the
+  // second has them doubled.
   std::string random_id(const std::vector<const EnvoyNode*>& path, std::string name) {
     if (!names_.insert(name).second) {
       name.clear();

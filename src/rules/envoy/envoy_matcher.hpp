@@ -22,7 +22,7 @@ class EnvoyMatcher final : public DomainMatcher {
   void explain(const Request& request, Explanation& explanation) const override;
 
  private:
-  // The way of each descriptor, empty where nothing holds.
+  // The path of each descriptor, empty when no limit applies.
   using MatchPaths = boost::container::small_vector<EnvoyMatchPath, 4>;
 
   [[nodiscard]] MatchPaths match_paths_of(const Request& request) const;

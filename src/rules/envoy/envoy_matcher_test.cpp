@@ -1,4 +1,4 @@
-// The matcher as a file makes it: written down, loaded, asked.
+// The matcher of a loaded file.
 #include "rules/envoy/envoy_matcher.hpp"
 
 #include "reference/any_envoy.hpp"

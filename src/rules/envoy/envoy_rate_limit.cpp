@@ -61,7 +61,7 @@ class RateLimitReader {
   }
 
  private:
-  void refuse(const YamlNode& where, const std::string& message) {
+  void reject(const YamlNode& where, const std::string& message) {
     where.error(message);
     usable_ = false;
   }
@@ -72,9 +72,9 @@ class RateLimitReader {
     for (const YamlNode& element : fields_.maps("replaces")) {
       const std::string name = EnvoyFields(element, EnvoyMap::Replaces).text("name").value_or("");
       if (name.empty()) {
-        refuse(element, "should not have an empty replaces entry");
+        reject(element, "should not have an empty replaces entry");
       } else if (name == limit_.name) {
-        refuse(element, "replaces should not contain name of same descriptor: '" + name + "'");
+        reject(element, "replaces should not contain name of same descriptor: '" + name + "'");
       } else {
         limit_.replaces.push_back(name);
       }
@@ -86,7 +86,7 @@ class RateLimitReader {
     const std::string unit = fields_.text("unit").value_or("");
     if (unit.empty()) return;
     if (unit_length(unit)) {
-      refuse(node_of("unit"), "should not specify rate limit unit when unlimited");
+      reject(node_of("unit"), "should not specify rate limit unit when unlimited");
     } else {
       node_of("unit").warning("unit '" + unit + "' has no effect on what is unlimited");
     }
@@ -109,7 +109,7 @@ class RateLimitReader {
     if (quota) {
       limit_.quota = *quota;
     } else {
-      refuse(node_, quota.error().detail);
+      reject(node_, quota.error().detail);
     }
   }
 
@@ -138,7 +138,7 @@ class RateLimitReader {
     return requests;
   }
 
-  // Our own words. False when one of them was reported.
+  // Our extensions. False when one of them was reported.
   bool read_shape(QuotaSpec& spec) {
     spec.algorithm = Algorithm::FixedWindow;
     bool readable = true;

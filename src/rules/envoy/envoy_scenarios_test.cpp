@@ -1,4 +1,4 @@
-// Configurations as companies have them, asked as Envoy asks.
+// Realistic configurations with requests from Envoy.
 #include "rules/envoy/envoy_format.hpp"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ descriptors:
             "tenant.route_tiles: 500 of tenant=acme&route=tiles");
   EXPECT_EQ(holds(*rules, "maps", {{{"tenant", "acme"}, {"route", "geocode-batch"}}}),
             "tenant.route_geocode-*: 100 of tenant=acme&route=geocode-batch");
-  // what is listed without a limit has none, at any level
+  // a descriptor without a limit is not limited, at any level
   EXPECT_EQ(holds(*rules, "maps",
                   {{{"tenant", "internal-ci"}}, {{"tenant", "internal-ci"}, {"route", "tiles"}}}),
             "");

@@ -90,7 +90,7 @@ EnvoyMatchPath walk(const EnvoyNode& root, std::span<const Attribute> entries,
       return match_path;
     }
     here = found.node;
-    // The name of the pattern itself, written in a request, is an explicit match like any other.
+    // A request with the text of the pattern itself is an exact match.
     const bool shared = here->traits().share_threshold && found.by == EnvoyNode::By::Wildcard;
     match_path.push_back({.entry = &entry, .node = here, .shared = shared});
   }

@@ -19,7 +19,7 @@ namespace penstock::rules {
 // requests that end here, and the descriptors for the entry after it.
 class EnvoyNode {
  public:
-  // What a configuration says about a descriptor, besides its rule and its children.
+  // The fields of a descriptor other than its rule and its children.
   struct Traits {
     std::string key;
     std::string value{};  // empty: any
@@ -31,20 +31,20 @@ class EnvoyNode {
   EnvoyNode() = default;  // the root of a domain
   explicit EnvoyNode(Traits traits);
 
-  // Null when this level has that name already: then two descriptors could not be told apart.
+  // Null when this level has that name already.
   EnvoyNode* add(Traits traits);
   void set_rule(const Rule& rule, std::vector<std::string> replaces);
 
-  // "key", or "key_value". Lookup knows nothing but this text, so a key "a_b" without a value is
-  // the same as the value "b" of the key "a".
+  // "key", or "key_value". Lookup is by this text, so a key "a_b" without a value is the same as
+  // the value "b" of the key "a".
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] static std::string name_of(const Traits& traits);
   [[nodiscard]] const Traits& traits() const noexcept { return traits_; }
   // Null when requests that end here have no limit.
   [[nodiscard]] const Rule* rule() const noexcept { return rule_; }
-  // How counts of the rule are called. Empty when there is no rule.
+  // The name of the rule's limit keys. Empty when there is no rule.
   [[nodiscard]] const std::string& limit_name() const noexcept { return limit_name_; }
-  // Names of limits that do not hold where this one does.
+  // Names of limits that this one replaces.
   [[nodiscard]] const std::vector<std::string>& replaces() const noexcept { return replaces_; }
 
   enum class By : std::uint8_t { Nothing, ValueOrName, Wildcard, Key };
@@ -72,18 +72,18 @@ class EnvoyNode {
 struct EnvoyStep {
   const Attribute* entry = nullptr;
   const EnvoyNode* node = nullptr;
-  bool shared = false;  // all values that the wildcard matches have one count
+  bool shared = false;  // all values that the wildcard matches share one key
 };
 // What the values that a shared wildcard matches are counted under: the pattern, without the key of
 // the entry in front of it. A '*' in the key leaves the pattern whole, and keys that it matches are
 // counted apart, as in envoyproxy/ratelimit. REQUIRES: the step is shared.
 [[nodiscard]] std::string_view shared_value(const EnvoyStep& step);
 
-// Longer ones than anybody writes go to the heap.
+// Longer paths are stored on the heap.
 using EnvoyMatchPath = boost::container::small_vector<EnvoyStep, 4>;
 
-// The way that the entries of a descriptor lead, from the root to where they end; empty when they
-// lead nowhere. What was chosen for an entry is not reconsidered when a later one finds nothing.
+// The path of the entries of a descriptor from the root; empty when there is no match. There is no
+// backtracking: the choice for an entry stands when a later entry has no match.
 // The steps point to the entries.
 // `scratch` is kept for its memory.
 [[nodiscard]] EnvoyMatchPath walk(const EnvoyNode& root, std::span<const Attribute> entries,

@@ -47,7 +47,7 @@ struct Quirks : ::testing::Test {
     EXPECT_NE(node, nullptr);
     return *node;
   }
-  // The names along the way, "-" when it leads nowhere.
+  // The names along the path, "-" when there is no match.
   std::string match_path(const std::vector<Attribute>& entries) const {
     std::string names;
     std::string scratch;

@@ -8,8 +8,8 @@ namespace penstock::rules {
 bool matches_wildcard(std::string_view pattern, std::string_view text) {
   std::size_t p = 0;
   std::size_t t = 0;
-  // Where the last '*' stood, and how far its run reaches: a mismatch makes that run one longer.
-  // Earlier stars need no second thought, since the last one can take up whatever they leave.
+  // The position of the last '*', and the end of its run: a mismatch extends that run by one.
+  // Earlier stars need no backtracking, since the last one can match the rest.
   std::optional<std::size_t> star;
   std::size_t run_end = 0;
   while (t < text.size()) {

@@ -98,7 +98,7 @@ void AttributeMatcher::match(const Request& request, Match& match) const {
   for (std::size_t i = 0; i < request.descriptors.size(); ++i) match_one(request, i, match);
   if (match.list_entry != nullptr && match.missing_key_rule != nullptr) {
     match.missing_key_rule = nullptr;
-    // Of an allow list: the request passes, and no descriptor says otherwise.
+    // Of an allow list: the request is allowed, whatever other descriptors match.
     if (match.list_entry->action == Action::Allow) {
       std::replace(match.descriptors.begin(), match.descriptors.end(), DescriptorOutcome::Denied,
                    DescriptorOutcome::NoRule);

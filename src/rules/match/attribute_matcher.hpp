@@ -29,9 +29,9 @@ struct AttributeDomain {
   std::vector<AttributeRule> rules{};  // deny list, then allow list, then the rest
 };
 
-// A domain of our own format: what it says depends on the attributes of a request. An entry of the
-// deny list refuses the whole request; else one of the allow list lets all of it pass; else every
-// rule that applies to one of its descriptors limits it.
+// A domain of our own format. An entry of the deny list denies the whole request; otherwise an
+// entry of the allow list allows it; otherwise every rule that applies to one of its descriptors
+// limits it.
 class AttributeMatcher final : public DomainMatcher {
  public:
   explicit AttributeMatcher(AttributeDomain domain);

@@ -17,15 +17,15 @@ class DomainMatcher {
   DomainMatcher& operator=(const DomainMatcher&) = delete;
   virtual ~DomainMatcher() = default;
 
-  // Adds the limits that apply, in the order of descriptors and rules, and says what was said about
-  // each descriptor. `match.descriptors` is as long as the request's, all NoRule. The same count
-  // may come twice: the Ruleset adds their costs.
+  // Adds the limits that apply, in the order of descriptors and rules, and the outcome of each
+  // descriptor. `match.descriptors` is as long as the request's, all NoRule. The same key may occur
+  // twice: the Ruleset adds the costs.
   virtual void match(const Request& request, Match& match) const = 0;
   // The same into explanation.match, with a report per rule.
   virtual void explain(const Request& request, Explanation& explanation) const = 0;
 
-  // What an override says for somebody of whom only the attributes that the rule counts by are
-  // known. Null: nothing; an empty one: unlimited.
+  // The override for a client of which only the key attributes are known. Null: none; empty:
+  // unlimited.
   [[nodiscard]] virtual const std::optional<Quota>* find_override(
       const Rule& /*rule*/, const Descriptor& /*subject*/) const {
     return nullptr;

@@ -9,8 +9,7 @@
 
 namespace penstock::rules {
 
-// Numbers by network. A search asks once per length of prefix that occurs, however many networks
-// there are.
+// Numbers by network. A search costs one lookup per prefix length that occurs.
 class NetworkTable {
  public:
   void add(const base::IpNetwork& network, std::uint32_t number) {
@@ -25,8 +24,8 @@ class NetworkTable {
     one.numbers[network.address].push_back(number);
   }
 
-  // Calls `found` with each number whose network contains the address, until it answers true.
-  // Whether it did.
+  // Calls `found` with the number of each network that contains the address, until it returns true.
+  // Returns whether it did.
   template <class Found>
   bool find(const base::IpAddress& address, const Found& found) const {
     const bool is_v4 = address.is_v4();

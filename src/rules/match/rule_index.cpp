@@ -17,7 +17,7 @@ std::optional<std::vector<std::string>> words_of(const Condition& condition) {
     words = test->values;
   } else if (const auto* paths = std::get_if<PathOneOf>(&condition.test)) {
     for (const PathPattern& pattern : paths->patterns) {
-      // All patterns that begin with ** are in everybody's way.
+      // Patterns that begin with ** are candidates for every path.
       const auto& segments = pattern.segments();
       const bool everywhere =
           !segments.empty() && segments[0].kind == PathPattern::Segment::Kind::Rest;

@@ -16,7 +16,7 @@ namespace penstock::rules {
 // tree of segments, networks by prefix. Rules with none of these are always candidates.
 class RuleIndex {
  public:
-  // One list of conditions per rule, in the order of the rules; numbers are places in it.
+  // One list of conditions per rule, in the order of the rules; numbers are indices in it.
   explicit RuleIndex(std::span<const std::vector<Condition>* const> rules);
 
   // Numbers of all rules that can apply, and some that cannot, in ascending order.

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-// A rule of our own format, ready to be asked.
+// A compiled rule of our own format.
 namespace penstock::rules {
 
-// Where a value comes from: an attribute of the request, or what a pattern of the rule captured.
+// Where a value comes from: an attribute of the request, or a capture of a pattern of the rule.
 struct ValueSource {
   enum class From : std::uint8_t { Attribute, Capture };
   From from = From::Attribute;
@@ -35,13 +35,13 @@ struct KeySource {
   std::string prefix;  // "api_key=", escaped
 };
 
-// How many units a request takes for each that it asks for.
+// Units charged per unit of the request's cost.
 struct CostSource {
-  std::uint64_t units = 1;  // when there is no attribute, or it is no number
+  std::uint64_t units = 1;  // when the attribute is missing or not a number
   std::optional<ValueSource> attribute{};
 };
 
-// Other quotas for some: by the value of an attribute. An empty one is unlimited.
+// Other quotas, by the value of an attribute. Empty: unlimited.
 using QuotaMap = TextMap<std::optional<Quota>>;
 struct Overrides {
   ValueSource by;
@@ -54,13 +54,13 @@ struct AttributeRule {
   std::vector<KeySource> key{};
   CostSource cost{};
   std::optional<Overrides> overrides{};
-  std::vector<std::string> limit_names{};  // as many as the rule has limits
+  std::vector<std::string> limit_names{};  // one per limit of the rule
 };
 
 [[nodiscard]] Cost cost_of(const CostSource& source, Cost asked, const SlotValues& slot_values,
                            const Captures& captures);
-// What the rule counts by; nothing when the request lacks a part of it, unless such requests count
-// as one.
+// The key of the request under this rule. Empty when an attribute is missing, unless such requests
+// count as one.
 [[nodiscard]] std::optional<std::string> subject_of(const AttributeRule& rule,
                                                     const SlotValues& slot_values,
                                                     const Captures& captures);
@@ -68,11 +68,11 @@ struct AttributeRule {
                             Captures& captures);
 // Whether a request without an attribute of the key is denied. A shadow rule never denies.
 [[nodiscard]] bool denies_missing(const AttributeRule& rule);
-// The first attribute of the key that the request lacks; empty when it has all. REQUIRES: all
-// conditions of the rule hold.
+// The first missing attribute of the key; empty when none is missing. REQUIRES: all conditions of
+// the rule hold.
 [[nodiscard]] std::string_view missing_attribute(const AttributeRule& rule,
                                                  const SlotValues& slot_values);
-// Why it does not apply; empty when it does.
+// Why the rule does not apply; empty when it does.
 [[nodiscard]] std::string mismatch_reason(const AttributeRule& rule, const SlotValues& slot_values);
 
 }  // namespace penstock::rules

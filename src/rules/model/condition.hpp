@@ -23,7 +23,7 @@ namespace penstock::rules {
 
 struct Condition;
 
-// What a value has to be. All but Present{false} and Not want it to be there.
+// Conditions on a value. All except Present{false} and Not require that it is present.
 struct OneOf {
   std::vector<std::string> values;
   std::unordered_set<std::string, TextHash, std::equal_to<>> lookup{};  // when they are many
@@ -53,7 +53,7 @@ struct Not {
   std::vector<Condition> conditions;  // of the same attribute; not all of them hold
 };
 
-// What a rule asks of one attribute.
+// A rule's condition on one attribute.
 struct Condition {
   std::size_t slot = 0;
   std::string attribute{};  // its name, for people
@@ -63,12 +63,12 @@ struct Condition {
 [[nodiscard]] OneOf make_one_of(std::vector<std::string> values);
 [[nodiscard]] PathOneOf make_path_one_of(std::vector<PathPattern> patterns);
 [[nodiscard]] InNetwork make_in_network(std::vector<base::IpNetwork> networks);
-// RE2's syntax; the whole value has to match. Refused when it would need more than 1 MiB.
+// RE2's syntax; the whole value must match. Rejected when it needs more than 1 MiB.
 [[nodiscard]] Result<FullMatch> make_full_match(std::string_view regex);
 
 [[nodiscard]] bool holds(const Condition& condition, const SlotValues& slot_values,
                          Captures& captures);
-// What values its facts need to have read.
+// Which forms of a value the condition needs.
 [[nodiscard]] SlotUse use_of(const Condition& condition);
 // "one of GET, POST", "/v1/**", "in 10.0.0.0/8": ends the sentence "path is not ...".
 [[nodiscard]] std::string describe(const Condition& condition);

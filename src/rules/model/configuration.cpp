@@ -26,8 +26,8 @@ void report_file(Diagnostics& diagnostics, const std::filesystem::path& path, st
   report(diagnostics, {.file = path.string(), .message = std::move(message)});
 }
 
-// The files of a directory in the order of their names, so that errors come in the same order
-// everywhere. Hidden ones and directories in it are left out.
+// The files of a directory, sorted by name so that errors have the same order everywhere. Hidden
+// files and subdirectories are skipped.
 std::vector<std::filesystem::path> files_of(const std::filesystem::path& path,
                                             Diagnostics& diagnostics) {
   std::error_code error;
@@ -52,7 +52,8 @@ std::vector<std::filesystem::path> files_of(const std::filesystem::path& path,
   return files;
 }
 
-// All files of one configuration: first what does not depend on others, then the rules.
+// Reads all files of one configuration: first the sections that do not depend on others, then the
+// rules.
 class Loader {
  public:
   explicit Loader(Loaded& loaded) : loaded_(loaded) {}
@@ -94,7 +95,7 @@ class Loader {
     return path.lexically_normal();
   }
 
-  // A map that lies in the directory of the configuration is no part of it.
+  // A map file in the directory of the configuration is not a part of the configuration.
   [[nodiscard]] std::set<std::filesystem::path> files_of_maps() const {
     std::set<std::filesystem::path> files;
     for (const auto& document : documents_) {
@@ -131,7 +132,7 @@ class Loader {
     }
   }
 
-  // Sections other than `domains` are in one file only: nobody could say which one counts.
+  // Sections other than `domains` must be in one file: two would contradict each other.
   std::optional<YamlNode> claim(const YamlFields& fields, std::string_view section) {
     const auto node = fields.find(section);
     if (!node) return std::nullopt;
@@ -155,7 +156,7 @@ class Loader {
     }
   }
 
-  // Limits may also come with each request, which needs none here.
+  // A configuration with request_limits needs no rules.
   void warn_of_no_rules() {
     if (!state_.builder.rules().empty() || state_.sections.contains("request_limits")) return;
     if (!state_.domains.empty() || documents_.empty()) return;

@@ -14,7 +14,7 @@
 
 namespace penstock::rules {
 
-// Where something is written.
+// A position in a file.
 struct FilePosition {
   std::string file;
   std::size_t line = 0;
@@ -33,10 +33,10 @@ struct Loaded {
   std::vector<Diagnostic> diagnostics;         // all of them, and the warnings
 };
 
-// Reads configurations of our own format and of envoyproxy/ratelimit, told apart by their first
-// keys; a directory stands for its *.yaml and *.yml files.
+// Reads configurations of our own format and of envoyproxy/ratelimit, which their top-level keys
+// identify. A directory stands for its *.yaml and *.yml files.
 [[nodiscard]] Loaded load(std::span<const std::filesystem::path> paths);
-// The same from a text, for tests; `name` is what errors call it, maps are sought beside it.
+// The same from a text, for tests. `name` is the file name in errors; paths are relative to it.
 [[nodiscard]] Loaded load_text(std::string_view text, const std::filesystem::path& name);
 
 }  // namespace penstock::rules

@@ -3,9 +3,9 @@
 #include <array>
 #include <string_view>
 
-// Names of attributes that listeners give a request, and that callers commonly send. A name that is
-// on none of these lists is probably a mistake; configuration_warnings.cpp says so. No name is one
-// edit away from another, or a typo could turn one into the other unnoticed.
+// Attributes that listeners provide, and that callers commonly send. configuration_warnings.cpp
+// warns of names on none of these lists. No name is one edit away from another: otherwise a typo
+// could turn one into the other unnoticed.
 namespace penstock::rules {
 
 using namespace std::string_view_literals;
@@ -13,7 +13,7 @@ using namespace std::string_view_literals;
 // Of the gateway and of forward auth.
 inline constexpr std::array kHttpAttributes{"method"sv, "path"sv,  "query"sv,
                                             "host"sv,   "proto"sv, "client_ip"sv};
-// And each header of the request under its name in lower case.
+// Each header of the request, under its name in lower case.
 inline constexpr std::string_view kHeaderPrefix = "header.";
 inline constexpr std::array kCommonHeaders{
     "accept"sv,           "accept-language"sv, "authorization"sv, "content-length"sv,
@@ -24,10 +24,10 @@ inline constexpr std::array kCommonHeaders{
     "x-session-id"sv,     "x-tenant-id"sv,     "x-user-id"sv,     "x-account-id"sv,
     "x-organization-id"sv};
 
-// Common, too, but too close to those above to be suggested for a typo.
+// Also common, but too similar to the names above to be suggested for a typo.
 inline constexpr std::array kOtherHeaders{"x-client-ip"sv, "x-user-ip"sv, "api-key"sv};
 
-// Of applications that ask the API, and of Envoy's rate limit filter.
+// Of applications that call the API, and of Envoy's rate limit filter.
 inline constexpr std::array kCommonAttributes{"account"sv,
                                               "account_id"sv,
                                               "api_key"sv,
@@ -61,7 +61,7 @@ inline constexpr std::array kCommonAttributes{"account"sv,
                                               "user_id"sv,
                                               "username"sv};
 
-// Of these the client itself decides whether a request has them; so it does of all headers.
+// Attributes that clients can leave out, as all headers.
 inline constexpr std::array kClientSupplied{"api_key"sv, "session_id"sv, "user_agent"sv, "query"sv,
                                             "email"sv};
 

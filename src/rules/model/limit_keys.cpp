@@ -11,10 +11,11 @@ namespace {
 
 constexpr std::string_view kHex = "0123456789ABCDEF";
 
-// Where a text stands says which characters are written %XX besides % and control characters.
+// The position of a text decides which characters are escaped in addition to % and control
+// characters.
 enum class KeyPartKind : std::uint8_t { Subject = 1, Domain = 2, Rule = 4 };
 
-// For each character, the places in which it is not written as it is.
+// For each character, the positions in which it is escaped.
 constexpr std::array<std::uint8_t, 256> kEscapedIn = [] {
   constexpr std::uint8_t kEverywhere = 7;
   std::array<std::uint8_t, 256> places{};
@@ -34,7 +35,7 @@ bool is_plain(std::string_view value, KeyPartKind place) {
 }
 
 void append_escaped(std::string& text, std::string_view value, KeyPartKind place) {
-  if (is_plain(value, place)) {  // as nearly all are
+  if (is_plain(value, place)) {  // the common case
     text.append(value);
     return;
   }
@@ -51,7 +52,7 @@ void append_escaped(std::string& text, std::string_view value, KeyPartKind place
   text.append(value, done);
 }
 
-// A % that starts no %XX means itself: people write subjects too.
+// A % that does not start a %XX is literal: subjects are also written by hand.
 std::string unescape(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {

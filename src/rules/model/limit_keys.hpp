@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-// How counts are called, in every format of rules. The subject is what a rule counts by:
-// "api_key=abc&path=/v1", in the order of the rule's key; of names and values the characters % & =
-// and control characters are written %XX, so that no two subjects are alike. The limit is
-// "domain/rule", or "domain/rule/limit" when it has a name; there % and / are written %XX.
+// Names of limit keys, for all rule formats. The subject is the key of a rule:
+// "api_key=abc&path=/v1", in the order of the rule's key. In names and values the characters % & =
+// and control characters are written %XX, so that subjects are unique. The limit is "domain/rule",
+// or "domain/rule/limit" when it has a name; there % and / are written %XX.
 namespace penstock::rules {
 
 // Appends "name=value", after a "&" unless it is the first.
@@ -24,14 +24,14 @@ void append_escaped_value(std::string& subject, std::string_view value);
 
 [[nodiscard]] std::string limit_name(std::string_view domain, std::string_view rule,
                                      std::string_view limit);
-// Of a limit that travelled with the request; those of other periods count apart.
+// Of a limit sent with the request; limits with different periods have different keys.
 [[nodiscard]] std::string request_limit_name(std::string_view domain, const Quota& quota);
 
-// Names and values of a subject; nothing when it is not one.
+// Names and values of a subject; empty when it is malformed.
 using SubjectParts = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] std::optional<SubjectParts> parse_subject(std::string_view subject);
 
-// The value that is counted by: an address is cut to its network and written in one way only.
+// The value as it is used in the key: an address is reduced to its network, in canonical form.
 [[nodiscard]] std::string key_value(const KeyPart& part, std::string_view value);
 
 }  // namespace penstock::rules

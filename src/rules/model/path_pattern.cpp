@@ -72,7 +72,7 @@ PathSegments split_path(std::string_view path) {
 
 bool wildcard_matches(std::string_view pattern, std::string_view text) {
   std::size_t at = 0;
-  std::size_t star = std::string_view::npos;  // the last one seen, to let it take one more
+  std::size_t star = std::string_view::npos;  // the last one seen, for backtracking
   std::size_t taken = 0;
   for (std::size_t i = 0; i < text.size();) {
     if (at < pattern.size() && pattern[at] == '*') {

@@ -11,22 +11,22 @@
 
 namespace penstock::rules {
 
-// What patterns of a rule have taken out of a request, by the number of their name.
+// Values that patterns of a rule captured, by the number of their name.
 inline constexpr std::size_t kMaxCaptures = 16;
 struct Captures {
   std::array<std::string_view, kMaxCaptures> values{};  // data() is null where there is none
 };
 
-// The parts between the slashes, without empty ones: "/a//b/" has two.
+// The non-empty parts between the slashes: "/a//b/" has two.
 using PathSegments = std::vector<std::string_view>;
 [[nodiscard]] PathSegments split_path(std::string_view path);
 
-// `*` stands for any characters, the rest for itself.
+// `*` matches any characters; all others are literal.
 [[nodiscard]] bool wildcard_matches(std::string_view pattern, std::string_view text);
 
-// A pattern for paths. In a segment `*` stands for any characters; the segment `{name}` for a whole
-// segment, which is remembered; the segment `**` for any number of segments, none too, once per
-// pattern. Empty segments of a path do not count, so /a//b and /a/b/ match /a/b.
+// A pattern for paths. In a segment `*` matches any characters; the segment `{name}` matches and
+// captures one segment; the segment `**` matches zero or more segments, once per pattern. Empty
+// segments of a path are ignored, so /a//b and /a/b/ match /a/b.
 class PathPattern {
  public:
   struct Segment {
@@ -36,7 +36,7 @@ class PathPattern {
     std::size_t capture = kMaxCaptures;  // of Any with a name: its number
   };
 
-  // Whether {name} is special, or a name like any other.
+  // Whether {name} captures, or is literal.
   enum class Braces : std::uint8_t { Capture, Literal };
   static constexpr std::size_t kMaxSegments = 64;
 

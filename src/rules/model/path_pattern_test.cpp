@@ -63,7 +63,7 @@ TEST(PathPattern, RejectsInvalidPatterns) {
   }
 }
 
-// The definition, as short as it can be said.
+// The shortest definition, as reference.
 bool wild(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();
   if (pattern.front() == '*') {

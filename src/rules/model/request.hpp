@@ -9,23 +9,23 @@
 
 namespace penstock::rules {
 
-// What one request may have, whichever listener it arrives at.
+// Limits on the size of a request, for all listeners.
 inline constexpr std::size_t kMaxDescriptors = 100;
 inline constexpr std::size_t kMaxEntries = 100;  // of one descriptor
 
-// A fact about a request: "method" is "GET". The texts belong to whoever made the request.
+// An attribute of a request: "method" is "GET". The texts are owned by the caller.
 struct Attribute {
   std::string_view name;
   std::string_view value;
 };
 
-// Facts that are matched together. A request given by its attributes has one descriptor; those of
-// Envoy may have several, each matched by itself.
+// A set of attributes. A request by attributes has one descriptor; Envoy's requests may have
+// several, each matched on its own.
 struct Descriptor {
   std::vector<Attribute> entries;
-  std::optional<Cost> cost{};    // in place of the request's
-  std::optional<Quota> limit{};  // travels with the request, in place of what the rules say
-  bool is_refund = false;        // the cost is returned, not taken
+  std::optional<Cost> cost{};    // replaces the request's
+  std::optional<Quota> limit{};  // sent with the request; replaces the rules
+  bool is_refund = false;        // the cost is refunded, not charged
 };
 
 struct Request {

@@ -12,25 +12,25 @@
 
 namespace penstock::rules {
 
-// What to answer when the store cannot be asked.
+// What to answer when the store is unavailable.
 enum class OnFailure : std::uint8_t {
-  Open,    // let it pass
-  Closed,  // refuse it
-  Local,   // this node alone enforces its share of the limit
+  Open,    // allow
+  Closed,  // deny
+  Local,   // this node enforces its share of the limit
 };
 
 // What happens to a request that lacks an attribute of a rule's key.
 enum class IfMissing : std::uint8_t {
   Skip,        // the rule does not apply
   Deny,        // the request is denied
-  CountAsOne,  // all such requests share one count: the attribute counts as empty
+  CountAsOne,  // all such requests share one key: the attribute counts as empty
 };
 
 enum class Action : std::uint8_t {
-  Limit,      // the usual: count, and refuse above the limit
+  Limit,      // count, and deny above the limit
   Unlimited,  // matches, and sets no limit
   Allow,      // of an allow list: nothing limits this request
-  Deny,       // of a deny list: this request is refused
+  Deny,       // of a deny list: this request is denied
 };
 
 // Where a rule was written.
@@ -44,32 +44,31 @@ struct RuleLimit {
   Quota quota;
 };
 
-// One of the attributes that a rule counts by. Addresses are cut to their network.
+// An attribute of a rule's key. Addresses are reduced to their network.
 struct KeyPart {
   std::string name;
   std::optional<unsigned> ipv4_prefix{};  // both or none: the value is an address
   std::optional<unsigned> ipv6_prefix{};
 };
 
-// What somebody wrote down about some requests, checked, and without the conditions, which are the
-// matcher's. Immutable; belongs to its Ruleset.
+// A validated rule without its conditions, which the matcher has. Immutable; owned by its Ruleset.
 struct Rule {
-  std::size_t index = 0;  // its place among all rules of the Ruleset, for tables beside it
+  std::size_t index = 0;  // index among all rules of the Ruleset
   std::string domain;
   std::string name;          // unique in the domain
-  std::string given_name{};  // what Envoy calls its limit in answers and in `replaces`, if anything
+  std::string given_name{};  // Envoy: the limit's name in responses and in `replaces`
   std::string description{};
-  std::string metric{};  // how metrics call it: "api/search-free", Envoy: "api.key_value"
+  std::string metric{};  // label in metrics: "api/search-free", Envoy: "api.key_value"
   Action action = Action::Limit;
   std::vector<RuleLimit> limits{};  // empty unless the action is Limit
-  std::vector<KeyPart> key{};       // in the order of the subject; empty: one count for all
+  std::vector<KeyPart> key{};       // in the order of the subject; empty: one key for all
   IfMissing if_missing = IfMissing::Skip;
   OnFailure on_failure = OnFailure::Open;
   core::SharingTerms terms{};  // where its limits are decided
   bool shadow = false;         // evaluated and counted, never enforced
-  bool quota_mode = false;     // Envoy: refuses only when all others of its kind refuse as well
-  bool count_denied = false;   // a refused request takes what is left
-  MetadataMap metadata{};      // Envoy: returned with answers that this rule lets pass
+  bool quota_mode = false;     // Envoy: denies only when all other such limits deny
+  bool count_denied = false;   // a denied request is charged the remaining quota
+  MetadataMap metadata{};      // Envoy: returned with requests that this rule allows
   Source source{};
 };
 

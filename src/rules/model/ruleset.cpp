@@ -10,8 +10,8 @@
 namespace penstock::rules {
 namespace {
 
-// Limits with the same key and quota become one, which costs the sum; a key with several quotas is
-// checked under each. Few limits apply to a request: comparing all pairs is faster than a table.
+// Each key is checked once per quota; under several quotas all must hold. Few limits apply to a
+// request, so a linear scan is faster than a table.
 void merge_equal_checks(std::vector<MatchedLimit>& limits) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < limits.size(); ++i) {

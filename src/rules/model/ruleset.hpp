@@ -13,18 +13,18 @@
 
 namespace penstock::rules {
 
-// One limit that holds for a request. Points into the Ruleset that matched.
+// A limit that applies to a request. Refers to the Ruleset that matched.
 struct MatchedLimit {
-  const Rule* rule = nullptr;  // null for a limit that travelled with the request
+  const Rule* rule = nullptr;  // null for a limit sent with the request
   std::size_t limit = 0;       // which of the rule's
   std::size_t descriptor = 0;  // which of the request's
   core::NamedCheck check;      // the quota may be an override of the rule's
   bool is_refund = false;
-  std::string metric{};  // in place of the rule's, where it depends on the request
+  std::string metric{};                    // replaces the rule's, where it depends on the request
   OnFailure on_failure = OnFailure::Open;  // of a limit without a rule
 };
 
-// What the rules say about one descriptor.
+// The result of matching one descriptor.
 enum class DescriptorOutcome : std::uint8_t {
   NoRule,
   Limited,
@@ -34,7 +34,7 @@ enum class DescriptorOutcome : std::uint8_t {
   Replaced
 };
 
-// What the answer is for a domain without rules.
+// The answer for a domain without rules.
 enum class UnknownDomain : std::uint8_t { Allow, Deny };
 
 struct Match {
@@ -42,14 +42,14 @@ struct Match {
   bool unknown_domain_denied = false;  // the domain is unknown, and such requests are denied
   // No two have the same key, quota and is_refund: Ruleset merges them.
   std::vector<MatchedLimit> limits{};
-  std::vector<DescriptorOutcome> descriptors{};  // as many as the request has
-  const Rule* list_entry = nullptr;  // the allow or deny list entry that settles the request
+  std::vector<DescriptorOutcome> descriptors{};  // one per descriptor of the request
+  const Rule* list_entry = nullptr;  // the allow or deny list entry that decides the request
   // The rule that denies the request because an attribute of its key is missing. Never set beside
   // list_entry.
   const Rule* missing_key_rule = nullptr;
 };
 
-// Why a rule applies or does not, for people.
+// Why a rule applies or not, as text.
 struct RuleReport {
   const Rule* rule = nullptr;
   bool matched = false;
@@ -57,11 +57,11 @@ struct RuleReport {
 };
 struct Explanation {
   Match match{};
-  std::vector<RuleReport> rules{};  // all of the domain that were looked at, in their order
-  bool cut_short = false;           // more rules than anybody reads were left out
+  std::vector<RuleReport> rules{};  // of the domain, in their order
+  bool cut_short = false;           // some rules were omitted
 };
 
-// The rules in force: immutable, shared by all workers, replaced as a whole.
+// The active rules: immutable, shared by all workers, replaced as a whole.
 //
 // Thread-safety: all members, from any thread.
 class Ruleset {
@@ -71,7 +71,7 @@ class Ruleset {
   Ruleset(const Ruleset&) = delete;
   Ruleset& operator=(const Ruleset&) = delete;
 
-  // Which limits apply. The cost does not grow with the number of rules that do not.
+  // The limits that apply. The cost does not grow with the number of rules that do not match.
   [[nodiscard]] Match match(const Request& request) const;
   // The same with reasons, for every rule of the domain.
   [[nodiscard]] Explanation explain(const Request& request) const;
@@ -80,13 +80,13 @@ class Ruleset {
   // Null when there is none.
   [[nodiscard]] const Rule* find(std::string_view domain, std::string_view rule) const;
   [[nodiscard]] bool has_domain(std::string_view domain) const;
-  // The count that a rule keeps for a subject written as people do ("api_key=abc").
+  // The key of a rule's limit for a subject written by hand ("api_key=abc").
   [[nodiscard]] static core::LimitKey limit_key(const Rule& rule, std::size_t limit,
                                                 std::string_view subject);
-  // The quotas that hold for such a subject, as many as the rule has limits: an override's, where
-  // the subject says enough to find it. None when that says unlimited.
+  // The quotas for such a subject, one per limit of the rule: those of an override, when the
+  // subject is enough to find it. Empty: unlimited.
   [[nodiscard]] std::vector<Quota> quotas_for(const Rule& rule, std::string_view subject) const;
-  // Rules that count by exactly the attributes of this subject, to block it everywhere.
+  // Rules with exactly the attributes of this subject as key, to block it everywhere.
   [[nodiscard]] std::vector<const Rule*> rules_keyed_by(std::string_view domain,
                                                         std::string_view subject) const;
 

@@ -10,8 +10,7 @@
 
 namespace penstock::rules {
 
-// Puts together the Ruleset of one or many files. Rules come first, then the matcher that points at
-// them.
+// Builds the Ruleset of one or more files: first the rules, then the matchers that refer to them.
 class RulesetBuilder {
  public:
   RulesetBuilder();
@@ -19,12 +18,12 @@ class RulesetBuilder {
   RulesetBuilder(const RulesetBuilder&) = delete;
   RulesetBuilder& operator=(const RulesetBuilder&) = delete;
 
-  // Takes the name for a domain. Where it was taken before, or null when it was free.
+  // Reserves the name of a domain. Returns where it was reserved before, or null.
   [[nodiscard]] const Source* claim_domain(const std::string& domain, Source source);
-  // Numbers the rule and keeps it; the address is good as long as the Ruleset. REQUIRES: its name
-  // is new in its domain; metric may be empty and is then "domain/name".
+  // Numbers and stores the rule; the pointer is valid as long as the Ruleset. An empty metric
+  // becomes "domain/name". REQUIRES: its name is new in its domain.
   const Rule& add_rule(Rule rule);
-  // REQUIRES: the domain is claimed, and has no matcher yet.
+  // REQUIRES: the domain is reserved, and has no matcher yet.
   void add_domain(const std::string& domain, std::unique_ptr<const DomainMatcher> matcher);
   void set_unknown_domain(UnknownDomain what);
   [[nodiscard]] UnknownDomain unknown_domain() const noexcept;

@@ -11,17 +11,17 @@
 
 namespace penstock::rules {
 
-// One attribute of a request as conditions look at it. Each attribute that a domain mentions has a
+// One attribute of a request, parsed for conditions. Each attribute that a domain uses has a
 // number, its slot.
 struct SlotValue {
   std::optional<std::string_view> value{};
-  PathSegments segments{};                   // where patterns ask for them
-  std::optional<base::IpAddress> address{};  // where networks ask for it, and it is one
+  PathSegments segments{};             // when a path pattern uses it
+  std::optional<base::IpAddress> address{};  // when a network uses it, and it is valid
 };
-// Of one descriptor; a domain that mentions more attributes goes to the heap.
+// Of one descriptor; more attributes are stored on the heap.
 using SlotValues = boost::container::small_vector<SlotValue, 8>;
 
-// What is read out of a value besides its text.
+// Which forms of a value conditions need, in addition to its text.
 struct SlotUse {
   bool as_path = false;
   bool as_address = false;

@@ -15,8 +15,8 @@ bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-// A text that every reader of YAML takes for itself: it begins with a letter or digit, goes on with
-// those and a few others, and is no word that means nothing.
+// A plain scalar that every YAML parser reads as this text: letters, digits and a few other
+// characters, the first a letter or digit, and not a word for null.
 bool is_simple(std::string_view text) {
   if (text.empty() || !is_letter_or_digit(text.front()) || text.back() == ' ') return false;
   if (text == "null") return false;
@@ -25,8 +25,8 @@ bool is_simple(std::string_view text) {
   });
 }
 
-// Files of nothing but simple lines "key: value", as maps of a hundred thousand keys are: much
-// faster than the tree that can hold any YAML. Nothing when one line is otherwise.
+// The fast path for files of simple lines "key: value", such as maps of a hundred thousand keys.
+// Empty when a line has another form.
 std::optional<ValueMap> parse_simple_lines(std::string_view text) {
   ValueMap map;
   while (!text.empty()) {
@@ -45,7 +45,7 @@ std::optional<ValueMap> parse_simple_lines(std::string_view text) {
   return map;
 }
 
-// One field of a line of CSV, which is shortened by it. False when a quote is not closed.
+// Removes one field from a line of CSV. False when a quote is not closed.
 bool take_field(std::string_view& line, std::string& field) {
   field.clear();
   if (!line.starts_with('"')) {
@@ -86,7 +86,7 @@ ValueMap parse_csv_map(std::string_view text, const std::string& file, Diagnosti
   ValueMap map;
   std::string key;
   std::string value;
-  const auto refuse = [&](std::size_t line, std::string message) {
+  const auto reject = [&](std::size_t line, std::string message) {
     report(diagnostics, {.file = file, .line = line, .column = 1, .message = std::move(message)});
   };
   for (std::size_t number = 1; !text.empty(); ++number) {
@@ -96,9 +96,9 @@ ValueMap parse_csv_map(std::string_view text, const std::string& file, Diagnosti
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.starts_with('#')) continue;
     if (!parse_line(line, key, value)) {
-      refuse(number, "expected a line key,value, found " + quote_value(line));
+      reject(number, "expected a line key,value, found " + quote_value(line));
     } else if (!map.try_emplace(key, value).second) {
-      refuse(number, "key " + quote_value(key, '\'') + " a second time");
+      reject(number, "key " + quote_value(key, '\'') + " a second time");
     }
   }
   return map;

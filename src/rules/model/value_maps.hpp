@@ -16,27 +16,27 @@ namespace penstock::rules {
 using ValueMap = TextMap<std::string>;
 
 // "key,value" per line, either in quotes where it has a comma or a quote, which is then doubled.
-// Empty lines and those that begin with # do not count.
+// Empty lines and lines that begin with # are skipped.
 [[nodiscard]] ValueMap parse_csv_map(std::string_view text, const std::string& file,
                                      Diagnostics& diagnostics);
 // "key: value" per line, as YAML.
 [[nodiscard]] ValueMap parse_yaml_map(std::string_view text, const std::string& file,
                                       Diagnostics& diagnostics);
 
-// The same without the short cut for simple lines.
+// The same without the fast path for simple lines.
 [[nodiscard]] ValueMap parse_any_yaml_map(std::string_view text, const std::string& file,
                                           Diagnostics& diagnostics);
 
-// The maps of a configuration, by name: in it, or in files beside it.
+// The maps of a configuration by name, inline or from files.
 class ValueMaps {
  public:
   static constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
 
   // Reads the section `maps`. Files that it names are appended to `files`.
   void load(const YamlNode& section, std::vector<std::filesystem::path>& files);
-  // Null when there is none; then it was reported.
+  // Null, and reported, when there is none.
   [[nodiscard]] std::shared_ptr<const ValueMap> find(const YamlNode& name);
-  // Warns of those that nobody asked for.
+  // Warns of unused maps.
   void report_unused(Diagnostics& diagnostics) const;
 
  private:

@@ -47,7 +47,7 @@ TEST(ValueMaps, ReadsAnyYamlMap) {
             "m.yaml:3:1: error: expected a text as key, found a map\n");
 }
 
-// The short cut for simple lines must not read anything otherwise than YAML does.
+// The fast path for simple lines must agree with the YAML parser.
 RC_GTEST_PROP(ValueMaps, TheShortCutReadsWhatYamlReads, ()) {
   const auto pieces = *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
       "a", "b", "null", "~", "0x1", "1.5", ": ", ": ", ": ", ":", " ", "\n", "\n", "\n", "\r\n",

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-// The gateway as it is configured. Every member has the default that the documentation names
-// (docs/configuration.md).
+// The `gateway` section. The options are described in rules/settings/gateway_options.cpp and
+// docs/configuration.md.
 namespace penstock::rules {
 
-// What is done with a path before rules and upstreams see it. NUL and other control characters,
+// How a path is normalized before rules and upstreams see it. NUL and other control characters,
 // malformed percent-encoding and paths above the root are always rejected; dot segments are always
 // resolved.
 struct PathSettings {
@@ -30,18 +30,18 @@ struct PathSettings {
   friend bool operator==(const PathSettings&, const PathSettings&) = default;
 };
 
-// Header fields such as "X_Api_Key", which CGI, WSGI and PHP cannot tell from "X-Api-Key".
+// Header fields such as "X_Api_Key", which CGI, WSGI and PHP do not distinguish from "X-Api-Key".
 enum class Underscores : std::uint8_t { Drop, Reject, Allow };
 
-// How the servers of an upstream are asked whether they are well. Without a path nobody asks, and
-// only what happens to requests counts.
+// Health checks of the servers of an upstream. Without a path there are no active checks: only the
+// results of requests count.
 struct HealthSettings {
   std::string path{};
   Duration interval = std::chrono::seconds{5};
   Duration timeout = std::chrono::seconds{1};
-  unsigned healthy = 2;    // good answers in a row that bring a server back
-  unsigned unhealthy = 3;  // failures in a row, of requests too, that take it out
-  Duration pause = std::chrono::seconds{10};  // out for so long, when nobody asks
+  unsigned healthy = 2;    // consecutive healthy responses before a server is used again
+  unsigned unhealthy = 3;  // consecutive failures, of requests too, before it is not used
+  Duration pause = std::chrono::seconds{10};  // not used for this time, without active checks
 
   friend bool operator==(const HealthSettings&, const HealthSettings&) = default;
 };
@@ -49,13 +49,13 @@ struct HealthSettings {
 struct UpstreamSettings {
   std::string name;
   std::vector<Address> servers{};
-  std::size_t max_in_flight = 10'000;  // of all workers together
+  std::size_t max_in_flight = 10'000;  // of all workers
   std::size_t keepalive = 64;          // idle connections that a worker keeps to a server
   Duration keepalive_timeout = std::chrono::seconds{60};
   Duration connect_timeout = std::chrono::seconds{2};
   Duration first_byte_timeout = std::chrono::seconds{60};
-  Duration read_timeout = std::chrono::seconds{60};   // between two pieces of an answer
-  Duration write_timeout = std::chrono::seconds{60};  // for a piece of a request to be taken
+  Duration read_timeout = std::chrono::seconds{60};   // between two reads of a response
+  Duration write_timeout = std::chrono::seconds{60};  // of one write of a request
   HealthSettings health{};
 
   friend bool operator==(const UpstreamSettings&, const UpstreamSettings&) = default;
@@ -64,19 +64,18 @@ struct UpstreamSettings {
 struct RouteSettings {
   std::string host{};          // "api.example.com", "*.example.com"; empty for all
   std::string path = "/**";    // a pattern as in rules
-  std::size_t upstream = 0;    // by its place in GatewaySettings::upstreams
-  std::string domain{};        // in place of the gateway's
-  std::string strip_prefix{};  // taken off the path before it is forwarded
+  std::size_t upstream = 0;    // index in GatewaySettings::upstreams
+  std::string domain{};        // replaces the gateway's
+  std::string strip_prefix{};  // removed from the path before it is forwarded
 
   friend bool operator==(const RouteSettings&, const RouteSettings&) = default;
 };
 
 struct InFlightSettings {
-  std::string key = "client_ip";  // the attribute that tells clients apart
-  std::size_t limit = 0;          // requests of one of them at a time; 0: any number
-  bool shared = false;            // on all nodes together, besides
-  Duration lease =
-      std::chrono::seconds{30};  // what a node that is gone holds is free after so long
+  std::string key = "client_ip";              // the attribute that identifies a client
+  std::size_t limit = 0;                      // concurrent requests of one client; 0: no limit
+  bool shared = false;                        // also across all nodes
+  Duration lease = std::chrono::seconds{30};  // permits of a crashed node expire after this time
 
   friend bool operator==(const InFlightSettings&, const InFlightSettings&) = default;
 };
@@ -89,21 +88,21 @@ struct AccessLogSettings {
   friend bool operator==(const AccessLogSettings&, const AccessLogSettings&) = default;
 };
 
-// The door that forwards. There is none without an address.
+// The reverse proxy. Off without an address.
 struct GatewaySettings {
   std::vector<Address> listen{};
   std::optional<TlsFiles> tls{};
   std::string domain = "default";
   std::size_t max_connections = 20'000;
-  std::size_t max_streams = 128;  // of one HTTP/2 connection at a time
+  std::size_t max_streams = 128;  // of one HTTP/2 connection
   std::size_t max_header_bytes = std::size_t{16} * 1024;
   Duration header_timeout = std::chrono::seconds{10};  // first byte to end of the headers
-  Duration body_timeout = std::chrono::seconds{30};    // between two pieces of a body
-  Duration write_timeout = std::chrono::seconds{30};   // for a client to take a piece of its answer
+  Duration body_timeout = std::chrono::seconds{30};    // between two reads of a body
+  Duration write_timeout = std::chrono::seconds{30};   // of one write of a response
   Duration idle_timeout = std::chrono::seconds{75};
   Duration tunnel_timeout = std::chrono::hours{1};  // of an upgraded connection without a byte
-  // Bytes per second below which a request body or the reader of a response is too slow, once it
-  // has made us wait for body_timeout or write_timeout; 0: no minimum.
+  // Bytes per second. A client that is body_timeout or write_timeout behind this rate is
+  // disconnected; 0: no minimum.
   std::size_t min_upload_rate = 240;
   std::size_t min_download_rate = 240;
   PathSettings paths{};

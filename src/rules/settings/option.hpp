@@ -220,7 +220,7 @@ Option<Outer> of(Inner Outer::*member, const Option<Inner>& inner) {
   return option;
 }
 
-// A map within the section. `check` looks at the values together once all are read.
+// A map within the section. `check` runs when all its values are read.
 template <class Section>
 using Check = void (*)(const YamlFields&, Section&, LoadState&);
 

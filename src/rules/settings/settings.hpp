@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-// What a configuration says besides its rules. Every member has the default that the documentation
-// names (docs/configuration.md).
+// A configuration without its rules. The options are described in rules/settings/*_options.cpp and
+// docs/configuration.md.
 namespace penstock::rules {
 
 enum class HeaderDraft : std::uint8_t { Off, XRateLimit, Draft06, Draft07, Draft08 };
@@ -22,7 +22,7 @@ enum class HeaderDraft : std::uint8_t { Off, XRateLimit, Draft06, Draft07, Draft
 struct HttpSettings {
   std::vector<Address> listen{{.host = "127.0.0.1", .port = 8080}};
   std::optional<TlsFiles> tls{};
-  // Calls that change something need one of them, unless bound to loopback.
+  // Calls that change state require one of them, unless the listener is on loopback.
   std::vector<std::string> tokens{};
   std::size_t max_connections = 20'000;
   std::size_t max_header_bytes = std::size_t{16} * 1024;
@@ -33,31 +33,31 @@ struct HttpSettings {
   Duration idle_timeout = std::chrono::seconds{75};
 };
 
-// Who may refund over gRPC (is_negative_hits). Auto: clients on loopback, and those that a client
-// certificate authenticates.
+// Which clients may refund over gRPC (is_negative_hits). Auto: clients on loopback, and clients
+// with a certificate.
 enum class GrpcRefunds : std::uint8_t { Auto, Allow, Deny };
 
-// The door for Envoy: its rate limit service over gRPC. There is none without an address.
+// The gRPC listener: Envoy's rate limit service. Off without an address.
 struct GrpcSettings {
   std::vector<Address> listen{};
   std::optional<TlsFiles> tls{};
   std::size_t max_connections = 10'000;
-  std::size_t max_streams = 1'000;  // of one connection at a time
+  std::size_t max_streams = 1'000;  // of one connection
   std::size_t max_message_bytes = std::size_t{64} * 1024;
-  std::size_t max_connection_buffer_bytes = std::size_t{8} * 1024 * 1024;  // of its calls together
-  std::size_t max_buffer_bytes = std::size_t{256} * 1024 * 1024;  // of all connections together
+  std::size_t max_connection_buffer_bytes = std::size_t{8} * 1024 * 1024;  // of all its calls
+  std::size_t max_buffer_bytes = std::size_t{256} * 1024 * 1024;           // of all connections
   Duration idle_timeout = std::chrono::hours{1};         // of a connection without a stream
   Duration min_ping_interval = std::chrono::seconds{5};  // on a connection without a stream
   GrpcRefunds refunds = GrpcRefunds::Auto;
-  bool headers = true;            // adds response headers that tell clients what is left
-  bool dynamic_metadata = false;  // tells Envoy what was asked, for its access log
+  bool headers = true;            // rate limit headers, for Envoy to add
+  bool dynamic_metadata = false;  // the descriptors, for Envoy's access log
 };
 
-// The RESP listener. There is none without an address.
+// The RESP listener. Off without an address.
 struct RespSettings {
   std::vector<Address> listen{};
   std::optional<TlsFiles> tls{};
-  // Clients that have not said AUTH with one of them may only say HELLO, AUTH and QUIT.
+  // Clients that have not authenticated with one of them may only send HELLO, AUTH and QUIT.
   std::vector<std::string> passwords{};
   std::size_t max_connections = 10'000;
   std::size_t max_request_bytes = std::size_t{1024} * 1024;  // of one command
@@ -67,15 +67,14 @@ struct RespSettings {
 struct ForwardAuthSettings {
   std::string domain = "default";
   unsigned deny_status = 429;  // 403 for nginx
-  // The proxy forwards the path, not we: what it may forward is accepted.
+  // The proxy forwards the path, so every path that it may forward is accepted.
   PathSettings paths{.escaped_slashes = PathSettings::EscapedSlashes::Keep,
                      .backslashes = PathSettings::Backslashes::Keep};
 };
 
-// Limits that travel with the request: /v1/take, CL.THROTTLE, THROTTLE, and reservations of such.
+// Limits sent with the request: /v1/take, CL.THROTTLE, THROTTLE, and their reservations.
 struct RequestLimitSettings {
-  // What the answer is while the store is unavailable, unless the request says so itself; empty: an
-  // error.
+  // When the store is unavailable and the request has no policy of its own. Empty: an error.
   std::optional<OnFailure> on_failure{};
 };
 
@@ -100,20 +99,20 @@ struct Settings {
   RequestLimitSettings request_limits{};
   std::optional<Address> admin{{.host = "127.0.0.1", .port = 9090}};
   std::vector<HeaderDraft> headers{HeaderDraft::XRateLimit, HeaderDraft::Draft08};
-  std::vector<std::string> trusted_proxies{};  // CIDR; whose X-Forwarded-For is believed
-  // How long the daemon serves on after SIGTERM, while load balancers see that it is not ready.
-  // Empty: none when started from a terminal, else kShutdownDelay.
+  std::vector<std::string> trusted_proxies{};  // CIDR; their X-Forwarded-For is trusted
+  // How long the daemon serves after SIGTERM while it is not ready. Empty: no delay when started
+  // from a terminal, else kShutdownDelay.
   std::optional<Duration> shutdown_delay{};
-  // Of each listener, all workers together; 0: no limit. Loopback and trusted proxies are exempt.
+  // Of each listener, on all workers; 0: no limit. Loopback and trusted proxies are exempt.
   std::size_t max_connections_per_address = 2'000;
   Duration shutdown_grace = std::chrono::seconds{10};
   LogSettings log{};
   std::string store_url{kMemoryStoreUrl};
-  RedisOptions redis{};  // unless the URL says memory://
-  // How often one of the daemons looks over all keys in Redis; never, when there is nothing.
+  RedisOptions redis{};  // unless the URL is memory://
+  // How often one of the daemons scans all keys in Redis. Empty: never.
   std::optional<Duration> audit_interval{std::chrono::minutes{10}};
   MemoryOptions memory{};  // of the embedded store, and of `on_failure: local`
-  unsigned nodes = 0;      // that share a limit when the store is gone; 0: counted by heartbeat
+  unsigned nodes = 0;  // that share a limit when the store is unavailable; 0: counted by heartbeat
 
   [[nodiscard]] bool uses_memory_store() const { return store_url == kMemoryStoreUrl; }
 };

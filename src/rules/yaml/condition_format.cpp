@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, 9> kMethods{"GET",    "HEAD",    "POST", 
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool has_upper(std::string_view text) { return std::any_of(text.begin(), text.end(), is_upper); }
 
-// Listeners hand over methods in upper case, and hosts in lower case and without a port. What no
-// request can have is probably a mistake; empty when there is none.
+// Listeners provide methods in upper case, and hosts in lower case without a port. Returns a
+// warning about a value that no request can have; empty when there is none.
 std::string value_problem(std::string_view attribute, std::string_view value) {
   if (attribute == "method") {
     if (std::find(kMethods.begin(), kMethods.end(), value) != kMethods.end()) return {};
@@ -38,7 +38,7 @@ std::string value_problem(std::string_view attribute, std::string_view value) {
   return {};
 }
 
-// Letters that stand for themselves: not those of \D and (?P<name>...), nor where case is ignored.
+// Literal letters: not those of \D and (?P<name>...), and none when case is ignored.
 bool regex_has_upper(std::string_view regex) {
   if (regex.find("(?i") != std::string_view::npos) return false;
   for (std::size_t i = 0; i < regex.size(); ++i) {
@@ -59,7 +59,7 @@ void warn_of_value(const YamlNode& node, std::string_view attribute, std::string
   if (!problem.empty()) node.warning(problem);
 }
 
-// Reads what is asked of one attribute. Each function answers nothing after it has reported why.
+// Reads the condition on one attribute. A function that returns nothing has reported an error.
 class AttributeConditions {
  public:
   // `folding` names the option by which listeners provide paths in lower case; empty for none.
@@ -100,7 +100,7 @@ class AttributeConditions {
     return values;
   }
 
-  // What has upper-case letters.
+  // Warns of values with upper-case letters.
   void warn_of_case(const YamlNode& node) const {
     if (attribute_ != "path" || folding_.empty()) return;
     node.warning("path: " + quote_value(node.raw()) +
@@ -204,7 +204,7 @@ class AttributeConditions {
     for (const std::string_view form : {"equals", "one_of", "prefix"}) {
       if (const auto values = fields.find(form)) warn_of_case_in_list(*values);
     }
-    if (node.entries().empty()) node.error(label(node) + "an empty map asks for nothing");
+    if (node.entries().empty()) node.error(label(node) + "an empty map is no condition");
     if (const auto form = fields.find("equals")) {
       if (form->is_list()) {
         form->expected("a text; one_of takes a list");

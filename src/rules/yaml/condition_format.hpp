@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// Our own format: what a rule asks of the attributes of a request.
+// Our own format: conditions on the attributes of a request.
 //
 //     when:
 //       method: GET                      equal; methods are compared in upper case
@@ -19,7 +19,7 @@
 //       cidr, plan: {not: {one_of: [a, b]}}    regex, present, not; all that are given have to hold
 namespace penstock::rules {
 
-// A rule as it stands in the file.
+// A rule in the file.
 struct RuleYaml {
   YamlNode rule;
   std::optional<YamlNode> key{};
@@ -37,8 +37,8 @@ class DomainDraft {
 
   AttributeDomain domain;
   std::string_view folding{};           // the option by which rules see paths in lower case
-  std::vector<RuleYaml> written{};      // as many as the domain has rules
-  std::vector<YamlNode> mentions{};     // names of attributes, wherever one is read
+  std::vector<RuleYaml> written{};      // one per rule of the domain
+  std::vector<YamlNode> mentions{};     // each use of an attribute's name
   std::vector<std::string> captures{};  // names that patterns of any rule capture
 };
 

@@ -1,4 +1,4 @@
-// What people are told about mistakes, word for word.
+// The messages about mistakes, word for word.
 #include "rules/model/configuration.hpp"
 
 #include <gtest/gtest.h>
@@ -40,9 +40,9 @@ TEST(ConfigurationErrors, InvalidModesAreReported) {
   expect(
       {"domains: {a: {rules: [{name: x, limit: 1/s, lease_lifetime: 1s}, "
        "{name: y, limit: 1/s, mode: lease, share: nodes}]}}",
-       "p.yaml:1:61: error: lease_lifetime: \"1s\" means nothing in rule \"x\", whose mode is "
+       "p.yaml:1:61: error: lease_lifetime: \"1s\" has no effect in rule \"x\" with mode "
        "exact; it needs mode: lease, lease_strict or adaptive\n"
-       "p.yaml:1:108: error: share: \"nodes\" means nothing in rule \"y\", whose mode is lease; "
+       "p.yaml:1:108: error: share: \"nodes\" has no effect in rule \"y\" with mode lease; "
        "it needs mode: local\n"});
   expect({"domains: {a: {rules: [{name: x, limit: 5/d sliding_log, mode: lease_strict}]}}",
           "p.yaml:1:63: error: mode: lease_strict cannot hold for rule \"x\" with limit \"5/d "
@@ -202,7 +202,7 @@ TEST(ConfigurationErrors, InvalidConditionsAreReported) {
      "set beyond the prefix, found \"home\"\n");
   of("{a: }", "p.yaml:1:55: error: a: expected a value or a list, found nothing\n");
   of("{a: []}", "p.yaml:1:55: error: a: an empty list matches nothing\n");
-  of("{a: {}}", "p.yaml:1:55: error: a: an empty map asks for nothing\n");
+  of("{a: {}}", "p.yaml:1:55: error: a: an empty map is no condition\n");
   of("{a: {regex: '('}}", "p.yaml:1:63: error: regex: regular expression \"(\": missing ): (\n");
   of("{a: {regex: '((a{100}){100}){100}'}}",
      "p.yaml:1:63: error: regex: regular expression \"((a{100}){100}){100}\": invalid repetition "

@@ -33,7 +33,7 @@ std::string did_you_mean(std::string_view word) {
   return "; did you mean '" + std::string(word) + "'?";
 }
 
-// The header that an application calls "api_key" or "user_agent"; empty when there is none.
+// The header that provides "api_key" or "user_agent"; empty when there is none.
 std::string header_for(std::string_view name) {
   std::string dashed(name);
   std::replace(dashed.begin(), dashed.end(), '_', '-');
@@ -45,10 +45,10 @@ std::string header_for(std::string_view name) {
   return {};
 }
 
-// The attributes that one domain reads.
+// The attributes that a domain uses.
 class AttributeCheck {
  public:
-  // `listener` asks for the domain and sends nothing but what HTTP says; empty when any caller may.
+  // `listener` uses the domain and provides HTTP attributes only; empty when callers may send any.
   AttributeCheck(const DomainAttributes& domain, std::string_view listener,
                  const NameSet& descriptors)
       : domain_(domain), listener_(listener) {
@@ -75,7 +75,7 @@ class AttributeCheck {
     const std::string provided_by =
         listener_.empty()
             ? "is provided by no listener"
-            : "is not provided by " + std::string(listener_) + ", which asks for this domain";
+            : "is not provided by " + std::string(listener_) + ", which uses this domain";
     std::vector<std::string_view> candidates(known_.begin(), known_.end());
     candidates.insert(candidates.end(), domain_.captures.begin(), domain_.captures.end());
     const std::string header = header_for(name);
@@ -84,8 +84,8 @@ class AttributeCheck {
     return provided_by + "; if callers send it, list it under caller_attributes";
   }
 
-  // Clients may send any header, so that only a name that resembles another is suspicious, unless
-  // the domain says what callers send.
+  // Clients may send any header, so only a name that resembles another is suspicious, unless the
+  // domain declares caller_attributes.
   [[nodiscard]] std::string header_problem(const std::string& name) const {
     const std::string lower = lower_case(name);
     if (lower != name) return "never matches: header names are in lower case" + did_you_mean(lower);
@@ -105,7 +105,7 @@ class AttributeCheck {
     return domain_.has_caller_attributes ? "is not in caller_attributes" : std::string{};
   }
 
-  // Common ones, declared ones, and those that the domain reads more often, or first.
+  // Common headers, declared ones, and those that the domain uses more often, or first.
   [[nodiscard]] std::vector<std::string_view> headers_besides(const std::string& name) const {
     std::vector<std::string_view> headers(kCommonHeaders.begin(), kCommonHeaders.end());
     for (const std::string& declared : domain_.declared) {
@@ -143,7 +143,7 @@ void warn_of_unknown_domains(const LoadState& state) {
   }
 }
 
-// Requests that name no domain ask for this one; others may be called anything.
+// The domain of requests that name none.
 void warn_of_domains_like_default(const LoadState& state) {
   constexpr std::array<std::string_view, 1> kDefault{"default"};
   for (const DomainAttributes& domain : state.attributes) {

@@ -4,8 +4,8 @@
 
 namespace penstock::rules {
 
-// Warns of what is valid, but probably limits nothing: domains without rules that a listener asks
-// for, attributes that no listener provides and no map, descriptor or caller_attributes names.
+// Warns of valid configurations that probably limit nothing: domains of listeners without rules,
+// attributes that no listener, map, descriptor or caller_attributes provides.
 // REQUIRES: all files were read without an error.
 void warn_of_probable_mistakes(const LoadState& state);
 

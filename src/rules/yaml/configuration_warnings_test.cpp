@@ -77,7 +77,7 @@ TEST(ConfigurationWarnings, TheGatewayProvidesWhatHttpSaysAndNothingElse) {
   const std::string domain = "domains: {web: {rules: [{name: r, limit: 1/s, if_missing: deny, ";
   EXPECT_EQ(warnings(kGateway + domain + "key: [header.x-api-key, client_ip]}]}}"), "");
   EXPECT_TRUE(has(warnings(kGateway + domain + "key: [api_key]}]}}"),
-                  "attribute 'api_key' is not provided by the gateway, which asks for this domain; "
+                  "attribute 'api_key' is not provided by the gateway, which uses this domain; "
                   "did you mean 'header.x-api-key'?"));
   EXPECT_TRUE(has(warnings(kGateway + domain + "key: [user_id]}]}}"), "'header.x-user-id'"));
   EXPECT_TRUE(has(warnings("server: {forward_auth: {domain: web}}\n" + domain + "key: [plan]}]}}"),
@@ -181,8 +181,8 @@ TEST(ConfigurationWarnings, AnUnknownKeyOfMaxInFlightIsReported) {
       "upstreams: {a: {servers: [http://127.0.0.1:1]}}, routes: [{upstream: a}]}\n"
       "domains: {web: {rules: [{name: r, limit: 1/s}]}}";
   EXPECT_TRUE(has(warnings(text),
-                  "attribute 'clientip' is not provided by the gateway, which asks "
-                  "for this domain; did you mean 'client_ip'?"));
+                  "attribute 'clientip' is not provided by the gateway, which uses "
+                  "this domain; did you mean 'client_ip'?"));
 }
 
 TEST(ConfigurationWarnings, TrustingEveryProxyIsReported) {

@@ -16,7 +16,7 @@ std::string to_string(const Diagnostic& diagnostic) {
 
 void report(Diagnostics& diagnostics, Diagnostic diagnostic) {
   if (diagnostics.size() > kMaxDiagnostics) {
-    // an error that is left out is still an error
+    // an omitted error is still an error
     if (diagnostic.severity == Diagnostic::Severity::Error) {
       diagnostics.back().severity = Diagnostic::Severity::Error;
     }

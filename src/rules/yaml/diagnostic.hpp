@@ -8,7 +8,7 @@
 
 namespace penstock::rules {
 
-// Something wrong with a configuration, where it stands, and what was expected.
+// A mistake in a configuration, with its position and the expected value.
 struct Diagnostic {
   enum class Severity : std::uint8_t { Error, Warning };
   Severity severity = Severity::Error;
@@ -22,7 +22,7 @@ struct Diagnostic {
 
 using Diagnostics = std::vector<Diagnostic>;
 
-// Beyond this many nobody reads on; the last one says that there were more.
+// Further diagnostics are dropped; the last one says so.
 inline constexpr std::size_t kMaxDiagnostics = 200;
 
 void report(Diagnostics& diagnostics, Diagnostic diagnostic);

@@ -19,7 +19,7 @@ struct AttributeYaml {
   bool used = false;
 };
 
-// What is looked up may only need what stands above it, so that one walk settles all.
+// A lookup may only depend on lookups above it, so that one pass resolves all.
 std::vector<AttributeYaml> read_attributes(const YamlNode& section, DomainDraft& draft,
                                            LoadState& state) {
   std::vector<AttributeYaml> written;

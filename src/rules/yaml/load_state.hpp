@@ -15,27 +15,27 @@
 
 namespace penstock::rules {
 
-// What a domain reads of requests, to be checked when all files are read.
+// The attributes that a domain uses, checked when all files are read.
 struct DomainAttributes {
   std::string domain;
-  std::optional<YamlNode> name{};        // where that stands
-  std::vector<YamlNode> mentions{};      // each name where it is written
-  std::vector<std::string> looked_up{};  // in maps: known whatever callers send
+  std::optional<YamlNode> name{};        // its position
+  std::vector<YamlNode> mentions{};      // each use of a name
+  std::vector<std::string> looked_up{};  // in maps; always known
   std::vector<std::string> declared{};   // caller_attributes
-  std::vector<std::string> captures{};   // of patterns: what else a name may have meant
-  bool has_caller_attributes = false;    // whether there is a list of them at all
+  std::vector<std::string> captures{};   // of patterns, for suggestions
+  bool has_caller_attributes = false;    // the list is there, perhaps empty
 };
 
-// A listener that asks for a domain by its settings.
+// A listener with a domain in its settings.
 struct DomainReference {
-  YamlNode node;  // where it is written, or the section that leaves it to the default
+  YamlNode node;  // its position, or the section when it is the default
   std::string domain;
   std::string_view option;     // "gateway.domain"
   std::string_view listener;   // "the gateway"
   std::string_view folding{};  // "gateway.paths.case", when that is insensitive
 };
 
-// What the files of one configuration share while they are read.
+// State shared by the files of one configuration while they are read.
 struct LoadState {
   Settings settings{};
   ValueMaps maps{};
@@ -46,7 +46,7 @@ struct LoadState {
   std::vector<DomainAttributes> attributes{};
   std::vector<DomainReference> references{};
   std::optional<YamlNode> in_flight_key{};  // gateway.max_in_flight.key
-  TextMap<Source> sections{};               // where each of server, store ... was written
+  TextMap<Source> sections{};               // position of each section
 };
 
 [[nodiscard]] inline Source source_of(const YamlNode& node) {

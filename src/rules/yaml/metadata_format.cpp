@@ -11,7 +11,7 @@
 namespace penstock::rules {
 namespace {
 
-// Nothing for infinities and what is not a number.
+// Empty for infinities and NaN.
 std::optional<double> finite_number(std::string_view word) {
   std::string plain(word);
   std::erase(plain, '_');
@@ -37,7 +37,7 @@ MetadataValue read_scalar(const YamlNode& node) {
   return {std::string(node.raw())};
 }
 
-// As deep as the reader of YAML lets a file be.
+// The YAML parser bounds the depth.
 // NOLINTNEXTLINE(misc-no-recursion)
 MetadataValue read_value(const YamlNode& node) {
   if (node.is_nothing()) return {};

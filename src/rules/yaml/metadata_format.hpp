@@ -5,8 +5,8 @@
 
 namespace penstock::rules {
 
-// Reads `metadata` as YAML 1.1 types it: words without quotes may be numbers or truths. What JSON
-// cannot say is reported.
+// Reads `metadata` with the types of YAML 1.1: unquoted words may be numbers or booleans. Values
+// that JSON cannot represent are reported.
 [[nodiscard]] MetadataMap read_metadata(const YamlNode& node);
 
 }  // namespace penstock::rules

@@ -8,7 +8,8 @@
 namespace penstock::rules {
 namespace {
 
-// What a rule asks of one attribute, ready to be compared: there may be ten thousand rules.
+// A rule's condition on one attribute, in a form that is fast to compare: there may be ten thousand
+// rules.
 struct Asked {
   std::size_t slot;
   std::string test;
@@ -45,7 +46,7 @@ class CompanionSearch {
     }
   }
 
-  // The first attribute of the key without which nothing limits a request; null when there is none.
+  // The first attribute of the key without which a request is not limited; null when there is none.
   [[nodiscard]] const KeySource* first_gap(const AttributeRule& rule) const {
     std::optional<std::vector<Asked>> own;
     for (const KeySource& key : rule.key) {
@@ -60,13 +61,13 @@ class CompanionSearch {
   }
 
  private:
-  // Whether a client can send a request without this value. What a pattern captures is there
-  // whenever the pattern matches.
+  // Whether a client can send a request without this value. A captured value is present whenever
+  // the pattern matches.
   [[nodiscard]] bool may_lack(const ValueSource& value) const {
     return value.from == ValueSource::From::Attribute && may_lack(value.number);
   }
 
-  // An attribute that is looked up comes after the one that it is looked up by: this ends.
+  // Terminates: an attribute is looked up by one that was declared before.
   // NOLINTNEXTLINE(misc-no-recursion)
   [[nodiscard]] bool may_lack(std::size_t slot) const {
     for (const DerivedAttribute& derived : domain_.derived) {
@@ -77,7 +78,7 @@ class CompanionSearch {
            std::find(kClientSupplied.begin(), kClientSupplied.end(), name) != kClientSupplied.end();
   }
 
-  // Whether nothing but its conditions keeps the rule from a request.
+  // Whether the rule applies whenever its conditions hold.
   [[nodiscard]] bool limits_without_more(const AttributeRule& rule) const {
     if (rule.rule->shadow) return false;
     if (rule.rule->action == Action::Deny) return true;
@@ -87,8 +88,8 @@ class CompanionSearch {
                          [&](const KeySource& key) { return may_lack(key.value); }));
   }
 
-  // Whether the companion limits every request that a rule would limit that asks for `own`, if that
-  // request had not lacked the attribute.
+  // Whether the companion limits every request that a rule with the conditions `own` skips because
+  // the attribute is missing.
   static bool covers(const std::vector<Asked>& companion, const std::vector<Asked>& own,
                      std::size_t missing) {
     return std::all_of(companion.begin(), companion.end(), [&](const Asked& asked) {

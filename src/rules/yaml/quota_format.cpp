@@ -9,8 +9,7 @@ namespace {
 
 constexpr std::string_view kDefaultAlgorithm = "token_bucket";
 
-// Whether the text names its algorithm itself: the default one cannot be told from none by what it
-// means.
+// Whether the text names an algorithm. The parsed quota cannot show it for the default algorithm.
 bool names_algorithm(const QuotaSpec& spec, std::string_view text) {
   return spec.algorithm != Algorithm::TokenBucket ||
          text.find(kDefaultAlgorithm) != std::string_view::npos;

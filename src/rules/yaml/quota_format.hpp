@@ -28,7 +28,7 @@ void read_quota_defaults(const YamlFields& fields, QuotaDefaults& defaults);
 [[nodiscard]] std::vector<RuleLimit> read_limits(const YamlNode& limits,
                                                  const QuotaDefaults& defaults);
 
-// Maps whose values are limits, each checked once per algorithm that is used where they say none.
+// Maps of limits, checked once per algorithm that is the default where they are used.
 class OverrideMaps {
  public:
   // Bad values are reported at `place`. "unlimited" is a value too.

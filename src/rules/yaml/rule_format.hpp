@@ -8,7 +8,7 @@
 // Our own format: one rule, and one entry of the deny and allow lists.
 namespace penstock::rules {
 
-// What a domain says for all its rules.
+// A domain's defaults for its rules.
 struct RuleDefaults {
   QuotaDefaults quota{};
   OnFailure on_failure = OnFailure::Open;
@@ -21,10 +21,10 @@ struct RuleDefaults {
   unsigned ipv6_prefix = 64;
 };
 
-// Changes what the map says, of a domain or a rule.
+// Reads the keys that a domain or rule has.
 void read_rule_defaults(const YamlFields& fields, RuleDefaults& defaults);
 
-// Appends to the draft's rules. Names have to be new in `names`.
+// Appends to the draft's rules. Names must be new in `names`.
 class RuleReader {
  public:
   RuleReader(DomainDraft& draft, LoadState& state) : draft_(draft), state_(state) {}
@@ -33,7 +33,7 @@ class RuleReader {
   void read_list_entry(const YamlNode& node, Action action);
 
  private:
-  // Name, description and place; nothing when it cannot have that name.
+  // Name, description and position; empty when the name is invalid.
   std::optional<Rule> begin(const YamlFields& fields);
   static void read_amounts(const YamlFields& fields, const RuleDefaults& defaults, Rule& rule);
   void read_key(const YamlFields& fields, const RuleDefaults& defaults,

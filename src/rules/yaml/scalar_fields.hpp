@@ -4,7 +4,7 @@
 
 #include <string>
 
-// Reads options into the members they are for, which stay as they are when there is none.
+// Reads keys into members. A member keeps its value when the key is missing.
 namespace penstock::rules {
 
 template <class Number>

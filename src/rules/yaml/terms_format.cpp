@@ -9,7 +9,7 @@ namespace {
 
 using core::Mode;
 
-// A shorter lease is gone before it is used, a longer one is hoarding.
+// A shorter lease expires before it is used; a longer one withholds units from other nodes.
 constexpr Duration kMinLifetime = std::chrono::milliseconds{10};
 constexpr Duration kMaxLifetime = std::chrono::seconds{10};
 
@@ -28,11 +28,11 @@ std::string unsupported_reason(const Quota& quota, Mode mode) {
          " can keep: token_bucket, gcra, fixed_window, anchored_window or sub_windows";
 }
 
-// "lease_lifetime: "1s" means nothing in rule "x", whose mode is exact; it needs mode: lease"
+// "lease_lifetime: "1s" has no effect in rule "x" with mode exact; it needs mode: lease"
 void report_useless(const YamlNode& node, const TermsContext& place, Mode mode,
                     std::string_view needed) {
   node.error(std::string(node.label()) + ": " + quote_value(node.raw()) +
-             " means nothing in rule " + quote_value(place.name) + ", whose mode is " +
+             " has no effect in rule " + quote_value(place.name) + " with mode " +
              std::string(to_string(mode)) + "; it needs mode: " + std::string(needed));
 }
 
@@ -59,7 +59,7 @@ void read_terms(const TermsYaml& written, core::SharingTerms& terms) {
 
 core::SharingTerms checked_terms(const TermsContext& place, const core::SharingTerms& terms,
                                  std::span<const RuleLimit> limits) {
-  // a word that was refused says nothing about the others
+  // an invalid word is reported once
   if (place.written.mode && place.written.mode->raw() != to_string(terms.mode)) return terms;
   for (const RuleLimit& limit : limits) {
     if (supports_terms(limit.quota, terms)) continue;
@@ -86,7 +86,7 @@ core::SharingTerms checked_terms(const TermsContext& place, const core::SharingT
 
 void check_overrides(const QuotaMap& overrides, const YamlNode& section,
                      const core::SharingTerms& terms) {
-  const QuotaMap::value_type* first = nullptr;  // in the order of the alphabet: always the same
+  const QuotaMap::value_type* first = nullptr;  // in alphabetical order, to be deterministic
   for (const QuotaMap::value_type& each : overrides) {
     if (!each.second || supports_terms(*each.second, terms)) continue;
     if (first == nullptr || each.first < first->first) first = &each;

@@ -8,11 +8,11 @@
 #include <span>
 #include <string_view>
 
-// Where a limit is decided: `mode`, `lease_lifetime` and `share`, in our own format and beside
-// Envoy's words.
+// Where a limit is decided: `mode`, `lease_lifetime` and `share`, in our own format and as
+// extensions of Envoy's.
 namespace penstock::rules {
 
-// What a domain, file or rule says about it; each may be missing.
+// The keys in a domain, file or rule; each may be missing.
 struct TermsYaml {
   std::optional<YamlNode> mode{};
   std::optional<YamlNode> lifetime{};
@@ -25,21 +25,21 @@ template <class Fields>
           .share = fields.find("share")};
 }
 
-// Changes what is written.
+// Replaces the terms that are given.
 void read_terms(const TermsYaml& written, core::SharingTerms& terms);
 
-// A rule with limits, where its terms have to make sense.
+// A rule with limits, to check its terms.
 struct TermsContext {
   const TermsYaml& written;  // in the rule itself
   const YamlNode& rule;
   std::string_view name;
 };
-// What is left of the terms when those that its mode has no use for are gone. Terms that a limit
-// cannot have are reported, and those that the rule itself wrote in vain.
+// The terms without those that the mode does not use. Reports terms that a limit cannot have, and
+// terms of the rule itself that have no effect.
 [[nodiscard]] core::SharingTerms checked_terms(const TermsContext& place,
                                                const core::SharingTerms& terms,
                                                std::span<const RuleLimit> limits);
-// The same for limits that stand in for the rule's.
+// The same for limits that replace the rule's.
 void check_overrides(const QuotaMap& overrides, const YamlNode& section,
                      const core::SharingTerms& terms);
 

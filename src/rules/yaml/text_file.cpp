@@ -16,7 +16,7 @@ Result<std::string> read_text_file(const std::filesystem::path& path, std::size_
   std::ifstream file(path, std::ios::binary);
   if (!file) return failure(std::generic_category().message(errno));
   std::string text;
-  // In pieces: what says to be a file may be a pipe without end.
+  // In chunks: the file may be an endless pipe.
   constexpr std::size_t kPiece = 64 * 1024;
   while (file) {
     const std::size_t before = text.size();

@@ -8,7 +8,7 @@
 
 namespace penstock::rules {
 
-// The content of a file of at most so many bytes.
+// The content of a file, up to a maximum size.
 [[nodiscard]] Result<std::string> read_text_file(const std::filesystem::path& path,
                                                  std::size_t max_bytes);
 

@@ -6,7 +6,7 @@
 namespace penstock::rules {
 namespace {
 
-// How many bytes a character has that begins with this one; 0: none does.
+// Length of a character with this first byte; 0: invalid.
 std::size_t length_of_character(unsigned char first) noexcept {
   if (first < 0x80) return 1;
   if (first >= 0xC2 && first <= 0xDF) return 2;
@@ -14,7 +14,7 @@ std::size_t length_of_character(unsigned char first) noexcept {
   return first >= 0xF0 && first <= 0xF4 ? 4 : 0;
 }
 
-// The second byte tells overlong forms, surrogates and what is too large.
+// The second byte reveals overlong forms, surrogates and values above U+10FFFF.
 bool may_follow(unsigned char first, unsigned char second) noexcept {
   unsigned char least = 0x80;
   unsigned char most = 0xBF;

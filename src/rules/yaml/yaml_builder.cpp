@@ -114,8 +114,8 @@ void YamlBuilder::close() {
   attach(index);
 }
 
-// `<<: *defaults` stands for the keys of that map, `<<: [*a, *b]` for those of several; keys that
-// are written out win, then those of the first.
+// `<<: *defaults` merges the keys of that map, `<<: [*a, *b]` those of several. Explicit keys take
+// precedence, then the first map.
 void YamlBuilder::merge(std::uint32_t map) {
   std::vector<std::uint32_t> written = std::move(document_.items_[map].children);
   std::vector<std::uint32_t>& children = document_.items_[map].children;
@@ -145,7 +145,7 @@ void YamlBuilder::merge(std::uint32_t map) {
   }
 }
 
-// What is merged weighs no more than the alias that stood for it, which was counted already.
+// Merged keys add no weight: the alias was counted already.
 void YamlBuilder::merge_from(std::uint32_t source, std::unordered_set<std::string_view>& present,
                              std::vector<std::uint32_t>& children) {
   const YamlItem& from = document_.items_[source];

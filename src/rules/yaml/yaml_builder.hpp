@@ -16,8 +16,8 @@ namespace penstock::rules {
 
 [[nodiscard]] Position position_of(const YAML::Mark& mark);
 
-// Builds the tree from what the parser finds. After the first thing it refuses it ignores the rest:
-// it cannot stop the parser.
+// Builds the tree from parser events. After the first error it ignores the rest: it cannot stop the
+// parser.
 class YamlBuilder final : public YAML::EventHandler {
  public:
   explicit YamlBuilder(YamlDocument& document) : document_(document) {}
@@ -49,7 +49,7 @@ class YamlBuilder final : public YAML::EventHandler {
                   std::vector<std::uint32_t>& children);
 
   YamlDocument& document_;
-  std::vector<std::size_t> weights_;  // of each item: how many there are when aliases are followed
+  std::vector<std::size_t> weights_;  // of each item: number of items after alias expansion
   std::vector<std::uint32_t> open_;
   std::unordered_map<YAML::anchor_t, std::uint32_t> anchors_;
   std::size_t documents_ = 0;

@@ -23,12 +23,12 @@ void YamlDocument::report(Diagnostic::Severity severity, Position position,
 std::unique_ptr<const YamlDocument> YamlDocument::parse(std::string_view text, std::string file,
                                                         Diagnostics& diagnostics) {
   std::unique_ptr<YamlDocument> document(new YamlDocument(std::move(file), diagnostics));
-  const auto refuse = [&](Position position, std::string message) {
+  const auto reject = [&](Position position, std::string message) {
     document->report(Diagnostic::Severity::Error, position, std::move(message));
     return nullptr;
   };
   if (text.size() > kMaxBytes) {
-    return refuse({}, std::to_string(text.size()) + " bytes; a file may have " +
+    return reject({}, std::to_string(text.size()) + " bytes; a file may have " +
                           std::to_string(kMaxBytes) + " at most");
   }
   YamlBuilder builder(*document);
@@ -38,13 +38,13 @@ std::unique_ptr<const YamlDocument> YamlDocument::parse(std::string_view text, s
     while (!builder.has_failed() && parser.HandleNextDocument(builder)) continue;
   } catch (const YAML::DeepRecursion& failure) {
     if (builder.has_failed()) return nullptr;
-    return refuse(position_of(failure.mark), "nested too deeply");
+    return reject(position_of(failure.mark), "nested too deeply");
   } catch (const YAML::Exception& failure) {
     if (builder.has_failed()) return nullptr;
-    return refuse(position_of(failure.mark), "not YAML: " + failure.msg);
+    return reject(position_of(failure.mark), "not YAML: " + failure.msg);
   } catch (const std::exception& failure) {
     if (builder.has_failed()) return nullptr;
-    return refuse({}, std::string("not YAML: ") + failure.what());
+    return reject({}, std::string("not YAML: ") + failure.what());
   }
   if (builder.has_failed()) return nullptr;
   if (document->items_.empty()) document->items_.push_back({.position = {.line = 1, .column = 1}});

@@ -10,7 +10,7 @@
 
 namespace penstock::rules {
 
-// Where something stands in a file, both from 1.
+// A position in a file, both from 1.
 struct Position {
   std::size_t line = 0;
   std::size_t column = 0;
@@ -26,16 +26,16 @@ struct YamlItem {
   std::vector<std::uint32_t> children{};  // of a map: key, value, key, value
 };
 
-// A YAML file as a tree that remembers where everything stood. Aliases share what they refer to,
-// merge keys (`<<`) are resolved. Whoever looks at it reports what is wrong into one list.
+// A YAML file as a tree with positions. Aliases share their target; merge keys (`<<`) are resolved.
+// All readers report mistakes into one list.
 class YamlDocument {
  public:
-  // What a file may cost. A tree that would be larger once its aliases are followed is refused.
+  // Limits on a file. A tree that is larger after alias expansion is rejected.
   static constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
   static constexpr std::size_t kMaxItems = 2'000'000;
   static constexpr std::size_t kMaxDepth = 64;
 
-  // Null when the text is not YAML or too large; then the reason was reported. An empty text is
+  // Null, and reported, when the text is not YAML or too large. An empty text is
   // Nothing. The list must outlive the document.
   [[nodiscard]] static std::unique_ptr<const YamlDocument> parse(std::string_view text,
                                                                  std::string file,

@@ -15,9 +15,8 @@ namespace penstock::rules {
 
 struct YamlEntry;
 
-// One value of a document, to be read as what the configuration wants it to be. What it is not is
-// reported, with its place, the value and what was expected, and reading goes on: a getter that
-// answers nothing has reported why. The document must outlive it.
+// One value of a document. Getters return the expected type; on a mismatch they report position,
+// value and expectation, and return nothing. The document must outlive it.
 class YamlNode {
  public:
   explicit YamlNode(const YamlDocument& document)
@@ -30,17 +29,16 @@ class YamlNode {
   [[nodiscard]] bool is_map() const noexcept { return kind() == YamlKind::Map; }
   [[nodiscard]] Position position() const noexcept { return item_->position; }
   [[nodiscard]] const std::string& file() const noexcept { return document_->file(); }
-  // Of a text, as written, without its quotes; else empty. Lives as long as the document.
+  // The text without its quotes; empty for other kinds. Valid as long as the document.
   [[nodiscard]] std::string_view raw() const noexcept { return item_->text; }
   [[nodiscard]] bool is_quoted() const noexcept { return item_->quoted; }
-  // The key it stands under, for messages; of an item of a list, the key of the list.
+  // Its key, for messages; for an item of a list, the key of the list.
   [[nodiscard]] std::string_view label() const noexcept { return label_; }
 
-  // Where reports go, for what is read besides.
   [[nodiscard]] Diagnostics& diagnostics() const noexcept { return document_->diagnostics(); }
   void error(const std::string& message) const;
   void warning(const std::string& message) const;
-  // "limit: expected a number, found "abc"", at this place.
+  // "limit: expected a number, found "abc"", at this position.
   void expected(std::string_view what) const;
 
   // A text, number or word; never empty.
@@ -49,7 +47,7 @@ class YamlNode {
   [[nodiscard]] std::optional<bool> boolean() const;  // true, yes, on and their opposites
   // "10ms", "5s", "2m", "1h", "7d"
   [[nodiscard]] std::optional<Duration> duration(Duration least, Duration most) const;
-  // One of the words that are given.
+  // One of these words.
   template <class Value>
   [[nodiscard]] std::optional<Value> choice(
       const std::vector<std::pair<std::string_view, Value>>& words) const {
@@ -61,16 +59,16 @@ class YamlNode {
     expected_one_of(names);
     return std::nullopt;
   }
-  // The items of a list; empty and reported when it is something else.
+  // The items of a list; empty and reported otherwise.
   [[nodiscard]] std::vector<YamlNode> list() const;
-  // The same, and a text or map by itself is a list of one.
+  // The same; a text or map is a list of one.
   [[nodiscard]] std::vector<YamlNode> one_or_list() const;
   // Whether it is a map with this key; reports nothing.
   [[nodiscard]] bool has_key(std::string_view key) const noexcept;
-  // The keys and values of a map, without those whose key is there already or is no text, which are
-  // reported.
+  // The keys and values of a map. Duplicate keys and keys that are not texts are reported and
+  // skipped.
   [[nodiscard]] std::vector<YamlEntry> entries() const;
-  // What stands under a key of a map, and all that stands in it, without a report of anything.
+  // The value of a key, and all values of a map; these report nothing.
   [[nodiscard]] std::optional<YamlNode> peek(std::string_view key) const;
   [[nodiscard]] std::vector<YamlNode> peek_values() const;
 
@@ -91,14 +89,14 @@ struct YamlEntry {
   YamlNode value;
 };
 
-// A map whose keys are known beforehand. Any other is reported, with what was perhaps meant.
+// A map with known keys. Unknown keys are reported, with a suggestion.
 class YamlFields {
  public:
   YamlFields(const YamlNode& map, std::span<const std::string_view> known);
 
-  // Nothing when the key is not there.
+  // Empty when the key is missing.
   [[nodiscard]] std::optional<YamlNode> find(std::string_view key) const;
-  // The same; that the key is missing is reported.
+  // The same; a missing key is reported.
   [[nodiscard]] std::optional<YamlNode> require(std::string_view key) const;
   [[nodiscard]] const YamlNode& map() const noexcept { return map_; }
 
@@ -107,7 +105,7 @@ class YamlFields {
   std::vector<YamlEntry> entries_;
 };
 
-// How a value is shown in a message: in quotes, cut when it is long, odd characters escaped.
+// A value for messages: quoted, truncated when long, control characters escaped.
 [[nodiscard]] std::string quote_value(std::string_view value, char quote = '"');
 
 }  // namespace penstock::rules

@@ -202,7 +202,7 @@ domain: shop
 descriptors:
   - {key: banned, rate_limit: {unit: day, requests_per_unit: 0, name: ban}}
   - {key: user, rate_limit: {unit: day, requests_per_unit: 7}}
-  - {key: forgiven, rate_limit: {unlimited: true, replaces: [{name: ban}]}}
+  - {key: exempt, rate_limit: {unlimited: true, replaces: [{name: ban}]}}
 )");
   const Descriptor banned{.entries = {{"banned", "x"}}};
   const Match match = rules->match(asking({{.entries = {{"user", "eve"}}}, banned}));
@@ -212,7 +212,7 @@ descriptors:
   ASSERT_EQ(match.limits.size(), 2U);
   EXPECT_EQ(match.limits[1].check.quota, Quota::none(Days{1}));
   EXPECT_EQ(match.limits[1].check.name, (core::LimitKey{"banned=x", "shop/banned"}));
-  const Match replaced = rules->match(asking({banned, {.entries = {{"forgiven", "x"}}}}));
+  const Match replaced = rules->match(asking({banned, {.entries = {{"exempt", "x"}}}}));
   EXPECT_TRUE(replaced.limits.empty());
 }
 

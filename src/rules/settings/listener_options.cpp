@@ -1,4 +1,4 @@
-#include "rules/model/ip_address.hpp"
+#include "base/ip_address.hpp"
 #include "rules/settings/shared_rows.hpp"
 
 // The rows of `server`, `grpc` and `resp`.
@@ -38,7 +38,7 @@ void read_headers(const OptionValue& value, Settings& settings) {
 }
 
 // Shorter prefixes than any operator of proxies has: 10.0.0.0/8 and fc00::/7 are the largest.
-void warn_of_wide_trust(const YamlNode& node, const IpNetwork& network) {
+void warn_of_wide_trust(const YamlNode& node, const base::IpNetwork& network) {
   const unsigned least = network.address.is_v4() ? 8 : 7;
   if (network.prefix >= least) return;
   node.warning("trusted_proxies: " + quote_value(node.raw()) +
@@ -49,7 +49,7 @@ void warn_of_wide_trust(const YamlNode& node, const IpNetwork& network) {
 void read_trusted_proxies(const OptionValue& value, Settings& settings) {
   settings.trusted_proxies.clear();
   for (const YamlNode& one : value.node.one_or_list()) {
-    const auto network = one.is_text() ? IpNetwork::parse(one.raw()) : std::nullopt;
+    const auto network = one.is_text() ? base::IpNetwork::parse(one.raw()) : std::nullopt;
     if (!network) {
       one.expected("a network such as 10.0.0.0/8 or 2001:db8::/32");
       continue;

@@ -13,7 +13,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/stream_base.hpp>
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -21,6 +23,8 @@
 #include <utility>
 
 namespace penstock::net {
+
+enum class TlsState : std::uint8_t { New, Established };
 
 // A socket and the coroutine that does what its session says: TLS handshake, time limits,
 // back-pressure, drain and lingering close of every listener.
@@ -44,7 +48,8 @@ class ServerConnection final : public ConnectionBase,
     --state_->statistics.open;  // the event loop is destroyed: on_all_closed is not called
   }
 
-  void start() {
+  void start(TlsState tls) {
+    needs_handshake_ = kIsTls && tls == TlsState::New;
     session_->on_output = [this] { schedule_flush(); };
     enter_activity();
     spawn(stream_.get_executor(), serve(this->shared_from_this()));
@@ -57,6 +62,9 @@ class ServerConnection final : public ConnectionBase,
 
  private:
   static constexpr bool kIsTls = std::is_same_v<Stream, TlsStream>;
+  static constexpr bool kHasMinimumRate = requires(S & session) {
+    session.on_sent(std::chrono::nanoseconds{}, std::size_t{});
+  };
 
   // `self` keeps the connection alive.
   static Awaitable<void> serve(std::shared_ptr<ServerConnection> self);
@@ -88,6 +96,7 @@ class ServerConnection final : public ConnectionBase,
   std::string_view unsent_{};  // of the output that was taken
   Activity activity_{};        // as of the last phase entered
   bool open_ = true;
+  bool needs_handshake_ = false;
   bool writing_ = false;  // write_unsent() is running, or about to
   bool flush_scheduled_ = false;
   bool read_cancelled_ = false;  // by us, to send the last response
@@ -97,10 +106,12 @@ template <Session S, class Stream>
 Awaitable<void> ServerConnection<S, Stream>::serve(std::shared_ptr<ServerConnection> self) {
   bool open = true;
   if constexpr (kIsTls) {
-    self->enter(Phase::Handshake);
-    const auto [failed] =
-        co_await self->stream_.async_handshake(boost::asio::ssl::stream_base::server, kIo);
-    open = self->on_handshake(failed);
+    if (self->needs_handshake_) {
+      self->enter(Phase::Handshake);
+      const auto [failed] =
+          co_await self->stream_.async_handshake(boost::asio::ssl::stream_base::server, kIo);
+      open = self->on_handshake(failed);
+    }
   }
   if constexpr (requires { self->session_->close_when_idle(); }) {
     if (self->state_->stopping) self->session_->close_when_idle();
@@ -171,6 +182,7 @@ std::size_t ServerConnection<S, Stream>::write_now(std::string_view bytes) {
   boost::system::error_code failed;  // the write of the rest reports it
   const std::size_t written = stream_.write_some(boost::asio::buffer(bytes), failed);
   state_->statistics.bytes_out += written;
+  if constexpr (kHasMinimumRate) static_cast<void>(session_->on_sent({}, written));
   return written;
 }
 
@@ -179,9 +191,14 @@ Awaitable<void> ServerConnection<S, Stream>::write_unsent() {
   enter_write();
   while (open_ && !unsent_.empty()) {
     const boost::asio::const_buffer buffer = boost::asio::buffer(unsent_);
+    base::Deadline began{};
+    if constexpr (kHasMinimumRate) began = base::monotonic_now();
     const auto [failed, size] = co_await stream_.async_write_some(buffer, kIo);
     state_->statistics.bytes_out += size;
     if (failed) abort();
+    if constexpr (kHasMinimumRate) {
+      if (open_ && !session_->on_sent(base::monotonic_now() - began, size)) expire(Phase::Write);
+    }
     if (!open_) break;
     unsent_.remove_prefix(size);
     if (!unsent_.empty()) continue;
@@ -305,13 +322,22 @@ void start_connection(std::shared_ptr<ServerState> state, std::shared_ptr<S> ses
     using Stream = decltype(stream);
     std::make_shared<ServerConnection<S, Stream>>(std::move(state), std::move(session),
                                                   std::move(stream), std::move(accepted.slot))
-        ->start();
+        ->start(TlsState::New);
   };
   if (accepted.tls == nullptr) {
     start(std::move(accepted.socket));
   } else {
     start(TlsStream(std::move(accepted.socket), *accepted.tls));
   }
+}
+
+// Serves a client of an earlier connection, which has ended, with another protocol.
+template <Session S, class Stream>
+void continue_connection(std::shared_ptr<ServerState> state, std::shared_ptr<S> session,
+                         Stream stream, AddressSlot slot) {
+  std::make_shared<ServerConnection<S, Stream>>(std::move(state), std::move(session),
+                                                std::move(stream), std::move(slot))
+      ->start(TlsState::Established);
 }
 
 }  // namespace penstock::net

@@ -45,7 +45,8 @@ enum class TimeoutAction : std::uint8_t {
 //   closes_silently()  a stopping server may close the connection now, without a word
 //   detach()           the connection is closed: responses that come later are dropped
 //
-// Optional: drain() and close_when_idle(), for protocols that tell their clients (GOAWAY).
+// Optional: drain() and close_when_idle(), for protocols that tell their clients (GOAWAY), and
+// on_sent(waited, bytes), which is false for a client that reads too slowly.
 template <class T>
 concept Session = requires(T* session, std::size_t size, Phase phase) {
   { session->advance() } -> std::same_as<Step>;

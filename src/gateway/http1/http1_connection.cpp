@@ -2,9 +2,10 @@
 
 #include "base/deadline.hpp"
 #include "gateway/http1/response_text.hpp"
-#include "gateway/http2/http2_connection.hpp"
+#include "gateway/http2/http2_session.hpp"
 #include "http/response_text.hpp"
 #include "net/lingering_close.hpp"
+#include "net/server_connection.hpp"
 #include "net/spawn.hpp"
 #include "net/tls.hpp"
 
@@ -119,10 +120,12 @@ void Http1Connection<Stream>::switch_to_http2() {
   unlink();
   --context_->statistics.open;  // Http2Connection counts itself
   context_->statistics.bytes_in += read_buffer_.total();
-  const auto next =
-      std::make_shared<Http2Connection<Stream>>(context_, std::move(stream_), peer_, trust_);
-  next->slot = std::move(this->slot);
-  next->start(std::string(received()));
+  const bool is_tls = std::is_same_v<Stream, TlsStream>;
+  auto session = std::make_shared<Http2Session>(
+      context_, stream_.get_executor(), peer_,
+      Origin{.peer = {}, .scheme = is_tls ? "https" : "http", .trust = trust_});
+  session->receive(received());
+  net::continue_connection(context_, std::move(session), std::move(stream_), std::move(this->slot));
 }
 
 // Returns whether another request may follow.

@@ -1,0 +1,131 @@
+#include "gateway/http2/http2_session.hpp"
+
+#include "base/deadline.hpp"
+#include "net/spawn.hpp"
+
+#include <utility>
+
+namespace penstock::gateway {
+namespace {
+
+using net::Phase;
+
+// Output that all streams share while it waits for the socket.
+constexpr std::size_t kMaxOutput = std::size_t{64} << 10U;
+// For a client to read a response that came before its body has arrived.
+constexpr std::chrono::seconds kLinger{1};
+// Each request may cost a connection to an upstream, so resets are more expensive here.
+constexpr std::uint32_t kFloodBurst = 1'000;
+constexpr std::uint32_t kFloodRate = 100;
+
+http2::SessionOptions session_options(const rules::GatewaySettings& settings) {
+  return {.max_streams = static_cast<std::uint32_t>(settings.max_streams),
+          .max_header_bytes = settings.max_header_bytes,
+          .max_output = kMaxOutput,
+          .flow_control = http2::FlowControl::Manual,
+          .flood_burst = kFloodBurst,
+          .flood_rate = kFloodRate,
+          .linger = kLinger};
+}
+
+}  // namespace
+
+Http2Session::Http2Session(std::shared_ptr<GatewayContext> context, const net::Executor& executor,
+                           std::string peer, Origin origin)
+    : context_(std::move(context)),
+      linger_(executor),
+      peer_(std::move(peer)),
+      origin_(origin),
+      session_(*this, session_options(context_->settings)),
+      handle_{.session = session_, .schedule_flush = [this] { wake(); }},
+      download_(context_->settings.min_download_rate, context_->settings.write_timeout) {}
+
+void Http2Session::receive(std::string_view bytes) {
+  must_flush_ = true;
+  receiving_ = true;
+  // After a protocol violation is_finished() is true.
+  static_cast<void>(session_.receive(bytes, base::monotonic_now()));
+  receiving_ = false;
+}
+
+net::Step Http2Session::advance() {
+  if (std::exchange(must_flush_, false)) return net::Step::Write;
+  return is_done() ? net::Step::Close : net::Step::Read;
+}
+
+http2::StreamEvents* Http2Session::on_request(http2::StreamId id, const http2::RequestHead& head) {
+  if (const auto defect = Http2Request::find_defect(head)) {
+    reject(id, *defect);
+    return nullptr;
+  }
+  const net::Executor executor = linger_.get_executor();
+  auto stream = std::make_shared<Http2Stream>(context_, handle_, id, Http2Request(head), executor);
+  streams_[id] = stream;
+  net::spawn(executor, Http2Stream::serve(stream, origin_, peer_));
+  return stream.get();
+}
+
+void Http2Session::reject(http2::StreamId id, const HttpError& why) {
+  ++context_->statistics.responses.at(why.status / 100);
+  const std::string status = std::to_string(why.status);
+  const std::array fields{http2::Field{.name = ":status", .value = status},
+                          http2::static_field("content-length", "0")};
+  session_.respond(id, fields);
+}
+
+std::string_view Http2Session::take_output() {
+  end_lingering();
+  return session_.take_output();
+}
+
+void Http2Session::end_lingering() {
+  const base::Deadline due = session_.end_lingering(base::monotonic_now());
+  if (due == base::Deadline::max() || std::exchange(is_linger_awaited_, true)) return;
+  linger_.expires_at(due);
+  linger_.async_wait([self = shared_from_this()](const boost::system::error_code& /*cancelled*/) {
+    self->is_linger_awaited_ = false;
+    self->wake();
+  });
+}
+
+bool Http2Session::on_sent(std::chrono::nanoseconds waited, std::size_t bytes) noexcept {
+  download_.waited(waited, bytes);
+  return !download_.is_too_slow();
+}
+
+// Only a request ends the idle time: pings, settings and unknown frames do not.
+net::Activity Http2Session::activity() {
+  for (const http2::StreamId id : std::exchange(handle_.closed, {})) streams_.erase(id);
+  const bool has_head = session_.is_established() && !session_.is_reading_head();
+  if (has_head && session_.open_streams() == 0) return {Phase::Idle, session_.requests()};
+  if (has_head && !streams_.empty()) return {Phase::Processing, ++turns_};
+  return {Phase::Header, 0};
+}
+
+net::TimeoutAction Http2Session::on_timeout(Phase phase) {
+  if (phase == Phase::Idle) session_.terminate(http2::ErrorCode::NoError);
+  return net::TimeoutAction::Abort;
+}
+
+void Http2Session::wake() const {
+  if (!receiving_ && on_output) on_output();
+}
+
+void Http2Session::drain() {
+  is_drained_ = true;
+  session_.begin_shutdown();
+  wake();
+}
+
+void Http2Session::close_when_idle() {
+  is_drained_ ? session_.end_shutdown() : session_.begin_shutdown();
+  wake();
+}
+
+void Http2Session::detach() {
+  on_output = nullptr;
+  linger_.cancel();
+  for (const auto& [id, stream] : std::exchange(streams_, {})) stream->abandon();
+}
+
+}  // namespace penstock::gateway

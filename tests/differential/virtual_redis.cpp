@@ -22,9 +22,9 @@ constexpr std::string_view kReadKeys =
     "end\n"
     "return said\n";
 
-constexpr std::chrono::seconds kTimeout{60};
+constexpr std::chrono::seconds kReplyTimeout{60};
 
-base::Deadline far() { return base::deadline_after(kTimeout); }
+base::Deadline far() { return base::deadline_after(kReplyTimeout); }
 
 redis::Options options_for(const servers::RedisServer& server) {
   redis::Options options{.url = redis::Url::parse(server.unix_url()).value()};

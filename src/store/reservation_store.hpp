@@ -115,8 +115,8 @@ class ReservationStore {
   static constexpr std::size_t kMaxIdLength = 200;
   // A Pending reservation is dropped after this time: its caller has crashed.
   static constexpr Duration kPendingTimeout = std::chrono::seconds{10};
-  // One that expired can be committed when its units were refunded, or for this long after it expired:
-  // the daemon that had to refund them is down.
+  // One that expired can be committed when its units were refunded, or for this long after it
+  // expired: the daemon that had to refund them is down.
   static constexpr Duration kRefundTimeout = std::chrono::seconds{10};
   // How long one is remembered after it was settled: as long as it could have lasted, but a while
   // at least.

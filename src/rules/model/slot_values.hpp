@@ -15,7 +15,7 @@ namespace penstock::rules {
 // number, its slot.
 struct SlotValue {
   std::optional<std::string_view> value{};
-  PathSegments segments{};             // when a path pattern uses it
+  PathSegments segments{};                   // when a path pattern uses it
   std::optional<base::IpAddress> address{};  // when a network uses it, and it is valid
 };
 // Of one descriptor; more attributes are stored on the heap.

@@ -101,7 +101,7 @@ IpAddress IpAddress::network(unsigned prefix) const noexcept {
 void IpAddress::append_to(std::string& text) const {
   std::array<char, 8> digits{};
   const auto append = [&](std::uint64_t value, int base) {
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, base).ptr;
+    auto* const end = std::to_chars(digits.data(), digits.data() + digits.size(), value, base).ptr;
     text.append(digits.data(), end);
   };
   if (is_v4()) {

@@ -115,8 +115,9 @@ bool CounterTable::expire(const Hash128& hash, Duration lifetime, ExpireConditio
   const Instant now = part.advance_to(read);
   const auto found = part.counters.find(hash);
   if (found == part.counters.end() || found->second.ends <= now) return false;
-  if (condition == ExpireCondition::IfPersistent && found->second.ends != Instant::max())
+  if (condition == ExpireCondition::IfPersistent && found->second.ends != Instant::max()) {
     return false;
+  }
   found->second.ends = lifetime < Instant::max() - now ? now + lifetime : Instant::max();
   part.soonest_end = std::min(part.soonest_end, found->second.ends);
   return true;

@@ -113,12 +113,12 @@ bool Http1Connection<Stream>::is_http2() {
   return received().starts_with(kPreface);
 }
 
-// Moves the socket to an Http2Connection.
+// Moves the socket to a connection with an Http2Session.
 template <class Stream>
 void Http1Connection<Stream>::switch_to_http2() {
   open_ = false;
   unlink();
-  --context_->statistics.open;  // Http2Connection counts itself
+  --context_->statistics.open;  // the HTTP/2 connection counts itself
   context_->statistics.bytes_in += read_buffer_.total();
   const bool is_tls = std::is_same_v<Stream, TlsStream>;
   auto session = std::make_shared<Http2Session>(

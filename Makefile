@@ -81,7 +81,7 @@ simulate: deps ## leases in virtual time, with all failures; SEEDS=3000 to choos
 	cmake --preset release -DPENSTOCK_BUILD_TESTS=ON
 	$(BUILD) release --target penstock_simulation_test
 	PENSTOCK_SEEDS=$${SEEDS:-3000} build/release/tests/penstock_simulation_test --gtest_filter='*Promises*'
-	PENSTOCK_SEEDS=$$(($${SEEDS:-3000} / 30 + 1)) build/release/tests/penstock_simulation_test --gtest_filter='Utilisation*'
+	PENSTOCK_SEEDS=$$(($${SEEDS:-3000} / 30 + 1)) build/release/tests/penstock_simulation_test --gtest_filter='*Utilisation*'
 
 # PENSTOCK_STEPS times the work of `make test`, with other random numbers.
 long: deps sanitize fuzz simulate ## sanitizers with real servers, fuzzing, rolling restarts, random tests; PENSTOCK_STEPS=50 to choose

@@ -13,6 +13,7 @@ import check_doc_output
 import check_docs
 import check_layers
 import check_rules
+import check_test_filters
 import check_tests_built
 import check_words
 from source_tree import code_only, comments_only
@@ -449,6 +450,29 @@ class Tidy(Tree):
             )
             self.assertEqual(result.returncode, status, result.stdout + result.stderr)
         self.assertIn("badName", result.stdout)
+
+
+class TestFilters(Tree):
+    def setUp(self):
+        super().setUp()
+        self.plant("build/tests/penstock_a_test", """#!/bin/sh
+case "$2" in *'*Suite*'*) printf 'Modes/Suite.\\n  Works\\n' ;; esac
+""")
+        (self.root / "build/tests/penstock_a_test").chmod(0o755)
+
+    def found(self, makefile):
+        self.plant("Makefile", makefile)
+        return check_test_filters.check(self.root / "build", self.root)
+
+    def test_a_filter_that_selects_a_test_passes(self):
+        self.assertEqual(self.found("\tx/penstock_a_test --gtest_filter='*Suite*'\n"), [])
+
+    def test_a_filter_that_selects_nothing_is_an_error(self):
+        self.assert_found(self.found("\nx/penstock_a_test --gtest_filter='Suite*'\n"),
+                          "Makefile:2", "'Suite*' selects no test")
+
+    def test_a_missing_program_is_an_error(self):
+        self.assert_found(self.found("x/penstock_b_test --gtest_filter='A'\n"), "penstock_b_test")
 
 
 if __name__ == "__main__":

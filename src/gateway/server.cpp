@@ -16,18 +16,12 @@ constexpr HttpError kTooManyConnections{503, "too many connections"};
 
 net::Timeouts::Durations limits_of(const rules::GatewaySettings& settings,
                                    const ServerOptions& options) {
-  net::Timeouts::Durations limits;
-  limits.fill(std::chrono::steady_clock::duration::max());
-  const auto set = [&](Phase phase, Duration limit) {
-    limits.at(static_cast<std::size_t>(phase)) = limit;
-  };
-  set(Phase::Handshake, options.handshake_timeout);
-  set(Phase::Idle, settings.idle_timeout);
-  set(Phase::Header, settings.header_timeout);
-  set(Phase::Body, settings.body_timeout);
-  set(Phase::Write, settings.write_timeout);
-  set(Phase::Linger, options.linger);
-  return limits;
+  return net::phase_limits({{Phase::Handshake, options.handshake_timeout},
+                            {Phase::Idle, settings.idle_timeout},
+                            {Phase::Header, settings.header_timeout},
+                            {Phase::Body, settings.body_timeout},
+                            {Phase::Write, settings.write_timeout},
+                            {Phase::Linger, options.linger}});
 }
 
 void start_connection(const std::shared_ptr<GatewayContext>& context,

@@ -14,17 +14,11 @@ using net::kIo;
 using net::Phase;
 
 net::Timeouts::Durations limits_of(const rules::UpstreamSettings& settings) {
-  net::Timeouts::Durations limits;
-  limits.fill(std::chrono::steady_clock::duration::max());
-  const auto set = [&](Phase phase, Duration limit) {
-    limits.at(static_cast<std::size_t>(phase)) = limit;
-  };
-  set(Phase::Handshake, settings.connect_timeout);
-  set(Phase::Header, settings.first_byte_timeout);
-  set(Phase::Body, settings.read_timeout);
-  set(Phase::Write, settings.write_timeout);
-  set(Phase::Idle, settings.keepalive_timeout);
-  return limits;
+  return net::phase_limits({{Phase::Handshake, settings.connect_timeout},
+                            {Phase::Header, settings.first_byte_timeout},
+                            {Phase::Body, settings.read_timeout},
+                            {Phase::Write, settings.write_timeout},
+                            {Phase::Idle, settings.keepalive_timeout}});
 }
 
 }  // namespace

@@ -91,8 +91,8 @@ std::optional<milliseconds> repair_ttl(const ScannedKey& seen, const redis_store
   if (!name) return std::nullopt;
   if (fault_of(seen, name) != KeyFault::None) return kUnreadableLife;
   if (name->kind == KeyKind::Nodes || name->kind == KeyKind::Audit) return kShortLivedTtl;
-  // an escrow lives until its bucket is full, which its state does not contain
   if (name->kind == KeyKind::Reservation || name->kind == KeyKind::Permits) return kLongestHold;
+  // Also an escrow: it lives until its bucket is full, which its state does not contain.
   if (name->kind != KeyKind::Limit) return kCounterLife;
   const auto content = seen.bytes ? redis_store::decode(*seen.bytes) : std::nullopt;
   if (!content) return kUnreadableLife;

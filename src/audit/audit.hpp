@@ -45,7 +45,7 @@ enum class KeyFault : std::uint8_t {
 
 // The evaluation of one key.
 struct KeyFinding {
-  std::string kind{};   // "limit", "counter", "decimal counter", "nodes", "audit" or "unknown"
+  std::string kind{};   // "limit", "escrow", "counter", ... as KeyKind; "unknown" for other keys
   std::string group{};  // the name of its limit, or empty
   KeyFault fault = KeyFault::None;
   bool lacks_ttl = false;

@@ -183,7 +183,7 @@ ExactnessResult evaluate(const ExactnessCase& which, const KeyCounts& counts, Ti
     const std::uint64_t accounted = admitted + counts.failed[i];
     exactness.under_admitted += fits > accounted ? fits - accounted : 0;
   }
-  const Duration blur = counts.slowest + DemandLog::kStep;
+  const Duration blur = counts.slowest + span.uncertainty + DemandLog::kStep;
   exactness.expected = admitted_exactly(which.quota, counts.demand, span.steady_zero);
   const std::uint64_t missing = refill_of(which, blur);
   const std::uint64_t wanted =

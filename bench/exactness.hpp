@@ -57,7 +57,8 @@ struct ExactnessResult {
 struct TimeSpan {
   Instant begin{};
   Instant end{};
-  Instant steady_zero{};  // its time when the steady clock is zero
+  Instant steady_zero{};   // its time when the steady clock is zero
+  Duration uncertainty{};  // of steady_zero, in both directions
 };
 
 // The guarantee of a mode. An exact store admits all that fits and no more.
@@ -66,8 +67,9 @@ struct Guarantee {
   unsigned percent_that_fits = 100;  // lower if leases can expire unused
 };
 
-// A request was decided between its step in the log and the slowest response; under-admission
-// excludes what refills in that time. REQUIRES: complete counts, and keys without earlier usage.
+// A request was decided between its step in the log and the slowest response, on a clock that is
+// known up to its uncertainty; under-admission excludes what refills in that time. REQUIRES:
+// complete counts, and keys without earlier usage.
 [[nodiscard]] ExactnessResult evaluate(const ExactnessCase& which, const KeyCounts& counts,
                                        TimeSpan span, Guarantee guarantee = {});
 

@@ -92,6 +92,20 @@ TEST(Exactness, ComparesWithWhatAnExactLimiterAdmitsOfTheSameDemand) {
   EXPECT_TRUE(evaluate(refilling, seen, span, {.percent_that_fits = 97}).is_exact());
 }
 
+// A run of half a second that may or may not have crossed into the next window.
+TEST(Exactness, AllowsForAWindowThatBeginsWithinTheUncertaintyOfTheClock) {
+  const ExactnessCase windows{.name = "windows", .quota = Quota::parse("5/s fixed_window").value()};
+  TimeSpan span{.begin = kNoon,
+                .end = kNoon + std::chrono::seconds{1},
+                .steady_zero = kNoon + std::chrono::milliseconds{540}};
+  KeyCounts seen = counts({2'000}, {5});
+  seen.demand = steady_demand(std::chrono::milliseconds{500});
+  EXPECT_EQ(evaluate(windows, seen, span).expected, 10U);
+  EXPECT_FALSE(evaluate(windows, seen, span).is_exact());
+  span.uncertainty = std::chrono::milliseconds{40};
+  EXPECT_TRUE(evaluate(windows, seen, span).is_exact());
+}
+
 // All of a log expires at once: perhaps just after the last request.
 TEST(Exactness, AllowsForARunThatEndedJustBeforeAWindow) {
   const ExactnessCase log{.name = "log", .quota = Quota::parse("200/s sliding_log").value()};

@@ -151,6 +151,31 @@ Result<ServerTimes> server_times(redis_store::BlockingStore& store, Duration tim
   return times;
 }
 
+// The clock of the store against the steady clock.
+struct StoreClock {
+  ServerTimes times{};
+  Instant steady_zero{};
+  Duration uncertainty{};
+};
+
+// A server read its clock between request and reply: on a busy machine tens of milliseconds. The
+// fastest of a few calls narrows that down.
+Result<StoreClock> read_store_clock(redis_store::BlockingStore& store, Duration timeout) {
+  constexpr int kCalls = 5;
+  StoreClock best{.uncertainty = Duration::max()};
+  for (int i = 0; i < kCalls; ++i) {
+    const SteadyTime asked = steady_now();
+    const Result<ServerTimes> times = server_times(store, timeout);
+    if (!times) return times.error();
+    const auto half = std::chrono::ceil<Duration>(steady_now() - asked) / 2;
+    const Duration uncertainty = half + (times->latest - times->earliest);
+    if (uncertainty >= best.uncertainty) continue;
+    const auto middle = std::chrono::duration_cast<Duration>(asked.time_since_epoch()) + half;
+    best = {.times = *times, .steady_zero = times->earliest - middle, .uncertainty = uncertainty};
+  }
+  return best;
+}
+
 class Verifier {
  public:
   Verifier(const VerifyArguments& arguments, const RedisOptions& options,
@@ -162,16 +187,16 @@ class Verifier {
     std::vector<KeyCounts> sums;
     sums.reserve(cases.size());
     for (const ExactnessCase& each : cases) sums.emplace_back(shares_keys() ? each.keys : 0);
-    const Result<ServerTimes> before = server_times(store_, options_.timeout);
+    const Result<StoreClock> before = read_store_clock(store_, options_.timeout);
     if (!before) return before.error();
-    const Instant steady_zero =
-        before->earliest - std::chrono::duration_cast<Duration>(steady_now().time_since_epoch());
     const Result<void> requests = run_workers(algorithm, cases, sums);
     if (!requests) return requests.error();
     const Result<ServerTimes> after = server_times(store_, options_.timeout);
     if (!after) return after.error();
-    const TimeSpan span{
-        .begin = before->earliest, .end = after->latest, .steady_zero = steady_zero};
+    const TimeSpan span{.begin = before->times.earliest,
+                        .end = after->latest,
+                        .steady_zero = before->steady_zero,
+                        .uncertainty = before->uncertainty};
     for (std::size_t i = 0; i < cases.size(); ++i) {
       cases[i].keys = static_cast<std::uint32_t>(sums[i].requests.size());
       const ExactnessResult exactness =

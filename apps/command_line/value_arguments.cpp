@@ -1,7 +1,6 @@
 #include "apps/command_line/value_arguments.hpp"
 
 #include "core/duration_text.hpp"
-#include "core/human_duration.hpp"
 
 #include <charconv>
 #include <optional>

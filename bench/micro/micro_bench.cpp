@@ -2,8 +2,7 @@
 #include "base/monotonic_time.hpp"
 #include "base/spin_lock.hpp"
 #include "penstock/penstock.hpp"
-#include "store/aes_hash.hpp"
-#include "store/sip_hash.hpp"
+#include "store/hash128.hpp"
 
 #include <benchmark/benchmark.h>
 

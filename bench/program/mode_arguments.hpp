@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/sharing_terms.hpp"
+#include "core/named_check.hpp"
 #include "penstock/quota.hpp"
 #include "penstock/result.hpp"
 

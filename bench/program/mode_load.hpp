@@ -3,7 +3,7 @@
 #include "bench/demand.hpp"
 #include "bench/key_distribution.hpp"
 #include "bench/latency_histogram.hpp"
-#include "core/sharing_terms.hpp"
+#include "core/named_check.hpp"
 #include "penstock/quota.hpp"
 #include "penstock/redis_options.hpp"
 #include "penstock/result.hpp"

@@ -2,7 +2,7 @@
 
 #include "answer/policy_header_cache.hpp"
 #include "base/emplace_with.hpp"
-#include "core/strictest.hpp"
+#include "core/decide_all.hpp"
 #include "http/problem.hpp"
 
 namespace penstock::answer {

@@ -1,6 +1,6 @@
 #include "answer/envoy_status.hpp"
 
-#include "core/strictest.hpp"
+#include "core/decide_all.hpp"
 #include "service/combine.hpp"
 
 #include <algorithm>

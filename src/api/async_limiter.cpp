@@ -1,5 +1,5 @@
 #include "base/check.hpp"
-#include "core/strictest.hpp"
+#include "core/decide_all.hpp"
 #include "penstock/async.hpp"
 #include "redis_store/command_executor.hpp"
 #include "redis_store/requests.hpp"

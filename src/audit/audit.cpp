@@ -1,7 +1,7 @@
 #include "audit/audit.hpp"
 
 #include "audit/info_text.hpp"
-#include "core/human_duration.hpp"
+#include "core/duration_text.hpp"
 #include "redis_store/replay/state_codec.hpp"
 
 #include <algorithm>

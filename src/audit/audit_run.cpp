@@ -2,7 +2,7 @@
 
 #include "audit/pace.hpp"
 #include "audit/redis_access.hpp"
-#include "core/human_duration.hpp"
+#include "core/duration_text.hpp"
 #include "penstock/clock.hpp"
 #include "redis_store/plain_command.hpp"
 #include "redis_store/scripts.hpp"

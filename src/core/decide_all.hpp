@@ -1,8 +1,9 @@
 #pragma once
 
 #include "base/check.hpp"
-#include "core/strictest.hpp"
+#include "penstock/check.hpp"
 #include "penstock/clock.hpp"
+#include "penstock/decision.hpp"
 
 #include <algorithm>
 #include <concepts>
@@ -12,11 +13,24 @@
 #include <span>
 #include <vector>
 
-// All-or-nothing decision of a request with several limits: all pass, or none is charged. The same
-// code decides in the memory store and replays the decisions of the Redis scripts.
+// Multi-limit checks: all limits of a request pass, or none is charged; the strictest one answers.
+// The same code decides in the memory store and replays the decisions of the Redis scripts.
 namespace penstock::core {
 
-// One limit of such a request. Checks with equal key() charge the same usage.
+// Whether `a` decides rather than `b`: of two denials, the longer wait, NeverFits being longest;
+// otherwise a denial, or the least remaining. False for equal ones.
+[[nodiscard]] bool is_stricter(const Decision& a, const Decision& b) noexcept;
+
+// The one that decided, with its position: the first than which none is stricter. REQUIRES: there
+// is one.
+[[nodiscard]] Decision strictest(std::span<const Decision> decisions);
+
+// A cost may be any number: two of them must not add up to a small one.
+[[nodiscard]] constexpr Cost plus(Cost a, Cost b) noexcept {
+  return {a.units + std::min(b.units, ~a.units)};
+}
+
+// One limit of a request. Checks with equal key() charge the same usage.
 template <class Item>
 concept MultiCheckItem = requires(Item item) {
   { item.key() } -> std::totally_ordered;

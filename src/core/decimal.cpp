@@ -1,6 +1,6 @@
 #include "penstock/decimal.hpp"
 
-#include "core/digit.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 
@@ -24,28 +24,19 @@ Result<Decimal> Decimal::parse(std::string_view text) {
   const std::string_view whole = rest.substr(0, point);
   const std::string_view places = point < rest.size() ? rest.substr(point + 1) : std::string_view{};
   if (whole.empty() || (point < rest.size() && places.empty())) return malformed(text);
-  if (!std::all_of(whole.begin(), whole.end(), core::is_digit) ||
-      !std::all_of(places.begin(), places.end(), core::is_digit)) {
-    return malformed(text);
-  }
+  std::string digits = std::string(whole) + std::string(places);
+  if (digits.find_first_not_of("0123456789") != std::string::npos) return malformed(text);
   if (places.size() > kPlaces) {
     return Error{ErrorCode::InvalidInput,
                  "\"" + std::string(text) + "\" has more than 9 places behind the point"};
   }
-  std::string digits = std::string(whole) + std::string(places);
   digits.append(kPlaces - places.size(), '0');
-  std::int64_t nanos = 0;
-  for (const char digit : digits) {
-    // built up with its sign, because the lowest number has no positive counterpart
-    const std::int64_t step = negative ? '0' - digit : digit - '0';
-    if (__builtin_mul_overflow(nanos, std::int64_t{10}, &nanos) ||
-        __builtin_add_overflow(nanos, step, &nanos)) {
-      return Error{
-          ErrorCode::InvalidInput,
-          "\"" + std::string(text) + "\" is beyond the range of a decimal, 9223372036.854775807"};
-    }
-  }
-  return from_nanos(nanos);
+  // with its sign, because the lowest number has no positive counterpart
+  const auto nanos = base::parse_number<std::int64_t>((negative ? "-" : "") + digits);
+  if (nanos) return from_nanos(*nanos);
+  return Error{
+      ErrorCode::InvalidInput,
+      "\"" + std::string(text) + "\" is beyond the range of a decimal, 9223372036.854775807"};
 }
 
 std::string to_string(Decimal value) {

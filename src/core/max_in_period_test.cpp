@@ -1,5 +1,4 @@
-#include "core/max_in_period.hpp"
-
+#include "core/quota_math.hpp"
 #include "core/test_key.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,8 @@
 #include "penstock/quota.hpp"
 
+#include "penstock/limits.hpp"
+
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -97,6 +100,25 @@ Result<Quota> Quota::parse(std::string_view text) {
     return Error{quota.error().code, "\"" + std::string(text) + "\": " + quota.error().detail};
   }
   return quota;
+}
+
+Result<Limits> Limits::make(std::vector<Limit> limits) {
+  if (limits.empty()) {
+    return Error{ErrorCode::InvalidInput, "a list of limits must have at least one"};
+  }
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    if (limits[i].name.empty()) {
+      return Error{ErrorCode::InvalidInput,
+                   "limit number " + std::to_string(i + 1) + " has an empty name"};
+    }
+    const auto same =
+        std::find_if(limits.begin(), limits.begin() + static_cast<std::ptrdiff_t>(i),
+                     [&](const Limit& other) { return other.name == limits[i].name; });
+    if (same != limits.begin() + static_cast<std::ptrdiff_t>(i)) {
+      return Error{ErrorCode::InvalidInput, "limit name \"" + limits[i].name + "\" is used twice"};
+    }
+  }
+  return Limits(std::move(limits));
 }
 
 }  // namespace penstock

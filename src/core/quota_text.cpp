@@ -4,7 +4,6 @@
 //     option  = "burst" [ ":" | "=" ] number | algorithm | "sub_windows" [ ":" | "=" ] number
 //     number  = digits, "_" allowed between them
 //     unit    = ms | s | m | h | d | w, or the English word, singular or plural
-#include "core/digit.hpp"
 #include "penstock/quota.hpp"
 
 #include <array>
@@ -43,6 +42,7 @@ constexpr std::array kUnits{
 };
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 class Parser {
@@ -107,8 +107,8 @@ class Parser {
   }
 
   bool separates_digits(std::size_t at) const {
-    return text_[at] == '_' && at > 0 && core::is_digit(text_[at - 1]) && at + 1 < text_.size() &&
-           core::is_digit(text_[at + 1]);
+    return text_[at] == '_' && at > 0 && is_digit(text_[at - 1]) && at + 1 < text_.size() &&
+           is_digit(text_[at + 1]);
   }
 
   Result<std::int64_t> number(const std::string& what) {
@@ -116,7 +116,7 @@ class Parser {
     std::string digits;
     std::size_t end = position_;
     if (end < text_.size() && text_[end] == '-') digits += text_[end++];
-    while (end < text_.size() && (core::is_digit(text_[end]) || separates_digits(end))) {
+    while (end < text_.size() && (is_digit(text_[end]) || separates_digits(end))) {
       if (text_[end] != '_') digits += text_[end];
       ++end;
     }
@@ -134,7 +134,7 @@ class Parser {
   Result<Duration> period() {
     skip_blanks();
     std::int64_t count = 1;
-    if (position_ < text_.size() && (core::is_digit(text_[position_]) || text_[position_] == '-')) {
+    if (position_ < text_.size() && (is_digit(text_[position_]) || text_[position_] == '-')) {
       const Result<std::int64_t> given = number("a period such as 30s");
       if (!given) return given.error();
       count = *given;
@@ -185,7 +185,7 @@ class Parser {
   bool value_follows(std::string_view word) const {
     std::size_t next = position_ + word.size();
     while (next < text_.size() && is_blank(text_[next])) ++next;
-    return next < text_.size() && (core::is_digit(text_[next]) || text_[next] == '-' ||
+    return next < text_.size() && (is_digit(text_[next]) || text_[next] == '-' ||
                                    text_[next] == ':' || text_[next] == '=');
   }
 

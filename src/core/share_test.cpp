@@ -1,4 +1,4 @@
-#include "core/share.hpp"
+#include "core/quota_math.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

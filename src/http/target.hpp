@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/percent_decoded.hpp"
+#include "base/text.hpp"
 #include "penstock/result.hpp"
 
 #include <optional>

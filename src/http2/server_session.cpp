@@ -1,6 +1,6 @@
 #include "http2/server_session.hpp"
 
-#include "base/free_string.hpp"
+#include "base/text.hpp"
 #include "http2/block_pool.hpp"
 #include "http2/flood_budget.hpp"
 #include "http2/frame_costs.hpp"

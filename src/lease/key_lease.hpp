@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/deadline.hpp"
-#include "core/sharing_terms.hpp"
+#include "core/named_check.hpp"
 #include "lease/cached_decision.hpp"
 #include "lease/lease_size.hpp"
 #include "store/lease_source.hpp"

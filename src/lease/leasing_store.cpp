@@ -1,6 +1,6 @@
 #include "lease/leasing_store.hpp"
 
-#include "core/share.hpp"
+#include "core/quota_math.hpp"
 #include "lease/leased_request.hpp"
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 #include "lease/lease_table.hpp"
 #include "store/key_hasher.hpp"
 #include "store/lease_source.hpp"
-#include "store/limit_store.hpp"
 #include "store/sharded_table.hpp"
+#include "store/stores.hpp"
 
 #include <cstdint>
 #include <functional>

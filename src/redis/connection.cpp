@@ -1,6 +1,6 @@
 #include "redis/connection.hpp"
 
-#include "base/free_string.hpp"
+#include "base/text.hpp"
 #include "redis/spawn.hpp"
 
 #include <boost/asio/buffer.hpp>

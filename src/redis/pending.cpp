@@ -1,7 +1,7 @@
 #include "redis/pending.hpp"
 
 #include "base/check.hpp"
-#include "base/free_string.hpp"
+#include "base/text.hpp"
 #include "resp/command.hpp"
 
 #include <algorithm>

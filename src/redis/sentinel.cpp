@@ -1,7 +1,7 @@
 #include "redis/sentinel.hpp"
 
 #include "base/check.hpp"
-#include "base/parse_number.hpp"
+#include "base/text.hpp"
 #include "redis/retry.hpp"
 #include "redis/server_error.hpp"
 

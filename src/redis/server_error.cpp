@@ -1,6 +1,6 @@
 #include "redis/server_error.hpp"
 
-#include "base/parse_number.hpp"
+#include "base/text.hpp"
 #include "redis/hash_slot.hpp"
 
 #include <algorithm>

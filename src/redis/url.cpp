@@ -1,7 +1,6 @@
 #include "redis/url.hpp"
 
-#include "base/parse_number.hpp"
-#include "base/percent_decoded.hpp"
+#include "base/text.hpp"
 #include "redis/endpoint.hpp"
 
 #include <algorithm>

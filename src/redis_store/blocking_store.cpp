@@ -1,7 +1,7 @@
 #include "redis_store/blocking_store.hpp"
 
 #include "base/check.hpp"
-#include "core/strictest.hpp"
+#include "core/decide_all.hpp"
 #include "redis_store/requests.hpp"
 #include "redis_store/small_calls.hpp"
 

@@ -8,7 +8,7 @@
 #include "redis_store/batch/check_queue.hpp"
 #include "redis_store/lease/lease_calls.hpp"
 #include "redis_store/scripts.hpp"
-#include "store/counter_values.hpp"
+#include "store/stores.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "redis_store/command_executor.hpp"
 #include "redis_store/keys/key_layout.hpp"
-#include "store/permit_store.hpp"
+#include "store/stores.hpp"
 
 #include <memory>
 

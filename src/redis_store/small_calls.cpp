@@ -1,6 +1,6 @@
 #include "redis_store/small_calls.hpp"
 
-#include "base/parse_number.hpp"
+#include "base/text.hpp"
 #include "redis_store/batch/decide_command.hpp"
 #include "redis_store/replay/key_replay.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "penstock/result.hpp"
 #include "redis/client.hpp"
-#include "store/counter_values.hpp"
+#include "store/stores.hpp"
 
 #include <functional>
 #include <memory>

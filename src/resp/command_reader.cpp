@@ -1,6 +1,6 @@
 #include "resp/command_reader.hpp"
 
-#include "base/parse_number.hpp"
+#include "base/text.hpp"
 #include "resp/inline_words.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "service/combine.hpp"
 
+#include "core/decide_all.hpp"
 #include "core/fixed_window.hpp"
-#include "core/strictest.hpp"
 
 #include <algorithm>
 

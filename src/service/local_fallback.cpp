@@ -1,6 +1,6 @@
 #include "service/local_fallback.hpp"
 
-#include "core/share.hpp"
+#include "core/quota_math.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 #include "service/local_fallback.hpp"
 #include "store/lease_source.hpp"
-#include "store/limit_store.hpp"
+#include "store/stores.hpp"
 
 #include <cstddef>
 #include <cstdint>

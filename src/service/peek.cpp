@@ -1,6 +1,6 @@
 #include "service/peek.hpp"
 
-#include "core/strictest.hpp"
+#include "core/decide_all.hpp"
 #include "service/failure_policy.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "store/aes_hash.hpp"
+#include "store/hash128.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include "penstock/clock.hpp"
 #include "penstock/decimal.hpp"
 #include "penstock/result.hpp"
-#include "store/counter_values.hpp"
 #include "store/key_hasher.hpp"
+#include "store/stores.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "store/key_hasher.hpp"
 
-#include "store/sip_hash.hpp"
+#include "store/hash128.hpp"
 
 #include <random>
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "store/aes_hash.hpp"
 #include "store/hash128.hpp"
 
 #include <array>

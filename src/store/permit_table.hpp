@@ -3,7 +3,7 @@
 #include "core/permit_set.hpp"
 #include "penstock/clock.hpp"
 #include "penstock/result.hpp"
-#include "store/permit_store.hpp"
+#include "store/stores.hpp"
 
 #include <array>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "store/sip_hash.hpp"
+#include "store/hash128.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include "core/any_state.hpp"
 #include "store/quota_table.hpp"
-#include "store/slot_array.hpp"
+#include "store/slot_table.hpp"
 
 // How a key's state lies in the two words of its slot.
 //

@@ -1,6 +1,6 @@
 #include "telemetry/process_metrics.hpp"
 
-#include "base/parse_number.hpp"
+#include "base/text.hpp"
 
 #include <unistd.h>
 

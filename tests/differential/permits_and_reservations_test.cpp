@@ -4,7 +4,6 @@
 #include "redis_store/redis_permit_store.hpp"
 #include "redis_store/redis_reservation_store.hpp"
 #include "store/permit_table.hpp"
-#include "store/reservation_record.hpp"
 #include "store/reservation_table.hpp"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include "apps/penstock/commands/commands.hpp"
 #include "audit/audit_run.hpp"
 #include "audit/redis_access.hpp"
-#include "core/human_duration.hpp"
+#include "core/duration_text.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 #include "apps/penstock/commands/commands.hpp"
 #include "apps/penstock/remote/daemon_calls.hpp"
 #include "apps/penstock/remote/target_arguments.hpp"
-#include "core/human_duration.hpp"
+#include "core/duration_text.hpp"
 #include "penstock/limits.hpp"
 #include "redis_store/blocking_store.hpp"
 #include "redis_store/requests.hpp"

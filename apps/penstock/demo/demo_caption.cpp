@@ -1,7 +1,7 @@
 #include "apps/penstock/demo/demo_caption.hpp"
 
 #include "apps/penstock/demo/demo_scenario.hpp"
-#include "core/human_duration.hpp"
+#include "core/duration_text.hpp"
 
 namespace penstock::app {
 

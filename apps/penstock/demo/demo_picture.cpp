@@ -1,7 +1,7 @@
 #include "apps/penstock/demo/demo_picture.hpp"
 
 #include "apps/penstock/demo/demo_caption.hpp"
-#include "core/human_duration.hpp"
+#include "core/duration_text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 
 #include "apps/command_line/value_arguments.hpp"
 #include "apps/penstock/remote/daemon_url.hpp"
-#include "core/human_duration.hpp"
+#include "core/duration_text.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>

@@ -1,6 +1,6 @@
 #include "apps/penstock/text/decision_text.hpp"
 
-#include "core/human_duration.hpp"
+#include "core/duration_text.hpp"
 
 #include <nlohmann/json.hpp>
 

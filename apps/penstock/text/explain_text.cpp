@@ -1,7 +1,7 @@
 #include "apps/penstock/text/explain_text.hpp"
 
-#include "core/human_duration.hpp"
-#include "core/max_in_period.hpp"
+#include "core/duration_text.hpp"
+#include "core/quota_math.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/deadline.hpp"
-#include "store/permit_store.hpp"
+#include "store/stores.hpp"
 
 #include <cstdint>
 #include <deque>

@@ -1,6 +1,6 @@
 #include "redis_store/keys/key_layout.hpp"
 
-#include "base/percent_decoded.hpp"
+#include "base/text.hpp"
 
 #include <openssl/evp.h>
 

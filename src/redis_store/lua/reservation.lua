@@ -18,7 +18,7 @@
 --          state, b, d, e, a, u, h, c}
 -- TTL      while pending ARGV[4]; while open until k after its expiry; then k. Of the open ones: a
 --          day after the last expiry
--- O(log open ones). Twin: src/store/reservation_record.cpp.
+-- O(log open ones). Twin: src/store/reservation_table.cpp.
 local kDay = 86400000
 local record, open = KEYS[1], KEYS[2]
 local what, id = ARGV[1], ARGV[2]

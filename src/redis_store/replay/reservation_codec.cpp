@@ -1,6 +1,6 @@
 #include "redis_store/replay/reservation_codec.hpp"
 
-#include "base/parse_number.hpp"
+#include "base/text.hpp"
 #include "redis_store/batch/decide_command.hpp"
 #include "redis_store/replay/packed.hpp"
 

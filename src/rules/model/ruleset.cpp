@@ -1,6 +1,6 @@
 #include "rules/model/ruleset.hpp"
 
-#include "core/strictest.hpp"
+#include "core/decide_all.hpp"
 #include "rules/model/limit_keys.hpp"
 #include "rules/model/ruleset_impl.hpp"
 

@@ -1,4 +1,4 @@
-#include "base/parse_number.hpp"
+#include "base/text.hpp"
 #include "rules/settings/shared_rows.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "rules/settings/value_readers.hpp"
 
-#include "base/parse_number.hpp"
+#include "base/text.hpp"
 
 #include <sstream>
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/sharing_terms.hpp"
+#include "core/named_check.hpp"
 #include "rules/model/attribute_rule.hpp"
 #include "rules/yaml/yaml_reader.hpp"
 

@@ -1,6 +1,6 @@
 #include "wire/grpc/call.hpp"
 
-#include "base/free_string.hpp"
+#include "base/text.hpp"
 #include "wire/grpc/gunzip.hpp"
 #include "wire/grpc/session.hpp"
 

@@ -1,6 +1,6 @@
 #include "wire/grpc/message_reader.hpp"
 
-#include "base/free_string.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 

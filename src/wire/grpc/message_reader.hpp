@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/free_string.hpp"
+#include "base/text.hpp"
 
 #include <cstddef>
 #include <cstdint>

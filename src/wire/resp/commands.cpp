@@ -1,6 +1,6 @@
 #include "wire/resp/commands.hpp"
 
-#include "base/parse_number.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "wire/resp/session.hpp"
 
-#include "base/free_string.hpp"
+#include "base/text.hpp"
 #include "wire/resp/command_context.hpp"
 #include "wire/resp/commands.hpp"
 

@@ -1,7 +1,7 @@
 #include "wire/http/server/request_reader.hpp"
 
 #include "base/check.hpp"
-#include "base/free_string.hpp"
+#include "base/text.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/error.hpp>

@@ -2,7 +2,7 @@
 
 #include "base/check.hpp"
 #include "base/deadline.hpp"
-#include "base/free_string.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "base/percent_decoded.hpp"
+#include "base/text.hpp"
 
 #include <charconv>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "core/share.hpp"
+#include "core/quota_math.hpp"
 
 #include "base/check.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/strictest.hpp"
+#include "core/decide_all.hpp"
 
 namespace penstock::core {
 namespace {

@@ -1,6 +1,8 @@
-#include "base/percent_decoded.hpp"
+#include "base/text.hpp"
 
 #include <gtest/gtest.h>
+
+#include <string>
 
 namespace penstock::base {
 namespace {
@@ -14,6 +16,13 @@ TEST(PercentDecoded, DecodesBytesAndRejectsIncompleteEscapes) {
   EXPECT_EQ(percent_decoded("%+1"), std::nullopt);
   EXPECT_EQ(percent_decoded("%-1"), std::nullopt);
   EXPECT_EQ(percent_decoded(""), "");
+}
+
+TEST(FreeString, LeavesNoMemoryBehind) {
+  std::string text(100'000, 'x');
+  free_string(text);
+  EXPECT_TRUE(text.empty());
+  EXPECT_LT(text.capacity(), 100U);
 }
 
 }  // namespace

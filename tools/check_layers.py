@@ -100,6 +100,7 @@ HOMES = {
     "grpc/": {"wire/grpc", "tests"},  # the same
     "zlib.h": {"wire/grpc", "tests"},  # compressed messages of clients
     "grpcpp/": {"bench", "tests"},  # a baseline for the gRPC listener, an independent client
+    "arpa/inet.h": {"base"},  # reads addresses
     "cpuid.h": {"base"},  # whether the processor counter is a reliable clock
     "x86intrin.h": {"base"},  # to read that counter
     "immintrin.h": {"store"},  # the AES instructions of its hash

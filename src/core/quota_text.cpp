@@ -6,6 +6,7 @@
 //     unit    = ms | s | m | h | d | w, or the English word, singular or plural
 #include "penstock/quota.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
@@ -14,31 +15,17 @@ namespace penstock {
 namespace {
 
 struct Period {
-  std::string_view name;
   Duration length;
+  std::array<std::string_view, 4> names;  // the first is canonical; unused ones are empty
 };
 
 constexpr std::array kUnits{
-    Period{"ms", std::chrono::milliseconds{1}},
-    Period{"millisecond", std::chrono::milliseconds{1}},
-    Period{"milliseconds", std::chrono::milliseconds{1}},
-    Period{"s", std::chrono::seconds{1}},
-    Period{"sec", std::chrono::seconds{1}},
-    Period{"second", std::chrono::seconds{1}},
-    Period{"seconds", std::chrono::seconds{1}},
-    Period{"m", std::chrono::minutes{1}},
-    Period{"min", std::chrono::minutes{1}},
-    Period{"minute", std::chrono::minutes{1}},
-    Period{"minutes", std::chrono::minutes{1}},
-    Period{"h", std::chrono::hours{1}},
-    Period{"hour", std::chrono::hours{1}},
-    Period{"hours", std::chrono::hours{1}},
-    Period{"d", Days{1}},
-    Period{"day", Days{1}},
-    Period{"days", Days{1}},
-    Period{"w", Days{7}},
-    Period{"week", Days{7}},
-    Period{"weeks", Days{7}},
+    Period{Days{7}, {"w", "week", "weeks"}},
+    Period{Days{1}, {"d", "day", "days"}},
+    Period{std::chrono::hours{1}, {"h", "hour", "hours"}},
+    Period{std::chrono::minutes{1}, {"m", "min", "minute", "minutes"}},
+    Period{std::chrono::seconds{1}, {"s", "sec", "second", "seconds"}},
+    Period{std::chrono::milliseconds{1}, {"ms", "millisecond", "milliseconds"}},
 };
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -142,7 +129,7 @@ class Parser {
     const std::string_view word = peek_word();
     if (word.empty()) return expected("a unit: ms, s, m, h, d or w");
     for (const Period& unit : kUnits) {
-      if (word != unit.name) continue;
+      if (std::ranges::find(unit.names, word) == unit.names.end()) continue;
       // beyond this the product would not fit; well below, Quota::make rejects it with the reason
       const std::int64_t most = Duration::max() / unit.length;
       if (count > most || count < -most) {
@@ -201,16 +188,10 @@ class Parser {
 };
 
 std::string period_text(Duration period) {
-  constexpr std::array kCanonical{Period{"w", Days{7}},
-                                  Period{"d", Days{1}},
-                                  Period{"h", std::chrono::hours{1}},
-                                  Period{"m", std::chrono::minutes{1}},
-                                  Period{"s", std::chrono::seconds{1}},
-                                  Period{"ms", std::chrono::milliseconds{1}}};
-  for (const Period& unit : kCanonical) {
+  for (const Period& unit : kUnits) {
     if (period % unit.length != Duration{0}) continue;
     const std::int64_t count = period / unit.length;
-    return (count == 1 ? "" : std::to_string(count)) + std::string(unit.name);
+    return (count == 1 ? "" : std::to_string(count)) + std::string(unit.names.front());
   }
   return std::to_string(period.count()) + "us";
 }

@@ -1,6 +1,6 @@
 #include "apps/command_line/unknown_argument.hpp"
 
-#include "rules/yaml/closest_word.hpp"
+#include "rules/yaml/diagnostic.hpp"
 
 #include <string_view>
 

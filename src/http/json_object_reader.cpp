@@ -1,7 +1,7 @@
 #include "http/json_object_reader.hpp"
 
 #include "core/duration_text.hpp"
-#include "rules/yaml/closest_word.hpp"
+#include "rules/yaml/diagnostic.hpp"
 
 #include <nlohmann/json.hpp>
 

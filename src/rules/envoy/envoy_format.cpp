@@ -1,10 +1,9 @@
 #include "rules/envoy/envoy_format.hpp"
 
+#include "base/text_hash.hpp"
 #include "rules/envoy/envoy_fields.hpp"
 #include "rules/envoy/envoy_matcher.hpp"
 #include "rules/envoy/envoy_rate_limit.hpp"
-#include "rules/model/text_map.hpp"
-#include "rules/yaml/metadata_format.hpp"
 
 #include <memory>
 #include <unordered_set>
@@ -28,10 +27,8 @@ class EnvoyFile {
 
   void read() {
     const bool claimed = claim_domain();
-    if (const auto node = fields_.find("on_failure")) {
-      defaults_.on_failure = read_on_failure(*node).value_or(defaults_.on_failure);
-    }
-    read_terms(terms_yaml(fields_), defaults_.terms);
+    read_on_failure(fields_, defaults_.on_failure);
+    read_terms(fields_, defaults_.terms);
     EnvoyNode top;
     read_level(fields_, {.parent = &top, .composite_key = domain_, .kept = claimed});
     if (!claimed) return;
@@ -136,7 +133,7 @@ class EnvoyFile {
 
   void add_rule(EnvoyNode& here, const std::vector<const EnvoyNode*>& path,
                 const std::string& composite_key, EnvoyRateLimit limit, Rule rule) {
-    rule.name = random_id(path, composite_key.substr(domain_.size() + 1));
+    rule.name = unique_name(path, composite_key.substr(domain_.size() + 1));
     rule.given_name = std::move(limit.name);
     rule.metric = composite_key;
     rule.action = limit.action;
@@ -152,7 +149,7 @@ class EnvoyFile {
 
   // The names along the path, joined with dots. When dots within names make two paths equal, the
   // second has them doubled.
-  std::string random_id(const std::vector<const EnvoyNode*>& path, std::string name) {
+  std::string unique_name(const std::vector<const EnvoyNode*>& path, std::string name) {
     if (!names_.insert(name).second) {
       name.clear();
       for (const EnvoyNode* node : path) {
@@ -171,13 +168,13 @@ class EnvoyFile {
   EnvoyDefaults defaults_;
   std::vector<EnvoyPath> paths_;
   std::unordered_set<std::string> names_;
-  TextMap<std::size_t> lines_;  // of each composite key
+  base::TextMap<std::size_t> lines_;  // of each composite key
 };
 
 }  // namespace
 
 bool is_envoy_format(const YamlNode& root) {
-  return root.has_key("domain") || root.has_key("descriptors");
+  return root.peek("domain") || root.peek("descriptors");
 }
 
 void load_envoy(const YamlNode& root, RulesetBuilder& builder) { EnvoyFile(root, builder).read(); }

@@ -2,6 +2,7 @@
 
 #include "base/emplace_with.hpp"
 #include "rules/model/limit_keys.hpp"
+#include "rules/yaml/yaml_reader.hpp"
 
 #include <unordered_set>
 #include <utility>
@@ -9,11 +10,65 @@
 namespace penstock::rules {
 namespace {
 
-using Names = std::unordered_set<std::string_view>;
-
-Cost cost_of(const Request& request, const Descriptor& descriptor) {
-  return descriptor.cost.value_or(request.cost);
+std::string entry_text(const Attribute& entry) {
+  return quote_value(std::string(entry.name) + "=" + std::string(entry.value));
 }
+
+std::string found_by_text(EnvoyNode::By by) {
+  switch (by) {
+    case EnvoyNode::By::ValueOrName: return "by its value";
+    case EnvoyNode::By::Wildcard: return "by wildcard";
+    case EnvoyNode::By::Key: return "by its key";
+    case EnvoyNode::By::Nothing: break;
+  }
+  return {};
+}
+
+std::string entries_text(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " entry" : " entries");
+}
+
+// How far a descriptor comes on the path, and what stops it there.
+struct DescriptorProgress {
+  std::size_t levels = 0;
+  bool arrived = false;
+  std::string reason{};
+};
+
+DescriptorProgress progress_of(const EnvoyPath& path, const EnvoyNode& root,
+                               const Descriptor& descriptor) {
+  if (descriptor.limit.has_value()) return {.reason = "it brings a limit of its own"};
+  const EnvoyNode* here = &root;
+  std::string scratch;
+  EnvoyNode::Found found;
+  for (std::size_t level = 0; level < path.nodes.size(); ++level) {
+    if (level == descriptor.entries.size()) {
+      return {.levels = level,
+              .reason = "it has " + entries_text(level) + ", the rule needs " +
+                        std::to_string(path.nodes.size())};
+    }
+    const Attribute& entry = descriptor.entries[level];
+    const EnvoyNode* const wanted = path.nodes[level];
+    found = here->child_for(entry, scratch);
+    if (found.node != wanted) {
+      return {.levels = level,
+              .reason = entry_text(entry) + (found.node == nullptr
+                                                 ? " is not " + wanted->name()
+                                                 : " is taken by " + found.node->name())};
+    }
+    here = wanted;
+  }
+  if (descriptor.entries.size() > path.nodes.size()) {
+    return {.levels = path.nodes.size(),
+            .reason = "it has " + entries_text(descriptor.entries.size()) + ", the rule is for " +
+                      std::to_string(path.nodes.size())};
+  }
+  return {.levels = path.nodes.size(),
+          .arrived = true,
+          .reason = entry_text(descriptor.entries.back()) + " found " + found_by_text(found.by)};
+}
+
+using Names = std::unordered_set<std::string_view>;
 
 // Every limit that was found counts, one without a limit of its own and one that is replaced as
 // well.
@@ -37,6 +92,27 @@ DescriptorOutcome outcome_of(const Rule& rule, const Names& replaced) {
 }
 
 }  // namespace
+
+RuleReport report_on(const EnvoyPath& path, const EnvoyNode& root, const Request& request,
+                     const Match& match) {
+  RuleReport report{.rule = path.rule, .reason = "the request has no descriptor"};
+  std::size_t closest = 0;
+  for (std::size_t i = 0; i < request.descriptors.size(); ++i) {
+    DescriptorProgress here = progress_of(path, root, request.descriptors[i]);
+    if (i > 0 && !here.arrived && here.levels <= closest) continue;
+    closest = here.levels;
+    report.matched = here.arrived;
+    if (here.arrived && match.descriptors[i] == DescriptorOutcome::Replaced) {
+      report.matched = false;
+      here.reason = "another limit of this request replaces it";
+    }
+    report.reason = request.descriptors.size() == 1
+                        ? std::move(here.reason)
+                        : "descriptor " + std::to_string(i + 1) + ": " + here.reason;
+    if (report.matched) break;
+  }
+  return report;
+}
 
 EnvoyMatcher::EnvoyMatcher(std::string domain, EnvoyNode root, std::vector<EnvoyPath> paths)
     : domain_(std::move(domain)), root_(std::move(root)), paths_(std::move(paths)) {}
@@ -66,7 +142,8 @@ void EnvoyMatcher::apply(const Request& request, const MatchPaths& match_paths,
     const Descriptor& descriptor = request.descriptors[i];
     if (descriptor.limit.has_value()) {
       match.descriptors[i] = DescriptorOutcome::Limited;
-      match.limits.emplace_back(base::EmplaceWith([&] { return limit_by_request(request, i); }));
+      match.limits.push_back(limit_sent_with(request, i));
+      match.limits.back().metric = metric_of(domain_, descriptor.entries);
       continue;
     }
     if (match_paths[i].empty()) continue;
@@ -99,25 +176,10 @@ MatchedLimit EnvoyMatcher::limit_by_rule(const Request& request, std::size_t des
       .check = {.name = {.subject = std::move(subject),
                          .limit = match_path.back().node->limit_name()},
                 .quota = rule.limits.front().quota,
-                .cost = cost_of(request, asked),
+                .cost = request.cost_of(asked),
                 .terms = rule.terms},
       .is_refund = asked.is_refund,
       .metric = has_dynamic_metric(match_path) ? metric_of(domain_, match_path) : std::string{}};
-}
-
-MatchedLimit EnvoyMatcher::limit_by_request(const Request& request, std::size_t descriptor) const {
-  const Descriptor& asked = request.descriptors[descriptor];
-  std::string subject;
-  for (const Attribute& entry : asked.entries) append_subject(subject, entry.name, entry.value);
-  return {.rule = nullptr,
-          .limit = 0,
-          .descriptor = descriptor,
-          .check = {.name = {.subject = std::move(subject),
-                             .limit = request_limit_name(domain_, *asked.limit)},
-                    .quota = *asked.limit,
-                    .cost = cost_of(request, asked)},
-          .is_refund = asked.is_refund,
-          .metric = metric_of(domain_, asked.entries)};
 }
 
 void EnvoyMatcher::explain(const Request& request, Explanation& explanation) const {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "rules/envoy/envoy_explanation.hpp"
 #include "rules/envoy/envoy_tree.hpp"
-#include "rules/match/domain_matcher.hpp"
+#include "rules/model/ruleset.hpp"
+#include "rules/model/ruleset_builder.hpp"
 
 #include <boost/container/small_vector.hpp>
 
@@ -10,6 +10,17 @@
 #include <vector>
 
 namespace penstock::rules {
+
+// A rule with the descriptors that lead to it, from the top.
+struct EnvoyPath {
+  const Rule* rule = nullptr;
+  std::vector<const EnvoyNode*> nodes{};
+};
+
+// Why a rule holds for a request or does not: of its descriptors, the one that comes closest tells.
+// REQUIRES: `match` is what was said about the request.
+[[nodiscard]] RuleReport report_on(const EnvoyPath& path, const EnvoyNode& root,
+                                   const Request& request, const Match& match);
 
 // A domain with the descriptors of envoyproxy/ratelimit. Each descriptor of a request is looked up
 // by itself; afterwards limits that another one replaces are left out.
@@ -29,7 +40,6 @@ class EnvoyMatcher final : public DomainMatcher {
   void apply(const Request& request, const MatchPaths& match_paths, Match& match) const;
   [[nodiscard]] MatchedLimit limit_by_rule(const Request& request, std::size_t descriptor,
                                            const EnvoyMatchPath& match_path) const;
-  [[nodiscard]] MatchedLimit limit_by_request(const Request& request, std::size_t descriptor) const;
 
   std::string domain_;
   EnvoyNode root_;

@@ -46,10 +46,7 @@ class RateLimitReader {
     limit_.name = fields_.text("name").value_or("");
     read_replaces();
     limit_.count_denied = fields_.flag("count_denied");
-    if (const auto node = fields_.find("on_failure")) {
-      const std::optional<OnFailure> chosen = read_on_failure(*node);
-      limit_.on_failure = chosen.value_or(limit_.on_failure);
-    }
+    read_on_failure(fields_, limit_.on_failure);
     if (fields_.flag("unlimited")) {
       read_unlimited();
     } else {
@@ -157,12 +154,10 @@ class RateLimitReader {
   }
 
   void read_where() {
-    const TermsYaml written = terms_yaml(fields_);
-    read_terms(written, limit_.terms);
+    read_terms(fields_, limit_.terms);
     std::vector<RuleLimit> limits;
     if (limit_.quota) limits.push_back({.name = {}, .quota = *limit_.quota});
-    const TermsContext place{.written = written, .rule = node_, .name = rule_};
-    limit_.terms = checked_terms(place, limit_.terms, limits);
+    limit_.terms = checked_terms(fields_, rule_, limit_.terms, limits);
     if (limit_.quota && limit_.quota->is_none()) limit_.terms = {};  // there is nothing to lease
   }
 
@@ -174,11 +169,6 @@ class RateLimitReader {
 };
 
 }  // namespace
-
-std::optional<OnFailure> read_on_failure(const YamlNode& node) {
-  return node.choice<OnFailure>(
-      {{"open", OnFailure::Open}, {"closed", OnFailure::Closed}, {"local", OnFailure::Local}});
-}
 
 std::optional<EnvoyRateLimit> read_rate_limit(const YamlNode& node, const EnvoyDefaults& defaults,
                                               std::string_view rule) {

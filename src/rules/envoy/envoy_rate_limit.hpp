@@ -1,7 +1,7 @@
 #pragma once
 
 #include "rules/model/rule.hpp"
-#include "rules/yaml/terms_format.hpp"
+#include "rules/yaml/limit_format.hpp"
 #include "rules/yaml/yaml_reader.hpp"
 
 #include <optional>
@@ -32,7 +32,5 @@ struct EnvoyDefaults {
 [[nodiscard]] std::optional<EnvoyRateLimit> read_rate_limit(const YamlNode& node,
                                                             const EnvoyDefaults& defaults,
                                                             std::string_view rule);
-// `open`, `closed` or `local`.
-[[nodiscard]] std::optional<OnFailure> read_on_failure(const YamlNode& node);
 
 }  // namespace penstock::rules

@@ -1,4 +1,4 @@
-#include "rules/envoy/envoy_scalars.hpp"
+#include "rules/envoy/envoy_fields.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,6 +1,7 @@
 #include "rules/envoy/envoy_tree.hpp"
 
 #include "rules/model/limit_keys.hpp"
+#include "rules/model/path_pattern.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -23,6 +24,32 @@ bool depends_on_values(const EnvoyStep& step) {
 }
 
 }  // namespace
+
+EnvoyWildcards::Position EnvoyWildcards::add(std::string pattern) {
+  const std::string beginning = pattern.substr(0, pattern.find('*'));
+  const auto place = std::ranges::lower_bound(beginning_lengths_, beginning.size());
+  if (place == beginning_lengths_.end() || *place != beginning.size()) {
+    beginning_lengths_.insert(place, beginning.size());
+  }
+  by_beginning_[beginning].push_back({.position = size_, .text = std::move(pattern)});
+  return size_++;
+}
+
+std::optional<EnvoyWildcards::Position> EnvoyWildcards::find(std::string_view text) const {
+  std::optional<Position> first;
+  for (const std::size_t length : beginning_lengths_) {
+    if (length > text.size()) break;
+    const auto candidates = by_beginning_.find(text.substr(0, length));
+    if (candidates == by_beginning_.end()) continue;
+    for (const Pattern& pattern : candidates->second) {
+      if (first.has_value() && pattern.position > *first) break;
+      if (!wildcard_matches(pattern.text, text)) continue;
+      first = pattern.position;
+      break;
+    }
+  }
+  return first;
+}
 
 EnvoyNode::EnvoyNode(Traits traits) : traits_(std::move(traits)), name_(name_of(traits_)) {}
 

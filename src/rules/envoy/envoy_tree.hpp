@@ -1,19 +1,43 @@
 #pragma once
 
-#include "rules/envoy/envoy_wildcards.hpp"
+#include "base/text_hash.hpp"
 #include "rules/model/request.hpp"
 #include "rules/model/rule.hpp"
-#include "rules/model/text_map.hpp"
 
 #include <boost/container/small_vector.hpp>
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace penstock::rules {
+
+// Patterns in the order in which they were declared. They are kept by what stands before their
+// first '*': a text is compared only with those that begin as it does.
+class EnvoyWildcards {
+ public:
+  // Which one it was: the n-th call to add, from 0.
+  using Position = std::size_t;
+
+  Position add(std::string pattern);
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  // The first declared pattern that matches.
+  [[nodiscard]] std::optional<Position> find(std::string_view text) const;
+
+ private:
+  struct Pattern {
+    Position position;
+    std::string text;
+  };
+
+  std::size_t size_ = 0;
+  std::vector<std::size_t> beginning_lengths_;  // that exist, shortest first
+  base::TextMap<std::vector<Pattern>> by_beginning_;
+};
 
 // What envoyproxy/ratelimit calls a descriptor: what one entry of a request must be, the rule for
 // requests that end here, and the descriptors for the entry after it.
@@ -62,7 +86,7 @@ class EnvoyNode {
   const Rule* rule_ = nullptr;
   std::string limit_name_{};
   std::vector<std::string> replaces_{};
-  TextMap<std::unique_ptr<EnvoyNode>> children_{};
+  base::TextMap<std::unique_ptr<EnvoyNode>> children_{};
   EnvoyWildcards wildcards_{};
   std::uint64_t lengths_ = 0;  // bit n: a child has a name of n characters, modulo 64
   std::vector<const EnvoyNode*> wildcard_nodes_{};  // by their position among the wildcards

@@ -1,4 +1,5 @@
-#include "rules/envoy/envoy_wildcards.hpp"
+#include "rules/envoy/envoy_tree.hpp"
+#include "rules/model/path_pattern.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -27,21 +28,21 @@ rc::Gen<std::string> text_of(const std::string& letters) {
 }
 
 TEST(EnvoyWildcards, StarStandsForAnyRunAndThePatternForTheWholeText) {
-  EXPECT_TRUE(matches_wildcard("path_/api/*", "path_/api/users"));
-  EXPECT_TRUE(matches_wildcard("path_/api/*", "path_/api/"));
-  EXPECT_FALSE(matches_wildcard("path_/api/*", "path_/api"));
-  EXPECT_TRUE(matches_wildcard("path_*/admin", "path_/v1/x/admin"));
-  EXPECT_FALSE(matches_wildcard("path_*/admin", "path_/v1/admin/x"));
-  EXPECT_TRUE(matches_wildcard("path_/v*/users/*", "path_/v2/users/7"));
-  EXPECT_TRUE(matches_wildcard("*", ""));
-  EXPECT_TRUE(matches_wildcard("**a**", "a"));
-  EXPECT_FALSE(matches_wildcard("", "a"));
+  EXPECT_TRUE(wildcard_matches("path_/api/*", "path_/api/users"));
+  EXPECT_TRUE(wildcard_matches("path_/api/*", "path_/api/"));
+  EXPECT_FALSE(wildcard_matches("path_/api/*", "path_/api"));
+  EXPECT_TRUE(wildcard_matches("path_*/admin", "path_/v1/x/admin"));
+  EXPECT_FALSE(wildcard_matches("path_*/admin", "path_/v1/admin/x"));
+  EXPECT_TRUE(wildcard_matches("path_/v*/users/*", "path_/v2/users/7"));
+  EXPECT_TRUE(wildcard_matches("*", ""));
+  EXPECT_TRUE(wildcard_matches("**a**", "a"));
+  EXPECT_FALSE(wildcard_matches("", "a"));
 }
 
 RC_GTEST_PROP(EnvoyWildcards, MatchAsTheNaiveReadingDoes, ()) {
   const auto pattern = *rc::gen::resize(8, text_of("ab**"));
   const auto text = *rc::gen::resize(10, text_of("ab*"));
-  RC_ASSERT(matches_wildcard(pattern, text) == matches_naively(pattern, text));
+  RC_ASSERT(wildcard_matches(pattern, text) == matches_naively(pattern, text));
 }
 
 RC_GTEST_PROP(EnvoyWildcards, FirstDeclaredPatternWins, ()) {
@@ -60,7 +61,7 @@ RC_GTEST_PROP(EnvoyWildcards, FirstDeclaredPatternWins, ()) {
 
 TEST(EnvoyWildcards, LongTextsAgainstManyStarsStayQuick) {
   const std::string text(20'000, 'a');
-  EXPECT_FALSE(matches_wildcard("a*a*a*a*a*a*a*a*b", text));
+  EXPECT_FALSE(wildcard_matches("a*a*a*a*a*a*a*a*b", text));
 }
 
 }  // namespace

@@ -4,20 +4,113 @@
 #include "rules/model/limit_keys.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
+#include <system_error>
 #include <utility>
 
 namespace penstock::rules {
 namespace {
+
+std::uint64_t product(std::uint64_t a, std::uint64_t b) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  return b != 0 && a > kMost / b ? kMost : a * b;
+}
+
+std::optional<std::string_view> value_of(const ValueSource& source, const SlotValues& slot_values,
+                                         const Captures& captures) {
+  if (source.from == ValueSource::From::Attribute) return slot_values[source.number].value;
+  const std::string_view value = captures.values[source.number];
+  return value.data() == nullptr ? std::nullopt : std::optional(value);
+}
+
+void append_value(std::string& subject, const KeySource& key, std::string_view value,
+                  const SlotValues& slot_values) {
+  if (!key.part.ipv6_prefix || !key.part.ipv4_prefix) return append_escaped_value(subject, value);
+  const auto address = key.value.from == ValueSource::From::Attribute
+                           ? slot_values[key.value.number].address
+                           : base::IpAddress::parse(value);
+  if (!address) return append_escaped_value(subject, value);
+  address->network(address->is_v4() ? *key.part.ipv4_prefix : *key.part.ipv6_prefix)
+      .append_to(subject);
+}
+
+Cost cost_of(const CostSource& source, Cost asked, const SlotValues& slot_values,
+             const Captures& captures) {
+  if (!source.attribute) return {product(source.units, asked.units)};
+  const auto text = value_of(*source.attribute, slot_values, captures);
+  std::uint64_t units = 0;
+  if (!text) return {product(source.units, asked.units)};
+  const char* const end = text->data() + text->size();
+  const auto [stop, failure] = std::from_chars(text->data(), end, units);
+  const bool is_number = stop == end && !text->empty();
+  if (is_number && failure == std::errc::result_out_of_range) {
+    units = std::numeric_limits<std::uint64_t>::max();
+  } else if (!is_number || failure != std::errc{}) {
+    units = source.units;
+  }
+  return {product(units, asked.units)};
+}
+
+// The key of the request under this rule. Empty when an attribute is missing, unless such requests
+// count as one.
+std::optional<std::string> subject_of(const AttributeRule& rule, const SlotValues& slot_values,
+                                      const Captures& captures) {
+  std::size_t length = 0;
+  for (const KeySource& key : rule.key) {
+    const auto value = value_of(key.value, slot_values, captures);
+    if (!value && rule.rule->if_missing != IfMissing::CountAsOne) return std::nullopt;
+    if (length > 0) ++length;
+    length += key.prefix.size() + value.value_or("").size();
+  }
+  std::optional<std::string> subject(std::in_place);
+  subject->reserve(length);
+  for (const KeySource& key : rule.key) {
+    if (!subject->empty()) *subject += '&';
+    *subject += key.prefix;
+    append_value(*subject, key, value_of(key.value, slot_values, captures).value_or(""),
+                 slot_values);
+  }
+  return subject;
+}
+
+bool all_hold(const AttributeRule& rule, const SlotValues& slot_values, Captures& captures) {
+  return std::all_of(rule.conditions.begin(), rule.conditions.end(),
+                     [&](const Condition& one) { return holds(one, slot_values, captures); });
+}
+
+// Whether a request without an attribute of the key is denied. A shadow rule never denies.
+bool denies_missing(const AttributeRule& rule) {
+  return rule.rule->if_missing == IfMissing::Deny && !rule.rule->shadow;
+}
+
+// The first missing attribute of the key; empty when none is missing, or a condition does not hold.
+std::string_view missing_attribute(const AttributeRule& rule, const SlotValues& slot_values) {
+  Captures captures;
+  if (!all_hold(rule, slot_values, captures)) return {};
+  for (const KeySource& key : rule.key) {
+    if (!value_of(key.value, slot_values, captures)) return key.part.name;
+  }
+  return {};
+}
+
+// Why the rule does not apply; empty when it does.
+std::string mismatch_reason(const AttributeRule& rule, const SlotValues& slot_values) {
+  Captures captures;
+  for (const Condition& condition : rule.conditions) {
+    if (!holds(condition, slot_values, captures)) return mismatch_reason(condition, slot_values);
+  }
+  if (denies_missing(rule) || rule.rule->if_missing == IfMissing::CountAsOne) return {};
+  const std::string_view missing = missing_attribute(rule, slot_values);
+  if (missing.empty()) return {};
+  return std::string(missing) + " is absent, which this rule counts by";
+}
 
 RuleIndex make_index(const std::vector<AttributeRule>& rules) {
   std::vector<const std::vector<Condition>*> conditions;
   conditions.reserve(rules.size());
   for (const AttributeRule& rule : rules) conditions.push_back(&rule.conditions);
   return RuleIndex(conditions);
-}
-
-Cost asked_cost(const Request& request, std::size_t number) {
-  return request.descriptors[number].cost.value_or(request.cost);
 }
 
 // Denied wins over allowed, allowed over everything else.
@@ -127,7 +220,9 @@ void AttributeMatcher::match_one(const Request& request, std::size_t number, Mat
         (said != DescriptorOutcome::Limited && said != DescriptorOutcome::Denied))
       said = now;
   }
-  if (descriptor.limit) replace(request, number, match);
+  if (!descriptor.limit) return;
+  said = DescriptorOutcome::Replaced;
+  match.limits.push_back(limit_sent_with(request, number));
 }
 
 DescriptorOutcome AttributeMatcher::apply(const AttributeRule& rule, const Request& request,
@@ -152,7 +247,8 @@ DescriptorOutcome AttributeMatcher::apply(const AttributeRule& rule, const Reque
       rule.overrides ? look_up(*rule.overrides, value_of(rule.overrides->by, slot_values, captures))
                      : nullptr;
   if (replaced != nullptr && !*replaced) return DescriptorOutcome::Unlimited;
-  const Cost cost = cost_of(rule.cost, asked_cost(request, number), slot_values, captures);
+  const Descriptor& descriptor = request.descriptors[number];
+  const Cost cost = cost_of(rule.cost, request.cost_of(descriptor), slot_values, captures);
   const std::vector<RuleLimit>& limits = rule.rule->limits;
   for (std::size_t i = 0; i < limits.size(); ++i) {
     std::string counted = i + 1 == limits.size() ? std::move(*subject) : *subject;
@@ -165,27 +261,10 @@ DescriptorOutcome AttributeMatcher::apply(const AttributeRule& rule, const Reque
                     .quota = replaced != nullptr ? **replaced : limits[i].quota,
                     .cost = cost,
                     .terms = rule.rule->terms},
-          .is_refund = request.descriptors[number].is_refund};
+          .is_refund = descriptor.is_refund};
     }));
   }
   return DescriptorOutcome::Limited;
-}
-
-void AttributeMatcher::replace(const Request& request, std::size_t number, Match& match) const {
-  const Descriptor& descriptor = request.descriptors[number];
-  std::string subject;
-  for (const Attribute& entry : descriptor.entries) {
-    append_subject(subject, entry.name, entry.value);
-  }
-  match.descriptors[number] = DescriptorOutcome::Replaced;
-  match.limits.push_back(
-      {.rule = nullptr,
-       .descriptor = number,
-       .check = {.name = {.subject = std::move(subject),
-                          .limit = request_limit_name(domain_.name, *descriptor.limit)},
-                 .quota = *descriptor.limit,
-                 .cost = asked_cost(request, number)},
-       .is_refund = descriptor.is_refund});
 }
 
 void AttributeMatcher::explain(const Request& request, Explanation& explanation) const {

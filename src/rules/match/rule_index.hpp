@@ -1,7 +1,7 @@
 #pragma once
 
-#include "rules/match/path_trie.hpp"
 #include "rules/model/condition.hpp"
+#include "rules/model/path_pattern.hpp"
 
 #include <cstdint>
 #include <span>
@@ -24,7 +24,7 @@ class RuleIndex {
 
  private:
   struct Slot {
-    TextMap<std::vector<std::uint32_t>> values{};
+    base::TextMap<std::vector<std::uint32_t>> values{};
     PathTrie paths{};
     NetworkTable networks{};
     bool has_paths = false;

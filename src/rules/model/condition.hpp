@@ -1,11 +1,14 @@
 #pragma once
 
+#include "base/ip_address.hpp"
+#include "base/text_hash.hpp"
 #include "penstock/result.hpp"
 #include "rules/match/network_table.hpp"
-#include "rules/match/path_trie.hpp"
-#include "rules/model/slot_values.hpp"
-#include "rules/model/text_map.hpp"
+#include "rules/model/path_pattern.hpp"
 
+#include <boost/container/small_vector.hpp>
+
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,12 +24,34 @@ class RE2;
 
 namespace penstock::rules {
 
+// One attribute of a request, parsed for conditions. Each attribute that a domain uses has a
+// number, its slot.
+struct SlotValue {
+  std::optional<std::string_view> value{};
+  PathSegments segments{};                   // when a path pattern uses it
+  std::optional<base::IpAddress> address{};  // when a network uses it, and it is valid
+};
+// Of one descriptor; more attributes are stored on the heap.
+using SlotValues = boost::container::small_vector<SlotValue, 8>;
+
+// Which forms of a value conditions need, in addition to its text.
+struct SlotUse {
+  bool as_path = false;
+  bool as_address = false;
+};
+
+inline void set_slot_value(SlotValue& slot_value, std::string_view value, SlotUse use) {
+  slot_value.value = value;
+  if (use.as_path) slot_value.segments = split_path(value);
+  if (use.as_address) slot_value.address = base::IpAddress::parse(value);
+}
+
 struct Condition;
 
 // Conditions on a value. All except Present{false} and Not require that it is present.
 struct OneOf {
   std::vector<std::string> values;
-  std::unordered_set<std::string, TextHash, std::equal_to<>> lookup{};  // when they are many
+  std::unordered_set<std::string, base::TextHash, std::equal_to<>> lookup{};  // when they are many
 };
 struct Prefix {
   std::string text;

@@ -2,7 +2,6 @@
 
 #include "rules/envoy/envoy_format.hpp"
 #include "rules/settings/section_options.hpp"
-#include "rules/yaml/configuration_warnings.hpp"
 #include "rules/yaml/domain_format.hpp"
 #include "rules/yaml/load_state.hpp"
 #include "rules/yaml/text_file.hpp"
@@ -176,7 +175,7 @@ class Loader {
   Loaded& loaded_;
   LoadState state_;
   std::vector<std::unique_ptr<const YamlDocument>> documents_;
-  TextMap<FilePosition> places_;
+  base::TextMap<FilePosition> places_;
   std::vector<YamlNode> envoy_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "base/text_hash.hpp"
 #include "rules/model/ruleset.hpp"
-#include "rules/model/text_map.hpp"
 #include "rules/settings/settings.hpp"
 #include "rules/yaml/diagnostic.hpp"
 
@@ -24,7 +24,7 @@ struct FilePosition {
 struct Configuration {
   Settings settings{};
   std::shared_ptr<const Ruleset> rules;
-  TextMap<FilePosition> places{};  // of sections that name files: "server.tls", "store" ...
+  base::TextMap<FilePosition> places{};  // of sections that name files: "server.tls", "store" ...
   std::vector<std::filesystem::path> files;  // all that were read, maps included: to be watched
 };
 

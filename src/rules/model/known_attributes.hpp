@@ -8,61 +8,36 @@
 // could turn one into the other unnoticed.
 namespace penstock::rules {
 
-using namespace std::string_view_literals;
+template <class... Words>
+constexpr std::array<std::string_view, sizeof...(Words)> word_list(const Words&... all) {
+  return {all...};
+}
 
 // Of the gateway and of forward auth.
-inline constexpr std::array kHttpAttributes{"method"sv, "path"sv,  "query"sv,
-                                            "host"sv,   "proto"sv, "client_ip"sv};
+inline constexpr auto kHttpAttributes =
+    word_list("method", "path", "query", "host", "proto", "client_ip");
 // Each header of the request, under its name in lower case.
 inline constexpr std::string_view kHeaderPrefix = "header.";
-inline constexpr std::array kCommonHeaders{
-    "accept"sv,           "accept-language"sv, "authorization"sv, "content-length"sv,
-    "content-type"sv,     "cookie"sv,          "forwarded"sv,     "idempotency-key"sv,
-    "origin"sv,           "referer"sv,         "user-agent"sv,    "x-api-key"sv,
-    "x-api-token"sv,      "x-auth-token"sv,    "x-client-id"sv,   "x-device-id"sv,
-    "x-forwarded-for"sv,  "x-real-ip"sv,       "x-request-id"sv,  "x-requested-with"sv,
-    "x-session-id"sv,     "x-tenant-id"sv,     "x-user-id"sv,     "x-account-id"sv,
-    "x-organization-id"sv};
+inline constexpr auto kCommonHeaders =
+    word_list("accept", "accept-language", "authorization", "content-length", "content-type",
+              "cookie", "forwarded", "idempotency-key", "origin", "referer", "user-agent",
+              "x-api-key", "x-api-token", "x-auth-token", "x-client-id", "x-device-id",
+              "x-forwarded-for", "x-real-ip", "x-request-id", "x-requested-with", "x-session-id",
+              "x-tenant-id", "x-user-id", "x-account-id", "x-organization-id");
 
 // Also common, but too similar to the names above to be suggested for a typo.
-inline constexpr std::array kOtherHeaders{"x-client-ip"sv, "x-user-ip"sv, "api-key"sv};
+inline constexpr auto kOtherHeaders = word_list("x-client-ip", "x-user-ip", "api-key");
 
 // Of applications that call the API, and of Envoy's rate limit filter.
-inline constexpr std::array kCommonAttributes{"account"sv,
-                                              "account_id"sv,
-                                              "api_key"sv,
-                                              "country"sv,
-                                              "customer_id"sv,
-                                              "destination_cluster"sv,
-                                              "device_id"sv,
-                                              "email"sv,
-                                              "generic_key"sv,
-                                              "header_match"sv,
-                                              "masked_remote_address"sv,
-                                              "model"sv,
-                                              "operation"sv,
-                                              "organization"sv,
-                                              "organization_id"sv,
-                                              "plan"sv,
-                                              "project"sv,
-                                              "project_id"sv,
-                                              "region"sv,
-                                              "remote_address"sv,
-                                              "route"sv,
-                                              "service"sv,
-                                              "session_id"sv,
-                                              "source_cluster"sv,
-                                              "team"sv,
-                                              "tenant"sv,
-                                              "tenant_id"sv,
-                                              "tier"sv,
-                                              "user"sv,
-                                              "user_agent"sv,
-                                              "user_id"sv,
-                                              "username"sv};
+inline constexpr auto kCommonAttributes =
+    word_list("account", "account_id", "api_key", "country", "customer_id", "destination_cluster",
+              "device_id", "email", "generic_key", "header_match", "masked_remote_address", "model",
+              "operation", "organization", "organization_id", "plan", "project", "project_id",
+              "region", "remote_address", "route", "service", "session_id", "source_cluster",
+              "team", "tenant", "tenant_id", "tier", "user", "user_agent", "user_id", "username");
 
 // Attributes that clients can leave out, as all headers.
-inline constexpr std::array kClientSupplied{"api_key"sv, "session_id"sv, "user_agent"sv, "query"sv,
-                                            "email"sv};
+inline constexpr auto kClientSupplied =
+    word_list("api_key", "session_id", "user_agent", "query", "email");
 
 }  // namespace penstock::rules

@@ -1,12 +1,17 @@
 #pragma once
 
+#include "base/text_hash.hpp"
 #include "penstock/result.hpp"
+
+#include <boost/container/small_vector.hpp>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace penstock::rules {
@@ -21,7 +26,8 @@ struct Captures {
 using PathSegments = std::vector<std::string_view>;
 [[nodiscard]] PathSegments split_path(std::string_view path);
 
-// `*` matches any characters; all others are literal.
+// Whether the pattern matches the whole text. `*` matches any characters, or none; all others are
+// literal.
 [[nodiscard]] bool wildcard_matches(std::string_view pattern, std::string_view text);
 
 // A pattern for paths. In a segment `*` matches any characters; the segment `{name}` matches and
@@ -52,6 +58,32 @@ class PathPattern {
   std::string text_;
   std::vector<Segment> segments_;
   std::size_t rest_ = std::string::npos;  // where `**` is
+};
+
+// Numbers of rules, or of patterns; longer lists go to the heap.
+using RuleNumbers = boost::container::small_vector<std::uint32_t, 16>;
+
+// Numbers by path pattern. A search walks down the segments of a path, so that patterns which begin
+// otherwise cost nothing. What it finds may still fail behind a `**`.
+class PathTrie {
+ public:
+  PathTrie() : nodes_(1) {}
+
+  void add(const PathPattern& pattern, std::uint32_t number);
+  void find(std::span<const std::string_view> path, RuleNumbers& found) const;
+
+ private:
+  struct Node {
+    base::TextMap<std::uint32_t> literal{};
+    std::vector<std::pair<std::string, std::uint32_t>> wildcard{};
+    std::uint32_t any = 0;  // 0: there is none
+    std::vector<std::uint32_t> here{};
+    std::vector<std::uint32_t> below{};  // with any rest
+  };
+  std::uint32_t child(std::uint32_t node, const PathPattern::Segment& segment);
+  void walk(std::uint32_t node, std::span<const std::string_view> path, RuleNumbers& found) const;
+
+  std::vector<Node> nodes_;  // the root is the first
 };
 
 }  // namespace penstock::rules

@@ -1,7 +1,5 @@
 #include "rules/model/path_pattern.hpp"
 
-#include "rules/match/path_trie.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>

@@ -32,6 +32,10 @@ struct Request {
   std::string_view domain;
   std::vector<Descriptor> descriptors;
   Cost cost{};
+
+  [[nodiscard]] Cost cost_of(const Descriptor& descriptor) const {
+    return descriptor.cost.value_or(cost);
+  }
 };
 
 }  // namespace penstock::rules

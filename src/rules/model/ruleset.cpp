@@ -1,11 +1,16 @@
 #include "rules/model/ruleset.hpp"
 
+#include "base/check.hpp"
+#include "base/text_hash.hpp"
 #include "core/decide_all.hpp"
 #include "rules/model/limit_keys.hpp"
-#include "rules/model/ruleset_impl.hpp"
+#include "rules/model/ruleset_builder.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace penstock::rules {
 namespace {
@@ -30,37 +35,64 @@ void merge_equal_checks(std::vector<MatchedLimit>& limits) {
   limits.erase(limits.begin() + static_cast<std::ptrdiff_t>(kept), limits.end());
 }
 
-void begin_match(Match& match, const Request& request, bool domain_known, UnknownDomain unknown) {
-  match.domain_known = domain_known;
-  match.unknown_domain_denied = !domain_known && unknown == UnknownDomain::Deny;
-  match.descriptors.assign(request.descriptors.size(), match.unknown_domain_denied
-                                                           ? DescriptorOutcome::Denied
-                                                           : DescriptorOutcome::NoRule);
-}
-
 }  // namespace
+
+// A domain of a Ruleset.
+struct DomainEntry {
+  Source source{};
+  std::unique_ptr<const DomainMatcher> matcher{};
+  base::TextMap<const Rule*> rules{};  // by name
+};
+
+struct Ruleset::Impl {
+  std::vector<std::unique_ptr<const Rule>> rules;
+  base::TextMap<DomainEntry> domains;
+  UnknownDomain unknown_domain = UnknownDomain::Allow;
+
+  // The matcher of the request's domain; null when the domain is unknown, which answers the
+  // request.
+  const DomainMatcher* begin(const Request& request, Match& match) const {
+    const auto domain = domains.find(request.domain);
+    match.domain_known = domain != domains.end();
+    match.unknown_domain_denied = !match.domain_known && unknown_domain == UnknownDomain::Deny;
+    match.descriptors.assign(request.descriptors.size(), match.unknown_domain_denied
+                                                             ? DescriptorOutcome::Denied
+                                                             : DescriptorOutcome::NoRule);
+    return match.domain_known ? domain->second.matcher.get() : nullptr;
+  }
+};
+
+MatchedLimit limit_sent_with(const Request& request, std::size_t descriptor) {
+  const Descriptor& asked = request.descriptors[descriptor];
+  std::string subject;
+  for (const Attribute& entry : asked.entries) append_subject(subject, entry.name, entry.value);
+  return {.rule = nullptr,
+          .descriptor = descriptor,
+          .check = {.name = {.subject = std::move(subject),
+                             .limit = request_limit_name(request.domain, *asked.limit)},
+                    .quota = *asked.limit,
+                    .cost = request.cost_of(asked)},
+          .is_refund = asked.is_refund};
+}
 
 Ruleset::Ruleset() : impl_(std::make_unique<Impl>()) {}
 Ruleset::~Ruleset() = default;
 
 Match Ruleset::match(const Request& request) const {
   Match match;
-  const auto domain = impl_->domains.find(request.domain);
-  begin_match(match, request, domain != impl_->domains.end(), impl_->unknown_domain);
-  if (!match.domain_known) return match;
-  domain->second.matcher->match(request, match);
+  const DomainMatcher* const matcher = impl_->begin(request, match);
+  if (matcher == nullptr) return match;
+  matcher->match(request, match);
   merge_equal_checks(match.limits);
   return match;
 }
 
 Explanation Ruleset::explain(const Request& request) const {
   Explanation explanation;
-  Match& match = explanation.match;
-  const auto domain = impl_->domains.find(request.domain);
-  begin_match(match, request, domain != impl_->domains.end(), impl_->unknown_domain);
-  if (!match.domain_known) return explanation;
-  domain->second.matcher->explain(request, explanation);
-  merge_equal_checks(match.limits);
+  const DomainMatcher* const matcher = impl_->begin(request, explanation.match);
+  if (matcher == nullptr) return explanation;
+  matcher->explain(request, explanation);
+  merge_equal_checks(explanation.match.limits);
   return explanation;
 }
 
@@ -138,6 +170,59 @@ std::vector<const Rule*> Ruleset::rules_keyed_by(std::string_view domain,
     if (names == wanted) found.push_back(rule.get());
   }
   return found;
+}
+
+RulesetBuilder::RulesetBuilder() : impl_(std::make_unique<Ruleset::Impl>()) {}
+RulesetBuilder::~RulesetBuilder() = default;
+
+const Source* RulesetBuilder::claim_domain(const std::string& domain, Source source) {
+  const auto [place, is_new] = impl_->domains.try_emplace(domain);
+  if (!is_new) return &place->second.source;
+  place->second.source = std::move(source);
+  return nullptr;
+}
+
+const Rule& RulesetBuilder::add_rule(Rule rule) {
+  const auto domain = impl_->domains.find(rule.domain);
+  PENSTOCK_CHECK(domain != impl_->domains.end());
+  rule.index = impl_->rules.size();
+  if (rule.metric.empty()) rule.metric = rule.domain + "/" + rule.name;
+  impl_->rules.push_back(std::make_unique<const Rule>(std::move(rule)));
+  const Rule& kept = *impl_->rules.back();
+  PENSTOCK_CHECK(domain->second.rules.emplace(kept.name, &kept).second);
+  return kept;
+}
+
+void RulesetBuilder::add_domain(const std::string& domain,
+                                std::unique_ptr<const DomainMatcher> matcher) {
+  const auto place = impl_->domains.find(domain);
+  PENSTOCK_CHECK(place != impl_->domains.end() && place->second.matcher == nullptr);
+  place->second.matcher = std::move(matcher);
+}
+
+void RulesetBuilder::set_unknown_domain(UnknownDomain what) { impl_->unknown_domain = what; }
+
+UnknownDomain RulesetBuilder::unknown_domain() const noexcept { return impl_->unknown_domain; }
+
+bool RulesetBuilder::has_domain(std::string_view domain) const {
+  return impl_->domains.find(domain) != impl_->domains.end();
+}
+
+std::vector<std::string> RulesetBuilder::domains() const {
+  std::vector<std::string> names;
+  for (const auto& [name, part] : impl_->domains) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+const std::vector<std::unique_ptr<const Rule>>& RulesetBuilder::rules() const noexcept {
+  return impl_->rules;
+}
+
+std::shared_ptr<const Ruleset> RulesetBuilder::build() {
+  auto ruleset = std::make_shared<Ruleset>();
+  ruleset->impl_ = std::exchange(impl_, std::make_unique<Ruleset::Impl>());
+  return ruleset;
 }
 
 }  // namespace penstock::rules

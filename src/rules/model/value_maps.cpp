@@ -1,6 +1,6 @@
 #include "rules/model/value_maps.hpp"
 
-#include "rules/yaml/closest_word.hpp"
+#include "rules/yaml/diagnostic.hpp"
 #include "rules/yaml/rule_keys.hpp"
 #include "rules/yaml/text_file.hpp"
 
@@ -25,15 +25,21 @@ bool is_simple(std::string_view text) {
   });
 }
 
+// Removes the first line, and returns it without its end.
+std::string_view take_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
 // The fast path for files of simple lines "key: value", such as maps of a hundred thousand keys.
 // Empty when a line has another form.
 std::optional<ValueMap> parse_simple_lines(std::string_view text) {
   ValueMap map;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::string_view line = take_line(text);
     if (line.empty() || line.starts_with('#')) continue;
     const std::size_t colon = line.find(": ");
     if (colon == std::string_view::npos) return std::nullopt;
@@ -90,10 +96,7 @@ ValueMap parse_csv_map(std::string_view text, const std::string& file, Diagnosti
     report(diagnostics, {.file = file, .line = line, .column = 1, .message = std::move(message)});
   };
   for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::string_view line = take_line(text);
     if (line.empty() || line.starts_with('#')) continue;
     if (!parse_line(line, key, value)) {
       reject(number, "expected a line key,value, found " + quote_value(line));

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "base/text_hash.hpp"
 #include "rules/model/rule.hpp"
-#include "rules/model/text_map.hpp"
 #include "rules/yaml/diagnostic.hpp"
 #include "rules/yaml/yaml_reader.hpp"
 
@@ -13,7 +13,7 @@
 
 namespace penstock::rules {
 
-using ValueMap = TextMap<std::string>;
+using ValueMap = base::TextMap<std::string>;
 
 // "key,value" per line, either in quotes where it has a comma or a quote, which is then doubled.
 // Empty lines and lines that begin with # are skipped.
@@ -46,7 +46,7 @@ class ValueMaps {
     Position position;
     bool used = false;
   };
-  TextMap<Entry> maps_;
+  base::TextMap<Entry> maps_;
 };
 
 }  // namespace penstock::rules

@@ -1,4 +1,4 @@
-#include "rules/yaml/closest_word.hpp"
+#include "rules/yaml/diagnostic.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
-#include "rules/yaml/condition_format.hpp"
-
-#include "rules/yaml/closest_word.hpp"
+#include "rules/yaml/diagnostic.hpp"
+#include "rules/yaml/domain_format.hpp"
 #include "rules/yaml/rule_keys.hpp"
 
 #include <algorithm>
@@ -95,8 +94,7 @@ class AttributeConditions {
       }
       if (attribute_ != "path") warn_of_value(one, attribute_, values.back());
     }
-    if (node.is_list() && node.list().empty())
-      node.error(label(node) + "an empty list matches nothing");
+    report_empty_list(node);
     return values;
   }
 
@@ -114,16 +112,26 @@ class AttributeConditions {
     }
   }
 
+  static void report_empty_list(const YamlNode& node) {
+    if (!node.is_list() || !node.list().empty()) return;
+    node.error(label(node) + "an empty list matches nothing");
+  }
+
+  static bool are_paths(const std::vector<std::string>& values) {
+    return std::all_of(values.begin(), values.end(),
+                       [](const std::string& one) { return one.starts_with('/'); });
+  }
+
   static std::string label(const YamlNode& node) { return std::string(node.label()) + ": "; }
 
   std::optional<Test> read_plain(const YamlNode& node) {
     if (attribute_ == "client_ip") return read_networks(node);
     std::vector<std::string> values = texts(node);
     if (values.empty()) return std::nullopt;
-    const auto begins_with_slash = [](const std::string& one) { return one.starts_with('/'); };
-    const auto has_star = [](const std::string& one) { return one.find('*') != std::string::npos; };
-    const bool all_paths = std::all_of(values.begin(), values.end(), begins_with_slash);
-    const bool any_star = std::any_of(values.begin(), values.end(), has_star);
+    const bool all_paths = are_paths(values);
+    const bool any_star = std::any_of(values.begin(), values.end(), [](const std::string& one) {
+      return one.find('*') != std::string::npos;
+    });
     if (attribute_ == "path" || (attribute_ == "route" && all_paths)) {
       return read_paths(node, PathPattern::Braces::Capture);
     }
@@ -142,11 +150,8 @@ class AttributeConditions {
         one.expected("an address or a network such as 10.0.0.0/8, no bit set beyond the prefix");
       }
     }
-    if (networks.empty()) {
-      if (node.is_list() && node.list().empty())
-        node.error(label(node) + "an empty list matches nothing");
-      return std::nullopt;
-    }
+    report_empty_list(node);
+    if (networks.empty()) return std::nullopt;
     return make_in_network(std::move(networks));
   }
 
@@ -159,10 +164,10 @@ class AttributeConditions {
       if (pattern) {
         warn_of_value(one, attribute_, *text);
         const auto& segments = pattern->segments();
-        const auto is_written = [](const PathPattern::Segment& each) {
-          return has_upper(each.text);
-        };
-        if (std::any_of(segments.begin(), segments.end(), is_written)) warn_of_case(one);
+        if (std::any_of(segments.begin(), segments.end(),
+                        [](const auto& segment) { return has_upper(segment.text); })) {
+          warn_of_case(one);
+        }
         patterns.push_back(std::move(*pattern));
       } else {
         one.error(label(one) + pattern.error().detail);
@@ -175,9 +180,7 @@ class AttributeConditions {
   std::optional<Test> read_glob(const YamlNode& node) {
     std::vector<std::string> patterns = texts(node);
     if (patterns.empty()) return std::nullopt;
-    const bool all_paths = std::all_of(patterns.begin(), patterns.end(),
-                                       [](const auto& one) { return one.starts_with('/'); });
-    if (all_paths) return read_paths(node, PathPattern::Braces::Literal);
+    if (are_paths(patterns)) return read_paths(node, PathPattern::Braces::Literal);
     warn_of_case_in_list(node);
     return Wildcard{std::move(patterns)};
   }

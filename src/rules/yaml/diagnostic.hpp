@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace penstock::rules {
@@ -27,5 +29,20 @@ inline constexpr std::size_t kMaxDiagnostics = 200;
 
 void report(Diagnostics& diagnostics, Diagnostic diagnostic);
 [[nodiscard]] bool has_error(std::span<const Diagnostic> diagnostics);
+
+// A value for messages: quoted, truncated when long, control characters escaped.
+[[nodiscard]] std::string quote_value(std::string_view value, char quote = '"');
+
+// The candidate that was most likely meant: at most a third of its letters wrong, missing, added or
+// swapped with the next. Empty when none is that close.
+[[nodiscard]] std::string_view closest_word(
+    std::string_view typed, std::span<const std::string_view> candidates,
+    std::size_t max_edits = std::numeric_limits<std::size_t>::max());
+
+// "; did you mean 'limit'?", or nothing for no word.
+[[nodiscard]] std::string did_you_mean(std::string_view word);
+// The same for the closest candidate.
+[[nodiscard]] std::string suggestion(std::string_view typed,
+                                     std::span<const std::string_view> candidates);
 
 }  // namespace penstock::rules

@@ -1,10 +1,8 @@
 #include "rules/yaml/domain_format.hpp"
 
 #include "rules/match/attribute_matcher.hpp"
-#include "rules/yaml/missing_key_warnings.hpp"
-#include "rules/yaml/rule_format.hpp"
 #include "rules/yaml/rule_keys.hpp"
-#include "rules/yaml/scalar_fields.hpp"
+#include "rules/yaml/yaml_reader.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -16,7 +14,6 @@ namespace {
 struct AttributeYaml {
   std::size_t slot;
   YamlNode key;
-  bool used = false;
 };
 
 // A lookup may only depend on lookups above it, so that one pass resolves all.
@@ -70,18 +67,6 @@ void warn_of_unused(const std::vector<AttributeYaml>& written, const AttributeDo
   }
 }
 
-void read_rules(const YamlFields& fields, const RuleDefaults& defaults, RuleReader& reader) {
-  if (const auto deny = fields.find("deny")) {
-    for (const YamlNode& node : deny->list()) reader.read_list_entry(node, Action::Deny);
-  }
-  if (const auto allow = fields.find("allow")) {
-    for (const YamlNode& node : allow->list()) reader.read_list_entry(node, Action::Allow);
-  }
-  if (const auto rules = fields.find("rules")) {
-    for (const YamlNode& node : rules->list()) reader.read_rule(node, defaults);
-  }
-}
-
 void note_attributes(const YamlNode& name, const YamlFields& fields,
                      const std::vector<AttributeYaml>& looked_up, DomainDraft& draft,
                      LoadState& state) {
@@ -111,14 +96,11 @@ void load_domain(const YamlEntry& entry, LoadState& state) {
   for (const DomainReference& reference : state.references) {
     if (reference.domain == name && draft.folding.empty()) draft.folding = reference.folding;
   }
-  RuleDefaults defaults;
-  read_rule_defaults(fields, defaults);
   std::vector<AttributeYaml> attributes;
   if (const auto section = fields.find("attributes")) {
     attributes = read_attributes(*section, draft, state);
   }
-  RuleReader reader(draft, state);
-  read_rules(fields, defaults, reader);
+  read_rules(fields, draft, state);
   if (draft.domain.uses.size() > DomainDraft::kMaxAttributes) {
     entry.key.error("domain " + quote_value(name, '\'') + " mentions more than " +
                     std::to_string(DomainDraft::kMaxAttributes) + " attributes");

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "base/text_hash.hpp"
 #include "rules/model/ruleset_builder.hpp"
-#include "rules/model/text_map.hpp"
 #include "rules/model/value_maps.hpp"
 #include "rules/settings/settings.hpp"
-#include "rules/yaml/quota_format.hpp"
+#include "rules/yaml/limit_format.hpp"
 #include "rules/yaml/yaml_reader.hpp"
 
 #include <filesystem>
@@ -46,7 +46,7 @@ struct LoadState {
   std::vector<DomainAttributes> attributes{};
   std::vector<DomainReference> references{};
   std::optional<YamlNode> in_flight_key{};  // gateway.max_in_flight.key
-  TextMap<Source> sections{};               // position of each section
+  base::TextMap<Source> sections{};         // position of each section
 };
 
 [[nodiscard]] inline Source source_of(const YamlNode& node) {

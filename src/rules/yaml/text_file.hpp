@@ -12,7 +12,7 @@ namespace penstock::rules {
 [[nodiscard]] Result<std::string> read_text_file(const std::filesystem::path& path,
                                                  std::size_t max_bytes);
 
-// A relative path that is written in a file is meant from where that file is.
+// Paths in a file are relative to the file that contains them.
 [[nodiscard]] std::filesystem::path resolve_relative_to(const std::filesystem::path& file,
                                                         const std::filesystem::path& written);
 

@@ -1,4 +1,4 @@
-#include "rules/yaml/utf8.hpp"
+#include "rules/yaml/yaml_document.hpp"
 
 #include <gtest/gtest.h>
 

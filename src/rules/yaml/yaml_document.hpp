@@ -58,4 +58,7 @@ class YamlDocument {
   std::uint32_t root_ = 0;
 };
 
+// RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
+[[nodiscard]] bool is_utf8(std::string_view text) noexcept;
+
 }  // namespace penstock::rules

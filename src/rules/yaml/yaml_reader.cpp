@@ -1,43 +1,13 @@
 #include "rules/yaml/yaml_reader.hpp"
 
+#include "base/text.hpp"
 #include "core/duration_text.hpp"
-#include "rules/yaml/closest_word.hpp"
+#include "rules/yaml/diagnostic.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 #include <unordered_map>
 
 namespace penstock::rules {
-namespace {
-
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, value);
-  if (failure != std::errc{} || stop != end) return std::nullopt;
-  return value;
-}
-
-}  // namespace
-
-std::string quote_value(std::string_view value, char quote) {
-  constexpr std::size_t kMost = 60;
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string text(1, quote);
-  for (const char c : value.substr(0, kMost)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      text += "\\x";
-      text += kHex[byte >> 4U];
-      text += kHex[byte & 0xfU];
-    } else {
-      text += c;
-    }
-  }
-  if (value.size() > kMost) text += "...";
-  return text + quote;
-}
 
 void YamlNode::error(const std::string& message) const {
   document_->report(Diagnostic::Severity::Error, position(), message);
@@ -57,9 +27,9 @@ std::string YamlNode::found() const {
   return {};
 }
 
-void YamlNode::expected(std::string_view what) const {
+void YamlNode::expected(std::string_view what, std::string_view hint) const {
   const std::string prefix = label_.empty() ? std::string{} : std::string(label_) + ": ";
-  error(prefix + "expected " + std::string(what) + ", found " + found());
+  error(prefix + "expected " + std::string(what) + ", found " + found() + std::string(hint));
 }
 
 void YamlNode::expected_one_of(std::span<const std::string_view> names) const {
@@ -68,9 +38,7 @@ void YamlNode::expected_one_of(std::span<const std::string_view> names) const {
     if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
     text += names[i];
   }
-  const std::string prefix = label_.empty() ? std::string{} : std::string(label_) + ": ";
-  error(prefix + "expected " + text + ", found " + found() +
-        (is_text() ? suggestion(raw(), names) : std::string{}));
+  expected(text, is_text() ? suggestion(raw(), names) : std::string{});
 }
 
 std::optional<std::string_view> YamlNode::text() const {
@@ -85,7 +53,7 @@ std::optional<std::int64_t> YamlNode::integer(std::int64_t least, std::int64_t m
     for (const char c : raw()) {
       if (c != '_' || digits.empty()) digits += c;
     }
-    const std::optional<std::int64_t> value = parse_integer(digits);
+    const std::optional<std::int64_t> value = base::parse_number<std::int64_t>(digits);
     if (value && *value >= least && *value <= most) return value;
   }
   expected("a whole number from " + std::to_string(least) + " to " + std::to_string(most));
@@ -137,15 +105,6 @@ std::vector<YamlNode> YamlNode::one_or_list() const {
   return {};
 }
 
-bool YamlNode::has_key(std::string_view key) const noexcept {
-  if (!is_map()) return false;
-  for (std::size_t i = 0; i < item_->children.size(); i += 2) {
-    const YamlItem& candidate = document_->item(item_->children[i]);
-    if (candidate.kind == YamlKind::Text && candidate.text == key) return true;
-  }
-  return false;
-}
-
 std::vector<YamlEntry> YamlNode::entries() const {
   std::vector<YamlEntry> entries;
   if (!is_map()) {
@@ -193,10 +152,10 @@ YamlFields::YamlFields(const YamlNode& map, std::span<const std::string_view> kn
   for (const YamlEntry& entry : map.entries()) {
     const std::string_view name = entry.key.raw();
     if (std::find(known.begin(), known.end(), name) != known.end()) {
-      entries_.push_back(entry);
-      continue;
+      keep(entry);
+    } else {
+      entry.key.error("unknown key " + quote_value(name, '\'') + suggestion(name, known));
     }
-    entry.key.error("unknown key " + quote_value(name, '\'') + suggestion(name, known));
   }
 }
 
@@ -211,6 +170,16 @@ std::optional<YamlNode> YamlFields::require(std::string_view key) const {
   std::optional<YamlNode> node = find(key);
   if (!node && map_.is_map()) map_.error("key '" + std::string(key) + "' is missing");
   return node;
+}
+
+void YamlFields::read_boolean(std::string_view key, bool& flag) const {
+  if (const auto node = find(key)) flag = node->boolean().value_or(flag);
+}
+
+void YamlFields::read_text(std::string_view key, std::string& text) const {
+  const auto node = find(key);
+  const auto value = node ? node->text() : std::nullopt;
+  if (value) text = *value;
 }
 
 }  // namespace penstock::rules

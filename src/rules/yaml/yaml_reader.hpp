@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+// Reads keys into members. A member keeps its value when the key is missing.
 namespace penstock::rules {
 
 struct YamlEntry;
@@ -38,8 +39,8 @@ class YamlNode {
   [[nodiscard]] Diagnostics& diagnostics() const noexcept { return document_->diagnostics(); }
   void error(const std::string& message) const;
   void warning(const std::string& message) const;
-  // "limit: expected a number, found "abc"", at this position.
-  void expected(std::string_view what) const;
+  // "limit: expected a number, found "abc"", at this position, and a hint behind it.
+  void expected(std::string_view what, std::string_view hint = {}) const;
 
   // A text, number or word; never empty.
   [[nodiscard]] std::optional<std::string_view> text() const;
@@ -63,8 +64,6 @@ class YamlNode {
   [[nodiscard]] std::vector<YamlNode> list() const;
   // The same; a text or map is a list of one.
   [[nodiscard]] std::vector<YamlNode> one_or_list() const;
-  // Whether it is a map with this key; reports nothing.
-  [[nodiscard]] bool has_key(std::string_view key) const noexcept;
   // The keys and values of a map. Duplicate keys and keys that are not texts are reported and
   // skipped.
   [[nodiscard]] std::vector<YamlEntry> entries() const;
@@ -100,12 +99,24 @@ class YamlFields {
   [[nodiscard]] std::optional<YamlNode> require(std::string_view key) const;
   [[nodiscard]] const YamlNode& map() const noexcept { return map_; }
 
+  // These read a key into a member, which keeps its value when the key is missing or invalid.
+  template <class Number>
+  void read_number(std::string_view key, std::int64_t least, std::int64_t most,
+                   Number& number) const {
+    const auto node = find(key);
+    const auto value = node ? node->integer(least, most) : std::nullopt;
+    if (value) number = static_cast<Number>(*value);
+  }
+  void read_boolean(std::string_view key, bool& flag) const;
+  void read_text(std::string_view key, std::string& text) const;
+
+ protected:
+  explicit YamlFields(const YamlNode& map) : map_(map) {}
+  void keep(const YamlEntry& entry) { entries_.push_back(entry); }
+
  private:
   YamlNode map_;
   std::vector<YamlEntry> entries_;
 };
-
-// A value for messages: quoted, truncated when long, control characters escaped.
-[[nodiscard]] std::string quote_value(std::string_view value, char quote = '"');
 
 }  // namespace penstock::rules

@@ -1,16 +1,21 @@
 #pragma once
 
-#include "rules/model/attribute_rule.hpp"
+#include "core/named_check.hpp"
+#include "rules/match/attribute_matcher.hpp"
 #include "rules/model/value_maps.hpp"
 #include "rules/yaml/yaml_reader.hpp"
 
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-// Our own format: how much is allowed.
+// How much a rule of our own format allows; and where limits are decided (`mode`, `lease_lifetime`,
+// `share`) and what holds when the store is unavailable, in our own format and as extensions of
+// Envoy's.
 namespace penstock::rules {
 
 // What a rule says about all its limits, or its domain about all its rules.
@@ -39,5 +44,19 @@ class OverrideMaps {
   std::map<std::pair<std::shared_ptr<const ValueMap>, Algorithm>, std::shared_ptr<const QuotaMap>>
       known_;
 };
+
+// `on_failure`: open, closed or local.
+void read_on_failure(const YamlFields& fields, OnFailure& on_failure);
+
+// Replaces the terms that are given.
+void read_terms(const YamlFields& fields, core::SharingTerms& terms);
+// The terms of a rule with limits, without those that its mode does not use. Reports terms that a
+// limit cannot have, and terms of the rule itself that have no effect.
+[[nodiscard]] core::SharingTerms checked_terms(const YamlFields& rule, std::string_view name,
+                                               const core::SharingTerms& terms,
+                                               std::span<const RuleLimit> limits);
+// The same for limits that replace the rule's.
+void check_overrides(const QuotaMap& overrides, const YamlNode& section,
+                     const core::SharingTerms& terms);
 
 }  // namespace penstock::rules

@@ -48,7 +48,7 @@ RULES = [
             "src/base/system_clock.cpp": "the only reader of the wall clock",
             "bench/": "measures real time",
             "tests/grpc_client/": "deadlines of grpc++ are times of day",
-            "src/audit/pace.cpp": "limits the rate of a scan over a shared server",
+            "src/audit/redis_access.cpp": "limits the rate of a scan over a shared server",
         },
     ),
     Rule(
@@ -56,7 +56,7 @@ RULES = [
         r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\b|(?<![\w.>])sleep\s*\(",
         "do not sleep; advance a ManualClock instead",
         allowed={
-            "src/audit/pace.cpp": "limits the rate of a scan over a shared server",
+            "src/audit/redis_access.cpp": "limits the rate of a scan over a shared server",
             "bench/exactness.cpp": "pauses between bursts",
             "tests/servers/wait.cpp": "polls real servers until they are ready",
         },

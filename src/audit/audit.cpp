@@ -1,6 +1,6 @@
 #include "audit/audit.hpp"
 
-#include "audit/info_text.hpp"
+#include "base/text.hpp"
 #include "core/duration_text.hpp"
 #include "redis_store/replay/state_codec.hpp"
 
@@ -55,15 +55,15 @@ bool is_of_limit(KeyKind kind) { return kind == KeyKind::Limit || kind == KeyKin
 
 KeyFault fault_of(const ScannedKey& seen, const std::optional<KeyName>& name) {
   if (!name) return KeyFault::UnknownName;
-  const bool is_limit = name->kind == KeyKind::Limit;
   if (seen.type != type_of(*name)) return KeyFault::WrongType;
-  if (is_limit && seen.bytes && !redis_store::decode(*seen.bytes)) return KeyFault::Unreadable;
-  const bool is_escrow = name->kind == KeyKind::Escrow;
-  if (is_escrow && seen.bytes && !redis_store::decode_escrow(*seen.bytes)) {
-    return KeyFault::Unreadable;
-  }
-  return KeyFault::None;
+  const bool unreadable =
+      seen.bytes && ((name->kind == KeyKind::Limit && !redis_store::decode(*seen.bytes)) ||
+                     (name->kind == KeyKind::Escrow && !redis_store::decode_escrow(*seen.bytes)));
+  return unreadable ? KeyFault::Unreadable : KeyFault::None;
 }
+
+constexpr std::string_view kAuditing = "auditing ";
+constexpr std::string_view kFound = "found ";
 
 }  // namespace
 
@@ -90,15 +90,21 @@ std::optional<milliseconds> repair_ttl(const ScannedKey& seen, const redis_store
   const std::optional<KeyName> name = redis_store::read_key(seen.key, layout);
   if (!name) return std::nullopt;
   if (fault_of(seen, name) != KeyFault::None) return kUnreadableLife;
-  if (name->kind == KeyKind::Nodes || name->kind == KeyKind::Audit) return kShortLivedTtl;
-  if (name->kind == KeyKind::Reservation || name->kind == KeyKind::Permits) return kLongestHold;
-  // Also an escrow: it lives until its bucket is full, which its state does not contain.
-  if (name->kind != KeyKind::Limit) return kCounterLife;
+  switch (name->kind) {
+    case KeyKind::Nodes:
+    case KeyKind::Audit: return kShortLivedTtl;
+    case KeyKind::Reservation:
+    case KeyKind::Permits: return kLongestHold;
+    case KeyKind::Escrow:  // needed until its bucket is full, and only the bucket has that time
+    case KeyKind::Counter:
+    case KeyKind::DecimalCounter: return kCounterLife;
+    case KeyKind::Limit: break;
+  }
   const auto content = seen.bytes ? redis_store::decode(*seen.bytes) : std::nullopt;
   if (!content) return kUnreadableLife;
   const Instant expires{milliseconds{content->expires_ms}};
   const Instant needed = std::max(expires, content->blocked_until);
-  // an expired state has no meaning
+  // A state that is no longer needed gets the shortest TTL that PEXPIRE accepts.
   return std::max(std::chrono::ceil<milliseconds>(needed - now), milliseconds{1});
 }
 
@@ -153,6 +159,22 @@ std::int64_t AuditSummary::memory() const {
   return sum;
 }
 
+std::string_view info_field(std::string_view info, std::string_view name) {
+  for (std::size_t at = 0; at < info.size();) {
+    const std::size_t end = std::min(info.find("\r\n", at), info.size());
+    const std::string_view line = info.substr(at, end - at);
+    if (line.size() > name.size() && line.starts_with(name) && line[name.size()] == ':') {
+      return line.substr(name.size() + 1);
+    }
+    at = end + 2;
+  }
+  return {};
+}
+
+std::uint64_t info_number(std::string_view info, std::string_view name) {
+  return base::parse_number<std::uint64_t>(info_field(info, name)).value_or(0);
+}
+
 ServerInfo parse_server_info(std::string address, std::string_view info) {
   return {.address = std::move(address),
           .version = std::string(info_field(info, "redis_version")),
@@ -187,6 +209,20 @@ std::vector<std::string> server_problems(const ServerInfo& facts) {
     add_problem("its clock differs from that of this machine by " + core::rounded_up_text(skew));
   }
   return found;
+}
+
+std::string audit_claim_note(std::string_view node) {
+  return std::string(kAuditing) + std::string(node);
+}
+
+std::string audit_result_note(std::uint64_t orphans) {
+  return std::string(kFound) + std::to_string(orphans);
+}
+
+std::optional<std::uint64_t> orphans_from_note(std::string_view note) {
+  if (!note.starts_with(kFound)) return std::nullopt;
+  note.remove_prefix(kFound.size());
+  return base::parse_number<std::uint64_t>(note);
 }
 
 }  // namespace penstock::audit

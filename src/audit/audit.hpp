@@ -139,4 +139,17 @@ struct ServerInfo {
 // Problems to fix.
 [[nodiscard]] std::vector<std::string> server_problems(const ServerInfo& facts);
 
+// The value of "name:value" in the reply to INFO; empty if missing.
+[[nodiscard]] std::string_view info_field(std::string_view info, std::string_view name);
+// The same as a number; 0 if missing.
+[[nodiscard]] std::uint64_t info_number(std::string_view info, std::string_view name);
+
+// The note about the audit of a shared store, under KeyLayout::audit(): the daemon that creates the
+// key runs the audit and stores the result there.
+[[nodiscard]] std::string audit_claim_note(std::string_view node);
+[[nodiscard]] std::string audit_result_note(std::uint64_t orphans);
+
+// The number of orphans in the last audit; empty while an audit runs or if the note is malformed.
+[[nodiscard]] std::optional<std::uint64_t> orphans_from_note(std::string_view note);
+
 }  // namespace penstock::audit

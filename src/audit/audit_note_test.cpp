@@ -1,4 +1,4 @@
-#include "audit/audit_note.hpp"
+#include "audit/audit.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,6 +1,5 @@
 #include "audit/audit_run.hpp"
 
-#include "audit/pace.hpp"
 #include "audit/redis_access.hpp"
 #include "core/duration_text.hpp"
 #include "penstock/clock.hpp"

@@ -1,6 +1,5 @@
 #include "audit/audit.hpp"
 
-#include "audit/info_text.hpp"
 #include "redis_store/replay/state_codec.hpp"
 
 #include <gtest/gtest.h>

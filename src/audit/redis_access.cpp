@@ -1,13 +1,14 @@
 #include "audit/redis_access.hpp"
 
-#include "audit/info_text.hpp"
+#include "audit/audit.hpp"
+#include "base/text.hpp"
 #include "redis_store/plain_command.hpp"
 #include "redis_store/requests.hpp"
 
-#include <array>
-#include <charconv>
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <thread>
 
 namespace penstock::audit {
 namespace {
@@ -17,15 +18,6 @@ using redis_store::command_for_node;
 
 Error unexpected(std::string_view command) {
   return {ErrorCode::Protocol, "malformed reply to " + std::string(command)};
-}
-
-// "12.345678", the format of seconds in INFO.
-std::optional<double> seconds_of(std::string_view text) {
-  double seconds = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, seconds);
-  if (text.empty() || failure != std::errc{} || stop != end) return std::nullopt;
-  return seconds;
 }
 
 }  // namespace
@@ -87,19 +79,16 @@ Result<void> scan(redis_store::BlockingStore& store, const Scan& which, Duration
 Result<std::uint64_t> delete_keys(redis_store::BlockingStore& store, const std::string& prefix,
                                   Duration timeout) {
   std::uint64_t deleted = 0;
+  const auto unlink = [&](std::span<const std::string> keys) -> Result<void> {
+    std::vector<redis::Command> commands;
+    for (const std::string& key : keys) commands.push_back(command_for_key(key, {"UNLINK", key}));
+    const auto unlinked = execute_all(store, std::move(commands), timeout);
+    if (!unlinked) return unlinked.error();
+    deleted += keys.size();
+    return {};
+  };
   for (const redis::NodeId node : store.masters()) {
-    const Result<void> scanned = scan(store, {.node = node, .prefix = prefix}, timeout,
-                                      [&](std::span<const std::string> keys) -> Result<void> {
-                                        std::vector<redis::Command> commands;
-                                        for (const std::string& key : keys) {
-                                          commands.push_back(command_for_key(key, {"UNLINK", key}));
-                                        }
-                                        const auto unlinked =
-                                            execute_all(store, std::move(commands), timeout);
-                                        if (!unlinked) return unlinked.error();
-                                        deleted += keys.size();
-                                        return {};
-                                      });
+    const Result<void> scanned = scan(store, {.node = node, .prefix = prefix}, timeout, unlink);
     if (!scanned) return scanned.error();
   }
   return deleted;
@@ -114,8 +103,8 @@ Result<std::chrono::microseconds> server_cpu(redis_store::BlockingStore& store, 
   if (!replies) return replies.error();
   double sum = 0;
   for (const resp::Value& reply : *replies) {
-    const auto user = seconds_of(info_field(reply.text, "used_cpu_user"));
-    const auto system = seconds_of(info_field(reply.text, "used_cpu_sys"));
+    const auto user = base::parse_number<double>(info_field(reply.text, "used_cpu_user"));
+    const auto system = base::parse_number<double>(info_field(reply.text, "used_cpu_sys"));
     if (!user || !system) return unexpected("INFO cpu");
     sum += *user + *system;
   }
@@ -124,13 +113,10 @@ Result<std::chrono::microseconds> server_cpu(redis_store::BlockingStore& store, 
 
 std::optional<Instant> instant_of(const resp::Value& time) {
   if (time.elements.size() != 2) return std::nullopt;
-  std::array<std::int64_t, 2> numbers{};
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const std::string& text = time.elements[i].text;
-    const char* const end = text.data() + text.size();
-    if (std::from_chars(text.data(), end, numbers[i]).ptr != end) return std::nullopt;
-  }
-  return Instant{std::chrono::seconds{numbers[0]} + Duration{numbers[1]}};
+  const auto seconds = base::parse_number<std::int64_t>(time.elements[0].text);
+  const auto microseconds = base::parse_number<std::int64_t>(time.elements[1].text);
+  if (!seconds || !microseconds) return std::nullopt;
+  return Instant{std::chrono::seconds{*seconds} + Duration{*microseconds}};
 }
 
 std::string unique_prefix(std::string_view purpose) {
@@ -140,6 +126,18 @@ std::string unique_prefix(std::string_view purpose) {
   std::string prefix = std::string(purpose) + "-";
   for (int i = 0; i < kLength; ++i) prefix += kDigits[random() % kDigits.size()];
   return prefix;
+}
+
+using SteadyClock = std::chrono::steady_clock;
+
+Pace::Pace(std::uint64_t per_second) : per_second_(per_second), next_(SteadyClock::now()) {}
+
+void Pace::wait_for(std::uint64_t count) {
+  if (per_second_ == 0) return;
+  const SteadyClock::time_point now = SteadyClock::now();
+  std::this_thread::sleep_until(next_);
+  // unused time does not accumulate
+  next_ = std::max(next_, now) + std::chrono::nanoseconds{count * 1'000'000'000 / per_second_};
 }
 
 }  // namespace penstock::audit

@@ -4,6 +4,7 @@
 #include "penstock/result.hpp"
 #include "redis_store/blocking_store.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -57,5 +58,19 @@ using OnPage = std::function<Result<void>(std::span<const std::string> keys)>;
 
 // A random prefix: "bench-5f3a0c41", about as long as the default prefix.
 [[nodiscard]] std::string unique_prefix(std::string_view purpose);
+
+// Limits the rate of a scan over a shared server.
+class Pace {
+ public:
+  // Zero: unlimited.
+  explicit Pace(std::uint64_t per_second);
+
+  // Blocks until `count` more are due.
+  void wait_for(std::uint64_t count);
+
+ private:
+  std::uint64_t per_second_;
+  std::chrono::steady_clock::time_point next_;
+};
 
 }  // namespace penstock::audit

@@ -1,6 +1,6 @@
 #include "daemon/store_auditor.hpp"
 
-#include "audit/audit_note.hpp"
+#include "audit/audit.hpp"
 #include "audit/redis_access.hpp"
 #include "penstock/clock.hpp"
 #include "redis_store/plain_command.hpp"

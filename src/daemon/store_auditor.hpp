@@ -17,7 +17,7 @@
 namespace penstock::daemon {
 
 // Scans the shared store for orphan keys at intervals, slowly, on its own thread and connection, or
-// publishes the result of another node; audit_note.hpp decides which node scans.
+// publishes the result of another node; the audit note (audit.hpp) decides which node scans.
 //
 // Thread-safety: none.
 class StoreAuditor {

@@ -3,7 +3,7 @@
 #include "apps/penstock/commands/commands.hpp"
 #include "apps/penstock/remote/daemon_access.hpp"
 #include "apps/penstock/text/top_text.hpp"
-#include "audit/pace.hpp"
+#include "audit/redis_access.hpp"
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>

@@ -6,7 +6,7 @@
 #include "penstock/version.hpp"
 #include "redis_store/requests.hpp"
 #include "service/metric_sources.hpp"
-#include "telemetry/process_metrics.hpp"
+#include "telemetry/metrics.hpp"
 
 #include <boost/asio/post.hpp>
 #include <unistd.h>

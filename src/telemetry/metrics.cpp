@@ -1,15 +1,22 @@
 #include "telemetry/metrics.hpp"
 
 #include "base/check.hpp"
+#include "base/text.hpp"
+#include "telemetry/metric_catalogue.hpp"
 
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <sstream>
+#include <string>
 #include <vector>
 
 namespace penstock::telemetry {
@@ -17,6 +24,11 @@ namespace {
 
 using Labels = std::vector<std::string>;
 constexpr std::string_view kOther = "other";
+
+template <class... Metrics>
+constexpr std::array<const Metric*, sizeof...(Metrics)> addresses_of(const Metrics&... metrics) {
+  return {&metrics...};
+}
 
 std::size_t label_count(const Metric& metric) {
   return static_cast<std::size_t>(std::count_if(metric.labels.begin(), metric.labels.end(),
@@ -44,7 +56,80 @@ double seconds_of(LatencyCells::Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+std::string text_of_file(const char* path) {
+  const std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return std::move(text).str();
+}
+
+// The n-th word, counted from 0; empty when there are fewer.
+std::string_view word(std::string_view text, std::size_t number) {
+  while (true) {
+    const std::size_t start = text.find_first_not_of(" \n");
+    if (start == std::string_view::npos) return {};
+    text.remove_prefix(start);
+    const std::size_t length = std::min(text.find_first_of(" \n"), text.size());
+    if (number-- == 0) return text.substr(0, length);
+    text.remove_prefix(length);
+  }
+}
+
+std::optional<std::uint64_t> number_of(std::string_view text) {
+  return base::parse_number<std::uint64_t>(text);
+}
+
+std::size_t open_files() {
+  std::error_code failure;
+  std::size_t count = 0;
+  for (auto it = std::filesystem::directory_iterator("/proc/self/fd", failure);
+       !failure && it != std::filesystem::directory_iterator(); it.increment(failure)) {
+    ++count;
+  }
+  return count > 0 ? count - 1 : 0;  // excluding the descriptor of this directory
+}
+
+void add_histogram(prometheus::MetricFamily& family,
+                   const std::map<std::size_t, LatencyCells>& latencies) {
+  prometheus::ClientMetric metric;
+  auto& histogram = metric.histogram;
+  for (std::size_t bucket = 0; bucket <= LatencyCells::kBounds.size(); ++bucket) {
+    for (const auto& [worker, cells] : latencies) {
+      histogram.sample_count += static_cast<std::uint64_t>(cells.count(bucket));
+    }
+    const bool is_last = bucket == LatencyCells::kBounds.size();
+    histogram.bucket.push_back(
+        {histogram.sample_count, is_last ? std::numeric_limits<double>::infinity()
+                                         : seconds_of(LatencyCells::kBounds[bucket])});
+  }
+  for (const auto& [worker, cells] : latencies) histogram.sample_sum += seconds_of(cells.sum());
+  family.metric.push_back(std::move(metric));
+}
+
+void add_value(prometheus::MetricFamily& family, prometheus::ClientMetric metric, double value) {
+  metric.counter.value = value;
+  metric.gauge.value = value;
+  family.metric.push_back(std::move(metric));
+}
+
 }  // namespace
+
+std::span<const Metric* const> all_metrics() noexcept {
+  using namespace metrics;
+  static constexpr auto kAll = addresses_of(
+      kDecisions, kRequests, kFailedOpen, kShadowDenied, kUnknownDomain, kStoreLatency,
+      kStoreErrors, kStoreServing, kStoreRoundTrips, kStoreTimeouts, kStoreFastFails,
+      kStoreConnects, kScriptReloads, kDecidedByLease, kDecidedByDenial, kLeaseRequests,
+      kUnitsLeased, kLeasedKeys, kNodes, kOutagePending, kOutageReported, kOutageLost, kOrphanKeys,
+      kMemoryKeys, kMemoryBytes, kMemoryBlocked, kMemoryEvicted, kMemoryForgiven, kConfigReloads,
+      kConfigOk, kConfigTime, kConfigHash, kConfigRules, kListenerConnections, kListenerAccepted,
+      kListenerRejected, kListenerRejectedPerAddress, kListenerRefundsIgnored, kListenerRequests,
+      kListenerErrors, kUpstreamRequests, kUpstreamLatency, kUpstreamRetries, kUpstreamInFlight,
+      kUpstreamHealthyServers, kGatewayRejected, kGatewaySharedLimitUnavailable,
+      kLogLinesSuppressed, kBuildInfo, kWorkers, kProcessCpu, kProcessMemory, kProcessFiles,
+      kProcessMaxFiles);
+  return kAll;
+}
 
 void LatencyCells::observe(Duration took) noexcept {
   const auto bound = std::lower_bound(kBounds.begin(), kBounds.end(), took);
@@ -128,33 +213,6 @@ LatencyCells& WorkerMetrics::latency(const Metric& metric) {
   return registry_.families[&metric].latencies[worker_];
 }
 
-namespace {
-
-void add_histogram(prometheus::MetricFamily& family,
-                   const std::map<std::size_t, LatencyCells>& latencies) {
-  prometheus::ClientMetric metric;
-  auto& histogram = metric.histogram;
-  for (std::size_t bucket = 0; bucket <= LatencyCells::kBounds.size(); ++bucket) {
-    for (const auto& [worker, cells] : latencies) {
-      histogram.sample_count += static_cast<std::uint64_t>(cells.count(bucket));
-    }
-    const bool is_last = bucket == LatencyCells::kBounds.size();
-    histogram.bucket.push_back(
-        {histogram.sample_count, is_last ? std::numeric_limits<double>::infinity()
-                                         : seconds_of(LatencyCells::kBounds[bucket])});
-  }
-  for (const auto& [worker, cells] : latencies) histogram.sample_sum += seconds_of(cells.sum());
-  family.metric.push_back(std::move(metric));
-}
-
-void add_value(prometheus::MetricFamily& family, prometheus::ClientMetric metric, double value) {
-  metric.counter.value = value;
-  metric.gauge.value = value;
-  family.metric.push_back(std::move(metric));
-}
-
-}  // namespace
-
 std::string Metrics::prometheus_text() const {
   std::map<const Metric*, std::vector<double>> reported;
   std::vector<Source> sources;
@@ -193,6 +251,40 @@ std::int64_t Metrics::total(const Metric& metric) const {
     for (const auto& [worker, cell] : series.cells) sum += cell.get();
   }
   return sum;
+}
+
+std::optional<std::uint64_t> cpu_ticks(std::string_view stat) {
+  // The program name, in parentheses, may contain any characters.
+  const std::size_t name_ends = stat.rfind(')');
+  if (name_ends == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = stat.substr(name_ends + 1);
+  const auto user = number_of(word(rest, 11));
+  const auto system = number_of(word(rest, 12));
+  if (!user || !system) return std::nullopt;
+  return *user + *system;
+}
+
+std::optional<std::uint64_t> resident_pages(std::string_view statm) {
+  return number_of(word(statm, 1));
+}
+
+std::optional<std::uint64_t> max_open_files(std::string_view limits) {
+  constexpr std::string_view kLine = "Max open files";
+  const std::size_t line = limits.find(kLine);
+  if (line == std::string_view::npos) return std::nullopt;
+  return number_of(word(limits.substr(line + kLine.size()), 0));
+}
+
+void report_process(const Metrics::Report& report) {
+  const auto tell = [&](const Metric& metric, std::optional<std::uint64_t> value, double unit) {
+    if (value) report(metric, static_cast<double>(*value) * unit);
+  };
+  tell(metrics::kProcessCpu, cpu_ticks(text_of_file("/proc/self/stat")),
+       1.0 / static_cast<double>(sysconf(_SC_CLK_TCK)));
+  tell(metrics::kProcessMemory, resident_pages(text_of_file("/proc/self/statm")),
+       static_cast<double>(sysconf(_SC_PAGESIZE)));
+  tell(metrics::kProcessFiles, open_files(), 1);
+  tell(metrics::kProcessMaxFiles, max_open_files(text_of_file("/proc/self/limits")), 1);
 }
 
 }  // namespace penstock::telemetry

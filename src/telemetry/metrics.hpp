@@ -9,6 +9,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -117,5 +118,17 @@ class WorkerMetrics {
   Metrics::Registry& registry_;
   std::size_t worker_;
 };
+
+// Parsers for files in /proc/self. Empty for malformed text.
+
+// From `stat`: user and system time in clock ticks.
+[[nodiscard]] std::optional<std::uint64_t> cpu_ticks(std::string_view stat);
+// From `statm`: resident pages.
+[[nodiscard]] std::optional<std::uint64_t> resident_pages(std::string_view statm);
+// From `limits`: soft limit of open files.
+[[nodiscard]] std::optional<std::uint64_t> max_open_files(std::string_view limits);
+
+// A source for Metrics that reports this process.
+void report_process(const Metrics::Report& report);
 
 }  // namespace penstock::telemetry

@@ -1,7 +1,5 @@
 #include "telemetry/metrics.hpp"
 
-#include "telemetry/process_metrics.hpp"
-
 #include <gtest/gtest.h>
 
 #include <set>

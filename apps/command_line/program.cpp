@@ -1,14 +1,35 @@
 #include "apps/command_line/program.hpp"
 
-#include "apps/command_line/unknown_argument.hpp"
 #include "penstock/version.hpp"
+#include "rules/yaml/diagnostic.hpp"
+
+#include <unistd.h>
 
 #include <exception>
+#include <iomanip>
 #include <iostream>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace penstock::app {
 namespace {
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> subcommand_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* subcommand : command.get_subcommands({})) {
+    names.push_back(subcommand->get_name());
+  }
+  return names;
+}
 
 const CLI::App& deepest_command(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
@@ -47,6 +68,19 @@ int parse_and_run(CLI::App& app, int argc, char** argv, int& exit_code) {
 
 }  // namespace
 
+std::string describe_unknown(const CLI::App& command, const std::string& argument) {
+  const bool is_option = argument.starts_with('-');
+  const std::string name = is_option ? argument.substr(0, argument.find('=')) : argument;
+  const std::vector<std::string> known =
+      is_option ? option_names(command) : subcommand_names(command);
+  const std::string kind = is_option ? "option" : known.empty() ? "argument" : "subcommand";
+  std::string text = "unknown " + kind + " \"" + name + "\"";
+  const std::vector<std::string_view> candidates(known.begin(), known.end());
+  const std::string_view meant = rules::closest_word(name, candidates);
+  if (!meant.empty()) text += "; did you mean " + std::string(meant) + "?";
+  return text;
+}
+
 std::string command_path(const CLI::App& command) {
   const CLI::App* parent = command.get_parent();
   return parent == nullptr ? command.get_name() : command_path(*parent) + " " + command.get_name();
@@ -84,6 +118,16 @@ int run_program(int argc, char** argv, const std::string& name, const std::strin
     std::cerr << name << ": " << error.what() << '\n';
     return kExitBadInput;
   }
+}
+
+void draw_progress(double share) {
+  constexpr int kWidth = 40;
+  if (isatty(STDERR_FILENO) == 0) return;
+  const int filled = static_cast<int>(share * kWidth);
+  std::cerr << '\r' << "  [" << std::string(static_cast<std::size_t>(filled), '#')
+            << std::string(static_cast<std::size_t>(kWidth - filled), '.') << "] " << std::setw(3)
+            << static_cast<int>(share * 100) << " %" << std::flush;
+  if (share >= 1) std::cerr << "\r" << std::string(kWidth + 12, ' ') << '\r' << std::flush;
 }
 
 }  // namespace penstock::app

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 // The frame of a program with subcommands: parsing, exit codes, errors on standard error.
 namespace penstock::app {
@@ -33,5 +34,11 @@ void on_command(CLI::App& command, int& exit_code, std::function<Result<void>()>
 [[nodiscard]] int run_program(int argc, char** argv, const std::string& name,
                               const std::string& description,
                               const std::function<void(CLI::App&, int&)>& add_commands);
+
+// Draws a progress bar on standard error if that is a terminal. At 1 the bar is removed.
+void draw_progress(double share);
+
+// The error for an argument that `command` does not have, with a suggestion.
+[[nodiscard]] std::string describe_unknown(const CLI::App& command, const std::string& argument);
 
 }  // namespace penstock::app

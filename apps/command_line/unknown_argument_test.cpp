@@ -1,4 +1,4 @@
-#include "apps/command_line/unknown_argument.hpp"
+#include "apps/command_line/program.hpp"
 
 #include <gtest/gtest.h>
 

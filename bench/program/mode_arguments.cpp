@@ -1,6 +1,6 @@
 #include "bench/program/mode_arguments.hpp"
 
-#include "apps/command_line/value_arguments.hpp"
+#include "apps/command_line/arguments.hpp"
 #include "core/lease.hpp"
 
 #include <array>

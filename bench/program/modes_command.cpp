@@ -1,6 +1,5 @@
+#include "apps/command_line/arguments.hpp"
 #include "apps/command_line/program.hpp"
-#include "apps/command_line/store_arguments.hpp"
-#include "apps/command_line/value_arguments.hpp"
 #include "audit/redis_access.hpp"
 #include "bench/admissions.hpp"
 #include "bench/program/commands.hpp"

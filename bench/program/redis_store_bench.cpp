@@ -1,4 +1,4 @@
-#include "apps/command_line/progress.hpp"
+#include "apps/command_line/program.hpp"
 #include "audit/redis_access.hpp"
 #include "bench/program/figures_table.hpp"
 #include "bench/program/redis_contenders.hpp"

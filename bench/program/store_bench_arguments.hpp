@@ -1,7 +1,6 @@
 #pragma once
 
-#include "apps/command_line/limit_arguments.hpp"
-#include "apps/command_line/store_arguments.hpp"
+#include "apps/command_line/arguments.hpp"
 #include "bench/load.hpp"
 #include "penstock/quota.hpp"
 

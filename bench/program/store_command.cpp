@@ -1,5 +1,4 @@
 #include "apps/command_line/program.hpp"
-#include "apps/command_line/progress.hpp"
 #include "bench/program/commands.hpp"
 #include "bench/program/figures_table.hpp"
 #include "bench/program/store_bench_arguments.hpp"

@@ -1,6 +1,5 @@
+#include "apps/command_line/arguments.hpp"
 #include "apps/command_line/program.hpp"
-#include "apps/command_line/progress.hpp"
-#include "apps/command_line/value_arguments.hpp"
 #include "audit/redis_access.hpp"
 #include "bench/demand.hpp"
 #include "bench/exactness.hpp"

@@ -1,7 +1,7 @@
 #include "bench/program/verify_worker.hpp"
 
+#include "apps/command_line/arguments.hpp"
 #include "apps/command_line/program.hpp"
-#include "apps/command_line/value_arguments.hpp"
 #include "bench/exactness.hpp"
 #include "bench/program/mode_arguments.hpp"
 #include "bench/program/mode_load.hpp"

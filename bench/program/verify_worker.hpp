@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apps/command_line/store_arguments.hpp"
+#include "apps/command_line/arguments.hpp"
 #include "penstock/result.hpp"
 
 #include <string>

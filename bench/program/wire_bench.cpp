@@ -1,8 +1,7 @@
 #include "bench/program/wire_bench.hpp"
 
+#include "apps/command_line/arguments.hpp"
 #include "apps/command_line/program.hpp"
-#include "apps/command_line/progress.hpp"
-#include "apps/command_line/value_arguments.hpp"
 #include "penstock/version.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,7 @@
+#include "apps/command_line/arguments.hpp"
 #include "apps/command_line/program.hpp"
-#include "apps/command_line/progress.hpp"
-#include "apps/command_line/store_arguments.hpp"
-#include "apps/command_line/value_arguments.hpp"
 #include "apps/penstock/commands/commands.hpp"
+#include "apps/penstock/text/decision_text.hpp"
 #include "audit/audit_run.hpp"
 #include "audit/redis_access.hpp"
 #include "core/duration_text.hpp"
@@ -155,10 +154,7 @@ Result<int> run_audit(const AuditArguments& arguments) {
                    draw_progress);
   if (!report) return report.error();
   if (arguments.json) {
-    // foreign keys may be invalid UTF-8
-    std::cout << report_json(*report, audit::shown_url(*options))
-                     .dump(2, ' ', false, Json::error_handler_t::replace)
-              << '\n';
+    std::cout << json_text(report_json(*report, audit::shown_url(*options)), 2) << '\n';
   } else {
     print_report(*report);
   }

@@ -1,6 +1,5 @@
-#include "apps/command_line/limit_arguments.hpp"
+#include "apps/command_line/arguments.hpp"
 #include "apps/command_line/program.hpp"
-#include "apps/command_line/value_arguments.hpp"
 #include "apps/penstock/commands/commands.hpp"
 #include "apps/penstock/remote/daemon_calls.hpp"
 #include "apps/penstock/remote/target_arguments.hpp"
@@ -92,12 +91,10 @@ Result<CheckFunction> open(const CheckArguments& arguments, Target target) {
   if (target == Target::Daemon) return check_at_daemon(arguments);
   const StoreArguments& store = arguments.target.store;
   if (store.is_memory()) return check_with(std::make_shared<Limiter>(), arguments);
-  const Result<RedisOptions> options = redis_options(store, "nothing");
-  if (!options) return options.error();
-  Result<SharedLimiter> limiter = SharedLimiter::open(*options);
+  Result<SharedLimiter> limiter = open_shared_limiter(store, "nothing");
   if (!limiter) {
-    return Error{limiter.error().code, "--store: " + limiter.error().detail + "; or " +
-                                           kMemoryStore + " for a private store"};
+    return Error{limiter.error().code,
+                 limiter.error().detail + "; or " + kMemoryStore + " for a private store"};
   }
   return check_with(std::make_shared<SharedLimiter>(*std::move(limiter)), arguments);
 }

@@ -1,8 +1,8 @@
+#include "apps/command_line/arguments.hpp"
 #include "apps/command_line/program.hpp"
-#include "apps/command_line/value_arguments.hpp"
 #include "apps/penstock/commands/commands.hpp"
 #include "apps/penstock/remote/target_arguments.hpp"
-#include "apps/penstock/text/explain_text.hpp"
+#include "apps/penstock/text/decision_text.hpp"
 #include "penstock/shared_limiter.hpp"
 #include "rules/model/configuration.hpp"
 
@@ -62,10 +62,8 @@ Result<rules::Request> read_request(const ExplainArguments& arguments) {
 
 // The current decision of every matching limit.
 Result<std::vector<Decision>> look_up(const StoreArguments& store, const rules::Match& match) {
-  const Result<RedisOptions> options = redis_options(store, "no usage to read");
-  if (!options) return options.error();
-  Result<SharedLimiter> limiter = SharedLimiter::open(*options);
-  if (!limiter) return Error{limiter.error().code, "--store: " + limiter.error().detail};
+  Result<SharedLimiter> limiter = open_shared_limiter(store, "no usage to read");
+  if (!limiter) return limiter.error();
   std::vector<Decision> decisions;
   for (const rules::MatchedLimit& matched : match.limits) {
     const Result<Limits> limits =
@@ -111,9 +109,7 @@ Result<int> explain_by_daemon(const ExplainArguments& arguments) {
       {"domain", arguments.domain}, {"attributes", attributes}, {"cost", request->cost.units}};
   const Result<DaemonAnswer> answer =
       call_daemon(daemon_of(arguments.target),
-                  {.method = "POST",
-                   .target = "/v1/explain",
-                   .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)});
+                  {.method = "POST", .target = "/v1/explain", .body = json_text(body)});
   if (!answer) return answer.error();
   const Json response = Json::parse(answer->body, nullptr, false);
   const Json::json_pointer verdict("/decision/allowed");

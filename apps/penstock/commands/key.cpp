@@ -1,8 +1,9 @@
-#include "apps/command_line/limit_arguments.hpp"
-#include "apps/command_line/value_arguments.hpp"
+#include "apps/command_line/arguments.hpp"
+#include "apps/command_line/program.hpp"
 #include "apps/penstock/commands/commands.hpp"
 #include "apps/penstock/remote/daemon_calls.hpp"
 #include "apps/penstock/remote/target_arguments.hpp"
+#include "apps/penstock/text/decision_text.hpp"
 #include "core/duration_text.hpp"
 #include "penstock/limits.hpp"
 #include "redis_store/blocking_store.hpp"
@@ -28,12 +29,6 @@ struct KeyArguments {
   bool json = false;
 };
 
-// The result as text and as JSON.
-struct Report {
-  std::string text;
-  Json json;
-};
-
 // One subcommand: its call to a store or to a daemon, and its report.
 struct Action {
   const char* name;
@@ -41,14 +36,10 @@ struct Action {
   const char* more;               // arguments in the examples
   const char* missing_in_memory;  // completes "there is ..." for a memory store
   Result<bool> (*in_store)(BlockingStore&, const KeyArguments&, Duration);
-  DaemonCall (*call)(const KeyArguments&, Duration);
+  DaemonCall (*call)(const KeyArguments&, const KeyScope&, Duration);
   const char* member;  // of the daemon's response
-  Report (*report)(const KeyArguments&, Duration, bool answer);
+  std::string (*report)(Duration, bool answer);
 };
-
-KeyScope scope_of(const KeyArguments& arguments) {
-  return {.rule = arguments.target.rule, .domain = arguments.target.domain};
-}
 
 Result<bool> reset_in_store(BlockingStore& store, const KeyArguments& arguments, Duration) {
   if (arguments.target.name.empty()) return store.reset(arguments.key);
@@ -65,57 +56,38 @@ Result<bool> block_in_store(BlockingStore& store, const KeyArguments& arguments,
   return store.block(arguments.key, arguments.target.name, duration);
 }
 
-DaemonCall call_reset(const KeyArguments& arguments, Duration) {
-  return reset_call(arguments.key, scope_of(arguments));
-}
-
-DaemonCall call_block(const KeyArguments& arguments, Duration duration) {
-  return block_call(arguments.key, scope_of(arguments), duration);
-}
-
-DaemonCall call_unblock(const KeyArguments& arguments, Duration) {
-  return unblock_call(arguments.key, scope_of(arguments));
-}
-
-Report report_reset(const KeyArguments& arguments, Duration, bool was_used) {
-  return {.text = arguments.key + (was_used ? ": usage reset" : ": had no usage"),
-          .json = {{"key", arguments.key}, {"was_used", was_used}}};
-}
-
-Report report_block(const KeyArguments& arguments, Duration duration, bool /*was_blocked*/) {
-  return {.text = arguments.key + ": blocked for " + core::exact_text(duration),
-          .json = {{"key", arguments.key}, {"blocked_for_us", duration.count()}}};
-}
-
-Report report_unblock(const KeyArguments& arguments, Duration, bool was_blocked) {
-  return {.text = arguments.key + (was_blocked ? ": no longer blocked" : ": was not blocked"),
-          .json = {{"key", arguments.key}, {"was_blocked", was_blocked}}};
-}
-
 constexpr Action kReset{.name = "reset",
                         .description = "Reset the usage of a key",
                         .more = "",
                         .missing_in_memory = "no usage to reset",
                         .in_store = reset_in_store,
-                        .call = call_reset,
+                        .call = [](const KeyArguments& arguments, const KeyScope& scope,
+                                   Duration) { return reset_call(arguments.key, scope); },
                         .member = "was_used",
-                        .report = report_reset};
-constexpr Action kBlock{.name = "block",
-                        .description = "Deny all requests of a key for some time",
-                        .more = " --for 10m",
-                        .missing_in_memory = "no key to block",
-                        .in_store = block_in_store,
-                        .call = call_block,
-                        .member = "was_blocked",
-                        .report = report_block};
+                        .report = [](Duration, bool used) -> std::string {
+                          return used ? "usage reset" : "had no usage";
+                        }};
+constexpr Action kBlock{
+    .name = "block",
+    .description = "Deny all requests of a key for some time",
+    .more = " --for 10m",
+    .missing_in_memory = "no key to block",
+    .in_store = block_in_store,
+    .call = [](const KeyArguments& arguments, const KeyScope& scope,
+               Duration duration) { return block_call(arguments.key, scope, duration); },
+    .member = "was_blocked",
+    .report = [](Duration duration, bool) { return "blocked for " + core::exact_text(duration); }};
 constexpr Action kUnblock{.name = "unblock",
                           .description = "Unblock a key",
                           .more = "",
                           .missing_in_memory = "no key to unblock",
                           .in_store = block_in_store,
-                          .call = call_unblock,
+                          .call = [](const KeyArguments& arguments, const KeyScope& scope,
+                                     Duration) { return unblock_call(arguments.key, scope); },
                           .member = "was_blocked",
-                          .report = report_unblock};
+                          .report = [](Duration, bool blocked) -> std::string {
+                            return blocked ? "no longer blocked" : "was not blocked";
+                          }};
 
 Result<bool> run_in_store(const Action& action, const KeyArguments& arguments, Duration duration) {
   const Result<RedisOptions> options =
@@ -128,18 +100,20 @@ Result<bool> run_in_store(const Action& action, const KeyArguments& arguments, D
 }
 
 Result<bool> run_at_daemon(const Action& action, const KeyArguments& arguments, Duration duration) {
+  const KeyScope scope{.rule = arguments.target.rule, .domain = arguments.target.domain};
   const Result<DaemonAnswer> answer =
-      call_daemon(daemon_of(arguments.target), action.call(arguments, duration));
+      call_daemon(daemon_of(arguments.target), action.call(arguments, scope, duration));
   if (!answer) return answer.error();
   return read_flag(*answer, action.member);
 }
 
-Result<Report> run_action(const CLI::App& command, const Action& action,
-                          const KeyArguments& arguments) {
+Result<void> run_key_command(const CLI::App& command, const Action& action,
+                             const KeyArguments& arguments) {
   const Result<void> key = check_key(arguments.key);
   if (!key) return key.error();
+  const bool is_block = &action == &kBlock;
   Duration duration{0};
-  if (&action == &kBlock) {
+  if (is_block) {
     const Result<Duration> typed =
         parse_duration("--for", arguments.duration, std::chrono::milliseconds{1}, Days{36'500});
     if (!typed) return typed.error();
@@ -150,17 +124,17 @@ Result<Report> run_action(const CLI::App& command, const Action& action,
   const Result<bool> answer = *target == Target::Store ? run_in_store(action, arguments, duration)
                                                        : run_at_daemon(action, arguments, duration);
   if (!answer) return answer.error();
-  return action.report(arguments, duration, *answer);
-}
-
-Result<void> run_key_command(const CLI::App& command, const Action& action,
-                             const KeyArguments& arguments) {
-  const Result<Report> done = run_action(command, action, arguments);
-  if (!done) return done.error();
-  // a key may be invalid UTF-8, which JSON cannot represent
-  std::cout << (arguments.json ? done->json.dump(-1, ' ', false, Json::error_handler_t::replace)
-                               : done->text)
-            << '\n';
+  if (!arguments.json) {
+    std::cout << arguments.key << ": " << action.report(duration, *answer) << '\n';
+    return {};
+  }
+  Json json{{"key", arguments.key}};
+  if (is_block) {
+    json["blocked_for_us"] = duration.count();
+  } else {
+    json[action.member] = *answer;
+  }
+  std::cout << json_text(json) << '\n';
   return {};
 }
 

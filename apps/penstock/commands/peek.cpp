@@ -1,4 +1,4 @@
-#include "apps/command_line/limit_arguments.hpp"
+#include "apps/command_line/arguments.hpp"
 #include "apps/command_line/program.hpp"
 #include "apps/penstock/commands/commands.hpp"
 #include "apps/penstock/remote/daemon_calls.hpp"
@@ -51,10 +51,8 @@ Result<Decision> peek(SharedLimiter& limiter, const PeekArguments& arguments, co
 }
 
 Result<LimitStates> peek_in_store(const PeekArguments& arguments, const Quota& quota) {
-  const Result<RedisOptions> options = redis_options(arguments.target.store, "no usage to read");
-  if (!options) return options.error();
-  Result<SharedLimiter> limiter = SharedLimiter::open(*options);
-  if (!limiter) return Error{limiter.error().code, "--store: " + limiter.error().detail};
+  Result<SharedLimiter> limiter = open_shared_limiter(arguments.target.store, "no usage to read");
+  if (!limiter) return limiter.error();
   const Result<Decision> decision = peek(*limiter, arguments, quota);
   if (!decision) return decision.error();
   return LimitStates{{.quota = quota, .decision = *decision}};

@@ -1,5 +1,5 @@
+#include "apps/command_line/arguments.hpp"
 #include "apps/command_line/program.hpp"
-#include "apps/command_line/value_arguments.hpp"
 #include "apps/penstock/commands/commands.hpp"
 #include "daemon/daemon.hpp"
 #include "daemon/memory_trimmer.hpp"

@@ -1,6 +1,7 @@
 #include "apps/penstock/remote/daemon_calls.hpp"
 
-#include "apps/penstock/remote/daemon_url.hpp"
+#include "apps/penstock/remote/daemon_access.hpp"
+#include "apps/penstock/text/decision_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -14,10 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using std::chrono::milliseconds;
-
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 std::string path_of(std::string_view key) { return "/v1/keys/" + percent_encoded(key); }
 
@@ -129,11 +126,11 @@ DaemonCall reset_call(std::string_view key, const KeyScope& scope) {
 DaemonCall block_call(std::string_view key, const KeyScope& scope, Duration duration) {
   Json body = body_of(scope);
   body["for"] = std::to_string(std::chrono::ceil<milliseconds>(duration).count()) + "ms";
-  return {.method = "POST", .target = path_of(key) + "/block", .body = text_of(body)};
+  return {.method = "POST", .target = path_of(key) + "/block", .body = json_text(body)};
 }
 
 DaemonCall unblock_call(std::string_view key, const KeyScope& scope) {
-  return {.method = "POST", .target = path_of(key) + "/unblock", .body = text_of(body_of(scope))};
+  return {.method = "POST", .target = path_of(key) + "/unblock", .body = json_text(body_of(scope))};
 }
 
 Result<std::vector<LimitState>> read_limit_states(const DaemonAnswer& answer) {

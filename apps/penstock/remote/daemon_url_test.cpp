@@ -1,4 +1,4 @@
-#include "apps/penstock/remote/daemon_url.hpp"
+#include "apps/penstock/remote/daemon_access.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

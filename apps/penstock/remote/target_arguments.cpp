@@ -85,6 +85,15 @@ Result<Target> target_of(const CLI::App& command, const TargetArguments& argumen
   return target;
 }
 
+Result<SharedLimiter> open_shared_limiter(const StoreArguments& arguments,
+                                          std::string_view missing) {
+  const Result<RedisOptions> options = redis_options(arguments, missing);
+  if (!options) return options.error();
+  Result<SharedLimiter> limiter = SharedLimiter::open(*options);
+  if (!limiter) return Error{limiter.error().code, "--store: " + limiter.error().detail};
+  return limiter;
+}
+
 DaemonArguments daemon_of(const TargetArguments& arguments) {
   DaemonArguments daemon = arguments.daemon;
   daemon.timeout = arguments.store.timeout;

@@ -1,8 +1,9 @@
 #pragma once
 
-#include "apps/command_line/store_arguments.hpp"
+#include "apps/command_line/arguments.hpp"
 #include "apps/penstock/remote/daemon_access.hpp"
 #include "penstock/result.hpp"
+#include "penstock/shared_limiter.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -31,6 +32,10 @@ void add_rule_options(CLI::App& command, TargetArguments& arguments);
 // Options win over environment variables. Fails if both or neither are given, and for options that
 // exclude each other. REQUIRES: the command was parsed.
 [[nodiscard]] Result<Target> target_of(const CLI::App& command, const TargetArguments& arguments);
+
+// The limiter on a shared store. Fails for the memory store, as redis_options does.
+[[nodiscard]] Result<SharedLimiter> open_shared_limiter(const StoreArguments& arguments,
+                                                        std::string_view missing);
 
 // The daemon with --timeout, --ca, --cert and --key applied.
 [[nodiscard]] DaemonArguments daemon_of(const TargetArguments& arguments);

@@ -1,5 +1,4 @@
-#include "apps/penstock/text/explain_text.hpp"
-
+#include "apps/penstock/text/decision_text.hpp"
 #include "rules/model/configuration.hpp"
 
 #include <gtest/gtest.h>

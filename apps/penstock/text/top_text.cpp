@@ -1,5 +1,7 @@
 #include "apps/penstock/text/top_text.hpp"
 
+#include "apps/penstock/text/decision_text.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -68,7 +70,7 @@ std::string top_json(const Top& top) {
     entries.push_back({{"rule", row.rule}, {"subject", row.subject}, {"count", row.count}});
   }
   const Json json{{"by", top.by}, {"entries", std::move(entries)}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json) + "\n";
 }
 
 }  // namespace penstock::app

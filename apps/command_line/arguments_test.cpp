@@ -1,4 +1,4 @@
-#include "apps/command_line/value_arguments.hpp"
+#include "apps/command_line/arguments.hpp"
 
 #include <gtest/gtest.h>
 

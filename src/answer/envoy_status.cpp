@@ -1,7 +1,7 @@
 #include "answer/envoy_status.hpp"
 
 #include "core/decide_all.hpp"
-#include "service/combine.hpp"
+#include "service/failure_policy.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ constexpr std::uint32_t kUnlimitedRemaining = 4'294'967'295;
 bool failed_closed(const LimitAnswer& limit) {
   return !limit.decision && !limit.shadow &&
          service::role_of(limit.matched) != service::Role::Refund &&
-         service::on_failure_of(limit.matched) == rules::OnFailure::Closed;
+         service::action_on_failure(limit.matched) == service::FailureAction::Deny;
 }
 
 // The limits of one descriptor: Envoy knows one status for each.

@@ -66,7 +66,8 @@ void ExpirySweep::expire(const store::ReservationRequest& ask, base::Deadline de
 // From now on it can be committed.
 void ExpirySweep::note_refunded(const std::string& id) {
   deps_.service.stores.reservations.ask({.id = id, .what = store::reservation::Refunded{}},
-                                        deps_.background_deadline(), [](const auto& /*unused*/) {});
+                                        deps_.service.background_deadline(),
+                                        [](const auto& /*unused*/) {});
 }
 
 void ExpirySweep::finish_one() {

@@ -13,15 +13,17 @@ ExtraCharge::ExtraCharge(const ServiceDeps& deps, std::vector<store::HeldUnits> 
       held_(std::move(held)),
       units_(units),
       deadline_(deadline),
-      done_(std::move(done)) {}
+      done_(std::move(done)),
+      charges_([this] { done_(uncharged_); }) {}
 
 void ExtraCharge::start() {
-  pending_ = held_.size() + 1;  // one for this loop: answers may come before it ends
+  charges_.add();
   for (std::size_t i = 0; i < held_.size(); ++i) {
     const std::uint64_t wanted = saturating_product(held_[i].weight, units_);
+    charges_.add();
     charge(i, wanted, wanted, 1);
   }
-  finish_one(held_.size(), 0);
+  charges_.finish_one();
 }
 
 void ExtraCharge::charge(std::size_t index, std::uint64_t wanted, std::uint64_t units,
@@ -30,10 +32,8 @@ void ExtraCharge::charge(std::size_t index, std::uint64_t wanted, std::uint64_t 
   const store::HeldUnits& held = held_[index];
   deps_.stores.limits.check(
       {{.name = held.name, .quota = held.quota, .cost = {units}, .terms = held.terms}}, deadline_,
-      [self = shared_from_this(), index, wanted, units, attempt,
-       since = base::monotonic_now()](const Result<store::Decisions>& said) {
-        self->deps_.events.on_store_call(base::monotonic_now() - since,
-                                         said ? nullptr : &said.error());
+      timed(deps_.events, [self = shared_from_this(), index, wanted, units,
+                           attempt](const Result<store::Decisions>& said) {
         if (!said) return self->finish_one(index, wanted);
         const Decision& decision = said->front();
         if (decision.allowed()) return self->finish_one(index, wanted - units);
@@ -41,7 +41,7 @@ void ExtraCharge::charge(std::size_t index, std::uint64_t wanted, std::uint64_t 
         if (!can_fit) return self->finish_one(index, wanted);
         self->charge(index, wanted, std::min<std::uint64_t>(decision.remaining(), units),
                      attempt + 1);
-      });
+      }));
 }
 
 void ExtraCharge::finish_one(std::size_t index, std::uint64_t missing) {
@@ -49,7 +49,7 @@ void ExtraCharge::finish_one(std::size_t index, std::uint64_t missing) {
     const std::uint64_t weight = std::max<std::uint64_t>(held_[index].weight, 1);
     uncharged_ = std::max(uncharged_, missing / weight + (missing % weight > 0 ? 1 : 0));
   }
-  if (--pending_ == 0) done_(uncharged_);
+  charges_.finish_one();
 }
 
 }  // namespace penstock::service

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "base/deadline.hpp"
-#include "service/request_flow.hpp"
+#include "base/join.hpp"
+#include "service/service_deps.hpp"
 #include "store/reservation_store.hpp"
 
 #include <cstdint>
@@ -34,8 +35,8 @@ class ExtraCharge final : public std::enable_shared_from_this<ExtraCharge> {
   std::uint64_t units_;
   base::Deadline deadline_;
   Done done_;
-  std::size_t pending_ = 0;
   std::uint64_t uncharged_ = 0;
+  base::Join charges_;
 };
 
 }  // namespace penstock::service

@@ -23,8 +23,12 @@ struct FailurePlan {
   std::vector<FailureAction> limits{};  // one per policy
 };
 
-// The failure policy. A closed limit denies the request, and no other limit is charged; local
-// limits are decided by the local fallback; open limits allow.
+[[nodiscard]] rules::OnFailure on_failure_of(const rules::MatchedLimit& matched) noexcept;
+// The policy of a limit by itself: never Skip.
+[[nodiscard]] FailureAction action_on_failure(const rules::MatchedLimit& matched) noexcept;
+
+// The failure policy of limits that must all pass. A closed limit denies the request, and no other
+// limit is charged; local limits are decided by the local fallback; open limits allow.
 [[nodiscard]] FailurePlan plan_for_failure(std::span<const rules::OnFailure> limits);
 
 // Keeps the decision of the store for the local fallback, if the limit uses it. `changes` is

@@ -1,4 +1,3 @@
-#include "service/request_flow.hpp"
 #include "service_harness/test_service.hpp"
 
 #include <gtest/gtest.h>
@@ -82,7 +81,7 @@ std::vector<Rule> random_rules() {
   return rules;
 }
 
-RC_GTEST_PROP(RequestFlow, AnswersAsTheNaiveCombination, ()) {
+RC_GTEST_PROP(Decide, AnswersAsTheNaiveCombination, ()) {
   const std::vector<Rule> rules = random_rules();
   TestService service;
   NaiveCounts counts;

@@ -2,6 +2,7 @@
 
 #include "base/deadline.hpp"
 #include "core/lease.hpp"
+#include "service/retry_queue.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,16 +22,17 @@ base::Deadline store_deadline() { return base::deadline_after(kStoreTimeout); }
 
 void OutageReconciler::tick(bool store_serves) {
   left_ = store_serves ? kPerTick : 0;
-  if (in_flight_ == 0) send_more();
+  if (in_flight_.open() == 0) send_more();
 }
 
 void OutageReconciler::send_more() {
   if (left_ == 0 || local_.ledger().is_empty()) return;
   std::vector<Entry> entries = local_.take_unreported(std::min(kMaxInFlight, left_));
   left_ -= std::min(kMaxInFlight, left_);
-  in_flight_ = entries.size() + 1;  // answers may come before this returns
+  in_flight_.add();
   std::vector<Entry> by_lease;
   for (Entry& entry : entries) {
+    in_flight_.add();
     entry.units = std::min<std::uint64_t>(entry.units, entry.quota.capacity());
     if (leases_ != nullptr && core::can_lease(entry.quota.algorithm())) {
       by_lease.push_back(std::move(entry));
@@ -39,7 +41,7 @@ void OutageReconciler::send_more() {
     }
   }
   if (!by_lease.empty()) charge_by_lease(std::move(by_lease));
-  finish_one();
+  in_flight_.finish_one();
 }
 
 void OutageReconciler::charge_by_lease(std::vector<Entry> entries) {
@@ -57,7 +59,7 @@ void OutageReconciler::charge_by_lease(std::vector<Entry> entries) {
                    } else {
                      on_failure(entries[ask], grant.error());
                    }
-                   finish_one();
+                   in_flight_.finish_one();
                  });
 }
 
@@ -69,33 +71,27 @@ void OutageReconciler::charge(Entry entry, unsigned attempts_left) {
                 attempts_left](const Result<store::Decisions>& said) mutable {
                  if (!said) {
                    on_failure(entry, said.error());
-                   return finish_one();
+                   return in_flight_.finish_one();
                  }
                  const Decision& decision = said->front();
                  if (decision.allowed()) {
                    local_.ledger().count_reported(entry.units);
-                   return finish_one();
+                   return in_flight_.finish_one();
                  }
                  entry.units = std::min<std::uint64_t>(entry.units, decision.remaining());
                  const bool can_fit = decision.outcome() != Outcome::Blocked && entry.units > 0;
-                 if (!can_fit || attempts_left == 1) return finish_one();
+                 if (!can_fit || attempts_left == 1) return in_flight_.finish_one();
                  charge(std::move(entry), attempts_left - 1);
                });
 }
 
 void OutageReconciler::on_failure(const Entry& entry, const Error& error) {
   left_ = 0;  // not before the next tick
-  const bool may_have_executed =
-      error.code != ErrorCode::Unavailable && error.code != ErrorCode::Overloaded;
-  if (may_have_executed) {
-    local_.ledger().count_lost(entry.units);
-  } else {
+  if (was_not_executed(error)) {
     local_.ledger().note(entry.name, entry.quota, entry.units);
+  } else {
+    local_.ledger().count_lost(entry.units);
   }
-}
-
-void OutageReconciler::finish_one() {
-  if (--in_flight_ == 0) send_more();
 }
 
 }  // namespace penstock::service

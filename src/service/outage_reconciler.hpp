@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/join.hpp"
 #include "service/local_fallback.hpp"
 #include "store/lease_source.hpp"
 #include "store/stores.hpp"
@@ -40,13 +41,12 @@ class OutageReconciler {
   void charge_by_lease(std::vector<Entry> entries);
   void charge(Entry entry, unsigned attempts_left);
   void on_failure(const Entry& entry, const Error& error);
-  void finish_one();
 
   store::LimitStore& store_;
   store::LeaseSource* leases_;
   LocalFallback& local_;
-  std::size_t left_ = 0;       // of this tick
-  std::size_t in_flight_ = 0;  // and one for send_more() itself
+  std::size_t left_ = 0;  // of this tick
+  base::Join in_flight_{[this] { send_more(); }};
 };
 
 }  // namespace penstock::service

@@ -1,6 +1,5 @@
-#include "service/peek.hpp"
-
 #include "core/decide_all.hpp"
+#include "service/decide.hpp"
 #include "service/failure_policy.hpp"
 
 #include <algorithm>
@@ -68,8 +67,8 @@ void set_outcome_without_store(const ServiceDeps& deps, Answer& answer) {
   const FailurePlan plan = plan_for_failure(policies);
   if (plan.reason == Reason::DecidedLocally) {
     for (LimitAnswer& limit : answer.limits) {
-      if (on_failure_of(limit.matched) != rules::OnFailure::Local || limit.shadow) continue;
-      if (limit.decision) continue;  // a limit of 0
+      if (limit.decision || limit.shadow) continue;  // a limit of 0 has a decision
+      if (action_on_failure(limit.matched) != FailureAction::DecideLocally) continue;
       core::NamedCheck zero_cost = limit.matched.check;
       zero_cost.cost = Cost{0};
       const std::vector<Decision> said = deps.local.check({zero_cost});

@@ -1,6 +1,6 @@
 #include "service/recorder.hpp"
 
-#include "service/combine.hpp"
+#include "service/failure_policy.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -119,7 +119,7 @@ std::optional<Recorder::LimitOutcome> Recorder::outcome_of(const LimitAnswer& li
   if (!limit.decision) {
     if (limit.shadow || !has_failed(answer.reason)) return std::nullopt;  // not checked
     if (answer.reason != Reason::FailedClosed) return LimitOutcome::FailedOpen;
-    const bool is_closed = on_failure_of(limit.matched) == rules::OnFailure::Closed;
+    const bool is_closed = action_on_failure(limit.matched) == FailureAction::Deny;
     return is_closed ? std::optional(LimitOutcome::FailedClosed) : std::nullopt;
   }
   if (limit.local) return LimitOutcome::Local;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/text_hash.hpp"
-#include "service/events.hpp"
+#include "service/service_deps.hpp"
 #include "store/lease_source.hpp"
 #include "store/stores.hpp"
 #include "telemetry/hot_keys.hpp"

@@ -30,10 +30,9 @@ struct RecorderTest : ::testing::Test {
   }
   Answer decide(std::vector<rules::MatchedLimit> limits) {
     std::optional<Answer> answer;
-    RequestFlow::start(
-        {.stores = service.store.stores(), .local = service.local, .events = recorder},
-        TestService::answer_with(std::move(limits)), "api", {},
-        [&](Answer said) { answer = std::move(said); });
+    service::decide({.stores = service.store.stores(), .local = service.local, .events = recorder},
+                    TestService::answer_with(std::move(limits)), "api", {},
+                    [&](Answer said) { answer = std::move(said); });
     return *answer;
   }
 

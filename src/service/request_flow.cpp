@@ -1,145 +1,218 @@
 #include "service/request_flow.hpp"
 
-#include "service/failure_policy.hpp"
+#include "base/check.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace penstock::service {
-
 namespace {
 
-bool counts_denied(const rules::MatchedLimit& matched) {
+using Operation = StoreCall::Operation;
+
+bool counts_denied(const rules::MatchedLimit& matched) noexcept {
   return matched.rule != nullptr && matched.rule->count_denied;
+}
+
+// Without a decision the store failed, and the policy of the limit is not the local fallback.
+bool passes(const LimitAnswer& limit) {
+  return limit.decision ? limit.decision->allowed()
+                        : action_on_failure(limit.matched) == FailureAction::Allow;
+}
+
+// What charging `cost` leaves of a denied limit, on the safe side: the answer does not wait for it.
+std::optional<Decision> after_charge(const Decision& before, Cost cost, Cost wanted) {
+  const auto left = static_cast<std::uint32_t>(before.remaining() - cost.units);
+  if (before.outcome() == Outcome::NeverFits || left >= wanted.units) return std::nullopt;
+  const Duration until = std::max(before.reset_after(), before.retry_after().value_or(Duration{}));
+  return Decision::deny(before.limit(), left, until, until);
 }
 
 }  // namespace
 
-void RequestFlow::start(const ServiceDeps& deps, Answer answer, std::string domain,
-                        base::Deadline deadline, Answered answered, Reporting reporting) {
-  std::unique_ptr<RequestFlow> flow(new RequestFlow(deps, std::move(answer), std::move(domain),
-                                                    deadline, std::move(answered), reporting));
-  flow.release()->check_enforced();  // finish() takes it back
-}
-
-void RequestFlow::start_without_store(const ServiceDeps& deps, Answer answer, std::string domain,
-                                      Answered answered, Reporting reporting) {
-  std::unique_ptr<RequestFlow> flow(new RequestFlow(deps, std::move(answer), std::move(domain),
-                                                    base::Deadline{}, std::move(answered),
-                                                    reporting));
-  const bool is_decided = decide_without_limits(flow->answer_) || flow->decide_zero_limits();
-  RequestFlow& running = *flow.release();
-  is_decided ? running.finish() : running.decide_without_store();
-}
-
-RequestFlow::RequestFlow(const ServiceDeps& deps, Answer answer, std::string domain,
-                         base::Deadline deadline, Answered answered, Reporting reporting)
-    : deps_(deps),
-      answer_(std::move(answer)),
-      domain_(std::move(domain)),
-      deadline_(deps.within(deadline)),
-      answered_(std::move(answered)),
-      reporting_(reporting) {
+RequestFlow::RequestFlow(LocalFallback& local, const Clock& clock, Answer undecided)
+    : local_(local), clock_(clock), answer_(std::move(undecided)) {
   for (LimitAnswer& limit : answer_.limits) limit.shadow = role_of(limit.matched) == Role::Shadow;
 }
 
-void RequestFlow::check_enforced() {
-  if (decide_without_limits(answer_)) return finish();
-  if (decide_zero_limits()) return peek_others();
-  if (enforced_.empty()) return check_alternatives();
-  const base::Deadline since = base::monotonic_now();
-  changes_ = deps_.local.changes();
-  deps_.stores.limits.check(checks_of(enforced_), deadline_,
-                            [this, since](const Result<store::Decisions>& said) {
-                              record_store_call(since, said ? nullptr : &said.error());
-                              on_enforced(said);
-                            });
+std::optional<StoreCall> RequestFlow::next() {
+  background_.clear();
+  switch (state_) {
+    case State::Start: return start();
+    case State::Peeks: return on_peeked();
+    case State::Enforced: return on_enforced();
+    case State::Alternatives: return on_alternatives();
+    case State::Shadows: return send_refunds();
+    case State::Refunds: return on_refunded();
+    case State::Done: break;
+  }
+  PENSTOCK_CHECK(false);
+  return std::nullopt;
 }
 
-bool RequestFlow::decide_zero_limits() {
-  const bool has_some = service::decide_zero_limits(answer_.limits, *deps_.clock);
-  enforced_ = indices_of(Role::Enforced);
-  if (!has_some || !is_denied_by_zero_limits(answer_.limits)) return false;
-  answer_.allowed = false;
-  answer_.reason = Reason::OverLimit;
+void RequestFlow::on_decisions(const StoreCall& call, std::span<const Decision> decisions) {
+  const bool is_charge = call.operation == Operation::Check && !call.cost;
+  auto decision = decisions.begin();
+  visit_limits(call, [&](std::uint32_t index) {
+    LimitAnswer& limit = answer_.limits[index];
+    limit.decision = *decision++;
+    if (is_charge) remember(local_, limit, changes_);
+  });
+}
+
+void RequestFlow::on_failure(const StoreCall& call) {
+  visit_limits(call, [&](std::uint32_t index) { failed_.push_back(index); });
+}
+
+RequestFlow::Next RequestFlow::start() {
+  if (!is_decided_without_store()) return check_enforced();
+  if (answer_.reason != Reason::OverLimit) return finish();
+  if (!has_any(Limits::All)) return send_refunds();
+  return wait_for(State::Peeks, {.limits = Limits::All, .cost = Cost{0}});
+}
+
+void RequestFlow::finish_without_store() {
+  if (!is_decided_without_store()) decide_without_store();
+  finish();
+}
+
+// By a list, because no limit applies, or by a limit of 0.
+bool RequestFlow::is_decided_without_store() {
+  if (decide_without_limits(answer_)) return true;
+  if (!decide_zero_limits(answer_.limits, clock_)) return false;
+  if (!is_denied_by_zero_limits(answer_.limits)) return false;
+  deny();
   return true;
 }
 
-void RequestFlow::peek_others() {
-  LimitIndices others;
-  for (const Role role : {Role::Enforced, Role::Alternative, Role::Shadow}) {
-    const LimitIndices more = indices_of(role);
-    others.insert(others.end(), more.begin(), more.end());
+RequestFlow::Next RequestFlow::on_peeked() {
+  if (failed_.empty()) {
+    visit_limits({.limits = Limits::All}, [this](std::uint32_t index) {
+      LimitAnswer& limit = answer_.limits[index];
+      const core::NamedCheck& check = limit.matched.check;
+      limit.decision = decision_from_peek(*limit.decision, check.quota, check.cost);
+    });
+    charge_denied(Role::Enforced);
   }
-  if (others.empty()) return send_refunds();
-  std::vector<core::NamedCheck> peeks = checks_of(others);
-  for (core::NamedCheck& peek : peeks) peek.cost = Cost{0};
-  deps_.stores.limits.check(
-      std::move(peeks), deadline_,
-      [this, others, since = base::monotonic_now()](const Result<store::Decisions>& said) {
-        record_store_call(since, said ? nullptr : &said.error());
-        if (said) {
-          note(others, *said);
-          for (const std::size_t index : others) {
-            LimitAnswer& limit = answer_.limits[index];
-            const core::NamedCheck& check = limit.matched.check;
-            limit.decision = decision_from_peek(*limit.decision, check.quota, check.cost);
-          }
-          charge_denied(Role::Enforced);
-        }
-        send_refunds();
+  return send_refunds();
+}
+
+RequestFlow::Next RequestFlow::check_enforced() {
+  if (!has_any(Limits::Enforced)) return check_alternatives();
+  return wait_for(State::Enforced, {.limits = Limits::Enforced});
+}
+
+RequestFlow::Next RequestFlow::on_enforced() {
+  if (!failed_.empty()) {
+    decide_without_store();
+    return finish();
+  }
+  const bool is_denied =
+      std::any_of(answer_.limits.begin(), answer_.limits.end(), [](const LimitAnswer& limit) {
+        return limit.decision && !limit.decision->allowed() &&
+               role_of(limit.matched) == Role::Enforced;
       });
-}
-
-void RequestFlow::on_enforced(const Result<store::Decisions>& said) {
-  if (!said) return decide_without_store();
-  note(enforced_, *said);
-  for (const std::size_t index : enforced_) {
-    remember(deps_.local, answer_.limits[index], changes_);
-  }
-  const bool is_denied = std::any_of(enforced_.begin(), enforced_.end(), [&](std::size_t index) {
-    return !answer_.limits[index].decision->allowed();
-  });
   if (!is_denied) return check_alternatives();
-  answer_.allowed = false;
-  answer_.reason = Reason::OverLimit;
+  deny();
   charge_denied(Role::Enforced);
-  send_refunds();
+  return send_refunds();
 }
 
-// The store is not called again: the failure policy decides all limits.
+RequestFlow::Next RequestFlow::check_alternatives() {
+  if (!has_any(Limits::Alternatives)) return check_shadows();
+  return wait_for(State::Alternatives, {.limits = Limits::Alternatives});
+}
+
+RequestFlow::Next RequestFlow::on_alternatives() {
+  decide_alternatives();
+  if (answer_.allowed) return check_shadows();
+  if (has_any(Limits::EnforcedToRefund)) {
+    background_.push_back({.operation = Operation::Refund, .limits = Limits::EnforcedToRefund});
+  }
+  charge_denied(Role::Alternative);
+  return send_refunds();
+}
+
+RequestFlow::Next RequestFlow::check_shadows() {
+  if (!has_any(Limits::Shadows)) return send_refunds();
+  return wait_for(State::Shadows, {.limits = Limits::Shadows});
+}
+
+RequestFlow::Next RequestFlow::send_refunds() {
+  if (!has_any(Limits::Refunds)) return finish();
+  return wait_for(State::Refunds, {.operation = Operation::Refund, .limits = Limits::Refunds});
+}
+
+RequestFlow::Next RequestFlow::on_refunded() {
+  if (failed_.size() == answer_.limits.size()) answer_.reason = Reason::FailedOpen;
+  return finish();
+}
+
+RequestFlow::Next RequestFlow::finish() {
+  state_ = State::Done;
+  if (answer_.reason != Reason::FailedClosed) answer_.strictest = combine(answer_.limits).strictest;
+  return std::nullopt;
+}
+
+RequestFlow::Next RequestFlow::wait_for(State state, const StoreCall& call) {
+  state_ = state;
+  failed_.clear();
+  changes_ = local_.changes();
+  return call;
+}
+
 void RequestFlow::decide_without_store() {
-  apply_failure_policy(enforced_);
-  failed_ = indices_of(Role::Alternative);
-  if (!answer_.allowed || failed_.empty()) return finish();
+  apply_failure_policy();
+  failed_.clear();
+  on_failure({.limits = Limits::Alternatives});
+  if (!answer_.allowed || failed_.empty()) return;
   const Reason of_enforced = answer_.reason;
   decide_alternatives();
   if (answer_.allowed) {
     answer_.reason = of_enforced;
-  } else {
-    LimitIndices taken = enforced_;
-    std::erase_if(taken, [this](std::size_t index) { return !answer_.limits[index].local; });
-    deps_.local.undo(checks_of(taken));
+    return;
   }
-  finish();
+  std::vector<core::NamedCheck> charged;
+  visit_limits({.limits = Limits::Enforced}, [&](std::uint32_t index) {
+    if (answer_.limits[index].local) charged.push_back(check_of(index));
+  });
+  local_.undo(std::move(charged));
 }
 
-void RequestFlow::check_alternatives() {
-  const LimitIndices alternatives = indices_of(Role::Alternative);
-  if (alternatives.empty()) return check_shadows();
-  check_each(alternatives, &RequestFlow::on_alternatives);
-}
-
-void RequestFlow::on_alternatives() {
-  decide_alternatives();
-  if (answer_.allowed) return check_shadows();
-  refund_enforced();
-  charge_denied(Role::Alternative);
-  send_refunds();
+// Decides the enforced limits.
+void RequestFlow::apply_failure_policy() {
+  std::vector<std::uint32_t> enforced;
+  std::vector<rules::OnFailure> policies;
+  visit_limits({.limits = Limits::Enforced}, [&](std::uint32_t index) {
+    enforced.push_back(index);
+    policies.push_back(on_failure_of(answer_.limits[index].matched));
+  });
+  const FailurePlan plan = plan_for_failure(policies);
+  answer_.reason = plan.reason;
+  answer_.allowed = plan.reason != Reason::FailedClosed;
+  std::vector<LimitAnswer*> local;
+  std::vector<core::NamedCheck> checks;
+  for (std::size_t i = 0; i < enforced.size(); ++i) {
+    if (plan.limits[i] != FailureAction::DecideLocally) continue;
+    local.push_back(&answer_.limits[enforced[i]]);
+    checks.push_back(check_of(enforced[i]));
+  }
+  if (local.empty()) return;
+  const std::vector<Decision> decisions = local_.check(std::move(checks));
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    local[i]->decision = decisions[i];
+    local[i]->local = true;
+    answer_.allowed = answer_.allowed && decisions[i].allowed();
+  }
 }
 
 void RequestFlow::decide_alternatives() {
-  for (const std::size_t index : failed_) decide_locally(index);
+  for (const std::uint32_t index : failed_) {
+    LimitAnswer& limit = answer_.limits[index];
+    if (action_on_failure(limit.matched) != FailureAction::DecideLocally) continue;
+    limit.decision = local_.check({limit.matched.check}).front();
+    limit.local = true;
+  }
   const auto any = [&](auto holds) {
     return std::any_of(answer_.limits.begin(), answer_.limits.end(), [&](const LimitAnswer& limit) {
       return role_of(limit.matched) == Role::Alternative && holds(limit);
@@ -148,12 +221,7 @@ void RequestFlow::decide_alternatives() {
   const bool has_shadow =
       std::any_of(answer_.limits.begin(), answer_.limits.end(),
                   [](const LimitAnswer& limit) { return is_shadow_alternative(limit.matched); });
-  // without a decision the store failed, and the rule is open or closed
-  answer_.allowed = has_shadow || any([](const LimitAnswer& limit) {
-                      return limit.decision
-                                 ? limit.decision->allowed()
-                                 : on_failure_of(limit.matched) == rules::OnFailure::Open;
-                    });
+  answer_.allowed = has_shadow || any(passes);
   const auto agrees = [&](const LimitAnswer& limit) {
     return limit.decision && (has_shadow || limit.decision->allowed() == answer_.allowed);
   };
@@ -166,156 +234,53 @@ void RequestFlow::decide_alternatives() {
   }
 }
 
-void RequestFlow::decide_locally(std::size_t index) {
-  LimitAnswer& limit = answer_.limits[index];
-  const rules::OnFailure on_failure = on_failure_of(limit.matched);
-  if (plan_for_failure({&on_failure, 1}).limits.front() != FailureAction::DecideLocally) return;
-  limit.decision = deps_.local.check({limit.matched.check}).front();
-  limit.local = true;
-}
-
-void RequestFlow::check_shadows() {
-  const LimitIndices shadows = indices_of(Role::Shadow);
-  if (shadows.empty()) return send_refunds();
-  check_each(shadows, &RequestFlow::send_refunds);
-}
-
-void RequestFlow::send_refunds() {
-  const LimitIndices indices = indices_of(Role::Refund);
-  if (indices.empty()) return finish();
-  const base::Deadline since = base::monotonic_now();
-  deps_.stores.limits.refund(checks_of(indices), deadline_,
-                             [this, since](const Result<store::Decisions>& said) {
-                               record_store_call(since, said ? nullptr : &said.error());
-                               const LimitIndices refunded = indices_of(Role::Refund);
-                               if (said) {
-                                 note(refunded, *said);
-                               } else if (refunded.size() == answer_.limits.size()) {
-                                 answer_.reason = Reason::FailedOpen;
-                               }
-                               finish();
-                             });
-}
-
-void RequestFlow::finish() {
-  const std::unique_ptr<RequestFlow> self(this);
-  if (answer_.reason != Reason::FailedClosed) {
-    answer_.strictest = combine(answer_.limits).strictest;
-  }
-  if (reporting_ == Reporting::Flow) deps_.events.on_answer(domain_, answer_);
-  answered_(std::move(answer_));
-}
-
-void RequestFlow::apply_failure_policy(const LimitIndices& indices) {
-  std::vector<rules::OnFailure> policies;
-  for (const std::size_t index : indices) {
-    policies.push_back(on_failure_of(answer_.limits[index].matched));
-  }
-  const FailurePlan plan = plan_for_failure(policies);
-  answer_.reason = plan.reason;
-  answer_.allowed = plan.reason != Reason::FailedClosed;
-  LimitIndices local;
-  for (std::size_t i = 0; i < indices.size(); ++i) {
-    if (plan.limits[i] == FailureAction::DecideLocally) local.push_back(indices[i]);
-  }
-  if (local.empty()) return;
-  note(local, deps_.local.check(checks_of(local)));
-  for (const std::size_t index : local) {
-    answer_.limits[index].local = true;
-    answer_.allowed = answer_.allowed && answer_.limits[index].decision->allowed();
-  }
+void RequestFlow::deny() noexcept {
+  answer_.allowed = false;
+  answer_.reason = Reason::OverLimit;
 }
 
 void RequestFlow::charge_denied(Role role) {
-  for (LimitAnswer& limit : answer_.limits) {
+  for (std::uint32_t i = 0; i < answer_.limits.size(); ++i) {
+    LimitAnswer& limit = answer_.limits[i];
     const rules::MatchedLimit& matched = limit.matched;
     if (role_of(matched) != role || !counts_denied(matched) || limit.local) continue;
     if (!limit.decision || limit.decision->outcome() == Outcome::Blocked) continue;
-    core::NamedCheck check = matched.check;
-    check.cost.units = std::min<std::uint64_t>(check.cost.units, limit.decision->remaining());
-    if (check.cost.units == 0) continue;
-    // the state after this charge, on the safe side: the answer does not wait for it
-    const Decision& before = *limit.decision;
-    const auto left = static_cast<std::uint32_t>(before.remaining() - check.cost.units);
-    const Duration until =
-        std::max(before.reset_after(), before.retry_after().value_or(Duration{}));
-    if (before.outcome() != Outcome::NeverFits && left < matched.check.cost.units) {
-      limit.decision = Decision::deny(before.limit(), left, until, until);
-    }
-    deps_.stores.limits.check({std::move(check)}, background_deadline(), ignore_result());
+    const Cost wanted = matched.check.cost;
+    const Cost cost{std::min<std::uint64_t>(wanted.units, limit.decision->remaining())};
+    if (cost.units == 0) continue;
+    background_.push_back({.limit = i, .cost = cost});
+    if (const auto after = after_charge(*limit.decision, cost, wanted)) limit.decision = after;
   }
 }
 
-void RequestFlow::refund_enforced() {
-  LimitIndices indices = enforced_;
-  std::erase_if(indices, [&](std::size_t index) {
-    return !answer_.limits[index].decision || counts_denied(answer_.limits[index].matched);
-  });
-  if (indices.empty()) return;
-  deps_.stores.limits.refund(checks_of(indices), background_deadline(), ignore_result());
-}
-
-store::Answered<store::Decisions> RequestFlow::ignore_result() const {
-  return [events = &deps_.events,
-          since = base::monotonic_now()](const Result<store::Decisions>& said) {
-    events->on_store_call(base::monotonic_now() - since, said ? nullptr : &said.error());
-  };
-}
-
-base::Deadline RequestFlow::background_deadline() const {
-  return deps_.within(base::Deadline::max());
-}
-
-void RequestFlow::check_each(const LimitIndices& indices, Next next) {
-  next_ = next;
-  failed_.clear();
-  changes_ = deps_.local.changes();
-  pending_ = indices.size() + 1;  // one for this loop: answers may come before it ends
-  for (const std::size_t index : indices) {
-    deps_.stores.limits.check(
-        {answer_.limits[index].matched.check}, deadline_,
-        [this, index, since = base::monotonic_now()](const Result<store::Decisions>& said) {
-          record_store_call(since, said ? nullptr : &said.error());
-          if (said) {
-            answer_.limits[index].decision = said->front();
-            remember(deps_.local, answer_.limits[index], changes_);
-          } else {
-            failed_.push_back(index);
-          }
-          finish_one();
-        });
+bool RequestFlow::includes(Limits limits, const rules::MatchedLimit& matched) noexcept {
+  if (matched.check.quota.is_none()) return false;
+  const Role role = role_of(matched);
+  switch (limits) {
+    case Limits::One: return false;
+    case Limits::Enforced: return role == Role::Enforced;
+    case Limits::EnforcedToRefund: return role == Role::Enforced && !counts_denied(matched);
+    case Limits::Alternatives: return role == Role::Alternative;
+    case Limits::Shadows: return role == Role::Shadow;
+    case Limits::All: return role != Role::Refund;
+    case Limits::Refunds: return role == Role::Refund;
   }
-  finish_one();
+  return false;
 }
 
-void RequestFlow::finish_one() {
-  if (--pending_ == 0) (this->*next_)();
+bool RequestFlow::has_any(Limits limits) const {
+  return std::any_of(
+      answer_.limits.begin(), answer_.limits.end(),
+      [limits](const LimitAnswer& limit) { return includes(limits, limit.matched); });
 }
 
-RequestFlow::LimitIndices RequestFlow::indices_of(Role role) const {
-  LimitIndices indices;
-  for (std::size_t i = 0; i < answer_.limits.size(); ++i) {
-    const rules::MatchedLimit& matched = answer_.limits[i].matched;
-    if (role_of(matched) == role && !matched.check.quota.is_none()) indices.push_back(i);
-  }
-  return indices;
-}
-
-std::vector<core::NamedCheck> RequestFlow::checks_of(const LimitIndices& indices) const {
+std::vector<core::NamedCheck> RequestFlow::checks_of(const StoreCall& call) const {
   std::vector<core::NamedCheck> checks;
-  checks.reserve(indices.size());
-  for (const std::size_t index : indices) checks.push_back(answer_.limits[index].matched.check);
+  visit_limits(call, [&](std::uint32_t index) {
+    checks.push_back(check_of(index));
+    if (call.cost) checks.back().cost = *call.cost;
+  });
   return checks;
-}
-
-void RequestFlow::note(const LimitIndices& indices, const store::Decisions& decisions) {
-  for (std::size_t i = 0; i < indices.size(); ++i) {
-    answer_.limits[indices[i]].decision = decisions[i];
-  }
-}
-
-void RequestFlow::record_store_call(base::Deadline since, const Error* failure) const {
-  deps_.events.on_store_call(base::monotonic_now() - since, failure);
 }
 
 }  // namespace penstock::service

@@ -1,117 +1,136 @@
 #pragma once
 
-#include "base/deadline.hpp"
-#include "penstock/clock.hpp"
 #include "service/answer.hpp"
-#include "service/combine.hpp"
-#include "service/events.hpp"
+#include "service/failure_policy.hpp"
 #include "service/local_fallback.hpp"
-#include "store/stores.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <string>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace penstock::service {
 
-// Dependencies of a request. They outlive it.
-struct ServiceDeps {
-  store::Stores stores;
-  LocalFallback& local;
-  Events& events;
-  // For all store calls of one request.
-  Duration store_timeout = std::chrono::hours{1};
-  // For limits of 0, which are decided without the store.
-  const Clock* clock = &system_clock();
+// A call that a RequestFlow needs from the store.
+struct StoreCall {
+  enum class Operation : std::uint8_t { Check, Refund };
+  enum class Limits : std::uint8_t {
+    One,
+    Enforced,
+    EnforcedToRefund,  // those without count_denied
+    Alternatives,
+    Shadows,
+    All,  // of these three roles
+    Refunds,
+  };
 
-  [[nodiscard]] base::Deadline within(base::Deadline deadline) const {
-    return std::min<base::Deadline>(deadline, base::deadline_after(store_timeout));
+  Operation operation = Operation::Check;
+  Limits limits = Limits::One;
+  std::uint32_t limit = 0;     // of One
+  std::optional<Cost> cost{};  // replaces the cost of each limit; a peek costs 0
+
+  // Alternatives and shadow limits are checked in a call each; other limits all or nothing.
+  [[nodiscard]] bool is_one_by_one() const noexcept {
+    return limits == Limits::Alternatives || limits == Limits::Shadows;
   }
 };
 
-// One request, from its limits to its answer. Steps:
+// One request, from its limits to its answer, as a state machine: it names the store calls, and a
+// driver (decide.hpp) makes them.
 //
-// - enforced limits: all or nothing
-// - alternatives: each by itself, after the enforced limits pass; when all deny, the enforced
-// limits are refunded
-// - shadow limits: each by itself, when the request passes
-// - refunds: always
+//   Start         lists, no limits, and limits of 0 need no store
+//   Peeks         a limit of 0 denies: the others are read, for the numbers of the answer
+//   Enforced      all enforced limits: all or nothing
+//   Alternatives  each by itself, after the enforced limits pass; if all deny, those are refunded
+//   Shadows       each by itself, when the request passes
+//   Refunds       always, except when the store is unavailable
+//   Done          the answer is complete
 //
-// A limit of 0 denies without the store; the other limits are then only peeked, for the numbers of
-// the answer. A denied request charges rules with count_denied: its cost, or the remaining units if
-// those are fewer. When the store is unavailable, the failure policy decides, and the store is not
-// called again for this request. All steps share ServiceDeps::store_timeout.
-//
-// Lifetime: owns itself until it answers, once.
+// A denied request charges rules with count_denied: its cost, or the remaining units if those are
+// fewer. When the enforced limits get no answer, the failure policy decides all limits, and the
+// store is not called again. An alternative without an answer follows the policy by itself.
 class RequestFlow {
  public:
-  using Answered = std::function<void(Answer)>;
+  enum class State : std::uint8_t {
+    Start,
+    Peeks,
+    Enforced,
+    Alternatives,
+    Shadows,
+    Refunds,
+    Done,
+  };
+  // `undecided` has the match and its limits, without decisions. REQUIRES: see rules::Match; both
+  // outlive the flow.
+  RequestFlow(LocalFallback& local, const Clock& clock, Answer undecided);
 
-  // Whether the flow reports the answer to Events, or its caller, which may have to change it.
-  enum class Reporting : std::uint8_t { Flow, Caller };
+  // Goes on to the next state, and names its call; empty when Done. REQUIRES: the last call was
+  // answered, for each of its limits, and the state is not Done.
+  [[nodiscard]] std::optional<StoreCall> next();
+  // For a request that cannot use the store: the failure policy decides, only the local fallback is
+  // charged, and the state is Done. REQUIRES: the state is Start.
+  void finish_without_store();
 
-  // `answer` has the match and its limits, without decisions. REQUIRES: see rules::Match.
-  static void start(const ServiceDeps& deps, Answer answer, std::string domain,
-                    base::Deadline deadline, Answered answered,
-                    Reporting reporting = Reporting::Flow);
-  // For a request that cannot use the store: the failure policy decides, and only the local
-  // fallback is charged.
-  static void start_without_store(const ServiceDeps& deps, Answer answer, std::string domain,
-                                  Answered answered, Reporting reporting = Reporting::Flow);
+  // Calls of the last next() whose results are ignored; to be sent before its own.
+  [[nodiscard]] std::span<const StoreCall> background() const noexcept { return background_; }
+
+  // The answer to the call, or to one of its limits. REQUIRES: one decision per limit.
+  void on_decisions(const StoreCall& call, std::span<const Decision> decisions);
+  void on_failure(const StoreCall& call);
+
+  // Calls `visit` with the index of each limit of the call.
+  template <class Visit>
+  void visit_limits(const StoreCall& call, Visit visit) const {
+    if (call.limits == StoreCall::Limits::One) return visit(call.limit);
+    for (std::uint32_t i = 0; i < answer_.limits.size(); ++i) {
+      if (includes(call.limits, answer_.limits[i].matched)) visit(i);
+    }
+  }
+  [[nodiscard]] const core::NamedCheck& check_of(std::uint32_t limit) const {
+    return answer_.limits[limit].matched.check;
+  }
+  // The checks of a call, with its costs.
+  [[nodiscard]] std::vector<core::NamedCheck> checks_of(const StoreCall& call) const;
+
+  [[nodiscard]] State state() const noexcept { return state_; }
+  // REQUIRES: Done.
+  [[nodiscard]] Answer& answer() noexcept { return answer_; }
 
  private:
-  using LimitIndices = std::vector<std::size_t>;
-  using Next = void (RequestFlow::*)();
+  using Limits = StoreCall::Limits;
+  using Next = std::optional<StoreCall>;
 
-  RequestFlow(const ServiceDeps& deps, Answer answer, std::string domain, base::Deadline deadline,
-              Answered answered, Reporting reporting);
+  Next start();
+  Next on_peeked();
+  Next on_enforced();
+  Next on_alternatives();
+  Next on_refunded();
 
-  // Whether the limits of 0 deny the request.
-  [[nodiscard]] bool decide_zero_limits();
-  void check_enforced();
-  void peek_others();
-  void on_enforced(const Result<store::Decisions>& said);
-  void check_alternatives();
+  Next check_enforced();
+  Next check_alternatives();
+  Next check_shadows();
+  Next send_refunds();
+  Next finish();
+  Next wait_for(State state, const StoreCall& call);
+
+  [[nodiscard]] bool is_decided_without_store();
   void decide_without_store();
-  void on_alternatives();
+  void apply_failure_policy();
   void decide_alternatives();
-  void check_shadows();
-  void send_refunds();
-  void finish();
-
-  void apply_failure_policy(const LimitIndices& indices);
-  // Decides one limit that failed; the others continue.
-  void decide_locally(std::size_t index);
+  void deny() noexcept;
   void charge_denied(Role role);
-  void refund_enforced();
-  // For a call in the background: its answer is only counted.
-  [[nodiscard]] store::Answered<store::Decisions> ignore_result() const;
-  [[nodiscard]] base::Deadline background_deadline() const;
 
-  // Checks each limit by itself; `next` is called when all have answered.
-  void check_each(const LimitIndices& indices, Next next);
-  void finish_one();
+  // Limits of 0 are in no call.
+  [[nodiscard]] static bool includes(Limits limits, const rules::MatchedLimit& matched) noexcept;
+  [[nodiscard]] bool has_any(Limits limits) const;
 
-  // The limits of this role that the store decides: all but those of 0.
-  [[nodiscard]] LimitIndices indices_of(Role role) const;
-  [[nodiscard]] std::vector<core::NamedCheck> checks_of(const LimitIndices& indices) const;
-  void note(const LimitIndices& indices, const store::Decisions& decisions);
-  void record_store_call(base::Deadline since, const Error* failure) const;
-
-  const ServiceDeps deps_;
+  LocalFallback& local_;
+  const Clock& clock_;
+  State state_ = State::Start;
   Answer answer_;
-  std::string domain_;
-  base::Deadline deadline_;
-  Answered answered_;
-  const Reporting reporting_;
-  LimitIndices enforced_;
-  LimitIndices failed_;  // of check_each(): the store did not answer
-  std::size_t pending_ = 0;
-  std::uint64_t changes_ = 0;  // LocalFallback::changes() at the time of the store call
-  Next next_ = nullptr;
+  std::vector<StoreCall> background_;
+  std::vector<std::uint32_t> failed_;  // limits without an answer in this state
+  std::uint64_t changes_ = 0;          // LocalFallback::changes() at the time of the call
 };
 
 }  // namespace penstock::service

@@ -4,216 +4,247 @@
 
 #include <gtest/gtest.h>
 
+// The state machine without a store: each state, each answer and each failure.
 namespace penstock::service {
 namespace {
 
 using rules::MatchedLimit;
+using rules::OnFailure;
 using rules::Rule;
+using State = RequestFlow::State;
 
 const Rule kUser{.domain = "api", .name = "user"};
-const Rule kOrganisation{.domain = "api", .name = "organisation"};
-const Rule kShadow{.domain = "api", .name = "shadow", .shadow = true};
-const Rule kShadow2{.domain = "api", .name = "shadow2", .shadow = true};
-const Rule kQuotaA{.domain = "api", .name = "quota-a", .quota_mode = true};
-const Rule kQuotaB{.domain = "api", .name = "quota-b", .quota_mode = true};
-const Rule kClosedQuota{.domain = "api",
-                        .name = "closed-quota",
-                        .on_failure = rules::OnFailure::Closed,
-                        .quota_mode = true};
-const Rule kShadowQuota{
-    .domain = "api", .name = "shadow-quota", .shadow = true, .quota_mode = true};
+const Rule kClosed{.domain = "api", .name = "closed", .on_failure = OnFailure::Closed};
+const Rule kLocal{.domain = "api", .name = "local", .on_failure = OnFailure::Local};
 const Rule kStrict{.domain = "api", .name = "strict", .count_denied = true};
+const Rule kShadow{.domain = "api", .name = "shadow", .shadow = true};
+const Rule kQuotaA{.domain = "api", .name = "quota-a", .quota_mode = true};
+const Rule kQuotaB{
+    .domain = "api", .name = "quota-b", .on_failure = OnFailure::Closed, .quota_mode = true};
+const Rule kQuotaLocal{
+    .domain = "api", .name = "quota-local", .on_failure = OnFailure::Local, .quota_mode = true};
 
-TEST(RequestFlow, AllowsUnlimitedRequests) {
-  TestService service;
-  EXPECT_EQ(text_of(service.decide({})), "allowed no_rule");
-  EXPECT_TRUE(service.store.calls.empty());
-  EXPECT_EQ(service.events.domains, std::vector<std::string>{"api"});
+const Decision kPass = Decision::allow(9, 5, std::chrono::seconds{9});
+const Decision kDeny = Decision::deny(9, 1, std::chrono::seconds{3}, std::chrono::seconds{9});
+
+MatchedLimit refund_of(const Rule& rule) {
+  MatchedLimit limit = matched_limit(rule, 9);
+  limit.is_refund = true;
+  return limit;
 }
 
-TEST(RequestFlow, ChecksAllEnforcedLimitsInOneCallAllOrNothing) {
-  TestService service;
-  const std::vector<MatchedLimit> limits{matched_limit(kUser, 1), matched_limit(kOrganisation, 9)};
-  EXPECT_EQ(text_of(service.decide(limits)), "allowed within_limits by 0: 0 left, 8 left");
-  EXPECT_EQ(text_of(service.decide(limits)), "denied over_limit by 0: denied 0 left, 8 left");
-  EXPECT_EQ(service.store.calls.size(), 2U);
-  EXPECT_EQ(service.events.calls, 2);
+MatchedLimit zero_limit(const Rule& rule) {
+  MatchedLimit limit = matched_limit(rule, 9);
+  limit.check.quota = Quota::none(Days{300});
+  return limit;
 }
 
-TEST(RequestFlow, AppliesListsWithoutAStoreCall) {
-  for (const rules::Action action : {rules::Action::Allow, rules::Action::Deny}) {
-    TestService service;
-    const Rule entry{.domain = "api", .name = "list", .action = action};
-    Answer start = TestService::answer_with({matched_limit(kUser, 1)});
-    start.match.list_entry = &entry;
-    std::optional<Answer> answer;
-    RequestFlow::start(service.deps(), start, "api", {},
-                       [&](Answer said) { answer = std::move(said); });
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->allowed, action == rules::Action::Allow);
-    EXPECT_EQ(answer->reason,
-              action == rules::Action::Allow ? Reason::AllowListed : Reason::DenyListed);
-    EXPECT_TRUE(service.store.calls.empty());
+struct RequestFlowTest : ::testing::Test {
+  RequestFlow flow_of(std::vector<MatchedLimit> limits) {
+    return {service.local, service.clock, TestService::answer_with(std::move(limits))};
   }
-}
-
-TEST(RequestFlow, AllStoreCallsShareOneTimeout) {
-  TestService service;
-  service.store_timeout = std::chrono::milliseconds{10};
-  service.store.is_late = true;
-  rules::MatchedLimit back = matched_limit(kOrganisation, 5);
-  back.is_refund = true;
-  std::optional<Answer> answer;
-  RequestFlow::start(service.deps(),
-                     TestService::answer_with({matched_limit(kUser, 2), matched_limit(kQuotaA, 5),
-                                               matched_limit(kShadow, 1), back}),
-                     "api", base::Deadline::max(), [&](Answer said) { answer = std::move(said); });
-  const base::Deadline latest = base::deadline_after(service.store_timeout);
-  service.store.answer_late();
-  ASSERT_TRUE(answer);
-  ASSERT_EQ(service.store.calls.size(), 4U);
-  for (const TestStore::Call& call : service.store.calls) {
-    EXPECT_LE(call.deadline, latest) << call.what;
+  // "check 0 1 cost 0; background: refund 0": the next call, which is the last call from then on.
+  std::string next(RequestFlow& flow) {
+    call = flow.next();
+    std::string text = call ? text_of(flow, *call) : "done";
+    for (const StoreCall& each : flow.background()) text += "; background: " + text_of(flow, each);
+    return text;
   }
-}
-
-TEST(RequestFlow, NeverEnforcesAShadowLimit) {
-  TestService service;
-  const std::vector<MatchedLimit> limits{matched_limit(kUser, 2), matched_limit(kShadow, 1),
-                                         matched_limit(kShadow2, 5)};
-  EXPECT_EQ(text_of(service.decide(limits)),
-            "allowed within_limits by 0: 1 left, shadow 0 left, shadow 4 left");
-  // one that denies does not keep the other from counting
-  EXPECT_EQ(text_of(service.decide(limits)),
-            "allowed within_limits by 0: 0 left, shadow denied 0 left, shadow 3 left");
-  // and a denied request does not count in them
-  EXPECT_EQ(text_of(service.decide(limits)),
-            "denied over_limit by 0: denied 0 left, shadow not checked, shadow not checked");
-  EXPECT_EQ(service.store.remaining({"s", "shadow2"}, long_window(5)), 3U);
-}
-
-TEST(RequestFlow, AlternativesDenyOnlyWhenAllOfThemDeny) {
-  TestService service;
-  const std::vector<MatchedLimit> limits{matched_limit(kUser, 9), matched_limit(kQuotaA, 1),
-                                         matched_limit(kQuotaB, 2)};
-  EXPECT_EQ(text_of(service.decide(limits)), "allowed within_limits by 1: 8 left, 0 left, 1 left");
-  EXPECT_EQ(text_of(service.decide(limits)),
-            "allowed within_limits by 2: 7 left, denied 0 left, 0 left");
-  const Answer refused = service.decide(limits);
-  EXPECT_FALSE(refused.allowed);
-  EXPECT_EQ(refused.reason, Reason::OverLimit);
-  // the enforced limit has its unit back
-  EXPECT_EQ(service.store.remaining({"s", "user"}, long_window(9)), 7U);
-}
-
-TEST(RequestFlow, AnAlternativeInShadowModeKeepsTheOthersFromDenying) {
-  TestService service;
-  const std::vector<MatchedLimit> limits{matched_limit(kQuotaA, 1), matched_limit(kShadowQuota, 1)};
-  EXPECT_EQ(text_of(service.decide(limits)), "allowed within_limits by 0: 0 left, shadow 0 left");
-  EXPECT_EQ(text_of(service.decide(limits)),
-            "allowed within_limits: denied 0 left, shadow denied 0 left");
-  EXPECT_TRUE(service.dry_run(limits).allowed);
-  EXPECT_FALSE(service.decide({matched_limit(kQuotaA, 1)}).allowed);
-}
-
-TEST(RequestFlow, AnAlternativeInShadowModeAllowsWhenTheStoreIsUnavailable) {
-  TestService service;
-  service.store.failure = Error{ErrorCode::Unavailable, "down"};
-  const std::vector<MatchedLimit> limits{matched_limit(kClosedQuota, 1),
-                                         matched_limit(kShadowQuota, 1)};
-  EXPECT_EQ(text_of(service.decide(limits)),
-            "allowed failed_open: not checked, shadow not checked");
-  EXPECT_TRUE(service.dry_run(limits).allowed);
-  EXPECT_FALSE(service.decide({matched_limit(kClosedQuota, 1)}).allowed);
-}
-
-TEST(RequestFlow, DoesNotChargeAlternativesWhenAnEnforcedLimitDenies) {
-  TestService service;
-  const std::vector<MatchedLimit> limits{matched_limit(kUser, 1), matched_limit(kQuotaA, 5)};
-  EXPECT_TRUE(service.decide(limits).allowed);
-  EXPECT_EQ(text_of(service.decide(limits)), "denied over_limit by 0: denied 0 left, not checked");
-}
-
-TEST(RequestFlow, CountDeniedChargesTheRemainingUnits) {
-  TestService service;
-  const std::vector<MatchedLimit> limits{matched_limit(kStrict, 5, 4), matched_limit(kUser, 9, 4)};
-  EXPECT_TRUE(service.decide(limits).allowed);
-  EXPECT_FALSE(service.decide(limits).allowed);
-  EXPECT_EQ(service.store.remaining({"s", "strict"}, long_window(5)), 0U);
-  EXPECT_EQ(service.store.remaining({"s", "user"}, long_window(9)), 5U);
-}
-
-TEST(RequestFlow, CountDeniedChargesTheCostWhenAnotherLimitDenies) {
-  TestService service;
-  const std::vector<MatchedLimit> limits{matched_limit(kStrict, 100, 2),
-                                         matched_limit(kUser, 3, 2)};
-  EXPECT_TRUE(service.decide(limits).allowed);
-  EXPECT_FALSE(service.decide(limits).allowed);
-  EXPECT_EQ(service.store.remaining({"s", "strict"}, long_window(100)), 96U);
-}
-
-TEST(RequestFlow, RefundsWhateverIsDecided) {
-  TestService service;
-  EXPECT_TRUE(service.decide({matched_limit(kOrganisation, 9, 5)}).allowed);
-  MatchedLimit back = matched_limit(kOrganisation, 9, 2);
-  back.is_refund = true;
-  EXPECT_EQ(text_of(service.decide({back})), "allowed within_limits by 0: 6 left");
-  EXPECT_EQ(text_of(service.decide({matched_limit(kUser, 1, 2), back})),
-            "denied over_limit by 0: never_fits 1 left, 8 left");
-}
-
-TEST(RequestFlow, EnforcesARequestLimit) {
-  TestService service;
-  MatchedLimit travelled = matched_limit(kUser, 1);
-  travelled.rule = nullptr;
-  EXPECT_TRUE(service.decide({travelled}).allowed);
-  EXPECT_EQ(text_of(service.decide({travelled})), "denied over_limit by 0: denied 0 left");
-}
-
-TEST(RequestFlow, ChecksOfTheSameKeyMustFitWithTheirSum) {
-  TestService service;
-  const std::vector<MatchedLimit> limits{matched_limit(kUser, 5, 1), matched_limit(kUser, 9, 2)};
-  EXPECT_EQ(text_of(service.decide(limits)), "allowed within_limits by 0: 4 left, 6 left");
-  EXPECT_EQ(text_of(service.decide(limits)), "denied over_limit by 0: denied 2 left, 6 left");
-}
-
-TEST(RequestFlow, PassesTheCallersDeadlineToTheStore) {
-  TestService service;
-  EXPECT_TRUE(service.decide({matched_limit(kUser, 5), matched_limit(kShadow, 5)}).allowed);
-  ASSERT_EQ(service.store.calls.size(), 2U);
-  for (const TestStore::Call& call : service.store.calls) {
-    EXPECT_EQ(call.deadline, base::Deadline{} + std::chrono::hours{1});
+  // Answers the last call with the same decision for all limits.
+  void answer(RequestFlow& flow, const Decision& decision) const {
+    flow.on_decisions(*call, std::vector<Decision>(flow.checks_of(*call).size(), decision));
   }
-}
+  void fail(RequestFlow& flow) const { flow.on_failure(*call); }
+  static std::string answer_of(RequestFlow& flow) { return service::text_of(flow.answer()); }
 
-TEST(RequestFlow, AnswersTheSameWhenTheStoreIsLate) {
   TestService service;
-  service.store.is_late = true;
-  MatchedLimit back = matched_limit(kOrganisation, 9, 2);
-  back.is_refund = true;
-  std::vector<std::optional<Answer>> answers(3);
-  for (std::optional<Answer>& answer : answers) {
-    service.decide_later(
-        {matched_limit(kUser, 2), matched_limit(kQuotaA, 9), matched_limit(kQuotaB, 9),
-         matched_limit(kShadow, 1), matched_limit(kShadow2, 9), back},
-        answer);
-    EXPECT_FALSE(answer.has_value());
+  std::optional<StoreCall> call;
+
+ private:
+  static std::string text_of(const RequestFlow& flow, const StoreCall& call) {
+    std::string text = call.operation == StoreCall::Operation::Check ? "check" : "refund";
+    if (call.is_one_by_one()) text += " each of";
+    flow.visit_limits(call, [&](std::uint32_t limit) { text += ' ' + std::to_string(limit); });
+    if (call.cost) text += " cost " + std::to_string(call.cost->units);
+    return text;
   }
-  service.store.answer_late();
-  for (const std::optional<Answer>& answer : answers) ASSERT_TRUE(answer.has_value());
-  EXPECT_EQ(text_of(*answers[0]),
-            "allowed within_limits by 0: 1 left, 8 left, 8 left, shadow 0 left, shadow 8 left, 9 "
+};
+
+TEST_F(RequestFlowTest, GoesThroughAllStatesInOrder) {
+  RequestFlow flow =
+      flow_of({matched_limit(kUser, 9), matched_limit(kClosed, 9), matched_limit(kQuotaA, 9),
+               matched_limit(kQuotaB, 9), matched_limit(kShadow, 9), refund_of(kLocal)});
+  EXPECT_EQ(flow.state(), State::Start);
+  EXPECT_EQ(next(flow), "check 0 1");
+  EXPECT_EQ(flow.state(), State::Enforced);
+  answer(flow, kPass);
+  EXPECT_EQ(next(flow), "check each of 2 3");
+  EXPECT_EQ(flow.state(), State::Alternatives);
+  answer(flow, kPass);
+  EXPECT_EQ(next(flow), "check each of 4");
+  EXPECT_EQ(flow.state(), State::Shadows);
+  answer(flow, kDeny);
+  EXPECT_EQ(next(flow), "refund 5");
+  EXPECT_EQ(flow.state(), State::Refunds);
+  answer(flow, kPass);
+  EXPECT_EQ(next(flow), "done");
+  EXPECT_EQ(flow.state(), State::Done);
+  EXPECT_EQ(answer_of(flow),
+            "allowed within_limits by 0: 5 left, 5 left, 5 left, 5 left, shadow denied 1 left, 5 "
             "left");
-  EXPECT_TRUE(answers[1]->allowed);
-  EXPECT_FALSE(answers[2]->allowed);
-  EXPECT_EQ(service.events.answers.size(), 3U);
 }
 
-TEST(RequestFlow, ReportsWhichLimitBlocks) {
-  TestService service;
-  service.store.block_now({"s", "user"});
-  EXPECT_EQ(text_of(service.decide({matched_limit(kOrganisation, 2), matched_limit(kUser, 2)})),
-            "denied over_limit by 1: 2 left, blocked 0 left");
+TEST_F(RequestFlowTest, IsDoneAtOnceWithoutLimits) {
+  RequestFlow flow = flow_of({});
+  EXPECT_EQ(next(flow), "done");
+  EXPECT_EQ(flow.state(), State::Done);
+  EXPECT_EQ(answer_of(flow), "allowed no_rule");
+}
+
+TEST_F(RequestFlowTest, ADenialSkipsAlternativesAndShadowsAndStillRefunds) {
+  RequestFlow flow = flow_of({matched_limit(kUser, 9), matched_limit(kQuotaA, 9),
+                              matched_limit(kShadow, 9), refund_of(kLocal)});
+  next(flow);
+  answer(flow, kDeny);
+  EXPECT_EQ(next(flow), "refund 3");
+  answer(flow, kPass);
+  next(flow);
+  EXPECT_EQ(answer_of(flow),
+            "denied over_limit by 0: denied 1 left, not checked, shadow not checked, 5 left");
+}
+
+TEST_F(RequestFlowTest, ADenialChargesCountDeniedInTheBackground) {
+  RequestFlow flow = flow_of({matched_limit(kStrict, 9, 4), matched_limit(kUser, 9, 4)});
+  next(flow);
+  answer(flow, kDeny);
+  EXPECT_EQ(next(flow), "done; background: check 0 cost 1");
+  EXPECT_EQ(flow.state(), State::Done);
+  EXPECT_EQ(answer_of(flow), "denied over_limit by 0: denied 0 left, denied 1 left");
+}
+
+TEST_F(RequestFlowTest, WhenAllAlternativesDenyTheEnforcedLimitsAreRefunded) {
+  RequestFlow flow = flow_of({matched_limit(kUser, 9), matched_limit(kStrict, 9),
+                              matched_limit(kQuotaA, 9), matched_limit(kShadow, 9)});
+  next(flow);
+  answer(flow, kPass);
+  next(flow);
+  answer(flow, kDeny);
+  EXPECT_EQ(next(flow), "done; background: refund 0");
+  EXPECT_EQ(flow.state(), State::Done);
+  EXPECT_EQ(answer_of(flow),
+            "denied over_limit by 2: 5 left, 5 left, denied 1 left, shadow not checked");
+}
+
+TEST_F(RequestFlowTest, ALimitOfZeroDeniesAndTheOthersArePeeked) {
+  RequestFlow flow = flow_of({zero_limit(kUser), matched_limit(kClosed, 9, 6),
+                              matched_limit(kStrict, 9, 2), refund_of(kLocal)});
+  EXPECT_EQ(next(flow), "check 1 2 cost 0");
+  EXPECT_EQ(flow.state(), State::Peeks);
+  answer(flow, kPass);
+  EXPECT_EQ(next(flow), "refund 3; background: check 2 cost 2");
+  answer(flow, kPass);
+  next(flow);
+  EXPECT_EQ(answer_of(flow),
+            "denied over_limit by 0: never_fits 0 left, denied 5 left, 5 left, 5 left");
+}
+
+TEST_F(RequestFlowTest, AFailedPeekLeavesTheDenial) {
+  RequestFlow flow = flow_of({zero_limit(kUser), matched_limit(kStrict, 9)});
+  next(flow);
+  fail(flow);
+  EXPECT_EQ(next(flow), "done");
+  EXPECT_EQ(answer_of(flow), "denied over_limit by 0: never_fits 0 left, not checked");
+}
+
+TEST_F(RequestFlowTest, WhenTheEnforcedLimitsFailTheStoreIsNotCalledAgain) {
+  const std::vector<MatchedLimit> others{matched_limit(kShadow, 9), refund_of(kQuotaB)};
+  const auto answer_without_store = [&](const Rule& rule) {
+    std::vector<MatchedLimit> limits{matched_limit(rule, 9)};
+    limits.insert(limits.end(), others.begin(), others.end());
+    RequestFlow flow = flow_of(limits);
+    next(flow);
+    fail(flow);
+    EXPECT_EQ(next(flow), "done");
+    EXPECT_EQ(flow.state(), State::Done);
+    return answer_of(flow);
+  };
+  EXPECT_EQ(answer_without_store(kUser),
+            "allowed failed_open: not checked, shadow not checked, not checked");
+  EXPECT_EQ(answer_without_store(kClosed),
+            "denied failed_closed: not checked, shadow not checked, not checked");
+  EXPECT_EQ(answer_without_store(kLocal),
+            "allowed decided_locally by 0: local 1 left, shadow not checked, not checked");
+}
+
+TEST_F(RequestFlowTest, AFailedAlternativeFollowsItsPolicyAndTheOthersCount) {
+  const auto answer_with = [&](const Rule& failing, const Decision& other) {
+    RequestFlow flow = flow_of({matched_limit(failing, 9), matched_limit(kQuotaA, 9)});
+    next(flow);
+    EXPECT_EQ(flow.state(), State::Alternatives);
+    flow.on_failure({.limit = 0});
+    flow.on_decisions({.limit = 1}, {&other, 1});
+    next(flow);
+    return answer_of(flow);
+  };
+  EXPECT_EQ(answer_with(kQuotaB, kPass), "allowed within_limits by 1: not checked, 5 left");
+  EXPECT_EQ(answer_with(kQuotaB, kDeny), "denied over_limit by 1: not checked, denied 1 left");
+  EXPECT_EQ(answer_with(kQuotaLocal, kDeny),
+            "allowed decided_locally by 0: local 1 left, denied 1 left");
+}
+
+TEST_F(RequestFlowTest, AnOpenAlternativeThatFailsAllows) {
+  RequestFlow flow = flow_of({matched_limit(kQuotaA, 9), matched_limit(kQuotaB, 9)});
+  next(flow);
+  fail(flow);
+  next(flow);
+  EXPECT_EQ(answer_of(flow), "allowed failed_open: not checked, not checked");
+}
+
+TEST_F(RequestFlowTest, AFailedShadowLimitOrRefundChangesNothing) {
+  RequestFlow flow =
+      flow_of({matched_limit(kUser, 9), matched_limit(kShadow, 9), refund_of(kClosed)});
+  next(flow);
+  answer(flow, kPass);
+  for (const State state : {State::Shadows, State::Refunds}) {
+    next(flow);
+    ASSERT_EQ(flow.state(), state);
+    fail(flow);
+  }
+  next(flow);
+  EXPECT_EQ(answer_of(flow), "allowed within_limits by 0: 5 left, shadow not checked, not checked");
+}
+
+TEST_F(RequestFlowTest, FailedRefundsAloneFailOpen) {
+  RequestFlow flow = flow_of({refund_of(kClosed)});
+  EXPECT_EQ(next(flow), "refund 0");
+  fail(flow);
+  next(flow);
+  EXPECT_EQ(answer_of(flow), "allowed failed_open: not checked");
+}
+
+TEST_F(RequestFlowTest, WithoutAStoreAllAlternativesThatDenyUndoWhatWasChargedLocally) {
+  RequestFlow flow = flow_of({matched_limit(kLocal, 9), matched_limit(kQuotaB, 9)});
+  flow.finish_without_store();
+  EXPECT_EQ(flow.state(), State::Done);
+  EXPECT_FALSE(flow.answer().allowed);
+  EXPECT_TRUE(service.local.ledger().is_empty());
+}
+
+TEST_F(RequestFlowTest, RemembersWhatTheStoreSaysForTheLocalFallback) {
+  RequestFlow flow = flow_of({matched_limit(kLocal, 9)});
+  next(flow);
+  answer(flow, Decision::allow(9, 0, std::chrono::hours{1}));
+  next(flow);
+  EXPECT_FALSE(service.local.check({matched_limit(kLocal, 9).check}).front().allowed());
+}
+
+TEST_F(RequestFlowTest, AChangeDuringTheCallKeepsItsDecisionFromBeingRemembered) {
+  RequestFlow flow = flow_of({matched_limit(kLocal, 9)});
+  next(flow);
+  service.local.forget_store_state();
+  answer(flow, Decision::allow(9, 0, std::chrono::hours{1}));
+  next(flow);
+  EXPECT_TRUE(service.local.check({matched_limit(kLocal, 9).check}).front().allowed());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "service/reservation_refund.hpp"
 
+#include "base/join.hpp"
 #include "core/exact_span.hpp"
 
 #include <algorithm>
@@ -33,34 +34,27 @@ void attempt(const ServiceDeps& deps, const ReservationRefund& refund, base::Dea
              OnMissed done) {
   struct Attempt {
     ReservationRefund missed;
-    std::size_t pending;
     OnMissed done;
-
-    void finish_one() {
-      if (--pending == 0) done(std::move(missed));
-    }
+    base::Join refunds{[this] { done(std::move(missed)); }};
   };
   const auto age = std::chrono::ceil<Duration>(base::monotonic_now() - refund.begun);
-  const auto running = std::make_shared<Attempt>(
-      Attempt{.missed = {.held = {}, .units = refund.units, .begun = refund.begun},
-              .pending = 1,  // for this loop: answers may come before it ends
-              .done = std::move(done)});
+  const std::shared_ptr<Attempt> running(
+      new Attempt{.missed = {.held = {}, .units = refund.units, .begun = refund.begun},
+                  .done = std::move(done)});
+  running->refunds.add();
   for (const HeldUnits& each : refund.held) {
     const std::uint64_t counted =
         still_used(each, saturating_product(each.weight, refund.units), age);
     if (counted == 0) continue;
-    ++running->pending;
-    deps.stores.limits.refund(
-        {{.name = each.name, .quota = each.quota, .cost = {counted}}}, deadline,
-        [&events = deps.events, running, each, since = base::monotonic_now()](const auto& said) {
-          events.on_store_call(base::monotonic_now() - since, said ? nullptr : &said.error());
-          if (!said && was_not_executed(said.error())) {
-            running->missed.held.push_back(each);
-          }
-          running->finish_one();
-        });
+    running->refunds.add();
+    deps.stores.limits.refund({{.name = each.name, .quota = each.quota, .cost = {counted}}},
+                              deadline, timed(deps.events, [running, each](const auto& said) {
+                                if (!said && was_not_executed(said.error()))
+                                  running->missed.held.push_back(each);
+                                running->refunds.finish_one();
+                              }));
   }
-  running->finish_one();
+  running->refunds.finish_one();
 }
 
 void retry(const ReservationDeps& deps, ReservationRefund missed, std::function<void()> refunded) {

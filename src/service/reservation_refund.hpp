@@ -1,8 +1,8 @@
 #pragma once
 
 #include "base/deadline.hpp"
-#include "service/request_flow.hpp"
 #include "service/retry_queue.hpp"
+#include "service/service_deps.hpp"
 #include "store/reservation_store.hpp"
 
 #include <cstdint>
@@ -16,11 +16,6 @@ namespace penstock::service {
 struct ReservationDeps {
   ServiceDeps service;
   std::shared_ptr<RetryQueue> retries;
-
-  // For steps that must be done even if the client no longer waits.
-  [[nodiscard]] base::Deadline background_deadline() const {
-    return service.within(base::Deadline::max());
-  }
 };
 
 // Units of a reservation to refund.

@@ -2,7 +2,6 @@
 
 #include "base/deadline.hpp"
 #include "service/answer.hpp"
-#include "service/request_flow.hpp"
 #include "service/reservation_refund.hpp"
 #include "store/reservation_store.hpp"
 

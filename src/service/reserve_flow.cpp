@@ -1,5 +1,6 @@
 #include "service/reserve_flow.hpp"
 
+#include "service/decide.hpp"
 #include "service/random_id.hpp"
 #include "service/settle_flow.hpp"
 
@@ -53,12 +54,10 @@ void ReserveFlow::ask(decltype(store::ReservationRequest::what) what, base::Dead
                       const OnStoreAnswer& on_answer) {
   deps_.service.stores.reservations.ask(
       {.id = request_.id, .what = std::move(what)}, deadline,
-      [self = shared_from_this(), on_answer,
-       since = base::monotonic_now()](const Result<ReservationAnswer>& said) {
-        self->deps_.service.events.on_store_call(base::monotonic_now() - since,
-                                                 said ? nullptr : &said.error());
-        on_answer(*self, said);
-      });
+      timed(deps_.service.events,
+            [self = shared_from_this(), on_answer](const Result<ReservationAnswer>& said) {
+              on_answer(*self, said);
+            }));
 }
 
 void ReserveFlow::start() {
@@ -93,25 +92,26 @@ void ReserveFlow::answer_known(const store::Reservation& known) {
 // Without a record nothing may be charged, because nothing could be settled.
 void ReserveFlow::decide(bool has_begun) {
   if (!has_begun) return answer_by_policy();
-  RequestFlow::start(
+  service::decide(
       deps_.service, std::move(answer_), domain_, deadline_,
       [self = shared_from_this()](Answer answer) { self->on_decided(std::move(answer)); },
-      RequestFlow::Reporting::Caller);
+      Reporting::ByCaller);
 }
 
 void ReserveFlow::on_decided(Answer answer) {
   answer_ = std::move(answer);
   const store::reservation::Drop drop{claimant_};  // or the id stays taken for a while
   if (!answer_.allowed) {
-    return ask(drop, deps_.background_deadline(),
+    return ask(drop, deps_.service.background_deadline(),
                [](ReserveFlow& flow, const auto& /*unused*/) { flow.finish({}); });
   }
   if (is_by_policy_alone()) {  // there is nothing to settle, and the store has failed once
-    ask(drop, deps_.background_deadline(), [](ReserveFlow& /*unused*/, const auto& /*unused*/) {});
+    ask(drop, deps_.service.background_deadline(),
+        [](ReserveFlow& /*unused*/, const auto& /*unused*/) {});
     return finish({});
   }
   ask(store::reservation::Confirm{claimant_, request_.estimate, request_.lasts, held()},
-      deps_.background_deadline(), std::mem_fn(&ReserveFlow::on_confirmed));
+      deps_.service.background_deadline(), std::mem_fn(&ReserveFlow::on_confirmed));
 }
 
 void ReserveFlow::on_confirmed(const Result<ReservationAnswer>& said) {
@@ -120,7 +120,7 @@ void ReserveFlow::on_confirmed(const Result<ReservationAnswer>& said) {
     refund_charged();
     return answered_(ReserveResult{.outcome = ReserveResult::Outcome::Busy, .id = request_.id});
   }
-  ask(store::reservation::Drop{claimant_}, deps_.background_deadline(),
+  ask(store::reservation::Drop{claimant_}, deps_.service.background_deadline(),
       std::mem_fn(&ReserveFlow::on_dropped));
 }
 
@@ -144,7 +144,7 @@ bool ReserveFlow::is_by_policy_alone() const {
 }
 
 void ReserveFlow::refund_charged() const {
-  refund_reservation(deps_, charged(), deps_.background_deadline(), [] {});
+  refund_reservation(deps_, charged(), deps_.service.background_deadline(), [] {});
 }
 
 // The client has its answer by then. One that named the id may have found the reservation open in
@@ -162,12 +162,13 @@ void ReserveFlow::drop_later() {
 
 void ReserveFlow::on_dropped_later(const ReservationAnswer& said,
                                    const ReservationRefund& taken) const {
-  if (is_void(said)) return refund_reservation(deps_, taken, deps_.background_deadline(), [] {});
+  if (is_void(said))
+    return refund_reservation(deps_, taken, deps_.service.background_deadline(), [] {});
   if (has_own_id_) return;
   std::make_shared<SettleFlow>(deps_, request_.id,
                                store::reservation::Cancel{.settler = random_id()},
                                [](const Result<SettleResult>& /*no caller waits*/) {})
-      ->start(deps_.background_deadline());
+      ->start(deps_.service.background_deadline());
 }
 
 // Nothing is reserved. What the store decided does not stand, because its units go back.
@@ -180,13 +181,8 @@ void ReserveFlow::answer_by_policy() {
     limit.local = false;
   }
   answer_.strictest.reset();
-  RequestFlow::start_without_store(
-      deps_.service, std::move(answer_), domain_,
-      [self = shared_from_this()](Answer answer) {
-        self->answer_ = std::move(answer);
-        self->finish({});
-      },
-      RequestFlow::Reporting::Caller);
+  answer_ = decide_without_store(deps_.service, std::move(answer_));
+  finish({});
 }
 
 void ReserveFlow::finish(std::string id) {

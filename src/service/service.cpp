@@ -1,8 +1,7 @@
 #include "service/service.hpp"
 
 #include "base/emplace_with.hpp"
-#include "service/peek.hpp"
-#include "service/try_answer.hpp"
+#include "service/decide.hpp"
 
 #include <utility>
 
@@ -42,21 +41,19 @@ const std::shared_ptr<const rules::Ruleset>& Service::rules() const noexcept { r
 void Service::decide(const rules::Request& request, base::Deadline deadline, Answered answered) {
   Answer answer = answer_to(request);
   const std::string_view domain = answer.match.domain_known ? request.domain : std::string_view{};
-  if (try_answer(deps_, domain, answer)) return answered(std::move(answer));
-  RequestFlow::start(deps_, std::move(answer), std::string(domain), deadline, std::move(answered));
+  service::decide(deps_, std::move(answer), domain, deadline, std::move(answered));
 }
 
 void Service::take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
                    Answered answered) {
-  Answer answer = answer_for_take(std::move(check), on_failure);
-  if (try_answer(deps_, kTake, answer)) return answered(std::move(answer));
-  RequestFlow::start(deps_, std::move(answer), std::string(kTake), deadline, std::move(answered));
+  service::decide(deps_, answer_for_take(std::move(check), on_failure), kTake, deadline,
+                  std::move(answered));
 }
 
-void Service::take_without_store(core::NamedCheck check, rules::OnFailure on_failure,
-                                 Answered answered) {
-  RequestFlow::start_without_store(deps_, answer_for_take(std::move(check), on_failure),
-                                   std::string(kTake), std::move(answered));
+Answer Service::take_without_store(core::NamedCheck check, rules::OnFailure on_failure) {
+  Answer answer = decide_without_store(deps_, answer_for_take(std::move(check), on_failure));
+  deps_.events.on_answer(kTake, answer);
+  return answer;
 }
 
 std::optional<Decision> Service::try_take(std::string_view subject, const Quota& quota, Cost cost) {

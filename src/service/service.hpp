@@ -3,11 +3,8 @@
 #include "base/deadline.hpp"
 #include "rules/model/ruleset.hpp"
 #include "service/answer.hpp"
-#include "service/events.hpp"
-#include "service/local_fallback.hpp"
-#include "service/request_flow.hpp"
 #include "service/reservations.hpp"
-#include "store/stores.hpp"
+#include "service/service_deps.hpp"
 
 #include <functional>
 #include <memory>
@@ -40,7 +37,7 @@ class Service {
   void take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
             Answered answered);
   // The answer of take() while the store is unavailable.
-  void take_without_store(core::NamedCheck check, rules::OnFailure on_failure, Answered answered);
+  [[nodiscard]] Answer take_without_store(core::NamedCheck check, rules::OnFailure on_failure);
   // take() by a store that decides inline, at a fraction of the cost. Empty, and nothing is
   // charged, when the decision takes a store call.
   [[nodiscard]] std::optional<Decision> try_take(std::string_view subject, const Quota& quota,

@@ -56,13 +56,8 @@ void SettleFlow::ask(base::Deadline deadline,
                      std::function<void(const Result<ReservationAnswer>&)> on_answer) {
   store::ReservationRequest ask{.id = id_, .what = store::reservation::Cancel{}};
   std::visit([&](const auto& what) { ask.what = what; }, what_);
-  deps_.service.stores.reservations.ask(
-      std::move(ask), deadline,
-      [&events = deps_.service.events, on_answer = std::move(on_answer),
-       since = base::monotonic_now()](const Result<ReservationAnswer>& said) {
-        events.on_store_call(base::monotonic_now() - since, said ? nullptr : &said.error());
-        on_answer(said);
-      });
+  deps_.service.stores.reservations.ask(std::move(ask), deadline,
+                                        timed(deps_.service.events, std::move(on_answer)));
 }
 
 void SettleFlow::ask_again_later() {
@@ -96,7 +91,7 @@ void SettleFlow::settle_commit(const Reservation& before, std::uint64_t actual) 
 }
 
 void SettleFlow::charge(const Reservation& before, std::uint64_t units) {
-  const base::Deadline deadline = deps_.background_deadline();
+  const base::Deadline deadline = deps_.service.background_deadline();
   std::make_shared<ExtraCharge>(
       deps_.service, before.held, units, deadline,
       [self = shared_from_this()](std::uint64_t uncharged) {
@@ -104,18 +99,14 @@ void SettleFlow::charge(const Reservation& before, std::uint64_t units) {
         const ServiceDeps& deps = self->deps_.service;
         deps.stores.reservations.ask(
             {.id = self->id_, .what = store::reservation::Note{uncharged}},
-            self->deps_.background_deadline(),
-            [self, since = base::monotonic_now()](const Result<ReservationAnswer>& said) {
-              self->deps_.service.events.on_store_call(base::monotonic_now() - since,
-                                                       said ? nullptr : &said.error());
-              self->answer(self->settled_);
-            });
+            deps.background_deadline(),
+            timed(deps.events, [self](const auto& /*unused*/) { self->answer(self->settled_); }));
       })
       ->start();
 }
 
 void SettleFlow::refund(const Reservation& before, std::uint64_t units) {
-  refund_reservation(deps_, refund_of(before, units), deps_.background_deadline(),
+  refund_reservation(deps_, refund_of(before, units), deps_.service.background_deadline(),
                      [self = shared_from_this()] { self->answer(self->settled_); });
 }
 

@@ -1,6 +1,4 @@
 // Limits of 0: bans of envoyproxy/ratelimit, in rules and in requests.
-#include "service/request_flow.hpp"
-#include "service/try_answer.hpp"
 #include "service_harness/test_service.hpp"
 
 #include <gtest/gtest.h>

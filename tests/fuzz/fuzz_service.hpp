@@ -3,7 +3,6 @@
 #include "penstock/clock.hpp"
 #include "portions.hpp"
 #include "rules/model/configuration.hpp"
-#include "service/events.hpp"
 #include "service/local_fallback.hpp"
 #include "service/service.hpp"
 #include "store/memory_store.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "service/peek.hpp"
-#include "service/request_flow.hpp"
+#include "service/decide.hpp"
 #include "service_harness/test_store.hpp"
 
 #include <gtest/gtest.h>
@@ -74,11 +73,11 @@ struct TestService {
     return answer.value_or(Answer{});
   }
   void decide_later(std::vector<rules::MatchedLimit> limits, std::optional<Answer>& answer) {
-    RequestFlow::start(deps(), answer_with(std::move(limits)), "api",
-                       base::Deadline{} + std::chrono::hours{1}, [&](Answer said) {
-                         EXPECT_FALSE(answer.has_value()) << "answered twice";
-                         answer.emplace(std::move(said));
-                       });
+    service::decide(deps(), answer_with(std::move(limits)), "api",
+                    base::Deadline{} + std::chrono::hours{1}, [&](Answer said) {
+                      EXPECT_FALSE(answer.has_value()) << "answered twice";
+                      answer.emplace(std::move(said));
+                    });
   }
   Answer dry_run(std::vector<rules::MatchedLimit> limits) {
     std::optional<Answer> answer;

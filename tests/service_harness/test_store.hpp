@@ -34,7 +34,8 @@ class TestStore final : public store::LimitStore {
   }
   [[nodiscard]] bool try_check(std::span<const core::NamedCheck* const> checks,
                                std::span<Decision> decisions) override {
-    if (!answers_inline) return false;
+    if (!answers_inline || inline_calls == 0) return false;
+    --inline_calls;
     calls.push_back({"check", {}, {}});
     for (const core::NamedCheck* check : checks) calls.back().checks.push_back(*check);
     return counts_.try_check(checks, decisions);
@@ -77,6 +78,7 @@ class TestStore final : public store::LimitStore {
   std::function<bool(const std::string&)> fails_for{};  // or of those about this limit
   bool is_late = false;
   bool answers_inline = false;  // as the embedded store does
+  int inline_calls = -1;        // only so many; -1: all
   std::vector<Call> calls{};
   // Reservation steps: how many succeed before some fail, how many fail, with which error, and
   // whether the failing ones are executed anyway.

@@ -87,8 +87,8 @@ void peek(const CommandContext& context, const core::NamedCheck& check, const An
            context.server_context().settings.on_failure](const Result<store::Decisions>& said) {
         if (!said && !on_failure) return deferred.fail(said.error());
         if (!said) {
-          return service.take_without_store(check, *on_failure,
-                                            reply_to(deferred, check.quota, true, answer_of));
+          return reply_to(deferred, check.quota, true,
+                          answer_of)(service.take_without_store(check, *on_failure));
         }
         deferred.reply([&](ReplyWriter& reply) { reply.integers(answer_of(said->front())); });
       });

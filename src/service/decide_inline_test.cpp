@@ -1,11 +1,10 @@
-#include "service/try_answer.hpp"
-
+#include "service/decide.hpp"
 #include "service_harness/test_service.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-// The short way against RequestFlow, which is the one that says what is right.
+// A store that answers some calls inline against one that answers none inline.
 namespace penstock::service {
 namespace {
 
@@ -34,14 +33,9 @@ std::vector<MatchedLimit> random_limits(const std::vector<Rule>& rules) {
                                    *rc::gen::inRange<std::uint64_t>(0, 5)));
     limits.back().is_refund = *rc::gen::inRange(0, 12) == 0;
     if (*rc::gen::inRange(0, 5) == 0) limits.back().rule = nullptr;  // came with the request
+    if (*rc::gen::inRange(0, 20) == 0) limits.back().check.quota = Quota::none(Days{300});
   }
   return limits;
-}
-
-bool is_plain(const MatchedLimit& limit) {
-  if (limit.is_refund) return false;
-  if (limit.rule == nullptr) return true;
-  return !limit.rule->shadow && !limit.rule->quota_mode && !limit.rule->count_denied;
 }
 
 void expect_same(const Answer& a, const Answer& b) {
@@ -53,49 +47,43 @@ void expect_same(const Answer& a, const Answer& b) {
 }
 
 struct Sides {
-  TestService quick;
-  TestService general;
+  TestService inline_store;
+  TestService other_store;
 
-  Sides() { quick.store.answers_inline = true; }
+  Sides() { inline_store.store.answers_inline = true; }
 
   void block(const core::LimitKey& name) {
-    quick.store.block_now(name);
-    general.store.block_now(name);
+    inline_store.store.block_now(name);
+    other_store.store.block_now(name);
   }
-  void compare(const std::vector<MatchedLimit>& limits, const Rule* list_entry) {
-    Answer start = TestService::answer_with(limits);
-    start.match.list_entry = list_entry;
-    Answer answer = start;
-    const bool was_plain = std::all_of(limits.begin(), limits.end(), is_plain);
-    RC_ASSERT(try_answer(quick.deps(), "api", answer) == was_plain);
-    if (!was_plain) {
-      RC_ASSERT(quick.store.calls.size() == general.store.calls.size());
-      RC_ASSERT(quick.events.calls == general.events.calls);
-      follow(quick, start);
-      return follow(general, start);
-    }
-    follow(general, start);
-    expect_same(answer, general.events.answers.back());
-    expect_same(quick.events.answers.back(), general.events.answers.back());
+  void compare(const Answer& undecided) {
+    decide(inline_store, undecided);
+    decide(other_store, undecided);
+    expect_same(inline_store.events.answers.back(), other_store.events.answers.back());
   }
   void expect_same_traces(const std::vector<MatchedLimit>& limits) {
-    RC_ASSERT(quick.store.calls.size() == general.store.calls.size());
-    RC_ASSERT(quick.events.calls == general.events.calls);
-    RC_ASSERT(quick.events.domains == general.events.domains);
+    RC_ASSERT(inline_store.store.calls.size() == other_store.store.calls.size());
+    RC_ASSERT(inline_store.events.calls == other_store.events.calls);
+    RC_ASSERT(inline_store.events.domains == other_store.events.domains);
     for (const MatchedLimit& limit : limits) {
       const core::NamedCheck& check = limit.check;
-      RC_ASSERT(quick.store.remaining(check.name, check.quota) ==
-                general.store.remaining(check.name, check.quota));
+      RC_ASSERT(inline_store.store.remaining(check.name, check.quota) ==
+                other_store.store.remaining(check.name, check.quota));
     }
   }
 
  private:
-  static void follow(TestService& service, const Answer& start) {
-    RequestFlow::start(service.deps(), start, "api", {}, [](const Answer&) {});
+  static void decide(TestService& service, const Answer& undecided) {
+    std::optional<Answer> answer;
+    service::decide(service.deps(), undecided, "api", {},
+                    [&](Answer said) { answer = std::move(said); });
+    service.store.answer_late();
+    RC_ASSERT(answer.has_value());
+    expect_same(*answer, service.events.answers.back());
   }
 };
 
-RC_GTEST_PROP(TryAnswer, EqualsRequestFlow, ()) {
+RC_GTEST_PROP(Decide, AnswersInlineAsWithStoreCalls, ()) {
   const std::vector<Rule> rules = any_rules();
   const Rule allow{.domain = "api", .name = "list", .action = rules::Action::Allow};
   const Rule deny{.domain = "api", .name = "list", .action = rules::Action::Deny};
@@ -106,19 +94,24 @@ RC_GTEST_PROP(TryAnswer, EqualsRequestFlow, ()) {
     if (!limits.empty() && *rc::gen::inRange(0, 20) == 0) sides.block(limits[0].check.name);
     const Rule* const list_entry =
         *rc::gen::weightedElement<const Rule*>({{8, nullptr}, {1, &allow}, {1, &deny}});
-    sides.compare(limits, list_entry);
+    sides.inline_store.store.inline_calls = *rc::gen::inRange(-1, 4);
+    sides.other_store.store.is_late = *rc::gen::arbitrary<bool>();
+    Answer undecided = TestService::answer_with(limits);
+    undecided.match.list_entry = list_entry;
+    sides.compare(undecided);
     sides.expect_same_traces(limits);
   }
 }
 
-TEST(TryAnswer, LeavesAnAsynchronousStoreToRequestFlow) {
+TEST(Decide, DoesNotAskAStoreThatAnswersInlineTwice) {
   TestService service;
+  service.store.answers_inline = true;
   const Rule rule{.domain = "api", .name = "user"};
-  Answer answer = TestService::answer_with({matched_limit(rule, 1)});
-  EXPECT_FALSE(try_answer(service.deps(), "api", answer));
-  EXPECT_TRUE(service.store.calls.empty());
-  EXPECT_EQ(service.events.calls, 0);
-  EXPECT_TRUE(service.events.answers.empty());
+  const Rule shadow{.domain = "api", .name = "shadow", .shadow = true};
+  EXPECT_TRUE(service.decide({matched_limit(rule, 1), matched_limit(shadow, 1)}).allowed);
+  EXPECT_EQ(service.store.calls.size(), 2U);
+  EXPECT_EQ(service.events.calls, 2);
+  EXPECT_EQ(service.events.answers.size(), 1U);
 }
 
 }  // namespace

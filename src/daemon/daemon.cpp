@@ -5,7 +5,7 @@
 #include "daemon/startup_check.hpp"
 #include "penstock/version.hpp"
 #include "redis_store/requests.hpp"
-#include "service/metric_sources.hpp"
+#include "service/recorder.hpp"
 #include "telemetry/metrics.hpp"
 
 #include <boost/asio/post.hpp>

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -46,6 +47,7 @@ struct Answer {
   // remaining.
   std::optional<std::size_t> strictest{};
   rules::Match match{};                           // without its limits, which are above
+  std::string unknown_domain{};                   // set if the rules do not know the domain
   std::shared_ptr<const rules::Ruleset> rules{};  // what the above points into
 };
 

@@ -20,8 +20,8 @@ void decide(const ServiceDeps& deps, Answer undecided, std::string_view domain,
             base::Deadline deadline, std::function<void(Answer)> answered,
             Reporting reporting = Reporting::Here);
 
-// The answer while the store is unavailable: see RequestFlow::finish_without_store(). Events do not
-// hear of it.
+// The answer while the store is unavailable: see RequestFlow::finish_without_store(). Not reported
+// to Events.
 [[nodiscard]] Answer decide_without_store(const ServiceDeps& deps, Answer undecided);
 
 // Answers as decide() would, without charging: one call peeks all limits. A denial has the longest

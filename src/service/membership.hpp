@@ -3,9 +3,11 @@
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 namespace penstock::service {
 
@@ -25,9 +27,17 @@ class Membership {
   }
   [[nodiscard]] bool is_configured() const noexcept { return is_configured_; }
   // Changes nothing when the number is configured.
-  void set_nodes(std::int64_t nodes) noexcept;
+  void set_nodes(std::int64_t nodes) noexcept {
+    if (is_configured_) return;
+    // relaxed: see nodes()
+    nodes_.store(static_cast<unsigned>(std::clamp<std::int64_t>(nodes, 1, kMaxNodes)),
+                 std::memory_order_relaxed);
+  }
 
  private:
+  // More than any cluster has; a share is then one unit for most limits.
+  static constexpr std::int64_t kMaxNodes = 1'000'000;
+
   bool is_configured_;
   std::atomic<unsigned> nodes_;
 };
@@ -48,9 +58,15 @@ class Heartbeat {
   // REQUIRES: `members` outlives every answer.
   Heartbeat(Membership& members, Send send) : members_(members), send_(std::move(send)) {}
 
-  void beat();
+  void beat() {
+    send_(kTtl, [members = &members_](const Result<std::int64_t>& nodes) {
+      if (nodes) members->set_nodes(*nodes);
+    });
+  }
   // The other nodes get a larger share at once, not after kTtl.
-  void leave();
+  void leave() {
+    send_(Duration{0}, [](const Result<std::int64_t>&) {});
+  }
 
  private:
   Membership& members_;

@@ -1,4 +1,4 @@
-#include "service/outage_ledger.hpp"
+#include "service/local_fallback.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

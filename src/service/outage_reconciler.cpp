@@ -2,7 +2,7 @@
 
 #include "base/deadline.hpp"
 #include "core/lease.hpp"
-#include "service/retry_queue.hpp"
+#include "service/service_deps.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "base/text_hash.hpp"
+#include "service/local_fallback.hpp"
+#include "service/membership.hpp"
 #include "service/service_deps.hpp"
 #include "store/lease_source.hpp"
-#include "store/stores.hpp"
+#include "store/sharded_table.hpp"
 #include "telemetry/hot_keys.hpp"
 #include "telemetry/log.hpp"
 #include "telemetry/metrics.hpp"
@@ -82,5 +84,11 @@ class Recorder final : public Events {
   ReasonCells take_requests_{};  // of on_take()
   RuleCells take_decisions_{};
 };
+
+// Metrics that are read when they are scraped.
+// REQUIRES: the arguments outlive the source.
+[[nodiscard]] telemetry::Metrics::Source memory_source(const store::ShardedTable& memory);
+[[nodiscard]] telemetry::Metrics::Source membership_source(const Membership& members);
+[[nodiscard]] telemetry::Metrics::Source outage_source(const LocalFallback& local);
 
 }  // namespace penstock::service

@@ -1,6 +1,5 @@
 #include "service/recorder.hpp"
 
-#include "service/metric_sources.hpp"
 #include "service_harness/test_service.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,6 @@
-#include "service/reservation_refund.hpp"
-
 #include "base/join.hpp"
 #include "core/exact_span.hpp"
+#include "service/reservation_flows.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 
 #include "base/deadline.hpp"
 #include "service/answer.hpp"
-#include "service/reservation_refund.hpp"
+#include "service/service_deps.hpp"
 #include "store/reservation_store.hpp"
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 namespace penstock::service {
 
 class ExpirySweep;
+struct ReservationDeps;
 
 // A reservation request, without its limits.
 struct ReservationRequest {
@@ -65,6 +66,9 @@ struct SettleResult {
 // Thread-safety: none; everything happens on one event loop.
 class Reservations {
  public:
+  // Of expired reservations that are being refunded.
+  static constexpr std::size_t kMaxExpiriesInFlight = 16;
+
   template <class T>
   using Answered = std::function<void(Result<T>)>;
 
@@ -87,7 +91,7 @@ class Reservations {
   void sweep();
 
  private:
-  ReservationDeps deps_;
+  std::unique_ptr<ReservationDeps> deps_;
   std::shared_ptr<ExpirySweep> sweep_;
 };
 

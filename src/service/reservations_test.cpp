@@ -1,6 +1,5 @@
 #include "service/reservations.hpp"
 
-#include "service/expiry_sweep.hpp"
 #include "service_harness/test_reservations.hpp"
 
 #include <gtest/gtest.h>
@@ -112,9 +111,9 @@ TEST_F(ReservationsTest, ExpireAFewAtATime) {
   test.store.advance(10s);
   test.store.steps_are_late = true;
   reservations.sweep();
-  EXPECT_EQ(test.store.waiting(), ExpirySweep::kMaxInFlight);
+  EXPECT_EQ(test.store.waiting(), Reservations::kMaxExpiriesInFlight);
   reservations.sweep();
-  EXPECT_EQ(test.store.waiting(), ExpirySweep::kMaxInFlight);
+  EXPECT_EQ(test.store.waiting(), Reservations::kMaxExpiriesInFlight);
   test.store.answer_late();
   EXPECT_EQ(left(), 100U);
 }

@@ -1,21 +1,19 @@
-#include "service/reserve_flow.hpp"
-
 #include "service/decide.hpp"
 #include "service/random_id.hpp"
-#include "service/settle_flow.hpp"
+#include "service/reservation_flows.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <utility>
 
 namespace penstock::service {
+namespace {
 
 using store::HeldUnits;
 using store::ReservationAnswer;
 using store::ReservationState;
-
-namespace {
 
 Error not_shared(const LimitAnswer& limit) {
   const std::string name =
@@ -25,7 +23,62 @@ Error not_shared(const LimitAnswer& limit) {
                                        "be reserved"};
 }
 
-}  // namespace
+// One call to reserve, from its limits to its answer:
+//
+//   begin     the id is this call's; if it is another's, the record is the answer
+//   check     the estimate, all limits or none, as any request
+//   confirm   what was charged goes into the record; when denied, the record is dropped
+//
+// Each step has a deadline of its own: that of the store, and for the first two the client's.
+//
+// When there is no record to begin with, nothing is charged. When the record cannot be confirmed,
+// it is dropped, and what was charged is refunded; if the store does not answer that either, the
+// retry queue goes on. In both cases nothing is reserved, and the failure policy of the limits is
+// the answer. Only the final answer is reported to Events.
+class ReserveFlow final : public std::enable_shared_from_this<ReserveFlow> {
+ public:
+  ReserveFlow(ReservationDeps deps, Answer undecided, std::string domain,
+              ReservationRequest reservation, base::Deadline deadline,
+              Reservations::Answered<ReserveResult> answered);
+
+  void start();
+
+ private:
+  using OnStoreAnswer = std::function<void(ReserveFlow&, const Result<ReservationAnswer>&)>;
+
+  void on_begun(const Result<ReservationAnswer>& said);
+  void answer_known(const store::Reservation& known);
+  void decide(bool has_begun);
+  void on_decided(Answer answer);
+  void on_confirmed(const Result<ReservationAnswer>& said);
+  void on_dropped(const Result<ReservationAnswer>& said);
+  void drop_later();
+  void on_dropped_later(const ReservationAnswer& said, const ReservationRefund& taken) const;
+  void refund_charged() const;
+  void answer_by_policy();
+  void finish(std::string id);
+  void ask(decltype(store::ReservationRequest::what) what, base::Deadline deadline,
+           const OnStoreAnswer& on_answer);
+  [[nodiscard]] std::vector<HeldUnits> held() const;
+  [[nodiscard]] ReservationRefund charged() const;
+  // Whether this call has reserved nothing, and never will.
+  [[nodiscard]] bool is_void(const ReservationAnswer& dropped) const;
+  // Whether the limits passed only because the store was unavailable.
+  [[nodiscard]] bool is_by_policy_alone() const;
+  // Whether a reservation can be of the limits of this call.
+  [[nodiscard]] bool is_of_these_limits(const store::Reservation& known) const;
+
+  ReservationDeps deps_;
+  Answer answer_;
+  std::string domain_;
+  ReservationRequest request_;
+  bool has_own_id_ = false;  // named by the client
+  base::Deadline deadline_;
+  base::Deadline began_{};
+  Reservations::Answered<ReserveResult> answered_;
+  std::string claimant_;
+  std::vector<std::uint64_t> weights_;  // of the limits of the answer
+};
 
 ReserveFlow::ReserveFlow(ReservationDeps deps, Answer undecided, std::string domain,
                          ReservationRequest reservation, base::Deadline deadline,
@@ -165,10 +218,9 @@ void ReserveFlow::on_dropped_later(const ReservationAnswer& said,
   if (is_void(said))
     return refund_reservation(deps_, taken, deps_.service.background_deadline(), [] {});
   if (has_own_id_) return;
-  std::make_shared<SettleFlow>(deps_, request_.id,
-                               store::reservation::Cancel{.settler = random_id()},
-                               [](const Result<SettleResult>& /*no caller waits*/) {})
-      ->start(deps_.service.background_deadline());
+  start_settle(deps_, request_.id, store::reservation::Cancel{.settler = random_id()},
+               deps_.service.background_deadline(),
+               [](const Result<SettleResult>& /*no caller waits*/) {});
 }
 
 // Nothing is reserved. What the store decided does not stand, because its units go back.
@@ -237,6 +289,16 @@ std::vector<HeldUnits> ReserveFlow::held() const {
                    .terms = check.terms});
   }
   return all;
+}
+
+}  // namespace
+
+void start_reserve(const ReservationDeps& deps, Answer undecided, std::string domain,
+                   ReservationRequest reservation, base::Deadline deadline,
+                   Reservations::Answered<ReserveResult> answered) {
+  std::make_shared<ReserveFlow>(deps, std::move(undecided), std::move(domain),
+                                std::move(reservation), deadline, std::move(answered))
+      ->start();
 }
 
 }  // namespace penstock::service

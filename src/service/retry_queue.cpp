@@ -9,10 +9,6 @@ constexpr Duration kTickTimeout = std::chrono::seconds{2};
 
 }  // namespace
 
-bool was_not_executed(const Error& error) noexcept {
-  return error.code == ErrorCode::Unavailable || error.code == ErrorCode::Overloaded;
-}
-
 void RetryQueue::add(Step step) {
   push({.step = std::move(step), .give_up = base::deadline_after(kGiveUpAfter)});
 }

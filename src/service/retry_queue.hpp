@@ -1,7 +1,6 @@
 #pragma once
 
 #include "base/deadline.hpp"
-#include "penstock/result.hpp"
 #include "penstock/time.hpp"
 
 #include <cstddef>
@@ -10,9 +9,6 @@
 #include <memory>
 
 namespace penstock::service {
-
-// Whether a call that failed certainly changed nothing. After any other failure it may have.
-[[nodiscard]] bool was_not_executed(const Error& error) noexcept;
 
 // Steps of reservations that the store did not answer. Each is repeated about once a second, a few
 // at a time, until it reports that it is finished. The queue is bounded: one step more is dropped,

@@ -65,6 +65,7 @@ std::optional<Decision> Service::try_take(std::string_view subject, const Quota&
 Answer Service::answer_to(const rules::Request& request) const {
   Answer answer = answer_for(rules_->match(request), rules_);
   if (!answer.match.domain_known) {
+    answer.unknown_domain = request.domain;
     deps_.events.on_unknown_domain(request.domain, answer.match.unknown_domain_denied
                                                        ? rules::UnknownDomain::Deny
                                                        : rules::UnknownDomain::Allow);
@@ -103,10 +104,21 @@ void Service::explain(const rules::Request& request, base::Deadline deadline,
                       std::function<void(Explained)> answered) {
   rules::Explanation explanation = rules_->explain(request);
   Answer answer = answer_for(explanation.match, rules_);
+  if (!answer.match.domain_known) answer.unknown_domain = request.domain;
   peek(deps_, std::move(answer), deadline,
        [explanation = std::move(explanation), answered = std::move(answered)](Answer said) {
          answered({.answer = std::move(said), .explanation = explanation});
        });
+}
+
+void Service::commit(std::string id, std::uint64_t actual, base::Deadline deadline,
+                     Reservations::Answered<SettleResult> answered) {
+  reservations_.commit(std::move(id), actual, deadline, std::move(answered));
+}
+
+void Service::cancel(std::string id, base::Deadline deadline,
+                     Reservations::Answered<SettleResult> answered) {
+  reservations_.cancel(std::move(id), deadline, std::move(answered));
 }
 
 }  // namespace penstock::service

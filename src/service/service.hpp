@@ -9,17 +9,64 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace penstock::service {
 
-// Handles one request: rules, store, failure policy, answer, events. Each event loop has its own.
+// What the HTTP API calls; tests replace the Service with a fake.
 //
 // Thread-safety: none; everything happens on one event loop.
-class Service {
+class Backend {
  public:
   using Answered = std::function<void(Answer)>;
+  struct Explained {
+    Answer answer;
+    rules::Explanation explanation;
+  };
 
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+  virtual ~Backend() = default;
+
+  // Always answers, once, possibly before it returns. The texts of the request live until then.
+  virtual void decide(const rules::Request& request, base::Deadline deadline,
+                      Answered answered) = 0;
+  // The same for a limit that comes with the request; its metrics are those of kTake.
+  virtual void take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
+                    Answered answered) = 0;
+  // Dry run, with a report of every rule. Answers as decide() would, except that a denial has the
+  // longest possible wait.
+  virtual void explain(const rules::Request& request, base::Deadline deadline,
+                       std::function<void(Explained)> answered) = 0;
+
+  // The limits of this rule for a subject such as "api_key=abc", without decisions; at least one.
+  [[nodiscard]] virtual Result<Answer> limits_of_rule(std::string_view domain,
+                                                      std::string_view rule,
+                                                      std::string_view subject) const = 0;
+  // The same, of all rules of the domain that count by the attributes of the subject.
+  [[nodiscard]] virtual Result<Answer> limits_of_domain(std::string_view domain,
+                                                        std::string_view subject) const = 0;
+
+  // Reserves an estimate; the cost of the request is ignored. See Reservations. REQUIRES: no
+  // descriptor has its own cost, none is a refund.
+  virtual void reserve(rules::Request request, ReservationRequest reservation,
+                       base::Deadline deadline, Reservations::Answered<ReserveResult> answered) = 0;
+  virtual void reserve(core::NamedCheck check, rules::OnFailure on_failure,
+                       ReservationRequest reservation, base::Deadline deadline,
+                       Reservations::Answered<ReserveResult> answered) = 0;
+  virtual void commit(std::string id, std::uint64_t actual, base::Deadline deadline,
+                      Reservations::Answered<SettleResult> answered) = 0;
+  virtual void cancel(std::string id, base::Deadline deadline,
+                      Reservations::Answered<SettleResult> answered) = 0;
+
+  [[nodiscard]] virtual const store::Stores& stores() const noexcept = 0;
+};
+
+// Handles one request: rules, store, failure policy, answer, events. Each event loop has its own.
+class Service final : public Backend {
+ public:
   // REQUIRES: all of them outlive the service; `local` and `events` outlive the store, which
   // answers all calls in flight before it is destroyed.
   Service(const ServiceDeps& deps, std::shared_ptr<const rules::Ruleset> rules);
@@ -31,35 +78,34 @@ class Service {
   void use(std::shared_ptr<const rules::Ruleset> rules);
   [[nodiscard]] const std::shared_ptr<const rules::Ruleset>& rules() const noexcept;
 
-  // Always answers, once, possibly before it returns.
-  void decide(const rules::Request& request, base::Deadline deadline, Answered answered);
-  // The same for a limit that comes with the request; its metrics are those of kTake.
+  void decide(const rules::Request& request, base::Deadline deadline, Answered answered) override;
   void take(core::NamedCheck check, rules::OnFailure on_failure, base::Deadline deadline,
-            Answered answered);
+            Answered answered) override;
   // The answer of take() while the store is unavailable.
   [[nodiscard]] Answer take_without_store(core::NamedCheck check, rules::OnFailure on_failure);
   // take() by a store that decides inline, at a fraction of the cost. Empty, and nothing is
   // charged, when the decision takes a store call.
   [[nodiscard]] std::optional<Decision> try_take(std::string_view subject, const Quota& quota,
                                                  Cost cost);
-  // Dry run, with a report of every rule. Answers as decide() would, except that a denial has the
-  // longest possible wait.
-  struct Explained {
-    Answer answer;
-    rules::Explanation explanation;
-  };
   void explain(const rules::Request& request, base::Deadline deadline,
-               std::function<void(Explained)> answered);
+               std::function<void(Explained)> answered) override;
+  [[nodiscard]] Result<Answer> limits_of_rule(std::string_view domain, std::string_view rule,
+                                              std::string_view subject) const override;
+  [[nodiscard]] Result<Answer> limits_of_domain(std::string_view domain,
+                                                std::string_view subject) const override;
 
-  // Reserves an estimate; the cost of the request is ignored. See Reservations. REQUIRES: no
-  // descriptor has its own cost, none is a refund.
   void reserve(rules::Request request, ReservationRequest reservation, base::Deadline deadline,
-               Reservations::Answered<ReserveResult> answered);
+               Reservations::Answered<ReserveResult> answered) override;
   void reserve(core::NamedCheck check, rules::OnFailure on_failure, ReservationRequest reservation,
-               base::Deadline deadline, Reservations::Answered<ReserveResult> answered);
+               base::Deadline deadline, Reservations::Answered<ReserveResult> answered) override;
+  void commit(std::string id, std::uint64_t actual, base::Deadline deadline,
+              Reservations::Answered<SettleResult> answered) override;
+  void cancel(std::string id, base::Deadline deadline,
+              Reservations::Answered<SettleResult> answered) override;
+  // For the maintenance of reservations.
   [[nodiscard]] Reservations& reservations() noexcept { return reservations_; }
 
-  [[nodiscard]] const store::Stores& stores() const noexcept { return deps_.stores; }
+  [[nodiscard]] const store::Stores& stores() const noexcept override { return deps_.stores; }
 
  private:
   [[nodiscard]] Answer answer_to(const rules::Request& request) const;

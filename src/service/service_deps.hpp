@@ -52,6 +52,11 @@ template <class Then>
   return timed(events, [](const auto& /*unused*/) {});
 }
 
+// Whether a call that failed certainly changed nothing. After any other failure it may have.
+[[nodiscard]] inline bool was_not_executed(const Error& error) noexcept {
+  return error.code == ErrorCode::Unavailable || error.code == ErrorCode::Overloaded;
+}
+
 // Dependencies of a request. They outlive it.
 struct ServiceDeps {
   store::Stores stores;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/deadline.hpp"
+#include "service/reservations.hpp"
 #include "service/retry_queue.hpp"
 #include "service/service_deps.hpp"
 #include "store/reservation_store.hpp"
@@ -8,8 +9,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <variant>
 #include <vector>
 
+// The steps of Reservations.
 namespace penstock::service {
 
 // Dependencies of the reservation flows.
@@ -38,5 +42,15 @@ struct ReservationRefund {
 void refund_reservation(
     const ReservationDeps& deps, ReservationRefund refund, base::Deadline deadline,
     const std::function<void()>& attempted, const std::function<void()>& refunded = [] {});
+
+// One call to reserve, from its limits to its answer (reserve_flow.cpp).
+void start_reserve(const ReservationDeps& deps, Answer undecided, std::string domain,
+                   ReservationRequest reservation, base::Deadline deadline,
+                   Reservations::Answered<ReserveResult> answered);
+
+// One commit or cancel, from its step in the record to its answer (settle_flow.cpp).
+using Settlement = std::variant<store::reservation::Commit, store::reservation::Cancel>;
+void start_settle(const ReservationDeps& deps, std::string id, Settlement settlement,
+                  base::Deadline deadline, Reservations::Answered<SettleResult> answered);
 
 }  // namespace penstock::service

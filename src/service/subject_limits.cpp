@@ -1,0 +1,71 @@
+#include "service/service.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace penstock::service {
+namespace {
+
+std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
+
+Error invalid_input(std::string text) { return {ErrorCode::InvalidInput, std::move(text)}; }
+
+// A name is read only once.
+void add_limits(std::vector<LimitAnswer>& limits, const rules::Ruleset& rules,
+                const rules::Rule& rule, std::string_view subject) {
+  const std::vector<Quota> quotas = rules.quotas_for(rule, subject);
+  for (std::size_t i = 0; i < quotas.size(); ++i) {
+    if (quotas[i].is_none()) continue;  // it denies without counting
+    core::LimitKey name = rules::Ruleset::limit_key(rule, i, subject);
+    const bool known = std::any_of(limits.begin(), limits.end(), [&](const LimitAnswer& other) {
+      return other.matched.check.name == name;
+    });
+    if (known) continue;
+    limits.push_back(
+        {.matched = {
+             .rule = &rule, .limit = i, .check = {.name = std::move(name), .quota = quotas[i]}}});
+  }
+}
+
+Answer answer_for(std::shared_ptr<const rules::Ruleset> rules) {
+  Answer answer;
+  answer.match.domain_known = true;
+  answer.rules = std::move(rules);
+  return answer;
+}
+
+}  // namespace
+
+Result<Answer> Service::limits_of_rule(std::string_view domain, std::string_view rule,
+                                       std::string_view subject) const {
+  const rules::Rule* found = rules_->find(domain, rule);
+  const std::string name = in_quotes(std::string(domain) + "/" + std::string(rule));
+  if (found == nullptr) return invalid_input("rule: " + name + " is not loaded");
+  Answer answer = answer_for(rules_);
+  add_limits(answer.limits, *rules_, *found, subject);
+  if (!answer.limits.empty()) return answer;
+  if (!found->limits.empty() && found->limits.front().quota.is_none()) {
+    return invalid_input("rule: " + name + " has a limit of 0, so there is no count");
+  }
+  const std::string whom = found->limits.empty() ? "" : " for " + in_quotes(subject);
+  return invalid_input("rule: " + name + " sets no limit" + whom + ", so there is no count");
+}
+
+Result<Answer> Service::limits_of_domain(std::string_view domain, std::string_view subject) const {
+  if (!rules_->has_domain(domain)) {
+    return invalid_input("domain: " + in_quotes(domain) + " is not loaded");
+  }
+  Answer answer = answer_for(rules_);
+  for (const rules::Rule* rule : rules_->rules_keyed_by(domain, subject)) {
+    add_limits(answer.limits, *rules_, *rule, subject);
+  }
+  if (!answer.limits.empty()) return answer;
+  return invalid_input("key: no rule of domain " + in_quotes(domain) +
+                       " counts by the attributes of " + in_quotes(subject) +
+                       "; expected attributes as in \"api_key=abc\"");
+}
+
+}  // namespace penstock::service

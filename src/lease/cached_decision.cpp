@@ -1,7 +1,7 @@
 #include "lease/cached_decision.hpp"
 
 #include "core/exact_span.hpp"
-#include "lease/clock_error.hpp"
+#include "lease/lease_size.hpp"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace penstock::lease {
 namespace {
 
 // A peek asks whether one unit would fit.
-std::uint64_t asked_for(Cost cost) noexcept { return std::max<std::uint64_t>(cost.units, 1); }
+std::uint64_t needed_units(Cost cost) noexcept { return std::max<std::uint64_t>(cost.units, 1); }
 
 // A cost of a bucket with a known wait, counted from the answer.
 struct KnownWait {
@@ -18,11 +18,11 @@ struct KnownWait {
 };
 
 // A denial has the wait of the denied cost. Every answer has that of the whole bucket.
-KnownWait known_of(const Decision& said, Cost denied, const Quota& quota) noexcept {
-  if (said.outcome() == Outcome::Denied) {
-    return {.cost = asked_for(denied), .wait = said.retry_after().value_or(Duration{0})};
+KnownWait known_of(const Decision& decision, Cost denied, const Quota& quota) noexcept {
+  if (decision.outcome() == Outcome::Denied) {
+    return {.cost = needed_units(denied), .wait = decision.retry_after().value_or(Duration{0})};
   }
-  return {.cost = quota.capacity(), .wait = said.reset_after()};
+  return {.cost = quota.capacity(), .wait = decision.reset_after()};
 }
 
 bool is_plain_window(const Quota& quota) noexcept {
@@ -36,44 +36,46 @@ bool is_plain_window(const Quota& quota) noexcept {
 CachedDecision::Passed CachedDecision::passed_by(base::Deadline now) const noexcept {
   return {
       .least = std::max(at_least(std::chrono::floor<Duration>(now - received_at_)), Duration{0}),
-      .most = at_most(std::chrono::ceil<Duration>(now - asked_at_))};
+      .most = at_most(std::chrono::ceil<Duration>(now - sent_at_))};
 }
 
 // The known wait is rounded up to a microsecond, and so is the result.
 CachedDecision::Wait CachedDecision::bucket_wait(const Quota& quota,
-                                                 std::uint64_t asked) const noexcept {
-  const KnownWait known = known_of(said_, cost_, quota);
-  if (asked == known.cost) return {.least = known.wait, .most = known.wait};
-  if (asked > known.cost) {
-    const ExactSpan longer = quota.time_for(asked - known.cost);
+                                                 std::uint64_t units) const noexcept {
+  const KnownWait known = known_of(decision_, cost_, quota);
+  if (units == known.cost) return {.least = known.wait, .most = known.wait};
+  if (units > known.cost) {
+    const ExactSpan longer = quota.time_for(units - known.cost);
     return {.least = known.wait + Duration{longer.whole},
             .most = known.wait + core::ceil_micros(longer)};
   }
-  const ExactSpan shorter = quota.time_for(known.cost - asked);
+  const ExactSpan shorter = quota.time_for(known.cost - units);
   return {.least = known.wait - core::ceil_micros(shorter) - Duration{1},
           .most = known.wait - Duration{shorter.whole}};
 }
 
 // REQUIRES: a cost within the capacity; not blocked.
 CachedDecision::Wait CachedDecision::wait_for(const Quota& quota,
-                                              std::uint64_t asked) const noexcept {
-  if (asked <= said_.remaining()) return {};
-  if (!said_.drains_as_another_quota()) {
-    if (quota.is_bucket()) return bucket_wait(quota, asked);
+                                              std::uint64_t units) const noexcept {
+  if (units <= decision_.remaining()) return {};
+  if (!decision_.drains_as_another_quota()) {
+    if (quota.is_bucket()) return bucket_wait(quota, units);
     // a cost that does not fit waits for the end of the window
-    if (is_plain_window(quota)) return {.least = said_.reset_after(), .most = said_.reset_after()};
+    if (is_plain_window(quota))
+      return {.least = decision_.reset_after(), .most = decision_.reset_after()};
   }
-  const bool is_same_denial = said_.outcome() == Outcome::Denied && asked == asked_for(cost_);
+  const bool is_same_denial =
+      decision_.outcome() == Outcome::Denied && units == needed_units(cost_);
   // an admission makes the key adopt the request's quota, which may drain faster: nothing is
   // admitted before the first unit is free
-  const bool is_certain = !said_.drains_as_another_quota() || asked == 1;
-  const Duration wait = is_same_denial && is_certain ? *said_.retry_after() : Duration{0};
+  const bool is_certain = !decision_.drains_as_another_quota() || units == 1;
+  const Duration wait = is_same_denial && is_certain ? *decision_.retry_after() : Duration{0};
   return {.least = wait, .most = wait};
 }
 
 std::uint32_t CachedDecision::remaining_after(const Quota& quota, Duration passed) const noexcept {
-  if (!quota.is_bucket() || said_.drains_as_another_quota()) return said_.remaining();
-  const KnownWait known = known_of(said_, cost_, quota);
+  if (!quota.is_bucket() || decision_.drains_as_another_quota()) return decision_.remaining();
+  const KnownWait known = known_of(decision_, cost_, quota);
   const auto span = [](Duration time) { return ExactSpan{.whole = time.count(), .part = 0}; };
   std::uint64_t tokens = known.cost;
   if (passed < known.wait) {
@@ -82,17 +84,17 @@ std::uint32_t CachedDecision::remaining_after(const Quota& quota, Duration passe
   } else {
     tokens += core::tokens_in(span(passed - known.wait), quota);
   }
-  tokens = std::clamp<std::uint64_t>(tokens, said_.remaining(), quota.capacity());
+  tokens = std::clamp<std::uint64_t>(tokens, decision_.remaining(), quota.capacity());
   return static_cast<std::uint32_t>(tokens);
 }
 
 bool CachedDecision::may_be_over(const Quota& quota, const Passed& passed) const noexcept {
-  if (quota.is_bucket() || said_.reset_after() == Duration{0}) return false;
-  return passed.most >= said_.reset_after();
+  if (quota.is_bucket() || decision_.reset_after() == Duration{0}) return false;
+  return passed.most >= decision_.reset_after();
 }
 
 Duration CachedDecision::reset_after(Duration passed) const noexcept {
-  return std::max(said_.reset_after() - passed, Duration{0});
+  return std::max(decision_.reset_after() - passed, Duration{0});
 }
 
 std::optional<Decision> CachedDecision::repeat(const Quota& quota, Cost cost,
@@ -100,32 +102,33 @@ std::optional<Decision> CachedDecision::repeat(const Quota& quota, Cost cost,
   if (!applies(quota, now)) return std::nullopt;
   const Passed passed = passed_by(now);
   const auto left = [&](Duration wait) { return std::max(wait - passed.least, Duration{1}); };
-  if (said_.outcome() == Outcome::Blocked) {
-    const Duration wait = said_.retry_after().value_or(Duration{0});
+  if (decision_.outcome() == Outcome::Blocked) {
+    const Duration wait = decision_.retry_after().value_or(Duration{0});
     if (passed.most >= wait) return std::nullopt;
-    return Decision::block(said_.limit(), left(wait));
+    return Decision::block(decision_.limit(), left(wait));
   }
   const std::uint32_t remaining = remaining_after(quota, passed.least);
   if (cost.units > quota.capacity()) {
-    if (said_.outcome() != Outcome::NeverFits || may_be_over(quota, passed)) return std::nullopt;
-    return Decision::never_fits(said_.limit(), remaining, reset_after(passed.least));
+    if (decision_.outcome() != Outcome::NeverFits || may_be_over(quota, passed))
+      return std::nullopt;
+    return Decision::never_fits(decision_.limit(), remaining, reset_after(passed.least));
   }
-  const std::uint64_t asked = asked_for(cost);
-  const Wait wait = wait_for(quota, asked);
+  const std::uint64_t units = needed_units(cost);
+  const Wait wait = wait_for(quota, units);
   if (passed.most >= wait.least) return std::nullopt;
-  return Decision::deny(said_.limit(),
-                        static_cast<std::uint32_t>(std::min<std::uint64_t>(remaining, asked - 1)),
+  return Decision::deny(decision_.limit(),
+                        static_cast<std::uint32_t>(std::min<std::uint64_t>(remaining, units - 1)),
                         std::max(reset_after(passed.least), left(wait.most)), left(wait.most));
 }
 
 std::optional<Decision> CachedDecision::snapshot(const Quota& quota, Cost cost,
                                                  base::Deadline now) const noexcept {
-  if (!applies(quota, now) || said_.outcome() == Outcome::Blocked) return std::nullopt;
+  if (!applies(quota, now) || decision_.outcome() == Outcome::Blocked) return std::nullopt;
   const Passed passed = passed_by(now);
   if (may_be_over(quota, passed)) return std::nullopt;
   const std::uint32_t remaining = remaining_after(quota, passed.least);
-  if (asked_for(cost) > remaining) return std::nullopt;
-  return Decision::allow(said_.limit(), remaining, reset_after(passed.least));
+  if (needed_units(cost) > remaining) return std::nullopt;
+  return Decision::allow(decision_.limit(), remaining, reset_after(passed.least));
 }
 
 }  // namespace penstock::lease

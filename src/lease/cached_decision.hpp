@@ -27,11 +27,14 @@ class CachedDecision {
   // Maximum age, whatever the answer says, in case a change was not announced.
   static constexpr Duration kMaxAge = std::chrono::seconds{1};
 
-  // `said` answers a request of this cost, sent at `asked` and received at `heard`. It may be an
-  // admission.
-  CachedDecision(const Quota& quota, Cost cost, const Decision& said, base::Deadline asked,
-                 base::Deadline heard) noexcept
-      : quota_(quota.identity()), cost_(cost), said_(said), asked_at_(asked), received_at_(heard) {}
+  // The answer to a request of this cost. It may be an admission.
+  CachedDecision(const Quota& quota, Cost cost, const Decision& decision, base::Deadline sent_at,
+                 base::Deadline received_at) noexcept
+      : quota_(quota.identity()),
+        cost_(cost),
+        decision_(decision),
+        sent_at_(sent_at),
+        received_at_(received_at) {}
 
   // The store's answer to this request, if it is certainly a denial.
   [[nodiscard]] std::optional<Decision> repeat(const Quota& quota, Cost cost,
@@ -61,8 +64,8 @@ class CachedDecision {
     return quota.identity() == quota_ && now < ends();
   }
   [[nodiscard]] Passed passed_by(base::Deadline now) const noexcept;
-  [[nodiscard]] Wait wait_for(const Quota& quota, std::uint64_t asked) const noexcept;
-  [[nodiscard]] Wait bucket_wait(const Quota& quota, std::uint64_t asked) const noexcept;
+  [[nodiscard]] Wait wait_for(const Quota& quota, std::uint64_t units) const noexcept;
+  [[nodiscard]] Wait bucket_wait(const Quota& quota, std::uint64_t units) const noexcept;
   [[nodiscard]] std::uint32_t remaining_after(const Quota& quota, Duration passed) const noexcept;
   // Whether the window, or all of its usage, may have ended.
   [[nodiscard]] bool may_be_over(const Quota& quota, const Passed& passed) const noexcept;
@@ -70,8 +73,8 @@ class CachedDecision {
 
   QuotaIdentity quota_;
   Cost cost_;
-  Decision said_;
-  base::Deadline asked_at_;
+  Decision decision_;
+  base::Deadline sent_at_;
   base::Deadline received_at_;
 };
 

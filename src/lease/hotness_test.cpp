@@ -1,4 +1,4 @@
-#include "lease/hotness.hpp"
+#include "lease/lease_size.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "lease/key_lease.hpp"
 
 #include "base/check.hpp"
-#include "lease/clock_error.hpp"
+#include "lease/lease_size.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "http2/frame_costs.hpp"
+#include "http2/flood_budget.hpp"
 
 #include <gtest/gtest.h>
 

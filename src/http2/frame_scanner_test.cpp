@@ -1,4 +1,4 @@
-#include "http2/frame_scanner.hpp"
+#include "http2/flood_budget.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

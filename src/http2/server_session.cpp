@@ -3,10 +3,7 @@
 #include "base/text.hpp"
 #include "http2/block_pool.hpp"
 #include "http2/flood_budget.hpp"
-#include "http2/frame_costs.hpp"
-#include "http2/frame_scanner.hpp"
 #include "http2/header_block.hpp"
-#include "http2/name_values.hpp"
 
 #include <nghttp2/nghttp2.h>
 

@@ -2,7 +2,7 @@
 // bounded, and every opened stream is closed once. Portions do not change what the frame scanner
 // finds.
 
-#include "http2/frame_scanner.hpp"
+#include "http2/flood_budget.hpp"
 #include "http2/server_session.hpp"
 #include "portions.hpp"
 

@@ -1,13 +1,13 @@
 #include "answer/check_response.hpp"
 
-#include "answer/policy_header_cache.hpp"
 #include "base/emplace_with.hpp"
-#include "core/decide_all.hpp"
 #include "http/problem.hpp"
 
 namespace penstock::answer {
 namespace {
 
+using service::Answer;
+using service::LimitAnswer;
 using service::Reason;
 
 constexpr std::string_view kQuotaExceeded =
@@ -31,43 +31,62 @@ void write_numbers(http::JsonWriter& writer, const Decision& decision) {
   writer.name("reset_after_ms").number(ceil_milliseconds(decision.reset_after()));
 }
 
-void write_limit(http::JsonWriter& writer, const LimitResult& limit) {
+void write_rule(http::JsonWriter& writer, const rules::MatchedLimit& matched) {
+  if (matched.rule != nullptr)
+    writer.name("rule").text(matched.rule->domain + "/" + matched.rule->name);
+}
+
+void write_limit(http::JsonWriter& writer, const LimitAnswer& limit) {
+  const rules::MatchedLimit& matched = limit.matched;
   writer.begin_object();
-  if (!limit.rule.empty()) writer.name("rule").text(limit.rule);
-  if (!limit.name.empty()) writer.name("name").text(limit.name);
-  writer.name("subject").text(limit.subject).name("quota").text(to_string(limit.quota));
+  write_rule(writer, matched);
+  const std::string_view name = limit_name(matched);
+  if (!name.empty()) writer.name("name").text(name);
+  writer.name("subject").text(matched.check.name.subject);
+  writer.name("quota").text(to_string(matched.check.quota));
   if (limit.decision) {
     writer.name("outcome").text(to_string(limit.decision->outcome()));
     write_numbers(writer, *limit.decision);
   }
-  writer.name("descriptor").number(limit.descriptor);
+  writer.name("descriptor").number(matched.descriptor);
   if (limit.shadow) writer.name("shadow").boolean(true);
   if (limit.local) writer.name("local").boolean(true);
-  if (limit.is_refund) writer.name("refund").boolean(true);
+  if (matched.is_refund) writer.name("refund").boolean(true);
   writer.end_object();
 }
 
-bool is_enforced(const LimitResult& limit) {
-  return limit.decision && !limit.shadow && !limit.is_refund;
+bool is_enforced(const LimitAnswer& limit) {
+  return limit.decision && !limit.shadow && !limit.matched.is_refund;
 }
 
-bool refuses(const CheckResponse& check_response, const LimitResult& limit) {
-  if (check_response.reason == Reason::FailedClosed) return !limit.decision && !limit.shadow;
+bool denies(const Answer& answer, const LimitAnswer& limit) {
+  if (answer.reason == Reason::FailedClosed) return !limit.decision && !limit.shadow;
   return is_enforced(limit) && !limit.decision->allowed();
 }
 
-void write_violated_policies(http::JsonWriter& writer, const CheckResponse& check_response) {
+// The limit that decided; null when there is none.
+const LimitAnswer* strictest_of(const Answer& answer) {
+  if (!answer.strictest || !answer.limits[*answer.strictest].decision) return nullptr;
+  return &answer.limits[*answer.strictest];
+}
+
+std::string unknown_domain_text(const Answer& answer) {
+  return "no rules are loaded for domain \"" + answer.unknown_domain + "\"";
+}
+
+void write_violated_policies(http::JsonWriter& writer, const Answer& answer) {
   writer.name("violated-policies").begin_array();
-  for (const LimitResult& limit : check_response.limits) {
-    if (refuses(check_response, limit)) writer.text(limit.policy());
+  for (const LimitAnswer& limit : answer.limits) {
+    if (denies(answer, limit)) writer.text(policy_name(limit.matched));
   }
   writer.end_array();
 }
 
-std::string over_limit_text(const LimitResult& limit) {
+std::string over_limit_text(const LimitAnswer& limit) {
   const Decision& decision = *limit.decision;
-  const std::string name = limit.policy() + " (" + to_string(limit.quota) + ")";
-  if (limit.quota.is_none()) return name + " allows nothing";
+  const Quota& quota = limit.matched.check.quota;
+  const std::string name = policy_name(limit.matched) + " (" + to_string(quota) + ")";
+  if (quota.is_none()) return name + " allows nothing";
   if (decision.outcome() == Outcome::NeverFits) {
     return "the cost is more than " + name + " admits at once, " + std::to_string(decision.limit());
   }
@@ -83,164 +102,113 @@ bool is_forbidden(Reason reason) noexcept {
          reason == Reason::UnknownDomain;
 }
 
-}  // namespace
-
-std::string LimitResult::policy() const {
-  if (rule.empty()) return name.empty() ? "request" : name;
-  const std::string short_name = rule.substr(rule.find('/') + 1);
-  return name.empty() ? short_name : short_name + "/" + name;
-}
-
-CheckResponse check_response_of(const service::Answer& answer, std::string_view domain) {
-  CheckResponse check_response{.allowed = answer.allowed,
-                               .reason = answer.reason,
-                               .limits = {},
-                               .strictest = answer.strictest};
-  for (const service::LimitAnswer& limit : answer.limits) {
-    const rules::MatchedLimit& matched = limit.matched;
-    LimitResult& told =
-        check_response.limits.emplace_back(LimitResult{.subject = matched.check.name.subject,
-                                                       .quota = matched.check.quota,
-                                                       .decision = limit.decision,
-                                                       .descriptor = matched.descriptor,
-                                                       .shadow = limit.shadow,
-                                                       .local = limit.local,
-                                                       .is_refund = matched.is_refund});
-    if (matched.rule == nullptr) continue;
-    told.rule = matched.rule->domain + "/" + matched.rule->name;
-    if (matched.limit < matched.rule->limits.size()) {
-      told.name = matched.rule->limits[matched.limit].name;
-    }
+// The reason of a denial, for people.
+std::string detail_of(const Answer& answer) {
+  switch (answer.reason) {
+    case Reason::DenyListed: return "denied by a deny list";
+    case Reason::MissingAttribute:
+      return "denied: the request lacks an attribute that a rule needs";
+    case Reason::UnknownDomain: return "denied: " + unknown_domain_text(answer);
+    case Reason::FailedClosed:
+      return "the store of the limits is unavailable, and requests are denied then";
+    default: break;
   }
-  if (!answer.match.domain_known) {
-    check_response.warning = "no rules are loaded for domain \"" + std::string(domain) + "\"";
-  }
-  return check_response;
+  const LimitAnswer* const strictest = strictest_of(answer);
+  return strictest == nullptr ? "denied by a limit" : over_limit_text(*strictest);
 }
 
-CheckResponse check_response_of(std::vector<LimitResult> limits) {
-  std::vector<Decision> decisions;
-  decisions.reserve(limits.size());
-  for (const LimitResult& limit : limits) decisions.push_back(*limit.decision);
-  const Decision strictest = core::strictest(decisions);
-  return {.allowed = strictest.allowed(),
-          .reason = strictest.allowed() ? Reason::WithinLimits : Reason::OverLimit,
-          .limits = std::move(limits),
-          .strictest = strictest.decided_by()};
-}
-
-void write_decision(http::JsonWriter& writer, const CheckResponse& check_response) {
-  writer.name("allowed").boolean(check_response.allowed);
-  writer.name("reason").text(to_string(check_response.reason));
-  if (check_response.strictest && check_response.limits[*check_response.strictest].decision) {
-    const LimitResult& strictest = check_response.limits[*check_response.strictest];
-    writer.name("outcome").text(to_string(strictest.decision->outcome()));
-    if (!strictest.rule.empty()) writer.name("rule").text(strictest.rule);
-    write_numbers(writer, *strictest.decision);
-  } else {
-    writer.name("outcome").text(check_response.allowed ? "allowed" : "denied");
-  }
-  writer.name("limits").begin_array();
-  for (const LimitResult& limit : check_response.limits) write_limit(writer, limit);
-  writer.end_array();
-  if (!check_response.warning.empty()) writer.name("warning").text(check_response.warning);
-}
-
-std::string decision_text(const CheckResponse& check_response) {
-  std::string text;
-  http::JsonWriter writer(text);
-  writer.begin_object();
-  write_decision(writer, check_response);
-  writer.end_object();
-  return text;
-}
-
-RateLimitInfo rate_limit_info(const CheckResponse& check_response) {
-  RateLimitInfo info;
-  for (std::size_t i = 0; i < check_response.limits.size(); ++i) {
-    const LimitResult& limit = check_response.limits[i];
-    if (!is_enforced(limit)) continue;
-    if (check_response.strictest == i) info.strictest = info.limits.size();
-    info.limits.push_back(
-        {.name = limit.policy(), .quota = limit.quota, .decision = *limit.decision});
-  }
-  return info;
-}
-
-void fill_rate_limit_info(const service::Answer& answer, PolicyHeaderCache& cache,
-                          RateLimitInfo& out) {
-  out.limits.clear();
-  out.strictest.reset();
-  cache.use(answer.rules);
+void fill(const Answer& answer, PolicyHeaderCache* cache, RateLimitInfo& out) {
   for (std::size_t i = 0; i < answer.limits.size(); ++i) {
-    const service::LimitAnswer& limit = answer.limits[i];
-    const rules::MatchedLimit& matched = limit.matched;
-    if (!limit.decision || limit.shadow || matched.is_refund) continue;
+    const LimitAnswer& limit = answer.limits[i];
+    if (!is_enforced(limit)) continue;
     if (answer.strictest == i) out.strictest = out.limits.size();
-    const PolicyHeader* const cached_policy = cache.find(matched);
+    const PolicyHeader* const cached = cache == nullptr ? nullptr : cache->find(limit.matched);
     out.limits.emplace_back(base::EmplaceWith([&] {
-      return NamedDecision{.name = cached_policy == nullptr ? policy_name(matched) : std::string(),
-                           .quota = matched.check.quota,
+      return NamedDecision{.name = cached == nullptr ? policy_name(limit.matched) : std::string(),
+                           .quota = limit.matched.check.quota,
                            .decision = *limit.decision,
-                           .cached_policy = cached_policy};
+                           .cached_policy = cached};
     }));
   }
 }
 
-unsigned status_of(const CheckResponse& check_response) noexcept {
-  if (check_response.allowed) return 200;
-  if (is_forbidden(check_response.reason)) return 403;
-  return check_response.reason == Reason::FailedClosed ? 503 : 429;
+}  // namespace
+
+void write_decision(http::JsonWriter& writer, const Answer& answer) {
+  writer.name("allowed").boolean(answer.allowed);
+  writer.name("reason").text(to_string(answer.reason));
+  if (const LimitAnswer* const strictest = strictest_of(answer)) {
+    writer.name("outcome").text(to_string(strictest->decision->outcome()));
+    write_rule(writer, strictest->matched);
+    write_numbers(writer, *strictest->decision);
+  } else {
+    writer.name("outcome").text(answer.allowed ? "allowed" : "denied");
+  }
+  writer.name("limits").begin_array();
+  for (const LimitAnswer& limit : answer.limits) write_limit(writer, limit);
+  writer.end_array();
+  if (!answer.match.domain_known) writer.name("warning").text(unknown_domain_text(answer));
 }
 
-std::string detail_of(const CheckResponse& check_response) {
-  if (check_response.reason == Reason::DenyListed) return "denied by a deny list";
-  if (check_response.reason == Reason::MissingAttribute) {
-    return "denied: the request lacks an attribute that a rule needs";
-  }
-  if (check_response.reason == Reason::UnknownDomain) return "denied: " + check_response.warning;
-  if (check_response.reason == Reason::FailedClosed) {
-    return "the store of the limits is unavailable, and requests are denied then";
-  }
-  const bool known =
-      check_response.strictest && check_response.limits[*check_response.strictest].decision;
-  return known ? over_limit_text(check_response.limits[*check_response.strictest])
-               : "denied by a limit";
+std::string decision_text(const Answer& answer) {
+  std::string text;
+  http::JsonWriter writer(text);
+  writer.begin_object();
+  write_decision(writer, answer);
+  writer.end_object();
+  return text;
 }
 
-http::Response denial_response(const CheckResponse& check_response, unsigned status,
+RateLimitInfo rate_limit_info(const Answer& answer) {
+  RateLimitInfo info;
+  fill(answer, nullptr, info);
+  return info;
+}
+
+void fill_rate_limit_info(const Answer& answer, PolicyHeaderCache& cache, RateLimitInfo& out) {
+  out.limits.clear();
+  out.strictest.reset();
+  cache.use(answer.rules);
+  fill(answer, &cache, out);
+}
+
+unsigned status_of(const Answer& answer) noexcept {
+  if (answer.allowed) return 200;
+  if (is_forbidden(answer.reason)) return 403;
+  return answer.reason == Reason::FailedClosed ? 503 : 429;
+}
+
+http::Response denial_response(const Answer& answer, unsigned status,
                                std::span<const rules::HeaderDraft> drafts) {
   http::Problem problem{.status = status, .detail = {}};
-  const std::string detail = detail_of(check_response);
+  const std::string detail = detail_of(answer);
   problem.detail = detail;
   std::string more;
   http::JsonWriter writer(more);
-  if (check_response.reason == Reason::FailedClosed) {
+  if (answer.reason == Reason::FailedClosed) {
     problem.type = kReducedCapacity;
     problem.title = "Temporary Reduced Capacity";
-  } else if (!is_forbidden(check_response.reason)) {
+  } else if (!is_forbidden(answer.reason)) {
     problem.type = kQuotaExceeded;
     problem.title = "Quota Exceeded";
   }
-  if (!is_forbidden(check_response.reason)) write_violated_policies(writer, check_response);
-  write_decision(writer, check_response);
+  if (!is_forbidden(answer.reason)) write_violated_policies(writer, answer);
+  write_decision(writer, answer);
   http::Response response = http::problem_response(problem, more);
-  const RateLimitInfo info = rate_limit_info(check_response);
+  const RateLimitInfo info = rate_limit_info(answer);
   add_rate_headers(response.fields, drafts, info);
   const bool has_retry_after =
       info.strictest && retry_seconds(info.limits[*info.strictest].decision).has_value();
-  if (check_response.reason == Reason::FailedClosed && !has_retry_after) {
+  if (answer.reason == Reason::FailedClosed && !has_retry_after) {
     response.fields.emplace_back("Retry-After", "1");
   }
   return response;
 }
 
-http::Response response_of(const CheckResponse& check_response,
-                           std::span<const rules::HeaderDraft> drafts) {
-  if (!check_response.allowed)
-    return denial_response(check_response, status_of(check_response), drafts);
-  http::Response response = http::json_response(200, decision_text(check_response));
-  add_rate_headers(response.fields, drafts, rate_limit_info(check_response));
+http::Response response_of(const Answer& answer, std::span<const rules::HeaderDraft> drafts) {
+  if (!answer.allowed) return denial_response(answer, status_of(answer), drafts);
+  http::Response response = http::json_response(200, decision_text(answer));
+  add_rate_headers(response.fields, drafts, rate_limit_info(answer));
   return response;
 }
 

@@ -1,5 +1,4 @@
-#include "answer/policy_header_cache.hpp"
-
+#include "answer/rate_headers.hpp"
 #include "rules/model/configuration.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "answer/rate_headers.hpp"
 
-#include "http/text_writer.hpp"
+#include "http/json_writer.hpp"
 
 #include <algorithm>
 
@@ -192,6 +192,36 @@ std::string structured_string(std::string_view text) {
 
 std::string structured_integer(std::uint64_t value) {
   return std::to_string(std::min(value, kLargestInteger));
+}
+
+std::string_view limit_name(const rules::MatchedLimit& matched) noexcept {
+  const rules::Rule* const rule = matched.rule;
+  if (rule == nullptr || matched.limit >= rule->limits.size()) return {};
+  return rule->limits[matched.limit].name;
+}
+
+std::string policy_name(const rules::MatchedLimit& matched) {
+  if (matched.rule == nullptr) return "request";
+  const std::string_view limit = limit_name(matched);
+  return limit.empty() ? matched.rule->name : matched.rule->name + "/" + std::string(limit);
+}
+
+void PolicyHeaderCache::use(const std::shared_ptr<const rules::Ruleset>& rules) {
+  if (rules == rules_) return;
+  rules_ = rules;
+  by_rule_.clear();
+}
+
+const PolicyHeader* PolicyHeaderCache::find(const rules::MatchedLimit& matched) {
+  const rules::Rule* const rule = matched.rule;
+  if (rules_ == nullptr || rule == nullptr || matched.limit >= rule->limits.size()) return nullptr;
+  if (!(matched.check.quota == rule->limits[matched.limit].quota)) return nullptr;
+  if (by_rule_.size() <= rule->index) by_rule_.resize(rule->index + 1);
+  std::vector<PolicyHeader>& texts = by_rule_[rule->index];
+  if (texts.empty()) texts.resize(rule->limits.size());
+  PolicyHeader& text = texts[matched.limit];
+  if (text.name.empty()) text = policy_header(policy_name(matched), matched.check.quota);
+  return &text;
 }
 
 }  // namespace penstock::answer

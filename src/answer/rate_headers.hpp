@@ -2,9 +2,11 @@
 
 #include "penstock/decision.hpp"
 #include "penstock/quota.hpp"
+#include "rules/model/ruleset.hpp"
 #include "rules/settings/settings.hpp"
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -69,5 +71,27 @@ void add_rate_headers(FieldSink& fields, std::span<const rules::HeaderDraft> dra
 [[nodiscard]] std::string structured_string(std::string_view text);
 // Fifteen digits at the most, as structured fields allow.
 [[nodiscard]] std::string structured_integer(std::uint64_t value);
+
+// The name of a limit within its rule; empty when the rule has one limit only.
+[[nodiscard]] std::string_view limit_name(const rules::MatchedLimit& matched) noexcept;
+// How header fields call a limit: as its rule, with its own name where the rule has several.
+[[nodiscard]] std::string policy_name(const rules::MatchedLimit& matched);
+
+// Policy header fields of the rules in force. They are the same for every request: written on first
+// use, and kept as long as the rules.
+//
+// Thread-safety: none.
+class PolicyHeaderCache {
+ public:
+  // Switches to these rules. Fields of other rules, which find() returned, become invalid.
+  void use(const std::shared_ptr<const rules::Ruleset>& rules);
+  // Null for a limit that is not as the rules have it: it travelled with the request, or its quota
+  // is an override.
+  [[nodiscard]] const PolicyHeader* find(const rules::MatchedLimit& matched);
+
+ private:
+  std::shared_ptr<const rules::Ruleset> rules_;
+  std::vector<std::vector<PolicyHeader>> by_rule_;  // by Rule::index, and by limit
+};
 
 }  // namespace penstock::answer

@@ -182,8 +182,7 @@ ServeWorker::ServeWorker(const WorkerContext& context, std::size_t number,
                 .events = recorder_,
                 .store_timeout = context.settings.redis.timeout},
                std::move(rules)),
-      backend_(service_),
-      api_(backend_, std::move(api)),
+      api_(service_, std::move(api)),
       sweeps_reservations_(number == 0) {}
 
 Result<void> ServeWorker::make_listeners(const WorkerContext& context) {

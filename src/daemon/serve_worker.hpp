@@ -17,7 +17,6 @@
 #include "telemetry/log.hpp"
 #include "telemetry/metrics.hpp"
 #include "wire/http/api/api.hpp"
-#include "wire/http/api/service_backend.hpp"
 #include "wire/http/server/server.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -126,7 +125,6 @@ class ServeWorker {
   service::LocalFallback& local_;
   service::OutageReconciler reconciler_;
   service::Service service_;
-  http::ServiceBackend backend_;
   http::Api api_;
   std::vector<WorkerListener> listeners_;
   std::size_t open_listeners_ = 0;

@@ -1,5 +1,7 @@
 #include "http/message.hpp"
 
+#include "http/problem.hpp"
+
 #include <algorithm>
 
 namespace penstock::http {
@@ -21,6 +23,10 @@ std::string_view Request::field(std::string_view name) const noexcept {
     if (same_name(field.name, name)) return field.value;
   }
   return {};
+}
+
+Response to_response(const HttpError& error) {
+  return problem_response({.status = error.status, .detail = error.detail});
 }
 
 }  // namespace penstock::http

@@ -1,4 +1,4 @@
-#include "http/normalized_path.hpp"
+#include "http/target.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

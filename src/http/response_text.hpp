@@ -1,7 +1,9 @@
 #pragma once
 
 #include "http/message.hpp"
+#include "penstock/time.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,5 +27,22 @@ enum class BodyPart : std::uint8_t { Sent, Omitted };
 // become spaces: no value can end its line.
 void append_response(std::string& out, const Response& response, std::string_view date,
                      ConnectionHeader connection_header, BodyPart body_part);
+
+// The Date field of responses, "Date: Mon, 16 Nov 2026 01:35:29 GMT\r\n", written once per second.
+class DateHeader {
+ public:
+  // Valid until the next call.
+  [[nodiscard]] std::string_view at(Instant now) {
+    const auto second = std::chrono::floor<std::chrono::seconds>(now);
+    if (second != second_ || line_.empty()) write(second);
+    return line_;
+  }
+
+ private:
+  void write(std::chrono::sys_seconds second);
+
+  std::chrono::sys_seconds second_{};
+  std::string line_;
+};
 
 }  // namespace penstock::http

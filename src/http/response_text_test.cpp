@@ -1,7 +1,6 @@
 #include "http/response_text.hpp"
 
-#include "http/date_header.hpp"
-#include "http/http_error.hpp"
+#include "http/message.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "http/text_writer.hpp"
+#include "http/json_writer.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -112,7 +112,7 @@ class Driver final : public std::enable_shared_from_this<Driver> {
 
 }  // namespace
 
-void decide(const ServiceDeps& deps, Answer undecided, std::string_view domain,
+void decide(const ServiceDeps& deps, Answer&& undecided, std::string_view domain,
             base::Deadline deadline, Answered answered, Reporting reporting) {
   RequestFlow flow(deps.local, *deps.clock, std::move(undecided));
   const auto go_on_with = [&](std::span<const StoreCall> parts) {
@@ -135,7 +135,7 @@ void decide(const ServiceDeps& deps, Answer undecided, std::string_view domain,
   finish(deps, flow, domain, reporting, answered);
 }
 
-Answer decide_without_store(const ServiceDeps& deps, Answer undecided) {
+Answer decide_without_store(const ServiceDeps& deps, Answer&& undecided) {
   RequestFlow flow(deps.local, *deps.clock, std::move(undecided));
   flow.finish_without_store();
   return std::move(flow.answer());

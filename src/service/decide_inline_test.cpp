@@ -75,7 +75,7 @@ struct Sides {
  private:
   static void decide(TestService& service, const Answer& undecided) {
     std::optional<Answer> answer;
-    service::decide(service.deps(), undecided, "api", {},
+    service::decide(service.deps(), Answer(undecided), "api", {},
                     [&](Answer said) { answer = std::move(said); });
     service.store.answer_late();
     RC_ASSERT(answer.has_value());

@@ -47,7 +47,7 @@ TEST(Decide, AppliesListsWithoutAStoreCall) {
     Answer start = TestService::answer_with({matched_limit(kUser, 1)});
     start.match.list_entry = &entry;
     std::optional<Answer> answer;
-    service::decide(service.deps(), start, "api", {},
+    service::decide(service.deps(), std::move(start), "api", {},
                     [&](Answer said) { answer = std::move(said); });
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->allowed, action == rules::Action::Allow);

@@ -30,9 +30,13 @@ std::optional<Decision> after_charge(const Decision& before, Cost cost, Cost wan
 
 }  // namespace
 
-RequestFlow::RequestFlow(LocalFallback& local, const Clock& clock, Answer undecided)
+RequestFlow::RequestFlow(LocalFallback& local, const Clock& clock, Answer&& undecided)
     : local_(local), clock_(clock), answer_(std::move(undecided)) {
-  for (LimitAnswer& limit : answer_.limits) limit.shadow = role_of(limit.matched) == Role::Shadow;
+  for (LimitAnswer& limit : answer_.limits) {
+    const Role role = role_of(limit.matched);
+    limit.shadow = role == Role::Shadow;
+    if (!limit.matched.check.quota.is_none()) roles_ |= 1U << static_cast<unsigned>(role);
+  }
 }
 
 std::optional<StoreCall> RequestFlow::next() {
@@ -67,7 +71,9 @@ void RequestFlow::on_failure(const StoreCall& call) {
 RequestFlow::Next RequestFlow::start() {
   if (!is_decided_without_store()) return check_enforced();
   if (answer_.reason != Reason::OverLimit) return finish();
-  if (!has_any(Limits::All)) return send_refunds();
+  const bool has_others =
+      has_any(Role::Enforced) || has_any(Role::Alternative) || has_any(Role::Shadow);
+  if (!has_others) return send_refunds();
   return wait_for(State::Peeks, {.limits = Limits::All, .cost = Cost{0}});
 }
 
@@ -98,7 +104,7 @@ RequestFlow::Next RequestFlow::on_peeked() {
 }
 
 RequestFlow::Next RequestFlow::check_enforced() {
-  if (!has_any(Limits::Enforced)) return check_alternatives();
+  if (!has_any(Role::Enforced)) return check_alternatives();
   return wait_for(State::Enforced, {.limits = Limits::Enforced});
 }
 
@@ -119,27 +125,26 @@ RequestFlow::Next RequestFlow::on_enforced() {
 }
 
 RequestFlow::Next RequestFlow::check_alternatives() {
-  if (!has_any(Limits::Alternatives)) return check_shadows();
+  if (!has_any(Role::Alternative)) return check_shadows();
   return wait_for(State::Alternatives, {.limits = Limits::Alternatives});
 }
 
 RequestFlow::Next RequestFlow::on_alternatives() {
   decide_alternatives();
   if (answer_.allowed) return check_shadows();
-  if (has_any(Limits::EnforcedToRefund)) {
-    background_.push_back({.operation = Operation::Refund, .limits = Limits::EnforcedToRefund});
-  }
+  const StoreCall refund{.operation = Operation::Refund, .limits = Limits::EnforcedToRefund};
+  if (!checks_of(refund).empty()) background_.push_back(refund);
   charge_denied(Role::Alternative);
   return send_refunds();
 }
 
 RequestFlow::Next RequestFlow::check_shadows() {
-  if (!has_any(Limits::Shadows)) return send_refunds();
+  if (!has_any(Role::Shadow)) return send_refunds();
   return wait_for(State::Shadows, {.limits = Limits::Shadows});
 }
 
 RequestFlow::Next RequestFlow::send_refunds() {
-  if (!has_any(Limits::Refunds)) return finish();
+  if (!has_any(Role::Refund)) return finish();
   return wait_for(State::Refunds, {.operation = Operation::Refund, .limits = Limits::Refunds});
 }
 
@@ -266,12 +271,6 @@ bool RequestFlow::includes(Limits limits, const rules::MatchedLimit& matched) no
     case Limits::Refunds: return role == Role::Refund;
   }
   return false;
-}
-
-bool RequestFlow::has_any(Limits limits) const {
-  return std::any_of(
-      answer_.limits.begin(), answer_.limits.end(),
-      [limits](const LimitAnswer& limit) { return includes(limits, limit.matched); });
 }
 
 std::vector<core::NamedCheck> RequestFlow::checks_of(const StoreCall& call) const {

@@ -62,7 +62,7 @@ class RequestFlow {
   };
   // `undecided` has the match and its limits, without decisions. REQUIRES: see rules::Match; both
   // outlive the flow.
-  RequestFlow(LocalFallback& local, const Clock& clock, Answer undecided);
+  RequestFlow(LocalFallback& local, const Clock& clock, Answer&& undecided);
 
   // Goes on to the next state, and names its call; empty when Done. REQUIRES: the last call was
   // answered, for each of its limits, and the state is not Done.
@@ -122,11 +122,14 @@ class RequestFlow {
 
   // Limits of 0 are in no call.
   [[nodiscard]] static bool includes(Limits limits, const rules::MatchedLimit& matched) noexcept;
-  [[nodiscard]] bool has_any(Limits limits) const;
+  [[nodiscard]] bool has_any(Role role) const noexcept {
+    return (roles_ & 1U << static_cast<unsigned>(role)) != 0;
+  }
 
   LocalFallback& local_;
   const Clock& clock_;
   State state_ = State::Start;
+  unsigned roles_ = 0;  // of the limits that the store decides: a bit for each
   Answer answer_;
   std::vector<StoreCall> background_;
   std::vector<std::uint32_t> failed_;  // limits without an answer in this state

@@ -13,33 +13,35 @@ using rules::OnFailure;
 using rules::Rule;
 using State = RequestFlow::State;
 
-const Rule kUser{.domain = "api", .name = "user"};
-const Rule kClosed{.domain = "api", .name = "closed", .on_failure = OnFailure::Closed};
-const Rule kLocal{.domain = "api", .name = "local", .on_failure = OnFailure::Local};
-const Rule kStrict{.domain = "api", .name = "strict", .count_denied = true};
-const Rule kShadow{.domain = "api", .name = "shadow", .shadow = true};
-const Rule kQuotaA{.domain = "api", .name = "quota-a", .quota_mode = true};
-const Rule kQuotaB{
-    .domain = "api", .name = "quota-b", .on_failure = OnFailure::Closed, .quota_mode = true};
-const Rule kQuotaLocal{
-    .domain = "api", .name = "quota-local", .on_failure = OnFailure::Local, .quota_mode = true};
-
-const Decision kPass = Decision::allow(9, 5, std::chrono::seconds{9});
-const Decision kDeny = Decision::deny(9, 1, std::chrono::seconds{3}, std::chrono::seconds{9});
-
-MatchedLimit refund_of(const Rule& rule) {
-  MatchedLimit limit = matched_limit(rule, 9);
-  limit.is_refund = true;
-  return limit;
-}
-
-MatchedLimit zero_limit(const Rule& rule) {
-  MatchedLimit limit = matched_limit(rule, 9);
-  limit.check.quota = Quota::none(Days{300});
-  return limit;
-}
-
 struct RequestFlowTest : ::testing::Test {
+  inline static const Rule kUser{.domain = "api", .name = "user"};
+  inline static const Rule kClosed{
+      .domain = "api", .name = "closed", .on_failure = OnFailure::Closed};
+  inline static const Rule kLocal{.domain = "api", .name = "local", .on_failure = OnFailure::Local};
+  inline static const Rule kStrict{.domain = "api", .name = "strict", .count_denied = true};
+  inline static const Rule kShadow{.domain = "api", .name = "shadow", .shadow = true};
+  inline static const Rule kQuotaA{.domain = "api", .name = "quota-a", .quota_mode = true};
+  inline static const Rule kQuotaB{
+      .domain = "api", .name = "quota-b", .on_failure = OnFailure::Closed, .quota_mode = true};
+  inline static const Rule kQuotaLocal{
+      .domain = "api", .name = "quota-local", .on_failure = OnFailure::Local, .quota_mode = true};
+
+  inline static const Decision kPass = Decision::allow(9, 5, std::chrono::seconds{9});
+  inline static const Decision kDeny =
+      Decision::deny(9, 1, std::chrono::seconds{3}, std::chrono::seconds{9});
+
+  static MatchedLimit refund_of(const Rule& rule) {
+    MatchedLimit limit = matched_limit(rule, 9);
+    limit.is_refund = true;
+    return limit;
+  }
+
+  static MatchedLimit zero_limit(const Rule& rule) {
+    MatchedLimit limit = matched_limit(rule, 9);
+    limit.check.quota = Quota::none(Days{300});
+    return limit;
+  }
+
   RequestFlow flow_of(std::vector<MatchedLimit> limits) {
     return {service.local, service.clock, TestService::answer_with(std::move(limits))};
   }
@@ -159,7 +161,7 @@ TEST_F(RequestFlowTest, AFailedPeekLeavesTheDenial) {
 TEST_F(RequestFlowTest, WhenTheEnforcedLimitsFailTheStoreIsNotCalledAgain) {
   const std::vector<MatchedLimit> others{matched_limit(kShadow, 9), refund_of(kQuotaB)};
   const auto answer_without_store = [&](const Rule& rule) {
-    std::vector<MatchedLimit> limits{matched_limit(rule, 9)};
+    std::vector<MatchedLimit> limits{matched_limit(rule, 8)};
     limits.insert(limits.end(), others.begin(), others.end());
     RequestFlow flow = flow_of(limits);
     next(flow);
@@ -178,7 +180,7 @@ TEST_F(RequestFlowTest, WhenTheEnforcedLimitsFailTheStoreIsNotCalledAgain) {
 
 TEST_F(RequestFlowTest, AFailedAlternativeFollowsItsPolicyAndTheOthersCount) {
   const auto answer_with = [&](const Rule& failing, const Decision& other) {
-    RequestFlow flow = flow_of({matched_limit(failing, 9), matched_limit(kQuotaA, 9)});
+    RequestFlow flow = flow_of({matched_limit(failing, 8), matched_limit(kQuotaA, 9)});
     next(flow);
     EXPECT_EQ(flow.state(), State::Alternatives);
     flow.on_failure({.limit = 0});

@@ -3,11 +3,9 @@
 // decoder agrees with protobuf.
 
 #include "portions.hpp"
-#include "wire/grpc/gunzip.hpp"
 #include "wire/grpc/message_reader.hpp"
-#include "wire/grpc/plain_request.hpp"
+#include "wire/grpc/protocol.hpp"
 #include "wire/grpc/rate_limit_messages.hpp"
-#include "wire/grpc/timeout.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -5,7 +5,6 @@
 #include "fuzz_service.hpp"
 #include "http/json.hpp"
 #include "wire/http/api/api.hpp"
-#include "wire/http/api/service_backend.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -45,9 +44,8 @@ constexpr std::array kTargets{
 
 struct World {
   FuzzService parts{};
-  ServiceBackend backend{parts.service};
   Api api{
-      backend,
+      parts.service,
       {.headers = {penstock::rules::HeaderDraft::XRateLimit},
        .forward_auth = {.domain = "api"},
        .trusted_proxies = TrustedProxies::parse(std::vector<std::string>{"10.0.0.0/8"}).value()}};

@@ -3,7 +3,7 @@
 
 #include "http/client_address.hpp"
 #include "http/target.hpp"
-#include "wire/http/api/forwarded_attributes.hpp"
+#include "wire/http/api/forward_auth.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -2,7 +2,6 @@
 
 #include "store/memory_store.hpp"
 #include "wire/http/api/api.hpp"
-#include "wire/http/api/backend.hpp"
 
 #include <deque>
 #include <optional>
@@ -105,7 +104,7 @@ class TestStore final : public store::LimitStore, public store::CounterStore {
   store::MemoryStore books_{memory_};
 };
 
-class TestBackend final : public Backend {
+class TestBackend final : public service::Backend {
  public:
   TestStore counts{};
   std::vector<std::string> asked{};
@@ -118,6 +117,7 @@ class TestBackend final : public Backend {
   void decide(const rules::Request& request, base::Deadline /*deadline*/,
               std::function<void(service::Answer)> answered) override {
     asked.push_back(show(request));
+    if (!next.match.domain_known) next.unknown_domain = request.domain;
     if (hold) {
       waiting.push_back(std::move(answered));
     } else {
@@ -150,23 +150,28 @@ class TestBackend final : public Backend {
     explained.explanation.rules = reports;
     answered(std::move(explained));
   }
-  [[nodiscard]] Result<std::vector<SubjectLimit>> limits_of_rule(
-      std::string_view domain, std::string_view rule, std::string_view subject) const override {
+  [[nodiscard]] Result<service::Answer> limits_of_rule(std::string_view domain,
+                                                       std::string_view rule,
+                                                       std::string_view subject) const override {
     const std::string name = std::string(domain) + "/" + std::string(rule);
     if (name != "api/search") {
       return Error{ErrorCode::InvalidInput, "rule: \"" + name + "\" is not loaded"};
     }
-    return std::vector{SubjectLimit{.rule = name,
-                                    .limit = "minute",
-                                    .name = {.subject = std::string(subject), .limit = name + "/m"},
-                                    .quota = per_minute(600)},
-                       SubjectLimit{.rule = name,
-                                    .limit = "day",
-                                    .name = {.subject = std::string(subject), .limit = name + "/d"},
-                                    .quota = per_day(5000)}};
+    service::Answer answer;
+    answer.match.domain_known = true;
+    for (const std::size_t limit : {0U, 1U}) {
+      const rules::RuleLimit& each = search.limits[limit];
+      answer.limits.push_back(
+          {.matched = {.rule = &search,
+                       .limit = limit,
+                       .check = {.name = {.subject = std::string(subject),
+                                          .limit = name + "/" + each.name.substr(0, 1)},
+                                 .quota = each.quota}}});
+    }
+    return answer;
   }
-  [[nodiscard]] Result<std::vector<SubjectLimit>> limits_of_domain(
-      std::string_view domain, std::string_view subject) const override {
+  [[nodiscard]] Result<service::Answer> limits_of_domain(std::string_view domain,
+                                                         std::string_view subject) const override {
     if (domain != "api") return Error{ErrorCode::InvalidInput, "domain: not loaded"};
     return limits_of_rule("api", "search", subject);
   }
@@ -194,12 +199,18 @@ class TestBackend final : public Backend {
     asked.push_back("cancel " + id);
     answer(answered, settled);
   }
-  [[nodiscard]] store::Stores stores() override { return counts.stores(); }
+  [[nodiscard]] const store::Stores& stores() const noexcept override { return stores_; }
 
   service::ReserveResult reserved{};
   service::SettleResult settled{};
+  const rules::Rule search{.domain = "api",
+                           .name = "search",
+                           .limits = {{.name = "minute", .quota = per_minute(600)},
+                                      {.name = "day", .quota = per_day(5000)}}};
 
  private:
+  store::Stores stores_{counts.stores()};
+
   template <class T>
   void answer(const store::Answered<T>& answered, const T& value) {
     if (counts.failure) return answered(*counts.failure);

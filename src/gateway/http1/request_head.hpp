@@ -1,8 +1,6 @@
 #pragma once
 
 #include "gateway/http1/body_framing.hpp"
-#include "http/header_scanner.hpp"
-#include "http/http_error.hpp"
 #include "http/message.hpp"
 #include "http/message_parser.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "gateway/http1/body_framing.hpp"
 #include "gateway/http1/request_head.hpp"
-#include "http/header_scanner.hpp"
+#include "http/message_parser.hpp"
 
 #include <cstddef>
 #include <string>

@@ -157,14 +157,14 @@ Awaitable<bool> Exchange::decide(const RequestAttributes& attributes, std::strin
     co_await event_.async_wait(kIo);
     decided->waiting = nullptr;
   }
-  const answer::CheckResponse check_response = answer::check_response_of(*decided->answer, domain);
-  if (context_->log.is_on()) entry_.decision = to_string(check_response.reason);
-  if (check_response.allowed) {
-    answer::add_rate_headers(rate_fields_, context_->drafts, rate_limit_info(check_response));
+  const service::Answer& answer = *decided->answer;
+  if (context_->log.is_on()) entry_.decision = to_string(answer.reason);
+  if (answer.allowed) {
+    answer::add_rate_headers(rate_fields_, context_->drafts, answer::rate_limit_info(answer));
   } else {
-    denial_ = denial_response(check_response, status_of(check_response), context_->drafts);
+    denial_ = answer::denial_response(answer, answer::status_of(answer), context_->drafts);
   }
-  co_return check_response.allowed;
+  co_return answer.allowed;
 }
 
 Awaitable<void> Exchange::answer(http::Response response) {

@@ -2,7 +2,7 @@
 
 #include "gateway/http1/request_head.hpp"
 #include "gateway/proxy/forwarded_fields.hpp"
-#include "http/normalized_path.hpp"
+#include "http/target.hpp"
 #include "penstock/result.hpp"
 #include "rules/settings/gateway_settings.hpp"
 

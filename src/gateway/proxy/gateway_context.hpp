@@ -7,7 +7,7 @@
 #include "gateway/upstream/shared_permits.hpp"
 #include "gateway/upstream/upstream.hpp"
 #include "http/client_address.hpp"
-#include "http/date_header.hpp"
+#include "http/response_text.hpp"
 #include "net/connection.hpp"
 #include "penstock/clock.hpp"
 #include "rules/settings/settings.hpp"

@@ -1,7 +1,7 @@
 #include "wire/grpc/call.hpp"
 
 #include "base/text.hpp"
-#include "wire/grpc/gunzip.hpp"
+#include "wire/grpc/message_reader.hpp"
 #include "wire/grpc/session.hpp"
 
 #include <google/protobuf/message_lite.h>

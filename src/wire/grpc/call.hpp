@@ -3,8 +3,7 @@
 #include "base/deadline.hpp"
 #include "http2/stream.hpp"
 #include "wire/grpc/message_reader.hpp"
-#include "wire/grpc/method.hpp"
-#include "wire/grpc/status.hpp"
+#include "wire/grpc/protocol.hpp"
 
 #include <google/protobuf/struct.pb.h>
 

@@ -1,7 +1,5 @@
 #include "wire/grpc/message_reader.hpp"
-#include "wire/grpc/method.hpp"
-#include "wire/grpc/status.hpp"
-#include "wire/grpc/timeout.hpp"
+#include "wire/grpc/protocol.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

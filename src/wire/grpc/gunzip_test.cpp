@@ -1,6 +1,5 @@
-#include "wire/grpc/gunzip.hpp"
-
 #include "grpc_calls/gzip.hpp"
+#include "wire/grpc/message_reader.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

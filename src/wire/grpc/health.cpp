@@ -1,6 +1,5 @@
-#include "wire/grpc/health.hpp"
-
 #include "wire/grpc/call.hpp"
+#include "wire/grpc/services.hpp"
 
 #include <grpc/health/v1/health.pb.h>
 

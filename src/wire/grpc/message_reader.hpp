@@ -62,4 +62,15 @@ inline constexpr std::size_t kPrefix = 5;
 // Writes the prefix of a message of this size. REQUIRES: five bytes of room.
 void write_prefix(char* out, std::uint32_t size) noexcept;
 
+enum class GunzipResult : std::uint8_t {
+  Done,
+  TooLarge,   // more than max_bytes come out
+  Malformed,  // not one gzip member, or a part of one
+};
+
+// Inflates one gzip member. At most max_bytes + 1 bytes are written or kept, whatever the ratio.
+// `out` is overwritten, and holds the message when it is Done.
+[[nodiscard]] GunzipResult gunzip(std::string_view compressed, std::size_t max_bytes,
+                                  std::string& out);
+
 }  // namespace penstock::wire::grpc

@@ -1,6 +1,5 @@
-#include "wire/grpc/plain_request.hpp"
-
-#include "wire/grpc/wire_reader.hpp"
+#include "wire/grpc/rate_limit_messages.hpp"
+#include "wire/grpc/wire_format.hpp"
 
 #include <algorithm>
 #include <cstddef>

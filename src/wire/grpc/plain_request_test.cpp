@@ -1,5 +1,3 @@
-#include "wire/grpc/plain_request.hpp"
-
 #include "wire/grpc/rate_limit_messages.hpp"
 
 #include <google/protobuf/text_format.h>

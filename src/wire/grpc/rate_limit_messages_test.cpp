@@ -2,7 +2,7 @@
 
 #include "service_harness/test_service.hpp"
 #include "wire/grpc/response_writer.hpp"
-#include "wire/grpc/wire_writer.hpp"
+#include "wire/grpc/wire_format.hpp"
 
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>

@@ -2,7 +2,7 @@
 
 #include "answer/envoy_status.hpp"
 #include "wire/grpc/call.hpp"
-#include "wire/grpc/plain_request.hpp"
+#include "wire/grpc/rate_limit_messages.hpp"
 
 #include <memory>
 #include <optional>

@@ -1,6 +1,5 @@
-#include "wire/grpc/reflection.hpp"
-
 #include "wire/grpc/call.hpp"
+#include "wire/grpc/services.hpp"
 
 #include <envoy/service/ratelimit/v3/rls.pb.h>
 #include <google/protobuf/descriptor.h>

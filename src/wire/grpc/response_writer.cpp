@@ -2,7 +2,7 @@
 
 #include "answer/check_response.hpp"
 #include "answer/envoy_status.hpp"
-#include "wire/grpc/wire_writer.hpp"
+#include "wire/grpc/wire_format.hpp"
 
 #include <string_view>
 
@@ -119,8 +119,7 @@ void ResponseWriter::write_headers(const service::Answer& answer, http::TextWrit
 void ResponseWriter::write_denial(const service::Answer& answer, http::TextWriter& out) {
   // The default status of Envoy for denied requests.
   constexpr unsigned kTooManyRequests = 429;
-  const http::Response refusal =
-      answer::denial_response(answer::check_response_of(answer, {}), kTooManyRequests, drafts_);
+  const http::Response refusal = answer::denial_response(answer, kTooManyRequests, drafts_);
   {
     MessageSink sink(out);
     for (const auto& [name, value] : refusal.fields) sink.add(name).text(value);

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "answer/policy_header_cache.hpp"
 #include "answer/rate_headers.hpp"
-#include "http/text_writer.hpp"
+#include "http/json_writer.hpp"
 #include "rules/model/request.hpp"
 #include "rules/settings/settings.hpp"
 #include "service/answer.hpp"

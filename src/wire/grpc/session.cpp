@@ -1,8 +1,7 @@
 #include "wire/grpc/session.hpp"
 
-#include "wire/grpc/health.hpp"
-#include "wire/grpc/reflection.hpp"
-#include "wire/grpc/timeout.hpp"
+#include "wire/grpc/protocol.hpp"
+#include "wire/grpc/services.hpp"
 
 #include <algorithm>
 #include <array>

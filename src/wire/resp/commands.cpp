@@ -10,50 +10,53 @@ namespace {
 
 constexpr std::size_t kAny = SIZE_MAX;
 using Kind = Command::Kind;
+constexpr auto kHasKey = Command::HasKey;
+constexpr auto kBeforeAuth = Command::BeforeAuth;
+constexpr auto kRunsInMulti = Command::RunsInMulti;
 
 // In the order of their names.
 constexpr std::array kCommands{
     Command{"asking", 1, 1, cluster_disabled, Kind::Connection},
-    Command{"auth", 2, 3, auth, Kind::Connection, false, true},
+    Command{"auth", 2, 3, auth, Kind::Connection, kBeforeAuth},
     Command{"cl.throttle", 1, kAny, cl_throttle, Kind::Write,
-            true},  // has its own words for misuse
+            kHasKey},  // has its own words for misuse
     Command{"client", 2, kAny, client, Kind::Connection},
     Command{"cluster", 1, kAny, cluster_disabled, Kind::Connection},
     Command{"command", 1, kAny, command, Kind::Connection},
-    Command{"decr", 2, 2, decr, Kind::Write, true},
-    Command{"decrby", 3, 3, decrby, Kind::Write, true},
-    Command{"del", 2, kAny, del, Kind::Write, true},
-    Command{"discard", 1, 1, discard, Kind::Connection, false, false, true},
+    Command{"decr", 2, 2, decr, Kind::Write, kHasKey},
+    Command{"decrby", 3, 3, decrby, Kind::Write, kHasKey},
+    Command{"del", 2, kAny, del, Kind::Write, kHasKey},
+    Command{"discard", 1, 1, discard, Kind::Connection, kRunsInMulti},
     Command{"echo", 2, 2, echo, Kind::Connection},
-    Command{"exec", 1, 1, exec, Kind::Connection, false, false, true},
-    Command{"exists", 2, kAny, exists, Kind::Read, true},
-    Command{"expire", 3, 4, expire, Kind::Write, true},
-    Command{"get", 2, 2, get, Kind::Read, true},
-    Command{"hello", 1, kAny, hello, Kind::Connection, false, true},
-    Command{"incr", 2, 2, incr, Kind::Write, true},
-    Command{"incrby", 3, 3, incrby, Kind::Write, true},
-    Command{"incrbyfloat", 3, 3, incrbyfloat, Kind::Write, true},
+    Command{"exec", 1, 1, exec, Kind::Connection, kRunsInMulti},
+    Command{"exists", 2, kAny, exists, Kind::Read, kHasKey},
+    Command{"expire", 3, 4, expire, Kind::Write, kHasKey},
+    Command{"get", 2, 2, get, Kind::Read, kHasKey},
+    Command{"hello", 1, kAny, hello, Kind::Connection, kBeforeAuth},
+    Command{"incr", 2, 2, incr, Kind::Write, kHasKey},
+    Command{"incrby", 3, 3, incrby, Kind::Write, kHasKey},
+    Command{"incrbyfloat", 3, 3, incrbyfloat, Kind::Write, kHasKey},
     Command{"info", 1, kAny, info, Kind::Connection},
-    Command{"multi", 1, 1, multi, Kind::Connection, false, false, true},
-    Command{"penstock.acquire", 5, 5, penstock_acquire, Kind::Write, true},
+    Command{"multi", 1, 1, multi, Kind::Connection, kRunsInMulti},
+    Command{"penstock.acquire", 5, 5, penstock_acquire, Kind::Write, kHasKey},
     Command{"penstock.cancel", 2, 2, penstock_cancel, Kind::Write},
     Command{"penstock.check", 2, kAny, penstock_check, Kind::Write},
     Command{"penstock.commit", 3, 3, penstock_commit, Kind::Write},
-    Command{"penstock.release", 3, 3, penstock_release, Kind::Write, true},
-    Command{"penstock.renew", 4, 4, penstock_renew, Kind::Write, true},
+    Command{"penstock.release", 3, 3, penstock_release, Kind::Write, kHasKey},
+    Command{"penstock.renew", 4, 4, penstock_renew, Kind::Write, kHasKey},
     Command{"penstock.reserve", 6, kAny, penstock_reserve, Kind::Write},
-    Command{"pexpire", 3, 4, pexpire, Kind::Write, true},
+    Command{"pexpire", 3, 4, pexpire, Kind::Write, kHasKey},
     Command{"ping", 1, 2, ping, Kind::Connection},
-    Command{"pttl", 2, 2, pttl, Kind::Read, true},
-    Command{"quit", 1, kAny, quit, Kind::Connection, false, true, true},
+    Command{"pttl", 2, 2, pttl, Kind::Read, kHasKey},
+    Command{"quit", 1, kAny, quit, Kind::Connection, kBeforeAuth | kRunsInMulti},
     Command{"readonly", 1, 1, cluster_disabled, Kind::Connection},
     Command{"readwrite", 1, 1, cluster_disabled, Kind::Connection},
-    Command{"reset", 1, 1, reset, Kind::Connection, false, true, true},
+    Command{"reset", 1, 1, reset, Kind::Connection, kBeforeAuth | kRunsInMulti},
     Command{"select", 2, 2, select, Kind::Connection},
-    Command{"throttle", 5, 6, throttle, Kind::Write, true},
-    Command{"ttl", 2, 2, ttl, Kind::Read, true},
+    Command{"throttle", 5, 6, throttle, Kind::Write, kHasKey},
+    Command{"ttl", 2, 2, ttl, Kind::Read, kHasKey},
     Command{"unwatch", 1, 1, unwatch, Kind::Connection},
-    Command{"watch", 2, kAny, watch, Kind::Connection, true, false, true},
+    Command{"watch", 2, kAny, watch, Kind::Connection, kHasKey | kRunsInMulti},
 };
 static_assert(std::is_sorted(kCommands.begin(), kCommands.end(),
                              [](const Command& a, const Command& b) { return a.name < b.name; }));
@@ -119,13 +122,13 @@ void run_command(const CommandContext& context) {
     context.error(error);
   };
   if (found == nullptr) return refuse(unknown_command(context));
-  if (!context.client_info().is_authenticated && !found->allowed_before_auth) {
+  if (!context.client_info().is_authenticated && !found->has(Command::BeforeAuth)) {
     return refuse("NOAUTH Authentication required.");
   }
   if (context.size() < found->min_words || context.size() > found->max_words) {
     return refuse(wrong_arity(found->name));
   }
-  if (transaction.is_open() && !found->runs_in_multi) return queue_command(context);
+  if (transaction.is_open() && !found->has(Command::RunsInMulti)) return queue_command(context);
   found->run(context);
 }
 

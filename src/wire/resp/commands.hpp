@@ -17,9 +17,14 @@ struct Command {
   std::size_t max_words;
   void (*run)(const CommandContext& context);
   enum class Kind : std::uint8_t { Read, Write, Connection } kind;
-  bool has_key = false;              // its second word
-  bool allowed_before_auth = false;  // before AUTH
-  bool runs_in_multi = false;        // runs between MULTI and EXEC, where others are queued
+  enum Flag : std::uint8_t {
+    HasKey = 1,       // its second word
+    BeforeAuth = 2,   // is allowed before AUTH
+    RunsInMulti = 4,  // runs between MULTI and EXEC, where others are queued
+  };
+  unsigned flags = 0;
+
+  [[nodiscard]] constexpr bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
 };
 
 [[nodiscard]] std::span<const Command> all_commands();

@@ -149,7 +149,7 @@ void penstock_commit(const CommandContext& context) {
   }
   if (!is_id(context.word(1))) return context.error("ERR the id must have 1 to 200 bytes");
   std::string id(context.word(1));
-  context.server_context().service.reservations().commit(
+  context.server_context().service.commit(
       id, static_cast<std::uint64_t>(*actual), context.deadline(),
       [deferred = context.defer(), id](const Result<SettleResult>& settled) {
         if (!settled) return deferred.fail(settled.error());
@@ -162,7 +162,7 @@ void penstock_commit(const CommandContext& context) {
 void penstock_cancel(const CommandContext& context) {
   if (!is_id(context.word(1))) return context.error("ERR the id must have 1 to 200 bytes");
   std::string id(context.word(1));
-  context.server_context().service.reservations().cancel(
+  context.server_context().service.cancel(
       id, context.deadline(),
       [deferred = context.defer(), id](const Result<SettleResult>& settled) {
         if (!settled) return deferred.fail(settled.error());

@@ -3,7 +3,6 @@
 #include "http/message.hpp"
 #include "penstock/result.hpp"
 #include "rules/settings/settings.hpp"
-#include "wire/http/api/backend.hpp"
 #include "wire/http/api/call.hpp"
 
 #include <string>
@@ -21,7 +20,7 @@ namespace penstock::http {
 class Api final : public Handler {
  public:
   // REQUIRES: the backend outlives the Api, and the Api all answers.
-  Api(Backend& backend, ApiSettings settings);
+  Api(service::Backend& backend, ApiSettings settings);
 
   // For a reload.
   void set_tokens(std::vector<std::string> tokens) { settings_.tokens = std::move(tokens); }
@@ -29,7 +28,7 @@ class Api final : public Handler {
   void handle(const Request& request, Respond respond) override;
 
  private:
-  Backend& backend_;
+  service::Backend& backend_;
   ApiSettings settings_;
 };
 

@@ -2,11 +2,15 @@
 
 #include "http/client_address.hpp"
 #include "http/message.hpp"
+#include "penstock/result.hpp"
 #include "rules/settings/settings.hpp"
-#include "wire/http/api/backend.hpp"
+#include "service/service.hpp"
 
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace penstock::http {
@@ -25,7 +29,7 @@ struct ApiSettings {
 struct Call {
   const Request& request;
   std::vector<std::string_view> segments;  // of the path, still encoded
-  Backend& backend;
+  service::Backend& backend;
   const ApiSettings& settings;
   Handler::Respond respond;
 };
@@ -51,6 +55,16 @@ void cancel(Call call);
 void acquire(Call call);
 void renew(Call call);
 void release(Call call);
+
+// Whether this request may change something: with one of the tokens, or on a loopback listener if
+// no web page sent it. Otherwise the error response.
+[[nodiscard]] std::optional<Response> authorize_write(const Request& request,
+                                                      std::span<const std::string> tokens);
+
+// The request is invalid; the text says why.
+[[nodiscard]] inline Error invalid_input(std::string text) {
+  return {ErrorCode::InvalidInput, std::move(text)};
+}
 
 // Keys, subjects and names of counters are no longer than this.
 inline constexpr std::size_t kMaxKeyBytes = 4096;

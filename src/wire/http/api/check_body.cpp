@@ -1,9 +1,11 @@
 #include "wire/http/api/check_body.hpp"
 
 #include "http/json_object_reader.hpp"
+#include "wire/http/api/call.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <utility>
 
 namespace penstock::http {
@@ -70,6 +72,18 @@ Result<std::vector<rules::Descriptor>> read_descriptors(const Json& json, const 
   return descriptors;
 }
 
+rules::OnFailure read_on_failure(JsonObjectReader& object, rules::OnFailure usual) {
+  const std::optional<std::string_view> written = object.text("on_failure");
+  if (!written) return usual;
+  const std::string_view word = *written;
+  if (word == "open") return rules::OnFailure::Open;
+  if (word == "local") return rules::OnFailure::Local;
+  if (word != "closed") {
+    object.add_error("on_failure", quote(word) + " must be open, closed or local");
+  }
+  return rules::OnFailure::Closed;
+}
+
 }  // namespace
 
 Result<rules::Request> read_check(const Json& json, std::string path) {
@@ -120,6 +134,20 @@ Result<std::vector<rules::Request>> read_checks(const Json& json) {
     requests.push_back(std::move(*request));
   }
   return requests;
+}
+
+Result<TakeRequest> read_take(const Json& json, rules::OnFailure on_failure) {
+  JsonObjectReader object(json, "");
+  std::string key(object.required_text("key", kMaxKeyBytes));
+  const std::optional<Quota> quota = object.quota();
+  const Cost cost = object.cost().value_or(Cost{});
+  const rules::OnFailure chosen = read_on_failure(object, on_failure);
+  if (!quota) object.add_error("limit", "missing; as in 100/m");
+  const Result<void> read = object.finish();
+  if (!read) return read.error();
+  return TakeRequest{
+      .check = {.name = {.subject = std::move(key), .limit = {}}, .quota = *quota, .cost = cost},
+      .on_failure = chosen};
 }
 
 }  // namespace penstock::http

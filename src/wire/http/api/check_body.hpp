@@ -1,8 +1,10 @@
 #pragma once
 
+#include "core/named_check.hpp"
 #include "http/json.hpp"
 #include "penstock/result.hpp"
 #include "rules/model/request.hpp"
+#include "rules/model/rule.hpp"
 
 #include <string>
 #include <vector>
@@ -17,5 +19,14 @@ inline constexpr std::size_t kMaxChecks = 1000;  // of one batch
 
 // {"checks": [...]}, or the array alone.
 [[nodiscard]] Result<std::vector<rules::Request>> read_checks(const Json& json);
+
+// A limit in the request itself, with its failure policy.
+struct TakeRequest {
+  core::NamedCheck check;
+  rules::OnFailure on_failure = rules::OnFailure::Closed;
+};
+
+// {"key", "limit", "burst", "algorithm", "cost", "on_failure"}; `on_failure` where that is missing.
+[[nodiscard]] Result<TakeRequest> read_take(const Json& json, rules::OnFailure on_failure);
 
 }  // namespace penstock::http

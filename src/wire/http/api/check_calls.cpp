@@ -1,6 +1,6 @@
 #include "answer/check_response.hpp"
+#include "base/join.hpp"
 #include "http/problem.hpp"
-#include "wire/http/api/access.hpp"
 #include "wire/http/api/call.hpp"
 #include "wire/http/api/check_body.hpp"
 #include "wire/http/api/envoy_json.hpp"
@@ -26,13 +26,14 @@ void write_report(JsonWriter& writer, const rules::RuleReport& report) {
   writer.name("line").number(rule.source.line).end_object().end_object();
 }
 
-std::string explained_text(const Backend::Explained& explained, const std::string& domain) {
+std::string explained_text(const service::Backend::Explained& explained,
+                           const std::string& domain) {
   std::string text;
   JsonWriter writer(text);
   writer.begin_object().name("domain").text(domain);
   writer.name("domain_known").boolean(explained.explanation.match.domain_known);
   writer.name("decision").begin_object();
-  write_decision(writer, answer::check_response_of(explained.answer, domain));
+  answer::write_decision(writer, explained.answer);
   writer.end_object().name("rules").begin_array();
   for (const rules::RuleReport& report : explained.explanation.rules) write_report(writer, report);
   writer.end_array().name("truncated").boolean(explained.explanation.cut_short).end_object();
@@ -41,16 +42,13 @@ std::string explained_text(const Backend::Explained& explained, const std::strin
 
 // Answers to a batch, in the order of the questions, whichever comes first.
 struct Batch {
-  Batch(std::size_t size, Handler::Respond answer)
-      : answers(size), missing(size), respond(std::move(answer)) {}
+  Batch(std::size_t size, Handler::Respond answer) : answers(size), respond(std::move(answer)) {}
 
   std::vector<std::string> answers;  // as JSON
-  std::size_t missing;
   Handler::Respond respond;
+  base::Join checks{[this] { send(); }};
 
-  void put(std::size_t place, std::string answer) {
-    answers[place] = std::move(answer);
-    if (--missing > 0) return;
+  void send() const {
     std::string text = R"({"answers":[)";
     for (const std::string& one : answers) {
       if (&one != &answers.front()) text += ',';
@@ -67,12 +65,11 @@ void check(Call call) {
   if (!json) return call.respond(problem_of(json.error()));
   const Result<rules::Request> asked = read_check(*json, "");
   if (!asked) return call.respond(problem_of(asked.error()));
-  call.backend.decide(
-      *asked, call.request.deadline,
-      [&settings = call.settings, domain = std::string(asked->domain),
-       respond = std::move(call.respond)](const service::Answer& answer) {
-        respond(answer::response_of(answer::check_response_of(answer, domain), settings.headers));
-      });
+  call.backend.decide(*asked, call.request.deadline,
+                      [&settings = call.settings,
+                       respond = std::move(call.respond)](const service::Answer& answer) {
+                        respond(answer::response_of(answer, settings.headers));
+                      });
 }
 
 // All checks are started before the first response, so that they reach the store in one batch.
@@ -82,14 +79,16 @@ void check_many(Call call) {
   const Result<std::vector<rules::Request>> asked = read_checks(*json);
   if (!asked) return call.respond(problem_of(asked.error()));
   auto batch = std::make_shared<Batch>(asked->size(), std::move(call.respond));
+  batch->checks.add();
   for (std::size_t i = 0; i < asked->size(); ++i) {
     const rules::Request& request = (*asked)[i];
-    call.backend.decide(
-        request, call.request.deadline,
-        [batch, i, domain = std::string(request.domain)](const service::Answer& answer) {
-          batch->put(i, decision_text(answer::check_response_of(answer, domain)));
-        });
+    batch->checks.add();
+    call.backend.decide(request, call.request.deadline, [batch, i](const service::Answer& answer) {
+      batch->answers[i] = answer::decision_text(answer);
+      batch->checks.finish_one();
+    });
   }
+  batch->checks.finish_one();
 }
 
 void explain(Call call) {
@@ -98,8 +97,8 @@ void explain(Call call) {
   const Result<rules::Request> asked = read_check(*json, "");
   if (!asked) return call.respond(problem_of(asked.error()));
   call.backend.explain(*asked, call.request.deadline,
-                       [domain = std::string(asked->domain),
-                        respond = std::move(call.respond)](const Backend::Explained& explained) {
+                       [domain = std::string(asked->domain), respond = std::move(call.respond)](
+                           const service::Backend::Explained& explained) {
                          respond(json_response(200, explained_text(explained, domain)));
                        });
 }

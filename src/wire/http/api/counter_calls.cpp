@@ -1,4 +1,5 @@
 // Named numbers that limit nothing: an integer and a decimal under each name, kept apart.
+#include "base/join.hpp"
 #include "http/json_object_reader.hpp"
 #include "http/problem.hpp"
 #include "http/target.hpp"
@@ -78,8 +79,8 @@ void put_value(Json& json, Kind kind, std::int64_t value) {
 struct CounterPair {
   Json json{};
   std::optional<Error> failure{};
-  int missing = 2;
   Handler::Respond respond;
+  base::Join reads{[this] { respond(failure ? problem_of(*failure) : json_response(200, json)); }};
 
   void put(Kind kind, const Result<std::int64_t>& value) {
     if (value) {
@@ -87,8 +88,7 @@ struct CounterPair {
     } else {
       failure = value.error();
     }
-    if (--missing > 0) return;
-    respond(failure ? problem_of(*failure) : json_response(200, json));
+    reads.finish_one();
   }
 };
 
@@ -114,15 +114,18 @@ void add_to_counter(Call call) {
 void read_counter(Call call) {
   const Result<std::string> name = name_of(call);
   if (!name) return call.respond(problem_of(name.error()));
-  auto both = std::make_shared<CounterPair>(CounterPair{.respond = std::move(call.respond)});
+  const std::shared_ptr<CounterPair> both(new CounterPair{.respond = std::move(call.respond)});
   both->json["name"] = *name;
   both->json["integer"] = 0;  // in this order, whichever answers first
   both->json["decimal"] = "0";
+  both->reads.add();
   for (const Kind kind : {Kind::Integer, Kind::Decimal}) {
+    both->reads.add();
     call.backend.stores().counters.get(
         kind, *name, call.request.deadline,
         [both, kind](const Result<std::int64_t>& value) { both->put(kind, value); });
   }
+  both->reads.finish_one();
 }
 
 void remove_counter(Call call) {

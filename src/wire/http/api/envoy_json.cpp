@@ -3,8 +3,8 @@
 #include "answer/envoy_status.hpp"
 #include "http/json_object_reader.hpp"
 #include "http/problem.hpp"
+#include "wire/http/api/call.hpp"
 #include "wire/http/api/check_body.hpp"
-#include "wire/http/api/invalid_input.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,12 +1,12 @@
 // Calls about one key: a plain one, as the library counts it, or with `rule` or `domain` a subject
 // of the rules, written as "api_key=abc".
 #include "answer/check_response.hpp"
+#include "core/decide_all.hpp"
 #include "http/json_object_reader.hpp"
 #include "http/problem.hpp"
 #include "http/target.hpp"
 #include "wire/http/api/call.hpp"
-#include "wire/http/api/invalid_input.hpp"
-#include "wire/http/api/take_request.hpp"
+#include "wire/http/api/check_body.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -18,6 +18,8 @@
 
 namespace penstock::http {
 namespace {
+
+using service::Answer;
 
 constexpr std::size_t kKeySegment = 2;  // of /v1/keys/{key}
 constexpr Duration kLongestBlock = Days{36'500};
@@ -31,18 +33,20 @@ struct Scope {
   std::optional<Quota> quota{};
 };
 
-Result<std::vector<SubjectLimit>> counts_of(const Backend& backend, const std::string& key,
-                                            const Scope& scope) {
+// The limits that are meant, without decisions.
+Result<Answer> limits_of(const service::Backend& backend, const std::string& key,
+                         const Scope& scope) {
   if (int{scope.rule.has_value()} + int{scope.domain.has_value()} + int{scope.quota.has_value()} >
       1) {
     return invalid_input("rule, domain, limit: only one of them");
   }
   if (scope.domain) return backend.limits_of_domain(*scope.domain, key);
   if (!scope.rule) {
-    return std::vector{SubjectLimit{.rule = {},
-                                    .limit = {},
-                                    .name = {.subject = key, .limit = {}},
-                                    .quota = scope.quota.value_or(kAnyQuota)}};
+    Answer answer;
+    answer.match.domain_known = true;
+    answer.limits.push_back({.matched = {.check = {.name = {.subject = key, .limit = {}},
+                                                   .quota = scope.quota.value_or(kAnyQuota)}}});
+    return answer;
   }
   const std::size_t slash = scope.rule->find('/');
   if (slash == std::string::npos) {
@@ -52,32 +56,29 @@ Result<std::vector<SubjectLimit>> counts_of(const Backend& backend, const std::s
   return backend.limits_of_rule(scope.rule->substr(0, slash), scope.rule->substr(slash + 1), key);
 }
 
-std::vector<core::LimitKey> names_of(const std::vector<SubjectLimit>& counts) {
+std::vector<core::LimitKey> names_of(const Answer& answer) {
   std::vector<core::LimitKey> names;
-  for (const SubjectLimit& count : counts) names.push_back(count.name);
+  for (const service::LimitAnswer& limit : answer.limits) names.push_back(limit.matched.check.name);
   return names;
 }
 
-std::vector<core::NamedCheck> checks_of(const std::vector<SubjectLimit>& counts, Cost cost) {
+std::vector<core::NamedCheck> checks_of(const Answer& answer, Cost cost) {
   std::vector<core::NamedCheck> checks;
-  for (const SubjectLimit& count : counts) {
-    checks.push_back({.name = count.name, .quota = count.quota, .cost = cost});
+  for (const service::LimitAnswer& limit : answer.limits) {
+    checks.push_back(limit.matched.check);
+    checks.back().cost = cost;
   }
   return checks;
 }
 
-// REQUIRES: as many decisions as counts.
-answer::CheckResponse verdict_of_counts(const std::vector<SubjectLimit>& counts,
-                                        const std::string& key, const store::Decisions& decisions) {
-  std::vector<answer::LimitResult> limits;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    limits.push_back({.rule = counts[i].rule,
-                      .name = counts[i].limit,
-                      .subject = key,
-                      .quota = counts[i].quota,
-                      .decision = decisions[i]});
-  }
-  return answer::check_response_of(std::move(limits));
+// REQUIRES: one decision per limit.
+Answer decided(Answer answer, const store::Decisions& decisions) {
+  for (std::size_t i = 0; i < decisions.size(); ++i) answer.limits[i].decision = decisions[i];
+  const Decision strictest = core::strictest(decisions);
+  answer.allowed = strictest.allowed();
+  answer.reason = answer.allowed ? service::Reason::WithinLimits : service::Reason::OverLimit;
+  answer.strictest = strictest.decided_by();
+  return answer;
 }
 
 Json key_json(const std::string& key) {
@@ -87,15 +88,15 @@ Json key_json(const std::string& key) {
 }
 
 // The response to a read or a refund of the usage of a key; always 200.
-store::Answered<store::Decisions> tell_state(std::string key, std::vector<SubjectLimit> counts,
+store::Answered<store::Decisions> tell_state(std::string key, Answer limits,
                                              Handler::Respond respond) {
-  return [key = std::move(key), counts = std::move(counts),
+  return [key = std::move(key), limits = std::move(limits),
           respond = std::move(respond)](const Result<store::Decisions>& decisions) {
     if (!decisions) return respond(problem_of(decisions.error()));
     std::string text;
     JsonWriter writer(text);
     writer.begin_object().name("key").text(key);
-    write_decision(writer, verdict_of_counts(counts, key, *decisions));
+    answer::write_decision(writer, decided(limits, *decisions));
     writer.end_object();
     respond(json_response(200, std::move(text)));
   };
@@ -119,7 +120,7 @@ std::optional<std::string> owned(std::optional<std::string_view> text) {
 
 struct KeyAsked {
   std::string key;
-  std::vector<SubjectLimit> counts;
+  Answer limits;
 };
 
 enum class NeedsQuota { No, Yes };
@@ -130,9 +131,9 @@ Result<KeyAsked> resolve(const Call& call, const Scope& scope, NeedsQuota needs)
   if (needs == NeedsQuota::Yes && !scope.rule && !scope.domain && !scope.quota) {
     return invalid_input("limit: missing; give limit=100/m, or rule=domain/rule");
   }
-  Result<std::vector<SubjectLimit>> counts = counts_of(call.backend, *key, scope);
-  if (!counts) return counts.error();
-  return KeyAsked{.key = std::move(*key), .counts = std::move(*counts)};
+  Result<Answer> limits = limits_of(call.backend, *key, scope);
+  if (!limits) return limits.error();
+  return KeyAsked{.key = std::move(*key), .limits = std::move(*limits)};
 }
 
 // "?rule=", "?domain=", and where a quota is accepted "?limit=&burst=&algorithm=".
@@ -226,10 +227,10 @@ void peek_key(Call call) {
   if (!scope) return call.respond(problem_of(scope.error()));
   Result<KeyAsked> asked = resolve(call, *scope, NeedsQuota::Yes);
   if (!asked) return call.respond(problem_of(asked.error()));
-  std::vector<core::NamedCheck> checks = checks_of(asked->counts, Cost{0});
+  std::vector<core::NamedCheck> checks = checks_of(asked->limits, Cost{0});
   call.backend.stores().limits.check(
       std::move(checks), call.request.deadline,
-      tell_state(std::move(asked->key), std::move(asked->counts), std::move(call.respond)));
+      tell_state(std::move(asked->key), std::move(asked->limits), std::move(call.respond)));
 }
 
 void reset_key(Call call) {
@@ -238,7 +239,7 @@ void reset_key(Call call) {
   const Result<KeyAsked> asked = resolve(call, *scope, NeedsQuota::No);
   if (!asked) return call.respond(problem_of(asked.error()));
   call.backend.stores().limits.reset(
-      names_of(asked->counts), call.request.deadline,
+      names_of(asked->limits), call.request.deadline,
       tell_bool(key_json(asked->key), "was_used", std::move(call.respond)));
 }
 
@@ -247,10 +248,10 @@ void refund_key(Call call) {
   if (!refund) return call.respond(problem_of(refund.error()));
   Result<KeyAsked> asked = resolve(call, refund->scope, NeedsQuota::Yes);
   if (!asked) return call.respond(problem_of(asked.error()));
-  std::vector<core::NamedCheck> checks = checks_of(asked->counts, refund->cost);
+  std::vector<core::NamedCheck> checks = checks_of(asked->limits, refund->cost);
   call.backend.stores().limits.refund(
       std::move(checks), call.request.deadline,
-      tell_state(std::move(asked->key), std::move(asked->counts), std::move(call.respond)));
+      tell_state(std::move(asked->key), std::move(asked->limits), std::move(call.respond)));
 }
 
 void block_key(Call call) {
@@ -261,7 +262,7 @@ void block_key(Call call) {
   Json json = key_json(asked->key);
   json["blocked_for_ms"] = block->duration / std::chrono::milliseconds{1};
   call.backend.stores().limits.block(
-      names_of(asked->counts), block->duration, call.request.deadline,
+      names_of(asked->limits), block->duration, call.request.deadline,
       tell_bool(std::move(json), "was_blocked", std::move(call.respond)));
 }
 
@@ -271,7 +272,7 @@ void unblock_key(Call call) {
   const Result<KeyAsked> asked = resolve(call, block->scope, NeedsQuota::No);
   if (!asked) return call.respond(problem_of(asked.error()));
   call.backend.stores().limits.block(
-      names_of(asked->counts), Duration{0}, call.request.deadline,
+      names_of(asked->limits), Duration{0}, call.request.deadline,
       tell_bool(key_json(asked->key), "was_blocked", std::move(call.respond)));
 }
 
@@ -282,9 +283,8 @@ void take(Call call) {
   if (!asked) return call.respond(problem_of(asked.error()));
   call.backend.take(
       std::move(asked->check), asked->on_failure, call.request.deadline,
-      [&settings = call.settings,
-       respond = std::move(call.respond)](const service::Answer& answer) {
-        respond(answer::response_of(answer::check_response_of(answer, {}), settings.headers));
+      [&settings = call.settings, respond = std::move(call.respond)](const Answer& answer) {
+        respond(answer::response_of(answer, settings.headers));
       });
 }
 

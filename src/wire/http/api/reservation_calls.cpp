@@ -4,8 +4,6 @@
 #include "http/problem.hpp"
 #include "wire/http/api/call.hpp"
 #include "wire/http/api/check_body.hpp"
-#include "wire/http/api/invalid_input.hpp"
-#include "wire/http/api/take_request.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -73,8 +71,7 @@ std::string history_of(const std::string& id, store::ReservationState state, std
   return text;
 }
 
-// The response to a reservation; `domain` is empty for a limit that came with the request.
-Response response_to(const ReserveResult& reserved, std::uint64_t estimate, std::string_view domain,
+Response response_to(const ReserveResult& reserved, std::uint64_t estimate,
                      std::span<const rules::HeaderDraft> drafts) {
   using Outcome = ReserveResult::Outcome;
   if (reserved.outcome == Outcome::Busy) return busy(reserved.id);
@@ -90,22 +87,21 @@ Response response_to(const ReserveResult& reserved, std::uint64_t estimate, std:
     writer.name("allowed").boolean(true).name("repeated").boolean(true).end_object();
     return json_response(200, std::move(text));
   }
-  const answer::CheckResponse check_response = answer::check_response_of(reserved.answer, domain);
-  if (!check_response.allowed) return answer::response_of(check_response, drafts);
+  const service::Answer& answer = reserved.answer;
+  if (!answer.allowed) return answer::response_of(answer, drafts);
   if (!reserved.id.empty()) write_reservation(writer, reserved.id, estimate, reserved.left);
-  write_decision(writer, check_response);
+  answer::write_decision(writer, answer);
   writer.end_object();
   Response response = json_response(200, std::move(text));
-  answer::add_rate_headers(response.fields, drafts, rate_limit_info(check_response));
+  answer::add_rate_headers(response.fields, drafts, answer::rate_limit_info(answer));
   return response;
 }
 
-store::Answered<ReserveResult> respond_reserved(Call& call, std::uint64_t estimate,
-                                                std::string domain) {
-  return [&settings = call.settings, respond = std::move(call.respond), estimate,
-          domain = std::move(domain)](const Result<ReserveResult>& reserved) {
+store::Answered<ReserveResult> respond_reserved(Call& call, std::uint64_t estimate) {
+  return [&settings = call.settings, respond = std::move(call.respond),
+          estimate](const Result<ReserveResult>& reserved) {
     if (!reserved) return respond(problem_of(reserved.error()));
-    respond(response_to(*reserved, estimate, domain, settings.headers));
+    respond(response_to(*reserved, estimate, settings.headers));
   };
 }
 
@@ -154,7 +150,7 @@ void reserve(Call call) {
     if (!asked) return call.respond(problem_of(asked.error()));
     const std::uint64_t estimate = terms->estimate = asked->check.cost.units;
     return call.backend.reserve(std::move(asked->check), asked->on_failure, *std::move(terms),
-                                call.request.deadline, respond_reserved(call, estimate, {}));
+                                call.request.deadline, respond_reserved(call, estimate));
   }
   Result<rules::Request> asked = read_check(*json, "");
   if (!asked) return call.respond(problem_of(asked.error()));
@@ -164,9 +160,8 @@ void reserve(Call call) {
         "descriptors: a cost of their own; a reservation has one cost, beside domain")));
   }
   const std::uint64_t estimate = terms->estimate = asked->cost.units;
-  std::string domain(asked->domain);
   call.backend.reserve(*std::move(asked), *std::move(terms), call.request.deadline,
-                       respond_reserved(call, estimate, std::move(domain)));
+                       respond_reserved(call, estimate));
 }
 
 void commit(Call call) {

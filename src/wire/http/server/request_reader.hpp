@@ -1,7 +1,5 @@
 #pragma once
 
-#include "http/header_scanner.hpp"
-#include "http/http_error.hpp"
 #include "http/message.hpp"
 #include "http/message_parser.hpp"
 

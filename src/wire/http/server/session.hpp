@@ -1,6 +1,5 @@
 #pragma once
 
-#include "http/date_header.hpp"
 #include "http/message.hpp"
 #include "http/response_text.hpp"
 #include "net/server_state.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 
+// The services beside the rate limits.
 namespace penstock::wire::grpc {
 
 class Call;
@@ -11,5 +12,9 @@ void check_health(Call& call, bool serving);
 void watch_health(Call& call, bool serving);
 // To a Watch of a known service.
 void send_not_serving(Call& call);
+
+// Answers one message of grpc.reflection, which is the same in v1 and v1alpha: the services and
+// their .proto files.
+void answer_reflection(Call& call);
 
 }  // namespace penstock::wire::grpc

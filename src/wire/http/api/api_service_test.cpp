@@ -1,10 +1,9 @@
 // The calls on real rules, a real service and a real store, which the other tests replace with
 // tables.
-#include "wire/http/api/service_backend.hpp"
-
 #include "http/json.hpp"
 #include "penstock/clock.hpp"
 #include "rules/model/configuration.hpp"
+#include "service/service.hpp"
 #include "store/memory_store.hpp"
 #include "wire/http/api/api.hpp"
 
@@ -92,8 +91,7 @@ class HttpApiWithService : public testing::Test {
   SilentEvents events_{};
   store::MemoryStore store_{memory_};
   service::Service service_{store_.stores(), local_, events_, load()};
-  ServiceBackend backend_{service_};
-  Api api_{backend_, {.headers = {rules::HeaderDraft::Draft08}}};
+  Api api_{service_, {.headers = {rules::HeaderDraft::Draft08}}};
 };
 
 TEST_F(HttpApiWithService, DeniesTheFourthAndAdmitsAClientThatWaitsForRetryAfter) {

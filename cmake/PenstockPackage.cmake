@@ -28,6 +28,8 @@ install(FILES "${packaging}/penstock.sysusers" DESTINATION lib/sysusers.d RENAME
 penstock_package_files(share/man/man1 "${made}/penstock.1.gz" "${made}/penstock-bench.1.gz")
 file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/*.md" "${PROJECT_SOURCE_DIR}/docs/*.json")
 penstock_package_files(share/doc/penstock/docs ${pages} "${PROJECT_SOURCE_DIR}/CHANGELOG.md")
+file(GLOB recipes CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/how-to/*.md")
+penstock_package_files(share/doc/penstock/docs/how-to ${recipes})
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION share/doc/penstock
   COMPONENT penstock EXCLUDE_FROM_ALL
   PATTERN "*.cpp" EXCLUDE PATTERN CMakeLists.txt EXCLUDE)

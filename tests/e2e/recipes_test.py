@@ -1,0 +1,204 @@
+"""The pages of docs/how-to, carried out as they are written; the runner, which must notice wrong pages."""
+
+import os
+import re
+import shutil
+import subprocess
+import unittest
+import unittest.mock
+from pathlib import Path
+
+from daemon import PROGRAM, SOURCE_DIR
+from recipe import Session, WrongPage, read_page
+
+HOW_TO = SOURCE_DIR / "docs" / "how-to"
+# How many blocks of commands a page shows that no machine for tests can carry out.
+NOT_RUN = {}
+
+
+def setUpModule():
+    if not os.access(PROGRAM, os.X_OK):
+        raise RuntimeError(f"PENSTOCK_PROGRAM names no program: {PROGRAM!r}")
+
+
+def is_installed(what):
+    """A program, or a package as npm:NAME that node finds, such as below NODE_PATH."""
+    if not what.startswith("npm:"):
+        return shutil.which(what) is not None
+    find = f"require.resolve('{what.removeprefix('npm:')}')"
+    return shutil.which("node") is not None and subprocess.run(
+        ["node", "-e", find], capture_output=True, check=False).returncode == 0
+
+
+def carry_out(test, page):
+    session = Session(page)
+    try:
+        for block in page.blocks:
+            if block.not_run:
+                continue
+            if block.needs and not is_installed(block.needs):
+                with test.subTest(line=block.line):
+                    test.skipTest(f"{page.path.name}:{block.line} is not run: no {block.needs}")
+            else:
+                session.carry_out(block)
+    except WrongPage as problem:
+        raise WrongPage(f"{problem}\n{session.logs()}") from None
+    finally:
+        session.close()
+
+
+class HowToTest(unittest.TestCase):
+    """One test for each page."""
+
+    def test_only_listed_pages_have_commands_that_are_not_run(self):
+        found = {}
+        for path in sorted(HOW_TO.glob("*.md")):
+            commands = [block for block in read_page(path).commands if block.not_run]
+            if commands:
+                found[path.stem] = len(commands)
+        self.assertEqual(found, NOT_RUN)
+
+    def test_the_index_lists_every_page(self):
+        index = (SOURCE_DIR / "docs" / "README.md").read_text(encoding="utf-8")
+        for path in sorted((SOURCE_DIR / "docs").rglob("*.md")):
+            name = path.relative_to(SOURCE_DIR / "docs").as_posix()
+            if name != "README.md" and not name.startswith("adr/"):
+                self.assertIn(f"]({name})", index)
+
+
+def test_of(path):
+    def test(self):
+        carry_out(self, read_page(path))
+
+    return test
+
+
+for _path in sorted(HOW_TO.glob("*.md")):
+    setattr(HowToTest, f"test_{_path.stem.replace('-', '_')}", test_of(_path))
+
+
+def rows_of(page):
+    """The cells of each table row that has figures and the command that prints them."""
+    for line in (HOW_TO / page).read_text(encoding="utf-8").split("\n"):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 4 and re.search(r"\d", cells[1]):
+            yield cells
+
+
+class FiguresTest(unittest.TestCase):
+    """Figures of pages for planning are those of docs/performance.md."""
+
+    performance = (SOURCE_DIR / "docs" / "performance.md").read_text(encoding="utf-8")
+
+    def test_figures_are_measured(self):
+        rows = [*rows_of("capacity-planning.md"), *rows_of("redis-sizing.md")]
+        self.assertGreater(len(rows), 10)
+        for name, micros, _, command in rows:
+            for figure in re.findall(r"\d+\.\d+", micros):
+                self.assertRegex(self.performance, rf"(?<![\d.]){re.escape(figure)}(?![\d])", name)
+            for script in re.findall(r"bench/\w+\.sh", command):
+                self.assertTrue((SOURCE_DIR / script).exists(), script)
+
+    def test_rates_follow_from_processor_time(self):
+        for name, micros, rates, _ in [*rows_of("capacity-planning.md"), *rows_of("redis-sizing.md")]:
+            times = [float(text) for text in re.findall(r"\d+\.\d+", micros.partition(",")[0])]
+            numbers = [int(text.replace(" ", "")) for text in re.findall(r"\d[\d ]*\d", rates)]
+            for rate, time in zip(sorted(numbers), sorted(times, reverse=True)):
+                self.assertAlmostEqual(rate * time / 1e6, 1, delta=0.03, msg=name)
+
+
+RULES = """
+`penstock.yaml`:
+
+```yaml penstock.yaml
+domains:
+  api:
+    rules:
+      - {name: all, limit: 10/hour burst 2}
+```
+"""
+START = """
+```sh
+penstock serve --config penstock.yaml &
+```
+"""
+REQUEST = """
+```sh
+curl -s -o /dev/null -w '%{http_code}\\n' http://127.0.0.1:8080/v1/check -d '{"domain":"api","attributes":{}}'
+```
+"""
+ANSWER = """
+```text
+200
+```
+"""
+
+
+class RunnerTest(unittest.TestCase):
+    """Wrong pages fail."""
+
+    def carry_out(self, text):
+        carry_out(self, read_page(Path("page.md"), text))
+
+    def assert_wrong(self, text, reason):
+        with self.assertRaisesRegex(WrongPage, reason):
+            self.carry_out(text)
+
+    def test_a_right_page_passes(self):
+        self.carry_out(RULES + START + REQUEST + ANSWER)
+
+    def test_another_answer(self):
+        self.assert_wrong(RULES + START + REQUEST + ANSWER.replace("200", "429"), r"-429\n\+200")
+
+    def test_output_that_the_page_does_not_show(self):
+        self.assert_wrong(RULES + START + REQUEST + ANSWER + "```sh\necho more\n```\n", "does not show")
+
+    def test_more_output_than_the_page_shows(self):
+        self.assert_wrong(RULES + START + REQUEST.replace("curl", "echo; curl") + ANSWER, "printed")
+
+    def test_a_command_that_fails(self):
+        self.assert_wrong(RULES + START + REQUEST + ANSWER + "```sh\nfalse\n```\n", "ends with 1, not 0")
+        self.carry_out(RULES + START + REQUEST + ANSWER + "```sh exit-1\nfalse\n```\n")
+
+    def test_a_command_that_does_not_exist(self):
+        self.assert_wrong(RULES + START + REQUEST.replace("curl", "crul") + ANSWER + REQUEST + ANSWER, "not found")
+
+    def test_a_configuration_with_an_error(self):
+        self.assert_wrong(RULES.replace("hour", "huor") + START + REQUEST + ANSWER, "unknown unit")
+
+    def test_a_configuration_with_a_warning(self):
+        text = RULES.replace("name: all", "name: all, key: [clientip]")
+        self.assert_wrong(text + START + REQUEST + ANSWER, "does not show this warning")
+
+    def test_a_block_that_is_not_carried_out(self):
+        for block in ("```json\n{}\n```\n", "```\nx\n```\n", "~~~\nx\n~~~\n", "  ```sh\n", "```sh\n"):
+            self.assert_wrong(RULES + START + REQUEST + ANSWER + block, "page.md:")
+
+    def test_a_file_that_no_command_uses(self):
+        self.assert_wrong("`other.yaml`:\n```yaml other.yaml\na: 1\n```\n" + RULES + START + REQUEST + ANSWER, "no command uses")
+        self.assert_wrong(RULES + START + REQUEST + ANSWER + RULES, "no command uses")
+
+    def test_output_without_commands(self):
+        self.assert_wrong(RULES + ANSWER + START + REQUEST + ANSWER, "not below commands")
+        self.assert_wrong(RULES + START + REQUEST + ANSWER + ANSWER, "not below commands")
+
+    def test_output_that_says_nothing(self):
+        self.assert_wrong(RULES + START + REQUEST + ANSWER.replace("200", "…"), "says nothing")
+
+    def test_output_that_never_comes(self):
+        with unittest.mock.patch("recipe._READY_TIMEOUT", 2):
+            text = "<!-- eventually: a test -->" + REQUEST + ANSWER
+            self.carry_out(RULES + START + text)
+            self.carry_out(RULES + START + text.replace("200", "429"))  # the third is
+            self.assert_wrong(RULES + START + text.replace("200", "500"), r"-500\n\+429")
+
+    def test_a_page_without_a_request(self):
+        self.assert_wrong(RULES + START, "no request with its answer")
+        self.assert_wrong(RULES + REQUEST + ANSWER + "```sh\ncat penstock.yaml\n```\n", "no command starts the daemon")
+
+    def test_a_port_that_could_be_in_use(self):
+        self.assert_wrong(RULES + START + REQUEST.replace("8080", "8099") + ANSWER, "port 8099")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,19 +1,26 @@
-"""The pages of docs/how-to, carried out as they are written; the runner, which must notice wrong pages."""
+"""The pages of docs/how-to, carried out as they are written; the runner, which must notice wrong pages; and the
+manifests of examples/kubernetes."""
 
 import os
 import re
 import shutil
 import subprocess
+import tempfile
 import unittest
 import unittest.mock
 from pathlib import Path
 
-from daemon import PROGRAM, SOURCE_DIR
+from daemon import PROGRAM, SOURCE_DIR, Daemon
 from recipe import Session, WrongPage, read_page
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
 
 HOW_TO = SOURCE_DIR / "docs" / "how-to"
 # How many blocks of commands a page shows that no machine for tests can carry out.
-NOT_RUN = {}
+NOT_RUN = {"kubernetes": 1}
 
 
 def setUpModule():
@@ -198,6 +205,78 @@ class RunnerTest(unittest.TestCase):
 
     def test_a_port_that_could_be_in_use(self):
         self.assert_wrong(RULES + START + REQUEST.replace("8080", "8099") + ANSWER, "port 8099")
+
+
+@unittest.skipIf(yaml is None, "python3-yaml is not installed")
+class KubernetesTest(unittest.TestCase):
+    """The manifests fit each other and the settings of the daemon."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.manifests = {}
+        for path in sorted((SOURCE_DIR / "examples" / "kubernetes").glob("*.yaml")):
+            for manifest in yaml.safe_load_all(path.read_text(encoding="utf-8")):
+                cls.manifests[manifest["kind"]] = manifest
+        cls.pod = cls.manifests["Deployment"]["spec"]["template"]
+        (cls.container,) = cls.pod["spec"]["containers"]
+        cls.text = cls.manifests["ConfigMap"]["data"]["penstock.yaml"]
+        cls.settings = yaml.safe_load(cls.text)
+
+    def test_the_configuration_is_valid_with_the_mounted_secrets(self):
+        mounts = {mount["name"]: mount["mountPath"] for mount in self.container["volumeMounts"]}
+        with tempfile.TemporaryDirectory() as folder:
+            for name, value in self.manifests["Secret"]["stringData"].items():
+                Path(folder, name).write_text(value + "\n", encoding="utf-8")
+            configuration = Path(folder, "penstock.yaml")
+            configuration.write_text(self.text.replace(mounts["secrets"], folder), encoding="utf-8")
+            result = subprocess.run([PROGRAM, "validate", "--strict", configuration], capture_output=True,
+                                    encoding="utf-8", check=False)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn(f"{mounts['config']}/penstock.yaml", self.container["args"])
+
+    def test_ports_and_labels_agree(self):
+        ports = {port["name"]: port["containerPort"] for port in self.container["ports"]}
+        server = self.settings["server"]
+        self.assertEqual(server["listen"], f"0.0.0.0:{ports['http']}")
+        self.assertEqual(server["admin"], f"0.0.0.0:{ports['admin']}")
+        for probe in ("readinessProbe", "livenessProbe"):
+            self.assertEqual(self.container[probe]["httpGet"]["port"], "admin")
+        for port in self.manifests["Service"]["spec"]["ports"]:
+            self.assertIn(port["targetPort"], ports)
+        for rule in self.manifests["NetworkPolicy"]["spec"]["ingress"]:
+            for port in rule["ports"]:
+                self.assertIn(port["port"], ports)
+        labels = self.pod["metadata"]["labels"]
+        self.assertEqual(self.manifests["Service"]["spec"]["selector"], labels)
+        for kind in ("Deployment", "PodDisruptionBudget"):
+            self.assertEqual(self.manifests[kind]["spec"]["selector"]["matchLabels"], labels)
+        self.assertEqual(self.manifests["NetworkPolicy"]["spec"]["podSelector"]["matchLabels"], labels)
+
+    def test_a_pod_has_the_time_to_stop(self):
+        server = self.settings["server"]
+        needed = sum(int(server[name].removesuffix("s")) for name in ("shutdown_delay", "shutdown_grace"))
+        self.assertGreater(self.pod["spec"]["terminationGracePeriodSeconds"], needed)
+
+    def test_a_changed_config_map_is_reloaded(self):
+        """Kubernetes writes a new folder, and replaces the symbolic link ..data."""
+        rules = "domains: {{default: {{rules: [{{name: all, limit: {limit}/hour}}]}}}}\n"
+        with tempfile.TemporaryDirectory() as folder:
+            volume = Path(folder)
+
+            def publish(name, limit):
+                (volume / name).mkdir()
+                (volume / name / "rules.yaml").write_text(rules.format(limit=limit), encoding="utf-8")
+                (volume / "..new").symlink_to(name)
+                os.replace(volume / "..new", volume / "..data")
+
+            publish("..first", 10)
+            (volume / "rules.yaml").symlink_to("..data/rules.yaml")
+            options = ("--config", str(volume / "rules.yaml"), "--shutdown-delay", "0s")
+            with Daemon("log: {level: info}\n", options=options) as daemon:
+                publish("..second", 20)
+                daemon.wait_for_output("the configuration was reloaded")
+                fields = daemon.ask("GET", "/v1/forward-auth").fields
+                self.assertEqual(fields["x-ratelimit-limit"], "20")
 
 
 if __name__ == "__main__":

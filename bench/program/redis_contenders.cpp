@@ -3,7 +3,7 @@
 #include "audit/redis_access.hpp"
 #include "bench/key_text.hpp"
 #include "bench/naive_token_bucket_lua.hpp"
-#include "redis_store/plain_command.hpp"
+#include "redis_store/script_calls.hpp"
 
 #include <algorithm>
 #include <vector>

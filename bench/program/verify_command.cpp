@@ -6,7 +6,7 @@
 #include "bench/program/mode_arguments.hpp"
 #include "bench/program/verify_worker.hpp"
 #include "bench/program/worker_process.hpp"
-#include "redis_store/plain_command.hpp"
+#include "redis_store/script_calls.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -53,27 +53,12 @@ asio::awaitable<Answer> answer_of(Start start) {
       asio::use_awaitable, std::move(start));
 }
 
-// Collects the answers of a batch; owns itself until the last one.
+// The answers of a batch so far.
 template <class Done>
-class BatchHandler final : public redis_store::DecisionHandler,
-                           public std::enable_shared_from_this<BatchHandler<Done>> {
- public:
-  BatchHandler(std::size_t size, Done done)
-      : results_(size, Result<Decision>(Decision{})), open_(size), done_(std::move(done)) {}
-
-  void on_decision(std::size_t question, const Result<Decision>& decision) override {
-    results_[question] = decision;
-    if (--open_ > 0) return;
-    done_(std::move(results_));
-    self_.reset();
-  }
-  void keep() { self_ = this->shared_from_this(); }
-
- private:
-  std::vector<Result<Decision>> results_;
-  std::size_t open_;
-  Done done_;
-  std::shared_ptr<BatchHandler> self_;
+struct Answers {
+  std::vector<Result<Decision>> results;
+  std::size_t open;
+  Done done;
 };
 
 using Decisions = Result<std::vector<Decision>>;
@@ -124,13 +109,19 @@ asio::awaitable<std::vector<Result<Decision>>> AsyncLimiter::check_each(
   return answer_of<std::vector<Result<Decision>>>(
       [parts = parts_.get(), questions = std::move(questions)](auto done) mutable {
         if (questions.empty()) return done({});
-        const auto handler =
-            std::make_shared<BatchHandler<decltype(done)>>(questions.size(), std::move(done));
-        handler->keep();
-        const base::Deadline until = parts->deadline();
         const std::size_t size = questions.size();
+        const auto answers = std::make_shared<Answers<decltype(done)>>(
+            Answers<decltype(done)>{.results = std::vector<Result<Decision>>(size, Decision{}),
+                                    .open = size,
+                                    .done = std::move(done)});
+        const base::Deadline until = parts->deadline();
         for (std::size_t i = 0; i < size; ++i) {
-          parts->store.check(std::move(questions[i]), until, *handler, i);
+          parts->store.check(
+              {.checks = {std::move(questions[i])}}, until, [answers, i](Decisions said) {
+                answers->results[i] =
+                    said ? Result<Decision>(said->front()) : Result<Decision>(said.error());
+                if (--answers->open == 0) answers->done(std::move(answers->results));
+              });
         }
       });
 }
@@ -147,7 +138,7 @@ asio::awaitable<Result<Decision>> AsyncLimiter::check(std::string_view key, cons
   return strictest_of(answer_of<Decisions>(
       [parts = parts_.get(),
        request = redis_store::request_for(parts_->layout, key, limits, cost)](auto done) mutable {
-        parts->store.check_all(std::move(request), parts->deadline(), std::move(done));
+        parts->store.check(std::move(request), parts->deadline(), std::move(done));
       }));
 }
 
@@ -158,7 +149,7 @@ asio::awaitable<Result<Decision>> AsyncLimiter::check_all(std::span<const Check>
   return strictest_of(
       answer_of<Decisions>([parts = parts_.get(), request = redis_store::request_for(
                                                       parts_->layout, checks)](auto done) mutable {
-        parts->store.check_all(std::move(request), parts->deadline(), std::move(done));
+        parts->store.check(std::move(request), parts->deadline(), std::move(done));
       }),
       each);
 }

@@ -3,7 +3,7 @@
 #include "audit/redis_access.hpp"
 #include "core/duration_text.hpp"
 #include "penstock/clock.hpp"
-#include "redis_store/plain_command.hpp"
+#include "redis_store/script_calls.hpp"
 #include "redis_store/scripts.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 
 #include "audit/audit.hpp"
 #include "base/text.hpp"
-#include "redis_store/plain_command.hpp"
 #include "redis_store/requests.hpp"
+#include "redis_store/script_calls.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "audit/audit.hpp"
 #include "audit/redis_access.hpp"
 #include "penstock/clock.hpp"
-#include "redis_store/plain_command.hpp"
+#include "redis_store/script_calls.hpp"
 
 #include <algorithm>
 #include <utility>

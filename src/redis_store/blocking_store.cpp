@@ -3,7 +3,6 @@
 #include "base/check.hpp"
 #include "core/decide_all.hpp"
 #include "redis_store/requests.hpp"
-#include "redis_store/small_calls.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -114,20 +113,20 @@ Result<Value> BlockingStore::ask(Start start) {
 
 namespace {
 
-// Collects the answers to a batch, on the store's thread, and wakes the caller.
-class BatchHandler final : public DecisionHandler {
+// Collects the answers to several calls, on the store's thread, and wakes the caller.
+template <class T>
+class Answers {
  public:
-  explicit BatchHandler(std::span<Result<Decision>> results)
-      : results_(results), open_(results.size()) {}
+  explicit Answers(std::span<Result<T>> results) : results_(results), open_(results.size()) {}
 
-  void on_decision(std::size_t question, const Result<Decision>& decision) override {
-    results_[question] = decision;
+  void set(std::size_t question, Result<T> answer) {
+    results_[question] = std::move(answer);
     if (--open_ == 0) all_answered_.release();
   }
   void wait() { all_answered_.acquire(); }
 
  private:
-  std::span<Result<Decision>> results_;
+  std::span<Result<T>> results_;
   std::size_t open_;
   std::binary_semaphore all_answered_{0};
 };
@@ -146,18 +145,19 @@ void BlockingStore::check_each(std::span<const Check> checks, std::span<Result<D
     std::fill(results.begin(), results.end(), *refused);
     return;
   }
-  BatchHandler handler(results);
+  Answers<Decision> answers(results);
   const base::Deadline until = deadline();
-  // Copies all but the handler: the last answer may arrive at once, and the caller's stack frame is
+  // Copies all but the answers: the last one may arrive at once, and the caller's stack frame is
   // invalid after it.
-  loop_->post([this, checks, until, &handler](CommandExecutor& store) {
+  loop_->post([this, checks, until, &answers](CommandExecutor& store) {
     for (std::size_t i = 0; i < checks.size(); ++i) {
-      store.check(
-          {.key = layout_.limit(checks[i].key), .quota = checks[i].quota, .cost = checks[i].cost},
-          until, handler, i);
+      store.check(request_for(layout_, checks.subspan(i, 1)), until,
+                  [&answers, i](Result<std::vector<Decision>> said) {
+                    answers.set(i, said ? Result(said->front()) : Result<Decision>(said.error()));
+                  });
     }
   });
-  handler.wait();
+  answers.wait();
 }
 
 Result<Decision> BlockingStore::check(std::string_view key, const Quota& quota, Cost cost) {
@@ -171,7 +171,7 @@ Result<Decision> BlockingStore::check(std::string_view key, const Limits& limits
   if (limits.size() == 0) return Decision::allow(0, 0, Duration{0});
   const base::Deadline until = deadline();
   return strictest_of(ask<std::vector<Decision>>([&](CommandExecutor& store, auto answer) {
-    store.check_all(request_for(layout_, key, limits, cost), until, answer);
+    store.check(request_for(layout_, key, limits, cost), until, answer);
   }));
 }
 
@@ -180,7 +180,7 @@ Result<Decision> BlockingStore::check_all(std::span<const Check> checks, std::sp
   if (checks.empty()) return Decision::allow(0, 0, Duration{0});  // no limits
   const base::Deadline until = deadline();
   auto decisions = ask<std::vector<Decision>>([&](CommandExecutor& store, auto answer) {
-    store.check_all(request_for(layout_, checks), until, answer);
+    store.check(request_for(layout_, checks), until, answer);
   });
   if (decisions && !each.empty()) std::copy(decisions->begin(), decisions->end(), each.begin());
   return strictest_of(std::move(decisions));
@@ -272,18 +272,15 @@ std::vector<Result<resp::Value>> BlockingStore::commands(std::vector<redis::Comm
   if (commands.empty()) return {};
   const base::Deadline until = base::deadline_after(timeout);
   std::vector<Result<resp::Value>> replies(commands.size(), resp::Value{});
-  std::size_t open = commands.size();  // accessed only by the thread of the store
-  std::binary_semaphore all_answered{0};
+  Answers<resp::Value> answers(replies);
   loop_->post([&](CommandExecutor& store) {
     for (std::size_t i = 0; i < commands.size(); ++i) {
       commands[i].deadline = until;
-      store.client().send(std::move(commands[i]), reply_call([&, i](const auto& reply) {
-                            replies[i] = reply;
-                            if (--open == 0) all_answered.release();
-                          }));
+      store.client().send(std::move(commands[i]),
+                          reply_call([&answers, i](const auto& reply) { answers.set(i, reply); }));
     }
   });
-  all_answered.acquire();
+  answers.wait();
   return replies;
 }
 

@@ -52,7 +52,7 @@ class BlockingStore {
   // Any other command; to one server if a node is given.
   Result<resp::Value> command(std::string bytes, std::optional<redis::NodeId> node,
                               std::uint16_t slot, Duration timeout);
-  // Several commands (plain_command.hpp), pipelined. Returns all replies, in order. The timeout
+  // Several commands (script_calls.hpp), pipelined. Returns all replies, in order. The timeout
   // replaces their deadlines.
   std::vector<Result<resp::Value>> commands(std::vector<redis::Command> commands, Duration timeout);
   [[nodiscard]] std::vector<redis::NodeId> masters();

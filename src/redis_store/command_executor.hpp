@@ -5,14 +5,14 @@
 #include "penstock/decision.hpp"
 #include "penstock/result.hpp"
 #include "redis/client.hpp"
-#include "redis_store/batch/check_queue.hpp"
+#include "redis_store/batch/batcher.hpp"
+#include "redis_store/lease/change_feed.hpp"
 #include "redis_store/lease/lease_calls.hpp"
+#include "redis_store/script_calls.hpp"
 #include "redis_store/scripts.hpp"
-#include "store/stores.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -30,18 +30,6 @@ struct ResetKey {
   std::string escrow;
 };
 
-struct KeyCheck {
-  std::string key;
-  Quota quota;
-  Cost cost{};
-};
-
-// Limits that pass all or nothing.
-struct MultiCheckRequest {
-  std::vector<KeyCheck> checks{};
-  std::string guard{};  // a further key that must not be blocked; empty for none
-};
-
 // Runs checks and commands on a Redis client: keys, scripts and batches. It reports failures and
 // never turns them into decisions.
 //
@@ -49,7 +37,7 @@ struct MultiCheckRequest {
 // once. Callers are answered there, exactly once, at the latest by the destructor.
 class CommandExecutor {
  public:
-  using Decided = std::function<void(Result<std::vector<Decision>>)>;
+  using Decided = redis_store::Decided;
   using Done = std::function<void(Result<bool>)>;
   using Counted = std::function<void(Result<std::int64_t>)>;
 
@@ -60,22 +48,20 @@ class CommandExecutor {
   CommandExecutor(const CommandExecutor&) = delete;
   CommandExecutor& operator=(const CommandExecutor&) = delete;
 
-  void start();
+  void start() { client_->start(); }
 
   // From now on publishes refunded, reset, blocked and unblocked keys on this channel, after the
   // change. Failures are ignored: subscribers must let their cached state expire.
-  void announce_on(std::string channel);
+  void announce_on(std::string channel) { channel_ = std::move(channel); }
 
-  // Checks of one tick share calls; those added by `questions` are sent when it returns, which
+  // Requests of one tick share calls; those added by `questions` are sent when it returns, which
   // saves a turn of the event loop.
-  void at_once(const std::function<void()>& questions);
-  void check(KeyCheck check, base::Deadline deadline, DecisionHandler& handler,
-             std::size_t question);
+  void at_once(const std::function<void()>& questions) { batcher_->at_once(questions); }
 
   // Decisions of all limits. For keys in several slots of a cluster see CrossSlotCheck.
-  void check_all(MultiCheckRequest request, base::Deadline deadline, Decided decided);
+  void check(CheckRequest request, base::Deadline deadline, Decided decided);
   // Decisions of all limits after the refund. REQUIRES: the keys share a slot.
-  void refund(MultiCheckRequest request, base::Deadline deadline, Decided decided);
+  void refund(CheckRequest request, base::Deadline deadline, Decided decided);
   // Whether any of them had usage. REQUIRES: the keys share a slot.
   void reset(std::vector<ResetKey> keys, base::Deadline deadline, Done done);
   // Whether the key was blocked before. Zero unblocks.
@@ -90,32 +76,39 @@ class CommandExecutor {
   // Whether any existed. REQUIRES: the counters share a slot.
   void remove(const std::vector<std::string>& counters, base::Deadline deadline, Done done);
 
-  // An integer and a decimal counter with their values. REQUIRES: both share a slot.
-  using CounterKeys = std::array<std::string, 2>;
-  void read_counter(const CounterKeys& counters, base::Deadline deadline,
-                    std::function<void(Result<store::CounterValues>)> on_counters);
-  // Sets their lifetime from now. Whether any existed. REQUIRES: as above; lifetime > 0.
-  void expire(const CounterKeys& counters, Duration lifetime, store::ExpireCondition condition,
-              base::Deadline deadline, Done done);
-
-  // Records a heartbeat of this node, valid for `lasts`; zero removes the node. Returns the number
-  // of live nodes, this one included.
-  void heartbeat(const std::string& key, std::string_view node, Duration lasts,
-                 base::Deadline deadline, Counted counted);
-
   // Runs one of our scripts on keys of one slot.
   void run(const redis::Script& script, const std::vector<std::string_view>& keys,
            std::initializer_list<std::string_view> arguments, base::Deadline deadline,
-           std::function<void(const Result<resp::Value>&)> replied);
-  [[nodiscard]] const ScriptSet& scripts() const noexcept;
+           OnReply on_reply);
+  // The same with a reader of the reply.
+  template <class T>
+  void run(const redis::Script& script, const std::vector<std::string_view>& keys,
+           std::initializer_list<std::string_view> arguments, base::Deadline deadline,
+           Result<T> (*read)(const Result<resp::Value>&), std::function<void(Result<T>)> done) {
+    run(script, keys, arguments, deadline,
+        [read, done = std::move(done)](const Result<resp::Value>& reply) { done(read(reply)); });
+  }
 
-  [[nodiscard]] bool is_cluster() const noexcept;
-  [[nodiscard]] redis::Client& client() noexcept;
-  [[nodiscard]] redis::ClientStats stats() const noexcept;
+  [[nodiscard]] const ScriptSet& scripts() const noexcept { return scripts_; }
+  [[nodiscard]] bool is_cluster() const noexcept { return client_->is_cluster(); }
+  [[nodiscard]] redis::Client& client() noexcept { return *client_; }
+  [[nodiscard]] redis::ClientStats stats() const noexcept { return client_->stats(); }
 
  private:
-  class Core;
-  std::shared_ptr<Core> core_;
+  void check_across_slots(CheckRequest request, base::Deadline deadline, Decided decided);
+  // Sends a command that changes these keys, and announces them right after it; and once more after
+  // its reply if anything was sent again meanwhile, since the first announcement may have overtaken
+  // the change.
+  void change(redis::Command command, const std::vector<std::string>& keys, OnReply on_reply);
+  void announce(const std::vector<std::string>& keys, Change change);
+  // Commands sent more than once so far.
+  [[nodiscard]] std::uint64_t sent_again() const;
+
+  boost::asio::any_io_executor executor_;
+  const ScriptSet& scripts_;
+  std::size_t max_waiting_;
+  std::unique_ptr<redis::Client> client_;  // null in the destructor
+  std::shared_ptr<Batcher> batcher_;
   std::string channel_;  // empty: no announcements
 };
 

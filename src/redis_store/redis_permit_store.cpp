@@ -1,9 +1,5 @@
 #include "redis_store/redis_permit_store.hpp"
 
-#include "redis_store/batch/batching.hpp"
-#include "redis_store/batch/decide_command.hpp"
-#include "redis_store/small_calls.hpp"
-
 #include <algorithm>
 #include <utility>
 

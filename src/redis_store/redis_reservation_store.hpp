@@ -5,7 +5,9 @@
 #include "store/reservation_store.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace penstock::redis_store {
@@ -31,5 +33,17 @@ class RedisReservationStore final : public store::ReservationStore {
   const Duration& timeout_;
   const std::unique_ptr<CommandExecutor>& store_;
 };
+
+// Encoding of reservations in Redis; docs/redis-keys.md describes it for operators.
+//
+// For each limit: weight and counts_for in microseconds, 8 bytes each; when the highest bit of
+// counts_for is set, the lifetime of a strict lease in microseconds, 8 bytes; then subject, limit
+// and quota, each a text preceded by its length in 4 bytes. Little-endian.
+[[nodiscard]] std::string encode(const std::vector<store::HeldUnits>& held);
+// Empty for bytes that encode() would not write.
+[[nodiscard]] std::optional<std::vector<store::HeldUnits>> decode_held(std::string_view bytes);
+
+// Of reservation.lua.
+[[nodiscard]] Result<store::ReservationAnswer> read_reservation(const Result<resp::Value>& reply);
 
 }  // namespace penstock::redis_store

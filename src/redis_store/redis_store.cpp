@@ -1,9 +1,6 @@
 #include "redis_store/redis_store.hpp"
 
 #include "redis/hash_slot.hpp"
-#include "redis_store/batch/batching.hpp"
-
-#include <boost/asio/post.hpp>
 
 #include <algorithm>
 #include <map>
@@ -41,73 +38,14 @@ class Gathered {
 
 }  // namespace
 
-// Receives the decisions of requests with one check. A DecisionHandler must not add checks from
-// within on_decision(), but callers may: so answers are passed on from the event loop, all that
-// arrived in one tick at once.
-class RedisStore::SingleChecks final : public DecisionHandler,
-                                       public std::enable_shared_from_this<SingleChecks> {
- public:
-  explicit SingleChecks(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}
-
-  [[nodiscard]] std::size_t add(Answered<Decisions> answered) {
-    if (free_.empty()) {
-      waiting_.push_back(std::move(answered));
-      return waiting_.size() - 1;
-    }
-    const std::size_t place = free_.back();
-    free_.pop_back();
-    waiting_[place] = std::move(answered);
-    return place;
-  }
-
-  void on_decision(std::size_t question, const Result<Decision>& decision) override {
-    arrived_.push_back({std::exchange(waiting_[question], nullptr), decision});
-    free_.push_back(question);
-    if (arrived_.size() > 1) return;
-    boost::asio::post(executor_, [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->pass_on();
-    });
-  }
-
-  void pass_on() {
-    for (Arrived& each : std::exchange(arrived_, {})) {
-      if (each.decision) {
-        each.answered(Decisions{*each.decision});
-      } else {
-        each.answered(each.decision.error());
-      }
-    }
-  }
-
- private:
-  struct Arrived {
-    Answered<Decisions> answered;
-    Result<Decision> decision;
-  };
-
-  boost::asio::any_io_executor executor_;
-  std::vector<Answered<Decisions>> waiting_;  // bounded by RedisOptions::max_waiting
-  std::vector<std::size_t> free_;
-  std::vector<Arrived> arrived_;
-};
-
 RedisStore::RedisStore(const boost::asio::any_io_executor& executor, const RedisOptions& options,
                        redis::Options client, const ScriptSet& scripts)
     : layout_(options.key_prefix),
       timeout_(options.timeout),
-      singles_(std::make_shared<SingleChecks>(executor)),
       store_(std::make_unique<CommandExecutor>(executor, std::move(client), options.max_waiting,
                                                scripts)) {
   store_->announce_on(layout_.changes());
 }
-
-RedisStore::~RedisStore() {
-  singles_->pass_on();  // callers may send again: while the executor exists
-  store_.reset();
-  singles_->pass_on();
-}
-
-void RedisStore::start() { store_->start(); }
 
 base::Deadline RedisStore::within(base::Deadline deadline) const {
   return std::min(deadline, base::deadline_after(timeout_));
@@ -141,18 +79,12 @@ std::vector<std::vector<std::size_t>> RedisStore::calls_for(
 void RedisStore::check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                        Answered<Decisions> answered) {
   if (store_ == nullptr) return answered(store_closed());
-  if (checks.size() == 1) {
-    const core::NamedCheck& check = checks.front();
-    KeyCheck question{.key = key_of(check.name), .quota = check.quota, .cost = check.cost};
-    store_->check(std::move(question), within(deadline), *singles_,
-                  singles_->add(std::move(answered)));
-    return;
-  }
-  MultiCheckRequest request;
+  CheckRequest request;
+  request.checks.reserve(checks.size());
   for (const core::NamedCheck& check : checks) {
     request.checks.push_back({.key = key_of(check.name), .quota = check.quota, .cost = check.cost});
   }
-  store_->check_all(std::move(request), within(deadline), std::move(answered));
+  store_->check(std::move(request), within(deadline), std::move(answered));
 }
 
 void RedisStore::refund(std::vector<core::NamedCheck> checks, base::Deadline deadline,
@@ -164,7 +96,7 @@ void RedisStore::refund(std::vector<core::NamedCheck> checks, base::Deadline dea
   const auto all = std::make_shared<Gathered<Decisions>>(calls.size(), Decisions(checks.size()),
                                                          std::move(answered));
   for (const std::vector<std::size_t>& places : calls) {
-    MultiCheckRequest request;
+    CheckRequest request;
     for (const std::size_t place : places) {
       request.checks.push_back({.key = std::move(keys[place]),
                                 .quota = checks[place].quota,
@@ -253,15 +185,20 @@ void RedisStore::remove(std::string name, base::Deadline deadline, Answered<bool
 
 void RedisStore::read_counter(std::string name, base::Deadline deadline,
                               Answered<store::CounterValues> answered) {
-  store_->read_counter({layout_.counter(name), layout_.decimal_counter(name)}, within(deadline),
-                       std::move(answered));
+  store_->run(store_->scripts().counter_info(),
+              {layout_.counter(name), layout_.decimal_counter(name)}, {}, within(deadline),
+              read_counter_values, std::move(answered));
 }
 
 void RedisStore::expire(std::string name, Duration lifetime, store::ExpireCondition condition,
                         base::Deadline deadline, Answered<bool> answered) {
-  store_->expire({layout_.counter(name), layout_.decimal_counter(name)},
-                 std::min<Duration>(lifetime, Quota::kMaxRefill), condition, within(deadline),
-                 std::move(answered));
+  const auto lasting =
+      std::chrono::ceil<std::chrono::milliseconds>(std::min<Duration>(lifetime, Quota::kMaxRefill));
+  store_->run(store_->scripts().expire_counter(),
+              {layout_.counter(name), layout_.decimal_counter(name)},
+              {std::to_string(lasting.count()),
+               condition == store::ExpireCondition::IfPersistent ? "1" : "0"},
+              within(deadline), read_flag, std::move(answered));
 }
 
 store::StoreHealth RedisStore::health() const {
@@ -277,8 +214,9 @@ store::StoreHealth RedisStore::health() const {
 }
 
 void RedisStore::heartbeat(std::string_view node, Duration lasts, Answered<std::int64_t> answered) {
-  store_->heartbeat(layout_.nodes(), node, lasts, base::deadline_after(timeout_),
-                    std::move(answered));
+  store_->run(store_->scripts().heartbeat(), {layout_.nodes()},
+              {node, std::to_string(lasts.count())}, base::deadline_after(timeout_), read_integer,
+              std::move(answered));
 }
 
 }  // namespace penstock::redis_store

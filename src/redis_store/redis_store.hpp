@@ -18,9 +18,8 @@
 
 namespace penstock::redis_store {
 
-// The shared store behind the interface of the service. A request with one check shares calls with
-// others of its tick (CheckQueue); several checks are one script, or in a cluster one per slot.
-// Leases requested at the same time share calls, per algorithm and in a cluster per slot.
+// The shared store behind the interface of the service. Requests of one tick share calls (Batcher),
+// and so do leases requested at the same time, per algorithm and in a cluster per slot.
 //
 // Nothing takes longer than RedisOptions::timeout or the caller's deadline.
 //
@@ -38,10 +37,10 @@ class RedisStore final : public store::LimitStore,
   // outlive the store.
   RedisStore(const boost::asio::any_io_executor& executor, const RedisOptions& options,
              redis::Options client, const ScriptSet& scripts = redis_store::scripts());
-  ~RedisStore() override;
+  ~RedisStore() override { store_.reset(); }  // null while callers are answered: they may call
 
   // Connects. Before it, every call fails with Unavailable.
-  void start();
+  void start() { store_->start(); }
 
   // See redis::Client::renew_credentials.
   [[nodiscard]] Result<void> renew_credentials(const redis::Options& client) {
@@ -83,8 +82,6 @@ class RedisStore final : public store::LimitStore,
   void heartbeat(std::string_view node, Duration lasts, Answered<std::int64_t> answered);
 
  private:
-  class SingleChecks;
-
   [[nodiscard]] base::Deadline within(base::Deadline deadline) const;
   [[nodiscard]] std::string key_of(const core::LimitKey& name) const;
   [[nodiscard]] std::string escrow_key_of(const core::LimitKey& name) const;
@@ -95,7 +92,6 @@ class RedisStore final : public store::LimitStore,
 
   KeyLayout layout_;
   Duration timeout_;
-  std::shared_ptr<SingleChecks> singles_;
   std::unique_ptr<CommandExecutor> store_;
   RedisReservationStore reservations_{layout_, timeout_, store_};
   RedisPermitStore permits_{layout_, timeout_, store_};

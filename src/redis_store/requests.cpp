@@ -40,9 +40,9 @@ Result<void> check_prefix(const std::string& prefix) {
 
 }  // namespace
 
-MultiCheckRequest request_for(const KeyLayout& layout, std::string_view key, const Limits& limits,
-                              Cost cost) {
-  MultiCheckRequest request;
+CheckRequest request_for(const KeyLayout& layout, std::string_view key, const Limits& limits,
+                         Cost cost) {
+  CheckRequest request;
   request.guard = layout.limit(key);
   for (std::size_t i = 0; i < limits.size(); ++i) {
     request.checks.push_back(
@@ -51,8 +51,9 @@ MultiCheckRequest request_for(const KeyLayout& layout, std::string_view key, con
   return request;
 }
 
-MultiCheckRequest request_for(const KeyLayout& layout, std::span<const Check> checks) {
-  MultiCheckRequest request;
+CheckRequest request_for(const KeyLayout& layout, std::span<const Check> checks) {
+  CheckRequest request;
+  request.checks.reserve(checks.size());
   for (const Check& check : checks) {
     request.checks.push_back(
         {.key = layout.limit(check.key), .quota = check.quota, .cost = check.cost});

@@ -15,9 +15,9 @@
 // Conversion of public API arguments for the store.
 namespace penstock::redis_store {
 
-[[nodiscard]] MultiCheckRequest request_for(const KeyLayout& layout, std::string_view key,
-                                            const Limits& limits, Cost cost);
-[[nodiscard]] MultiCheckRequest request_for(const KeyLayout& layout, std::span<const Check> checks);
+[[nodiscard]] CheckRequest request_for(const KeyLayout& layout, std::string_view key,
+                                       const Limits& limits, Cost cost);
+[[nodiscard]] CheckRequest request_for(const KeyLayout& layout, std::span<const Check> checks);
 
 // The options for the client; an error names the invalid option.
 [[nodiscard]] Result<redis::Options> client_options(const RedisOptions& options);

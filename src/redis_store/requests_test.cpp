@@ -34,7 +34,7 @@ TEST(RedisOptions, AreRejectedWithTheirNameAndValue) {
 
 TEST(RequestFor, NamesTheLimitsOfAKeyAndGuardsTheKey) {
   const Limits limits = Limits::make({{"s", per_second(1)}, {"d", per_day(5)}}).value();
-  const MultiCheckRequest request = request_for(KeyLayout("p"), "alice", limits, Cost{2});
+  const CheckRequest request = request_for(KeyLayout("p"), "alice", limits, Cost{2});
   EXPECT_EQ(request.guard, "p:1:l:{alice}");
   ASSERT_EQ(request.checks.size(), 2U);
   EXPECT_EQ(request.checks[0].key, "p:1:l:{alice}:s");

@@ -14,21 +14,20 @@ using namespace std::chrono_literals;
 using servers::RedisServer;
 
 // A store on a server with a clock that the test sets through a key.
-class ClockStore : public redis_store::DecisionHandler {
+class ClockStore {
  public:
   explicit ClockStore(const RedisServer& server) : server_(server) { store_.start(); }
 
   bool takes_at(Duration time, const Quota& quota) {
     server_.must({"SET", "clock", std::to_string(time.count())});
     decision_.reset();
-    store_.check({.key = layout_.limit("key"), .quota = quota, .cost = {}},
-                 base::deadline_after(5s), *this, 0);
+    store_.check({.checks = {{.key = layout_.limit("key"), .quota = quota, .cost = {}}}},
+                 base::deadline_after(5s), [this](const Result<std::vector<Decision>>& said) {
+                   decision_ = said ? Result(said->front()) : Result<Decision>(said.error());
+                 });
     while (!decision_) io_.run_one();
     EXPECT_TRUE(*decision_) << text_of(*decision_);
     return *decision_ && (*decision_)->allowed();
-  }
-  void on_decision(std::size_t /*question*/, const Result<Decision>& decision) override {
-    decision_ = decision;
   }
 
  private:

@@ -84,7 +84,7 @@ class MultiCheckWorld {
   // One of several requests with equal limits and costs.
   struct LikeRequest {
     std::vector<Check> checks{};
-    redis_store::MultiCheckRequest request{};
+    redis_store::CheckRequest request{};
     std::size_t turn = 0;  // index of the first script that can read its states
   };
 
@@ -101,16 +101,16 @@ class MultiCheckWorld {
   [[nodiscard]] std::string refund_limits();
   [[nodiscard]] std::string reset_limits();
   [[nodiscard]] std::string block_subject();
-  [[nodiscard]] Result<std::vector<Decision>> ask(redis_store::MultiCheckRequest request,
+  [[nodiscard]] Result<std::vector<Decision>> ask(redis_store::CheckRequest request,
                                                   redis_store::Plan::Kind kind);
   // The model's answer; updates the model as the store does.
-  [[nodiscard]] std::vector<Decision> expect(const redis_store::MultiCheckRequest& request);
-  [[nodiscard]] std::string compare(const redis_store::MultiCheckRequest& request,
+  [[nodiscard]] std::vector<Decision> expect(const redis_store::CheckRequest& request);
+  [[nodiscard]] std::string compare(const redis_store::CheckRequest& request,
                                     const Answers& answers, const std::string& what);
-  [[nodiscard]] std::string compare_answers(const redis_store::MultiCheckRequest& request,
+  [[nodiscard]] std::string compare_answers(const redis_store::CheckRequest& request,
                                             const Answers& answers, const std::string& what);
-  [[nodiscard]] std::string compare_states(const redis_store::MultiCheckRequest& request);
-  [[nodiscard]] std::string stories(const redis_store::MultiCheckRequest& request);
+  [[nodiscard]] std::string compare_states(const redis_store::CheckRequest& request);
+  [[nodiscard]] std::string stories(const redis_store::CheckRequest& request);
 
   VirtualRedis& redis_;
   Random& random_;
@@ -177,7 +177,7 @@ void MultiCheckWorld::move_clock() {
   memory_.clock.set(now_);
 }
 
-Result<std::vector<Decision>> MultiCheckWorld::ask(redis_store::MultiCheckRequest request,
+Result<std::vector<Decision>> MultiCheckWorld::ask(redis_store::CheckRequest request,
                                                    redis_store::Plan::Kind kind) {
   std::optional<Result<std::vector<Decision>>> answer;
   if (kind == redis_store::Plan::Kind::Refund) {
@@ -189,7 +189,7 @@ Result<std::vector<Decision>> MultiCheckWorld::ask(redis_store::MultiCheckReques
   return *answer;
 }
 
-std::vector<Decision> MultiCheckWorld::expect(const redis_store::MultiCheckRequest& request) {
+std::vector<Decision> MultiCheckWorld::expect(const redis_store::CheckRequest& request) {
   std::vector<Decision> decisions(request.checks.size());
   if (!request.guard.empty() && model_of(request.guard).replay.is_blocked(now_)) {
     const Duration left = model_of(request.guard).replay.blocked_until() - now_;
@@ -221,7 +221,7 @@ std::string MultiCheckWorld::check_all() {
     const Quota quota = one_quota_each ? quota_of.try_emplace(each, drawn).first->second : drawn;
     checks.push_back({.key = each, .quota = quota, .cost = draw_cost(key, quota)});
   }
-  const redis_store::MultiCheckRequest request = redis_store::request_for(layout_, checks);
+  const redis_store::CheckRequest request = redis_store::request_for(layout_, checks);
   Answers answers;
   answers.said = ask(request, redis_store::Plan::Kind::Take);
   answers.expected = expect(request);
@@ -288,8 +288,7 @@ std::string MultiCheckWorld::check_limits() {
   const std::string owner = subject();
   const Limits& limits = random_.pick(limits_);
   const Cost cost = draw_cost(model_of(layout_.limit(owner, limits[0].name)), limits[0].quota);
-  const redis_store::MultiCheckRequest request =
-      redis_store::request_for(layout_, owner, limits, cost);
+  const redis_store::CheckRequest request = redis_store::request_for(layout_, owner, limits, cost);
   Answers answers;
   answers.said = ask(request, redis_store::Plan::Kind::Take);
   answers.expected = expect(request);
@@ -301,8 +300,7 @@ std::string MultiCheckWorld::refund_limits() {
   const std::string owner = subject();
   const Limits& limits = random_.pick(limits_);
   const Cost cost = draw_cost(model_of(layout_.limit(owner, limits[0].name)), limits[0].quota);
-  const redis_store::MultiCheckRequest request =
-      redis_store::request_for(layout_, owner, limits, cost);
+  const redis_store::CheckRequest request = redis_store::request_for(layout_, owner, limits, cost);
   Answers answers;
   answers.said = ask(request, redis_store::Plan::Kind::Refund);
   const redis_store::KeyReplay& guard = model_of(request.guard).replay;
@@ -321,7 +319,7 @@ std::string MultiCheckWorld::refund_limits() {
 std::string MultiCheckWorld::reset_limits() {
   const std::string owner = subject();
   const Limits& limits = random_.pick(limits_);
-  const redis_store::MultiCheckRequest request =
+  const redis_store::CheckRequest request =
       redis_store::request_for(layout_, owner, limits, Cost{0});
   std::vector<std::string> keys;
   bool expected = false;
@@ -362,13 +360,13 @@ std::string MultiCheckWorld::block_subject() {
   return compare_states({.checks = {}, .guard = key});
 }
 
-std::string MultiCheckWorld::compare(const redis_store::MultiCheckRequest& request,
+std::string MultiCheckWorld::compare(const redis_store::CheckRequest& request,
                                      const Answers& answers, const std::string& what) {
   const std::string problem = compare_answers(request, answers, what);
   return problem.empty() ? compare_states(request) : problem;
 }
 
-std::string MultiCheckWorld::compare_answers(const redis_store::MultiCheckRequest& request,
+std::string MultiCheckWorld::compare_answers(const redis_store::CheckRequest& request,
                                              const Answers& answers, const std::string& what) {
   for (std::size_t i = 0; i < request.checks.size(); ++i) {
     const redis_store::KeyCheck& check = request.checks[i];
@@ -398,7 +396,7 @@ std::string MultiCheckWorld::compare_answers(const redis_store::MultiCheckReques
   return {};
 }
 
-std::string MultiCheckWorld::compare_states(const redis_store::MultiCheckRequest& request) {
+std::string MultiCheckWorld::compare_states(const redis_store::CheckRequest& request) {
   std::vector<std::string> names;
   for (const redis_store::KeyCheck& check : request.checks) names.push_back(check.key);
   if (!request.guard.empty()) names.push_back(request.guard);
@@ -419,7 +417,7 @@ std::string MultiCheckWorld::compare_states(const redis_store::MultiCheckRequest
   return {};
 }
 
-std::string MultiCheckWorld::stories(const redis_store::MultiCheckRequest& request) {
+std::string MultiCheckWorld::stories(const redis_store::CheckRequest& request) {
   std::string text;
   for (const redis_store::KeyCheck& check : request.checks) text += model_of(check.key).story();
   if (!request.guard.empty()) text += model_of(request.guard).story();

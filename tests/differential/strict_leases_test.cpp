@@ -1,6 +1,6 @@
 #include "differential/key_model.hpp"
 #include "differential/random.hpp"
-#include "redis_store/replay/strict_replay.hpp"
+#include "redis_store/replay/key_replay.hpp"
 #include "reference/quotas.hpp"
 
 #include <gtest/gtest.h>

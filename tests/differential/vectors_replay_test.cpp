@@ -88,12 +88,17 @@ class VectorsReplay : public ::testing::TestWithParam<std::tuple<Algorithm, Chec
       redis_->wait();
       return *answer;
     }
-    redis_store::MultiCheckRequest request{.checks = {check}};
+    redis_store::CheckRequest request{.checks = {check}};
     // An additional window in the request selects the general script.
     constexpr Quota kWindow = per_day(1).fixed_window();
     constexpr Quota kBucket = per_day(1);
     const bool is_window = check.quota.algorithm() == Algorithm::FixedWindow ||
                            check.quota.algorithm() == Algorithm::AnchoredWindow;
+    // An additional bucket that never denies selects the script for several buckets.
+    constexpr Quota kWideBucket = per_hour(1'000'000);
+    if (path == CheckPath::OneAlgorithm && check.quota.is_bucket()) {
+      request.checks.push_back({.key = "wide", .quota = kWideBucket, .cost = Cost{1}});
+    }
     if (path == CheckPath::AnyAlgorithm) {
       request.checks.push_back(
           {.key = "other", .quota = is_window ? kBucket : kWindow, .cost = Cost{0}});

@@ -1,7 +1,7 @@
 #include "differential/virtual_redis.hpp"
 
 #include "redis/url.hpp"
-#include "redis_store/small_calls.hpp"
+#include "redis_store/script_calls.hpp"
 #include "resp/command.hpp"
 
 #include <stdexcept>
@@ -34,23 +34,9 @@ redis::Options options_for(const servers::RedisServer& server) {
 
 }  // namespace
 
-class VirtualRedis::Answers final : public redis_store::DecisionHandler {
- public:
-  explicit Answers(VirtualRedis& redis) : redis_(redis) {}
-
-  void on_decision(std::size_t question, const Result<Decision>& decision) override {
-    redis_.asked_[question]->emplace(decision);
-    --redis_.open_;
-  }
-
- private:
-  VirtualRedis& redis_;
-};
-
 VirtualRedis::VirtualRedis()
     : scripts_(kClock),
       read_keys_(redis::Script::from(std::string(kReadKeys))),
-      answers_(std::make_unique<Answers>(*this)),
       store_(std::make_unique<redis_store::CommandExecutor>(
           io_.get_executor(), options_for(server_), 1'000'000, scripts_)) {
   store_->start();
@@ -89,21 +75,23 @@ void VirtualRedis::start_over(Instant now) {
 
 void VirtualRedis::check(const redis_store::KeyCheck& check,
                          std::optional<Result<Decision>>& answer) {
-  asked_.push_back(&answer);
   ++open_;
-  store_->check(check, far(), *answers_, asked_.size() - 1);
+  store_->check({.checks = {check}}, far(), [this, &answer](const auto& said) {
+    --open_;
+    answer.emplace(said ? Result(said->front()) : Result<Decision>(said.error()));
+  });
 }
 
-void VirtualRedis::check_all(redis_store::MultiCheckRequest request,
+void VirtualRedis::check_all(redis_store::CheckRequest request,
                              std::optional<Result<std::vector<Decision>>>& answer) {
   ++open_;
-  store_->check_all(std::move(request), far(), [this, &answer](auto said) {
+  store_->check(std::move(request), far(), [this, &answer](auto said) {
     --open_;
     answer.emplace(std::move(said));
   });
 }
 
-void VirtualRedis::refund(redis_store::MultiCheckRequest request,
+void VirtualRedis::refund(redis_store::CheckRequest request,
                           std::optional<Result<std::vector<Decision>>>& answer) {
   ++open_;
   store_->refund(std::move(request), far(), [this, &answer](auto said) {
@@ -166,7 +154,6 @@ void VirtualRedis::wait() {
     io_.run_one_for(std::chrono::milliseconds{100});
     if (base::monotonic_now() > end) throw std::runtime_error("Redis does not answer");
   }
-  asked_.clear();
   leased_.clear();
 }
 

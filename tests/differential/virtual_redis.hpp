@@ -43,9 +43,9 @@ class VirtualRedis {
 
   // Requests up to the next wait() are batched, like those of many callers.
   void check(const redis_store::KeyCheck& check, std::optional<Result<Decision>>& answer);
-  void check_all(redis_store::MultiCheckRequest request,
+  void check_all(redis_store::CheckRequest request,
                  std::optional<Result<std::vector<Decision>>>& answer);
-  void refund(redis_store::MultiCheckRequest request,
+  void refund(redis_store::CheckRequest request,
               std::optional<Result<std::vector<Decision>>>& answer);
   void lease(redis_store::KeyLeaseRequest ask, std::optional<Result<store::LeaseGrant>>& answer);
   void reset(std::vector<std::string> keys, std::optional<Result<bool>>& answer);
@@ -62,20 +62,16 @@ class VirtualRedis {
   [[nodiscard]] std::vector<Stored> read_keys(const std::vector<std::string>& keys);
 
  private:
-  class Answers;
-
   void send(std::string bytes, std::function<void(const Result<resp::Value>&)> heard);
 
   servers::RedisServer server_;
   redis_store::ScriptSet scripts_;
   redis::Script read_keys_;
   boost::asio::io_context io_;
-  std::vector<std::optional<Result<Decision>>*> asked_;
   std::vector<redis_store::KeyLeaseRequest> leases_;  // sent at the next wait() in one batch
   std::vector<std::optional<Result<store::LeaseGrant>>*> leased_;
   std::size_t open_ = 0;
   bool is_closing_ = false;
-  std::unique_ptr<Answers> answers_;
   std::unique_ptr<redis_store::CommandExecutor> store_;
 };
 

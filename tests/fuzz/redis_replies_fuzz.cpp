@@ -5,10 +5,9 @@
 #include "redis/sentinel.hpp"
 #include "redis/server_error.hpp"
 #include "redis/slot_map.hpp"
-#include "redis_store/batch/decide_command.hpp"
 #include "redis_store/redis_permit_store.hpp"
-#include "redis_store/replay/reservation_codec.hpp"
-#include "redis_store/small_calls.hpp"
+#include "redis_store/redis_reservation_store.hpp"
+#include "redis_store/script_calls.hpp"
 #include "resp/reply_reader.hpp"
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // be safe, and a parsed value serializes to the same bytes.
 
 #include "redis_store/keys/key_layout.hpp"
-#include "redis_store/replay/reservation_codec.hpp"
+#include "redis_store/redis_reservation_store.hpp"
 #include "redis_store/replay/state_codec.hpp"
 
 #include <cstddef>

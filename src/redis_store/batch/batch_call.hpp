@@ -2,26 +2,36 @@
 
 #include "redis/client.hpp"
 #include "redis_store/batch/check_queue.hpp"
-#include "redis_store/batch/decide_command.hpp"
 #include "redis_store/scripts.hpp"
 #include "resp/value.hpp"
 
-#include <functional>
 #include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
 namespace penstock::redis_store {
 
-// A batch of checks as one call to Redis.
+// Owns the lanes of batches and sends their calls.
+class BatchOwner {
+ public:
+  BatchOwner() = default;
+  BatchOwner(const BatchOwner&) = delete;
+  BatchOwner& operator=(const BatchOwner&) = delete;
+  virtual ~BatchOwner() = default;
+
+  virtual void send(Batch batch) = 0;
+  // All requests in flight of this lane are answered.
+  virtual void finish(Lane& lane) = 0;
+};
+
+// A batch of requests as one call to Redis: writes the command, and decides the requests once more
+// on the states that the script found.
 class BatchCall final : public redis::Call {
  public:
-  // Callbacks into the store.
-  struct Hooks {
-    std::function<void(KeyQueue&)> finish{};                  // all checks of a key are answered
-    std::function<void(std::unique_ptr<BatchCall>)> again{};  // keys that need another script
-  };
-
-  BatchCall(const ScriptSet& scripts, CheckBatch batch, Reads reads, Hooks hooks)
-      : scripts_(scripts), batch_(std::move(batch)), reads_(reads), hooks_(std::move(hooks)) {}
+  // REQUIRES: the lanes exist as long as the owner.
+  BatchCall(const ScriptSet& scripts, Batch batch, std::weak_ptr<BatchOwner> owner)
+      : scripts_(scripts), batch_(std::move(batch)), owner_(std::move(owner)) {}
 
   // The command to send with this call. Call once.
   [[nodiscard]] redis::Command command();
@@ -30,21 +40,32 @@ class BatchCall final : public redis::Call {
   bool split() override;
 
  private:
-  [[nodiscard]] redis::Command buckets_command() const;
-  void plan_requests();
-  void read_buckets(const resp::Value& reply);
-  void read_decided(const resp::Value& reply);
-  void fail(const Error& error) const;
-  void fail(KeyQueue& queue, const Error& error) const;
-  // With the script that reads all states.
-  void ask_again(std::vector<KeyQueue*> keys);
+  using KeyIndex = Plan::KeyIndex;
+
+  [[nodiscard]] redis::Command buckets_command();
+  [[nodiscard]] redis::Command buckets_multi_command();
+  // Whether every key of the lane is new, or already listed under the same limit.
+  [[nodiscard]] bool fits(const Lane& lane) const;
+  // The position of a key that several lanes may have in the plan.
+  [[nodiscard]] KeyIndex number_of(std::string_view key);
+  void plan_lane(const Lane& lane);
+
+  void read_buckets(BatchOwner& owner, const resp::Value& reply);
+  void read_decided(BatchOwner& owner, const resp::Value& reply);
+  void fail(BatchOwner& owner, const Error& error);
+  void fail(BatchOwner& owner, Lane& lane, const Error& error) const;
+  // Sends lanes that this script could not decide to the next one.
+  void send_on(BatchOwner& owner, std::vector<Lane*> lanes) const;
 
   const ScriptSet& scripts_;
-  CheckBatch batch_;
-  Reads reads_;
-  Hooks hooks_;
-  Plan plan_;
-  std::size_t requests_ = 0;
+  Batch batch_;
+  std::weak_ptr<BatchOwner> owner_;
+  Plan plan_;                                             // of decide.lua
+  std::vector<std::string_view> keys_;                    // of the other scripts
+  std::vector<std::size_t> limit_of_key_;                 // its index in every request
+  std::unordered_map<std::string_view, KeyIndex> known_;  // keys of requests with several
+  std::vector<KeyIndex> numbers_;  // of all lanes: the keys of its checks, then its guard
+  std::vector<Lane*> unsent_;      // a key is under another limit in this call
 };
 
 }  // namespace penstock::redis_store

@@ -1,180 +1,266 @@
 #include "redis_store/batch/check_queue.hpp"
 
 #include "redis/hash_slot.hpp"
-#include "redis_store/batch/bucket_scripts.hpp"
 
 #include <algorithm>
 
 namespace penstock::redis_store {
 namespace {
 
+// Requests share a call when their deadlines are in the same step: one with a short deadline does
+// not make others wait for a timer.
 constexpr std::chrono::milliseconds kDeadlineStep{4};
 
-bool is_for_buckets(const KeyQueue& queue) {
-  const WaitingCheck& first = queue.asked.front();
-  if (!is_for_bucket_scripts(first.quota, first.cost)) return false;
-  return std::all_of(queue.asked.begin(), queue.asked.end(), [&](const WaitingCheck& check) {
-    return check.quota == first.quota && check.cost == first.cost;
+// Of limits of different algorithms, in a label.
+constexpr std::uint64_t kMixed = 0xff;
+
+// Whether a request must be answered before its call ends.
+bool ends_before(base::Deadline deadline, base::Deadline call_ends) {
+  return deadline < call_ends - base::kDeadlineResolution;
+}
+
+bool is_single(const WaitingRequest& waiting) {
+  return waiting.kind == Plan::Kind::Take && waiting.request.checks.size() == 1 &&
+         waiting.request.guard.empty();
+}
+
+bool has_same_limits(const CheckRequest& a, const CheckRequest& b) {
+  return std::equal(a.checks.begin(), a.checks.end(), b.checks.begin(), b.checks.end(),
+                    [](const KeyCheck& one, const KeyCheck& other) {
+                      return one.quota == other.quota && one.cost == other.cost;
+                    });
+}
+
+bool is_for_buckets(const Lane& lane) {
+  const WaitingRequest& first = lane.asked.front();
+  const std::vector<KeyCheck>& checks = first.request.checks;
+  if (first.kind != Plan::Kind::Take || !first.request.guard.empty()) return false;
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    if (!is_for_bucket_scripts(checks[i].quota, checks[i].cost)) return false;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (checks[j].key == checks[i].key) return false;
+    }
+  }
+  return std::all_of(lane.asked.begin() + 1, lane.asked.end(), [&](const WaitingRequest& other) {
+    return has_same_limits(other.request, first.request);
   });
 }
 
-// The properties that the keys of one batch share.
-struct BatchLabel {
+std::uint64_t algorithm_of(const CheckRequest& request) {
+  const Algorithm first = request.checks.front().quota.algorithm();
+  const bool is_one =
+      std::all_of(request.checks.begin() + 1, request.checks.end(),
+                  [&](const KeyCheck& check) { return check.quota.algorithm() == first; });
+  return is_one ? static_cast<std::uint64_t>(first) : kMixed;
+}
+
+// The properties that the lanes of one batch share. Lanes of buckets also have equal limits.
+struct Label {
   CallKind kind{};
-  QuotaIdentity quota{};  // of buckets; for others only the algorithm
+  bool is_shared = false;  // the lane; requests with several keys are numbered differently
+  QuotaIdentity quota{};   // of the first limit; for others than buckets only the algorithm
   std::uint64_t cost = 0;
   std::uint16_t slot = 0;
   std::int64_t deadline_step = 0;
 
-  friend bool operator==(const BatchLabel&, const BatchLabel&) = default;
+  friend bool operator==(const Label&, const Label&) = default;
 };
 
-BatchLabel label_of(const KeyQueue& queue, CheckQueue::Spread spread) {
-  const WaitingCheck& first = queue.asked.front();
-  BatchLabel label;
-  label.deadline_step = deadline_step(first.deadline, kDeadlineStep);
-  if (spread == CheckQueue::Spread::BySlot) label.slot = queue.slot;
-  if (is_for_buckets(queue)) {
+Label label_of(const Lane& lane) {
+  const WaitingRequest& first = lane.asked.front();
+  Label label;
+  label.deadline_step = first.deadline.time_since_epoch() / kDeadlineStep;
+  label.slot = lane.slot;
+  label.is_shared = !lane.key.empty();
+  if (is_for_buckets(lane)) {
     label.kind = CallKind::Buckets;
-    label.quota = first.quota.identity();
-    label.cost = first.cost.units;
+    label.quota = first.request.checks.front().quota.identity();
+    label.cost = first.request.checks.front().cost.units;
   } else {
     label.kind = CallKind::Decide;
-    label.quota.shape = static_cast<std::uint64_t>(first.quota.algorithm());
+    label.quota.shape = algorithm_of(first.request);
   }
   return label;
 }
 
+// Batches with room for more lanes.
+class OpenBatches {
+ public:
+  void add(Lane& lane) {
+    const Label label = label_of(lane);
+    const CheckRequest& request = lane.asked.front().request;
+    const std::size_t checks = request.checks.size();
+    // the newest first: most requests resemble the previous one
+    std::size_t at = open_.size();
+    while (at > 0 && !open_[at - 1].fits(label, request)) --at;
+    if (at == 0) {
+      open_.push_back({.label = label, .first = &request});
+      batches_.push_back({.kind = label.kind, .deadline = lane.asked.front().deadline});
+      at = open_.size();
+    }
+    open_[at - 1].checks += checks;
+    Batch& batch = batches_[at - 1];
+    batch.lanes.push_back(&lane);
+    for (const WaitingRequest& waiting : lane.asked) {
+      batch.deadline = std::max(batch.deadline, waiting.deadline);
+    }
+  }
+
+  [[nodiscard]] std::vector<Batch> take() { return std::move(batches_); }
+
+ private:
+  struct Open {
+    Label label;
+    const CheckRequest* first;
+    std::size_t checks = 0;
+
+    [[nodiscard]] bool fits(const Label& other, const CheckRequest& request) const {
+      const bool is_bucket = label.kind == CallKind::Buckets;
+      const std::size_t most =
+          is_bucket || label.is_shared ? CheckQueue::kMaxChecks : CheckQueue::kMaxDecided;
+      if (checks + request.checks.size() > most || !(label == other)) return false;
+      return !is_bucket || has_same_limits(*first, request);
+    }
+  };
+
+  std::vector<Open> open_;  // by the position of the batch
+  std::vector<Batch> batches_;
+};
+
 }  // namespace
 
-void CheckQueue::add(std::string key, const WaitingCheck& check) {
-  ++waiting_;
-  const auto found = queues_.find(key);
-  if (found != queues_.end()) {
-    KeyQueue& queue = *found->second;
-    if (queue.waiting.empty() && queue.asked.empty()) ready_.push_back(&queue);
-    queue.waiting.push_back(check);
-    if (!queue.asked.empty() && ends_before(check.deadline, queue.call_ends)) {
-      watch(queue, check.deadline);
-    }
-    return;
+Lane& CheckQueue::lane_for(WaitingRequest& waiting) {
+  std::string& key = waiting.request.checks.front().key;
+  const bool is_shared = is_single(waiting);
+  if (is_shared) {
+    const auto found = shared_lanes_.find(key);
+    if (found != shared_lanes_.end()) return *found->second;
   }
-  auto queue = std::make_unique<KeyQueue>();
-  queue->key = std::move(key);
-  queue->slot = redis::hash_slot(queue->key);
-  queue->waiting.push_back(check);
-  ready_.push_back(queue.get());
-  const std::string_view name = queue->key;
-  queues_.emplace(name, std::move(queue));
+  Lane& lane = lanes_.emplace_back();
+  lane.place = std::prev(lanes_.end());
+  if (spread_ == Spread::BySlot) lane.slot = redis::hash_slot(key);
+  if (is_shared) {
+    lane.key = std::move(key);
+    shared_lanes_.emplace(lane.key, &lane);
+  }
+  return lane;
 }
 
-void CheckQueue::drop_late(KeyQueue& queue, base::Deadline now) {
-  const auto late =
-      std::stable_partition(queue.waiting.begin(), queue.waiting.end(),
-                            [&](const WaitingCheck& check) { return check.deadline > now; });
-  std::vector<WaitingCheck> dropped(late, queue.waiting.end());
-  queue.waiting.erase(late, queue.waiting.end());
-  waiting_ -= dropped.size();
-  for (WaitingCheck& check : dropped) check.answer(deadline_passed());
+void CheckQueue::make_ready(Lane& lane) {
+  lane.is_ready = true;
+  ready_.push_back(&lane);
 }
 
-std::vector<CheckBatch> CheckQueue::take(Spread spread, base::Deadline now) {
-  std::vector<CheckBatch> batches;
-  std::vector<BatchLabel> labels;
-  std::vector<KeyQueue*> ready;
-  ready.swap(ready_);
-  for (KeyQueue* queue : ready) {
-    drop_late(*queue, now);
-    if (queue->waiting.empty()) {
-      forget(*queue);
+void CheckQueue::add(WaitingRequest waiting) {
+  if (closed_) return waiting.answer(*closed_);
+  ++size_;
+  Lane& lane = lane_for(waiting);
+  if (!lane.is_ready && lane.asked.empty()) make_ready(lane);
+  const base::Deadline deadline = waiting.deadline;
+  lane.waiting.push_back(std::move(waiting));
+  if (!lane.asked.empty() && ends_before(deadline, lane.call_ends)) watch(lane, deadline);
+}
+
+void CheckQueue::drop_late(Lane& lane, base::Deadline now) {
+  const auto is_in_time = [&](const WaitingRequest& waiting) { return waiting.deadline > now; };
+  if (std::all_of(lane.waiting.begin(), lane.waiting.end(), is_in_time)) return;
+  const auto late = std::stable_partition(lane.waiting.begin(), lane.waiting.end(), is_in_time);
+  std::vector<WaitingRequest> dropped(std::make_move_iterator(late),
+                                      std::make_move_iterator(lane.waiting.end()));
+  lane.waiting.erase(late, lane.waiting.end());
+  size_ -= dropped.size();
+  for (WaitingRequest& waiting : dropped) {
+    waiting.answer(Error{ErrorCode::Unavailable, "the deadline passed before the check was sent"});
+  }
+}
+
+std::vector<Batch> CheckQueue::take(base::Deadline now) {
+  OpenBatches open;
+  for (Lane* const lane : std::exchange(ready_, {})) {
+    drop_late(*lane, now);
+    if (closed_) return {};
+    lane->is_ready = false;
+    if (lane->waiting.empty()) {
+      forget(*lane);
       continue;
     }
-    queue->asked.swap(queue->waiting);
-    const BatchLabel label = label_of(*queue, spread);
-    // the newest first: most checks resemble the previous one
-    auto known = std::find(labels.rbegin(), labels.rend(), label);
-    if (known == labels.rend() ||
-        batches[static_cast<std::size_t>(labels.rend() - known) - 1].keys.size() >= kMaxKeys) {
-      labels.push_back(label);
-      batches.push_back(
-          {.kind = label.kind, .keys = {}, .deadline = queue->asked.front().deadline});
-      known = labels.rbegin();
-    }
-    CheckBatch& batch = batches[static_cast<std::size_t>(labels.rend() - known) - 1];
-    batch.keys.push_back(queue);
-    for (const WaitingCheck& check : queue->asked) {
-      batch.deadline = std::max(batch.deadline, check.deadline);
-    }
+    lane->asked.swap(lane->waiting);
+    open.add(*lane);
   }
-  for (const CheckBatch& batch : batches) {
-    for (KeyQueue* const queue : batch.keys) {
-      queue->call_ends = batch.deadline;
-      watch_all(*queue);
+  std::vector<Batch> batches = open.take();
+  for (const Batch& batch : batches) {
+    for (Lane* const lane : batch.lanes) {
+      lane->call_ends = batch.deadline;
+      watch_all(*lane);
     }
   }
   return batches;
 }
 
-void CheckQueue::watch(KeyQueue& queue, base::Deadline until) {
-  if (until >= queue.watched) return;
-  stop_watching(queue);
-  queue.watched = until;
-  watched_.emplace(until, &queue);
+void CheckQueue::watch(Lane& lane, base::Deadline until) {
+  if (until >= lane.watched) return;
+  stop_watching(lane);
+  lane.watched = until;
+  watched_.emplace(until, &lane);
 }
 
-void CheckQueue::stop_watching(KeyQueue& queue) {
-  if (queue.watched == base::Deadline::max()) return;
-  watched_.erase({queue.watched, &queue});
-  queue.watched = base::Deadline::max();
+void CheckQueue::stop_watching(Lane& lane) {
+  if (lane.watched == base::Deadline::max()) return;
+  watched_.erase({lane.watched, &lane});
+  lane.watched = base::Deadline::max();
 }
 
-void CheckQueue::watch_all(KeyQueue& queue) {
-  stop_watching(queue);
-  base::Deadline earliest = queue.call_ends;
-  for (const WaitingCheck& check : queue.asked) {
-    if (check.handler != nullptr) earliest = std::min(earliest, check.deadline);
+void CheckQueue::watch_all(Lane& lane) {
+  stop_watching(lane);
+  base::Deadline earliest = lane.call_ends;
+  for (const WaitingRequest& waiting : lane.asked) {
+    if (waiting.decided) earliest = std::min(earliest, waiting.deadline);
   }
-  for (const WaitingCheck& check : queue.waiting) earliest = std::min(earliest, check.deadline);
-  if (ends_before(earliest, queue.call_ends)) watch(queue, earliest);
+  for (const WaitingRequest& waiting : lane.waiting) {
+    earliest = std::min(earliest, waiting.deadline);
+  }
+  if (ends_before(earliest, lane.call_ends)) watch(lane, earliest);
 }
 
 void CheckQueue::expire(base::Deadline now) {
   static const Error late_error{ErrorCode::Timeout, "no reply before the deadline"};
   while (!watched_.empty() && watched_.begin()->first <= now) {
-    KeyQueue& queue = *watched_.begin()->second;
-    for (WaitingCheck& check : queue.asked) {
-      if (check.deadline <= now) check.answer(late_error);
+    Lane& lane = *watched_.begin()->second;
+    for (WaitingRequest& waiting : lane.asked) {
+      if (waiting.deadline <= now) waiting.answer(late_error);
     }
-    drop_late(queue, now);
-    watch_all(queue);
+    drop_late(lane, now);
+    if (closed_) return;
+    watch_all(lane);
   }
 }
 
-void CheckQueue::forget(KeyQueue& queue) {
-  stop_watching(queue);
-  queues_.erase(queue.key);
+void CheckQueue::forget(Lane& lane) {
+  stop_watching(lane);
+  if (!lane.key.empty()) shared_lanes_.erase(lane.key);
+  lanes_.erase(lane.place);
 }
 
-void CheckQueue::finish(KeyQueue& queue) {
-  waiting_ -= queue.asked.size();
-  queue.asked.clear();
-  stop_watching(queue);
-  if (queue.waiting.empty()) {
-    forget(queue);
+void CheckQueue::finish(Lane& lane) {
+  if (closed_) return;
+  size_ -= lane.asked.size();
+  lane.asked.clear();
+  stop_watching(lane);
+  if (lane.waiting.empty()) {
+    forget(lane);
   } else {
-    ready_.push_back(&queue);
+    make_ready(lane);
   }
 }
 
 void CheckQueue::fail_all(const Error& error) {
+  closed_ = error;
   ready_.clear();
   watched_.clear();
-  waiting_ = 0;
-  const auto queues = std::move(queues_);
-  queues_.clear();
-  for (const auto& [key, queue] : queues) {
-    for (WaitingCheck& check : queue->asked) check.answer(error);
-    for (WaitingCheck& check : queue->waiting) check.answer(error);
+  size_ = 0;
+  for (Lane& lane : lanes_) {
+    for (WaitingRequest& waiting : lane.asked) waiting.answer(error);
+    for (WaitingRequest& waiting : lane.waiting) waiting.answer(error);
   }
 }
 

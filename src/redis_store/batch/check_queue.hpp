@@ -4,11 +4,12 @@
 #include "penstock/check.hpp"
 #include "penstock/decision.hpp"
 #include "penstock/result.hpp"
-#include "redis_store/batch/batching.hpp"
+#include "redis_store/batch/plan.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <functional>
+#include <list>
 #include <set>
 #include <string>
 #include <string_view>
@@ -18,96 +19,135 @@
 
 namespace penstock::redis_store {
 
-// Receives the decision of each of its checks, once. It must not add checks before on_decision()
-// has returned.
-class DecisionHandler {
- public:
-  DecisionHandler() = default;
-  DecisionHandler(const DecisionHandler&) = delete;
-  DecisionHandler& operator=(const DecisionHandler&) = delete;
-  virtual ~DecisionHandler() = default;
-
-  virtual void on_decision(std::size_t question, const Result<Decision>& decision) = 0;
+struct KeyCheck {
+  std::string key;
+  Quota quota;
+  Cost cost{};
 };
 
-// A check that waits for its decision.
-struct WaitingCheck {
-  Quota quota;
-  Cost cost;
-  base::Deadline deadline{};
-  DecisionHandler* handler = nullptr;  // null once it was called
-  std::size_t question = 0;
+// Limits that pass all or nothing. A single check is a request of size one.
+struct CheckRequest {
+  std::vector<KeyCheck> checks{};
+  std::string guard{};  // a further key that must not be blocked; empty for none
+};
 
-  void answer(const Result<Decision>& decision) {
-    if (DecisionHandler* const waiting = std::exchange(handler, nullptr))
-      waiting->on_decision(question, decision);
+// Receives the decisions of all limits of a request, once.
+using Decided = std::function<void(Result<std::vector<Decision>>)>;
+
+// A request that waits for its decisions.
+struct WaitingRequest {
+  CheckRequest request{};
+  Plan::Kind kind = Plan::Kind::Take;  // or Refund or AlreadyDenied
+  base::Deadline deadline{};
+  Decided decided{};  // empty once it was called
+
+  void answer(Result<std::vector<Decision>> decisions) {
+    if (const Decided waiting = std::exchange(decided, nullptr)) waiting(std::move(decisions));
   }
 };
 
-// All checks of one key. One call per key is in flight at a time; checks that arrive meanwhile wait
-// and form the next call, in order of arrival.
-struct KeyQueue {
-  std::string key;
+// Requests over the same keys. One call per lane is in flight at a time; requests that arrive
+// meanwhile wait and form the next call, in order of arrival. All single checks of a key share a
+// lane. Any other request has a lane to itself: it does not wait for others.
+struct Lane {
+  std::string key{};  // of a shared lane; its checks do not repeat it
   std::uint16_t slot = 0;
-  std::vector<WaitingCheck> waiting{};
-  std::vector<WaitingCheck> asked{};               // by the call in flight
+  std::vector<WaitingRequest> waiting{};
+  std::vector<WaitingRequest> asked{};             // by the call in flight
   base::Deadline call_ends{};                      // deadline of that call
   base::Deadline watched = base::Deadline::max();  // the next deadline to enforce
+  bool is_ready = false;                           // take() will look at it
+  std::list<Lane>::iterator place{};
 };
 
-// Keys with checks that fit one call.
-struct CheckBatch {
+// The script of a call. A request with a state that its script cannot read goes to the next one.
+enum class CallKind : std::uint8_t {
+  Buckets,    // buckets.lua or buckets_multi.lua: equal bucket quotas and costs
+  Decide,     // decide.lua with the module of one algorithm
+  DecideAny,  // decide.lua with all modules
+};
+
+// Lanes with requests that fit one call: all shared, or none.
+struct Batch {
   CallKind kind = CallKind::Decide;
-  std::vector<KeyQueue*> keys{};
+  std::vector<Lane*> lanes{};
   base::Deadline deadline{};
 };
 
-// Groups checks into as few calls as possible: same key, one item; same quota, one script. Each
-// check is answered by its own deadline, whatever call it waits for: the owner of the queue calls
-// expire(). It has no sockets.
+// Whether buckets.lua and buckets_multi.lua can decide the check, apart from the state of its key.
+[[nodiscard]] inline bool is_for_bucket_scripts(const Quota& quota, Cost cost) {
+  return quota.is_bucket() && cost.units > 0 && cost.units <= quota.capacity();
+}
+
+// For requests of a store that is being destroyed.
+[[nodiscard]] inline Error store_closed() {
+  return {ErrorCode::Unavailable, "the store was closed"};
+}
+
+// Whether the error guarantees that nothing was executed.
+[[nodiscard]] inline bool was_not_executed(const Error& error) noexcept {
+  return error.code == ErrorCode::Unavailable || error.code == ErrorCode::Overloaded;
+}
+
+// Groups requests into as few calls as possible: same key, one item; same limits, one script. A
+// call ends at the latest deadline of its requests; each request is answered by its own: the owner
+// of the queue calls expire(). It has no sockets.
+//
+// A caller may add requests or call fail_all() from within the answer that it receives.
 class CheckQueue {
  public:
-  // Keys of one call. Redis blocks all other clients meanwhile: 256 take about a millisecond.
-  static constexpr std::size_t kMaxKeys = 256;
+  // Checks of one call. Redis blocks all other clients meanwhile: 256 take about a millisecond, and
+  // so do 64 of requests with several keys in decide.lua.
+  static constexpr std::size_t kMaxChecks = 256;
+  static constexpr std::size_t kMaxDecided = 64;
 
   // In a cluster a script may only touch keys of one slot.
   enum class Spread : std::uint8_t { OneServer, BySlot };
 
-  void add(std::string key, const WaitingCheck& check);
+  explicit CheckQueue(Spread spread) : spread_(spread) {}
 
-  // The batches that can be sent now. Checks after their deadline are answered with Unavailable
+  // REQUIRES: the request has checks, with keys that are not empty; in a cluster they share a slot.
+  void add(WaitingRequest request);
+
+  // The batches that can be sent now. Requests after their deadline are answered with Unavailable
   // instead: nothing was charged.
-  [[nodiscard]] std::vector<CheckBatch> take(Spread spread, base::Deadline now);
+  [[nodiscard]] std::vector<Batch> take(base::Deadline now);
 
-  // The earliest deadline of a check that waits for a longer call.
+  // The earliest deadline of a request that waits for a longer call.
   [[nodiscard]] base::Deadline next_expiry() const noexcept {
     return watched_.empty() ? base::Deadline::max() : watched_.begin()->first;
   }
-  // Answers checks after their deadline: with Timeout when they were sent, and may have been
+  // Answers requests after their deadline: with Timeout when they were sent, and may have been
   // charged.
   void expire(base::Deadline now);
 
-  // The call of this key has completed. REQUIRES: its `asked` are answered.
-  void finish(KeyQueue& queue);
+  // The call of this lane has completed. REQUIRES: its `asked` are answered.
+  void finish(Lane& lane);
   // Whether take() would have something to do.
   [[nodiscard]] bool has_ready() const noexcept { return !ready_.empty(); }
 
-  [[nodiscard]] std::size_t size() const noexcept { return waiting_; }
-  // Answers all checks with this error.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  // Answers all requests, also later ones, with this error. The lanes stay as they are: a call may
+  // be reading its reply.
   void fail_all(const Error& error);
 
  private:
-  void drop_late(KeyQueue& queue, base::Deadline now);
-  void watch(KeyQueue& queue, base::Deadline until);
-  void stop_watching(KeyQueue& queue);
-  // Watches the checks that end before the call in flight.
-  void watch_all(KeyQueue& queue);
-  void forget(KeyQueue& queue);
+  [[nodiscard]] Lane& lane_for(WaitingRequest& request);
+  void make_ready(Lane& lane);
+  void drop_late(Lane& lane, base::Deadline now);
+  void watch(Lane& lane, base::Deadline until);
+  void stop_watching(Lane& lane);
+  // Watches the requests that end before the call in flight.
+  void watch_all(Lane& lane);
+  void forget(Lane& lane);
 
-  std::unordered_map<std::string_view, std::unique_ptr<KeyQueue>> queues_;
-  std::vector<KeyQueue*> ready_;
-  std::set<std::pair<base::Deadline, KeyQueue*>> watched_;
-  std::size_t waiting_ = 0;  // checks added and not yet finished
+  Spread spread_;
+  std::list<Lane> lanes_;
+  std::unordered_map<std::string_view, Lane*> shared_lanes_;  // by key
+  std::vector<Lane*> ready_;
+  std::set<std::pair<base::Deadline, Lane*>> watched_;
+  std::size_t size_ = 0;  // requests added and not yet finished
+  std::optional<Error> closed_;
 };
 
 }  // namespace penstock::redis_store

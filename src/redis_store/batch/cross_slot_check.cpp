@@ -2,7 +2,6 @@
 
 #include "base/monotonic_time.hpp"
 #include "redis/hash_slot.hpp"
-#include "redis_store/batch/batching.hpp"
 
 #include <algorithm>
 #include <map>
@@ -25,9 +24,14 @@ std::vector<Decision> unknown_decisions(const std::vector<CrossSlotCheck::Step>&
   return decisions;
 }
 
+bool is_passed(const std::vector<Decision>& decisions) {
+  return std::all_of(decisions.begin(), decisions.end(),
+                     [](const Decision& decision) { return decision.allowed(); });
+}
+
 }  // namespace
 
-std::vector<CrossSlotCheck::Step> CrossSlotCheck::steps_of(const MultiCheckRequest& request) {
+std::vector<CrossSlotCheck::Step> CrossSlotCheck::steps_of(const CheckRequest& request) {
   std::map<std::uint16_t, Step> by_slot;
   for (std::size_t i = 0; i < request.checks.size(); ++i) {
     Step& step = by_slot[redis::hash_slot(request.checks[i].key)];
@@ -41,7 +45,7 @@ std::vector<CrossSlotCheck::Step> CrossSlotCheck::steps_of(const MultiCheckReque
 }
 
 CrossSlotCheck::CrossSlotCheck(Dependencies dependencies, std::vector<Step> steps,
-                               base::Deadline deadline, CommandExecutor::Decided decided)
+                               base::Deadline deadline, Decided decided)
     : dependencies_(std::move(dependencies)),
       steps_(std::move(steps)),
       deadline_(deadline),
@@ -55,13 +59,13 @@ void CrossSlotCheck::charge(std::size_t step) {
       [self = shared_from_this(), step](const auto& said) { self->on_charged(step, said); });
 }
 
-void CrossSlotCheck::on_charged(std::size_t step, const Result<MultiCheckResult>& said) {
+void CrossSlotCheck::on_charged(std::size_t step, const Result<std::vector<Decision>>& said) {
   if (!said) {
     failure_ = said.error();
     return turn_back(step);
   }
   note(step, *said);
-  if (!said->passed) {
+  if (!is_passed(*said)) {
     is_denied_ = true;
     return turn_back(step);
   }
@@ -86,7 +90,7 @@ void CrossSlotCheck::turn_back(std::size_t failed) {
 void CrossSlotCheck::refund(std::size_t step) {
   ++open_;
   dependencies_.ask(steps_[step].request, Plan::Kind::Refund, base::deadline_after(kRefundTimeout),
-                    [self = shared_from_this(), step](const Result<MultiCheckResult>& said) {
+                    [self = shared_from_this(), step](const Result<std::vector<Decision>>& said) {
                       if (said) self->note(step, *said);
                       if (said || !was_not_executed(said.error())) {
                         std::vector<std::string> keys;
@@ -102,17 +106,17 @@ void CrossSlotCheck::refund(std::size_t step) {
 void CrossSlotCheck::peek(std::size_t step) {
   ++open_;
   dependencies_.ask(steps_[step].request, Plan::Kind::AlreadyDenied, deadline_,
-                    [self = shared_from_this(), step](const Result<MultiCheckResult>& said) {
+                    [self = shared_from_this(), step](const Result<std::vector<Decision>>& said) {
                       if (said) self->note(step, *said);
-                      if (said && !said->passed) self->is_denied_ = true;
+                      if (said && !is_passed(*said)) self->is_denied_ = true;
                       self->close_one();
                     });
 }
 
-void CrossSlotCheck::note(std::size_t step, const MultiCheckResult& said) {
+void CrossSlotCheck::note(std::size_t step, const std::vector<Decision>& said) {
   if (!decided_) return;
-  for (std::size_t i = 0; i < said.decisions.size(); ++i) {
-    decisions_[steps_[step].positions[i]] = said.decisions[i];
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    decisions_[steps_[step].positions[i]] = said[i];
   }
 }
 
@@ -123,7 +127,7 @@ void CrossSlotCheck::close_one() {
 void CrossSlotCheck::answer() {
   if (!decided_) return;
   timer_.cancel();
-  const CommandExecutor::Decided decided = std::exchange(decided_, nullptr);
+  const Decided decided = std::exchange(decided_, nullptr);
   if (is_denied_) {
     decided(std::move(decisions_));
   } else {

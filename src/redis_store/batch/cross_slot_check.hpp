@@ -1,9 +1,7 @@
 #pragma once
 
 #include "base/deadline.hpp"
-#include "redis_store/batch/multi_check_command.hpp"
-#include "redis_store/batch/plan.hpp"
-#include "redis_store/command_executor.hpp"
+#include "redis_store/batch/check_queue.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -33,34 +31,33 @@ class CrossSlotCheck : public std::enable_shared_from_this<CrossSlotCheck> {
 
   // The limits of one slot.
   struct Step {
-    MultiCheckRequest request{};
+    CheckRequest request{};
     std::vector<std::size_t> positions{};  // of its checks in the whole request
   };
-  [[nodiscard]] static std::vector<Step> steps_of(const MultiCheckRequest& request);
+  [[nodiscard]] static std::vector<Step> steps_of(const CheckRequest& request);
 
   struct Dependencies {
     boost::asio::any_io_executor executor{};
-    // Answers exactly once, never from within the call.
-    std::function<void(const MultiCheckRequest&, Plan::Kind, base::Deadline, OnMultiCheckResult)>
-        ask{};
+    // Answers exactly once.
+    std::function<void(CheckRequest, Plan::Kind, base::Deadline, Decided)> ask{};
     // Receives keys that may have been refunded. Other nodes may have cached a denial caused by the
     // charge.
     std::function<void(const std::vector<std::string>& keys)> on_refunded{};
   };
 
   CrossSlotCheck(Dependencies dependencies, std::vector<Step> steps, base::Deadline deadline,
-                 CommandExecutor::Decided decided);
+                 Decided decided);
 
   void start() { charge(0); }
 
  private:
   void charge(std::size_t step);
-  void on_charged(std::size_t step, const Result<MultiCheckResult>& said);
+  void on_charged(std::size_t step, const Result<std::vector<Decision>>& said);
   // Refunds the steps before `failed` and peeks those after it.
   void turn_back(std::size_t failed);
   void refund(std::size_t step);
   void peek(std::size_t step);
-  void note(std::size_t step, const MultiCheckResult& said);
+  void note(std::size_t step, const std::vector<Decision>& said);
   void close_one();
   // Called once: when all calls have completed, or at the deadline.
   void answer();
@@ -69,7 +66,7 @@ class CrossSlotCheck : public std::enable_shared_from_this<CrossSlotCheck> {
   Dependencies dependencies_;
   std::vector<Step> steps_;
   base::Deadline deadline_;
-  CommandExecutor::Decided decided_;  // empty once it was called
+  Decided decided_;  // empty once it was called
   std::vector<Decision> decisions_;
   bool is_denied_ = false;
   std::optional<Error> failure_;

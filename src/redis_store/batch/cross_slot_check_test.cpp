@@ -28,7 +28,7 @@ class CrossSlotCheckTest : public ::testing::Test {
     std::string key;
     Plan::Kind kind{};
     base::Deadline deadline{};
-    OnMultiCheckResult answered{};
+    Decided answered{};
   };
 
   void start(base::Deadline deadline = base::deadline_after(seconds{60})) {
@@ -41,8 +41,8 @@ class CrossSlotCheckTest : public ::testing::Test {
         CrossSlotCheck::Dependencies{
             .executor = io_.get_executor(),
             .ask =
-                [this](const MultiCheckRequest& request, Plan::Kind kind, base::Deadline by,
-                       OnMultiCheckResult answered) {
+                [this](const CheckRequest& request, Plan::Kind kind, base::Deadline by,
+                       Decided answered) {
                   asked_.push_back({request.checks.front().key, kind, by, std::move(answered)});
                 },
             .on_refunded =
@@ -54,28 +54,26 @@ class CrossSlotCheckTest : public ::testing::Test {
   }
 
   // Answers the oldest open call for this key and kind. REQUIRES: there is one.
-  void answer(const std::string& key, Plan::Kind kind, Result<MultiCheckResult> answer) {
+  void answer(const std::string& key, Plan::Kind kind, Result<std::vector<Decision>> answer) {
     const auto found = std::find_if(asked_.begin(), asked_.end(), [&](const Asked& each) {
       return each.key == key && each.kind == kind;
     });
     ASSERT_NE(found, asked_.end()) << "no open call for " << key;
-    const OnMultiCheckResult answered = std::move(found->answered);
+    const Decided answered = std::move(found->answered);
     asked_.erase(found);
     answered(std::move(answer));
   }
-  void charge(const std::string& key, Result<MultiCheckResult> said) {
+  void charge(const std::string& key, Result<std::vector<Decision>> said) {
     answer(key, Plan::Kind::Take, std::move(said));
   }
-  void refund(const std::string& key, Result<MultiCheckResult> said) {
+  void refund(const std::string& key, Result<std::vector<Decision>> said) {
     answer(key, Plan::Kind::Refund, std::move(said));
   }
-  void peek(const std::string& key, Result<MultiCheckResult> said) {
+  void peek(const std::string& key, Result<std::vector<Decision>> said) {
     answer(key, Plan::Kind::AlreadyDenied, std::move(said));
   }
-  static MultiCheckResult passed(const Decision& decision) {
-    return {.passed = true, .decisions = {decision}};
-  }
-  static MultiCheckResult denied() { return {.passed = false, .decisions = {kDenied}}; }
+  static std::vector<Decision> passed(const Decision& decision) { return {decision}; }
+  static std::vector<Decision> denied() { return {kDenied}; }
 
   // Calls without an answer.
   [[nodiscard]] std::string open() const {
@@ -199,7 +197,7 @@ TEST_F(CrossSlotCheckTest, AStepThatUsesUpTheTimeoutIsAnsweredAtOnce) {
 }
 
 TEST(CrossSlotSteps, AreTheSlotsInAscendingOrderWithTheirChecks) {
-  MultiCheckRequest request;
+  CheckRequest request;
   for (const char* key : {"{b}1", "{a}1", "{b}2"}) {
     request.checks.push_back({.key = key, .quota = kTen});
   }

@@ -1,9 +1,10 @@
 #include "redis_store/batch/plan.hpp"
 
-#include "redis_store/replay/packed.hpp"
 #include "redis_store/replay/state_codec.hpp"
+#include "redis_store/script_calls.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace penstock::redis_store {
 namespace {
@@ -21,16 +22,14 @@ Algorithm module_of(Algorithm algorithm) {
 
 }  // namespace
 
-Plan::KeyIndex Plan::key(std::string_view key) {
-  const auto found = std::find_if(keys_.begin(), keys_.end(),
-                                  [&](const PlannedKey& known) { return known.key == key; });
-  if (found != keys_.end()) return static_cast<KeyIndex>(found - keys_.begin());
-  return new_key(key);
+Plan::KeyIndex Plan::add_key(std::string_view key) {
+  keys_.push_back({.key = key});
+  return static_cast<KeyIndex>(keys_.size() - 1);
 }
 
-Plan::KeyIndex Plan::new_key(std::string_view key) {
-  keys_.push_back({.key = std::string(key)});
-  return static_cast<KeyIndex>(keys_.size() - 1);
+const Quota* Plan::quota_of(KeyIndex key) const noexcept {
+  const std::uint16_t quota = keys_[key].quota;
+  return quota == 0 ? nullptr : &quotas_[quota - 1U];
 }
 
 void Plan::begin_request(Kind kind, std::uint32_t times) {
@@ -49,12 +48,13 @@ void Plan::add_peek(KeyIndex key, const Quota& quota, Cost asked) {
 
 void Plan::add(KeyIndex key, const Quota& quota, std::uint32_t cost, std::uint64_t asked) {
   const bool fits = asked <= quota.capacity();
-  requests_.back().checks.push_back(
-      {.key = key,
-       .quota = quota_number(quota),
+  const std::uint16_t number = quota_number(quota);
+  add({.key = key,
+       .quota = number,
        .cost = cost,
        .asked = fits ? static_cast<std::uint32_t>(asked) : kNeverFits});
   PlannedKey& planned = keys_[key];
+  if (planned.quota == 0) planned.quota = number;
   const auto room = static_cast<std::uint32_t>(fits ? quota.capacity() - asked : 0);
   planned.least_room = std::min(planned.least_room, room);
   planned.has_log = planned.has_log || quota.algorithm() == Algorithm::SlidingLog;
@@ -67,7 +67,12 @@ void Plan::add_lease(KeyIndex key, const Quota& quota, std::uint32_t need, std::
   add(key, quota, std::min(want, quota.capacity()), need);
 }
 
-void Plan::add_guard(KeyIndex key) { requests_.back().checks.push_back({.key = key}); }
+void Plan::add_guard(KeyIndex key) { add({.key = key}); }
+
+void Plan::add(const PlannedCheck& check) {
+  checks_.push_back(check);
+  ++requests_.back().checks;
+}
 
 bool Plan::is_of_one_algorithm() const noexcept {
   const Algorithm first = module_of(quotas_.front().algorithm());
@@ -112,11 +117,12 @@ std::string Plan::packed(const Order& order) const {
         .number(static_cast<std::uint64_t>(quota.fill_time().whole), 7)
         .number(quota.fill_time().part, 4);
   }
+  auto next = checks_.begin();
   for (const PlannedRequest& request : requests_) {
     writer.number(static_cast<unsigned>(request.kind), 1)
-        .number(request.checks.size(), 2)
+        .number(request.checks, 2)
         .number(request.times, 4);
-    for (const PlannedCheck& check : request.checks) {
+    for (const PlannedCheck& check : std::span(next, request.checks)) {
       ExactSpan need{};
       if (check.quota > 0 && quotas_[check.quota - 1U].is_bucket()) {
         need =
@@ -129,8 +135,40 @@ std::string Plan::packed(const Order& order) const {
           .number(static_cast<std::uint64_t>(need.whole), 7)
           .number(need.part, 4);
     }
+    next += request.checks;
   }
   return std::move(writer).bytes();
+}
+
+redis::Command decide_command(const ScriptSet& scripts, const Plan& plan, Reads reads) {
+  const bool one = reads == Reads::OneAlgorithm && plan.is_of_one_algorithm();
+  const Plan::Order order = plan.order();
+  return script_command(one ? scripts.decide(plan.algorithm()) : scripts.decide_any(), order.keys,
+                        {plan.packed(order)});
+}
+
+Result<DecideReply> read_decide_reply(const resp::Value& reply, const Plan& plan) {
+  if (reply.elements.size() != plan.key_count() + 2) {
+    return malformed(std::to_string(reply.elements.size()) + " values instead of " +
+                     std::to_string(plan.key_count() + 2));
+  }
+  const Result<Instant> now = read_instant(reply.elements[0]);
+  if (!now) return now.error();
+  const std::string& admitted = reply.elements[1].text;
+  if (admitted.size() != 4 * plan.request_count()) {
+    return malformed("the admissions of other requests");
+  }
+  DecideReply decided;
+  decided.now = *now;
+  PackedReader reader(admitted);
+  for (std::size_t i = 0; i < plan.request_count(); ++i) {
+    decided.admitted.push_back(static_cast<std::uint32_t>(reader.number(4)));
+  }
+  const Plan::Order order = plan.order();
+  for (std::size_t i = 0; i < plan.key_count(); ++i) {
+    decided.states.push_back(&reply.elements[order.position[i] + 2]);
+  }
+  return decided;
 }
 
 }  // namespace penstock::redis_store

@@ -1,6 +1,9 @@
 #pragma once
 
 #include "penstock/check.hpp"
+#include "penstock/result.hpp"
+#include "redis/client.hpp"
+#include "redis_store/scripts.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -11,6 +14,7 @@
 namespace penstock::redis_store {
 
 // The argument of decide.lua: requests over keys and quotas, each key and quota listed once.
+// REQUIRES: the keys outlive the plan.
 class Plan {
  public:
   enum class Kind : std::uint8_t {
@@ -23,10 +27,8 @@ class Plan {
 
   using KeyIndex = std::uint16_t;
 
-  // The position of this key; a new one when it is not listed yet.
-  [[nodiscard]] KeyIndex key(std::string_view key);
-  // REQUIRES: it is not listed yet.
-  [[nodiscard]] KeyIndex new_key(std::string_view key);
+  // Returns its position. REQUIRES: it is not listed yet.
+  KeyIndex add_key(std::string_view key);
 
   void begin_request(Kind kind, std::uint32_t times = 1);
   // Adds to the last request. A cost above the capacity is denied.
@@ -40,6 +42,9 @@ class Plan {
   void add_guard(KeyIndex key);
 
   [[nodiscard]] std::size_t key_count() const noexcept { return keys_.size(); }
+  [[nodiscard]] std::size_t request_count() const noexcept { return requests_.size(); }
+  // Of the first check of this key; null when it has only guards.
+  [[nodiscard]] const Quota* quota_of(KeyIndex key) const noexcept;
   // Whether one script module handles the algorithms of all quotas, and which. A key under windows
   // of different shapes may need the module of fixed windows too.
   [[nodiscard]] bool is_of_one_algorithm() const noexcept;
@@ -55,7 +60,8 @@ class Plan {
 
  private:
   struct PlannedKey {
-    std::string key;
+    std::string_view key;
+    std::uint16_t quota = 0;  // of its first check, one-based; 0 without a check
     bool has_log = false;
     std::optional<std::uint64_t> shape{};  // of the windows of its checks
     // the least room that a check leaves: its limit minus its cost; for logs
@@ -70,7 +76,7 @@ class Plan {
   struct PlannedRequest {
     Kind kind = Kind::Take;
     std::uint32_t times = 1;
-    std::vector<PlannedCheck> checks{};
+    std::uint16_t checks = 0;  // as many of checks_, after those of the requests before
   };
 
   // More than any quota holds.
@@ -78,11 +84,32 @@ class Plan {
 
   [[nodiscard]] std::uint16_t quota_number(const Quota& quota);
   void add(KeyIndex key, const Quota& quota, std::uint32_t cost, std::uint64_t asked);
+  void add(const PlannedCheck& check);
 
   bool has_mixed_windows_ = false;  // a key has checks under windows of different shapes
   std::vector<PlannedKey> keys_;
   std::vector<Quota> quotas_;
   std::vector<PlannedRequest> requests_;
+  std::vector<PlannedCheck> checks_;
 };
+
+// Which decide script: the short one of the plan's algorithm, or the one that reads the states of
+// all algorithms.
+enum class Reads : std::uint8_t { OneAlgorithm, All };
+
+[[nodiscard]] redis::Command decide_command(const ScriptSet& scripts, const Plan& plan,
+                                            Reads reads);
+
+// The reply of decide.lua.
+struct DecideReply {
+  static constexpr std::uint32_t kUnreadable = 0xffff'ffff;
+
+  Instant now{};
+  std::vector<std::uint32_t> admitted{};     // per request of the plan; kUnreadable
+  std::vector<const resp::Value*> states{};  // per key of the plan, into the reply
+};
+
+// REQUIRES: the reply outlives the result.
+[[nodiscard]] Result<DecideReply> read_decide_reply(const resp::Value& reply, const Plan& plan);
 
 }  // namespace penstock::redis_store

@@ -5,15 +5,30 @@
 #include "redis/options.hpp"
 #include "redis/subscription.hpp"
 #include "redis_store/keys/key_layout.hpp"
-#include "redis_store/lease/change_message.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace penstock::redis_store {
+
+// Messages about keys that were changed other than by a check: a sign and the key.
+enum class Change : std::uint8_t {
+  Any,       // it was reset, blocked or unblocked
+  Refunded,  // more is available now, nothing else changed
+};
+
+inline constexpr char kRefundSign = '+';
+inline constexpr char kAnyChangeSign = '!';
+
+[[nodiscard]] inline std::string message_for(std::string_view key, Change change) {
+  std::string message(1, change == Change::Refunded ? kRefundSign : kAnyChangeSign);
+  return message += key;
+}
 
 // A parsed message.
 struct ChangedKey {

@@ -4,7 +4,7 @@
 -- Requests admitted here are charged at once and are not part of the escrow.
 --
 -- KEYS     per ask: the bucket's key, the escrow's; each once
--- ARGV[1]  packed (lease/lease_command.cpp):
+-- ARGV[1]  packed (lease/lease_calls.cpp):
 --            I2 quotas, I2 asks
 --            per quota:   c15 header of its states, I4 divisor, I7 I4 time to fill the bucket
 --            per ask:     I2 quota, I7 lifetime of leases in microseconds, I4 cost and I4 count of
@@ -16,7 +16,7 @@
 --          The caller replays the asks on them.
 -- TTL      of an escrow: until the leases have expired and refilled; of a bucket as in decide.lua,
 --          and at least that of its escrow.
--- O(keys). Twin: src/core/lease.cpp, through replay/strict_replay.cpp.
+-- O(keys). Twin: src/core/lease.cpp, through replay/key_replay.cpp.
 local plan = ARGV[1]
 local quota_count, ask_count, at = struct.unpack('<I2I2', plan)
 local quotas = {}

@@ -3,7 +3,7 @@
 -- KEYS     the keys, each once; then the key of the escrow of each, in the same order
 -- Returns  `now`, then the previous states of the keys, nil for none
 -- TTL      of a block that stays: until it ends; of an escrow: until its epoch begins
--- O(keys). Twin: core::after_reset, through replay/strict_replay.cpp.
+-- O(keys). Twin: core::after_reset, through replay/key_replay.cpp.
 local count = #KEYS / 2
 local states = redis.call('MGET', unpack(KEYS, 1, count))
 local escrows = redis.call('MGET', unpack(KEYS, count + 1))

@@ -1,7 +1,5 @@
 #include "redis_store/replay/state_codec.hpp"
 
-#include "redis_store/replay/packed.hpp"
-
 #include <algorithm>
 #include <cstring>
 

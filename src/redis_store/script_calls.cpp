@@ -1,8 +1,9 @@
-#include "redis_store/small_calls.hpp"
+#include "redis_store/script_calls.hpp"
 
 #include "base/text.hpp"
-#include "redis_store/batch/decide_command.hpp"
+#include "redis/hash_slot.hpp"
 #include "redis_store/replay/key_replay.hpp"
+#include "resp/command.hpp"
 
 #include <algorithm>
 #include <string>
@@ -30,6 +31,44 @@ Result<std::int64_t> parse_number(const std::string& text) {
 
 std::unique_ptr<redis::Call> reply_call(OnReply on_reply) {
   return std::make_unique<ReplyCall>(std::move(on_reply));
+}
+
+redis::Command script_command(const redis::Script& script, std::span<const std::string_view> keys,
+                              std::initializer_list<std::string_view> arguments) {
+  resp::CommandWriter writer(3 + keys.size() + arguments.size());
+  writer.add("EVALSHA").add(script.sha1).add_number(static_cast<std::int64_t>(keys.size()));
+  for (const std::string_view key : keys) writer.add(key);
+  for (const std::string_view argument : arguments) writer.add(argument);
+  redis::Command command;
+  command.bytes = std::move(writer).take();
+  command.script = &script;
+  return command;
+}
+
+redis::Command command_for_key(std::string_view key,
+                               std::initializer_list<std::string_view> parts) {
+  redis::Command command;
+  command.bytes = resp::command(parts);
+  command.slot = redis::hash_slot(key);
+  return command;
+}
+
+redis::Command command_for_node(redis::NodeId node, std::initializer_list<std::string_view> parts) {
+  redis::Command command;
+  command.bytes = resp::command(parts);
+  command.node = node;
+  return command;
+}
+
+Error malformed(std::string_view what) {
+  return {ErrorCode::Protocol, "malformed reply from a script: " + std::string(what)};
+}
+
+Result<Instant> read_instant(const resp::Value& value) {
+  if (!value.is(resp::Value::Type::Integer) || value.integer < 0) {
+    return malformed("invalid time \"" + value.text + "\"");
+  }
+  return Instant{Duration{value.integer}};
 }
 
 Result<bool> read_reset(const Result<resp::Value>& reply) {

@@ -1,4 +1,4 @@
-#include "redis_store/replay/reservation_codec.hpp"
+#include "redis_store/redis_reservation_store.hpp"
 
 #include <gtest/gtest.h>
 

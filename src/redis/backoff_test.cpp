@@ -1,4 +1,4 @@
-#include "redis/backoff.hpp"
+#include "redis/circuit_breaker.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -2,11 +2,9 @@
 
 #include "redis/client.hpp"
 #include "redis/cluster_router.hpp"
-#include "redis/deferred_errors.hpp"
 #include "redis/node.hpp"
 #include "redis/pending.hpp"
-#include "redis/retry_queue.hpp"
-#include "redis/sentinel_locator.hpp"
+#include "redis/sentinel.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>

@@ -1,20 +1,30 @@
 #include "redis/connection.hpp"
 
+#include "base/check.hpp"
 #include "base/text.hpp"
-#include "redis/spawn.hpp"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/verify_mode.hpp>
 #include <boost/asio/write.hpp>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include <exception>
+#include <string>
 #include <utility>
 
 namespace penstock::redis {
+
+void spawn(const boost::asio::any_io_executor& executor, boost::asio::awaitable<void> coroutine) {
+  boost::asio::co_spawn(executor, std::move(coroutine), [](const std::exception_ptr& escaped) {
+    PENSTOCK_CHECK(escaped == nullptr);
+  });
+}
 namespace {
 
 namespace asio = boost::asio;
@@ -202,6 +212,46 @@ void Connection::close(std::string_view why) {
   resolver_.cancel();
   error_code ignored;  // nothing can be done when a close fails
   socket_.close(ignored);
+}
+
+namespace {
+
+namespace ssl = boost::asio::ssl;
+
+Error unusable(const std::string& what, const boost::system::error_code& why) {
+  return {ErrorCode::Misconfigured, "TLS: " + what + ": " + why.message()};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<ssl::context>> make_tls_context(const TlsOptions& options) {
+  auto context = std::make_shared<ssl::context>(ssl::context::tls_client);
+  boost::system::error_code failed;
+  context->set_options(
+      ssl::context::default_workarounds | ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1,
+      failed);
+  if (failed) return unusable("protocol version", failed);
+  // TLS 1.2: only suites with forward secrecy and authenticated encryption. All TLS 1.3 suites have
+  // both.
+  if (SSL_CTX_set_cipher_list(context->native_handle(), "ECDHE+AESGCM:ECDHE+CHACHA20") != 1) {
+    return Error{ErrorCode::Misconfigured, "TLS: OpenSSL lacks the cipher suites that are needed"};
+  }
+  context->set_verify_mode(ssl::verify_peer, failed);
+  if (failed) return unusable("verification", failed);
+  if (options.ca_file.empty()) {
+    context->set_default_verify_paths(failed);
+  } else {
+    context->load_verify_file(options.ca_file, failed);
+  }
+  if (failed) return unusable("CA file \"" + options.ca_file + "\"", failed);
+  if (!options.certificate_file.empty()) {
+    context->use_certificate_chain_file(options.certificate_file, failed);
+    if (failed) return unusable("certificate \"" + options.certificate_file + "\"", failed);
+    const std::string& key = options.key_file.empty() ? options.certificate_file : options.key_file;
+    context->use_private_key_file(key, ssl::context::pem, failed);
+    if (failed) return unusable("key \"" + key + "\"", failed);
+  }
+  return context;
 }
 
 }  // namespace penstock::redis

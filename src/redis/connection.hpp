@@ -1,10 +1,12 @@
 #pragma once
 
 #include "penstock/result.hpp"
-#include "redis/endpoint.hpp"
+#include "redis/options.hpp"
+#include "redis/url.hpp"
 #include "resp/reply_reader.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
@@ -12,6 +14,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <chrono>
 #include <functional>
@@ -22,6 +25,13 @@
 #include <vector>
 
 namespace penstock::redis {
+
+// Coroutines receive the result of an operation as a tuple, its error first.
+inline constexpr auto kIo = boost::asio::as_tuple(boost::asio::use_awaitable);
+
+// Runs a detached coroutine. It handles its own errors; an escaping exception is a bug and ends the
+// process.
+void spawn(const boost::asio::any_io_executor& executor, boost::asio::awaitable<void> coroutine);
 
 // TLS settings of a connection. Without a context it uses no TLS.
 struct TlsClient {
@@ -78,5 +88,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string close_reason_;
   bool closed_ = false;
 };
+
+// The TLS context of all connections of a client: TLS 1.2 or later, server certificates verified.
+// An unreadable file is Misconfigured.
+[[nodiscard]] Result<std::shared_ptr<boost::asio::ssl::context>> make_tls_context(
+    const TlsOptions& options);
 
 }  // namespace penstock::redis

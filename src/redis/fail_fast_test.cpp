@@ -1,4 +1,4 @@
-#include "redis/fail_fast.hpp"
+#include "redis/client.hpp"
 
 #include <gtest/gtest.h>
 

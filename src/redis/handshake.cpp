@@ -87,4 +87,21 @@ Result<void> Handshake::on_reply(const resp::Value& reply) {
   return Error{ErrorCode::Unavailable, "is not a master but \"" + role + "\""};
 }
 
+boost::asio::awaitable<Result<void>> run_handshake(std::shared_ptr<Connection> connection,
+                                                   Handshake handshake) {
+  Result<void> written;
+  Result<void> result;
+  while (result && !handshake.is_done()) {
+    std::string next = handshake.take_bytes();
+    if (written && !next.empty()) {
+      written = co_await connection->write(std::move(next));
+    }
+    Result<resp::Value> reply = co_await connection->read();
+    result = reply ? handshake.on_reply(*reply) : Result<void>(reply.error());
+  }
+  // A server often sends the reason before it closes the connection.
+  const bool is_explained = !result && result.error().code == ErrorCode::Misconfigured;
+  co_return written || is_explained ? result : written;
+}
+
 }  // namespace penstock::redis

@@ -1,11 +1,15 @@
 #pragma once
 
 #include "penstock/result.hpp"
+#include "redis/connection.hpp"
 #include "redis/script.hpp"
 #include "resp/value.hpp"
 
+#include <boost/asio/awaitable.hpp>
+
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,5 +57,9 @@ class Handshake {
   std::string bytes_;  // of all other commands
   std::deque<Step> expected_;
 };
+
+// Runs it on an open connection, until the last reply.
+[[nodiscard]] boost::asio::awaitable<Result<void>> run_handshake(
+    std::shared_ptr<Connection> connection, Handshake handshake);
 
 }  // namespace penstock::redis

@@ -1,6 +1,6 @@
 #include "redis/node.hpp"
 
-#include "redis/spawn.hpp"
+#include "redis/connection.hpp"
 #include "resp/command.hpp"
 
 #include <boost/asio/post.hpp>
@@ -160,7 +160,8 @@ asio::awaitable<Result<std::shared_ptr<Connection>>> Node::connect() {
   connection->close_after(settings_->options.connect_timeout);
   Result<void> done = co_await connection->open(*std::move(where));
   if (done) {
-    done = co_await run_handshake(connection);
+    Handshake handshake(settings_->login, settings_->role, settings_->scripts);
+    done = co_await run_handshake(connection, std::move(handshake));
   }
   if (done) {
     connection->stay_open();
@@ -171,23 +172,6 @@ asio::awaitable<Result<std::shared_ptr<Connection>>> Node::connect() {
   if (why.code != ErrorCode::Misconfigured) why.code = ErrorCode::Unavailable;
   why.detail.insert(0, address_ + ": ");
   co_return why;
-}
-
-asio::awaitable<Result<void>> Node::run_handshake(std::shared_ptr<Connection> connection) {
-  Handshake handshake(settings_->login, settings_->role, settings_->scripts);
-  Result<void> written;
-  Result<void> result;
-  while (result && !handshake.is_done()) {
-    std::string next = handshake.take_bytes();
-    if (written && !next.empty()) {
-      written = co_await connection->write(std::move(next));
-    }
-    Result<resp::Value> reply = co_await connection->read();
-    result = reply ? handshake.on_reply(*reply) : Result<void>(reply.error());
-  }
-  // A server often sends the reason before it closes the connection.
-  const bool is_explained = !result && result.error().code == ErrorCode::Misconfigured;
-  co_return written || is_explained ? result : written;
 }
 
 void Node::on_connected(std::shared_ptr<Connection> connection) {

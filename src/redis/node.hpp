@@ -2,14 +2,13 @@
 
 #include "base/deadline.hpp"
 #include "penstock/result.hpp"
-#include "redis/backoff.hpp"
 #include "redis/circuit_breaker.hpp"
 #include "redis/connection.hpp"
-#include "redis/endpoint.hpp"
 #include "redis/handshake.hpp"
 #include "redis/options.hpp"
 #include "redis/pending.hpp"
 #include "redis/script.hpp"
+#include "redis/url.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -132,7 +131,6 @@ class Node : public std::enable_shared_from_this<Node> {
   // Coroutines; each is run by run(), which holds the node.
   static boost::asio::awaitable<void> run(std::shared_ptr<Node> self);
   boost::asio::awaitable<Result<std::shared_ptr<Connection>>> connect();
-  boost::asio::awaitable<Result<void>> run_handshake(std::shared_ptr<Connection> connection);
   boost::asio::awaitable<Error> serve(std::shared_ptr<Connection> connection);
   boost::asio::awaitable<void> pause(Time::duration time);
   // Pause after a lost connection.

@@ -1,5 +1,5 @@
+#include "redis/connection.hpp"
 #include "redis/node.hpp"
-#include "redis/tls.hpp"
 
 #include <utility>
 

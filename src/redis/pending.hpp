@@ -1,15 +1,18 @@
 #pragma once
 
 #include "base/deadline.hpp"
+#include "penstock/result.hpp"
 #include "redis/client.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace penstock::redis {
@@ -82,6 +85,62 @@ class PendingQueue {
   std::deque<PendingPtr> in_flight_;
   std::deque<PendingPtr> waiting_;
   Time earliest_ = Time::max();  // lower bound of the deadlines of the calls in the queue
+};
+
+// Commands waiting for a point in time.
+//
+// Thread-safety: none.
+class RetryQueue {
+ public:
+  using Time = base::Deadline;
+
+  void add(Time due, PendingPtr pending) { queue_.emplace(due, std::move(pending)); }
+  [[nodiscard]] std::size_t size() const noexcept { return queue_.size(); }
+
+  // Time::max() when empty.
+  [[nodiscard]] Time next_due() const {
+    return queue_.empty() ? Time::max() : queue_.begin()->first;
+  }
+  // Due commands, the longest overdue first.
+  [[nodiscard]] std::vector<PendingPtr> take_due(Time now) {
+    std::vector<PendingPtr> due;
+    while (!queue_.empty() && queue_.begin()->first <= now) {
+      due.push_back(std::move(queue_.extract(queue_.begin()).mapped()));
+    }
+    return due;
+  }
+
+ private:
+  std::multimap<Time, PendingPtr> queue_;
+};
+
+// Errors waiting for delivery, in order. An error added during a delivery is delivered after the
+// current one.
+//
+// Thread-safety: none.
+class DeferredErrors {
+ public:
+  void add(std::unique_ptr<Call> call, Error error) {
+    if (call != nullptr) errors_.push_back({std::move(call), std::move(error)});
+  }
+  [[nodiscard]] bool empty() const noexcept { return errors_.empty(); }
+
+  // Receivers may add errors or call this again.
+  void deliver() {
+    while (!errors_.empty()) {
+      DeferredError deferred = std::move(errors_.front());
+      errors_.pop_front();
+      deferred.call->on_reply(std::move(deferred.error));
+    }
+  }
+
+ private:
+  struct DeferredError {
+    std::unique_ptr<Call> call;
+    Error error;
+  };
+
+  std::deque<DeferredError> errors_;
 };
 
 }  // namespace penstock::redis

@@ -1,5 +1,4 @@
-#include "redis/push_message.hpp"
-
+#include "redis/subscription.hpp"
 #include "resp/reply_reader.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "redis/retry.hpp"
+#include "redis/server_error.hpp"
 
 #include <gtest/gtest.h>
 

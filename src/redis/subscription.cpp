@@ -1,12 +1,10 @@
 #include "redis/subscription.hpp"
 
-#include "redis/backoff.hpp"
+#include "redis/circuit_breaker.hpp"
 #include "redis/connection.hpp"
 #include "redis/handshake.hpp"
 #include "redis/node.hpp"
-#include "redis/push_message.hpp"
-#include "redis/sentinel_locator.hpp"
-#include "redis/spawn.hpp"
+#include "redis/sentinel.hpp"
 #include "resp/command.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -15,6 +13,14 @@
 #include <utility>
 
 namespace penstock::redis {
+
+PushMessage read_push(const resp::Value& reply) {
+  if (reply.elements.size() != 3) return {};
+  const std::string& word = reply.elements.front().text;
+  if (word == "subscribe") return {.kind = PushMessage::Kind::Subscribed};
+  if (word != "message") return {};
+  return {.kind = PushMessage::Kind::Message, .payload = reply.elements.back().text};
+}
 namespace asio = boost::asio;
 using boost::system::error_code;
 
@@ -84,7 +90,12 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
     connection->close_after(settings_->options.connect_timeout);
     Result<void> done = co_await connection->open(*std::move(where));
     if (done) {
-      done = co_await run_handshake(connection);
+      Handshake handshake(settings_->login, settings_->role, {});
+      done = co_await run_handshake(connection, std::move(handshake));
+    }
+    if (done) {
+      std::string subscribe = resp::command({"SUBSCRIBE", channel_});
+      done = co_await connection->write(std::move(subscribe));
     }
     if (!done) co_return done.error();
     ping_soon(connection);
@@ -97,23 +108,6 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
     Endpoint endpoint{.socket_path = url.socket_path};
     if (!url.hosts.empty()) endpoint.address = url.hosts[attempts_ % url.hosts.size()];
     co_return endpoint;
-  }
-
-  asio::awaitable<Result<void>> run_handshake(std::shared_ptr<Connection> connection) {
-    Handshake handshake(settings_->login, settings_->role, {});
-    while (!handshake.is_done()) {
-      std::string next = handshake.take_bytes();
-      if (!next.empty()) {
-        const Result<void> sent = co_await connection->write(std::move(next));
-        if (!sent) co_return sent;
-      }
-      const Result<resp::Value> reply = co_await connection->read();
-      if (!reply) co_return reply.error();
-      const Result<void> judged = handshake.on_reply(*reply);
-      if (!judged) co_return judged;
-    }
-    std::string subscribe = resp::command({"SUBSCRIBE", channel_});
-    co_return co_await connection->write(std::move(subscribe));
   }
 
   asio::awaitable<Error> receive_messages(std::shared_ptr<Connection> connection) {

@@ -2,15 +2,30 @@
 
 #include "penstock/result.hpp"
 #include "redis/options.hpp"
+#include "resp/value.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace penstock::redis {
+
+// A message of a server to a subscribed connection.
+struct PushMessage {
+  enum class Kind : std::uint8_t {
+    Other,  // for instance a reply to PING
+    Subscribed,
+    Message,
+  };
+  Kind kind = Kind::Other;
+  std::string payload{};  // of a message
+};
+
+[[nodiscard]] PushMessage read_push(const resp::Value& reply);
 
 // Subscription to one channel, on its own connection, which is reopened whenever it is lost. In a
 // Sentinel group it uses the master, in a cluster any server of the URL: a message published on one

@@ -1,7 +1,6 @@
 #include "redis/url.hpp"
 
 #include "base/text.hpp"
-#include "redis/endpoint.hpp"
 
 #include <algorithm>
 #include <array>
@@ -192,6 +191,15 @@ std::string to_string(const Url& url) {
     text += (url.topology == Topology::UnixSocket ? "?db=" : "/") + std::to_string(url.database);
   }
   return text;
+}
+
+std::string to_string(const HostPort& address) {
+  const bool is_ipv6 = address.host.find(':') != std::string::npos;
+  return (is_ipv6 ? "[" + address.host + "]" : address.host) + ":" + std::to_string(address.port);
+}
+
+std::string to_string(const Endpoint& endpoint) {
+  return endpoint.socket_path.empty() ? to_string(endpoint.address) : endpoint.socket_path;
 }
 
 }  // namespace penstock::redis

@@ -108,7 +108,9 @@ Answer BlockingStore::wait_for(Start start) {
 template <class Value, class Start>
 Result<Value> BlockingStore::ask(Start start) {
   if (std::optional<Error> refused = loop_->fail_now()) return *std::move(refused);
-  return wait_for<Result<Value>>(std::move(start));
+  const base::Deadline until = deadline();
+  return wait_for<Result<Value>>(
+      [&](CommandExecutor& store, auto answer) { start(store, until, std::move(answer)); });
 }
 
 namespace {
@@ -169,8 +171,7 @@ Result<Decision> BlockingStore::check(std::string_view key, const Quota& quota, 
 
 Result<Decision> BlockingStore::check(std::string_view key, const Limits& limits, Cost cost) {
   if (limits.size() == 0) return Decision::allow(0, 0, Duration{0});
-  const base::Deadline until = deadline();
-  return strictest_of(ask<std::vector<Decision>>([&](CommandExecutor& store, auto answer) {
+  return strictest_of(ask<std::vector<Decision>>([&](auto& store, auto until, auto answer) {
     store.check(request_for(layout_, key, limits, cost), until, answer);
   }));
 }
@@ -178,8 +179,7 @@ Result<Decision> BlockingStore::check(std::string_view key, const Limits& limits
 Result<Decision> BlockingStore::check_all(std::span<const Check> checks, std::span<Decision> each) {
   PENSTOCK_CHECK(each.empty() || each.size() == checks.size());
   if (checks.empty()) return Decision::allow(0, 0, Duration{0});  // no limits
-  const base::Deadline until = deadline();
-  auto decisions = ask<std::vector<Decision>>([&](CommandExecutor& store, auto answer) {
+  auto decisions = ask<std::vector<Decision>>([&](auto& store, auto until, auto answer) {
     store.check(request_for(layout_, checks), until, answer);
   });
   if (decisions && !each.empty()) std::copy(decisions->begin(), decisions->end(), each.begin());
@@ -188,23 +188,20 @@ Result<Decision> BlockingStore::check_all(std::span<const Check> checks, std::sp
 
 Result<Decision> BlockingStore::refund(std::string_view key, const Quota& quota, Cost cost) {
   const Check check{.key = key, .quota = quota, .cost = cost};
-  const base::Deadline until = deadline();
-  return strictest_of(ask<std::vector<Decision>>([&](CommandExecutor& store, auto answer) {
+  return strictest_of(ask<std::vector<Decision>>([&](auto& store, auto until, auto answer) {
     store.refund(request_for(layout_, {&check, 1}), until, answer);
   }));
 }
 
 Result<Decision> BlockingStore::refund(std::string_view key, const Limits& limits, Cost cost) {
   if (limits.size() == 0) return Decision::allow(0, 0, Duration{0});
-  const base::Deadline until = deadline();
-  return strictest_of(ask<std::vector<Decision>>([&](CommandExecutor& store, auto answer) {
+  return strictest_of(ask<std::vector<Decision>>([&](auto& store, auto until, auto answer) {
     store.refund(request_for(layout_, key, limits, cost), until, answer);
   }));
 }
 
 Result<bool> BlockingStore::reset(std::string_view key) {
-  const base::Deadline until = deadline();
-  return ask<bool>([&](CommandExecutor& store, auto answer) {
+  return ask<bool>([&](auto& store, auto until, auto answer) {
     store.reset({{.key = layout_.limit(key), .escrow = layout_.escrow(key)}}, until, answer);
   });
 }
@@ -216,8 +213,7 @@ Result<bool> BlockingStore::reset(std::string_view key, const Limits& limits) {
     keys.push_back(
         {.key = layout_.limit(key, limits[i].name), .escrow = layout_.escrow(key, limits[i].name)});
   }
-  const base::Deadline until = deadline();
-  return ask<bool>([&](CommandExecutor& store, auto answer) { store.reset(keys, until, answer); });
+  return ask<bool>([&](auto& store, auto until, auto answer) { store.reset(keys, until, answer); });
 }
 
 Result<bool> BlockingStore::block(std::string_view key, Duration duration) {
@@ -230,41 +226,25 @@ Result<bool> BlockingStore::block(std::string_view key, std::string_view limit, 
 
 Result<bool> BlockingStore::block_state(const std::string& state, Duration duration) {
   const Duration lasting = std::clamp<Duration>(duration, Duration{0}, Quota::kMaxRefill);
-  const base::Deadline until = deadline();
   return ask<bool>(
-      [&](CommandExecutor& store, auto answer) { store.block(state, lasting, until, answer); });
+      [&](auto& store, auto until, auto answer) { store.block(state, lasting, until, answer); });
 }
 
 Result<std::int64_t> BlockingStore::add(const std::string& counter, std::int64_t delta,
                                         std::optional<Duration> lifetime) {
-  const base::Deadline until = deadline();
-  return ask<std::int64_t>([&](CommandExecutor& store, auto answer) {
+  return ask<std::int64_t>([&](auto& store, auto until, auto answer) {
     store.add(counter, delta, lifetime, until, answer);
   });
 }
 
 Result<std::int64_t> BlockingStore::get(const std::string& counter) {
-  const base::Deadline until = deadline();
   return ask<std::int64_t>(
-      [&](CommandExecutor& store, auto answer) { store.get(counter, until, answer); });
+      [&](auto& store, auto until, auto answer) { store.get(counter, until, answer); });
 }
 
 Result<bool> BlockingStore::remove(const std::vector<std::string>& counters) {
-  const base::Deadline until = deadline();
   return ask<bool>(
-      [&](CommandExecutor& store, auto answer) { store.remove(counters, until, answer); });
-}
-
-Result<resp::Value> BlockingStore::command(std::string bytes, std::optional<redis::NodeId> node,
-                                           std::uint16_t slot, Duration timeout) {
-  redis::Command command;
-  command.bytes = std::move(bytes);
-  command.node = node;
-  command.slot = slot;
-  command.deadline = base::deadline_after(timeout);
-  return ask<resp::Value>([&](CommandExecutor& store, auto answer) {
-    store.client().send(std::move(command), reply_call(answer));
-  });
+      [&](auto& store, auto until, auto answer) { store.remove(counters, until, answer); });
 }
 
 std::vector<Result<resp::Value>> BlockingStore::commands(std::vector<redis::Command> commands,

@@ -49,10 +49,7 @@ class BlockingStore {
   Result<std::int64_t> get(const std::string& counter);
   Result<bool> remove(const std::vector<std::string>& counters);
 
-  // Any other command; to one server if a node is given.
-  Result<resp::Value> command(std::string bytes, std::optional<redis::NodeId> node,
-                              std::uint16_t slot, Duration timeout);
-  // Several commands (script_calls.hpp), pipelined. Returns all replies, in order. The timeout
+  // Other commands (script_calls.hpp), pipelined. Returns all replies, in order. The timeout
   // replaces their deadlines.
   std::vector<Result<resp::Value>> commands(std::vector<redis::Command> commands, Duration timeout);
   [[nodiscard]] std::vector<redis::NodeId> masters();

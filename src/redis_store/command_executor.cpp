@@ -89,7 +89,7 @@ void CommandExecutor::reset(std::vector<ResetKey> keys, base::Deadline deadline,
   std::vector<std::string_view> views;
   for (const ResetKey& each : keys) views.emplace_back(each.key);
   for (const ResetKey& each : keys) views.emplace_back(each.escrow);
-  redis::Command command = script_command(scripts_.reset(), views, {});
+  redis::Command command = script_command(scripts_.reset, views, {});
   command.slot = redis::hash_slot(keys.front().key);
   command.deadline = deadline;
   std::vector<std::string> names;
@@ -101,8 +101,7 @@ void CommandExecutor::reset(std::vector<ResetKey> keys, base::Deadline deadline,
 void CommandExecutor::block(const std::string& key, Duration duration, base::Deadline deadline,
                             Done done) {
   const std::vector<std::string_view> keys{key};
-  redis::Command command =
-      script_command(scripts_.block(), keys, {std::to_string(duration.count())});
+  redis::Command command = script_command(scripts_.block, keys, {std::to_string(duration.count())});
   command.slot = redis::hash_slot(key);
   command.deadline = deadline;
   change(std::move(command), {key},
@@ -118,14 +117,14 @@ void CommandExecutor::add(const std::string& counter, std::int64_t delta,
                           std::optional<Duration> lifetime, base::Deadline deadline,
                           Counted counted) {
   const auto lasting = std::chrono::ceil<std::chrono::milliseconds>(lifetime.value_or(Duration{0}));
-  run(scripts_.count(), {counter}, {std::to_string(delta), std::to_string(lasting.count())},
-      deadline, [counted = std::move(counted), delta](const auto& reply) {
+  run(scripts_.count, {counter}, {std::to_string(delta), std::to_string(lasting.count())}, deadline,
+      [counted = std::move(counted), delta](const auto& reply) {
         counted(read_sum(reply, delta));
       });
 }
 
 void CommandExecutor::get(const std::string& counter, base::Deadline deadline, Counted counted) {
-  run(scripts_.read_count(), {counter}, {}, deadline, read_count, std::move(counted));
+  run(scripts_.read_count, {counter}, {}, deadline, read_count, std::move(counted));
 }
 
 void CommandExecutor::remove(const std::vector<std::string>& counters, base::Deadline deadline,

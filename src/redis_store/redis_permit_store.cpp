@@ -18,7 +18,7 @@ void RedisPermitStore::run(const Ask& ask, base::Deadline deadline,
   const std::string key = layout_.permits(ask.permit.key);
   const std::string lasts = std::to_string(ask.lasts.count());
   const std::string limit = std::to_string(ask.limit);
-  store_->run(store_->scripts().permits(), {key}, {ask.what, ask.permit.id, lasts, limit},
+  store_->run(store_->scripts().permits, {key}, {ask.what, ask.permit.id, lasts, limit},
               std::min(deadline, base::deadline_after(timeout_)), std::move(replied));
 }
 

@@ -112,7 +112,7 @@ void RedisReservationStore::ask(store::ReservationRequest ask, base::Deadline de
   // an expiry has no waiting caller, and units lost on the way would never be refunded
   const bool is_awaited = !std::holds_alternative<store::reservation::Expire>(ask.what);
   store_->run(
-      store_->scripts().reservation(), {record, open},
+      store_->scripts().reservation, {record, open},
       {words.what, ask.id, more[0], more[1], more[2], more[3], more[4]},
       is_awaited ? std::min(deadline, base::deadline_after(timeout_)) : deadline,
       [answered = std::move(answered)](const auto& reply) { answered(read_reservation(reply)); });
@@ -122,7 +122,7 @@ void RedisReservationStore::due(std::size_t most, base::Deadline deadline,
                                 store::Answered<std::vector<std::string>> answered) {
   if (store_ == nullptr) return answered(store_closed());
   const std::string open = layout_.reservations();
-  store_->run(store_->scripts().due_reservations(), {open}, {std::to_string(most)}, deadline,
+  store_->run(store_->scripts().due_reservations, {open}, {std::to_string(most)}, deadline,
               [answered = std::move(answered)](const auto& reply) { answered(read_ids(reply)); });
 }
 

@@ -185,7 +185,7 @@ void RedisStore::remove(std::string name, base::Deadline deadline, Answered<bool
 
 void RedisStore::read_counter(std::string name, base::Deadline deadline,
                               Answered<store::CounterValues> answered) {
-  store_->run(store_->scripts().counter_info(),
+  store_->run(store_->scripts().counter_info,
               {layout_.counter(name), layout_.decimal_counter(name)}, {}, within(deadline),
               read_counter_values, std::move(answered));
 }
@@ -194,7 +194,7 @@ void RedisStore::expire(std::string name, Duration lifetime, store::ExpireCondit
                         base::Deadline deadline, Answered<bool> answered) {
   const auto lasting =
       std::chrono::ceil<std::chrono::milliseconds>(std::min<Duration>(lifetime, Quota::kMaxRefill));
-  store_->run(store_->scripts().expire_counter(),
+  store_->run(store_->scripts().expire_counter,
               {layout_.counter(name), layout_.decimal_counter(name)},
               {std::to_string(lasting.count()),
                condition == store::ExpireCondition::IfPersistent ? "1" : "0"},
@@ -214,9 +214,8 @@ store::StoreHealth RedisStore::health() const {
 }
 
 void RedisStore::heartbeat(std::string_view node, Duration lasts, Answered<std::int64_t> answered) {
-  store_->run(store_->scripts().heartbeat(), {layout_.nodes()},
-              {node, std::to_string(lasts.count())}, base::deadline_after(timeout_), read_integer,
-              std::move(answered));
+  store_->run(store_->scripts().heartbeat, {layout_.nodes()}, {node, std::to_string(lasts.count())},
+              base::deadline_after(timeout_), read_integer, std::move(answered));
 }
 
 }  // namespace penstock::redis_store

@@ -1,6 +1,6 @@
 #include "redis_store/requests.hpp"
 
-#include "redis/tls.hpp"
+#include "redis/connection.hpp"
 
 #include <filesystem>
 #include <optional>

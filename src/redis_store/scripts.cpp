@@ -32,65 +32,65 @@ redis::Script deciding(std::string_view clock, std::initializer_list<std::string
 ScriptSet::ScriptSet() : ScriptSet(lua::kClock) {}
 
 ScriptSet::ScriptSet(std::string_view clock)
-    : buckets_(assemble(clock, {lua::kBuckets})),
-      buckets_multi_(assemble(clock, {lua::kBucketsMulti})),
-      decide_bucket_(deciding(clock, {lua::kBucket})),
-      decide_fixed_window_(deciding(clock, {lua::kFixedWindow})),
-      decide_sliding_log_(deciding(clock, {lua::kSlidingLog})),
-      decide_sliding_counter_(deciding(clock, {lua::kSlidingCounter})),
-      decide_sub_windows_(deciding(clock, {lua::kSubWindows})),
-      decide_any_(deciding(clock, {lua::kBucket, lua::kFixedWindow, lua::kSlidingLog,
-                                   lua::kSlidingCounter, lua::kSubWindows})),
-      lease_strict_(with_modules(clock, {lua::kBucket}, lua::kLeaseStrict)),
-      lease_strict_any_(with_modules(clock,
-                                     {lua::kBucket, lua::kFixedWindow, lua::kSlidingLog,
-                                      lua::kSlidingCounter, lua::kSubWindows},
-                                     lua::kLeaseStrict)),
-      reset_(assemble(clock, {lua::kReset})),
-      block_(assemble(clock, {lua::kBlock})),
-      count_(assemble(clock, {lua::kCount})),
-      read_count_(assemble(clock, {lua::kReadCount})),
-      counter_info_(assemble(clock, {lua::kCounterInfo})),
-      expire_counter_(assemble(clock, {lua::kExpireCounter})),
-      heartbeat_(assemble(clock, {lua::kHeartbeat})),
-      reservation_(assemble(clock, {lua::kReservation})),
-      due_reservations_(assemble(clock, {lua::kDueReservations})),
-      permits_(assemble(clock, {lua::kPermits})) {}
+    : buckets(assemble(clock, {lua::kBuckets})),
+      buckets_multi(assemble(clock, {lua::kBucketsMulti})),
+      decide_bucket(deciding(clock, {lua::kBucket})),
+      decide_fixed_window(deciding(clock, {lua::kFixedWindow})),
+      decide_sliding_log(deciding(clock, {lua::kSlidingLog})),
+      decide_sliding_counter(deciding(clock, {lua::kSlidingCounter})),
+      decide_sub_windows(deciding(clock, {lua::kSubWindows})),
+      decide_any(deciding(clock, {lua::kBucket, lua::kFixedWindow, lua::kSlidingLog,
+                                  lua::kSlidingCounter, lua::kSubWindows})),
+      lease_strict(with_modules(clock, {lua::kBucket}, lua::kLeaseStrict)),
+      lease_strict_any(with_modules(clock,
+                                    {lua::kBucket, lua::kFixedWindow, lua::kSlidingLog,
+                                     lua::kSlidingCounter, lua::kSubWindows},
+                                    lua::kLeaseStrict)),
+      reset(assemble(clock, {lua::kReset})),
+      block(assemble(clock, {lua::kBlock})),
+      count(assemble(clock, {lua::kCount})),
+      read_count(assemble(clock, {lua::kReadCount})),
+      counter_info(assemble(clock, {lua::kCounterInfo})),
+      expire_counter(assemble(clock, {lua::kExpireCounter})),
+      heartbeat(assemble(clock, {lua::kHeartbeat})),
+      reservation(assemble(clock, {lua::kReservation})),
+      due_reservations(assemble(clock, {lua::kDueReservations})),
+      permits(assemble(clock, {lua::kPermits})) {}
 
 const redis::Script& ScriptSet::decide(Algorithm algorithm) const noexcept {
   switch (algorithm) {
     case Algorithm::TokenBucket:
-    case Algorithm::Gcra: return decide_bucket_;
+    case Algorithm::Gcra: return decide_bucket;
     case Algorithm::FixedWindow:
-    case Algorithm::AnchoredWindow: return decide_fixed_window_;
-    case Algorithm::SlidingLog: return decide_sliding_log_;
-    case Algorithm::SlidingCounter: return decide_sliding_counter_;
-    case Algorithm::SubWindows: return decide_sub_windows_;
+    case Algorithm::AnchoredWindow: return decide_fixed_window;
+    case Algorithm::SlidingLog: return decide_sliding_log;
+    case Algorithm::SlidingCounter: return decide_sliding_counter;
+    case Algorithm::SubWindows: return decide_sub_windows;
   }
-  return decide_any_;
+  return decide_any;
 }
 
 std::vector<const redis::Script*> ScriptSet::all() const {
-  return {&buckets_,
-          &buckets_multi_,
-          &decide_bucket_,
-          &decide_fixed_window_,
-          &decide_sliding_log_,
-          &decide_sliding_counter_,
-          &decide_sub_windows_,
-          &decide_any_,
-          &lease_strict_,
-          &lease_strict_any_,
-          &reset_,
-          &block_,
-          &count_,
-          &read_count_,
-          &counter_info_,
-          &expire_counter_,
-          &heartbeat_,
-          &reservation_,
-          &due_reservations_,
-          &permits_};
+  return {&buckets,
+          &buckets_multi,
+          &decide_bucket,
+          &decide_fixed_window,
+          &decide_sliding_log,
+          &decide_sliding_counter,
+          &decide_sub_windows,
+          &decide_any,
+          &lease_strict,
+          &lease_strict_any,
+          &reset,
+          &block,
+          &count,
+          &read_count,
+          &counter_info,
+          &expire_counter,
+          &heartbeat,
+          &reservation,
+          &due_reservations,
+          &permits};
 }
 
 const ScriptSet& scripts() {

@@ -1,10 +1,10 @@
 // libFuzzer: replies of a Redis server, read by each command's parser. A parser returns a value or
 // an error; slot ranges stay within the valid slots.
 
-#include "redis/push_message.hpp"
+#include "redis/cluster_router.hpp"
 #include "redis/sentinel.hpp"
 #include "redis/server_error.hpp"
-#include "redis/slot_map.hpp"
+#include "redis/subscription.hpp"
 #include "redis_store/redis_permit_store.hpp"
 #include "redis_store/redis_reservation_store.hpp"
 #include "redis_store/script_calls.hpp"

@@ -176,7 +176,7 @@ redis::Command BatchCall::buckets_command() {
     for (const Lane* const lane : batch_.lanes) counts.number(lane->asked.size(), 4);
   }
   const StateHeader header = header_of(first.quota);
-  return script_command(scripts_.buckets(), keys_, {view(header), numbers.bytes(), counts.bytes()});
+  return script_command(scripts_.buckets, keys_, {view(header), numbers.bytes(), counts.bytes()});
 }
 
 bool BatchCall::fits(const Lane& lane) const {
@@ -216,7 +216,7 @@ redis::Command BatchCall::buckets_multi_command() {
   }
   batch_.lanes = std::move(sent);
   const bool is_in_order = keys_.size() == numbers_.size();
-  return script_command(scripts_.buckets_multi(), keys_,
+  return script_command(scripts_.buckets_multi, keys_,
                         {limits.bytes(), is_in_order ? std::string_view{} : order.bytes()});
 }
 

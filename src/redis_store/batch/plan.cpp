@@ -143,7 +143,7 @@ std::string Plan::packed(const Order& order) const {
 redis::Command decide_command(const ScriptSet& scripts, const Plan& plan, Reads reads) {
   const bool one = reads == Reads::OneAlgorithm && plan.is_of_one_algorithm();
   const Plan::Order order = plan.order();
-  return script_command(one ? scripts.decide(plan.algorithm()) : scripts.decide_any(), order.keys,
+  return script_command(one ? scripts.decide(plan.algorithm()) : scripts.decide_any, order.keys,
                         {plan.packed(order)});
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::size_t kHashBytes = 16;
+constexpr std::string_view kKinds = "lecdnars";             // of KeyKind
 constexpr std::string_view kNodes = "nodes";                // a single set
 constexpr std::string_view kAudit = "audit";                // a single key
 constexpr std::string_view kReservations = "reservations";  // all in one slot
@@ -117,17 +118,8 @@ std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
   key.remove_prefix(layout.start().size());
   if (key.size() < 4 || key.substr(1, 2) != ":{") return std::nullopt;
   KeyName name;
-  switch (key.front()) {
-    case 'l': name.kind = KeyKind::Limit; break;
-    case 'e': name.kind = KeyKind::Escrow; break;
-    case 'c': name.kind = KeyKind::Counter; break;
-    case 'd': name.kind = KeyKind::DecimalCounter; break;
-    case 'n': name.kind = KeyKind::Nodes; break;
-    case 'a': name.kind = KeyKind::Audit; break;
-    case 'r': name.kind = KeyKind::Reservation; break;
-    case 's': name.kind = KeyKind::Permits; break;
-    default: return std::nullopt;
-  }
+  if (kKinds.find(key.front()) == std::string_view::npos) return std::nullopt;
+  name.kind = static_cast<KeyKind>(key.front());
   const std::size_t close = key.find('}');
   if (close == std::string_view::npos) return std::nullopt;
   const std::optional<std::string> subject = unescaped(key.substr(3, close - 3));

@@ -123,7 +123,7 @@ redis::Command LeaseCommand::strict_command(const ScriptSet& scripts) const {
         .number(quota.fill_time().part, 4);
   }
   plan.text(asks.bytes());
-  return script_command(reads_ == Reads::All ? scripts.lease_strict_any() : scripts.lease_strict(),
+  return script_command(reads_ == Reads::All ? scripts.lease_strict_any : scripts.lease_strict,
                         keys, {plan.bytes()});
 }
 

@@ -227,7 +227,7 @@ void AttributeMatcher::match_one(const Request& request, std::size_t number, Mat
 
 DescriptorOutcome AttributeMatcher::apply(const AttributeRule& rule, const Request& request,
                                           std::size_t number, const SlotValues& slot_values,
-                                          Match& match) const {
+                                          Match& match) {
   Captures captures;
   if (!all_hold(rule, slot_values, captures)) return DescriptorOutcome::NoRule;
   switch (rule.rule->action) {

@@ -87,8 +87,8 @@ class AttributeMatcher final : public DomainMatcher {
  private:
   [[nodiscard]] SlotValues slot_values_of(const Descriptor& descriptor) const;
   void match_one(const Request& request, std::size_t number, Match& match) const;
-  DescriptorOutcome apply(const AttributeRule& rule, const Request& request, std::size_t number,
-                          const SlotValues& slot_values, Match& match) const;
+  static DescriptorOutcome apply(const AttributeRule& rule, const Request& request,
+                                 std::size_t number, const SlotValues& slot_values, Match& match);
 
   AttributeDomain domain_;
   RuleIndex index_;

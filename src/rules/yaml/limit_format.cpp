@@ -138,8 +138,8 @@ void read_terms(const YamlFields& fields, core::SharingTerms& terms) {
     if (mode) terms.mode = *mode;
   }
   if (const auto node = fields.find("lease_lifetime")) {
-    if (const auto lifetime = node->duration(kMinLifetime, kMaxLifetime))
-      terms.lifetime = *lifetime;
+    const auto lifetime = node->duration(kMinLifetime, kMaxLifetime);
+    if (lifetime) terms.lifetime = *lifetime;
   }
   if (const auto node = fields.find("share")) {
     const auto divided = node->choice<bool>({{"none", false}, {"nodes", true}});

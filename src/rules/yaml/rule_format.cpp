@@ -210,14 +210,14 @@ class RuleReader {
     check_overrides(*compiled_.overrides->quotas, *section, rule_.terms);
   }
 
-  void keep(RuleYaml written) {
+  void keep(const RuleYaml& written) {
     const Rule& kept = state_.builder.add_rule(std::move(rule_));
     compiled_.rule = &kept;
     for (const RuleLimit& limit : kept.limits) {
       compiled_.limit_names.push_back(limit_name(kept.domain, kept.name, limit.name));
     }
     draft_.domain.rules.push_back(std::move(compiled_));
-    draft_.written.push_back(std::move(written));
+    draft_.written.push_back(written);
   }
 
   const YamlNode& node_;

@@ -2,7 +2,6 @@
 
 #include "gateway/http1/body_framing.hpp"
 #include "gateway/http1/buffer_sequence.hpp"
-#include "gateway/proxy/downstream.hpp"
 
 #include <optional>
 #include <span>

@@ -24,6 +24,12 @@ struct BodyFraming {
   friend bool operator==(const BodyFraming&, const BodyFraming&) = default;
 };
 
+// Whether a piece is the last one of its body.
+enum class Last : std::uint8_t { No, Yes };
+
+// What happens to a connection after the response.
+enum class AfterResponse : std::uint8_t { KeepAlive, Close };
+
 // Extracts the body of one HTTP/1.1 message, fed in portions of any size.
 //
 // Strict where parsers disagree (RFC 9112, section 7.1): sizes are hexadecimal digits only, lines

@@ -200,7 +200,8 @@ Awaitable<void> Http1Connection<Stream>::reject(HttpError why) {
       .reason = http::reason_phrase(why.status),
       .fields = fields,
       .body = {.kind = BodyFraming::Kind::Length, .length = response.body.size()}};
-  static_cast<void>(co_await send_head(head, response.body, Last::Yes, {}));
+  const SendResult result = send_head(head, response.body, Last::Yes, {});
+  if (result == SendResult::Pending) static_cast<void>(co_await sent());
 }
 
 template <class Stream>
@@ -275,6 +276,10 @@ void Http1Connection<Stream>::release_head() {
 
 template <class Stream>
 Downstream::BodyPiece Http1Connection<Stream>::body() {
+  if (switched_) {
+    const bool is_last = received().empty() && read_buffer_.failure();
+    return {.data = received(), .is_last = is_last};
+  }
   if (!has_piece_) {
     if (decoder_.is_complete()) return {.is_last = true};
     piece_ = decoder_.decode(read_buffer_.bytes().subspan(head_bytes_));
@@ -285,6 +290,7 @@ Downstream::BodyPiece Http1Connection<Stream>::body() {
 
 template <class Stream>
 void Http1Connection<Stream>::consume_body() {
+  if (switched_) return read_buffer_.consume(received().size());
   if (!std::exchange(has_piece_, false)) return;
   read_buffer_.consume(piece_.used);
   if (decoder_.is_complete()) read_buffer_.read_ahead(this->shared_from_this());
@@ -292,6 +298,10 @@ void Http1Connection<Stream>::consume_body() {
 
 template <class Stream>
 Awaitable<bool> Http1Connection<Stream>::more_body() {
+  if (switched_) {  // body() tells the end
+    static_cast<void>(co_await read_buffer_.more(this->shared_from_this()));
+    co_return true;
+  }
   awaits_body_ = true;
   enter(Phase::Body);
   const base::Deadline began = base::monotonic_now();
@@ -315,19 +325,17 @@ std::span<const Field> Http1Connection<Stream>::body_trailers() {
 }
 
 template <class Stream>
-Awaitable<bool> Http1Connection<Stream>::send_interim(const ClientResponseHead& head) {
+SendResult Http1Connection<Stream>::send_interim(const ClientResponseHead& head) {
   text_.clear();
   append_interim(text_, head);
-  BufferSequence bytes;
-  bytes.add(text_);
-  if (write_now(bytes)) co_return open_;
-  co_return co_await write(bytes);
+  unsent_ = {};
+  unsent_.add(text_);
+  return write_now();
 }
 
 template <class Stream>
-Awaitable<bool> Http1Connection<Stream>::send_head(const ClientResponseHead& head,
-                                                   std::string_view data, Last last,
-                                                   std::span<const Field> trailers) {
+SendResult Http1Connection<Stream>::send_head(const ClientResponseHead& head, std::string_view data,
+                                              Last last, std::span<const Field> trailers) {
   framing_ = downstream_framing(head, version_);
   // Pipelined requests are answered before the connection is closed.
   const std::size_t of_this = head_bytes_ + (has_piece_ ? piece_.used : 0);
@@ -339,47 +347,47 @@ Awaitable<bool> Http1Connection<Stream>::send_head(const ClientResponseHead& hea
                        close_after_response_ ? AfterResponse::Close : AfterResponse::KeepAlive,
                        context_->date.at(context_->clock.now()));
   encoder_ = BodyEncoder(framing_);
-  BufferSequence bytes;
-  bytes.add(text_);
-  encoder_.add(bytes, data, last, trailers);
-  if (write_now(bytes)) co_return open_;
-  co_return co_await write(bytes);
+  unsent_ = {};
+  unsent_.add(text_);
+  encoder_.add(unsent_, data, last, trailers);
+  return write_now();
 }
 
 template <class Stream>
-Awaitable<bool> Http1Connection<Stream>::send_body(std::string_view data, Last last,
-                                                   std::span<const Field> trailers) {
-  BufferSequence bytes;
-  encoder_.add(bytes, data, last, trailers);
-  if (write_now(bytes)) co_return open_;
-  co_return co_await write(bytes);
+SendResult Http1Connection<Stream>::send_body(std::string_view data, Last last,
+                                              std::span<const Field> trailers) {
+  unsent_ = {};
+  encoder_.add(unsent_, data, last, trailers);
+  if (switched_ && last == Last::Yes) end_sending();
+  return write_now();
 }
 
 // Writes what the socket accepts without blocking, which saves an event-loop turn for most
-// responses. Returns whether everything was written.
+// responses.
 template <class Stream>
-bool Http1Connection<Stream>::write_now(BufferSequence& bytes) {
+SendResult Http1Connection<Stream>::write_now() {
+  if (!open_) return SendResult::Disconnected;
   if constexpr (std::is_same_v<Stream, Socket>) {
-    if (!bytes.is_empty()) {
+    if (!unsent_.is_empty()) {
       error_code failed;  // reported again by the next write
-      const std::size_t size = stream_.write_some(bytes.parts(), failed);
+      const std::size_t size = stream_.write_some(unsent_.parts(), failed);
       context_->statistics.bytes_out += size;
       download_.waited({}, size);
-      bytes.remove(size);
+      unsent_.remove(size);
     }
   }
-  return bytes.is_empty();
+  return unsent_.is_empty() ? SendResult::Sent : SendResult::Pending;
 }
 
 template <class Stream>
-Awaitable<bool> Http1Connection<Stream>::write(BufferSequence bytes) {
-  while (!bytes.is_empty() && open_) {
+Awaitable<bool> Http1Connection<Stream>::sent() {
+  while (!unsent_.is_empty() && open_) {
     enter(Phase::Write);  // restarts whenever the client reads
     const base::Deadline began = base::monotonic_now();
-    const auto parts = bytes.parts();
+    const auto parts = unsent_.parts();
     const auto [failed, size] = co_await stream_.async_write_some(parts, kIo);
     context_->statistics.bytes_out += size;
-    bytes.remove(size);
+    unsent_.remove(size);
     download_.waited(base::monotonic_now() - began, size);
     if (failed) {
       abort();
@@ -411,17 +419,12 @@ std::string_view Http1Connection<Stream>::received() {
 }
 
 template <class Stream>
-Awaitable<bool> Http1Connection<Stream>::more() {
-  return read_buffer_.more(this->shared_from_this());
-}
-
-template <class Stream>
-Awaitable<bool> Http1Connection<Stream>::send(std::string_view bytes) {
+SendResult Http1Connection<Stream>::switch_protocols(std::string_view head) {
   switched_ = true;
-  BufferSequence out;
-  out.add(bytes);
-  if (write_now(out)) co_return open_;
-  co_return co_await write(out);
+  encoder_ = BodyEncoder(BodyFraming::Kind::UntilClose);
+  unsent_ = {};
+  unsent_.add(head);
+  return write_now();
 }
 
 // TLS has no half-close.

@@ -23,7 +23,6 @@ namespace penstock::gateway {
 template <class Stream>
 class Http1Connection final : public net::ConnectionBase,
                               private Downstream,
-                              private Downstream::RawStream,
                               public std::enable_shared_from_this<Http1Connection<Stream>> {
  public:
   Http1Connection(std::shared_ptr<GatewayContext> context, Stream stream, net::Peer peer);
@@ -47,10 +46,9 @@ class Http1Connection final : public net::ConnectionBase,
   [[nodiscard]] net::Awaitable<bool> serve_one();
   [[nodiscard]] net::Awaitable<bool> read_head();
   [[nodiscard]] net::Awaitable<void> reject(HttpError why);
-  [[nodiscard]] net::Awaitable<bool> write(BufferSequence bytes);
   [[nodiscard]] net::Awaitable<void> lingering_close();
   [[nodiscard]] Caller caller();
-  [[nodiscard]] bool write_now(BufferSequence& bytes);
+  [[nodiscard]] SendResult write_now();
   void enter(net::Phase phase);
   void enter_reading();
   // While stopping, a connection that never sent a request is kept briefly: one may be in transit.
@@ -62,21 +60,17 @@ class Http1Connection final : public net::ConnectionBase,
   [[nodiscard]] net::Awaitable<bool> more_body() override;
   void interrupt_body() override { read_buffer_.interrupt(); }
   [[nodiscard]] std::span<const Field> body_trailers() override;
-  [[nodiscard]] net::Awaitable<bool> send_interim(const ClientResponseHead& head) override;
-  [[nodiscard]] net::Awaitable<bool> send_head(const ClientResponseHead& head,
-                                               std::string_view data, Last last,
-                                               std::span<const Field> trailers) override;
-  [[nodiscard]] net::Awaitable<bool> send_body(std::string_view data, Last last,
-                                               std::span<const Field> trailers) override;
+  [[nodiscard]] SendResult send_interim(const ClientResponseHead& head) override;
+  [[nodiscard]] SendResult send_head(const ClientResponseHead& head, std::string_view data,
+                                     Last last, std::span<const Field> trailers) override;
+  [[nodiscard]] SendResult send_body(std::string_view data, Last last,
+                                     std::span<const Field> trailers) override;
+  [[nodiscard]] net::Awaitable<bool> sent() override;
   void abort_response() override;
-  [[nodiscard]] Downstream::RawStream* raw_stream() override { return this; }
-
-  [[nodiscard]] std::string_view received() override;
-  void consume(std::size_t bytes) override { read_buffer_.consume(bytes); }
-  [[nodiscard]] net::Awaitable<bool> more() override;
-  [[nodiscard]] net::Awaitable<bool> send(std::string_view bytes) override;
-  void end_sending() override;
-  void close() override { abort(); }
+  [[nodiscard]] bool can_switch_protocols() const noexcept override { return true; }
+  [[nodiscard]] SendResult switch_protocols(std::string_view head) override;
+  [[nodiscard]] std::string_view received();
+  void end_sending();
 
   std::shared_ptr<GatewayContext> context_;
   Stream stream_;
@@ -95,6 +89,7 @@ class Http1Connection final : public net::ConnectionBase,
   bool has_piece_ = false;
   std::vector<Field> trailers_{};
   std::string text_{};
+  BufferSequence unsent_{};
   BodyEncoder encoder_{BodyFraming::Kind::None};
   BodyFraming::Kind framing_ = BodyFraming::Kind::None;
   TransferRate upload_;

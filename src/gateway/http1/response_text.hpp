@@ -14,9 +14,6 @@ namespace penstock::gateway {
 [[nodiscard]] BodyFraming::Kind downstream_framing(const ClientResponseHead& head,
                                                    Version version) noexcept;
 
-// What happens to the connection after the response.
-enum class AfterResponse : std::uint8_t { KeepAlive, Close };
-
 // Appends the head of an HTTP/1.1 response. `date` is the line from DateHeader.
 void append_response_head(std::string& out, const ClientResponseHead& head,
                           BodyFraming::Kind framing, Version version, AfterResponse then,

@@ -116,38 +116,43 @@ Awaitable<bool> Http2Stream::more_body() {
   co_return !received_.empty() || has_ended_;
 }
 
-Awaitable<bool> Http2Stream::send_interim(const ClientResponseHead& head) {
-  if (is_closed_) co_return false;
+SendResult Http2Stream::send_interim(const ClientResponseHead& head) {
+  if (is_closed_) return SendResult::Disconnected;
   handle_->session.send_interim(id_, http2_fields(head, names_, {}));
-  handle_->schedule_flush();
-  co_return true;
+  return flush();
 }
 
-Awaitable<bool> Http2Stream::send_head(const ClientResponseHead& head, std::string_view data,
-                                       Last last, std::span<const Field> trailers) {
-  if (is_closed_) co_return false;
+SendResult Http2Stream::send_head(const ClientResponseHead& head, std::string_view data, Last last,
+                                  std::span<const Field> trailers) {
+  if (is_closed_) return SendResult::Disconnected;
   const std::string_view date = context_->date.at(context_->clock.now());
   const std::vector<http2::Field> fields = http2_fields(head, names_, date);
   if (last == Last::Yes && data.empty() && trailers.empty()) {
     handle_->session.respond(id_, fields);
-    handle_->schedule_flush();
-    co_return true;
+  } else {
+    set_output(data, last, trailers);
+    handle_->session.respond(id_, fields, this);
   }
-  out_ = data;
-  is_last_ = last == Last::Yes;
-  keep_trailers(trailers);
-  handle_->session.respond(id_, fields, this);
-  co_return co_await drain();
+  return flush();
 }
 
-Awaitable<bool> Http2Stream::send_body(std::string_view data, Last last,
-                                       std::span<const Field> trailers) {
-  if (is_closed_) co_return false;
+SendResult Http2Stream::send_body(std::string_view data, Last last,
+                                  std::span<const Field> trailers) {
+  if (is_closed_) return SendResult::Disconnected;
+  set_output(data, last, trailers);
+  handle_->session.resume(id_);
+  return flush();
+}
+
+void Http2Stream::set_output(std::string_view data, Last last, std::span<const Field> trailers) {
   out_ = data;
   is_last_ = last == Last::Yes;
   keep_trailers(trailers);
-  handle_->session.resume(id_);
-  co_return co_await drain();
+}
+
+SendResult Http2Stream::flush() {
+  handle_->schedule_flush();
+  return out_.empty() ? SendResult::Sent : SendResult::Pending;
 }
 
 void Http2Stream::keep_trailers(std::span<const Field> trailers) {
@@ -167,9 +172,8 @@ void Http2Stream::keep_trailers(std::span<const Field> trailers) {
 }
 
 // Waits until the client has opened its window for all output. The timeout restarts on progress.
-Awaitable<bool> Http2Stream::drain() {
+Awaitable<bool> Http2Stream::sent() {
   const auto self = shared_from_this();
-  handle_->schedule_flush();
   while (!is_closed_ && !out_.empty()) {
     const std::size_t before = out_.size();
     const base::Deadline began = base::monotonic_now();

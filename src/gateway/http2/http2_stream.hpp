@@ -58,15 +58,16 @@ class Http2Stream final : public http2::StreamEvents,
   [[nodiscard]] net::Awaitable<bool> more_body() override;
   void interrupt_body() override;
   [[nodiscard]] std::span<const Field> body_trailers() override { return in_trailers_; }
-  [[nodiscard]] net::Awaitable<bool> send_interim(const ClientResponseHead& head) override;
-  [[nodiscard]] net::Awaitable<bool> send_head(const ClientResponseHead& head,
-                                               std::string_view data, Last last,
-                                               std::span<const Field> trailers) override;
-  [[nodiscard]] net::Awaitable<bool> send_body(std::string_view data, Last last,
-                                               std::span<const Field> trailers) override;
+  [[nodiscard]] SendResult send_interim(const ClientResponseHead& head) override;
+  [[nodiscard]] SendResult send_head(const ClientResponseHead& head, std::string_view data,
+                                     Last last, std::span<const Field> trailers) override;
+  [[nodiscard]] SendResult send_body(std::string_view data, Last last,
+                                     std::span<const Field> trailers) override;
+  [[nodiscard]] net::Awaitable<bool> sent() override;
   void abort_response() override;
 
-  [[nodiscard]] net::Awaitable<bool> drain();
+  void set_output(std::string_view data, Last last, std::span<const Field> trailers);
+  [[nodiscard]] SendResult flush();
   void keep_trailers(std::span<const Field> trailers);
 
   std::shared_ptr<GatewayContext> context_;

@@ -21,10 +21,14 @@ struct ClientResponseHead {
   bool has_date = false;
 };
 
-enum class Last : std::uint8_t { No, Yes };
+enum class SendResult : std::uint8_t {
+  Sent,          // the client, or the buffer of its connection, has it
+  Pending,       // await sent()
+  Disconnected,  // the client has gone
+};
 
 // A client waiting for one response, independent of the HTTP version, with back-pressure in both
-// directions. Results of false mean that it has disconnected.
+// directions.
 //
 // Thread-safety: none.
 class Downstream {
@@ -45,37 +49,31 @@ class Downstream {
   };
   [[nodiscard]] virtual BodyPiece body() = 0;
   virtual void consume_body() = 0;  // consumes what body() returned
+  // False when no more arrives in time, or the client has disconnected.
   [[nodiscard]] virtual net::Awaitable<bool> more_body() = 0;
   virtual void interrupt_body() = 0;  // a waiting more_body() returns false
   // Fields after the body; valid once the last piece has arrived.
   [[nodiscard]] virtual std::span<const Field> body_trailers() = 0;
 
-  // Interim responses (100, 103), any number before the response.
-  [[nodiscard]] virtual net::Awaitable<bool> send_interim(const ClientResponseHead& head) = 0;
-  // Sends the head and the first piece of the body.
-  [[nodiscard]] virtual net::Awaitable<bool> send_head(const ClientResponseHead& head,
-                                                       std::string_view data, Last last,
-                                                       std::span<const Field> trailers) = 0;
-  [[nodiscard]] virtual net::Awaitable<bool> send_body(std::string_view data, Last last,
-                                                       std::span<const Field> trailers) = 0;
+  // What is sent stays valid until it is taken; nothing is sent while something is pending.
+  // Interim responses (100, 103), any number before the response:
+  [[nodiscard]] virtual SendResult send_interim(const ClientResponseHead& head) = 0;
+  // The head and the first piece of the body:
+  [[nodiscard]] virtual SendResult send_head(const ClientResponseHead& head, std::string_view data,
+                                             Last last, std::span<const Field> trailers) = 0;
+  [[nodiscard]] virtual SendResult send_body(std::string_view data, Last last,
+                                             std::span<const Field> trailers) = 0;
+  // Waits until the client has taken what is pending. False when it has disconnected.
+  [[nodiscard]] virtual net::Awaitable<bool> sent() = 0;
   // Ends the response so that the client can detect the truncation.
   virtual void abort_response() = 0;
 
-  // The raw connection, after 101; null when not supported.
-  class RawStream {
-   public:
-    RawStream() = default;
-    RawStream(const RawStream&) = delete;
-    RawStream& operator=(const RawStream&) = delete;
-    virtual ~RawStream() = default;
-    [[nodiscard]] virtual std::string_view received() = 0;
-    virtual void consume(std::size_t bytes) = 0;
-    [[nodiscard]] virtual net::Awaitable<bool> more() = 0;
-    [[nodiscard]] virtual net::Awaitable<bool> send(std::string_view bytes) = 0;
-    virtual void end_sending() = 0;
-    virtual void close() = 0;
-  };
-  [[nodiscard]] virtual RawStream* raw_stream() { return nullptr; }
+  // After 101, whose head is sent as it is, the bodies of both directions are the bytes of the
+  // connection, and their ends close one direction.
+  [[nodiscard]] virtual bool can_switch_protocols() const noexcept { return false; }
+  [[nodiscard]] virtual SendResult switch_protocols(std::string_view /*head*/) {
+    return SendResult::Disconnected;
+  }
 };
 
 }  // namespace penstock::gateway

@@ -6,7 +6,6 @@
 #include "gateway/proxy/forwarded_request.hpp"
 #include "http/response_text.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -19,19 +18,6 @@ using net::kIo;
 // Timeout of a decision; the store's own timeout is much shorter.
 constexpr Duration kDecideTimeout = std::chrono::seconds{1};
 
-// Result of a pending decision.
-struct Decided {
-  std::optional<service::Answer> answer{};
-  net::Timer* waiting = nullptr;
-};
-
-// Result of a pending permit.
-struct PendingPermit {
-  std::optional<SharedPermits::Outcome> outcome{};
-  SharedPermits::Permit permit{};
-  net::Timer* waiting = nullptr;
-};
-
 }  // namespace
 
 Exchange::Exchange(std::shared_ptr<GatewayContext> context, Downstream& client,
@@ -39,47 +25,88 @@ Exchange::Exchange(std::shared_ptr<GatewayContext> context, Downstream& client,
     : context_(std::move(context)),
       client_(client),
       event_(executor, base::Deadline::max()),
-      pump_done_(executor, base::Deadline::max()),
       started_(base::monotonic_now()) {}
 
 Awaitable<void> Exchange::run(std::shared_ptr<Exchange> self, const RequestHead& head,
                               Caller caller) {
-  const ForwardedRequest request(head, caller.origin, self->context_->settings);
-  self->begin(head, request, caller);
+  ProxyMachine& machine = self->machine_;
+  const std::string text = co_await self->check(head, caller);
+  while (machine.state() != State::Done) {
+    switch (machine.state()) {
+      case State::ChooseServer: self->choose_server(); break;
+      case State::Connect: co_await self->connect(); break;
+      case State::SendHead: co_await self->send_head(text); break;
+      case State::ReadHead: {
+        if (self->read_head()) break;
+        const bool more = co_await self->connection_->more();
+        if (!more) machine.on_response_ended(self->attempt());
+        break;
+      }
+      case State::SendInterim:
+        if (self->send_interim() == SendResult::Pending) {
+          static_cast<void>(co_await self->client_.sent());
+        }
+        machine.on_interim_sent();
+        break;
+      case State::Relay: co_await self->relay(); break;
+      case State::Tunnel: co_await self->tunnel(); break;
+      case State::StopUpload: self->stop_upload(); [[fallthrough]];
+      case State::FinishUpload:
+        while (machine.is_uploading()) co_await self->event_.async_wait(kIo);
+        self->report(machine.on_upload_over());
+        break;
+      default:  // Answer: check() leaves the states before ChooseServer
+        if (self->answer() == SendResult::Pending) {
+          static_cast<void>(co_await self->client_.sent());
+        }
+        machine.on_answered();
+    }
+  }
+  self->finish();
+}
+
+Awaitable<std::string> Exchange::check(const RequestHead& head, Caller caller) {
+  const ForwardedRequest request(head, caller.origin, context_->settings);
+  begin(head, request, caller);
   if (request.rejection()) {
-    co_await self->answer(to_response(*request.rejection()));
-    co_return self->finish();
+    response_ = to_response(*request.rejection());
+    machine_.on_denied();
+    co_return std::string{};
   }
   const RequestAttributes attributes(request,
                                      {.address = caller.address, .scheme = caller.origin.scheme});
-  const Route* const route = self->context_->routes.find(attributes.host(), attributes.path());
+  const Route* const route = context_->routes.find(attributes.host(), attributes.path());
   std::optional<ProxyError> error = ProxyError::NoRoute;
-  if (route != nullptr) error = self->admit(attributes, *route);
+  if (route != nullptr) error = admit(attributes, *route);
   const std::string_view prefix = route == nullptr ? std::string_view{} : route->strip_prefix;
   const Result<std::string_view> path =
-      without_prefix(request.path().forwarded, prefix, self->context_->settings.paths.letter_case);
+      without_prefix(request.path().forwarded, prefix, context_->settings.paths.letter_case);
   if (!error && !path) error = ProxyError::InvalidPath;
-  if (!error && self->client_.body().is_broken) error = ProxyError::MalformedBody;
-  if (!error) error = co_await self->acquire_permit(attributes);
-  if (error) {
-    if (*error == ProxyError::NoRoute) self->context_->metrics.rejected(RejectReason::NoRoute);
-    co_await self->answer(error_response(*error, {}));
-  } else if (co_await self->decide(attributes, route->domain)) {
-    std::string text = request.text(*path);
-    self->client_.release_head();
-    co_await self->forward(std::move(text));
-  } else {
-    co_await self->answer(*std::move(self->denial_));
+  if (!error && client_.body().is_broken) error = ProxyError::MalformedBody;
+  if (error == ProxyError::NoRoute) context_->metrics.rejected(RejectReason::NoRoute);
+  error ? machine_.on_rejected(*error) : machine_.on_admitted();
+  if (machine_.state() == State::AcquirePermit) {
+    acquire_permit(attributes);
+    while (is_waiting_) co_await event_.async_wait(kIo);
   }
-  self->finish();
+  if (machine_.state() == State::CheckLimits) {
+    check_limits(attributes, route->domain);
+    while (is_waiting_) co_await event_.async_wait(kIo);
+    on_decision(*decision_);
+  }
+  if (machine_.state() != State::ChooseServer) co_return std::string{};
+  std::string text = request.text(*path);
+  client_.release_head();
+  upstream_name_ = upstream_->settings().name;
+  co_return text;
 }
 
 void Exchange::begin(const RequestHead& head, const ForwardedRequest& request,
                      const Caller& caller) {
   framing_ = upstream_framing(head).kind;
   version_ = head.version;
-  is_idempotent_ = is_idempotent(head.method);
-  wants_upgrade_ = !request.upgrade().empty() && client_.raw_stream() != nullptr;
+  machine_.start({.is_idempotent = is_idempotent(head.method),
+                  .wants_upgrade = !request.upgrade().empty() && client_.can_switch_protocols()});
   if (head.method == "HEAD") request_method_ = ResponseHeadReader::RequestMethod::Head;
   ++context_->statistics.requests;
   if (!context_->log.is_on()) return;
@@ -98,14 +125,13 @@ std::optional<ProxyError> Exchange::admit(const RequestAttributes& attributes, c
   upstream_number_ = route.upstream;
   upstream_ = context_->upstreams[route.upstream];
   const rules::InFlightSettings& per_client = context_->settings.max_in_flight;
-  if (per_client.limit > 0) {
-    const std::string_view client = attributes.value(per_client.key);
-    if (!client.empty()) {
-      client_permit_ = context_->in_flight.acquire(client, per_client.limit);
-      if (!client_permit_) {
-        context_->metrics.rejected(RejectReason::ClientInFlight);
-        return ProxyError::ClientInFlight;
-      }
+  const std::string_view client =
+      per_client.limit > 0 ? attributes.value(per_client.key) : std::string_view{};
+  if (!client.empty()) {
+    client_permit_ = context_->in_flight.acquire(client, per_client.limit);
+    if (!client_permit_) {
+      context_->metrics.rejected(RejectReason::ClientInFlight);
+      return ProxyError::ClientInFlight;
     }
   }
   upstream_permit_ =
@@ -117,90 +143,87 @@ std::optional<ProxyError> Exchange::admit(const RequestAttributes& attributes, c
 
 // Enforces the limit across all nodes. When the store is unavailable, only the local limit of
 // admit() applies.
-Awaitable<std::optional<ProxyError>> Exchange::acquire_permit(const RequestAttributes& attributes) {
-  if (context_->permits == nullptr) co_return std::nullopt;
+void Exchange::acquire_permit(const RequestAttributes& attributes) {
+  if (context_->permits == nullptr) return machine_.on_permit();
   const std::string_view client = attributes.value(context_->settings.max_in_flight.key);
-  if (client.empty()) co_return std::nullopt;
-  const auto pending = std::make_shared<PendingPermit>();
+  if (client.empty()) return machine_.on_permit();
+  is_waiting_ = true;
   context_->permits->acquire(
       client, base::deadline_after(kDecideTimeout),
-      [pending](SharedPermits::Outcome outcome, SharedPermits::Permit permit) {
-        pending->outcome = outcome;
-        pending->permit = std::move(permit);
-        if (pending->waiting != nullptr) pending->waiting->cancel();
+      [self = shared_from_this()](SharedPermits::Outcome outcome, SharedPermits::Permit permit) {
+        self->permit_ = std::move(permit);
+        if (outcome == SharedPermits::Outcome::StoreUnavailable) {
+          self->context_->metrics.shared_limit_unavailable();
+        }
+        if (outcome == SharedPermits::Outcome::LimitReached) {
+          self->context_->metrics.rejected(RejectReason::ClientInFlight);
+          self->machine_.on_rejected(ProxyError::ClientInFlight);
+        }
+        self->machine_.on_permit();
+        self->stop_waiting();
       });
-  if (!pending->outcome) {
-    pending->waiting = &event_;
-    co_await event_.async_wait(kIo);
-    pending->waiting = nullptr;
-  }
-  permit_ = std::move(pending->permit);
-  if (pending->outcome == SharedPermits::Outcome::StoreUnavailable)
-    context_->metrics.shared_limit_unavailable();
-  if (pending->outcome != SharedPermits::Outcome::LimitReached) co_return std::nullopt;
-  context_->metrics.rejected(RejectReason::ClientInFlight);
-  co_return ProxyError::ClientInFlight;
 }
 
-// Returns whether the request may pass; otherwise denial_ holds the response.
-Awaitable<bool> Exchange::decide(const RequestAttributes& attributes, std::string_view domain) {
+void Exchange::check_limits(const RequestAttributes& attributes, std::string_view domain) {
   rules::Request request{.domain = domain, .descriptors = {}, .cost = {}};
   request.descriptors.push_back({.entries = attributes.attributes()});
-  const auto decided = std::make_shared<Decided>();
+  is_waiting_ = true;
   context_->service.decide(request, base::deadline_after(kDecideTimeout),
-                           [decided](service::Answer answer) {
-                             decided->answer.emplace(std::move(answer));
-                             if (decided->waiting != nullptr) decided->waiting->cancel();
+                           [self = shared_from_this()](service::Answer decision) {
+                             self->decision_.emplace(std::move(decision));
+                             self->stop_waiting();
                            });
-  if (!decided->answer) {
-    decided->waiting = &event_;
-    co_await event_.async_wait(kIo);
-    decided->waiting = nullptr;
-  }
-  const service::Answer& answer = *decided->answer;
-  if (context_->log.is_on()) entry_.decision = to_string(answer.reason);
-  if (answer.allowed) {
-    answer::add_rate_headers(rate_fields_, context_->drafts, answer::rate_limit_info(answer));
-  } else {
-    denial_ = answer::denial_response(answer, answer::status_of(answer), context_->drafts);
-  }
-  co_return answer.allowed;
 }
 
-Awaitable<void> Exchange::answer(http::Response response) {
-  if (client_disconnected_) co_return;
-  if (response_started_) {
-    client_.abort_response();
-    entry_.truncated = true;
-    co_return;
+void Exchange::on_decision(const service::Answer& decision) {
+  if (context_->log.is_on()) entry_.decision = to_string(decision.reason);
+  if (decision.allowed) {
+    answer::add_rate_headers(rate_fields_, context_->drafts, answer::rate_limit_info(decision));
+    machine_.on_allowed();
+  } else {
+    response_ =
+        answer::denial_response(decision, answer::status_of(decision), context_->drafts);
+    machine_.on_denied();
   }
-  response_started_ = true;
+}
+
+void Exchange::stop_waiting() {
+  is_waiting_ = false;
+  event_.cancel();
+}
+
+SendResult Exchange::answer() {
+  release_server();
+  if (machine_.error()) response_ = error_response(*machine_.error(), upstream_name_, why_);
   std::vector<Field> fields;
-  for (const auto& [name, value] : response.fields) fields.push_back({name, value});
+  for (const auto& [name, value] : response_.fields) fields.push_back({name, value});
   const ClientResponseHead head{
-      .status = response.status,
-      .reason = http::reason_phrase(response.status),
+      .status = response_.status,
+      .reason = http::reason_phrase(response_.status),
       .fields = fields,
-      .body = {.kind = BodyFraming::Kind::Length, .length = response.body.size()}};
-  entry_.status = response.status;
-  ++context_->statistics.responses.at(response.status / 100);
+      .body = {.kind = BodyFraming::Kind::Length, .length = response_.body.size()}};
+  entry_.status = response_.status;
+  ++context_->statistics.responses.at(response_.status / 100);
   const bool has_body = request_method_ != ResponseHeadReader::RequestMethod::Head;
-  const std::string_view body = has_body ? std::string_view(response.body) : std::string_view{};
+  const std::string_view body = has_body ? std::string_view(response_.body) : std::string_view{};
   entry_.bytes = body.size();
-  static_cast<void>(co_await client_.send_head(head, body, Last::Yes, {}));
+  return client_.send_head(head, body, Last::Yes, {});
 }
 
 void Exchange::abandon() {
-  client_disconnected_ = true;
+  machine_.on_client_disconnected();
   if (connection_ != nullptr) connection_->close();
 }
 
 void Exchange::finish() {
-  connection_.reset();
+  if (machine_.keeps_connection()) upstream_->put_idle(std::exchange(connection_, nullptr));
+  release_server();
+  silence_.reset();
   client_permit_.reset();
   upstream_permit_.reset();
   permit_.release();
   if (!context_->log.is_on()) return;
+  entry_.upstream = upstream_name_;
   entry_.took =
       std::chrono::duration_cast<std::chrono::microseconds>(base::monotonic_now() - started_);
   context_->log.write(entry_);

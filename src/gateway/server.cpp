@@ -1,7 +1,7 @@
 #include "gateway/server.hpp"
 
 #include "base/deadline.hpp"
-#include "gateway/http1/http1_connection.hpp"
+#include "gateway/http1/http1_session.hpp"
 #include "net/spawn.hpp"
 
 #include <algorithm>
@@ -26,19 +26,11 @@ net::Timeouts::Durations limits_of(const rules::GatewaySettings& settings,
 
 void start_connection(const std::shared_ptr<GatewayContext>& context,
                       net::ConnectionAcceptor::AcceptedSocket accepted) {
-  const HttpError* const rejection = accepted.too_many ? &kTooManyConnections : nullptr;
-  const auto start = [&](const auto& connection) {
-    connection->slot = std::move(accepted.slot);
-    connection->start(rejection);
-  };
-  if (accepted.tls == nullptr) {
-    start(std::make_shared<Http1Connection<net::Socket>>(context, std::move(accepted.socket),
-                                                         std::move(accepted.peer)));
-  } else {
-    start(std::make_shared<Http1Connection<net::TlsStream>>(
-        context, net::TlsStream(std::move(accepted.socket), *accepted.tls),
-        std::move(accepted.peer)));
-  }
+  auto session = std::make_shared<Http1Session>(context, accepted.socket.get_executor(),
+                                                std::move(accepted.peer.address),
+                                                accepted.tls == nullptr ? "http" : "https");
+  if (accepted.too_many) session->reject(kTooManyConnections);
+  net::start_connection(context, std::move(session), std::move(accepted));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "net/lingering_close.hpp"
 #include "net/session.hpp"
 #include "net/spawn.hpp"
+#include "net/tls.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
@@ -50,7 +51,10 @@ class ServerConnection final : public ConnectionBase,
 
   void start(TlsState tls) {
     needs_handshake_ = kIsTls && tls == TlsState::New;
-    session_->on_output = [this] { schedule_flush(); };
+    session_->on_output = [this] { kFlushesAtOnce ? flush() : schedule_flush(); };
+    if constexpr (requires { session_->on_close; }) {
+      session_->on_close = [this](CloseMode mode) { close(mode); };
+    }
     enter_activity();
     spawn(stream_.get_executor(), serve(this->shared_from_this()));
   }
@@ -65,6 +69,7 @@ class ServerConnection final : public ConnectionBase,
   static constexpr bool kHasMinimumRate = requires(S & session) {
     session.on_sent(std::chrono::nanoseconds{}, std::size_t{});
   };
+  static constexpr bool kFlushesAtOnce = requires { S::kFlushesAtOnce; };
 
   // `self` keeps the connection alive.
   static Awaitable<void> serve(std::shared_ptr<ServerConnection> self);
@@ -83,6 +88,8 @@ class ServerConnection final : public ConnectionBase,
   void on_flushed();
   void cancel_read();
   void close_if_idle();
+  void close(CloseMode mode);
+  void hand_over();
   void enter(Phase phase) {
     if (open_) state_->timeouts.enter(*this, phase, base::monotonic_now());
   }
@@ -118,6 +125,7 @@ Awaitable<void> ServerConnection<S, Stream>::serve(std::shared_ptr<ServerConnect
   }
   while (open && self->open_) {
     const Step step = self->session_->advance();
+    if (step == Step::Switch) co_return self->hand_over();
     if (!self->writing_ && !self->send_now()) {
       if (step != Step::Read) {
         co_await self->write_unsent();
@@ -147,8 +155,12 @@ Awaitable<void> ServerConnection<S, Stream>::serve(std::shared_ptr<ServerConnect
 template <Session S, class Stream>
 bool ServerConnection<S, Stream>::on_handshake(const boost::system::error_code& failed) {
   if (failed) ++state_->statistics.handshake_failures;
-  if (!failed) enter_activity();
-  return !failed;
+  if (failed || !open_) return false;
+  if constexpr (kIsTls && requires { session_->on_protocol(std::string_view{}); }) {
+    session_->on_protocol(negotiated_protocol(stream_.native_handle()));
+  }
+  enter_activity();
+  return true;
 }
 
 template <Session S, class Stream>
@@ -157,9 +169,11 @@ bool ServerConnection<S, Stream>::on_read(const boost::system::error_code& faile
   state_->statistics.bytes_in += size;
   if (!open_) return false;
   if (std::exchange(read_cancelled_, false)) return true;
-  if (failed) return false;
-  session_->commit(size);
-  return true;
+  if (!failed) session_->commit(size);
+  if constexpr (requires { session_->on_end(); }) {
+    if (failed) return session_->on_end();
+  }
+  return !failed;
 }
 
 template <Session S, class Stream>
@@ -201,6 +215,7 @@ Awaitable<void> ServerConnection<S, Stream>::write_unsent() {
     }
     if (!open_) break;
     unsent_.remove_prefix(size);
+    if (kHasMinimumRate && !unsent_.empty()) enter_write();
     if (!unsent_.empty()) continue;
     unsent_ = session_->take_output();
     if (!unsent_.empty()) enter_write();
@@ -312,6 +327,26 @@ void ServerConnection<S, Stream>::abort() {
   stream_.lowest_layer().close(ignored);
   unlink();
   state_->on_connection_closed();
+}
+
+template <Session S, class Stream>
+void ServerConnection<S, Stream>::close(CloseMode mode) {
+  if (mode == CloseMode::Reset) reset_on_close(stream_);
+  if (mode != CloseMode::Sending || kIsTls) return abort();
+  boost::system::error_code ignored;  // then the connection is broken
+  stream_.lowest_layer().shutdown(Tcp::socket::shutdown_send, ignored);
+}
+
+// The next connection counts itself.
+template <Session S, class Stream>
+void ServerConnection<S, Stream>::hand_over() {
+  if constexpr (requires { session_->continue_on(std::move(stream_), std::move(slot)); }) {
+    open_ = false;
+    unlink();
+    --state_->statistics.open;
+    session_->continue_on(std::move(stream_), std::move(slot));
+    session_->detach();
+  }
 }
 
 // Serves an accepted socket until either side closes it.

@@ -13,10 +13,18 @@ namespace penstock::net {
 
 // What a connection has to do next for its session.
 enum class Step : std::uint8_t {
-  Read,   // fill prepare(), commit(), then advance() again; output may be sent meanwhile
-  Write,  // send all output, then advance() again
-  Wait,   // until on_output is called, then advance() again
-  Close,  // read no more; send the output until is_done(), then close
+  Read,    // fill prepare(), commit(), then advance() again; output may be sent meanwhile
+  Write,   // send all output, then advance() again
+  Wait,    // until on_output is called, then advance() again
+  Close,   // read no more; send the output until is_done(), then close
+  Switch,  // continue_on() goes on with another protocol
+};
+
+// How a session ends its connection by itself, with `on_close`.
+enum class CloseMode : std::uint8_t {
+  Sending,  // only the direction to the client; TLS has no half-close, and is closed
+  Now,
+  Reset,  // the client cannot take what it has received for complete
 };
 
 // The phase of a session, and the request it belongs to. A phase gets its time limit anew when the
@@ -45,8 +53,15 @@ enum class TimeoutAction : std::uint8_t {
 //   closes_silently()  a stopping server may close the connection now, without a word
 //   detach()           the connection is closed: responses that come later are dropped
 //
-// Optional: drain() and close_when_idle(), for protocols that tell their clients (GOAWAY), and
-// on_sent(waited, bytes), which is false for a client that reads too slowly.
+// Optional:
+//   drain(), close_when_idle()    for protocols that tell their clients (GOAWAY)
+//   on_sent(waited, bytes)        false for a client that reads too slowly; progress restarts the
+//                                 time limit of writes
+//   on_protocol(name)             of ALPN, after the TLS handshake
+//   continue_on(stream, slot)     takes the socket over, for Step::Switch
+//   on_end()                      the client has closed its direction; true: the session goes on
+//   on_close                      the session calls it to close the connection
+//   kFlushesAtOnce                on_output sends at once, not at the end of the loop's turn
 template <class T>
 concept Session = requires(T* session, std::size_t size, Phase phase) {
   { session->advance() } -> std::same_as<Step>;

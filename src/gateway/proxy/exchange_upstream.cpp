@@ -233,7 +233,7 @@ Awaitable<void> Exchange::relay() {
 }
 
 Awaitable<bool> Exchange::relay_body(BodyDecoder& decoder) {
-  ReadBuffer<net::Socket>& read_buffer = connection_->read_buffer();
+  ReadBuffer& read_buffer = connection_->read_buffer();
   while (true) {
     const BodyDecoder::Piece piece = decoder.decode(read_buffer.bytes());
     if (piece.is_broken) break;
@@ -266,7 +266,7 @@ Awaitable<void> Exchange::tunnel() {
   last_byte_ = base::monotonic_now();
   silence_.emplace(event_.get_executor());
   close_when_silent();
-  ReadBuffer<net::Socket>& read_buffer = connection_->read_buffer();
+  ReadBuffer& read_buffer = connection_->read_buffer();
   const SendResult result = client_.switch_protocols({read_buffer.bytes().data(), head_bytes_});
   net::spawn(event_.get_executor(), upload(shared_from_this(), connection_));
   bool open = result == SendResult::Sent;

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "gateway/http1/buffer_sequence.hpp"
-#include "gateway/http1/read_buffer.hpp"
 #include "gateway/http1/response_head.hpp"
 #include "gateway/upstream/name_lookup.hpp"
+#include "gateway/upstream/read_buffer.hpp"
 #include "net/asio_types.hpp"
 #include "net/timeouts.hpp"
 #include "rules/settings/address.hpp"
@@ -42,7 +42,7 @@ class UpstreamConnection final : public net::TimeoutEntry,
   void enter(net::Phase phase);
 
   [[nodiscard]] net::Executor executor() { return socket_.get_executor(); }
-  [[nodiscard]] ReadBuffer<net::Socket>& read_buffer() noexcept { return read_buffer_; }
+  [[nodiscard]] ReadBuffer& read_buffer() noexcept { return read_buffer_; }
   [[nodiscard]] ResponseHeadReader& head_reader() noexcept { return head_reader_; }
   [[nodiscard]] bool is_open() const noexcept { return is_open_; }
   [[nodiscard]] bool has_expired() const noexcept { return has_expired_; }
@@ -55,7 +55,7 @@ class UpstreamConnection final : public net::TimeoutEntry,
  private:
   net::Socket socket_;
   net::Timeouts& timeouts_;
-  ReadBuffer<net::Socket> read_buffer_;
+  ReadBuffer read_buffer_;
   ResponseHeadReader head_reader_;
   std::shared_ptr<NameLookup> lookup_{};  // while one is running
   std::size_t written_ = 0;

@@ -2,10 +2,9 @@
 // not change the result, limits hold, and a forwarded request parses again as the same request with
 // the same end, so that no upstream sees another one.
 
-#include "gateway/http1/body_encoder.hpp"
 #include "gateway/http1/body_framing.hpp"
-#include "gateway/http1/request_head.hpp"
-#include "gateway/http1/response_head.hpp"
+#include "gateway/http1/message_head.hpp"
+#include "gateway/http1/message_writer.hpp"
 #include "gateway/proxy/forwarded_request.hpp"
 
 #include <algorithm>

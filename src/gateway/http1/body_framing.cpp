@@ -1,6 +1,6 @@
 #include "gateway/http1/body_framing.hpp"
 
-#include "gateway/http1/field_text.hpp"
+#include "gateway/http1/fields.hpp"
 
 #include <algorithm>
 #include <charconv>

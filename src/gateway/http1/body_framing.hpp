@@ -86,8 +86,7 @@ class BodyDecoder {
   std::string trailer_text_{};
 };
 
-// The size line before a chunk, e.g. "1a2b\r
-// ".
+// The size line before a chunk: hexadecimal digits and CR LF.
 class ChunkHead {
  public:
   explicit ChunkHead(std::size_t size) noexcept;

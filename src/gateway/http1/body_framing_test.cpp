@@ -1,6 +1,6 @@
 #include "gateway/http1/body_framing.hpp"
 
-#include "gateway/http1/body_encoder.hpp"
+#include "gateway/http1/message_writer.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

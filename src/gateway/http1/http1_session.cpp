@@ -1,8 +1,8 @@
 #include "gateway/http1/http1_session.hpp"
 
 #include "base/deadline.hpp"
-#include "base/free_string.hpp"
-#include "gateway/http1/response_text.hpp"
+#include "base/text.hpp"
+#include "gateway/http1/message_writer.hpp"
 #include "http/response_text.hpp"
 #include "net/spawn.hpp"
 

@@ -1,13 +1,12 @@
 #pragma once
 
-#include "gateway/http1/body_encoder.hpp"
 #include "gateway/http1/input_buffer.hpp"
-#include "gateway/http1/request_head.hpp"
+#include "gateway/http1/message_head.hpp"
+#include "gateway/http1/message_writer.hpp"
 #include "gateway/http2/http2_session.hpp"
 #include "gateway/proxy/downstream.hpp"
 #include "gateway/proxy/exchange.hpp"
 #include "gateway/proxy/gateway_context.hpp"
-#include "gateway/proxy/transfer_rate.hpp"
 #include "net/asio_types.hpp"
 #include "net/event.hpp"
 #include "net/server_connection.hpp"

@@ -1,4 +1,4 @@
-#include "gateway/http1/request_head.hpp"
+#include "gateway/http1/message_head.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

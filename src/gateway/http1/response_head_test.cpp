@@ -1,6 +1,5 @@
-#include "gateway/http1/response_head.hpp"
-
-#include "gateway/http1/response_text.hpp"
+#include "gateway/http1/message_head.hpp"
+#include "gateway/http1/message_writer.hpp"
 #include "gateway/proxy/proxy_error.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "gateway/http2/http2_request.hpp"
 
-#include "gateway/http1/field_text.hpp"
+#include "gateway/http1/fields.hpp"
 
 #include <algorithm>
 

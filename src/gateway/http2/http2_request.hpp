@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gateway/http1/request_head.hpp"
+#include "gateway/http1/message_head.hpp"
 #include "gateway/proxy/downstream.hpp"
 #include "http2/stream.hpp"
 

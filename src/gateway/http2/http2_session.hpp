@@ -1,8 +1,8 @@
 #pragma once
 
 #include "gateway/http2/http2_stream.hpp"
+#include "gateway/proxy/downstream.hpp"
 #include "gateway/proxy/gateway_context.hpp"
-#include "gateway/proxy/transfer_rate.hpp"
 #include "http2/server_session.hpp"
 #include "net/asio_types.hpp"
 #include "net/session.hpp"

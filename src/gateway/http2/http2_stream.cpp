@@ -1,7 +1,7 @@
 #include "gateway/http2/http2_stream.hpp"
 
 #include "base/deadline.hpp"
-#include "gateway/http1/field_text.hpp"
+#include "gateway/http1/fields.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -4,7 +4,6 @@
 #include "gateway/proxy/downstream.hpp"
 #include "gateway/proxy/exchange.hpp"
 #include "gateway/proxy/gateway_context.hpp"
-#include "gateway/proxy/transfer_rate.hpp"
 #include "http2/server_session.hpp"
 #include "http2/stream.hpp"
 #include "net/asio_types.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gateway/http1/request_head.hpp"
+#include "gateway/http1/message_head.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
 #include "rules/settings/gateway_settings.hpp"

@@ -2,7 +2,7 @@
 
 #include "answer/check_response.hpp"
 #include "base/deadline.hpp"
-#include "gateway/http1/field_text.hpp"
+#include "gateway/http1/fields.hpp"
 #include "gateway/proxy/forwarded_request.hpp"
 #include "http/response_text.hpp"
 

@@ -1,11 +1,10 @@
 #pragma once
 
-#include "gateway/http1/request_head.hpp"
+#include "gateway/http1/message_head.hpp"
 #include "gateway/proxy/downstream.hpp"
 #include "gateway/proxy/forwarded_request.hpp"
 #include "gateway/proxy/gateway_context.hpp"
 #include "gateway/proxy/proxy_machine.hpp"
-#include "gateway/proxy/request_attributes.hpp"
 #include "gateway/upstream/upstream.hpp"
 #include "http/message.hpp"
 #include "net/asio_types.hpp"

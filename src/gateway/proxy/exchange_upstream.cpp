@@ -1,7 +1,6 @@
 // The upstream side of an exchange.
-#include "gateway/http1/body_encoder.hpp"
-#include "gateway/http1/field_text.hpp"
-#include "gateway/http1/hop_by_hop.hpp"
+#include "gateway/http1/fields.hpp"
+#include "gateway/http1/message_writer.hpp"
 #include "gateway/proxy/exchange.hpp"
 #include "net/spawn.hpp"
 

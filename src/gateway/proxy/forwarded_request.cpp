@@ -1,7 +1,6 @@
 #include "gateway/proxy/forwarded_request.hpp"
 
-#include "gateway/http1/field_text.hpp"
-#include "gateway/http1/hop_by_hop.hpp"
+#include "gateway/http1/fields.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,21 @@
 
 namespace penstock::gateway {
 namespace {
+
+// Joins the values of all fields of this name into one list.
+void append_list(std::string& out, const RequestHead& head, std::string_view name) {
+  for (const Field& field : head.fields) {
+    if (equals_lower_case(field.name, name) && !field.value.empty())
+      out.append(field.value).append(", ");
+  }
+}
+
+void append_element(std::string& out, const RequestHead& head, Origin origin) {
+  const bool is_v6 = origin.peer.find(':') != std::string_view::npos;
+  out.append(is_v6 ? "for=\"[" : "for=").append(origin.peer).append(is_v6 ? "]\"" : "");
+  if (!head.host.empty()) out.append(";host=\"").append(head.host).append("\"");
+  out.append(";proto=").append(origin.scheme);
+}
 
 using namespace std::string_view_literals;
 
@@ -51,7 +65,35 @@ std::string_view via(Version version) noexcept {
   return "1.1 penstock";
 }
 
+constexpr std::string_view kHeader = "header.";
+
+bool is_upper(std::string_view text) noexcept {
+  return std::none_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
 }  // namespace
+
+std::vector<std::pair<std::string_view, std::string>> origin_fields(const RequestHead& head,
+                                                                    Origin origin) {
+  const bool trusted = origin.trust == Trust::Proxy;
+  std::vector<std::pair<std::string_view, std::string>> fields;
+  std::string chain;
+  if (trusted) append_list(chain, head, "x-forwarded-for");
+  fields.emplace_back("X-Forwarded-For", chain.append(origin.peer));
+
+  const std::string_view proto = trusted ? head.field("x-forwarded-proto") : std::string_view{};
+  fields.emplace_back("X-Forwarded-Proto", proto.empty() ? origin.scheme : proto);
+  const std::string_view forwarded_host =
+      trusted ? head.field("x-forwarded-host") : std::string_view{};
+  const std::string_view host = forwarded_host.empty() ? head.host : forwarded_host;
+  if (!host.empty()) fields.emplace_back("X-Forwarded-Host", host);
+
+  std::string elements;
+  if (trusted) append_list(elements, head, "forwarded");
+  append_element(elements, head, origin);
+  fields.emplace_back("Forwarded", std::move(elements));
+  return fields;
+}
 
 BodyFraming upstream_framing(const RequestHead& head) noexcept {
   if (head.body.kind == BodyFraming::Kind::UntilClose) return {.kind = BodyFraming::Kind::Chunked};
@@ -167,6 +209,52 @@ std::string ForwardedRequest::text(std::string_view path) const {
   out.append(head_.method).append(" ").append(path).append(head_.query).append(" HTTP/1.1\r\n");
   for (const Field& field : fields_) append_field(out, field.name, field.value);
   return out.append("\r\n");
+}
+
+std::string host_name(std::string_view host) {
+  const std::size_t colon = host.rfind(':');
+  if (colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos &&
+      (host.starts_with('[') || host.find(':') == colon)) {
+    host = host.substr(0, colon);
+  }
+  if (host.ends_with('.')) host.remove_suffix(1);
+  return lower_case(host);
+}
+
+RequestAttributes::RequestAttributes(const ForwardedRequest& request, Client client)
+    : host_(host_name(request.host())), path_(request.path().matched) {
+  std::size_t bytes = 0;
+  for (const Field& field : request.fields()) bytes += kHeader.size() + field.name.size();
+  names_.reserve(bytes);  // so that views stay valid
+  attributes_.reserve(request.fields().size() + 6);
+  std::string_view method = request.method();
+  if (!is_upper(method)) {
+    method_ = method;
+    std::transform(method_.begin(), method_.end(), method_.begin(), [](char letter) {
+      return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+    });
+    method = method_;
+  }
+  attributes_.push_back({"method", method});
+  attributes_.push_back({"path", path_});
+  if (request.query().size() > 1) attributes_.push_back({"query", request.query().substr(1)});
+  attributes_.push_back({"host", host_});
+  attributes_.push_back({"proto", client.scheme});
+  attributes_.push_back({"client_ip", client.address});
+  for (const Field& field : request.fields()) add_header(field);
+}
+
+void RequestAttributes::add_header(const Field& field) {
+  const std::size_t begin = names_.size();
+  names_.append(kHeader);
+  for (const char letter : field.name) names_ += lower(letter);
+  attributes_.push_back({std::string_view(names_).substr(begin), field.value});
+}
+
+std::string_view RequestAttributes::value(std::string_view name) const noexcept {
+  const auto found = std::find_if(attributes_.begin(), attributes_.end(),
+                                  [&](const rules::Attribute& one) { return one.name == name; });
+  return found == attributes_.end() ? std::string_view{} : found->value;
 }
 
 }  // namespace penstock::gateway

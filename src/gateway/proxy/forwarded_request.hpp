@@ -1,18 +1,34 @@
 #pragma once
 
-#include "gateway/http1/request_head.hpp"
-#include "gateway/proxy/forwarded_fields.hpp"
+#include "gateway/http1/message_head.hpp"
 #include "http/target.hpp"
 #include "penstock/result.hpp"
+#include "rules/model/request.hpp"
 #include "rules/settings/gateway_settings.hpp"
 
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace penstock::gateway {
+
+// Whether the peer is a trusted proxy.
+enum class Trust : std::uint8_t { None, Proxy };
+
+struct Origin {
+  std::string_view peer;    // IP address of the peer
+  std::string_view scheme;  // "http" or "https"
+  Trust trust = Trust::None;
+};
+
+// X-Forwarded-For, X-Forwarded-Proto, X-Forwarded-Host and Forwarded (RFC 7239); X-Real-IP is
+// replaced by the first. Values from a trusted proxy are extended, others replaced.
+[[nodiscard]] std::vector<std::pair<std::string_view, std::string>> origin_fields(
+    const RequestHead& head, Origin origin);
 
 // Framing of the request body to the upstream: with the client's Content-Length if given, else
 // chunked. HTTP/2 has its own end of body.
@@ -66,6 +82,42 @@ class ForwardedRequest {
   std::deque<std::string> texts_{};  // values that the gateway wrote
   std::string_view upgrade_{};
   std::optional<HttpError> rejection_{};
+};
+
+// Canonical host name: "API.example.com.:8443" becomes "api.example.com".
+[[nodiscard]] std::string host_name(std::string_view host);
+
+// The client of a request, as far as the request itself does not tell.
+struct Client {
+  std::string_view address;  // client IP reported by trusted proxies, or the peer's
+  std::string_view scheme;   // "http" or "https"
+};
+
+// The attributes that rules match: method, path, query, host, proto, client_ip, and header.<name>
+// for each forwarded field, equal to those of forward-auth.
+class RequestAttributes {
+ public:
+  // REQUIRES: request and client outlive it.
+  RequestAttributes(const ForwardedRequest& request, Client client);
+  RequestAttributes(const RequestAttributes&) = delete;
+  RequestAttributes& operator=(const RequestAttributes&) = delete;
+
+  [[nodiscard]] std::string_view host() const noexcept { return host_; }
+  [[nodiscard]] std::string_view path() const noexcept { return path_; }
+  // Empty when there is no such attribute.
+  [[nodiscard]] std::string_view value(std::string_view name) const noexcept;
+  [[nodiscard]] const std::vector<rules::Attribute>& attributes() const noexcept {
+    return attributes_;
+  }
+
+ private:
+  void add_header(const Field& field);
+
+  std::string host_;
+  std::string method_;
+  std::string_view path_;
+  std::string names_;  // names of header attributes, concatenated
+  std::vector<rules::Attribute> attributes_;
 };
 
 }  // namespace penstock::gateway

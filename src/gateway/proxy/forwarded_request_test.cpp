@@ -1,8 +1,6 @@
 #include "gateway/proxy/forwarded_request.hpp"
 
-#include "gateway/http1/field_text.hpp"
-#include "gateway/http1/hop_by_hop.hpp"
-#include "gateway/proxy/request_attributes.hpp"
+#include "gateway/http1/fields.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -4,7 +4,6 @@
 #include "gateway/proxy/gateway_metrics.hpp"
 #include "gateway/upstream/in_flight.hpp"
 #include "gateway/upstream/route_table.hpp"
-#include "gateway/upstream/shared_permits.hpp"
 #include "gateway/upstream/upstream.hpp"
 #include "http/client_address.hpp"
 #include "http/response_text.hpp"

@@ -1,7 +1,6 @@
 #include "gateway/proxy/proxy_error.hpp"
 
-#include "gateway/http1/field_text.hpp"
-#include "gateway/http1/hop_by_hop.hpp"
+#include "gateway/http1/fields.hpp"
 #include "http/problem.hpp"
 
 #include <algorithm>

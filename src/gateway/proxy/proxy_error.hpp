@@ -1,7 +1,7 @@
 #pragma once
 
 #include "answer/rate_headers.hpp"
-#include "gateway/http1/response_head.hpp"
+#include "gateway/http1/message_head.hpp"
 #include "http/message.hpp"
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "gateway/proxy/transfer_rate.hpp"
+#include "gateway/proxy/downstream.hpp"
 
 #include <gtest/gtest.h>
 

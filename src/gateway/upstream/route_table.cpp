@@ -1,7 +1,7 @@
 #include "gateway/upstream/route_table.hpp"
 
 #include "base/check.hpp"
-#include "gateway/http1/field_text.hpp"
+#include "gateway/http1/fields.hpp"
 
 #include <utility>
 

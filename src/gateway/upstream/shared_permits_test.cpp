@@ -1,5 +1,4 @@
-#include "gateway/upstream/shared_permits.hpp"
-
+#include "gateway/upstream/in_flight.hpp"
 #include "penstock/clock.hpp"
 #include "store/memory_store.hpp"
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "base/deadline.hpp"
-#include "gateway/upstream/server_health.hpp"
 #include "gateway/upstream/upstream_connection.hpp"
 #include "net/asio_types.hpp"
 #include "net/timeouts.hpp"
@@ -14,6 +13,32 @@
 #include <vector>
 
 namespace penstock::gateway {
+
+// Health of one upstream server. Consecutive failures eject it. With active checks, consecutive
+// passes restore it; otherwise time does, and then a single failure ejects it again.
+//
+// Thread-safety: none; time is a parameter.
+class ServerHealth {
+ public:
+  explicit ServerHealth(const rules::HealthSettings& settings) : settings_(settings) {}
+
+  [[nodiscard]] bool is_healthy(base::Deadline now) const noexcept;
+  // Outcome of a request. Any HTTP status counts as a success.
+  void request_failed(base::Deadline now) noexcept { failed(now); }
+  void request_answered() noexcept;
+  // Outcome of a health check.
+  void check_failed(base::Deadline now) noexcept { failed(now); }
+  void check_passed() noexcept;
+
+ private:
+  void failed(base::Deadline now) noexcept;
+
+  rules::HealthSettings settings_;
+  unsigned failures_ = 0;  // consecutive
+  unsigned passes_ = 0;    // of checks, consecutive
+  bool is_ejected_ = false;
+  base::Deadline ejected_until_{};  // without active checks
+};
 
 // The servers of one upstream, as one worker sees them: their health, load and idle connections.
 //

@@ -1,17 +1,41 @@
 #pragma once
 
-#include "gateway/http1/buffer_sequence.hpp"
-#include "gateway/http1/response_head.hpp"
-#include "gateway/upstream/name_lookup.hpp"
+#include "gateway/http1/message_head.hpp"
+#include "gateway/http1/message_writer.hpp"
 #include "gateway/upstream/read_buffer.hpp"
 #include "net/asio_types.hpp"
 #include "net/timeouts.hpp"
 #include "rules/settings/address.hpp"
 
+#include <boost/asio/ip/basic_resolver.hpp>
+
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 namespace penstock::gateway {
+
+// Resolves a host name with the system resolver, which cannot be interrupted: cancel() ends the
+// wait, a running lookup finishes later and its result is ignored, a queued one is dropped. At most
+// kMaxInFlight per thread; further lookups fail at once.
+//
+// Thread-safety: none.
+class NameLookup : public std::enable_shared_from_this<NameLookup> {
+ public:
+  static constexpr std::size_t kMaxInFlight = 256;
+
+  explicit NameLookup(const net::Executor& executor);
+
+  // Returns the addresses; empty on failure or after cancel(). Call once. Keeps itself alive.
+  [[nodiscard]] net::Awaitable<std::vector<net::Tcp::endpoint>> find(net::Address address);
+  void cancel();
+
+ private:
+  net::Timer ended_;  // never expires: cancelled when the lookup ends
+  boost::asio::ip::basic_resolver<net::Tcp, net::Executor> resolver_;
+  std::vector<net::Tcp::endpoint> found_{};
+  bool is_waiting_ = true;
+};
 
 // A connection to an upstream server, used for one request at a time. Phases of net::Timeouts:
 // Handshake while connecting, Write until the server reads more, Header until its response starts,
@@ -41,7 +65,6 @@ class UpstreamConnection final : public net::TimeoutEntry,
   void expire(net::Phase phase) override;
   void enter(net::Phase phase);
 
-  [[nodiscard]] net::Executor executor() { return socket_.get_executor(); }
   [[nodiscard]] ReadBuffer& read_buffer() noexcept { return read_buffer_; }
   [[nodiscard]] ResponseHeadReader& head_reader() noexcept { return head_reader_; }
   [[nodiscard]] bool is_open() const noexcept { return is_open_; }
@@ -49,8 +72,7 @@ class UpstreamConnection final : public net::TimeoutEntry,
   // Bytes written, of all requests.
   [[nodiscard]] std::size_t written() const noexcept { return written_; }
 
-  std::size_t server = 0;    // index in its upstream
-  std::size_t requests = 0;  // started on this connection
+  std::size_t server = 0;  // index in its upstream
 
  private:
   net::Socket socket_;

@@ -1,6 +1,6 @@
-#include "gateway/http1/response_text.hpp"
+#include "gateway/http1/message_writer.hpp"
 
-#include "gateway/http1/field_text.hpp"
+#include "gateway/http1/fields.hpp"
 
 #include <array>
 #include <charconv>

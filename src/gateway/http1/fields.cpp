@@ -1,13 +1,17 @@
-#include "gateway/http1/hop_by_hop.hpp"
-
-#include "gateway/http1/field_text.hpp"
-#include "gateway/proxy/forwarded_fields.hpp"
+#include "gateway/http1/fields.hpp"
 
 #include <algorithm>
 #include <array>
 
 namespace penstock::gateway {
 namespace {
+
+bool is_token_character(char letter) noexcept {
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  const char small = lower(letter);
+  return (small >= 'a' && small <= 'z') || (letter >= '0' && letter <= '9') ||
+         kMarks.find(letter) != std::string_view::npos;
+}
 
 using namespace std::string_view_literals;
 
@@ -44,10 +48,36 @@ bool is_required(std::string_view name) noexcept {
   return is_one_of(name, kWords);
 }
 
+// REQUIRES: `lower_case` is in lower case.
+bool same_with_underscores(std::string_view name, std::string_view lower_case) noexcept {
+  if (name.size() != lower_case.size()) return false;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char letter = name[i] == '_' ? '-' : lower(name[i]);
+    if (letter != lower_case[i]) return false;
+  }
+  return true;
+}
+
 // More names than legitimate clients send.
 constexpr std::size_t kMaxNamed = 32;
 
 }  // namespace
+
+bool is_token(std::string_view text) noexcept {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_token_character);
+}
+
+std::string_view trimmed(std::string_view text) noexcept {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string copy(text);
+  std::transform(copy.begin(), copy.end(), copy.begin(), lower);
+  return copy;
+}
 
 HopByHop::HopByHop(std::span<const Field> fields) {
   for (const Field& field : fields) {
@@ -70,6 +100,26 @@ bool HopByHop::names(std::string_view word) const noexcept {
 
 bool HopByHop::names_required_field() const noexcept {
   return named_.size() > kMaxNamed || std::any_of(named_.begin(), named_.end(), is_required);
+}
+
+bool is_origin_field(std::string_view name) noexcept {
+  constexpr std::string_view kPrefix = "x-forwarded-";
+  if (name.size() < 9) return false;
+  const char first = lower(name.front());
+  if (first == 'f') return equals_lower_case(name, "forwarded");
+  if (first != 'x') return false;
+  return same_with_underscores(name.substr(0, kPrefix.size()), kPrefix) ||
+         same_with_underscores(name, "x-real-ip");
+}
+
+bool overrides_target(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 7> kWords{
+      "x-original-url", "x-original-uri", "x-original-host", "x-original-method", "x-rewrite-url",
+      "x-rewrite-uri",  "proxy"};
+  const char first = name.empty() ? ' ' : lower(name.front());
+  return (first == 'x' || first == 'p') &&
+         std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view word) { return same_with_underscores(name, word); });
 }
 
 bool is_forbidden_trailer(std::string_view name) noexcept {

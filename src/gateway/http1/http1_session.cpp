@@ -21,6 +21,9 @@ constexpr std::size_t kSmallBuffer = std::size_t{4} << 10U;
 // Largest piece of a body that is forwarded at once; output that waits for the client.
 constexpr std::size_t kBodyBuffer = std::size_t{16} << 10U;
 
+// Smaller pieces of a body are copied, to be sent in one write with what comes before.
+constexpr std::size_t kMinLent = std::size_t{4} << 10U;
+
 constexpr HttpError kRequestTimeout{408, "the request did not arrive in time"};
 constexpr std::string_view kHttp2Preface = "PRI * HTTP/2.0\r\n\r\n";
 
@@ -91,19 +94,18 @@ void Http1Session::start_exchange() {
   close_after_response_ = !head.keeps_alive;
   upload_ = {context_->settings.min_upload_rate, context_->settings.body_timeout};
   download_ = {context_->settings.min_download_rate, context_->settings.write_timeout};
-  if (request_arrived_.has_waiter()) return request_arrived_.wake();
+  if (std::exchange(is_serving_, true)) return request_arrived_.wake();
   net::spawn(executor_, serve(shared_from_this()));
 }
 
 Awaitable<void> Http1Session::serve(std::shared_ptr<Http1Session> self) {
-  while (!self->detached_) {
+  while (!self->detached_ && self->state_ == State::Exchange) {
     Downstream& client = *self;
     self->exchange_ = std::make_shared<Exchange>(self->context_, client, self->executor_);
     const Caller caller = self->caller();
     co_await Exchange::run(self->exchange_, self->reader_.head(), caller);
-    self->end_exchange();
-    if (self->detached_ || self->state_ == State::Finished) co_return;
-    co_await self->request_arrived_.wait();
+    self->end_exchange();  // may find the next request
+    if (!self->detached_ && self->state_ == State::Head) co_await self->request_arrived_.wait();
   }
 }
 
@@ -139,6 +141,11 @@ std::span<char> Http1Session::prepare() {
 
 // What was taken before is sent: an idle connection does not hold a large response.
 std::string_view Http1Session::take_output() {
+  if (std::exchange(is_lent_taken_, false)) lent_ = {};
+  if (!lent_.empty()) {
+    is_lent_taken_ = true;
+    return lent_;
+  }
   if (state_ == State::Head && sending_.capacity() > kSmallBuffer) base::free_string(sending_);
   sending_.clear();
   std::swap(out_, sending_);
@@ -206,10 +213,14 @@ void Http1Session::notify() {
   if (!advancing_ && on_output) on_output();
 }
 
+bool Http1Session::is_output_full() const noexcept {
+  return out_.size() >= kBodyBuffer || !lent_.empty();
+}
+
 SendResult Http1Session::flush() {
   notify();
   if (detached_) return SendResult::Disconnected;
-  return out_.size() < kBodyBuffer ? SendResult::Sent : SendResult::Pending;
+  return is_output_full() ? SendResult::Pending : SendResult::Sent;
 }
 
 void Http1Session::release_head() {
@@ -289,10 +300,16 @@ SendResult Http1Session::send_head(const ClientResponseHead& head, std::string_v
 // upload.
 SendResult Http1Session::send_body(std::string_view data, Last last,
                                    std::span<const Field> trailers) {
-  append_body(data, last, trailers);
+  using Kind = BodyFraming::Kind;
+  const bool is_raw = framing_ == Kind::Length || framing_ == Kind::UntilClose;
+  if (data.size() >= kMinLent && is_raw && out_.empty() && scheme_ == "http") {
+    lent_ = data;  // TLS copies it anyway
+  } else {
+    append_body(data, last, trailers);
+  }
   if (state_ == State::Tunnel && last == Last::Yes) ends_output_ = true;
   const bool ends = state_ == State::Exchange && last == Last::Yes && decoder_.is_complete();
-  return ends && !detached_ ? SendResult::Sent : flush();
+  return ends && lent_.empty() && !detached_ ? SendResult::Sent : flush();
 }
 
 void Http1Session::append_body(std::string_view data, Last last, std::span<const Field> trailers) {
@@ -306,7 +323,7 @@ void Http1Session::append_body(std::string_view data, Last last, std::span<const
 
 Awaitable<bool> Http1Session::sent() {
   const auto self = shared_from_this();
-  while (!detached_ && out_.size() >= kBodyBuffer) co_await output_taken_.wait();
+  while (!detached_ && is_output_full()) co_await output_taken_.wait();
   co_return !detached_;
 }
 

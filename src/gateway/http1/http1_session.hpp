@@ -44,7 +44,9 @@ class Http1Session final : private Downstream, public std::enable_shared_from_th
   void commit(std::size_t bytes) noexcept { input_.commit(bytes); }
   [[nodiscard]] std::string_view take_output();
   [[nodiscard]] bool on_sent(std::chrono::nanoseconds waited, std::size_t bytes) noexcept;
-  [[nodiscard]] bool is_done() const noexcept { return state_ == State::Finished && out_.empty(); }
+  [[nodiscard]] bool is_done() const noexcept {
+    return state_ == State::Finished && out_.empty() && lent_.empty();
+  }
   [[nodiscard]] net::Activity activity() const noexcept;
   [[nodiscard]] net::TimeoutAction on_timeout(net::Phase phase);
   [[nodiscard]] bool closes_silently() const noexcept { return input_.is_empty(); }
@@ -82,6 +84,7 @@ class Http1Session final : private Downstream, public std::enable_shared_from_th
   // The connection looks at output, step and activity again.
   void notify();
   [[nodiscard]] SendResult flush();
+  [[nodiscard]] bool is_output_full() const noexcept;
 
   void release_head() override;
   [[nodiscard]] BodyPiece body() override;
@@ -113,7 +116,8 @@ class Http1Session final : private Downstream, public std::enable_shared_from_th
   net::Event body_arrived_{};
   net::Event output_taken_{};
   std::string out_{};
-  std::string sending_{};  // what take_output() returned
+  std::string sending_{};    // what take_output() returned
+  std::string_view lent_{};  // a large piece of a body, sent from where it is, after out_
   std::uint64_t requests_ = 0;
   std::uint64_t waits_ = 0;  // for parts of a body
 
@@ -130,7 +134,9 @@ class Http1Session final : private Downstream, public std::enable_shared_from_th
   bool awaits_body_ = false;
   bool close_after_response_ = false;
 
+  bool is_lent_taken_ = false;
   bool is_http2_ = false;
+  bool is_serving_ = false;   // serve() has been started
   bool advancing_ = false;    // the connection looks at the session when advance() returns
   bool detached_ = false;     // the connection is closed
   bool input_ended_ = false;  // or is not read any more

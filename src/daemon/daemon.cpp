@@ -82,6 +82,11 @@ std::vector<std::filesystem::path> watched_files(const DaemonOptions& options,
   return files;
 }
 
+Result<void> with_prefix(const std::string& prefix, const Result<void>& result) {
+  if (result) return {};
+  return Error{result.error().code, prefix + result.error().detail};
+}
+
 // No delay on a terminal: no load balancer is involved.
 Duration shutdown_delay(const DaemonOptions& options, const rules::Settings& settings) {
   if (options.shutdown_delay) return *options.shutdown_delay;
@@ -124,7 +129,7 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
              configuration_.settings.uses_memory_store()
                  ? service::LocalFallback::Recall::Nothing
                  : service::LocalFallback::Recall::StoreState),
-      in_flight_(configuration_.settings.gateway.upstreams.size()),
+      per_address_(address_limits(configuration_.settings)),
       node_(node_name()),
       signals_(loop_),
       files_timer_(loop_),
@@ -157,7 +162,7 @@ Result<void> Daemon::start_workers() {
                               .hot_keys = hot_keys_,
                               .log = log_,
                               .in_flight = in_flight_,
-                              .per_address = address_limits(settings),
+                              .per_address = per_address_,
                               .versions = std::make_shared<lease::KeyVersions>()};
   listeners_ = planned_listeners(settings);
   for (unsigned i = 0; i < worker_count(settings); ++i) {
@@ -178,12 +183,18 @@ Result<void> Daemon::start_workers() {
 }
 
 Result<void> Daemon::start_admin() {
-  if (!configuration_.settings.admin) return {};
-  admin_server_ = std::make_unique<http::Server>(loop_, admin_, http::ServerOptions{});
-  Result<std::vector<net::Address>> bound =
-      admin_server_->listen({*configuration_.settings.admin}, net::PortReuse::Exclusive);
-  if (!bound) return bound.error();
-  admin_address_ = bound->front();
+  const std::optional<net::Address>& wanted = configuration_.settings.admin;
+  if (wanted == admin_configured_) return {};
+  std::shared_ptr<http::Server> server;
+  if (wanted) {
+    server = std::make_shared<http::Server>(loop_, admin_, http::ServerOptions{});
+    Result<std::vector<net::Address>> bound = server->listen({*wanted}, net::PortReuse::Exclusive);
+    if (!bound) return bound.error();
+    admin_address_ = bound->front();
+  }
+  admin_configured_ = wanted;
+  std::swap(admin_server_, server);
+  if (server != nullptr) server->stop(kAdminGrace, [server] {});
   return {};
 }
 
@@ -215,7 +226,7 @@ void Daemon::run() {
   repeat(heartbeat_timer_, service::Heartbeat::kInterval, &Daemon::send_heartbeat);
   poll_workers();
   send_heartbeat();
-  if (!configuration_.settings.uses_memory_store() && configuration_.settings.audit_interval) {
+  if (!configuration_.settings.uses_memory_store()) {
     auditor_ = std::make_unique<StoreAuditor>(configuration_.settings, node_, metrics_, log_);
   }
   log_.info("serving", {{"workers", std::to_string(workers_.size())},
@@ -346,25 +357,28 @@ void Daemon::use_settings(const rules::Settings& settings) {
     log_.warning("settings that changed take effect after a restart", {{"settings", later}});
   }
   rules::Settings& ours = configuration_.settings;
-  apply_reloadable(ours, settings);
-  const bool has_redis = !ours.uses_memory_store();
-  if (auditor_ != nullptr) auditor_->renew_credentials(ours.redis);
+  ours = with_reloadable(ours, settings);
+  if (options_.admin) ours.admin = options_.admin;
+  log_.use(log_options(ours.log));
+  members_.configure(ours.nodes);
+  use_address_limits(per_address_, ours);
+  if (auditor_ != nullptr) auditor_->reload(ours);
   const auto done = [this](const Result<void>& loaded) {
     if (loaded) return;
     boost::asio::post(loop_, [this, why = loaded.error().detail] { on_failed_reload(why); });
   };
-  const Result<redis::Options> client = has_redis ? redis_store::client_options(ours.redis)
-                                                  : Result<redis::Options>(redis::Options{});
-  // Workers apply the rest even if this fails: a leaked token must be revoked.
-  Result<void> renewed;
-  if (!client) {
-    renewed = client.error();
-  } else if (changes_ != nullptr) {
-    renewed = changes_->renew_credentials(*client);
-  }
-  if (!renewed) done(Error{renewed.error().code, "store: " + renewed.error().detail});
+  // Workers apply the rest even if these fail: a leaked token must be revoked.
+  done(with_prefix("server.admin: ", start_admin()));
+  done(with_prefix("store: ", reload_changes()));
   const auto shared = std::make_shared<const rules::Settings>(ours);
   for (const std::unique_ptr<ServeWorker>& worker : workers_) worker->reload(shared, done);
+}
+
+Result<void> Daemon::reload_changes() {
+  if (changes_ == nullptr) return {};
+  Result<redis::Options> client = redis_store::client_options(configuration_.settings.redis);
+  if (!client) return client.error();
+  return changes_->reload(*std::move(client));
 }
 
 void Daemon::on_failed_reload(const std::string& why) {

@@ -65,6 +65,7 @@ class Daemon final : public http::AdminDataSource {
   explicit Daemon(DaemonOptions options, rules::Configuration configuration);
 
   [[nodiscard]] Result<void> start_workers();
+  // Opens the admin port of the settings, and closes the previous one.
   [[nodiscard]] Result<void> start_admin();
   void wait_for_signal();
   void on_signal(int signal);
@@ -85,6 +86,7 @@ class Daemon final : public http::AdminDataSource {
   void use(rules::Configuration configuration, FileWatch before);
   // Applies reloadable settings; logs the others.
   void use_settings(const rules::Settings& settings);
+  [[nodiscard]] Result<void> reload_changes();
   void on_failed_reload(const std::string& why);
   void update_configuration_metrics(bool is_good);
   void drain();
@@ -109,8 +111,9 @@ class Daemon final : public http::AdminDataSource {
   service::Membership members_;
   service::LocalFallback local_;
   service::OutageLedger::Totals logged_outage_{};  // at the last log line
-  gateway::InFlight in_flight_;                    // of all workers
-  std::string node_;                               // the name of this node
+  AddressLimits per_address_;
+  gateway::InFlight in_flight_;  // of all workers
+  std::string node_;             // the name of this node
   unsigned heartbeats_ = 0;
   std::atomic<bool> node_count_known_{false};  // set by a worker: Redis answered a heartbeat
 
@@ -124,13 +127,14 @@ class Daemon final : public http::AdminDataSource {
   FileWatch watch_;
 
   std::vector<ListenerPlan> listeners_;
-  std::optional<net::Address> admin_address_;
+  std::optional<net::Address> admin_address_;  // with its bound port
   std::vector<std::unique_ptr<ServeWorker>> workers_;
   std::vector<store::StoreHealth> stores_;  // of each worker, at its last poll
   std::size_t running_workers_ = 0;
   http::Admin admin_;
-  std::unique_ptr<http::Server> admin_server_;
-  std::unique_ptr<StoreAuditor> auditor_;  // with a shared store, unless disabled
+  std::shared_ptr<http::Server> admin_server_;
+  std::optional<net::Address> admin_configured_;  // of admin_server_
+  std::unique_ptr<StoreAuditor> auditor_;         // with a shared store
 };
 
 }  // namespace penstock::daemon

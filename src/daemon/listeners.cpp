@@ -34,4 +34,10 @@ AddressLimits address_limits(const rules::Settings& settings) {
   return limits;
 }
 
+void use_address_limits(const AddressLimits& limits, const rules::Settings& settings) {
+  for (const auto& [kind, limit] : limits) {
+    limit->use(settings.max_connections_per_address, settings.trusted_proxies);
+  }
+}
+
 }  // namespace penstock::daemon

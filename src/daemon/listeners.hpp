@@ -25,6 +25,8 @@ struct ListenerPlan {
 // Limits on connections per client address; all workers share them.
 using AddressLimits = std::map<ListenerKind, std::shared_ptr<net::AddressLimit>>;
 [[nodiscard]] AddressLimits address_limits(const rules::Settings& settings);
+// For a reload.
+void use_address_limits(const AddressLimits& limits, const rules::Settings& settings);
 
 // A listener of one worker.
 struct WorkerListener {

@@ -64,42 +64,26 @@ WorkerStores make_stores(const WorkerContext& context,
   return {.owner = std::move(leasing), .all = all, .redis = redis, .leasing = limits};
 }
 
-using AddressLimitPtr = std::shared_ptr<net::AddressLimit>;
-
-// The share of one worker in a limit of the daemon.
-std::size_t share_per_worker(std::size_t limit, const rules::Settings& settings) {
+// The settings with this worker's share of the limits of the daemon.
+rules::Settings worker_settings(rules::Settings settings) {
   const std::size_t workers = worker_count(settings);
-  return std::max<std::size_t>(1, (limit + workers - 1) / workers);
-}
-
-http::ServerOptions http_options(const rules::Settings& settings, AddressLimitPtr per_address) {
-  http::ServerOptions options{.http = settings.http};
-  options.per_address = std::move(per_address);
-  options.http.max_connections = share_per_worker(settings.http.max_connections, settings);
-  return options;
-}
-
-wire::grpc::ServerOptions grpc_options(const rules::Settings& settings,
-                                       AddressLimitPtr per_address) {
-  wire::grpc::ServerOptions options{.grpc = settings.grpc, .headers = settings.headers};
-  options.per_address = std::move(per_address);
+  const auto share = [workers](std::size_t limit) {
+    return std::max<std::size_t>(1, (limit + workers - 1) / workers);
+  };
+  for (std::size_t* const limit :
+       {&settings.http.max_connections, &settings.grpc.max_connections,
+        &settings.resp.max_connections, &settings.gateway.max_connections}) {
+    *limit = share(*limit);
+  }
   // At least one connection per worker.
-  options.grpc.max_buffer_bytes =
-      std::max(share_per_worker(settings.grpc.max_buffer_bytes, settings),
-               settings.grpc.max_connection_buffer_bytes);
-  options.grpc.max_connections = share_per_worker(settings.grpc.max_connections, settings);
-  options.preface_timeout = settings.http.header_timeout;
-  options.receive_timeout = settings.http.body_timeout;
-  return options;
+  settings.grpc.max_buffer_bytes =
+      std::max(share(settings.grpc.max_buffer_bytes), settings.grpc.max_connection_buffer_bytes);
+  return settings;
 }
 
-wire::resp::ServerOptions resp_options(const rules::Settings& settings,
-                                       AddressLimitPtr per_address) {
-  wire::resp::ServerOptions options{.resp = settings.resp,
-                                    .version = std::string(kVersion),
-                                    .on_failure = settings.request_limits.on_failure};
-  options.per_address = std::move(per_address);
-  options.resp.max_connections = share_per_worker(settings.resp.max_connections, settings);
+template <class Options>
+Options with_settings(Options options, const rules::Settings& settings) {
+  options.use(settings);
   return options;
 }
 
@@ -155,19 +139,15 @@ Result<std::unique_ptr<ServeWorker>> ServeWorker::make(
     const Result<redis::Options> client = redis_store::client_options(options);
     if (!client) return Error{client.error().code, "store: " + client.error().detail};
   }
-  Result<http::ApiSettings> api = http::api_settings(settings);
-  if (!api) return api.error();
-  std::unique_ptr<ServeWorker> worker(
-      new ServeWorker(context, number, std::move(rules), *std::move(api)));
-  const Result<void> listeners = worker->make_listeners(context);
-  if (!listeners) return listeners.error();
+  std::unique_ptr<ServeWorker> worker(new ServeWorker(context, number, std::move(rules)));
+  worker->make_listeners(context);
   const Result<void> loaded = worker->reload(settings);
   if (!loaded) return loaded.error();
   return worker;
 }
 
 ServeWorker::ServeWorker(const WorkerContext& context, std::size_t number,
-                         std::shared_ptr<const rules::Ruleset> rules, http::ApiSettings api)
+                         std::shared_ptr<const rules::Ruleset> rules)
     : work_(boost::asio::make_work_guard(loop_)),
       tick_timer_(loop_),
       metrics_(context.metrics.add_worker()),
@@ -177,54 +157,52 @@ ServeWorker::ServeWorker(const WorkerContext& context, std::size_t number,
       stores_(make_stores(context, loop_.get_executor())),
       local_(context.local),
       reconciler_(stores_.all.limits, stores_.leasing, context.local),
+      store_timeout_(context.settings.redis.timeout),
       service_({.stores = stores_.all,
                 .local = context.local,
                 .events = recorder_,
-                .store_timeout = context.settings.redis.timeout},
+                .store_timeout = &store_timeout_},
                std::move(rules)),
-      api_(service_, std::move(api)),
+      api_(service_, {}),
       sweeps_reservations_(number == 0) {}
 
-Result<void> ServeWorker::make_listeners(const WorkerContext& context) {
-  for (const ListenerPlan& plan : planned_listeners(context.settings)) {
-    Result<std::unique_ptr<net::Listener>> listener = make_listener(plan, context);
-    if (!listener) return listener.error();
+void ServeWorker::make_listeners(const WorkerContext& context) {
+  const rules::Settings settings = worker_settings(context.settings);
+  for (const ListenerPlan& plan : planned_listeners(settings)) {
     listeners_.push_back({.kind = plan.kind,
-                          .listener = *std::move(listener),
+                          .listener = make_listener(plan.kind, context, settings),
                           .metrics = ListenerMetrics(metrics_, plan.kind)});
   }
-  return {};
 }
 
-Result<std::unique_ptr<net::Listener>> ServeWorker::make_listener(const ListenerPlan& plan,
-                                                                  const WorkerContext& context) {
-  using ListenerPtr = std::unique_ptr<net::Listener>;
-  const rules::Settings& settings = context.settings;
-  const auto found = context.per_address.find(plan.kind);
-  AddressLimitPtr limit = found == context.per_address.end() ? nullptr : found->second;
-  switch (plan.kind) {
+std::unique_ptr<net::Listener> ServeWorker::make_listener(ListenerKind kind,
+                                                          const WorkerContext& context,
+                                                          const rules::Settings& settings) {
+  const auto found = context.per_address.find(kind);
+  const auto limit = found == context.per_address.end() ? nullptr : found->second;
+  switch (kind) {
     case ListenerKind::Http:
-      return ListenerPtr(
-          std::make_unique<http::Server>(loop_, api_, http_options(settings, std::move(limit))));
+      return std::make_unique<http::Server>(
+          loop_, api_, with_settings(http::ServerOptions{.per_address = limit}, settings));
     case ListenerKind::Grpc:
-      return ListenerPtr(std::make_unique<wire::grpc::Server>(
-          loop_, service_, grpc_options(settings, std::move(limit))));
-    case ListenerKind::Resp:
-      return ListenerPtr(std::make_unique<wire::resp::Server>(
-          loop_, service_, resp_options(settings, std::move(limit))));
+      return std::make_unique<wire::grpc::Server>(
+          loop_, service_,
+          with_settings(wire::grpc::ServerOptions{.per_address = limit}, settings));
+    case ListenerKind::Resp: {
+      const wire::resp::ServerOptions options{.version = std::string(kVersion),
+                                              .per_address = limit};
+      return std::make_unique<wire::resp::Server>(loop_, service_,
+                                                  with_settings(options, settings));
+    }
     case ListenerKind::Gateway: break;
   }
-  rules::Settings parts = settings;
-  parts.gateway.max_connections = share_per_worker(settings.gateway.max_connections, settings);
-  Result<std::unique_ptr<gateway::Server>> made =
-      gateway::Server::make(loop_, parts,
-                            {.service = service_,
-                             .metrics = metrics_,
-                             .in_flight = context.in_flight,
-                             .clock = system_clock()},
-                            {.per_address = std::move(limit)});
-  if (!made) return made.error();
-  return ListenerPtr(*std::move(made));
+  return std::make_unique<gateway::Server>(
+      loop_,
+      gateway::GatewayDeps{.service = service_,
+                           .metrics = metrics_,
+                           .in_flight = context.in_flight,
+                           .clock = system_clock()},
+      with_settings(gateway::ServerOptions{.per_address = limit}, settings));
 }
 
 ServeWorker::~ServeWorker() {
@@ -244,20 +222,31 @@ Result<void> ServeWorker::listen(std::vector<ListenerPlan>& listeners, net::Port
 }
 
 Result<void> ServeWorker::reload(const rules::Settings& settings) {
-  api_.set_tokens(settings.http.tokens);
   std::string problems;  // of all settings whose old value stays
   const auto note = [&](const std::string& prefix, const Result<void>& loaded) {
     if (loaded) return;
     problems.append(problems.empty() ? "" : "; ").append(prefix).append(loaded.error().detail);
   };
+  Result<http::ApiSettings> api = http::api_settings(settings);
+  if (api) {
+    api_.use(*std::move(api));
+  } else {
+    note("", api.error());
+  }
+  const rules::Settings ours = worker_settings(settings);
   for (const WorkerListener& each : listeners_) {
-    note(std::string(settings_section(each.kind)) + ".", each.listener->reload(settings));
+    note(std::string(settings_section(each.kind)) + ".", each.listener->reload(ours));
   }
-  if (stores_.redis != nullptr) {
-    const Result<redis::Options> client = redis_store::client_options(settings.redis);
-    note("store: ", client ? stores_.redis->renew_credentials(*client) : client.error());
-  }
+  if (stores_.redis != nullptr) note("store: ", reload_store(settings.redis));
   if (!problems.empty()) return Error{ErrorCode::Misconfigured, std::move(problems)};
+  return {};
+}
+
+Result<void> ServeWorker::reload_store(const RedisOptions& options) {
+  Result<void> reloaded = stores_.redis->reload(options);
+  if (!reloaded) return reloaded;
+  stores_.leasing->set_timeout(options.timeout);
+  store_timeout_ = options.timeout;
   return {};
 }
 

@@ -82,7 +82,7 @@ class ServeWorker {
 
   // The members below post to the worker; callbacks run on its thread.
   void use(std::shared_ptr<const rules::Ruleset> rules);
-  // Takes what can change while it runs: tokens, passwords and certificates.
+  // Applies all settings that need no restart.
   void reload(std::shared_ptr<const rules::Settings> settings,
               std::function<void(Result<void>)> done);
   void poll_health(std::function<void(store::StoreHealth)> seen);
@@ -102,13 +102,15 @@ class ServeWorker {
 
  private:
   ServeWorker(const WorkerContext& context, std::size_t number,
-              std::shared_ptr<const rules::Ruleset> rules, http::ApiSettings api);
+              std::shared_ptr<const rules::Ruleset> rules);
 
   // In the order of planned_listeners().
-  [[nodiscard]] Result<void> make_listeners(const WorkerContext& context);
-  [[nodiscard]] Result<std::unique_ptr<net::Listener>> make_listener(const ListenerPlan& plan,
-                                                                     const WorkerContext& context);
+  void make_listeners(const WorkerContext& context);
+  [[nodiscard]] std::unique_ptr<net::Listener> make_listener(ListenerKind kind,
+                                                             const WorkerContext& context,
+                                                             const rules::Settings& settings);
   [[nodiscard]] Result<void> reload(const rules::Settings& settings);
+  [[nodiscard]] Result<void> reload_store(const RedisOptions& options);
   void end(const std::function<void()>& stopped);
   // Once a second: publishes metrics and logs, retries, trims memory.
   void tick();
@@ -124,6 +126,7 @@ class ServeWorker {
   WorkerStores stores_;
   service::LocalFallback& local_;
   service::OutageReconciler reconciler_;
+  Duration store_timeout_;
   service::Service service_;
   http::Api api_;
   std::vector<WorkerListener> listeners_;

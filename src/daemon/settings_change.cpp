@@ -13,24 +13,35 @@ bool is_same(const rules::SettingsOption& option, const rules::Settings& old,
   return option.equal(old, now);
 }
 
+// A listener whose section is gone serves until the restart, with the settings that it has.
+template <class Section>
+void keep_if_removed(const Section& in_force, Section& next, const Section& now) {
+  if (now.listen.empty()) next = in_force;
+}
+
 }  // namespace
 
 std::string needs_restart(const rules::Settings& old, const rules::Settings& now) {
   std::string names;
   for (const rules::SettingsOption& option : rules::settings_options()) {
-    if (option.takes_effect == rules::TakesEffect::OnReload || is_same(option, old, now)) continue;
+    if (option.restart_reason.empty() || is_same(option, old, now)) continue;
     names += (names.empty() ? "" : ", ") + option.name;
   }
   return names;
 }
 
-void apply_reloadable(rules::Settings& in_force, const rules::Settings& now) {
+rules::Settings with_reloadable(const rules::Settings& in_force, const rules::Settings& now) {
+  rules::Settings next = now;
   for (const rules::SettingsOption& option : rules::settings_options()) {
-    if (option.takes_effect == rules::TakesEffect::OnReload) option.copy(now, in_force);
+    if (!option.restart_reason.empty() && !is_same(option, in_force, now)) {
+      option.copy(in_force, next);
+    }
   }
-  if (!redis_store::same_server(in_force.store_url, now.store_url)) return;
-  in_force.store_url = now.store_url;
-  in_force.redis.url = now.redis.url;
+  keep_if_removed(in_force.grpc, next.grpc, now.grpc);
+  keep_if_removed(in_force.resp, next.resp, now.resp);
+  keep_if_removed(in_force.gateway, next.gateway, now.gateway);
+  if (!next.uses_memory_store()) next.redis.url = next.store_url;
+  return next;
 }
 
 }  // namespace penstock::daemon

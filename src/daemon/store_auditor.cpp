@@ -35,28 +35,31 @@ Duration poll_interval(Duration audit_interval) {
 
 StoreAuditor::StoreAuditor(const rules::Settings& settings, std::string node,
                            telemetry::Metrics& metrics, telemetry::Log& log)
-    : options_(settings.redis),
+    : options_(options_from(settings)),
       node_(std::move(node)),
       key_(redis_store::KeyLayout(settings.redis.key_prefix).audit()),
-      every_(*settings.audit_interval),
       metrics_(metrics),
       log_(log) {
-  options_.timeout = std::max(options_.timeout, kMinTimeout);
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
 StoreAuditor::~StoreAuditor() = default;
 
-void StoreAuditor::renew_credentials(RedisOptions options) {
-  options.timeout = std::max(options.timeout, kMinTimeout);
-  const std::lock_guard lock(renewed_mutex_);
-  renewed_ = std::move(options);
+StoreAuditor::Options StoreAuditor::options_from(const rules::Settings& settings) {
+  Options options{.redis = settings.redis, .every = settings.audit_interval};
+  options.redis.timeout = std::max(options.redis.timeout, kMinTimeout);
+  return options;
+}
+
+void StoreAuditor::reload(const rules::Settings& settings) {
+  const std::lock_guard lock(mutex_);
+  new_options_ = options_from(settings);
+  changed_.notify_one();
 }
 
 void StoreAuditor::run(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  while (!stopped_.wait_for(lock, stop, poll_interval(every_),
-                            [&] { return stop.stop_requested(); })) {
+  while (!stop.stop_requested()) {
+    if (!wait(stop)) continue;
     const Result<void> done = run_audit_if_claimed(stop);
     if (stop.stop_requested()) return;
     std::string error = done ? std::string{} : done.error().detail;
@@ -67,16 +70,26 @@ void StoreAuditor::run(const std::stop_token& stop) {
   }
 }
 
-Result<void> StoreAuditor::run_audit_if_claimed(const std::stop_token& stop) {
-  {
-    const std::lock_guard lock(renewed_mutex_);
-    if (renewed_) {
-      options_ = *std::exchange(renewed_, std::nullopt);
-      store_.reset();
-    }
+bool StoreAuditor::wait(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  const auto is_changed = [this] { return new_options_.has_value(); };
+  if (options_.every) {
+    changed_.wait_until(lock, stop, polled_at_ + poll_interval(*options_.every), is_changed);
+  } else {
+    changed_.wait(lock, stop, is_changed);
   }
+  if (!new_options_) {
+    polled_at_ = base::monotonic_now();
+    return !stop.stop_requested();
+  }
+  options_ = *std::exchange(new_options_, std::nullopt);
+  store_.reset();
+  return false;
+}
+
+Result<void> StoreAuditor::run_audit_if_claimed(const std::stop_token& stop) {
   if (store_ == nullptr) {
-    Result<std::unique_ptr<redis_store::BlockingStore>> connected = audit::connect(options_);
+    Result<std::unique_ptr<redis_store::BlockingStore>> connected = audit::connect(options_.redis);
     if (!connected) return connected.error();
     store_ = *std::move(connected);
   }
@@ -84,7 +97,7 @@ Result<void> StoreAuditor::run_audit_if_claimed(const std::stop_token& stop) {
   if (!is_ours) return is_ours.error();
   if (*is_ours) return audit_keys(stop);
   const Result<resp::Value> note =
-      audit::execute_one(*store_, command_for_key(key_, {"GET", key_}), options_.timeout);
+      audit::execute_one(*store_, command_for_key(key_, {"GET", key_}), options_.redis.timeout);
   if (!note) return note.error();
   if (const auto orphans = audit::orphans_from_note(note->text)) {
     metrics_.set(telemetry::metrics::kOrphanKeys, static_cast<double>(*orphans));
@@ -97,7 +110,7 @@ Result<bool> StoreAuditor::claim() {
       audit::execute_one(*store_,
                          command_for_key(key_, {"SET", key_, audit::audit_claim_note(node_), "NX",
                                                 "PX", milliseconds_text(kClaimLasts)}),
-                         options_.timeout);
+                         options_.redis.timeout);
   if (!made) return made.error();
   return !made->is(resp::Value::Type::Nil);
 }
@@ -107,18 +120,18 @@ void StoreAuditor::renew_claim() {
       audit::execute_one(*store_,
                          command_for_key(key_, {"SET", key_, audit::audit_claim_note(node_), "PX",
                                                 milliseconds_text(kClaimLasts)}),
-                         options_.timeout);
+                         options_.redis.timeout);
   if (!renewed) log_.debug("the audit claim was not renewed", {{"error", renewed.error().detail}});
 }
 
 Result<void> StoreAuditor::audit_keys(const std::stop_token& stop) {
   Instant again = system_clock().now() + kClaimAgain;
   const Result<audit::AuditReport> report = audit::audit(*store_,
-                                                         {.prefix = options_.key_prefix,
+                                                         {.prefix = options_.redis.key_prefix,
                                                           .page = kPage,
                                                           .keys_per_second = kKeysPerSecond,
                                                           .stop = stop,
-                                                          .timeout = options_.timeout},
+                                                          .timeout = options_.redis.timeout},
                                                          [&](double) {
                                                            if (system_clock().now() < again) return;
                                                            again =
@@ -131,8 +144,8 @@ Result<void> StoreAuditor::audit_keys(const std::stop_token& stop) {
   const Result<resp::Value> noted =
       audit::execute_one(*store_,
                          command_for_key(key_, {"SET", key_, audit::audit_result_note(orphans.keys),
-                                                "PX", milliseconds_text(every_)}),
-                         options_.timeout);
+                                                "PX", milliseconds_text(*options_.every)}),
+                         options_.redis.timeout);
   if (!noted) return noted.error();
   return {};
 }

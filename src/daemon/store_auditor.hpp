@@ -1,6 +1,7 @@
 #pragma once
 
 #include "audit/audit_run.hpp"
+#include "base/deadline.hpp"
 #include "penstock/redis_options.hpp"
 #include "redis_store/blocking_store.hpp"
 #include "rules/settings/settings.hpp"
@@ -16,13 +17,14 @@
 
 namespace penstock::daemon {
 
-// Scans the shared store for orphan keys at intervals, slowly, on its own thread and connection, or
-// publishes the result of another node; the audit note (audit.hpp) decides which node scans.
+// Scans the shared store for orphan keys every `store.audit_interval`, slowly, on its own thread
+// and connection, or publishes the result of another node; the audit note (audit.hpp) decides which
+// node scans.
 //
 // Thread-safety: none.
 class StoreAuditor {
  public:
-  // REQUIRES: `settings.audit_interval` is set; metrics and log outlive the auditor.
+  // REQUIRES: metrics and log outlive the auditor.
   StoreAuditor(const rules::Settings& settings, std::string node, telemetry::Metrics& metrics,
                telemetry::Log& log);
   // Stops a running audit.
@@ -31,10 +33,18 @@ class StoreAuditor {
   StoreAuditor& operator=(const StoreAuditor&) = delete;
 
   // Used from the next audit on. Thread-safe.
-  void renew_credentials(RedisOptions options);
+  void reload(const rules::Settings& settings);
 
  private:
+  struct Options {
+    RedisOptions redis;
+    std::optional<Duration> every;  // empty: no audits
+  };
+  [[nodiscard]] static Options options_from(const rules::Settings& settings);
+
   void run(const std::stop_token& stop);
+  // Waits for the next poll and takes new options. Whether to audit now.
+  [[nodiscard]] bool wait(const std::stop_token& stop);
   [[nodiscard]] Result<void> run_audit_if_claimed(const std::stop_token& stop);
   [[nodiscard]] Result<void> audit_keys(const std::stop_token& stop);
   // Whether this node has the claim to audit.
@@ -43,18 +53,17 @@ class StoreAuditor {
   void renew_claim();
   void publish(const audit::AuditSummary::Fault& orphans);
 
-  RedisOptions options_;
-  std::mutex renewed_mutex_;
-  std::optional<RedisOptions> renewed_;  // guarded by renewed_mutex_
+  Options options_;
+  base::Deadline polled_at_ = base::monotonic_now();
   std::string node_;
   std::string key_;  // of the note
-  Duration every_;
   telemetry::Metrics& metrics_;
   telemetry::Log& log_;
   std::unique_ptr<redis_store::BlockingStore> store_;  // null until connected
   std::string last_error_;                             // the last one logged
-  std::mutex mutex_;                                   // for stopped_ only
-  std::condition_variable_any stopped_;
+  std::mutex mutex_;
+  std::optional<Options> new_options_;  // guarded by mutex_
+  std::condition_variable_any changed_;
   std::jthread thread_;  // last: it uses all of the above
 };
 

@@ -68,6 +68,8 @@ class LeasingStore final : public store::LimitStore, public store::LeaseSource {
   void forget(const core::LimitKey& name, Change change);
   // Changes may have been missed: forgets all cached denials. Units in hand stay usable.
   void forget_all();
+  // Of calls from now on.
+  void set_timeout(Duration timeout) noexcept { dependencies_.timeout = timeout; }
   // Returns unspent units; calls `done` when the store has answered or timed out.
   void shutdown(std::function<void()> done);
 

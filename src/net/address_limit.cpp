@@ -1,6 +1,7 @@
 #include "net/address_limit.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace penstock::net {
 namespace {
@@ -9,13 +10,17 @@ constexpr unsigned kIpv6Prefix = 64;
 
 }  // namespace
 
-AddressLimit::AddressLimit(std::size_t limit, std::span<const std::string> exempt) : limit_(limit) {
+void AddressLimit::use(std::size_t limit, std::span<const std::string> exempt) {
+  std::vector<base::IpNetwork> networks;
   for (const std::string_view loopback : {"127.0.0.0/8", "::1"}) {
-    if (const auto network = base::IpNetwork::parse(loopback)) exempt_.push_back(*network);
+    if (const auto network = base::IpNetwork::parse(loopback)) networks.push_back(*network);
   }
   for (const std::string& text : exempt) {
-    if (const auto network = base::IpNetwork::parse(text)) exempt_.push_back(*network);
+    if (const auto network = base::IpNetwork::parse(text)) networks.push_back(*network);
   }
+  const std::lock_guard lock(mutex_);
+  limit_ = limit;
+  exempt_ = std::move(networks);
 }
 
 bool AddressLimit::is_exempt(const base::IpAddress& address) const {
@@ -25,10 +30,11 @@ bool AddressLimit::is_exempt(const base::IpAddress& address) const {
 
 std::optional<AddressSlot> AddressLimit::admit(std::string_view address) {
   const std::optional<base::IpAddress> read = base::IpAddress::parse(address);
-  if (limit_ == 0 || !read || is_exempt(*read)) return AddressSlot{};
+  if (!read) return AddressSlot{};
   const base::IpAddress counted = read->is_v4() ? *read : read->network(kIpv6Prefix);
   {
     const std::lock_guard lock(mutex_);
+    if (limit_ == 0 || is_exempt(*read)) return AddressSlot{};
     std::size_t& open = open_[counted];
     if (open >= limit_) return std::nullopt;
     ++open;

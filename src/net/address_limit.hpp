@@ -25,7 +25,10 @@ using AddressSlot = std::shared_ptr<void>;
 class AddressLimit : public std::enable_shared_from_this<AddressLimit> {
  public:
   // 0: no limit. Exempt networks that cannot be read are skipped; the configuration checks them.
-  AddressLimit(std::size_t limit, std::span<const std::string> exempt);
+  AddressLimit(std::size_t limit, std::span<const std::string> exempt) { use(limit, exempt); }
+
+  // For connections from now on. Open ones stay as they are, counted or exempt.
+  void use(std::size_t limit, std::span<const std::string> exempt);
 
   // Empty when the address has reached the limit. REQUIRES: owned by a shared_ptr.
   [[nodiscard]] std::optional<AddressSlot> admit(std::string_view address);
@@ -38,12 +41,14 @@ class AddressLimit : public std::enable_shared_from_this<AddressLimit> {
     std::size_t operator()(const base::IpAddress& address) const noexcept { return address.hash(); }
   };
 
+  // REQUIRES: the mutex is held.
   [[nodiscard]] bool is_exempt(const base::IpAddress& address) const;
   void release(const base::IpAddress& counted);
 
-  std::size_t limit_;
-  std::vector<base::IpNetwork> exempt_;
   mutable std::mutex mutex_;
+  // Guarded by mutex_:
+  std::size_t limit_ = 0;
+  std::vector<base::IpNetwork> exempt_;
   std::unordered_map<base::IpAddress, std::size_t, Hash> open_;
 };
 

@@ -53,6 +53,17 @@ TEST(AddressLimit, LimitsNothingWithoutALimit) {
   EXPECT_EQ(limit->addresses(), 0U);
 }
 
+TEST(AddressLimit, ANewLimitCountsTheOpenConnectionsToo) {
+  const auto limit = limit_of(3);
+  const auto first = limit->admit("192.0.2.1");
+  const auto second = limit->admit("192.0.2.1");
+  limit->use(2, {});
+  EXPECT_FALSE(limit->admit("192.0.2.1"));
+  const std::vector<std::string> exempt{"192.0.2.0/24"};
+  limit->use(2, exempt);
+  EXPECT_TRUE(limit->admit("192.0.2.1"));
+}
+
 TEST(AddressLimit, ForgetsAddressesWithoutConnections) {
   const auto limit = limit_of(3);
   for (int i = 0; i < 1000; ++i) {

@@ -15,6 +15,8 @@ class ConnectionBase : public TimeoutEntry {
  public:
   // The server will stop soon: tells the client, if the protocol can, and keeps serving.
   virtual void drain() {}
+  // The options of the server have changed.
+  virtual void reload() {}
   // The server stops: closes at once if idle, after the request in flight otherwise.
   virtual void close_when_idle() = 0;
   // Closes at once. Operations in flight fail later, not from within this call.

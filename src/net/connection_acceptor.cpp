@@ -22,6 +22,12 @@ constexpr std::size_t kMaxRejectionsInFlight = 128;
 // Connections in the backlog of the kernel when we stop, accepted at the end.
 constexpr int kMaxFinalAccepts = 4096;
 
+// Null without TLS.
+Result<std::shared_ptr<asio::ssl::context>> tls_context_of(const AcceptorOptions& options) {
+  if (!options.tls) return std::shared_ptr<asio::ssl::context>{};
+  return make_tls_context(*options.tls, options.protocols);
+}
+
 }  // namespace
 
 struct ConnectionAcceptor::ListeningSocket {
@@ -141,20 +147,25 @@ ConnectionAcceptor::~ConnectionAcceptor() {  // NOLINT(bugprone-exception-escape
   shared_->tick.cancel();
 }
 
-Result<void> ConnectionAcceptor::reload_tls(const std::optional<TlsFiles>& files) {
-  if (!shared_->options.tls || !files) return {};
-  Result<std::shared_ptr<asio::ssl::context>> made =
-      make_tls_context(*files, shared_->options.protocols);
-  if (!made) return made.error();
-  shared_->tls = *std::move(made);
+Result<void> ConnectionAcceptor::reload(AcceptorOptions options,
+                                        const std::function<Result<void>()>& apply) {
+  Result<std::shared_ptr<asio::ssl::context>> tls = tls_context_of(options);
+  if (!tls) return tls.error();
+  Result<void> applied = apply();
+  if (!applied) return applied;
+  shared_->tls = *std::move(tls);
+  shared_->options = std::move(options);
+  shared_->state->timeouts.for_each(
+      [](TimeoutEntry& entry) { static_cast<ConnectionBase&>(entry).reload(); });
   return {};
 }
 
 Result<std::vector<Address>> ConnectionAcceptor::listen(const std::vector<Address>& addresses,
                                                         PortReuse port_reuse) {
-  if (shared_->options.tls && shared_->tls == nullptr) {
-    const Result<void> loaded = reload_tls(shared_->options.tls);
-    if (!loaded) return loaded.error();
+  if (shared_->tls == nullptr) {
+    Result<std::shared_ptr<asio::ssl::context>> tls = tls_context_of(shared_->options);
+    if (!tls) return tls.error();
+    shared_->tls = *std::move(tls);
   }
   const Executor executor = shared_->loop.get_executor();
   std::vector<Acceptor> acceptors;

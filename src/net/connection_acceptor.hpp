@@ -54,9 +54,11 @@ class ConnectionAcceptor {
   ConnectionAcceptor(const ConnectionAcceptor&) = delete;
   ConnectionAcceptor& operator=(const ConnectionAcceptor&) = delete;
 
-  // Loads these files for new connections. On an error nothing changes. Does nothing for a server
-  // without TLS, or if `files` is empty: that takes a restart.
-  [[nodiscard]] Result<void> reload_tls(const std::optional<TlsFiles>& files);
+  // Changes the options, with a new TLS context, for new connections; then calls
+  // ConnectionBase::reload for the open ones. `apply` is called in between, and not if the TLS
+  // files cannot be used. On an error nothing changes.
+  [[nodiscard]] Result<void> reload(AcceptorOptions options,
+                                    const std::function<Result<void>()>& apply);
 
   // Listens on all addresses or on none. Returns them with their ports, for the other workers.
   [[nodiscard]] Result<std::vector<Address>> listen(const std::vector<Address>& addresses,

@@ -25,9 +25,9 @@ class Listener {
   Listener& operator=(const Listener&) = delete;
   virtual ~Listener() = default;
 
-  // Applies the settings that can change while it runs: certificates, for new connections, and
-  // passwords. On an error nothing changes; its text begins with the name of the setting in the
-  // section of the server: "tls: certificate ...".
+  // Applies all settings but the addresses: to new connections, and where the protocol allows it to
+  // the next request of open ones. On an error nothing changes; its text begins with the name of
+  // the setting in the section of the server: "tls: certificate ...".
   [[nodiscard]] virtual Result<void> reload(const rules::Settings& settings) = 0;
 
   // Listens on all addresses or on none. Returns them with their ports, for the other workers.

@@ -61,6 +61,9 @@ class ServerConnection final : public ConnectionBase,
 
   void expire(Phase phase) override;
   void drain() override;
+  void reload() override {
+    if constexpr (requires { session_->reload(); }) session_->reload();
+  }
   void close_when_idle() override;
   void abort() override;
 

@@ -18,7 +18,7 @@ struct Peer {
 // State that the connections of one server share. They keep it alive, and count themselves in
 // statistics.open.
 struct ServerState {
-  explicit ServerState(Timeouts::Durations limits) noexcept : timeouts(limits) {}
+  explicit ServerState(Timeouts::Durations limits = {}) noexcept : timeouts(limits) {}
 
   // REQUIRES: the connection was counted.
   void on_connection_closed() {

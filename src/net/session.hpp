@@ -58,6 +58,7 @@ enum class TimeoutAction : std::uint8_t {
 //   on_sent(waited, bytes)        false for a client that reads too slowly; progress restarts the
 //                                 time limit of writes
 //   on_protocol(name)             of ALPN, after the TLS handshake
+//   reload()                      for sessions that hold copies of options
 //   continue_on(stream, slot)     takes the socket over, for Step::Switch
 //   on_end()                      the client has closed its direction; true: the session goes on
 //   on_close                      the session calls it to close the connection

@@ -11,12 +11,29 @@
 
 namespace penstock::net {
 
-// A listener with one acceptor. Its connections share a `State`, which is a ServerState.
-template <class State>
+// A listener with one acceptor. Its connections share a `State`, which is a ServerState. Its
+// `Options` are used in the same way at startup and on reload:
+//
+//   use(settings)        takes everything that comes from the settings
+//   acceptor_options()   what concerns the acceptor
+//   apply_to(state)      the rest: connections read it from the state. On an error nothing changes;
+//                        the text begins with the name of the setting in the section of the server
+template <class State, class Options>
 class SocketListener : public Listener {
  public:
+  [[nodiscard]] Result<void> reload(const rules::Settings& settings) override {
+    Options options = options_;
+    options.use(settings);
+    Result<void> reloaded =
+        acceptor_.reload(options.acceptor_options(), [&] { return options.apply_to(*state_); });
+    if (!reloaded) return reloaded;
+    applied_ = {};
+    options_ = std::move(options);
+    return {};
+  }
   [[nodiscard]] Result<std::vector<Address>> listen(const std::vector<Address>& addresses,
                                                     PortReuse port_reuse) override {
+    if (!applied_) return applied_.error();
     return acceptor_.listen(addresses, port_reuse);
   }
   void drain() override { acceptor_.drain(); }
@@ -30,20 +47,23 @@ class SocketListener : public Listener {
  protected:
   // `on_accept` is called with the state and an AcceptedSocket.
   template <class OnAccept>
-  SocketListener(boost::asio::io_context& loop, std::shared_ptr<State> state,
-                 AcceptorOptions options, OnAccept on_accept)
-      : state_(std::move(state)),
-        acceptor_(loop, state_, std::move(options),
+  SocketListener(boost::asio::io_context& loop, std::shared_ptr<State> state, Options options,
+                 OnAccept on_accept)
+      : options_(std::move(options)),
+        state_(std::move(state)),
+        acceptor_(loop, state_, options_.acceptor_options(),
                   [state = state_, on_accept](ConnectionAcceptor::AcceptedSocket accepted) {
                     on_accept(state, std::move(accepted));
-                  }) {}
+                  }),
+        applied_(options_.apply_to(*state_)) {}
 
-  [[nodiscard]] State& state() noexcept { return *state_; }
-  [[nodiscard]] ConnectionAcceptor& acceptor() noexcept { return acceptor_; }
+  [[nodiscard]] const std::shared_ptr<State>& state() const noexcept { return state_; }
 
  private:
+  Options options_;
   std::shared_ptr<State> state_;
   ConnectionAcceptor acceptor_;
+  Result<void> applied_;  // at startup; listen() reports it
 };
 
 }  // namespace penstock::net

@@ -5,19 +5,18 @@
 namespace penstock::net {
 
 void Timeouts::enter(TimeoutEntry& entry, Phase phase, base::Deadline now) {
-  const auto limit = limits_.at(static_cast<std::size_t>(phase));
-  const auto most = base::Deadline::max() - now;
   entry.unlink();
   entry.phase_ = phase;
-  entry.deadline_ = limit < most ? now + limit : base::Deadline::max();
+  entry.since_ = now;
   list(phase).push_back(entry);
 }
 
 void Timeouts::expire(base::Deadline now) {
-  for (List& members : lists_) {
-    while (!members.empty() && members.front().deadline_ <= now) {
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    List& members = list(phase);
+    while (!members.empty() && now - members.front().since_ >= limits_.at(i)) {
       TimeoutEntry& due = members.front();
-      const Phase phase = due.phase_;
       enter(due, Phase::Closing, now);
       due.expire(phase);
     }

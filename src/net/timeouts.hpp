@@ -30,18 +30,21 @@ class TimeoutEntry : public boost::intrusive::list_base_hook<
  private:
   friend class Timeouts;
   Phase phase_ = Phase::Closing;
-  base::Deadline deadline_{};
+  base::Deadline since_{};
 };
 
-// The phase and deadline of each entry. All entries of a phase have the same time limit, so a list
-// per phase is sorted by deadline: entering a phase sets a few pointers, and expire() looks only at
-// the front of each list. A timer per connection would cost a heap operation per request.
+// The phase of each entry, and since when. All entries of a phase have the same time limit, so a
+// list per phase is sorted by deadline: entering a phase sets a few pointers, and expire() looks
+// only at the front of each list. A timer per connection would cost a heap operation per request.
 class Timeouts {
  public:
   using Durations = std::array<std::chrono::steady_clock::duration, kPhaseCount>;
 
   // Phases without a time limit have Duration::max().
   explicit Timeouts(Durations limits) noexcept : limits_(limits) {}
+
+  // Also for entries that are in a phase already.
+  void set_limits(const Durations& limits) noexcept { limits_ = limits; }
 
   void enter(TimeoutEntry& entry, Phase phase, base::Deadline now);
   // Calls expire() of all entries that are due.

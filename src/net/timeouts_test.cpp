@@ -43,6 +43,25 @@ TEST(Timeouts, ExpireAtTheLimitOfThePhaseAndOnlyOnce) {
   EXPECT_EQ(member.phase(), Phase::Closing);
 }
 
+TEST(Timeouts, NewLimitsHoldForEntriesThatAreInThePhaseAlready) {
+  Timeouts timeouts(some_limits());
+  Member early;
+  Member late;
+  timeouts.enter(early, Phase::Idle, at(100));
+  Timeouts::Durations limits = some_limits();
+  limits.at(static_cast<std::size_t>(Phase::Idle)) = seconds{5};
+  timeouts.set_limits(limits);
+  timeouts.enter(late, Phase::Idle, at(103));
+  timeouts.expire(at(105));
+  EXPECT_EQ(early.expired, std::vector{Phase::Idle});
+  EXPECT_TRUE(late.expired.empty());
+  timeouts.set_limits(some_limits());
+  timeouts.expire(at(177));
+  EXPECT_TRUE(late.expired.empty());
+  timeouts.expire(at(178));
+  EXPECT_EQ(late.expired, std::vector{Phase::Idle});
+}
+
 TEST(Timeouts, ForgetDestroyedEntries) {
   Timeouts timeouts(some_limits());
   auto member = std::make_unique<Member>();

@@ -17,9 +17,22 @@ Backoff::Duration Backoff::next(std::uint32_t random) {
   return pause - Duration(half > 0 ? static_cast<Duration::rep>(random) % half : 0);
 }
 
+void Backoff::reconfigure(Duration min, Duration max) {
+  PENSTOCK_CHECK(Duration::zero() < min && min <= max);
+  min_ = min;
+  max_ = max;
+  pause_ = std::clamp(pause_, min, max);
+}
+
 CircuitBreaker::CircuitBreaker(unsigned failures, Backoff::Duration min, Backoff::Duration max)
     : limit_(failures), pause_(min, max) {
   PENSTOCK_CHECK(failures > 0);
+}
+
+void CircuitBreaker::reconfigure(unsigned failures, Backoff::Duration min, Backoff::Duration max) {
+  PENSTOCK_CHECK(failures > 0);
+  limit_ = failures;
+  pause_.reconfigure(min, max);
 }
 
 bool CircuitBreaker::start_probe(Time now) {

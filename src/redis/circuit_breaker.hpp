@@ -20,6 +20,8 @@ class Backoff {
   // `random` is uniformly distributed.
   [[nodiscard]] Duration next(std::uint32_t random);
   void reset() { pause_ = min_; }
+  // The current pause stays, within the new bounds. REQUIRES: as the constructor.
+  void reconfigure(Duration min, Duration max);
 
  private:
   Duration min_;
@@ -41,6 +43,9 @@ class CircuitBreaker {
 
   // REQUIRES: failures > 0, and the requirements of Backoff
   CircuitBreaker(unsigned failures, Backoff::Duration min, Backoff::Duration max);
+
+  // From the next failure on; an open breaker keeps the time of its next probe.
+  void reconfigure(unsigned failures, Backoff::Duration min, Backoff::Duration max);
 
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] bool lets_through() const noexcept { return state_ == State::Closed; }

@@ -35,6 +35,25 @@ TEST(CircuitBreaker, ASuccessResetsTheFailureCount) {
   EXPECT_TRUE(breaker.lets_through());
 }
 
+TEST(CircuitBreaker, NewOptionsHoldFromTheNextFailureOn) {
+  CircuitBreaker breaker(100, 50ms, 200ms);
+  EXPECT_EQ(breaker.on_failure(kStart, 0), Change::None);
+  breaker.reconfigure(2, 300ms, 400ms);
+  EXPECT_EQ(breaker.on_failure(kStart, 0), Change::Opened);
+  EXPECT_EQ(breaker.probe_at(), kStart + 300ms);
+  breaker.reconfigure(2, 10ms, 20ms);
+  EXPECT_EQ(breaker.probe_at(), kStart + 300ms);
+}
+
+TEST(CircuitBreaker, ReloadedOptionsThatAreTheSameKeepTheDoubledPause) {
+  CircuitBreaker breaker(1, 50ms, 200ms);
+  EXPECT_EQ(breaker.on_failure(kStart, 0), Change::Opened);
+  ASSERT_TRUE(breaker.start_probe(kStart + 50ms));
+  breaker.reconfigure(1, 50ms, 200ms);
+  EXPECT_EQ(breaker.on_failure(kStart + 50ms, 0), Change::None);
+  EXPECT_EQ(breaker.probe_at(), kStart + 150ms);
+}
+
 TEST(CircuitBreaker, AllowsOneProbeAfterThePause) {
   CircuitBreaker breaker = open_breaker();
   EXPECT_EQ(breaker.probe_at(), kStart + 50ms);

@@ -134,9 +134,10 @@ class Client {
 
   void send(Command command, std::unique_ptr<Call> call);
 
-  // New connections use the users, passwords and certificates of these options; open connections
-  // stay. On an error nothing changes.
-  [[nodiscard]] Result<void> renew_credentials(const Options& options);
+  // Replaces the options, except on_event. Open connections stay; users, passwords and certificates
+  // are for new ones. On an error nothing changes. REQUIRES: the URL differs in user and password
+  // only.
+  [[nodiscard]] Result<void> reload(Options options);
 
   [[nodiscard]] bool is_cluster() const noexcept;
   // The known masters: one, except for a cluster.

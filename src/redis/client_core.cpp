@@ -56,6 +56,13 @@ void Client::Core::start() {
   });
 }
 
+Result<void> Client::Core::reload(Options options) {
+  Result<void> reloaded = redis::reload(*settings_, std::move(options));
+  if (!reloaded) return reloaded;
+  for (const std::shared_ptr<Node>& node : nodes_) node->reload();
+  return {};
+}
+
 void Client::Core::stop() {
   stopped_ = true;
   timer_.cancel();
@@ -289,9 +296,7 @@ void Client::send(Command command, std::unique_ptr<Call> call) {
   core_->send(std::move(command), std::move(call));
 }
 
-Result<void> Client::renew_credentials(const Options& options) {
-  return core_->renew_credentials(options);
-}
+Result<void> Client::reload(Options options) { return core_->reload(std::move(options)); }
 
 bool Client::is_cluster() const noexcept { return core_->is_cluster(); }
 

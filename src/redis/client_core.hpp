@@ -28,9 +28,7 @@ class Client::Core : public NodeOwner, public std::enable_shared_from_this<Core>
   void start();
   void stop();
   void send(Command command, std::unique_ptr<Call> call);
-  [[nodiscard]] Result<void> renew_credentials(const Options& options) {
-    return redis::renew_credentials(*settings_, options);
-  }
+  [[nodiscard]] Result<void> reload(Options options);
 
   [[nodiscard]] bool is_cluster() const noexcept { return router_.has_value(); }
   [[nodiscard]] std::vector<NodeId> masters() const;

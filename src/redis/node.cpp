@@ -49,6 +49,12 @@ void Node::start() {
   spawn(executor_, run(shared_from_this()));
 }
 
+void Node::reload() {
+  const Options& options = settings_->options;
+  breaker_.reconfigure(options.breaker_failures, options.breaker_min_pause,
+                       options.breaker_max_pause);
+}
+
 std::vector<PendingPtr> Node::stop() {
   stopped_ = true;
   timer_.cancel();

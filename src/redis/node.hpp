@@ -39,9 +39,9 @@ struct NodeSettings {
 [[nodiscard]] std::shared_ptr<NodeSettings> node_settings(Options options,
                                                           std::vector<const Script*> scripts);
 
-// Applies users, passwords and certificates of these options to new connections. On an error
-// nothing changes.
-[[nodiscard]] Result<void> renew_credentials(NodeSettings& settings, const Options& options);
+// Replaces the options, except on_event. On an error nothing changes. REQUIRES: the URL differs in
+// user and password only.
+[[nodiscard]] Result<void> reload(NodeSettings& settings, Options options);
 
 // Receives the events of a node and the outcome of its commands.
 class NodeOwner {
@@ -106,6 +106,8 @@ class Node : public std::enable_shared_from_this<Node> {
 
   // Starts to connect; no effect when already started.
   void start();
+  // The settings have changed.
+  void reload();
   // Closes the connection for good and returns the unanswered commands, without calling the owner.
   [[nodiscard]] std::vector<PendingPtr> stop();
 

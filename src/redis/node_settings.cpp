@@ -31,18 +31,14 @@ std::shared_ptr<NodeSettings> node_settings(Options options, std::vector<const S
   return settings;
 }
 
-Result<void> renew_credentials(NodeSettings& settings, const Options& options) {
+Result<void> reload(NodeSettings& settings, Options options) {
   Result<TlsClient> tls = tls_client(options);
   if (!tls) return tls.error();
   settings.tls = std::move(tls);
   settings.login.user = options.url.user;
   settings.login.password = options.url.password;
-  Options& own = settings.options;
-  own.url.user = options.url.user;
-  own.url.password = options.url.password;
-  own.tls = options.tls;
-  own.sentinel_user = options.sentinel_user;
-  own.sentinel_password = options.sentinel_password;
+  options.on_event = std::move(settings.options.on_event);
+  settings.options = std::move(options);
   return {};
 }
 

@@ -60,8 +60,8 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
   }
 
   [[nodiscard]] bool is_listening() const noexcept { return listening_; }
-  [[nodiscard]] Result<void> renew_credentials(const Options& options) {
-    return redis::renew_credentials(*settings_, options);
+  [[nodiscard]] Result<void> reload(Options options) {
+    return redis::reload(*settings_, std::move(options));
   }
 
  private:
@@ -199,9 +199,7 @@ Subscription::~Subscription() { core_->stop(); }
 
 void Subscription::start() { core_->start(); }
 
-Result<void> Subscription::renew_credentials(const Options& options) {
-  return core_->renew_credentials(options);
-}
+Result<void> Subscription::reload(Options options) { return core_->reload(std::move(options)); }
 
 bool Subscription::is_listening() const noexcept { return core_->is_listening(); }
 

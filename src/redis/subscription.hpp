@@ -55,8 +55,8 @@ class Subscription {
 
   void start();
 
-  // See Client::renew_credentials.
-  [[nodiscard]] Result<void> renew_credentials(const Options& options);
+  // See Client::reload.
+  [[nodiscard]] Result<void> reload(Options options);
 
   // Whether the subscription is active, as far as is known.
   [[nodiscard]] bool is_listening() const noexcept;

@@ -35,6 +35,12 @@ CommandExecutor::~CommandExecutor() {
   batcher_->fail_all();
 }
 
+Result<void> CommandExecutor::reload(redis::Options options, std::size_t max_waiting) {
+  Result<void> reloaded = client_->reload(std::move(options));
+  if (reloaded) max_waiting_ = max_waiting;
+  return reloaded;
+}
+
 void CommandExecutor::check(CheckRequest request, base::Deadline deadline, Decided decided) {
   if (batcher_->size() >= max_waiting_) {
     return decided(

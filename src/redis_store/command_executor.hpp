@@ -50,6 +50,9 @@ class CommandExecutor {
 
   void start() { client_->start(); }
 
+  // See redis::Client::reload.
+  [[nodiscard]] Result<void> reload(redis::Options options, std::size_t max_waiting);
+
   // From now on publishes refunded, reset, blocked and unblocked keys on this channel, after the
   // change. Failures are ignored: subscribers must let their cached state expire.
   void announce_on(std::string channel) { channel_ = std::move(channel); }

@@ -1,6 +1,7 @@
 #include "redis_store/redis_store.hpp"
 
 #include "redis/hash_slot.hpp"
+#include "redis_store/requests.hpp"
 
 #include <algorithm>
 #include <map>
@@ -45,6 +46,14 @@ RedisStore::RedisStore(const boost::asio::any_io_executor& executor, const Redis
       store_(std::make_unique<CommandExecutor>(executor, std::move(client), options.max_waiting,
                                                scripts)) {
   store_->announce_on(layout_.changes());
+}
+
+Result<void> RedisStore::reload(const RedisOptions& options) {
+  Result<redis::Options> client = client_options(options);
+  if (!client) return client.error();
+  Result<void> reloaded = store_->reload(*std::move(client), options.max_waiting);
+  if (reloaded) timeout_ = options.timeout;
+  return reloaded;
 }
 
 base::Deadline RedisStore::within(base::Deadline deadline) const {

@@ -42,10 +42,8 @@ class RedisStore final : public store::LimitStore,
   // Connects. Before it, every call fails with Unavailable.
   void start() { store_->start(); }
 
-  // See redis::Client::renew_credentials.
-  [[nodiscard]] Result<void> renew_credentials(const redis::Options& client) {
-    return store_->client().renew_credentials(client);
-  }
+  // Replaces the options, except the key prefix and on_event. See redis::Client::reload.
+  [[nodiscard]] Result<void> reload(const RedisOptions& options);
 
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
              Answered<Decisions> answered) override;

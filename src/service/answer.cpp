@@ -1,7 +1,7 @@
 #include "service/answer.hpp"
 
-#include "core/fixed_window.hpp"
 #include "core/decide_all.hpp"
+#include "core/fixed_window.hpp"
 #include "service/failure_policy.hpp"
 
 #include <algorithm>

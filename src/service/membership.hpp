@@ -18,17 +18,25 @@ namespace penstock::service {
 class Membership {
  public:
   // 0: reported by the store; one node until then.
-  explicit Membership(unsigned configured = 0) noexcept
-      : is_configured_(configured > 0), nodes_(configured > 0 ? configured : 1) {}
+  explicit Membership(unsigned configured = 0) noexcept { configure(configured); }
+
+  // As in the constructor, except that the last number stays until the store reports another.
+  void configure(unsigned nodes) noexcept {
+    // relaxed: see nodes()
+    is_configured_.store(nodes > 0, std::memory_order_relaxed);
+    if (nodes > 0) nodes_.store(nodes, std::memory_order_relaxed);
+  }
 
   [[nodiscard]] unsigned nodes() const noexcept {
     // relaxed: a single number; a stale share does no harm
     return nodes_.load(std::memory_order_relaxed);
   }
-  [[nodiscard]] bool is_configured() const noexcept { return is_configured_; }
+  [[nodiscard]] bool is_configured() const noexcept {
+    return is_configured_.load(std::memory_order_relaxed);  // as above
+  }
   // Changes nothing when the number is configured.
   void set_nodes(std::int64_t nodes) noexcept {
-    if (is_configured_) return;
+    if (is_configured()) return;
     // relaxed: see nodes()
     nodes_.store(static_cast<unsigned>(std::clamp<std::int64_t>(nodes, 1, kMaxNodes)),
                  std::memory_order_relaxed);
@@ -38,8 +46,8 @@ class Membership {
   // More than any cluster has; a share is then one unit for most limits.
   static constexpr std::int64_t kMaxNodes = 1'000'000;
 
-  bool is_configured_;
-  std::atomic<unsigned> nodes_;
+  std::atomic<bool> is_configured_{false};
+  std::atomic<unsigned> nodes_{1};
 };
 
 // The heartbeat of this node. The owner calls beat() every kInterval, on the event loop of the

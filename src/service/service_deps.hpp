@@ -62,13 +62,14 @@ struct ServiceDeps {
   store::Stores stores;
   LocalFallback& local;
   Events& events;
-  // For all store calls of one request.
-  Duration store_timeout = std::chrono::hours{1};
+  // For all store calls of one request. It may change between requests.
+  static constexpr Duration kLongTimeout = std::chrono::hours{1};
+  const Duration* store_timeout = &kLongTimeout;
   // For limits of 0, which are decided without the store.
   const Clock* clock = &system_clock();
 
   [[nodiscard]] base::Deadline within(base::Deadline deadline) const {
-    return std::min<base::Deadline>(deadline, base::deadline_after(store_timeout));
+    return std::min<base::Deadline>(deadline, base::deadline_after(*store_timeout));
   }
   // For calls that must be made even if the client no longer waits.
   [[nodiscard]] base::Deadline background_deadline() const { return within(base::Deadline::max()); }

@@ -6,6 +6,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include <algorithm>
+#include <mutex>
+#include <shared_mutex>
 
 namespace penstock::telemetry {
 namespace {
@@ -62,16 +64,22 @@ std::string json_members(std::string_view message, Log::Fields fields) {
 struct Log::Impl {
   Impl(const LogOptions& options, spdlog::sink_ptr sink)
       : clock(options.clock == nullptr ? system_clock() : *options.clock),
-        format(options.format),
         logger("penstock", std::move(sink)) {
-    logger.set_pattern(format == LogFormat::Text ? kTextPattern : kJsonPattern,
-                       spdlog::pattern_time_type::utc);
-    logger.set_level(level_of(options.level));
+    use(options);
     logger.flush_on(spdlog::level::debug);
   }
 
+  void use(const LogOptions& options) {
+    const std::unique_lock lock(format_mutex);
+    format = options.format;
+    logger.set_pattern(format == LogFormat::Text ? kTextPattern : kJsonPattern,
+                       spdlog::pattern_time_type::utc);
+    logger.set_level(level_of(options.level));
+  }
+
   const Clock& clock;
-  LogFormat format;
+  std::shared_mutex format_mutex{};  // a line has one format
+  LogFormat format{};                // guarded by format_mutex
   spdlog::logger logger;
 };
 
@@ -84,12 +92,13 @@ Log::Log(const LogOptions& options, std::ostream& out)
 
 Log::~Log() = default;
 
-void Log::set_level(LogLevel level) { impl_->logger.set_level(level_of(level)); }
+void Log::use(const LogOptions& options) { impl_->use(options); }
 
 bool Log::writes(LogLevel level) const { return impl_->logger.should_log(level_of(level)); }
 
 void Log::write(LogLevel level, std::string_view message, Fields fields) {
   if (!writes(level)) return;
+  const std::shared_lock lock(impl_->format_mutex);
   const std::string line =
       impl_->format == LogFormat::Text ? text_line(message, fields) : json_members(message, fields);
   const auto now = std::chrono::time_point_cast<spdlog::log_clock::duration>(impl_->clock.now());

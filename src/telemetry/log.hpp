@@ -46,7 +46,8 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  void set_level(LogLevel level);
+  // Changes level and format; the clock stays.
+  void use(const LogOptions& options);
   [[nodiscard]] bool writes(LogLevel level) const;
 
   void write(LogLevel level, std::string_view message, Fields fields = {});

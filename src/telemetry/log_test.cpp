@@ -41,9 +41,17 @@ TEST_F(LogTest, DropsMessagesBelowItsLevel) {
   Log log({.level = LogLevel::Warning, .clock = &clock}, out);
   log.info("no");
   EXPECT_EQ(take(), "");
-  log.set_level(LogLevel::Debug);
+  log.use({.level = LogLevel::Debug});
   log.debug("yes");
   EXPECT_NE(take(), "");
+}
+
+TEST_F(LogTest, ChangesItsFormat) {
+  Log log({.clock = &clock}, out);
+  log.use({.format = LogFormat::Json});
+  log.info("a");
+  EXPECT_EQ(take(), R"({"time":"2023-11-14T22:13:20.123Z","level":"info","message":"a"})"
+                    "\n");
 }
 
 TEST_F(LogTest, BoundsWarningsPerSecondAndReportsSuppressedOnes) {

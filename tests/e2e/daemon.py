@@ -33,7 +33,7 @@ class Daemon:
     when the block fails."""
 
     def __init__(self, configuration, listen="127.0.0.1:0", files=None, whole_folder=False, env=None,
-                 options=("--shutdown-delay", "0s")):
+                 options=("--shutdown-delay", "0s"), admin=("--admin", "127.0.0.1:0")):
         self.folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
         self.configuration = self.folder / "penstock.yaml"
         self.configuration.write_text(configuration, encoding="utf-8")
@@ -43,7 +43,7 @@ class Daemon:
         source = self.folder if whole_folder else self.configuration
         self._process = subprocess.Popen(
             [PROGRAM, "serve", "--config", str(source),
-             "--listen", listen, "--admin", "127.0.0.1:0", *options],
+             "--listen", listen, *admin, *options],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
             env={**os.environ, **(env or {})},
         )

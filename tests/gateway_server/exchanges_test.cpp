@@ -96,7 +96,7 @@ TEST(Gateway, DeniedRequestsNeverTouchTheUpstream) {
   EXPECT_TRUE(denied.has("X-RateLimit-Remaining: 0"));
   EXPECT_EQ(client.ask("/many").status, 200U);  // the connection stays open
   servers::wait_until("permits to be released",
-                      [&] { return gateway.in_flight().to_upstream(0) == 0; });
+                      [&] { return gateway.in_flight().to_upstream("app") == 0; });
 }
 
 TEST(Gateway, AbortsAResponseTheServerDoesNotFinish) {
@@ -230,7 +230,76 @@ TEST(Gateway, AnswersSlowClientsWith408) {
   body.send("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
   EXPECT_EQ(body.read().status, 408U);
   servers::wait_until("permits to be released",
-                      [&] { return gateway.in_flight().to_upstream(0) == 0; });
+                      [&] { return gateway.in_flight().to_upstream("app") == 0; });
+}
+
+TEST(Gateway, AReloadMovesTheNextRequestOfAnOpenConnectionToAnotherUpstream) {
+  ScriptedUpstream before(echo);
+  ScriptedUpstream after(echo);
+  RunningGateway gateway(configuration(before.port()));
+  Client client(gateway.port());
+  EXPECT_EQ(client.ask("/").status, 200U);
+  ASSERT_TRUE(gateway.reload(configuration(after.port())));
+  EXPECT_EQ(client.ask("/").status, 200U);
+  EXPECT_EQ(before.connections(), 1U);
+  EXPECT_EQ(after.connections(), 1U);
+}
+
+TEST(Gateway, AReloadKeepsConnectionsToAnUpstreamThatHasNotChanged) {
+  ScriptedUpstream upstream(echo);
+  RunningGateway gateway(configuration(upstream.port()));
+  Client client(gateway.port());
+  EXPECT_EQ(client.ask("/").status, 200U);
+  ASSERT_TRUE(gateway.reload(configuration(upstream.port(), "  idle_timeout: 3s\n")));
+  EXPECT_EQ(client.ask("/").status, 200U);
+  EXPECT_EQ(upstream.connections(), 1U);
+}
+
+TEST(Gateway, ARequestInFlightEndsOnTheUpstreamThatAReloadRemoves) {
+  std::promise<void> answer;
+  std::promise<void> arrived;
+  ScriptedUpstream before([&](ServerSideConnection& talk) {
+    static_cast<void>(talk.read_head());
+    arrived.set_value();
+    answer.get_future().wait();
+    talk.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nold");
+    EXPECT_EQ(talk.read_head(), "");  // the gateway does not keep this connection
+  });
+  ScriptedUpstream after(echo);
+  RunningGateway gateway(configuration(before.port()));
+  Client client(gateway.port());
+  client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  arrived.get_future().wait();
+  ASSERT_TRUE(gateway.reload(configuration(after.port())));
+  answer.set_value();
+  EXPECT_EQ(client.read().body, "old");
+  EXPECT_TRUE(client.ask("/new").body.starts_with("GET /new "));
+}
+
+TEST(Gateway, AResponseOfARemovedUpstreamStillTimesOut) {
+  std::promise<void> arrived;
+  ScriptedUpstream before([&](ServerSideConnection& talk) {
+    static_cast<void>(talk.read_head());
+    arrived.set_value();
+    static_cast<void>(talk.read_to_end());
+  });
+  RunningGateway gateway(configuration(before.port(), "", "first_byte_timeout: 300ms"));
+  Client client(gateway.port());
+  client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  arrived.get_future().wait();
+  ASSERT_TRUE(gateway.reload(configuration(1)));
+  EXPECT_EQ(client.read().status, 504U);
+}
+
+TEST(Gateway, AReloadThatCannotBeAppliedChangesNothing) {
+  ScriptedUpstream upstream(echo);
+  RunningGateway gateway(configuration(upstream.port()));
+  const Result<void> reloaded = gateway.reload(
+      configuration(1, "  access_log: {format: json, path: /nonexistent/access.log}\n"));
+  ASSERT_FALSE(reloaded);
+  EXPECT_EQ(reloaded.error().detail, "access_log: /nonexistent/access.log cannot be written");
+  Client client(gateway.port());
+  EXPECT_EQ(client.ask("/").status, 200U);
 }
 
 }  // namespace

@@ -33,16 +33,15 @@ RunningGateway::RunningGateway(const std::string& configuration)
       store_(memory_),
       local_(local_memory_, members_),
       service_(store_.stores(), local_, recorder_, configuration_.rules),
-      in_flight_(
-          std::make_unique<gateway::InFlight>(configuration_.settings.gateway.upstreams.size())) {
-  auto made = gateway::Server::make(loop_, configuration_.settings,
-                                    {.service = service_,
-                                     .metrics = worker_metrics_,
-                                     .in_flight = *in_flight_,
-                                     .clock = system_clock()},
-                                    {.tick = std::chrono::milliseconds{5}});
-  if (!made) throw std::runtime_error(made.error().detail);
-  server_ = *std::move(made);
+      in_flight_(std::make_unique<gateway::InFlight>()) {
+  gateway::ServerOptions options{.tick = std::chrono::milliseconds{5}};
+  options.use(configuration_.settings);
+  server_ = std::make_unique<gateway::Server>(loop_,
+                                              gateway::GatewayDeps{.service = service_,
+                                                                   .metrics = worker_metrics_,
+                                                                   .in_flight = *in_flight_,
+                                                                   .clock = system_clock()},
+                                              options);
   const auto bound = server_->listen({{.host = "127.0.0.1", .port = 0}}, net::PortReuse::Exclusive);
   if (!bound) throw std::runtime_error(bound.error().detail);
   port_ = bound->front().port;
@@ -57,6 +56,13 @@ RunningGateway::~RunningGateway() {
   busy_.reset();
   loop_.stop();
   thread_.join();
+}
+
+Result<void> RunningGateway::reload(const std::string& configuration) {
+  const rules::Configuration loaded = load(configuration);
+  std::promise<Result<void>> reloaded;
+  boost::asio::post(loop_, [&] { reloaded.set_value(server_->reload(loaded.settings)); });
+  return reloaded.get_future().get();
 }
 
 }  // namespace penstock::gateway_server

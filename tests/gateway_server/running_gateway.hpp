@@ -2,6 +2,7 @@
 
 #include "gateway/server.hpp"
 #include "penstock/clock.hpp"
+#include "penstock/result.hpp"
 #include "rules/model/configuration.hpp"
 #include "service/local_fallback.hpp"
 #include "service/membership.hpp"
@@ -35,6 +36,8 @@ class RunningGateway {
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] gateway::InFlight& in_flight() noexcept { return *in_flight_; }
+  // The section `gateway`; the rules stay.
+  [[nodiscard]] Result<void> reload(const std::string& configuration);
 
  private:
   rules::Configuration configuration_;

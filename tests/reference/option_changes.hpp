@@ -3,6 +3,11 @@
 #include "rules/model/configuration.hpp"
 #include "rules/settings/settings_options.hpp"
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -56,8 +61,9 @@ inline const std::map<std::string, SectionYaml>& sections() {
 
 struct OptionChange {
   std::string name;  // "server: max_connections"
-  rules::TakesEffect takes_effect;
-  std::string yaml;  // with the option
+  bool needs_restart;
+  bool is_part_of_rules;  // not in Settings
+  std::string yaml;       // with the option
   rules::Loaded old;
   rules::Loaded now;
 };
@@ -68,25 +74,81 @@ inline std::string yaml_of(const SectionYaml& section) {
   return yaml + section.after + "}";
 }
 
-// Of all options but second keys (token_file), and parts of the rules, which every reload replaces.
-// REQUIRES: sections() has every table.
-inline std::vector<OptionChange> option_changes() {
-  const auto has_no_member = [](std::string_view key) {
-    return key == "token_file" || key == "password_file" || key == "url_file" ||
-           key == "unknown_domain" || key == "maps" || key == "domains";
+// A file that holds a secret, for options such as token_file.
+class SecretFile {
+ public:
+  explicit SecretFile(const std::string& secret)
+      : path_(std::filesystem::temp_directory_path() /
+              ("penstock-option-" + std::to_string(getpid()) + "-" +
+               std::to_string(std::hash<std::string>{}(secret)))) {
+    std::ofstream(path_) << secret;
+  }
+  ~SecretFile() { std::filesystem::remove(path_); }
+  SecretFile(const SecretFile&) = delete;
+  SecretFile& operator=(const SecretFile&) = delete;
+
+  [[nodiscard]] std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Rules in two versions, for the parts of the file that are not in Settings.
+struct RulesChange {
+  std::string old;
+  std::string now;
+};
+inline const std::map<std::string, RulesChange, std::less<>>& rules_changes() {
+  const std::string rules =
+      "domains: {d: {rules: [{name: r, key: user, limit: 5/m, overrides: {map: m, by: user}}]}}, ";
+  static const std::map<std::string, RulesChange, std::less<>> all{
+      {"unknown_domain", {"{unknown_domain: allow}", "{unknown_domain: deny}"}},
+      {"maps",
+       {"{" + rules + "maps: {m: {values: {u: 1/m}}}}",
+        "{" + rules + "maps: {m: {values: {u: 2/m}}}}"}},
+      {"domains",
+       {"{domains: {d: {rules: [{name: r, limit: 5/m}]}}}",
+        "{domains: {d: {rules: [{name: r, limit: 6/m}]}}}"}},
   };
+  return all;
+}
+
+// What a request of user "u" in the domain "d" meets.
+inline std::string outcome(const rules::Ruleset& rules) {
+  const rules::Match match =
+      rules.match({.domain = "d", .descriptors = {{.entries = {{"user", "u"}}}}, .cost = Cost{1}});
+  std::string text = match.unknown_domain_denied ? "denied" : "";
+  for (const rules::MatchedLimit& limit : match.limits) text += to_string(limit.check.quota) + " ";
+  return text;
+}
+
+// Of all options. REQUIRES: sections() has every table.
+inline std::vector<OptionChange> option_changes() {
+  const SecretFile secret("secret");
+  const SecretFile url("redis://127.0.0.1:7");
+  const std::map<std::string_view, std::string> files{
+      {"token_file", secret.path()}, {"password_file", secret.path()}, {"url_file", url.path()}};
   std::vector<OptionChange> changes;
   for (const rules::OptionTable& table : rules::option_tables()) {
     for (const rules::OptionRow& row : table.rows) {
-      if (row.is_section || has_no_member(row.key)) continue;
+      if (row.is_section) continue;
       SectionYaml section = sections().at(std::string(table.name));
-      const std::string old = yaml_of(section);
-      section.fields[std::string(row.key)] = row.sample;
+      std::string old = yaml_of(section);
+      const auto file = files.find(row.key);
+      section.fields[std::string(row.key)] = file == files.end() ? row.sample : file->second;
+      std::string now = yaml_of(section);
+      const auto rules = rules_changes().find(row.key);
+      const bool is_part_of_rules = table.name == "top" && rules != rules_changes().end();
+      if (is_part_of_rules) {
+        old = rules->second.old;
+        now = rules->second.now;
+      }
       changes.push_back({.name = std::string(table.name) + ": " + std::string(row.key),
-                         .takes_effect = row.takes_effect,
-                         .yaml = yaml_of(section),
+                         .needs_restart = !row.restart_reason.empty(),
+                         .is_part_of_rules = is_part_of_rules,
+                         .yaml = now,
                          .old = rules::load_text(old, "p.yaml"),
-                         .now = rules::load_text(yaml_of(section), "p.yaml")});
+                         .now = rules::load_text(now, "p.yaml")});
     }
   }
   return changes;

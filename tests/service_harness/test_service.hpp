@@ -61,7 +61,7 @@ struct TestService {
     return {.stores = store.stores(),
             .local = local,
             .events = events,
-            .store_timeout = store_timeout,
+            .store_timeout = &store_timeout,
             .clock = &clock};
   }
 

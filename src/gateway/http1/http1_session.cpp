@@ -34,15 +34,19 @@ Http1Session::Http1Session(std::shared_ptr<GatewayContext> context, const net::E
     : context_(std::move(context)),
       executor_(executor),
       peer_(std::move(peer)),
-      client_(http::client_address(peer_, {}, context_->trusted)),
       scheme_(scheme),
       input_(kSmallBuffer,
-             std::max(kBodyBuffer, context_->settings.max_header_bytes + kSmallBuffer)),
-      reader_({.bytes = context_->settings.max_header_bytes}),
-      upload_(context_->settings.min_upload_rate, context_->settings.body_timeout),
-      download_(context_->settings.min_download_rate, context_->settings.write_timeout) {
-  const auto address = http::read_address(peer_);
-  if (address && context_->trusted.contains(*address)) trust_ = Trust::Proxy;
+             std::max(kBodyBuffer, context_->config->settings.max_header_bytes + kSmallBuffer)),
+      reader_({.bytes = context_->config->settings.max_header_bytes}),
+      upload_(context_->config->settings.min_upload_rate, context_->config->settings.body_timeout),
+      download_(context_->config->settings.min_download_rate,
+                context_->config->settings.write_timeout) {
+  reload();
+}
+
+void Http1Session::reload() {
+  trust_ = context_->config->trust_in(peer_);
+  is_client_known_ = false;
 }
 
 Step Http1Session::advance() {
@@ -92,8 +96,9 @@ void Http1Session::start_exchange() {
   version_ = head.version;
   decoder_ = BodyDecoder(head.body);
   close_after_response_ = !head.keeps_alive;
-  upload_ = {context_->settings.min_upload_rate, context_->settings.body_timeout};
-  download_ = {context_->settings.min_download_rate, context_->settings.write_timeout};
+  upload_ = {context_->config->settings.min_upload_rate, context_->config->settings.body_timeout};
+  download_ = {context_->config->settings.min_download_rate,
+               context_->config->settings.write_timeout};
   if (std::exchange(is_serving_, true)) return request_arrived_.wake();
   net::spawn(executor_, serve(shared_from_this()));
 }
@@ -120,8 +125,8 @@ void Http1Session::end_exchange() {
 }
 
 Caller Http1Session::caller() {
-  if (trust_ == Trust::Proxy) {
-    client_ = http::client_address(peer_, reader_.head().fields, context_->trusted);
+  if (!std::exchange(is_client_known_, trust_ != Trust::Proxy)) {
+    client_ = http::client_address(peer_, reader_.head().fields, context_->config->trusted);
   }
   return {.origin = {.peer = peer_, .scheme = scheme_, .trust = trust_}, .address = client_};
 }

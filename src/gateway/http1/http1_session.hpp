@@ -52,6 +52,7 @@ class Http1Session final : private Downstream, public std::enable_shared_from_th
   [[nodiscard]] bool closes_silently() const noexcept { return input_.is_empty(); }
   [[nodiscard]] bool on_end();
   void on_protocol(std::string_view name) noexcept { is_http2_ = name == "h2"; }
+  void reload();
   void detach();
 
   template <class Stream>
@@ -108,6 +109,7 @@ class Http1Session final : private Downstream, public std::enable_shared_from_th
   std::string client_;  // client IP, as reported by trusted proxies
   std::string_view scheme_;
   Trust trust_ = Trust::None;
+  bool is_client_known_ = false;  // client_ is the same for all requests
   InputBuffer input_;
   RequestHeadReader reader_;
   State state_ = State::Head;

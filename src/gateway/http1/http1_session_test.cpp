@@ -1,5 +1,6 @@
 #include "gateway/http1/http1_session.hpp"
 
+#include "gateway/server.hpp"
 #include "rules/model/configuration.hpp"
 #include "service_harness/test_service.hpp"
 
@@ -64,6 +65,17 @@ class Http1SessionTest : public testing::Test {
     }
   }
   [[nodiscard]] Phase phase() const { return session_->activity().phase; }
+  std::shared_ptr<GatewayContext> make_context() {
+    auto context = std::make_shared<GatewayContext>(loop_.get_executor(),
+                                                    GatewayDeps{.service = service_,
+                                                                .metrics = metrics_.add_worker(),
+                                                                .in_flight = in_flight_,
+                                                                .clock = parts_.clock});
+    ServerOptions options;
+    options.use(configuration_.settings);
+    EXPECT_TRUE(options.apply_to(*context));
+    return context;
+  }
 
   rules::Configuration configuration_ =
       rules::load_text(std::string(kConfiguration), "test.yaml").configuration.value();
@@ -72,13 +84,8 @@ class Http1SessionTest : public testing::Test {
   service::Service service_{parts_.store.stores(), parts_.local, parts_.events,
                             configuration_.rules};
   telemetry::Metrics metrics_{"test"};
-  InFlight in_flight_{1};
-  std::shared_ptr<GatewayContext> context_ = std::make_shared<GatewayContext>(
-      net::Timeouts::Durations{}, configuration_.settings, http::TrustedProxies{},
-      GatewayDeps{.service = service_,
-                  .metrics = metrics_.add_worker(),
-                  .in_flight = in_flight_,
-                  .clock = parts_.clock});
+  InFlight in_flight_{};
+  std::shared_ptr<GatewayContext> context_ = make_context();
   std::shared_ptr<Http1Session> session_ =
       std::make_shared<Http1Session>(context_, loop_.get_executor(), "127.0.0.1", "http");
   std::string output_{};

@@ -36,9 +36,10 @@ Http2Session::Http2Session(std::shared_ptr<GatewayContext> context, const net::E
       linger_(executor),
       peer_(std::move(peer)),
       origin_(origin),
-      session_(*this, session_options(context_->settings)),
+      session_(*this, session_options(context_->config->settings)),
       handle_{.session = session_, .schedule_flush = [this] { wake(); }},
-      download_(context_->settings.min_download_rate, context_->settings.write_timeout) {}
+      download_(context_->config->settings.min_download_rate,
+                context_->config->settings.write_timeout) {}
 
 void Http2Session::receive(std::string_view bytes) {
   must_flush_ = true;

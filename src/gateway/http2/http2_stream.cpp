@@ -19,15 +19,16 @@ Http2Stream::Http2Stream(std::shared_ptr<GatewayContext> context, Http2Connectio
       request_(std::move(request)),
       arrived_(executor),
       drained_(executor),
-      upload_(context_->settings.min_upload_rate, context_->settings.body_timeout),
-      download_(context_->settings.min_download_rate, context_->settings.write_timeout) {}
+      upload_(context_->config->settings.min_upload_rate, context_->config->settings.body_timeout),
+      download_(context_->config->settings.min_download_rate,
+                context_->config->settings.write_timeout) {}
 
 Awaitable<void> Http2Stream::serve(std::shared_ptr<Http2Stream> self, Origin origin,
                                    std::string peer) {
   self->peer_ = std::move(peer);
   origin.peer = self->peer_;
   const std::vector<Field>& fields = self->request_.head().fields;
-  self->client_ = http::client_address(self->peer_, fields, self->context_->trusted);
+  self->client_ = http::client_address(self->peer_, fields, self->context_->config->trusted);
   const Caller caller{.origin = origin, .address = self->client_};
   Downstream& client = *self;
   const net::Executor executor = self->arrived_.get_executor();
@@ -109,7 +110,7 @@ Awaitable<bool> Http2Stream::more_body() {
   if (has_ended_ || !received_.empty() || !shown_.empty()) co_return true;
   if (is_closed_ || is_interrupted_) co_return false;
   const base::Deadline began = base::monotonic_now();
-  arrived_.expires_after(context_->settings.body_timeout);
+  arrived_.expires_after(context_->config->settings.body_timeout);
   co_await arrived_.async_wait(kIo);
   upload_.waited(base::monotonic_now() - began, received_.size());
   if (upload_.is_too_slow() && !has_ended_) co_return false;
@@ -177,7 +178,7 @@ Awaitable<bool> Http2Stream::sent() {
   while (!is_closed_ && !out_.empty()) {
     const std::size_t before = out_.size();
     const base::Deadline began = base::monotonic_now();
-    drained_.expires_after(context_->settings.write_timeout);
+    drained_.expires_after(context_->config->settings.write_timeout);
     co_await drained_.async_wait(kIo);
     download_.waited(base::monotonic_now() - began, before - out_.size());
     const bool is_stuck = out_.size() == before || download_.is_too_slow();

@@ -74,7 +74,7 @@ Result<void> AccessLog::open() {
   file_.rdbuf()->pubsetbuf(nullptr, 0);  // the collected lines are written at once
   file_.open(path, std::ios::app | std::ios::binary);
   if (file_) return {};
-  return Error{ErrorCode::Misconfigured, "gateway.access_log: " + path + " cannot be written"};
+  return Error{ErrorCode::Misconfigured, "access_log: " + path + " cannot be written"};
 }
 
 void AccessLog::write(const AccessEntry& entry) {

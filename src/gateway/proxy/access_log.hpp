@@ -41,9 +41,13 @@ struct AccessEntry {
 class AccessLog {
  public:
   explicit AccessLog(rules::AccessLogSettings settings) : settings_(std::move(settings)) {}
+  ~AccessLog() { flush(); }
+  AccessLog(const AccessLog&) = delete;
+  AccessLog& operator=(const AccessLog&) = delete;
 
   // Misconfigured when the file cannot be written.
   [[nodiscard]] Result<void> open();
+  [[nodiscard]] const rules::AccessLogSettings& settings() const noexcept { return settings_; }
   [[nodiscard]] bool is_on() const noexcept {
     return settings_.format != rules::AccessLogSettings::Format::Off;
   }

@@ -23,6 +23,7 @@ constexpr Duration kDecideTimeout = std::chrono::seconds{1};
 Exchange::Exchange(std::shared_ptr<GatewayContext> context, Downstream& client,
                    const net::Executor& executor)
     : context_(std::move(context)),
+      config_(context_->config),
       client_(client),
       event_(executor, base::Deadline::max()),
       started_(base::monotonic_now()) {}
@@ -66,7 +67,7 @@ Awaitable<void> Exchange::run(std::shared_ptr<Exchange> self, const RequestHead&
 }
 
 Awaitable<std::string> Exchange::check(const RequestHead& head, Caller caller) {
-  const ForwardedRequest request(head, caller.origin, context_->settings);
+  const ForwardedRequest request(head, caller.origin, config_->settings);
   begin(head, request, caller);
   if (request.rejection()) {
     response_ = to_response(*request.rejection());
@@ -75,15 +76,15 @@ Awaitable<std::string> Exchange::check(const RequestHead& head, Caller caller) {
   }
   const RequestAttributes attributes(request,
                                      {.address = caller.address, .scheme = caller.origin.scheme});
-  const Route* const route = context_->routes.find(attributes.host(), attributes.path());
+  const Route* const route = config_->routes.find(attributes.host(), attributes.path());
   std::optional<ProxyError> error = ProxyError::NoRoute;
   if (route != nullptr) error = admit(attributes, *route);
   const std::string_view prefix = route == nullptr ? std::string_view{} : route->strip_prefix;
   const Result<std::string_view> path =
-      without_prefix(request.path().forwarded, prefix, context_->settings.paths.letter_case);
+      without_prefix(request.path().forwarded, prefix, config_->settings.paths.letter_case);
   if (!error && !path) error = ProxyError::InvalidPath;
   if (!error && client_.body().is_broken) error = ProxyError::MalformedBody;
-  if (error == ProxyError::NoRoute) context_->metrics.rejected(RejectReason::NoRoute);
+  if (error == ProxyError::NoRoute) config_->metrics.rejected(RejectReason::NoRoute);
   error ? machine_.on_rejected(*error) : machine_.on_admitted();
   if (machine_.state() == State::AcquirePermit) {
     acquire_permit(attributes);
@@ -109,7 +110,7 @@ void Exchange::begin(const RequestHead& head, const ForwardedRequest& request,
                   .wants_upgrade = !request.upgrade().empty() && client_.can_switch_protocols()});
   if (head.method == "HEAD") request_method_ = ResponseHeadReader::RequestMethod::Head;
   ++context_->statistics.requests;
-  if (!context_->log.is_on()) return;
+  if (!config_->log->is_on()) return;
   entry_ = {.time = context_->clock.now(),
             .client = std::string(caller.address),
             .method = std::string(head.method),
@@ -123,29 +124,29 @@ void Exchange::begin(const RequestHead& head, const ForwardedRequest& request,
 // Runs before the limits are checked: a rejection here is not charged.
 std::optional<ProxyError> Exchange::admit(const RequestAttributes& attributes, const Route& route) {
   upstream_number_ = route.upstream;
-  upstream_ = context_->upstreams[route.upstream];
-  const rules::InFlightSettings& per_client = context_->settings.max_in_flight;
+  upstream_ = config_->upstreams[route.upstream];
+  const rules::InFlightSettings& per_client = config_->settings.max_in_flight;
   const std::string_view client =
       per_client.limit > 0 ? attributes.value(per_client.key) : std::string_view{};
   if (!client.empty()) {
     client_permit_ = context_->in_flight.acquire(client, per_client.limit);
     if (!client_permit_) {
-      context_->metrics.rejected(RejectReason::ClientInFlight);
+      config_->metrics.rejected(RejectReason::ClientInFlight);
       return ProxyError::ClientInFlight;
     }
   }
   upstream_permit_ =
-      context_->in_flight.acquire(route.upstream, upstream_->settings().max_in_flight);
+      InFlight::acquire(*config_->in_flight[route.upstream], upstream_->settings().max_in_flight);
   if (upstream_permit_) return std::nullopt;
-  context_->metrics.rejected(RejectReason::UpstreamInFlight);
+  config_->metrics.rejected(RejectReason::UpstreamInFlight);
   return ProxyError::UpstreamInFlight;
 }
 
 // Enforces the limit across all nodes. When the store is unavailable, only the local limit of
 // admit() applies.
 void Exchange::acquire_permit(const RequestAttributes& attributes) {
-  if (context_->permits == nullptr) return machine_.on_permit();
-  const std::string_view client = attributes.value(context_->settings.max_in_flight.key);
+  if (!config_->has_shared_limit()) return machine_.on_permit();
+  const std::string_view client = attributes.value(config_->settings.max_in_flight.key);
   if (client.empty()) return machine_.on_permit();
   is_waiting_ = true;
   context_->permits->acquire(
@@ -153,10 +154,10 @@ void Exchange::acquire_permit(const RequestAttributes& attributes) {
       [self = shared_from_this()](SharedPermits::Outcome outcome, SharedPermits::Permit permit) {
         self->permit_ = std::move(permit);
         if (outcome == SharedPermits::Outcome::StoreUnavailable) {
-          self->context_->metrics.shared_limit_unavailable();
+          self->config_->metrics.shared_limit_unavailable();
         }
         if (outcome == SharedPermits::Outcome::LimitReached) {
-          self->context_->metrics.rejected(RejectReason::ClientInFlight);
+          self->config_->metrics.rejected(RejectReason::ClientInFlight);
           self->machine_.on_rejected(ProxyError::ClientInFlight);
         }
         self->machine_.on_permit();
@@ -176,13 +177,12 @@ void Exchange::check_limits(const RequestAttributes& attributes, std::string_vie
 }
 
 void Exchange::on_decision(const service::Answer& decision) {
-  if (context_->log.is_on()) entry_.decision = to_string(decision.reason);
+  if (config_->log->is_on()) entry_.decision = to_string(decision.reason);
   if (decision.allowed) {
-    answer::add_rate_headers(rate_fields_, context_->drafts, answer::rate_limit_info(decision));
+    answer::add_rate_headers(rate_fields_, config_->drafts, answer::rate_limit_info(decision));
     machine_.on_allowed();
   } else {
-    response_ =
-        answer::denial_response(decision, answer::status_of(decision), context_->drafts);
+    response_ = answer::denial_response(decision, answer::status_of(decision), config_->drafts);
     machine_.on_denied();
   }
 }
@@ -222,11 +222,11 @@ void Exchange::finish() {
   client_permit_.reset();
   upstream_permit_.reset();
   permit_.release();
-  if (!context_->log.is_on()) return;
+  if (!config_->log->is_on()) return;
   entry_.upstream = upstream_name_;
   entry_.took =
       std::chrono::duration_cast<std::chrono::microseconds>(base::monotonic_now() - started_);
-  context_->log.write(entry_);
+  config_->log->write(entry_);
 }
 
 }  // namespace penstock::gateway

@@ -79,6 +79,7 @@ class Exchange final : public std::enable_shared_from_this<Exchange> {
   void finish();
 
   std::shared_ptr<GatewayContext> context_;
+  std::shared_ptr<GatewayConfig> config_;  // in force when the request began
   Downstream& client_;
   ProxyMachine machine_{};
   net::Timer event_;  // never expires: cancelled when what run() waits for has happened

@@ -53,10 +53,10 @@ void Exchange::release_server() {
 void Exchange::report(Report report) {
   switch (report) {
     case Report::None: return;
-    case Report::NoHealthyServer: return context_->metrics.rejected(RejectReason::NoHealthyServer);
-    case Report::Retried: return context_->metrics.retried(upstream_number_);
+    case Report::NoHealthyServer: return config_->metrics.rejected(RejectReason::NoHealthyServer);
+    case Report::Retried: return config_->metrics.retried(upstream_number_);
     case Report::ServerFailed: upstream_->failed(connection_->server); [[fallthrough]];
-    case Report::NoResponse: context_->metrics.answered(upstream_number_, 0);
+    case Report::NoResponse: config_->metrics.answered(upstream_number_, 0);
   }
 }
 
@@ -103,9 +103,9 @@ Awaitable<void> Exchange::send_head(std::string_view head) {
 
 // Rules do not see trailers, so they are dropped unless the settings forward them.
 std::vector<Field> Exchange::request_trailers(Last last) {
-  if (last == Last::No || !context_->settings.forward_request_trailers) return {};
+  if (last == Last::No || !config_->settings.forward_request_trailers) return {};
   std::vector<Field> fields = allowed_trailers(client_.body_trailers());
-  if (context_->settings.headers_with_underscores != rules::Underscores::Allow) {
+  if (config_->settings.headers_with_underscores != rules::Underscores::Allow) {
     std::erase_if(
         fields, [](const Field& field) { return field.name.find('_') != std::string_view::npos; });
   }
@@ -182,8 +182,8 @@ void Exchange::on_response_head() {
   machine_.on_response_head(status);
   if (machine_.state() != State::Relay && machine_.state() != State::Tunnel) return;
   upstream_->answered(connection_->server);
-  context_->metrics.observe_latency(base::monotonic_now() - asked_at_);
-  context_->metrics.answered(upstream_number_, status);
+  config_->metrics.observe_latency(base::monotonic_now() - asked_at_);
+  config_->metrics.answered(upstream_number_, status);
   ++context_->statistics.responses.at(status / 100);
   entry_.status = status;
   connection_->enter(Phase::Processing);
@@ -279,10 +279,10 @@ Awaitable<void> Exchange::tunnel() {
 
 // Checks again at the earliest time the timeout can expire.
 void Exchange::close_when_silent() {
-  silence_->expires_at(last_byte_ + context_->settings.tunnel_timeout);
+  silence_->expires_at(last_byte_ + config_->settings.tunnel_timeout);
   silence_->async_wait([self = shared_from_this()](const boost::system::error_code& cancelled) {
     if (cancelled || self->machine_.state() == State::Done) return;
-    const base::Deadline due = self->last_byte_ + self->context_->settings.tunnel_timeout;
+    const base::Deadline due = self->last_byte_ + self->config_->settings.tunnel_timeout;
     if (base::monotonic_now() < due) return self->close_when_silent();
     self->connection_->close();
     self->client_.abort_response();

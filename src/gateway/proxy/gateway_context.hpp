@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gateway/proxy/access_log.hpp"
+#include "gateway/proxy/forwarded_request.hpp"
 #include "gateway/proxy/gateway_metrics.hpp"
 #include "gateway/upstream/in_flight.hpp"
 #include "gateway/upstream/route_table.hpp"
@@ -13,7 +14,7 @@
 #include "service/service.hpp"
 
 #include <memory>
-#include <string_view>
+#include <string>
 #include <vector>
 
 namespace penstock::gateway {
@@ -26,50 +27,50 @@ struct GatewayDeps {
   const Clock& clock;
 };
 
-// State shared by the connections of a gateway, which keep it alive.
-struct GatewayContext : net::ServerState {
-  GatewayContext(net::Timeouts::Durations limits, const rules::Settings& all,
-                 http::TrustedProxies proxies, const GatewayDeps& deps)
-      : ServerState(limits),
-        settings(all.gateway),
-        drafts(all.headers),
-        trusted(std::move(proxies)),
-        routes(settings),
-        service(deps.service),
-        in_flight(deps.in_flight),
-        clock(deps.clock),
-        log(settings.access_log),
-        metrics(deps.metrics, names_of(settings)) {
-    const rules::InFlightSettings& in_flight_of = settings.max_in_flight;
-    if (!in_flight_of.shared || in_flight_of.limit == 0) return;
-    permits = std::make_shared<SharedPermits>(
-        service.stores().permits,
-        SharedPermits::Options{.limit = static_cast<std::uint32_t>(in_flight_of.limit),
-                               .lease = in_flight_of.lease,
-                               .prefix = "gateway:" + in_flight_of.key + "="});
-  }
-
-  [[nodiscard]] static std::vector<std::string_view> names_of(
-      const rules::GatewaySettings& settings) {
-    std::vector<std::string_view> names;
-    for (const rules::UpstreamSettings& upstream : settings.upstreams) {
-      names.push_back(upstream.name);
-    }
-    return names;
-  }
-
+// What a reload replaces as a whole. A request keeps the one that it started with.
+struct GatewayConfig {
   rules::GatewaySettings settings;
   std::vector<rules::HeaderDraft> drafts;
   http::TrustedProxies trusted;
-  RouteTable routes;
-  service::Service& service;
-  InFlight& in_flight;
-  std::shared_ptr<SharedPermits> permits{};  // null when limits are per node
-  const Clock& clock;
-  AccessLog log;
+  RouteTable routes{settings};
+  // Of each upstream, in the order of the settings:
+  std::vector<std::shared_ptr<Upstream>> upstreams;
+  std::vector<InFlight::Counter*> in_flight;
   GatewayMetrics metrics;
+
+  std::shared_ptr<AccessLog> log;
+
+  [[nodiscard]] Trust trust_in(const std::string& peer) const {
+    const auto address = http::read_address(peer);
+    return address && trusted.contains(*address) ? Trust::Proxy : Trust::None;
+  }
+  // The limit of requests in flight per client holds across all nodes.
+  [[nodiscard]] bool has_shared_limit() const noexcept {
+    return settings.max_in_flight.shared && settings.max_in_flight.limit > 0;
+  }
+};
+
+// State shared by the connections of a gateway, which keep it alive.
+struct GatewayContext : net::ServerState {
+  GatewayContext(const net::Executor& runs_on, const GatewayDeps& deps)
+      : executor(runs_on),
+        service(deps.service),
+        worker_metrics(deps.metrics),
+        in_flight(deps.in_flight),
+        permits(
+            std::make_shared<SharedPermits>(service.stores().permits, SharedPermits::Options{})),
+        clock(deps.clock) {}
+
+  net::Executor executor;
+  service::Service& service;
+  telemetry::WorkerMetrics& worker_metrics;
+  InFlight& in_flight;
+  std::shared_ptr<SharedPermits> permits;
+  const Clock& clock;
   http::DateHeader date{};
-  std::vector<std::shared_ptr<Upstream>> upstreams{};
+  std::shared_ptr<GatewayConfig> config{};  // of new requests
+  // Also those of earlier configurations, while they have requests in flight.
+  std::vector<std::weak_ptr<Upstream>> upstreams{};
 };
 
 }  // namespace penstock::gateway

@@ -18,16 +18,16 @@ bool may_have_executed(const Error& error) {
 }  // namespace
 
 void InFlight::Permit::release() noexcept {
-  InFlight* const owner = std::exchange(owner_, nullptr);
-  if (owner == nullptr) return;
-  if (client_.empty()) {
-    owner->upstreams_[upstream_].fetch_sub(1, std::memory_order_relaxed);
-  } else {
-    owner->release(client_);
+  if (Counter* const upstream = std::exchange(upstream_, nullptr)) {
+    upstream->fetch_sub(1, std::memory_order_relaxed);
   }
+  if (InFlight* const owner = std::exchange(owner_, nullptr)) owner->release(client_);
 }
 
-InFlight::InFlight(std::size_t upstreams) : upstreams_(upstreams) {}
+InFlight::Counter& InFlight::to_upstream(const std::string& name) {
+  const std::lock_guard lock(upstreams_mutex_);
+  return upstreams_[name];
+}
 
 std::optional<InFlight::Permit> InFlight::acquire(std::string_view client, std::size_t limit) {
   Shard& shard = shard_of(client);
@@ -45,15 +45,13 @@ std::optional<InFlight::Permit> InFlight::acquire(std::string_view client, std::
   return place;
 }
 
-std::optional<InFlight::Permit> InFlight::acquire(std::size_t upstream, std::size_t limit) {
-  std::atomic<std::size_t>& count = upstreams_[upstream];
-  if (count.fetch_add(1, std::memory_order_relaxed) >= limit) {
-    count.fetch_sub(1, std::memory_order_relaxed);
+std::optional<InFlight::Permit> InFlight::acquire(Counter& upstream, std::size_t limit) {
+  if (upstream.fetch_add(1, std::memory_order_relaxed) >= limit) {
+    upstream.fetch_sub(1, std::memory_order_relaxed);
     return std::nullopt;
   }
   Permit place;
-  place.owner_ = this;
-  place.upstream_ = upstream;
+  place.upstream_ = &upstream;
   return place;
 }
 
@@ -66,10 +64,6 @@ void InFlight::release(std::string_view client) {
 
 InFlight::Shard& InFlight::shard_of(std::string_view client) {
   return shards_[TextHash{}(client) % shards_.size()];
-}
-
-std::size_t InFlight::to_upstream(std::size_t upstream) const noexcept {
-  return upstreams_[upstream].load(std::memory_order_relaxed);
 }
 
 std::size_t InFlight::clients() const {

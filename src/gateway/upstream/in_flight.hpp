@@ -17,24 +17,26 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace penstock::gateway {
 
 // Requests in flight in all workers: per client and per upstream. A Permit is acquired when a
 // request starts and released when the request is destroyed.
 //
-// Bounded: clients without permits are forgotten. Thread-safety: all members, from any thread;
+// Bounded: clients without permits are forgotten; of upstreams, a number stays for each name that a
+// configuration had. Thread-safety: all members, from any thread;
 // REQUIRES: it outlives its permits.
 class InFlight {
  public:
+  using Counter = std::atomic<std::size_t>;
+
   class Permit {
    public:
     Permit() = default;
     Permit(Permit&& other) noexcept
         : owner_(std::exchange(other.owner_, nullptr)),
           client_(std::move(other.client_)),
-          upstream_(other.upstream_) {}
+          upstream_(std::exchange(other.upstream_, nullptr)) {}
     Permit& operator=(Permit&& other) noexcept {
       std::swap(owner_, other.owner_);
       std::swap(client_, other.client_);
@@ -48,16 +50,16 @@ class InFlight {
     friend class InFlight;
     InFlight* owner_ = nullptr;
     std::string client_{};
-    std::size_t upstream_ = 0;  // used when there is no client
+    Counter* upstream_ = nullptr;
   };
 
-  explicit InFlight(std::size_t upstreams);
+  // The counter of the upstream with this name, for all workers, across reloads.
+  [[nodiscard]] Counter& to_upstream(const std::string& name);
 
   // Empty when the limit is reached.
   [[nodiscard]] std::optional<Permit> acquire(std::string_view client, std::size_t limit);
-  [[nodiscard]] std::optional<Permit> acquire(std::size_t upstream, std::size_t limit);
+  [[nodiscard]] static std::optional<Permit> acquire(Counter& upstream, std::size_t limit);
 
-  [[nodiscard]] std::size_t to_upstream(std::size_t upstream) const noexcept;
   [[nodiscard]] std::size_t clients() const;  // that hold permits
 
  private:
@@ -76,8 +78,10 @@ class InFlight {
   void release(std::string_view client);
 
   std::array<Shard, 16> shards_;
-  // Independent numbers, so relaxed order is enough.
-  std::vector<std::atomic<std::size_t>> upstreams_;
+  std::mutex upstreams_mutex_;
+  // Guarded by upstreams_mutex_, except the counters: they never move, and are independent numbers,
+  // so that relaxed order is enough.
+  std::map<std::string, Counter> upstreams_;
 };
 
 // Permits in the store held by requests of this worker, which limit the requests in flight per
@@ -126,6 +130,9 @@ class SharedPermits final : public std::enable_shared_from_this<SharedPermits> {
 
   // REQUIRES: the store outlives it, or close() is called.
   SharedPermits(store::PermitStore& book, Options options);
+
+  // Permits that are held are renewed with the new options.
+  void use(Options options) { options_ = std::move(options); }
 
   void acquire(std::string_view client, base::Deadline deadline, Answered answered);
   // Renews permits after a third of their lifetime, and retries releases. Call more often than

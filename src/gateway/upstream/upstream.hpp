@@ -49,6 +49,7 @@ class Upstream final : public std::enable_shared_from_this<Upstream> {
            std::size_t max_head_bytes);
 
   [[nodiscard]] const rules::UpstreamSettings& settings() const noexcept { return settings_; }
+  [[nodiscard]] std::size_t max_head_bytes() const noexcept { return max_head_bytes_; }
 
   // Chooses the least busy healthy server, round-robin among equals, excluding `tried`.
   [[nodiscard]] std::optional<std::size_t> choose(base::Deadline now,
@@ -82,6 +83,7 @@ class Upstream final : public std::enable_shared_from_this<Upstream> {
   void tick(base::Deadline now) { timeouts_.expire(now); }
   // Starts active health checks, if configured, until close().
   void start_checks();
+  // Closes idle connections; requests in flight go on.
   void close();
 
  private:

@@ -80,7 +80,7 @@ TEST(ServerHealth, OnlyPassingChecksRestoreACheckedServer) {
 }
 
 RC_GTEST_PROP(InFlight, NeverExceedsTheLimitAndForgetsIdleClients, ()) {
-  InFlight in_flight(1);
+  InFlight in_flight;
   const std::size_t limit = *rc::gen::inRange<std::size_t>(0, 4);
   std::map<std::string, std::vector<InFlight::Permit>> places;
   const auto steps = *rc::gen::container<std::vector<std::pair<int, bool>>>(
@@ -101,13 +101,13 @@ RC_GTEST_PROP(InFlight, NeverExceedsTheLimitAndForgetsIdleClients, ()) {
 }
 
 TEST(InFlight, CountsUpstreams) {
-  InFlight in_flight(2);
-  auto first = in_flight.acquire(std::size_t{1}, 1);
+  InFlight in_flight;
+  auto first = InFlight::acquire(in_flight.to_upstream("a"), 1);
   ASSERT_TRUE(first.has_value());
-  EXPECT_FALSE(in_flight.acquire(std::size_t{1}, 1).has_value());
-  EXPECT_TRUE(in_flight.acquire(std::size_t{0}, 1).has_value());
+  EXPECT_FALSE(InFlight::acquire(in_flight.to_upstream("a"), 1).has_value());
+  EXPECT_TRUE(InFlight::acquire(in_flight.to_upstream("b"), 1).has_value());
   first.reset();
-  EXPECT_EQ(in_flight.to_upstream(1), 0U);
+  EXPECT_EQ(in_flight.to_upstream("a"), 0U);
 }
 
 TEST(RouteTable, FirstMatchingRouteWins) {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace penstock::redis_store {
 
@@ -52,8 +53,8 @@ class ChangeFeed {
              redis::Options client, OnChange on_change);
 
   void start() { subscription_.start(); }
-  [[nodiscard]] Result<void> renew_credentials(const redis::Options& client) {
-    return subscription_.renew_credentials(client);
+  [[nodiscard]] Result<void> reload(redis::Options client) {
+    return subscription_.reload(std::move(client));
   }
   [[nodiscard]] bool is_listening() const noexcept { return subscription_.is_listening(); }
 

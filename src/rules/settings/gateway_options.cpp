@@ -148,17 +148,17 @@ void read_log_path(const OptionValue& value, AccessLogSettings& log) {
 const Options<HealthSettings>& health_options() {
   using S = HealthSettings;
   static const Options<S> options{
-      text("path", &S::path, kRestart,
+      text("path", &S::path,
            "path that every worker requests from each server; a status below 400 is healthy")
           .by_default("no health checks")
           .sampled("/up"),
-      duration("interval", &S::interval, kMaxTimeout, kRestart, "between two checks"),
-      duration("timeout", &S::timeout, kMaxTimeout, kRestart, "for the response"),
-      number("healthy", &S::healthy, {1, 1'000}, kRestart,
+      duration("interval", &S::interval, kMaxTimeout, "between two checks"),
+      duration("timeout", &S::timeout, kMaxTimeout, "for the response"),
+      number("healthy", &S::healthy, {1, 1'000},
              "consecutive healthy responses after which a server is used again"),
-      number("unhealthy", &S::unhealthy, {1, 1'000'000}, kRestart,
+      number("unhealthy", &S::unhealthy, {1, 1'000'000},
              "consecutive failures, of requests too, after which a server is not used"),
-      duration("pause", &S::pause, kMaxTimeout, kRestart,
+      duration("pause", &S::pause, kMaxTimeout,
                "how long an unhealthy server is not used when there is no `path`"),
   };
   return options;
@@ -167,21 +167,20 @@ const Options<HealthSettings>& health_options() {
 const Options<UpstreamSettings>& upstream_options() {
   using S = UpstreamSettings;
   static const Options<S> options{
-      custom("servers", &S::servers, "http://127.0.0.1:2", read_servers, kRestart,
+      custom("servers", &S::servers, "http://127.0.0.1:2", read_servers,
              "`http://host:port`, or a list")
           .required(),
-      number("max_in_flight", &S::max_in_flight, {1, kMaxInFlight}, kRestart,
+      number("max_in_flight", &S::max_in_flight, {1, kMaxInFlight},
              "requests in flight, all workers together; more are answered with 503"),
-      number("keepalive", &S::keepalive, {0, 100'000}, kRestart,
+      number("keepalive", &S::keepalive, {0, 100'000},
              "idle connections that each worker keeps to each server"),
-      duration("keepalive_timeout", &S::keepalive_timeout, kMaxTimeout, kRestart, "for how long"),
-      duration("connect_timeout", &S::connect_timeout, kMaxTimeout, kRestart,
+      duration("keepalive_timeout", &S::keepalive_timeout, kMaxTimeout, "for how long"),
+      duration("connect_timeout", &S::connect_timeout, kMaxTimeout,
                "for a new connection, name resolution included"),
-      duration("first_byte_timeout", &S::first_byte_timeout, kMaxTimeout, kRestart,
+      duration("first_byte_timeout", &S::first_byte_timeout, kMaxTimeout,
                "from the end of the request to the first byte of the response"),
-      duration("read_timeout", &S::read_timeout, kMaxTimeout, kRestart,
-               "between two reads of a response"),
-      duration("write_timeout", &S::write_timeout, kMaxTimeout, kRestart,
+      duration("read_timeout", &S::read_timeout, kMaxTimeout, "between two reads of a response"),
+      duration("write_timeout", &S::write_timeout, kMaxTimeout,
                "for the server to read a piece of the request"),
       section("health", &S::health, health_options(), check_health, "when a server is unhealthy"),
   };
@@ -191,17 +190,15 @@ const Options<UpstreamSettings>& upstream_options() {
 const Options<RouteSettings>& route_options() {
   using S = RouteSettings;
   static const Options<S> options{
-      custom("host", &S::host, "api.example.com", read_host, kRestart,
+      custom("host", &S::host, "api.example.com", read_host,
              "`api.example.com`, or `*.example.com` for all names below")
           .by_default("all"),
-      custom("path", &S::path, "/v1/**", read_route_path, kRestart,
-             "a pattern as in rules: `/v1/**`")
+      custom("path", &S::path, "/v1/**", read_route_path, "a pattern as in rules: `/v1/**`")
           .by_default("`/**`"),
-      custom("upstream", &S::upstream, "other", read_route_upstream, kRestart,
-             "name of the upstream")
+      custom("upstream", &S::upstream, "other", read_route_upstream, "name of the upstream")
           .required(),
-      text("domain", &S::domain, kRestart, "domain of its requests").by_default("the gateway's"),
-      custom("strip_prefix", &S::strip_prefix, "/v1", read_strip_prefix, kRestart,
+      text("domain", &S::domain, "domain of its requests").by_default("the gateway's"),
+      custom("strip_prefix", &S::strip_prefix, "/v1", read_strip_prefix,
              "prefix that is removed from the normalized path before it is forwarded; a path "
              "without it is rejected with 400"),
   };
@@ -211,15 +208,15 @@ const Options<RouteSettings>& route_options() {
 const Options<InFlightSettings>& in_flight_options() {
   using S = InFlightSettings;
   static const Options<S> options{
-      text("key", &S::key, kRestart,
+      text("key", &S::key,
            "attribute that identifies a client; requests without it are not limited"),
-      number("limit", &S::limit, {0, kMaxInFlight}, kRestart,
+      number("limit", &S::limit, {0, kMaxInFlight},
              "requests of one client in flight, all workers together; 0: no limit. More are denied "
              "with 429"),
-      flag("shared", &S::shared, kRestart,
+      flag("shared", &S::shared,
            "the limit holds for all daemons of one store, by [permits](concurrency.md) in the "
            "store, and for each daemon alone while the store is unavailable; at most 1000000"),
-      duration("lease", &S::lease, kMaxLease, kRestart,
+      duration("lease", &S::lease, kMaxLease,
                "permits held by a crashed daemon expire after this time; a running daemon renews "
                "them every third of it. From `1s` to `1h`"),
   };
@@ -231,8 +228,8 @@ const Options<AccessLogSettings>& access_log_options() {
   static const Options<S> options{
       word("format", &S::format,
            {{"off", S::Format::Off}, {"combined", S::Format::Combined}, {"json", S::Format::Json}},
-           kRestart, "`off`, `combined` or `json`"),
-      custom("path", &S::path, "access.log", read_log_path, kRestart,
+           "`off`, `combined` or `json`"),
+      custom("path", &S::path, "access.log", read_log_path,
              "file that lines are appended to, or `stdout`")
           .by_default("`stdout`"),
   };
@@ -244,28 +241,27 @@ const Options<GatewaySettings>& gateway_options() {
   static const Options<S> options{
       listen(&S::listen, "`host:port`, or a list").required(),
       tls(&S::tls, "serve over TLS; keys as in `server.tls`"),
-      text("domain", &S::domain, kRestart, "domain of requests, unless the route has another"),
-      number("max_connections", &S::max_connections, {1, kMaxConnections}, kRestart,
+      text("domain", &S::domain, "domain of requests, unless the route has another"),
+      number("max_connections", &S::max_connections, {1, kMaxConnections},
              "more connections are answered with 503; divided evenly among the workers"),
-      number("max_streams", &S::max_streams, {1, 1'000'000}, kRestart,
+      number("max_streams", &S::max_streams, {1, 1'000'000},
              "concurrent requests of one HTTP/2 connection"),
-      number("max_header_bytes", &S::max_header_bytes, {256, kMaxHeaderBytes}, kRestart,
+      number("max_header_bytes", &S::max_header_bytes, {256, kMaxHeaderBytes},
              "headers of one request, and of one response, 256 to 1048576"),
-      duration("header_timeout", &S::header_timeout, kMaxTimeout, kRestart,
+      duration("header_timeout", &S::header_timeout, kMaxTimeout,
                "from the first byte to the end of the headers"),
-      duration("body_timeout", &S::body_timeout, kMaxTimeout, kRestart,
-               "between two reads of a body"),
-      duration("write_timeout", &S::write_timeout, kMaxTimeout, kRestart,
+      duration("body_timeout", &S::body_timeout, kMaxTimeout, "between two reads of a body"),
+      duration("write_timeout", &S::write_timeout, kMaxTimeout,
                "for a client to read a piece of its response"),
-      duration("idle_timeout", &S::idle_timeout, kMaxTimeout, kRestart,
+      duration("idle_timeout", &S::idle_timeout, kMaxTimeout,
                "between two requests of a connection"),
-      duration("tunnel_timeout", &S::tunnel_timeout, kMaxTimeout, kRestart,
+      duration("tunnel_timeout", &S::tunnel_timeout, kMaxTimeout,
                "between two bytes of an upgraded connection, such as a WebSocket"),
-      number("min_upload_rate", &S::min_upload_rate, {0, kMaxRate}, kRestart,
+      number("min_upload_rate", &S::min_upload_rate, {0, kMaxRate},
              "minimum rate of a request body, in bytes per second. A client that is `body_timeout` "
              "behind this rate is answered with 408. Only time in which the gateway waits for the "
              "client counts. 0: no minimum"),
-      number("min_download_rate", &S::min_download_rate, {0, kMaxRate}, kRestart,
+      number("min_download_rate", &S::min_download_rate, {0, kMaxRate},
              "minimum rate at which a client reads a response, in bytes per second. The "
              "connection, or the HTTP/2 stream, of a client that is `write_timeout` behind this "
              "rate is closed. Only time in which the gateway waits for the client counts; tunnels "
@@ -275,10 +271,9 @@ const Options<GatewaySettings>& gateway_options() {
            {{"drop", Underscores::Drop},
             {"reject", Underscores::Reject},
             {"allow", Underscores::Allow}},
-           kRestart,
            "`drop`, `reject` (400) or `allow` fields such as `X_Api_Key`, which many frameworks "
            "cannot tell from `X-Api-Key`"),
-      flag("forward_request_trailers", &S::forward_request_trailers, kRestart,
+      flag("forward_request_trailers", &S::forward_request_trailers,
            "forward fields after a request body, which rules do not see"),
       section("max_in_flight", &S::max_in_flight, in_flight_options(), check_in_flight,
               "concurrent requests of one client")
@@ -287,9 +282,9 @@ const Options<GatewaySettings>& gateway_options() {
               "a line for each request")
           .by_default("none"),
       custom("upstreams", &S::upstreams, "{app: {servers: \"http://127.0.0.1:9\"}}", read_upstreams,
-             kRestart, "a map of names to upstreams, at most 100")
+             "a map of names to upstreams, at most 100")
           .required(),
-      custom("routes", &S::routes, "[{upstream: app, path: /v2}]", read_routes, kRestart,
+      custom("routes", &S::routes, "[{upstream: app, path: /v2}]", read_routes,
              "a list, of which the first match counts, at most 1000. A request without a match is "
              "answered with 404")
           .required(),

@@ -72,10 +72,10 @@ void check_forward_auth(const YamlFields& fields, ForwardAuthSettings& settings,
 const Options<TlsFiles>& tls_options() {
   using S = TlsFiles;
   static const Options<S> options{
-      file("certificate", &S::certificate, kReload, "PEM file with the certificate and its chain")
+      file("certificate", &S::certificate, "PEM file with the certificate and its chain")
           .required(),
-      file("key", &S::key, kReload, "PEM file with the private key").required(),
-      file("client_ca", &S::client_ca, kReload,
+      file("key", &S::key, "PEM file with the private key").required(),
+      file("client_ca", &S::client_ca,
            "PEM file: clients must present a certificate of this authority"),
   };
   return options;
@@ -84,27 +84,25 @@ const Options<TlsFiles>& tls_options() {
 const Options<PathSettings>& path_options() {
   using S = PathSettings;
   static const Options<S> options{
-      flag("merge_slashes", &S::merge_slashes, kRestart, "`//a///b` becomes `/a/b`"),
+      flag("merge_slashes", &S::merge_slashes, "`//a///b` becomes `/a/b`"),
       word("escaped_slashes", &S::escaped_slashes,
            {{"reject", S::EscapedSlashes::Reject},
             {"keep", S::EscapedSlashes::Keep},
             {"decode", S::EscapedSlashes::Decode}},
-           kRestart, "`%2F`: `reject` (400), `keep`, or `decode` to a slash"),
+           "`%2F`: `reject` (400), `keep`, or `decode` to a slash"),
       word("backslashes", &S::backslashes,
            {{"reject", S::Backslashes::Reject},
             {"keep", S::Backslashes::Keep},
             {"slash", S::Backslashes::Slash}},
-           kRestart, "`\\` and `%5C`: `reject` (400), `keep` as `%5C`, or `slash`"),
+           "`\\` and `%5C`: `reject` (400), `keep` as `%5C`, or `slash`"),
       word("parameters", &S::parameters,
            {{"ignore", S::Parameters::Ignore},
             {"reject", S::Parameters::Reject},
             {"keep", S::Parameters::Keep}},
-           kRestart,
            "`/login;x=1`: `ignore` (rules see `/login`, the upstream gets all of it), `reject` "
            "(400) or `keep` (rules see it too)"),
       word("case", &S::letter_case,
            {{"sensitive", S::LetterCase::Sensitive}, {"insensitive", S::LetterCase::Insensitive}},
-           kRestart,
            "`sensitive`, or `insensitive`: rules and routes see the path in lower case. `path` and "
            "`strip_prefix` of routes may be in any case. Write what rules and maps compare in "
            "lower case: `validate` warns of `path` conditions with upper-case letters"),
@@ -115,8 +113,8 @@ const Options<PathSettings>& path_options() {
 const Options<ForwardAuthSettings>& forward_auth_options() {
   using S = ForwardAuthSettings;
   static const Options<S> options{
-      text("domain", &S::domain, kRestart, "the domain of its requests"),
-      number("deny_status", &S::deny_status, {400, 599}, kRestart,
+      text("domain", &S::domain, "the domain of its requests"),
+      number("deny_status", &S::deny_status, {400, 599},
              "status of a denial, 400 to 599; nginx understands 403 only"),
       section("paths", &S::paths, path_options(), nullptr,
               "how the path that the proxy sends is normalized before rules see it; keys [as in "
@@ -136,11 +134,11 @@ const Options<Settings>& server_options() {
                           "address of the HTTP API: `host:port`, `[IPv6]:port`, or "
                           "a list")
                        .by_default("`127.0.0.1:8080`")),
-      custom("admin", &S::admin, "off", read_admin, kRestart,
+      custom("admin", &S::admin, "off", read_admin,
              "address of metrics, health and the dashboard, or `off`")
           .by_default("`127.0.0.1:9090`"),
-      number("workers", &S::workers, {0, 1024}, kRestart,
-             "threads that serve, 0 to 1024; 0 is one per core"),
+      number("workers", &S::workers, {0, 1024}, "threads that serve, 0 to 1024; 0 is one per core")
+          .needs_restart("each thread binds the ports"),
       of(&S::http,
          secrets("token", &Http::tokens,
                  "bearer token for calls that change something, required unless the daemon listens "
@@ -149,40 +147,39 @@ const Options<Settings>& server_options() {
                                 "file that contains the token, or several, one per line; replaces "
                                 "`token`")),
       of(&S::http, tls(&Http::tls, "serve over TLS")),
-      of(&S::http, number("max_connections", &Http::max_connections, {1, kMaxConnections}, kRestart,
+      of(&S::http, number("max_connections", &Http::max_connections, {1, kMaxConnections},
                           "more connections are answered with 503; divided evenly among the "
                           "workers")),
       number("max_connections_per_address", &S::max_connections_per_address, {0, kMaxConnections},
-             kRestart,
              "connections from one IP address (IPv6: one /64) to each listener, all workers "
              "together; more are closed at once. Loopback and `trusted_proxies` are exempt; 0: no "
              "limit"),
-      of(&S::http, number("max_header_bytes", &Http::max_header_bytes, {256, kMaxBytes}, kRestart,
+      of(&S::http, number("max_header_bytes", &Http::max_header_bytes, {256, kMaxBytes},
                           "headers of one request, at least 256")),
-      of(&S::http, number("max_body_bytes", &Http::max_body_bytes, {0, kMaxBytes}, kRestart,
-                          "body of one request")),
-      of(&S::http, duration("header_timeout", &Http::header_timeout, kMaxTimeout, kRestart,
+      of(&S::http,
+         number("max_body_bytes", &Http::max_body_bytes, {0, kMaxBytes}, "body of one request")),
+      of(&S::http, duration("header_timeout", &Http::header_timeout, kMaxTimeout,
                             "from the first byte to the end of the headers; on the gRPC listener, "
                             "for the HTTP/2 handshake (preface and SETTINGS) and for each header "
                             "block")),
-      of(&S::http, duration("body_timeout", &Http::body_timeout, kMaxTimeout, kRestart,
+      of(&S::http, duration("body_timeout", &Http::body_timeout, kMaxTimeout,
                             "for the body, and for the message of a gRPC call")),
-      of(&S::http, duration("write_timeout", &Http::write_timeout, kMaxTimeout, kRestart,
+      of(&S::http, duration("write_timeout", &Http::write_timeout, kMaxTimeout,
                             "for a client to read its response")),
-      of(&S::http, duration("idle_timeout", &Http::idle_timeout, kMaxTimeout, kRestart,
+      of(&S::http, duration("idle_timeout", &Http::idle_timeout, kMaxTimeout,
                             "between two requests of a connection")),
-      custom("shutdown_delay", &S::shutdown_delay, "7s", read_shutdown_delay, kReload,
+      custom("shutdown_delay", &S::shutdown_delay, "7s", read_shutdown_delay,
              "after SIGTERM: how long the daemon is [not ready but still "
              "serves](operations.md#rolling-restarts), from `0s`; `--shutdown-delay` takes "
              "precedence")
           .by_default("`5s`; `0s` from a terminal"),
-      duration("shutdown_grace", &S::shutdown_grace, kMaxTimeout, kReload,
+      duration("shutdown_grace", &S::shutdown_grace, kMaxTimeout,
                "after that: for requests in flight"),
-      custom("headers", &S::headers, "draft-07", read_headers, kRestart,
+      custom("headers", &S::headers, "draft-07", read_headers,
              "rate limit headers in responses: `x-ratelimit`, `draft-06`, `draft-07`, `draft-08`, "
              "one or a list, or `off`")
           .by_default("`[x-ratelimit, draft-08]`"),
-      custom("trusted_proxies", &S::trusted_proxies, "10.0.0.0/8", read_trusted_proxies, kRestart,
+      custom("trusted_proxies", &S::trusted_proxies, "10.0.0.0/8", read_trusted_proxies,
              "networks whose `X-Forwarded-For` is trusted"),
       section("forward_auth", &S::forward_auth, forward_auth_options(), check_forward_auth,
               "for proxies that send a check before they forward"),
@@ -195,32 +192,29 @@ const Options<GrpcSettings>& grpc_options() {
   static const Options<S> options{
       listen(&S::listen, "`host:port`, or a list").required(),
       tls(&S::tls, "serve over TLS; keys as in `server.tls`"),
-      number("max_connections", &S::max_connections, {1, kMaxConnections}, kRestart,
+      number("max_connections", &S::max_connections, {1, kMaxConnections},
              "more connections are closed; divided evenly among the workers"),
-      number("max_streams", &S::max_streams, {1, 1'000'000}, kRestart,
-             "concurrent calls of one connection"),
-      number("max_message_bytes", &S::max_message_bytes, {256, kMaxGrpcBytes}, kRestart,
+      number("max_streams", &S::max_streams, {1, 1'000'000}, "concurrent calls of one connection"),
+      number("max_message_bytes", &S::max_message_bytes, {256, kMaxGrpcBytes},
              "one request, inflated where it is compressed; at most 4 MiB"),
       number("max_connection_buffer_bytes", &S::max_connection_buffer_bytes, {4096, kMaxBytes},
-             kRestart,
              "memory for the messages of one connection's calls; a call that needs more fails with "
              "`RESOURCE_EXHAUSTED`, the others go on. At least twice `max_message_bytes`"),
-      number("max_buffer_bytes", &S::max_buffer_bytes, {4096, kMaxBufferBytes}, kRestart,
+      number("max_buffer_bytes", &S::max_buffer_bytes, {4096, kMaxBufferBytes},
              "the same for all connections; divided evenly among the workers"),
-      duration("idle_timeout", &S::idle_timeout, kMaxTimeout, kRestart,
+      duration("idle_timeout", &S::idle_timeout, kMaxTimeout,
                "idle connections receive GOAWAY; pings do not count as activity"),
-      duration("min_ping_interval", &S::min_ping_interval, kMaxTimeout, kRestart,
+      duration("min_ping_interval", &S::min_ping_interval, kMaxTimeout,
                "clients that ping more often on a connection without a call receive GOAWAY "
                "(`too_many_pings`)"),
       word(
           "refunds", &S::refunds,
           {{"auto", GrpcRefunds::Auto}, {"allow", GrpcRefunds::Allow}, {"deny", GrpcRefunds::Deny}},
-          kRestart,
           "whether `is_negative_hits` refunds: `auto` (clients on loopback, and all clients where "
           "`tls.client_ca` is set), `allow`, `deny`. An ignored refund is a peek"),
-      flag("headers", &S::headers, kRestart,
+      flag("headers", &S::headers,
            "responses carry the headers of `server.headers`, for Envoy to add"),
-      flag("dynamic_metadata", &S::dynamic_metadata, kRestart,
+      flag("dynamic_metadata", &S::dynamic_metadata,
            "return the descriptors, for Envoy's access log, and the `metadata` of the rules that "
            "matched"),
   };
@@ -252,10 +246,10 @@ const Options<RespSettings>& resp_options() {
       secrets_file("password_file", "password", &S::passwords,
                    "file that contains the password, or several, one per line; replaces "
                    "`password`"),
-      number("max_connections", &S::max_connections, {1, kMaxConnections}, kRestart,
+      number("max_connections", &S::max_connections, {1, kMaxConnections},
              "more connections receive an error and are closed; divided evenly among the workers"),
-      number("max_request_bytes", &S::max_request_bytes, {256, kMaxBytes}, kRestart, "one command"),
-      duration("idle_timeout", &S::idle_timeout, kMaxTimeout, kRestart, "between two commands"),
+      number("max_request_bytes", &S::max_request_bytes, {256, kMaxBytes}, "one command"),
+      duration("idle_timeout", &S::idle_timeout, kMaxTimeout, "between two commands"),
   };
   return options;
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/duration_text.hpp"
-#include "rules/settings/takes_effect.hpp"
 #include "rules/yaml/load_state.hpp"
 #include "rules/yaml/text_file.hpp"
 #include "rules/yaml/yaml_reader.hpp"
@@ -30,7 +29,8 @@ template <class Section>
 struct Option {
   std::string_view key{};
   std::string_view help{};  // Markdown, for docs/configuration.md
-  TakesEffect takes_effect = TakesEffect::OnReload;
+  // Why a changed value takes a restart. Empty: it takes effect on reload.
+  std::string_view restart_reason{};
   std::string default_text{};  // Markdown
   std::string sample{};        // a valid value other than the default, in YAML
   bool is_required = false;
@@ -48,6 +48,10 @@ struct Option {
   }
   [[nodiscard]] Option by_default(std::string text) && {
     default_text = std::move(text);
+    return std::move(*this);
+  }
+  [[nodiscard]] Option needs_restart(std::string_view reason) && {
+    restart_reason = reason;
     return std::move(*this);
   }
   [[nodiscard]] Option sampled(std::string value) && {
@@ -77,11 +81,9 @@ YamlFields read_section(const YamlNode& map, const Options<Section>& options, Se
 
 // A row that compares and copies a member; the caller adds how it is read.
 template <class Section, class Value>
-Option<Section> row(std::string_view key, Value Section::*member, TakesEffect takes_effect,
-                    std::string_view help) {
+Option<Section> row(std::string_view key, Value Section::*member, std::string_view help) {
   return {.key = key,
           .help = help,
-          .takes_effect = takes_effect,
           .equal = [member](const Section& a, const Section& b) { return a.*member == b.*member; },
           .copy = [member](const Section& from, Section& to) { to.*member = from.*member; }};
 }
@@ -93,8 +95,8 @@ struct Range {
 
 template <class Section, class Number>
 Option<Section> number(std::string_view key, Number Section::*member, Range range,
-                       TakesEffect takes_effect, std::string_view help) {
-  Option<Section> option = row(key, member, takes_effect, help);
+                       std::string_view help) {
+  Option<Section> option = row(key, member, help);
   const auto initial = static_cast<std::int64_t>(Section{}.*member);
   option.default_text = std::to_string(initial);
   option.sample = std::to_string(initial < range.most ? initial + 1 : range.least);
@@ -107,8 +109,8 @@ Option<Section> number(std::string_view key, Number Section::*member, Range rang
 
 template <class Section>
 Option<Section> duration(std::string_view key, Duration Section::*member, Duration most,
-                         TakesEffect takes_effect, std::string_view help) {
-  Option<Section> option = row(key, member, takes_effect, help);
+                         std::string_view help) {
+  Option<Section> option = row(key, member, help);
   const Duration initial = Section{}.*member;
   option.default_text = "`" + core::duration_text(initial) + "`";
   option.sample = core::duration_text(initial + std::chrono::milliseconds{1});
@@ -120,9 +122,8 @@ Option<Section> duration(std::string_view key, Duration Section::*member, Durati
 }
 
 template <class Section>
-Option<Section> flag(std::string_view key, bool Section::*member, TakesEffect takes_effect,
-                     std::string_view help) {
-  Option<Section> option = row(key, member, takes_effect, help);
+Option<Section> flag(std::string_view key, bool Section::*member, std::string_view help) {
+  Option<Section> option = row(key, member, help);
   const bool initial = Section{}.*member;
   option.default_text = initial ? "`true`" : "`false`";
   option.sample = initial ? "false" : "true";
@@ -133,9 +134,8 @@ Option<Section> flag(std::string_view key, bool Section::*member, TakesEffect ta
 }
 
 template <class Section>
-Option<Section> text(std::string_view key, std::string Section::*member, TakesEffect takes_effect,
-                     std::string_view help) {
-  Option<Section> option = row(key, member, takes_effect, help);
+Option<Section> text(std::string_view key, std::string Section::*member, std::string_view help) {
+  Option<Section> option = row(key, member, help);
   const std::string initial = Section{}.*member;
   option.default_text = initial.empty() ? "none" : "`" + initial + "`";
   option.sample = "other";
@@ -153,9 +153,8 @@ Option<Section> text(std::string_view key, std::string Section::*member, TakesEf
 }
 
 template <class Section>
-Option<Section> file(std::string_view key, std::string Section::*member, TakesEffect takes_effect,
-                     std::string_view help) {
-  Option<Section> option = text(key, member, takes_effect, help);
+Option<Section> file(std::string_view key, std::string Section::*member, std::string_view help) {
+  Option<Section> option = text(key, member, help);
   option.read = [member](const OptionValue& value, Section& section) {
     if (auto path = read_path(value.node)) section.*member = *std::move(path);
   };
@@ -167,9 +166,8 @@ using Words = std::vector<std::pair<std::string_view, Value>>;
 
 template <class Section, class Value>
 Option<Section> word(std::string_view key, Value Section::*member,
-                     std::type_identity_t<Words<Value>> words, TakesEffect takes_effect,
-                     std::string_view help) {
-  Option<Section> option = row(key, member, takes_effect, help);
+                     std::type_identity_t<Words<Value>> words, std::string_view help) {
+  Option<Section> option = row(key, member, help);
   const Value initial = Section{}.*member;
   for (const auto& [name, value] : words) {
     if (value == initial) {
@@ -187,9 +185,8 @@ Option<Section> word(std::string_view key, Value Section::*member,
 // A row with a reader of its own.
 template <class Section, class Value>
 Option<Section> custom(std::string_view key, Value Section::*member, std::string sample,
-                       void (*read)(const OptionValue&, Section&), TakesEffect takes_effect,
-                       std::string_view help) {
-  Option<Section> option = row(key, member, takes_effect, help);
+                       void (*read)(const OptionValue&, Section&), std::string_view help) {
+  Option<Section> option = row(key, member, help);
   option.default_text = "none";
   option.sample = std::move(sample);
   option.read = read;
@@ -201,7 +198,7 @@ template <class Outer, class Inner>
 Option<Outer> of(Inner Outer::*member, const Option<Inner>& inner) {
   Option<Outer> option{.key = inner.key,
                        .help = inner.help,
-                       .takes_effect = inner.takes_effect,
+                       .restart_reason = inner.restart_reason,
                        .default_text = inner.default_text,
                        .sample = inner.sample,
                        .is_required = inner.is_required};

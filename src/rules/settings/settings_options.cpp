@@ -11,7 +11,7 @@ void append(const std::string& prefix, const Options<Settings>& options,
     const std::string name = prefix + std::string(option.key);
     if (option.equal) {
       all.push_back({.name = name,
-                     .takes_effect = option.takes_effect,
+                     .restart_reason = option.restart_reason,
                      .equal = option.equal,
                      .copy = option.copy});
     }
@@ -26,7 +26,7 @@ OptionTable table(std::string_view name, const Options<Section>& options) {
     made.rows.push_back({.key = option.key,
                          .help = option.help,
                          .default_text = option.default_text,
-                         .takes_effect = option.takes_effect,
+                         .restart_reason = option.restart_reason,
                          .sample = option.sample,
                          .is_section = !option.parts.empty() && !option.equal});
   }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "rules/settings/settings.hpp"
-#include "rules/settings/takes_effect.hpp"
 
 #include <functional>
 #include <string>
@@ -12,8 +11,8 @@ namespace penstock::rules {
 
 // An option of Settings, for a daemon that compares two of them.
 struct SettingsOption {
-  std::string name;  // "store.timeout"
-  TakesEffect takes_effect;
+  std::string name;                 // "store.timeout"
+  std::string_view restart_reason;  // empty: it takes effect on reload
   std::function<bool(const Settings&, const Settings&)> equal;
   std::function<void(const Settings& from, Settings& to)> copy;
 };
@@ -25,9 +24,9 @@ struct OptionRow {
   std::string_view key;
   std::string_view help;
   std::string default_text;
-  TakesEffect takes_effect;
-  std::string sample;  // a valid value other than the default, in YAML
-  bool is_section;     // it has no value of its own
+  std::string_view restart_reason;  // empty: it takes effect on reload
+  std::string sample;               // a valid value other than the default, in YAML
+  bool is_section;                  // it has no value of its own
 };
 struct OptionTable {
   std::string_view name;  // "server.tls"

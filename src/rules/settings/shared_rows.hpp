@@ -12,13 +12,12 @@
 // Rows that several sections have.
 namespace penstock::rules {
 
-inline constexpr TakesEffect kReload = TakesEffect::OnReload;
-inline constexpr TakesEffect kRestart = TakesEffect::OnRestart;
 inline constexpr std::int64_t kMaxConnections = 10'000'000;
 
 template <class Section>
 Option<Section> listen(std::vector<Address> Section::*member, std::string_view help) {
-  Option<Section> option = row("listen", member, kRestart, help);
+  Option<Section> option = row("listen", member, help);
+  option.restart_reason = "ports are bound at startup";
   option.sample = "127.0.0.1:1";
   option.read = [member](const OptionValue& value, Section& section) {
     section.*member = read_addresses(value.node);
@@ -26,31 +25,17 @@ Option<Section> listen(std::vector<Address> Section::*member, std::string_view h
   return option;
 }
 
-// New files are used for new connections. To turn TLS on or off takes a restart.
+// For new connections.
 template <class Section>
 Option<Section> tls(std::optional<TlsFiles> Section::*member, std::string_view help) {
-  Option<Section> option{
-      .key = "tls", .help = help, .takes_effect = kRestart, .default_text = "no TLS"};
+  Option<Section> option = row("tls", member, help);
+  option.default_text = "no TLS";
   option.sample = "{certificate: a.pem, key: a.key}";
   option.read = [member](const OptionValue& value, Section& section) {
     TlsFiles files;
     static_cast<void>(read_section(value.node, tls_options(), files, value.state));
     section.*member = std::move(files);
   };
-  option.equal = [member](const Section& a, const Section& b) {
-    return (a.*member).has_value() == (b.*member).has_value();
-  };
-  option.copy = [member](const Section& from, Section& to) { to.*member = from.*member; };
-  for (const Option<TlsFiles>& file : tls_options()) {
-    Option<Section> part{.key = file.key, .help = file.help};
-    part.equal = [member, equal = file.equal](const Section& a, const Section& b) {
-      return !(a.*member) || !(b.*member) || equal(*(a.*member), *(b.*member));
-    };
-    part.copy = [member, copy = file.copy](const Section& from, Section& to) {
-      if (from.*member && to.*member) copy(*(from.*member), *(to.*member));
-    };
-    option.parts.push_back(std::move(part));
-  }
   return option;
 }
 
@@ -58,7 +43,7 @@ Option<Section> tls(std::optional<TlsFiles> Section::*member, std::string_view h
 template <class Section>
 Option<Section> secrets(std::string_view key, std::vector<std::string> Section::*member,
                         std::string_view help) {
-  Option<Section> option = row(key, member, kReload, help);
+  Option<Section> option = row(key, member, help);
   option.default_text = "none";
   option.sample = "secret";
   option.read = [member](const OptionValue& value, Section& section) {

@@ -13,6 +13,10 @@ using namespace std::chrono_literals;
 constexpr std::int64_t kMaxKept = 1'000'000'000;
 constexpr std::int64_t kMaxLogBytes = std::int64_t{1} << 40U;
 
+// Why some settings take a restart:
+constexpr std::string_view kUsageStays = "usage stays in the old store";
+constexpr std::string_view kAllocated = "the tables are allocated at startup";
+
 bool is_store_url(std::string_view url) {
   constexpr std::array kSchemes{"redis://",          "rediss://",          "redis+unix://",
                                 "redis-sentinel://", "rediss-sentinel://", "redis-cluster://",
@@ -96,8 +100,8 @@ const Options<LogSettings>& log_options() {
             {"info", S::Level::Info},
             {"warning", S::Level::Warning},
             {"error", S::Level::Error}},
-           kRestart, "`debug`, `info`, `warning` or `error`"),
-      word("format", &S::format, {{"text", S::Format::Text}, {"json", S::Format::Json}}, kRestart,
+           "`debug`, `info`, `warning` or `error`"),
+      word("format", &S::format, {{"text", S::Format::Text}, {"json", S::Format::Json}},
            "`text` or `json`"),
   };
   return options;
@@ -108,58 +112,61 @@ const Options<Settings>& store_options() {
   using Redis = RedisOptions;
   using Memory = MemoryOptions;
   static const Options<S> options{
-      text("url", &S::store_url, kRestart,
+      text("url", &S::store_url,
            "`memory://`, `redis://[user:password@]host[:port][/database]`, `rediss://`, "
            "`redis+unix:///path`, `redis-sentinel://host,host/name`, `redis-cluster://host,host`; "
            "the last two with `rediss-` over TLS. A new user or password of the same server takes "
            "effect on reload")
-          .sampled("redis://127.0.0.1:7"),
+          .sampled("redis://127.0.0.1:7")
+          .needs_restart(kUsageStays),
       {.key = "url_file",
        .help = "file that contains the URL; replaces `url`",
-       .takes_effect = kRestart,
+       .restart_reason = kUsageStays,
        .default_text = "none",
        .read = read_url_file},
-      of(&S::redis, duration("timeout", &Redis::timeout, 1min, kRestart,
+      of(&S::redis, duration("timeout", &Redis::timeout, 1min,
                              "for one call, retries included, up to `1m`; then `on_failure` "
                              "decides")),
-      of(&S::redis,
-         text("key_prefix", &Redis::key_prefix, kRestart, "first part of every key in Redis")),
-      of(&S::redis, file("ca_file", &Redis::ca_file, kReload,
+      of(&S::redis, text("key_prefix", &Redis::key_prefix, "first part of every key in Redis")
+                        .needs_restart("usage stays under the old keys")),
+      of(&S::redis, file("ca_file", &Redis::ca_file,
                          "PEM file of the authorities that sign Redis' certificate")
                         .by_default("the system's")),
-      of(&S::redis, file("certificate_file", &Redis::certificate_file, kReload,
+      of(&S::redis, file("certificate_file", &Redis::certificate_file,
                          "PEM file with the client certificate")),
-      of(&S::redis, file("key_file", &Redis::key_file, kReload, "PEM file with its private key")),
-      of(&S::redis,
-         text("server_name", &Redis::server_name, kRestart, "name to expect in the certificate")
-             .by_default("the host")),
-      of(&S::redis, text("sentinel_user", &Redis::sentinel_user, kReload,
+      of(&S::redis, file("key_file", &Redis::key_file, "PEM file with its private key")),
+      of(&S::redis, text("server_name", &Redis::server_name, "name to expect in the certificate")
+                        .by_default("the host")),
+      of(&S::redis, text("sentinel_user", &Redis::sentinel_user,
                          "user name for the sentinels, when it is another")
                         .by_default("as the servers")),
-      of(&S::redis, text("sentinel_password", &Redis::sentinel_password, kReload, "their password")
+      of(&S::redis, text("sentinel_password", &Redis::sentinel_password, "their password")
                         .by_default("as the servers")),
-      of(&S::redis, duration("connect_timeout", &Redis::connect_timeout, 1min, kRestart,
+      of(&S::redis, duration("connect_timeout", &Redis::connect_timeout, 1min,
                              "for a new connection, up to `1m`")),
-      of(&S::redis, number("max_waiting", &Redis::max_waiting, {1, 10'000'000}, kRestart,
+      of(&S::redis, number("max_waiting", &Redis::max_waiting, {1, 10'000'000},
                            "calls that may wait for a reply; more fail at once")),
-      of(&S::redis, number("breaker_failures", &Redis::breaker_failures, {1, 1'000'000}, kRestart,
+      of(&S::redis, number("breaker_failures", &Redis::breaker_failures, {1, 1'000'000},
                            "consecutive failures after which the circuit breaker of a server "
                            "opens")),
-      of(&S::redis, duration("breaker_min_pause", &Redis::breaker_min_pause, kMaxTimeout, kRestart,
+      of(&S::redis, duration("breaker_min_pause", &Redis::breaker_min_pause, kMaxTimeout,
                              "the first pause of an open breaker; each failure doubles it")),
-      of(&S::redis, duration("breaker_max_pause", &Redis::breaker_max_pause, kMaxTimeout, kRestart,
+      of(&S::redis, duration("breaker_max_pause", &Redis::breaker_max_pause, kMaxTimeout,
                              "the longest pause")),
-      custom("audit_interval", &S::audit_interval, "off", read_audit_interval, kRestart,
+      custom("audit_interval", &S::audit_interval, "off", read_audit_interval,
              "how often one of the daemons [scans all keys](operations.md#orphan-keys) in Redis, "
              "from `1s` to `7d`; or `off`")
           .by_default("`10m`"),
-      of(&S::memory, number("max_keys", &Memory::max_keys, {1, kMaxKept}, kRestart,
-                            "keys of the embedded store, about 42 bytes each")),
-      of(&S::memory, number("max_log_bytes", &Memory::max_log_bytes, {0, kMaxLogBytes}, kRestart,
+      of(&S::memory, number("max_keys", &Memory::max_keys, {1, kMaxKept},
+                            "keys of the embedded store, about 42 bytes each")
+                         .needs_restart(kAllocated)),
+      of(&S::memory, number("max_log_bytes", &Memory::max_log_bytes, {0, kMaxLogBytes},
                             "additional memory of the embedded store for the sliding log and "
-                            "sub-windows")),
-      of(&S::memory, number("max_counters", &Memory::max_counters, {0, kMaxKept}, kRestart,
-                            "counters of the embedded store")),
+                            "sub-windows")
+                         .needs_restart(kAllocated)),
+      of(&S::memory, number("max_counters", &Memory::max_counters, {0, kMaxKept},
+                            "counters of the embedded store")
+                         .needs_restart(kAllocated)),
   };
   return options;
 }
@@ -185,7 +192,7 @@ void check_store(const YamlFields& fields, Settings& settings, LoadState&) {
 const Options<RequestLimitSettings>& request_limit_options() {
   using S = RequestLimitSettings;
   static const Options<S> options{
-      custom("on_failure", &S::on_failure, "local", read_on_failure, kRestart,
+      custom("on_failure", &S::on_failure, "local", read_on_failure,
              "when the store is unavailable: `error`, or `open`, `closed` or `local` as for rules. "
              "`on_failure` in the body of an HTTP call takes precedence. Over HTTP `error` is the "
              "same as `closed`: 503")
@@ -209,7 +216,7 @@ const Options<Settings>& top_options() {
           .by_default("in the process"),
       section("request_limits", &S::request_limits, request_limit_options(), nullptr,
               "limits that are sent with the request"),
-      custom("nodes", &S::nodes, "3", read_nodes, kRestart,
+      custom("nodes", &S::nodes, "3", read_nodes,
              "daemons that share a limit while the store is unavailable (`on_failure: local`): 1 "
              "to 10000, or `auto`: counted by heartbeat")
           .by_default("`auto`"),

@@ -37,6 +37,11 @@ bool ignore_refunds(rules::Request& request) {
 RateLimiter::RateLimiter(service::Service& service, const RateLimiterOptions& options)
     : service_(service), writer_(options.headers), dynamic_metadata_(options.dynamic_metadata) {}
 
+void RateLimiter::use(const RateLimiterOptions& options) {
+  writer_ = ResponseWriter(options.headers);
+  dynamic_metadata_ = options.dynamic_metadata;
+}
+
 void RateLimiter::decide(Call& call) {
   const std::string_view bytes = call.message();
   if (dynamic_metadata_ || !read_plain_request(bytes, request_)) {

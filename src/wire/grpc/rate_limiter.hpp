@@ -27,6 +27,9 @@ class RateLimiter {
   // `service` outlives the limiter, or is not called any more.
   RateLimiter(service::Service& service, const RateLimiterOptions& options);
 
+  // For calls from now on. Not from within decide().
+  void use(const RateLimiterOptions& options);
+
   // Answers, perhaps before it returns.
   void decide(Call& call);
 

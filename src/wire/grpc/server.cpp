@@ -9,27 +9,6 @@ namespace {
 
 using net::Phase;
 
-net::Timeouts::Durations limits_of(const ServerOptions& options) {
-  return net::phase_limits({{Phase::Handshake, options.handshake_timeout},
-                            {Phase::Header, options.preface_timeout},
-                            {Phase::Body, options.request_timeout},
-                            {Phase::Idle, options.grpc.idle_timeout},
-                            {Phase::Processing, options.grpc.idle_timeout},
-                            {Phase::Write, options.write_timeout},
-                            {Phase::Linger, options.linger}});
-}
-
-RateLimiterOptions answers_of(const ServerOptions& options) {
-  RateLimiterOptions answers{.dynamic_metadata = options.grpc.dynamic_metadata};
-  if (options.grpc.headers) answers.headers = options.headers;
-  return answers;
-}
-
-http2::SessionOptions session_of(const ServerOptions& options) {
-  return {.max_streams = static_cast<std::uint32_t>(options.grpc.max_streams),
-          .min_ping_interval = options.grpc.min_ping_interval};
-}
-
 void on_accept(const std::shared_ptr<ServerCore>& core,
                net::ConnectionAcceptor::AcceptedSocket accepted) {
   auto session = std::make_shared<Session>(core->server_context, core->refunds_for(accepted.peer));
@@ -39,24 +18,46 @@ void on_accept(const std::shared_ptr<ServerCore>& core,
 
 }  // namespace
 
+void ServerOptions::use(const rules::Settings& settings) {
+  grpc = settings.grpc;
+  headers = settings.headers;
+  preface_timeout = settings.http.header_timeout;
+  receive_timeout = settings.http.body_timeout;
+}
+
+net::AcceptorOptions ServerOptions::acceptor_options() const {
+  return {.max_connections = grpc.max_connections,
+          .per_address = per_address,
+          .tls = grpc.tls,
+          .protocols = {"h2"},
+          .tick = tick};
+}
+
+Result<void> ServerOptions::apply_to(ServerCore& core) const {
+  ServerContext& context = core.server_context;
+  context.http2_options.max_streams = static_cast<std::uint32_t>(grpc.max_streams);
+  context.http2_options.min_ping_interval = grpc.min_ping_interval;
+  context.max_message_bytes = grpc.max_message_bytes;
+  context.max_connection_buffer_bytes = grpc.max_connection_buffer_bytes;
+  context.max_buffer_bytes = grpc.max_buffer_bytes;
+  context.request_timeout = request_timeout;
+  context.receive_timeout = receive_timeout;
+  core.limiter.use({.headers = grpc.headers ? headers : std::vector<rules::HeaderDraft>{},
+                    .dynamic_metadata = grpc.dynamic_metadata});
+  core.refunds = grpc.refunds;
+  core.authenticates_clients = grpc.tls && !grpc.tls->client_ca.empty();
+  core.timeouts.set_limits(net::phase_limits({{Phase::Handshake, handshake_timeout},
+                                              {Phase::Header, preface_timeout},
+                                              {Phase::Body, request_timeout},
+                                              {Phase::Idle, grpc.idle_timeout},
+                                              {Phase::Processing, grpc.idle_timeout},
+                                              {Phase::Write, write_timeout},
+                                              {Phase::Linger, linger}}));
+  return {};
+}
+
 Server::Server(boost::asio::io_context& loop, service::Service& service,
                const ServerOptions& options)
-    : SocketListener(loop,
-                     std::make_shared<ServerCore>(limits_of(options), service, answers_of(options),
-                                                  session_of(options), options.grpc,
-                                                  options.request_timeout, options.receive_timeout),
-                     {.max_connections = options.grpc.max_connections,
-                      .per_address = options.per_address,
-                      .tls = options.grpc.tls,
-                      .protocols = {"h2"},
-                      .tick = options.tick},
-                     on_accept) {}
-
-Result<void> Server::reload(const rules::Settings& settings) {
-  const auto& tls = settings.grpc.tls;
-  const Result<void> loaded = acceptor().reload_tls(tls);
-  if (loaded) state().authenticates_clients = tls && !tls->client_ca.empty();
-  return loaded;
-}
+    : SocketListener(loop, std::make_shared<ServerCore>(service), options, on_accept) {}
 
 }  // namespace penstock::wire::grpc

@@ -14,6 +14,7 @@
 
 namespace penstock::wire::grpc {
 
+// See net::SocketListener.
 struct ServerOptions {
   rules::GrpcSettings grpc{};                 // `listen` is not used
   std::vector<rules::HeaderDraft> headers{};  // for `grpc.headers`
@@ -25,6 +26,10 @@ struct ServerOptions {
   Duration linger = std::chrono::seconds{2};            // for a client to read the last response
   std::shared_ptr<net::AddressLimit> per_address{};     // null: addresses are not limited
   Duration tick = std::chrono::milliseconds{100};       // how often timeouts are checked
+
+  void use(const rules::Settings& settings);
+  [[nodiscard]] net::AcceptorOptions acceptor_options() const;
+  Result<void> apply_to(ServerCore& core) const;
 };
 
 // Envoy's rate limit service over gRPC, for one event loop: HTTP/2 with prior knowledge, or over
@@ -34,11 +39,9 @@ struct ServerOptions {
 // connections get GOAWAY, calls in flight are answered.
 // Thread-safety: none; everything happens on the event loop, which one thread runs. The service and
 // the event loop outlive the server; the server may be destroyed while responses are pending.
-class Server final : public net::SocketListener<ServerCore> {
+class Server final : public net::SocketListener<ServerCore, ServerOptions> {
  public:
   Server(boost::asio::io_context& loop, service::Service& service, const ServerOptions& options);
-
-  [[nodiscard]] Result<void> reload(const rules::Settings& settings) override;
 };
 
 }  // namespace penstock::wire::grpc

@@ -16,22 +16,6 @@ using net::Phase;
 
 constexpr std::string_view kTooManyConnections = "ERR max number of clients reached";
 
-std::shared_ptr<ServerContext> make_context(service::Service& service,
-                                            const ServerOptions& options) {
-  return std::make_shared<ServerContext>(
-      service,
-      ServerSettings{.limits = {.bytes = options.resp.max_request_bytes},
-                     .passwords = options.resp.passwords,
-                     .version = options.version,
-                     .on_failure = options.on_failure,
-                     .request_timeout = options.request_timeout},
-      net::phase_limits({{Phase::Handshake, options.handshake_timeout},
-                         {Phase::Idle, options.resp.idle_timeout},
-                         {Phase::Header, options.command_timeout},
-                         {Phase::Write, options.write_timeout},
-                         {Phase::Linger, options.linger}}));
-}
-
 void on_accept(const std::shared_ptr<ServerContext>& context,
                net::ConnectionAcceptor::AcceptedSocket accepted) {
   auto session = std::make_shared<Session>(*context, std::move(accepted.peer.address));
@@ -65,32 +49,47 @@ Result<void> require_password(const rules::RespSettings& settings) {
   return {};
 }
 
+void ServerOptions::use(const rules::Settings& settings) {
+  resp = settings.resp;
+  on_failure = settings.request_limits.on_failure;
+}
+
+net::AcceptorOptions ServerOptions::acceptor_options() const {
+  return {.max_connections = resp.max_connections,
+          .per_address = per_address,
+          .tls = resp.tls,
+          .protocols = {},
+          .tick = tick};
+}
+
+Result<void> ServerOptions::apply_to(ServerContext& context) const {
+  if (context.is_exposed && resp.passwords.empty()) {
+    return Error{ErrorCode::Misconfigured,
+                 "password: other machines can connect, so there must be one"};
+  }
+  context.settings = {.limits = {.bytes = resp.max_request_bytes},
+                      .passwords = resp.passwords,
+                      .version = version,
+                      .on_failure = on_failure,
+                      .request_timeout = request_timeout};
+  context.timeouts.set_limits(net::phase_limits({{Phase::Handshake, handshake_timeout},
+                                                 {Phase::Idle, resp.idle_timeout},
+                                                 {Phase::Header, command_timeout},
+                                                 {Phase::Write, write_timeout},
+                                                 {Phase::Linger, linger}}));
+  return {};
+}
+
 Server::Server(boost::asio::io_context& loop, service::Service& service,
                const ServerOptions& options)
-    : SocketListener(loop, make_context(service, options),
-                     {.max_connections = options.resp.max_connections,
-                      .per_address = options.per_address,
-                      .tls = options.resp.tls,
-                      .protocols = {},
-                      .tick = options.tick},
-                     on_accept) {}
+    : SocketListener(loop, std::make_shared<ServerContext>(service), options, on_accept) {}
 
 Result<std::vector<net::Address>> Server::listen(const std::vector<net::Address>& addresses,
                                                  net::PortReuse port_reuse) {
   const Result<void> open = require_password({.listen = addresses});
-  is_exposed_ = !open;
-  if (is_exposed_ && state().settings.passwords.empty()) return open.error();
+  state()->is_exposed = !open;
+  if (state()->is_exposed && state()->settings.passwords.empty()) return open.error();
   return SocketListener::listen(addresses, port_reuse);
-}
-
-Result<void> Server::reload(const rules::Settings& settings) {
-  if (is_exposed_ && settings.resp.passwords.empty()) {
-    return Error{ErrorCode::Misconfigured,
-                 "password: other machines can connect, so there must be one"};
-  }
-  const Result<void> loaded = acceptor().reload_tls(settings.resp.tls);
-  if (loaded) state().settings.passwords = settings.resp.passwords;
-  return loaded;
 }
 
 }  // namespace penstock::wire::resp

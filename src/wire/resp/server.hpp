@@ -16,6 +16,7 @@
 
 namespace penstock::wire::resp {
 
+// See net::SocketListener.
 struct ServerOptions {
   rules::RespSettings resp{};                    // `listen` is not used
   std::string version{};                         // of the program
@@ -27,6 +28,11 @@ struct ServerOptions {
   Duration linger = std::chrono::seconds{2};           // for a client to read the last reply
   std::shared_ptr<net::AddressLimit> per_address{};    // null: addresses are not limited
   Duration tick = std::chrono::milliseconds{100};      // how often timeouts are checked
+
+  void use(const rules::Settings& settings);
+  [[nodiscard]] net::AcceptorOptions acceptor_options() const;
+  // Misconfigured when no password is left and other machines can connect.
+  [[nodiscard]] Result<void> apply_to(ServerContext& context) const;
 };
 
 // Misconfigured when other machines can connect and there is no password.
@@ -39,19 +45,13 @@ struct ServerOptions {
 // A connection holds 4 to 16 KB, and a whole command while it arrives.
 // Thread-safety: none; everything happens on the event loop, which one thread runs. The service and
 // the event loop outlive the server; the server may be destroyed while replies are pending.
-class Server final : public net::SocketListener<ServerContext> {
+class Server final : public net::SocketListener<ServerContext, ServerOptions> {
  public:
   Server(boost::asio::io_context& loop, service::Service& service, const ServerOptions& options);
 
-  // Authenticated clients stay authenticated. Misconfigured when no password is left and other
-  // machines can connect.
-  [[nodiscard]] Result<void> reload(const rules::Settings& settings) override;
   // Misconfigured when other machines could connect, and there is no password.
   [[nodiscard]] Result<std::vector<net::Address>> listen(const std::vector<net::Address>& addresses,
                                                          net::PortReuse port_reuse) override;
-
- private:
-  bool is_exposed_ = false;  // other machines can connect
 };
 
 }  // namespace penstock::wire::resp

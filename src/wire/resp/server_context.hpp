@@ -36,6 +36,7 @@ struct ServerContext : net::ServerState {
   ServerSettings settings;
   QuotaCache quotas{};
   std::uint64_t last_client_id = 0;  // clients are numbered
+  bool is_exposed = false;           // other machines can connect
 };
 
 }  // namespace penstock::wire::resp

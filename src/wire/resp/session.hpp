@@ -131,6 +131,8 @@ class Session : public std::enable_shared_from_this<Session> {
   [[nodiscard]] bool has_unfinished_input() const noexcept {
     return deferred_ || transaction_.is_running() || reader_.is_within_command();
   }
+  // Authenticated clients stay authenticated.
+  void reload() { set_authenticated(client_info_.is_authenticated); }
   // Nothing more will come.
   [[nodiscard]] bool is_done() const noexcept {
     return closing_ && !has_output() && !awaits_answers();

@@ -5,9 +5,7 @@
 #include "rules/settings/settings.hpp"
 #include "wire/http/api/call.hpp"
 
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace penstock::http {
 
@@ -22,8 +20,8 @@ class Api final : public Handler {
   // REQUIRES: the backend outlives the Api, and the Api all answers.
   Api(service::Backend& backend, ApiSettings settings);
 
-  // For a reload.
-  void set_tokens(std::vector<std::string> tokens) { settings_.tokens = std::move(tokens); }
+  // For all answers from now on, also to requests in flight.
+  void use(ApiSettings settings) { settings_ = std::move(settings); }
 
   void handle(const Request& request, Respond respond) override;
 

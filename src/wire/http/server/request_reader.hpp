@@ -38,6 +38,9 @@ class RequestReader {
   RequestReader(const RequestReader&) = delete;  // the parser knows where the request is
   RequestReader& operator=(const RequestReader&) = delete;
 
+  // For headers that are not complete yet.
+  void set_limits(ReaderLimits limits) noexcept { limits_ = limits; }
+
   // Where the next bytes go. REQUIRES: next() returned NeedMore, or was never called.
   [[nodiscard]] std::span<char> prepare();
   void commit(std::size_t bytes) noexcept { end_ += bytes; }

@@ -14,6 +14,7 @@
 
 namespace penstock::http {
 
+// See net::SocketListener.
 struct ServerOptions {
   rules::HttpSettings http{};  // `listen` and `token` are not used
   Duration handshake_timeout = std::chrono::seconds{10};
@@ -21,6 +22,10 @@ struct ServerOptions {
   Duration linger = std::chrono::seconds{2};           // for a client to read the last response
   std::shared_ptr<net::AddressLimit> per_address{};    // null: addresses are not limited
   Duration tick = std::chrono::milliseconds{100};      // how often timeouts are checked
+
+  void use(const rules::Settings& settings) { http = settings.http; }
+  [[nodiscard]] net::AcceptorOptions acceptor_options() const;
+  Result<void> apply_to(ServerContext& context) const;
 };
 
 // The HTTP/1.1 server of one event loop: keep-alive, pipelining, TLS, limits on everything a client
@@ -29,15 +34,11 @@ struct ServerOptions {
 // Each connection holds about 4 KB; max_connections is per server, one more gets 503.
 // Thread-safety: none; everything happens on the event loop, which one thread runs. The handler and
 // the event loop outlive the server; the server may be destroyed while responses are pending.
-class Server final : public net::SocketListener<ServerContext> {
+class Server final : public net::SocketListener<ServerContext, ServerOptions> {
  public:
   // `clock` is for the Date header.
   Server(boost::asio::io_context& loop, Handler& handler, const ServerOptions& options,
          const Clock& clock = system_clock());
-
-  [[nodiscard]] Result<void> reload(const rules::Settings& settings) override {
-    return acceptor().reload_tls(settings.http.tls);
-  }
 };
 
 }  // namespace penstock::http

@@ -60,6 +60,7 @@ class Session : public std::enable_shared_from_this<Session> {
   [[nodiscard]] net::Activity activity() const noexcept;
   [[nodiscard]] net::TimeoutAction on_timeout(net::Phase phase);
   [[nodiscard]] bool closes_silently() const noexcept { return !awaiting_response_; }
+  void reload() noexcept { reader_.set_limits(server_context_.limits); }
 
   // Responds with this error, and ends.
   void reject(const HttpError& why);

@@ -42,6 +42,8 @@ ARROWS = {
     "rules": ["core"],
     "telemetry": ["base"],
     "service": ["rules", "store", "telemetry"],
+    # Decides requests without listeners: no net, http, wire, gateway.
+    "engine": ["service", "lease", "redis_store"],
     "net": ["base"],
     "http2": ["base"],
     "http": ["rules"],  # for the settings of paths and the addresses of trusted proxies
@@ -52,7 +54,7 @@ ARROWS = {
     "gateway": ["answer", "telemetry", "net", "http2"],
     "bench": [],
     "audit": ["redis_store"],
-    "daemon": ["wire/http", "wire/grpc", "wire/resp", "gateway", "audit", "lease", "redis_store"],
+    "daemon": ["wire/http", "wire/grpc", "wire/resp", "gateway", "engine", "audit"],
     "bench/micro": ["service", "store", "wire/http", "bench"],  # measures the parts one by one
     "apps/command_line": ["core", "rules"],  # shared by the programs
     "apps/penstock": ["apps/command_line", "audit", "core", "daemon", "redis_store", "rules"],
@@ -68,6 +70,7 @@ HOMES = {
     "boost/asio": {
         "audit",
         "daemon",
+        "engine",
         "redis",
         "redis_store",
         "api",

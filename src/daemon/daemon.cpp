@@ -5,7 +5,6 @@
 #include "daemon/startup_check.hpp"
 #include "penstock/version.hpp"
 #include "redis_store/requests.hpp"
-#include "service/recorder.hpp"
 #include "telemetry/metrics.hpp"
 
 #include <boost/asio/post.hpp>
@@ -122,13 +121,7 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
       log_(log_options(configuration_.settings.log)),
       metrics_(kVersion),
       own_metrics_(metrics_.add_worker()),
-      memory_(configuration_.settings.memory),
-      local_memory_(configuration_.settings.memory),
-      members_(configuration_.settings.nodes),
-      local_(local_memory_, members_,
-             configuration_.settings.uses_memory_store()
-                 ? service::LocalFallback::Recall::Nothing
-                 : service::LocalFallback::Recall::StoreState),
+      engines_(configuration_.settings, metrics_, log_),
       per_address_(address_limits(configuration_.settings)),
       node_(node_name()),
       signals_(loop_),
@@ -142,9 +135,6 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
   if (!options_.listen.empty()) configuration_.settings.http.listen = options_.listen;
   if (options_.admin) configuration_.settings.admin = options_.admin;
   watch_.watch(watched_files(options_, configuration_));
-  metrics_.add_source(service::memory_source(memory_));
-  metrics_.add_source(service::membership_source(members_));
-  metrics_.add_source(service::outage_source(local_));
   metrics_.add_source(telemetry::report_process);
   metrics_.set(telemetry::metrics::kOrphanKeys, 0);
   update_configuration_metrics(true);
@@ -155,17 +145,11 @@ Daemon::~Daemon() = default;
 Result<void> Daemon::start_workers() {
   const rules::Settings& settings = configuration_.settings;
   const WorkerContext context{.settings = settings,
-                              .memory = memory_,
-                              .local = local_,
-                              .members = members_,
-                              .metrics = metrics_,
-                              .hot_keys = hot_keys_,
-                              .log = log_,
+                              .engines = engines_,
                               .in_flight = in_flight_,
-                              .per_address = per_address_,
-                              .versions = std::make_shared<lease::KeyVersions>()};
+                              .per_address = per_address_};
   listeners_ = planned_listeners(settings);
-  for (unsigned i = 0; i < worker_count(settings); ++i) {
+  for (unsigned i = 0; i < engine::engine_count(settings); ++i) {
     Result<std::unique_ptr<ServeWorker>> worker =
         ServeWorker::make(context, workers_.size(), configuration_.rules);
     if (!worker) return worker.error();
@@ -210,7 +194,7 @@ void Daemon::listen_for_changes() {
                                 ? lease::LeasingStore::Change::Refunded
                                 : lease::LeasingStore::Change::Revoked;
         const auto feed =
-            changes_->is_listening() ? ServeWorker::Feed::Listening : ServeWorker::Feed::Lost;
+            changes_->is_listening() ? engine::Engine::Feed::Listening : engine::Engine::Feed::Lost;
         for (const auto& worker : workers_) {
           changed.name ? worker->invalidate(*changed.name, effect) : worker->invalidate_all(feed);
         }
@@ -285,7 +269,7 @@ void Daemon::poll_workers() {
 }
 
 void Daemon::log_outage_summary() {
-  const service::OutageLedger::Totals now = local_.ledger().totals();
+  const service::OutageLedger::Totals now = engines_.local.ledger().totals();
   if (now.names > 0 || (now.reported == logged_outage_.reported && now.lost == logged_outage_.lost))
     return;
   log_.info("outage reconciled: units admitted locally were reported to the store",
@@ -295,12 +279,12 @@ void Daemon::log_outage_summary() {
 }
 
 void Daemon::send_heartbeat() {
-  if (members_.is_configured()) return;
+  if (engines_.members.is_configured()) return;
   if (++heartbeats_ == kHeartbeatsBeforeWarning) warn_of_unknown_nodes();
   workers_.front()->heartbeat(node_, service::Heartbeat::kTtl,
                               [this](const Result<std::int64_t>& nodes) {
                                 if (!nodes) return;
-                                members_.set_nodes(*nodes);
+                                engines_.members.set_nodes(*nodes);
                                 node_count_known_ = true;
                               });
 }
@@ -360,7 +344,7 @@ void Daemon::use_settings(const rules::Settings& settings) {
   ours = with_reloadable(ours, settings);
   if (options_.admin) ours.admin = options_.admin;
   log_.use(log_options(ours.log));
-  members_.configure(ours.nodes);
+  engines_.reload(ours);
   use_address_limits(per_address_, ours);
   if (auditor_ != nullptr) auditor_->reload(ours);
   const auto done = [this](const Result<void>& loaded) {
@@ -417,7 +401,7 @@ void Daemon::stop() {
   stopping_ = true;
   delay_timer_.cancel();
   log_.info("stopping: finishing requests in flight");
-  if (!members_.is_configured()) {
+  if (!engines_.members.is_configured()) {
     workers_.front()->heartbeat(node_, Duration{0}, [](const Result<std::int64_t>&) {});
   }
   for (const std::unique_ptr<ServeWorker>& worker : workers_) {
@@ -455,13 +439,13 @@ std::vector<http::TopEntry> Daemon::top(http::TopBy by, std::size_t count) {
   using telemetry::HotKeys;
   const bool denied = by == http::TopBy::Denied;
   std::unordered_map<std::string, std::uint64_t> others;
-  for (telemetry::HotKey& key :
-       hot_keys_.top(denied ? HotKeyKind::Requested : HotKeyKind::Denied, HotKeys::kCounters)) {
+  for (telemetry::HotKey& key : engines_.hot_keys.top(
+           denied ? HotKeyKind::Requested : HotKeyKind::Denied, HotKeys::kCounters)) {
     others.emplace(std::move(key.key), key.count);
   }
   std::vector<http::TopEntry> entries;
   for (const telemetry::HotKey& key :
-       hot_keys_.top(denied ? HotKeyKind::Denied : HotKeyKind::Requested, count)) {
+       engines_.hot_keys.top(denied ? HotKeyKind::Denied : HotKeyKind::Requested, count)) {
     const std::size_t space = key.key.find(' ');
     http::TopEntry entry{.rule = key.key.substr(0, space), .subject = {}};
     if (space != std::string::npos) entry.subject = key.key.substr(space + 1);

@@ -3,14 +3,11 @@
 #include "daemon/file_watch.hpp"
 #include "daemon/serve_worker.hpp"
 #include "daemon/store_auditor.hpp"
+#include "engine/engine_shared.hpp"
 #include "gateway/upstream/in_flight.hpp"
 #include "penstock/result.hpp"
 #include "redis_store/lease/change_feed.hpp"
 #include "rules/model/configuration.hpp"
-#include "service/local_fallback.hpp"
-#include "service/membership.hpp"
-#include "store/sharded_table.hpp"
-#include "telemetry/hot_keys.hpp"
 #include "telemetry/log.hpp"
 #include "telemetry/metrics.hpp"
 #include "wire/http/admin/admin.hpp"
@@ -103,13 +100,9 @@ class Daemon final : public http::AdminDataSource {
 
   telemetry::Log log_;
   telemetry::Metrics metrics_;
-  telemetry::HotKeyRegistry hot_keys_;
   telemetry::WorkerMetrics& own_metrics_;  // of the thread of run()
 
-  store::ShardedTable memory_;        // the embedded store
-  store::ShardedTable local_memory_;  // of the local fallback
-  service::Membership members_;
-  service::LocalFallback local_;
+  engine::EngineShared engines_;
   service::OutageLedger::Totals logged_outage_{};  // at the last log line
   AddressLimits per_address_;
   gateway::InFlight in_flight_;  // of all workers

@@ -1,0 +1,94 @@
+#include "engine/engine.hpp"
+
+#include "base/deadline.hpp"
+#include "rules/model/configuration.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <sstream>
+#include <string>
+
+namespace penstock::engine {
+namespace {
+
+rules::Configuration load(const std::string& text) {
+  return rules::load_text(text, "test.yaml").configuration.value();
+}
+
+// A program that embeds the engine: its own event loop, no listener.
+class EngineTest : public testing::Test {
+ protected:
+  std::unique_ptr<Engine> make(std::size_t number) {
+    return *Engine::make(loop.get_executor(), shared, configuration.settings, number,
+                         configuration.rules);
+  }
+
+  // Whether one request of this user is allowed.
+  static bool is_allowed(Engine& engine, std::string_view user) {
+    std::optional<bool> allowed;
+    engine.service().decide(
+        {.domain = "api", .descriptors = {{.entries = {{"user", user}}}}, .cost = Cost{1}},
+        base::deadline_after(std::chrono::seconds{1}),
+        [&](const service::Answer& answer) { allowed = answer.allowed; });
+    return allowed.value();
+  }
+
+  rules::Configuration configuration =
+      load("domains: {api: {rules: [{name: r, key: user, limit: 2/day}]}}");
+  std::ostringstream log_text;
+  telemetry::Log log{{}, log_text};
+  telemetry::Metrics metrics{"test"};
+  EngineShared shared{configuration.settings, metrics, log};
+  boost::asio::io_context loop{1};
+};
+
+TEST_F(EngineTest, DecidesWithoutAListener) {
+  const auto engine = make(0);
+  engine->start();
+  EXPECT_TRUE(is_allowed(*engine, "a"));
+  EXPECT_TRUE(is_allowed(*engine, "a"));
+  EXPECT_FALSE(is_allowed(*engine, "a"));
+  EXPECT_TRUE(is_allowed(*engine, "b"));
+  engine->tick();
+  EXPECT_NE(metrics.prometheus_text().find("penstock_decisions_total"), std::string::npos);
+}
+
+TEST_F(EngineTest, EnginesOfAProcessShareUsage) {
+  const auto one = make(0);
+  const auto two = make(1);
+  EXPECT_TRUE(is_allowed(*one, "a"));
+  EXPECT_TRUE(is_allowed(*two, "a"));
+  EXPECT_FALSE(is_allowed(*one, "a"));
+}
+
+TEST_F(EngineTest, UsesNewRulesAndKeepsUsage) {
+  const auto engine = make(0);
+  EXPECT_TRUE(is_allowed(*engine, "a"));
+  EXPECT_TRUE(is_allowed(*engine, "a"));
+  const auto next = load("domains: {api: {rules: [{name: r, key: user, limit: 3/day}]}}");
+  engine->use(next.rules);
+  EXPECT_TRUE(engine->reload(next.settings));
+  EXPECT_TRUE(is_allowed(*engine, "a"));
+  EXPECT_FALSE(is_allowed(*engine, "a"));
+}
+
+TEST_F(EngineTest, RejectsSettingsOfTheStoreThatCannotBeUsed) {
+  configuration.settings.store_url = "redis://";
+  configuration.settings.redis.ca_file = "/nonexistent.pem";
+  const auto made =
+      Engine::make(loop.get_executor(), shared, configuration.settings, 0, configuration.rules);
+  ASSERT_FALSE(made);
+  EXPECT_TRUE(made.error().detail.starts_with("store: ")) << made.error().detail;
+}
+
+TEST_F(EngineTest, EndsAtOnceWithoutLeases) {
+  const auto engine = make(0);
+  bool done = false;
+  engine->shutdown([&] { done = true; });
+  EXPECT_TRUE(done);
+}
+
+}  // namespace
+}  // namespace penstock::engine

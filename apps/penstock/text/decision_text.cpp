@@ -192,7 +192,7 @@ std::string as_text(const Explained& explained) {
     const bool known = i < explained.decisions.size();
     text += limit_line(match.limits[i], known ? &explained.decisions[i] : nullptr);
   }
-  if (explained.decisions.empty()) return text + "Counts were not looked up (--store).";
+  if (explained.decisions.empty()) return text + "Usage was not read (--store).";
   return text +
          (would_pass(explained) ? "The request would pass." : "The request would be denied.");
 }

@@ -102,7 +102,7 @@ TEST_F(ExplainText, NamesTheModeOfALimitUnlessItIsExact) {
 
 TEST_F(ExplainText, ShowsNoUsageThatWasNotRead) {
   ask("api", {{"path", "/search"}, {"user", "7"}});
-  EXPECT_TRUE(says("Counts were not looked up"));
+  EXPECT_TRUE(says("Usage was not read"));
   EXPECT_FALSE(says("would"));
   EXPECT_FALSE(json().contains("allowed"));
   EXPECT_FALSE(json()["limits"][0].contains("remaining"));

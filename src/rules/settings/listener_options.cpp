@@ -135,7 +135,7 @@ const Options<Settings>& server_options() {
                           "a list")
                        .by_default("`127.0.0.1:8080`")),
       custom("admin", &S::admin, "off", read_admin,
-             "address of metrics, health and the dashboard, or `off`")
+             "address of metrics, health and rules, or `off`")
           .by_default("`127.0.0.1:9090`"),
       number("workers", &S::workers, {0, 1024}, "threads that serve, 0 to 1024; 0 is one per core")
           .needs_restart("each thread binds the ports"),

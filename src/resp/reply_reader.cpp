@@ -116,10 +116,13 @@ void* ReplyReader::State::create_nil(const redisReadTask* task) {
 std::optional<std::string> ReplyReader::State::overlong() const {
   if (reader->ridx < 0) return std::nullopt;
   const std::size_t waiting = reader->len - reader->pos;
-  if (reader->rstack[reader->ridx].type != REDIS_REPLY_STRING) {
-    return waiting > limits.line ? std::optional<std::string>("line too long") : std::nullopt;
-  }
   const char* const begin = reader->buf + reader->pos;
+  if (reader->rstack[reader->ridx].type != REDIS_REPLY_STRING) {
+    // the end of the line has perhaps begun
+    const std::size_t ends = waiting > 0 && begin[waiting - 1] == '\r' ? 1 : 0;
+    return waiting - ends > limits.line ? std::optional<std::string>("line too long")
+                                        : std::nullopt;
+  }
   std::size_t size = 0;
   const auto [end, failed] = std::from_chars(begin, begin + waiting, size);
   const bool too_long = failed == std::errc::result_out_of_range || size > limits.bulk;

@@ -112,6 +112,20 @@ TEST(ReplyReader, RejectsALineWithoutEnd) {
   EXPECT_EQ(replies_of("-" + std::string(21, 'x') + "\r\n", limits), refused);
 }
 
+TEST(ReplyReader, ALineOfTheGreatestLengthMayArriveInPortions) {
+  const std::string line(20, 'x');
+  ReplyReader reader(ReplyLimits{.bulk = 10, .line = 20, .elements = 4});
+  reader.feed("+" + line + "\r");
+  Result<std::optional<Value>> reply = reader.next();
+  ASSERT_TRUE(reply);
+  EXPECT_FALSE(reply->has_value());
+  reader.feed("\n");
+  reply = reader.next();
+  ASSERT_TRUE(reply);
+  ASSERT_TRUE(reply->has_value());
+  EXPECT_EQ((*reply)->text, line);
+}
+
 TEST(ReplyReader, RejectsMoreElementsThanAllowedAcrossAllLevels) {
   const ReplyLimits limits{.bulk = 10, .line = 20, .elements = 4};
   const Replies refused{"error: unreadable reply: too many elements"};

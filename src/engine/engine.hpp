@@ -74,7 +74,11 @@ class Engine {
   // Returns leases; then calls `done`. No request may follow.
   void shutdown(const std::function<void()>& done);
   // Answers pending requests, while their callers exist.
-  void close() { stores_.owner.reset(); }
+  void close() {
+    stores_.redis = nullptr;
+    stores_.leasing = nullptr;
+    stores_.owner.reset();
+  }
 
  private:
   // All in memory, or all in Redis with leases in front of its limits.

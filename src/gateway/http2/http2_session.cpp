@@ -41,6 +41,12 @@ Http2Session::Http2Session(std::shared_ptr<GatewayContext> context, const net::E
       download_(context_->config->settings.min_download_rate,
                 context_->config->settings.write_timeout) {}
 
+void Http2Session::reload() {
+  const rules::GatewaySettings& settings = context_->config->settings;
+  origin_.trust = context_->config->trust_in(peer_);
+  download_ = {settings.min_download_rate, settings.write_timeout};
+}
+
 void Http2Session::receive(std::string_view bytes) {
   must_flush_ = true;
   receiving_ = true;

@@ -43,7 +43,7 @@ class Http2Session final : private http2::RequestEvents,
   [[nodiscard]] net::TimeoutAction on_timeout(net::Phase phase);
   [[nodiscard]] static bool closes_silently() noexcept { return false; }  // it sends GOAWAY
   void drain();
-  void reload() { origin_.trust = context_->config->trust_in(peer_); }
+  void reload();
   void close_when_idle();
   void detach();
 

@@ -189,9 +189,10 @@ Awaitable<bool> Upstream::check(std::size_t server) {
   const std::shared_ptr<UpstreamConnection> connection = make_connection(server);
   net::Timer& timer = *check_timers_[server];
   timer.expires_after(settings_.health.timeout);
-  timer.async_wait([connection](const boost::system::error_code& cancelled) {
-    if (!cancelled) connection->close();
-  });
+  timer.async_wait(
+      [self = shared_from_this(), connection](const boost::system::error_code& cancelled) {
+        if (!cancelled || self->is_closed_) connection->close();
+      });
   bool answers = co_await connection->connect(address);
   BufferSequence bytes;
   bytes.add(text);

@@ -131,8 +131,10 @@ class Session : public std::enable_shared_from_this<Session> {
   [[nodiscard]] bool has_unfinished_input() const noexcept {
     return deferred_ || transaction_.is_running() || reader_.is_within_command();
   }
-  // Authenticated clients stay authenticated.
-  void reload() { set_authenticated(client_info_.is_authenticated); }
+  // Authenticated clients stay authenticated; without a password all of them are.
+  void reload() {
+    set_authenticated(client_info_.is_authenticated || server_context_.settings.passwords.empty());
+  }
   // Nothing more will come.
   [[nodiscard]] bool is_done() const noexcept {
     return closing_ && !has_output() && !awaits_answers();

@@ -13,7 +13,7 @@ bool is_same(const rules::SettingsOption& option, const rules::Settings& old,
   return option.equal(old, now);
 }
 
-// A listener whose section is gone serves until the restart, with the settings that it has.
+// A listener without its section serves until the restart, with the settings that it has.
 template <class Section>
 void keep_if_removed(const Section& in_force, Section& next, const Section& now) {
   if (now.listen.empty()) next = in_force;

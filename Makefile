@@ -112,7 +112,7 @@ lint: deps ## format, clang-tidy and the checks of tools/
 format: deps ## format all C++ files
 	tools/check_format.sh --fix
 
-bench: deps build ## the figures of docs/performance.md
+bench: deps build ## the figures of docs/explanation/performance.md
 	cmake --preset release >/dev/null
 	$(BUILD) release --target penstock_micro_bench penstock_http_bench_server
 	tools/bench.sh $(PROGRAM)

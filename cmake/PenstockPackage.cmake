@@ -26,10 +26,10 @@ penstock_package_files(/lib/systemd/system "${packaging}/penstock.service")
 install(FILES "${packaging}/penstock.sysusers" DESTINATION lib/sysusers.d RENAME penstock.conf
   COMPONENT penstock EXCLUDE_FROM_ALL)
 penstock_package_files(share/man/man1 "${made}/penstock.1.gz" "${made}/penstock-bench.1.gz")
-file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/*.md" "${PROJECT_SOURCE_DIR}/docs/*.json")
-penstock_package_files(share/doc/penstock/docs ${pages} "${PROJECT_SOURCE_DIR}/CHANGELOG.md")
-file(GLOB recipes CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/how-to/*.md")
-penstock_package_files(share/doc/penstock/docs/how-to ${recipes})
+penstock_package_files(share/doc/penstock/docs "${PROJECT_SOURCE_DIR}/CHANGELOG.md")
+# Not the records of decisions: they are about the source.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION share/doc/penstock
+  COMPONENT penstock EXCLUDE_FROM_ALL PATTERN adr EXCLUDE)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION share/doc/penstock
   COMPONENT penstock EXCLUDE_FROM_ALL
   PATTERN "*.cpp" EXCLUDE PATTERN CMakeLists.txt EXCLUDE)

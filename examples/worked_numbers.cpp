@@ -1,5 +1,5 @@
-// The worked numbers of docs/algorithms.md: one scenario for each algorithm. Ten per ten seconds;
-// seconds count from a window boundary. With the name of an algorithm, only that one.
+// The worked numbers of docs/explanation/algorithms.md: one scenario for each algorithm. Ten per
+// ten seconds; seconds count from a window boundary. With the name of an algorithm, only that one.
 #include <penstock/penstock.hpp>
 
 #include <array>

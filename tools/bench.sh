@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench.sh [PROGRAM] [redis]: the figures of docs/performance.md, each beside the naive baseline of
+# bench.sh [PROGRAM] [redis]: the figures of docs/explanation/performance.md, each beside the naive baseline of
 # the same run; with `redis` those of the shared store only. Prints the machine first.
 set -euo pipefail
 cd "$(dirname "$0")/.."

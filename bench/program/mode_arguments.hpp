@@ -20,7 +20,7 @@ void add_mode_options(CLI::App& command, std::string& mode, std::string& lifetim
 // Fails if the algorithm cannot be leased.
 [[nodiscard]] Result<void> check_mode(const core::SharingTerms& terms, Algorithm algorithm);
 
-// Admissions of the mode beyond those of an exact limiter, per key: docs/guarantees.md.
+// Admissions of the mode beyond those of an exact limiter, per key: docs/explanation/guarantees.md.
 [[nodiscard]] std::uint64_t allowance(const core::SharingTerms& terms, const Quota& quota);
 
 }  // namespace penstock::bench

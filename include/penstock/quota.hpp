@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-// How requests are counted. docs/algorithms.md compares them with worked numbers.
+// How requests are counted. docs/explanation/algorithms.md compares them with worked numbers.
 enum class Algorithm : std::uint8_t {
   TokenBucket,     // a bucket of `burst` tokens, refilled evenly; the default
   Gcra,            // the same envelope, kept as one instant (leaky bucket as a meter)

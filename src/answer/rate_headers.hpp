@@ -18,8 +18,8 @@ namespace penstock::http {
 class TextWriter;
 }  // namespace penstock::http
 
-// Rate limit header fields, in the drafts that exist (docs/headers.md). All waits are rounded up: a
-// client that waits that long is admitted.
+// Rate limit header fields, in the drafts that exist (docs/reference/headers.md). All waits are
+// rounded up: a client that waits that long is admitted.
 namespace penstock::answer {
 
 // A limit as draft 08 writes it.

@@ -56,7 +56,7 @@ void refund(AnyState& state, const Quota& quota, Cost cost, Instant now);
 // quota of the request. Only an admission makes that quota the owner. Usage of a window that the
 // new quota would forget sooner is first held until the old state would have forgotten it. A denial
 // and cost 0 change nothing. So no order of quotas admits more than the loosest of them would:
-// docs/guarantees.md. REQUIRES: a state that is not monostate was made under `owner`.
+// docs/explanation/guarantees.md. REQUIRES: a state that is not monostate was made under `owner`.
 [[nodiscard]] Decision decide_under(AnyState& state, Quota& owner, const Quota& quota, Cost cost,
                                     Instant now);
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 // Units of a count handed out ahead of the requests that will spend them. What the store decides
-// about a lease, as pure functions; redis_store/lua has the twins, docs/guarantees.md the proofs.
+// about a lease, as pure functions. Twins: redis_store/lua; proofs: docs/explanation/guarantees.md.
 namespace penstock::core {
 
 // Buckets, and windows that begin and end: what is leased of them counts where it is spent.

@@ -9,7 +9,7 @@
 
 namespace penstock::core {
 
-// Where a limit is decided. docs/guarantees.md has what each of them promises.
+// Where a limit is decided. docs/explanation/guarantees.md has what each of them promises.
 enum class Mode : std::uint8_t {
   Exact,        // every request by the shared store
   Lease,        // by this node, out of what it leased: up to rate x lifetime more than exact

@@ -13,7 +13,7 @@ namespace penstock::core {
 
 // The most units that can pass in any time of one period, wherever it begins. Buckets admit a burst
 // and then what flows in meanwhile; windows may be used up just before and just after one ends
-// (docs/algorithms.md).
+// (docs/explanation/algorithms.md).
 [[nodiscard]] constexpr std::uint64_t max_in_any_period(const Quota& quota) {
   if (quota.is_none()) return 0;
   const std::uint64_t limit = quota.limit();

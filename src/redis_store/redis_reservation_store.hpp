@@ -34,7 +34,7 @@ class RedisReservationStore final : public store::ReservationStore {
   const std::unique_ptr<CommandExecutor>& store_;
 };
 
-// Encoding of reservations in Redis; docs/redis-keys.md describes it for operators.
+// Encoding of reservations in Redis; docs/reference/redis-keys.md describes it for operators.
 //
 // For each limit: weight and counts_for in microseconds, 8 bytes each; when the highest bit of
 // counts_for is set, the lifetime of a strict lease in microseconds, 8 bytes; then subject, limit

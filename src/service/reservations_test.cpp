@@ -274,7 +274,7 @@ std::int64_t most_beyond(const std::vector<Used>& used, const Quota& quota) {
 }
 
 // Never more passes than if the actual cost had been taken when it was reserved. Of a bucket one
-// reservation at a time: see docs/reservations.md.
+// reservation at a time: see docs/reference/reservations.md.
 RC_GTEST_FIXTURE_PROP(ReservationsTest, NeverLetMorePassThanTheLimitSays, ()) {
   const Quota quota = Quota::make(*rc::gen::elementOf(std::vector<QuotaSpec>{
                                       per_minute(60).burst(30), per_minute(60).burst(30).gcra(),

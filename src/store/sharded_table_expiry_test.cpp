@@ -123,7 +123,7 @@ TEST_P(ShardedTableExpiry, WhatASweepHasSeenEndIsOverEvenIfTheClockStepsBack) {
   EXPECT_FALSE(store_.check("k", quota_).allowed());
 }
 
-// docs/limitations.md: time after 3886 counts as 3886, and time before 1970 as 1970.
+// docs/reference/limitations.md: time after 3886 counts as 3886, and time before 1970 as 1970.
 TEST_P(ShardedTableExpiry, TimeStandsStillBeyondItsRange) {
   constexpr Instant kLast{Days{700'000}};
   ManualStore store;

@@ -18,7 +18,7 @@ enum class Merge : std::uint8_t {
 
 using LabelNames = std::array<std::string_view, 3>;  // unused ones are empty
 
-// One metric family; a test compares it with docs/metrics.md.
+// One metric family; a test compares it with docs/reference/metrics.md.
 struct Metric {
   std::string_view name;
   MetricType type = MetricType::Counter;

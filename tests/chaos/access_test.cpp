@@ -106,7 +106,7 @@ TEST(Access, TheDocumentedAclRulesAreEnough) {
 }
 
 TEST(Access, TheAclRulesEqualTheDocumentation) {
-  std::ifstream file(std::string(PENSTOCK_SOURCE_DIR) + "/docs/operations.md");
+  std::ifstream file(std::string(PENSTOCK_SOURCE_DIR) + "/docs/how-to/operations.md");
   std::stringstream text;
   text << file.rdbuf();
   EXPECT_NE(text.str().find("on >password " + std::string(kAclRules) + "\n"), std::string::npos);

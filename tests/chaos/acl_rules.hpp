@@ -7,8 +7,8 @@
 
 namespace penstock::chaos {
 
-// ACL rules for a user that only runs Penstock with its default prefix; docs/operations.md shows
-// these lines. +role detects a demoted master; a database other than 0 also needs +select.
+// ACL rules for a user that only runs Penstock with its default prefix; docs/how-to/operations.md
+// shows these lines. +role detects a demoted master; a database other than 0 also needs +select.
 inline constexpr std::string_view kAclRules =
     "~penstock:* &penstock:* +ping +role +client|setname +script|load +evalsha +eval +time +get "
     "+set +mget "

@@ -1,5 +1,5 @@
 """Rules of envoyproxy/ratelimit over gRPC with Debian's python3-grpcio: answers equal the reference server's, except
-for the differences in docs/migrating-from-envoy-ratelimit.md."""
+for the differences in docs/how-to/migrate-from-envoy-ratelimit.md."""
 
 import time
 import unittest

@@ -1,5 +1,5 @@
 """Four daemons on one Redis, all modes at once, with faults: the sum of their admissions stays within the bounds of
-docs/guarantees.md."""
+docs/explanation/guarantees.md."""
 
 import collections
 import contextlib

@@ -1,17 +1,4 @@
-"""Runs a page of docs/how-to as a reader would.
-
-A page is Markdown. Its fenced blocks are carried out in order, in an empty folder:
-
-    ```yaml penstock.yaml    a file: language, name. A later block of the same name replaces it. The line above
-                             shows the name, since readers do not see this one
-    ```sh                    commands, run by one bash for the whole page
-    ```sh exit-1             commands of which the last one ends with this status, not with 0
-    ```text                  what the commands above print on both outputs; none: they print nothing
-
-In expected output, … stands for any text within a line, and a line that is only … for any number of
-lines. `<!-- needs: go -->` above commands skips them where the program is missing, and
-`<!-- not run: reason -->` shows them only; tests list the pages that may do that.
-`<!-- eventually: reason -->` repeats commands until they print what the page shows.
+"""Runs a page of the documentation as a reader would; recipe_page.py describes pages.
 
 A page names the ports that a reader would use; they are replaced by free ones, in files, commands and
 output. The daemon has the shutdown delay that it has in a terminal, and a store.timeout that does not
@@ -30,122 +17,24 @@ import socket
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from daemon import PROGRAM, SOURCE_DIR, ask, eventually
+from recipe_page import ANY, WrongPage
 
-_PORTS = (3000, 6379, 6380, 8000, 8001, 8080, 8081, 9090, 9091)
+_PORTS = (3000, 6379, 6380, 8000, 8001, 8080, 8081, 8082, 9090, 9091)
 _PORT = re.compile(r"([\w\]]:|-p |--port |http\.server |listen\()(\d{4,5})\b(?!\.)")
-_FENCE = re.compile(r"^```(?P<language>\w*) ?(?P<rest>\S*)\s*$")
-_MARK = re.compile(r"^<!-- (?P<kind>needs|not run|eventually): (?P<what>\S.*?) -->$")
-_REQUEST = re.compile(r"\bcurl\b|\bredis-cli\b.*-p 6380|\b(?:node|python3|go run|java|php) \w+\.\w+")
 _BLOCK_TIMEOUT = 300  # seconds; `go run` compiles the standard library
 _READY_TIMEOUT = 30
-_ANY = "…"
-
-
-class WrongPage(Exception):
-    """The page is not what the program does, or has a block that is not carried out."""
-
-
-@dataclass
-class Block:
-    line: int
-    language: str
-    rest: str  # file name, or exit-N
-    body: str
-    needs: str = ""
-    not_run: str = ""
-    eventually: str = ""
-    output: str = ""
-
-    @property
-    def is_commands(self):
-        return self.language == "sh"
-
-    @property
-    def exit_status(self):
-        return int(self.rest.removeprefix("exit-") or 0)
-
-
-@dataclass
-class Page:
-    path: Path
-    blocks: list = field(default_factory=list)
-
-    @property
-    def commands(self):
-        return [block for block in self.blocks if block.is_commands]
-
-
-def fenced_blocks(path, text):
-    lines = text.split("\n")
-    number = 0
-    while number < len(lines):
-        if not lines[number].lstrip().startswith(("```", "~~~")):
-            number += 1
-            continue
-        opening = _FENCE.match(lines[number])
-        if opening is None or "```" not in lines[number + 1 :]:
-            raise WrongPage(f"{path.name}:{number + 1}: not a fence of a recipe: {lines[number]}")
-        end = lines.index("```", number + 1)
-        above = next((line for line in reversed(lines[:number]) if line.strip()), "")
-        mark = _MARK.match(above)
-        name = opening["rest"]
-        if opening["language"] not in ("sh", "text") and f"`{name}`" not in above:
-            raise WrongPage(f"{path.name}:{number + 1}: the line above does not show the name of the file")
-        marks = {mark["kind"].replace(" ", "_"): mark["what"]} if mark else {}
-        body = "\n".join(lines[number + 1 : end]) + "\n"
-        yield Block(number + 1, opening["language"], name, body, **marks)
-        number = end + 1
-
-
-def read_page(path, text=None):
-    """The blocks, each with its output. Raises WrongPage for blocks that would not be carried out."""
-    page = Page(path)
-    for block in fenced_blocks(path, text if text is not None else path.read_text(encoding="utf-8")):
-        where = f"{path.name}:{block.line}"
-        if block.language == "text":
-            last = page.blocks[-1] if page.blocks else None
-            if last is None or not last.is_commands or last.output or block.rest:
-                raise WrongPage(f"{where}: output that is not below commands")
-            if not block.body.replace(_ANY, "").strip():
-                raise WrongPage(f"{where}: output that says nothing")
-            last.output = block.body
-            continue
-        if block.is_commands and not re.fullmatch(r"(exit-\d+)?", block.rest):
-            raise WrongPage(f"{where}: {block.rest}; write exit-N or nothing")
-        if not block.is_commands and (not block.rest or block.not_run or block.needs):
-            raise WrongPage(f"{where}: neither commands nor a file with a name")
-        page.blocks.append(block)
-    check_use(page)
-    return page
-
-
-def check_use(page):
-    """Every file is used by commands or by another file, and a request is sent and answered."""
-    run = [block for block in page.commands if not block.not_run]
-    for block in page.blocks:
-        if block.is_commands:
-            continue
-        files = [other for other in page.blocks if not other.is_commands and other.rest != block.rest]
-        is_named = any(block.rest in other.body for other in run + files)
-        if not is_named or not any(other.line > block.line for other in run):
-            raise WrongPage(f"{page.path.name}:{block.line}: no command uses {block.rest}")
-    if not any(re.search(r"^penstock serve ", block.body, re.MULTILINE) for block in run):
-        raise WrongPage(f"{page.path.name}: no command starts the daemon")
-    if not any(_REQUEST.search(block.body) and block.output for block in run):
-        raise WrongPage(f"{page.path.name}: no request with its answer")
 
 
 def pattern_of(expected):
     parts = []
     for line in expected.rstrip().split("\n"):
-        if line.strip() == _ANY:
+        if line.strip() == ANY:
             parts.append(r"(?:[^\n]*\n)*?")
         else:
-            parts.append(r"[^\n]*?".join(map(re.escape, line.rstrip().split(_ANY))) + r"\n")
+            parts.append(r"[^\n]*?".join(map(re.escape, line.rstrip().split(ANY))) + r"\n")
     return re.compile("".join(parts))
 
 
@@ -196,7 +85,7 @@ exec "$PENSTOCK_PROGRAM" "$@" > .log.$$ 2>&1
 class Session:
     """Carries out the blocks of one page."""
 
-    def __init__(self, page):
+    def __init__(self, page, node_modules=None):
         self._page = page
         self.folder = Path(tempfile.mkdtemp(prefix="penstock-recipe-"))
         self._ports = {}
@@ -204,6 +93,8 @@ class Session:
             self._ports[port] = free_port(self._ports.values())
         self._write_programs()
         self._copy_examples()
+        if node_modules is not None:
+            (self.folder / "node_modules").symlink_to(node_modules)
         self._read_end, write_end = os.pipe()
         self._shell = subprocess.Popen(
             ["bash", "--norc", "--noprofile"], cwd=self.folder, env=self._environment(), encoding="utf-8",
@@ -224,11 +115,15 @@ class Session:
             f'#!/bin/sh\nexec {redis} "$@" > .log.$$ 2>&1\n', encoding="utf-8")
         for path in folder.iterdir():
             path.chmod(0o755)
+        # As in a terminal, where curl shows no progress beside a short answer.
+        (folder / ".curlrc").write_text("silent\n", encoding="utf-8")
 
     def _copy_examples(self):
         """The examples with the ports of this test, and timeouts that do not depend on its load."""
         shutil.copytree(SOURCE_DIR / "examples", self.folder / "examples")
-        for path in (self.folder / "examples").rglob("*.conf"):
+        for path in (self.folder / "examples").rglob("*.*"):
+            if path.suffix not in (".conf", ".yaml", ".cfg", ".lua"):
+                continue
             text = _PORT.sub(lambda match: match[1] + str(self._ports.get(int(match[2]), match[2])),
                              path.read_text(encoding="utf-8"))
             path.write_text(re.sub(r"(_timeout) \d+ms", r"\1 10s", text), encoding="utf-8")
@@ -236,8 +131,8 @@ class Session:
     def _environment(self):
         return {
             **os.environ, "PATH": f"{self.folder / '.bin'}:{os.environ['PATH']}:/usr/sbin", "LC_ALL": "C.UTF-8",
-            "NO_COLOR": "1", "PENSTOCK_PROGRAM": PROGRAM, "DEFAULT_LISTEN": str(self._ports[8080]),
-            "DEFAULT_ADMIN": str(self._ports[9090]),
+            "NO_COLOR": "1", "PENSTOCK_PROGRAM": PROGRAM, "CURL_HOME": str(self.folder / ".bin"), "DEFAULT_LISTEN": str(self._ports[8080]),
+            "DEFAULT_ADMIN": str(self._ports[9090]), "PENSTOCK_ADMIN": f"http://127.0.0.1:{self._ports[9090]}",
         }
 
     def _own(self, text):
@@ -259,6 +154,8 @@ class Session:
     def carry_out(self, block):
         if block.is_commands:
             self._run(block)
+        elif block.is_part:
+            self._validate(block)
         else:
             self._write(block)
 
@@ -275,6 +172,17 @@ class Session:
         for pid, count in before.items():
             if not eventually(lambda: self._log(pid).count("configuration was") > count, _READY_TIMEOUT):
                 raise WrongPage(f"{self._page.path.name}:{block.line}: the daemon does not load {block.rest}")
+
+    def _validate(self, block):
+        """The part, with its own ports, must be a valid configuration; rules are put into a domain."""
+        text = block.body
+        if text.startswith("- "):
+            text = "domains:\n  example:\n    rules:\n" + re.sub(r"^(?=.)", "      ", text, flags=re.MULTILINE)
+        path = self.folder / ".part.yaml"
+        path.write_text(text, encoding="utf-8")
+        result = subprocess.run([PROGRAM, "validate", path], capture_output=True, encoding="utf-8", check=False)
+        if result.returncode != 0:
+            raise WrongPage(f"{self._page.path.name}:{block.line}: {result.stdout}{result.stderr}")
 
     def _run(self, block):
         deadline = time.monotonic() + (_READY_TIMEOUT if block.eventually else 0)
@@ -299,7 +207,7 @@ class Session:
             diff = difflib.unified_diff(
                 block.output.splitlines(), printed.splitlines(), where, "printed", lineterm="", n=99)
             return "\n".join(diff)
-        if not block.output and printed.strip():
+        if not block.output and printed.strip() and not block.is_setup:
             return f"{where}: prints what the page does not show:\n{printed}"
         if status != block.exit_status:
             return f"{where}: ends with {status}, not {block.exit_status}:\n{printed}"

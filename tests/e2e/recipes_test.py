@@ -1,6 +1,7 @@
-"""The pages of docs/how-to, carried out as they are written; the runner, which must notice wrong pages; and the
+"""README.md and the pages of docs/, carried out as they are written; the runner, which must notice wrong pages; and the
 manifests of examples/kubernetes."""
 
+import functools
 import os
 import re
 import shutil
@@ -11,16 +12,49 @@ import unittest.mock
 from pathlib import Path
 
 from daemon import PROGRAM, SOURCE_DIR, Daemon
-from recipe import Session, WrongPage, read_page
+from npm_packages import INTEROP, install_packages
+from recipe import Session
+from recipe_page import WrongPage, read_page
 
 try:
     import yaml
 except ImportError:
     yaml = None
 
-HOW_TO = SOURCE_DIR / "docs" / "how-to"
-# How many blocks of commands a page shows that no machine for tests can carry out.
-NOT_RUN = {"kubernetes": 1}
+DOCS = SOURCE_DIR / "docs"
+HOW_TO = DOCS / "how-to"
+PARTS = ("tutorials", "how-to", "reference", "explanation")
+# What the pages show and no machine for tests can carry out, with the reason that the page states.
+NOT_RUN = {
+    "README.md": ["builds, then starts the daemon of the setup above"],
+    "docs/tutorials/first-limit.md": ["`make test` builds the program first"],
+    "docs/how-to/envoy.md": [
+        "Envoy has no Debian package; `make interop` runs both with Envoy 1.40",
+        "printed by Envoy; `make interop` checks it",
+        "names certificates of yours; tests/e2e/tls_test.py makes its own",
+    ],
+    "docs/how-to/installation.md": [
+        "needs root and systemd; tests/package/deb_test.py checks the packages",
+        "needs a container engine",
+        "`make test` builds the program; ctest -R package_ installs it",
+    ],
+    "docs/how-to/kubernetes.md": ["needs a cluster"],
+    "docs/how-to/operations.md": [
+        "tests/chaos/access_test.cpp compares this line with the rules that it tests",
+        "a part of a Kubernetes manifest; examples/kubernetes has all of it",
+    ],
+    "docs/reference/redis-protocol.md": ["a fragment of a C program"],
+}
+# Skipped where these are missing. PHP and grpcurl are not among the packages of tools/deps.sh.
+NEEDS = {"go", "grpcurl", "java", "nginx", "node", "npm:express-rate-limit", "npm:ioredis", "php", "python:redis"}
+
+
+def pages():
+    return [SOURCE_DIR / "README.md", *(path for part in PARTS for path in sorted((DOCS / part).glob("*.md")))]
+
+
+def name_of(path):
+    return path.relative_to(SOURCE_DIR).as_posix()
 
 
 def setUpModule():
@@ -28,17 +62,28 @@ def setUpModule():
         raise RuntimeError(f"PENSTOCK_PROGRAM names no program: {PROGRAM!r}")
 
 
+@functools.cache
+def node_modules():
+    """The npm packages that pages use; None where node or the registry is missing."""
+    try:
+        return install_packages(INTEROP / "pages") / "node_modules"
+    except unittest.SkipTest:
+        return None
+
+
 def is_installed(what):
-    """A program, or a package as npm:NAME that node finds, such as below NODE_PATH."""
-    if not what.startswith("npm:"):
-        return shutil.which(what) is not None
-    find = f"require.resolve('{what.removeprefix('npm:')}')"
-    return shutil.which("node") is not None and subprocess.run(
-        ["node", "-e", find], capture_output=True, check=False).returncode == 0
+    """A program; a package of Python as python:NAME, or of node as npm:NAME."""
+    if what.startswith("python:"):
+        find = ["python3", "-c", f"import {what.removeprefix('python:')}"]
+        return subprocess.run(find, capture_output=True, check=False).returncode == 0
+    if what.startswith("npm:"):
+        return node_modules() is not None and (node_modules() / what.removeprefix("npm:")).exists()
+    return shutil.which(what) is not None
 
 
 def carry_out(test, page):
-    session = Session(page)
+    uses_node = any(block.needs.startswith("npm:") for block in page.blocks)
+    session = Session(page, node_modules() if uses_node else None)
     try:
         for block in page.blocks:
             if block.not_run:
@@ -54,23 +99,25 @@ def carry_out(test, page):
         session.close()
 
 
-class HowToTest(unittest.TestCase):
+class PagesTest(unittest.TestCase):
     """One test for each page."""
 
-    def test_only_listed_pages_have_commands_that_are_not_run(self):
+    def test_only_listed_commands_are_not_run(self):
         found = {}
-        for path in sorted(HOW_TO.glob("*.md")):
-            commands = [block for block in read_page(path).commands if block.not_run]
-            if commands:
-                found[path.stem] = len(commands)
+        for path in pages():
+            reasons = [block.not_run for block in read_page(path).blocks if block.not_run]
+            if reasons:
+                found[name_of(path)] = reasons
         self.assertEqual(found, NOT_RUN)
 
+    def test_only_listed_programs_may_be_missing(self):
+        needed = {block.needs for path in pages() for block in read_page(path).blocks if block.needs}
+        self.assertEqual(needed, NEEDS)
+
     def test_the_index_lists_every_page(self):
-        index = (SOURCE_DIR / "docs" / "README.md").read_text(encoding="utf-8")
-        for path in sorted((SOURCE_DIR / "docs").rglob("*.md")):
-            name = path.relative_to(SOURCE_DIR / "docs").as_posix()
-            if name != "README.md" and not name.startswith("adr/"):
-                self.assertIn(f"]({name})", index)
+        index = (DOCS / "README.md").read_text(encoding="utf-8")
+        for path in pages()[1:]:
+            self.assertIn(f"]({path.relative_to(DOCS).as_posix()})", index)
 
 
 def test_of(path):
@@ -80,8 +127,42 @@ def test_of(path):
     return test
 
 
-for _path in sorted(HOW_TO.glob("*.md")):
-    setattr(HowToTest, f"test_{_path.stem.replace('-', '_')}", test_of(_path))
+for _path in pages():
+    _name = re.sub(r"\W", "_", name_of(_path).removeprefix("docs/").removesuffix(".md"))
+    setattr(PagesTest, f"test_{_name}", test_of(_path))
+
+
+README_ANSWERS = {"curl": "HTTP/1.1 200 OK\n…", "redis-cli": "0\n16\n15\n-1\n2"}
+README_EXAMPLE = """
+```sh
+python3 -m http.server 3000 --bind 127.0.0.1 >application.log 2>&1 &
+{daemon} &
+```
+
+```sh
+{client}
+```
+
+```text
+{answer}
+```
+"""
+
+
+class ReadmeTest(unittest.TestCase):
+    """The table of README.md: a command that starts the daemon, and a client. `make interop` runs Envoy's."""
+
+    def test_the_examples_of_the_table_work(self):
+        text = (SOURCE_DIR / "README.md").read_text(encoding="utf-8")
+        rows = re.findall(r"`(penstock serve [^`]*)`<br>`([^`]*)`", text)
+        self.assertEqual(len(rows), 4)
+        for daemon, client in rows:
+            program = client.split()[0]
+            if program == "envoy":
+                continue
+            with self.subTest(client):
+                example = README_EXAMPLE.format(daemon=daemon, client=client, answer=README_ANSWERS[program])
+                carry_out(self, read_page(Path("README.md"), example))
 
 
 def rows_of(page):
@@ -93,9 +174,9 @@ def rows_of(page):
 
 
 class FiguresTest(unittest.TestCase):
-    """Figures of pages for planning are those of docs/performance.md."""
+    """Figures of pages for planning are those of docs/explanation/performance.md."""
 
-    performance = (SOURCE_DIR / "docs" / "performance.md").read_text(encoding="utf-8")
+    performance = (SOURCE_DIR / "docs" / "explanation" / "performance.md").read_text(encoding="utf-8")
 
     def test_figures_are_measured(self):
         rows = [*rows_of("capacity-planning.md"), *rows_of("redis-sizing.md")]
@@ -198,6 +279,27 @@ class RunnerTest(unittest.TestCase):
             self.carry_out(RULES + START + text)
             self.carry_out(RULES + START + text.replace("200", "429"))  # the third is
             self.assert_wrong(RULES + START + text.replace("200", "500"), r"-500\n\+429")
+
+    def test_a_setup_runs_before_the_page(self):
+        page = "<!-- setup: echo hello; name=7 -->\n```sh\necho $name\n```\n```text\n7\n```\n"
+        self.carry_out(page)
+        self.assert_wrong(page.replace("name=7", "name=8"), r"-7\n\+8")
+        self.assert_wrong(page.replace("name=7", "false"), "ends with 1")
+
+    def test_a_part_of_a_configuration_is_validated(self):
+        part = "```yaml\n- {name: all, limit: 10/hour}\n```\n"
+        self.carry_out(part)
+        self.assert_wrong(part.replace("hour", "huor"), "unknown unit")
+        self.assert_wrong("```yaml\nserver: {listne: 1}\n```\n", "listne")
+
+    def test_text_that_is_no_output(self):
+        text = "```sh\ntrue\n```\n<!-- not output -->\n```text\na drawing\n```\n"
+        self.carry_out(text)
+        self.assert_wrong(text.replace("<!-- not output -->", ""), r"-a drawing")
+
+    def test_snippets_are_checked_elsewhere(self):
+        self.carry_out("<!-- snippet: a.cpp#a -->\n```cpp\nint a;\n```\n")
+        self.assert_wrong("```cpp\nint a;\n```\n", "neither commands nor a file")
 
     def test_a_page_without_a_request(self):
         self.assert_wrong(RULES + START, "no request with its answer")

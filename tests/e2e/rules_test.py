@@ -268,7 +268,7 @@ class EnvoyTest(unittest.TestCase):
 
 class MetricsTest(unittest.TestCase):
     def test_the_daemon_shows_every_metric_of_the_document_and_no_other(self):
-        text = (SOURCE_DIR / "docs" / "metrics.md").read_text(encoding="utf-8")
+        text = (SOURCE_DIR / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
         described = set(re.findall(r"^\| `((?:penstock|process)_\w+)`", text, re.MULTILINE))
         with Daemon(KINDS + GATEWAY) as daemon:
             check(daemon, path="/shadow")

@@ -273,7 +273,7 @@ class AuditTest(SharedStoreTest):
         self.assertEqual(self.server.call("TTL", "else"), -1)
 
     def test_the_documented_acl_rules_are_sufficient_and_necessary(self):
-        text = (Path(__file__).parents[2] / "docs/operations.md").read_text("utf-8")
+        text = (Path(__file__).parents[2] / "docs/how-to/operations.md").read_text("utf-8")
         rules = re.search(r"^ACL SETUSER limiter on >password (.*)$", text, re.M)[1].split()
         more = re.search(r"`penstock audit` also needs\s+`([^`]*)`", text)[1].split()
         self.addCleanup(self.server.call, "ACL", "DELUSER", "auditor")

@@ -32,7 +32,7 @@ std::string_view name_of(MetricType type) {
   return "unknown";
 }
 
-// The row of a metric in docs/metrics.md.
+// The row of a metric in docs/reference/metrics.md.
 std::string row_of(const Metric& metric) {
   std::string row = "| `" + std::string(metric.name) + "` | ";
   row += std::string(name_of(metric.type)) + " | ";
@@ -70,15 +70,17 @@ bool exists(std::string name) {
 }
 
 TEST(MetricsDocument, HasARowForEveryMetricAndNoOtherRows) {
-  std::istringstream document(text_of("docs/metrics.md"));
+  std::istringstream document(text_of("docs/reference/metrics.md"));
   std::set<std::string> rows;
   for (std::string line; std::getline(document, line);) {
     if (line.starts_with("| `penstock_") || line.starts_with("| `process_")) rows.insert(line);
   }
   for (const Metric* metric : all_metrics()) {
-    EXPECT_EQ(rows.erase(row_of(*metric)), 1U) << "docs/metrics.md lacks\n" << row_of(*metric);
+    EXPECT_EQ(rows.erase(row_of(*metric)), 1U) << "docs/reference/metrics.md lacks\n"
+                                               << row_of(*metric);
   }
-  EXPECT_EQ(rows, std::set<std::string>{}) << "docs/metrics.md has rows for what does not exist";
+  EXPECT_EQ(rows, std::set<std::string>{})
+      << "docs/reference/metrics.md has rows for what does not exist";
 }
 
 TEST(PrometheusExamples, NameOnlyMetricsThatExist) {

@@ -98,7 +98,7 @@ TEST_F(EnvoyExample, HasASettingsFile) {
 }
 
 TEST(EnvoyMigration, NamesSettingsThatExist) {
-  std::ifstream file(kRoot / "docs/migrating-from-envoy-ratelimit.md");
+  std::ifstream file(kRoot / "docs/how-to/migrate-from-envoy-ratelimit.md");
   std::ostringstream page;
   page << file.rdbuf();
   const std::string text = page.str().substr(page.str().find("## Settings"));

@@ -144,7 +144,7 @@ Part part_of(const std::string& page, std::string_view section) {
 }
 
 TEST(Reference, HasEveryKeyOfRulesInTheTableOfItsSection) {
-  const std::string page = content("docs/configuration.md");
+  const std::string page = content("docs/reference/configuration.md");
   for (const keys::Section& section : keys::kAll) {
     const Part part = part_of(page, section.name);
     const std::string table = page.substr(part.begin, part.length);

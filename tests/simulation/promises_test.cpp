@@ -6,8 +6,8 @@
 #include <string>
 #include <tuple>
 
-// Under any fault, no more is admitted than docs/guarantees.md promises in any interval; every
-// waiter is answered once; cached denials are correct; a blocked key is denied.
+// Under any fault, no more is admitted than docs/explanation/guarantees.md promises in any
+// interval; every waiter is answered once; cached denials are correct; a blocked key is denied.
 namespace penstock::simulation {
 namespace {
 

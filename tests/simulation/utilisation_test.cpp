@@ -27,7 +27,7 @@ std::string_view to_string(Demand demand) {
   return "";
 }
 
-// Minimum share of the possible admissions: docs/guarantees.md.
+// Minimum share of the possible admissions: docs/explanation/guarantees.md.
 double least_of(Mode mode) {
   return mode == Mode::LeaseStrict || mode == Mode::Exact ? 0.99 : 0.97;
 }

@@ -189,7 +189,7 @@ void World::arrive_at(Host& host) {
 
 void World::note_held(std::uint64_t units) { most_held_ = std::max(most_held_, units); }
 
-// The allowance beyond the limit itself: docs/guarantees.md.
+// The allowance beyond the limit itself: docs/explanation/guarantees.md.
 Envelope::Units World::allowance() const {
   const core::Mode mode = scenario_.terms.mode;
   const bool is_loose = mode == core::Mode::Lease || mode == core::Mode::Adaptive;

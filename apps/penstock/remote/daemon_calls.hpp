@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-// Requests about one key, and their responses: docs/http-api.md.
+// Requests about one key, and their responses: docs/reference/http-api.md.
 namespace penstock::app {
 
 // The limits of the key: of a rule, of a domain, or (both empty) of /v1/take.

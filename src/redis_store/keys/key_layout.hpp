@@ -6,7 +6,7 @@
 
 namespace penstock::redis_store {
 
-// Names of keys in Redis; docs/redis-keys.md describes them for operators.
+// Names of keys in Redis; docs/reference/redis-keys.md describes them for operators.
 //
 //     penstock:1:l:{alice}               usage of alice
 //     penstock:1:l:{alice}:per-second    the same under a named limit

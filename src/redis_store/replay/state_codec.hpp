@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-// Encoding of states in Redis; docs/redis-keys.md describes it for operators. Little-endian,
-// packed, in the notation of Lua's struct library:
+// Encoding of states in Redis; docs/reference/redis-keys.md describes it for operators.
+// Little-endian, packed, in the notation of Lua's struct library:
 //
 //     I1 16 + algorithm, I4 limit, I4 capacity, I5 period in ms, I1 parts     the header, 15 bytes
 //     I6 the key's expiry in ms since 1970, as last set

@@ -214,8 +214,8 @@ const Options<InFlightSettings>& in_flight_options() {
              "requests of one client in flight, all workers together; 0: no limit. More are denied "
              "with 429"),
       flag("shared", &S::shared,
-           "the limit holds for all daemons of one store, by [permits](concurrency.md) in the "
-           "store, and for each daemon alone while the store is unavailable; at most 1000000"),
+           "the limit holds for all daemons of one store, by [permits](concurrency-limits.md) in "
+           "the store, and for each daemon alone while the store is unavailable; at most 1000000"),
       duration("lease", &S::lease, kMaxLease,
                "permits held by a crashed daemon expire after this time; a running daemon renews "
                "them every third of it. From `1s` to `1h`"),

@@ -10,7 +10,7 @@
 #include <vector>
 
 // The `gateway` section. The options are described in rules/settings/gateway_options.cpp and
-// docs/configuration.md.
+// docs/reference/configuration.md.
 namespace penstock::rules {
 
 // How a path is normalized before rules and upstreams see it. NUL and other control characters,

@@ -170,8 +170,8 @@ const Options<Settings>& server_options() {
                             "between two requests of a connection")),
       custom("shutdown_delay", &S::shutdown_delay, "7s", read_shutdown_delay,
              "after SIGTERM: how long the daemon is [not ready but still "
-             "serves](operations.md#rolling-restarts), from `0s`; `--shutdown-delay` takes "
-             "precedence")
+             "serves](../how-to/operations.md#rolling-restarts), from `0s`; `--shutdown-delay` "
+             "takes precedence")
           .by_default("`5s`; `0s` from a terminal"),
       duration("shutdown_grace", &S::shutdown_grace, kMaxTimeout,
                "after that: for requests in flight"),

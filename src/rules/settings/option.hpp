@@ -14,7 +14,7 @@
 #include <vector>
 
 // One row per option. The YAML reader, the known keys, the comparison on reload and the tables of
-// docs/configuration.md follow from the rows.
+// docs/reference/configuration.md follow from the rows.
 namespace penstock::rules {
 
 // The value of an option, beside the rest of its section.
@@ -28,7 +28,7 @@ struct OptionValue {
 template <class Section>
 struct Option {
   std::string_view key{};
-  std::string_view help{};  // Markdown, for docs/configuration.md
+  std::string_view help{};  // Markdown, for docs/reference/configuration.md
   // Why a changed value takes a restart. Empty: it takes effect on reload.
   std::string_view restart_reason{};
   std::string default_text{};  // Markdown

@@ -14,7 +14,7 @@
 #include <vector>
 
 // A configuration without its rules. The options are described in rules/settings/*_options.cpp and
-// docs/configuration.md.
+// docs/reference/configuration.md.
 namespace penstock::rules {
 
 enum class HeaderDraft : std::uint8_t { Off, XRateLimit, Draft06, Draft07, Draft08 };

@@ -32,7 +32,7 @@ struct OptionTable {
   std::string_view name;  // "server.tls"
   std::vector<OptionRow> rows;
 };
-// In the order of docs/configuration.md.
+// In the order of docs/reference/configuration.md.
 [[nodiscard]] const std::vector<OptionTable>& option_tables();
 
 }  // namespace penstock::rules

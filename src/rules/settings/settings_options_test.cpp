@@ -66,7 +66,7 @@ std::string markdown(const OptionTable& table) {
 
 // PENSTOCK_UPDATE_DOCS=1 writes the tables into the page instead.
 TEST(SettingsOptions, TheReferenceHasTheirTables) {
-  const auto file = std::filesystem::path(PENSTOCK_SOURCE_DIR) / "docs/configuration.md";
+  const auto file = std::filesystem::path(PENSTOCK_SOURCE_DIR) / "docs/reference/configuration.md";
   const Result<std::string> text = read_text_file(file, 1 << 20);
   ASSERT_TRUE(text.has_value());
   std::string page = *text;

@@ -154,8 +154,8 @@ const Options<Settings>& store_options() {
       of(&S::redis, duration("breaker_max_pause", &Redis::breaker_max_pause, kMaxTimeout,
                              "the longest pause")),
       custom("audit_interval", &S::audit_interval, "off", read_audit_interval,
-             "how often one of the daemons [scans all keys](operations.md#orphan-keys) in Redis, "
-             "from `1s` to `7d`; or `off`")
+             "how often one of the daemons [scans all keys](../how-to/operations.md#orphan-keys) "
+             "in Redis, from `1s` to `7d`; or `off`")
           .by_default("`10m`"),
       of(&S::memory, number("max_keys", &Memory::max_keys, {1, kMaxKept},
                             "keys of the embedded store, about 42 bytes each")

@@ -4,8 +4,8 @@
 #include <span>
 #include <string_view>
 
-// Every key of maps and domains. examples/penstock.yaml and docs/configuration.md list them all; a
-// test checks it. The keys of settings are in rules/settings.
+// Every key of maps and domains. examples/penstock.yaml and docs/reference/configuration.md list
+// them all; a test checks it. The keys of settings are in rules/settings.
 namespace penstock::rules::keys {
 
 using namespace std::string_view_literals;

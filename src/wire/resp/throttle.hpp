@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <optional>
 
-// Limits in a command, with the replies of redis-cell and throttlecrab. docs/redis-clients.md lists
-// the visible differences.
+// Limits in a command, with the replies of redis-cell and throttlecrab.
+// docs/reference/redis-protocol.md lists the visible differences.
 namespace penstock::wire::resp {
 
 // As in both commands: `count` per period, evenly, and `capacity` at once.

@@ -55,7 +55,7 @@ class CellModel {
 };
 
 // The formulas of throttlecrab, for a key that starts anew after each idle time: see
-// docs/redis-clients.md.
+// docs/reference/redis-protocol.md.
 class CrabModel {
  public:
   explicit CrabModel(const ThrottleRate& rate)

@@ -12,7 +12,7 @@ namespace penstock::http {
 // The error names the setting.
 [[nodiscard]] Result<ApiSettings> api_settings(const rules::Settings& settings);
 
-// The calls of docs/http-api.md. Every error is a problem (RFC 9457), except in /json.
+// The calls of docs/reference/http-api.md. Every error is a problem (RFC 9457), except in /json.
 //
 // Thread-safety: none; each event loop has its own.
 class Api final : public Handler {

@@ -34,7 +34,7 @@ struct Call {
   Handler::Respond respond;
 };
 
-// The calls of docs/http-api.md, each in the file named after its subject.
+// The calls of docs/reference/http-api.md, each in the file named after its subject.
 void check(Call call);
 void check_many(Call call);
 void explain(Call call);

@@ -330,13 +330,36 @@ class Docs(Tree):
         self.assertEqual(self.found("docs/adr/0001.md", "```sh\nmake\n```\n"), [])
 
     def test_links(self):
-        self.plant("docs/a.md", "[up](../README.md#top) [out](https://example.org) [here](#a)\n")
-        self.assertEqual(self.found("README.md", "[a](docs/a.md)\n"), [])
+        self.plant("docs/a.md", "# A `b_c`: d\n[up](../README.md#top) [out](https://example.org) [here](#a-b_c-d)\n")
+        self.assertEqual(self.found("README.md", "# Top\n[a](docs/a.md)\n"), [])
         self.assert_found(self.found("docs/b.md", "\n[c](c.md)\n"), "docs/b.md:2", "c.md")
 
+    def test_links_to_headings(self):
+        self.plant("docs/a.md", "# One\n```sh\n# two\n```\n## One\n")
+        self.assertEqual(self.found("docs/b.md", "[a](a.md#one) [b](a.md#one-1)\n"), [])
+        self.assert_found(self.found("docs/b.md", "[a](a.md#two)\n"), "docs/b.md:1", "#two", "a.md")
+        self.assert_found(self.found("docs/b.md", "[a](#one)\n"), "#one", "docs/b.md")
+
+    def test_commands_and_files_that_do_not_exist(self):
+        self.plant("Makefile", "bench: deps ## it\n")
+        self.plant("docs/reference/cli.md", "## penstock serve\n")
+        self.plant("tests/a_test.py", "")
+        right = "`make bench`, `penstock serve --config x`, `tests/a_test.py`, `a_test.py`\n\n```sh\nmake bench\n```\n"
+        self.assertEqual(self.found("docs/a.md", right), [])
+        for wrong, name in (("`make bnech`", "bnech"), ("`penstock sevre`", "sevre"), ("`bench/a.sh`", "bench/a.sh"),
+                            ("`b_test.py`", "b_test.py"), ("```sh\n# a\nmake bnech\n```", "docs/a.md:3")):
+            with self.subTest(wrong):
+                self.assert_found(self.found("docs/a.md", wrong + "\n"), name)
+
+    def test_figures_name_the_command_that_prints_them(self):
+        page = "docs/explanation/performance.md"
+        table = "| a | b |\n|---|---|\n| c | 7.1 |\n"
+        self.assertEqual(self.found(page, "## A\n`penstock bench store`\n" + table + "## Appendix: B\n" + table), [])
+        self.assert_found(self.found(page, "## A\n" + table), "## A: figures without the command")
+
     def test_the_readme_is_short(self):
-        self.assertEqual(self.found("README.md", "a\n" * 150), [])
-        self.assert_found(self.found("README.md", "a\n" * 151), "151 lines")
+        self.assertEqual(self.found("README.md", "a\n" * 120), [])
+        self.assert_found(self.found("README.md", "a\n" * 121), "121 lines")
 
 
 class DocOutput(Tree):

@@ -31,7 +31,7 @@ program: deps-build
 build: program ## the programs penstock and penstock-bench in build/release, and the library
 	$(BUILD) release --target penstock_bench_cli penstock
 
-run: program ## the daemon on the embedded store, with commands to try; Ctrl-C stops it
+run: program ## the daemon on the memory store, with commands to try; Ctrl-C stops it
 	@tools/run.sh $(PROGRAM)
 
 demo: program ## the algorithms side by side in the terminal
@@ -43,12 +43,12 @@ test: deps ## everything: tests, lint, then the unit tests under both sanitizers
 	$(TEST) release
 	$(MAKE) asan tsan
 
-asan: deps ## unit tests of the embedded store, address and undefined behaviour sanitizers
+asan: deps ## unit tests of the memory store, address and undefined behaviour sanitizers
 	cmake --preset asan
 	$(BUILD) asan --target penstock_unit_tests
 	$(TEST) asan
 
-tsan: deps ## the shared state of the embedded store, thread sanitizer
+tsan: deps ## the shared state of the memory store, thread sanitizer
 	cmake --preset tsan
 	$(BUILD) tsan --target penstock_api_test penstock_base_test penstock_store_test
 	$(TEST) tsan

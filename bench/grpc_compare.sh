@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # grpc_compare.sh [BUILD_DIRECTORY]: the cost of a call of Envoy's rate limit service: CPU time per call
-# of the daemon with one worker and the embedded store, two descriptors, with and without header fields
+# of the daemon with one worker and the memory store, two descriptors, with and without header fields
 # in the answer, beside grpc++ with a handler that does nothing, alternating in one run. Needs h2load,
 # grpc_cpp_plugin and libgrpc++-dev; the baseline is built here, into BUILD_DIRECTORY/grpc_baseline.
 set -euo pipefail

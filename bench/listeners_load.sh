@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # listeners_load.sh [BUILD]: the cost of a decision at the gRPC and the Redis-protocol listener of a daemon
-# with one worker and the embedded store. The load generator runs on the other core.
+# with one worker and the memory store. The load generator runs on the other core.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

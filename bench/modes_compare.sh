@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # modes_compare.sh [BUILD_DIRECTORY]: the savings of leases and of the denial cache, on its own
 # redis-server: one hot key, Zipf keys, cold keys beside a hot one, denied clients that retry, all in
-# process; then the gRPC listener with leases beside the same listener on the embedded store. The two
+# process; then the gRPC listener with leases beside the same listener on the memory store. The two
 # sides of a comparison alternate. Needs redis-server.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -81,6 +81,6 @@ start_daemon "$lease_port" "$store"
 lease=${started[-1]}
 sleep 1
 for _ in $(seq "$rounds"); do
-  grpc "gRPC, embedded store" "$memory" "$memory_port"
+  grpc "gRPC, memory store" "$memory" "$memory_port"
   grpc "gRPC, lease_strict on Redis" "$lease" "$lease_port"
 done

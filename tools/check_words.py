@@ -57,6 +57,7 @@ WORDS = [
     (r"\blook(?:s|ed)? away\b|\bobey(?:s|ed|ing)?\b", "ignore, follow"),
     (r"\bforgiv(?:e|es|en|ing)\b", "drop, discard, lose (usage)"),
     (r"\bin a hurry\b", "with a short deadline"),
+    (r"\bembedded store\b", "memory store"),
 ]
 
 

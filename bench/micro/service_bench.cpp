@@ -1,4 +1,4 @@
-// The cost of a request between a listener and the embedded store.
+// The cost of a request between a listener and the memory store.
 #include "rules/model/configuration.hpp"
 #include "service/recorder.hpp"
 #include "service/service.hpp"

@@ -30,7 +30,7 @@ struct EngineShared {
   telemetry::Metrics& metrics;
   telemetry::Log& log;
   telemetry::HotKeyRegistry hot_keys{};
-  store::ShardedTable memory;        // the embedded store; with Redis, limits of this node only
+  store::ShardedTable memory;        // the memory store; with Redis, limits of this node only
   store::ShardedTable local_memory;  // of the local fallback
   service::Membership members;
   service::LocalFallback local;

@@ -119,7 +119,7 @@ TEST_F(ChangedKeyTest, ADenialByWhatThisNodeAdmittedTakesNothing) {
   EXPECT_EQ(look(other_).remaining(), 10U);
 }
 
-TEST(LocalFallback, KeepsNothingForAnEmbeddedStore) {
+TEST(LocalFallback, KeepsNothingForAMemoryStore) {
   ManualClock clock;
   store::ShardedTable memory({.clock = &clock});
   const Membership members(2);

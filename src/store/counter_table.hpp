@@ -16,7 +16,7 @@
 
 namespace penstock::store {
 
-// The counters of the embedded store. See penstock::Counters for the contract.
+// The counters of the memory store. See penstock::Counters for the contract.
 //
 // Thread-safety: all members, from any thread.
 class CounterTable {

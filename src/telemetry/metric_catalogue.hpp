@@ -106,13 +106,13 @@ inline constexpr Metric kOrphanKeys =
     gauge("penstock_orphan_keys",
           "Keys in Redis that never expire or that Penstock did not write, as of the last audit.");
 
-inline constexpr Metric kMemoryKeys = gauge("penstock_memory_keys", "Keys in the embedded store.");
+inline constexpr Metric kMemoryKeys = gauge("penstock_memory_keys", "Keys in the memory store.");
 inline constexpr Metric kMemoryBytes =
-    gauge("penstock_memory_bytes", "Memory used by the embedded store.");
+    gauge("penstock_memory_bytes", "Memory used by the memory store.");
 inline constexpr Metric kMemoryBlocked =
-    gauge("penstock_memory_blocked_keys", "Keys blocked by an operator in the embedded store.");
-inline constexpr Metric kMemoryEvicted = counter(
-    "penstock_memory_evicted_keys_total", "Keys evicted because the embedded store was full.");
+    gauge("penstock_memory_blocked_keys", "Keys blocked by an operator in the memory store.");
+inline constexpr Metric kMemoryEvicted = counter("penstock_memory_evicted_keys_total",
+                                                 "Keys evicted because the memory store was full.");
 inline constexpr Metric kMemoryForgiven =
     counter("penstock_memory_evicted_units_total",
             "Units used by evicted keys, which can be admitted again.");

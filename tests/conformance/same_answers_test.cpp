@@ -4,7 +4,7 @@
 #include <random>
 #include <sstream>
 
-// Every store gives the same answers as the embedded store, apart from times.
+// Every store gives the same answers as the memory store, apart from times.
 namespace penstock::conformance {
 namespace {
 
@@ -55,7 +55,7 @@ class SameAnswers : public Conformance {
 
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
   std::string key() { return "key " + std::to_string(below(8)); }
-  // In a cluster, a refunded charge stays recorded under the new quota, while the embedded store
+  // In a cluster, a refunded charge stays recorded under the new quota, while the memory store
   // never applied it. There the keys of check_all have quotas that nothing else changes.
   static std::string start_of_several() {
     return GetParam() == BackendKind::Cluster ? "several " : "key ";

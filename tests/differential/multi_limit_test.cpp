@@ -18,7 +18,7 @@
 #include <memory>
 
 // Multi-limit checks, all or nothing: the scripts, the core and, while time moves forward, the
-// embedded store agree.
+// memory store agree.
 namespace penstock::differential {
 namespace {
 
@@ -335,7 +335,7 @@ std::string MultiCheckWorld::reset_limits() {
   redis_.wait();
   if (!*answer || **answer != expected) return "reset: the model says " + std::to_string(expected);
   if (forward() && memory_.store.reset(owner, limits) != expected) {
-    return "reset: the embedded store says otherwise";
+    return "reset: the memory store says otherwise";
   }
   return compare_states(request);
 }
@@ -386,12 +386,12 @@ std::string MultiCheckWorld::compare_answers(const redis_store::CheckRequest& re
              "\n" + stories(request);
     }
     if (!answers.each_in_memory.empty() && !(answers.each_in_memory[i] == answers.expected[i])) {
-      return "check " + std::to_string(i + 1) + ": the embedded store says " +
+      return "check " + std::to_string(i + 1) + ": the memory store says " +
              describe(answers.each_in_memory[i]) + "\n" + stories(request);
     }
   }
   if (answers.in_memory && !(*answers.in_memory == core::strictest(answers.expected))) {
-    return "the embedded store says " + describe(*answers.in_memory) + "\n" + stories(request);
+    return "the memory store says " + describe(*answers.in_memory) + "\n" + stories(request);
   }
   return {};
 }

@@ -10,7 +10,7 @@
 #include <memory>
 
 // One key checked under several quotas in any order in Redis, without comparison to the core.
-// tests/properties/two_quotas_test.cpp does the same in the embedded store.
+// tests/properties/two_quotas_test.cpp does the same in the memory store.
 namespace penstock::differential {
 namespace {
 

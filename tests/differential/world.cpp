@@ -166,7 +166,7 @@ std::string World::compare_decision(Question& question) {
   key.note(now_, what + " -> " + describe(said));
   if (!said || !(*said == expected)) return "the model says " + describe(expected);
   if (in_memory && !(*in_memory == expected)) {
-    return "the embedded store says " + describe(*in_memory);
+    return "the memory store says " + describe(*in_memory);
   }
   return {};
 }
@@ -196,7 +196,7 @@ std::string World::compare_flag(Question& question) {
   key.note(now_, what + " -> " + (!answered ? "an error" : **question.flag ? "true" : "false"));
   if (!answered) return question.flag ? question.flag->error().detail : "never answered";
   if (**question.flag != expected) return expected ? "the model says true" : "the model says false";
-  if (in_memory && *in_memory != expected) return "the embedded store says otherwise";
+  if (in_memory && *in_memory != expected) return "the memory store says otherwise";
   return {};
 }
 
@@ -225,7 +225,7 @@ std::string World::compare_grant(Question& question) {
   if (moves_ != ClockMoves::Forward) return {};
   const Decision in_memory = memory_.store.check(key.name, quota, charged);
   if (in_memory.allowed() != (expected > 0) && charged.units > 0) {
-    return "the embedded store says " + describe(in_memory);
+    return "the memory store says " + describe(in_memory);
   }
   return {};
 }

@@ -12,7 +12,7 @@
 namespace penstock::differential {
 
 // Some keys checked against the same quotas while one clock moves. Redis, the core and, while time
-// moves forward, the embedded store must agree.
+// moves forward, the memory store must agree.
 class World {
  public:
   World(VirtualRedis& redis, Random& random, std::vector<Quota> quotas, ClockMoves moves);

@@ -1,5 +1,5 @@
 """Operator commands on a running daemon, with the program named by PENSTOCK_PROGRAM: peek, reset, block, unblock and
-top. State is in the daemon's embedded store."""
+top. State is in the daemon's memory store."""
 
 import json
 import os

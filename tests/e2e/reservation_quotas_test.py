@@ -1,4 +1,4 @@
-"""Reservations of a key with two quotas: settling lowers or raises usage and adopts no quota; on the embedded store and
+"""Reservations of a key with two quotas: settling lowers or raises usage and adopts no quota; on the memory store and
 on Redis, for every algorithm."""
 
 import sys

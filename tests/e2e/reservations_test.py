@@ -1,4 +1,4 @@
-"""Costs that are known only afterwards: reservations over HTTP and RESP, on the embedded store and on Redis, with one
+"""Costs that are known only afterwards: reservations over HTTP and RESP, on the memory store and on Redis, with one
 daemon and with two."""
 
 import signal

@@ -1,4 +1,4 @@
-"""One key under two quotas: in any order of checks, no more is admitted than the loosest quota allows, on the embedded
+"""One key under two quotas: in any order of checks, no more is admitted than the loosest quota allows, on the memory
 store and on Redis."""
 
 import json

@@ -11,7 +11,7 @@
 
 namespace penstock::reference {
 
-// The expected answers of the embedded store, without optimisation: a map of core states that
+// The expected answers of the memory store, without optimisation: a map of core states that
 // expires nothing, one request at a time.
 class ReferenceStore {
  public:

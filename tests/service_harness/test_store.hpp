@@ -77,7 +77,7 @@ class TestStore final : public store::LimitStore {
   std::optional<Error> failure{};                       // of every call
   std::function<bool(const std::string&)> fails_for{};  // or of those about this limit
   bool is_late = false;
-  bool answers_inline = false;  // as the embedded store does
+  bool answers_inline = false;  // as the memory store does
   int inline_calls = -1;        // at most this number of calls inline; -1: all
   std::vector<Call> calls{};
   // Reservation steps: how many succeed before some fail, how many fail, with which error, and

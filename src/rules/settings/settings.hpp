@@ -111,7 +111,7 @@ struct Settings {
   RedisOptions redis{};  // unless the URL is memory://
   // How often one of the daemons scans all keys in Redis. Empty: never.
   std::optional<Duration> audit_interval{std::chrono::minutes{10}};
-  MemoryOptions memory{};  // of the embedded store, and of `on_failure: local`
+  MemoryOptions memory{};  // of the memory store, and of `on_failure: local`
   unsigned nodes = 0;  // that share a limit when the store is unavailable; 0: counted by heartbeat
 
   [[nodiscard]] bool uses_memory_store() const { return store_url == kMemoryStoreUrl; }

@@ -158,14 +158,14 @@ const Options<Settings>& store_options() {
              "in Redis, from `1s` to `7d`; or `off`")
           .by_default("`10m`"),
       of(&S::memory, number("max_keys", &Memory::max_keys, {1, kMaxKept},
-                            "keys of the embedded store, about 42 bytes each")
+                            "keys of the memory store, about 42 bytes each")
                          .needs_restart(kAllocated)),
       of(&S::memory, number("max_log_bytes", &Memory::max_log_bytes, {0, kMaxLogBytes},
-                            "additional memory of the embedded store for the sliding log and "
+                            "additional memory of the memory store for the sliding log and "
                             "sub-windows")
                          .needs_restart(kAllocated)),
       of(&S::memory, number("max_counters", &Memory::max_counters, {0, kMaxKept},
-                            "counters of the embedded store")
+                            "counters of the memory store")
                          .needs_restart(kAllocated)),
   };
   return options;

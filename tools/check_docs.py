@@ -35,7 +35,8 @@ _FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>\w*)")
 _HEADING = re.compile(r"^#+ +(?P<text>.+?)\s*$")
 _CODE = re.compile(r"`(?P<code>[^`\n]+)`")
 _MAKE = re.compile(r"(?:^|[;&] *|time )make (?P<target>[a-z]+)\b")
-_PENSTOCK = re.compile(r"(?:^|[;&|] *)penstock (?P<command>[a-z]+)\b")
+_PENSTOCK = re.compile(r"(?:^|[;&|] *)penstock (?P<command>[a-z]+)\b(?P<rest>[^|;&#]*)")
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _PATH = re.compile(r"(?<![\w/.-])(?:bench|tools|tests|src|apps|examples|packaging)/[\w./-]*\w\.\w+\b")
 _TEST = re.compile(r"(?<![\w/.-])(?!foo_)\w+_test\.(?:cpp|py)\b")
 _PRINTS_FIGURES = re.compile(r"`(?:time )?(?:bench/\w+\.sh|tools/bench\.sh|make |penstock bench |penstock_\w+)")
@@ -140,9 +141,11 @@ def make_targets(root):
 
 
 def commands(root):
+    """The options of each command of the program."""
     page = Path(root) / COMMANDS
     text = page.read_text(encoding="utf-8") if page.exists() else ""
-    return set(re.findall(r"^## penstock ([a-z]+)$", text, re.MULTILINE))
+    sections = re.split(r"^## penstock ([a-z]+)$", text, flags=re.MULTILINE)[1:]
+    return {name: set(_OPTION.findall(body)) for name, body in zip(sections[::2], sections[1::2])}
 
 
 def pieces_of_code(text):
@@ -158,14 +161,19 @@ def pieces_of_code(text):
 
 def problems_of_commands(root, shown, text):
     targets, known = make_targets(root), commands(root)
-    tests = {path.name for folder in ("src", "tests", "bench", "apps") for path in (Path(root) / folder).rglob("*_test.*")}
+    folders = [Path(root) / name for name in ("src", "tests", "bench", "apps")]
+    tests = {path.name for folder in folders for path in folder.rglob("*_test.*")}
     for number, code in pieces_of_code(text):
         for match in _MAKE.finditer(code):
             if targets and match["target"] not in targets:
                 yield f"{shown}:{number}: no target {match['target']} in the Makefile"
-        for match in _PENSTOCK.finditer(code):
-            if known and match["command"] not in known:
-                yield f"{shown}:{number}: no command penstock {match['command']} in {COMMANDS}"
+        for match in _PENSTOCK.finditer(code) if known else ():
+            command = match["command"]
+            if command not in known:
+                yield f"{shown}:{number}: no command penstock {command} in {COMMANDS}"
+                continue
+            for option in sorted(set(_OPTION.findall(match["rest"])) - known[command]):
+                yield f"{shown}:{number}: penstock {command} has no option {option}"
         for path in _PATH.findall(code):
             if not (Path(root) / path).exists():
                 yield f"{shown}:{number}: {path} does not exist"

@@ -342,12 +342,12 @@ class Docs(Tree):
 
     def test_commands_and_files_that_do_not_exist(self):
         self.plant("Makefile", "bench: deps ## it\n")
-        self.plant("docs/reference/cli.md", "## penstock serve\n")
+        self.plant("docs/reference/cli.md", "## penstock serve\n--config\n")
         self.plant("tests/a_test.py", "")
         right = "`make bench`, `penstock serve --config x`, `tests/a_test.py`, `a_test.py`\n\n```sh\nmake bench\n```\n"
         self.assertEqual(self.found("docs/a.md", right), [])
-        for wrong, name in (("`make bnech`", "bnech"), ("`penstock sevre`", "sevre"), ("`bench/a.sh`", "bench/a.sh"),
-                            ("`b_test.py`", "b_test.py"), ("```sh\n# a\nmake bnech\n```", "docs/a.md:3")):
+        for wrong, name in (("`make bnech`", "bnech"), ("`penstock sevre`", "sevre"), ("`penstock serve --cnofig`", "--cnofig"),
+                            ("`bench/a.sh`", "bench/a.sh"), ("`b_test.py`", "b_test.py"), ("```sh\n# a\nmake bnech\n```", "docs/a.md:3")):
             with self.subTest(wrong):
                 self.assert_found(self.found("docs/a.md", wrong + "\n"), name)
 

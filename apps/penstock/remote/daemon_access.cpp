@@ -9,16 +9,20 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
-#include <boost/beast/ssl.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
 #include <nlohmann/json.hpp>
 
 #include <exception>
 #include <optional>
 #include <utility>
+#include <variant>
 
 namespace penstock::app {
 namespace {
@@ -51,39 +55,56 @@ std::optional<std::pair<std::string_view, std::string_view>> split(std::string_v
 }
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
 namespace http = boost::beast::http;
-
-using HttpRequest = http::request<http::string_body>;
 
 // The largest response is /top with 1000 keys of maximum length.
 constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20U;
+constexpr std::size_t kReadBytes = std::size_t{64} << 10U;
+
+using Exchanged = std::variant<DaemonAnswer, boost::system::error_code>;
 
 // REQUIRES: the stream outlives the call; call_over() owns it.
 template <class Stream>
-asio::awaitable<DaemonAnswer> exchange(Stream& stream, HttpRequest request) {
-  co_await http::async_write(stream, request, asio::use_awaitable);
-  beast::flat_buffer buffer;
+asio::awaitable<Exchanged> exchange(Stream& stream, std::string request) {
+  co_await asio::async_write(stream, asio::buffer(request), asio::use_awaitable);
   http::response_parser<http::string_body> parser;
   parser.body_limit(kMaxBytes);
-  co_await http::async_read(stream, buffer, parser, asio::use_awaitable);
+  parser.eager(true);
+  std::string received;
+  while (!parser.is_done()) {
+    const std::size_t kept = received.size();
+    received.resize(kept + kReadBytes);
+    boost::system::error_code ended;
+    const std::size_t bytes =
+        co_await stream.async_read_some(asio::buffer(received.data() + kept, kReadBytes),
+                                        asio::redirect_error(asio::use_awaitable, ended));
+    received.resize(kept + bytes);
+    if (ended && (ended != asio::error::eof || !parser.got_some())) co_return ended;
+    boost::system::error_code malformed;
+    if (ended) {
+      parser.put_eof(malformed);
+    } else {
+      received.erase(0, parser.put(asio::buffer(received), malformed));
+    }
+    if (malformed && malformed != http::error::need_more) co_return malformed;
+  }
   co_return DaemonAnswer{.status = parser.get().result_int(),
                          .body = std::move(parser.get().body())};
 }
 
 // REQUIRES: `tls` outlives the call; call_daemon() owns it.
-asio::awaitable<DaemonAnswer> call_over(DaemonAddress address, asio::ssl::context& tls,
-                                        HttpRequest request) {
+asio::awaitable<Exchanged> call_over(DaemonAddress address, asio::ssl::context& tls,
+                                     std::string request) {
   const auto executor = co_await asio::this_coro::executor;
   asio::ip::tcp::resolver resolver(executor);
   const auto found =
       co_await resolver.async_resolve(address.host, address.port, asio::use_awaitable);
-  beast::tcp_stream stream(executor);
-  co_await stream.async_connect(found, asio::use_awaitable);
+  asio::ip::tcp::socket socket(executor);
+  co_await asio::async_connect(socket, found, asio::use_awaitable);
   if (!address.tls) {
-    co_return co_await exchange(stream, std::move(request));
+    co_return co_await exchange(socket, std::move(request));
   }
-  beast::ssl_stream<beast::tcp_stream> secured(std::move(stream), tls);
+  asio::ssl::stream<asio::ip::tcp::socket> secured(std::move(socket), tls);
   secured.set_verify_callback(asio::ssl::host_name_verification(address.host));
   boost::system::error_code not_an_address;
   asio::ip::make_address(address.host, not_an_address);
@@ -93,19 +114,16 @@ asio::awaitable<DaemonAnswer> call_over(DaemonAddress address, asio::ssl::contex
   co_return co_await exchange(secured, std::move(request));
 }
 
-HttpRequest request_for(const DaemonArguments& daemon, const DaemonAddress& address,
+std::string request_for(const DaemonArguments& daemon, const DaemonAddress& address,
                         const DaemonCall& call) {
-  HttpRequest request;
-  request.version(11);
-  request.method_string(call.method);
-  request.target(call.target);
-  request.set(http::field::host, address.authority());
-  request.set(http::field::connection, "close");
-  if (!daemon.token.empty()) request.set(http::field::authorization, "Bearer " + daemon.token);
-  if (!call.body.empty()) request.set(http::field::content_type, "application/json");
-  request.body() = call.body;
-  request.prepare_payload();
-  return request;
+  std::string request = call.method + " " + call.target +
+                        " HTTP/1.1\r\nHost: " + address.authority() + "\r\nConnection: close\r\n";
+  if (!daemon.token.empty()) request += "Authorization: Bearer " + daemon.token + "\r\n";
+  if (!call.body.empty()) request += "Content-Type: application/json\r\n";
+  if (!call.body.empty() || call.method == "POST") {
+    request += "Content-Length: " + std::to_string(call.body.size()) + "\r\n";
+  }
+  return request + "\r\n" + call.body;
 }
 
 Error unusable_file(const char* option, const std::string& file,
@@ -134,11 +152,15 @@ Result<void> set_up(asio::ssl::context& tls, const DaemonArguments& daemon) {
   return {};
 }
 
+Error failure(const std::string& url, const boost::system::error_code& failed) {
+  return {ErrorCode::Unavailable, url + ": " + failed.message()};
+}
+
 Error failure(const std::string& url, const std::exception_ptr& failed) {
   try {
     std::rethrow_exception(failed);
   } catch (const boost::system::system_error& error) {
-    return {ErrorCode::Unavailable, url + ": " + error.code().message()};
+    return failure(url, error.code());
   } catch (const std::exception& error) {
     return {ErrorCode::Unavailable, url + ": " + error.what()};
   }
@@ -241,11 +263,13 @@ Result<DaemonAnswer> call_daemon(const DaemonArguments& daemon, const DaemonCall
   std::optional<Result<DaemonAnswer>> answer;
   asio::io_context context{1};
   asio::co_spawn(context, call_over(*address, tls, request_for(daemon, *address, call)),
-                 [&](const std::exception_ptr& failed, DaemonAnswer received) {
-                   if (failed == nullptr) {
-                     answer.emplace(std::move(received));
-                   } else {
+                 [&](const std::exception_ptr& failed, Exchanged received) {
+                   if (failed != nullptr) {
                      answer.emplace(failure(daemon.url, failed));
+                   } else if (const auto* error = std::get_if<1>(&received)) {
+                     answer.emplace(failure(daemon.url, *error));
+                   } else {
+                     answer.emplace(std::get<0>(std::move(received)));
                    }
                  });
   context.run_for(*timeout);

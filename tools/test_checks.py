@@ -456,23 +456,35 @@ class Format(Tree):
 
 
 class Tidy(Tree):
-    def test_a_name_against_the_rules(self):
-        if shutil.which("run-clang-tidy") is None and shutil.which("run-clang-tidy-14") is None:
-            self.skipTest("clang-tidy is not installed")
-        (self.root / "tools").mkdir()
+    def check(self, compiled, text):
+        """Lints src/core/a.cpp of that text, where `compiled` is compiled."""
+        (self.root / "tools").mkdir(exist_ok=True)
         shutil.copy(TOOLS / "run_tidy.sh", self.root / "tools")
         shutil.copy(TOOLS.parent / ".clang-tidy", self.root)
-        source = str(self.root / "src/core/a.cpp")
+        source = str(self.root / compiled)
         command = {"directory": str(self.root), "file": source, "command": f"c++ -c {source}"}
         self.plant("build/compile_commands.json", json.dumps([command]))
+        self.plant("src/core/a.cpp", text)
+        return subprocess.run(
+            ["bash", self.root / "tools/run_tidy.sh", self.root / "build"],
+            capture_output=True, text=True, check=False,
+        )
+
+    def expect_bad_name_is_found(self, compiled):
+        if shutil.which("run-clang-tidy") is None and shutil.which("run-clang-tidy-14") is None:
+            self.skipTest("clang-tidy is not installed")
         for name, status in (("good_name", 0), ("badName", 1)):
-            self.plant("src/core/a.cpp", f"int {name}() {{ return 1; }}\n")
-            result = subprocess.run(
-                ["bash", self.root / "tools/run_tidy.sh", self.root / "build"],
-                capture_output=True, text=True, check=False,
-            )
+            result = self.check(compiled, f"int {name}() {{ return 1; }}\n")
             self.assertEqual(result.returncode, status, result.stdout + result.stderr)
         self.assertIn("badName", result.stdout)
+
+    def test_a_name_against_the_rules(self):
+        self.expect_bad_name_is_found("src/core/a.cpp")
+
+    def test_a_name_against_the_rules_in_a_unity_build(self):
+        unity = "build/src/core/CMakeFiles/penstock_core.dir/Unity/unity_0_cxx.cxx"
+        self.plant(unity, f'#include "{self.root}/src/core/a.cpp"\n')
+        self.expect_bad_name_is_found(unity)
 
 
 class TestFilters(Tree):

@@ -50,7 +50,7 @@ test_packages=(
   python3-grpcio     # the same in Python
   python3-protobuf   # its messages
   python3-redis      # a client of the Redis protocol
-  python3-yaml       # reads the manifests of examples/kubernetes
+  python3-yaml       # reads the manifests of examples/kubernetes and the alerts of examples/prometheus
   curl               # the commands that the documents show
   chromium           # a real browser in front of the gateway
   nodejs             # clients for gRPC, Redis and HTTP/2 in JavaScript, WebSockets

@@ -1,6 +1,6 @@
 #include "core/fixed_window.hpp"
 
-#include "core/test_key.hpp"
+#include "reference/test_key.hpp"
 
 #include <gtest/gtest.h>
 

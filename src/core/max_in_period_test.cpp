@@ -1,5 +1,5 @@
 #include "core/quota_math.hpp"
-#include "core/test_key.hpp"
+#include "reference/test_key.hpp"
 
 #include <gtest/gtest.h>
 

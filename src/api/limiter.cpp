@@ -1,5 +1,6 @@
 #include "penstock/limiter.hpp"
 
+#include "store/counter_table.hpp"
 #include "store/sharded_table.hpp"
 
 #include <stdexcept>
@@ -73,5 +74,23 @@ Counters Limiter::counters() noexcept { return Counters(store_->counters()); }
 MemoryStats Limiter::stats() const noexcept { return store_->stats(); }
 
 std::size_t Limiter::sweep(std::size_t entries) noexcept { return store_->sweep(entries); }
+
+Result<std::int64_t> Counters::add(std::string_view name, std::int64_t delta,
+                                   std::optional<Duration> lifetime) noexcept {
+  return store_->add(name, delta, lifetime);
+}
+
+Result<Decimal> Counters::add(std::string_view name, Decimal delta,
+                              std::optional<Duration> lifetime) noexcept {
+  return store_->add(name, delta, lifetime);
+}
+
+std::int64_t Counters::get(std::string_view name) const noexcept { return store_->get(name); }
+
+Decimal Counters::get_decimal(std::string_view name) const noexcept {
+  return store_->get_decimal(name);
+}
+
+bool Counters::reset(std::string_view name) noexcept { return store_->reset(name); }
 
 }  // namespace penstock

@@ -142,14 +142,12 @@ bool Shard::reset(const Hash128& slot_hash, Instant now) {
   return had_used_something;
 }
 
-void Shard::block(const Hash128& owner, Duration duration, Instant now) {
+bool Shard::block(const Hash128& owner, Duration duration, Instant now) {
   now = advance_to(now);
-  if (duration <= Duration{0}) {
-    static_cast<void>(unblock(owner, now));
-    return;
-  }
+  const bool was_blocked = unblock(owner, now);
+  if (duration <= Duration{0}) return was_blocked;
   if (blocked_until_.size() >= bounds_.max_blocks_per_shard) drop_ended_blocks(now);
-  if (blocked_until_.size() >= bounds_.max_blocks_per_shard && !blocked_until_.contains(owner)) {
+  if (blocked_until_.size() >= bounds_.max_blocks_per_shard) {
     const auto soonest =
         std::min_element(blocked_until_.begin(), blocked_until_.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -158,6 +156,7 @@ void Shard::block(const Hash128& owner, Duration duration, Instant now) {
   }
   blocked_until_[owner] = now + std::min(duration, Quota::kMaxRefill);
   any_blocked_ = true;
+  return was_blocked;
 }
 
 void Shard::drop_ended_blocks(Instant now) {
@@ -166,7 +165,6 @@ void Shard::drop_ended_blocks(Instant now) {
 }
 
 bool Shard::unblock(const Hash128& owner, Instant now) {
-  now = advance_to(now);
   const auto found = blocked_until_.find(owner);
   if (found == blocked_until_.end()) return false;
   const bool was_blocked = found->second > now;

@@ -64,8 +64,8 @@ class alignas(64) Shard {
   // Lowers the usage, whichever quota it was charged under.
   void refund(const Target& target, Cost cost, Instant now) PENSTOCK_REQUIRES(lock);
   [[nodiscard]] bool reset(const Hash128& slot, Instant now) PENSTOCK_REQUIRES(lock);
-  void block(const Hash128& owner, Duration duration, Instant now) PENSTOCK_REQUIRES(lock);
-  [[nodiscard]] bool unblock(const Hash128& owner, Instant now) PENSTOCK_REQUIRES(lock);
+  // Whether it was blocked before. Zero or less unblocks.
+  bool block(const Hash128& owner, Duration duration, Instant now) PENSTOCK_REQUIRES(lock);
 
   // Drops expired keys; a step visits a position or drops its key.
   // For callers without requests of their own. Returns how many were dropped.
@@ -137,6 +137,7 @@ class alignas(64) Shard {
   };
   void consider(Slot* slot, Candidate& fullest, Instant now) const PENSTOCK_REQUIRES(lock);
   void evict(const Candidate& candidate) PENSTOCK_REQUIRES(lock);
+  bool unblock(const Hash128& owner, Instant now) PENSTOCK_REQUIRES(lock);
   void drop_ended_blocks(Instant now) PENSTOCK_REQUIRES(lock);
   [[nodiscard]] Slot* random_slot() PENSTOCK_REQUIRES(lock);
   // Out of a sample, drops the key that has the most of its quota left. Returns whether there was

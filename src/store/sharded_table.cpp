@@ -124,13 +124,16 @@ Instant ShardedTable::now() const noexcept {
   return std::clamp(clock_.now(), Instant{}, kLatestInstant);
 }
 
-Decision ShardedTable::check(std::string_view key, const Quota& quota, Cost cost) noexcept {
-  const Hash128 hash = hasher_.key(key);
+Decision ShardedTable::check(const Hash128& hash, const Quota& quota, Cost cost) noexcept {
   Shard& shard = shard_of(hash);
   shard.prefetch(hash);  // arrives while the clock is read
   const Instant present = now();
   const base::SpinGuard guard(shard.lock);
   return shard.decide({.slot = hash, .owner = hash}, quota, cost, present);
+}
+
+Decision ShardedTable::check(std::string_view key, const Quota& quota, Cost cost) noexcept {
+  return check(hasher_.key(key), quota, cost);
 }
 
 Decision ShardedTable::check(std::string_view key, const Limits& limits, Cost cost) noexcept {
@@ -197,14 +200,17 @@ void ShardedTable::check_each(std::span<const Check> checks,
   }
 }
 
-Decision ShardedTable::refund(std::string_view key, const Quota& quota, Cost cost) noexcept {
-  const Hash128 hash = hasher_.key(key);
+Decision ShardedTable::refund(const Hash128& hash, const Quota& quota, Cost cost,
+                              Instant present) noexcept {
   const Target target{.slot = hash, .owner = hash};
   Shard& shard = shard_of(hash);
-  const Instant present = now();
   const base::SpinGuard guard(shard.lock);
   shard.refund(target, cost, present);
   return shard.preview(target, quota, Cost{0}, present);
+}
+
+Decision ShardedTable::refund(std::string_view key, const Quota& quota, Cost cost) noexcept {
+  return refund(hasher_.key(key), quota, cost, now());
 }
 
 Decision ShardedTable::refund(std::string_view key, const Limits& limits, Cost cost) noexcept {
@@ -221,13 +227,14 @@ Decision ShardedTable::refund(std::string_view key, const Limits& limits, Cost c
   return core::strictest(decisions.all());
 }
 
-bool ShardedTable::reset(std::string_view key) noexcept {
-  const Hash128 hash = hasher_.key(key);
+bool ShardedTable::reset(const Hash128& hash) noexcept {
   Shard& shard = shard_of(hash);
   const Instant present = now();
   const base::SpinGuard guard(shard.lock);
   return shard.reset(hash, present);
 }
+
+bool ShardedTable::reset(std::string_view key) noexcept { return reset(hasher_.key(key)); }
 
 bool ShardedTable::reset(std::string_view key, const Limits& limits) noexcept {
   const Hash128 owner = hasher_.key(key);
@@ -241,20 +248,19 @@ bool ShardedTable::reset(std::string_view key, const Limits& limits) noexcept {
   return any;
 }
 
-void ShardedTable::block(std::string_view key, Duration duration) noexcept {
-  const Hash128 hash = hasher_.key(key);
+bool ShardedTable::block(const Hash128& hash, Duration duration) noexcept {
   Shard& shard = shard_of(hash);
   const Instant present = now();
   const base::SpinGuard guard(shard.lock);
-  shard.block(hash, duration, present);
+  return shard.block(hash, duration, present);
+}
+
+void ShardedTable::block(std::string_view key, Duration duration) noexcept {
+  static_cast<void>(block(hasher_.key(key), duration));
 }
 
 bool ShardedTable::unblock(std::string_view key) noexcept {
-  const Hash128 hash = hasher_.key(key);
-  Shard& shard = shard_of(hash);
-  const Instant present = now();
-  const base::SpinGuard guard(shard.lock);
-  return shard.unblock(hash, present);
+  return block(hasher_.key(key), Duration{0});
 }
 
 Hash128 ShardedTable::hash_of(const core::LimitKey& name) const noexcept {
@@ -262,13 +268,8 @@ Hash128 ShardedTable::hash_of(const core::LimitKey& name) const noexcept {
   return name.limit.empty() ? subject : hasher_.limit_of(subject, name.limit);
 }
 
-Decision ShardedTable::check(const core::NamedCheck& check) noexcept {
-  const Hash128 hash = hash_of(check.name);
-  Shard& shard = shard_of(hash);
-  shard.prefetch(hash);  // arrives while the clock is read
-  const Instant present = now();
-  const base::SpinGuard guard(shard.lock);
-  return shard.decide({.slot = hash, .owner = hash}, check.quota, check.cost, present);
+Decision ShardedTable::check(const core::NamedCheck& named) noexcept {
+  return check(hash_of(named.name), named.quota, named.cost);
 }
 
 ShardedTable::Planned ShardedTable::planned(const core::NamedCheck& check) const noexcept {
@@ -302,12 +303,7 @@ void ShardedTable::refund(std::span<const core::NamedCheck> checks,
   PENSTOCK_CHECK(each.size() == checks.size());
   const Instant present = now();
   for (std::size_t i = 0; i < checks.size(); ++i) {
-    const Hash128 hash = hash_of(checks[i].name);
-    const Target target{.slot = hash, .owner = hash};
-    Shard& shard = shard_of(hash);
-    const base::SpinGuard guard(shard.lock);
-    shard.refund(target, checks[i].cost, present);
-    each[i] = shard.preview(target, checks[i].quota, Cost{0}, present);
+    each[i] = refund(hash_of(checks[i].name), checks[i].quota, checks[i].cost, present);
   }
 }
 
@@ -321,22 +317,10 @@ void ShardedTable::raise_used(const core::LimitKey& name, const Quota& quota,
   shard.raise_used({.slot = hash, .owner = hash}, quota, used, present);
 }
 
-bool ShardedTable::reset(const core::LimitKey& name) noexcept {
-  const Hash128 hash = hash_of(name);
-  Shard& shard = shard_of(hash);
-  const Instant present = now();
-  const base::SpinGuard guard(shard.lock);
-  return shard.reset(hash, present);
-}
+bool ShardedTable::reset(const core::LimitKey& name) noexcept { return reset(hash_of(name)); }
 
 bool ShardedTable::block(const core::LimitKey& name, Duration duration) noexcept {
-  const Hash128 hash = hash_of(name);
-  Shard& shard = shard_of(hash);
-  const Instant present = now();
-  const base::SpinGuard guard(shard.lock);
-  const bool was_blocked = shard.unblock(hash, present);
-  if (duration > Duration{0}) shard.block(hash, duration, present);
-  return was_blocked;
+  return block(hash_of(name), duration);
 }
 
 MemoryStats ShardedTable::stats() const noexcept {

@@ -75,6 +75,11 @@ class ShardedTable {
   }
   [[nodiscard]] Hash128 hash_of(const core::LimitKey& name) const noexcept;
   [[nodiscard]] Instant now() const noexcept;
+  // The calls above for the key with this hash.
+  [[nodiscard]] Decision check(const Hash128& hash, const Quota& quota, Cost cost) noexcept;
+  Decision refund(const Hash128& hash, const Quota& quota, Cost cost, Instant present) noexcept;
+  bool reset(const Hash128& hash) noexcept;
+  bool block(const Hash128& hash, Duration duration) noexcept;
   [[nodiscard]] Planned planned(const core::NamedCheck& check) const noexcept;
   [[nodiscard]] Decision decide_all(Plan& plan, std::span<Decision> each) noexcept;
 

@@ -124,6 +124,7 @@ void RedisStore::refund(std::vector<core::NamedCheck> checks, base::Deadline dea
 
 void RedisStore::reset(std::vector<core::LimitKey> names, base::Deadline deadline,
                        Answered<bool> answered) {
+  if (store_ == nullptr) return answered(store_closed());
   if (names.empty()) return answered(false);
   std::vector<std::string> keys;
   for (const core::LimitKey& name : names) keys.push_back(key_of(name));
@@ -142,6 +143,7 @@ void RedisStore::reset(std::vector<core::LimitKey> names, base::Deadline deadlin
 
 void RedisStore::block(std::vector<core::LimitKey> names, Duration duration,
                        base::Deadline deadline, Answered<bool> answered) {
+  if (store_ == nullptr) return answered(store_closed());
   if (names.empty()) return answered(false);
   const Duration lasting = std::clamp<Duration>(duration, Duration{0}, Quota::kMaxRefill);
   const auto all = std::make_shared<Gathered<bool>>(names.size(), false, std::move(answered));
@@ -174,6 +176,7 @@ void RedisStore::lease(std::vector<store::LeaseRequest> asks, base::Deadline dea
 void RedisStore::add(store::CounterKind kind, std::string name, std::int64_t delta,
                      std::optional<Duration> lifetime, base::Deadline deadline,
                      Answered<std::int64_t> answered) {
+  if (store_ == nullptr) return answered(store_closed());
   if (lifetime && *lifetime <= Duration{0}) {
     return answered(Error{ErrorCode::InvalidInput, "lifetime " + std::to_string(lifetime->count()) +
                                                        " us of counter \"" + name +
@@ -184,16 +187,19 @@ void RedisStore::add(store::CounterKind kind, std::string name, std::int64_t del
 
 void RedisStore::get(store::CounterKind kind, std::string name, base::Deadline deadline,
                      Answered<std::int64_t> answered) {
+  if (store_ == nullptr) return answered(store_closed());
   store_->get(counter_key(kind, name), within(deadline), std::move(answered));
 }
 
 void RedisStore::remove(std::string name, base::Deadline deadline, Answered<bool> answered) {
+  if (store_ == nullptr) return answered(store_closed());
   store_->remove({layout_.counter(name), layout_.decimal_counter(name)}, within(deadline),
                  std::move(answered));
 }
 
 void RedisStore::read_counter(std::string name, base::Deadline deadline,
                               Answered<store::CounterValues> answered) {
+  if (store_ == nullptr) return answered(store_closed());
   store_->run(store_->scripts().counter_info,
               {layout_.counter(name), layout_.decimal_counter(name)}, {}, within(deadline),
               read_counter_values, std::move(answered));
@@ -201,6 +207,7 @@ void RedisStore::read_counter(std::string name, base::Deadline deadline,
 
 void RedisStore::expire(std::string name, Duration lifetime, store::ExpireCondition condition,
                         base::Deadline deadline, Answered<bool> answered) {
+  if (store_ == nullptr) return answered(store_closed());
   const auto lasting =
       std::chrono::ceil<std::chrono::milliseconds>(std::min<Duration>(lifetime, Quota::kMaxRefill));
   store_->run(store_->scripts().expire_counter,
@@ -211,6 +218,7 @@ void RedisStore::expire(std::string name, Duration lifetime, store::ExpireCondit
 }
 
 store::StoreHealth RedisStore::health() const {
+  if (store_ == nullptr) return {.serving = false, .reason = store_closed().detail};
   const redis::ClientHealth health = store_->client().health();
   const redis::ClientStats stats = store_->stats();
   return {.serving = health.serving,
@@ -223,6 +231,7 @@ store::StoreHealth RedisStore::health() const {
 }
 
 void RedisStore::heartbeat(std::string_view node, Duration lasts, Answered<std::int64_t> answered) {
+  if (store_ == nullptr) return answered(store_closed());
   store_->run(store_->scripts().heartbeat, {layout_.nodes()}, {node, std::to_string(lasts.count())},
               base::deadline_after(timeout_), read_integer, std::move(answered));
 }

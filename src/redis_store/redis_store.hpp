@@ -24,7 +24,7 @@ namespace penstock::redis_store {
 // Nothing takes longer than RedisOptions::timeout or the caller's deadline.
 //
 // Thread-safety: none; everything runs on the executor, which must not run it in two threads at
-// once. The destructor answers all waiting callers with an error; they must not call again then.
+// once. The destructor answers all waiting callers with an error. Calls that they make then fail.
 class RedisStore final : public store::LimitStore,
                          public store::CounterStore,
                          public store::LeaseSource {
@@ -37,7 +37,7 @@ class RedisStore final : public store::LimitStore,
   // outlive the store.
   RedisStore(const boost::asio::any_io_executor& executor, const RedisOptions& options,
              redis::Options client, const ScriptSet& scripts = redis_store::scripts());
-  ~RedisStore() override { store_.reset(); }  // null while callers are answered: they may call
+  ~RedisStore() override { store_.reset(); }  // null while callers are answered
 
   // Connects. Before it, every call fails with Unavailable.
   void start() { store_->start(); }

@@ -1,4 +1,5 @@
 #include "chaos/acl_rules.hpp"
+#include "redis_store/requests.hpp"
 #include "servers/redis_server.hpp"
 #include "store_adapters/any_store.hpp"
 #include "store_adapters/feed_reader.hpp"
@@ -95,6 +96,39 @@ TEST(RedisStore, ReportsWhyItIsNotServingAndRecovers) {
   server.restart();
   EXPECT_TRUE(store->run_until([&] { return store->health().serving; }));
   EXPECT_TRUE(store->check({one("alice")}));
+}
+
+TEST(RedisStore, FailsCallsThatAreMadeWhileItIsDestroyed) {
+  boost::asio::io_context loop;
+  const RedisOptions options;
+  auto store = std::make_unique<redis_store::RedisStore>(
+      loop.get_executor(), options, redis_store::client_options(options).value());
+  redis_store::RedisStore* const closing = store.get();
+  const base::Deadline deadline = base::deadline_after(std::chrono::seconds{30});
+  int failed = 0;
+  const auto fails = [&](const auto& said) {
+    EXPECT_FALSE(said);
+    ++failed;
+  };
+  closing->check({one("alice")}, deadline, [&](const auto& said) {
+    fails(said);
+    const core::LimitKey name{"alice", "limit"};
+    const auto kind = store::CounterKind::Integer;
+    closing->check({one("alice")}, deadline, fails);
+    closing->refund({one("alice")}, deadline, fails);
+    closing->reset({name}, deadline, fails);
+    closing->block({name}, std::chrono::seconds{1}, deadline, fails);
+    closing->add(kind, "visits", 1, std::nullopt, deadline, fails);
+    closing->get(kind, "visits", deadline, fails);
+    closing->remove("visits", deadline, fails);
+    closing->read_counter("visits", deadline, fails);
+    closing->expire("visits", std::chrono::seconds{1}, store::ExpireCondition::Always, deadline,
+                    fails);
+    closing->heartbeat("node", std::chrono::seconds{1}, fails);
+    EXPECT_FALSE(closing->health().serving);
+  });
+  store.reset();
+  EXPECT_EQ(failed, 11);
 }
 
 TEST(RedisStore, CountsScriptReloads) {

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 namespace penstock::service {
 namespace {
 
@@ -167,24 +170,6 @@ TEST(LocalFallback, ReportsAllAdmittedUnitsAfterItsShareShrank) {
   }
 }
 
-TEST(Membership, KeepsTheLastNodeCountWhileTheStoreIsUnavailable) {
-  Membership members;
-  EXPECT_EQ(members.nodes(), 1U);
-  Result<std::int64_t> said = std::int64_t{3};
-  std::vector<Duration> sent;
-  Heartbeat heartbeat(members, [&](Duration lasts, const auto& answered) {
-    sent.push_back(lasts);
-    answered(said);
-  });
-  heartbeat.beat();
-  EXPECT_EQ(members.nodes(), 3U);
-  said = Error{ErrorCode::Unavailable, "down"};
-  heartbeat.beat();
-  EXPECT_EQ(members.nodes(), 3U);
-  heartbeat.leave();
-  EXPECT_EQ(sent, (std::vector<Duration>{Heartbeat::kTtl, Heartbeat::kTtl, Duration{0}}));
-}
-
 TEST(Membership, ConfiguredNodeCountWins) {
   Membership members(7);
   members.set_nodes(2);
@@ -192,6 +177,33 @@ TEST(Membership, ConfiguredNodeCountWins) {
   Membership counted;
   counted.set_nodes(0);
   EXPECT_EQ(counted.nodes(), 1U);
+}
+
+TEST(Membership, AConfiguredNodeCountStaysUntilTheStoreReportsAnother) {
+  Membership members;
+  members.set_nodes(4);
+  members.configure(3);
+  members.set_nodes(5);  // a heartbeat that was in flight
+  EXPECT_EQ(members.nodes(), 3U);
+  members.configure(0);
+  EXPECT_EQ(members.nodes(), 3U);
+  members.set_nodes(6);
+  EXPECT_EQ(members.nodes(), 6U);
+}
+
+TEST(Membership, NoHeartbeatReplacesAConfiguredNodeCount) {
+  Membership members;
+  std::atomic<bool> stop = false;
+  std::thread heartbeats([&] {
+    while (!stop) members.set_nodes(9);
+  });
+  for (int i = 0; i < 10'000; ++i) {
+    members.configure(3);
+    EXPECT_EQ(members.nodes(), 3U);
+    members.configure(0);
+  }
+  stop = true;
+  heartbeats.join();
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <initializer_list>
+#include <iterator>
 #include <utility>
 
 namespace penstock::net {
@@ -49,13 +50,23 @@ class Timeouts {
   void enter(TimeoutEntry& entry, Phase phase, base::Deadline now);
   // Calls expire() of all entries that are due.
   void expire(base::Deadline now);
-  // Calls `visit` for every entry, which may change its phase or be destroyed in it. An entry that
-  // changes to a later phase is visited again.
+  // Calls `visit` for every entry. Entries may change their phase or be destroyed in it, and it may
+  // call for_each() or expire(). An entry that changes to a later phase is visited again.
   template <class Visit>
   void for_each(const Visit& visit);
 
  private:
   using List = boost::intrusive::list<TimeoutEntry, boost::intrusive::constant_time_size<false>>;
+
+  // A position in a list; never due.
+  class Mark final : public TimeoutEntry {
+   public:
+    Mark() { since_ = base::Deadline::max(); }
+    void expire(Phase /*phase*/) override {}
+  };
+  [[nodiscard]] static bool is_mark(const TimeoutEntry& entry) {
+    return entry.since_ == base::Deadline::max();
+  }
 
   [[nodiscard]] List& list(Phase phase) { return lists_.at(static_cast<std::size_t>(phase)); }
 
@@ -70,13 +81,16 @@ class Timeouts {
 template <class Visit>
 void Timeouts::for_each(const Visit& visit) {
   for (List& members : lists_) {
-    List visited;
-    visited.swap(members);
-    while (!visited.empty()) {
-      TimeoutEntry& entry = visited.front();
-      visited.pop_front();
-      members.push_back(entry);
-      visit(entry);
+    Mark position;  // before the next entry to visit
+    Mark end;       // before those that entered this phase meanwhile
+    members.push_front(position);
+    members.push_back(end);
+    while (true) {
+      TimeoutEntry& entry = *std::next(List::s_iterator_to(position));
+      if (&entry == &end) break;
+      position.unlink();
+      members.insert(std::next(List::s_iterator_to(entry)), position);
+      if (!is_mark(entry)) visit(entry);  // marks of a call of for_each() that made this one
     }
   }
 }

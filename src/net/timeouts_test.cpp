@@ -93,6 +93,37 @@ TEST(Timeouts, VisitEveryEntryEvenIfEntriesUnlinkMeanwhile) {
   EXPECT_EQ(visits, 5);
 }
 
+TEST(Timeouts, StayInOrderWhenAVisitedEntryEntersItsPhaseAgain) {
+  Timeouts timeouts(some_limits());
+  std::vector<Member> members(3);
+  for (Member& member : members) timeouts.enter(member, Phase::Idle, at(0));
+  int visits = 0;
+  timeouts.for_each([&](TimeoutEntry& entry) {
+    ++visits;
+    if (&entry == &members[0]) timeouts.enter(entry, Phase::Idle, at(50));
+  });
+  EXPECT_EQ(visits, 3);
+  timeouts.expire(at(75));
+  EXPECT_TRUE(members[0].expired.empty());
+  EXPECT_EQ(members[1].expired.size(), 1U);
+  EXPECT_EQ(members[2].expired.size(), 1U);
+}
+
+TEST(Timeouts, AVisitMayVisitAllEntries) {
+  Timeouts timeouts(some_limits());
+  std::vector<Member> members(3);
+  for (Member& member : members) timeouts.enter(member, Phase::Idle, at(0));
+  std::map<TimeoutEntry*, int> inner;
+  int outer = 0;
+  timeouts.for_each([&](TimeoutEntry&) {
+    ++outer;
+    timeouts.for_each([&](TimeoutEntry& entry) { ++inner[&entry]; });
+    timeouts.expire(at(10));
+  });
+  EXPECT_EQ(outer, 3);
+  for (Member& member : members) EXPECT_EQ(inner[&member], 3);
+}
+
 // Compared with a plain list of deadlines.
 RC_GTEST_PROP(Timeouts, ExpireTheSameAsAListOfDeadlines, ()) {
   Timeouts timeouts(some_limits());

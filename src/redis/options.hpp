@@ -17,7 +17,8 @@ struct TlsOptions {
   std::string server_name{};  // for SNI and verification; the host when empty
 };
 
-// How to reach Redis, and the timeouts of the client.
+// How to reach Redis, and the timeouts of the client. Those without a value here have their default
+// in RedisOptions.
 struct Options {
   Url url{};
   TlsOptions tls{};
@@ -26,19 +27,19 @@ struct Options {
   std::string sentinel_user{};
   std::string sentinel_password{};
 
-  std::chrono::milliseconds connect_timeout{1000};  // until ready for commands, handshake included
+  std::chrono::milliseconds connect_timeout{};  // until ready for commands, handshake included
   std::chrono::milliseconds reconnect_min_pause{20};  // doubled after each failure, with jitter
   std::chrono::milliseconds reconnect_max_pause{2000};
-  std::size_t max_in_flight = 4096;  // commands per node
+  std::size_t max_in_flight = 0;  // commands per node
 
   // The breaker of a node opens after this many consecutive failures, and sends one probe after a
   // pause that doubles, with jitter.
-  unsigned breaker_failures = 5;
-  std::chrono::milliseconds breaker_min_pause{50};
-  std::chrono::milliseconds breaker_max_pause{2000};
+  unsigned breaker_failures = 0;
+  std::chrono::milliseconds breaker_min_pause{};
+  std::chrono::milliseconds breaker_max_pause{};
   // Deadline of the probe, independent of the remaining time of any caller: a probe that inherits a
   // short remainder would fail on a healthy server.
-  std::chrono::milliseconds probe_timeout{100};
+  std::chrono::milliseconds probe_timeout{};
 
   // Receives connection events, never with a password. May be empty.
   std::function<void(const RedisEvent&)> on_event{};

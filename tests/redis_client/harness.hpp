@@ -58,7 +58,13 @@ class Harness {
       : Harness(options_for(url), std::move(scripts)) {}
 
   [[nodiscard]] static redis::Options options_for(const std::string& url) {
-    return {.url = *redis::Url::parse(url)};
+    return {.url = *redis::Url::parse(url),
+            .connect_timeout = std::chrono::seconds{1},
+            .max_in_flight = 4096,
+            .breaker_failures = 5,
+            .breaker_min_pause = std::chrono::milliseconds{50},
+            .breaker_max_pause = std::chrono::seconds{2},
+            .probe_timeout = std::chrono::milliseconds{100}};
   }
 
   [[nodiscard]] Answer send(redis::Command command, std::chrono::milliseconds budget) {

@@ -1,4 +1,4 @@
-#include "lease/lease_size.hpp"
+#include "lease/hotness.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "lease/denial_cache.hpp"
-#include "lease/lease_size.hpp"
+#include "lease/hotness.hpp"
 #include "lease/lease_table.hpp"
 #include "store/key_hasher.hpp"
 #include "store/lease_source.hpp"

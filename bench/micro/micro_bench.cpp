@@ -1,6 +1,7 @@
 // The cost of the parts of a check, for docs/adr; `make bench` runs it.
 #include "base/monotonic_time.hpp"
 #include "base/spin_lock.hpp"
+#include "core/any_state.hpp"
 #include "penstock/penstock.hpp"
 #include "store/hash128.hpp"
 
@@ -59,7 +60,7 @@ void check(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(limiter.check("user:0012abcd", *quota));
   state.SetLabel(std::string(to_string(algorithm)));
 }
-BENCHMARK(check)->ArgName("algorithm")->DenseRange(0, static_cast<int>(Algorithm::SubWindows));
+BENCHMARK(check)->ArgName("algorithm")->DenseRange(0, penstock::core::kAlgorithms.size() - 1);
 
 // A multi-limit check of three named limits of one key.
 void check_several(benchmark::State& state) {

@@ -6,13 +6,13 @@
 #include "bench/program/mode_arguments.hpp"
 #include "bench/program/verify_worker.hpp"
 #include "bench/program/worker_process.hpp"
+#include "core/any_state.hpp"
 #include "redis_store/script_calls.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <iomanip>
 #include <iostream>
@@ -23,11 +23,6 @@ namespace penstock::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::array kAlgorithms{Algorithm::TokenBucket, Algorithm::Gcra,
-                                 Algorithm::FixedWindow, Algorithm::AnchoredWindow,
-                                 Algorithm::SlidingLog,  Algorithm::SlidingCounter,
-                                 Algorithm::SubWindows};
 
 const std::string kVerifyFooter =
     std::string(app::kStoreHelp) +
@@ -82,7 +77,7 @@ Result<std::vector<Algorithm>> algorithms_of(const VerifyArguments& arguments) {
     return std::vector{*algorithm};
   }
   std::vector<Algorithm> algorithms;
-  for (const Algorithm algorithm : kAlgorithms) {
+  for (const Algorithm algorithm : core::kAlgorithms) {
     if (check_mode(*terms, algorithm)) algorithms.push_back(algorithm);
   }
   return algorithms;

@@ -14,10 +14,6 @@ typename Algorithm::State state_of(const AnyState& state) {
   return held == nullptr ? typename Algorithm::State{} : *held;
 }
 
-template <class Algorithm>
-constexpr bool kIsBucket =
-    std::is_same_v<Algorithm, TokenBucket> || std::is_same_v<Algorithm, Gcra>;
-
 // What a bucket has used, and the instant at which it was that much: later than now while the clock
 // is behind a token bucket.
 struct Level {
@@ -51,7 +47,7 @@ Decision evaluate_within(const AnyState& state, const Quota& owner, std::uint32_
 
 Instant counts_until(const Quota& quota, Instant now) {
   return with_algorithm(quota.algorithm(), [&]<class Algorithm>() {
-    if constexpr (kIsBucket<Algorithm>) {
+    if constexpr (Algorithm::kIsBucket) {
       return Instant{};
     } else {
       return Algorithm::counts_until(quota, now);
@@ -130,7 +126,7 @@ std::uint32_t used(const AnyState& state, const Quota& quota, Instant now) {
 AnyState convert(const AnyState& state, const Quota& from, const Quota& to, Instant now) {
   if (std::holds_alternative<std::monostate>(state) || has_same_shape(from, to)) return state;
   return with_algorithm(to.algorithm(), [&]<class Algorithm>() -> AnyState {
-    if constexpr (kIsBucket<Algorithm>) {
+    if constexpr (Algorithm::kIsBucket) {
       if (from.is_bucket()) {
         const Level level = level_of(state, from, now);
         // the clock may be behind a token bucket; GCRA counts from now

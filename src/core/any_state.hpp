@@ -7,9 +7,17 @@
 #include "core/sub_windows.hpp"
 #include "core/token_bucket.hpp"
 
+#include <array>
 #include <variant>
 
 namespace penstock::core {
+
+// All algorithms, in the order of the enumeration.
+inline constexpr std::array kAlgorithms{
+    Algorithm::TokenBucket,    Algorithm::Gcra,       Algorithm::FixedWindow,
+    Algorithm::AnchoredWindow, Algorithm::SlidingLog, Algorithm::SlidingCounter,
+    Algorithm::SubWindows,
+};
 
 // The state of one key under whichever algorithm: for code that handles all of them alike and is
 // not on the hot path. Monostate is an absent key.

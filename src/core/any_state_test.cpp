@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
 
 namespace penstock::core {
 namespace {
@@ -22,6 +23,18 @@ const std::array kEveryAlgorithm{
     Quota{per_minute(10).sliding_counter()},
     Quota{per_minute(10).sub_windows(6)},
 };
+
+TEST(Algorithms, AllAreListedInTheOrderOfTheEnumeration) {
+  std::string names;
+  for (std::size_t i = 0; i < kAlgorithms.size(); ++i) {
+    EXPECT_EQ(static_cast<std::size_t>(kAlgorithms[i]), i);
+    names += (i == 0 ? "" : ", ") + std::string(to_string(kAlgorithms[i]));
+  }
+  // the error lists all names
+  EXPECT_NE(parse_algorithm("unknown").error().detail.find("use one of " + names),
+            std::string::npos);
+  EXPECT_EQ(kAlgorithms.size(), kEveryAlgorithm.size());
+}
 
 TEST(AnyState, AnAbsentKeyHasTheWholeCapacity) {
   for (const Quota& quota : kEveryAlgorithm) {

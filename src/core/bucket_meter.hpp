@@ -68,6 +68,11 @@ namespace penstock::core::bucket_meter {
   return Instant{ceil_micros(full_at)};
 }
 
+// A burst, and what flows in meanwhile.
+[[nodiscard]] constexpr std::uint64_t max_in_any_period(const Quota& quota) noexcept {
+  return std::uint64_t{quota.limit()} + quota.capacity() - 1;
+}
+
 // As evaluate(), for a request under a quota of another capacity: the level drains at the rate of
 // `owner`, and may be above that capacity. Allows a cost as if nothing were taken yet.
 [[nodiscard]] constexpr Decision evaluate_within(ExactSpan level, const Quota& owner,

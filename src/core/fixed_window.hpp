@@ -16,6 +16,9 @@ namespace penstock::core {
 //
 // Thread-safety: stateless.
 struct FixedWindow {
+  static constexpr bool kIsBucket = false;
+  static constexpr bool kCanLease = true;
+
   struct State {
     Instant end;
     std::uint32_t count = 0;
@@ -86,6 +89,21 @@ struct FixedWindow {
   [[nodiscard]] static constexpr State with_used(std::uint32_t used, const Quota& quota,
                                                  Instant now) noexcept {
     return {.end = window_end(quota, now), .count = used};
+  }
+
+  // A first request before the end of an anchored window begins it: one unit less.
+  [[nodiscard]] static constexpr std::uint64_t max_in_any_period(const Quota& quota) noexcept {
+    return 2 * std::uint64_t{quota.limit()} -
+           (quota.algorithm() == Algorithm::AnchoredWindow ? 1 : 0);
+  }
+
+  // How long the windows are that leased units are lost with, and when the current one ends.
+  [[nodiscard]] static constexpr Duration lease_window(const Quota& quota) noexcept {
+    return quota.period();
+  }
+  [[nodiscard]] static constexpr Instant lease_end(const State& state,
+                                                   const Quota& /*quota*/) noexcept {
+    return state.end;
   }
 
   [[nodiscard]] static constexpr Instant window_end(const Quota& quota, Instant now) noexcept {

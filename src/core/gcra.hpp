@@ -12,6 +12,9 @@ namespace penstock::core {
 //
 // Thread-safety: stateless. tests/vectors has its answers for other implementations to replay.
 struct Gcra {
+  static constexpr bool kIsBucket = true;
+  static constexpr bool kCanLease = true;
+
   struct State {
     ExactSpan idle_at;
 
@@ -70,6 +73,10 @@ struct Gcra {
   [[nodiscard]] static constexpr State with_level(ExactSpan level, const Quota& quota,
                                                   Instant now) noexcept {
     return {.idle_at = bucket_meter::instant_after(now, level, quota)};
+  }
+
+  [[nodiscard]] static constexpr std::uint64_t max_in_any_period(const Quota& quota) noexcept {
+    return bucket_meter::max_in_any_period(quota);
   }
 };
 

@@ -3,7 +3,6 @@
 #include "base/check.hpp"
 
 #include <algorithm>
-#include <type_traits>
 
 namespace penstock::core {
 namespace {
@@ -75,16 +74,17 @@ void roll(Bucket& bucket, Escrow& escrow, const Quota& quota) {
 }  // namespace
 
 bool can_lease(Algorithm algorithm) noexcept {
-  switch (algorithm) {
-    case Algorithm::TokenBucket:
-    case Algorithm::Gcra:
-    case Algorithm::FixedWindow:
-    case Algorithm::AnchoredWindow:
-    case Algorithm::SubWindows: return true;
-    case Algorithm::SlidingLog:
-    case Algorithm::SlidingCounter: return false;
-  }
-  return false;
+  return with_algorithm(algorithm, []<class Algorithm>() { return Algorithm::kCanLease; });
+}
+
+Duration lease_window(const Quota& quota) {
+  return with_algorithm(quota.algorithm(), [&]<class Algorithm>() {
+    if constexpr (Algorithm::kCanLease && !Algorithm::kIsBucket) {
+      return Algorithm::lease_window(quota);
+    } else {
+      return Duration::max();
+    }
+  });
 }
 
 std::uint32_t portion(std::uint32_t available, const LeaseAmounts& amounts) {
@@ -113,14 +113,11 @@ std::uint32_t take_up_to(AnyState& state, const Quota& quota, std::uint32_t need
 
 Duration counts_for(const AnyState& state, const Quota& quota, Instant now) {
   return with_algorithm(quota.algorithm(), [&]<class Algorithm>() {
-    const auto* held = std::get_if<typename Algorithm::State>(&state);
-    typename Algorithm::State mine = held == nullptr ? typename Algorithm::State{} : *held;
-    static_cast<void>(Algorithm::settle(mine, quota, now));
-    if constexpr (std::is_same_v<Algorithm, FixedWindow>) {
-      return mine.end - now;
-    } else if constexpr (std::is_same_v<Algorithm, SubWindows>) {
-      const Duration part = quota.period() / quota.sub_window_count();
-      return Instant{(mine.newest + 1) * part} - now;
+    if constexpr (Algorithm::kCanLease && !Algorithm::kIsBucket) {
+      const auto* held = std::get_if<typename Algorithm::State>(&state);
+      typename Algorithm::State mine = held == nullptr ? typename Algorithm::State{} : *held;
+      static_cast<void>(Algorithm::settle(mine, quota, now));
+      return Algorithm::lease_end(mine, quota) - now;
     } else {
       return Duration::max();
     }

@@ -36,6 +36,10 @@ struct LeaseAmounts {
 // Duration::max() for buckets, where a lease ends by its own lifetime.
 [[nodiscard]] Duration counts_for(const AnyState& state, const Quota& quota, Instant now);
 
+// How long the windows are with which leased units are lost: a window or sub-window;
+// Duration::max() for buckets.
+[[nodiscard]] Duration lease_window(const Quota& quota);
+
 // What is leased of a bucket and may yet be spent, by the epoch (instant / lifetime) of its grant:
 // of the current one and the one before it. Leases are over when these two are.
 struct Escrow {

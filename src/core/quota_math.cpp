@@ -1,6 +1,7 @@
 #include "core/quota_math.hpp"
 
 #include "base/check.hpp"
+#include "core/any_state.hpp"
 
 #include <algorithm>
 
@@ -21,6 +22,12 @@ Quota share_of(const Quota& quota, unsigned nodes) {
   const Result<Quota> small = Quota::make(spec);
   PENSTOCK_CHECK(small.has_value());
   return *small;
+}
+
+std::uint64_t max_in_any_period(const Quota& quota) {
+  if (quota.is_none()) return 0;
+  return with_algorithm(quota.algorithm(),
+                        [&]<class Algorithm>() { return Algorithm::max_in_any_period(quota); });
 }
 
 }  // namespace penstock::core

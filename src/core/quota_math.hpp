@@ -14,19 +14,6 @@ namespace penstock::core {
 // The most units that can pass in any time of one period, wherever it begins. Buckets admit a burst
 // and then what flows in meanwhile; windows may be used up just before and just after one ends
 // (docs/explanation/algorithms.md).
-[[nodiscard]] constexpr std::uint64_t max_in_any_period(const Quota& quota) {
-  if (quota.is_none()) return 0;
-  const std::uint64_t limit = quota.limit();
-  switch (quota.algorithm()) {
-    case Algorithm::TokenBucket:
-    case Algorithm::Gcra: return limit + quota.capacity() - 1;
-    case Algorithm::FixedWindow: return 2 * limit;
-    case Algorithm::AnchoredWindow:
-    case Algorithm::SlidingCounter: return 2 * limit - 1;
-    case Algorithm::SlidingLog:
-    case Algorithm::SubWindows: break;
-  }
-  return limit;
-}
+[[nodiscard]] std::uint64_t max_in_any_period(const Quota& quota);
 
 }  // namespace penstock::core

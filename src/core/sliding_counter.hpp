@@ -17,6 +17,9 @@ namespace penstock::core {
 //
 // Thread-safety: stateless.
 struct SlidingCounter {
+  static constexpr bool kIsBucket = false;
+  static constexpr bool kCanLease = false;  // a unit counts from when it is spent
+
   struct State {
     Instant start;  // of the current window; a multiple of the period
     std::uint32_t current = 0;
@@ -101,6 +104,10 @@ struct SlidingCounter {
   [[nodiscard]] static constexpr State with_used(std::uint32_t used, const Quota& quota,
                                                  Instant now) noexcept {
     return {.start = now - now.time_since_epoch() % quota.period(), .current = used, .previous = 0};
+  }
+
+  [[nodiscard]] static constexpr std::uint64_t max_in_any_period(const Quota& quota) noexcept {
+    return 2 * std::uint64_t{quota.limit()} - 1;
   }
 
  private:

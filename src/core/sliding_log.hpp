@@ -17,6 +17,9 @@ namespace penstock::core {
 //
 // Thread-safety: stateless; a State belongs to its owner.
 struct SlidingLog {
+  static constexpr bool kIsBucket = false;
+  static constexpr bool kCanLease = false;  // a unit counts from when it is spent
+
   struct Entry {
     Instant at;
     std::uint32_t weight = 0;
@@ -53,6 +56,10 @@ struct SlidingLog {
   // Until when usage that is taken now counts.
   [[nodiscard]] static Instant counts_until(const Quota& quota, Instant now) noexcept;
   [[nodiscard]] static State with_used(std::uint32_t used, const Quota& quota, Instant now);
+
+  [[nodiscard]] static constexpr std::uint64_t max_in_any_period(const Quota& quota) noexcept {
+    return quota.limit();
+  }
 };
 
 }  // namespace penstock::core

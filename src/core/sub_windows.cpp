@@ -6,17 +6,15 @@
 namespace penstock::core {
 namespace {
 
-Duration part_length(const Quota& quota) { return quota.period() / quota.sub_window_count(); }
-
 std::int64_t part_at(const Quota& quota, Instant now) {
-  return now.time_since_epoch() / part_length(quota);
+  return now.time_since_epoch() / SubWindows::lease_window(quota);
 }
 
 // When the part at this position of the counters has left every period that could touch it.
 Instant leaves_at(const SubWindows::State& state, const Quota& quota, std::size_t position) {
   const std::int64_t parts = quota.sub_window_count();
   const std::int64_t part = state.newest - parts + static_cast<std::int64_t>(position);
-  return Instant{(part + parts + 1) * part_length(quota)};
+  return Instant{(part + parts + 1) * SubWindows::lease_window(quota)};
 }
 
 std::uint32_t total(const SubWindows::State& state) {
@@ -109,7 +107,8 @@ std::uint32_t SubWindows::used(const State& state, const Quota& /*quota*/,
 }
 
 Instant SubWindows::counts_until(const Quota& quota, Instant now) noexcept {
-  return Instant{(part_at(quota, now) + quota.sub_window_count() + 1) * part_length(quota)};
+  return Instant{(part_at(quota, now) + quota.sub_window_count() + 1) *
+                 SubWindows::lease_window(quota)};
 }
 
 SubWindows::State SubWindows::with_used(std::uint32_t used, const Quota& quota, Instant now) {

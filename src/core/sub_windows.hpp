@@ -16,6 +16,9 @@ namespace penstock::core {
 //
 // Thread-safety: stateless; a State belongs to its owner.
 struct SubWindows {
+  static constexpr bool kIsBucket = false;
+  static constexpr bool kCanLease = true;
+
   struct State {
     std::int64_t newest = 0;            // part number: instant / (period / n)
     std::vector<std::uint32_t> counts;  // n + 1 of them, oldest first; empty when nothing is used
@@ -44,6 +47,18 @@ struct SubWindows {
   // Until when usage that is taken now counts.
   [[nodiscard]] static Instant counts_until(const Quota& quota, Instant now) noexcept;
   [[nodiscard]] static State with_used(std::uint32_t used, const Quota& quota, Instant now);
+
+  [[nodiscard]] static constexpr std::uint64_t max_in_any_period(const Quota& quota) noexcept {
+    return quota.limit();
+  }
+
+  // As FixedWindow::lease_window and lease_end: of one part.
+  [[nodiscard]] static constexpr Duration lease_window(const Quota& quota) noexcept {
+    return quota.period() / quota.sub_window_count();
+  }
+  [[nodiscard]] static Instant lease_end(const State& state, const Quota& quota) noexcept {
+    return Instant{(state.newest + 1) * lease_window(quota)};
+  }
 };
 
 }  // namespace penstock::core

@@ -13,6 +13,9 @@ namespace penstock::core {
 //
 // Thread-safety: stateless. tests/vectors has its answers for other implementations to replay.
 struct TokenBucket {
+  static constexpr bool kIsBucket = true;
+  static constexpr bool kCanLease = true;
+
   struct State {
     ExactSpan full_at;
     Instant last;
@@ -90,6 +93,11 @@ struct TokenBucket {
   [[nodiscard]] static constexpr State with_level(ExactSpan level, const Quota& quota,
                                                   Instant now) noexcept {
     return {.full_at = bucket_meter::instant_after(now, level, quota), .last = now};
+  }
+
+  // The most units that can pass in any time of one period.
+  [[nodiscard]] static constexpr std::uint64_t max_in_any_period(const Quota& quota) noexcept {
+    return bucket_meter::max_in_any_period(quota);
   }
 
   [[nodiscard]] static constexpr Instant effective(const State& state, Instant now) noexcept {

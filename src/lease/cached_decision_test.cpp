@@ -14,11 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::array kAlgorithms{
-    Algorithm::TokenBucket,    Algorithm::Gcra,       Algorithm::FixedWindow,
-    Algorithm::AnchoredWindow, Algorithm::SlidingLog, Algorithm::SlidingCounter,
-    Algorithm::SubWindows,
-};
+using core::kAlgorithms;
 
 Quota any_quota() {
   const Algorithm algorithm = *rc::gen::elementOf(kAlgorithms);

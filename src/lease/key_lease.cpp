@@ -181,8 +181,7 @@ base::Deadline::duration KeyLease::counts_for(base::Deadline now) const {
     return std::max(window_ends_ - now - size_.ahead(), base::Deadline::duration{0});
   }
   if (now < window_ends_) return window_ends_ - now;
-  Duration window = quota_.period();
-  if (quota_.algorithm() == Algorithm::SubWindows) window /= quota_.sub_window_count();
+  const Duration window = core::lease_window(quota_);
   return window - (now - window_ends_) % window;
 }
 

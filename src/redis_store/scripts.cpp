@@ -15,16 +15,49 @@ redis::Script assemble(std::string_view clock, std::initializer_list<std::string
   return redis::Script::from(std::move(text));
 }
 
-redis::Script with_modules(std::string_view clock, std::initializer_list<std::string_view> modules,
-                           std::string_view last) {
-  std::string text = "local modules = {}  -- by the number of their algorithm\n";
-  text += lua::kWide;
-  for (const std::string_view module : modules) text += module;
-  return assemble(clock, {text, lua::kStates, last});
+// The Lua module of an algorithm. Several algorithms may share one, named after the first of them.
+struct Module {
+  Algorithm name;
+  std::string_view text;
+};
+
+Module module_for(Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::TokenBucket:
+    case Algorithm::Gcra: return {Algorithm::TokenBucket, lua::kBucket};
+    case Algorithm::FixedWindow:
+    case Algorithm::AnchoredWindow: return {Algorithm::FixedWindow, lua::kFixedWindow};
+    case Algorithm::SlidingLog: return {algorithm, lua::kSlidingLog};
+    case Algorithm::SlidingCounter: return {algorithm, lua::kSlidingCounter};
+    case Algorithm::SubWindows: break;
+  }
+  return {algorithm, lua::kSubWindows};
 }
 
-redis::Script deciding(std::string_view clock, std::initializer_list<std::string_view> modules) {
-  return with_modules(clock, modules, lua::kDecide);
+bool has_own_module(Algorithm algorithm) { return module_for(algorithm).name == algorithm; }
+
+std::string all_modules() {
+  std::string text;
+  for (const Algorithm algorithm : core::kAlgorithms) {
+    if (has_own_module(algorithm)) text += module_for(algorithm).text;
+  }
+  return text;
+}
+
+redis::Script with_modules(std::string_view clock, std::string_view modules,
+                           std::string_view last) {
+  return assemble(clock, {"local modules = {}  -- by the number of their algorithm\n", lua::kWide,
+                          modules, lua::kStates, last});
+}
+
+auto decide_modules(std::string_view clock) {
+  std::array<redis::Script, core::kAlgorithms.size()> scripts;
+  for (const Algorithm algorithm : core::kAlgorithms) {
+    if (!has_own_module(algorithm)) continue;
+    scripts[static_cast<std::size_t>(algorithm)] =
+        with_modules(clock, module_for(algorithm).text, lua::kDecide);
+  }
+  return scripts;
 }
 
 }  // namespace
@@ -34,18 +67,10 @@ ScriptSet::ScriptSet() : ScriptSet(lua::kClock) {}
 ScriptSet::ScriptSet(std::string_view clock)
     : buckets(assemble(clock, {lua::kBuckets})),
       buckets_multi(assemble(clock, {lua::kBucketsMulti})),
-      decide_bucket(deciding(clock, {lua::kBucket})),
-      decide_fixed_window(deciding(clock, {lua::kFixedWindow})),
-      decide_sliding_log(deciding(clock, {lua::kSlidingLog})),
-      decide_sliding_counter(deciding(clock, {lua::kSlidingCounter})),
-      decide_sub_windows(deciding(clock, {lua::kSubWindows})),
-      decide_any(deciding(clock, {lua::kBucket, lua::kFixedWindow, lua::kSlidingLog,
-                                  lua::kSlidingCounter, lua::kSubWindows})),
-      lease_strict(with_modules(clock, {lua::kBucket}, lua::kLeaseStrict)),
-      lease_strict_any(with_modules(clock,
-                                    {lua::kBucket, lua::kFixedWindow, lua::kSlidingLog,
-                                     lua::kSlidingCounter, lua::kSubWindows},
-                                    lua::kLeaseStrict)),
+      decide_module(decide_modules(clock)),
+      decide_any(with_modules(clock, all_modules(), lua::kDecide)),
+      lease_strict(with_modules(clock, lua::kBucket, lua::kLeaseStrict)),
+      lease_strict_any(with_modules(clock, all_modules(), lua::kLeaseStrict)),
       reset(assemble(clock, {lua::kReset})),
       block(assemble(clock, {lua::kBlock})),
       count(assemble(clock, {lua::kCount})),
@@ -57,40 +82,21 @@ ScriptSet::ScriptSet(std::string_view clock)
       due_reservations(assemble(clock, {lua::kDueReservations})),
       permits(assemble(clock, {lua::kPermits})) {}
 
+Algorithm ScriptSet::module_of(Algorithm algorithm) noexcept { return module_for(algorithm).name; }
+
 const redis::Script& ScriptSet::decide(Algorithm algorithm) const noexcept {
-  switch (algorithm) {
-    case Algorithm::TokenBucket:
-    case Algorithm::Gcra: return decide_bucket;
-    case Algorithm::FixedWindow:
-    case Algorithm::AnchoredWindow: return decide_fixed_window;
-    case Algorithm::SlidingLog: return decide_sliding_log;
-    case Algorithm::SlidingCounter: return decide_sliding_counter;
-    case Algorithm::SubWindows: return decide_sub_windows;
-  }
-  return decide_any;
+  return decide_module[static_cast<std::size_t>(module_of(algorithm))];
 }
 
 std::vector<const redis::Script*> ScriptSet::all() const {
-  return {&buckets,
-          &buckets_multi,
-          &decide_bucket,
-          &decide_fixed_window,
-          &decide_sliding_log,
-          &decide_sliding_counter,
-          &decide_sub_windows,
-          &decide_any,
-          &lease_strict,
-          &lease_strict_any,
-          &reset,
-          &block,
-          &count,
-          &read_count,
-          &counter_info,
-          &expire_counter,
-          &heartbeat,
-          &reservation,
-          &due_reservations,
-          &permits};
+  std::vector<const redis::Script*> all{
+      &buckets,        &buckets_multi, &decide_any,  &lease_strict,     &lease_strict_any,
+      &reset,          &block,         &count,       &read_count,       &counter_info,
+      &expire_counter, &heartbeat,     &reservation, &due_reservations, &permits};
+  for (const Algorithm algorithm : core::kAlgorithms) {
+    if (has_own_module(algorithm)) all.push_back(&decide(algorithm));
+  }
+  return all;
 }
 
 const ScriptSet& scripts() {

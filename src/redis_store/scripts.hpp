@@ -1,8 +1,10 @@
 #pragma once
 
+#include "core/any_state.hpp"
 #include "penstock/quota.hpp"
 #include "redis/script.hpp"
 
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -16,17 +18,16 @@ struct ScriptSet {
   // With other Lua code in place of the clock, which must set `now`: for tests.
   explicit ScriptSet(std::string_view clock);
 
+  // The algorithm that names the Lua module of this one: several may share a module.
+  [[nodiscard]] static Algorithm module_of(Algorithm algorithm) noexcept;
+
   // Any requests under quotas of this algorithm.
   [[nodiscard]] const redis::Script& decide(Algorithm algorithm) const noexcept;
   [[nodiscard]] std::vector<const redis::Script*> all() const;
 
   redis::Script buckets;        // many keys under one bucket quota
   redis::Script buckets_multi;  // requests under several bucket quotas each, the same for all
-  redis::Script decide_bucket;
-  redis::Script decide_fixed_window;
-  redis::Script decide_sliding_log;
-  redis::Script decide_sliding_counter;
-  redis::Script decide_sub_windows;
+  std::array<redis::Script, core::kAlgorithms.size()> decide_module;  // by module_of()
   redis::Script decide_any;    // any requests under quotas of any algorithm
   redis::Script lease_strict;  // strict leases of buckets, for keys with states of buckets
   redis::Script lease_strict_any;

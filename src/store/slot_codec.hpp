@@ -4,6 +4,8 @@
 #include "store/quota_table.hpp"
 #include "store/slot_table.hpp"
 
+#include <type_traits>
+
 // How a key's state lies in the two words of its slot.
 //
 //     word0: bits 0 to 21 the number of the quota, 22 to 51 `small`, 52 to 63 `top`
@@ -133,9 +135,9 @@ inline void set_log_index(Slot& slot, std::uint32_t log_index) noexcept {
   slot_words::set(slot, log_index, 0, slot.word1);
 }
 
+// Whether a state has memory of its own.
 template <class Algorithm>
-inline constexpr bool kOnHeap =
-    std::is_same_v<Algorithm, core::SlidingLog> || std::is_same_v<Algorithm, core::SubWindows>;
+inline constexpr bool kOnHeap = !std::is_trivially_copyable_v<typename Algorithm::State>;
 
 [[nodiscard]] inline std::size_t heap_bytes(const core::SlidingLog::State& state) noexcept {
   return sizeof(state) + state.entries.capacity() * sizeof(core::SlidingLog::Entry);

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "core/any_state.hpp"
 #include "oracle/walk.hpp"
 #include "penstock/quota.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <array>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -26,11 +26,7 @@ void showValue(const Step& step, std::ostream& out);
 
 namespace penstock::properties {
 
-inline constexpr std::array kAlgorithms{
-    Algorithm::TokenBucket,    Algorithm::Gcra,       Algorithm::FixedWindow,
-    Algorithm::AnchoredWindow, Algorithm::SlidingLog, Algorithm::SlidingCounter,
-    Algorithm::SubWindows,
-};
+using core::kAlgorithms;
 
 using Steps = std::vector<oracle::Step>;
 

@@ -1,19 +1,15 @@
 #pragma once
 
+#include "core/any_state.hpp"
 #include "penstock/quota.hpp"
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
 
 namespace penstock::reference {
 
-inline constexpr std::array kAlgorithms{
-    Algorithm::TokenBucket,    Algorithm::Gcra,       Algorithm::FixedWindow,
-    Algorithm::AnchoredWindow, Algorithm::SlidingLog, Algorithm::SlidingCounter,
-    Algorithm::SubWindows,
-};
+using core::kAlgorithms;
 
 // Ten per ten seconds with this algorithm.
 [[nodiscard]] inline Quota ten_in_ten_seconds(Algorithm algorithm) {

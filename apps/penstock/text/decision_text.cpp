@@ -84,9 +84,7 @@ std::string max_line(const Quota& quota) {
   if (most <= quota.limit()) return {};
   std::string line =
       "      up to " + std::to_string(most) + " in any " + core::exact_text(quota.period());
-  const bool is_bucket =
-      quota.algorithm() == Algorithm::TokenBucket || quota.algorithm() == Algorithm::Gcra;
-  if (!is_bucket) return line + ": the end of one window and the beginning of the next\n";
+  if (!quota.is_bucket()) return line + ": the end of one window and the beginning of the next\n";
   return line + ": " + std::to_string(quota.capacity()) +
          " at once, and those that refill; burst: " + "1 admits at an even rate\n";
 }

@@ -13,13 +13,6 @@ namespace {
 constexpr ExactSpan kTooLong{.whole = std::int64_t{1} << 52U, .part = 0};
 static_assert(Duration{kTooLong.whole} > Quota::kMaxRefill);
 
-// fixed and anchored windows are one module, and so are the two buckets
-Algorithm module_of(Algorithm algorithm) {
-  if (algorithm == Algorithm::Gcra) return Algorithm::TokenBucket;
-  if (algorithm == Algorithm::AnchoredWindow) return Algorithm::FixedWindow;
-  return algorithm;
-}
-
 }  // namespace
 
 Plan::KeyIndex Plan::add_key(std::string_view key) {
@@ -75,10 +68,11 @@ void Plan::add(const PlannedCheck& check) {
 }
 
 bool Plan::is_of_one_algorithm() const noexcept {
-  const Algorithm first = module_of(quotas_.front().algorithm());
+  const Algorithm first = ScriptSet::module_of(quotas_.front().algorithm());
   if (has_mixed_windows_ && first != Algorithm::FixedWindow) return false;
-  return std::all_of(quotas_.begin(), quotas_.end(),
-                     [&](const Quota& quota) { return module_of(quota.algorithm()) == first; });
+  return std::all_of(quotas_.begin(), quotas_.end(), [&](const Quota& quota) {
+    return ScriptSet::module_of(quota.algorithm()) == first;
+  });
 }
 
 std::uint16_t Plan::quota_number(const Quota& quota) {

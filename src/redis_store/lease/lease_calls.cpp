@@ -233,14 +233,6 @@ class LeaseCall final : public redis::Call {
   Places places_;
 };
 
-// The algorithm of the script that grants a plain lease.
-Algorithm script_of(const KeyLeaseRequest& ask) {
-  const Algorithm algorithm = ask.quota.algorithm();
-  if (algorithm == Algorithm::Gcra) return Algorithm::TokenBucket;
-  if (algorithm == Algorithm::AnchoredWindow) return Algorithm::FixedWindow;
-  return algorithm;
-}
-
 }  // namespace
 
 void lease(redis::Client& client, const ScriptSet& scripts, std::vector<KeyLeaseRequest> asks,
@@ -248,7 +240,8 @@ void lease(redis::Client& client, const ScriptSet& scripts, std::vector<KeyLease
   std::map<std::tuple<bool, Algorithm, std::uint16_t>, Places> groups;
   for (std::size_t i = 0; i < asks.size(); ++i) {
     const std::uint16_t slot = client.is_cluster() ? redis::hash_slot(asks[i].key) : 0;
-    groups[{asks[i].strict_lifetime.has_value(), script_of(asks[i]), slot}].push_back(i);
+    const Algorithm module = ScriptSet::module_of(asks[i].quota.algorithm());
+    groups[{asks[i].strict_lifetime.has_value(), module, slot}].push_back(i);
   }
   const auto context = std::make_shared<const LeaseContext>(
       LeaseContext{client, scripts, deadline, std::move(leased)});

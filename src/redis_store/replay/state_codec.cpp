@@ -17,9 +17,7 @@ constexpr std::size_t kLogEntrySize = 11;
 std::optional<Quota> quota_of(std::string_view header) {
   PackedReader reader(header);
   const std::uint64_t format = reader.number(1);
-  if (format < kFormat || format > kFormat + static_cast<unsigned>(Algorithm::SubWindows)) {
-    return std::nullopt;
-  }
+  if (format < kFormat || format >= kFormat + core::kAlgorithms.size()) return std::nullopt;
   QuotaSpec spec;
   spec.algorithm = static_cast<Algorithm>(format - kFormat);
   spec.limit = static_cast<std::int64_t>(reader.number(4));
@@ -81,6 +79,14 @@ std::optional<core::AnyState> read_sub_windows(PackedReader& reader, const Quota
   return state;
 }
 
+// The fields of each algorithm:
+//
+//     token_bucket     I7 full_at, I4 its part, I7 last
+//     gcra             I7 idle_at, I4 its part
+//     fixed windows    I7 end, I4 count
+//     sliding_counter  I7 start, I4 current, I4 previous
+//     sub_windows      I7 newest, then I4 per part, parts + 1 of them
+//     sliding_log      I4 first, I4 total, I4 entries, I7 newest, then per entry I7 at, I4 weight
 std::optional<core::AnyState> read_state(std::string_view bytes, const Quota& quota) {
   PackedReader reader(bytes);
   switch (quota.algorithm()) {

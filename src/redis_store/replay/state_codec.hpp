@@ -14,12 +14,7 @@
 //
 //     I1 16 + algorithm, I4 limit, I4 capacity, I5 period in ms, I1 parts     the header, 15 bytes
 //     I6 the key's expiry in ms since 1970, as last set
-//     token_bucket     I7 full_at, I4 its part, I7 last
-//     gcra             I7 idle_at, I4 its part
-//     fixed windows    I7 end, I4 count
-//     sliding_counter  I7 start, I4 current, I4 previous
-//     sub_windows      I7 newest, then I4 per part, parts + 1 of them
-//     sliding_log      I4 first, I4 total, I4 entries, I7 newest, then per entry I7 at, I4 weight
+//     the fields of the algorithm: state_codec.cpp
 //
 // A blocked key begins with I1 1, I7 until; its state, if any, follows.
 //

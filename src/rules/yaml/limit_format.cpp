@@ -39,11 +39,23 @@ bool supports_terms(const Quota& quota, const core::SharingTerms& terms) {
   return !takes_leases(terms.mode) || core::can_lease(quota.algorithm());
 }
 
+// "token_bucket, gcra or fixed_window"
+std::string leasable_algorithms() {
+  std::string list;
+  std::string_view last;
+  for (const Algorithm algorithm : core::kAlgorithms) {
+    if (!core::can_lease(algorithm)) continue;
+    if (!last.empty()) list += (list.empty() ? "" : ", ") + std::string(last);
+    last = to_string(algorithm);
+  }
+  return list + " or " + std::string(last);
+}
+
 std::string unsupported_reason(const Quota& quota, Mode mode) {
   return std::string(to_string(quota.algorithm())) +
          " counts each unit when it is spent, and those of a lease are spent later; use " +
          "mode: exact, or an algorithm that " + std::string(to_string(mode)) +
-         " can keep: token_bucket, gcra, fixed_window, anchored_window or sub_windows";
+         " can keep: " + leasable_algorithms();
 }
 
 // "lease_lifetime: "1s" has no effect in rule "x" with mode exact; it needs mode: lease"

@@ -35,7 +35,11 @@ std::unique_ptr<redis::Call> reply_call(OnReply on_reply) {
 
 redis::Command script_command(const redis::Script& script, std::span<const std::string_view> keys,
                               std::initializer_list<std::string_view> arguments) {
-  resp::CommandWriter writer(3 + keys.size() + arguments.size());
+  constexpr std::size_t kStartSize = 50;  // EVALSHA, the digest, the number of keys
+  std::size_t text_size = kStartSize;
+  for (const std::string_view key : keys) text_size += key.size();
+  for (const std::string_view argument : arguments) text_size += argument.size();
+  resp::CommandWriter writer(3 + keys.size() + arguments.size(), text_size);
   writer.add("EVALSHA").add(script.sha1).add_number(static_cast<std::int64_t>(keys.size()));
   for (const std::string_view key : keys) writer.add(key);
   for (const std::string_view argument : arguments) writer.add(argument);

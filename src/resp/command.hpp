@@ -14,7 +14,8 @@ namespace penstock::resp {
 //     resp::CommandWriter(3).add("SET").add(key).add(value).take()
 class CommandWriter {
  public:
-  explicit CommandWriter(std::size_t parts);
+  // `text_size` of all parts together, if known, saves allocations.
+  explicit CommandWriter(std::size_t parts, std::size_t text_size = 0);
 
   CommandWriter& add(std::string_view part);
   CommandWriter& add_number(std::int64_t number);

@@ -1,6 +1,6 @@
 #include "differential/virtual_redis.hpp"
 
-#include "redis/url.hpp"
+#include "redis_store/requests.hpp"
 #include "redis_store/script_calls.hpp"
 #include "resp/command.hpp"
 
@@ -27,9 +27,7 @@ constexpr std::chrono::seconds kReplyTimeout{60};
 base::Deadline far() { return base::deadline_after(kReplyTimeout); }
 
 redis::Options options_for(const servers::RedisServer& server) {
-  redis::Options options{.url = redis::Url::parse(server.unix_url()).value()};
-  options.max_in_flight = 1'000'000;
-  return options;
+  return redis_store::client_options({.url = server.unix_url(), .max_waiting = 1'000'000}).value();
 }
 
 }  // namespace

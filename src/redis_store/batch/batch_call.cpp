@@ -162,6 +162,7 @@ redis::Command BatchCall::buckets_command() {
   const KeyCheck& first = batch_.lanes.front()->asked.front().request.checks.front();
   PackedWriter numbers;
   write_bucket(numbers, first.quota, first.cost);
+  headers_.push_back(header_of(first.quota));
   keys_.reserve(batch_.lanes.size());
   numbers_.reserve(batch_.lanes.size());
   bool all_once = true;
@@ -170,13 +171,12 @@ redis::Command BatchCall::buckets_command() {
     keys_.emplace_back(lane->key);
     all_once = all_once && lane->asked.size() == 1;
   }
-  limit_of_key_.assign(keys_.size(), 0);
   PackedWriter counts;
   if (!all_once) {
     for (const Lane* const lane : batch_.lanes) counts.number(lane->asked.size(), 4);
   }
-  const StateHeader header = header_of(first.quota);
-  return script_command(scripts_.buckets, keys_, {view(header), numbers.bytes(), counts.bytes()});
+  return script_command(scripts_.buckets, keys_,
+                        {view(headers_.front()), numbers.bytes(), counts.bytes()});
 }
 
 bool BatchCall::fits(const Lane& lane) const {
@@ -192,7 +192,8 @@ redis::Command BatchCall::buckets_multi_command() {
   const std::vector<KeyCheck>& first = batch_.lanes.front()->asked.front().request.checks;
   PackedWriter limits;
   for (const KeyCheck& check : first) {
-    limits.text(view(header_of(check.quota)));
+    headers_.push_back(header_of(check.quota));
+    limits.text(view(headers_.back()));
     write_bucket(limits, check.quota, check.cost);
   }
   std::vector<Lane*> sent;
@@ -262,11 +263,9 @@ void BatchCall::read_buckets(BatchOwner& owner, const resp::Value& reply) {
   if (!now) return fail(owner, now.error());
   Replays replays(keys_.size());
   const std::vector<KeyCheck>& limits = batch_.lanes.front()->asked.front().request.checks;
-  std::vector<StateHeader> headers;
-  for (const KeyCheck& limit : limits) headers.push_back(header_of(limit.quota));
   for (std::size_t i = 0; i < replays.size(); ++i) {
-    const std::size_t limit = limit_of_key_[i];
-    replays[i] = bucket_replay(reply.elements[i], limits[limit].quota, headers[limit]);
+    const std::size_t limit = limit_of_key_.empty() ? 0 : limit_of_key_[i];
+    replays[i] = bucket_replay(reply.elements[i], limits[limit].quota, headers_[limit]);
   }
   std::vector<Lane*> others = std::move(unsent_);
   KeyCursor cursor(numbers_);

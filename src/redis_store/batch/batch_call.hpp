@@ -2,6 +2,7 @@
 
 #include "redis/client.hpp"
 #include "redis_store/batch/check_queue.hpp"
+#include "redis_store/replay/state_codec.hpp"
 #include "redis_store/scripts.hpp"
 #include "resp/value.hpp"
 
@@ -60,12 +61,15 @@ class BatchCall final : public redis::Call {
   const ScriptSet& scripts_;
   Batch batch_;
   std::weak_ptr<BatchOwner> owner_;
-  Plan plan_;                                             // of decide.lua
-  std::vector<std::string_view> keys_;                    // of the other scripts
-  std::vector<std::size_t> limit_of_key_;                 // its index in every request
-  std::unordered_map<std::string_view, KeyIndex> known_;  // keys of requests with several
+  Plan plan_;  // of decide.lua
+  // Of the other scripts:
+  std::vector<std::string_view> keys_;
+  std::vector<StateHeader> headers_;       // of the limits of every request
+  std::vector<std::size_t> limit_of_key_;  // their index; empty when there is one limit
+  std::vector<Lane*> unsent_;              // a key is under another limit in this call
+  // Of requests with several keys:
+  std::unordered_map<std::string_view, KeyIndex, base::TextHash> known_;
   std::vector<KeyIndex> numbers_;  // of all lanes: the keys of its checks, then its guard
-  std::vector<Lane*> unsent_;      // a key is under another limit in this call
 };
 
 }  // namespace penstock::redis_store

@@ -15,7 +15,7 @@ Batcher::Batcher(const boost::asio::any_io_executor& executor, redis::Client& cl
       queue_(client.is_cluster() ? CheckQueue::Spread::BySlot : CheckQueue::Spread::OneServer),
       expiry_timer_(executor) {}
 
-void Batcher::add(WaitingRequest request) {
+void Batcher::add(WaitingRequest&& request) {
   queue_.add(std::move(request));
   if (queue_.has_ready()) flush_soon();
   expire_later();

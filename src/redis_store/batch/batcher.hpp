@@ -22,7 +22,7 @@ class Batcher final : public BatchOwner, public std::enable_shared_from_this<Bat
           const ScriptSet& scripts);
 
   // Sent at the end of this tick.
-  void add(WaitingRequest request);
+  void add(WaitingRequest&& request);
   // Requests added by `questions` are sent when it returns, which saves a turn of the event loop.
   void at_once(const std::function<void()>& questions);
   // Requests without a completed call.

@@ -151,7 +151,7 @@ void CheckQueue::make_ready(Lane& lane) {
   ready_.push_back(&lane);
 }
 
-void CheckQueue::add(WaitingRequest waiting) {
+void CheckQueue::add(WaitingRequest&& waiting) {
   if (closed_) return waiting.answer(*closed_);
   ++size_;
   Lane& lane = lane_for(waiting);

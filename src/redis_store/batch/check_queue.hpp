@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/deadline.hpp"
+#include "base/text_hash.hpp"
 #include "penstock/check.hpp"
 #include "penstock/decision.hpp"
 #include "penstock/result.hpp"
@@ -107,7 +108,7 @@ class CheckQueue {
   explicit CheckQueue(Spread spread) : spread_(spread) {}
 
   // REQUIRES: the request has checks, with keys that are not empty; in a cluster they share a slot.
-  void add(WaitingRequest request);
+  void add(WaitingRequest&& waiting);
 
   // The batches that can be sent now. Requests after their deadline are answered with Unavailable
   // instead: nothing was charged.
@@ -143,7 +144,7 @@ class CheckQueue {
 
   Spread spread_;
   std::list<Lane> lanes_;
-  std::unordered_map<std::string_view, Lane*> shared_lanes_;  // by key
+  std::unordered_map<std::string_view, Lane*, base::TextHash> shared_lanes_;  // by key
   std::vector<Lane*> ready_;
   std::set<std::pair<base::Deadline, Lane*>> watched_;
   std::size_t size_ = 0;  // requests added and not yet finished

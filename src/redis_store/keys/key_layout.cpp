@@ -4,6 +4,7 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <array>
 
 namespace penstock::redis_store {
@@ -21,53 +22,76 @@ void append_hex(std::string& text, unsigned char byte) {
   text += kDigits[byte & 15U];
 }
 
-bool means_something(unsigned char byte) {
-  return byte <= ' ' || byte == 0x7f || byte == '%' || byte == '{' || byte == '}' || byte == '#';
-}
+// Bytes with a meaning in a key, by their value.
+constexpr auto kReserved = [] {
+  std::array<bool, 256> reserved{};
+  for (std::size_t byte = 0; byte <= ' '; ++byte) reserved[byte] = true;
+  for (const char byte : {'%', '{', '}', '#', '\x7f'}) {
+    reserved[static_cast<unsigned char>(byte)] = true;
+  }
+  return reserved;
+}();
 
-std::string hash_of(std::string_view part) {
+bool is_reserved(char letter) { return kReserved[static_cast<unsigned char>(letter)]; }
+
+void append_hash(std::string& text, std::string_view part) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
   // fails only when out of memory; the key is then that of a hash of zeros
   static_cast<void>(
       EVP_Digest(part.data(), part.size(), digest.data(), &size, EVP_sha256(), nullptr));
-  std::string text = "#";
+  text += '#';
   for (std::size_t i = 0; i < kHashBytes; ++i) append_hex(text, digest[i]);
-  return text;
 }
 
-// An empty part is written as "%", so that the hash tag is never empty.
-std::string escaped(std::string_view part) {
-  if (part.empty()) return "%";
-  if (part.size() > KeyLayout::kMaxPartLength) return hash_of(part);
-  std::string text;
-  text.reserve(part.size());
-  for (const char character : part) {
-    const auto byte = static_cast<unsigned char>(character);
-    if (means_something(byte)) {
-      text += '%';
-      append_hex(text, byte);
-    } else {
-      text += character;
-    }
+// Appends the part. An empty one is written as "%", so that the hash tag is never empty.
+void append_escaped(std::string& text, std::string_view part) {
+  if (part.empty()) {
+    text += '%';
+    return;
   }
-  return text.size() > KeyLayout::kMaxPartLength ? hash_of(part) : text;
+  if (part.size() > KeyLayout::kMaxPartLength) return append_hash(text, part);
+  const std::size_t start = text.size();
+  for (std::string_view rest = part; !rest.empty();) {
+    const auto reserved = std::find_if(rest.begin(), rest.end(), is_reserved);
+    const auto plain = static_cast<std::size_t>(reserved - rest.begin());
+    text.append(rest.substr(0, plain));
+    rest.remove_prefix(plain);
+    if (rest.empty()) break;
+    text += '%';
+    append_hex(text, static_cast<unsigned char>(rest.front()));
+    rest.remove_prefix(1);
+  }
+  if (text.size() - start <= KeyLayout::kMaxPartLength) return;
+  text.resize(start);
+  append_hash(text, part);
 }
 
 std::optional<std::string> unescaped(std::string_view text) {
   if (text == "%") return std::string{};
   std::optional<std::string> part = base::percent_decoded(text);
-  // a hash is not written again, and anything else only as escaped() writes it
-  if (!part || (!text.starts_with('#') && escaped(*part) != text)) return std::nullopt;
+  // a hash is not written again, and anything else only as append_escaped() writes it
+  if (!part || text.starts_with('#')) return part;
+  std::string again;
+  append_escaped(again, *part);
+  if (again != text) return std::nullopt;
   return part;
 }
 
 std::string in_braces(const std::string& start, KeyKind kind, std::string_view subject) {
-  std::string key = start;
+  std::string key;
+  key.reserve(start.size() + subject.size() + 4);
+  key += start;
   key += static_cast<char>(kind);
   key += ":{";
-  key += escaped(subject);
+  append_escaped(key, subject);
   key += '}';
+  return key;
+}
+
+std::string with_name(std::string key, std::string_view name) {
+  key += ':';
+  append_escaped(key, name);
   return key;
 }
 
@@ -78,7 +102,7 @@ std::string KeyLayout::limit(std::string_view subject) const {
 }
 
 std::string KeyLayout::limit(std::string_view subject, std::string_view name) const {
-  return limit(subject) + ":" + escaped(name);
+  return with_name(limit(subject), name);
 }
 
 std::string KeyLayout::escrow(std::string_view subject) const {
@@ -86,7 +110,7 @@ std::string KeyLayout::escrow(std::string_view subject) const {
 }
 
 std::string KeyLayout::escrow(std::string_view subject, std::string_view name) const {
-  return escrow(subject) + ":" + escaped(name);
+  return with_name(escrow(subject), name);
 }
 
 std::string KeyLayout::counter(std::string_view name) const {
@@ -106,7 +130,7 @@ std::string KeyLayout::reservations() const {
 }
 
 std::string KeyLayout::reservation(std::string_view id) const {
-  return reservations() + ":" + escaped(id);
+  return with_name(reservations(), id);
 }
 
 std::string KeyLayout::permits(std::string_view key) const {

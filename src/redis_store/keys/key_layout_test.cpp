@@ -43,6 +43,14 @@ TEST(KeyLayout, HashesLongSubjects) {
   EXPECT_NE(kLayout.limit(key.substr(14, 33)), key);  // a subject cannot equal a hash
 }
 
+TEST(KeyLayout, HashesSubjectsThatAreLongWhenEscaped) {
+  const std::string longest(KeyLayout::kMaxPartLength / 3, ' ');
+  EXPECT_EQ(kLayout.limit(longest, "day").find('#'), std::string::npos);
+  const std::string key = kLayout.limit(longest + " ", "day");
+  EXPECT_TRUE(key.starts_with("penstock:1:l:{#"));
+  EXPECT_EQ(key.size(), std::string("penstock:1:l:{}:day").size() + 33);
+}
+
 TEST(KeyLayout, KeepsAllOfOneSubjectInOneSlot) {
   for (const std::string subject : {"alice", "", "a}b", "{}"}) {
     EXPECT_EQ(redis::hash_slot(kLayout.limit(subject)),

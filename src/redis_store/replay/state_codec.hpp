@@ -24,11 +24,13 @@
 namespace penstock::redis_store {
 
 // Integers as Lua's struct library packs them with '<': little-endian, with the given number of
-// bytes.
+// bytes, at most 8.
 class PackedWriter {
  public:
   PackedWriter& number(std::uint64_t value, unsigned bytes) {
-    for (unsigned i = 0; i < bytes; ++i) bytes_ += static_cast<char>(value >> (8 * i) & 0xffU);
+    std::array<char, 8> packed{};
+    for (unsigned i = 0; i < 8; ++i) packed[i] = static_cast<char>(value >> (8 * i) & 0xffU);
+    bytes_.append(packed.data(), bytes);
     return *this;
   }
   PackedWriter& text(std::string_view text) {

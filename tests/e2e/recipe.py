@@ -15,6 +15,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -115,6 +116,7 @@ class Session:
             f'#!/bin/sh\nexec {redis} "$@" > .log.$$ 2>&1\n', encoding="utf-8")
         for path in folder.iterdir():
             path.chmod(0o755)
+        (folder / "python3").symlink_to(sys.executable)  # has the packages of the tests
         # As in a terminal, where curl shows no progress beside a short answer.
         (folder / ".curlrc").write_text("silent\n", encoding="utf-8")
 

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 import unittest.mock
@@ -74,7 +75,7 @@ def node_modules():
 def is_installed(what):
     """A program; a package of Python as python:NAME, or of node as npm:NAME."""
     if what.startswith("python:"):
-        find = ["python3", "-c", f"import {what.removeprefix('python:')}"]
+        find = [sys.executable, "-c", f"import {what.removeprefix('python:')}"]
         return subprocess.run(find, capture_output=True, check=False).returncode == 0
     if what.startswith("npm:"):
         return node_modules() is not None and (node_modules() / what.removeprefix("npm:")).exists()

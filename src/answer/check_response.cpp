@@ -118,6 +118,7 @@ std::string detail_of(const Answer& answer) {
 }
 
 void fill(const Answer& answer, PolicyHeaderCache* cache, RateLimitInfo& out) {
+  out.clock = answer.clock;
   for (std::size_t i = 0; i < answer.limits.size(); ++i) {
     const LimitAnswer& limit = answer.limits[i];
     if (!is_enforced(limit)) continue;

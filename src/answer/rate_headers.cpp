@@ -1,5 +1,6 @@
 #include "answer/rate_headers.hpp"
 
+#include "core/fixed_window.hpp"
 #include "http/json_writer.hpp"
 
 #include <algorithm>
@@ -44,10 +45,28 @@ std::uint64_t seconds_to_more(const Decision& decision) {
 // Rounded up: a client that spreads the quota over a longer window stays within it.
 std::uint64_t window_of(const Quota& quota) { return integer_of(ceil_seconds(quota.period())); }
 
-void add_x_rate_limit(FieldSink& fields, const Decision& decision) {
+// seconds_to_more() as a Unix timestamp. `now` was read after the decision, which makes the sum
+// late by that much. Windows end at known times; without this their timestamp would be a second
+// late.
+std::uint64_t time_of_more(const NamedDecision& limit, Instant now) {
+  const Decision& decision = limit.decision;
+  const Duration wait = decision.allowed()
+                            ? decision.reset_after()
+                            : decision.retry_after().value_or(decision.reset_after());
+  Instant time = now + std::min(wait, Duration::max() - now.time_since_epoch());
+  const bool ends_with_window = limit.quota.algorithm() == Algorithm::FixedWindow &&
+                                decision.outcome() != Outcome::Blocked &&
+                                !decision.drains_as_another_quota();
+  if (ends_with_window && wait > Duration{0}) {
+    time = core::FixedWindow::window_end(limit.quota, time - limit.quota.period() / 2);
+  }
+  return integer_of(ceil_seconds(time.time_since_epoch()));
+}
+
+void add_x_rate_limit(FieldSink& fields, const Decision& decision, std::uint64_t reset) {
   fields.add("X-RateLimit-Limit").number(decision.limit());
   fields.add("X-RateLimit-Remaining").number(decision.remaining());
-  fields.add("X-RateLimit-Reset").number(seconds_to_more(decision));
+  fields.add("X-RateLimit-Reset").number(reset);
 }
 
 // "100;w=60, 5000;w=86400". Drafts 06 and 07 do not let two policies share a quota; if two do, the
@@ -166,11 +185,17 @@ void add_rate_headers(FieldSink& fields, std::span<const HeaderDraft> drafts,
   if (const auto wait = retry_seconds(decision)) {
     fields.add("Retry-After").number(integer_of(*wait));
   }
+  bool x_done = false;
   bool ietf_done = false;
   for (const HeaderDraft draft : drafts) {
     if (draft == HeaderDraft::Off) continue;
-    if (draft == HeaderDraft::XRateLimit) {
-      add_x_rate_limit(fields, decision);
+    if (draft == HeaderDraft::XRateLimit || draft == HeaderDraft::XRateLimitUnix) {
+      if (!std::exchange(x_done, true)) {
+        add_x_rate_limit(fields, decision,
+                         draft == HeaderDraft::XRateLimit
+                             ? seconds_to_more(decision)
+                             : time_of_more(strictest, info.clock->now()));
+      }
       continue;
     }
     if (ietf_done) continue;

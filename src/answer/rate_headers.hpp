@@ -1,5 +1,6 @@
 #pragma once
 
+#include "penstock/clock.hpp"
 #include "penstock/decision.hpp"
 #include "penstock/quota.hpp"
 #include "rules/model/ruleset.hpp"
@@ -52,13 +53,15 @@ class FieldSink {
 struct RateLimitInfo {
   std::vector<NamedDecision> limits{};
   std::optional<std::size_t> strictest{};
+  const Clock* clock = &system_clock();  // of the decisions
 };
 
 // How long to wait, in whole seconds, at least one. Empty when allowed, and when waiting does not
 // help.
 [[nodiscard]] std::optional<std::chrono::seconds> retry_seconds(const Decision& decision);
 
-// Drafts 06, 07 and 08 share field names: the first one given is used. Retry-After is on every
+// Drafts 06, 07 and 08 share field names, and so do the two forms of X-RateLimit: the first one
+// given is used. Retry-After is on every
 // denial that ends by waiting, whatever the drafts.
 using HeaderFields = std::vector<std::pair<std::string, std::string>>;
 void add_rate_headers(HeaderFields& fields, std::span<const rules::HeaderDraft> drafts,

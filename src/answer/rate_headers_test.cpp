@@ -48,6 +48,50 @@ TEST(RateHeaders, XRateLimitHasThreeBareNumbers) {
             "X-RateLimit-Limit: 100\nX-RateLimit-Remaining: 99\nX-RateLimit-Reset: 1\n");
 }
 
+// Half a second after 2024-10-04 00:00 UTC.
+const ManualClock kClock{Instant{Days{20'000} + milliseconds{500}}};
+constexpr std::int64_t kMidnight = 20'000LL * 86'400;
+
+std::string unix_reset(const Quota& quota, const Decision& decision) {
+  HeaderFields fields;
+  add_rate_headers(fields, std::vector{HeaderDraft::XRateLimitUnix},
+                   {.limits = {{"search", quota, decision}}, .strictest = 0, .clock = &kClock});
+  return fields.back().first == "X-RateLimit-Reset" ? fields.back().second : "";
+}
+
+TEST(RateHeaders, ResetCanBeAUnixTimestampRoundedUp) {
+  const auto at = [](std::int64_t second) { return std::to_string(kMidnight + second); };
+  EXPECT_EQ(unix_reset(kPerMinute, Decision::allow(100, 99, milliseconds{100})), at(1));
+  EXPECT_EQ(unix_reset(kPerMinute, Decision::allow(100, 100, Duration{0})), at(1));
+  const auto denied = [](Duration wait) { return Decision::deny(100, 0, seconds{10}, wait); };
+  EXPECT_EQ(unix_reset(kPerMinute, denied(milliseconds{500})), at(1));
+  EXPECT_EQ(unix_reset(kPerMinute, denied(milliseconds{500} + Duration{1})), at(2));
+  EXPECT_EQ(unix_reset(kPerMinute, Decision::never_fits(100, 40, seconds{6})), at(7));
+  EXPECT_EQ(unix_reset(kPerDay, Decision::block(100, seconds{600})), at(601));
+}
+
+TEST(RateHeaders, ResetOfAWindowIsItsEndAlsoWhenTheClockIsReadLater) {
+  const std::string tomorrow = std::to_string(kMidnight + 86'400);
+  for (const Duration read_late : {Duration{0}, Duration{1}, Duration{milliseconds{400}}}) {
+    const Duration until_end = std::chrono::hours{24} - milliseconds{500} + read_late;
+    EXPECT_EQ(unix_reset(kPerDay, Decision::allow(5000, 4999, until_end)), tomorrow);
+    EXPECT_EQ(unix_reset(kPerDay, Decision::deny(5000, 0, until_end, until_end)), tomorrow);
+  }
+}
+
+RC_GTEST_PROP(RateHeaders, AClientThatWaitsUntilTheTimestampIsAdmitted, ()) {
+  const Duration wait{*rc::gen::inRange<std::int64_t>(1, 100'000'000)};
+  const std::string reset = unix_reset(kPerMinute, Decision::deny(100, 0, wait, wait));
+  const Instant waits_until{seconds{std::stoll(reset)}};
+  RC_ASSERT(waits_until >= kClock.now() + wait);
+  RC_ASSERT(waits_until < kClock.now() + wait + seconds{1});
+}
+
+TEST(RateHeaders, OfTheTwoFormsOfXRateLimitTheFirstIsUsed) {
+  EXPECT_EQ(headers({HeaderDraft::XRateLimit, HeaderDraft::XRateLimitUnix}, within()),
+            "X-RateLimit-Limit: 100\nX-RateLimit-Remaining: 99\nX-RateLimit-Reset: 1\n");
+}
+
 TEST(RateHeaders, Draft06HasPoliciesWithoutNames) {
   EXPECT_EQ(headers({HeaderDraft::Draft06}, within()),
             "RateLimit-Limit: 100\nRateLimit-Remaining: 99\nRateLimit-Reset: 1\n"

@@ -89,9 +89,17 @@ Engine::Engine(const boost::asio::any_io_executor& executor, EngineShared& share
       service_({.stores = stores_.all,
                 .local = shared.local,
                 .events = recorder_,
-                .store_timeout = &store_timeout_},
+                .store_timeout = &store_timeout_,
+                .clock = clock_of(settings)},
                std::move(rules)),
-      sweeps_reservations_(number == 0) {}
+      sweeps_reservations_(number == 0) {
+  if (stores_.redis != nullptr) stores_.redis->report_time_to(redis_clock_);
+}
+
+const Clock* Engine::clock_of(const rules::Settings& settings) const {
+  if (stores_.redis != nullptr) return &redis_clock_;
+  return settings.memory.clock != nullptr ? settings.memory.clock : &system_clock();
+}
 
 void Engine::start() {
   if (stores_.redis != nullptr) stores_.redis->start();

@@ -4,6 +4,7 @@
 #include "engine/engine_shared.hpp"
 #include "lease/leasing_store.hpp"
 #include "penstock/result.hpp"
+#include "redis_store/redis_clock.hpp"
 #include "rules/model/ruleset.hpp"
 #include "rules/settings/settings.hpp"
 #include "service/outage_reconciler.hpp"
@@ -90,6 +91,8 @@ class Engine {
   };
   static EngineStores make_stores(const boost::asio::any_io_executor& executor,
                                   EngineShared& shared, const rules::Settings& settings);
+  // By which the store decides.
+  [[nodiscard]] const Clock* clock_of(const rules::Settings& settings) const;
 
   Engine(const boost::asio::any_io_executor& executor, EngineShared& shared,
          const rules::Settings& settings, std::size_t number,
@@ -99,6 +102,7 @@ class Engine {
   telemetry::HotKeys hot_keys_;
   telemetry::RateLimitedLog log_;
   service::Recorder recorder_;
+  redis_store::RedisClock redis_clock_;
   EngineStores stores_;
   service::LocalFallback& local_;
   service::OutageReconciler reconciler_;

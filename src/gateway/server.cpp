@@ -73,7 +73,7 @@ void for_each_upstream(GatewayContext& context, const Act& act) {
 
 void ServerOptions::use(const rules::Settings& settings) {
   gateway = settings.gateway;
-  headers = settings.headers;
+  headers = gateway.headers.value_or(settings.headers);
   trusted_proxies = settings.trusted_proxies;
 }
 

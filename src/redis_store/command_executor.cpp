@@ -41,6 +41,11 @@ Result<void> CommandExecutor::reload(redis::Options options, std::size_t max_wai
   return reloaded;
 }
 
+void CommandExecutor::report_time_to(RedisClock& clock) {
+  clock_ = &clock;
+  batcher_->report_time_to(clock);
+}
+
 void CommandExecutor::check(CheckRequest request, base::Deadline deadline, Decided decided) {
   if (batcher_->size() >= max_waiting_) {
     return decided(
@@ -116,7 +121,8 @@ void CommandExecutor::block(const std::string& key, Duration duration, base::Dea
 
 void CommandExecutor::lease(std::vector<KeyLeaseRequest> asks, base::Deadline deadline,
                             Leased leased) {
-  redis_store::lease(*client_, scripts_, std::move(asks), deadline, std::move(leased));
+  redis_store::lease({.client = *client_, .scripts = scripts_, .clock = clock_}, std::move(asks),
+                     deadline, std::move(leased));
 }
 
 void CommandExecutor::add(const std::string& counter, std::int64_t delta,

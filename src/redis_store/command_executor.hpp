@@ -57,6 +57,9 @@ class CommandExecutor {
   // change. Failures are ignored: subscribers must let their cached state expire.
   void announce_on(std::string channel) { channel_ = std::move(channel); }
 
+  // From now on reports the time in replies. REQUIRES: the clock outlives this.
+  void report_time_to(RedisClock& clock);
+
   // Requests of one tick share calls; those added by `questions` are sent when it returns, which
   // saves a turn of the event loop.
   void at_once(const std::function<void()>& questions) { batcher_->at_once(questions); }
@@ -112,6 +115,7 @@ class CommandExecutor {
   std::size_t max_waiting_;
   std::unique_ptr<redis::Client> client_;  // null in the destructor
   std::shared_ptr<Batcher> batcher_;
+  RedisClock* clock_ = nullptr;
   std::string channel_;  // empty: no announcements
 };
 

@@ -42,6 +42,9 @@ class RedisStore final : public store::LimitStore,
   // Connects. Before it, every call fails with Unavailable.
   void start() { store_->start(); }
 
+  // Reports the time in replies to checks and leases. REQUIRES: the clock outlives the store.
+  void report_time_to(RedisClock& clock) { store_->report_time_to(clock); }
+
   // Replaces the options, except the key prefix and on_event. See redis::Client::reload.
   [[nodiscard]] Result<void> reload(const RedisOptions& options);
 

@@ -49,6 +49,8 @@ struct Answer {
   rules::Match match{};                           // without its limits, which are above
   std::string unknown_domain{};                   // set if the rules do not know the domain
   std::shared_ptr<const rules::Ruleset> rules{};  // what the above points into
+  // The clock of the store, for the time of day at which a wait ends.
+  const Clock* clock = &system_clock();
 };
 
 // Combining the decisions of several limits into one answer: pure functions.

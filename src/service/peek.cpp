@@ -87,6 +87,7 @@ void set_outcome_without_store(const ServiceDeps& deps, Answer& answer) {
 void peek(const ServiceDeps& deps, Answer answer, base::Deadline deadline,
           std::function<void(Answer)> answered) {
   for (LimitAnswer& limit : answer.limits) limit.shadow = role_of(limit.matched) == Role::Shadow;
+  answer.clock = deps.clock;
   if (decide_without_limits(answer)) return answered(std::move(answer));
   decide_zero_limits(answer.limits, *deps.clock);
   std::vector<core::NamedCheck> peeks = peeks_of(answer);

@@ -32,6 +32,7 @@ std::optional<Decision> after_charge(const Decision& before, Cost cost, Cost wan
 
 RequestFlow::RequestFlow(LocalFallback& local, const Clock& clock, Answer&& undecided)
     : local_(local), clock_(clock), answer_(std::move(undecided)) {
+  answer_.clock = &clock;
   for (LimitAnswer& limit : answer_.limits) {
     const Role role = role_of(limit.matched);
     limit.shadow = role == Role::Shadow;

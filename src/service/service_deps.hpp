@@ -65,7 +65,7 @@ struct ServiceDeps {
   // For all store calls of one request. It may change between requests.
   static constexpr Duration kLongTimeout = std::chrono::hours{1};
   const Duration* store_timeout = &kLongTimeout;
-  // For limits of 0, which are decided without the store.
+  // The clock of the store: for limits of 0, which are decided without it, and for times of day.
   const Clock* clock = &system_clock();
 
   [[nodiscard]] base::Deadline within(base::Deadline deadline) const {

@@ -96,6 +96,21 @@ class EnvoyCase(unittest.TestCase):
         return ask(self.port, "GET", path, headers={"X-Api-Key": key} if key else {})
 
 
+class EnvoyTimestampTest(EnvoyCase):
+    """Envoy writes no X-RateLimit-* itself, and adds those of the daemon."""
+
+    more_rules = "\n  headers: x-ratelimit-unix"
+
+    def change(self, text):
+        return text.replace("enable_x_ratelimit_headers: DRAFT_VERSION_03", "")
+
+    def test_adds_the_time_of_the_reset(self):
+        for _ in range(4):
+            status, fields, _ = self.get("/v1/search/x", "frank")
+            self.assertTrue(0 < int(fields["x-ratelimit-reset"]) - time.time() <= 3601, fields)
+        self.assertEqual(status, 429)
+
+
 class EnvoyTest(EnvoyCase):
     def test_admits_up_to_the_limit_and_denies_the_rest_with_429(self):
         for left in (2, 1, 0):

@@ -7,8 +7,10 @@ import time
 import unittest
 import urllib.parse
 
-from daemon import Daemon
+from daemon import Daemon, ask, eventually
+from grpc_calls import Client, Messages, grpc_port
 from npm_packages import install_packages
+from redis_server import RedisServer, free_port
 
 NAMES = ("plain", 'say "hi"', "back\\slash\\", "a, b;q=1", "grün 限制 🚰", "?1", ":YQ==:", "it's/one",
          "x" * 200)
@@ -196,6 +198,13 @@ class FieldsTest(unittest.TestCase):
             self.assertEqual("retry-after" in answer.fields,
                              bool(answer.status == 429 and answer.body["retry_after_ms"]))
 
+    def test_the_reset_of_x_ratelimit_can_be_a_unix_timestamp(self):
+        for answer in self.answers("[x-ratelimit-unix, draft-08]"):
+            reset = int(answer.fields["x-ratelimit-reset"])
+            ((_, parameters),) = Parser.read([("list", answer.fields["ratelimit"])])[0]
+            # Rounded up once, from a time within the last second.
+            self.assertTrue(-2 <= reset - time.time() - parameters["t"] <= 1, (reset, parameters))
+
     def test_shadow_limits_are_in_no_header(self):
         with serve("[x-ratelimit, draft-08]") as daemon:
             for user in ("a", "b"):
@@ -215,6 +224,58 @@ class WaitTest(unittest.TestCase):
                 self.assertEqual(wait, 1)
                 time.sleep(wait)
                 self.assertEqual(check(daemon, path="/soon", user=user).status, 200)
+
+    def test_a_client_that_waits_until_the_timestamp_is_admitted(self):
+        redis = RedisServer()
+        self.addCleanup(redis.close)
+        for store in ("memory://", redis.url):
+            rules = RULES.replace("SETTING", "x-ratelimit-unix") + f"store: {{url: {store}}}\n"
+            with Daemon(rules) as daemon:
+                self.assertTrue(eventually(lambda: not daemon.admin("/readyz").body["reasons"]))
+                self.assertEqual(check(daemon, path="/soon", user="a").status, 200)
+                for _ in range(2):  # the second denial is answered from the denial cache
+                    denied = check(daemon, path="/soon", user="a")
+                    self.assertEqual(denied.status, 429)
+                time.sleep(max(0, int(denied.fields["x-ratelimit-reset"]) - time.time()))
+                self.assertEqual(check(daemon, path="/soon", user="a").status, 200)
+
+    def test_the_timestamp_of_a_window_is_its_end(self):
+        with serve("x-ratelimit-unix") as daemon:
+            resets = set()
+            for _ in range(20):
+                answer = daemon.ask("POST", "/v1/take", {"key": "k", "limit": "10/h fixed_window"})
+                resets.add(int(answer.fields["x-ratelimit-reset"]))
+                time.sleep(0.1)
+        self.assertTrue(all(reset % 3600 == 0 for reset in resets), resets)
+
+
+class ListenerTest(unittest.TestCase):
+    def test_listeners_can_have_different_headers(self):
+        gateway, grpc = free_port(), free_port()
+        rules = f"""
+server: {{headers: x-ratelimit-unix}}
+gateway:
+  listen: 127.0.0.1:{gateway}
+  headers: [x-ratelimit, draft-07]
+  upstreams: {{none: {{servers: "http://127.0.0.1:{free_port()}"}}}}
+  routes: [{{upstream: none}}]
+grpc: {{listen: "127.0.0.1:{grpc}", headers: draft-06}}
+domains: {{default: {{rules: [{{name: all, limit: 1/day}}]}}}}
+"""
+        with Daemon(rules) as daemon:
+            body = {"domain": "default", "attributes": {}}
+            now = time.time()
+            self.assertGreater(int(daemon.ask("POST", "/v1/check", body).fields["x-ratelimit-reset"]), now)
+            self.assertGreater(int(daemon.ask("GET", "/v1/forward-auth").fields["x-ratelimit-reset"]), now)
+            denied = ask(gateway, "GET", "/")
+            self.assertEqual(denied.status, 429)
+            self.assertLessEqual(int(denied.fields["x-ratelimit-reset"]), 86400)
+            self.assertIn("reset=", denied.fields["ratelimit"])
+            with Client(Messages(), grpc_port(daemon)) as client:
+                fields = client.ask("default", {"a": "b"}).response_headers_to_add
+            names = {field.key.lower() for field in fields}
+            self.assertIn("ratelimit-reset", names)
+            self.assertNotIn("x-ratelimit-reset", names)
 
 
 if __name__ == "__main__":

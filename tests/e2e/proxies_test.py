@@ -17,7 +17,7 @@ from server_process import ServerProcess, require
 RULES = """
 server:
   trusted_proxies: [127.0.0.1/32]
-  headers: [draft-08]
+  headers: [draft-08, x-ratelimit-unix]
 domains:
   default:
     deny:
@@ -175,12 +175,28 @@ class NginxTest(ProxyCase, unittest.TestCase):
     @classmethod
     def start(cls):
         path = cls.write("nginx/nginx.conf", 8000)
+        text = path.read_text(encoding="utf-8")
+        text = text.replace("      auth_request /_penstock;",
+                            "      auth_request /_penstock;\n"
+                            "      auth_request_set $reset $upstream_http_x_ratelimit_reset;")
+        text = text.replace("add_header RateLimit $penstock_state always;",
+                            "add_header RateLimit $penstock_state always;\n"
+                            "      add_header X-RateLimit-Reset $reset always;")
+        path.write_text(text, encoding="utf-8")
         cls.run_proxy("nginx", "-p", str(cls.folder), "-c", str(path), "-g", "daemon off;")
 
     def test_shows_the_limit_to_clients(self):
         _, fields, _ = self.get("/limited/headers")
         self.assertIn("per-path", fields["ratelimit-policy"])
         self.assertIn("r=2", fields["ratelimit"])
+
+    def test_passes_on_the_time_of_the_reset(self):
+        for _ in range(4):
+            status, fields, _ = self.get("/limited/reset")
+            wait = int(fields["x-ratelimit-reset"]) - time.time()
+            self.assertTrue(0 < wait <= 3601, wait)
+        self.assertEqual(status, 429)
+        self.assertLessEqual(abs(wait - int(fields["retry-after"])), 2)
 
 
 class HaproxyTest(ProxyCase, unittest.TestCase):

@@ -261,6 +261,7 @@ void BatchCall::read_buckets(BatchOwner& owner, const resp::Value& reply) {
   }
   const Result<Instant> now = read_instant(reply.elements.back());
   if (!now) return fail(owner, now.error());
+  owner.on_time(*now);
   Replays replays(keys_.size());
   const std::vector<KeyCheck>& limits = batch_.lanes.front()->asked.front().request.checks;
   for (std::size_t i = 0; i < replays.size(); ++i) {
@@ -286,6 +287,7 @@ void BatchCall::read_buckets(BatchOwner& owner, const resp::Value& reply) {
 void BatchCall::read_decided(BatchOwner& owner, const resp::Value& reply) {
   const Result<DecideReply> decided = read_decide_reply(reply, plan_);
   if (!decided) return fail(owner, decided.error());
+  owner.on_time(decided->now);
   Replays replays = replays_of(*decided, plan_);
   std::vector<Lane*> others;
   std::vector<Replayed> outcomes;

@@ -24,6 +24,8 @@ class BatchOwner {
   virtual void send(Batch batch) = 0;
   // All requests in flight of this lane are answered.
   virtual void finish(Lane& lane) = 0;
+  // A reply has arrived, with the time at which its script decided.
+  virtual void on_time(Instant /*now*/) {}
 };
 
 // A batch of requests as one call to Redis: writes the command, and decides the requests once more

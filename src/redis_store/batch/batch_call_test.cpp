@@ -48,9 +48,11 @@ struct BatchCallTest : ::testing::Test {
   struct Owner : BatchOwner {
     void send(Batch batch) override { sent.push_back(std::move(batch)); }
     void finish(Lane& lane) override { finished.push_back(&lane); }
+    void on_time(Instant now) override { times.push_back(now); }
 
     std::vector<Batch> sent;
     std::vector<Lane*> finished;
+    std::vector<Instant> times;
   };
 
   BatchCall call(const std::vector<Keys>& requests) {
@@ -99,6 +101,7 @@ TEST_F(BatchCallTest, DecidesInOrderOnTheStatesThatTheScriptFound) {
             (Lines{"u+p: passed 1 2", "u+q: passed 0 2", "u+r: denied 0 3", "v+p: passed 1 1"}));
   EXPECT_EQ(again(), Lines{});
   EXPECT_EQ(owner->finished.size(), 4U);
+  EXPECT_EQ(owner->times, std::vector{Instant{std::chrono::seconds{1}}});
 }
 
 TEST_F(BatchCallTest, SendsARequestAgainWhenItsKeyIsUnderAnotherLimitToo) {

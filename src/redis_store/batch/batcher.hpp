@@ -2,6 +2,7 @@
 
 #include "redis_store/batch/batch_call.hpp"
 #include "redis_store/batch/check_queue.hpp"
+#include "redis_store/redis_clock.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -21,6 +22,9 @@ class Batcher final : public BatchOwner, public std::enable_shared_from_this<Bat
   Batcher(const boost::asio::any_io_executor& executor, redis::Client& client,
           const ScriptSet& scripts);
 
+  // REQUIRES: the clock lives until close().
+  void report_time_to(RedisClock& clock) { clock_ = &clock; }
+
   // Sent at the end of this tick.
   void add(WaitingRequest&& request);
   // Requests added by `questions` are sent when it returns, which saves a turn of the event loop.
@@ -35,6 +39,9 @@ class Batcher final : public BatchOwner, public std::enable_shared_from_this<Bat
 
   void send(Batch batch) override;
   void finish(Lane& lane) override;
+  void on_time(Instant now) override {
+    if (clock_ != nullptr) clock_->on_reply(now, base::monotonic_now());
+  }
 
  private:
   void flush_soon();
@@ -45,6 +52,7 @@ class Batcher final : public BatchOwner, public std::enable_shared_from_this<Bat
   boost::asio::any_io_executor executor_;
   redis::Client* client_;  // null once it is closed
   const ScriptSet& scripts_;
+  RedisClock* clock_ = nullptr;
   CheckQueue queue_;
   boost::asio::steady_timer expiry_timer_;
   base::Deadline expires_at_ = base::Deadline::max();

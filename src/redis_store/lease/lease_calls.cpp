@@ -134,9 +134,9 @@ Result<LeaseGrants> LeaseCommand::read(const resp::Value& reply) const {
 Result<LeaseGrants> LeaseCommand::read_plain(const resp::Value& reply) const {
   const Result<DecideReply> decided = read_decide_reply(reply, plan_);
   if (!decided) return decided.error();
-  LeaseGrants grants;
+  LeaseGrants grants{.now = decided->now};
   for (std::size_t i = 0; i < asks_.size(); ++i) {
-    grants.push_back(
+    grants.grants.push_back(
         plain_grant(asks_[i], *decided->states[i], decided->admitted[i], decided->now));
   }
   return grants;
@@ -149,12 +149,12 @@ Result<LeaseGrants> LeaseCommand::read_strict(const resp::Value& reply) const {
   if (!now) return now.error();
   if (parts[1].text.size() != 8 * asks_.size()) return malformed("the grants of other requests");
   PackedReader granted(parts[1].text);
-  LeaseGrants grants;
+  LeaseGrants grants{.now = *now};
   for (std::size_t i = 0; i < asks_.size(); ++i) {
     const auto admitted = static_cast<std::uint32_t>(granted.number(4));
     const auto leased = static_cast<std::uint32_t>(granted.number(4));
-    grants.push_back(strict_grant(asks_[i], std::span(parts).subspan(2 * i + 2, 2),
-                                  {.admitted = admitted, .granted = leased}, *now));
+    grants.grants.push_back(strict_grant(asks_[i], std::span(parts).subspan(2 * i + 2, 2),
+                                         {.admitted = admitted, .granted = leased}, *now));
   }
   return grants;
 }
@@ -163,8 +163,7 @@ namespace {
 
 // Shared by all calls of one lease request.
 struct LeaseContext {
-  redis::Client& client;
-  const ScriptSet& scripts;
+  LeaseServer server;
   base::Deadline deadline;
   Leased leased;
 };
@@ -178,9 +177,9 @@ class LeaseCall final : public redis::Call {
 
   static void send(std::shared_ptr<const LeaseContext> context, LeaseCommand question,
                    Places places) {
-    redis::Command command = question.command(context->scripts);
+    redis::Command command = question.command(context->server.scripts);
     command.deadline = context->deadline;
-    redis::Client& client = context->client;
+    redis::Client& client = context->server.client;
     client.send(
         std::move(command),
         std::make_unique<LeaseCall>(std::move(context), std::move(question), std::move(places)));
@@ -190,9 +189,11 @@ class LeaseCall final : public redis::Call {
     if (!reply) return fail(reply.error());
     const Result<LeaseGrants> grants = question_.read(*reply);
     if (!grants) return fail(grants.error());
+    RedisClock* const clock = context_->server.clock;
+    if (clock != nullptr) clock->on_reply(grants->now, base::monotonic_now());
     Places unread;
     for (std::size_t i = 0; i < places_.size(); ++i) {
-      const auto& grant = (*grants)[i];
+      const auto& grant = grants->grants[i];
       if (grant) {
         context_->leased(places_[i], *grant);
       } else if (question_.reads() == Reads::OneAlgorithm) {
@@ -235,16 +236,16 @@ class LeaseCall final : public redis::Call {
 
 }  // namespace
 
-void lease(redis::Client& client, const ScriptSet& scripts, std::vector<KeyLeaseRequest> asks,
-           base::Deadline deadline, Leased leased) {
+void lease(const LeaseServer& server, std::vector<KeyLeaseRequest> asks, base::Deadline deadline,
+           Leased leased) {
   std::map<std::tuple<bool, Algorithm, std::uint16_t>, Places> groups;
   for (std::size_t i = 0; i < asks.size(); ++i) {
-    const std::uint16_t slot = client.is_cluster() ? redis::hash_slot(asks[i].key) : 0;
+    const std::uint16_t slot = server.client.is_cluster() ? redis::hash_slot(asks[i].key) : 0;
     const Algorithm module = ScriptSet::module_of(asks[i].quota.algorithm());
     groups[{asks[i].strict_lifetime.has_value(), module, slot}].push_back(i);
   }
-  const auto context = std::make_shared<const LeaseContext>(
-      LeaseContext{client, scripts, deadline, std::move(leased)});
+  const auto context =
+      std::make_shared<const LeaseContext>(LeaseContext{server, deadline, std::move(leased)});
   for (const auto& [group, places] : groups) {
     const std::size_t keys_of_each = std::get<bool>(group) ? 2 : 1;
     const std::size_t most = CheckQueue::kMaxChecks / keys_of_each;

@@ -5,6 +5,7 @@
 #include "penstock/result.hpp"
 #include "redis/client.hpp"
 #include "redis_store/batch/plan.hpp"
+#include "redis_store/redis_clock.hpp"
 #include "redis_store/scripts.hpp"
 #include "resp/value.hpp"
 #include "store/lease_source.hpp"
@@ -29,7 +30,10 @@ struct KeyLeaseRequest {
 
 // The reply of a script: per request a grant, or nothing when it could not read a state and the
 // script that reads all must be called.
-using LeaseGrants = std::vector<std::optional<Result<store::LeaseGrant>>>;
+struct LeaseGrants {
+  Instant now{};
+  std::vector<std::optional<Result<store::LeaseGrant>>> grants{};
+};
 
 // Leases that one script can grant: all strict, or all plain and of one algorithm. It has no
 // sockets: it builds the command and reads the reply.
@@ -59,8 +63,13 @@ using Leased = std::function<void(std::size_t ask, const Result<store::LeaseGran
 
 // Requests leases in as few calls as possible: strict leases apart from plain ones, plain ones by
 // algorithm, and in a cluster by slot. `leased` receives an answer to each of them, once. REQUIRES:
-// no key appears twice. The client and the scripts outlive the answers.
-void lease(redis::Client& client, const ScriptSet& scripts, std::vector<KeyLeaseRequest> asks,
-           base::Deadline deadline, Leased leased);
+// no key appears twice.
+struct LeaseServer {  // its members outlive the answers
+  redis::Client& client;
+  const ScriptSet& scripts;
+  RedisClock* clock = nullptr;  // receives the time in replies
+};
+void lease(const LeaseServer& server, std::vector<KeyLeaseRequest> asks, base::Deadline deadline,
+           Leased leased);
 
 }  // namespace penstock::redis_store

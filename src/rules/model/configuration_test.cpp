@@ -122,6 +122,18 @@ TEST(Configuration, HeadersCanBeOff) {
   EXPECT_TRUE(loaded("server: {headers: off}").settings.headers.empty());
 }
 
+TEST(Configuration, ListenersCanHaveHeadersOfTheirOwn) {
+  const auto grpc = [](const std::string& headers) {
+    return loaded("grpc: {listen: \"127.0.0.1:1\", headers: " + headers + "}")
+        .settings.grpc.headers;
+  };
+  EXPECT_EQ(grpc("true"), std::nullopt);
+  EXPECT_EQ(grpc("false"), std::vector<HeaderDraft>{});
+  EXPECT_EQ(grpc("off"), std::vector<HeaderDraft>{});
+  EXPECT_EQ(grpc("[x-ratelimit-unix, draft-08]"),
+            (std::vector{HeaderDraft::XRateLimitUnix, HeaderDraft::Draft08}));
+}
+
 TEST(Configuration, RulesInheritFromTheirDomain) {
   const Configuration configuration = loaded(R"(
 domains:

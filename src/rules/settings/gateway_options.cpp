@@ -37,6 +37,10 @@ std::optional<Address> parse_server(std::string_view url) {
   return address;
 }
 
+void read_gateway_headers(const OptionValue& value, GatewaySettings& gateway) {
+  gateway.headers = read_headers(value.node);
+}
+
 void read_servers(const OptionValue& value, UpstreamSettings& upstream) {
   for (const YamlNode& node : value.node.one_or_list()) {
     auto server = node.is_text() ? parse_server(node.raw()) : std::nullopt;
@@ -275,6 +279,9 @@ const Options<GatewaySettings>& gateway_options() {
            "cannot tell from `X-Api-Key`"),
       flag("forward_request_trailers", &S::forward_request_trailers,
            "forward fields after a request body, which rules do not see"),
+      custom("headers", &S::headers, "draft-07", read_gateway_headers,
+             "rate limit headers in responses, as in `server.headers`")
+          .by_default("those of `server.headers`"),
       section("max_in_flight", &S::max_in_flight, in_flight_options(), check_in_flight,
               "concurrent requests of one client")
           .by_default("no limit"),

@@ -108,6 +108,7 @@ TEST(GatewayFormat, ReadsHowRequestsAreNormalized) {
   paths: {merge_slashes: false, escaped_slashes: decode, backslashes: slash, parameters: keep, case: insensitive}
   headers_with_underscores: allow
   forward_request_trailers: true
+  headers: x-ratelimit-unix
 server: {forward_auth: {paths: {escaped_slashes: reject}}}
 domains: {default: {rules: [{name: all, limit: 5/m}]}}
 )",
@@ -125,6 +126,7 @@ domains: {default: {rules: [{name: all, limit: 5/m}]}}
                                          .letter_case = PathSettings::LetterCase::Insensitive}));
   EXPECT_EQ(gateway.headers_with_underscores, Underscores::Allow);
   EXPECT_TRUE(gateway.forward_request_trailers);
+  EXPECT_EQ(gateway.headers, std::vector{HeaderDraft::XRateLimitUnix});
   EXPECT_EQ(settings.forward_auth.paths.escaped_slashes, PathSettings::EscapedSlashes::Reject);
   EXPECT_EQ(settings.forward_auth.paths.backslashes, PathSettings::Backslashes::Keep);
 }

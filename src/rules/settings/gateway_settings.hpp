@@ -13,6 +13,17 @@
 // docs/reference/configuration.md.
 namespace penstock::rules {
 
+// Rate limit headers of responses, see docs/headers.md. XRateLimitUnix is XRateLimit with the reset
+// as a Unix timestamp.
+enum class HeaderDraft : std::uint8_t {
+  Off,
+  XRateLimit,
+  XRateLimitUnix,
+  Draft06,
+  Draft07,
+  Draft08,
+};
+
 // How a path is normalized before rules and upstreams see it. NUL and other control characters,
 // malformed percent-encoding and paths above the root are always rejected; dot segments are always
 // resolved.
@@ -108,6 +119,7 @@ struct GatewaySettings {
   PathSettings paths{};
   Underscores headers_with_underscores = Underscores::Drop;
   bool forward_request_trailers = false;
+  std::optional<std::vector<HeaderDraft>> headers{};  // unset: those of Settings::headers
   InFlightSettings max_in_flight{};
   AccessLogSettings access_log{};
   std::vector<UpstreamSettings> upstreams{};

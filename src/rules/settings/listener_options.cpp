@@ -20,20 +20,18 @@ void read_shutdown_delay(const OptionValue& value, Settings& settings) {
   if (const auto delay = value.node.duration(0s, kMaxTimeout)) settings.shutdown_delay = *delay;
 }
 
-void read_headers(const OptionValue& value, Settings& settings) {
-  settings.headers.clear();
-  for (const YamlNode& one : value.node.one_or_list()) {
-    const auto draft = one.choice<HeaderDraft>({{"off", HeaderDraft::Off},
-                                                {"x-ratelimit", HeaderDraft::XRateLimit},
-                                                {"draft-06", HeaderDraft::Draft06},
-                                                {"draft-07", HeaderDraft::Draft07},
-                                                {"draft-08", HeaderDraft::Draft08}});
-    if (!draft) continue;
-    if (value.node.is_list() && *draft == HeaderDraft::Off) {
-      one.error("headers: off stands alone, not in a list");
-    } else if (*draft != HeaderDraft::Off) {
-      settings.headers.push_back(*draft);
-    }
+void read_server_headers(const OptionValue& value, Settings& settings) {
+  settings.headers = read_headers(value.node);
+}
+
+void read_grpc_headers(const OptionValue& value, GrpcSettings& grpc) {
+  const std::string_view given = value.node.raw();
+  if (given == "true") {
+    grpc.headers.reset();
+  } else if (given == "false") {
+    grpc.headers.emplace();
+  } else {
+    grpc.headers = read_headers(value.node);
   }
 }
 
@@ -175,9 +173,9 @@ const Options<Settings>& server_options() {
           .by_default("`5s`; `0s` from a terminal"),
       duration("shutdown_grace", &S::shutdown_grace, kMaxTimeout,
                "after that: for requests in flight"),
-      custom("headers", &S::headers, "draft-07", read_headers,
-             "rate limit headers in responses: `x-ratelimit`, `draft-06`, `draft-07`, `draft-08`, "
-             "one or a list, or `off`")
+      custom("headers", &S::headers, "draft-07", read_server_headers,
+             "[rate limit headers](headers.md) in responses: `x-ratelimit`, `x-ratelimit-unix`, "
+             "`draft-06`, `draft-07`, `draft-08`, one or a list, or `off`")
           .by_default("`[x-ratelimit, draft-08]`"),
       custom("trusted_proxies", &S::trusted_proxies, "10.0.0.0/8", read_trusted_proxies,
              "networks whose `X-Forwarded-For` is trusted"),
@@ -212,8 +210,10 @@ const Options<GrpcSettings>& grpc_options() {
           {{"auto", GrpcRefunds::Auto}, {"allow", GrpcRefunds::Allow}, {"deny", GrpcRefunds::Deny}},
           "whether `is_negative_hits` refunds: `auto` (clients on loopback, and all clients where "
           "`tls.client_ca` is set), `allow`, `deny`. An ignored refund is a peek"),
-      flag("headers", &S::headers,
-           "responses carry the headers of `server.headers`, for Envoy to add"),
+      custom("headers", &S::headers, "draft-07", read_grpc_headers,
+             "rate limit headers in responses, for Envoy to add: `true` for those of "
+             "`server.headers`, `false` for none, or other ones as in `server.headers`")
+          .by_default("`true`"),
       flag("dynamic_metadata", &S::dynamic_metadata,
            "return the descriptors, for Envoy's access log, and the `metadata` of the rules that "
            "matched"),

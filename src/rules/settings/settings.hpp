@@ -17,8 +17,6 @@
 // docs/reference/configuration.md.
 namespace penstock::rules {
 
-enum class HeaderDraft : std::uint8_t { Off, XRateLimit, Draft06, Draft07, Draft08 };
-
 struct HttpSettings {
   std::vector<Address> listen{{.host = "127.0.0.1", .port = 8080}};
   std::optional<TlsFiles> tls{};
@@ -49,7 +47,8 @@ struct GrpcSettings {
   Duration idle_timeout = std::chrono::hours{1};         // of a connection without a stream
   Duration min_ping_interval = std::chrono::seconds{5};  // on a connection without a stream
   GrpcRefunds refunds = GrpcRefunds::Auto;
-  bool headers = true;            // rate limit headers, for Envoy to add
+  // Rate limit headers, for Envoy to add. Unset: those of Settings::headers.
+  std::optional<std::vector<HeaderDraft>> headers{};
   bool dynamic_metadata = false;  // the descriptors, for Envoy's access log
 };
 

@@ -82,6 +82,25 @@ std::vector<std::string> secrets_of(const std::string& text) {
   return secrets;
 }
 
+std::vector<HeaderDraft> read_headers(const YamlNode& node) {
+  std::vector<HeaderDraft> drafts;
+  for (const YamlNode& one : node.one_or_list()) {
+    const auto draft = one.choice<HeaderDraft>({{"off", HeaderDraft::Off},
+                                                {"x-ratelimit", HeaderDraft::XRateLimit},
+                                                {"x-ratelimit-unix", HeaderDraft::XRateLimitUnix},
+                                                {"draft-06", HeaderDraft::Draft06},
+                                                {"draft-07", HeaderDraft::Draft07},
+                                                {"draft-08", HeaderDraft::Draft08}});
+    if (!draft) continue;
+    if (node.is_list() && *draft == HeaderDraft::Off) {
+      one.error("headers: off stands alone, not in a list");
+    } else if (*draft != HeaderDraft::Off) {
+      drafts.push_back(*draft);
+    }
+  }
+  return drafts;
+}
+
 std::string_view folding(const PathSettings& paths, std::string_view option) {
   return paths.letter_case == PathSettings::LetterCase::Insensitive ? option : std::string_view{};
 }

@@ -24,6 +24,9 @@ namespace penstock::rules {
 // One secret per line.
 [[nodiscard]] std::vector<std::string> secrets_of(const std::string& text);
 
+// One kind of rate limit headers, or a list.
+[[nodiscard]] std::vector<HeaderDraft> read_headers(const YamlNode& node);
+
 // `option`, the name of `case`, when these settings show paths to rules in lower case; else empty.
 [[nodiscard]] std::string_view folding(const PathSettings& paths, std::string_view option);
 

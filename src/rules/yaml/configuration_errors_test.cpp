@@ -76,8 +76,8 @@ TEST(ConfigurationErrors, InvalidSettingsAreReported) {
           "p.yaml:1:51: error: workers: expected a whole number from 0 to 1024, found \"many\"\n"});
   expect({"server:\n  listen: []\n  headers: [draft-8, off]\n  trusted_proxies: [10.0.0.1/8]\n",
           "p.yaml:2:11: error: listen: no address at all\n"
-          "p.yaml:3:13: error: headers: expected one of off, x-ratelimit, draft-06, draft-07 or "
-          "draft-08, found \"draft-8\"; did you mean 'draft-08'?\n"
+          "p.yaml:3:13: error: headers: expected one of off, x-ratelimit, x-ratelimit-unix, "
+          "draft-06, draft-07 or draft-08, found \"draft-8\"; did you mean 'draft-08'?\n"
           "p.yaml:3:22: error: headers: off stands alone, not in a list\n"
           "p.yaml:4:21: error: trusted_proxies: expected a network such as 10.0.0.0/8 or "
           "2001:db8::/32, found \"10.0.0.1/8\"\n"});

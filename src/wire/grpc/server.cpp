@@ -20,7 +20,7 @@ void on_accept(const std::shared_ptr<ServerCore>& core,
 
 void ServerOptions::use(const rules::Settings& settings) {
   grpc = settings.grpc;
-  headers = settings.headers;
+  headers = grpc.headers.value_or(settings.headers);
   preface_timeout = settings.http.header_timeout;
   receive_timeout = settings.http.body_timeout;
 }
@@ -42,8 +42,7 @@ Result<void> ServerOptions::apply_to(ServerCore& core) const {
   context.max_buffer_bytes = grpc.max_buffer_bytes;
   context.request_timeout = request_timeout;
   context.receive_timeout = receive_timeout;
-  core.limiter.use({.headers = grpc.headers ? headers : std::vector<rules::HeaderDraft>{},
-                    .dynamic_metadata = grpc.dynamic_metadata});
+  core.limiter.use({.headers = headers, .dynamic_metadata = grpc.dynamic_metadata});
   core.refunds = grpc.refunds;
   core.authenticates_clients = grpc.tls && !grpc.tls->client_ca.empty();
   core.timeouts.set_limits(net::phase_limits({{Phase::Handshake, handshake_timeout},

@@ -17,7 +17,7 @@ namespace penstock::wire::grpc {
 // See net::SocketListener.
 struct ServerOptions {
   rules::GrpcSettings grpc{};                 // `listen` is not used
-  std::vector<rules::HeaderDraft> headers{};  // for `grpc.headers`
+  std::vector<rules::HeaderDraft> headers{};  // in responses
   Duration handshake_timeout = std::chrono::seconds{10};
   Duration preface_timeout = std::chrono::seconds{10};  // for the preface, and for a header block
   Duration request_timeout = std::chrono::seconds{1};   // of a call without grpc-timeout

@@ -5,6 +5,18 @@
 
 namespace penstock::base {
 
+std::string lower_case(std::string_view text) {
+  std::string copy(text);
+  std::transform(copy.begin(), copy.end(), copy.begin(), lower);
+  return copy;
+}
+
+std::string upper_case(std::string_view text) {
+  std::string copy(text);
+  std::transform(copy.begin(), copy.end(), copy.begin(), upper);
+  return copy;
+}
+
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string decoded;
   decoded.reserve(text.size());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -20,6 +21,20 @@ template <class Number, class... Radix>
 
 // "%2F" as "/". Empty when a percent sign is not followed by two hexadecimal digits.
 [[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text);
+
+// Letters of ASCII; other characters stay.
+[[nodiscard]] constexpr char lower(char letter) noexcept {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+[[nodiscard]] constexpr char upper(char letter) noexcept {
+  return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+}
+[[nodiscard]] std::string lower_case(std::string_view text);
+[[nodiscard]] std::string upper_case(std::string_view text);
+[[nodiscard]] constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower(x) == lower(y); });
+}
 
 // Empties a string and frees its memory. `text = std::string()` keeps it: libstdc++ copies a short
 // string into the room that is there.

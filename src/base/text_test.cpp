@@ -25,5 +25,13 @@ TEST(FreeString, LeavesNoMemoryBehind) {
   EXPECT_LT(text.capacity(), 100U);
 }
 
+TEST(Text, CaseIsThatOfAsciiLetters) {
+  EXPECT_EQ(lower_case("GET /Ä[@Z"), "get /Ä[@z");
+  EXPECT_EQ(upper_case("get /ä{`z"), "GET /ä{`Z");
+  EXPECT_TRUE(equals_ignoring_case("X-Api-Key", "x-aPI-kEY"));
+  EXPECT_FALSE(equals_ignoring_case("a", "ab"));
+  EXPECT_FALSE(equals_ignoring_case("[", "{"));
+}
+
 }  // namespace
 }  // namespace penstock::base

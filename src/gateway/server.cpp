@@ -2,7 +2,7 @@
 
 #include "base/deadline.hpp"
 #include "gateway/http1/http1_session.hpp"
-#include "net/spawn.hpp"
+#include "net/asio_types.hpp"
 
 #include <algorithm>
 #include <string_view>

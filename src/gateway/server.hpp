@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gateway/proxy/gateway_context.hpp"
-#include "net/socket_listener.hpp"
+#include "net/listener.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
 #include "rules/settings/settings.hpp"

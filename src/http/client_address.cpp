@@ -1,5 +1,7 @@
 #include "http/client_address.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 
 namespace penstock::http {
@@ -28,7 +30,7 @@ bool is_port(std::string_view text) {
 
 std::string_view first_of(std::span<const Field> fields, std::string_view lower_case) {
   const auto found = std::find_if(fields.begin(), fields.end(), [&](const Field& field) {
-    return same_name(field.name, lower_case);
+    return base::equals_ignoring_case(field.name, lower_case);
   });
   return found == fields.end() ? std::string_view{} : found->value;
 }
@@ -38,7 +40,7 @@ std::optional<IpAddress> from_forwarded_for(std::span<const Field> fields,
                                             const TrustedProxies& trusted) {
   std::optional<IpAddress> nearest;
   for (auto field = fields.rbegin(); field != fields.rend(); ++field) {
-    if (!same_name(field->name, "x-forwarded-for")) continue;
+    if (!base::equals_ignoring_case(field->name, "x-forwarded-for")) continue;
     std::string_view rest = field->value;
     while (!rest.empty()) {
       const std::size_t comma = rest.rfind(',');

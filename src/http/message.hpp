@@ -10,9 +10,6 @@
 
 namespace penstock::http {
 
-// Whether two header field names are equal; case does not matter.
-[[nodiscard]] bool same_name(std::string_view a, std::string_view b) noexcept;
-
 // A field of a message; names are compared without regard to case.
 struct Field {
   std::string_view name;

@@ -1,4 +1,4 @@
-#include "http/target.hpp"
+#include "http/normalized_path.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,5 +1,6 @@
 #include "http/problem.hpp"
 
+#include "base/text.hpp"
 #include "http/json_writer.hpp"
 #include "http/response_text.hpp"
 
@@ -45,6 +46,17 @@ Response problem_of(const Error& error) {
   Response response = problem_response({.status = 503, .detail = detail});
   response.fields.emplace_back("Retry-After", "1");
   return response;
+}
+
+Response to_response(const HttpError& error) {
+  return problem_response({.status = error.status, .detail = error.detail});
+}
+
+std::string_view Request::field(std::string_view name) const noexcept {
+  for (const Field& field : fields) {
+    if (base::equals_ignoring_case(field.name, name)) return field.value;
+  }
+  return {};
 }
 
 }  // namespace penstock::http

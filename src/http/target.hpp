@@ -1,18 +1,15 @@
 #pragma once
 
 #include "base/text.hpp"
-#include "http/message.hpp"
 #include "penstock/result.hpp"
-#include "rules/settings/gateway_settings.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
-// Where a request goes: the parts of paths and queries.
+// Where a request goes: the parts of hosts, paths and queries.
 namespace penstock::http {
 
 using base::percent_decoded;
@@ -43,21 +40,7 @@ class Parameters {
   std::optional<std::string> error_;
 };
 
-// A path after normalization (RFC 3986, section 6.2.2), in two forms of the same segments.
-struct NormalizedPath {
-  // For upstreams: only unreserved characters are decoded, so that the meaning stays; no dot
-  // segments.
-  std::string forwarded;
-  // For rules and routes: decoded, except "/", "\" and "%"; without path parameters and in lower
-  // case, if so configured.
-  std::string matched;
-
-  friend bool operator==(const NormalizedPath&, const NormalizedPath&) = default;
-};
-
-// An error for paths that no server should receive, and for those that the settings reject.
-// "*" stays "*". An empty path is "/".
-[[nodiscard]] std::variant<NormalizedPath, HttpError> normalized_path(
-    std::string_view path, const rules::PathSettings& settings);
+// The name of a host, which is one for all spellings: "API.example.com.:8443" is "api.example.com".
+[[nodiscard]] std::string host_name(std::string_view host);
 
 }  // namespace penstock::http

@@ -1,7 +1,7 @@
 #include "net/connection_acceptor.hpp"
 
 #include "base/deadline.hpp"
-#include "net/spawn.hpp"
+#include "net/asio_types.hpp"
 #include "net/tls.hpp"
 
 #include <boost/asio/error.hpp>

@@ -3,8 +3,8 @@
 #include "net/address.hpp"
 #include "net/address_limit.hpp"
 #include "net/asio_types.hpp"
-#include "net/connection.hpp"
 #include "net/listen.hpp"
+#include "net/server_state.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
 

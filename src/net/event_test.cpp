@@ -1,6 +1,6 @@
 #include "net/event.hpp"
 
-#include "net/spawn.hpp"
+#include "net/asio_types.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>

@@ -7,18 +7,19 @@
 
 namespace penstock::net {
 
-// What a connection is doing. Each phase has its time limit.
+// What a connection is doing, to a client or to an upstream. Each phase has its time limit.
 enum class Phase : std::uint8_t {
-  Handshake,   // of TLS
+  Handshake,   // of TLS; the connect to an upstream
   Idle,        // between two requests
   Header,      // from the first byte of a request
+  FirstByte,   // of the response of an upstream
   Body,        // from the end of its header
   Processing,  // the handler has it
   Write,       // the client is slow to read the response
   Linger,      // all is sent; the client has time to read it
   Closing,
 };
-inline constexpr std::size_t kPhaseCount = 8;
+inline constexpr std::size_t kPhaseCount = 9;
 
 // Counters of one server. Thread-safety: none; read where the server runs.
 struct Statistics {

@@ -1,6 +1,6 @@
 // libFuzzer: request paths under all settings. A forwarded path is normalized and does not change
 // when normalized again.
-#include "http/target.hpp"
+#include "http/normalized_path.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -73,12 +73,6 @@ std::string_view trimmed(std::string_view text) noexcept {
   return text;
 }
 
-std::string lower_case(std::string_view text) {
-  std::string copy(text);
-  std::transform(copy.begin(), copy.end(), copy.begin(), lower);
-  return copy;
-}
-
 HopByHop::HopByHop(std::span<const Field> fields) {
   for (const Field& field : fields) {
     if (field.name.size() != 10 || !equals_lower_case(field.name, "connection")) continue;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/text.hpp"
 #include "http/message.hpp"
 
 #include <span>
@@ -10,9 +11,9 @@
 // Header fields: their texts (RFC 9110, section 5.6), and which of them a proxy forwards.
 namespace penstock::gateway {
 
-[[nodiscard]] constexpr char lower(char letter) noexcept {
-  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-}
+using base::equals_ignoring_case;
+using base::lower;
+using base::lower_case;
 
 // Control characters except tab, which is allowed in values.
 [[nodiscard]] constexpr bool is_control(char letter) noexcept {
@@ -30,18 +31,9 @@ namespace penstock::gateway {
   return true;
 }
 
-[[nodiscard]] constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (lower(a[i]) != lower(b[i])) return false;
-  }
-  return true;
-}
-
 // Whether this is a token, as methods and field names are.
 [[nodiscard]] bool is_token(std::string_view text) noexcept;
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
-[[nodiscard]] std::string lower_case(std::string_view text);
 
 // Calls `visit` with each non-empty item of a comma-separated list.
 template <class Visit>

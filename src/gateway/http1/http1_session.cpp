@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "gateway/http1/message_writer.hpp"
 #include "http/response_text.hpp"
-#include "net/spawn.hpp"
+#include "net/asio_types.hpp"
 
 #include <algorithm>
 #include <utility>

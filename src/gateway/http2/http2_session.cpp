@@ -1,7 +1,7 @@
 #include "gateway/http2/http2_session.hpp"
 
 #include "base/deadline.hpp"
-#include "net/spawn.hpp"
+#include "net/asio_types.hpp"
 
 #include <utility>
 

@@ -2,7 +2,7 @@
 #include "gateway/http1/fields.hpp"
 #include "gateway/http1/message_writer.hpp"
 #include "gateway/proxy/exchange.hpp"
-#include "net/spawn.hpp"
+#include "net/asio_types.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -151,7 +151,7 @@ Awaitable<void> Exchange::upload_piece(UpstreamConnection& connection,
   if (silence_) last_byte_ = base::monotonic_now();
   sent ? machine_.on_uploaded(last) : machine_.on_upload_refused();
   const Phase phase = machine_.upstream_phase();
-  if (waits || phase == Phase::Header) connection.enter(phase);
+  if (waits || phase == Phase::FirstByte) connection.enter(phase);
   if (silence_ && piece.is_last) connection.end_sending();
 }
 

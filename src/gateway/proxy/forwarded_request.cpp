@@ -1,6 +1,7 @@
 #include "gateway/proxy/forwarded_request.hpp"
 
 #include "gateway/http1/fields.hpp"
+#include "http/target.hpp"
 
 #include <algorithm>
 #include <array>
@@ -211,28 +212,15 @@ std::string ForwardedRequest::text(std::string_view path) const {
   return out.append("\r\n");
 }
 
-std::string host_name(std::string_view host) {
-  const std::size_t colon = host.rfind(':');
-  if (colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos &&
-      (host.starts_with('[') || host.find(':') == colon)) {
-    host = host.substr(0, colon);
-  }
-  if (host.ends_with('.')) host.remove_suffix(1);
-  return lower_case(host);
-}
-
 RequestAttributes::RequestAttributes(const ForwardedRequest& request, Client client)
-    : host_(host_name(request.host())), path_(request.path().matched) {
+    : host_(http::host_name(request.host())), path_(request.path().matched) {
   std::size_t bytes = 0;
   for (const Field& field : request.fields()) bytes += kHeader.size() + field.name.size();
   names_.reserve(bytes);  // so that views stay valid
   attributes_.reserve(request.fields().size() + 6);
   std::string_view method = request.method();
   if (!is_upper(method)) {
-    method_ = method;
-    std::transform(method_.begin(), method_.end(), method_.begin(), [](char letter) {
-      return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
-    });
+    method_ = base::upper_case(method);
     method = method_;
   }
   attributes_.push_back({"method", method});

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gateway/http1/message_head.hpp"
-#include "http/target.hpp"
+#include "http/normalized_path.hpp"
 #include "penstock/result.hpp"
 #include "rules/model/request.hpp"
 #include "rules/settings/gateway_settings.hpp"
@@ -83,9 +83,6 @@ class ForwardedRequest {
   std::string_view upgrade_{};
   std::optional<HttpError> rejection_{};
 };
-
-// Canonical host name: "API.example.com.:8443" becomes "api.example.com".
-[[nodiscard]] std::string host_name(std::string_view host);
 
 // The client of a request, as far as the request itself does not tell.
 struct Client {

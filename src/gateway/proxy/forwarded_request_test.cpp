@@ -1,6 +1,7 @@
 #include "gateway/proxy/forwarded_request.hpp"
 
 #include "gateway/http1/fields.hpp"
+#include "http/target.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -124,7 +125,7 @@ std::string attributes_of(std::string_view bytes, const rules::PathSettings& pat
   std::string text = "method=" + std::string(head.method) + "\n";
   text += "path=" + std::get<http::NormalizedPath>(normal).matched + "\n";
   if (head.query.size() > 1) text += "query=" + std::string(head.query.substr(1)) + "\n";
-  text += "host=" + host_name(head.host) + "\nproto=https\nclient_ip=192.0.2.1\n";
+  text += "host=" + http::host_name(head.host) + "\nproto=https\nclient_ip=192.0.2.1\n";
   for (const Field& field : head.fields) {
     std::string name(field.name);
     for (char& letter : name) letter = lower(letter);

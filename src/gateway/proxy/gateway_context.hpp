@@ -8,7 +8,7 @@
 #include "gateway/upstream/upstream.hpp"
 #include "http/client_address.hpp"
 #include "http/response_text.hpp"
-#include "net/connection.hpp"
+#include "net/server_state.hpp"
 #include "penstock/clock.hpp"
 #include "rules/settings/settings.hpp"
 #include "service/service.hpp"

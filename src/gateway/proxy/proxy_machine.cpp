@@ -9,7 +9,7 @@ bool ProxyMachine::wants_body() const noexcept {
 net::Phase ProxyMachine::upstream_phase() const noexcept {
   const bool awaits_head = state_ == State::ReadHead || state_ == State::SendInterim;
   // The response timeout starts when the request is sent.
-  if (awaits_head && upload_ == Upload::Complete) return net::Phase::Header;
+  if (awaits_head && upload_ == Upload::Complete) return net::Phase::FirstByte;
   return state_ == State::Relay ? net::Phase::Body : net::Phase::Processing;
 }
 

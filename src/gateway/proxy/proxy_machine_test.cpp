@@ -271,8 +271,8 @@ TEST(ProxyMachine, TheResponseTimeoutStartsWhenTheRequestIsSent) {
   ProxyMachine machine = reading(kPost, Connection::Reused, Last::No);
   EXPECT_EQ(machine.upstream_phase(), net::Phase::Processing);
   machine.on_uploaded(Last::Yes);
-  EXPECT_EQ(machine.upstream_phase(), net::Phase::Header);
-  EXPECT_EQ(reading(kGet).upstream_phase(), net::Phase::Header);
+  EXPECT_EQ(machine.upstream_phase(), net::Phase::FirstByte);
+  EXPECT_EQ(reading(kGet).upstream_phase(), net::Phase::FirstByte);
 }
 
 TEST(ProxyMachine, BlamesTheClientForItsBody) {

@@ -1,6 +1,6 @@
 #include "gateway/upstream/upstream.hpp"
 
-#include "net/spawn.hpp"
+#include "net/asio_types.hpp"
 
 #include <algorithm>
 #include <string>
@@ -15,7 +15,7 @@ using net::Phase;
 
 net::Timeouts::Durations limits_of(const rules::UpstreamSettings& settings) {
   return net::phase_limits({{Phase::Handshake, settings.connect_timeout},
-                            {Phase::Header, settings.first_byte_timeout},
+                            {Phase::FirstByte, settings.first_byte_timeout},
                             {Phase::Body, settings.read_timeout},
                             {Phase::Write, settings.write_timeout},
                             {Phase::Idle, settings.keepalive_timeout}});

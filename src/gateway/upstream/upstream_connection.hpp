@@ -3,9 +3,9 @@
 #include "gateway/http1/message_head.hpp"
 #include "gateway/http1/message_writer.hpp"
 #include "gateway/upstream/read_buffer.hpp"
+#include "net/address.hpp"
 #include "net/asio_types.hpp"
 #include "net/timeouts.hpp"
-#include "rules/settings/address.hpp"
 
 #include <boost/asio/ip/basic_resolver.hpp>
 

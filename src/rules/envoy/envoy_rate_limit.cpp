@@ -1,5 +1,6 @@
 #include "rules/envoy/envoy_rate_limit.hpp"
 
+#include "base/text.hpp"
 #include "rules/envoy/envoy_fields.hpp"
 
 #include <algorithm>
@@ -22,11 +23,8 @@ constexpr std::array kUnits{
     Unit{"year", Days{365}},
 };
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 std::optional<Duration> unit_length(std::string_view text) {
-  std::string name(text);
-  std::ranges::transform(name, name.begin(), lower);
+  const std::string name = base::lower_case(text);
   const auto unit = std::ranges::find(kUnits, name, &Unit::name);
   if (unit == kUnits.end()) return std::nullopt;
   return unit->length;

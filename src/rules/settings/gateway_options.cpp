@@ -1,5 +1,6 @@
+#include "base/text.hpp"
 #include "rules/model/path_pattern.hpp"
-#include "rules/settings/shared_rows.hpp"
+#include "rules/settings/section_options.hpp"
 
 #include <algorithm>
 
@@ -70,10 +71,7 @@ void read_upstreams(const OptionValue& value, GatewaySettings& gateway) {
 }
 
 void read_host(const OptionValue& value, RouteSettings& route) {
-  route.host = value.node.text().value_or("");
-  for (char& letter : route.host) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
+  route.host = base::lower_case(value.node.text().value_or(""));
   const std::size_t star = route.host.find('*');
   const bool odd_star = star != std::string::npos &&
                         (star != 0 || !route.host.starts_with("*.") || route.host.rfind('*') != 0);

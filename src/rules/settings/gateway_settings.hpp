@@ -1,17 +1,24 @@
 #pragma once
 
+#include "net/address.hpp"
 #include "penstock/time.hpp"
-#include "rules/settings/address.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // The `gateway` section. The options are described in rules/settings/gateway_options.cpp and
 // docs/reference/configuration.md.
 namespace penstock::rules {
+
+using net::Address;
+using net::TlsFiles;
+
+// "127.0.0.1:8080", "[::1]:8080"; empty for anything else.
+[[nodiscard]] std::optional<Address> parse_address(std::string_view text);
 
 // Rate limit headers of responses, see docs/headers.md. XRateLimitUnix is XRateLimit with the reset
 // as a Unix timestamp.

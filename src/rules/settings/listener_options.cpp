@@ -1,5 +1,5 @@
 #include "base/ip_address.hpp"
-#include "rules/settings/shared_rows.hpp"
+#include "rules/settings/section_options.hpp"
 
 // The rows of `server`, `grpc` and `resp`.
 namespace penstock::rules {

@@ -4,13 +4,13 @@
 #include "penstock/redis_options.hpp"
 #include "penstock/time.hpp"
 #include "rules/model/rule.hpp"
-#include "rules/settings/address.hpp"
 #include "rules/settings/gateway_settings.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // A configuration without its rules. The options are described in rules/settings/*_options.cpp and

@@ -1,5 +1,5 @@
 #include "base/text.hpp"
-#include "rules/settings/shared_rows.hpp"
+#include "rules/settings/section_options.hpp"
 
 #include <algorithm>
 #include <array>

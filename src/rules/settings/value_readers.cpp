@@ -1,6 +1,5 @@
-#include "rules/settings/value_readers.hpp"
-
 #include "base/text.hpp"
+#include "rules/settings/section_options.hpp"
 
 #include <sstream>
 #include <utility>

@@ -1,3 +1,4 @@
+#include "base/text.hpp"
 #include "rules/model/known_attributes.hpp"
 #include "rules/yaml/diagnostic.hpp"
 #include "rules/yaml/domain_format.hpp"
@@ -19,14 +20,6 @@ std::string_view header_of(std::string_view name) { return name.substr(kHeaderPr
 bool is_header_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
          std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
 }
 
 // The header that provides "api_key" or "user_agent"; empty when there is none.
@@ -83,7 +76,7 @@ class AttributeCheck {
   // Clients may send any header, so only a name that resembles another is suspicious, unless the
   // domain declares caller_attributes.
   [[nodiscard]] std::string header_problem(const std::string& name) const {
-    const std::string lower = lower_case(name);
+    const std::string lower = base::lower_case(name);
     if (lower != name) return "never matches: header names are in lower case" + did_you_mean(lower);
     const std::string_view header = header_of(name);
     if (header.empty() || !std::all_of(header.begin(), header.end(), is_header_character)) {

@@ -1,7 +1,5 @@
 #include "wire/resp/commands.hpp"
 
-#include "base/text.hpp"
-
 #include <algorithm>
 #include <array>
 
@@ -63,8 +61,6 @@ static_assert(std::is_sorted(kCommands.begin(), kCommands.end(),
 
 constexpr std::size_t kLongestName = 16;
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 // As Redis does: 128 bytes of the command, and of its arguments.
 std::string unknown_command(const CommandContext& context) {
   constexpr std::size_t kShown = 128;
@@ -103,7 +99,7 @@ std::span<const Command> all_commands() { return kCommands; }
 const Command* find_command(std::string_view name) {
   if (name.empty() || name.size() > kLongestName) return nullptr;
   std::array<char, kLongestName> lowered;
-  std::transform(name.begin(), name.end(), lowered.begin(), lower);
+  std::transform(name.begin(), name.end(), lowered.begin(), base::lower);
   const std::string_view wanted(lowered.data(), name.size());
   for (const Command& each : kCommands) {
     if (each.name.size() == wanted.size() && each.name.front() == wanted.front() &&
@@ -143,17 +139,6 @@ bool waits_for_pending_replies(std::span<const std::string_view> words) {
   }
   return words.size() > 2 && (equals_ignoring_case(words.front(), "del") ||
                               equals_ignoring_case(words.front(), "exists"));
-}
-
-bool equals_ignoring_case(std::string_view text, std::string_view wanted) {
-  return std::equal(text.begin(), text.end(), wanted.begin(), wanted.end(),
-                    [](char a, char b) { return lower(a) == b; });
-}
-
-std::string to_lower(std::string_view text) {
-  std::string lowered(text);
-  std::transform(lowered.begin(), lowered.end(), lowered.begin(), lower);
-  return lowered;
 }
 
 std::optional<std::int64_t> parse_number(std::string_view text) {

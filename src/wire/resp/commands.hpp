@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/text.hpp"
 #include "wire/resp/command_context.hpp"
 
 #include <cstdint>
@@ -83,9 +84,7 @@ void reset(const CommandContext& context);
 [[nodiscard]] bool waits_for_pending_replies(std::span<const std::string_view> words);
 
 // Texts and numbers of clients.
-[[nodiscard]] bool equals_ignoring_case(std::string_view text,
-                                        std::string_view small);  // in any case
-[[nodiscard]] std::string to_lower(std::string_view text);
+using base::equals_ignoring_case;
 [[nodiscard]] std::optional<std::int64_t> parse_number(std::string_view text);
 [[nodiscard]] std::string wrong_arity(std::string_view command);
 

@@ -175,7 +175,7 @@ void select(const CommandContext& context) {
 // CLIENT SETNAME name, GETNAME, ID, INFO, LIST, SETINFO what text, NO-EVICT x, NO-TOUCH x. Values
 // are not cached by clients: TRACKING is an error, except OFF.
 void client(const CommandContext& context) {
-  const std::string what = to_lower(context.word(1).substr(0, 64));
+  const std::string what = base::lower_case(context.word(1).substr(0, 64));
   const std::size_t size = context.size();
   if (what == "setname" && size == 3) return set_name(context, context.word(2));
   if (what == "setinfo" && size == 4) return set_library(context);
@@ -264,7 +264,7 @@ std::vector<Section> sections(const CommandContext& context) {
 bool is_wanted(const CommandContext& context, std::string_view section) {
   const auto words = context.words().subspan(1);
   if (words.empty()) return true;
-  const std::string wanted = to_lower(section);
+  const std::string wanted = base::lower_case(section);
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     return equals_ignoring_case(word, wanted) || equals_ignoring_case(word, "all") ||
            equals_ignoring_case(word, "everything") || equals_ignoring_case(word, "default");
@@ -276,7 +276,7 @@ bool is_wanted(const CommandContext& context, std::string_view section) {
 // COMMAND [COUNT | LIST | DOCS … | INFO name …]: the commands that there are.
 void command(const CommandContext& context) {
   const std::string what =
-      context.size() > 1 ? to_lower(context.word(1).substr(0, 64)) : std::string{};
+      context.size() > 1 ? base::lower_case(context.word(1).substr(0, 64)) : std::string{};
   if (what == "count") {
     return context.reply().integer(static_cast<std::int64_t>(all_commands().size()));
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "net/socket_listener.hpp"
+#include "net/listener.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
 #include "rules/settings/settings.hpp"

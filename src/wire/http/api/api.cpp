@@ -1,5 +1,6 @@
 #include "wire/http/api/api.hpp"
 
+#include "base/text.hpp"
 #include "http/json_object_reader.hpp"
 #include "http/problem.hpp"
 #include "http/target.hpp"
@@ -87,12 +88,8 @@ Response body_too_large(std::size_t size, std::size_t most) {
 // The credentials of "Bearer abc"; the scheme in any case.
 std::optional<std::string_view> bearer(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";
-  if (authorization.size() < kScheme.size()) return std::nullopt;
-  for (std::size_t i = 0; i < kScheme.size(); ++i) {
-    const char letter = authorization[i];
-    const char small =
-        letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-    if (small != kScheme[i]) return std::nullopt;
+  if (!base::equals_ignoring_case(authorization.substr(0, kScheme.size()), kScheme)) {
+    return std::nullopt;
   }
   authorization.remove_prefix(kScheme.size());
   while (authorization.starts_with(' ')) authorization.remove_prefix(1);

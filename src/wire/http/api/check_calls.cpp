@@ -3,13 +3,10 @@
 #include "http/problem.hpp"
 #include "wire/http/api/call.hpp"
 #include "wire/http/api/check_body.hpp"
-#include "wire/http/api/envoy_json.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -101,28 +98,6 @@ void explain(Call call) {
                            const service::Backend::Explained& explained) {
                          respond(json_response(200, explained_text(explained, domain)));
                        });
-}
-
-void envoy_check(Call call) {
-  Result<Json> json = parse_json(call.request.body);
-  if (!json) return call.respond(envoy_bad_request());
-  const auto kept = std::make_shared<const Json>(*std::move(json));
-  Result<rules::Request> read = read_envoy_request(*kept);
-  if (!read) return call.respond(envoy_bad_request());
-  const auto asked = std::make_shared<const rules::Request>(*std::move(read));
-  const bool is_refund =
-      std::any_of(asked->descriptors.begin(), asked->descriptors.end(),
-                  [](const rules::Descriptor& descriptor) { return descriptor.is_refund; });
-  if (is_refund) {
-    // the same right as for a refund of a key
-    std::optional<Response> refused = authorize_write(call.request, call.settings.tokens);
-    if (refused) return call.respond(*std::move(refused));
-  }
-  call.backend.decide(
-      *asked, call.request.deadline,
-      [kept, asked, respond = std::move(call.respond)](const service::Answer& answer) {
-        respond(envoy_http_response(answer, *asked));
-      });
 }
 
 }  // namespace penstock::http

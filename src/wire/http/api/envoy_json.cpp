@@ -1,5 +1,3 @@
-#include "wire/http/api/envoy_json.hpp"
-
 #include "answer/envoy_status.hpp"
 #include "http/json_object_reader.hpp"
 #include "http/problem.hpp"
@@ -8,14 +6,18 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+// The JSON form of Envoy's rate limit service, as envoyproxy/ratelimit has it under POST /json:
+// the protobuf JSON of RateLimitRequest and RateLimitResponse.
 namespace penstock::http {
 namespace {
 
@@ -138,8 +140,8 @@ Json status_json(const answer::EnvoyStatus& status) {
   return json;
 }
 
-}  // namespace
-
+// Names in lowerCamelCase or snake_case, 64-bit numbers also as texts, enumerations by name or
+// number, as protobuf reads them. The texts of the request are the JSON's.
 Result<rules::Request> read_envoy_request(const Json& json) {
   JsonObjectReader object(json, "", OnNull::Ignore);
   rules::Request request{.domain = object.text("domain").value_or(""), .descriptors = {}};
@@ -164,6 +166,7 @@ Result<rules::Request> read_envoy_request(const Json& json) {
   return request;
 }
 
+// One status for each descriptor; zeros are left out, as protobuf does.
 Json envoy_response(const service::Answer& answer, const rules::Request& request) {
   Json json;
   json["overallCode"] = answer.allowed ? "OK" : "OVER_LIMIT";
@@ -174,6 +177,7 @@ Json envoy_response(const service::Answer& answer, const rules::Request& request
   return json;
 }
 
+// 200 or 429 with the above.
 Response envoy_http_response(const service::Answer& answer, const rules::Request& request) {
   Response response = json_response(answer.allowed ? 200 : 429, envoy_response(answer, request));
   response.body.pop_back();  // its line end, which the reference server does not write
@@ -184,6 +188,30 @@ Response envoy_bad_request() {
   return {.status = 400,
           .fields = {{"Content-Type", "text/plain; charset=utf-8"}},
           .body = "Bad Request\n"};
+}
+
+}  // namespace
+
+void envoy_check(Call call) {
+  Result<Json> json = parse_json(call.request.body);
+  if (!json) return call.respond(envoy_bad_request());
+  const auto kept = std::make_shared<const Json>(*std::move(json));
+  Result<rules::Request> read = read_envoy_request(*kept);
+  if (!read) return call.respond(envoy_bad_request());
+  const auto asked = std::make_shared<const rules::Request>(*std::move(read));
+  const bool is_refund =
+      std::any_of(asked->descriptors.begin(), asked->descriptors.end(),
+                  [](const rules::Descriptor& descriptor) { return descriptor.is_refund; });
+  if (is_refund) {
+    // the same right as for a refund of a key
+    std::optional<Response> refused = authorize_write(call.request, call.settings.tokens);
+    if (refused) return call.respond(*std::move(refused));
+  }
+  call.backend.decide(
+      *asked, call.request.deadline,
+      [kept, asked, respond = std::move(call.respond)](const service::Answer& answer) {
+        respond(envoy_http_response(answer, *asked));
+      });
 }
 
 }  // namespace penstock::http

@@ -1,7 +1,9 @@
 #include "wire/http/api/forward_auth.hpp"
 
 #include "answer/check_response.hpp"
+#include "base/text.hpp"
 #include "http/json_object_reader.hpp"
+#include "http/normalized_path.hpp"
 #include "http/problem.hpp"
 #include "http/target.hpp"
 #include "wire/http/api/call.hpp"
@@ -20,24 +22,11 @@
 namespace penstock::http {
 namespace {
 
+using base::lower_case;
+using base::upper_case;
+
 constexpr std::string_view kHeader = "header.";
 constexpr std::size_t kMostNamed = 32;  // fields that one Connection names
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& letter : lower) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return lower;
-}
-
-std::string upper_case(std::string_view text) {
-  std::string upper(text);
-  for (char& letter : upper) {
-    if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
-  }
-  return upper;
-}
 
 struct Told {
   std::string_view field;
@@ -88,22 +77,11 @@ Result<std::string_view> target_of(const Request& request) {
   return target.substr(0, target.find('#'));
 }
 
-// "API.example.com.:8443" as "api.example.com": one host has one name.
-std::string host_name(std::string_view host) {
-  const std::size_t colon = host.rfind(':');
-  if (colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos &&
-      (host.starts_with('[') || host.find(':') == colon)) {
-    host = host.substr(0, colon);
-  }
-  if (host.ends_with('.')) host.remove_suffix(1);
-  return lower_case(host);
-}
-
 // The fields named by Connection, in lower case: the application does not get them.
 std::vector<std::string> named_by_connection(const Request& request) {
   std::vector<std::string> names;
   for (const Field& field : request.fields) {
-    if (lower_case(field.name) != "connection") continue;
+    if (!base::equals_ignoring_case(field.name, "connection")) continue;
     std::string list = lower_case(field.value);
     std::erase_if(list, [](char letter) { return letter == ' ' || letter == '\t'; });
     for (std::size_t begin = 0; begin < list.size() && names.size() <= kMostNamed;) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "http/message.hpp"
-#include "net/socket_listener.hpp"
+#include "net/listener.hpp"
 #include "penstock/clock.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"

@@ -32,7 +32,7 @@ YAML
 daemon=$!
 until grep -q 'admin on' "$folder/log" || ! kill -0 "$daemon" 2>/dev/null; do sleep 0.1; done
 kill -0 "$daemon" || { cat "$folder/log"; exit 1; }
-port() { sed -n "s|listening on $1://.*:||p" "$folder/log"; }
+port() { sed -n "s|.*listening on $1://[^ ]*:\([0-9]*\).*|\1|p" "$folder/log"; }
 
 measure() {
   local title=$1 listener=$2 scheme=$3

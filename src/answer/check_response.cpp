@@ -2,6 +2,7 @@
 
 #include "base/emplace_with.hpp"
 #include "http/problem.hpp"
+#include "service/failure_policy.hpp"
 
 namespace penstock::answer {
 namespace {
@@ -60,7 +61,7 @@ bool is_enforced(const LimitAnswer& limit) {
 }
 
 bool denies(const Answer& answer, const LimitAnswer& limit) {
-  if (answer.reason == Reason::FailedClosed) return !limit.decision && !limit.shadow;
+  if (answer.reason == Reason::FailedClosed) return service::failed_closed(limit);
   return is_enforced(limit) && !limit.decision->allowed();
 }
 

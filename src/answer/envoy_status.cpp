@@ -29,12 +29,6 @@ constexpr std::array kUnits{Unit{"UNKNOWN", Duration{0}},
 
 constexpr std::uint32_t kUnlimitedRemaining = 4'294'967'295;
 
-bool failed_closed(const LimitAnswer& limit) {
-  return !limit.decision && !limit.shadow &&
-         service::role_of(limit.matched) != service::Role::Refund &&
-         service::action_on_failure(limit.matched) == service::FailureAction::Deny;
-}
-
 // The limits of one descriptor: Envoy knows one status for each.
 struct Found {
   const LimitAnswer* enforced = nullptr;  // the strictest
@@ -43,7 +37,7 @@ struct Found {
 };
 
 void offer(Found& found, const LimitAnswer& limit) {
-  if (failed_closed(limit)) found.failed = &limit;
+  if (service::failed_closed(limit)) found.failed = &limit;
   if (!limit.decision) return;
   const LimitAnswer*& best = limit.shadow ? found.shadow : found.enforced;
   if (best == nullptr || core::is_stricter(*limit.decision, *best->decision)) best = &limit;

@@ -133,7 +133,7 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
   std::signal(SIGPIPE, SIG_IGN);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
   if (!options_.listen.empty()) configuration_.settings.http.listen = options_.listen;
-  if (options_.admin) configuration_.settings.admin = options_.admin;
+  if (options_.admin) configuration_.settings.admin = *options_.admin;
   watch_.watch(watched_files(options_, configuration_));
   metrics_.add_source(telemetry::report_process);
   metrics_.set(telemetry::metrics::kOrphanKeys, 0);
@@ -148,22 +148,34 @@ Result<void> Daemon::start_workers() {
                               .engines = engines_,
                               .in_flight = in_flight_,
                               .per_address = per_address_};
-  listeners_ = planned_listeners(settings);
+  std::vector<ListenerPlan> listeners = planned_listeners(settings);
   for (unsigned i = 0; i < engine::engine_count(settings); ++i) {
     Result<std::unique_ptr<ServeWorker>> worker =
         ServeWorker::make(context, workers_.size(), configuration_.rules);
     if (!worker) return worker.error();
     const bool is_first = workers_.empty();
-    const Result<void> bound = (*worker)->listen(
-        listeners_, is_first ? net::PortReuse::Exclusive : net::PortReuse::Shared);
+    const Result<void> bound =
+        (*worker)->listen(listeners, is_first ? net::PortReuse::Exclusive : net::PortReuse::Shared);
     if (!bound) return bound.error();
     workers_.push_back(*std::move(worker));
   }
-  stores_.resize(workers_.size());
+  const store::StoreHealth unknown{.serving = settings.uses_memory_store(),
+                                   .reason = "not connected yet"};
+  stores_.assign(workers_.size(), unknown);
   metrics_.set(telemetry::metrics::kWorkers, static_cast<double>(workers_.size()));
   running_workers_ = workers_.size();
   for (const std::unique_ptr<ServeWorker>& worker : workers_) worker->start();
+  log_listeners(listeners);
   return {};
+}
+
+void Daemon::log_listeners(const std::vector<ListenerPlan>& listeners) {
+  for (const ListenerPlan& listener : listeners) {
+    for (const net::Address& address : listener.listen) {
+      log_.info("listening on " + listener.scheme + "://" + net::to_string(address),
+                {{"listener", to_string(listener.kind)}});
+    }
+  }
 }
 
 Result<void> Daemon::start_admin() {
@@ -174,7 +186,7 @@ Result<void> Daemon::start_admin() {
     server = std::make_shared<http::Server>(loop_, admin_, http::ServerOptions{});
     Result<std::vector<net::Address>> bound = server->listen({*wanted}, net::PortReuse::Exclusive);
     if (!bound) return bound.error();
-    admin_address_ = bound->front();
+    log_.info("admin on http://" + net::to_string(bound->front()));
   }
   admin_configured_ = wanted;
   std::swap(admin_server_, server);
@@ -342,7 +354,7 @@ void Daemon::use_settings(const rules::Settings& settings) {
   }
   rules::Settings& ours = configuration_.settings;
   ours = with_reloadable(ours, settings);
-  if (options_.admin) ours.admin = options_.admin;
+  if (options_.admin) ours.admin = *options_.admin;
   log_.use(log_options(ours.log));
   engines_.reload(ours);
   use_address_limits(per_address_, ours);
@@ -422,7 +434,8 @@ std::string Daemon::metrics() { return metrics_.prometheus_text(); }
 http::Readiness Daemon::readiness() {
   http::Readiness readiness{.stopping = draining_, .reload_error = reload_error_};
   for (const store::StoreHealth& store : stores_) {
-    if (!store.serving) readiness.store_error = store.reason;
+    if (store.serving) continue;
+    readiness.store_error = store.reason.empty() ? "not connected yet" : store.reason;
   }
   return readiness;
 }

@@ -29,8 +29,9 @@ namespace penstock::daemon {
 // Options of `penstock serve`.
 struct DaemonOptions {
   std::vector<std::filesystem::path> configuration;
-  std::vector<net::Address> listen{};  // overrides the configuration
-  std::optional<net::Address> admin{};
+  // Override the configuration.
+  std::vector<net::Address> listen{};
+  std::optional<std::optional<net::Address>> admin{};  // no address: off
   std::optional<Duration> shutdown_delay{};
 };
 
@@ -43,10 +44,6 @@ class Daemon final : public http::AdminDataSource {
   // Reads the configuration, starts the workers and binds all ports.
   [[nodiscard]] static Result<std::unique_ptr<Daemon>> make(DaemonOptions options);
   ~Daemon() override;
-
-  // The listeners with their bound ports.
-  [[nodiscard]] const std::vector<ListenerPlan>& listeners() const { return listeners_; }
-  [[nodiscard]] const std::optional<net::Address>& admin_address() const { return admin_address_; }
 
   // Runs until SIGTERM or SIGINT. Then reports not ready, serves for server.shutdown_delay, closes
   // the listeners and returns when the requests in flight are answered. A second signal ends the
@@ -64,6 +61,8 @@ class Daemon final : public http::AdminDataSource {
   [[nodiscard]] Result<void> start_workers();
   // Opens the admin port of the settings, and closes the previous one.
   [[nodiscard]] Result<void> start_admin();
+  // One line per listener, with its bound ports.
+  void log_listeners(const std::vector<ListenerPlan>& listeners);
   void wait_for_signal();
   void on_signal(int signal);
   // Calls `what` at this interval until the stop.
@@ -119,8 +118,6 @@ class Daemon final : public http::AdminDataSource {
   boost::asio::steady_timer delay_timer_;
   FileWatch watch_;
 
-  std::vector<ListenerPlan> listeners_;
-  std::optional<net::Address> admin_address_;  // with its bound port
   std::vector<std::unique_ptr<ServeWorker>> workers_;
   std::vector<store::StoreHealth> stores_;  // of each worker, at its last poll
   std::size_t running_workers_ = 0;

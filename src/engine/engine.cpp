@@ -35,10 +35,7 @@ Engine::EngineStores Engine::make_stores(const boost::asio::any_io_executor& exe
   }
   RedisOptions options = settings.redis;
   options.url = settings.store_url;
-  options.on_event = [&log = shared.log](const RedisEvent& event) {
-    log.write(event.is_failure() ? telemetry::LogLevel::Warning : telemetry::LogLevel::Info,
-              "store", {{"event", event.text}});
-  };
+  options.on_event = [&log = shared.store_events](const RedisEvent& event) { log.write(event); };
   // checked in make()
   auto store = std::make_unique<redis_store::RedisStore>(executor, options,
                                                          *redis_store::client_options(options));

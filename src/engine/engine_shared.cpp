@@ -12,6 +12,18 @@ unsigned engine_count(const rules::Settings& settings) {
   return std::max(1U, std::thread::hardware_concurrency());
 }
 
+void StoreEventLog::write(const RedisEvent& event, base::Deadline now) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = logged_.find(event.text);
+    if (known != logged_.end() && now - known->second < std::chrono::seconds{1}) return;
+    if (logged_.size() >= kMaxTexts) logged_.clear();
+    logged_.insert_or_assign(std::string(event.text), now);
+  }
+  log_.write(event.is_failure() ? telemetry::LogLevel::Warning : telemetry::LogLevel::Info, "store",
+             {{"event", event.text}});
+}
+
 EngineShared::EngineShared(const rules::Settings& settings, telemetry::Metrics& for_metrics,
                            telemetry::Log& for_log)
     : metrics(for_metrics),

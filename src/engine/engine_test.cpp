@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -53,6 +54,19 @@ TEST_F(EngineTest, DecidesWithoutAListener) {
   EXPECT_TRUE(is_allowed(*engine, "b"));
   engine->tick();
   EXPECT_NE(metrics.prometheus_text().find("penstock_decisions_total"), std::string::npos);
+}
+
+TEST_F(EngineTest, AnEventOfTheStoreIsLoggedOnceForAllEngines) {
+  const base::Deadline now = base::monotonic_now();
+  const RedisEvent lost{.kind = RedisEvent::Kind::ConnectionLost, .text = "a:1: lost"};
+  const RedisEvent closed{.kind = RedisEvent::Kind::BreakerClosed, .text = "a:1: breaker closed"};
+  for (int engine = 0; engine < 4; ++engine) shared.store_events.write(lost, now);
+  shared.store_events.write(closed, now);
+  shared.store_events.write(lost, now + std::chrono::seconds{1});
+  const std::string text = log_text.str();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+  EXPECT_NE(text.find("warning store event=\"a:1: lost\""), std::string::npos) << text;
+  EXPECT_NE(text.find("info store event=\"a:1: breaker closed\""), std::string::npos) << text;
 }
 
 TEST_F(EngineTest, EnginesOfAProcessShareUsage) {

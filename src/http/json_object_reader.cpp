@@ -173,18 +173,26 @@ void JsonObjectReader::add_error(std::string_view name, std::string_view what) {
   if (!error_) error_ = path_of(name) + ": " + std::string(what);
 }
 
-Result<void> JsonObjectReader::finish() {
-  if (error_) return Error{ErrorCode::InvalidInput, *error_};
+std::optional<std::string> JsonObjectReader::unknown_member() const {
+  if (!object_.is_object()) return std::nullopt;
   for (const auto& [name, value] : object_.items()) {
     if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
     std::string list;
-    std::string hint = rules::suggestion(name, known_);
+    const std::string hint = rules::suggestion(name, known_);
     for (std::size_t i = 0; hint.empty() && i < known_.size(); ++i) {
       list += (i == 0 ? "; known are " : ", ") + std::string(known_[i]);
     }
-    return Error{ErrorCode::InvalidInput,
-                 path_ + truncated(name) + ": unknown member" + hint + list};
+    return path_ + truncated(name) + ": unknown member" + hint + list;
   }
+  return std::nullopt;
+}
+
+Result<void> JsonObjectReader::finish() {
+  // First, because a misspelt member is why another one is missing.
+  if (const std::optional<std::string> unknown = unknown_member()) {
+    return Error{ErrorCode::InvalidInput, *unknown};
+  }
+  if (error_) return Error{ErrorCode::InvalidInput, *error_};
   return {};
 }
 

@@ -28,8 +28,9 @@ enum class OnNull : std::uint8_t {
   Ignore,  // as the JSON of protobuf has it: as if it were absent
 };
 
-// The members of one object, taken one after the other. finish() returns the first error; until
-// then members that are invalid or missing read as empty. A member that was not taken is an error.
+// The members of one object, taken one after the other. finish() returns the first error, an
+// unknown member (one that was not taken) before all others; until then members that are invalid or
+// missing read as empty.
 //
 // REQUIRES: the object outlives the reader and the texts taken from it.
 class JsonObjectReader {
@@ -57,13 +58,14 @@ class JsonObjectReader {
   [[nodiscard]] std::string_view required_text(std::string_view name, std::size_t most);
 
   void add_error(std::string_view name, std::string_view what);
-  // The first error, if any; members that were not taken included.
+  // REQUIRES: all members that may be there were taken.
   [[nodiscard]] Result<void> finish();
 
   [[nodiscard]] std::string path_of(std::string_view name) const;
 
  private:
   const Json* take(std::string_view name);
+  [[nodiscard]] std::optional<std::string> unknown_member() const;
 
   const Json& object_;
   std::string path_;

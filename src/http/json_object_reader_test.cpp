@@ -125,6 +125,14 @@ TEST(JsonObjectReader, UnknownMembersAreNamedWithTheKnownOnes) {
             "at.priority: unknown member; known are cost, key");
 }
 
+TEST(JsonObjectReader, AMisspeltMemberIsNamedRatherThanTheMissingOne) {
+  EXPECT_EQ(complaint_about("{\"atributes\":{}}",
+                            [](JsonObjectReader& object) {
+                              static_cast<void>(object.required_text("attributes", 10));
+                            }),
+            "at.atributes: unknown member; did you mean 'attributes'?");
+}
+
 TEST(JsonObjectReader, QuotaIsReadWithItsParts) {
   const auto quota = [](JsonObjectReader& object) { static_cast<void>(object.quota()); };
   EXPECT_EQ(complaint_about("{\"limit\":\"100/m\",\"burst\":20,\"algorithm\":\"gcra\"}", quota),

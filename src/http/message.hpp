@@ -54,11 +54,14 @@ class Handler {
   virtual void handle(const Request& request, Respond respond) = 0;
 };
 
-// Why a connection responds without calling the handler. The detail is a constant text and contains
+// Why a connection responds without calling the handler. The texts are constants and contain
 // nothing that the client sent.
 struct HttpError {
   unsigned status = 400;
   std::string_view detail;
+  // "the header is larger than", 16384, "server.max_header_bytes"; 0 and empty if there is none.
+  std::size_t max_bytes = 0;
+  std::string_view setting{};
 
   friend bool operator==(const HttpError&, const HttpError&) = default;
 };

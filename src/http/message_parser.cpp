@@ -28,7 +28,7 @@ HeaderScanner::ScanResult HeaderScanner::scan(std::string_view bytes, std::size_
     if (empty) return End{end + 1};
   }
   seen_ = allowed.size();
-  if (bytes.size() >= max_bytes) return HttpError{431, "the header is longer than allowed"};
+  if (bytes.size() >= max_bytes) return header_too_large(max_bytes);
   return More{};
 }
 
@@ -69,7 +69,7 @@ std::string_view detail_of(beast_http::error failed) noexcept {
 
 HttpError MessageParser::http_error_of(const Code& failed) const {
   if (error_) return *error_;
-  if (failed == beast_http::error::body_limit) return {413, "the body is longer than allowed"};
+  if (failed == beast_http::error::body_limit) return {413, "the body is larger than"};
   if (failed == beast_http::error::bad_version) {
     return {505, "the version is neither HTTP/1.1 nor HTTP/1.0"};
   }
@@ -115,8 +115,8 @@ void MessageParser::on_response_impl(int /*status*/, Text /*reason*/, int /*vers
 
 void MessageParser::on_field_impl(Name name, Text name_text, Text value, Code& failed) {
   if (header_done_) return;
-  if (request_.fields.size() == max_fields_) {
-    fail({431, "the header has more fields than allowed"}, failed);
+  if (request_.fields.size() == kMaxFields) {
+    fail(kTooManyFields, failed);
     return;
   }
   request_.fields.push_back({plain(name_text), plain(value)});

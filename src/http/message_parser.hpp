@@ -13,6 +13,14 @@
 
 namespace penstock::http {
 
+// Of one message, in every version of HTTP.
+inline constexpr std::size_t kMaxFields = 100;
+inline constexpr HttpError kTooManyFields{431, "the header has more than 100 fields"};
+
+[[nodiscard]] constexpr HttpError header_too_large(std::size_t max_bytes) {
+  return {431, "the header is larger than", max_bytes};
+}
+
 // Finds the empty line that ends the header of a request, and rejects what other servers read
 // differently (RFC 9112, section 11.2): lines without CR, continuation lines, headers longer than
 // allowed. It remembers its position, so that a header in small portions is scanned once.
@@ -39,12 +47,11 @@ class HeaderScanner {
 class MessageParser final : public boost::beast::http::basic_parser<true> {
  public:
   // The owner of request and body outlives the parser. Fields of the body (trailers) are dropped.
-  MessageParser(Request& request, std::string& body, std::size_t max_fields)
-      : request_(request), body_(body), max_fields_(max_fields) {}
+  MessageParser(Request& request, std::string& body) : request_(request), body_(body) {}
 
   [[nodiscard]] bool wants_continue() const noexcept { return wants_continue_; }
   [[nodiscard]] bool is_http10() const noexcept { return version_ < 11; }
-  // The response to a failed put().
+  // The response to a failed put(); for a body above the limit, the caller adds the limit.
   [[nodiscard]] HttpError http_error_of(const boost::system::error_code& failed) const;
 
  private:
@@ -70,7 +77,6 @@ class MessageParser final : public boost::beast::http::basic_parser<true> {
 
   Request& request_;
   std::string& body_;
-  std::size_t max_fields_;
   std::optional<HttpError> error_;
   int version_ = 0;
   bool has_host_ = false;

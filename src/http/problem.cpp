@@ -49,7 +49,10 @@ Response problem_of(const Error& error) {
 }
 
 Response to_response(const HttpError& error) {
-  return problem_response({.status = error.status, .detail = error.detail});
+  std::string detail(error.detail);
+  if (error.max_bytes > 0) detail += " " + std::to_string(error.max_bytes) + " bytes";
+  if (!error.setting.empty()) detail += " (" + std::string(error.setting) + ")";
+  return problem_response({.status = error.status, .detail = detail});
 }
 
 std::string_view Request::field(std::string_view name) const noexcept {

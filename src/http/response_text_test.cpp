@@ -55,12 +55,13 @@ RC_GTEST_PROP(ResponseText, NoFieldCanEndItsLine,
 }
 
 TEST(HttpErrorResponse, IsAProblemDocument) {
-  const Response response = to_response({431, "the header is longer than allowed"});
+  const Response response =
+      to_response({431, "the header is larger than", 16384, "server.max_header_bytes"});
   EXPECT_EQ(response.status, 431U);
   EXPECT_EQ(response.fields.at(0).second, "application/problem+json");
   EXPECT_EQ(response.body,
             R"({"type":"about:blank","title":"Request Header Fields Too Large","status":431,)"
-            R"("detail":"the header is longer than allowed"})"
+            R"x("detail":"the header is larger than 16384 bytes (server.max_header_bytes)"})x"
             "\n");
 }
 

@@ -13,6 +13,12 @@ struct Address {
   friend bool operator==(const Address&, const Address&) = default;
 };
 
+// "127.0.0.1:8080", "[::1]:8080".
+[[nodiscard]] inline std::string to_string(const Address& address) {
+  const bool is_v6 = address.host.find(':') != std::string::npos;
+  return (is_v6 ? "[" + address.host + "]" : address.host) + ":" + std::to_string(address.port);
+}
+
 struct TlsFiles {
   std::string certificate{};  // PEM, with its chain
   std::string key{};

@@ -39,16 +39,14 @@ class ReusePort {
   int on_ = 1;
 };
 
-std::string text_of(const Tcp::endpoint& endpoint) {
-  const std::string host = endpoint.address().to_string();
-  return (endpoint.address().is_v6() ? "[" + host + "]" : host) + ":" +
-         std::to_string(endpoint.port());
+Address address_of(const Tcp::endpoint& endpoint) {
+  return {.host = endpoint.address().to_string(), .port = endpoint.port()};
 }
 
-Error listen_error(const std::string& address, const error_code& why) {
+Error listen_error(const Address& address, const error_code& why) {
   const bool in_use = why == asio::error::address_in_use;
   return {in_use ? ErrorCode::Unavailable : ErrorCode::Misconfigured,
-          "cannot listen on " + address + ": " + why.message()};
+          "cannot listen on " + to_string(address) + ": " + why.message()};
 }
 
 Result<std::vector<Tcp::endpoint>> resolve(const Executor& executor, const Address& address) {
@@ -59,7 +57,7 @@ Result<std::vector<Tcp::endpoint>> resolve(const Executor& executor, const Addre
   error_code failed;
   const auto found = resolver.resolve(address.host, std::to_string(address.port),
                                       asio::ip::resolver_base::passive, failed);
-  if (failed) return listen_error(address.host + ":" + std::to_string(address.port), failed);
+  if (failed) return listen_error(address, failed);
   std::vector<Tcp::endpoint> endpoints;
   for (const auto& entry : found) endpoints.push_back(entry.endpoint());
   return endpoints;
@@ -98,19 +96,18 @@ Result<std::vector<Acceptor>> listen_on(const Executor& executor, const Address&
   for (const Tcp::endpoint& endpoint : *endpoints) {
     if (port_reuse == PortReuse::Exclusive && endpoint.port() != 0) {
       const error_code taken = check_port_unused(executor, endpoint);
-      if (taken) return listen_error(text_of(endpoint), taken);
+      if (taken) return listen_error(address_of(endpoint), taken);
     }
     acceptors.emplace_back(executor);
     const error_code failed = open_shared(acceptors.back(), endpoint);
-    if (failed) return listen_error(text_of(endpoint), failed);
+    if (failed) return listen_error(address_of(endpoint), failed);
   }
   return acceptors;
 }
 
 Address address_of(const Acceptor& acceptor) {
   error_code failed;  // then the address is unspecified
-  const Tcp::endpoint endpoint = acceptor.local_endpoint(failed);
-  return {.host = endpoint.address().to_string(), .port = endpoint.port()};
+  return address_of(acceptor.local_endpoint(failed));
 }
 
 }  // namespace penstock::net

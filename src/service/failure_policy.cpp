@@ -27,6 +27,11 @@ FailureAction action_on_failure(const rules::MatchedLimit& matched) noexcept {
   return action_of(on_failure_of(matched));
 }
 
+bool failed_closed(const LimitAnswer& limit) noexcept {
+  return !limit.decision && !limit.shadow && role_of(limit.matched) != Role::Refund &&
+         action_on_failure(limit.matched) == FailureAction::Deny;
+}
+
 FailurePlan plan_for_failure(std::span<const OnFailure> limits) {
   const auto has = [&](OnFailure wanted) {
     return std::find(limits.begin(), limits.end(), wanted) != limits.end();

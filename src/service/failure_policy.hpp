@@ -27,6 +27,9 @@ struct FailurePlan {
 // The policy of a limit by itself: never Skip.
 [[nodiscard]] FailureAction action_on_failure(const rules::MatchedLimit& matched) noexcept;
 
+// Whether the limit denies because the store is unavailable. REQUIRES: the store was.
+[[nodiscard]] bool failed_closed(const LimitAnswer& limit) noexcept;
+
 // The failure policy of limits that must all pass. A closed limit denies the request, and no other
 // limit is charged; local limits are decided by the local fallback; open limits allow.
 [[nodiscard]] FailurePlan plan_for_failure(std::span<const rules::OnFailure> limits);

@@ -119,8 +119,7 @@ std::optional<Recorder::LimitOutcome> Recorder::outcome_of(const LimitAnswer& li
   if (!limit.decision) {
     if (limit.shadow || !has_failed(answer.reason)) return std::nullopt;  // not checked
     if (answer.reason != Reason::FailedClosed) return LimitOutcome::FailedOpen;
-    const bool is_closed = action_on_failure(limit.matched) == FailureAction::Deny;
-    return is_closed ? std::optional(LimitOutcome::FailedClosed) : std::nullopt;
+    return failed_closed(limit) ? std::optional(LimitOutcome::FailedClosed) : std::nullopt;
   }
   if (limit.local) return LimitOutcome::Local;
   if (limit.decision->allowed()) {

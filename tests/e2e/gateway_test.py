@@ -287,6 +287,19 @@ class InFrontOfNode(unittest.TestCase):
             self.assertEqual(int(got.stdout), LARGE)
         self.assertLess(memory.most - before, 8 * MEBIBYTE)
 
+    def test_a_header_that_is_too_large_is_rejected_with_the_limit(self):
+        require("curl")
+        for version in ("--http1.1", "--http2-prior-knowledge"):
+            done = subprocess.run(["curl", "-sS", version, "-H", "X-Long: " + "a" * 17_000,
+                                   f"http://127.0.0.1:{self.port}/"],
+                                  capture_output=True, check=True, timeout=30)
+            self.assertEqual(json.loads(done.stdout)["detail"],
+                             "the header is larger than 16384 bytes (gateway.max_header_bytes)", version)
+            head = subprocess.run(["curl", "-sSI", version, "-H", "X-Long: " + "a" * 17_000,
+                                   f"http://127.0.0.1:{self.port}/"],
+                                  capture_output=True, check=True, timeout=30)
+            self.assertIn(b" 431", head.stdout.splitlines()[0])
+
     def test_http2_is_denied_and_truncated_like_http1(self):
         require("curl")
         url = f"http://127.0.0.1:{self.port}"

@@ -236,10 +236,11 @@ class Gateway(ReloadCase):
 
 class Process(ReloadCase):
     def test_level_and_format_of_the_log_change(self):
-        with Daemon("log: {level: error}\n" + DOMAINS) as daemon:
-            self.assertNotIn("serving", daemon.output)
+        with Daemon(DOMAINS) as daemon:
+            reload(daemon, "log: {level: error}\n")
             reload(daemon, "log: {level: info, format: json}\n")
             daemon.wait_for_output('"message":"the configuration was reloaded"')
+            self.assertNotIn("info the configuration was reloaded", daemon.output)
             reload(daemon, "log: {level: info}\n")
             daemon.wait_for_output("info the configuration was reloaded")
 

@@ -1,8 +1,10 @@
 """The daemon: decisions, reloads, shutdown, a Redis outage, and several daemons with one limit."""
 
 import concurrent.futures
+import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -33,6 +35,14 @@ def small(limit="3/hour"):
     return SMALL.replace("{limit}", limit)
 
 
+def is_open(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        return True
+    except OSError:
+        return False
+
+
 class Hammer:
     """Sends requests from several threads until stopped, and records every answer."""
 
@@ -56,6 +66,59 @@ class Hammer:
         for thread in self._threads:
             thread.join()
         return self.answers
+
+
+class StartTest(unittest.TestCase):
+    def test_each_listener_is_logged_once_in_the_format_of_the_log(self):
+        server = RedisServer()
+        self.addCleanup(server.close)
+        listeners = (f"server: {{workers: 3}}\nstore: {{url: '{server.url}'}}\nlog: {{format: json}}\n"
+                     "grpc: {listen: '127.0.0.1:0'}\nresp: {listen: '127.0.0.1:0'}\n")
+        with Daemon(listeners + small()) as daemon:
+            daemon.wait_for_output("connected")
+            time.sleep(0.5)  # time for the other workers
+            lines = [json.loads(line) for line in daemon.output.splitlines()]
+        said = [line.get("listener") for line in lines if line["message"].startswith("listening on")]
+        self.assertEqual(said, ["http", "grpc", "resp"])
+        self.assertEqual(len([line for line in lines if line["message"].startswith("admin on")]), 1)
+        self.assertEqual(len([line for line in lines if "connected" in line.get("event", "")]), 1)
+
+    def test_the_admin_port_can_be_off(self):
+        port = free_port()
+        process = subprocess.Popen(
+            [PROGRAM, "serve", "--config", str(SOURCE_DIR / "examples" / "quickstart.yaml"),
+             "--listen", f"127.0.0.1:{port}", "--admin", "off", "--shutdown-delay", "0s"],
+            stderr=subprocess.PIPE, encoding="utf-8")
+        try:
+            self.assertTrue(eventually(lambda: is_open(port)))
+        finally:
+            process.terminate()
+        self.assertNotIn("admin on", process.communicate(timeout=20)[1])
+        self.assertEqual(process.returncode, 0)
+
+    def test_a_tab_in_the_indentation_is_named(self):
+        with self.assertRaisesRegex(RuntimeError, "penstock.yaml:2:1: error: a tab in the indentation"):
+            Daemon("server:\n\tworkers: 1\n")
+
+
+class ErrorTest(unittest.TestCase):
+    """Errors name what to change."""
+
+    def test_a_request_that_is_too_large(self):
+        limits = "server: {max_header_bytes: 1000, max_body_bytes: 500}\n"
+        with Daemon(limits + small()) as daemon:
+            status, _, problem = daemon.ask("POST", "/v1/check", {"domain": "x" * 500})
+            self.assertEqual((status, problem["detail"]),
+                             (413, "the body is larger than 500 bytes (server.max_body_bytes)"))
+            status, _, problem = daemon.ask("GET", "/", headers={"a": "x" * 1000})
+            self.assertEqual((status, problem["detail"]),
+                             (431, "the header is larger than 1000 bytes (server.max_header_bytes)"))
+
+    def test_a_misspelt_member(self):
+        with Daemon(small()) as daemon:
+            status, _, problem = daemon.ask("POST", "/v1/check", {"domain": "api", "atributes": {}})
+            self.assertEqual((status, problem["detail"]),
+                             (400, "atributes: unknown member; did you mean 'attributes'?"))
 
 
 class DecisionTest(unittest.TestCase):
@@ -246,9 +309,9 @@ class EndTest(unittest.TestCase):
             with subprocess.Popen(
                 [PROGRAM, "serve", "--config", str(quickstart), "--listen", "127.0.0.1:0",
                  "--admin", "127.0.0.1:0", "--shutdown-delay", "0s"],
-                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
             ) as process:
-                while not process.stdout.readline().startswith(b"admin on"):
+                while b"admin on" not in process.stderr.readline():
                     pass
                 process.send_signal(signal.SIGTERM)
                 codes.add(process.wait(20))
@@ -344,6 +407,7 @@ class RedisDownTest(unittest.TestCase):
         port = server.port
         server.stop()
         with Daemon(policies(f"redis://127.0.0.1:{port}")) as daemon:
+            self.assertEqual([reason["kind"] for reason in daemon.admin("/readyz").body["reasons"]], ["store"])
             self.assertNotEqual(check(daemon, "a", "closed")[0], 200)
             back = subprocess.Popen(
                 ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", ""],

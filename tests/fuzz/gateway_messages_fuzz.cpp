@@ -20,7 +20,7 @@ namespace {
 using namespace penstock::gateway;
 using Kind = BodyFraming::Kind;
 
-constexpr RequestHeadReader::Limits kLimits{.bytes = 600, .fields = 8};
+constexpr std::size_t kMaxHeadBytes = 600;
 constexpr std::size_t kMaxResponseBytes = 600;
 
 void check(bool holds) {
@@ -65,7 +65,7 @@ void check_forwarded(const RequestHead& head) {
     const ForwardedRequest request(head, origin, settings);
     if (request.rejection()) continue;
     const std::string text = request.text(request.path().forwarded);
-    RequestHeadReader again({.bytes = 100'000, .fields = 100});
+    RequestHeadReader again(100'000);
     const RequestHeadReader::ReadResult found = again.read(text);
     const auto* const end = std::get_if<RequestHeadReader::End>(&found);
     check(end != nullptr && end->bytes == text.size());
@@ -95,7 +95,7 @@ auto look_in_portions(std::string_view bytes, std::size_t portion, const Look& l
 }
 
 std::string read_request(std::string_view bytes, std::size_t portion) {
-  RequestHeadReader reader(kLimits);
+  RequestHeadReader reader(kMaxHeadBytes);
   const auto found =
       look_in_portions(bytes, portion, [&](std::string_view shown) { return reader.read(shown); });
   if (std::holds_alternative<RequestHeadReader::NeedMore>(found)) return "more";
@@ -103,7 +103,7 @@ std::string read_request(std::string_view bytes, std::size_t portion) {
     return std::to_string(rejected->status);
   }
   const RequestHead& head = reader.head();
-  check(head.fields.size() <= kLimits.fields);
+  check(head.fields.size() <= penstock::http::kMaxFields);
   check(!head.method.empty() && !head.path.empty());
   check_forwarded(head);
   std::string seen = meaning_of(head);

@@ -19,7 +19,7 @@ using penstock::http::Request;
 using penstock::http::RequestReader;
 using Progress = RequestReader::Progress;
 
-constexpr ReaderLimits kLimits{.header_bytes = 600, .body_bytes = 200, .fields = 8};
+constexpr ReaderLimits kLimits{.header_bytes = 600, .body_bytes = 200};
 
 // Everything the handler would see, with delimiters that no text can imitate.
 void append(std::string& seen, std::string_view text) {
@@ -28,7 +28,7 @@ void append(std::string& seen, std::string_view text) {
 }
 
 void append(std::string& seen, const Request& request) {
-  check(request.fields.size() <= kLimits.fields);
+  check(request.fields.size() <= penstock::http::kMaxFields);
   check(request.body.size() <= kLimits.body_bytes);
   check(!request.method.empty() && !request.path.empty());
   for (const std::string_view text : {request.method, request.path, request.query, request.body}) {

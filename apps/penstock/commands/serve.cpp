@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,7 +46,9 @@ Result<daemon::DaemonOptions> read_options(const ServeArguments& arguments) {
     if (!address) return address.error();
     options.listen.push_back(*address);
   }
-  if (!arguments.admin.empty()) {
+  if (arguments.admin == "off") {
+    options.admin.emplace();
+  } else if (!arguments.admin.empty()) {
     const Result<net::Address> address = read_address("--admin", arguments.admin);
     if (!address) return address.error();
     options.admin = *address;
@@ -61,26 +62,12 @@ Result<daemon::DaemonOptions> read_options(const ServeArguments& arguments) {
   return options;
 }
 
-std::string shown(const net::Address& address) {
-  const bool is_v6 = address.host.find(':') != std::string::npos;
-  return (is_v6 ? "[" + address.host + "]" : address.host) + ":" + std::to_string(address.port);
-}
-
 Result<void> run_serve(const ServeArguments& arguments) {
   daemon::set_mmap_threshold();
   Result<daemon::DaemonOptions> options = read_options(arguments);
   if (!options) return options.error();
   Result<std::unique_ptr<daemon::Daemon>> daemon = daemon::Daemon::make(*std::move(options));
   if (!daemon) return daemon.error();
-  for (const daemon::ListenerPlan& listener : (*daemon)->listeners()) {
-    for (const net::Address& address : listener.listen) {
-      std::cout << "listening on " << listener.scheme << "://" << shown(address) << '\n';
-    }
-  }
-  if (const auto& admin = (*daemon)->admin_address()) {
-    std::cout << "admin on http://" << shown(*admin) << '\n';
-  }
-  std::cout.flush();
   (*daemon)->run();
   return {};
 }
@@ -98,7 +85,9 @@ void add_serve_command(CLI::App& app, int& exit_code) {
       ->add_option("--listen", arguments->listen,
                    "HTTP address, overrides server.listen; port 0 picks a free port")
       ->type_name("HOST:PORT");
-  command->add_option("--admin", arguments->admin, "Address of the admin port")
+  command
+      ->add_option("--admin", arguments->admin,
+                   "Address of the admin port, overrides server.admin; off: none")
       ->type_name("HOST:PORT");
   command
       ->add_option("--shutdown-delay", arguments->shutdown_delay,

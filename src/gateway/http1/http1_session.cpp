@@ -37,7 +37,7 @@ Http1Session::Http1Session(std::shared_ptr<GatewayContext> context, const net::E
       scheme_(scheme),
       input_(kSmallBuffer,
              std::max(kBodyBuffer, context_->config->settings.max_header_bytes + kSmallBuffer)),
-      reader_({.bytes = context_->config->settings.max_header_bytes}),
+      reader_(context_->config->settings.max_header_bytes),
       upload_(context_->config->settings.min_upload_rate, context_->config->settings.body_timeout),
       download_(context_->config->settings.min_download_rate,
                 context_->config->settings.write_timeout) {

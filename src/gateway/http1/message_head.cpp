@@ -108,13 +108,21 @@ bool is_host(std::string_view text) noexcept {
   });
 }
 
+HttpError header_too_large(std::size_t max_bytes) noexcept {
+  HttpError error = http::header_too_large(max_bytes);
+  error.setting = "gateway.max_header_bytes";
+  return error;
+}
+
 RequestHeadReader::ReadResult RequestHeadReader::read(std::string_view bytes) {
   const std::size_t skipped = empty_lines(bytes);
   if (skipped < 4 && bytes.substr(skipped) == "\r") return NeedMore{};
   bytes.remove_prefix(skipped);
   if (bytes.empty()) return NeedMore{};
-  const http::HeaderScanner::ScanResult found = scan_.scan(bytes, limits_.bytes);
-  if (const auto* why = std::get_if<HttpError>(&found)) return *why;
+  const http::HeaderScanner::ScanResult found = scan_.scan(bytes, max_bytes_);
+  if (const auto* why = std::get_if<HttpError>(&found)) {
+    return why->max_bytes > 0 ? header_too_large(max_bytes_) : *why;
+  }
   if (std::holds_alternative<http::HeaderScanner::More>(found)) return NeedMore{};
   const std::size_t size = std::get<http::HeaderScanner::End>(found).bytes;
   scan_ = {};
@@ -125,7 +133,7 @@ RequestHeadReader::ReadResult RequestHeadReader::read(std::string_view bytes) {
 std::optional<HttpError> RequestHeadReader::parse(std::string_view bytes) {
   request_.fields.clear();
   std::string no_body;
-  http::MessageParser parser(request_, no_body, limits_.fields);
+  http::MessageParser parser(request_, no_body);
   parser.header_limit(std::numeric_limits<std::uint32_t>::max());  // already bounded by the scan
   parser.body_limit(boost::none);                                  // the body is not buffered
   boost::system::error_code failed;

@@ -37,15 +37,14 @@ struct RequestHead {
 // Whether this is a valid Host value: a name or address with an optional port.
 [[nodiscard]] bool is_host(std::string_view text) noexcept;
 
+// The response to a larger request head, in every version of HTTP.
+[[nodiscard]] HttpError header_too_large(std::size_t max_bytes) noexcept;
+
 // Reads the head of an HTTP/1.1 request. Ambiguous requests are rejected, not repaired, so that a
 // client cannot make the gateway and an upstream see different requests (RFC 9112, section 11.2).
 class RequestHeadReader {
  public:
-  struct Limits {
-    std::size_t bytes = std::size_t{16} << 10U;
-    std::size_t fields = 100;
-  };
-  explicit RequestHeadReader(Limits limits) : limits_(limits) {}
+  explicit RequestHeadReader(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
   struct NeedMore {};
   struct End {
@@ -61,7 +60,7 @@ class RequestHeadReader {
   [[nodiscard]] std::optional<HttpError> parse(std::string_view bytes);
   [[nodiscard]] std::optional<HttpError> take_host(const http::Request& request);
 
-  Limits limits_;
+  std::size_t max_bytes_;
   http::HeaderScanner scan_{};
   http::Request request_{};
   RequestHead head_{};

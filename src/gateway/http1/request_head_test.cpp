@@ -9,14 +9,14 @@ namespace penstock::gateway {
 namespace {
 
 unsigned status_of(std::string_view bytes) {
-  RequestHeadReader reader({});
+  RequestHeadReader reader(16 * 1024);
   const auto found = reader.read(bytes);
   if (const auto* rejection = std::get_if<HttpError>(&found)) return rejection->status;
   return std::holds_alternative<RequestHeadReader::End>(found) ? 200 : 0;
 }
 
 TEST(RequestHead, ParsesMethodTargetAndFields) {
-  RequestHeadReader reader({});
+  RequestHeadReader reader(16 * 1024);
   const std::string bytes =
       "\r\nPOST /a/b?c=d HTTP/1.1\r\nHost: Example.com:81\r\nContent-Length: 5\r\n"
       "Expect: 100-continue\r\nX: y\r\n\r\nhello";
@@ -36,7 +36,7 @@ TEST(RequestHead, ParsesMethodTargetAndFields) {
 
 RC_GTEST_PROP(RequestHead, ParsesTheSameInAnyPortions, ()) {
   const std::string bytes = "GET /x HTTP/1.1\r\nHost: a\r\nA: b\r\n\r\n";
-  RequestHeadReader reader({});
+  RequestHeadReader reader(16 * 1024);
   std::size_t size = 0;
   while (size < bytes.size()) {
     size += *rc::gen::inRange<std::size_t>(1, bytes.size() - size + 1);
@@ -47,7 +47,7 @@ RC_GTEST_PROP(RequestHead, ParsesTheSameInAnyPortions, ()) {
 }
 
 TEST(RequestHead, AbsoluteTargetMustMatchHost) {
-  RequestHeadReader reader({});
+  RequestHeadReader reader(16 * 1024);
   const std::string bytes = "GET http://a.example/x?y HTTP/1.1\r\nHost: A.example\r\n\r\n";
   ASSERT_TRUE(std::holds_alternative<RequestHeadReader::End>(reader.read(bytes)));
   EXPECT_EQ(reader.head().host, "a.example");

@@ -7,8 +7,6 @@
 namespace penstock::gateway {
 namespace {
 
-constexpr std::ptrdiff_t kMaxFields = 100;  // as in HTTP/1.1
-
 bool is_target(std::string_view path) noexcept {
   if (path == "*") return true;
   return path.starts_with('/') && std::all_of(path.begin(), path.end(), [](char letter) {
@@ -29,8 +27,9 @@ bool is_clean(const http2::Field& field) noexcept {
 
 }  // namespace
 
-std::optional<HttpError> Http2Request::find_defect(const http2::RequestHead& head) {
-  if (head.too_large) return HttpError{431, "the header is longer than allowed"};
+std::optional<HttpError> Http2Request::find_defect(const http2::RequestHead& head,
+                                                   std::size_t max_header_bytes) {
+  if (head.too_large) return header_too_large(max_header_bytes);
   if (head.method == "CONNECT") return HttpError{501, "CONNECT is not supported"};
   if (!is_token(head.method)) return HttpError{400, "the method is not a token"};
   if (!is_target(head.path)) return HttpError{400, "the request target is not a path"};
@@ -40,7 +39,7 @@ std::optional<HttpError> Http2Request::find_defect(const http2::RequestHead& hea
   const auto fields =
       std::count_if(head.fields.begin(), head.fields.end(),
                     [](const http2::Field& field) { return field.name != "cookie"; });
-  if (fields > kMaxFields) return HttpError{431, "the header has more fields than allowed"};
+  if (static_cast<std::size_t>(fields) > http::kMaxFields) return http::kTooManyFields;
   const std::string_view host = value_of(head.fields, "host");
   const std::string_view named = head.authority.empty() ? host : head.authority;
   if (!is_host(named)) return HttpError{400, "the Host field is invalid"};

@@ -16,7 +16,8 @@ namespace penstock::gateway {
 class Http2Request {
  public:
   // Finds what cannot be expressed in HTTP/1.1: a field must not become two for an upstream.
-  [[nodiscard]] static std::optional<HttpError> find_defect(const http2::RequestHead& head);
+  [[nodiscard]] static std::optional<HttpError> find_defect(const http2::RequestHead& head,
+                                                            std::size_t max_header_bytes);
   // REQUIRES: find_defect() finds none.
   explicit Http2Request(const http2::RequestHead& head);
 

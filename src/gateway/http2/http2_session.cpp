@@ -3,6 +3,7 @@
 #include "base/deadline.hpp"
 #include "net/asio_types.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace penstock::gateway {
@@ -30,6 +31,30 @@ http2::SessionOptions session_options(const rules::GatewaySettings& settings) {
 
 }  // namespace
 
+// The response to a request that is not forwarded.
+class Http2Session::Rejection final : public http2::StreamEvents, public http2::BodySource {
+ public:
+  Rejection(Http2ConnectionHandle& handle, http2::StreamId id, std::string body)
+      : handle_(handle), id_(id), body_(std::move(body)) {}
+
+  void on_data(std::string_view bytes) override { handle_.session.consume(id_, bytes.size()); }
+  void on_end() override {}
+  void on_closed(http2::ErrorCode /*why*/) override { handle_.closed.push_back(id_); }
+
+  [[nodiscard]] Portion read(std::span<char> room) override {
+    const std::size_t size = std::min(room.size(), body_.size() - sent_);
+    std::copy_n(body_.data() + sent_, size, room.data());
+    sent_ += size;
+    return {.size = size, .after = sent_ < body_.size() ? After::More : After::End};
+  }
+
+ private:
+  Http2ConnectionHandle& handle_;
+  http2::StreamId id_;
+  std::string body_;
+  std::size_t sent_ = 0;
+};
+
 Http2Session::Http2Session(std::shared_ptr<GatewayContext> context, const net::Executor& executor,
                            std::string peer, Origin origin)
     : context_(std::move(context)),
@@ -40,6 +65,8 @@ Http2Session::Http2Session(std::shared_ptr<GatewayContext> context, const net::E
       handle_{.session = session_, .schedule_flush = [this] { wake(); }},
       download_(context_->config->settings.min_download_rate,
                 context_->config->settings.write_timeout) {}
+
+Http2Session::~Http2Session() { detach(); }
 
 void Http2Session::reload() {
   const rules::GatewaySettings& settings = context_->config->settings;
@@ -61,9 +88,9 @@ net::Step Http2Session::advance() {
 }
 
 http2::StreamEvents* Http2Session::on_request(http2::StreamId id, const http2::RequestHead& head) {
-  if (const auto defect = Http2Request::find_defect(head)) {
-    reject(id, *defect);
-    return nullptr;
+  if (const auto defect =
+          Http2Request::find_defect(head, context_->config->settings.max_header_bytes)) {
+    return reject(id, head.method, *defect);
   }
   const net::Executor executor = linger_.get_executor();
   auto stream = std::make_shared<Http2Stream>(context_, handle_, id, Http2Request(head), executor);
@@ -72,12 +99,20 @@ http2::StreamEvents* Http2Session::on_request(http2::StreamId id, const http2::R
   return stream.get();
 }
 
-void Http2Session::reject(http2::StreamId id, const HttpError& why) {
+http2::StreamEvents* Http2Session::reject(http2::StreamId id, std::string_view method,
+                                          const HttpError& why) {
   ++context_->statistics.responses.at(why.status / 100);
-  const std::string status = std::to_string(why.status);
-  const std::array fields{http2::Field{.name = ":status", .value = status},
-                          http2::static_field("content-length", "0")};
-  session_.respond(id, fields);
+  const http::Response response = to_response(why);
+  const ClientResponseHead head{
+      .status = response.status,
+      .ours = &response.fields,
+      .body = {.kind = BodyFraming::Kind::Length, .length = response.body.size()}};
+  std::string texts;
+  const std::vector<http2::Field> fields = http2_fields(head, texts, {});
+  rejections_[id] = std::make_unique<Rejection>(handle_, id, response.body);
+  Rejection* const rejection = rejections_[id].get();
+  session_.respond(id, fields, method == "HEAD" ? nullptr : rejection);
+  return rejection;
 }
 
 std::string_view Http2Session::take_output() {
@@ -102,7 +137,10 @@ bool Http2Session::on_sent(std::chrono::nanoseconds waited, std::size_t bytes) n
 
 // Only a request ends the idle time: pings, settings and unknown frames do not.
 net::Activity Http2Session::activity() {
-  for (const http2::StreamId id : std::exchange(handle_.closed, {})) streams_.erase(id);
+  for (const http2::StreamId id : std::exchange(handle_.closed, {})) {
+    streams_.erase(id);
+    rejections_.erase(id);
+  }
   const bool has_head = session_.is_established() && !session_.is_reading_head();
   if (has_head && session_.open_streams() == 0) return {Phase::Idle, session_.requests()};
   if (has_head && !streams_.empty()) return {Phase::Processing, ++turns_};

@@ -28,7 +28,7 @@ class Http2Session final : private http2::RequestEvents,
   // `origin` without the address, which is `peer`.
   Http2Session(std::shared_ptr<GatewayContext> context, const net::Executor& executor,
                std::string peer, Origin origin);
-  ~Http2Session() override { detach(); }
+  ~Http2Session() override;
 
   void receive(std::string_view bytes);
 
@@ -51,7 +51,9 @@ class Http2Session final : private http2::RequestEvents,
 
  private:
   http2::StreamEvents* on_request(http2::StreamId id, const http2::RequestHead& head) override;
-  void reject(http2::StreamId id, const HttpError& why);
+  class Rejection;
+  [[nodiscard]] http2::StreamEvents* reject(http2::StreamId id, std::string_view method,
+                                            const HttpError& why);
   void wake() const;
   void end_lingering();
 
@@ -65,6 +67,7 @@ class Http2Session final : private http2::RequestEvents,
   Http2ConnectionHandle handle_;
   TransferRate download_;
   std::unordered_map<http2::StreamId, std::shared_ptr<Http2Stream>> streams_{};
+  std::unordered_map<http2::StreamId, std::unique_ptr<Rejection>> rejections_;
   std::uint64_t turns_ = 0;
   bool must_flush_ = true;  // send the output before the next read
   bool receiving_ = false;

@@ -18,7 +18,7 @@ namespace {
 std::string forwarded(std::string bytes, Trust trust = Trust::None,
                       std::string_view peer = "192.0.2.1",
                       const rules::GatewaySettings& settings = {}) {
-  RequestHeadReader reader({});
+  RequestHeadReader reader(16 * 1024);
   const auto found = reader.read(bytes);
   EXPECT_TRUE(std::holds_alternative<RequestHeadReader::End>(found)) << bytes;
   const ForwardedRequest request(reader.head(), {.peer = peer, .scheme = "https", .trust = trust},
@@ -116,7 +116,7 @@ std::string shown(const std::vector<rules::Attribute>& attributes) {
 
 // The attributes that an upstream would compute from the bytes it receives.
 std::string attributes_of(std::string_view bytes, const rules::PathSettings& paths) {
-  RequestHeadReader reader({});
+  RequestHeadReader reader(16 * 1024);
   const auto found = reader.read(bytes);
   RC_ASSERT(std::holds_alternative<RequestHeadReader::End>(found));
   const RequestHead& head = reader.head();
@@ -156,7 +156,7 @@ std::string any_request() {
 
 RC_GTEST_PROP(ForwardedRequestProperty, RulesMatchTheForwardedRequest, ()) {
   const std::string bytes = any_request();
-  RequestHeadReader reader({});
+  RequestHeadReader reader(16 * 1024);
   const auto found = reader.read(bytes);
   if (!std::holds_alternative<RequestHeadReader::End>(found)) return;
   rules::GatewaySettings settings;

@@ -174,13 +174,8 @@ SlotValues AttributeMatcher::slot_values_of(const Descriptor& descriptor) const 
   for (const DerivedAttribute& derived : domain_.derived) {
     SlotValue& slot_value = slot_values[derived.slot];
     slot_value = {};
-    const SlotUse use = domain_.uses[derived.slot];
-    const std::optional<std::string_view>& by = slot_values[derived.by].value;
-    const auto found = by ? derived.map->find(*by) : derived.map->end();
-    if (found != derived.map->end()) {
-      set_slot_value(slot_value, found->second, use);
-    } else if (derived.fallback) {
-      set_slot_value(slot_value, *derived.fallback, use);
+    if (const auto value = derived.value_for(slot_values[derived.by].value)) {
+      set_slot_value(slot_value, *value, domain_.uses[derived.slot]);
     }
   }
   return slot_values;

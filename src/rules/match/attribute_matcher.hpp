@@ -59,6 +59,14 @@ struct DerivedAttribute {
   std::size_t by = 0;  // slot of the attribute that is looked up
   std::shared_ptr<const base::TextMap<std::string>> map;
   std::optional<std::string> fallback{};
+
+  // Its value in a request where the attribute `by` has this value, or none.
+  [[nodiscard]] std::optional<std::string_view> value_for(
+      const std::optional<std::string_view>& key) const {
+    const auto found = key ? map->find(*key) : map->end();
+    if (found != map->end()) return found->second;
+    return fallback;
+  }
 };
 
 struct AttributeDomain {

@@ -158,7 +158,10 @@ class Loader {
   // A configuration with request_limits needs no rules.
   void warn_of_no_rules() {
     if (!state_.builder.rules().empty() || state_.sections.contains("request_limits")) return;
-    if (!state_.domains.empty() || documents_.empty()) return;
+    const bool has_domains =
+        std::any_of(state_.domains.begin(), state_.domains.end(),
+                    [](const YamlNode& domains) { return !domains.peek_values().empty(); });
+    if (has_domains || documents_.empty()) return;
     const YamlNode root(*documents_.front());
     if (!root.is_nothing()) root.warning("no domains: no request is limited by a rule");
   }

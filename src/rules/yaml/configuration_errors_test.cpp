@@ -9,8 +9,8 @@ namespace penstock::rules {
 namespace {
 
 struct Mistake {
-  std::string_view text;
-  std::string_view diagnostics_text;
+  std::string text;
+  std::string diagnostics_text;
 };
 
 void expect(const Mistake& mistake) {
@@ -29,6 +29,15 @@ TEST(ConfigurationErrors, InvalidYamlIsReported) {
           "p.yaml:2:1: error: unknown key 'stores'; did you mean 'store'?\n"});
   expect({"a: *b", "p.yaml:1:4: error: not YAML: the referenced anchor is not defined\n"});
   expect({"a: \x01", "p.yaml:1:1: error: unknown key 'a'\n"});
+}
+
+TEST(ConfigurationErrors, ATabInTheIndentationIsReportedAsSuch) {
+  constexpr std::string_view kTab = "a tab in the indentation; YAML allows only spaces there\n";
+  expect({"server:\n\tworkers: 1\n", "p.yaml:2:1: error: " + std::string(kTab)});
+  const std::string rules = "domains:\n  api:\n    rules:\n      -";
+  expect({rules + " name: a\n\tlimit: 5/m\n", "p.yaml:5:1: error: " + std::string(kTab)});
+  expect({rules + " name: a\n      \tlimit: 5/m\n", "p.yaml:5:7: error: " + std::string(kTab)});
+  expect({rules + "\tname: a\n", "p.yaml:4:8: error: " + std::string(kTab)});
 }
 
 TEST(ConfigurationErrors, InvalidModesAreReported) {
@@ -74,13 +83,14 @@ TEST(ConfigurationErrors, InvalidSettingsAreReported) {
           "p.yaml:1:31: error: admin: expected an address such as 127.0.0.1:8080 or [::1]:8080, "
           "found \"localhost\"\n"
           "p.yaml:1:51: error: workers: expected a whole number from 0 to 1024, found \"many\"\n"});
-  expect({"server:\n  listen: []\n  headers: [draft-8, off]\n  trusted_proxies: [10.0.0.1/8]\n",
-          "p.yaml:2:11: error: listen: no address at all\n"
-          "p.yaml:3:13: error: headers: expected one of off, x-ratelimit, x-ratelimit-unix, "
-          "draft-06, draft-07 or draft-08, found \"draft-8\"; did you mean 'draft-08'?\n"
-          "p.yaml:3:22: error: headers: off stands alone, not in a list\n"
-          "p.yaml:4:21: error: trusted_proxies: expected a network such as 10.0.0.0/8 or "
-          "2001:db8::/32, found \"10.0.0.1/8\"\n"});
+  expect(
+      {"server:\n  listen: []\n  headers: [draft-8, off]\n  trusted_proxies: [10.0.0.1/8]\n",
+       "p.yaml:2:11: error: listen: no address at all\n"
+       "p.yaml:3:13: error: headers: expected one of off, x-ratelimit, x-ratelimit-unix, draft-06, draft-07 or "
+       "draft-08, found \"draft-8\"; did you mean 'draft-08'?\n"
+       "p.yaml:3:22: error: headers: off stands alone, not in a list\n"
+       "p.yaml:4:21: error: trusted_proxies: expected a network such as 10.0.0.0/8 or "
+       "2001:db8::/32, found \"10.0.0.1/8\"\n"});
   expect({"server: {idle_timeout: 10, tls: {key: x}, forward_auth: {deny_status: 200}}",
           "p.yaml:1:24: error: idle_timeout: expected a time such as 250ms, 10s, 5m, 2h or 1d, "
           "from 1ms to 1d, found \"10\"\n"
@@ -187,7 +197,7 @@ TEST(ConfigurationErrors, InvalidConditionsAreReported) {
   const auto of = [](std::string_view when, std::string_view diagnostics_text) {
     const std::string text =
         "domains: {a: {rules: [{name: x, limit: 1/s, when: " + std::string(when) + "}]}}";
-    expect({text, diagnostics_text});
+    expect({text, std::string(diagnostics_text)});
   };
   of("[a]", "p.yaml:1:51: error: when: expected a map, found a list\n");
   of("{path: users}", "p.yaml:1:58: error: path: pattern \"users\": must begin with /\n");
@@ -221,7 +231,7 @@ TEST(ConfigurationErrors, InvalidMappedAttributesAreReported) {
 }
 
 TEST(ConfigurationErrors, WarningsDoNotFailTheLoad) {
-  const std::string_view text =
+  const std::string text =
       "maps: {m: {values: {k: v}}, n: {values: {k: v}}}\ndomains:\n  a:\n    attributes: {x: {map: "
       "m, by: user}}\n"
       "    rules: [{name: r, unlimited: true, cost: 2}]\n  b: {}\n";

@@ -160,6 +160,7 @@ NameSet keys_of_descriptors(const LoadState& state) {
 // A rule's condition on one attribute, in a form that is fast to compare: there may be ten thousand
 // rules.
 struct Asked {
+  const Condition* condition;
   std::size_t slot;
   std::string test;
   bool holds_without;  // the attribute
@@ -178,12 +179,43 @@ bool holds_without(const Condition& condition) {
 std::vector<Asked> asked_by(const AttributeRule& rule) {
   std::vector<Asked> all;
   for (const Condition& condition : rule.conditions) {
-    all.push_back({.slot = condition.slot,
+    all.push_back({.condition = &condition,
+                   .slot = condition.slot,
                    .test = describe(condition),
                    .holds_without = holds_without(condition)});
   }
   return all;
 }
+
+// What is known about a request that lacks an attribute: that one is missing, and the attributes
+// that are looked up by it have their defaults.
+class WithoutAttribute {
+ public:
+  WithoutAttribute(const AttributeDomain& domain, std::size_t missing)
+      : missing_(missing), is_known_(domain.uses.size()), values_(domain.uses.size()) {
+    is_known_[missing] = true;
+    for (const DerivedAttribute& derived : domain.derived) {  // after those they are looked up by
+      if (!is_known_[derived.by]) continue;
+      is_known_[derived.slot] = true;
+      if (const auto value = derived.value_for(values_[derived.by].value)) {
+        set_slot_value(values_[derived.slot], *value, domain.uses[derived.slot]);
+      }
+    }
+  }
+
+  [[nodiscard]] std::size_t missing() const noexcept { return missing_; }
+  // Whether the condition holds; empty when that depends on the request.
+  [[nodiscard]] std::optional<bool> holds(const Condition& condition) const {
+    if (condition.slot == missing_ || !is_known_[condition.slot]) return std::nullopt;
+    Captures captures;
+    return rules::holds(condition, values_, captures);
+  }
+
+ private:
+  std::size_t missing_;
+  std::vector<bool> is_known_;
+  SlotValues values_;
+};
 
 class CompanionSearch {
  public:
@@ -201,9 +233,14 @@ class CompanionSearch {
     for (const KeySource& key : rule.key) {
       if (!may_lack(key.value)) continue;
       if (!own) own = asked_by(rule);
-      const bool has_companion = std::any_of(
-          companions_.begin(), companions_.end(),
-          [&](const auto& companion) { return covers(companion, *own, key.value.number); });
+      const WithoutAttribute request(domain_, key.value.number);
+      const bool is_skipped = std::any_of(own->begin(), own->end(), [&](const Asked& asked) {
+        return !request.holds(*asked.condition).value_or(true);
+      });
+      const bool has_companion =
+          is_skipped ||  // the rule is for other requests
+          std::any_of(companions_.begin(), companions_.end(),
+                      [&](const auto& companion) { return covers(companion, *own, request); });
       if (!has_companion) return &key;
     }
     return nullptr;
@@ -240,9 +277,10 @@ class CompanionSearch {
   // Whether the companion limits every request that a rule with the conditions `own` skips because
   // the attribute is missing.
   static bool covers(const std::vector<Asked>& companion, const std::vector<Asked>& own,
-                     std::size_t missing) {
+                     const WithoutAttribute& request) {
     return std::all_of(companion.begin(), companion.end(), [&](const Asked& asked) {
-      if (asked.slot == missing) return asked.holds_without;
+      if (asked.slot == request.missing()) return asked.holds_without;
+      if (const std::optional<bool> holds = request.holds(*asked.condition)) return *holds;
       return std::find(own.begin(), own.end(), asked) != own.end();
     });
   }

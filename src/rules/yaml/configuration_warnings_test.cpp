@@ -206,6 +206,7 @@ TEST(ConfigurationWarnings, AConfigurationWithoutRulesIsReported) {
   EXPECT_TRUE(has(warnings(""), "an empty file: it limits nothing"));
   EXPECT_TRUE(has(warnings("# only a comment\n"), "an empty file"));
   EXPECT_TRUE(has(warnings("server: {listen: 127.0.0.1:0}\n"), "no request is limited by a rule"));
+  EXPECT_TRUE(has(warnings("domains: {}\n"), "no domains: no request is limited by a rule"));
   EXPECT_TRUE(has(warnings("domains: {api: {rules: []}}\n"), "has no rules"));
   EXPECT_EQ(warnings("request_limits: {on_failure: open}\n"), "");
 }
@@ -243,6 +244,23 @@ TEST(ConfigurationWarnings, ALookedUpKeyIsThereWhenItHasADefault) {
   };
   EXPECT_EQ(with(", default: free"), "");
   EXPECT_TRUE(has(with(""), "nothing limits requests without tier"));
+}
+
+TEST(ConfigurationWarnings, ALookedUpConditionHasItsDefaultWithoutTheKey) {
+  const auto with = [](const std::string& rules) {
+    return warnings(
+        "maps: {m: {values: {a: gold}}}\ndomains: {api: {attributes: {tier: {map: m, by: "
+        "header.x-api-key, default: unknown}}, rules: [" +
+        rules + "]}}");
+  };
+  const std::string gold = "{name: g, when: {tier: gold}, key: header.x-api-key, limit: 9/s}";
+  const std::string unknown = "{name: u, when: {tier: unknown}, key: client_ip, limit: 1/s}";
+  const std::string any = "{name: a, key: header.x-api-key, limit: 5/s}";
+  EXPECT_EQ(with(gold + ", " + unknown), "");
+  EXPECT_EQ(with(any + ", " + unknown), "");
+  EXPECT_TRUE(has(with(gold + ", " + any), "nothing limits requests without header.x-api-key"));
+  EXPECT_TRUE(has(with("{name: u, when: {tier: unknown}, key: header.x-api-key, limit: 1/s}"),
+                  "nothing limits requests without header.x-api-key"));
 }
 
 TEST(ConfigurationWarnings, ManyWarningsAreNoError) {

@@ -46,6 +46,15 @@ Position position_of(const YAML::Mark& mark) {
           .column = static_cast<std::size_t>(mark.column) + 1};
 }
 
+// The first tab before the content of this line, which counts from 1.
+std::optional<Position> tab_in_indentation(std::string_view text, std::size_t line) {
+  for (std::size_t i = 1; i < line; ++i)
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  const std::size_t column = text.find_first_not_of(" -");
+  if (column == std::string_view::npos || text[column] != '\t') return std::nullopt;
+  return Position{.line = line, .column = column + 1};
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view text) noexcept {
@@ -257,7 +266,11 @@ std::unique_ptr<const YamlDocument> YamlDocument::parse(std::string_view text, s
     return reject(position_of(failure.mark), "nested too deeply");
   } catch (const YAML::Exception& failure) {
     if (builder.has_failed()) return nullptr;
-    return reject(position_of(failure.mark), "not YAML: " + failure.msg);
+    const Position found = position_of(failure.mark);
+    if (const std::optional<Position> tab = tab_in_indentation(text, found.line)) {
+      return reject(*tab, "a tab in the indentation; YAML allows only spaces there");
+    }
+    return reject(found, "not YAML: " + failure.msg);
   } catch (const std::exception& failure) {
     if (builder.has_failed()) return nullptr;
     return reject({}, std::string("not YAML: ") + failure.what());

@@ -39,7 +39,6 @@ Response healthz(AdminDataSource& /*source*/, Parameters& /*parameters*/) {
 Response readyz(AdminDataSource& source, Parameters& /*parameters*/) {
   const Readiness state = source.readiness();
   Json reasons = Json::array();
-  if (!state.rules_loaded) reasons.push_back(reason("rules", "no rules are loaded"));
   if (state.stopping) reasons.push_back(reason("stopping", "the program is about to end"));
   const bool ready = reasons.empty();
   if (!state.store_error.empty()) reasons.push_back(reason("store", state.store_error));

@@ -11,11 +11,10 @@
 
 namespace penstock::http {
 
-// For /readyz. A node without rules, or about to stop, is not ready. An unavailable store and a
-// failed reload are reported, but do not matter: the failure policy of the rules applies, the old
+// For /readyz. A node that is about to stop is not ready. An unavailable store and a failed reload
+// are reported, but do not matter: the failure policy of the rules applies, the old
 // rules are in force, and removing all nodes would be worse.
 struct Readiness {
-  bool rules_loaded = true;
   bool stopping = false;
   std::string store_error{};   // empty while it serves
   std::string reload_error{};  // of the last reload; empty when it succeeded

@@ -78,6 +78,10 @@ TEST_F(CheckCalls, UnavailableStoreIsNotReportedAsADenial) {
   backend_.next.reason = service::Reason::FailedClosed;
   backend_.next.limits[0].decision.reset();
   backend_.next.strictest.reset();
+  rule_.on_failure = rules::OnFailure::Closed;
+  const rules::Rule open{.domain = "api", .name = "open", .limits = rule_.limits};
+  backend_.next.limits.push_back(backend_.next.limits[0]);
+  backend_.next.limits[1].matched.rule = &open;
   const Response response = ask("POST", "/v1/check", R"({"domain":"api","attributes":{}})");
   EXPECT_EQ(response.status, 503U);
   EXPECT_EQ(field(response, "Retry-After"), "1");

@@ -146,7 +146,7 @@ RequestReader::Progress RequestReader::read_header() {
   if (const auto* why = std::get_if<HttpError>(&found)) return fail(*why);
   if (std::holds_alternative<HeaderScanner::More>(found)) return Progress::NeedMore;
   ++requests_begun_;
-  parser_.emplace(request_, body_, limits_.fields);
+  parser_.emplace(request_, body_);
   parser_->header_limit(std::numeric_limits<std::uint32_t>::max());  // the scan has seen to that
   parser_->body_limit(limits_.body_bytes);
   const std::size_t size = std::get<HeaderScanner::End>(found).bytes;
@@ -187,6 +187,12 @@ RequestReader::Progress RequestReader::read_body() {
 
 RequestReader::Progress RequestReader::fail(const HttpError& why) {
   error_ = why;
+  if (why.status == 413) {
+    error_->max_bytes = limits_.body_bytes;
+    error_->setting = limits_.body_setting;
+  } else if (why.max_bytes > 0) {
+    error_->setting = limits_.header_setting;
+  }
   return Progress::Invalid;
 }
 

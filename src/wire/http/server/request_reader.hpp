@@ -15,7 +15,9 @@ namespace penstock::http {
 struct ReaderLimits {
   std::size_t header_bytes = std::size_t{16} << 10U;
   std::size_t body_bytes = std::size_t{1} << 20U;
-  std::size_t fields = 100;
+  // Named in the error; empty when the limits cannot be set.
+  std::string_view header_setting{};
+  std::string_view body_setting{};
 };
 
 // Bytes in, requests out; portions do not matter. Fill prepare(), commit(), then call next() until

@@ -133,7 +133,7 @@ TEST(RequestReader, RejectsHeadersBeyondTheLimitAndAcceptsThoseAtIt) {
   const std::string start = "GET / HTTP/1.1\r\nHost: x\r\nX: ";
   const ReaderLimits limits{.header_bytes = 4000};
   const std::string fits = start + std::string(4000 - start.size() - 4, 'x') + "\r\n\r\n";
-  const std::string refused = "431: the header is longer than allowed";
+  const std::string refused = "431: the header is larger than";
   EXPECT_EQ(read(fits, limits).at(0).substr(0, 3), "GET");
   EXPECT_EQ(read("GET / HTTP/1.1\r\nHost: xx" + fits.substr(23), limits), (Seen{refused}));
   EXPECT_EQ(read(std::string(100'000, 'x'), limits), (Seen{refused}));
@@ -143,12 +143,12 @@ TEST(RequestReader, RejectsTooManyFields) {
   std::string header = "GET / HTTP/1.1\r\nHost: x\r\n";
   for (int i = 0; i < 99; ++i) header += "a: b\r\n";
   EXPECT_EQ(read(header + "\r\n").at(0).substr(0, 3), "GET");
-  EXPECT_EQ(read(header + "a: b\r\n\r\n"), (Seen{"431: the header has more fields than allowed"}));
+  EXPECT_EQ(read(header + "a: b\r\n\r\n"), (Seen{"431: the header has more than 100 fields"}));
 }
 
 TEST(RequestReader, RejectsALongBodyAsSoonAsItIsAnnounced) {
   const ReaderLimits limits{.body_bytes = 10};
-  const Seen refused{"413: the body is longer than allowed"};
+  const Seen refused{"413: the body is larger than"};
   EXPECT_EQ(read("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n", limits), refused);
   EXPECT_EQ(read("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
                  "Content-Length: 11\r\n\r\n",
@@ -219,7 +219,7 @@ RC_GTEST_PROP(RequestReader, AnySplitOfTheBytesReadsAlike, ()) {
   const std::string bytes = *almost_requests();
   const auto portions = *rc::gen::nonEmpty(
       rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(1, 40)));
-  const ReaderLimits limits{.header_bytes = 300, .body_bytes = 20, .fields = 5};
+  const ReaderLimits limits{.header_bytes = 300, .body_bytes = 20};
   const Seen whole = read(bytes, limits);
   RC_TAG(whole.size());
   RC_ASSERT(read_split(bytes, portions, limits) == whole);

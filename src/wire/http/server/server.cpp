@@ -20,6 +20,11 @@ void on_accept(const std::shared_ptr<ServerContext>& context,
 
 }  // namespace
 
+void ServerOptions::use(const rules::Settings& settings) {
+  http = settings.http;
+  are_settings = true;
+}
+
 net::AcceptorOptions ServerOptions::acceptor_options() const {
   return {.max_connections = http.max_connections,
           .per_address = per_address,
@@ -29,8 +34,11 @@ net::AcceptorOptions ServerOptions::acceptor_options() const {
 }
 
 Result<void> ServerOptions::apply_to(ServerContext& context) const {
-  context.limits.header_bytes = http.max_header_bytes;
-  context.limits.body_bytes = http.max_body_bytes;
+  context.limits = {.header_bytes = http.max_header_bytes, .body_bytes = http.max_body_bytes};
+  if (are_settings) {
+    context.limits.header_setting = "server.max_header_bytes";
+    context.limits.body_setting = "server.max_body_bytes";
+  }
   context.request_timeout = request_timeout;
   context.timeouts.set_limits(net::phase_limits({{Phase::Handshake, handshake_timeout},
                                                  {Phase::Idle, http.idle_timeout},

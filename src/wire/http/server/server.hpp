@@ -17,13 +17,14 @@ namespace penstock::http {
 // See net::SocketListener.
 struct ServerOptions {
   rules::HttpSettings http{};  // `listen` and `token` are not used
+  bool are_settings = false;   // their names are in errors
   Duration handshake_timeout = std::chrono::seconds{10};
   Duration request_timeout = std::chrono::seconds{1};  // the deadline of handlers
   Duration linger = std::chrono::seconds{2};           // for a client to read the last response
   std::shared_ptr<net::AddressLimit> per_address{};    // null: addresses are not limited
   Duration tick = std::chrono::milliseconds{100};      // how often timeouts are checked
 
-  void use(const rules::Settings& settings) { http = settings.http; }
+  void use(const rules::Settings& settings);
   [[nodiscard]] net::AcceptorOptions acceptor_options() const;
   Result<void> apply_to(ServerContext& context) const;
 };

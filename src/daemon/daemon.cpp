@@ -122,7 +122,7 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
       metrics_(kVersion),
       own_metrics_(metrics_.add_worker()),
       engines_(configuration_.settings, metrics_, log_),
-      per_address_(address_limits(configuration_.settings)),
+      shared_(shared_by_workers(configuration_.settings)),
       node_(node_name()),
       signals_(loop_),
       files_timer_(loop_),
@@ -135,7 +135,7 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
   if (!options_.listen.empty()) configuration_.settings.http.listen = options_.listen;
   if (options_.admin) configuration_.settings.admin = *options_.admin;
   watch_.watch(watched_files(options_, configuration_));
-  metrics_.add_source(telemetry::report_process);
+  process_metrics_ = metrics_.add_source(telemetry::report_process);
   metrics_.set(telemetry::metrics::kOrphanKeys, 0);
   update_configuration_metrics(true);
 }
@@ -144,10 +144,8 @@ Daemon::~Daemon() = default;
 
 Result<void> Daemon::start_workers() {
   const rules::Settings& settings = configuration_.settings;
-  const WorkerContext context{.settings = settings,
-                              .engines = engines_,
-                              .in_flight = in_flight_,
-                              .per_address = per_address_};
+  const WorkerContext context{
+      .settings = settings, .engines = engines_, .in_flight = in_flight_, .shared = shared_};
   std::vector<ListenerPlan> listeners = planned_listeners(settings);
   for (unsigned i = 0; i < engine::engine_count(settings); ++i) {
     Result<std::unique_ptr<ServeWorker>> worker =
@@ -181,16 +179,23 @@ void Daemon::log_listeners(const std::vector<ListenerPlan>& listeners) {
 Result<void> Daemon::start_admin() {
   const std::optional<net::Address>& wanted = configuration_.settings.admin;
   if (wanted == admin_configured_) return {};
-  std::shared_ptr<http::Server> server;
+  std::unique_ptr<http::Server> server;
   if (wanted) {
-    server = std::make_shared<http::Server>(loop_, admin_, http::ServerOptions{});
-    Result<std::vector<net::Address>> bound = server->listen({*wanted}, net::PortReuse::Exclusive);
+    server = std::make_unique<http::Server>(loop_, admin_, http::ServerOptions{});
+    // On another host, the previous server still has this port.
+    const bool is_same_port = admin_configured_ && admin_configured_->port == wanted->port;
+    Result<std::vector<net::Address>> bound = server->listen(
+        {*wanted}, is_same_port ? net::PortReuse::Shared : net::PortReuse::Exclusive);
     if (!bound) return bound.error();
     log_.info("admin on http://" + net::to_string(bound->front()));
   }
   admin_configured_ = wanted;
   std::swap(admin_server_, server);
-  if (server != nullptr) server->stop(kAdminGrace, [server] {});
+  if (server == nullptr) return {};
+  const http::Server* const stopped = stopping_admin_servers_.emplace_back(std::move(server)).get();
+  stopping_admin_servers_.back()->stop(kAdminGrace, [this, stopped] {
+    std::erase_if(stopping_admin_servers_, [&](const auto& each) { return each.get() == stopped; });
+  });
   return {};
 }
 
@@ -312,6 +317,7 @@ void Daemon::warn_of_unknown_nodes() {
 }
 
 void Daemon::reload() {
+  ++reloads_;
   // baseline before the read: a write during the read is a change
   FileWatch before;
   before.watch(watched_files(options_, configuration_));
@@ -357,11 +363,12 @@ void Daemon::use_settings(const rules::Settings& settings) {
   if (options_.admin) ours.admin = *options_.admin;
   log_.use(log_options(ours.log));
   engines_.reload(ours);
-  use_address_limits(per_address_, ours);
+  use_address_limits(shared_, ours);
   if (auditor_ != nullptr) auditor_->reload(ours);
-  const auto done = [this](const Result<void>& loaded) {
+  const auto done = [this, reload = reloads_](const Result<void>& loaded) {
     if (loaded) return;
-    boost::asio::post(loop_, [this, why = loaded.error().detail] { on_failed_reload(why); });
+    boost::asio::post(
+        loop_, [this, reload, why = loaded.error().detail] { on_failed_reload(reload, why); });
   };
   // Workers apply the rest even if these fail: a leaked token must be revoked.
   done(with_prefix("server.admin: ", start_admin()));
@@ -377,7 +384,8 @@ Result<void> Daemon::reload_changes() {
   return changes_->reload(*std::move(client));
 }
 
-void Daemon::on_failed_reload(const std::string& why) {
+void Daemon::on_failed_reload(unsigned reload, const std::string& why) {
+  if (reload != reloads_) return;    // a later one has replaced these settings
   if (reload_error_ == why) return;  // reported by another worker
   reload_error_ = why;
   update_configuration_metrics(false);

@@ -59,7 +59,7 @@ class Daemon final : public http::AdminDataSource {
   explicit Daemon(DaemonOptions options, rules::Configuration configuration);
 
   [[nodiscard]] Result<void> start_workers();
-  // Opens the admin port of the settings, and closes the previous one.
+  // Opens the admin port of the settings, then closes the previous one.
   [[nodiscard]] Result<void> start_admin();
   // One line per listener, with its bound ports.
   void log_listeners(const std::vector<ListenerPlan>& listeners);
@@ -83,7 +83,8 @@ class Daemon final : public http::AdminDataSource {
   // Applies reloadable settings; logs the others.
   void use_settings(const rules::Settings& settings);
   [[nodiscard]] Result<void> reload_changes();
-  void on_failed_reload(const std::string& why);
+  // Of the reload with this number.
+  void on_failed_reload(unsigned reload, const std::string& why);
   void update_configuration_metrics(bool is_good);
   void drain();
   void stop();
@@ -93,17 +94,19 @@ class Daemon final : public http::AdminDataSource {
   rules::Configuration configuration_;
   rules::Settings configured_settings_;  // without overrides from the command line
   Instant loaded_at_{};
-  std::string reload_error_{};
-  bool draining_ = false;  // reports not ready
+  unsigned reloads_ = 0;
+  std::string reload_error_{};  // of the last one
+  bool draining_ = false;       // reports not ready
   bool stopping_ = false;
 
   telemetry::Log log_;
   telemetry::Metrics metrics_;
   telemetry::WorkerMetrics& own_metrics_;  // of the thread of run()
+  telemetry::Metrics::Registration process_metrics_;
 
   engine::EngineShared engines_;
   service::OutageLedger::Totals logged_outage_{};  // at the last log line
-  AddressLimits per_address_;
+  SharedByWorkers shared_;
   gateway::InFlight in_flight_;  // of all workers
   std::string node_;             // the name of this node
   unsigned heartbeats_ = 0;
@@ -122,9 +125,10 @@ class Daemon final : public http::AdminDataSource {
   std::vector<store::StoreHealth> stores_;  // of each worker, at its last poll
   std::size_t running_workers_ = 0;
   http::Admin admin_;
-  std::shared_ptr<http::Server> admin_server_;
+  std::unique_ptr<http::Server> admin_server_;
   std::optional<net::Address> admin_configured_;  // of admin_server_
-  std::unique_ptr<StoreAuditor> auditor_;         // with a shared store
+  std::vector<std::unique_ptr<http::Server>> stopping_admin_servers_;
+  std::unique_ptr<StoreAuditor> auditor_;  // with a shared store
 };
 
 }  // namespace penstock::daemon

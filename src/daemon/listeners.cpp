@@ -27,18 +27,19 @@ std::vector<ListenerPlan> planned_listeners(const rules::Settings& settings) {
   return listeners;
 }
 
-AddressLimits address_limits(const rules::Settings& settings) {
-  AddressLimits limits;
+SharedByWorkers shared_by_workers(const rules::Settings& settings) {
+  SharedByWorkers shared;
   for (const ListenerPlan& listener : planned_listeners(settings)) {
-    limits[listener.kind] = std::make_shared<net::AddressLimit>(
-        settings.max_connections_per_address, settings.trusted_proxies);
+    shared[listener.kind] = {.per_address = std::make_shared<net::AddressLimit>(
+                                 settings.max_connections_per_address, settings.trusted_proxies),
+                             .tickets = net::TicketSecret::make()};
   }
-  return limits;
+  return shared;
 }
 
-void use_address_limits(const AddressLimits& limits, const rules::Settings& settings) {
-  for (const auto& [kind, limit] : limits) {
-    limit->use(settings.max_connections_per_address, settings.trusted_proxies);
+void use_address_limits(const SharedByWorkers& shared, const rules::Settings& settings) {
+  for (const auto& [kind, each] : shared) {
+    each.per_address->use(settings.max_connections_per_address, settings.trusted_proxies);
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "net/address_limit.hpp"
+#include "net/connection_acceptor.hpp"
 #include "net/listener.hpp"
 #include "net/statistics.hpp"
 #include "rules/settings/settings.hpp"
@@ -71,11 +71,11 @@ struct ListenerPlan {
 // In the order of the listeners of a worker.
 [[nodiscard]] std::vector<ListenerPlan> planned_listeners(const rules::Settings& settings);
 
-// Limits on connections per client address; all workers share them.
-using AddressLimits = std::map<ListenerKind, std::shared_ptr<net::AddressLimit>>;
-[[nodiscard]] AddressLimits address_limits(const rules::Settings& settings);
+// What the workers share of each listener: limits per client address, and TLS ticket secrets.
+using SharedByWorkers = std::map<ListenerKind, net::ListenerShared>;
+[[nodiscard]] SharedByWorkers shared_by_workers(const rules::Settings& settings);
 // For a reload.
-void use_address_limits(const AddressLimits& limits, const rules::Settings& settings);
+void use_address_limits(const SharedByWorkers& shared, const rules::Settings& settings);
 
 // A listener of one worker.
 struct WorkerListener {

@@ -97,19 +97,19 @@ void ServeWorker::make_listeners(const WorkerContext& context) {
 std::unique_ptr<net::Listener> ServeWorker::make_listener(ListenerKind kind,
                                                           const WorkerContext& context,
                                                           const rules::Settings& settings) {
-  const auto found = context.per_address.find(kind);
-  const auto limit = found == context.per_address.end() ? nullptr : found->second;
+  const auto found = context.shared.find(kind);
+  const net::ListenerShared shared =
+      found == context.shared.end() ? net::ListenerShared{} : found->second;
   switch (kind) {
     case ListenerKind::Http:
       return std::make_unique<http::Server>(
-          loop_, *api_, with_settings(http::ServerOptions{.per_address = limit}, settings));
+          loop_, *api_, with_settings(http::ServerOptions{.shared = shared}, settings));
     case ListenerKind::Grpc:
       return std::make_unique<wire::grpc::Server>(
           loop_, engine_->service(),
-          with_settings(wire::grpc::ServerOptions{.per_address = limit}, settings));
+          with_settings(wire::grpc::ServerOptions{.shared = shared}, settings));
     case ListenerKind::Resp: {
-      const wire::resp::ServerOptions options{.version = std::string(kVersion),
-                                              .per_address = limit};
+      const wire::resp::ServerOptions options{.version = std::string(kVersion), .shared = shared};
       return std::make_unique<wire::resp::Server>(loop_, engine_->service(),
                                                   with_settings(options, settings));
     }
@@ -121,7 +121,7 @@ std::unique_ptr<net::Listener> ServeWorker::make_listener(ListenerKind kind,
                            .metrics = engine_->metrics(),
                            .in_flight = context.in_flight,
                            .clock = system_clock()},
-      with_settings(gateway::ServerOptions{.per_address = limit}, settings));
+      with_settings(gateway::ServerOptions{.shared = shared}, settings));
 }
 
 ServeWorker::~ServeWorker() {

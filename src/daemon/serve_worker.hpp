@@ -29,7 +29,7 @@ struct WorkerContext {
   const rules::Settings& settings;
   engine::EngineShared& engines;
   gateway::InFlight& in_flight;
-  AddressLimits per_address{};
+  SharedByWorkers shared{};
 };
 
 // One event loop of the daemon on its own thread: an engine that decides, and listeners. Workers

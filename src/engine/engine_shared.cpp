@@ -34,9 +34,10 @@ EngineShared::EngineShared(const rules::Settings& settings, telemetry::Metrics& 
       local(local_memory, members,
             settings.uses_memory_store() ? service::LocalFallback::Recall::Nothing
                                          : service::LocalFallback::Recall::StoreState) {
-  metrics.add_source(service::memory_source(memory));
-  metrics.add_source(service::membership_source(members));
-  metrics.add_source(service::outage_source(local));
+  for (auto& source : {service::memory_source(memory), service::membership_source(members),
+                       service::outage_source(local)}) {
+    sources.push_back(metrics.add_source(source));
+  }
 }
 
 }  // namespace penstock::engine

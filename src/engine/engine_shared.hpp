@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace penstock::engine {
 
@@ -61,6 +62,7 @@ struct EngineShared {
   service::Membership members;
   service::LocalFallback local;
   std::shared_ptr<lease::KeyVersions> versions = std::make_shared<lease::KeyVersions>();
+  std::vector<telemetry::Metrics::Registration> sources{};  // of the above
 };
 
 }  // namespace penstock::engine

@@ -79,7 +79,7 @@ void ServerOptions::use(const rules::Settings& settings) {
 
 net::AcceptorOptions ServerOptions::acceptor_options() const {
   return {.max_connections = gateway.max_connections,
-          .per_address = per_address,
+          .shared = shared,
           .tls = gateway.tls,
           .protocols = {"h2", "http/1.1"},
           .tick = tick};

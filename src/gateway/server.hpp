@@ -21,9 +21,9 @@ struct ServerOptions {
   std::vector<rules::HeaderDraft> headers{};   // in responses
   std::vector<std::string> trusted_proxies{};  // CIDR
   Duration handshake_timeout = std::chrono::seconds{10};
-  Duration linger = std::chrono::seconds{2};         // for a client to read its last response
-  std::shared_ptr<net::AddressLimit> per_address{};  // null: addresses are not limited
-  Duration tick = std::chrono::milliseconds{100};    // how often timeouts are checked
+  Duration linger = std::chrono::seconds{2};  // for a client to read its last response
+  net::ListenerShared shared{};
+  Duration tick = std::chrono::milliseconds{100};  // how often timeouts are checked
 
   void use(const rules::Settings& settings);
   [[nodiscard]] net::AcceptorOptions acceptor_options() const;

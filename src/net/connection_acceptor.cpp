@@ -2,7 +2,6 @@
 
 #include "base/deadline.hpp"
 #include "net/asio_types.hpp"
-#include "net/tls.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
@@ -25,7 +24,7 @@ constexpr int kMaxFinalAccepts = 4096;
 // Null without TLS.
 Result<std::shared_ptr<asio::ssl::context>> tls_context_of(const AcceptorOptions& options) {
   if (!options.tls) return std::shared_ptr<asio::ssl::context>{};
-  return make_tls_context(*options.tls, options.protocols);
+  return make_tls_context(*options.tls, options.protocols, options.shared.tickets.get());
 }
 
 }  // namespace
@@ -80,7 +79,7 @@ void ConnectionAcceptor::Shared::on_accepted(Socket socket, const ListeningSocke
   if (failed) return;
   const std::string address = client.address().to_string();
   std::optional<AddressSlot> slot = AddressSlot{};
-  if (options.per_address != nullptr) slot = options.per_address->admit(address);
+  if (options.shared.per_address != nullptr) slot = options.shared.per_address->admit(address);
   if (!slot) {  // closed without a response, which would keep it open
     ++statistics.rejected_per_address;
     statistics.last_rejected_address = address;

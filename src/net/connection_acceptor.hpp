@@ -5,6 +5,7 @@
 #include "net/asio_types.hpp"
 #include "net/listen.hpp"
 #include "net/server_state.hpp"
+#include "net/tls.hpp"
 #include "penstock/result.hpp"
 #include "penstock/time.hpp"
 
@@ -20,9 +21,15 @@
 
 namespace penstock::net {
 
+// What the servers of one listener share, each of which belongs to a worker.
+struct ListenerShared {
+  std::shared_ptr<AddressLimit> per_address{};    // null: addresses are not limited
+  std::shared_ptr<const TicketSecret> tickets{};  // null: each server resumes its own sessions
+};
+
 struct AcceptorOptions {
   std::size_t max_connections = 20'000;
-  std::shared_ptr<AddressLimit> per_address{};  // null: addresses are not limited
+  ListenerShared shared{};
   std::optional<TlsFiles> tls{};
   std::vector<std::string> protocols{};            // offered in TLS (ALPN), the best first
   Duration tick = std::chrono::milliseconds{100};  // how often timeouts are checked

@@ -2,8 +2,15 @@
 
 #include <boost/asio/ssl/verify_mode.hpp>
 #include <boost/system/error_code.hpp>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -87,8 +94,38 @@ Result<void> require_client_certificates(ssl::context& context, const std::strin
 
 }  // namespace
 
+std::shared_ptr<const TicketSecret> TicketSecret::make() {
+  auto secret = std::make_shared<TicketSecret>();
+  const bool is_random =
+      RAND_bytes(secret->bytes_.data(), static_cast<int>(secret->bytes_.size())) == 1;
+  return is_random ? secret : nullptr;
+}
+
+bool TicketSecret::set_keys(SSL_CTX* context, const TlsFiles& files) const {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> certificate{};
+  unsigned size = 0;
+  if (X509_digest(SSL_CTX_get0_certificate(context), EVP_sha256(), certificate.data(), &size) != 1)
+    return false;
+  // A counter, the certificate, and the authorities of clients.
+  std::string input(1, '\0');
+  input.append(certificate.begin(), certificate.begin() + size);
+  std::ifstream authorities(files.client_ca, std::ios::binary);
+  input.append(std::istreambuf_iterator<char>(authorities), {});
+  std::array<unsigned char, std::size_t{3} * SHA256_DIGEST_LENGTH> keys{};
+  for (std::size_t i = 0; i < keys.size(); i += SHA256_DIGEST_LENGTH) {
+    ++input.front();
+    const bool is_made = HMAC(EVP_sha256(), bytes_.data(), static_cast<int>(bytes_.size()),
+                              unsigned_bytes(input), input.size(), &keys[i], nullptr) != nullptr;
+    if (!is_made) return false;
+  }
+  const long wanted = SSL_CTX_set_tlsext_ticket_keys(context, nullptr, 0);
+  return wanted > 0 && static_cast<std::size_t>(wanted) <= keys.size() &&
+         SSL_CTX_set_tlsext_ticket_keys(context, keys.data(), wanted) == 1;
+}
+
 Result<std::shared_ptr<ssl::context>> make_tls_context(const TlsFiles& files,
-                                                       std::span<const std::string> protocols) {
+                                                       std::span<const std::string> protocols,
+                                                       const TicketSecret* tickets) {
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   error_code failed;
   context->set_options(ssl::context::default_workarounds | ssl::context::no_tlsv1 |
@@ -113,6 +150,9 @@ Result<std::shared_ptr<ssl::context>> make_tls_context(const TlsFiles& files,
   constexpr std::string_view kName = "penstock";
   if (SSL_CTX_set_session_id_context(native, unsigned_bytes(kName), kName.size()) != 1) {
     return Error{ErrorCode::Misconfigured, "tls: OpenSSL rejects the session id context"};
+  }
+  if (tickets != nullptr && !tickets->set_keys(native, files)) {
+    return Error{ErrorCode::Misconfigured, "tls: OpenSSL rejects the keys of session tickets"};
   }
   return context;
 }

@@ -178,8 +178,8 @@ TEST_F(RecorderTest, ExportsTheHealthOfTheStoreAndOfMemory) {
   EXPECT_EQ(line("penstock_store_serving"), "0");
   EXPECT_EQ(line("penstock_store_round_trips_total"), "7");
   EXPECT_EQ(line("penstock_store_script_reloads_total"), "2");
-  numbers.add_source(memory_source(service.local_memory));
-  numbers.add_source(membership_source(service.members));
+  const auto memory = numbers.add_source(memory_source(service.local_memory));
+  const auto members = numbers.add_source(membership_source(service.members));
   EXPECT_EQ(line("penstock_memory_keys"), "0");
   EXPECT_EQ(line("penstock_nodes"), "4");
 }

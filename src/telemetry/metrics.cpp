@@ -12,6 +12,7 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <list>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -176,7 +177,10 @@ struct Metrics::Registry {
   // Guarded by the mutex, except the cells, which never move.
   std::map<const Metric*, Family> families;
   std::deque<WorkerMetrics> workers;
-  std::vector<Source> sources;
+
+  std::mutex sources_mutex;  // held while sources are called; before the other one
+  // Guarded by sources_mutex:
+  std::list<Source> sources;
 };
 
 Metrics::Metrics(std::string_view version) : registry_(std::make_unique<Registry>()) {
@@ -198,9 +202,15 @@ void Metrics::set(const Metric& metric, double value, LabelValues labels) {
   registry_->series_of(metric, labels).value = value;
 }
 
-void Metrics::add_source(Source source) {
-  const std::lock_guard lock(registry_->mutex);
-  registry_->sources.push_back(std::move(source));
+Metrics::Registration Metrics::add_source(Source source) {
+  Registry& registry = *registry_;
+  const std::lock_guard lock(registry.sources_mutex);
+  const auto added = registry.sources.insert(registry.sources.end(), std::move(source));
+  return {&registry, [added](void* owner) {
+            Registry& from = *static_cast<Registry*>(owner);
+            const std::lock_guard removing(from.sources_mutex);
+            from.sources.erase(added);
+          }};
 }
 
 Cell& WorkerMetrics::cell(const Metric& metric, LabelValues labels) {
@@ -215,13 +225,11 @@ LatencyCells& WorkerMetrics::latency(const Metric& metric) {
 
 std::string Metrics::prometheus_text() const {
   std::map<const Metric*, std::vector<double>> reported;
-  std::vector<Source> sources;
   {
-    const std::lock_guard lock(registry_->mutex);
-    sources = registry_->sources;
-  }
-  for (const Source& source : sources) {
-    source([&](const Metric& metric, double value) { reported[&metric] = {value}; });
+    const std::lock_guard lock(registry_->sources_mutex);
+    for (const Source& source : registry_->sources) {
+      source([&](const Metric& metric, double value) { reported[&metric] = {value}; });
+    }
   }
   std::vector<prometheus::MetricFamily> families;
   const std::lock_guard lock(registry_->mutex);

@@ -83,10 +83,12 @@ class Metrics {
   // Sets a value that belongs to no worker.
   void set(const Metric& metric, double value, LabelValues labels = {});
 
-  // Values read at scrape time. A source is called on the scraping thread.
+  // Values read at scrape time. A source is called on the scraping thread, until its registration
+  // is destroyed. REQUIRES: the metrics outlive the registration.
   using Report = std::function<void(const Metric&, double)>;
   using Source = std::function<void(const Report&)>;
-  void add_source(Source source);
+  using Registration = std::shared_ptr<void>;
+  [[nodiscard]] Registration add_source(Source source);
 
   // Prometheus text format and its Content-Type.
   [[nodiscard]] std::string prometheus_text() const;

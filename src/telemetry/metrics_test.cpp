@@ -84,15 +84,19 @@ TEST(Metrics, LatenciesAreCountedInBuckets) {
             std::vector<std::string>{"penstock_store_latency_seconds_count 5"});
 }
 
-TEST(Metrics, SourcesAreReadOnScrape) {
+TEST(Metrics, SourcesAreReadOnScrapeUntilTheyAreRemoved) {
   Metrics numbers("1");
   double keys = 1;
-  numbers.add_source([&](const Metrics::Report& report) { report(metrics::kMemoryKeys, keys); });
+  Metrics::Registration source = numbers.add_source(
+      [&](const Metrics::Report& report) { report(metrics::kMemoryKeys, keys); });
   numbers.set(metrics::kOrphanKeys, 4);
   keys = 2;
   const std::string text = numbers.prometheus_text();
   EXPECT_NE(text.find("penstock_memory_keys 2"), std::string::npos);
   EXPECT_NE(text.find("penstock_orphan_keys 4"), std::string::npos);
+  source.reset();
+  keys = 3;
+  EXPECT_EQ(numbers.prometheus_text().find("penstock_memory_keys 3"), std::string::npos);
 }
 
 TEST(Metrics, ScrapesAreSafeWhileWorkersCount) {

@@ -244,6 +244,25 @@ class Process(ReloadCase):
             reload(daemon, "log: {level: info}\n")
             daemon.wait_for_output("info the configuration was reloaded")
 
+    def test_the_admin_port_moves_to_another_host(self):
+        port = free_port()
+
+        def answers(host):
+            try:
+                socket.create_connection((host, port), timeout=5).close()
+                return True
+            except OSError:
+                return False
+        with Daemon(f"server: {{admin: '127.0.0.1:{port}'}}\n" + DOMAINS, admin=()) as daemon:
+            self.assertFalse(answers("127.0.0.2"))
+            for host, is_reachable in (("0.0.0.0", True), ("127.0.0.1", False)):
+                text = f"server: {{admin: '{host}:{port}'}}\n" + DOMAINS
+                daemon.configuration.write_text(text, encoding="utf-8")
+                daemon.signal(signal.SIGHUP)
+                self.assertTrue(eventually(lambda: answers("127.0.0.2") == is_reachable))
+                self.assertTrue(answers("127.0.0.1"))
+            self.assertNotIn("not reloaded", daemon.output)
+
     def test_the_admin_port_moves(self):
         old, new = free_port(), free_port()
         with Daemon(f"server: {{admin: '127.0.0.1:{old}'}}\n" + DOMAINS, admin=()) as daemon:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import ssl
 import subprocess
 import tempfile
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from daemon import PROGRAM, Daemon, eventually
 from raw_client import RawClient
+from redis_server import free_port
 from server_process import require
 
 RULES = """
@@ -84,6 +86,35 @@ class TlsTest(unittest.TestCase):
             for name, source in zip(("server.pem", "server.key"), self.old):
                 shutil.copy(source, daemon.folder / name)  # written in place
             self.assertTrue(eventually(lambda: self.subject(daemon) == "old"))
+
+    def connect(self, port, context, session=None):
+        """One request: the session to resume, and whether this one was resumed."""
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as plain, context.wrap_socket(
+            plain, server_hostname="localhost", session=session
+        ) as secure:
+            secure.sendall(PEEK)
+            self.assertIn(b"200 OK", secure.recv(65536))  # tickets of TLS 1.3 are in front of it
+            return secure.session, secure.session_reused
+
+    def test_sessions_are_resumed_on_every_worker_of_a_listener(self):
+        other = free_port()
+        text = RULES.replace(" MORE", "").replace("server: {", "server: {workers: 4, ") + f"""
+gateway:
+  listen: 127.0.0.1:{other}
+  tls: {{certificate: server.pem, key: server.key}}
+  upstreams: {{app: {{servers: "http://127.0.0.1:{free_port()}"}}}}
+  routes: [{{upstream: app}}]
+"""
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            with Daemon(text, files=self.files(self.old)) as daemon:
+                context = self.trust(self.old)
+                context.maximum_version = version
+                session, _ = self.connect(daemon.port, context)
+                reused = [self.connect(daemon.port, context, session)[1] for _ in range(20)]
+                self.assertEqual(reused, [True] * 20)
+                with socket.create_connection(("127.0.0.1", other), timeout=20) as plain:
+                    with context.wrap_socket(plain, server_hostname="localhost", session=session) as gateway:
+                        self.assertFalse(gateway.session_reused, "another listener")
 
     def test_keeps_the_old_certificate_when_the_new_one_is_bad(self):
         with Daemon(RULES.replace(" MORE", ""), files=self.files(self.old)) as daemon:

@@ -115,6 +115,56 @@ TEST_F(HttpServerTls, AnswersOverTlsAndChoosesHttp11) {
   EXPECT_EQ(said.protocol, "http/1.1");
 }
 
+// Connects twice: whether the second server resumes the session of the first.
+bool resumes(std::uint16_t first, std::uint16_t second, const std::string& ca) {
+  asio::io_context io;
+  ssl::context context(ssl::context::tls_client);
+  context.load_verify_file(ca);
+  SSL_CTX_set_session_cache_mode(context.native_handle(), SSL_SESS_CACHE_CLIENT);
+  std::unique_ptr<SSL_SESSION, decltype(&SSL_SESSION_free)> session(nullptr, &SSL_SESSION_free);
+  bool is_resumed = false;
+  for (const std::uint16_t port : {first, second}) {
+    ssl::stream<asio::ip::tcp::socket> stream(io, context);
+    if (session) SSL_set_session(stream.native_handle(), session.get());
+    stream.next_layer().connect({asio::ip::address_v4::loopback(), port});
+    stream.handshake(ssl::stream_base::client);
+    is_resumed = SSL_session_reused(stream.native_handle()) == 1;
+    // Tickets of TLS 1.3 arrive with the response.
+    boost::system::error_code ended;
+    std::string answer;
+    const std::string request = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    asio::write(stream, asio::buffer(request), ended);
+    asio::read(stream, asio::dynamic_buffer(answer), ended);
+    session.reset(SSL_get1_session(stream.native_handle()));
+    stream.shutdown(ended);  // OpenSSL resumes no session that was not closed
+  }
+  return is_resumed;
+}
+
+TEST_F(HttpServerTls, WorkersOfOneListenerResumeEachOthersSessions) {
+  http::ServerOptions one_listener = options();
+  one_listener.shared.tickets = net::TicketSecret::make();
+  RunningServer first(one_listener);
+  RunningServer second(one_listener);
+  http::ServerOptions other_listener = options();
+  other_listener.shared.tickets = net::TicketSecret::make();
+  RunningServer other(other_listener);
+  const std::string ca = certificates->ca().string();
+  EXPECT_TRUE(resumes(first.port(), second.port(), ca));
+  EXPECT_TRUE(resumes(second.port(), first.port(), ca));
+  EXPECT_FALSE(resumes(first.port(), other.port(), ca));
+}
+
+TEST_F(HttpServerTls, ANewClientCaEndsTheSessions) {
+  http::ServerOptions plain = options();
+  plain.shared.tickets = net::TicketSecret::make();
+  http::ServerOptions with_ca = plain;
+  with_ca.http.tls->client_ca = certificates->ca().string();
+  RunningServer first(plain);
+  RunningServer second(with_ca);
+  EXPECT_FALSE(resumes(first.port(), second.port(), certificates->ca().string()));
+}
+
 TEST_F(HttpServerTls, RejectsOldVersionsAndOtherProtocols) {
   RunningServer server(options());
   TlsClient old = trusting(certificates->ca());

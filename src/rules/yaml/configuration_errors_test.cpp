@@ -9,8 +9,8 @@ namespace penstock::rules {
 namespace {
 
 struct Mistake {
-  std::string text;
-  std::string diagnostics_text;
+  std::string_view text;
+  std::string_view diagnostics_text;
 };
 
 void expect(const Mistake& mistake) {

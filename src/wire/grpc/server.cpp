@@ -27,7 +27,7 @@ void ServerOptions::use(const rules::Settings& settings) {
 
 net::AcceptorOptions ServerOptions::acceptor_options() const {
   return {.max_connections = grpc.max_connections,
-          .per_address = per_address,
+          .shared = shared,
           .tls = grpc.tls,
           .protocols = {"h2"},
           .tick = tick};

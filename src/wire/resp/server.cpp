@@ -56,7 +56,7 @@ void ServerOptions::use(const rules::Settings& settings) {
 
 net::AcceptorOptions ServerOptions::acceptor_options() const {
   return {.max_connections = resp.max_connections,
-          .per_address = per_address,
+          .shared = shared,
           .tls = resp.tls,
           .protocols = {},
           .tick = tick};

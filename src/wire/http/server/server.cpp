@@ -27,7 +27,7 @@ void ServerOptions::use(const rules::Settings& settings) {
 
 net::AcceptorOptions ServerOptions::acceptor_options() const {
   return {.max_connections = http.max_connections,
-          .per_address = per_address,
+          .shared = shared,
           .tls = http.tls,
           .protocols = {"http/1.1"},
           .tick = tick};

@@ -21,8 +21,8 @@ struct ServerOptions {
   Duration handshake_timeout = std::chrono::seconds{10};
   Duration request_timeout = std::chrono::seconds{1};  // the deadline of handlers
   Duration linger = std::chrono::seconds{2};           // for a client to read the last response
-  std::shared_ptr<net::AddressLimit> per_address{};    // null: addresses are not limited
-  Duration tick = std::chrono::milliseconds{100};      // how often timeouts are checked
+  net::ListenerShared shared{};
+  Duration tick = std::chrono::milliseconds{100};  // how often timeouts are checked
 
   void use(const rules::Settings& settings);
   [[nodiscard]] net::AcceptorOptions acceptor_options() const;

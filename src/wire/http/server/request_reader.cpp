@@ -31,6 +31,13 @@ bool is_token_character(char letter) noexcept {
          (letter >= '0' && letter <= '9') || kMarks.find(letter) != std::string_view::npos;
 }
 
+// Beast's parser reads a last chunk again from its start when more arrives, and asserts that this
+// is five bytes at least. More always follows these four: the rest of an empty line or of a
+// trailer, or what ends the chunk that they are part of.
+bool is_part_of_last_chunk(std::string_view bytes) noexcept {
+  return bytes.size() == 4 && bytes.starts_with("0\r\n");
+}
+
 }  // namespace
 
 RequestReader::RequestReader(ReaderLimits limits) : limits_(limits), buffer_(kSmallBuffer) {}
@@ -162,6 +169,7 @@ RequestReader::Progress RequestReader::read_body() {
   while (!parser_->is_done() && parsed_ < end_) {
     // Bounded, so that a longer line is rejected whatever the portions.
     const std::size_t size = std::min(end_ - parsed_, limits_.header_bytes);
+    if (parser_->chunked() && is_part_of_last_chunk({buffer_.data() + parsed_, size})) break;
     boost::system::error_code failed;
     const std::size_t used =
         parser_->put(boost::asio::buffer(buffer_.data() + parsed_, size), failed);

@@ -80,6 +80,21 @@ TEST(RequestReader, ReadsBodiesOfBothKinds) {
             (Seen{"POST / ? [Host=x] [Transfer-Encoding=Chunked] {hello}"}));
 }
 
+// Fails with assertions enabled only, as in the sanitizer builds.
+TEST(RequestReader, ReadsALastChunkHoweverItIsSplit) {
+  const std::string header = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const std::string body : {"0\r\n\r\n", "00\r\n\r\n", "0\r\nA: b\r\n\r\n"}) {
+    const std::size_t bytes = body.size();
+    for (std::size_t first = 1; first < bytes; ++first) {
+      EXPECT_EQ(read_split(header + body, {header.size(), first, 1}),
+                (Seen{"POST / ? [Host=x] [Transfer-Encoding=chunked] {}"}))
+          << body << " after " << first << " bytes";
+    }
+  }
+  EXPECT_EQ(read_split(header + "4\r\n0\r\n1\r\n0\r\n\r\n", {header.size(), 3, 4, 7}),
+            (Seen{"POST / ? [Host=x] [Transfer-Encoding=chunked] {0\r\n1}"}));
+}
+
 TEST(RequestReader, ReadsPipelinedRequestsInOrder) {
   EXPECT_EQ(read("GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"
                  "POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab"

@@ -1,5 +1,6 @@
 #include "apps/command_line/arguments.hpp"
 #include "apps/command_line/program.hpp"
+#include "apps/command_line/style.hpp"
 #include "audit/redis_access.hpp"
 #include "bench/demand.hpp"
 #include "bench/exactness.hpp"
@@ -11,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -44,6 +46,10 @@ const std::string kVerifyFooter =
     "what refills within the slowest call. --demand chooses when requests are sent: full is\n"
     "continuous, steady is one batch per thread every 5 ms, bursty is 20 ms of every 100 ms, idle\n"
     "is 50 ms of every 600 ms, which lets leases expire unused.\n"
+    "\n"
+    "Examples:\n"
+    "  penstock verify --store redis://127.0.0.1:6379\n"
+    "  penstock verify --store redis://127.0.0.1:6379 --mode lease_strict --algorithm gcra\n"
     "\n"
     "Exit codes: 0 verified, 1 too many or too few were admitted or a key never expires, 2 wrong\n"
     "usage or invalid input, 3 the store is unavailable.";
@@ -319,6 +325,7 @@ Json outcome_json(const Verified& outcome, const std::string& store) {
 }
 
 void print_outcome(const Verified& outcome) {
+  const app::Colour colour = app::colour_of(STDOUT_FILENO);
   std::cout << std::left << std::setw(17) << "algorithm" << std::setw(23) << "case" << std::right
             << std::setw(11) << "requests" << std::setw(11) << "admitted" << std::setw(11)
             << "at most" << std::setw(11) << "expected" << std::setw(8) << "%" << std::setw(9)
@@ -334,7 +341,9 @@ void print_outcome(const Verified& outcome) {
               << row.exactness.failed << '\n';
   }
   std::cout << "\nKeys that never expire: " << outcome.without_ttl << ".\n"
-            << (outcome.is_exact() ? "Verified.\n" : "Not verified.\n");
+            << (outcome.is_exact() ? app::mark("Verified.", app::Style::Good, colour)
+                                   : app::mark("Not verified.", app::Style::Bad, colour))
+            << '\n';
 }
 
 Result<Verified> run_all(Verifier& verifier, const std::vector<Algorithm>& algorithms) {

@@ -64,7 +64,7 @@ def run_on_terminal(*arguments, **extra):
     """Output of the program on a terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [PROGRAM, *arguments], env=environment(**extra), stdin=subprocess.DEVNULL, stdout=theirs
+        [PROGRAM, *arguments], env=environment(**extra), stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs
     )
     os.close(theirs)
     printed = b""
@@ -301,6 +301,45 @@ class CheckTest(CliTest):
     def test_one_argument_too_many(self):
         self.assert_usage_error(run("check", "alice", "bob", "--limit", "5/m"), '"bob"')
         self.assert_usage_error(run("check", "--limit", "5/m", "--", "alice", "bob"), '"bob"')
+
+
+class ColourTest(CliTest):
+    """Colours and symbols on a terminal only, and not with NO_COLOR."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.valid = self.write("valid.yaml", "domains: {api: {rules: [{name: all, limit: 5/s}]}}\n")
+        self.broken = self.write("broken.yaml", "domains: {api: {rules: [{name: all, limit: 5/x}]}}\n")
+
+    def write(self, name, text):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def commands(self):
+        return {
+            ("check", "alice", "--limit", "5/m"): "\x1b[0;32m✓ allowed\x1b[0m",
+            ("check", "alice", "--limit", "5/m", "--cost", "9"): "\x1b[0;1;31m✗ denied",
+            ("check", "alice", "--limit", "1/d", "--repeat", "2"): "✗ denied",
+            ("validate", self.valid): "✓ ok: 1 rule",
+            ("validate", self.broken): "\x1b[0;1;31merror: ",
+            ("explain", "--config", self.valid, "--domain", "api", "path=/"): "\x1b[0;32m  + ",
+            ("explain", "--config", self.valid, "--domain", "none", "path=/"): "There is no domain",
+        }
+
+    def test_on_a_terminal(self):
+        for arguments, expected in self.commands().items():
+            self.assertIn(expected, run_on_terminal(*arguments, TERM="xterm"), arguments)
+
+    def test_neither_in_a_pipe_nor_with_no_color(self):
+        for arguments in self.commands():
+            result = run(*arguments)
+            for text in (result.stdout, result.stderr, run_on_terminal(*arguments, TERM="xterm", NO_COLOR="1"),
+                         run_on_terminal(*arguments, TERM="dumb")):
+                for sign in ("\x1b", "✓", "✗"):
+                    self.assertNotIn(sign, text, arguments)
 
 
 class DemoTest(CliTest):

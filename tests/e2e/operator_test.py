@@ -169,7 +169,9 @@ class RuleTest(OperatorTest):
         for expected in (FINE, FINE, DENIED):
             result = run(*arguments)
             self.assertEqual(result.returncode, expected, result)
-            self.assertEqual(json.loads(result.stdout)["decision"]["allowed"], expected == FINE)
+            self.assertIn("would pass." if expected == FINE else "would be denied.", result.stdout)
+            answer = json.loads(run(*arguments, "--json").stdout)
+            self.assertEqual(answer["decision"]["allowed"], expected == FINE)
             self.ask("4", "/login")
 
     def test_errors_of_the_daemon_are_shown(self):

@@ -367,8 +367,8 @@ class ExplainTest(unittest.TestCase):
         request = ("method=GET", "path=/v1/search/x", "api_key=abc", "client_ip=198.51.100.1")
         result = self.explain(*request)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        self.assertIn("+ search-free: applies", result.stdout)
-        self.assertIn('- tokens: path "/v1/search/x" is not /v1/complete', result.stdout)
+        self.assertIn("+ search-free (", result.stdout)
+        self.assertIn('): path "/v1/search/x" is not /v1/complete', result.stdout)
         self.assertIn("api/search-free: 600/m burst 100, counted for api_key=abc", result.stdout)
         found = json.loads(self.explain(*request, more=("--json",)).stdout)
         matched = {each["rule"] for each in found["rules"] if each["matched"]}
@@ -377,7 +377,7 @@ class ExplainTest(unittest.TestCase):
     def test_maps_and_overrides_are_looked_up(self):
         search = ("method=GET", "path=/v1/search/x")
         gold = self.explain(*search, "api_key=0d9f3c1e")
-        self.assertIn('- search-free: tier "gold"', gold.stdout)
+        self.assertIn('): tier "gold"', gold.stdout)
         denied = self.explain("client_ip=203.0.113.9")
         self.assertEqual(denied.returncode, 1)
         self.assertIn("On the deny list: banned", denied.stdout)
@@ -397,6 +397,10 @@ class ExplainTest(unittest.TestCase):
             self.assertEqual(check(daemon, path="/free", tier="none").status, 200)
             found = json.loads(run(*asked, "--json").stdout)
             self.assertEqual(found["decision"]["allowed"], False)
+            shown = run(*asked).stdout
+            self.assertRegex(shown, r"(?m)^  \+ \S+ \(\S+penstock.yaml:\d+\): applies$")
+            self.assertRegex(shown, r"(?m)^      now: 0 of 1 left, .*: would deny$")
+            self.assertTrue(shown.endswith("The request would be denied.\n"), shown)
             daemon.close()
             self.assertEqual(run(*asked).returncode, 3)
 

@@ -1,5 +1,6 @@
 #include "apps/command_line/arguments.hpp"
 #include "apps/command_line/program.hpp"
+#include "apps/command_line/style.hpp"
 #include "apps/penstock/commands/commands.hpp"
 #include "apps/penstock/text/decision_text.hpp"
 #include "audit/audit_run.hpp"
@@ -8,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <iomanip>
 #include <iostream>
@@ -29,6 +31,10 @@ const std::string kAuditFooter =
     "\n"
     "--repair sets a TTL on keys without one: as long as the state needs, a year for counters, a\n"
     "day for unreadable states. It changes nothing else.\n"
+    "\n"
+    "Examples:\n"
+    "  penstock audit --store redis://127.0.0.1:6379\n"
+    "  penstock audit --store redis://127.0.0.1:6379 --repair --rate 10000\n"
     "\n"
     "Exit codes: 0 no problems, 1 problems found, 2 wrong usage or invalid input, 3 the store is\n"
     "unavailable.";
@@ -134,8 +140,11 @@ void print_report(const audit::AuditReport& report) {
     for (const std::string& repair : report.repairs) std::cout << "  " << repair << '\n';
   }
   const std::vector<std::string> found = problems(report);
-  for (const std::string& problem : found) std::cout << "problem: " << problem << '\n';
-  if (found.empty()) std::cout << "No problems found.\n";
+  const Colour colour = colour_of(STDOUT_FILENO);
+  for (const std::string& problem : found) {
+    std::cout << mark("problem:", Style::Bad, colour) << ' ' << problem << '\n';
+  }
+  if (found.empty()) std::cout << mark("No problems found.", Style::Good, colour) << '\n';
 }
 
 Result<int> run_audit(const AuditArguments& arguments) {

@@ -1,5 +1,6 @@
 #include "apps/command_line/arguments.hpp"
 #include "apps/command_line/program.hpp"
+#include "apps/command_line/style.hpp"
 #include "apps/penstock/commands/commands.hpp"
 #include "apps/penstock/remote/daemon_calls.hpp"
 #include "apps/penstock/remote/target_arguments.hpp"
@@ -8,6 +9,7 @@
 #include "penstock/shared_limiter.hpp"
 
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
 #include <cstdint>
 #include <functional>
@@ -24,6 +26,11 @@ const std::string kCheckFooter =
     "The default store is in the memory of this process: every run starts without usage. --repeat\n"
     "decides several times in a row. With --server a running daemon decides, by the limit in the\n"
     "request and not by its rules.\n"
+    "\n"
+    "Examples:\n"
+    "  penstock check alice --limit \"10/s burst 20\" --repeat 25\n"
+    "  penstock check alice --limit 100/m --store redis://127.0.0.1:6379\n"
+    "  penstock check alice --limit 100/m --server http://127.0.0.1:8080\n"
     "\n"
     "JSON fields: key, allowed, outcome, algorithm, limit, remaining, reset_after_us, "
     "retry_after_us\n"
@@ -106,6 +113,7 @@ Result<int> run_check(const CLI::App& command, const CheckArguments& arguments) 
   if (!target) return target.error();
   const Result<CheckFunction> check = open(arguments, *target);
   if (!check) return check.error();
+  const Colour colour = colour_of(STDOUT_FILENO);
   Decision decision;
   for (std::int64_t turn = 1; turn <= request->repeat && std::cout; ++turn) {
     const Result<Decision> checked = (*check)(*request);
@@ -116,9 +124,9 @@ Result<int> run_check(const CLI::App& command, const CheckArguments& arguments) 
     if (arguments.json) {
       std::cout << as_json(check_info, decision) << '\n';
     } else if (request->repeat == 1) {
-      std::cout << as_paragraph(check_info, decision);
+      std::cout << as_paragraph(check_info, decision, colour);
     } else {
-      std::cout << as_line(turn, decision) << '\n';
+      std::cout << as_line(turn, decision, colour) << '\n';
     }
   }
   return decision.allowed() ? kExitAllowed : kExitDenied;

@@ -1,4 +1,5 @@
 #include "apps/command_line/program.hpp"
+#include "apps/command_line/style.hpp"
 #include "apps/penstock/commands/commands.hpp"
 #include "apps/penstock/demo/demo_picture.hpp"
 #include "apps/penstock/demo/demo_scenario.hpp"
@@ -8,12 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace penstock::app {
@@ -29,18 +31,6 @@ struct DemoArguments {
   bool json = false;
   bool no_color = false;
 };
-
-std::string_view environment(const char* variable) {
-  const char* value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): no thread runs
-  return value == nullptr ? "" : value;
-}
-
-Colour choose_colour(const DemoArguments& arguments) {
-  if (arguments.no_color || isatty(STDOUT_FILENO) == 0) return Colour::Never;
-  if (!environment("NO_COLOR").empty()) return Colour::Never;
-  const std::string_view terminal = environment("TERM");
-  return terminal.empty() || terminal == "dumb" ? Colour::Never : Colour::Always;
-}
 
 Result<std::vector<DemoRow>> read_and_run(const DemoArguments& arguments) {
   const Result<QuotaSpec> spec = QuotaSpec::parse(arguments.limit);
@@ -83,7 +73,7 @@ Result<void> run_demo_command(const DemoArguments& arguments) {
   if (arguments.json) {
     std::cout << to_json(*rows) << '\n';
   } else {
-    std::cout << draw_demo(*rows, choose_colour(arguments));
+    std::cout << draw_demo(*rows, arguments.no_color ? Colour::Never : colour_of(STDOUT_FILENO));
   }
   return {};
 }

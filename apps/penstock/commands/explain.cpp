@@ -1,13 +1,16 @@
 #include "apps/command_line/arguments.hpp"
 #include "apps/command_line/program.hpp"
+#include "apps/command_line/style.hpp"
 #include "apps/penstock/commands/commands.hpp"
 #include "apps/penstock/remote/target_arguments.hpp"
 #include "apps/penstock/text/decision_text.hpp"
+#include "apps/penstock/text/explain_text.hpp"
 #include "penstock/shared_limiter.hpp"
 #include "rules/model/configuration.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <filesystem>
 #include <iostream>
@@ -22,7 +25,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kExplainFooter =
     "Charges nothing. Uses the rules of --config, and with --store the current usage; without\n"
-    "--config, queries a running daemon and prints its JSON.\n"
+    "--config, queries a running daemon. Each rule is shown with its file and line, and why it\n"
+    "applies or not. --json prints the same as JSON; of a daemon, its answer to /v1/explain.\n"
     "\n"
     "Examples:\n"
     "  penstock explain --config penstock.yaml --domain api method=GET path=/v1/search "
@@ -76,6 +80,8 @@ Result<std::vector<Decision>> look_up(const StoreArguments& store, const rules::
   return decisions;
 }
 
+std::string shown(const ExplainReport& report) { return as_text(report, colour_of(STDOUT_FILENO)); }
+
 Result<int> explain_files(const ExplainArguments& arguments) {
   const rules::Loaded loaded = rules::load(arguments.configuration);
   if (!loaded.configuration) {
@@ -94,7 +100,7 @@ Result<int> explain_files(const ExplainArguments& arguments) {
   }
   const Explained explained{
       .request = &*request, .explanation = &explanation, .decisions = decisions};
-  std::cout << (arguments.json ? as_json(explained) : as_text(explained)) << '\n';
+  std::cout << (arguments.json ? as_json(explained) : shown(report_of(explained))) << '\n';
   return would_pass(explained) ? kExitAllowed : kExitDenied;
 }
 
@@ -111,13 +117,12 @@ Result<int> explain_by_daemon(const ExplainArguments& arguments) {
       call_daemon(daemon_of(arguments.target),
                   {.method = "POST", .target = "/v1/explain", .body = json_text(body)});
   if (!answer) return answer.error();
-  const Json response = Json::parse(answer->body, nullptr, false);
-  const Json::json_pointer verdict("/decision/allowed");
-  if (answer->status != 200 || !response.contains(verdict) || !response[verdict].is_boolean()) {
-    return error_from(*answer);
-  }
-  std::cout << response.dump(2) << '\n';
-  return response[verdict].get<bool>() ? kExitAllowed : kExitDenied;
+  const Result<ExplainReport> report = read_explained(*answer);
+  if (!report) return report.error();
+  std::cout << (arguments.json ? json_text(Json::parse(answer->body, nullptr, false), 2)
+                               : shown(*report))
+            << '\n';
+  return report->allowed.value_or(true) ? kExitAllowed : kExitDenied;
 }
 
 Result<int> run_explain(const ExplainArguments& arguments) {

@@ -1,5 +1,6 @@
 #include "apps/command_line/arguments.hpp"
 #include "apps/command_line/program.hpp"
+#include "apps/command_line/style.hpp"
 #include "apps/penstock/commands/commands.hpp"
 #include "apps/penstock/remote/daemon_calls.hpp"
 #include "apps/penstock/remote/target_arguments.hpp"
@@ -7,6 +8,7 @@
 #include "penstock/shared_limiter.hpp"
 
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
 #include <iostream>
 #include <memory>
@@ -100,13 +102,14 @@ Result<LimitStates> peek_all(const CLI::App& command, const PeekArguments& argum
 Result<int> run_peek(const CLI::App& command, const PeekArguments& arguments) {
   const Result<LimitStates> states = peek_all(command, arguments);
   if (!states) return states.error();
+  const Colour colour = colour_of(STDOUT_FILENO);
   int code = kExitAllowed;
   for (const LimitState& state : *states) {
     const CheckInfo check_info{
         .key = arguments.key, .quota = state.quota, .cost = Cost{0}, .rule = state.rule};
     if (!state.decision.allowed()) code = kExitDenied;
     std::cout << (arguments.json ? as_json(check_info, state.decision) + "\n"
-                                 : as_paragraph(check_info, state.decision));
+                                 : as_paragraph(check_info, state.decision, colour));
   }
   return code;
 }

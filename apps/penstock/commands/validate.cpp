@@ -1,16 +1,19 @@
 #include "apps/command_line/program.hpp"
+#include "apps/command_line/style.hpp"
 #include "apps/penstock/commands/commands.hpp"
 #include "daemon/startup_check.hpp"
 #include "rules/model/configuration.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -61,6 +64,16 @@ std::string summary(const Validation& outcome) {
          text(outcome.loaded.configuration->files.size(), " file") + warnings;
 }
 
+// As to_string(), with a coloured severity.
+std::string diagnostic_text(const rules::Diagnostic& diagnostic, Colour colour) {
+  const bool is_error = diagnostic.severity == Severity::Error;
+  const std::string word = is_error ? "error: " : "warning: ";
+  const std::string text = to_string(diagnostic);
+  const std::size_t place = text.size() - word.size() - diagnostic.message.size();
+  return paint(std::string_view(text).substr(0, place), Style::Bold, colour) +
+         paint(word, is_error ? Style::Bad : Style::Mixed, colour) + diagnostic.message;
+}
+
 Json as_json(const Validation& outcome) {
   Json diagnostics = Json::array();
   for (const rules::Diagnostic& each : outcome.loaded.diagnostics) {
@@ -78,10 +91,15 @@ int run_validate(const ValidateArguments& arguments) {
   if (arguments.json) {
     std::cout << as_json(outcome).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   } else {
+    const Colour colour = colour_of(STDERR_FILENO);
     for (const rules::Diagnostic& each : outcome.loaded.diagnostics) {
-      std::cerr << to_string(each) << '\n';
+      std::cerr << diagnostic_text(each, colour) << '\n';
     }
-    (outcome.valid ? std::cout : std::cerr) << summary(outcome) << '\n';
+    if (outcome.valid) {
+      std::cout << mark(summary(outcome), Style::Good, colour_of(STDOUT_FILENO)) << '\n';
+    } else {
+      std::cerr << mark(summary(outcome), Style::Bad, colour) << '\n';
+    }
   }
   return outcome.valid ? kExitAllowed : kExitBadInput;
 }
@@ -93,7 +111,8 @@ void add_validate_command(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("validate", "Check configurations without starting the daemon");
   command->add_option("FILE", arguments->files, "Configurations, or directories of them")
-      ->required();
+      ->required()
+      ->type_name("FILE");
   command->add_flag("--strict", arguments->strict, "Treat warnings as errors");
   command->add_flag("--json", arguments->json, "Print JSON");
   command->footer(
@@ -102,6 +121,9 @@ void add_validate_command(CLI::App& app, int& exit_code) {
       "and other files that they name are checked too; ports and Redis are not. Warnings are "
       "about\n"
       "what is probably a mistake, such as a rule that never applies.\n\n"
+      "Examples:\n"
+      "  penstock validate penstock.yaml\n"
+      "  penstock validate --strict rules.yaml settings.yaml\n\n"
       "Exit codes: 0 valid, 2 not; with --strict also 2 for a warning.");
   command->callback([arguments, &exit_code] { exit_code = run_validate(*arguments); });
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apps/penstock/demo/demo_scenario.hpp"
-#include "apps/penstock/demo/styled_line.hpp"
+#include "apps/penstock/terminal/styled_line.hpp"
 
 #include <span>
 #include <string>

@@ -86,22 +86,6 @@ Result<Decision> decision_in(const Json& json) {
   return unexpected("outcome");
 }
 
-Result<LimitState> count_in(const Json& json) {
-  if (!json.is_object()) return unexpected("limits");
-  const Result<std::string> text = text_in(json, "quota");
-  if (!text) return text.error();
-  const Result<Quota> quota = Quota::parse(*text);
-  if (!quota) return unexpected("quota");
-  const Result<Decision> decision = decision_in(json);
-  if (!decision) return decision.error();
-  LimitState count{.quota = *quota, .decision = *decision};
-  for (const char* member : {"rule", "name"}) {
-    const Result<std::string> part = text_in(json, member);
-    if (part) count.rule += (count.rule.empty() ? "" : "/") + *part;
-  }
-  return count;
-}
-
 }  // namespace
 
 Result<DaemonCall> take_call(std::string_view key, const Quota& quota, Cost cost) {
@@ -133,6 +117,22 @@ DaemonCall unblock_call(std::string_view key, const KeyScope& scope) {
   return {.method = "POST", .target = path_of(key) + "/unblock", .body = json_text(body_of(scope))};
 }
 
+Result<LimitState> read_limit_state(const Json& json) {
+  if (!json.is_object()) return unexpected("limits");
+  const Result<std::string> text = text_in(json, "quota");
+  if (!text) return text.error();
+  const Result<Quota> quota = Quota::parse(*text);
+  if (!quota) return unexpected("quota");
+  const Result<Decision> decision = decision_in(json);
+  if (!decision) return decision.error();
+  LimitState state{.quota = *quota, .decision = *decision};
+  for (const char* member : {"rule", "name"}) {
+    const Result<std::string> part = text_in(json, member);
+    if (part) state.rule += (state.rule.empty() ? "" : "/") + *part;
+  }
+  return state;
+}
+
 Result<std::vector<LimitState>> read_limit_states(const DaemonAnswer& answer) {
   // the problem document of a denial contains the decision
   const Json json = Json::parse(answer.body, nullptr, false);
@@ -141,13 +141,13 @@ Result<std::vector<LimitState>> read_limit_states(const DaemonAnswer& answer) {
   if (!decided || limits == json.end() || !limits->is_array() || limits->empty()) {
     return error_from(answer);
   }
-  std::vector<LimitState> counts;
+  std::vector<LimitState> states;
   for (const Json& limit : *limits) {
-    Result<LimitState> count = count_in(limit);
-    if (!count) return count.error();
-    counts.push_back(*std::move(count));
+    Result<LimitState> state = read_limit_state(limit);
+    if (!state) return state.error();
+    states.push_back(*std::move(state));
   }
-  return counts;
+  return states;
 }
 
 Result<bool> read_flag(const DaemonAnswer& answer, const char* member) {

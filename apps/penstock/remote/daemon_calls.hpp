@@ -6,6 +6,8 @@
 #include "penstock/quota.hpp"
 #include "penstock/result.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +38,8 @@ struct LimitState {
   Decision decision{};
 };
 
+// One limit of a decision: a member of `limits`.
+[[nodiscard]] Result<LimitState> read_limit_state(const nlohmann::ordered_json& json);
 // All limits in the response to take_call or peek_call; at least one.
 [[nodiscard]] Result<std::vector<LimitState>> read_limit_states(const DaemonAnswer& answer);
 

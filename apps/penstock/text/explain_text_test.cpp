@@ -1,4 +1,5 @@
-#include "apps/penstock/text/decision_text.hpp"
+#include "apps/penstock/text/explain_text.hpp"
+
 #include "rules/model/configuration.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +43,7 @@ class ExplainText : public testing::Test {
   [[nodiscard]] Explained explained() const {
     return {.request = &request_, .explanation = &explanation_, .decisions = decisions_};
   }
-  [[nodiscard]] std::string text() const { return as_text(explained()); }
+  [[nodiscard]] std::string text() const { return as_text(report_of(explained()), Colour::Never); }
   [[nodiscard]] nlohmann::json json() const { return nlohmann::json::parse(as_json(explained())); }
   [[nodiscard]] bool says(std::string_view words) const {
     return text().find(words) != std::string::npos;
@@ -72,7 +73,8 @@ TEST_F(ExplainText, ShowsTheMaximumInAnyPeriod) {
 
 TEST_F(ExplainText, ARequestWithoutTheKeyOfARuleThatDeniesIt) {
   ask("api", {{"path", "/keyed"}});
-  EXPECT_TRUE(says("  + keyed: denies the request: api_key is absent (if_missing: deny)\n"))
+  EXPECT_TRUE(
+      says("  + keyed (test.yaml:15): denies the request: api_key is absent (if_missing: deny)\n"))
       << text();
   EXPECT_TRUE(says("Denied by keyed: an attribute of its key is missing."));
   EXPECT_FALSE(would_pass(explained()));
@@ -85,8 +87,16 @@ TEST_F(ExplainText, NamesRulesWithTheirReasonsAndLimitsWithTheirNames) {
   EXPECT_TRUE(says("api/search: 3/m, counted for user=7, takes 1\n"));
   EXPECT_TRUE(says("api/trial: 1/h, counted for all clients, takes 1, shadow: never enforced\n"));
   ask("api", {{"path", "/else"}});
-  EXPECT_TRUE(says("  - search: "));
+  EXPECT_TRUE(says("  - search (test.yaml:7): "));
   EXPECT_TRUE(says("No limit applies: the request passes."));
+}
+
+TEST_F(ExplainText, ShowsTheFileAndLineOfEachRule) {
+  ask("api", {{"path", "/search"}, {"user", "7"}});
+  EXPECT_TRUE(says("  + search (test.yaml:7): applies\n")) << text();
+  EXPECT_TRUE(says("  - keyed (test.yaml:15): "));
+  EXPECT_EQ(json()["rules"][2]["source"]["file"], "test.yaml");
+  EXPECT_EQ(json()["rules"][2]["source"]["line"], 7);
 }
 
 TEST_F(ExplainText, NamesTheModeOfALimitUnlessItIsExact) {

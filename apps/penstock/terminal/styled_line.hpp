@@ -1,16 +1,14 @@
 #pragma once
 
+#include "apps/command_line/style.hpp"
+
+#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace penstock::app {
-
-enum class Style : std::uint8_t { Plain, Bold, Faint, Good, Mixed, Bad };
-
-enum class Colour : std::uint8_t { Never, Always };
 
 // One line of a terminal picture. Columns are code points: wide and combining characters are not
 // supported.
@@ -20,6 +18,9 @@ class StyledLine {
   void append(std::string_view text, Style style = Style::Plain);
   // Writes from this column on: pads with blanks, or overwrites.
   void put(std::size_t column, std::string_view text, Style style = Style::Plain);
+
+  // Removes what is beyond this width.
+  void truncate(std::size_t width) { cells_.resize(std::min(width, cells_.size())); }
 
   [[nodiscard]] std::size_t width() const noexcept { return cells_.size(); }
   // Ends with a newline, without trailing blanks.

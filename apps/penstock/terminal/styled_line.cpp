@@ -1,21 +1,9 @@
-#include "apps/penstock/demo/styled_line.hpp"
+#include "apps/penstock/terminal/styled_line.hpp"
 
 #include <algorithm>
 
 namespace penstock::app {
 namespace {
-
-std::string_view escape(Style style) {
-  switch (style) {
-    case Style::Plain: return "\x1b[0m";
-    case Style::Bold: return "\x1b[0;1m";
-    case Style::Faint: return "\x1b[0;2m";
-    case Style::Good: return "\x1b[0;32m";
-    case Style::Mixed: return "\x1b[0;33m";
-    case Style::Bad: return "\x1b[0;1;31m";
-  }
-  return "";
-}
 
 bool continues_a_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;

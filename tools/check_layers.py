@@ -115,7 +115,7 @@ HOMES = {
     "spawn.h": {"bench/program"},
     "sys/stat.h": {"daemon"},  # detects changed configuration files
     # Processes, sockets and a proxy of the tests, independent of the libraries under test.
-    "fcntl.h": {"bench/program", "tests"},
+    "fcntl.h": {"apps/penstock", "bench/program", "tests"},
     "netinet/": {"tests"},
     "poll.h": {"tests"},
     "sys/eventfd.h": {"tests"},

@@ -26,7 +26,8 @@ std::vector<std::string> option_names(const CLI::App& command) {
 std::vector<std::string> subcommand_names(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::App* subcommand : command.get_subcommands({})) {
-    names.push_back(subcommand->get_name());
+    const bool is_hidden = subcommand->get_group().empty();
+    if (!is_hidden) names.push_back(subcommand->get_name());
   }
   return names;
 }
@@ -53,17 +54,25 @@ int report(const CLI::App& app, const CLI::ParseError& error) {
   return kExitBadInput;
 }
 
+// The exit code, unless output was lost.
+int flushed(const CLI::App& app, int exit_code) {
+  if (std::cout.flush()) return exit_code;
+  std::cerr << app.get_name() << ": cannot write to standard output\n";
+  return kExitBadInput;
+}
+
 int parse_and_run(CLI::App& app, int argc, char** argv, int& exit_code) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     exit_code = report(app, error);
   }
-  if (!std::cout.flush()) {
-    std::cerr << app.get_name() << ": cannot write to standard output\n";
-    return kExitBadInput;
-  }
-  return exit_code;
+  return flushed(app, exit_code);
+}
+
+int introduce(const CLI::App& app, const Program& program) {
+  std::cout << program.name << ' ' << kVersion << ": " << program.introduction;
+  return flushed(app, kExitAllowed);
 }
 
 }  // namespace
@@ -102,17 +111,18 @@ void on_command(CLI::App& command, int& exit_code, std::function<Result<void>()>
   });
 }
 
-int run_program(int argc, char** argv, const std::string& name, const std::string& description,
-                const std::function<void(CLI::App&, int&)>& add_commands) {
+int run_program(int argc, char** argv, const Program& program) {
+  const std::string& name = program.name;
   try {
     int exit_code = kExitAllowed;
-    CLI::App app{description, name};
+    CLI::App app{program.description, name};
+    if (argc <= 1 && !program.introduction.empty()) return introduce(app, program);
     app.set_version_flag("--version", name + " " + std::string(kVersion),
                          "Print the version and exit");
     app.set_help_flag("-h,--help", "Print this help and exit");
     app.get_formatter()->column_width(26);
     app.require_subcommand(1);
-    add_commands(app, exit_code);
+    program.add_commands(app, exit_code);
     return parse_and_run(app, argc, argv, exit_code);
   } catch (const std::exception& error) {
     std::cerr << name << ": " << error.what() << '\n';

@@ -29,11 +29,17 @@ inline constexpr int kExitUnavailable = 3;  // the store or the daemon is unreac
 void on_command(CLI::App& command, int& exit_code, std::function<Result<int>()> run);
 void on_command(CLI::App& command, int& exit_code, std::function<Result<void>()> run);
 
-// main() of a program named `name`: `add_commands` adds its subcommands, which store their exit
-// code in the second argument.
-[[nodiscard]] int run_program(int argc, char** argv, const std::string& name,
-                              const std::string& description,
-                              const std::function<void(CLI::App&, int&)>& add_commands);
+struct Program {
+  std::string name;
+  std::string description;
+  // Printed when there are no arguments, which is an error if this is empty.
+  std::string introduction{};
+  // Adds the subcommands, which store their exit code in the second argument.
+  std::function<void(CLI::App&, int&)> add_commands;
+};
+
+// main() of a program.
+[[nodiscard]] int run_program(int argc, char** argv, const Program& program);
 
 // Draws a progress bar on standard error if that is a terminal. At 1 the bar is removed.
 void draw_progress(double share);

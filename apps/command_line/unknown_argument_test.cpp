@@ -10,6 +10,7 @@ class UnknownArgument : public testing::Test {
   UnknownArgument() {
     app_.add_subcommand("demo");
     app_.add_subcommand("check")->add_option("--limit");
+    app_.add_subcommand("worker")->group("");
   }
 
   CLI::App app_;
@@ -18,6 +19,10 @@ class UnknownArgument : public testing::Test {
 TEST_F(UnknownArgument, SuggestsTheSubcommandThatWasMeant) {
   EXPECT_EQ(describe_unknown(app_, "chekc"), "unknown subcommand \"chekc\"; did you mean check?");
   EXPECT_EQ(describe_unknown(app_, "frobnicate"), "unknown subcommand \"frobnicate\"");
+}
+
+TEST_F(UnknownArgument, SuggestsNoHiddenSubcommand) {
+  EXPECT_EQ(describe_unknown(app_, "workr"), "unknown subcommand \"workr\"");
 }
 
 TEST_F(UnknownArgument, SuggestsTheOptionThatWasMeant) {

@@ -5,6 +5,7 @@ namespace {
 
 constexpr const char* kFooter =
     "Examples:\n"
+    "  penstock init\n"
     "  penstock serve --config examples/quickstart.yaml\n"
     "  penstock explain --config examples/quickstart.yaml path=/login client_ip=192.0.2.1\n"
     "  penstock check alice --limit \"10/s burst 20\" --repeat 25\n"
@@ -17,8 +18,25 @@ constexpr const char* kFooter =
     "Exit codes: 0 success or allowed, 1 denied, 2 wrong usage or invalid input, 3 the store or\n"
     "the daemon is unavailable.";
 
+constexpr const char* kIntroduction =
+    "a rate limiter for proxies and applications\n"
+    "\n"
+    "Try it, without a configuration:\n"
+    "  penstock check alice --limit 5/m --repeat 6   six requests, of which five are allowed\n"
+    "  penstock demo                                 one burst through every algorithm\n"
+    "\n"
+    "Start the daemon:\n"
+    "  penstock init                                 write penstock.yaml, a commented configuration\n"
+    "  penstock validate penstock.yaml               check it\n"
+    "  penstock serve                                start the daemon with it\n"
+    "\n"
+    "Help:\n"
+    "  penstock --help                               all commands\n"
+    "  penstock serve --help                         options and examples of one command\n";
+
 void add_commands(CLI::App& app, int& exit_code) {
   app.footer(kFooter);
+  penstock::app::add_init_command(app, exit_code);
   penstock::app::add_serve_command(app, exit_code);
   penstock::app::add_validate_command(app, exit_code);
   penstock::app::add_explain_command(app, exit_code);
@@ -34,6 +52,9 @@ void add_commands(CLI::App& app, int& exit_code) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return penstock::app::run_program(argc, argv, "penstock",
-                                    "A rate limiter: the daemon and its tools.", add_commands);
+  return penstock::app::run_program(argc, argv,
+                                    {.name = "penstock",
+                                     .description = "A rate limiter: the daemon and its tools.",
+                                     .introduction = kIntroduction,
+                                     .add_commands = add_commands});
 }

@@ -5,9 +5,8 @@ namespace {
 
 constexpr const char* kFooter =
     "Examples:\n"
-    "  penstock-bench store --keys 1000000 --threads 2\n"
-    "  penstock-bench http --endpoint forward-auth --rate 5000\n"
-    "  penstock-bench verify --store redis://127.0.0.1:6379\n"
+    "  penstock bench store --keys 1000000 --threads 2\n"
+    "  penstock bench http --endpoint forward-auth --rate 5000\n"
     "\n"
     "`penstock bench` and `penstock verify` start this program.\n"
     "\n"
@@ -27,6 +26,8 @@ void add_commands(CLI::App& app, int& exit_code) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return penstock::app::run_program(argc, argv, "penstock-bench", "Penstock's load generator.",
-                                    add_commands);
+  return penstock::app::run_program(argc, argv,
+                                    {.name = "penstock-bench",
+                                     .description = "Penstock's load generator.",
+                                     .add_commands = add_commands});
 }

@@ -3,6 +3,8 @@
 import json
 import os
 import pty
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,6 +15,7 @@ PROGRAM = os.environ.get("PENSTOCK_PROGRAM", "")
 ALLOWED, DENIED, BAD_INPUT, UNAVAILABLE = 0, 1, 2, 3
 COMMANDS = (
     [],
+    ["init"],
     ["serve"],
     ["validate"],
     ["explain"],
@@ -48,9 +51,10 @@ def environment(**extra):
     return {**clean, **extra}
 
 
-def run(*arguments):
+def run(*arguments, folder=None):
     return subprocess.run(
         [PROGRAM, *arguments],
+        cwd=folder,
         env=environment(TERM="xterm"),
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -111,8 +115,42 @@ class ProgramTest(CliTest):
             for line in run(*arguments, "--help").stdout.splitlines():
                 self.assertLessEqual(len(line), 100, line)
 
-    def test_no_command(self):
-        self.assert_usage_error(run(), "subcommand", "check", "demo", "penstock --help")
+    def test_without_a_command_it_prints_what_to_do_next(self):
+        result = run()
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"^penstock \d+\.\d+\.\d+: a rate limiter")
+        suggested = re.findall(r"^  (penstock .+?)(?: {2,}|$)", result.stdout, re.M)
+        for wanted in ("penstock init", "penstock serve", "penstock demo", "penstock --help"):
+            self.assertIn(wanted, suggested)
+        with tempfile.TemporaryDirectory() as folder:
+            for line in suggested:
+                if line == "penstock serve":  # tests/e2e/init_test.py
+                    continue
+                done = run(*line.split()[1:], folder=folder)
+                self.assertIn(done.returncode, (ALLOWED, DENIED), done)
+                self.assertEqual(done.stderr, "", done)
+
+    def test_each_command_has_examples_of_itself(self):
+        for arguments in COMMANDS[1:]:
+            text = run(*arguments, "--help").stdout
+            examples = re.findall(r"^  (penstock.*)$", text.partition("Examples:\n")[2].partition("\n\n")[0], re.M)
+            if len(arguments) == 1:
+                self.assertTrue(examples, f"{arguments} has no example")
+            for example in examples:
+                self.assertTrue(f"{example} ".startswith(f"penstock {' '.join(arguments)} "), example)
+            self.assertNotIn("Example:", text)
+
+    def test_examples_of_the_help_are_valid(self):
+        """Every option of an example exists: the error, if any, is about files and servers."""
+        for arguments in COMMANDS:
+            for example in re.findall(r"^  (penstock .*)$", run(*arguments, "--help").stdout, re.M):
+                words = shlex.split(example.partition(" > ")[0])[1:]
+                if words[0] in ("serve", "bench", "verify"):  # run by other tests
+                    continue
+                with tempfile.TemporaryDirectory() as folder:
+                    result = run(*words, folder=folder)
+                self.assertNotIn("unknown", result.stderr, example)
+                self.assertNotIn("--help", result.stderr, example)
 
     def test_unknown_command_suggests_the_right_one(self):
         self.assert_usage_error(run("chekc", "alice"), '"chekc"', "did you mean check?")

@@ -5,6 +5,7 @@
 namespace penstock::app {
 
 // Each adds a subcommand, which stores its exit code in `exit_code`. REQUIRES: it outlives `app`.
+void add_init_command(CLI::App& app, int& exit_code);
 void add_serve_command(CLI::App& app, int& exit_code);
 void add_validate_command(CLI::App& app, int& exit_code);
 void add_explain_command(CLI::App& app, int& exit_code);

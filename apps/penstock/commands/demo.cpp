@@ -24,7 +24,11 @@ namespace {
 constexpr const char* kDemoFooter =
     "Time is virtual: the run takes milliseconds. Colours are used on a terminal unless NO_COLOR "
     "is\n"
-    "set.";
+    "set.\n"
+    "\n"
+    "Examples:\n"
+    "  penstock demo\n"
+    "  penstock demo --limit \"100/m burst 20\"";
 
 struct DemoArguments {
   std::string limit = "10/10s";

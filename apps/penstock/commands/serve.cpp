@@ -1,11 +1,14 @@
 #include "apps/command_line/arguments.hpp"
 #include "apps/command_line/program.hpp"
 #include "apps/penstock/commands/commands.hpp"
+#include "apps/penstock/init/default_configuration.hpp"
 #include "daemon/daemon.hpp"
 #include "daemon/memory_trimmer.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
+#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,7 +24,12 @@ constexpr const char* kServeFooter =
     "flight\n"
     "are answered. A second signal ends the delay, a third one the daemon.\n"
     "\n"
-    "Example: penstock serve --config examples/quickstart.yaml\n"
+    "Without --config the daemon uses ./penstock.yaml, else /etc/penstock/penstock.yaml; `penstock\n"
+    "init` writes the first.\n"
+    "\n"
+    "Examples:\n"
+    "  penstock serve\n"
+    "  penstock serve --config examples/quickstart.yaml --listen 127.0.0.1:8080\n"
     "\n"
     "Exit codes: 0 stopped by a signal, 2 wrong usage or invalid configuration, 3 cannot listen.";
 
@@ -62,8 +70,14 @@ Result<daemon::DaemonOptions> read_options(const ServeArguments& arguments) {
   return options;
 }
 
-Result<void> run_serve(const ServeArguments& arguments) {
+Result<void> run_serve(ServeArguments arguments) {
   daemon::set_mmap_threshold();
+  if (arguments.configuration.empty()) {
+    Result<std::filesystem::path> found = find_configuration();
+    if (!found) return found.error();
+    std::cout << "configuration " << found->string() << '\n' << std::flush;
+    arguments.configuration.push_back(*std::move(found));
+  }
   Result<daemon::DaemonOptions> options = read_options(arguments);
   if (!options) return options.error();
   Result<std::unique_ptr<daemon::Daemon>> daemon = daemon::Daemon::make(*std::move(options));
@@ -79,7 +93,6 @@ void add_serve_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("serve", "Run the daemon");
   command
       ->add_option("--config", arguments->configuration, "Configurations, or directories of them")
-      ->required()
       ->type_name("FILE");
   command
       ->add_option("--listen", arguments->listen,

@@ -114,10 +114,14 @@ HOMES = {
     # `penstock-bench verify` sends load from several processes.
     "spawn.h": {"bench/program"},
     "sys/stat.h": {"daemon"},  # detects changed configuration files
+    # The full screen of `penstock top`.
+    "sys/ioctl.h": {"apps/penstock"},
+    "sys/signalfd.h": {"apps/penstock"},
+    "termios.h": {"apps/penstock"},
     # Processes, sockets and a proxy of the tests, independent of the libraries under test.
     "fcntl.h": {"apps/penstock", "bench/program", "tests"},
     "netinet/": {"tests"},
-    "poll.h": {"tests"},
+    "poll.h": {"apps/penstock", "tests"},
     "sys/eventfd.h": {"tests"},
     "sys/prctl.h": {"tests"},
     "sys/socket.h": {"net", "tests"},  # SO_REUSEPORT, which Asio does not name

@@ -12,7 +12,7 @@ constexpr const char* kFooter =
     "  penstock check alice --limit 100/m --store redis://127.0.0.1:6379\n"
     "  penstock peek client_ip=192.0.2.1 --rule default/login --server http://127.0.0.1:8080\n"
     "  penstock block mallory --for 10m --store redis://127.0.0.1:6379\n"
-    "  penstock top --watch\n"
+    "  penstock top\n"
     "  penstock demo\n"
     "\n"
     "Exit codes: 0 success or allowed, 1 denied, 2 wrong usage or invalid input, 3 the store or\n"

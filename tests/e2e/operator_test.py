@@ -1,13 +1,18 @@
 """Operator commands on a running daemon, with the program named by PENSTOCK_PROGRAM: peek, reset, block, unblock and
 top. State is in the daemon's memory store."""
 
+import fcntl
 import json
 import os
 import pty
+import re
+import select
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
+import termios
 import time
 import unittest
 
@@ -43,6 +48,61 @@ def run(*arguments, **environment):
         [PROGRAM, *arguments], env={**clean, **environment}, stdin=subprocess.DEVNULL,
         capture_output=True, encoding="utf-8", timeout=60, check=False,
     )
+
+
+class Terminal:
+    """The program on a pseudoterminal of 24 lines with 100 columns."""
+
+    def __init__(self, *arguments, **extra):
+        self._ours, self._theirs = pty.openpty()
+        fcntl.ioctl(self._theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+        clean = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+        self.process = subprocess.Popen(
+            [PROGRAM, *arguments], env={**clean, "TERM": "xterm", **extra}, stdin=self._theirs, stdout=self._theirs,
+            stderr=self._theirs, start_new_session=True)
+        self.text = ""
+        self._seen = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self._ours)
+        os.close(self._theirs)
+
+    def _read(self, timeout):
+        if select.select([self._ours], [], [], timeout)[0]:
+            self.text += os.read(self._ours, 65536).decode("utf-8", "replace")
+
+    def expect(self, *words):
+        """Waits until each appears, with or without its colours, after what was expected before."""
+        deadline = time.monotonic() + 20
+        for word in words:
+            while word not in (new := self.text[self._seen:]) and word not in re.sub(r"\x1b\[[0-9;]*m", "", new):
+                if time.monotonic() > deadline:
+                    raise AssertionError(f"{word!r} does not appear in {new!r}")
+                self._read(0.2)
+        self._seen = len(self.text)
+
+    def type(self, keys):
+        os.write(self._ours, keys.encode())
+
+    def wait(self):
+        deadline = time.monotonic() + 20
+        while self.process.poll() is None and time.monotonic() < deadline:
+            self._read(0.05)
+        self._read(0.2)
+        return self.process.wait(1)
+
+    def echoes(self):
+        mode = termios.tcgetattr(self._theirs)[3]
+        return bool(mode & termios.ECHO) and bool(mode & termios.ICANON)
+
+    def is_restored(self):
+        return self.text.rindex("\x1b[?1049l") > self.text.rindex("\x1b[?1049h") and "\x1b[?25h" in self.text
 
 
 class OperatorTest(unittest.TestCase):
@@ -348,27 +408,76 @@ class TopTest(OperatorTest):
         self.assertEqual(lines[0].split(), ["requests", "rule", "subject"])
         self.assertEqual(lines[1].split()[1:], ["api/login", "user=busy"])
 
-    def test_watch_prints_once_into_a_pipe(self):
+    def test_prints_once_into_a_pipe_and_with_once(self):
         self.entries()
-        self.assertNotIn("\x1b", self.top("--watch"))
-
-    def test_watch_redraws_on_a_terminal_until_interrupted(self):
-        ours, theirs = pty.openpty()
-        process = subprocess.Popen([PROGRAM, "top", "--watch", "--admin", self.admin],
-                                   stdin=subprocess.DEVNULL, stdout=theirs)
-        os.close(theirs)
-        try:
-            seen = b""
-            while seen.count(b"\x1b[2J") < 3:
-                seen += os.read(ours, 65536)
-        finally:
-            process.send_signal(signal.SIGINT)
-            self.assertEqual(process.wait(10), -signal.SIGINT)
-            os.close(ours)
+        self.assertNotIn("\x1b", self.top())
+        with Terminal("top", "--once", "--admin", self.admin) as terminal:
+            self.assertEqual(terminal.wait(), FINE)
+            self.assertNotIn("\x1b[?1049h", terminal.text)
+            self.assertIn("user=busy", terminal.text)
 
     def test_wrong_arguments(self):
         for arguments in (("--by", "name"), ("--n", "0"), ("--n", "1001"), ("--admin", "here")):
             self.assert_fails(run("top", *arguments), BAD_INPUT, '{} "{}"'.format(*arguments))
+
+
+class LiveTopTest(OperatorTest):
+    """The full-screen view, on a pseudoterminal."""
+
+    def setUp(self):
+        # recent requests: counts decay
+        daemon = Daemon(self.configuration)
+        self.addCleanup(daemon.close)
+        self.admin = f"http://127.0.0.1:{daemon.admin_port}"
+        for _ in range(12):
+            daemon.ask("POST", "/v1/check", {"domain": "api", "attributes": {"path": "/login", "user": "busy"}})
+        deadline = time.monotonic() + 10  # workers publish their counts once a second
+        while "user=busy" not in run("top", "--admin", self.admin).stdout:
+            self.assertLess(time.monotonic(), deadline, "/top has no entries")
+            time.sleep(0.1)
+
+    def test_is_live_on_a_terminal_until_q(self):
+        with Terminal("top", "--admin", self.admin) as terminal:
+            terminal.expect("penstock top", "requests  12", "denied  10", "83.3 %", "api/login", "user=busy", "█", "q quit")
+            self.assertFalse(terminal.echoes())
+            terminal.expect("/s     ")  # rates, from the second reading on
+            terminal.type("d")
+            terminal.expect("\x1b[0;1mdenied")
+            terminal.type("q")
+            self.assertEqual(terminal.wait(), FINE)
+            self.assertTrue(terminal.is_restored())
+            self.assertTrue(terminal.echoes())
+
+    def test_signals_restore_the_terminal_and_end_it(self):
+        for which in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            with Terminal("top", "--admin", self.admin) as terminal:
+                terminal.expect("q quit")
+                terminal.process.send_signal(which)
+                self.assertEqual(terminal.wait(), -which)
+                self.assertTrue(terminal.is_restored(), which)
+                self.assertTrue(terminal.echoes(), which)
+
+    def test_a_suspended_view_restores_the_terminal_and_returns(self):
+        with Terminal("top", "--admin", self.admin) as terminal:
+            terminal.expect("q quit")
+            terminal.process.send_signal(signal.SIGTSTP)
+            terminal.expect("\x1b[?1049l")
+            terminal.process.send_signal(signal.SIGCONT)
+            terminal.expect("\x1b[?1049h", "q quit")
+            terminal.type("q")
+            self.assertEqual(terminal.wait(), FINE)
+
+    def test_without_colour_the_view_is_plain(self):
+        with Terminal("top", "--admin", self.admin, NO_COLOR="1") as terminal:
+            terminal.expect("user=busy", "q quit")
+            self.assertNotIn("\x1b[0;32m", terminal.text)
+            terminal.type("q")
+            self.assertEqual(terminal.wait(), FINE)
+
+    def test_an_unreachable_daemon_is_an_error_before_the_screen_is_taken(self):
+        with Terminal("top", "--admin", "http://127.0.0.1:1") as terminal:
+            self.assertEqual(terminal.wait(), UNAVAILABLE)
+            self.assertNotIn("\x1b[?1049h", terminal.text)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,17 @@
 #include "apps/command_line/arguments.hpp"
 #include "apps/command_line/program.hpp"
+#include "apps/command_line/style.hpp"
 #include "apps/penstock/commands/commands.hpp"
 #include "apps/penstock/remote/daemon_access.hpp"
-#include "apps/penstock/text/top_text.hpp"
-#include "audit/redis_access.hpp"
+#include "apps/penstock/terminal/full_screen.hpp"
+#include "apps/penstock/top/top_screen.hpp"
+#include "apps/penstock/top/top_text.hpp"
+#include "penstock/clock.hpp"
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include <csignal>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -18,20 +22,19 @@ namespace {
 constexpr const char* kAdminVariable = "PENSTOCK_ADMIN";
 constexpr const char* kUsualAdmin = "http://127.0.0.1:9090";
 constexpr std::int64_t kMaxRows = 1000;  // the maximum of /top
-constexpr const char* kClearScreen = "\x1b[H\x1b[2J";
+constexpr Duration kRefresh = std::chrono::seconds{1};
 
 constexpr const char* kTopFooter =
-    "Queries the admin port of a running daemon for the busiest subjects of its rules. Counts "
-    "decay\n"
-    "by half every ten seconds, and may be too high with many subjects, never too low. Only\n"
-    "decisions by rules are counted, not those of /v1/take.\n"
+    "Queries the admin port of a running daemon for the busiest subjects of its rules, and of\n"
+    "limits in the request. Counts decay by half every ten seconds, and may be too high with many\n"
+    "subjects, never too low.\n"
     "\n"
-    "--watch refreshes every second until Ctrl-C; with --json, or if standard output is not a\n"
-    "terminal, it prints once.\n"
+    "On a terminal the view is live: r, d and s sort by requests, denials and the denied share, q\n"
+    "quits. With --once or --json, or if standard output is not a terminal, it prints once.\n"
     "\n"
     "Examples:\n"
-    "  penstock top --watch\n"
-    "  penstock top --by denied --n 5 --admin http://127.0.0.1:9090\n"
+    "  penstock top\n"
+    "  penstock top --once --by denied --n 5 --admin http://127.0.0.1:9090\n"
     "\n"
     "JSON fields: by, and entries with rule, subject and count.\n"
     "\n"
@@ -41,41 +44,124 @@ struct TopArguments {
   DaemonArguments daemon{.option = "--admin", .url = kUsualAdmin};
   std::string by = "requests";
   std::string count = "20";
-  bool watch = false;
+  bool once = false;
   bool json = false;
 };
 
-Result<DaemonCall> call_of(const TopArguments& arguments) {
-  const Result<std::int64_t> count =
-      parse_number("--n", arguments.count, {.min = 1, .max = kMaxRows});
-  if (!count) return count.error();
+Result<std::int64_t> rows_of(const TopArguments& arguments) {
   if (arguments.by != "requests" && arguments.by != "denied") {
     return Error{ErrorCode::InvalidInput,
                  "--by \"" + arguments.by + "\": expected requests or denied"};
   }
-  return DaemonCall{.target = "/top?by=" + arguments.by + "&n=" + std::to_string(*count)};
+  return parse_number("--n", arguments.count, {.min = 1, .max = kMaxRows});
 }
 
-// The text to print, with a final newline.
-Result<std::string> fetch(const TopArguments& arguments, const DaemonCall& call) {
-  const Result<DaemonAnswer> answer = call_daemon(arguments.daemon, call);
+Result<Top> fetch(const DaemonArguments& daemon, const std::string& by, std::int64_t rows) {
+  const Result<DaemonAnswer> answer =
+      call_daemon(daemon, {.target = "/top?by=" + by + "&n=" + std::to_string(rows)});
   if (!answer) return answer.error();
-  const Result<Top> top = read_top(*answer);
-  if (!top) return top.error();
-  return arguments.json ? top_json(*top) : top_table(*top);
+  return read_top(*answer);
+}
+
+// The live view: what it shows, and the previous reading that rates are computed from.
+class LiveTop {
+ public:
+  LiveTop(const TopArguments& arguments, std::int64_t rows)
+      : daemon_(arguments.daemon), rows_(rows) {
+    screen_.url = daemon_.url;
+    screen_.order = arguments.by == "denied" ? TopOrder::Denied : TopOrder::Requests;
+  }
+
+  [[nodiscard]] Result<void> refresh() {
+    const bool by_denials = screen_.order != TopOrder::Requests;
+    Result<Top> top = fetch(daemon_, by_denials ? "denied" : "requests", rows_);
+    if (!top) return top.error();
+    const Result<DaemonAnswer> metrics = call_daemon(daemon_, {.target = "/metrics"});
+    if (!metrics) return metrics.error();
+    const Result<RequestTotals> totals = read_totals(*metrics);
+    if (!totals) return totals.error();
+    const Instant now = system_clock().now();
+    if (read_at_ != Instant{}) {
+      screen_.rates = rates_between(screen_.totals, *totals, now - read_at_);
+    }
+    read_at_ = now;
+    screen_.totals = *totals;
+    screen_.top = *std::move(top);
+    sort_rows(screen_.top, screen_.order);
+    return {};
+  }
+
+  // Whether the key changed the order.
+  [[nodiscard]] bool on_key(char key) {
+    const TopOrder before = screen_.order;
+    if (key == 'r') screen_.order = TopOrder::Requests;
+    if (key == 'd') screen_.order = TopOrder::Denied;
+    if (key == 's') screen_.order = TopOrder::DeniedShare;
+    return screen_.order != before;
+  }
+
+  void draw() const {
+    const FullScreen::Size size = FullScreen::size();
+    FullScreen::show(
+        draw_top(screen_, {.rows = size.rows, .columns = size.columns}, colour_of(STDOUT_FILENO)));
+  }
+
+  // A daemon that restarts is shown as an error until it answers again.
+  void refresh_and_draw() {
+    const Result<void> done = refresh();
+    screen_.error = done ? "" : done.error().detail;
+    draw();
+  }
+
+ private:
+  DaemonArguments daemon_;
+  std::int64_t rows_;
+  TopScreen screen_{};
+  Instant read_at_{};
+};
+
+// Until q or a signal, which it returns.
+int watch(LiveTop& live, FullScreen& screen) {
+  live.draw();
+  while (std::cout) {
+    const FullScreen::Event event = screen.wait(kRefresh);
+    switch (event.kind) {
+      case FullScreen::Kind::Timeout: live.refresh_and_draw(); break;
+      case FullScreen::Kind::Redraw: live.draw(); break;
+      case FullScreen::Kind::Ended: return event.signal;
+      case FullScreen::Kind::Key:
+        if (event.key == 'q') return 0;
+        if (live.on_key(event.key)) live.refresh_and_draw();
+        break;
+    }
+  }
+  return 0;
+}
+
+Result<void> show_live(const TopArguments& arguments, std::int64_t rows) {
+  LiveTop live(arguments, rows);
+  const Result<void> reachable = live.refresh();
+  if (!reachable) return reachable.error();
+  int signal = 0;
+  {
+    const Result<std::unique_ptr<FullScreen>> screen = FullScreen::open();
+    if (!screen) return screen.error();
+    signal = watch(live, **screen);
+  }
+  // the terminal is restored: end as the signal would have ended the process
+  if (signal != 0) (void)raise(signal);
+  return {};
 }
 
 Result<void> show(const TopArguments& arguments) {
-  const Result<DaemonCall> call = call_of(arguments);
-  if (!call) return call.error();
-  const bool watch = arguments.watch && !arguments.json && isatty(STDOUT_FILENO) != 0;
-  audit::Pace pace(1);
-  do {
-    pace.wait_for(1);
-    const Result<std::string> text = fetch(arguments, *call);
-    if (!text) return text.error();
-    std::cout << (watch ? kClearScreen : "") << *text << std::flush;
-  } while (watch && std::cout);
+  const Result<std::int64_t> rows = rows_of(arguments);
+  if (!rows) return rows.error();
+  const bool live =
+      !arguments.once && !arguments.json && is_terminal(STDOUT_FILENO) && is_terminal(STDIN_FILENO);
+  if (live) return show_live(arguments, *rows);
+  const Result<Top> top = fetch(arguments.daemon, arguments.by, *rows);
+  if (!top) return top.error();
+  std::cout << (arguments.json ? top_json(*top) : top_table(*top));
   return {};
 }
 
@@ -88,11 +174,11 @@ void add_top_command(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->type_name("URL")
       ->envname(kAdminVariable);
-  top->add_option("--by", arguments->by, "Order: requests or denied")
+  top->add_option("--by", arguments->by, "Order of the rows")
       ->capture_default_str()
-      ->type_name("WHAT");
+      ->type_name("requests|denied");
   top->add_option("--n", arguments->count, "Number of rows")->capture_default_str()->type_name("N");
-  top->add_flag("--watch", arguments->watch, "Refresh every second");
+  top->add_flag("--once", arguments->once, "Print once, also on a terminal");
   top->add_option("--timeout", arguments->daemon.timeout, "Timeout of a call")
       ->capture_default_str()
       ->type_name("TIME");

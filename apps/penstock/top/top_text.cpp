@@ -1,4 +1,4 @@
-#include "apps/penstock/text/top_text.hpp"
+#include "apps/penstock/top/top_text.hpp"
 
 #include "apps/penstock/text/decision_text.hpp"
 
@@ -22,9 +22,8 @@ std::string printable(std::string text) {
   return text;
 }
 
-Line line_of(const Top::Row& row) {
-  return {std::to_string(row.count), printable(row.rule),
-          row.subject.empty() ? "(all)" : printable(row.subject)};
+std::uint64_t count_of(const Top& top, const Top::Row& row) {
+  return top.by == "denied" ? row.denied : row.requests;
 }
 
 }  // namespace
@@ -40,7 +39,8 @@ Result<Top> read_top(const DaemonAnswer& answer) {
     for (const Json& entry : json["entries"]) {
       top.rows.push_back({.rule = entry.at("rule").get<std::string>(),
                           .subject = entry.at("subject").get<std::string>(),
-                          .count = entry.at(top.by).get<std::uint64_t>()});
+                          .requests = entry.at("requests").get<std::uint64_t>(),
+                          .denied = entry.at("denied").get<std::uint64_t>()});
     }
   } catch (const Json::exception& error) {
     return Error{ErrorCode::Protocol,
@@ -49,9 +49,20 @@ Result<Top> read_top(const DaemonAnswer& answer) {
   return top;
 }
 
+std::string shown_rule(const Top::Row& row) {
+  // limits in the request have no rule
+  return row.rule.empty() ? "(request)" : printable(row.rule);
+}
+
+std::string shown_subject(const Top::Row& row) {
+  return row.subject.empty() ? "(all)" : printable(row.subject);
+}
+
 std::string top_table(const Top& top) {
   std::vector<Line> lines{{printable(top.by), "rule", "subject"}};
-  for (const Top::Row& row : top.rows) lines.push_back(line_of(row));
+  for (const Top::Row& row : top.rows) {
+    lines.push_back({std::to_string(count_of(top, row)), shown_rule(row), shown_subject(row)});
+  }
   std::array<std::size_t, kColumns> widths{};
   for (const Line& line : lines) {
     for (std::size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], line[i].size());
@@ -67,7 +78,8 @@ std::string top_table(const Top& top) {
 std::string top_json(const Top& top) {
   Json entries = Json::array();
   for (const Top::Row& row : top.rows) {
-    entries.push_back({{"rule", row.rule}, {"subject", row.subject}, {"count", row.count}});
+    entries.push_back(
+        {{"rule", row.rule}, {"subject", row.subject}, {"count", count_of(top, row)}});
   }
   const Json json{{"by", top.by}, {"entries", std::move(entries)}};
   return json_text(json) + "\n";

@@ -14,7 +14,8 @@ struct Top {
   struct Row {
     std::string rule{};
     std::string subject{};
-    std::uint64_t count = 0;
+    std::uint64_t requests = 0;
+    std::uint64_t denied = 0;
   };
 
   std::string by{};  // "requests" or "denied"
@@ -24,7 +25,11 @@ struct Top {
 // Reads the response of the admin port to /top.
 [[nodiscard]] Result<Top> read_top(const DaemonAnswer& answer);
 
-// A table for a terminal. Control characters are escaped.
+// A subject or rule for a terminal: control characters are replaced, empty names are written out.
+[[nodiscard]] std::string shown_rule(const Top::Row& row);
+[[nodiscard]] std::string shown_subject(const Top::Row& row);
+
+// A table of plain text.
 [[nodiscard]] std::string top_table(const Top& top);
 
 // One line.

@@ -9,7 +9,7 @@ BUILD := cmake --build --parallel $(JOBS) --preset
 TEST := ctest --parallel $(shell echo $$((2 * $(JOBS)))) --preset
 PROGRAM := build/release/penstock
 
-.PHONY: help deps deps-build deps-package deps-test build program run demo test bench lint format install package interop
+.PHONY: help deps deps-build deps-package deps-test build program run demo pictures test bench lint format install package interop
 .PHONY: asan tsan sanitize simulate tidy fuzz coverage long clean
 .NOTPARALLEL:
 
@@ -37,6 +37,9 @@ run: program ## the daemon on the memory store, with commands to try; Ctrl-C sto
 
 demo: program ## the algorithms side by side in the terminal
 	$(PROGRAM) demo
+
+pictures: program ## docs/images, drawn by the program
+	$(PROGRAM) demo --svg docs/images
 
 test: deps ## everything: tests, lint, then the unit tests under both sanitizers
 	cmake --preset release -DPENSTOCK_BUILD_TESTS=ON

@@ -57,7 +57,7 @@ ARROWS = {
     "daemon": ["wire/http", "wire/grpc", "wire/resp", "gateway", "engine", "audit"],
     "bench/micro": ["service", "store", "wire/http", "bench"],  # measures the parts one by one
     "apps/command_line": ["core", "rules"],  # shared by the programs
-    "apps/penstock": ["apps/command_line", "audit", "core", "daemon", "redis_store", "rules"],
+    "apps/penstock": ["apps/command_line", "audit", "core", "daemon", "lease", "redis_store", "rules", "service", "store"],  # lease, service, store: pictures
     "bench/program": ["apps/command_line", "audit", "bench", "core", "lease", "redis_store"],
     "examples": [],
 }

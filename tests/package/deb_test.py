@@ -75,6 +75,7 @@ class ContentTest(unittest.TestCase):
         for path in (*PROGRAMS, "/etc/penstock/penstock.yaml", "/lib/systemd/system/penstock.service",
                      "/usr/lib/sysusers.d/penstock.conf", "/usr/share/man/man1/penstock.1.gz",
                      "/usr/share/man/man1/penstock-bench.1.gz",
+                     "/usr/share/doc/penstock/docs/images/architecture.svg",
                      "/usr/share/doc/penstock/copyright", "/usr/share/doc/penstock/docs/tutorials/first-limit.md",
                      "/usr/share/doc/penstock/docs/how-to/api-key-tiers.md",
                      "/usr/share/doc/penstock/examples/penstock.yaml",

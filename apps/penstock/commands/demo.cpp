@@ -3,6 +3,7 @@
 #include "apps/penstock/commands/commands.hpp"
 #include "apps/penstock/demo/demo_picture.hpp"
 #include "apps/penstock/demo/demo_scenario.hpp"
+#include "apps/penstock/pictures/pictures.hpp"
 #include "penstock/quota.hpp"
 
 #include <CLI/CLI.hpp>
@@ -24,14 +25,17 @@ namespace {
 constexpr const char* kDemoFooter =
     "Time is virtual: the run takes milliseconds. Colours are used on a terminal unless NO_COLOR "
     "is\n"
-    "set.\n"
+    "set. --svg draws each algorithm, leases, a Redis outage and the architecture; --limit does\n"
+    "not apply to it.\n"
     "\n"
     "Examples:\n"
     "  penstock demo\n"
-    "  penstock demo --limit \"100/m burst 20\"";
+    "  penstock demo --limit \"100/m burst 20\"\n"
+    "  penstock demo --svg docs/images";
 
 struct DemoArguments {
   std::string limit = "10/10s";
+  std::string svg{};
   bool json = false;
   bool no_color = false;
 };
@@ -71,7 +75,24 @@ nlohmann::ordered_json to_json(std::span<const DemoRow> rows) {
   return json;
 }
 
+// Writes every picture into the directory, which is created.
+Result<void> write_pictures(const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  for (const Picture& picture : draw_all()) {
+    const std::filesystem::path file = folder / picture.file;
+    std::ofstream stream(file, std::ios::binary);
+    stream << picture.text;
+    if (!stream.flush()) {
+      return Error{ErrorCode::InvalidInput, "--svg: cannot write \"" + file.string() + "\""};
+    }
+    std::cout << file.string() << '\n';
+  }
+  return {};
+}
+
 Result<void> run_demo_command(const DemoArguments& arguments) {
+  if (!arguments.svg.empty()) return write_pictures(arguments.svg);
   const Result<std::vector<DemoRow>> rows = read_and_run(arguments);
   if (!rows) return rows.error();
   if (arguments.json) {
@@ -92,6 +113,9 @@ void add_demo_command(CLI::App& app, int& exit_code) {
                    "The limit, at most 10000 per period; default 10/10s")
       ->type_name("LIMIT");
   demo->add_flag("--json", arguments->json, "Print JSON: every request and its decision");
+  demo->add_option("--svg", arguments->svg,
+                   "Write the pictures of the documents into this directory instead")
+      ->type_name("DIR");
   demo->add_flag("--no-color", arguments->no_color, "Never use colours");
   demo->footer(kDemoFooter);
   on_command(*demo, exit_code, [arguments] { return run_demo_command(*arguments); });

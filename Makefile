@@ -9,7 +9,7 @@ BUILD := cmake --build --parallel $(JOBS) --preset
 TEST := ctest --parallel $(shell echo $$((2 * $(JOBS)))) --preset
 PROGRAM := build/release/penstock
 
-.PHONY: help deps deps-build deps-package deps-test build program run demo pictures test bench lint format install package interop
+.PHONY: help deps deps-build deps-package deps-test build program run demo pictures manual test bench lint format install package interop
 .PHONY: asan tsan sanitize simulate tidy fuzz coverage long clean
 .NOTPARALLEL:
 
@@ -40,6 +40,9 @@ demo: program ## the algorithms side by side in the terminal
 
 pictures: program ## docs/images, drawn by the program
 	$(PROGRAM) demo --svg docs/images
+
+manual: program ## packaging/penstock.1, from the definition of the commands
+	$(PROGRAM) manual > packaging/penstock.1
 
 test: deps ## everything: tests, lint, then the unit tests under both sanitizers
 	cmake --preset release -DPENSTOCK_BUILD_TESTS=ON

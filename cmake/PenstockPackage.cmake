@@ -25,6 +25,11 @@ install(FILES "${packaging}/penstock.yaml" DESTINATION /etc/penstock PERMISSIONS
 penstock_package_files(/lib/systemd/system "${packaging}/penstock.service")
 install(FILES "${packaging}/penstock.sysusers" DESTINATION lib/sysusers.d RENAME penstock.conf
   COMPONENT penstock EXCLUDE_FROM_ALL)
+# Written by the build of the program: apps/penstock/CMakeLists.txt.
+set(completions "${PROJECT_BINARY_DIR}/completions")
+penstock_package_files(share/bash-completion/completions "${completions}/penstock")
+penstock_package_files(share/zsh/vendor-completions "${completions}/_penstock")
+penstock_package_files(share/fish/vendor_completions.d "${completions}/penstock.fish")
 penstock_package_files(share/man/man1 "${made}/penstock.1.gz" "${made}/penstock-bench.1.gz")
 penstock_package_files(share/doc/penstock/docs "${PROJECT_SOURCE_DIR}/CHANGELOG.md")
 # Not the records of decisions: they are about the source.

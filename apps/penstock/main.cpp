@@ -47,6 +47,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   penstock::app::add_audit_command(app, exit_code);
   penstock::app::add_bench_commands(app, exit_code);
   penstock::app::add_demo_command(app, exit_code);
+  penstock::app::add_completion_commands(app, exit_code);
 }
 
 }  // namespace

@@ -33,7 +33,9 @@ COMMANDS = (
     ["bench", "grpc"],
     ["bench", "resp"],
     ["demo"],
+    ["completion"],
 )
+HIDDEN = ("manual",)
 ALGORITHMS = {
     "token_bucket",
     "gcra",
@@ -151,6 +153,10 @@ class ProgramTest(CliTest):
                     result = run(*words, folder=folder)
                 self.assertNotIn("unknown", result.stderr, example)
                 self.assertNotIn("--help", result.stderr, example)
+
+    def test_hidden_commands_are_not_shown(self):
+        for name in HIDDEN:
+            self.assertNotRegex(run("--help").stdout, rf"(?m)^  {name}\b")
 
     def test_unknown_command_suggests_the_right_one(self):
         self.assert_usage_error(run("chekc", "alice"), '"chekc"', "did you mean check?")

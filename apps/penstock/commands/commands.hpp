@@ -16,5 +16,7 @@ void add_top_command(CLI::App& app, int& exit_code);
 void add_audit_command(CLI::App& app, int& exit_code);
 void add_bench_commands(CLI::App& app, int& exit_code);  // verify and bench
 void add_demo_command(CLI::App& app, int& exit_code);
+// completion, and the hidden command manual
+void add_completion_commands(CLI::App& app, int& exit_code);
 
 }  // namespace penstock::app

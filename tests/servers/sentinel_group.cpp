@@ -10,9 +10,17 @@
 namespace penstock::servers {
 namespace {
 
-// A sentinel that was not scheduled for two seconds does nothing for thirty (TILT mode).
+// A sentinel that was not scheduled for two seconds does nothing for thirty (TILT mode). With the
+// role of a server a sentinel changes, it closes the connections of that server's clients.
 void wait_for_sentinels(const std::string& what, const std::function<bool()>& holds) {
-  wait_until(what, holds, std::chrono::seconds{120});
+  const auto holds_now = [&] {
+    try {
+      return holds();
+    } catch (const ConnectionClosed&) {
+      return false;
+    }
+  };
+  wait_until(what, holds_now, std::chrono::seconds{120});
 }
 
 constexpr std::size_t kSentinels = 3;

@@ -93,7 +93,10 @@ void Session::receive() {
   std::array<char, 16'384> buffer{};
   const ssize_t size = ::recv(socket_.number(), buffer.data(), buffer.size(), 0);
   if (size == 0) {
-    throw std::runtime_error("the server closed the connection");
+    throw ConnectionClosed();
+  }
+  if (size < 0 && errno == ECONNRESET) {
+    throw ConnectionClosed();
   }
   if (size < 0 && errno != EINTR) {
     throw std::system_error(errno, std::generic_category(), "recv");

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,10 @@ std::ostream& operator<<(std::ostream& out, const Reply& reply);
 
 // Looks up `name` in lines of "name:value", as in INFO and CLUSTER INFO; empty when missing.
 [[nodiscard]] std::string field_of(std::string_view lines, std::string_view name);
+
+struct ConnectionClosed : std::runtime_error {
+  ConnectionClosed() : std::runtime_error("the server closed the connection") {}
+};
 
 // A connection to a server: one command, one reply. Shares no code with the client under test.
 // Throws on failure or timeout.

@@ -82,7 +82,7 @@ TEST(TopScreenText, HasTotalsRatesSharesAndBars) {
   EXPECT_EQ(lines[0], "penstock top  http://127.0.0.1:9090");
   EXPECT_EQ(lines[1], "requests  2000  30.5/s     denied  100  6.1/s  5.0 %");
   EXPECT_EQ(lines[3],
-            " requests    ~/s  denied    share                         rule        subject");
+            " requests    ~/s  denied    share                        rule        subject");
   EXPECT_EQ(lines[4],
             "      300   20.0      90   30.0 %  ██████████████▒▒▒▒▒▒  api/search  user=7");
   EXPECT_EQ(lines[5], "      150   10.0       0    0.0 %  ██████████            (request)   alice");

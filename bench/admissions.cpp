@@ -32,8 +32,9 @@ std::uint64_t max_admitted_in(const Quota& quota, Duration span) {
 std::uint64_t Admissions::beyond(const Quota& quota, Duration span) const {
   const std::uint64_t max_per_key = max_admitted_in(quota, span);
   std::uint64_t excess = 0;
-  for (const std::uint32_t admitted : admitted_)
+  for (const std::uint32_t admitted : admitted_) {
     excess += admitted > max_per_key ? admitted - max_per_key : 0;
+  }
   return excess;
 }
 

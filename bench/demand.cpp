@@ -43,8 +43,8 @@ std::string_view to_string(Demand demand) noexcept {
 }
 
 std::optional<Demand> parse_demand(std::string_view text) noexcept {
-  const auto found = std::find_if(kDemands.begin(), kDemands.end(),
-                                  [&](Demand demand) { return to_string(demand) == text; });
+  const auto* const found = std::find_if(kDemands.begin(), kDemands.end(),
+                                         [&](Demand demand) { return to_string(demand) == text; });
   return found == kDemands.end() ? std::nullopt : std::optional(*found);
 }
 

@@ -88,7 +88,7 @@ class LoadThread {
     for (std::size_t turn = 0; SteadyClock::now() < until;) {
       const SteadyClock::time_point now = SteadyClock::now();
       const auto pause = pause_before(demand, last_turn, now);
-      if (pause > pause.zero()) {
+      if (pause > std::chrono::nanoseconds::zero()) {
         std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(pause, until - now));
         continue;
       }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -83,8 +82,8 @@ struct GrpcCall {
 
 class GrpcProtocol final : public WireProtocol {
  public:
-  explicit GrpcProtocol(const GrpcRequestSpec& request_spec)
-      : request_spec_(request_spec),
+  explicit GrpcProtocol(GrpcRequestSpec request_spec)
+      : request_spec_(std::move(request_spec)),
         fields_{field(":method", "POST"),
                 field(":scheme", "http"),
                 field(":path", kPath),
@@ -168,7 +167,7 @@ class GrpcProtocol final : public WireProtocol {
                               nghttp2_data_source* source, void* /*self*/) {
     GrpcCall& call = *static_cast<GrpcCall*>(source->ptr);
     const std::size_t count = std::min(most, call.request.size() - call.sent);
-    std::memcpy(out, call.request.data() + call.sent, count);
+    std::copy_n(call.request.data() + call.sent, count, out);
     call.sent += count;
     if (call.sent == call.request.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
     return static_cast<ssize_t>(count);

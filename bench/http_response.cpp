@@ -6,7 +6,7 @@
 namespace penstock::bench {
 namespace {
 
-constexpr std::size_t kLongestHead = 64 * 1024;
+constexpr std::size_t kLongestHead = std::size_t{64} * 1024;
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };

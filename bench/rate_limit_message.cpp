@@ -7,7 +7,7 @@ namespace penstock::bench {
 namespace {
 
 // A protocol buffers tag: field number and wire type.
-enum WireType : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+enum WireType : std::uint32_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
 constexpr unsigned kTypeBits = 3;
 constexpr std::string_view kKeyPlaceholder = "{key}";
 
@@ -21,13 +21,13 @@ void append_tag(std::string& out, std::uint32_t field, WireType type) {
 }
 
 void append_bytes(std::string& out, std::uint32_t field, std::string_view bytes) {
-  append_tag(out, field, kBytes);
+  append_tag(out, field, Bytes);
   append_varint(out, bytes.size());
   out += bytes;
 }
 
 void append_number(std::string& out, std::uint32_t field, std::uint64_t value) {
-  append_tag(out, field, kVarint);
+  append_tag(out, field, Varint);
   append_varint(out, value);
 }
 
@@ -50,10 +50,10 @@ bool skip(std::string_view& bytes, std::size_t count) {
 
 bool skip_value(std::string_view& bytes, std::uint64_t type) {
   switch (type) {
-    case kVarint: return take_varint(bytes).has_value();
-    case kFixed64: return skip(bytes, 8);
-    case kFixed32: return skip(bytes, 4);
-    case kBytes: {
+    case Varint: return take_varint(bytes).has_value();
+    case Fixed64: return skip(bytes, 8);
+    case Fixed32: return skip(bytes, 4);
+    case Bytes: {
       const auto length = take_varint(bytes);
       return length && skip(bytes, *length);
     }
@@ -105,7 +105,7 @@ Result<RequestLimit> RequestLimit::of(const Quota& quota) {
   using std::chrono::hours;
   constexpr std::array<Duration, 4> kUnits{std::chrono::seconds{1}, std::chrono::minutes{1},
                                            hours{1}, hours{24}};
-  const auto unit = std::find(kUnits.begin(), kUnits.end(), quota.period());
+  const auto* const unit = std::find(kUnits.begin(), kUnits.end(), quota.period());
   if (unit == kUnits.end() || quota.algorithm() != Algorithm::FixedWindow) {
     return Error{ErrorCode::InvalidInput, "\"" + to_string(quota) +
                                               "\" cannot be sent in a request: use a number per "
@@ -128,7 +128,7 @@ Result<OverallCode> read_overall_code(std::string_view message) {
   std::string_view left = message;
   while (!left.empty()) {
     const auto tag = take_varint(left);
-    const bool is_code = tag == ((std::uint64_t{1} << kTypeBits) | kVarint);
+    const bool is_code = tag == ((std::uint64_t{1} << kTypeBits) | Varint);
     const auto value = is_code ? take_varint(left) : std::nullopt;
     if (value) code = *value;
     if (!tag || (is_code ? !value : !skip_value(left, *tag & ((1U << kTypeBits) - 1U)))) {

@@ -185,8 +185,9 @@ class Run final : public WireConnection::Owner {
     using Micros = std::chrono::duration<double, std::micro>;
     const auto micros = [&](double share) { return Micros(latencies_.percentile(share)).count(); };
     figures_.answered = latencies_.count();
-    if (const std::uint64_t missing = unanswered(); missing > 0)
+    if (const std::uint64_t missing = unanswered(); missing > 0) {
       fail("no response in time", missing);
+    }
     const auto elapsed = finished_ - start_;
     const double answered = std::max<double>(1, static_cast<double>(figures_.answered));
     figures_.requests_per_second =

@@ -24,7 +24,7 @@ folders='(src|apps|bench)'
 if [ "$quick" = yes ]; then folders='src/(base|core|store)'; fi
 arguments=()
 if grep -q /Unity/ "$build_dir/compile_commands.json"; then
-  pattern="/$folders/(?!.*_test\\.dir/).*/Unity/"
+  pattern="/$folders/(?!.*_test(_headers)?\\.dir/).*/Unity/"
   arguments+=(-checks=-bugprone-suspicious-include)  # sources that include sources
 else
   pattern="^$PWD/$folders/(?!.*_test\\.cpp\$)"

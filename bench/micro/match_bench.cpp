@@ -21,8 +21,9 @@ std::string configuration(std::int64_t rules) {
       "      - {name: address, key: client_ip, limit: 100/s}\n";
   for (std::int64_t i = 0; i < rules; ++i) {
     const std::string number = std::to_string(i);
-    text += "      - {name: search-" + number + ", when: {method: GET, path: /v1/t" + number +
-            "/**}, key: [api_key], limit: 600/minute}\n";
+    text.append("      - {name: search-").append(number);
+    text.append(", when: {method: GET, path: /v1/t").append(number);
+    text.append("/**}, key: [api_key], limit: 600/minute}\n");
   }
   return text;
 }

@@ -82,8 +82,10 @@ rules::Request envoy_request(std::string_view address) {
 
 // More addresses than fit the L1 cache.
 std::vector<std::string> addresses() {
+  constexpr int kAddresses = 2000;
   std::vector<std::string> texts;
-  for (int i = 0; i < 2000; ++i) {
+  texts.reserve(kAddresses);
+  for (int i = 0; i < kAddresses; ++i) {
     texts.push_back("198.51." + std::to_string(i / 250) + "." + std::to_string(i % 250));
   }
   return texts;
@@ -136,6 +138,7 @@ void decide_envoy(benchmark::State& state) {
   Worker worker(kEnvoyRules);
   const std::vector<std::string> clients = addresses();
   std::vector<rules::Request> asked;
+  asked.reserve(static_cast<std::size_t>(state.range(0)));
   for (int i = 0; i < state.range(0); ++i) {
     asked.push_back(envoy_request(clients[static_cast<std::size_t>(i)]));
   }
@@ -151,6 +154,7 @@ void note_hot_key(benchmark::State& state) {
   telemetry::HotKeyRegistry board;
   telemetry::HotKeys keys(board, 0);
   std::vector<std::string> subjects;
+  subjects.reserve(static_cast<std::size_t>(state.range(0)));
   for (int i = 0; i < state.range(0); ++i) subjects.push_back("api_key=" + std::to_string(i));
   std::size_t next = 0;
   for (auto _ : state) {

@@ -33,8 +33,9 @@ Result<core::SharingTerms> parse_terms(const std::string& mode, const std::strin
       app::parse_duration("--lease-lifetime", lifetime, kShortest, kLongest);
   if (!lasts) return lasts.error();
   for (const Mode known : kModes) {
-    if (mode == core::to_string(known))
+    if (mode == core::to_string(known)) {
       return core::SharingTerms{.mode = known, .lifetime = *lasts};
+    }
   }
   return Error{
       ErrorCode::InvalidInput,

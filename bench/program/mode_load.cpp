@@ -55,7 +55,7 @@ class Holder {
       const base::Deadline now = base::monotonic_now();
       if (now >= until) break;
       const auto pause = pause_before(load_.demand, last_turn, now);
-      if (pause > pause.zero()) {
+      if (pause > std::chrono::nanoseconds::zero()) {
         loop_.run_one_for(std::min<std::chrono::nanoseconds>(pause, until - now));
         continue;
       }
@@ -114,8 +114,9 @@ class Holder {
                   [this, key, since](const Result<store::Decisions>& decisions) {
                     --open_;
                     if (decisions) return record(key, decisions->front(), since);
-                    if (counts_.first_failure.empty())
+                    if (counts_.first_failure.empty()) {
                       counts_.first_failure = decisions.error().detail;
+                    }
                     ++counts_.failed[key];
                   });
   }

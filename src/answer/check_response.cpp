@@ -33,8 +33,9 @@ void write_numbers(http::JsonWriter& writer, const Decision& decision) {
 }
 
 void write_rule(http::JsonWriter& writer, const rules::MatchedLimit& matched) {
-  if (matched.rule != nullptr)
+  if (matched.rule != nullptr) {
     writer.name("rule").text(matched.rule->domain + "/" + matched.rule->name);
+  }
 }
 
 void write_limit(http::JsonWriter& writer, const LimitAnswer& limit) {

@@ -123,8 +123,9 @@ Result<Quota> quota_of_override(std::uint32_t requests_per_unit, EnvoyUnit unit)
 
 bool shares_limits(const Answer& answer) {
   for (std::size_t i = 0; i < answer.match.descriptors.size(); ++i) {
-    if (answer.match.descriptors[i] == rules::DescriptorOutcome::Limited && !has_limit(answer, i))
+    if (answer.match.descriptors[i] == rules::DescriptorOutcome::Limited && !has_limit(answer, i)) {
       return true;
+    }
   }
   return false;
 }

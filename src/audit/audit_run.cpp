@@ -139,8 +139,9 @@ class AuditRun {
         // the user may lack the permission
         if (memory && memory->is(resp::Value::Type::Integer)) each.memory = memory->integer;
       }
-      if (each.ttl_ms != ScannedKey::kMissing && each.type != "none")
+      if (each.ttl_ms != ScannedKey::kMissing && each.type != "none") {
         seen.push_back(std::move(each));
+      }
     }
     return seen;
   }

@@ -287,8 +287,10 @@ void Daemon::poll_workers() {
 
 void Daemon::log_outage_summary() {
   const service::OutageLedger::Totals now = engines_.local.ledger().totals();
-  if (now.names > 0 || (now.reported == logged_outage_.reported && now.lost == logged_outage_.lost))
+  if (now.names > 0 ||
+      (now.reported == logged_outage_.reported && now.lost == logged_outage_.lost)) {
     return;
+  }
   log_.info("outage reconciled: units admitted locally were reported to the store",
             {{"units", std::to_string(now.reported - logged_outage_.reported)},
              {"lost", std::to_string(now.lost - logged_outage_.lost)}});

@@ -7,7 +7,9 @@ namespace penstock::daemon {
 void set_mmap_threshold() {
 #ifdef __GLIBC__
   constexpr int kThreshold = 128 << 10;
-  static_cast<void>(mallopt(M_MMAP_THRESHOLD, kThreshold));  // fails only for values out of range
+  // It fails only for values out of range.
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): called at startup, before there are other threads
+  static_cast<void>(mallopt(M_MMAP_THRESHOLD, kThreshold));
 #endif
 }
 

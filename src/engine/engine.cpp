@@ -98,6 +98,7 @@ const Clock* Engine::clock_of(const rules::Settings& settings) const {
   return settings.memory.clock != nullptr ? settings.memory.clock : &system_clock();
 }
 
+// NOLINTNEXTLINE(readability-make-member-function-const): it changes the store that the engine owns
 void Engine::start() {
   if (stores_.redis != nullptr) stores_.redis->start();
 }
@@ -124,6 +125,7 @@ store::StoreHealth Engine::health() const {
   return stores_.redis == nullptr ? store::StoreHealth{} : stores_.redis->health();
 }
 
+// NOLINTNEXTLINE(readability-make-member-function-const): it writes to the store
 void Engine::heartbeat(const std::string& node, Duration lasts,
                        std::function<void(Result<std::int64_t>)> answered) {
   if (stores_.redis != nullptr) stores_.redis->heartbeat(node, lasts, std::move(answered));
@@ -144,6 +146,7 @@ void Engine::invalidate_all(Feed feed) {
   if (feed == Feed::Listening) local_.forget_store_state();
 }
 
+// NOLINTNEXTLINE(readability-make-member-function-const): it changes the store that the engine owns
 void Engine::shutdown(const std::function<void()>& done) {
   if (stores_.leasing == nullptr) return done();
   stores_.leasing->shutdown(done);

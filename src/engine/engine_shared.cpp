@@ -34,7 +34,7 @@ EngineShared::EngineShared(const rules::Settings& settings, telemetry::Metrics& 
       local(local_memory, members,
             settings.uses_memory_store() ? service::LocalFallback::Recall::Nothing
                                          : service::LocalFallback::Recall::StoreState) {
-  for (auto& source : {service::memory_source(memory), service::membership_source(members),
+  for (const auto& source : {service::memory_source(memory), service::membership_source(members),
                        service::outage_source(local)}) {
     sources.push_back(metrics.add_source(source));
   }

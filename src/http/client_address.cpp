@@ -39,6 +39,7 @@ std::string_view first_of(std::span<const Field> fields, std::string_view lower_
 std::optional<IpAddress> from_forwarded_for(std::span<const Field> fields,
                                             const TrustedProxies& trusted) {
   std::optional<IpAddress> nearest;
+  // NOLINTNEXTLINE(modernize-loop-convert): clang 14 does not compile std::ranges::reverse_view
   for (auto field = fields.rbegin(); field != fields.rend(); ++field) {
     if (!base::equals_ignoring_case(field->name, "x-forwarded-for")) continue;
     std::string_view rest = field->value;

@@ -177,12 +177,12 @@ std::optional<std::string> JsonObjectReader::unknown_member() const {
   if (!object_.is_object()) return std::nullopt;
   for (const auto& [name, value] : object_.items()) {
     if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
-    std::string list;
     const std::string hint = rules::suggestion(name, known_);
+    std::string text = path_ + truncated(name) + ": unknown member" + hint;
     for (std::size_t i = 0; hint.empty() && i < known_.size(); ++i) {
-      list += (i == 0 ? "; known are " : ", ") + std::string(known_[i]);
+      text += (i == 0 ? "; known are " : ", ") + std::string(known_[i]);
     }
-    return path_ + truncated(name) + ": unknown member" + hint + list;
+    return text;
   }
   return std::nullopt;
 }

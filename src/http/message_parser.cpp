@@ -73,8 +73,9 @@ HttpError MessageParser::http_error_of(const Code& failed) const {
   if (failed == beast_http::error::bad_version) {
     return {505, "the version is neither HTTP/1.1 nor HTTP/1.0"};
   }
-  if (failed.category() != beast_http::make_error_code(beast_http::error::bad_method).category())
+  if (failed.category() != beast_http::make_error_code(beast_http::error::bad_method).category()) {
     return {};
+  }
   return {400, detail_of(static_cast<beast_http::error>(failed.value()))};
 }
 

@@ -23,8 +23,8 @@ class BlockPool {
 
   // As malloc, free and realloc do it.
   [[nodiscard]] void* allocate(std::size_t size) noexcept;
-  void deallocate(void* block) noexcept;
-  [[nodiscard]] void* reallocate(void* block, std::size_t size) noexcept;
+  void deallocate(void* content) noexcept;
+  [[nodiscard]] void* reallocate(void* content, std::size_t size) noexcept;
 
   // Bytes that wait.
   [[nodiscard]] std::size_t retained() const noexcept { return retained_; }

@@ -219,8 +219,9 @@ bool ServerSession::Impl::make_session() {
   // The budget counts resets too, and sends ENHANCE_YOUR_CALM; the library sends INTERNAL_ERROR.
   nghttp2_option_set_stream_reset_rate_limit(option, 2 * std::uint64_t{options.flood_burst},
                                              2 * std::uint64_t{options.flood_rate});
-  if (options.flow_control == FlowControl::Manual)
+  if (options.flow_control == FlowControl::Manual) {
     nghttp2_option_set_no_auto_window_update(option, 1);
+  }
   const int made = nghttp2_session_server_new3(&session, shared, this, option, memory.functions());
   nghttp2_option_del(option);
   return made == 0;

@@ -61,8 +61,9 @@ CachedDecision::Wait CachedDecision::wait_for(const Quota& quota,
   if (!decision_.drains_as_another_quota()) {
     if (quota.is_bucket()) return bucket_wait(quota, units);
     // a cost that does not fit waits for the end of the window
-    if (is_plain_window(quota))
+    if (is_plain_window(quota)) {
       return {.least = decision_.reset_after(), .most = decision_.reset_after()};
+    }
   }
   const bool is_same_denial =
       decision_.outcome() == Outcome::Denied && units == needed_units(cost_);
@@ -109,8 +110,9 @@ std::optional<Decision> CachedDecision::repeat(const Quota& quota, Cost cost,
   }
   const std::uint32_t remaining = remaining_after(quota, passed.least);
   if (cost.units > quota.capacity()) {
-    if (decision_.outcome() != Outcome::NeverFits || may_be_over(quota, passed))
+    if (decision_.outcome() != Outcome::NeverFits || may_be_over(quota, passed)) {
       return std::nullopt;
+    }
     return Decision::never_fits(decision_.limit(), remaining, reset_after(passed.least));
   }
   const std::uint64_t units = needed_units(cost);

@@ -312,8 +312,9 @@ void KeyLease::on_grant(const Result<store::LeaseGrant>& grant, base::Deadline n
 }
 
 void KeyLease::fail(const Error& error, WaiterAnswers& answers) {
-  for (const WaitEntry& waiter : waiting_)
+  for (const WaitEntry& waiter : waiting_) {
     answers.push_back({.waiting = waiter.waiting, .decision = error});
+  }
   waiting_.clear();
 }
 

@@ -249,14 +249,16 @@ void LeasingStore::refund(std::vector<core::NamedCheck> checks, base::Deadline d
     }
   }
   if (shared.empty()) return answered(std::move(here));
-  if (shared.size() == here.size())
+  if (shared.size() == here.size()) {
     return refund_shared(std::move(shared), deadline, std::move(answered));
+  }
   refund_shared(std::move(shared), deadline,
                 [here = std::move(here), elsewhere = std::move(elsewhere),
                  answered = std::move(answered)](const Result<Decisions>& said) mutable {
                   if (!said) return answered(said.error());
-                  for (std::size_t i = 0; i < elsewhere.size(); ++i)
+                  for (std::size_t i = 0; i < elsewhere.size(); ++i) {
                     here[elsewhere[i]] = (*said)[i];
+                  }
                   answered(std::move(here));
                 });
 }
@@ -264,6 +266,7 @@ void LeasingStore::refund(std::vector<core::NamedCheck> checks, base::Deadline d
 void LeasingStore::refund_shared(std::vector<core::NamedCheck> checks, base::Deadline deadline,
                                  Answered<Decisions> answered) {
   std::vector<core::LimitKey> names;
+  names.reserve(checks.size());
   for (const core::NamedCheck& check : checks) names.push_back(check.name);
   shared_.refund(
       std::move(checks), deadline,

@@ -132,8 +132,9 @@ void LeasingStore::note_answer(const AskedCall& call, const Decisions& said, Rem
 }
 
 void LeasingStore::note_charge(const store::Hash128& hash, const Result<store::LeaseGrant>& grant) {
-  if (grant ? grant->granted > 0 || grant->admitted > 0 : may_have_charged(grant.error()))
+  if (grant ? grant->granted > 0 || grant->admitted > 0 : may_have_charged(grant.error())) {
     versions_->advance(hash);
+  }
 }
 
 void LeasingStore::lease(std::vector<store::LeaseRequest> asks, base::Deadline deadline,

@@ -76,7 +76,7 @@ class ServerConnection final : public ConnectionBase,
   ServerConnection(std::shared_ptr<ServerState> state, std::shared_ptr<S> session, Stream stream,
                    AddressSlot address_slot)
       : state_(std::move(state)), session_(std::move(session)), stream_(std::move(stream)) {
-    slot = std::move(address_slot);
+    slot.swap(address_slot);
     ++state_->statistics.open;
   }
   ~ServerConnection() override {

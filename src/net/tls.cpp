@@ -39,8 +39,8 @@ void free_protocols(void* /*context*/, void* protocols, CRYPTO_EX_DATA* /*all*/,
 }
 
 int protocols_index() {
-  static const int kIndex = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, &free_protocols);
-  return kIndex;
+  static const int index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, &free_protocols);
+  return index;
 }
 
 int select_alpn_protocol(SSL* connection, const unsigned char** chosen, unsigned char* chosen_size,
@@ -104,8 +104,10 @@ std::shared_ptr<const TicketSecret> TicketSecret::make() {
 bool TicketSecret::set_keys(SSL_CTX* context, const TlsFiles& files) const {
   std::array<unsigned char, EVP_MAX_MD_SIZE> certificate{};
   unsigned size = 0;
-  if (X509_digest(SSL_CTX_get0_certificate(context), EVP_sha256(), certificate.data(), &size) != 1)
+  if (X509_digest(SSL_CTX_get0_certificate(context), EVP_sha256(), certificate.data(), &size) !=
+      1) {
     return false;
+  }
   // A counter, the certificate, and the authorities of clients.
   std::string input(1, '\0');
   input.append(certificate.begin(), certificate.begin() + size);

@@ -123,7 +123,9 @@ asio::awaitable<void> Node::run(std::shared_ptr<Node> self) {
     self->on_connection_lost(why);
     if (self->stop_if_unused()) break;
     const Time::duration wait = self->pause_after_loss();
-    if (wait > Time::duration::zero()) co_await self->pause(wait);
+    if (wait > Time::duration::zero()) {
+      co_await self->pause(wait);
+    }
   }
 }
 

@@ -103,7 +103,9 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
   }
 
   asio::awaitable<Result<Endpoint>> locate() {
-    if (sentinels_ != nullptr) co_return co_await sentinels_->locate();
+    if (sentinels_ != nullptr) {
+      co_return co_await sentinels_->locate();
+    }
     const Url& url = settings_->options.url;
     Endpoint endpoint{.socket_path = url.socket_path};
     if (!url.hosts.empty()) endpoint.address = url.hosts[attempts_ % url.hosts.size()];
@@ -138,9 +140,10 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
     if (connection_ != nullptr) connection_->close(why.detail);
     connection_.reset();
     ping_timer_.cancel();
-    if (!stopped_)
+    if (!stopped_) {
       report_event(RedisEvent::Kind::SubscriptionLost,
                    address_ + ": not listening to \"" + channel_ + "\": " + why.detail);
+    }
     const std::function<void()> on_gap = handlers_.on_gap;
     if (std::exchange(listening_, false) && on_gap) on_gap();
   }
@@ -158,8 +161,9 @@ class Subscription::Core : public std::enable_shared_from_this<Subscription::Cor
       connection->out() = resp::command({"PING"});
       connection->start_write([weak, connection](const error_code& lost) {
         const auto core = weak.lock();
-        if (!lost && core != nullptr && core->connection_ == connection)
+        if (!lost && core != nullptr && core->connection_ == connection) {
           core->ping_soon(connection);
+        }
       });
     });
   }

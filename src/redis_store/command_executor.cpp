@@ -98,12 +98,14 @@ void CommandExecutor::refund(CheckRequest request, base::Deadline deadline, Deci
 
 void CommandExecutor::reset(std::vector<ResetKey> keys, base::Deadline deadline, Done done) {
   std::vector<std::string_view> views;
+  views.reserve(2 * keys.size());
   for (const ResetKey& each : keys) views.emplace_back(each.key);
   for (const ResetKey& each : keys) views.emplace_back(each.escrow);
   redis::Command command = script_command(scripts_.reset, views, {});
   command.slot = redis::hash_slot(keys.front().key);
   command.deadline = deadline;
   std::vector<std::string> names;
+  names.reserve(keys.size());
   for (ResetKey& each : keys) names.push_back(std::move(each.key));
   change(std::move(command), names,
          [done = std::move(done)](const auto& reply) { done(read_reset(reply)); });

@@ -81,6 +81,7 @@ std::vector<std::vector<std::size_t>> RedisStore::calls_for(
     by_slot[store_->is_cluster() ? redis::hash_slot(keys[i]) : std::uint16_t{0}].push_back(i);
   }
   std::vector<std::vector<std::size_t>> calls;
+  calls.reserve(by_slot.size());
   for (auto& [slot, places] : by_slot) calls.push_back(std::move(places));
   return calls;
 }
@@ -100,12 +101,14 @@ void RedisStore::refund(std::vector<core::NamedCheck> checks, base::Deadline dea
                         Answered<Decisions> answered) {
   if (store_ == nullptr) return answered(store_closed());
   std::vector<std::string> keys;
+  keys.reserve(checks.size());
   for (const core::NamedCheck& check : checks) keys.push_back(key_of(check.name));
   const auto calls = calls_for(keys);
   const auto all = std::make_shared<Gathered<Decisions>>(calls.size(), Decisions(checks.size()),
                                                          std::move(answered));
   for (const std::vector<std::size_t>& places : calls) {
     CheckRequest request;
+    request.checks.reserve(places.size());
     for (const std::size_t place : places) {
       request.checks.push_back({.key = std::move(keys[place]),
                                 .quota = checks[place].quota,
@@ -127,11 +130,13 @@ void RedisStore::reset(std::vector<core::LimitKey> names, base::Deadline deadlin
   if (store_ == nullptr) return answered(store_closed());
   if (names.empty()) return answered(false);
   std::vector<std::string> keys;
+  keys.reserve(names.size());
   for (const core::LimitKey& name : names) keys.push_back(key_of(name));
   const auto calls = calls_for(keys);
   const auto all = std::make_shared<Gathered<bool>>(calls.size(), false, std::move(answered));
   for (const std::vector<std::size_t>& places : calls) {
     std::vector<ResetKey> together;
+    together.reserve(places.size());
     for (const std::size_t place : places) {
       together.push_back({.key = std::move(keys[place]), .escrow = escrow_key_of(names[place])});
     }

@@ -26,7 +26,7 @@ void decide(const ServiceDeps& deps, Answer&& undecided, std::string_view domain
 
 // Answers as decide() would, without charging: one call peeks all limits. A denial has the longest
 // possible wait (decision_from_peek()).
-void peek(const ServiceDeps& deps, Answer undecided, base::Deadline deadline,
+void peek(const ServiceDeps& deps, Answer answer, base::Deadline deadline,
           std::function<void(Answer)> answered);
 
 }  // namespace penstock::service

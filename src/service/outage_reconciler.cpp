@@ -46,6 +46,7 @@ void OutageReconciler::send_more() {
 
 void OutageReconciler::charge_by_lease(std::vector<Entry> entries) {
   std::vector<store::LeaseRequest> asks;
+  asks.reserve(entries.size());
   for (const Entry& entry : entries) {
     asks.push_back({.name = entry.name,
                     .quota = entry.quota,

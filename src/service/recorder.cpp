@@ -96,8 +96,9 @@ void Recorder::on_take(std::string_view subject, const Decision& decision) {
   const bool allowed = decision.allowed();
   const Reason reason = allowed ? Reason::WithinLimits : Reason::OverLimit;
   LimitOutcome outcome = LimitOutcome::Allowed;
-  if (!allowed)
+  if (!allowed) {
     outcome = decision.outcome() == Outcome::Blocked ? LimitOutcome::Blocked : LimitOutcome::Denied;
+  }
   Cell*& requests = take_requests_[static_cast<std::size_t>(reason)];
   if (requests == nullptr) {
     requests = &metrics_.cell(metrics::kRequests, {to_string(reason), kTake});

@@ -40,7 +40,7 @@ struct ReservationRefund {
 // and its units stay used until they expire. `attempted` is called after the first attempt,
 // `refunded` when nothing is left to repeat.
 void refund_reservation(
-    const ReservationDeps& deps, ReservationRefund refund, base::Deadline deadline,
+    const ReservationDeps& deps, const ReservationRefund& refund, base::Deadline deadline,
     const std::function<void()>& attempted, const std::function<void()>& refunded = [] {});
 
 // One call to reserve, from its limits to its answer (reserve_flow.cpp).

@@ -48,8 +48,9 @@ void attempt(const ServiceDeps& deps, const ReservationRefund& refund, base::Dea
     running->refunds.add();
     deps.stores.limits.refund({{.name = each.name, .quota = each.quota, .cost = {counted}}},
                               deadline, timed(deps.events, [running, each](const auto& said) {
-                                if (!said && was_not_executed(said.error()))
+                                if (!said && was_not_executed(said.error())) {
                                   running->missed.held.push_back(each);
+                                }
                                 running->refunds.finish_one();
                               }));
   }
@@ -81,7 +82,7 @@ ReservationRefund refund_of(const store::Reservation& reservation, std::uint64_t
       .held = reservation.held, .units = units, .begun = base::monotonic_now() - reservation.age};
 }
 
-void refund_reservation(const ReservationDeps& deps, ReservationRefund refund,
+void refund_reservation(const ReservationDeps& deps, const ReservationRefund& refund,
                         base::Deadline deadline, const std::function<void()>& attempted,
                         const std::function<void()>& refunded) {
   attempt(deps.service, refund, deadline, [deps, attempted, refunded](ReservationRefund missed) {

@@ -215,8 +215,9 @@ void ReserveFlow::drop_later() {
 
 void ReserveFlow::on_dropped_later(const ReservationAnswer& said,
                                    const ReservationRefund& taken) const {
-  if (is_void(said))
+  if (is_void(said)) {
     return refund_reservation(deps_, taken, deps_.service.background_deadline(), [] {});
+  }
   if (has_own_id_) return;
   start_settle(deps_, request_.id, store::reservation::Cancel{.settler = random_id()},
                deps_.service.background_deadline(),

@@ -86,11 +86,11 @@ Decision Shard::answer_in_slot(Slot* slot, const Question& question, Instant now
 
 template <class Algorithm>
 Decision Shard::answer_on_heap(Slot* slot, const Question& question, Instant now) {
-  using State = typename Algorithm::State;
+  using HeapState = typename Algorithm::State;
   const Quota& quota = question.quota;
-  State* state = slot == nullptr ? nullptr : HeapCodec<Algorithm>::get(*slot);
-  State fresh;
-  State& mine = state == nullptr ? fresh : *state;
+  HeapState* state = slot == nullptr ? nullptr : HeapCodec<Algorithm>::get(*slot);
+  HeapState fresh;
+  HeapState& mine = state == nullptr ? fresh : *state;
   static_cast<void>(Algorithm::settle(mine, quota, now));
   const Decision decision = Algorithm::evaluate(mine, quota, question.cost, now);
   if (!question.takes_when(decision)) return decision;

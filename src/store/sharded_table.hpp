@@ -45,7 +45,7 @@ class ShardedTable {
 
   // The same for counts with names. A block is of one count alone; that of a subject without a
   // limit is the key of the functions above. `each` has as many places as there are checks.
-  [[nodiscard]] Decision check(const core::NamedCheck& check) noexcept;
+  [[nodiscard]] Decision check(const core::NamedCheck& named) noexcept;
   void check_all(std::span<const core::NamedCheck> checks, std::span<Decision> each) noexcept;
   void check_all(std::span<const core::NamedCheck* const> checks,
                  std::span<Decision> each) noexcept;

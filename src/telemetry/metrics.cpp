@@ -133,7 +133,7 @@ std::span<const Metric* const> all_metrics() noexcept {
 }
 
 void LatencyCells::observe(Duration took) noexcept {
-  const auto bound = std::lower_bound(kBounds.begin(), kBounds.end(), took);
+  const auto* const bound = std::lower_bound(kBounds.begin(), kBounds.end(), took);
   buckets_[static_cast<std::size_t>(bound - kBounds.begin())].add();
   sum_.add(took.count());
 }

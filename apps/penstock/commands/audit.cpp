@@ -99,8 +99,9 @@ Json report_json(const audit::AuditReport& report, const std::string& store) {
                               {"memory_estimate", group.memory()}});
   }
   json["servers"] = Json::array();
-  for (const audit::ServerInfo& server : report.servers)
+  for (const audit::ServerInfo& server : report.servers) {
     json["servers"].push_back(server_json(server));
+  }
   json["problems"] = problems(report);
   return json;
 }

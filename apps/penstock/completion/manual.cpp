@@ -63,10 +63,9 @@ std::string roff(const std::string& text) {
 std::string usage_of(const CommandDescription& command) {
   std::string usage;
   for (const OptionDescription& option : command.options) {
-    const std::string dots = option.repeated ? "..." : "";
     if (option.positional) {
-      const std::string& name = option.names.front();
-      usage += " " + (option.required ? name + dots : "[" + name + dots + "]");
+      const std::string name = option.names.front() + (option.repeated ? "..." : "");
+      usage += " " + (option.required ? name : "[" + name + "]");
     } else if (option.required && option.variable.empty()) {
       usage += " " + option.names.front() + " " + option.value;
     }

@@ -46,7 +46,7 @@ std::string class_attribute(std::string_view style) {
 
 Svg::Svg(int width, int height, std::string_view title, std::string_view description) {
   const std::string size = std::to_string(width) + " " + std::to_string(height);
-  head_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + size + "\"" +
+  head_ = R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 )" + size + "\"" +
           attribute("width", width) + attribute("height", height) +
           " role=\"img\" aria-labelledby=\"title desc\">\n<title id=\"title\">" + xml_text(title) +
           "</title>\n<desc id=\"desc\">" + xml_text(description) + "</desc>\n";

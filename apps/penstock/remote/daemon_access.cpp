@@ -19,6 +19,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -167,10 +168,8 @@ Error failure(const std::string& url, const std::exception_ptr& failed) {
 }
 
 bool is_printable(const std::string& text) {
-  for (const char letter : text) {
-    if (letter < ' ' || letter > '~') return false;
-  }
-  return true;
+  return std::all_of(text.begin(), text.end(),
+                     [](char letter) { return letter >= ' ' && letter <= '~'; });
 }
 
 ErrorCode code_of(unsigned status) {

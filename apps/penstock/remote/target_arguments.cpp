@@ -22,8 +22,9 @@ Error invalid_arguments(std::string text) { return {ErrorCode::InvalidInput, std
 Result<Target> chosen(const CLI::App& command, const TargetArguments& arguments) {
   const Given store = given(command, "--store");
   const Given server = given(command, "--server");
-  if (store.typed && server.typed)
+  if (store.typed && server.typed) {
     return invalid_arguments("--store and --server: only one of them");
+  }
   if (store.typed) return Target::Store;
   if (server.typed) return Target::Daemon;
   if (store.anywhere && server.anywhere) {
@@ -61,7 +62,7 @@ void add_rule_options(CLI::App& command, TargetArguments& arguments) {
 }
 
 Result<Target> target_of(const CLI::App& command, const TargetArguments& arguments) {
-  const Result<Target> target = chosen(command, arguments);
+  Result<Target> target = chosen(command, arguments);
   if (!target) return target;
   if (*target == Target::Daemon) {
     if (!arguments.name.empty()) {

@@ -70,8 +70,9 @@ void FullScreen::leave() const {
 FullScreen::Size FullScreen::size() {
   winsize size{};
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): ioctl(2) has no other form
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0)
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) {
     return {};
+  }
   return {.rows = size.ws_row, .columns = size.ws_col};
 }
 

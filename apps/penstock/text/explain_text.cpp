@@ -43,8 +43,9 @@ std::string usage_line(const ExplainReport::Limit& limit, Colour colour) {
   std::string line = "      now: " + std::to_string(now.remaining()) + " of " +
                      std::to_string(now.limit()) + " left";
   if (now.outcome() == Outcome::Blocked) line += ", blocked by hand";
-  if (now.reset_after() > Duration{0})
+  if (now.reset_after() > Duration{0}) {
     line += ", all free in " + core::rounded_up_text(now.reset_after());
+  }
   return line + ": " +
          (limit.denies ? paint("would deny", Style::Bad, colour)
                        : paint("would pass", Style::Good, colour)) +

@@ -69,8 +69,8 @@ std::string top_table(const Top& top) {
   }
   std::string text;
   for (const auto& [count, rule, subject] : lines) {
-    text += std::string(widths[0] - count.size(), ' ') + count + "  " + rule +
-            std::string(widths[1] - rule.size(), ' ') + "  " + subject + "\n";
+    text.append(widths[0] - count.size(), ' ').append(count).append("  ").append(rule);
+    text.append(widths[1] - rule.size(), ' ').append("  ").append(subject).append("\n");
   }
   return top.rows.empty() ? text + "No recent requests.\n" : text;
 }

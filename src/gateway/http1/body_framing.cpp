@@ -41,8 +41,9 @@ BodyDecoder::Piece BodyDecoder::decode(std::span<char> bytes) {
       continue;
     }
     std::size_t part = bytes.size() - at;
-    if (state_ == State::Data)
+    if (state_ == State::Data) {
       part = static_cast<std::size_t>(std::min<std::uint64_t>(part, left_));
+    }
     if (begin == nullptr) begin = bytes.data() + at;
     if (begin + size != bytes.data() + at) std::memmove(begin + size, bytes.data() + at, part);
     size += part;

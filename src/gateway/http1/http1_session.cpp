@@ -29,10 +29,10 @@ constexpr std::string_view kHttp2Preface = "PRI * HTTP/2.0\r\n\r\n";
 
 }  // namespace
 
-Http1Session::Http1Session(std::shared_ptr<GatewayContext> context, const net::Executor& executor,
+Http1Session::Http1Session(std::shared_ptr<GatewayContext> context, net::Executor executor,
                            std::string peer, std::string_view scheme)
     : context_(std::move(context)),
-      executor_(executor),
+      executor_(std::move(executor)),
       peer_(std::move(peer)),
       scheme_(scheme),
       input_(kSmallBuffer,
@@ -110,7 +110,9 @@ Awaitable<void> Http1Session::serve(std::shared_ptr<Http1Session> self) {
     const Caller caller = self->caller();
     co_await Exchange::run(self->exchange_, self->reader_.head(), caller);
     self->end_exchange();  // may find the next request
-    if (!self->detached_ && self->state_ == State::Head) co_await self->request_arrived_.wait();
+    if (!self->detached_ && self->state_ == State::Head) {
+      co_await self->request_arrived_.wait();
+    }
   }
 }
 
@@ -214,6 +216,7 @@ std::string_view Http1Session::received() noexcept {
   return {input_.bytes().data(), input_.bytes().size()};
 }
 
+// NOLINTNEXTLINE(readability-make-member-function-const): the callback takes the output
 void Http1Session::notify() {
   if (!advancing_ && on_output) on_output();
 }
@@ -263,7 +266,9 @@ Awaitable<bool> Http1Session::more_body() {
   const base::Deadline began = base::monotonic_now();
   const std::size_t before = input_.total();
   notify();
-  if (!detached_) co_await body_arrived_.wait();
+  if (!detached_) {
+    co_await body_arrived_.wait();
+  }
   awaits_body_ = false;
   if (state_ == State::Tunnel) co_return true;  // body() tells the end
   const std::size_t arrived = input_.total() - before;
@@ -328,7 +333,9 @@ void Http1Session::append_body(std::string_view data, Last last, std::span<const
 
 Awaitable<bool> Http1Session::sent() {
   const auto self = shared_from_this();
-  while (!detached_ && is_output_full()) co_await output_taken_.wait();
+  while (!detached_ && is_output_full()) {
+    co_await output_taken_.wait();
+  }
   co_return !detached_;
 }
 

@@ -32,8 +32,8 @@ namespace penstock::gateway {
 class Http1Session final : private Downstream, public std::enable_shared_from_this<Http1Session> {
  public:
   // `scheme` is "http" or "https".
-  Http1Session(std::shared_ptr<GatewayContext> context, const net::Executor& executor,
-               std::string peer, std::string_view scheme);
+  Http1Session(std::shared_ptr<GatewayContext> context, net::Executor executor, std::string peer,
+               std::string_view scheme);
 
   // Sends this error and closes.
   void reject(HttpError why);

@@ -53,7 +53,9 @@ Awaitable<void> Exchange::run(std::shared_ptr<Exchange> self, const RequestHead&
       case State::Tunnel: co_await self->tunnel(); break;
       case State::StopUpload: self->stop_upload(); [[fallthrough]];
       case State::FinishUpload:
-        while (machine.is_uploading()) co_await self->event_.async_wait(kIo);
+        while (machine.is_uploading()) {
+          co_await self->event_.async_wait(kIo);
+        }
         self->report(machine.on_upload_over());
         break;
       default:  // Answer: check() leaves the states before ChooseServer
@@ -88,11 +90,15 @@ Awaitable<std::string> Exchange::check(const RequestHead& head, Caller caller) {
   error ? machine_.on_rejected(*error) : machine_.on_admitted();
   if (machine_.state() == State::AcquirePermit) {
     acquire_permit(attributes);
-    while (is_waiting_) co_await event_.async_wait(kIo);
+    while (is_waiting_) {
+      co_await event_.async_wait(kIo);
+    }
   }
   if (machine_.state() == State::CheckLimits) {
     check_limits(attributes, route->domain);
-    while (is_waiting_) co_await event_.async_wait(kIo);
+    while (is_waiting_) {
+      co_await event_.async_wait(kIo);
+    }
     on_decision(*decision_);
   }
   if (machine_.state() != State::ChooseServer) co_return std::string{};

@@ -222,10 +222,14 @@ Awaitable<void> Exchange::relay() {
   const std::vector<Field> trailers = response_trailers(decoder);
   const SendResult result = client_.send_head(client_head, piece.data, last, trailers);
   bool whole = result == SendResult::Sent;
-  if (result == SendResult::Pending) whole = co_await client_.sent();
+  if (result == SendResult::Pending) {
+    whole = co_await client_.sent();
+  }
   entry_.bytes = piece.data.size();
   connection_->read_buffer().consume(head_bytes_ + piece.used);
-  if (whole && last == Last::No) whole = co_await relay_body(decoder);
+  if (whole && last == Last::No) {
+    whole = co_await relay_body(decoder);
+  }
   entry_.truncated = !whole;
   using Relayed = ProxyMachine::Relayed;
   machine_.on_relayed(whole ? Relayed::Whole : Relayed::Truncated, then);
@@ -241,7 +245,9 @@ Awaitable<bool> Exchange::relay_body(BodyDecoder& decoder) {
       const std::vector<Field> trailers = response_trailers(decoder);
       const SendResult result = client_.send_body(piece.data, last, trailers);
       bool taken = result == SendResult::Sent;
-      if (result == SendResult::Pending) taken = co_await client_.sent();
+      if (result == SendResult::Pending) {
+        taken = co_await client_.sent();
+      }
       if (!taken) co_return false;
       entry_.bytes += piece.data.size();
     }
@@ -269,10 +275,14 @@ Awaitable<void> Exchange::tunnel() {
   const SendResult result = client_.switch_protocols({read_buffer.bytes().data(), head_bytes_});
   net::spawn(event_.get_executor(), upload(shared_from_this(), connection_));
   bool open = result == SendResult::Sent;
-  if (result == SendResult::Pending) open = co_await client_.sent();
+  if (result == SendResult::Pending) {
+    open = co_await client_.sent();
+  }
   read_buffer.consume(head_bytes_);
   BodyDecoder decoder({.kind = BodyFraming::Kind::UntilClose});
-  if (open) open = co_await relay_body(decoder);
+  if (open) {
+    open = co_await relay_body(decoder);
+  }
   using Relayed = ProxyMachine::Relayed;
   machine_.on_relayed(open ? Relayed::Whole : Relayed::Truncated, AfterResponse::Close);
 }

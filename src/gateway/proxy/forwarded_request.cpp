@@ -13,8 +13,9 @@ namespace {
 // Joins the values of all fields of this name into one list.
 void append_list(std::string& out, const RequestHead& head, std::string_view name) {
   for (const Field& field : head.fields) {
-    if (equals_lower_case(field.name, name) && !field.value.empty())
+    if (equals_lower_case(field.name, name) && !field.value.empty()) {
       out.append(field.value).append(", ");
+    }
   }
 }
 
@@ -140,8 +141,9 @@ void ForwardedRequest::add_fields(const rules::GatewaySettings& settings, Trust 
   using rules::Underscores;
   fields_.push_back({.name = "Host", .value = head_.host});
   const HopByHop hop_by_hop(head_.fields);
-  if (hop_by_hop.names_required_field())
+  if (hop_by_hop.names_required_field()) {
     return reject("Connection names a field that must be forwarded");
+  }
   upgrade_ = wanted_upgrade(head_, hop_by_hop);
   for (const Field& field : head_.fields) {
     if (hop_by_hop.has(field.name) || is_rewritten(field.name)) continue;

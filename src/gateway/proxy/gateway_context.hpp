@@ -15,6 +15,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace penstock::gateway {
@@ -52,8 +53,8 @@ struct GatewayConfig {
 
 // State shared by the connections of a gateway, which keep it alive.
 struct GatewayContext : net::ServerState {
-  GatewayContext(const net::Executor& runs_on, const GatewayDeps& deps)
-      : executor(runs_on),
+  GatewayContext(net::Executor runs_on, const GatewayDeps& deps)
+      : executor(std::move(runs_on)),
         service(deps.service),
         worker_metrics(deps.metrics),
         in_flight(deps.in_flight),

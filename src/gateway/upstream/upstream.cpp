@@ -65,9 +65,9 @@ Upstream::InFlightGuard::~InFlightGuard() {
   if (upstream_ != nullptr) --upstream_->servers_[server_].in_flight;
 }
 
-Upstream::Upstream(const net::Executor& executor, rules::UpstreamSettings settings,
+Upstream::Upstream(net::Executor executor, rules::UpstreamSettings settings,
                    std::size_t max_head_bytes)
-    : executor_(executor),
+    : executor_(std::move(executor)),
       settings_(std::move(settings)),
       max_head_bytes_(max_head_bytes),
       timeouts_(limits_of(settings_)) {
@@ -196,7 +196,9 @@ Awaitable<bool> Upstream::check(std::size_t server) {
   bool answers = co_await connection->connect(address);
   BufferSequence bytes;
   bytes.add(text);
-  if (answers) answers = co_await connection->write(bytes);
+  if (answers) {
+    answers = co_await connection->write(bytes);
+  }
   bool passed = false;
   while (answers) {
     answers = co_await connection->more();

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace penstock::gateway {
@@ -20,7 +21,7 @@ namespace penstock::gateway {
 // Thread-safety: none; time is a parameter.
 class ServerHealth {
  public:
-  explicit ServerHealth(const rules::HealthSettings& settings) : settings_(settings) {}
+  explicit ServerHealth(rules::HealthSettings settings) : settings_(std::move(settings)) {}
 
   [[nodiscard]] bool is_healthy(base::Deadline now) const noexcept;
   // Outcome of a request. Any HTTP status counts as a success.
@@ -45,8 +46,7 @@ class ServerHealth {
 // Thread-safety: none.
 class Upstream final : public std::enable_shared_from_this<Upstream> {
  public:
-  Upstream(const net::Executor& executor, rules::UpstreamSettings settings,
-           std::size_t max_head_bytes);
+  Upstream(net::Executor executor, rules::UpstreamSettings settings, std::size_t max_head_bytes);
 
   [[nodiscard]] const rules::UpstreamSettings& settings() const noexcept { return settings_; }
   [[nodiscard]] std::size_t max_head_bytes() const noexcept { return max_head_bytes_; }

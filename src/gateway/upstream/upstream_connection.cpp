@@ -39,12 +39,15 @@ Awaitable<std::vector<Tcp::endpoint>> NameLookup::find(net::Address address) {
                           [self](const boost::system::error_code& failed, const auto& entries) {
                             --in_flight;
                             if (!failed) {
-                              for (const auto& entry : entries)
+                              for (const auto& entry : entries) {
                                 self->found_.push_back(entry.endpoint());
+                              }
                             }
                             self->cancel();
                           });
-  if (is_waiting_) co_await ended_.async_wait(net::kIo);
+  if (is_waiting_) {
+    co_await ended_.async_wait(net::kIo);
+  }
   co_return std::move(found_);
 }
 

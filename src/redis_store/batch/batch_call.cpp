@@ -230,9 +230,8 @@ BatchCall::KeyIndex BatchCall::number_of(std::string_view key) {
 void BatchCall::plan_lane(const Lane& lane) {
   const std::size_t start = numbers_.size();
   const CheckRequest& request = lane.asked.front().request;
-  for (std::size_t i = 0; i < request.checks.size(); ++i) {
-    const std::string& key = request.checks[i].key;
-    numbers_.push_back(lane.key.empty() ? number_of(key) : plan_.add_key(lane.key));
+  for (const KeyCheck& check : request.checks) {
+    numbers_.push_back(lane.key.empty() ? number_of(check.key) : plan_.add_key(lane.key));
   }
   if (!request.guard.empty()) numbers_.push_back(number_of(request.guard));
   const Numbers numbers = Numbers(numbers_).subspan(start);
@@ -335,7 +334,7 @@ void BatchCall::fail(BatchOwner& owner, const Error& error) {
   for (Lane* const lane : batch_.lanes) fail(owner, *lane, error);
 }
 
-void BatchCall::fail(BatchOwner& owner, Lane& lane, const Error& error) const {
+void BatchCall::fail(BatchOwner& owner, Lane& lane, const Error& error) {
   for (WaitingRequest& waiting : lane.asked) waiting.answer(error);
   owner.finish(lane);
 }

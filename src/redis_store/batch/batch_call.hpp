@@ -56,7 +56,7 @@ class BatchCall final : public redis::Call {
   void read_buckets(BatchOwner& owner, const resp::Value& reply);
   void read_decided(BatchOwner& owner, const resp::Value& reply);
   void fail(BatchOwner& owner, const Error& error);
-  void fail(BatchOwner& owner, Lane& lane, const Error& error) const;
+  static void fail(BatchOwner& owner, Lane& lane, const Error& error);
   // Sends lanes that this script could not decide to the next one.
   void send_on(BatchOwner& owner, std::vector<Lane*> lanes) const;
 

@@ -133,7 +133,7 @@ class CheckQueue {
   void fail_all(const Error& error);
 
  private:
-  [[nodiscard]] Lane& lane_for(WaitingRequest& request);
+  [[nodiscard]] Lane& lane_for(WaitingRequest& waiting);
   void make_ready(Lane& lane);
   void drop_late(Lane& lane, base::Deadline now);
   void watch(Lane& lane, base::Deadline until);

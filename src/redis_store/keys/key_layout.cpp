@@ -53,7 +53,7 @@ void append_escaped(std::string& text, std::string_view part) {
   if (part.size() > KeyLayout::kMaxPartLength) return append_hash(text, part);
   const std::size_t start = text.size();
   for (std::string_view rest = part; !rest.empty();) {
-    const auto reserved = std::find_if(rest.begin(), rest.end(), is_reserved);
+    const auto* const reserved = std::find_if(rest.begin(), rest.end(), is_reserved);
     const auto plain = static_cast<std::size_t>(reserved - rest.begin());
     text.append(rest.substr(0, plain));
     rest.remove_prefix(plain);

@@ -86,8 +86,9 @@ Names replaced_by(const MatchPaths& match_paths) {
 
 DescriptorOutcome outcome_of(const Rule& rule, const Names& replaced) {
   if (rule.action == Action::Unlimited) return DescriptorOutcome::Unlimited;
-  if (!rule.given_name.empty() && replaced.contains(rule.given_name))
+  if (!rule.given_name.empty() && replaced.contains(rule.given_name)) {
     return DescriptorOutcome::Replaced;
+  }
   return DescriptorOutcome::Limited;
 }
 
@@ -163,12 +164,14 @@ MatchedLimit EnvoyMatcher::limit_by_rule(const Request& request, std::size_t des
     return step.shared ? shared_value(step) : step.entry->value;
   };
   std::size_t length = 2 * match_path.size() - 1;
-  for (const EnvoyStep& step : match_path)
+  for (const EnvoyStep& step : match_path) {
     length += step.entry->name.size() + value_of(step).size();
+  }
   std::string subject;
   subject.reserve(length);
-  for (const EnvoyStep& step : match_path)
+  for (const EnvoyStep& step : match_path) {
     append_subject(subject, step.entry->name, value_of(step));
+  }
   return {
       .rule = &rule,
       .limit = 0,

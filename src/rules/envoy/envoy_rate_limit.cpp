@@ -25,7 +25,7 @@ constexpr std::array kUnits{
 
 std::optional<Duration> unit_length(std::string_view text) {
   const std::string name = base::lower_case(text);
-  const auto unit = std::ranges::find(kUnits, name, &Unit::name);
+  const auto* const unit = std::ranges::find(kUnits, name, &Unit::name);
   if (unit == kUnits.end()) return std::nullopt;
   return unit->length;
 }

@@ -212,8 +212,9 @@ void AttributeMatcher::match_one(const Request& request, std::size_t number, Mat
       return settle(rule, now, match);
     }
     if (now == DescriptorOutcome::Denied ||
-        (said != DescriptorOutcome::Limited && said != DescriptorOutcome::Denied))
+        (said != DescriptorOutcome::Limited && said != DescriptorOutcome::Denied)) {
       said = now;
+    }
   }
   if (!descriptor.limit) return;
   said = DescriptorOutcome::Replaced;
@@ -233,8 +234,9 @@ DescriptorOutcome AttributeMatcher::apply(const AttributeRule& rule, const Reque
   }
   std::optional<std::string> subject = subject_of(rule, slot_values, captures);
   if (!subject) {
-    if (!denies_missing(rule) || request.descriptors[number].is_refund)
+    if (!denies_missing(rule) || request.descriptors[number].is_refund) {
       return DescriptorOutcome::NoRule;
+    }
     if (match.missing_key_rule == nullptr) match.missing_key_rule = rule.rule;
     return DescriptorOutcome::Denied;
   }
@@ -277,7 +279,7 @@ void AttributeMatcher::explain(const Request& request, Explanation& explanation)
       if (matched) {
         reason = report_of(explanation.match, *rule.rule, missing_attribute(rule, slot_values));
       }
-      if (several) reason = "descriptor " + std::to_string(i + 1) + ": " + reason;
+      if (several) reason.insert(0, "descriptor " + std::to_string(i + 1) + ": ");
       explanation.rules.push_back(
           {.rule = rule.rule, .matched = matched, .reason = std::move(reason)});
     }

@@ -102,8 +102,9 @@ class Loader {
       if (!maps || !maps->is_map()) continue;
       for (const YamlNode& map : maps->peek_values()) {
         const auto file = map.peek("file");
-        if (file && file->is_text())
+        if (file && file->is_text()) {
           files.insert(normal(resolve_relative_to(map.file(), file->raw())));
+        }
       }
     }
     return files;

@@ -142,8 +142,9 @@ std::vector<Quota> Ruleset::quotas_for(const Rule& rule, std::string_view subjec
   const std::optional<Quota>* replaced = nullptr;
   if (domain != impl_->domains.end() && parts) {
     Descriptor known;
-    for (const auto& [name, value] : *parts)
+    for (const auto& [name, value] : *parts) {
       known.entries.push_back({.name = name, .value = value});
+    }
     replaced = domain->second.matcher->find_override(rule, known);
   }
   std::vector<Quota> quotas;

@@ -184,11 +184,11 @@ Option<Section> word(std::string_view key, Value Section::*member,
 
 // A row with a reader of its own.
 template <class Section, class Value>
-Option<Section> custom(std::string_view key, Value Section::*member, std::string sample,
+Option<Section> custom(std::string_view key, Value Section::*member, std::string_view sample,
                        void (*read)(const OptionValue&, Section&), std::string_view help) {
   Option<Section> option = row(key, member, help);
   option.default_text = "none";
-  option.sample = std::move(sample);
+  option.sample = sample;
   option.read = read;
   return option;
 }

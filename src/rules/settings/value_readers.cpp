@@ -7,7 +7,7 @@
 namespace penstock::rules {
 namespace {
 
-constexpr std::size_t kMaxSecret = 64 * 1024;
+constexpr std::size_t kMaxSecret = std::size_t{64} * 1024;
 
 }  // namespace
 

@@ -140,7 +140,7 @@ class AttributeConditions {
     return make_one_of(std::move(values));
   }
 
-  std::optional<Test> read_networks(const YamlNode& node) const {
+  static std::optional<Test> read_networks(const YamlNode& node) {
     std::vector<base::IpNetwork> networks;
     for (const YamlNode& one : node.one_or_list()) {
       const auto network = one.is_text() ? base::IpNetwork::parse(one.raw()) : std::nullopt;

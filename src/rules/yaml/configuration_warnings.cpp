@@ -298,6 +298,12 @@ YamlNode key_place(const RuleYaml& written, const std::string& attribute) {
   return *written.key;
 }
 
+std::string gap_warning(const std::string& attribute) {
+  return "nothing limits requests without " + attribute + ": add a rule with when: {" + attribute +
+         ": {present: false}}, or say what happens to them with if_missing: skip, deny or "
+         "count_as_one";
+}
+
 }  // namespace
 
 void warn_of_probable_mistakes(const LoadState& state) {
@@ -327,11 +333,7 @@ void warn_of_requests_without_key(const DomainDraft& draft) {
     }
     const KeySource* const gap = search.first_gap(rule);
     if (gap == nullptr) continue;
-    const std::string& name = gap->part.name;
-    key_place(written, name)
-        .warning("nothing limits requests without " + name + ": add a rule with when: {" + name +
-                 ": {present: false}}, or say what happens to them with if_missing: skip, deny or "
-                 "count_as_one");
+    key_place(written, gap->part.name).warning(gap_warning(gap->part.name));
   }
 }
 

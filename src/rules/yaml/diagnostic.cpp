@@ -93,8 +93,9 @@ std::string_view closest_word(std::string_view typed, std::span<const std::strin
   for (const std::string_view candidate : candidates) {
     if (candidate.size() > kMaxWord) continue;
     const std::size_t edits = distance(typed, candidate);
-    if (edits > max_edits || edits * 3 > candidate.size() || (!best.empty() && edits >= fewest))
+    if (edits > max_edits || edits * 3 > candidate.size() || (!best.empty() && edits >= fewest)) {
       continue;
+    }
     best = candidate;
     fewest = edits;
   }

@@ -36,8 +36,9 @@ std::vector<AttributeYaml> read_attributes(const YamlNode& section, DomainDraft&
     const bool is_ahead =
         std::any_of(entries.begin() + static_cast<std::ptrdiff_t>(i), entries.end(),
                     [&](const YamlEntry& later) { return later.key.raw() == *by_name; });
-    if (is_ahead)
+    if (is_ahead) {
       by->error("by: " + quote_value(*by_name) + " must be an attribute above this one");
+    }
     draft.mentions.push_back(*by);
     derived.slot = draft.slot(key.raw());
     derived.by = draft.slot(*by_name);

@@ -17,7 +17,7 @@ Result<std::string> read_text_file(const std::filesystem::path& path, std::size_
   if (!file) return failure(std::generic_category().message(errno));
   std::string text;
   // In chunks: the file may be an endless pipe.
-  constexpr std::size_t kPiece = 64 * 1024;
+  constexpr std::size_t kPiece = std::size_t{64} * 1024;
   while (file) {
     const std::size_t before = text.size();
     text.resize(before + kPiece);

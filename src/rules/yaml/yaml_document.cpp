@@ -48,8 +48,9 @@ Position position_of(const YAML::Mark& mark) {
 
 // The first tab before the content of this line, which counts from 1.
 std::optional<Position> tab_in_indentation(std::string_view text, std::size_t line) {
-  for (std::size_t i = 1; i < line; ++i)
+  for (std::size_t i = 1; i < line; ++i) {
     text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  }
   const std::size_t column = text.find_first_not_of(" -");
   if (column == std::string_view::npos || text[column] != '\t') return std::nullopt;
   return Position{.line = line, .column = column + 1};

@@ -140,8 +140,9 @@ GunzipResult gunzip(std::string_view compressed, std::size_t max_bytes, std::str
     if (size == most) return GunzipResult::TooLarge;
     if (inflater.has_failed()) return GunzipResult::Malformed;
     if (inflater.has_ended()) break;
-    if (size < out.size())
+    if (size < out.size()) {
       return GunzipResult::Malformed;  // it had room, and the input is cut short
+    }
     grow(out, std::min(most, 2 * out.size()));
   }
   out.resize(size);

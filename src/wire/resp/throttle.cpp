@@ -43,14 +43,14 @@ Result<Quota> quota_of(const ThrottleRate& rate) {
   return Quota::make(per(rate.count, seconds{rate.period_seconds}).burst(rate.capacity).gcra());
 }
 
-const Quota* QuotaCache::find(const ThrottleRate& rate, Error& refusal) {
+const Quota* QuotaCache::find(const ThrottleRate& rate, Error& error) {
   std::optional<Entry>& entry = entries_[place_of(rate)];
   if (entry && entry->rate == rate) [[likely]] {
     return &entry->quota;
   }
   const Result<Quota> made = quota_of(rate);
   if (!made) {
-    refusal = made.error();
+    error = made.error();
     return nullptr;
   }
   entry.emplace(Entry{.rate = rate, .quota = *made});

@@ -10,6 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -36,8 +38,8 @@ struct Scope {
 // The limits that are meant, without decisions.
 Result<Answer> limits_of(const service::Backend& backend, const std::string& key,
                          const Scope& scope) {
-  if (int{scope.rule.has_value()} + int{scope.domain.has_value()} + int{scope.quota.has_value()} >
-      1) {
+  const std::array given{scope.rule.has_value(), scope.domain.has_value(), scope.quota.has_value()};
+  if (std::count(given.begin(), given.end(), true) > 1) {
     return invalid_input("rule, domain, limit: only one of them");
   }
   if (scope.domain) return backend.limits_of_domain(*scope.domain, key);
@@ -212,8 +214,9 @@ Result<BlockAsked> read_block(const Request& request, BlockKind kind) {
 
 Result<std::string> name_in_path(std::string_view segment, std::string_view what) {
   std::optional<std::string> name = percent_decoded(segment);
-  if (!name)
+  if (!name) {
     return invalid_input(std::string(what) + ": " + quote(segment) + " is not percent-encoded");
+  }
   if (name->empty()) return invalid_input(std::string(what) + ": must not be empty");
   if (name->size() > kMaxKeyBytes) {
     return invalid_input(std::string(what) + ": " + std::to_string(name->size()) +

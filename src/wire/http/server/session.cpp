@@ -91,8 +91,9 @@ void Session::answer(const Response& response) {
       reader_.is_http10() ? ConnectionHeader::KeepAlive : ConnectionHeader::Omitted;
   // Requests that were pipelined are answered before the connection is closed.
   const bool is_last = server_context_.draining && !reader_.has_more();
-  if (server_context_.stopping || is_last || !reader_.keeps_alive())
+  if (server_context_.stopping || is_last || !reader_.keeps_alive()) {
     connection_header = ConnectionHeader::Close;
+  }
   const BodyPart part = reader_.request().method == "HEAD" ? BodyPart::Omitted : BodyPart::Sent;
   const std::string_view date = server_context_.date.at(server_context_.clock.now());
   append_response(out_, response, date, connection_header, part);

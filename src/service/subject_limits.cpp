@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,26 @@ void add_limits(std::vector<LimitAnswer>& limits, const rules::Ruleset& rules,
   }
 }
 
+// The subject of a rule that counts all requests together, as `penstock top` shows it.
+constexpr std::string_view kAll = "(all)";
+
+// A subject that no request can have would be blocked or read without an effect.
+std::optional<Error> subject_error(const rules::Rule& rule, std::string_view subject) {
+  const std::string name = in_quotes(rule.domain + "/" + rule.name);
+  if (rule.key.empty()) {
+    if (subject == kAll) return std::nullopt;
+    return invalid_input("key: rule " + name + " counts all requests together; its key is \"" +
+                         std::string(kAll) + "\"");
+  }
+  if (rules::Ruleset::is_subject_of(rule, subject)) return std::nullopt;
+  std::string expected;
+  for (const rules::KeyPart& part : rule.key) {
+    expected += (expected.empty() ? "" : "&") + part.name + "=...";
+  }
+  return invalid_input("key: " + in_quotes(subject) + " is no key of rule " + name + "; expected " +
+                       in_quotes(expected));
+}
+
 Answer answer_for(std::shared_ptr<const rules::Ruleset> rules) {
   Answer answer;
   answer.match.domain_known = true;
@@ -44,6 +65,8 @@ Result<Answer> Service::limits_of_rule(std::string_view domain, std::string_view
   const rules::Rule* found = rules_->find(domain, rule);
   const std::string name = in_quotes(std::string(domain) + "/" + std::string(rule));
   if (found == nullptr) return invalid_input("rule: " + name + " is not loaded");
+  if (const auto error = subject_error(*found, subject)) return *error;
+  if (found->key.empty()) subject = {};
   Answer answer = answer_for(rules_);
   add_limits(answer.limits, *rules_, *found, subject);
   if (!answer.limits.empty()) return answer;

@@ -33,6 +33,7 @@ domains:
         when: {path: /login}
         key: [user]
         limit: 2/hour
+      - {name: everyone, when: {path: /all}, limit: 1000/hour}
 """
 ON_A_KEY = {
     "peek": ["alice", "--limit", "5/m"],
@@ -222,6 +223,25 @@ class RuleTest(OperatorTest):
         self.assertEqual((self.ask("3"), self.ask("3", "/login")), (429, 429))
         self.run_json("unblock", "user=3", "--domain", "api")
         self.assertEqual((self.ask("3"), self.ask("3", "/login")), (200, 200))
+
+    def test_a_key_that_no_request_of_the_rule_can_have_is_rejected(self):
+        server = ("--server", self.daemon.url)
+        for command, more in (("peek", ()), ("reset", ()), ("block", ("--for", "1h")), ("unblock", ())):
+            for key in ("7", "users=7", "user=7&path=/x"):
+                result = run(command, key, *more, "--rule", "api/search", *server)
+                self.assert_fails(result, BAD_INPUT, key, "is no key of rule", "api/search", "user=...")
+            result = run(command, "user=7", *more, "--rule", "api/everyone", *server)
+            self.assert_fails(result, BAD_INPUT, "api/everyone", "(all)")
+
+    def test_a_rule_that_counts_all_requests_together(self):
+        self.ask("5", "/all")
+        code, [before] = self.run_json("peek", "(all)", "--rule", "api/everyone")
+        self.assertEqual(code, FINE)
+        self.assertLess(before["remaining"], 1000)
+        self.run_json("block", "(all)", "--for", "1h", "--rule", "api/everyone")
+        self.assertEqual(self.ask("5", "/all"), 429)
+        self.run_json("unblock", "(all)", "--rule", "api/everyone")
+        self.assertEqual(self.ask("5", "/all"), 200)
 
     def test_explain_shows_the_decision_of_a_check(self):
         arguments = ("explain", "--server", self.daemon.url, "--domain", "api", "path=/login",

@@ -155,20 +155,24 @@ std::vector<Quota> Ruleset::quotas_for(const Rule& rule, std::string_view subjec
   return quotas;
 }
 
+bool Ruleset::is_subject_of(const Rule& rule, std::string_view subject) {
+  const std::optional<SubjectParts> parts = parse_subject(subject);
+  if (!parts) return false;
+  std::vector<std::string_view> given;
+  for (const auto& [name, value] : *parts) given.emplace_back(name);
+  std::vector<std::string_view> counted;
+  for (const KeyPart& part : rule.key) counted.emplace_back(part.name);
+  std::sort(given.begin(), given.end());
+  std::sort(counted.begin(), counted.end());
+  return given == counted;
+}
+
 std::vector<const Rule*> Ruleset::rules_keyed_by(std::string_view domain,
                                                  std::string_view subject) const {
   std::vector<const Rule*> found;
-  const std::optional<SubjectParts> parts = parse_subject(subject);
-  if (!parts) return found;
-  std::vector<std::string_view> wanted;
-  for (const auto& [name, value] : *parts) wanted.emplace_back(name);
-  std::sort(wanted.begin(), wanted.end());
   for (const auto& rule : impl_->rules) {
     if (rule->domain != domain || rule->action != Action::Limit) continue;
-    std::vector<std::string_view> names;
-    for (const KeyPart& part : rule->key) names.emplace_back(part.name);
-    std::sort(names.begin(), names.end());
-    if (names == wanted) found.push_back(rule.get());
+    if (is_subject_of(*rule, subject)) found.push_back(rule.get());
   }
   return found;
 }

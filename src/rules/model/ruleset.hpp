@@ -86,7 +86,9 @@ class Ruleset {
   // The quotas for such a subject, one per limit of the rule: those of an override, when the
   // subject is enough to find it. Empty: unlimited.
   [[nodiscard]] std::vector<Quota> quotas_for(const Rule& rule, std::string_view subject) const;
-  // Rules with exactly the attributes of this subject as key, to block it everywhere.
+  // Whether the subject has exactly the attributes that the rule counts by.
+  [[nodiscard]] static bool is_subject_of(const Rule& rule, std::string_view subject);
+  // The rules of the domain that count by the attributes of this subject, to block it everywhere.
   [[nodiscard]] std::vector<const Rule*> rules_keyed_by(std::string_view domain,
                                                         std::string_view subject) const;
 

@@ -20,10 +20,22 @@ constexpr std::array<std::string_view, 5> kDenials{"over_limit", "deny_listed", 
 // A key with r requests per second has a count between 10 r and 20 r (telemetry/hot_keys.hpp).
 constexpr std::uint64_t kCountPerRate = 15;
 
-constexpr std::size_t kBarWidth = 20;
+constexpr std::size_t kMaxBarWidth = 20;
+constexpr std::size_t kMinBarWidth = 4;  // a shorter one is left out
 constexpr std::size_t kBarColumn = 35;
-constexpr std::size_t kRuleColumn = kBarColumn + kBarWidth + 2;
 constexpr std::size_t kMaxRuleWidth = 30;
+constexpr std::size_t kMaxSubjectWidth = 40;  // a longer one does not shorten the bar
+
+// Where the parts of a row are.
+struct Layout {
+  std::size_t bar_width = 0;
+  std::size_t rule_width = 0;
+
+  [[nodiscard]] std::size_t rule_column() const {
+    return bar_width == 0 ? kBarColumn : kBarColumn + bar_width + 2;
+  }
+  [[nodiscard]] std::size_t subject_column() const { return rule_column() + rule_width + 2; }
+};
 
 bool is_denial(std::string_view labels) {
   return std::any_of(kDenials.begin(), kDenials.end(), [&](std::string_view reason) {
@@ -62,7 +74,7 @@ StyledLine totals_line(const TopScreen& screen) {
   return line;
 }
 
-StyledLine header_line(const TopScreen& screen, std::size_t rule_width) {
+StyledLine header_line(const TopScreen& screen, const Layout& layout) {
   const auto style = [&](TopOrder order) {
     return screen.order == order ? Style::Bold : Style::Faint;
   };
@@ -71,31 +83,31 @@ StyledLine header_line(const TopScreen& screen, std::size_t rule_width) {
   put_right(line, 16, "~/s", Style::Faint);
   put_right(line, 24, "denied", style(TopOrder::Denied));
   put_right(line, 33, "share", style(TopOrder::DeniedShare));
-  line.put(kRuleColumn, "rule", Style::Faint);
-  line.put(kRuleColumn + rule_width + 2, "subject", Style::Faint);
+  line.put(layout.rule_column(), "rule", Style::Faint);
+  line.put(layout.subject_column(), "subject", Style::Faint);
   return line;
 }
 
 // Green for allowed, red for denied requests.
-void put_bar(StyledLine& line, const Top::Row& row, std::uint64_t most) {
-  const std::uint64_t length = most == 0 ? 0 : (row.requests * kBarWidth + most - 1) / most;
+void put_bar(StyledLine& line, const Top::Row& row, std::uint64_t most, std::size_t width) {
+  const std::uint64_t length = most == 0 ? 0 : (row.requests * width + most - 1) / most;
   const std::uint64_t denied =
       row.requests == 0 ? 0 : (row.denied * length + row.requests - 1) / row.requests;
-  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(length, kBarWidth); ++i) {
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(length, width); ++i) {
     const bool is_denied = i + denied >= length;
     line.put(kBarColumn + i, is_denied ? "▒" : "█", is_denied ? Style::Bad : Style::Good);
   }
 }
 
-StyledLine row_line(const Top::Row& row, std::uint64_t most, std::size_t rule_width) {
+StyledLine row_line(const Top::Row& row, std::uint64_t most, const Layout& layout) {
   StyledLine line;
   put_right(line, 9, std::to_string(row.requests));
   put_right(line, 16, tenths_text(row.requests * 10 / kCountPerRate), Style::Faint);
   put_right(line, 24, std::to_string(row.denied), row.denied > 0 ? Style::Bad : Style::Plain);
   put_right(line, 33, share_text(row.denied, row.requests));
-  put_bar(line, row, most);
-  line.put(kRuleColumn, shown_rule(row).substr(0, rule_width), Style::Bold);
-  line.put(kRuleColumn + rule_width + 2, shown_subject(row));
+  put_bar(line, row, most, layout.bar_width);
+  line.put(layout.rule_column(), shown_rule(row).substr(0, layout.rule_width), Style::Bold);
+  line.put(layout.subject_column(), shown_subject(row));
   return line;
 }
 
@@ -109,13 +121,23 @@ StyledLine keys_line() {
   return line;
 }
 
-std::size_t widest_rule(const Top& top) {
-  std::size_t width = columns("rule");
-  for (const Top::Row& row : top.rows) width = std::max(width, columns(shown_rule(row)));
-  return std::min(width, kMaxRuleWidth);
+// The bar gets what rules and subjects leave.
+Layout layout_for(const Top& top, std::size_t width) {
+  std::size_t rule = columns("rule");
+  std::size_t subject = columns("subject");
+  for (const Top::Row& row : top.rows) {
+    rule = std::max(rule, columns(shown_rule(row)));
+    subject = std::max(subject, columns(shown_subject(row)));
+  }
+  Layout layout{.rule_width = std::min(rule, kMaxRuleWidth)};
+  const std::size_t others =
+      kBarColumn + 2 + layout.rule_width + 2 + std::min(subject, kMaxSubjectWidth);
+  const std::size_t left = width > others ? std::min(width - others, kMaxBarWidth) : 0;
+  if (left >= kMinBarWidth) layout.bar_width = left;
+  return layout;
 }
 
-std::vector<StyledLine> body_lines(const TopScreen& screen) {
+std::vector<StyledLine> body_lines(const TopScreen& screen, std::size_t width) {
   std::vector<StyledLine> lines(2);
   lines[0].append("penstock top", Style::Bold);
   lines[0].append("  " + screen.url, Style::Faint);
@@ -125,11 +147,11 @@ std::vector<StyledLine> body_lines(const TopScreen& screen) {
     lines[1].append(screen.error, Style::Bad);
   }
   lines.emplace_back();
-  const std::size_t rule_width = widest_rule(screen.top);
-  lines.push_back(header_line(screen, rule_width));
+  const Layout layout = layout_for(screen.top, width);
+  lines.push_back(header_line(screen, layout));
   std::uint64_t most = 0;
   for (const Top::Row& row : screen.top.rows) most = std::max(most, row.requests);
-  for (const Top::Row& row : screen.top.rows) lines.push_back(row_line(row, most, rule_width));
+  for (const Top::Row& row : screen.top.rows) lines.push_back(row_line(row, most, layout));
   if (screen.top.rows.empty()) lines.emplace_back().append("No recent requests.");
   return lines;
 }
@@ -182,7 +204,7 @@ void sort_rows(Top& top, TopOrder order) {
 }
 
 std::string draw_top(const TopScreen& screen, ScreenSize size, Colour colour) {
-  std::vector<StyledLine> lines = body_lines(screen);
+  std::vector<StyledLine> lines = body_lines(screen, size.columns);
   lines.resize(size.rows > 0 ? size.rows - 1 : 0);  // without rows that do not fit
   lines.push_back(keys_line());
   std::string text;

@@ -89,6 +89,20 @@ TEST(TopScreenText, HasTotalsRatesSharesAndBars) {
   EXPECT_EQ(lines[7], "r requests   d denied   s denied share   q quit");
 }
 
+TEST(TopScreenText, ShortensTheBarBeforeTheSubject) {
+  TopScreen screen = example();
+  screen.top.rows[0].subject = "client_ip=203.0.113.17";
+  const auto row_of = [&](std::size_t width) {
+    return lines_of(draw_top(screen, {8, width}, Colour::Never))[4];
+  };
+  EXPECT_EQ(row_of(100),
+            "      300   20.0      90   30.0 %  ██████████████▒▒▒▒▒▒  api/search  "
+            "client_ip=203.0.113.17");
+  EXPECT_EQ(row_of(80),
+            "      300   20.0      90   30.0 %  ██████▒▒▒  api/search  client_ip=203.0.113.17");
+  EXPECT_EQ(row_of(74), "      300   20.0      90   30.0 %  api/search  client_ip=203.0.113.17");
+}
+
 TEST(TopScreenText, FillsTheScreenAndNeverExceedsIt) {
   for (const std::size_t rows : {1U, 2U, 5U, 6U, 24U}) {
     for (const std::size_t width : {1U, 20U, 57U, 80U, 200U}) {

@@ -230,11 +230,22 @@ void Daemon::run() {
   if (!configuration_.settings.uses_memory_store()) {
     auditor_ = std::make_unique<StoreAuditor>(configuration_.settings, node_, metrics_, log_);
   }
-  log_.info("serving", {{"workers", std::to_string(workers_.size())},
-                        {"rules", std::to_string(configuration_.rules->rules().size())}});
+  log_start();
   loop_.run();
   auditor_.reset();
   log_.info("ended");
+}
+
+void Daemon::log_start() {
+  std::string files;
+  for (const std::filesystem::path& file : options_.configuration) {
+    files += (files.empty() ? "" : " ") + file.string();
+  }
+  log_.info("serving", {{"version", std::string(kVersion)},
+                        {"configuration", files},
+                        {"store", configuration_.settings.uses_memory_store() ? "memory" : "redis"},
+                        {"workers", std::to_string(workers_.size())},
+                        {"rules", std::to_string(configuration_.rules->rules().size())}});
 }
 
 void Daemon::wait_for_signal() {

@@ -63,6 +63,7 @@ class Daemon final : public http::AdminDataSource {
   [[nodiscard]] Result<void> start_admin();
   // One line per listener, with its bound ports.
   void log_listeners(const std::vector<ListenerPlan>& listeners);
+  void log_start();
   void wait_for_signal();
   void on_signal(int signal);
   // Calls `what` at this interval until the stop.

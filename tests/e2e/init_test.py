@@ -188,12 +188,14 @@ class ServeWithoutConfigurationTest(FolderTest):
         self.addCleanup(process.wait)
         self.addCleanup(process.terminate)
         self.addCleanup(process.stdout.close)
-        self.assertEqual(process.stdout.readline(), "configuration ./penstock.yaml\n")
         port = 0
+        line = ""
         deadline = time.monotonic() + 20
-        while port == 0 and time.monotonic() < deadline:
-            found = re.search(r"listening on http://127.0.0.1:(\d+)", process.stdout.readline())
-            port = int(found.group(1)) if found else 0
+        while "serving" not in line and time.monotonic() < deadline:
+            line = process.stdout.readline()
+            found = re.search(r"listening on http://127.0.0.1:(\d+)", line)
+            port = int(found.group(1)) if found else port
+        self.assertIn('configuration="./penstock.yaml"', line)
         body = {"domain": "login", "attributes": {"account": "carol"}}
         self.assertEqual(ask(port, "POST", "/v1/check", body).body["rule"], "login/per-account")
 

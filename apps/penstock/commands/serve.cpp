@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -75,7 +74,6 @@ Result<void> run_serve(ServeArguments arguments) {
   if (arguments.configuration.empty()) {
     Result<std::filesystem::path> found = find_configuration();
     if (!found) return found.error();
-    std::cout << "configuration " << found->string() << '\n' << std::flush;
     arguments.configuration.push_back(*std::move(found));
   }
   Result<daemon::DaemonOptions> options = read_options(arguments);

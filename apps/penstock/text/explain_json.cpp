@@ -44,6 +44,11 @@ std::string without_domain(const std::string& rule, const std::string& domain) {
   return rule.starts_with(domain + "/") ? rule.substr(domain.size() + 1) : rule;
 }
 
+// Reasons of a decision by on_failure.
+bool is_without_store(const std::string& reason) {
+  return reason == "failed_open" || reason == "failed_closed" || reason == "decided_locally";
+}
+
 Settled settled_by_reason(const std::string& reason, bool domain_known) {
   if (!domain_known) return Settled::UnknownDomain;
   if (reason == "deny_listed") return Settled::DenyList;
@@ -128,8 +133,9 @@ Result<ExplainReport> read_explained(const DaemonAnswer& answer) {
     for (const Json& rule : json.at("rules")) report.rules.push_back(rule_in(rule, report.domain));
     const Json& decision = json.at("decision");
     report.allowed = decision.at("allowed").get<bool>();
-    report.settled = settled_by_reason(decision.at("reason").get<std::string>(),
-                                       json.at("domain_known").get<bool>());
+    const auto reason = decision.at("reason").get<std::string>();
+    report.settled = settled_by_reason(reason, json.at("domain_known").get<bool>());
+    if (is_without_store(reason)) report.without_store = reason;
     if (report.settled != Settled::ByLimits) report.settled_by = settling_rule(report);
     const Result<void> limits = read_limits(decision.at("limits"), report);
     if (!limits) return limits.error();

@@ -53,6 +53,21 @@ TEST(ExplainedByADaemon, ALimitThatCouldNotBeCheckedHasNoUsage) {
   EXPECT_NE(text.find("The request would pass."), std::string::npos);
 }
 
+TEST(ExplainedByADaemon, SaysThatTheStoreIsUnavailable) {
+  for (const std::string reason : {"failed_open", "failed_closed", "decided_locally"}) {
+    const std::string text = text_of(answer_with(R"({"allowed":true,"reason":")" + reason +
+                                                 R"(","limits":[
+      {"rule":"api/search","subject":"","quota":"9/d sliding_log"}]})"));
+    EXPECT_NE(text.find("The store is unavailable: on_failure decides (" + reason + ").\n"),
+              std::string::npos)
+        << text;
+  }
+  const std::string text =
+      text_of(answer_with(R"({"allowed":true,"reason":"within_limits","limits":[
+    {"rule":"api/search","subject":"","quota":"9/d sliding_log"}]})"));
+  EXPECT_EQ(text.find("unavailable"), std::string::npos) << text;
+}
+
 TEST(ExplainedByADaemon, NamesTheListOrTheRuleThatSettlesTheRequest) {
   EXPECT_NE(text_of(answer_with(R"({"allowed":false,"reason":"deny_listed","limits":[]})",
                                 R"("rules":[{"rule":"api/banned","matched":true,"reason":"applies",

@@ -160,6 +160,11 @@ std::string as_text(const ExplainReport& report, Colour colour) {
   text += "Limits that apply:\n";
   for (const ExplainReport::Limit& limit : report.limits) text += limit_lines(limit, colour);
   if (!report.allowed) return text + "Usage was not read (--store).";
+  if (!report.without_store.empty()) {
+    text += mark("The store is unavailable: on_failure decides (" + report.without_store + ").",
+                 Style::Bad, colour) +
+            "\n";
+  }
   return text + (*report.allowed ? mark("The request would pass.", Style::Good, colour)
                                  : mark("The request would be denied.", Style::Bad, colour));
 }

@@ -61,10 +61,11 @@ struct ExplainReport {
   std::string settled_by{};  // the rule or list entry, unless by limits
   std::vector<Limit> limits{};
   std::optional<bool> allowed{};  // empty when usage is unknown
+  std::string without_store{};    // the reason, when the store was unavailable: "failed_open"
 };
 
 [[nodiscard]] ExplainReport report_of(const Explained& explained);
-// From the answer to POST /v1/explain: docs/http-api.md.
+// From the answer to POST /v1/explain: docs/reference/http-api.md.
 [[nodiscard]] Result<ExplainReport> read_explained(const DaemonAnswer& answer);
 
 // Several lines of text, without the last newline.

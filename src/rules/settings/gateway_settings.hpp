@@ -20,8 +20,8 @@ using net::TlsFiles;
 // "127.0.0.1:8080", "[::1]:8080"; empty for anything else.
 [[nodiscard]] std::optional<Address> parse_address(std::string_view text);
 
-// Rate limit headers of responses, see docs/headers.md. XRateLimitUnix is XRateLimit with the reset
-// as a Unix timestamp.
+// Rate limit headers of responses, see docs/reference/headers.md. XRateLimitUnix is XRateLimit with
+// the reset as a Unix timestamp.
 enum class HeaderDraft : std::uint8_t {
   Off,
   XRateLimit,

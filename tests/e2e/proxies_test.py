@@ -67,10 +67,10 @@ class ApplicationServer(http.server.ThreadingHTTPServer):
         pass  # proxies may close connections at any time
 
 
-class ProxyCase:
-    """The tests of each proxy."""
+class ProxySetup:
+    """A proxy between clients and the application, beside a daemon."""
 
-    statuses_while_down = (200,)  # requests pass
+    rules = RULES
 
     @classmethod
     def setUpClass(cls):
@@ -79,7 +79,7 @@ class ProxyCase:
         threading.Thread(target=cls.application.serve_forever, daemon=True).start()
         cls.addClassCleanup(cls.application.server_close)
         cls.addClassCleanup(cls.application.shutdown)
-        cls.daemon = Daemon(RULES)
+        cls.daemon = Daemon(cls.rules)
         cls.addClassCleanup(cls.daemon.close)
         cls.folder = Path(tempfile.mkdtemp(prefix="penstock-e2e-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
@@ -102,6 +102,12 @@ class ProxyCase:
 
     def get(self, path, method="GET"):
         return ask(self.port, method, path)
+
+
+class ProxyCase(ProxySetup):
+    """The tests of each proxy."""
+
+    statuses_while_down = (200,)  # requests pass
 
     def test_admits_up_to_the_limit_and_denies_the_rest_with_429(self):
         for _ in range(3):
@@ -197,6 +203,42 @@ class NginxTest(ProxyCase, unittest.TestCase):
             self.assertTrue(0 < wait <= 3601, wait)
         self.assertEqual(status, 429)
         self.assertLessEqual(abs(wait - int(fields["retry-after"])), 2)
+
+
+class NginxStatusTest(ProxySetup, unittest.TestCase):
+    """The status of a denial tells its reason, although auth_request supports 403 only."""
+
+    program = "nginx"
+    rules = f"""
+store: {{url: "redis://127.0.0.1:{free_port()}"}}
+server: {{trusted_proxies: [127.0.0.1/32]}}
+domains:
+  default:
+    deny:
+      - {{name: banned, when: {{path: /banned}}}}
+    rules:
+      - {{name: closed, when: {{path: /closed}}, limit: 3/hour, on_failure: closed}}
+      - {{name: local, when: {{path: /local}}, limit: 1/hour, on_failure: local}}
+      - {{name: keyed, when: {{path: /keyed}}, key: [header.x-api-key], limit: 3/hour, if_missing: deny}}
+"""
+
+    @classmethod
+    def start(cls):
+        path = cls.write("nginx/nginx.conf", 8000)
+        cls.run_proxy("nginx", "-p", str(cls.folder), "-c", str(path), "-g", "daemon off;")
+
+    def test_a_rule_that_fails_closed_gives_503(self):
+        status, fields, _ = self.get("/closed")
+        self.assertEqual((status, fields["retry-after"]), (503, "1"))
+
+    def test_a_local_limit_gives_429(self):
+        self.assertEqual([self.get("/local")[0] for _ in range(2)], [200, 429])
+
+    def test_a_deny_list_and_a_missing_attribute_give_403(self):
+        for path in ("/banned", "/keyed"):
+            status, fields, _ = self.get(path)
+            self.assertEqual(status, 403)
+            self.assertNotIn("retry-after", fields)
 
 
 class HaproxyTest(ProxyCase, unittest.TestCase):

@@ -57,6 +57,13 @@ def free_port(taken):
             return port
 
 
+def with_long_store_timeout(text):
+    """The configuration with a store.timeout that does not depend on the load, unless it has one."""
+    if re.search(r"^ +timeout:", text, re.MULTILINE):
+        return text
+    return re.sub(r"^( *)(url: redis:.*)$", r"\1\2\n\1timeout: 5s", text, flags=re.MULTILINE)
+
+
 def is_open(port):
     try:
         socket.create_connection(("127.0.0.1", port), timeout=1).close()
@@ -128,7 +135,8 @@ class Session:
                 continue
             text = _PORT.sub(lambda match: match[1] + str(self._ports.get(int(match[2]), match[2])),
                              path.read_text(encoding="utf-8"))
-            path.write_text(re.sub(r"(_timeout) \d+ms", r"\1 10s", text), encoding="utf-8")
+            text = with_long_store_timeout(re.sub(r"(_timeout) \d+ms", r"\1 10s", text))
+            path.write_text(text, encoding="utf-8")
 
     def _environment(self):
         return {
@@ -162,9 +170,7 @@ class Session:
             self._write(block)
 
     def _write(self, block):
-        text = self._own(block.body)
-        if not re.search(r"^ +timeout:", text, re.MULTILINE):
-            text = re.sub(r"^( *)(url: redis:.*)$", r"\1\2\n\1timeout: 5s", text, flags=re.MULTILINE)
+        text = with_long_store_timeout(self._own(block.body))
         path = self.folder / block.rest
         is_change = path.exists() and path.read_text(encoding="utf-8") != text
         users = [pid for pid in self._daemons() if is_change and self._uses(pid, block.rest)]

@@ -168,7 +168,11 @@ std::string describe(const Condition& condition) {
 std::string mismatch_reason(const Condition& condition, const SlotValues& slot_values) {
   const std::optional<std::string_view>& value = slot_values[condition.slot].value;
   if (!value) return condition.attribute + " is absent, and not " + describe(condition);
-  return condition.attribute + " " + quote_value(*value) + " is not " + describe(condition);
+  const std::string described = describe(condition);
+  constexpr std::string_view kNot = "not ";
+  const bool is_negated = std::holds_alternative<Not>(condition.test);
+  return condition.attribute + " " + quote_value(*value) +
+         (is_negated ? " is " + described.substr(kNot.size()) : " is not " + described);
 }
 
 }  // namespace penstock::rules

@@ -294,6 +294,12 @@ TEST(Ruleset, LimitKeyEqualsTheKeyOfMatching) {
   EXPECT_TRUE(rules->rules_keyed_by("web", "user=x&client_ip=1.2.3.4").empty());
 }
 
+TEST(Ruleset, ExplainsANegatedCondition) {
+  const auto rules = rules_of("rules: [{name: a, when: {tier: {not: [gold, free]}}, limit: 1/s}]");
+  EXPECT_EQ(rules->explain(request_of({{"tier", "gold"}})).rules.at(0).reason,
+            "tier \"gold\" is one of gold, free");
+}
+
 TEST(Ruleset, ExplainsEveryRule) {
   const auto rules = rules_of(
       "allow: [{name: ok, when: {user: root}}],"

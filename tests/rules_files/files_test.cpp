@@ -65,6 +65,24 @@ TEST_F(Files, DuplicatesAreReportedWithBothPositions) {
             "b.yaml:3:11: error: domain 'x' a second time; first in a.yaml:2\n");
 }
 
+TEST_F(Files, AMapValueThatNoRuleMatchesIsReportedWithItsLine) {
+  write("p.yaml",
+        "maps: {tiers: {file: tiers.csv}, plans: {file: plans.txt}}\n"
+        "domains:\n  api:\n"
+        "    attributes: {tier: {map: tiers, by: user_id}, plan: {map: plans, by: user_id}}\n"
+        "    rules:\n      - {name: pro, limit: 1/s, when: {tier: pro}}\n"
+        "      - {name: large, limit: 1/s, when: {plan: large}}\n");
+  write("tiers.csv", "# tiers\nk1,pro\n\nk-typo,PRO\nk-space, pro\n");
+  write("plans.txt", "k1: large\nk2: lrage\nk3: 'large  '\n");
+  const std::string end = " is matched by no rule; did you mean ";
+  EXPECT_EQ(diagnostics_text(load_all()),
+            "p.yaml:1:34: warning: value 'large  ' of map 'plans' (1 key)" + end + "'large'?\n" +
+                "plans.txt:2:1: warning: value 'lrage' of map 'plans' (1 key)" + end +
+                "'large'?\n" + "tiers.csv:4:1: warning: value 'PRO' of map 'tiers' (1 key)" + end +
+                "'pro'?\n" + "tiers.csv:5:1: warning: value ' pro' of map 'tiers' (1 key)" + end +
+                "'pro'?\n");
+}
+
 TEST_F(Files, ErrorsOfMapsNameTheMap) {
   write("z.yaml", "maps: {m: {file: m.csv}, n: {file: n.yaml}, o: {file: none.csv}}");
   write("m.csv", "a\n");

@@ -79,6 +79,7 @@ class Loader {
     if (!has_error(loaded_.diagnostics)) {
       state_.maps.report_unused(loaded_.diagnostics);
       warn_of_probable_mistakes(state_);
+      warn_of_unmatched_values(state_, loaded_.diagnostics);
       warn_of_no_rules();
     }
     sort_diagnostics();

@@ -1,5 +1,6 @@
 #include "rules/model/value_maps.hpp"
 
+#include "base/check.hpp"
 #include "rules/yaml/diagnostic.hpp"
 #include "rules/yaml/rule_keys.hpp"
 #include "rules/yaml/text_file.hpp"
@@ -86,6 +87,31 @@ ValueMap values_of(const YamlNode& node) {
   return map;
 }
 
+// The first line with this value, from 1; 0 when there is none.
+template <class HasValue>
+std::size_t first_line(std::string_view text, const HasValue& has_value) {
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::string_view line = take_line(text);
+    if (!line.starts_with('#') && has_value(line)) return number;
+  }
+  return 0;
+}
+
+std::size_t csv_line_of(std::string_view text, std::string_view wanted) {
+  std::string key;
+  std::string value;
+  return first_line(text, [&](std::string_view line) {
+    return !line.empty() && parse_line(line, key, value) && value == wanted;
+  });
+}
+
+std::size_t yaml_line_of(std::string_view text, std::string_view wanted) {
+  const std::string end = ": " + std::string(wanted);
+  return first_line(text, [&](std::string_view line) { return line.ends_with(end); });
+}
+
+bool is_csv(const std::filesystem::path& path) { return path.extension() == ".csv"; }
+
 }  // namespace
 
 ValueMap parse_csv_map(std::string_view text, const std::string& file, Diagnostics& diagnostics) {
@@ -125,6 +151,8 @@ void ValueMaps::load(const YamlNode& section, std::vector<std::filesystem::path>
     const YamlFields fields(entry.value, keys::kMap);
     const auto file = fields.find("file");
     const auto values = fields.find("values");
+    Entry loaded{
+        .map = nullptr, .file = section.file(), .position = entry.key.position(), .values = values};
     ValueMap map;
     if (file.has_value() == values.has_value()) {
       if (entry.value.is_map()) entry.key.error("a map has either file or values");
@@ -133,19 +161,18 @@ void ValueMaps::load(const YamlNode& section, std::vector<std::filesystem::path>
     } else if (const auto written = file->text()) {
       const std::filesystem::path path = resolve_relative_to(section.file(), *written);
       files.push_back(path);
-      const Result<std::string> text = read_text_file(path, kMaxBytes);
+      Result<std::string> text = read_text_file(path, kMaxBytes);
       if (!text) {
         file->error("file: " + text.error().detail);
       } else {
-        map = path.extension() == ".csv"
-                  ? parse_csv_map(*text, path.string(), section.diagnostics())
-                  : parse_yaml_map(*text, path.string(), section.diagnostics());
+        map = is_csv(path) ? parse_csv_map(*text, path.string(), section.diagnostics())
+                           : parse_yaml_map(*text, path.string(), section.diagnostics());
+        loaded.text_file = path.string();
+        loaded.text = *std::move(text);
       }
     }
-    maps_.try_emplace(std::string(entry.key.raw()),
-                      Entry{.map = std::make_shared<const ValueMap>(std::move(map)),
-                            .file = section.file(),
-                            .position = entry.key.position()});
+    loaded.map = std::make_shared<const ValueMap>(std::move(map));
+    maps_.try_emplace(std::string(entry.key.raw()), std::move(loaded));
   }
 }
 
@@ -161,6 +188,24 @@ std::shared_ptr<const ValueMap> ValueMaps::find(const YamlNode& name) {
   }
   place->second.used = true;
   return place->second.map;
+}
+
+ValueMaps::Origin ValueMaps::origin_of(const ValueMap& map, std::string_view value) const {
+  const auto found = std::find_if(maps_.begin(), maps_.end(),
+                                  [&](const auto& each) { return each.second.map.get() == &map; });
+  PENSTOCK_CHECK(found != maps_.end());
+  const auto& [name, entry] = *found;
+  if (entry.values) {
+    for (const YamlNode& node : entry.values->peek_values()) {
+      if (node.is_text() && node.raw() == value) {
+        return {.name = name, .file = node.file(), .position = node.position()};
+      }
+    }
+  }
+  const std::size_t line =
+      is_csv(entry.text_file) ? csv_line_of(entry.text, value) : yaml_line_of(entry.text, value);
+  if (line == 0) return {.name = name, .file = entry.file, .position = entry.position};
+  return {.name = name, .file = entry.text_file, .position = {.line = line, .column = 1}};
 }
 
 void ValueMaps::report_unused(Diagnostics& diagnostics) const {

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,15 @@ class ValueMaps {
   void load(const YamlNode& section, std::vector<std::filesystem::path>& files);
   // Null, and reported, when there is none.
   [[nodiscard]] std::shared_ptr<const ValueMap> find(const YamlNode& name);
+  // Where a map has a value.
+  struct Origin {
+    std::string name;
+    std::string file;
+    Position position;
+  };
+  // The first key with this value; the declaration of the map when a YAML file quotes it or is not
+  // in block style. Linear in the size of the map. REQUIRES: the map is one of find().
+  [[nodiscard]] Origin origin_of(const ValueMap& map, std::string_view value) const;
   // Warns of unused maps.
   void report_unused(Diagnostics& diagnostics) const;
 
@@ -44,6 +54,9 @@ class ValueMaps {
     std::shared_ptr<const ValueMap> map;
     std::string file;
     Position position;
+    std::optional<YamlNode> values{};  // of an inline map
+    std::string text_file{};           // of a map in a file, with its text
+    std::string text{};
     bool used = false;
   };
   base::TextMap<Entry> maps_;

@@ -112,6 +112,7 @@ void load_domain(const YamlEntry& entry, LoadState& state) {
   warn_of_unused(attributes, draft.domain);
   warn_of_requests_without_key(draft);
   note_attributes(entry.key, fields, attributes, draft, state);
+  for (MapUse& use : map_uses_of(draft.domain)) state.map_uses.push_back(std::move(use));
   state.builder.add_domain(name, std::make_unique<AttributeMatcher>(std::move(draft.domain)));
 }
 

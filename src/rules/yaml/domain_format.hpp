@@ -10,7 +10,7 @@
 
 // Our own format: domains (domain_format.cpp), their rules and lists (rule_format.cpp), and the
 // conditions of these (condition_format.cpp); warnings about valid files
-// (configuration_warnings.cpp).
+// (configuration_warnings.cpp, map_value_warnings.cpp).
 //
 //     when:
 //       method: GET                      equal; methods are compared in upper case
@@ -57,6 +57,12 @@ void read_rules(const YamlFields& domain, DomainDraft& draft, LoadState& state);
 // clients supply, requests without it are skipped, and no other rule limits these. A rule with
 // `if_missing` is not reported.
 void warn_of_requests_without_key(const DomainDraft& draft);
+// How the domain uses its maps, for warn_of_unmatched_values().
+[[nodiscard]] std::vector<MapUse> map_uses_of(const AttributeDomain& domain);
+// Warns of values in maps that no rule of any domain matches, and that resemble one that a rule
+// matches: a mistyped tier leaves its keys without the limits of the tier. REQUIRES: all files were
+// read without an error.
+void warn_of_unmatched_values(const LoadState& state, Diagnostics& diagnostics);
 // Warns of valid configurations that probably limit nothing: domains of listeners without rules,
 // attributes that no listener, map, descriptor or caller_attributes provides. REQUIRES: all files
 // were read without an error.

@@ -8,6 +8,7 @@
 #include "rules/yaml/yaml_reader.hpp"
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,13 @@ struct DomainAttributes {
   std::vector<std::string> declared{};   // caller_attributes
   std::vector<std::string> captures{};   // of patterns, for suggestions
   bool has_caller_attributes = false;    // the list is there, perhaps empty
+};
+
+// An attribute that a domain looks up in a map.
+struct MapUse {
+  std::shared_ptr<const ValueMap> map;
+  bool takes_any_value = false;        // also for other than comparing it with given values
+  std::vector<std::string> matched{};  // the values that rules compare it with, and its default
 };
 
 // A listener with a domain in its settings.
@@ -44,6 +52,7 @@ struct LoadState {
   std::vector<std::filesystem::path> files{};
   std::vector<YamlNode> domains{};  // each `domains` section, read when all maps are known
   std::vector<DomainAttributes> attributes{};
+  std::vector<MapUse> map_uses{};
   std::vector<DomainReference> references{};
   std::optional<YamlNode> in_flight_key{};  // gateway.max_in_flight.key
   base::TextMap<Source> sections{};         // position of each section

@@ -347,6 +347,51 @@ class CheckTest(CliTest):
         self.assert_usage_error(run("check", "--limit", "5/m", "--", "alice", "bob"), '"bob"')
 
 
+class ExplainArgumentsTest(CliTest):
+    """The domain and the files of `penstock explain`."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def write(self, name, *domains):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("domains:\n")
+            for domain in domains:
+                file.write(f"  {domain}: {{rules: [{{name: all, limit: 5/s}}]}}\n")
+        return path
+
+    def test_the_only_domain_needs_no_option(self):
+        path = self.write("one.yaml", "web")
+        result = run("explain", "--config", path, "path=/")
+        self.assertEqual((result.returncode, result.stderr), (ALLOWED, ""))
+        self.assertTrue(result.stdout.startswith(
+            "Using domain web, the only one in the configuration.\nRules of web:\n"), result.stdout)
+        self.assertEqual(json.loads(run("explain", "--config", path, "--json").stdout)["domain"], "web")
+
+    def test_the_default_domain_needs_no_option(self):
+        result = run("explain", "--config", self.write("two.yaml", "default", "web"))
+        self.assertEqual(result.returncode, ALLOWED)
+        self.assertTrue(result.stdout.startswith("Rules of default:\n"), result.stdout)
+
+    def test_one_of_several_domains_must_be_named(self):
+        self.assert_usage_error(run("explain", "--config", self.write("two.yaml", "web", "api")),
+                                "--domain is required; the configuration has the domains api, web\n")
+        many = self.write("many.yaml", *(f"d{number}" for number in range(10, 22)))
+        self.assert_usage_error(run("explain", "--config", many), "d18, d19 and 2 more\n")
+
+    def test_several_files_need_several_options(self):
+        first, second = self.write("a.yaml", "web"), self.write("b.yaml", "api")
+        self.assert_usage_error(run("explain", "--config", first, second),
+                                "b.yaml\" must be NAME=VALUE; repeat --config for several files")
+        self.assert_usage_error(run("explain", "--config", first, "absent.yml"), "repeat --config")
+        self.assertNotIn("--config", run("explain", "--config", first, "path").stderr)
+        result = run("explain", "--config", first, "--config", second, "--domain", "api", "path=/")
+        self.assertEqual(result.returncode, ALLOWED, result)
+        self.assertIn("--config FILE  ", run("explain", "--help").stdout)
+
+
 class ColourTest(CliTest):
     """Colours and symbols on a terminal only, and not with NO_COLOR."""
 

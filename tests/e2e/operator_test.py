@@ -254,6 +254,10 @@ class RuleTest(OperatorTest):
             self.assertEqual(answer["decision"]["allowed"], expected == FINE)
             self.ask("4", "/login")
 
+    def test_explain_requires_a_domain_if_the_daemon_has_no_default(self):
+        self.assert_fails(run("explain", "--server", self.daemon.url, "path=/login"), BAD_INPUT,
+                          "--domain is required", '"default"')
+
     def test_errors_of_the_daemon_are_shown(self):
         server = ("--server", self.daemon.url)
         self.assert_fails(run("peek", "user=1", "--rule", "api/none", *server), BAD_INPUT,

@@ -444,6 +444,10 @@ class TopTest(OperatorTest):
         for arguments in (("--by", "name"), ("--n", "0"), ("--n", "1001"), ("--admin", "here")):
             self.assert_fails(run("top", *arguments), BAD_INPUT, '{} "{}"'.format(*arguments))
 
+    def test_an_unreachable_admin_port_names_the_option(self):
+        self.assert_fails(run("top", "--admin", "http://127.0.0.1:1"), UNAVAILABLE,
+                          "Connection refused", "--admin or PENSTOCK_ADMIN")
+
 
 class LiveTopTest(OperatorTest):
     """The full-screen view, on a pseudoterminal."""

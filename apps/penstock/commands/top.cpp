@@ -56,9 +56,18 @@ Result<std::int64_t> rows_of(const TopArguments& arguments) {
   return parse_number("--n", arguments.count, {.min = 1, .max = kMaxRows});
 }
 
+// The error of an unreachable admin port says how to choose another.
+Result<DaemonAnswer> call_admin(const DaemonArguments& daemon, const DaemonCall& call) {
+  Result<DaemonAnswer> answer = call_daemon(daemon, call);
+  if (answer || answer.error().code != ErrorCode::Unavailable) return answer;
+  return Error{
+      ErrorCode::Unavailable,
+      answer.error().detail + "; set the URL of the admin port with --admin or " + kAdminVariable};
+}
+
 Result<Top> fetch(const DaemonArguments& daemon, const std::string& by, std::int64_t rows) {
   const Result<DaemonAnswer> answer =
-      call_daemon(daemon, {.target = "/top?by=" + by + "&n=" + std::to_string(rows)});
+      call_admin(daemon, {.target = "/top?by=" + by + "&n=" + std::to_string(rows)});
   if (!answer) return answer.error();
   return read_top(*answer);
 }
@@ -76,7 +85,7 @@ class LiveTop {
     const bool by_denials = screen_.order != TopOrder::Requests;
     Result<Top> top = fetch(daemon_, by_denials ? "denied" : "requests", rows_);
     if (!top) return top.error();
-    const Result<DaemonAnswer> metrics = call_daemon(daemon_, {.target = "/metrics"});
+    const Result<DaemonAnswer> metrics = call_admin(daemon_, {.target = "/metrics"});
     if (!metrics) return metrics.error();
     const Result<RequestTotals> totals = read_totals(*metrics);
     if (!totals) return totals.error();

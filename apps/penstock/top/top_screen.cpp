@@ -152,7 +152,7 @@ std::vector<StyledLine> body_lines(const TopScreen& screen, std::size_t width) {
   std::uint64_t most = 0;
   for (const Top::Row& row : screen.top.rows) most = std::max(most, row.requests);
   for (const Top::Row& row : screen.top.rows) lines.push_back(row_line(row, most, layout));
-  if (screen.top.rows.empty()) lines.emplace_back().append("No recent requests.");
+  if (screen.top.rows.empty()) lines.emplace_back().append(no_rows_text(screen.top));
   return lines;
 }
 

@@ -123,6 +123,8 @@ TEST(TopScreenText, ShowsThatThereAreNoRequests) {
   const auto lines = lines_of(draw_top({.url = "u"}, {8, 100}, Colour::Never));
   EXPECT_EQ(lines[1], "requests  0     denied  0  0.0 %");
   EXPECT_EQ(lines[4], "No recent requests.");
+  const TopScreen denials{.url = "u", .top = {.by = "denied"}, .order = TopOrder::Denied};
+  EXPECT_EQ(lines_of(draw_top(denials, {8, 100}, Colour::Never))[4], "No recent denials.");
 }
 
 TEST(TopScreenText, HasColoursOnlyIfWanted) {

@@ -58,6 +58,10 @@ std::string shown_subject(const Top::Row& row) {
   return row.subject.empty() ? "(all)" : printable(row.subject);
 }
 
+std::string no_rows_text(const Top& top) {
+  return top.by == "denied" ? "No recent denials." : "No recent requests.";
+}
+
 std::string top_table(const Top& top) {
   std::vector<Line> lines{{printable(top.by), "rule", "subject"}};
   for (const Top::Row& row : top.rows) {
@@ -72,7 +76,7 @@ std::string top_table(const Top& top) {
     text.append(widths[0] - count.size(), ' ').append(count).append("  ").append(rule);
     text.append(widths[1] - rule.size(), ' ').append("  ").append(subject).append("\n");
   }
-  return top.rows.empty() ? text + "No recent requests.\n" : text;
+  return top.rows.empty() ? text + no_rows_text(top) + "\n" : text;
 }
 
 std::string top_json(const Top& top) {

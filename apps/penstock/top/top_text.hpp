@@ -29,6 +29,9 @@ struct Top {
 [[nodiscard]] std::string shown_rule(const Top::Row& row);
 [[nodiscard]] std::string shown_subject(const Top::Row& row);
 
+// What is shown in place of rows when there are none.
+[[nodiscard]] std::string no_rows_text(const Top& top);
+
 // A table of plain text.
 [[nodiscard]] std::string top_table(const Top& top);
 

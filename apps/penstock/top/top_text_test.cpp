@@ -25,7 +25,8 @@ TEST(TopText, HasOneLineForEachInTheirOrder) {
 TEST(TopText, ShowsThatThereAreNoEntries) {
   const auto rows = read_top({.status = 200, .body = R"({"by":"denied","entries":[]})"});
   ASSERT_TRUE(rows);
-  EXPECT_EQ(top_table(*rows), "denied  rule  subject\nNo recent requests.\n");
+  EXPECT_EQ(top_table(*rows), "denied  rule  subject\nNo recent denials.\n");
+  EXPECT_EQ(top_table({.by = "requests"}), "requests  rule  subject\nNo recent requests.\n");
 }
 
 TEST(TopText, KeepsControlCharactersFromTheTerminal) {

@@ -7,6 +7,7 @@ export JOBS
 BUILD := cmake --build --parallel $(JOBS) --preset
 # Most tests wait more than they compute: two per core. Those that compute count as two (PROCESSORS).
 TEST := ctest --parallel $(shell echo $$((2 * $(JOBS)))) --preset
+UNIT_TEST := ctest --parallel $(JOBS) --preset
 PROGRAM := build/release/penstock
 
 .PHONY: help deps deps-build deps-package deps-test build program run demo pictures manual test bench lint format install package interop
@@ -53,12 +54,12 @@ test: deps ## everything: tests, lint, then the unit tests under both sanitizers
 asan: deps ## unit tests of the memory store, address and undefined behaviour sanitizers
 	cmake --preset asan
 	$(BUILD) asan --target penstock_unit_tests
-	$(TEST) asan
+	$(UNIT_TEST) asan
 
 tsan: deps ## the shared state of the memory store, thread sanitizer
 	cmake --preset tsan
 	$(BUILD) tsan --target penstock_api_test penstock_base_test penstock_store_test
-	$(TEST) tsan
+	$(UNIT_TEST) tsan
 
 # The simulation has one thread, and takes more than ten minutes under the thread sanitizer.
 sanitize: export TSAN_OPTIONS = halt_on_error=1:second_deadlock_stack=1
@@ -106,7 +107,7 @@ tidy: deps ## build with clang: thread safety analysis, dropped results
 coverage: deps ## unit tests with gcov; report in build/coverage/report
 	cmake --preset coverage
 	$(BUILD) coverage
-	$(TEST) coverage
+	$(UNIT_TEST) coverage
 	mkdir -p build/coverage/report
 	gcovr --root . --filter include/ --filter src/ --exclude '.*_test\.cpp' --print-summary \
 	  --html-details build/coverage/report/index.html build/coverage

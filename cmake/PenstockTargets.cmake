@@ -33,6 +33,38 @@ function(penstock_find_sources sources_out tests_out)
   set(${tests_out} ${tests} PARENT_SCOPE)
 endfunction()
 
+# penstock_embed_texts(header NAMESPACE penstock::a FILES a/*.lua): writes a generated header with each file
+# as a string constant: fixed_window.lua becomes kFixedWindow.
+function(penstock_embed_texts header)
+  cmake_parse_arguments(PARSE_ARGV 1 embed "" "NAMESPACE;FILES" "")
+  file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${embed_FILES}")
+  set(constants)
+  foreach(file IN LISTS files)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    get_filename_component(name "${file}" NAME_WE)
+    string(REPLACE "_" ";" words "${name}")
+    set(constant "k")
+    foreach(word IN LISTS words)
+      string(SUBSTRING "${word}" 0 1 first)
+      string(SUBSTRING "${word}" 1 -1 rest)
+      string(TOUPPER "${first}" first)
+      string(APPEND constant "${first}${rest}")
+    endforeach()
+    file(READ "${file}" text)
+    string(APPEND constants "inline constexpr std::string_view ${constant} = R\"text(${text})text\";\n")
+  endforeach()
+  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/generated/${header}" CONTENT [[// Written by CMake from @embed_FILES@.
+#pragma once
+
+#include <string_view>
+
+namespace @embed_NAMESPACE@ {
+
+@constants@
+}  // namespace @embed_NAMESPACE@
+]] @ONLY)
+endfunction()
+
 # penstock_layer(core USES base [LIBRARIES ...]): this folder as the object library penstock_core, and
 # the tests beside its sources as penstock_core_test; those that start a redis-server (*_redis_test.cpp)
 # as penstock_core_redis_test. A folder with headers only has no object library. DAEMON: part of the

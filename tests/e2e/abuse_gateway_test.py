@@ -11,7 +11,7 @@ from pathlib import Path
 
 import http2_client as h2
 from daemon import Daemon, eventually
-from gateway_test import RawUpstream
+from gateway_setup import RawUpstream
 from raw_client import RawClient
 from redis_server import free_port
 from server_process import require

@@ -11,7 +11,7 @@ import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from gateway_test import MEBIBYTE, gateway
+from gateway_setup import MEBIBYTE, gateway
 from server_process import require
 
 _TIMEOUT = 60  # seconds; a browser takes some to start

@@ -7,7 +7,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from gateway_test import RawUpstream, gateway, small_answers
+from gateway_setup import RawUpstream, gateway, small_answers
 
 H2SPEC = os.environ.get("PENSTOCK_H2SPEC", "")
 

@@ -56,7 +56,7 @@ std::string_view to_string(Reason reason) noexcept {
 Role role_of(const rules::MatchedLimit& matched) noexcept {
   if (matched.is_refund) return Role::Refund;
   if (matched.rule == nullptr) return Role::Enforced;  // it came with the request
-  if (matched.rule->shadow) return Role::Shadow;
+  if (matched.rule->shadow || matched.shadow) return Role::Shadow;
   return matched.rule->quota_mode ? Role::Alternative : Role::Enforced;
 }
 

@@ -25,7 +25,7 @@ TEST(SettingsChange, TokensPasswordsAndCertificatesNeedNoRestart) {
   rules::Settings now = with_store("redis://other:new@db:7000/1");
   now.gateway.listen = now.resp.listen = old.resp.listen;
   now.gateway.tls = net::TlsFiles{.certificate = "b.pem", .key = "b.key"};
-  now.http.tokens = {"new", "old"};
+  now.http.tokens = {{.name = "token", .secret = "new"}, {.name = "token 2", .secret = "old"}};
   now.resp.passwords = {"new"};
   now.shutdown_delay = std::chrono::seconds{1};
   EXPECT_EQ(needs_restart(old, now), "");

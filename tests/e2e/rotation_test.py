@@ -40,6 +40,18 @@ class Tokens(unittest.TestCase):
             self.assertEqual(self.status(daemon, "new"), 200)
             self.assertNotIn(RESTART, daemon.output)
 
+    def test_named_tokens_are_rotated_like_others(self):
+        text = "server: {token_file: token, tokens: {carol: [c, d]}}\n" + DOMAINS
+        with Daemon(text, files={"token": "alice: a\nplain\n"}) as daemon:
+            self.assertEqual([self.status(daemon, t) for t in ("a", "plain", "c", "d", "alice: a")], [200] * 4 + [401])
+            write(daemon, "token", "bob: b\n")
+            self.assertTrue(eventually(lambda: self.status(daemon, "a") == 401))
+            self.assertEqual([self.status(daemon, t) for t in ("b", "plain", "c")], [200, 401, 200])
+            write(daemon, "penstock.yaml", text.replace("[c, d]", "d"))
+            self.assertTrue(eventually(lambda: self.status(daemon, "c") == 401))
+            self.assertEqual(self.status(daemon, "d"), 200)
+            self.assertNotIn(RESTART, daemon.output)
+
     def test_a_list_of_tokens_in_the_configuration(self):
         with Daemon("server: {token: old}\n" + DOMAINS) as daemon:
             write(daemon, "penstock.yaml", "server: {token: [old, new]}\n" + DOMAINS)

@@ -77,7 +77,7 @@ nodes: 3
   EXPECT_EQ(settings.http.listen[1].port, 81);
   EXPECT_FALSE(settings.admin.has_value());
   EXPECT_EQ(settings.workers, 2U);
-  EXPECT_EQ(settings.http.tokens, std::vector<std::string>{"secret"});
+  EXPECT_EQ(settings.http.tokens, (std::vector<Token>{{.name = "token", .secret = "secret"}}));
   EXPECT_EQ(settings.http.tls->certificate, "a.pem");
   EXPECT_EQ(settings.http.tls->key, "/etc/b.pem");
   EXPECT_EQ(settings.http.tls->client_ca, "c.pem");

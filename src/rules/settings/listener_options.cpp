@@ -137,13 +137,9 @@ const Options<Settings>& server_options() {
           .by_default("`127.0.0.1:9090`"),
       number("workers", &S::workers, {0, 1024}, "threads that serve, 0 to 1024; 0 is one per core")
           .needs_restart("each thread binds the ports"),
-      of(&S::http,
-         secrets("token", &Http::tokens,
-                 "bearer token for calls that change something, required unless the daemon listens "
-                 "on loopback only; or a list of valid tokens")),
-      of(&S::http, secrets_file("token_file", "token", &Http::tokens,
-                                "file that contains the token, or several, one per line; replaces "
-                                "`token`")),
+      of(&S::http, token_option()),
+      of(&S::http, tokens_option()),
+      of(&S::http, token_file_option()),
       of(&S::http, tls(&Http::tls, "serve over TLS")),
       of(&S::http, number("max_connections", &Http::max_connections, {1, kMaxConnections},
                           "more connections are answered with 503; divided evenly among the "

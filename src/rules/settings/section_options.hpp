@@ -49,6 +49,11 @@ void check_store(const YamlFields& fields, Settings& settings, LoadState& state)
 // One secret per line.
 [[nodiscard]] std::vector<std::string> secrets_of(const std::string& text);
 
+// The rows of bearer tokens.
+[[nodiscard]] Option<HttpSettings> token_option();
+[[nodiscard]] Option<HttpSettings> tokens_option();
+[[nodiscard]] Option<HttpSettings> token_file_option();
+
 // One kind of rate limit headers, or a list.
 [[nodiscard]] std::vector<HeaderDraft> read_headers(const YamlNode& node);
 

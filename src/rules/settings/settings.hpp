@@ -17,11 +17,19 @@
 // docs/reference/configuration.md.
 namespace penstock::rules {
 
+// A bearer token. The action log shows the name of the token that a call was made with.
+struct Token {
+  std::string name;
+  std::string secret;
+  friend bool operator==(const Token&, const Token&) = default;
+};
+
 struct HttpSettings {
   std::vector<Address> listen{{.host = "127.0.0.1", .port = 8080}};
   std::optional<TlsFiles> tls{};
   // Calls that change state require one of them, unless the listener is on loopback.
-  std::vector<std::string> tokens{};
+  std::vector<Token> tokens{};        // `token` or `token_file`
+  std::vector<Token> named_tokens{};  // `tokens`
   std::size_t max_connections = 20'000;
   std::size_t max_header_bytes = std::size_t{16} * 1024;
   std::size_t max_body_bytes = std::size_t{256} * 1024;
@@ -29,6 +37,12 @@ struct HttpSettings {
   Duration body_timeout = std::chrono::seconds{10};
   Duration write_timeout = std::chrono::seconds{10};
   Duration idle_timeout = std::chrono::seconds{75};
+
+  [[nodiscard]] std::vector<Token> all_tokens() const {
+    std::vector<Token> all = tokens;
+    all.insert(all.end(), named_tokens.begin(), named_tokens.end());
+    return all;
+  }
 };
 
 // Which clients may refund over gRPC (is_negative_hits). Auto: clients on loopback, and clients

@@ -100,6 +100,14 @@ TEST(ConfigurationErrors, InvalidSettingsAreReported) {
   expect({"server: {token: a, token_file: b}",
           "p.yaml:1:32: error: give either token or token_file\n"});
   expect({"server: {token: [a, '']}", "p.yaml:1:21: error: token: expected a text, found \"\"\n"});
+  expect({"server: {tokens: [a]}",
+          "p.yaml:1:18: error: tokens: expected names and tokens, such as {alice: SECRET}, found a "
+          "list\n"});
+  expect({"server: {tokens: {'a b': x, local: y, c: ''}}",
+          "p.yaml:1:19: error: tokens: expected a name of at most 64 letters, digits, '.', '-', "
+          "'_' or '@', found \"a b\"\n"
+          "p.yaml:1:29: error: tokens: \"local\" is the name of calls without a token\n"
+          "p.yaml:1:42: error: c: expected a text, found \"\"\n"});
   expect({"server: {shutdown_delay: 2d}",
           "p.yaml:1:26: error: shutdown_delay: expected a time such as 250ms, 10s, 5m, 2h or 1d, "
           "from 0ms to 1d, found \"2d\"\n"});

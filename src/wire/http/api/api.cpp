@@ -1,10 +1,9 @@
 #include "wire/http/api/api.hpp"
 
-#include "base/text.hpp"
 #include "http/json_object_reader.hpp"
 #include "http/problem.hpp"
 #include "http/target.hpp"
-#include "net/constant_time_equal.hpp"
+#include "wire/http/api/authorization.hpp"
 
 #include <array>
 #include <limits>
@@ -85,54 +84,13 @@ Response body_too_large(std::size_t size, std::size_t most) {
                                      " bytes; this call has at most " + std::to_string(most)});
 }
 
-// The credentials of "Bearer abc"; the scheme in any case.
-std::optional<std::string_view> bearer(std::string_view authorization) {
-  constexpr std::string_view kScheme = "bearer ";
-  if (!base::equals_ignoring_case(authorization.substr(0, kScheme.size()), kScheme)) {
-    return std::nullopt;
-  }
-  authorization.remove_prefix(kScheme.size());
-  while (authorization.starts_with(' ')) authorization.remove_prefix(1);
-  return authorization;
-}
-
-Response forbidden(std::string_view detail) {
-  return problem_response({.status = 403, .detail = detail});
-}
-
-Response unauthorized(std::string_view detail) {
-  Response response = problem_response({.status = 401, .detail = detail});
-  response.fields.emplace_back("WWW-Authenticate", "Bearer realm=\"penstock\"");
-  return response;
-}
-
 }  // namespace
-
-std::optional<Response> authorize_write(const Request& request,
-                                        std::span<const std::string> tokens) {
-  const std::optional<std::string_view> given = bearer(request.field("Authorization"));
-  if (given && !tokens.empty()) {
-    if (net::constant_time_equal_any(*given, tokens)) return std::nullopt;
-    return unauthorized("Authorization: not a token of the configuration");
-  }
-  if (request.listens_on_loopback) {
-    // a page of any origin can make a browser on this machine send a POST
-    if (request.field("Origin").empty()) return std::nullopt;
-    return forbidden("Origin: calls from web pages that change something need a token");
-  }
-  if (tokens.empty()) {
-    return forbidden(
-        "changes are not possible here: other machines can connect, and the configuration has no "
-        "server.token");
-  }
-  return unauthorized("Authorization: missing; expected \"Bearer\" and the token");
-}
 
 Result<ApiSettings> api_settings(const rules::Settings& settings) {
   Result<TrustedProxies> proxies = TrustedProxies::parse(settings.trusted_proxies);
   if (!proxies) return proxies.error();
   return ApiSettings{.headers = settings.headers,
-                     .tokens = settings.http.tokens,
+                     .tokens = settings.http.all_tokens(),
                      .forward_auth = settings.forward_auth,
                      .on_failure = settings.request_limits.on_failure.value_or(
                          rules::OnFailure::Closed),  // an error of HTTP is 503, as a denial is
@@ -151,10 +109,11 @@ void Api::handle(const Request& request, Respond respond) {
       allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
       continue;
     }
+    std::string actor;
     if (route.access == Access::Write) {
-      if (auto refused = authorize_write(request, settings_.tokens)) {
-        return respond(std::move(*refused));
-      }
+      Caller caller = authorize_write(request, settings_.tokens);
+      if (caller.rejected) return respond(*std::move(caller.rejected));
+      actor = std::move(caller.actor);
     }
     if (request.body.size() > route.max_body) {
       return respond(body_too_large(request.body.size(), route.max_body));
@@ -163,6 +122,7 @@ void Api::handle(const Request& request, Respond respond) {
                            .segments = std::move(parts),
                            .backend = backend_,
                            .settings = settings_,
+                           .actor = std::move(actor),
                            .respond = std::move(respond)});
   }
   respond(allowed.empty() ? not_found(request.path) : method_not_allowed(request, allowed));

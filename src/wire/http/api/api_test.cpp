@@ -51,7 +51,7 @@ const std::vector<std::array<std::string_view, 3>> kChanges{
 
 TEST_F(ApiRoutes, WritesNeedTheTokenOnPublicListeners) {
   on_loopback_ = false;
-  settings_.tokens = {"open sesame"};
+  settings_.tokens = {{.name = "alice", .secret = "open sesame"}};
   for (const auto& [method, target, body] : kChanges) {
     backend_.counts.asked.clear();
     const Response none = ask(method, target, body);
@@ -69,7 +69,7 @@ TEST_F(ApiRoutes, RefundsNeedTheTokenForEnvoyToo) {
   const std::string_view body =
       R"({"domain":"d","descriptors":[{"entries":[{"key":"a"}],"hitsAddend":5,"isNegativeHits":true}]})";
   on_loopback_ = false;
-  settings_.tokens = {"open sesame"};
+  settings_.tokens = {{.name = "alice", .secret = "open sesame"}};
   EXPECT_EQ(ask("POST", "/json", body).status, 401U);
   EXPECT_TRUE(backend_.asked.empty());
   EXPECT_EQ(ask("POST", "/json", body, {{"authorization", "bearer open sesame"}}).status, 200U);
@@ -87,7 +87,7 @@ TEST_F(ApiRoutes, WritesAreForbiddenOnPublicListenersWithoutAToken) {
 
 TEST_F(ApiRoutes, ChecksAndReadsNeedNoToken) {
   on_loopback_ = false;
-  settings_.tokens = {"open sesame"};
+  settings_.tokens = {{.name = "alice", .secret = "open sesame"}};
   EXPECT_EQ(ask("POST", "/v1/check", R"({"domain":"a","attributes":{}})").status, 200U);
   EXPECT_EQ(ask("POST", "/v1/take", R"({"key":"a","limit":"1/s"})").status, 200U);
   EXPECT_EQ(ask("GET", "/v1/keys/a?limit=1/s").status, 200U);
@@ -98,7 +98,7 @@ TEST_F(ApiRoutes, WebPagesCannotChangeAnythingThroughTheBrowserOfThisMachine) {
   const std::vector<Field> page{{"Origin", "https://evil.example"}};
   EXPECT_EQ(ask("POST", "/v1/keys/a/block", R"({"for":"1s"})", page).status, 403U);
   EXPECT_TRUE(backend_.counts.asked.empty());
-  settings_.tokens = {"open sesame"};
+  settings_.tokens = {{.name = "alice", .secret = "open sesame"}};
   EXPECT_EQ(ask("POST", "/v1/keys/a/block", R"({"for":"1s"})",
                 {{"Origin", "https://ours.example"}, {"Authorization", "Bearer open sesame"}})
                 .status,
@@ -106,7 +106,7 @@ TEST_F(ApiRoutes, WebPagesCannotChangeAnythingThroughTheBrowserOfThisMachine) {
 }
 
 TEST_F(ApiRoutes, WrongTokenIsRejectedEvenOnLoopback) {
-  settings_.tokens = {"open sesame"};
+  settings_.tokens = {{.name = "alice", .secret = "open sesame"}};
   EXPECT_EQ(ask("DELETE", "/v1/keys/a").status, 200U);
   EXPECT_EQ(ask("DELETE", "/v1/keys/a", "", {{"Authorization", "Bearer x"}}).status, 401U);
 }
@@ -127,8 +127,9 @@ TEST_F(ApiRoutes, AnyPathAndBodyIsAnsweredOnce) {
 TEST(ApiSettings, ComeFromTheConfiguration) {
   rules::Settings settings;
   settings.trusted_proxies = {"10.0.0.0/8"};
-  settings.http.tokens = {"t"};
-  EXPECT_EQ(api_settings(settings)->tokens, std::vector<std::string>{"t"});
+  settings.http.tokens = {{.name = "token", .secret = "t"}};
+  settings.http.named_tokens = {{.name = "alice", .secret = "u"}};
+  EXPECT_EQ(api_settings(settings)->tokens, settings.http.all_tokens());
   settings.trusted_proxies = {"ten"};
   EXPECT_FALSE(api_settings(settings).has_value());
 }

@@ -7,7 +7,6 @@
 #include "service/service.hpp"
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,7 +17,7 @@ namespace penstock::http {
 // Settings of the API.
 struct ApiSettings {
   std::vector<rules::HeaderDraft> headers{};
-  std::vector<std::string> tokens{};  // any of them will do
+  std::vector<rules::Token> tokens{};  // any of them will do
   rules::ForwardAuthSettings forward_auth{};
   // Of limits that travel with the request and do not name a policy.
   rules::OnFailure on_failure = rules::OnFailure::Closed;
@@ -31,6 +30,7 @@ struct Call {
   std::vector<std::string_view> segments;  // of the path, still encoded
   service::Backend& backend;
   const ApiSettings& settings;
+  std::string actor;  // who makes a writing call: the name of the token, or "local"
   Handler::Respond respond;
 };
 
@@ -55,11 +55,6 @@ void cancel(Call call);
 void acquire(Call call);
 void renew(Call call);
 void release(Call call);
-
-// Whether this request may change something: with one of the tokens, or on a loopback listener if
-// no web page sent it. Otherwise the error response.
-[[nodiscard]] std::optional<Response> authorize_write(const Request& request,
-                                                      std::span<const std::string> tokens);
 
 // The request is invalid; the text says why.
 [[nodiscard]] inline Error invalid_input(std::string text) {

@@ -1,6 +1,7 @@
 #include "answer/envoy_status.hpp"
 #include "http/json_object_reader.hpp"
 #include "http/problem.hpp"
+#include "wire/http/api/authorization.hpp"
 #include "wire/http/api/call.hpp"
 #include "wire/http/api/check_body.hpp"
 
@@ -204,8 +205,8 @@ void envoy_check(Call call) {
                   [](const rules::Descriptor& descriptor) { return descriptor.is_refund; });
   if (is_refund) {
     // the same right as for a refund of a key
-    std::optional<Response> refused = authorize_write(call.request, call.settings.tokens);
-    if (refused) return call.respond(*std::move(refused));
+    Caller caller = authorize_write(call.request, call.settings.tokens);
+    if (caller.rejected) return call.respond(*std::move(caller.rejected));
   }
   call.backend.decide(
       *asked, call.request.deadline,

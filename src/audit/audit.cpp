@@ -15,7 +15,8 @@ using std::chrono::milliseconds;
 
 constexpr Days kCounterLife{366};  // count.lua: a year after the last addition
 constexpr Days kUnreadableLife{1};
-constexpr Days kLongestHold{2};  // reservation.lua, permits.lua: a day, and one to be remembered
+constexpr Days kOperatorLife{30};  // override.lua: the longest override
+constexpr Days kLongestHold{2};    // reservation.lua, permits.lua: a day, and one to be remembered
 constexpr std::chrono::minutes kShortLivedTtl{1};  // nodes and audits: renewed soon
 // Limits use the clock of the server, so a small skew is harmless; a large one means that a clock
 // is not synchronized, and time would jump on failover.
@@ -32,6 +33,7 @@ std::string kind_of(const std::optional<KeyName>& name) {
     case KeyKind::Audit: return "audit";
     case KeyKind::Reservation: return "reservation";
     case KeyKind::Permits: return "permits";
+    case KeyKind::Operators: return name->limit_name;
   }
   return "unknown";
 }
@@ -46,6 +48,7 @@ std::string_view type_of(const KeyName& name) {
     case KeyKind::Nodes:
     case KeyKind::Permits: return "zset";
     case KeyKind::Reservation: return name.limit_name.empty() ? "zset" : "hash";
+    case KeyKind::Operators: return name.limit_name == "actions" ? "list" : "hash";
   }
   return "none";
 }
@@ -95,6 +98,7 @@ std::optional<milliseconds> repair_ttl(const ScannedKey& seen, const redis_store
     case KeyKind::Audit: return kShortLivedTtl;
     case KeyKind::Reservation:
     case KeyKind::Permits: return kLongestHold;
+    case KeyKind::Operators: return kOperatorLife;
     case KeyKind::Escrow:  // needed until its bucket is full, and only the bucket has that time
     case KeyKind::Counter:
     case KeyKind::DecimalCounter: return kCounterLife;

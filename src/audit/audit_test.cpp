@@ -63,6 +63,13 @@ TEST(Audit, KnowsKindsAndNames) {
   const ScannedKey permits{.key = kLayout.permits("uploads"), .type = "zset", .ttl_ms = 5};
   EXPECT_EQ(classify(permits, kLayout).kind, "permits");
   EXPECT_EQ(classify(permits, kLayout).fault, KeyFault::None);
+  const ScannedKey overrides{.key = kLayout.overrides(), .type = "hash", .ttl_ms = 5};
+  EXPECT_EQ(classify(overrides, kLayout).kind, "overrides");
+  EXPECT_EQ(classify(overrides, kLayout).fault, KeyFault::None);
+  EXPECT_EQ(repair_ttl(overrides, kLayout, kNow), Days{30});
+  const ScannedKey actions{.key = kLayout.actions(), .type = "list", .ttl_ms = 5};
+  EXPECT_EQ(classify(actions, kLayout).kind, "actions");
+  EXPECT_EQ(classify(actions, kLayout).fault, KeyFault::None);
   EXPECT_EQ(classify(counter, kLayout).kind, "counter");
   EXPECT_EQ(classify(counter, kLayout).fault, KeyFault::None);
 }

@@ -54,7 +54,8 @@ Engine::EngineStores Engine::make_stores(const boost::asio::any_io_executor& exe
   store::Stores all{.limits = *leasing,
                     .counters = *redis,
                     .permits = redis->stores().permits,
-                    .reservations = redis->stores().reservations};
+                    .reservations = redis->stores().reservations,
+                    .operators = redis->stores().operators};
   lease::LeasingStore* const limits = leasing.get();
   return {.owner = std::move(leasing), .all = all, .redis = redis, .leasing = limits};
 }

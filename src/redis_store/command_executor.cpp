@@ -164,6 +164,16 @@ void CommandExecutor::run(const redis::Script& script, const std::vector<std::st
   client_->send(std::move(command), reply_call(std::move(on_reply)));
 }
 
+void CommandExecutor::run_change(const redis::Script& script,
+                                 const std::vector<std::string_view>& keys,
+                                 std::initializer_list<std::string_view> arguments,
+                                 base::Deadline deadline, OnReply on_reply) {
+  redis::Command command = script_command(script, keys, arguments);
+  command.slot = redis::hash_slot(keys.front());
+  command.deadline = deadline;
+  change(std::move(command), {std::string(keys.front())}, std::move(on_reply));
+}
+
 void CommandExecutor::change(redis::Command command, const std::vector<std::string>& keys,
                              OnReply on_reply) {
   const std::uint64_t before = sent_again();

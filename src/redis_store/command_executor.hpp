@@ -53,8 +53,9 @@ class CommandExecutor {
   // See redis::Client::reload.
   [[nodiscard]] Result<void> reload(redis::Options options, std::size_t max_waiting);
 
-  // From now on publishes refunded, reset, blocked and unblocked keys on this channel, after the
-  // change. Failures are ignored: subscribers must let their cached state expire.
+  // From now on publishes refunded, reset, blocked, unblocked and otherwise changed keys on this
+  // channel, after the change. Failures are ignored: subscribers must let their cached state
+  // expire.
   void announce_on(std::string channel) { channel_ = std::move(channel); }
 
   // From now on reports the time in replies. REQUIRES: the clock outlives this.
@@ -94,6 +95,11 @@ class CommandExecutor {
     run(script, keys, arguments, deadline,
         [read, done = std::move(done)](const Result<resp::Value>& reply) { done(read(reply)); });
   }
+
+  // The same for a script that changes the first key, which is announced.
+  void run_change(const redis::Script& script, const std::vector<std::string_view>& keys,
+                  std::initializer_list<std::string_view> arguments, base::Deadline deadline,
+                  OnReply on_reply);
 
   [[nodiscard]] const ScriptSet& scripts() const noexcept { return scripts_; }
   [[nodiscard]] bool is_cluster() const noexcept { return client_->is_cluster(); }

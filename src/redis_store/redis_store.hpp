@@ -4,6 +4,7 @@
 #include "redis/options.hpp"
 #include "redis_store/command_executor.hpp"
 #include "redis_store/keys/key_layout.hpp"
+#include "redis_store/redis_operator_store.hpp"
 #include "redis_store/redis_permit_store.hpp"
 #include "redis_store/redis_reservation_store.hpp"
 #include "store/lease_source.hpp"
@@ -75,7 +76,11 @@ class RedisStore final : public store::LimitStore,
   [[nodiscard]] store::StoreHealth health() const;
 
   [[nodiscard]] store::Stores stores() noexcept {
-    return {.limits = *this, .counters = *this, .permits = permits_, .reservations = reservations_};
+    return {.limits = *this,
+            .counters = *this,
+            .permits = permits_,
+            .reservations = reservations_,
+            .operators = operators_};
   }
 
   // Records a heartbeat of this node, valid for `lasts`; returns the number of live nodes. Zero
@@ -96,6 +101,7 @@ class RedisStore final : public store::LimitStore,
   std::unique_ptr<CommandExecutor> store_;
   RedisReservationStore reservations_{layout_, timeout_, store_};
   RedisPermitStore permits_{layout_, timeout_, store_};
+  RedisOperatorStore operators_{layout_, timeout_, store_};
 };
 
 }  // namespace penstock::redis_store

@@ -80,7 +80,10 @@ ScriptSet::ScriptSet(std::string_view clock)
       heartbeat(assemble(clock, {lua::kHeartbeat})),
       reservation(assemble(clock, {lua::kReservation})),
       due_reservations(assemble(clock, {lua::kDueReservations})),
-      permits(assemble(clock, {lua::kPermits})) {}
+      permits(assemble(clock, {lua::kPermits})),
+      override_one(assemble(clock, {lua::kOverride})),
+      list_overrides(assemble(clock, {lua::kListOverrides})),
+      action_log(assemble(clock, {lua::kActionLog})) {}
 
 Algorithm ScriptSet::module_of(Algorithm algorithm) noexcept { return module_for(algorithm).name; }
 
@@ -90,9 +93,10 @@ const redis::Script& ScriptSet::decide(Algorithm algorithm) const noexcept {
 
 std::vector<const redis::Script*> ScriptSet::all() const {
   std::vector<const redis::Script*> all{
-      &buckets,        &buckets_multi, &decide_any,  &lease_strict,     &lease_strict_any,
-      &reset,          &block,         &count,       &read_count,       &counter_info,
-      &expire_counter, &heartbeat,     &reservation, &due_reservations, &permits};
+      &buckets,        &buckets_multi,  &decide_any,  &lease_strict,     &lease_strict_any,
+      &reset,          &block,          &count,       &read_count,       &counter_info,
+      &expire_counter, &heartbeat,      &reservation, &due_reservations, &permits,
+      &override_one,   &list_overrides, &action_log};
   for (const Algorithm algorithm : core::kAlgorithms) {
     if (has_own_module(algorithm)) all.push_back(&decide(algorithm));
   }

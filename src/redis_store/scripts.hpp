@@ -41,6 +41,9 @@ struct ScriptSet {
   redis::Script reservation;
   redis::Script due_reservations;
   redis::Script permits;
+  redis::Script override_one;
+  redis::Script list_overrides;
+  redis::Script action_log;
 };
 
 // The set used in production, created once.

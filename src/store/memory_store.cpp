@@ -99,4 +99,30 @@ void MemoryStore::due(std::size_t most, base::Deadline /*deadline*/,
   answered(memory_.reservations().due(most));
 }
 
+void MemoryStore::set_override(Override set, Duration lasts, base::Deadline /*deadline*/,
+                               Answered<Override> answered) {
+  answered(memory_.operators().set(std::move(set), lasts));
+}
+
+void MemoryStore::remove_override(Override removed, base::Deadline /*deadline*/,
+                                  Answered<std::optional<Override>> answered) {
+  answered(memory_.operators().remove(removed));
+}
+
+void MemoryStore::list_overrides(std::uint64_t known_version, base::Deadline /*deadline*/,
+                                 Answered<OverrideList> answered) {
+  answered(memory_.operators().list(known_version));
+}
+
+void MemoryStore::append_action(OperatorAction action, Duration lasts, base::Deadline /*deadline*/,
+                                Answered<bool> answered) {
+  memory_.operators().append(std::move(action), lasts);
+  answered(true);
+}
+
+void MemoryStore::list_actions(std::size_t most, base::Deadline /*deadline*/,
+                               Answered<std::vector<OperatorAction>> answered) {
+  answered(memory_.operators().actions(most));
+}
+
 }  // namespace penstock::store

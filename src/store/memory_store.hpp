@@ -15,13 +15,18 @@ namespace penstock::store {
 class MemoryStore final : public LimitStore,
                           public CounterStore,
                           public PermitStore,
-                          public ReservationStore {
+                          public ReservationStore,
+                          public OperatorStore {
  public:
   // REQUIRES: `memory` outlives the store.
   explicit MemoryStore(ShardedTable& memory) noexcept : memory_(memory) {}
 
   [[nodiscard]] Stores stores() noexcept {
-    return {.limits = *this, .counters = *this, .permits = *this, .reservations = *this};
+    return {.limits = *this,
+            .counters = *this,
+            .permits = *this,
+            .reservations = *this,
+            .operators = *this};
   }
 
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,
@@ -59,6 +64,17 @@ class MemoryStore final : public LimitStore,
            Answered<ReservationAnswer> answered) override;
   void due(std::size_t most, base::Deadline deadline,
            Answered<std::vector<std::string>> answered) override;
+
+  void set_override(Override set, Duration lasts, base::Deadline deadline,
+                    Answered<Override> answered) override;
+  void remove_override(Override removed, base::Deadline deadline,
+                       Answered<std::optional<Override>> answered) override;
+  void list_overrides(std::uint64_t known_version, base::Deadline deadline,
+                      Answered<OverrideList> answered) override;
+  void append_action(OperatorAction action, Duration lasts, base::Deadline deadline,
+                     Answered<bool> answered) override;
+  void list_actions(std::size_t most, base::Deadline deadline,
+                    Answered<std::vector<OperatorAction>> answered) override;
 
  private:
   ShardedTable& memory_;

@@ -108,7 +108,8 @@ ShardedTable::ShardedTable(const MemoryOptions& options, const KeyHasher& hasher
       clock_(options.clock == nullptr ? system_clock() : *options.clock),
       counters_(hasher_, clock_, options.max_counters),
       permits_(clock_),
-      reservations_(clock_) {
+      reservations_(clock_),
+      operators_(clock_) {
   const std::size_t shards = shard_count(options.max_keys);
   shard_mask_ = shards - 1;
   bounds_.max_keys = options.max_keys;

@@ -7,6 +7,7 @@
 #include "penstock/memory_options.hpp"
 #include "store/counter_table.hpp"
 #include "store/key_hasher.hpp"
+#include "store/operator_table.hpp"
 #include "store/permit_table.hpp"
 #include "store/reservation_table.hpp"
 #include "store/shard.hpp"
@@ -60,9 +61,10 @@ class ShardedTable {
   [[nodiscard]] CounterTable& counters() noexcept { return counters_; }
   [[nodiscard]] PermitTable& permits() noexcept { return permits_; }
   [[nodiscard]] ReservationTable& reservations() noexcept { return reservations_; }
+  [[nodiscard]] OperatorTable& operators() noexcept { return operators_; }
   [[nodiscard]] MemoryStats stats() const noexcept;
   std::size_t sweep(std::size_t entries) noexcept;
-  // Forgets all usage and all blocks; counters, permits and reservations stay.
+  // Forgets all usage and all blocks; counters, permits, reservations and overrides stay.
   void clear() noexcept;
   [[nodiscard]] const MemoryOptions& options() const noexcept { return options_; }
 
@@ -92,6 +94,7 @@ class ShardedTable {
   CounterTable counters_;
   PermitTable permits_;
   ReservationTable reservations_;
+  OperatorTable operators_;
   std::atomic<std::size_t> next_swept_{0};
 };
 

@@ -6,6 +6,7 @@
 #include "penstock/decision.hpp"
 #include "penstock/time.hpp"
 #include "store/answered.hpp"
+#include "store/operator_store.hpp"
 #include "store/reservation_store.hpp"
 
 #include <cstdint>
@@ -15,7 +16,8 @@
 #include <string_view>
 #include <vector>
 
-// The stores by role: limits, counters, permits; reservations are in reservation_store.hpp.
+// The stores by role: limits, counters, permits; reservations are in reservation_store.hpp,
+// overrides and the action log in operator_store.hpp.
 namespace penstock::store {
 
 using Decisions = std::vector<Decision>;
@@ -132,6 +134,7 @@ struct Stores {
   CounterStore& counters;
   PermitStore& permits;
   ReservationStore& reservations;
+  OperatorStore& operators;
 };
 
 // State of the connection to a store, for /readyz and metrics. Known without a call.

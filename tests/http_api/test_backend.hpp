@@ -18,7 +18,11 @@ inline std::string show(const core::LimitKey& name) { return name.subject + "|" 
 class TestStore final : public store::LimitStore, public store::CounterStore {
  public:
   [[nodiscard]] store::Stores stores() noexcept {
-    return {.limits = *this, .counters = *this, .permits = books_, .reservations = books_};
+    return {.limits = *this,
+            .counters = *this,
+            .permits = books_,
+            .reservations = books_,
+            .operators = books_};
   }
 
   std::vector<std::string> asked{};

@@ -15,7 +15,11 @@ namespace penstock::wire::resp {
 class LateStore final : public store::LimitStore, public store::CounterStore {
  public:
   [[nodiscard]] store::Stores stores() noexcept {
-    return {.limits = *this, .counters = *this, .permits = real_, .reservations = real_};
+    return {.limits = *this,
+            .counters = *this,
+            .permits = real_,
+            .reservations = real_,
+            .operators = real_};
   }
 
   void check(std::vector<core::NamedCheck> checks, base::Deadline deadline,

@@ -19,7 +19,11 @@ namespace penstock::service {
 class TestStore final : public store::LimitStore {
  public:
   [[nodiscard]] store::Stores stores() noexcept {
-    return {.limits = *this, .counters = counts_, .permits = counts_, .reservations = book_};
+    return {.limits = *this,
+            .counters = counts_,
+            .permits = counts_,
+            .reservations = book_,
+            .operators = counts_};
   }
 
   struct Call {

@@ -12,10 +12,13 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::size_t kHashBytes = 16;
-constexpr std::string_view kKinds = "lecdnars";             // of KeyKind
+constexpr std::string_view kKinds = "lecdnarso";            // of KeyKind
 constexpr std::string_view kNodes = "nodes";                // a single set
 constexpr std::string_view kAudit = "audit";                // a single key
 constexpr std::string_view kReservations = "reservations";  // all in one slot
+constexpr std::string_view kOperators = "operators";        // in one slot
+constexpr std::string_view kOverrides = "overrides";
+constexpr std::string_view kActions = "actions";
 
 void append_hex(std::string& text, unsigned char byte) {
   text += kDigits[byte >> 4U];
@@ -137,6 +140,14 @@ std::string KeyLayout::permits(std::string_view key) const {
   return in_braces(start_, KeyKind::Permits, key);
 }
 
+std::string KeyLayout::overrides() const {
+  return with_name(in_braces(start_, KeyKind::Operators, kOperators), kOverrides);
+}
+
+std::string KeyLayout::actions() const {
+  return with_name(in_braces(start_, KeyKind::Operators, kOperators), kActions);
+}
+
 std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
   if (!key.starts_with(layout.start())) return std::nullopt;
   key.remove_prefix(layout.start().size());
@@ -153,6 +164,13 @@ std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
   if (name.kind == KeyKind::Audit && name.subject != kAudit) return std::nullopt;
   if (name.kind == KeyKind::Reservation && name.subject != kReservations) return std::nullopt;
   const std::string_view rest = key.substr(close + 1);
+  if (name.kind == KeyKind::Operators) {
+    if (name.subject != kOperators) return std::nullopt;
+    for (const std::string_view known : {kOverrides, kActions}) {
+      if (rest.substr(0, 1) == ":" && rest.substr(1) == known) name.limit_name = known;
+    }
+    return name.limit_name.empty() ? std::nullopt : std::optional(name);
+  }
   if (rest.empty()) return name;
   const bool has_more = name.kind == KeyKind::Limit || name.kind == KeyKind::Escrow ||
                         name.kind == KeyKind::Reservation;

@@ -18,6 +18,8 @@ namespace penstock::redis_store {
 //     penstock:1:r:{reservations}        the open reservations
 //     penstock:1:r:{reservations}:42     one reservation
 //     penstock:1:s:{uploads}             the permit holders of uploads
+//     penstock:1:o:{operators}:overrides the live overrides
+//     penstock:1:o:{operators}:actions   the action log
 //
 // The hash tag in braces determines the slot in a cluster, so that all keys of one subject share
 // it. Bytes with a meaning here are percent-encoded, so that no two subjects share a key; a subject
@@ -44,6 +46,8 @@ class KeyLayout {
   [[nodiscard]] std::string reservations() const;
   [[nodiscard]] std::string reservation(std::string_view id) const;
   [[nodiscard]] std::string permits(std::string_view key) const;
+  [[nodiscard]] std::string overrides() const;
+  [[nodiscard]] std::string actions() const;
 
   // The common prefix of all our keys.
   [[nodiscard]] const std::string& start() const noexcept { return start_; }
@@ -60,14 +64,16 @@ enum class KeyKind : char {
   Nodes = 'n',
   Audit = 'a',
   Reservation = 'r',
-  Permits = 's'
+  Permits = 's',
+  Operators = 'o'
 };
 
 // The parsed name of a key.
 struct KeyName {
   KeyKind kind = KeyKind::Limit;
   std::string subject;     // as passed; "#" and a hash when it was too long
-  std::string limit_name;  // empty for a limit without a name; the id of a reservation
+  std::string limit_name;  // empty for a limit without a name; the id of a reservation;
+                           // of Operators: "overrides" or "actions"
 };
 
 // Empty for a key that KeyLayout would not write.

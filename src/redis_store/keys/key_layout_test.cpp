@@ -104,12 +104,37 @@ TEST(ReadKey, ParsesReservationsAndPermits) {
   EXPECT_EQ(permits->subject, "up}");
 }
 
+TEST(ReadKey, ParsesOverridesAndActions) {
+  EXPECT_EQ(kLayout.overrides(), "penstock:1:o:{operators}:overrides");
+  for (const std::string& key : {kLayout.overrides(), kLayout.actions()}) {
+    const auto name = read_key(key, kLayout);
+    ASSERT_TRUE(name.has_value()) << key;
+    EXPECT_EQ(name->kind, KeyKind::Operators);
+    EXPECT_EQ("penstock:1:o:{operators}:" + name->limit_name, key);
+  }
+}
+
 TEST(ReadKey, RejectsForeignKeys) {
-  for (const char* key :
-       {"", "other:1:l:{a}", "penstock:2:l:{a}", "penstock:1:x:{a}", "penstock:1:l:a",
-        "penstock:1:l:{a", "penstock:1:l:{a}b", "penstock:1:c:{a}:b", "penstock:1:n:{a}",
-        "penstock:1:n:{nodes}:b", "penstock:1:a:{a}", "penstock:1:r:{a}", "penstock:1:s:{a}:b",
-        "penstock:1:l:{%4}", "penstock:1:l:{%zz}", "penstock:1:l:{a:{b}", "penstock:1:l:{%41}"}) {
+  for (const char* key : {"",
+                          "other:1:l:{a}",
+                          "penstock:2:l:{a}",
+                          "penstock:1:x:{a}",
+                          "penstock:1:l:a",
+                          "penstock:1:l:{a",
+                          "penstock:1:l:{a}b",
+                          "penstock:1:c:{a}:b",
+                          "penstock:1:n:{a}",
+                          "penstock:1:n:{nodes}:b",
+                          "penstock:1:a:{a}",
+                          "penstock:1:r:{a}",
+                          "penstock:1:s:{a}:b",
+                          "penstock:1:o:{operators}",
+                          "penstock:1:o:{operators}:b",
+                          "penstock:1:o:{a}:actions",
+                          "penstock:1:l:{%4}",
+                          "penstock:1:l:{%zz}",
+                          "penstock:1:l:{a:{b}",
+                          "penstock:1:l:{%41}"}) {
     EXPECT_FALSE(read_key(key, kLayout)) << key;
   }
 }

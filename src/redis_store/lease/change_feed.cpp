@@ -21,6 +21,7 @@ ChangedKey parse_change(std::string_view message, const KeyLayout& layout) {
   ChangedKey changed;
   if (message.front() == kRefundSign) changed.change = Change::Refunded;
   std::optional<KeyName> name = read_key(message.substr(1), layout);
+  changed.overrides = name && name->kind == KeyKind::Operators;
   if (!name || name->kind != KeyKind::Limit) return changed;
   if (is_hashed(name->subject) || is_hashed(name->limit_name)) return changed;
   changed.name =

@@ -35,13 +35,15 @@ inline constexpr char kAnyChangeSign = '!';
 struct ChangedKey {
   std::optional<core::LimitKey> name{};  // empty when unknown: it may be any key
   Change change = Change::Any;
+  bool overrides = false;  // the overrides were changed, and no key
 
   friend bool operator==(const ChangedKey&, const ChangedKey&) = default;
 };
 [[nodiscard]] ChangedKey parse_change(std::string_view message, const KeyLayout& layout);
 
 // Reports keys that any node refunded, reset, blocked or unblocked: cached state about them is
-// outdated. Reports all keys when messages may have been missed.
+// outdated; and that overrides were set or removed. Reports all keys when messages may have been
+// missed.
 //
 // Thread-safety: none; everything runs on the executor.
 class ChangeFeed {

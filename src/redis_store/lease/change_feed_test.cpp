@@ -29,5 +29,13 @@ TEST(ChangedKey, MayBeAnyWhenTheKeyIsHashed) {
   }
 }
 
+TEST(ChangedKey, OfTheOverridesIsNoLimit) {
+  const ChangedKey changed = parse_change(message_for(kOurs.overrides(), Change::Any), kOurs);
+  EXPECT_TRUE(changed.overrides);
+  EXPECT_FALSE(changed.name);
+  EXPECT_FALSE(parse_change(message_for(kOurs.limit("a"), Change::Any), kOurs).overrides);
+  EXPECT_FALSE(parse_change("malformed", kOurs).overrides);
+}
+
 }  // namespace
 }  // namespace penstock::redis_store

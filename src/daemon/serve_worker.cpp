@@ -209,6 +209,10 @@ void ServeWorker::invalidate_all(engine::Engine::Feed feed) {
   boost::asio::post(loop_, [this, feed] { engine_->invalidate_all(feed); });
 }
 
+void ServeWorker::refresh_overrides() {
+  boost::asio::post(loop_, [this] { engine_->refresh_overrides(); });
+}
+
 void ServeWorker::heartbeat(std::string node, Duration lasts,
                             std::function<void(Result<std::int64_t>)> answered) {
   boost::asio::post(loop_, [this, node = std::move(node), lasts, answered = std::move(answered)] {

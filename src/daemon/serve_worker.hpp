@@ -60,6 +60,7 @@ class ServeWorker {
   // As those of the engine.
   void invalidate(core::LimitKey name, lease::LeasingStore::Change change);
   void invalidate_all(engine::Engine::Feed feed);
+  void refresh_overrides();
   // Sends a heartbeat to the shared store. Does nothing with the memory store.
   void heartbeat(std::string node, Duration lasts,
                  std::function<void(Result<std::int64_t>)> answered);

@@ -88,9 +88,10 @@ Engine::Engine(const boost::asio::any_io_executor& executor, EngineShared& share
                 .local = shared.local,
                 .events = recorder_,
                 .store_timeout = &store_timeout_,
-                .clock = clock_of(settings)},
+                .clock = clock_of(settings),
+                .overrides = &shared.overrides},
                std::move(rules)),
-      sweeps_reservations_(number == 0) {
+      is_first_(number == 0) {
   if (stores_.redis != nullptr) stores_.redis->report_time_to(redis_clock_);
 }
 
@@ -119,7 +120,9 @@ void Engine::tick() {
                  stores_.leasing == nullptr ? store::LeaseStats{} : stores_.leasing->stats());
   reconciler_.tick(health.serving);
   service_.reservations().retry();
-  if (sweeps_reservations_) service_.reservations().sweep();
+  if (!is_first_) return;
+  service_.reservations().sweep();
+  refresh_overrides();  // in case a message of the change feed was lost
 }
 
 store::StoreHealth Engine::health() const {
@@ -130,6 +133,20 @@ store::StoreHealth Engine::health() const {
 void Engine::heartbeat(const std::string& node, Duration lasts,
                        std::function<void(Result<std::int64_t>)> answered) {
   if (stores_.redis != nullptr) stores_.redis->heartbeat(node, lasts, std::move(answered));
+}
+
+void Engine::refresh_overrides() {
+  service_.refresh_overrides(
+      base::deadline_after(store_timeout_), [this](const Result<void>& read) {
+        // an outage is logged by the store
+        const bool is_lasting = !read && (read.error().code == ErrorCode::Misconfigured ||
+                                          read.error().code == ErrorCode::Protocol);
+        const std::string problem = is_lasting ? read.error().detail : "";
+        if (problem == overrides_problem_) return;
+        overrides_problem_ = problem;
+        if (problem.empty()) return;
+        log_.warning("live overrides cannot be read: the last known stay", {{"error", problem}});
+      });
 }
 
 // The local fallback last: until then a cached denial may be stored again.

@@ -58,13 +58,16 @@ class Engine {
   // Applies the settings of the store that need no restart. On an error nothing changes.
   [[nodiscard]] Result<void> reload(const rules::Settings& settings);
 
-  // Publishes metrics, retries and sweeps reservations, reports to the store after an outage.
+  // Publishes metrics, retries and sweeps reservations, reads overrides, reports to the store after
+  // an outage.
   void tick();
   [[nodiscard]] store::StoreHealth health() const;
   // Sends a heartbeat to the shared store; zero removes the node. Does nothing in memory.
   void heartbeat(const std::string& node, Duration lasts,
                  std::function<void(Result<std::int64_t>)> answered);
 
+  // The overrides changed in the store, or may have: reads them, for all engines.
+  void refresh_overrides();
   // The state of this limit changed in the store: cached state is stale.
   void invalidate(const core::LimitKey& name, lease::LeasingStore::Change change);
   // The state of any limit may have changed. The local fallback keeps its state if the change feed
@@ -108,7 +111,8 @@ class Engine {
   service::OutageReconciler reconciler_;
   Duration store_timeout_;
   service::Service service_;
-  bool sweeps_reservations_;  // true for one engine
+  bool is_first_;                    // sweeps reservations, reads overrides
+  std::string overrides_problem_{};  // why they could not be read, as logged
 };
 
 }  // namespace penstock::engine

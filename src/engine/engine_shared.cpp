@@ -35,7 +35,7 @@ EngineShared::EngineShared(const rules::Settings& settings, telemetry::Metrics& 
             settings.uses_memory_store() ? service::LocalFallback::Recall::Nothing
                                          : service::LocalFallback::Recall::StoreState) {
   for (const auto& source : {service::memory_source(memory), service::membership_source(members),
-                             service::outage_source(local)}) {
+                             service::outage_source(local), service::override_source(overrides)}) {
     sources.push_back(metrics.add_source(source));
   }
 }

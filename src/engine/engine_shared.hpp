@@ -4,6 +4,7 @@
 #include "lease/lease_table.hpp"
 #include "penstock/redis_options.hpp"
 #include "rules/settings/settings.hpp"
+#include "service/live_overrides.hpp"
 #include "service/local_fallback.hpp"
 #include "service/membership.hpp"
 #include "store/sharded_table.hpp"
@@ -61,6 +62,7 @@ struct EngineShared {
   store::ShardedTable local_memory;  // of the local fallback
   service::Membership members;
   service::LocalFallback local;
+  service::LiveOverrides overrides{};
   std::shared_ptr<lease::KeyVersions> versions = std::make_shared<lease::KeyVersions>();
   std::vector<telemetry::Metrics::Registration> sources{};  // of the above
 };

@@ -3,6 +3,7 @@
 #include "penstock/clock.hpp"
 #include "penstock/decision.hpp"
 #include "rules/model/ruleset.hpp"
+#include "store/operator_store.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -34,8 +35,9 @@ enum class Reason : std::uint8_t {
 struct LimitAnswer {
   rules::MatchedLimit matched;
   std::optional<Decision> decision{};
-  bool shadow = false;  // its denial is not enforced
-  bool local = false;   // decided by the local fallback
+  bool shadow = false;                                     // its denial is not enforced
+  bool local = false;                                      // decided by the local fallback
+  std::shared_ptr<const store::Override> overridden_by{};  // null without a live override
 };
 
 // The answer to one request.

@@ -221,4 +221,10 @@ telemetry::Metrics::Source outage_source(const LocalFallback& local) {
   };
 }
 
+telemetry::Metrics::Source override_source(const LiveOverrides& overrides) {
+  return [&overrides](const telemetry::Metrics::Report& report) {
+    report(metrics::kOverrides, static_cast<double>(overrides.count(system_clock().now())));
+  };
+}
+
 }  // namespace penstock::service

@@ -90,5 +90,6 @@ class Recorder final : public Events {
 [[nodiscard]] telemetry::Metrics::Source memory_source(const store::ShardedTable& memory);
 [[nodiscard]] telemetry::Metrics::Source membership_source(const Membership& members);
 [[nodiscard]] telemetry::Metrics::Source outage_source(const LocalFallback& local);
+[[nodiscard]] telemetry::Metrics::Source override_source(const LiveOverrides& overrides);
 
 }  // namespace penstock::service

@@ -34,6 +34,7 @@ void Service::use(std::shared_ptr<const rules::Ruleset> rules) {
   // all write to one cache line.
   const auto kept = std::make_shared<const std::shared_ptr<const rules::Ruleset>>(std::move(rules));
   rules_ = std::shared_ptr<const rules::Ruleset>(kept, kept->get());
+  if (deps_.overrides != nullptr) prepare_overrides();
 }
 
 const std::shared_ptr<const rules::Ruleset>& Service::rules() const noexcept { return rules_; }
@@ -64,6 +65,7 @@ std::optional<Decision> Service::try_take(std::string_view subject, const Quota&
 
 Answer Service::answer_to(const rules::Request& request) const {
   Answer answer = answer_for(rules_->match(request), rules_);
+  apply_overrides(answer);
   if (!answer.match.domain_known) {
     answer.unknown_domain = request.domain;
     deps_.events.on_unknown_domain(request.domain, answer.match.unknown_domain_denied
@@ -104,6 +106,7 @@ void Service::explain(const rules::Request& request, base::Deadline deadline,
                       std::function<void(Explained)> answered) {
   rules::Explanation explanation = rules_->explain(request);
   Answer answer = answer_for(explanation.match, rules_);
+  apply_overrides(answer);
   if (!answer.match.domain_known) answer.unknown_domain = request.domain;
   peek(deps_, std::move(answer), deadline,
        [explanation = std::move(explanation), answered = std::move(answered)](Answer said) {

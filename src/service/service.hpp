@@ -3,6 +3,7 @@
 #include "base/deadline.hpp"
 #include "rules/model/ruleset.hpp"
 #include "service/answer.hpp"
+#include "service/overrides.hpp"
 #include "service/reservations.hpp"
 #include "service/service_deps.hpp"
 
@@ -61,6 +62,13 @@ class Backend {
   virtual void cancel(std::string id, base::Deadline deadline,
                       Reservations::Answered<SettleResult> answered) = 0;
 
+  // Sets or removes an override, once it fits the rules. When it is answered, all event loops of
+  // this process apply it; other nodes do when the change feed tells them.
+  virtual void set_override(store::Override set, Duration lasts, base::Deadline deadline,
+                            store::Answered<store::Override> answered) = 0;
+  virtual void remove_override(store::Override removed, base::Deadline deadline,
+                               store::Answered<std::optional<store::Override>> answered) = 0;
+
   [[nodiscard]] virtual const store::Stores& stores() const noexcept = 0;
 };
 
@@ -102,6 +110,12 @@ class Service final : public Backend {
               Reservations::Answered<SettleResult> answered) override;
   void cancel(std::string id, base::Deadline deadline,
               Reservations::Answered<SettleResult> answered) override;
+  void set_override(store::Override set, Duration lasts, base::Deadline deadline,
+                    store::Answered<store::Override> answered) override;
+  void remove_override(store::Override removed, base::Deadline deadline,
+                       store::Answered<std::optional<store::Override>> answered) override;
+  // Reads the overrides from the store, for all event loops. On a failure those last read stay.
+  void refresh_overrides(base::Deadline deadline, std::function<void(const Result<void>&)> done);
   // For the maintenance of reservations.
   [[nodiscard]] Reservations& reservations() noexcept { return reservations_; }
 
@@ -111,9 +125,20 @@ class Service final : public Backend {
   [[nodiscard]] Answer answer_to(const rules::Request& request) const;
   [[nodiscard]] Answer answer_for_take(core::NamedCheck check, rules::OnFailure on_failure) const;
 
+  // Applies the overrides. Without any it costs two comparisons.
+  void apply_overrides(Answer& answer) const {
+    if (deps_.overrides == nullptr) return;
+    if (deps_.overrides->generation() != overrides_generation_) prepare_overrides();
+    if (!overrides_.empty()) overrides_.apply(answer.limits, *deps_.clock);
+  }
+  void prepare_overrides() const;
+
   ServiceDeps deps_;
   Reservations reservations_;
   std::shared_ptr<const rules::Ruleset> rules_;
+  // A cache: the list of deps_.overrides of this generation, prepared for rules_.
+  mutable Overrides overrides_;
+  mutable std::uint64_t overrides_generation_ = 0;
 };
 
 }  // namespace penstock::service

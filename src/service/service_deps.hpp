@@ -4,6 +4,7 @@
 #include "penstock/clock.hpp"
 #include "penstock/result.hpp"
 #include "service/answer.hpp"
+#include "service/live_overrides.hpp"
 #include "service/local_fallback.hpp"
 #include "store/stores.hpp"
 
@@ -67,6 +68,7 @@ struct ServiceDeps {
   const Duration* store_timeout = &kLongTimeout;
   // The clock of the store: for limits of 0, which are decided without it, and for times of day.
   const Clock* clock = &system_clock();
+  LiveOverrides* overrides = nullptr;  // without it, overrides have no effect
 
   [[nodiscard]] base::Deadline within(base::Deadline deadline) const {
     return std::min<base::Deadline>(deadline, base::deadline_after(*store_timeout));

@@ -19,7 +19,6 @@ void add_limits(std::vector<LimitAnswer>& limits, const rules::Ruleset& rules,
                 const rules::Rule& rule, std::string_view subject) {
   const std::vector<Quota> quotas = rules.quotas_for(rule, subject);
   for (std::size_t i = 0; i < quotas.size(); ++i) {
-    if (quotas[i].is_none()) continue;  // it denies without counting
     core::LimitKey name = rules::Ruleset::limit_key(rule, i, subject);
     const bool known = std::any_of(limits.begin(), limits.end(), [&](const LimitAnswer& other) {
       return other.matched.check.name == name;
@@ -51,6 +50,12 @@ std::optional<Error> subject_error(const rules::Rule& rule, std::string_view sub
                        in_quotes(expected));
 }
 
+// A limit of 0 denies without counting.
+void drop_zero_limits(std::vector<LimitAnswer>& limits) {
+  std::erase_if(limits,
+                [](const LimitAnswer& limit) { return limit.matched.check.quota.is_none(); });
+}
+
 Answer answer_for(std::shared_ptr<const rules::Ruleset> rules) {
   Answer answer;
   answer.match.domain_known = true;
@@ -69,8 +74,11 @@ Result<Answer> Service::limits_of_rule(std::string_view domain, std::string_view
   if (found->key.empty()) subject = {};
   Answer answer = answer_for(rules_);
   add_limits(answer.limits, *rules_, *found, subject);
+  apply_overrides(answer);
+  const bool has_limits = !answer.limits.empty();
+  drop_zero_limits(answer.limits);
   if (!answer.limits.empty()) return answer;
-  if (!found->limits.empty() && found->limits.front().quota.is_none()) {
+  if (has_limits) {
     return invalid_input("rule: " + name + " has a limit of 0, so there is no count");
   }
   const std::string whom = found->limits.empty() ? "" : " for " + in_quotes(subject);
@@ -85,6 +93,8 @@ Result<Answer> Service::limits_of_domain(std::string_view domain, std::string_vi
   for (const rules::Rule* rule : rules_->rules_keyed_by(domain, subject)) {
     add_limits(answer.limits, *rules_, *rule, subject);
   }
+  apply_overrides(answer);
+  drop_zero_limits(answer.limits);
   if (!answer.limits.empty()) return answer;
   return invalid_input("key: no rule of domain " + in_quotes(domain) +
                        " counts by the attributes of " + in_quotes(subject) +

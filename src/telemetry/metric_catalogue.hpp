@@ -102,6 +102,8 @@ inline constexpr Metric kOutageReported =
 inline constexpr Metric kOutageLost =
     counter("penstock_outage_lost_units_total",
             "Units admitted during an outage and never charged to the store.");
+inline constexpr Metric kOverrides =
+    gauge("penstock_overrides", "Live overrides that this node applies.");
 inline constexpr Metric kOrphanKeys =
     gauge("penstock_orphan_keys",
           "Keys in Redis that never expire or that Penstock did not write, as of the last audit.");

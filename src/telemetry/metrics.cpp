@@ -121,12 +121,12 @@ std::span<const Metric* const> all_metrics() noexcept {
       kDecisions, kRequests, kFailedOpen, kShadowDenied, kUnknownDomain, kStoreLatency,
       kStoreErrors, kStoreServing, kStoreRoundTrips, kStoreTimeouts, kStoreFastFails,
       kStoreConnects, kScriptReloads, kDecidedByLease, kDecidedByDenial, kLeaseRequests,
-      kUnitsLeased, kLeasedKeys, kNodes, kOutagePending, kOutageReported, kOutageLost, kOrphanKeys,
-      kMemoryKeys, kMemoryBytes, kMemoryBlocked, kMemoryEvicted, kMemoryForgiven, kConfigReloads,
-      kConfigOk, kConfigTime, kConfigHash, kConfigRules, kListenerConnections, kListenerAccepted,
-      kListenerRejected, kListenerRejectedPerAddress, kListenerRefundsIgnored, kListenerRequests,
-      kListenerErrors, kUpstreamRequests, kUpstreamLatency, kUpstreamRetries, kUpstreamInFlight,
-      kUpstreamHealthyServers, kGatewayRejected, kGatewaySharedLimitUnavailable,
+      kUnitsLeased, kLeasedKeys, kNodes, kOutagePending, kOutageReported, kOutageLost, kOverrides,
+      kOrphanKeys, kMemoryKeys, kMemoryBytes, kMemoryBlocked, kMemoryEvicted, kMemoryForgiven,
+      kConfigReloads, kConfigOk, kConfigTime, kConfigHash, kConfigRules, kListenerConnections,
+      kListenerAccepted, kListenerRejected, kListenerRejectedPerAddress, kListenerRefundsIgnored,
+      kListenerRequests, kListenerErrors, kUpstreamRequests, kUpstreamLatency, kUpstreamRetries,
+      kUpstreamInFlight, kUpstreamHealthyServers, kGatewayRejected, kGatewaySharedLimitUnavailable,
       kLogLinesSuppressed, kBuildInfo, kWorkers, kProcessCpu, kProcessMemory, kProcessFiles,
       kProcessMaxFiles);
   return kAll;

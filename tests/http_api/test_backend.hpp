@@ -203,6 +203,16 @@ class TestBackend final : public service::Backend {
     asked.push_back("cancel " + id);
     answer(answered, settled);
   }
+  void set_override(store::Override set, Duration lasts, base::Deadline deadline,
+                    store::Answered<store::Override> answered) override {
+    if (counts.failure) return answered(*counts.failure);
+    stores_.operators.set_override(std::move(set), lasts, deadline, std::move(answered));
+  }
+  void remove_override(store::Override removed, base::Deadline deadline,
+                       store::Answered<std::optional<store::Override>> answered) override {
+    if (counts.failure) return answered(*counts.failure);
+    stores_.operators.remove_override(std::move(removed), deadline, std::move(answered));
+  }
   [[nodiscard]] const store::Stores& stores() const noexcept override { return stores_; }
 
   service::ReserveResult reserved{};

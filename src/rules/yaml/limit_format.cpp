@@ -9,22 +9,6 @@
 namespace penstock::rules {
 namespace {
 
-constexpr std::string_view kDefaultAlgorithm = "token_bucket";
-
-// Whether the text names an algorithm. The parsed quota cannot show it for the default algorithm.
-bool names_algorithm(const QuotaSpec& spec, std::string_view text) {
-  return spec.algorithm != Algorithm::TokenBucket ||
-         text.find(kDefaultAlgorithm) != std::string_view::npos;
-}
-
-Result<Quota> parse_quota(std::string_view text, const QuotaDefaults& defaults) {
-  Result<QuotaSpec> spec = QuotaSpec::parse(text);
-  if (!spec) return spec.error();
-  if (!names_algorithm(*spec, text)) spec->algorithm = defaults.algorithm;
-  if (!spec->capacity) spec->capacity = defaults.burst;
-  return Quota::make(*spec);
-}
-
 using core::Mode;
 
 // A shorter lease expires before it is used; a longer one withholds units from other nodes.

@@ -2,6 +2,7 @@
 
 #include "core/named_check.hpp"
 #include "rules/match/attribute_matcher.hpp"
+#include "rules/model/quota_defaults.hpp"
 #include "rules/model/value_maps.hpp"
 #include "rules/yaml/yaml_reader.hpp"
 
@@ -17,12 +18,6 @@
 // `share`) and what holds when the store is unavailable, in our own format and as extensions of
 // Envoy's.
 namespace penstock::rules {
-
-// What a rule says about all its limits, or its domain about all its rules.
-struct QuotaDefaults {
-  Algorithm algorithm = Algorithm::TokenBucket;
-  std::optional<std::int64_t> burst{};
-};
 
 // Changes what `algorithm` and `burst` of the map say.
 void read_quota_defaults(const YamlFields& fields, QuotaDefaults& defaults);

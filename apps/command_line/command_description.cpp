@@ -27,6 +27,18 @@ std::vector<std::string> OptionDescription::choices() const {
   return CLI::detail::split(value, '|');
 }
 
+std::vector<CommandDescription> with_nested(const std::vector<CommandDescription>& commands) {
+  std::vector<CommandDescription> all;
+  for (const CommandDescription& command : commands) {
+    all.push_back(command);
+    for (CommandDescription nested : command.commands) {
+      nested.name = command.name + " " + nested.name;
+      all.push_back(std::move(nested));
+    }
+  }
+  return all;
+}
+
 CommandDescription describe(const CLI::App& app) {
   CommandDescription described{
       .name = app.get_name(), .description = app.get_description(), .footer = app.get_footer()};

@@ -32,6 +32,10 @@ struct CommandDescription {
   std::vector<CommandDescription> commands{};
 };
 
+// Each command, followed by its own commands, whose names are then paths: "override set".
+[[nodiscard]] std::vector<CommandDescription> with_nested(
+    const std::vector<CommandDescription>& commands);
+
 // Hidden commands and options are omitted.
 [[nodiscard]] CommandDescription describe(const CLI::App& app);
 

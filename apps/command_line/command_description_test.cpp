@@ -52,5 +52,17 @@ TEST_F(CommandDescriptionTest, HasOptionsWithTheirValues) {
   EXPECT_EQ(check.options[4].value, "");
 }
 
+TEST(CommandDescription, NestedCommandsHaveTheirPath) {
+  CLI::App app{"a program", "program"};
+  CLI::App* parent = app.add_subcommand("override", "changes");
+  parent->add_subcommand("set", "sets");
+  app.add_subcommand("top", "shows");
+  std::string names;
+  for (const CommandDescription& command : with_nested(describe(app).commands)) {
+    names += command.name + ";";
+  }
+  EXPECT_EQ(names, "override;override set;top;");
+}
+
 }  // namespace
 }  // namespace penstock::app

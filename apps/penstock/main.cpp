@@ -43,6 +43,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   penstock::app::add_check_command(app, exit_code);
   penstock::app::add_peek_command(app, exit_code);
   penstock::app::add_key_commands(app, exit_code);
+  penstock::app::add_override_commands(app, exit_code);
   penstock::app::add_top_command(app, exit_code);
   penstock::app::add_audit_command(app, exit_code);
   penstock::app::add_bench_commands(app, exit_code);

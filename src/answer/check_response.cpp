@@ -53,6 +53,7 @@ void write_limit(http::JsonWriter& writer, const LimitAnswer& limit) {
   writer.name("descriptor").number(matched.descriptor);
   if (limit.shadow) writer.name("shadow").boolean(true);
   if (limit.local) writer.name("local").boolean(true);
+  if (limit.overridden_by != nullptr) write_override(writer, *limit.overridden_by);
   if (matched.is_refund) writer.name("refund").boolean(true);
   writer.end_object();
 }
@@ -136,6 +137,19 @@ void fill(const Answer& answer, PolicyHeaderCache* cache, RateLimitInfo& out) {
 }
 
 }  // namespace
+
+void write_override(http::JsonWriter& writer, const store::Override& set) {
+  writer.name("override").begin_object();
+  switch (set.effect) {
+    case store::Override::Effect::Limit: writer.name("limit").text(set.value); break;
+    case store::Override::Effect::Multiply: writer.name("multiply").text(set.value); break;
+    case store::Override::Effect::Shadow: writer.name("shadow").boolean(true); break;
+  }
+  writer.name("expires_at_ms")
+      .number(
+          std::chrono::floor<std::chrono::milliseconds>(set.expires_at).time_since_epoch().count());
+  writer.end_object();
+}
 
 void write_decision(http::JsonWriter& writer, const Answer& answer) {
   writer.name("allowed").boolean(answer.allowed);

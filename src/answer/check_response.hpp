@@ -12,6 +12,9 @@
 // A service::Answer as HTTP: status, header fields, JSON. Shared by every listener but RESP.
 namespace penstock::answer {
 
+// The member `override` of an overridden limit: its effect and expiry, and not who set it and why,
+// which not every client may know.
+void write_override(http::JsonWriter& writer, const store::Override& set);
 // The members of a decision, into the object that is open.
 void write_decision(http::JsonWriter& writer, const service::Answer& answer);
 [[nodiscard]] std::string decision_text(const service::Answer& answer);  // an object of these

@@ -467,6 +467,10 @@ http::LoadedRules Daemon::rules() {
   http::LoadedRules loaded{.loaded_at = loaded_at_, .owner = configuration_.rules};
   for (const std::filesystem::path& file : configuration_.files) loaded.files.push_back(file);
   for (const auto& rule : configuration_.rules->rules()) loaded.rules.push_back(rule.get());
+  const Instant now = system_clock().now();
+  for (const auto& each : *engines_.overrides.list()) {
+    if (each->expires_at > now) loaded.overrides.push_back(each);
+  }
   return loaded;
 }
 

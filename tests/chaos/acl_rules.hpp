@@ -15,10 +15,11 @@ inline constexpr std::string_view kAclRules =
     "+getrange +setrange +strlen +append +del +exists +pexpire +pexpireat +pttl +hget +hset "
     "+hexists "
     "+hincrby +publish";
-// Additional rules for the daemon: node heartbeats, EXPIRE, reservations, permits and the change
-// feed.
+// Additional rules for the daemon: node heartbeats, EXPIRE, reservations, permits, overrides, the
+// action log and the change feed.
 inline constexpr std::string_view kAclRulesOfDaemons =
-    "+zadd +zrem +zcard +zremrangebyscore +hdel +hmget +zscore +zrange +subscribe";
+    "+zadd +zrem +zcard +zremrangebyscore +hdel +hmget +zscore +zrange +hgetall +lpush +ltrim +lrange "
+    "+subscribe";
 // Additional rules for a cluster, which does not need +role.
 inline constexpr std::string_view kAclRulesOfClusters = "+cluster|slots +asking -role";
 

@@ -68,6 +68,12 @@ class BashTest(unittest.TestCase):
         self.assertEqual(self.complete("completion", ""), list(SHELLS))
         self.assertEqual(self.complete("top", "--by", "d"), ["denied"])
 
+    def test_commands_of_a_command(self):
+        self.assertEqual(self.complete("override", ""), ["set", "list", "remove"])
+        self.assertEqual(self.complete("override", "set", "--m"), ["--multiply"])
+        self.assertNotIn("--multiply", self.complete("override", "remove", "--"))
+        self.assertEqual(self.complete("override", "set", "api/search", "--limit", ""), [])
+
     def test_files(self):
         everything = ["a.yaml", "b c.yaml", "penstock.bash"]
         self.assertEqual(sorted(self.complete("validate", "")), everything)

@@ -69,10 +69,11 @@ def proxied(client, path="/search"):
 TAKE = {"key": "k", "limit": "100/m"}
 OVER = {"key": "over", "limit": "2/h", "cost": 3}
 KEY = "/v1/keys/user%3D7"
+OVERRIDE = {"rule": "api/once", "subject": "client_ip=198.51.100.250", "limit": "9/h", "for": "1h", "reason": "incident"}
 CHANGES = [  # (method, path in the document, path, body)
     ("delete", "/v1/keys/{key}", "/v1/keys/k", None),
     ("post", "/v1/keys/{key}/refund", "/v1/keys/k/refund", {"limit": "100/m"}),
-    ("post", "/v1/keys/{key}/block", "/v1/keys/k/block", {"for": "1s"}),
+    ("post", "/v1/keys/{key}/block", "/v1/keys/k/block", {"for": "1s", "reason": "abuse"}),
     ("post", "/v1/keys/{key}/unblock", "/v1/keys/k/unblock", None),
     ("post", "/v1/counters/{name}", "/v1/counters/n", {"add": 1}),
     ("delete", "/v1/counters/{name}", "/v1/counters/n", None),
@@ -81,6 +82,10 @@ CHANGES = [  # (method, path in the document, path, body)
         ("reserve", search("r", id="two", ttl="1m")), ("cancel", {"id": "two"}),
         ("acquire", {"key": "k", "limit": 1, "id": "one", "ttl": "1m"}),
         ("renew", {"key": "k", "id": "one"}), ("release", {"key": "k", "id": "one"}))),
+    ("post", "/v1/overrides", "/v1/overrides", OVERRIDE),
+    ("get", "/v1/overrides", "/v1/overrides?rule=api/once", None),
+    ("get", "/v1/actions", "/v1/actions?n=10", None),
+    ("delete", "/v1/overrides", "/v1/overrides?rule=api/once&subject=client_ip%3D198.51.100.250&reason=over", None),
 ]
 
 # (method, path in the document, path, body, headers, status)
@@ -142,6 +147,14 @@ ON_LOOPBACK = [
     ("post", "/v1/renew", "/v1/renew", {"key": "k", "id": "none"}, {}, 404),
     ("post", "/v1/renew", "/v1/renew", {"key": "k"}, {}, 400),
     ("post", "/v1/release", "/v1/release", {"key": "k"}, {}, 400),
+    ("post", "/v1/overrides", "/v1/overrides", dict(OVERRIDE, rule="api/none"), {}, 400),
+    ("get", "/v1/overrides", "/v1/overrides?x=1", None, {}, 400),
+    ("delete", "/v1/overrides", "/v1/overrides", None, {}, 400),
+    ("get", "/v1/actions", "/v1/actions?n=0", None, {}, 400),
+    *(("post", "/v1/overrides", "/v1/overrides",
+       {"rule": "api/once", "subject": f"client_ip=10.0.{i // 100}.{i % 100}", "multiply": "2", "for": "1h"}, {}, 200)
+      for i in range(1000)),
+    ("post", "/v1/overrides", "/v1/overrides", {"rule": "api/once", "shadow": True, "for": "1h"}, {}, 409),
     *((method, path, target, body, {"Origin": "https://page.example"}, 403)
       for method, path, target, body in CHANGES),
 ]
@@ -206,6 +219,9 @@ NOT_IN_SCHEMA = [  # (path in the document, path, body): members that exclude ea
     ("/v1/keys/{key}/block", "/v1/keys/k/block", {"for": "1s", "rule": None}),
     ("/v1/keys/{key}/unblock", "/v1/keys/k/unblock", {"rule": "api/search", "domain": "api"}),
     ("/v1/keys/{key}/unblock", "/v1/keys/k/unblock", {"domain": None}),
+    *(("/v1/overrides", "/v1/overrides", body) for body in (
+        dict(OVERRIDE, multiply="2"), dict(OVERRIDE, shadow=True), {"rule": "api/once", "for": "1h"},
+        {"rule": "api/once", "shadow": False, "for": "1h"}, dict(OVERRIDE, reason=None))),
     ("/v1/counters/{name}", "/v1/counters/n", {"add": None}),
     ("/v1/counters/{name}", "/v1/counters/n", {"add": "1."}),
     ("/v1/counters/{name}", "/v1/counters/n", {"add": 2**63}),
@@ -224,7 +240,7 @@ LONG_BODIES = [
         ("/v1/explain", "/v1/explain", search("a")), ("/json", "/json", envoy("e")),
         ("/v1/reserve", "/v1/reserve", TAKE), ("/v1/commit", "/v1/commit", {}),
         ("/v1/acquire", "/v1/acquire", {}), ("/v1/counters/{name}", "/v1/counters/n", {}),
-        ("/v1/keys/{key}/refund", "/v1/keys/k/refund", {}))
+        ("/v1/keys/{key}/refund", "/v1/keys/k/refund", {}), ("/v1/overrides", "/v1/overrides", {}))
 ] + [("post", "/v1/checks", "/v1/checks", [search("x" * 70_000)], {}, 200)]
 TOO_LONG = {  # rejected by the request reader before the rest has arrived
     413: "Content-Length: 2000000\r\n\r\n",

@@ -11,7 +11,8 @@ void add_validate_command(CLI::App& app, int& exit_code);
 void add_explain_command(CLI::App& app, int& exit_code);
 void add_check_command(CLI::App& app, int& exit_code);
 void add_peek_command(CLI::App& app, int& exit_code);
-void add_key_commands(CLI::App& app, int& exit_code);  // reset, block and unblock
+void add_key_commands(CLI::App& app, int& exit_code);       // reset, block and unblock
+void add_override_commands(CLI::App& app, int& exit_code);  // override and actions
 void add_top_command(CLI::App& app, int& exit_code);
 void add_audit_command(CLI::App& app, int& exit_code);
 void add_bench_commands(CLI::App& app, int& exit_code);  // verify and bench

@@ -25,6 +25,7 @@ using redis_store::BlockingStore;
 struct KeyArguments {
   std::string key;
   std::string duration;
+  std::string reason;
   TargetArguments target;
   bool json = false;
 };
@@ -100,7 +101,8 @@ Result<bool> run_in_store(const Action& action, const KeyArguments& arguments, D
 }
 
 Result<bool> run_at_daemon(const Action& action, const KeyArguments& arguments, Duration duration) {
-  const KeyScope scope{.rule = arguments.target.rule, .domain = arguments.target.domain};
+  const KeyScope scope{
+      .rule = arguments.target.rule, .domain = arguments.target.domain, .reason = arguments.reason};
   const Result<DaemonAnswer> answer =
       call_daemon(daemon_of(arguments.target), action.call(arguments, scope, duration));
   if (!answer) return answer.error();
@@ -121,6 +123,9 @@ Result<void> run_key_command(const CLI::App& command, const Action& action,
   }
   const Result<Target> target = target_of(command, arguments.target);
   if (!target) return target.error();
+  if (*target == Target::Store && !arguments.reason.empty()) {
+    return Error{ErrorCode::InvalidInput, "--reason is for the action log, which needs --server"};
+  }
   const Result<bool> answer = *target == Target::Store ? run_in_store(action, arguments, duration)
                                                        : run_at_daemon(action, arguments, duration);
   if (!answer) return answer.error();
@@ -157,6 +162,8 @@ std::shared_ptr<KeyArguments> add(CLI::App& app, int& exit_code, const Action& a
   add_key_argument(*command, arguments->key);
   add_target_options(*command, arguments->target);
   add_rule_options(*command, arguments->target);
+  command->add_option("--reason", arguments->reason, "Why, for the action log of the daemon")
+      ->type_name("TEXT");
   command->add_flag("--json", arguments->json, "Print JSON");
   command->footer(footer_of(action));
   on_command(*command, exit_code, [arguments, command, &action] {

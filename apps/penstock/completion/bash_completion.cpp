@@ -23,21 +23,41 @@ std::string reply_with(const OptionDescription& option) {
   return "_penstock_words '" + joined(choices, " ") + "'; return";
 }
 
-// A case for the value of each option: `check:--ca) _penstock_files; return ;;`.
+// A case for the value of each option: `'check':--ca) _penstock_files; return ;;`.
 std::string value_cases(const CommandDescription& command) {
   std::string cases;
   for (const OptionDescription& option : command.options) {
     if (option.positional || option.value.empty()) continue;
     std::vector<std::string> patterns;
-    for (const std::string& name : option.names) patterns.push_back(command.name + ":" + name);
+    for (const std::string& name : option.names) {
+      patterns.push_back("'" + command.name + "':" + name);
+    }
     cases += "    " + joined(patterns, "|") + ") " + reply_with(option) + " ;;\n";
   }
   return cases;
 }
 
+std::vector<std::string> command_names(const std::vector<CommandDescription>& commands) {
+  std::vector<std::string> names;
+  for (const CommandDescription& command : commands) names.push_back(command.name);
+  return names;
+}
+
+// `'override set' | 'override list'`: commands of commands.
+std::string nested_paths(const CommandDescription& program) {
+  std::vector<std::string> paths;
+  for (const CommandDescription& command : with_nested(program.commands)) {
+    if (command.name.find(' ') != std::string::npos) paths.push_back("'" + command.name + "'");
+  }
+  return joined(paths, " | ");
+}
+
 // A case for the words of each command: options, and values of its positional argument.
 std::string word_case(const CommandDescription& command) {
-  std::string text = "    " + command.name + ")\n      options='" + names_of(command) + "'\n";
+  std::string text = "    '" + command.name + "')\n      options='" + names_of(command) + "'\n";
+  if (!command.commands.empty()) {
+    text += "      words='" + joined(command_names(command.commands), " ") + "'\n";
+  }
   for (const OptionDescription& option : command.options) {
     if (!option.positional) continue;
     if (option.is_file()) text += "      files=yes\n";
@@ -74,6 +94,13 @@ _penstock() {
       break
     fi
   done
+  if ((i + 1 < COMP_CWORD)); then
+    case "$command ${COMP_WORDS[i + 1]}" in
+      )";
+
+constexpr const char* kBashNested = R"() command+=" ${COMP_WORDS[i + 1]}" ;;
+    esac
+  fi
 )";
 
 constexpr const char* kBashTail = R"(  if [[ $cur == -* ]]; then
@@ -90,16 +117,13 @@ complete -F _penstock penstock
 }  // namespace
 
 std::string bash_completion(const CommandDescription& program) {
-  std::string text = kBashHead;
+  std::string text = kBashHead + nested_paths(program) + kBashNested;
   text += "  case $command:$prev in\n";
-  std::vector<std::string> names;
-  for (const CommandDescription& command : program.commands) {
-    text += value_cases(command);
-    names.push_back(command.name);
-  }
+  const std::vector<CommandDescription> commands = with_nested(program.commands);
+  for (const CommandDescription& command : commands) text += value_cases(command);
   text += "  esac\n  case $command in\n    '')\n      options='" + names_of(program) +
-          "'\n      words='" + joined(names, " ") + "'\n      ;;\n";
-  for (const CommandDescription& command : program.commands) text += word_case(command);
+          "'\n      words='" + joined(command_names(program.commands), " ") + "'\n      ;;\n";
+  for (const CommandDescription& command : commands) text += word_case(command);
   return text + "  esac\n" + kBashTail;
 }
 

@@ -52,6 +52,12 @@ std::string fish_completion(const CommandDescription& program) {
   for (const CommandDescription& command : program.commands) {
     const std::string condition = "__fish_seen_subcommand_from " + command.name;
     for (const OptionDescription& option : command.options) text += fish_line(condition, option);
+    for (const CommandDescription& nested : command.commands) {
+      text += "complete -c penstock -n " + fish_text(condition) + " -a " + nested.name + " -d " +
+              fish_text(nested.description) + "\n";
+      const std::string both = condition + "; and __fish_seen_subcommand_from " + nested.name;
+      for (const OptionDescription& option : nested.options) text += fish_line(both, option);
+    }
   }
   return text;
 }

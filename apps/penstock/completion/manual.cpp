@@ -101,7 +101,7 @@ std::string command_section(const CommandDescription& command) {
 std::string environment_section(const CommandDescription& program) {
   std::map<std::string, std::string> variables{
       {"NO_COLOR", "If it is set, output has no colours."}};
-  for (const CommandDescription& command : program.commands) {
+  for (const CommandDescription& command : with_nested(program.commands)) {
     for (const OptionDescription& option : command.options) {
       if (option.variable.empty()) continue;
       variables[option.variable] = "The value of " + option.names.front() +
@@ -121,7 +121,9 @@ std::string manual_page(const CommandDescription& program) {
   std::string text = std::string(kManualHead) + ".SH OPTIONS\n";
   for (const OptionDescription& option : program.options) text += option_entry(option);
   text += ".SH COMMANDS\n";
-  for (const CommandDescription& command : program.commands) text += command_section(command);
+  for (const CommandDescription& command : with_nested(program.commands)) {
+    text += command_section(command);
+  }
   text += environment_section(program);
   if (!program.footer.empty()) text += ".SH EXAMPLES\n.nf\n" + roff(program.footer) + "\n.fi\n";
   return text + kManualTail;

@@ -45,6 +45,26 @@ std::string specifications(const CommandDescription& command) {
   return text;
 }
 
+// The names of the commands of a command, and all their options.
+std::string nested_specifications(const CommandDescription& command) {
+  if (command.commands.empty()) return {};
+  std::string names;
+  std::string options;
+  for (const CommandDescription& nested : command.commands) {
+    names += (names.empty() ? "" : " ") + nested.name;
+    for (const OptionDescription& option : nested.options) {
+      if (option.positional) continue;
+      for (const std::string& name : option.names) {
+        const std::string line = specification(option, name);
+        const bool is_new = options.find("'" + name + "[") == std::string::npos &&
+                            options.find("'" + name + "=[") == std::string::npos;
+        if (is_new && name != "--help" && name != "-h") options += line;
+      }
+    }
+  }
+  return options + "      '1:command:(" + names + ")' \\\n      '*:argument: ' \\\n";
+}
+
 }  // namespace
 
 std::string zsh_completion(const CommandDescription& program) {
@@ -70,7 +90,7 @@ std::string zsh_completion(const CommandDescription& program) {
       "  fi\n"
       "  case $line[1] in\n";
   for (const CommandDescription& command : program.commands) {
-    const std::string all = specifications(command);
+    const std::string all = specifications(command) + nested_specifications(command);
     if (all.empty()) continue;
     text += "    " + command.name + ")\n    _arguments \\\n" + all.substr(0, all.size() - 3) +
             "\n      ;;\n";

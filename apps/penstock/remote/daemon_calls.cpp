@@ -28,6 +28,7 @@ std::string query_of(const KeyScope& scope, const std::optional<Quota>& quota) {
   add("rule", scope.rule);
   add("domain", scope.domain);
   if (quota) add("limit", to_string(*quota));
+  add("reason", scope.reason);
   return query;
 }
 
@@ -36,6 +37,7 @@ Json body_of(const KeyScope& scope) {
   Json json = Json::object();
   if (!scope.rule.empty()) json["rule"] = scope.rule;
   if (!scope.domain.empty()) json["domain"] = scope.domain;
+  if (!scope.reason.empty()) json["reason"] = scope.reason;
   return json;
 }
 
@@ -117,11 +119,18 @@ DaemonCall unblock_call(std::string_view key, const KeyScope& scope) {
   return {.method = "POST", .target = path_of(key) + "/unblock", .body = json_text(body_of(scope))};
 }
 
+Result<Quota> parse_shown_quota(std::string_view text) {
+  const Result<QuotaSpec> spec = QuotaSpec::parse(text);
+  if (!spec || spec->limit != 0) return Quota::parse(text);
+  const Result<Quota> period = Quota::make(per(1, spec->period).fixed_window());
+  return period ? Result<Quota>(Quota::none(spec->period)) : period;
+}
+
 Result<LimitState> read_limit_state(const Json& json) {
   if (!json.is_object()) return unexpected("limits");
   const Result<std::string> text = text_in(json, "quota");
   if (!text) return text.error();
-  const Result<Quota> quota = Quota::parse(*text);
+  const Result<Quota> quota = parse_shown_quota(*text);
   if (!quota) return unexpected("quota");
   const Result<Decision> decision = decision_in(json);
   if (!decision) return decision.error();

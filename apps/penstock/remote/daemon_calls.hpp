@@ -20,6 +20,7 @@ namespace penstock::app {
 struct KeyScope {
   std::string_view rule{};
   std::string_view domain{};
+  std::string_view reason{};  // of a change, for the action log
 };
 
 // Fails for a key that is not UTF-8, which JSON cannot represent.
@@ -30,6 +31,9 @@ struct KeyScope {
 [[nodiscard]] DaemonCall reset_call(std::string_view key, const KeyScope& scope);
 [[nodiscard]] DaemonCall block_call(std::string_view key, const KeyScope& scope, Duration duration);
 [[nodiscard]] DaemonCall unblock_call(std::string_view key, const KeyScope& scope);
+
+// A quota in a response, which may be a limit of 0.
+[[nodiscard]] Result<Quota> parse_shown_quota(std::string_view text);
 
 // The state of one limit, from a daemon. Times are whole milliseconds.
 struct LimitState {

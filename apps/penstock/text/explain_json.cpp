@@ -1,6 +1,7 @@
 #include "apps/penstock/remote/daemon_calls.hpp"
 #include "apps/penstock/text/decision_text.hpp"
 #include "apps/penstock/text/explain_text.hpp"
+#include "apps/penstock/text/time_text.hpp"
 #include "core/quota_math.hpp"
 
 #include <nlohmann/json.hpp>
@@ -74,17 +75,27 @@ std::string settling_rule(const ExplainReport& report) {
   return {};
 }
 
+// "limit 500/m until 2026-11-17 14:03:12 UTC".
+std::string live_override_in(const Json& json) {
+  std::string text = "shadow";
+  if (json.contains("limit")) text = "limit " + json.at("limit").get<std::string>();
+  if (json.contains("multiply")) text = "multiply " + json.at("multiply").get<std::string>();
+  const Instant expires{std::chrono::milliseconds{json.at("expires_at_ms").get<std::int64_t>()}};
+  return text + " until " + utc_text(expires) + " UTC";
+}
+
 Result<void> read_limits(const Json& limits, ExplainReport& report) {
   for (const Json& json : limits) {
     // a limit that could not be checked has no outcome
     const Result<LimitState> state = read_limit_state(json);
     if (!state && json.contains("outcome")) return state.error();
-    const Result<Quota> quota = Quota::parse(json.at("quota").get<std::string>());
+    const Result<Quota> quota = parse_shown_quota(json.at("quota").get<std::string>());
     if (!quota) return quota.error();
     ExplainReport::Limit limit{.rule = json.value("rule", ""),
                                .quota = *quota,
                                .subject = json.value("subject", ""),
                                .shadow = json.value("shadow", false)};
+    if (json.contains("override")) limit.live_override = live_override_in(json["override"]);
     if (json.contains("name")) limit.rule += "/" + json["name"].get<std::string>();
     if (state) {
       limit.now = state->decision;

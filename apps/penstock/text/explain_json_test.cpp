@@ -46,6 +46,17 @@ TEST(ExplainedByADaemon, NamesTheLimitsOfARuleAndShadowLimits) {
   EXPECT_NE(text.find("would pass\nThe request would pass."), std::string::npos);
 }
 
+TEST(ExplainedByADaemon, ShowsLiveOverridesAndLimitsOfZero) {
+  const std::string text = text_of(answer_with(R"({"allowed":false,"reason":"over_limit","limits":[
+    {"rule":"api/search","subject":"user=7","quota":"0/m fixed_window","outcome":"never_fits",
+     "limit":0,"remaining":0,"retry_after_ms":null,"reset_after_ms":1000,
+     "override":{"limit":"0/m","expires_at_ms":1700000000000}}]})"));
+  EXPECT_NE(text.find("    api/search: 0/m fixed_window, counted for user=7, override: limit 0/m "
+                      "until 2023-11-14 22:13:20 UTC\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(ExplainedByADaemon, ALimitThatCouldNotBeCheckedHasNoUsage) {
   const std::string text = text_of(answer_with(R"({"allowed":true,"reason":"failed_open","limits":[
     {"rule":"api/search","subject":"","quota":"9/d sliding_log"}]})"));

@@ -42,7 +42,8 @@ struct ExplainReport {
     std::string subject{};
     std::optional<Cost> cost{};  // of the request under this limit, if known
     bool shadow = false;
-    std::string mode{};  // ", lease: ..."; empty for exact, or if unknown
+    std::string live_override{};  // "limit 500/m until ..."; empty without one
+    std::string mode{};           // ", lease: ..."; empty for exact, or if unknown
     std::optional<Decision> now{};
     bool denies = false;
   };

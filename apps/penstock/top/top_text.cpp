@@ -1,6 +1,7 @@
 #include "apps/penstock/top/top_text.hpp"
 
 #include "apps/penstock/text/decision_text.hpp"
+#include "apps/penstock/text/printable.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -14,13 +15,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kColumns = 3;
 using Line = std::array<std::string, kColumns>;
-
-std::string printable(std::string text) {
-  for (char& letter : text) {
-    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = '?';
-  }
-  return text;
-}
 
 std::uint64_t count_of(const Top& top, const Top::Row& row) {
   return top.by == "denied" ? row.denied : row.requests;

@@ -3,6 +3,8 @@
 #include "http/json_object_reader.hpp"
 #include "http/problem.hpp"
 #include "http/target.hpp"
+#include "service/overrides.hpp"
+#include "wire/http/api/override_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -115,7 +117,12 @@ Response rules_loaded(AdminDataSource& source, Parameters& parameters) {
       std::chrono::floor<std::chrono::milliseconds>(loaded.loaded_at).time_since_epoch().count();
   Json& rules = json["rules"] = Json::array();
   for (const rules::Rule* rule : loaded.rules) {
-    if (!domain || rule->domain == *domain) rules.push_back(rule_json(*rule));
+    if (domain && rule->domain != *domain) continue;
+    rules.push_back(rule_json(*rule));
+    for (const auto& each : loaded.overrides) {
+      if (service::is_of_rule(*each, *rule))
+        rules.back()["overrides"].push_back(override_json(*each));
+    }
   }
   return json_response(200, json);
 }

@@ -3,6 +3,7 @@
 #include "http/message.hpp"
 #include "penstock/time.hpp"
 #include "rules/model/rule.hpp"
+#include "service/live_overrides.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -26,6 +27,7 @@ struct LoadedRules {
   Instant loaded_at{};
   std::vector<const rules::Rule*> rules{};
   std::shared_ptr<const void> owner{};  // of the rules
+  service::LiveOverrides::List overrides{};
 };
 
 // The order of /top.

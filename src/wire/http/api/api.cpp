@@ -14,7 +14,7 @@
 namespace penstock::http {
 namespace {
 
-enum class Access { Public, Write };  // writes need the token
+enum class Access { Public, Write };  // writes need the token, and so does what operators wrote
 
 // Of calls that are no batch. Longer bodies are not parsed.
 constexpr std::size_t kMaxBody = std::size_t{64} << 10U;
@@ -50,6 +50,10 @@ constexpr std::array kRoutes{
     Route{"POST", "/v1/acquire", Access::Write, acquire},
     Route{"POST", "/v1/renew", Access::Write, renew},
     Route{"POST", "/v1/release", Access::Write, release},
+    Route{"POST", "/v1/overrides", Access::Write, set_override},
+    Route{"GET", "/v1/overrides", Access::Write, list_overrides},
+    Route{"DELETE", "/v1/overrides", Access::Write, remove_override},
+    Route{"GET", "/v1/actions", Access::Write, list_actions},
 };
 
 bool matches_route(std::string_view pattern, std::span<const std::string_view> given) {

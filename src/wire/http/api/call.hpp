@@ -55,11 +55,18 @@ void cancel(Call call);
 void acquire(Call call);
 void renew(Call call);
 void release(Call call);
+void set_override(Call call);
+void list_overrides(Call call);
+void remove_override(Call call);
+void list_actions(Call call);
 
 // The request is invalid; the text says why.
 [[nodiscard]] inline Error invalid_input(std::string text) {
   return {ErrorCode::InvalidInput, std::move(text)};
 }
+
+// Reasons of operators are no longer than this.
+inline constexpr std::size_t kMaxReasonBytes = 500;
 
 // Keys, subjects and names of counters are no longer than this.
 inline constexpr std::size_t kMaxKeyBytes = 4096;

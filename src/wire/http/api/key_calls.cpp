@@ -2,6 +2,7 @@
 // of the rules, written as "api_key=abc".
 #include "answer/check_response.hpp"
 #include "core/decide_all.hpp"
+#include "core/duration_text.hpp"
 #include "http/json_object_reader.hpp"
 #include "http/problem.hpp"
 #include "http/target.hpp"
@@ -22,6 +23,7 @@ namespace penstock::http {
 namespace {
 
 using service::Answer;
+using ActionKind = store::OperatorAction::Kind;
 
 constexpr std::size_t kKeySegment = 2;  // of /v1/keys/{key}
 constexpr Duration kLongestBlock = Days{36'500};
@@ -33,6 +35,7 @@ struct Scope {
   std::optional<std::string> rule{};  // "api/search"
   std::optional<std::string> domain{};
   std::optional<Quota> quota{};
+  std::string reason{};  // of the operator
 };
 
 // The limits that are meant, without decisions.
@@ -115,9 +118,35 @@ store::Answered<bool> tell_bool(Json json, std::string member, Handler::Respond 
   };
 }
 
+// Logs an action that was done, then passes the answer on.
+store::Answered<bool> logged(const Call& call, store::OperatorAction action, Duration lasts,
+                             store::Answered<bool> then) {
+  return [&operators = call.backend.stores().operators, deadline = call.request.deadline,
+          action = std::move(action), lasts, then = std::move(then)](const Result<bool>& done) {
+    if (!done) return then(done);
+    operators.append_action(
+        action, lasts, deadline, [was = *done, then](const Result<bool>& written) {
+          if (written) return then(was);
+          then(Error{written.error().code,
+                     "done, but not written to the action log: " + written.error().detail});
+        });
+  };
+}
+
 std::optional<std::string> owned(std::optional<std::string_view> text) {
   if (!text) return std::nullopt;
   return std::string(*text);
+}
+
+// The log entry of a call about this key.
+store::OperatorAction action_for(const Call& call, store::OperatorAction::Kind kind,
+                                 const std::string& key, const Scope& scope) {
+  return {.kind = kind,
+          .by = call.actor,
+          .rule = scope.rule.value_or(""),
+          .domain = scope.domain.value_or(""),
+          .subject = key,
+          .reason = scope.reason};
 }
 
 struct KeyAsked {
@@ -138,7 +167,12 @@ Result<KeyAsked> resolve(const Call& call, const Scope& scope, NeedsQuota needs)
   return KeyAsked{.key = std::move(*key), .limits = std::move(*limits)};
 }
 
-// "?rule=", "?domain=", and where a quota is accepted "?limit=&burst=&algorithm=".
+std::string reason_too_long(std::string_view reason) {
+  return "reason: " + std::to_string(reason.size()) + " bytes; at most " +
+         std::to_string(kMaxReasonBytes);
+}
+
+// "?rule=", "?domain=", where a quota is accepted "?limit=&burst=&algorithm=", else "?reason=".
 Result<Scope> scope_in_query(const Request& request, NeedsQuota needs) {
   Parameters parameters(request.query);
   Scope scope{.rule = owned(parameters.text("rule")), .domain = owned(parameters.text("domain"))};
@@ -152,6 +186,9 @@ Result<Scope> scope_in_query(const Request& request, NeedsQuota needs) {
       if (!quota) return quota.error();
       scope.quota = *quota;
     }
+  } else {
+    scope.reason = parameters.text("reason").value_or("");
+    if (scope.reason.size() > kMaxReasonBytes) parameters.add_error(reason_too_long(scope.reason));
   }
   const Result<void> read = parameters.finish();
   if (!read) return read.error();
@@ -205,8 +242,12 @@ Result<BlockAsked> read_block(const Request& request, BlockKind kind) {
   }
   asked.scope.rule = owned(object.text("rule"));
   asked.scope.domain = owned(object.text("domain"));
+  asked.scope.reason = object.text("reason").value_or("");
   const Result<void> read = object.finish();
   if (!read) return read.error();
+  if (asked.scope.reason.size() > kMaxReasonBytes) {
+    return invalid_input(reason_too_long(asked.scope.reason));
+  }
   return asked;
 }
 
@@ -243,7 +284,8 @@ void reset_key(Call call) {
   if (!asked) return call.respond(problem_of(asked.error()));
   call.backend.stores().limits.reset(
       names_of(asked->limits), call.request.deadline,
-      tell_bool(key_json(asked->key), "was_used", std::move(call.respond)));
+      logged(call, action_for(call, ActionKind::Reset, asked->key, *scope), Duration{0},
+             tell_bool(key_json(asked->key), "was_used", std::move(call.respond))));
 }
 
 void refund_key(Call call) {
@@ -264,9 +306,12 @@ void block_key(Call call) {
   if (!asked) return call.respond(problem_of(asked.error()));
   Json json = key_json(asked->key);
   json["blocked_for_ms"] = block->duration / std::chrono::milliseconds{1};
+  store::OperatorAction action = action_for(call, ActionKind::Block, asked->key, block->scope);
+  action.detail = "for " + core::duration_text(block->duration);
   call.backend.stores().limits.block(
       names_of(asked->limits), block->duration, call.request.deadline,
-      tell_bool(std::move(json), "was_blocked", std::move(call.respond)));
+      logged(call, std::move(action), block->duration,
+             tell_bool(std::move(json), "was_blocked", std::move(call.respond))));
 }
 
 void unblock_key(Call call) {
@@ -276,7 +321,8 @@ void unblock_key(Call call) {
   if (!asked) return call.respond(problem_of(asked.error()));
   call.backend.stores().limits.block(
       names_of(asked->limits), Duration{0}, call.request.deadline,
-      tell_bool(key_json(asked->key), "was_blocked", std::move(call.respond)));
+      logged(call, action_for(call, ActionKind::Unblock, asked->key, block->scope), Duration{0},
+             tell_bool(key_json(asked->key), "was_blocked", std::move(call.respond))));
 }
 
 void take(Call call) {

@@ -1,11 +1,13 @@
 """Live overrides and the action log: on three daemons with one Redis, on the memory store, through an outage, and on the
 command line."""
 
+import concurrent.futures
 import json
 import os
 import re
 import signal
 import subprocess
+import threading
 import time
 import unittest
 from urllib.parse import quote
@@ -365,6 +367,33 @@ class OnThreeDaemons(unittest.TestCase):
                 self.assertLessEqual(admitted, RAISED)
                 # Strict leases may leave a part of the limit with a holder until they expire.
                 self.assertGreaterEqual(admitted, RAISED if mode == "exact" else LIMIT)
+
+    def test_clients_of_all_daemons_while_an_override_changes(self):
+        for mode in ("exact", "lease_strict"):
+            with self.subTest(mode=mode):
+                daemons = self.daemons(mode=mode)
+                user = f"busy-{mode}"
+                stop = threading.Event()
+
+                def client(daemon, user=user, stop=stop):
+                    admitted = 0
+                    while not stop.is_set():
+                        admitted += check(daemon, user) == 200
+                    return admitted
+
+                with concurrent.futures.ThreadPoolExecutor() as pool:
+                    clients = [pool.submit(client, daemon) for daemon in daemons for _ in range(2)]
+                    for turn in range(12):
+                        effect = ({"limit": "20/h"}, {"multiply": "3"}, {"limit": f"{RAISED}/h"})[turn % 3]
+                        self.assertEqual(set_override(daemons[turn % 3], subject=f"user={user}", **effect).status, 200)
+                        if turn % 4 == 3:
+                            remove_override(daemons[0], subject=f"user={user}")
+                    set_override(daemons[0], subject=f"user={user}", limit=f"{RAISED}/h")
+                    # One unit refills in 72 s: in the end the loosest limit is used up, and no more was admitted.
+                    eventually(lambda: all(check(daemon, user) != 200 for daemon in daemons), 5)
+                    stop.set()
+                    admitted = sum(each.result() for each in clients)
+                self.assertLessEqual(admitted, RAISED)
 
     def test_a_raised_limit_counts_at_once_beside_leases_and_cached_denials(self):
         for mode in ("exact", "lease", "lease_strict", "adaptive"):

@@ -8,10 +8,12 @@ namespace {
 
 using Settled = ExplainReport::Settled;
 
+bool is_shadow(const rules::MatchedLimit& matched) {
+  return matched.shadow || (matched.rule != nullptr && matched.rule->shadow);
+}
+
 bool denies(const rules::MatchedLimit& matched, const Decision& now) {
-  if (matched.is_refund || (matched.rule != nullptr && matched.rule->shadow) || matched.shadow) {
-    return false;
-  }
+  if (matched.is_refund || is_shadow(matched)) return false;
   return !now.allowed() || matched.check.cost.units > now.remaining();
 }
 
@@ -59,7 +61,7 @@ std::string limit_lines(const ExplainReport::Limit& limit, Colour colour) {
   std::string lines = "    " + paint(title, Style::Bold, colour) + ": " + to_string(limit.quota) +
                       ", counted for " + (limit.subject.empty() ? "all clients" : limit.subject);
   if (limit.cost) lines += ", takes " + std::to_string(limit.cost->units);
-  if (limit.shadow) lines += ", shadow: never enforced";
+  if (limit.shadow) lines += ", shadow: not enforced";
   if (!limit.live_override.empty()) lines += ", override: " + limit.live_override;
   lines += limit.mode + "\n" + max_line(limit.quota);
   return limit.now ? lines + usage_line(limit, colour) : lines;
@@ -107,7 +109,7 @@ ExplainReport::Limit limit_of(const rules::MatchedLimit& matched, const Decision
                              .quota = matched.check.quota,
                              .subject = std::string(matched.check.name.subject),
                              .cost = matched.check.cost,
-                             .shadow = matched.shadow || (rule != nullptr && rule->shadow),
+                             .shadow = is_shadow(matched),
                              .mode = mode_words(matched.check.terms)};
   if (now != nullptr) {
     limit.now = *now;

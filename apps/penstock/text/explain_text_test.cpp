@@ -85,7 +85,7 @@ TEST_F(ExplainText, NamesRulesWithTheirReasonsAndLimitsWithTheirNames) {
   ask("api", {{"path", "/search"}, {"user", "7"}});
   EXPECT_TRUE(says("  + search"));
   EXPECT_TRUE(says("api/search: 3/m, counted for user=7, takes 1\n"));
-  EXPECT_TRUE(says("api/trial: 1/h, counted for all clients, takes 1, shadow: never enforced\n"));
+  EXPECT_TRUE(says("api/trial: 1/h, counted for all clients, takes 1, shadow: not enforced\n"));
   ask("api", {{"path", "/else"}});
   EXPECT_TRUE(says("  - search (test.yaml:7): "));
   EXPECT_TRUE(says("No limit applies: the request passes."));

@@ -79,9 +79,10 @@ bool all_hold(const AttributeRule& rule, const SlotValues& slot_values, Captures
                      [&](const Condition& one) { return holds(one, slot_values, captures); });
 }
 
-// Whether a request without an attribute of the key is denied. A shadow rule never denies.
+// Whether a request without an attribute of the key is denied. A shadow rule never denies, and one
+// that is rolled out has no subject here to choose by.
 bool denies_missing(const AttributeRule& rule) {
-  return rule.rule->if_missing == IfMissing::Deny && !rule.rule->shadow;
+  return rule.rule->if_missing == IfMissing::Deny && !rule.rule->shadow && !rule.rule->rollout;
 }
 
 // The first missing attribute of the key; empty when none is missing, or a condition does not hold.
@@ -157,6 +158,17 @@ std::string report_of(const Match& match, const Rule& rule, std::string_view mis
   }
   return (match.list_entry == nullptr ? "denies the request: " : "would deny the request: ") +
          absent + " (if_missing: deny)";
+}
+
+// "; shadow mode for this subject (enforce: 10%)"; empty for a rule that is not rolled out.
+std::string rollout_words(const Match& match, const Rule& rule, std::size_t descriptor) {
+  if (!rule.rollout) return {};
+  for (const MatchedLimit& limit : match.limits) {
+    if (limit.rule != &rule || limit.descriptor != descriptor) continue;
+    return std::string(limit.shadow ? "; shadow mode" : "; enforced") +
+           " for this subject (enforce: " + percent_text(rule.rollout->enforce) + ")";
+  }
+  return {};
 }
 
 }  // namespace
@@ -246,6 +258,7 @@ DescriptorOutcome AttributeMatcher::apply(const AttributeRule& rule, const Reque
   if (replaced != nullptr && !*replaced) return DescriptorOutcome::Unlimited;
   const Descriptor& descriptor = request.descriptors[number];
   const Cost cost = cost_of(rule.cost, request.cost_of(descriptor), slot_values, captures);
+  const bool is_shadow = rule.rule->rollout && !is_enforced_for(*rule.rule, *subject);
   const std::vector<RuleLimit>& limits = rule.rule->limits;
   for (std::size_t i = 0; i < limits.size(); ++i) {
     std::string counted = i + 1 == limits.size() ? std::move(*subject) : *subject;
@@ -258,7 +271,8 @@ DescriptorOutcome AttributeMatcher::apply(const AttributeRule& rule, const Reque
                     .quota = replaced != nullptr ? **replaced : limits[i].quota,
                     .cost = cost,
                     .terms = rule.rule->terms},
-          .is_refund = descriptor.is_refund};
+          .is_refund = descriptor.is_refund,
+          .shadow = is_shadow};
     }));
   }
   return DescriptorOutcome::Limited;
@@ -277,7 +291,8 @@ void AttributeMatcher::explain(const Request& request, Explanation& explanation)
       std::string reason = mismatch_reason(rule, slot_values);
       const bool matched = reason.empty();
       if (matched) {
-        reason = report_of(explanation.match, *rule.rule, missing_attribute(rule, slot_values));
+        reason = report_of(explanation.match, *rule.rule, missing_attribute(rule, slot_values)) +
+                 rollout_words(explanation.match, *rule.rule, i);
       }
       if (several) reason.insert(0, "descriptor " + std::to_string(i + 1) + ": ");
       explanation.rules.push_back(

@@ -2,11 +2,13 @@
 
 #include "core/named_check.hpp"
 #include "penstock/quota.hpp"
+#include "rules/model/rollout.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -74,12 +76,22 @@ struct Rule {
   std::vector<KeyPart> key{};       // in the order of the subject; empty: one key for all
   IfMissing if_missing = IfMissing::Skip;
   OnFailure on_failure = OnFailure::Open;
-  core::SharingTerms terms{};  // where its limits are decided
-  bool shadow = false;         // evaluated and counted, never enforced
-  bool quota_mode = false;     // Envoy: denies only when all other such limits deny
-  bool count_denied = false;   // a denied request is charged the remaining quota
-  MetadataMap metadata{};      // Envoy: returned with requests that this rule allows
+  core::SharingTerms terms{};        // where its limits are decided
+  bool shadow = false;               // evaluated and counted, never enforced
+  bool quota_mode = false;           // Envoy: denies only when all other such limits deny
+  bool count_denied = false;         // a denied request is charged the remaining quota
+  std::optional<Rollout> rollout{};  // set unless it is enforced for all, or for none
+  BasisPoints near_limit = 0;        // usage that is counted and logged; 0: none
+  MetadataMap metadata{};            // Envoy: returned with requests that this rule allows
   Source source{};
 };
+
+// Whether the roll-out of a rule includes this subject. A rule without a key has one subject for
+// all requests: it is enforced when that is for all. REQUIRES: rule.rollout is set.
+[[nodiscard]] inline bool is_enforced_for(const Rule& rule, std::string_view subject) noexcept {
+  if (rule.rollout->enforce == kWhole) return true;
+  return !rule.key.empty() &&
+         rollout_place(rule.domain, rule.name, subject) < rule.rollout->enforce;
+}
 
 }  // namespace penstock::rules

@@ -20,7 +20,7 @@ struct MatchedLimit {
   std::size_t descriptor = 0;  // which of the request's
   core::NamedCheck check;      // the quota may be an override of the rule's
   bool is_refund = false;
-  bool shadow = false;  // not enforced for this request, whatever the rule says
+  bool shadow = false;                     // not enforced for this request, whatever the rule says
   std::string metric{};                    // replaces the rule's, where it depends on the request
   OnFailure on_failure = OnFailure::Open;  // of a limit without a rule
 };

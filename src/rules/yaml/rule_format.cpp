@@ -1,6 +1,7 @@
 #include "rules/model/limit_keys.hpp"
 #include "rules/yaml/domain_format.hpp"
 #include "rules/yaml/limit_format.hpp"
+#include "rules/yaml/rollout_format.hpp"
 #include "rules/yaml/rule_keys.hpp"
 
 #include <algorithm>
@@ -82,6 +83,7 @@ class RuleReader {
     read_key(defaults);
     read_cost();
     read_overrides();
+    read_rollout(fields_, rule_);
     if (!named) return;
     keep({.rule = node_, .key = fields_.find("key"), .has_if_missing = defaults.has_if_missing});
   }
@@ -127,8 +129,9 @@ class RuleReader {
     }
     if (is_unlimited) {
       rule_.action = Action::Unlimited;
-      for (const std::string_view key : {"burst", "cost", "overrides", "shadow", "count_denied",
-                                         "if_missing", "mode", "lease_lifetime", "share"}) {
+      for (const std::string_view key :
+           {"burst", "cost", "overrides", "shadow", "count_denied", "if_missing", "mode",
+            "lease_lifetime", "share", "enforce", "abort", "near_limit"}) {
         if (const auto node = fields_.find(key)) {
           node->warning(std::string(key) + " means nothing for a rule without a limit");
         }

@@ -22,10 +22,12 @@ inline constexpr std::array kRule{
     "limit"sv,        "limits"sv,         "unlimited"sv,   "algorithm"sv,
     "burst"sv,        "cost"sv,           "shadow"sv,      "on_failure"sv,
     "mode"sv,         "lease_lifetime"sv, "share"sv,       "ipv4_prefix"sv,
-    "count_denied"sv, "overrides"sv,      "ipv6_prefix"sv, "if_missing"sv};
+    "count_denied"sv, "overrides"sv,      "ipv6_prefix"sv, "if_missing"sv,
+    "enforce"sv,      "abort"sv,          "near_limit"sv};
 inline constexpr std::array kLimit{"limit"sv, "algorithm"sv, "burst"sv};
 inline constexpr std::array kCost{"attribute"sv, "default"sv};
 inline constexpr std::array kOverrides{"map"sv, "by"sv};
+inline constexpr std::array kAbort{"denied_above"sv, "over"sv, "min_requests"sv};
 inline constexpr std::array kCondition{"equals"sv, "one_of"sv, "prefix"sv,  "glob"sv, "template"sv,
                                        "cidr"sv,   "regex"sv,  "present"sv, "not"sv};
 
@@ -41,6 +43,7 @@ inline constexpr std::array kAll{Section{"map", kMap},
                                  Section{"limits", kLimit},
                                  Section{"cost", kCost},
                                  Section{"overrides", kOverrides},
+                                 Section{"abort", kAbort},
                                  Section{"condition", kCondition}};
 
 }  // namespace penstock::rules::keys

@@ -28,6 +28,20 @@ domains:
         limit: 1000000000/s
 )";
 
+// The same in a roll-out.
+constexpr std::string_view kRolloutRules = R"(
+domains:
+  api:
+    rules:
+      - name: search
+        when: {path: /v1/search/**}
+        key: [api_key]
+        limit: 1000000000/s
+        enforce: 99.99%
+        abort: {denied_above: 5%, over: 1m}
+        near_limit: 80%
+)";
+
 constexpr std::string_view kEnvoyRules = R"(
 domain: edge
 descriptors:
@@ -45,6 +59,11 @@ struct Worker {
   explicit Worker(std::string_view text = kRules)
       : rules(rules::load_text(std::string(text), "bench.yaml").configuration.value().rules) {}
 
+  // As an engine starts.
+  std::shared_ptr<const rules::Ruleset> started() {
+    rollouts.use(rules);
+    return rules;
+  }
   void decide(const rules::Request& request) {
     service.decide(request, {}, [](service::Answer answer) { benchmark::DoNotOptimize(answer); });
   }
@@ -57,13 +76,18 @@ struct Worker {
   telemetry::HotKeys hot_keys{board, 0};
   telemetry::RateLimitedLog limited{log, system_clock(),
                                     metrics.cell(telemetry::metrics::kLogLinesSuppressed)};
-  service::Recorder recorder{metrics, hot_keys, limited};
+  service::SharedNearLimits shared_near_limits{};
+  service::NearLimits near_limits{metrics, log, shared_near_limits, system_clock()};
+  service::Recorder recorder{metrics, hot_keys, limited, &near_limits};
+  service::Rollouts rollouts{numbers, log};
   store::ShardedTable memory{MemoryOptions{}};
   service::Membership members{1};
   service::LocalFallback local{memory, members};
   store::MemoryStore store{memory};
   std::shared_ptr<const rules::Ruleset> rules;
-  service::Service service{store.stores(), local, recorder, rules};
+  service::Service service{
+      {.stores = store.stores(), .local = local, .events = recorder, .rollouts = &rollouts},
+      started()};
 };
 
 rules::Request request(std::string_view path, std::string_view api_key) {
@@ -119,6 +143,13 @@ void decide_one_limit(benchmark::State& state) {
   for (auto _ : state) worker.decide(asked);
 }
 BENCHMARK(decide_one_limit);
+
+void decide_rollout(benchmark::State& state) {
+  Worker worker(kRolloutRules);
+  const rules::Request asked = request("/v1/search/x", "0123456789abcdef");
+  for (auto _ : state) worker.decide(asked);
+}
+BENCHMARK(decide_rollout);
 
 void decide_two_limits(benchmark::State& state) {
   Worker worker;

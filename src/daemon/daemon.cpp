@@ -358,6 +358,7 @@ void Daemon::use(rules::Configuration configuration, FileWatch before) {
   configuration_.rules = std::move(configuration.rules);
   configuration_.files = std::move(configuration.files);
   loaded_at_ = system_clock().now();
+  engines_.use(configuration_.rules);
   for (const std::unique_ptr<ServeWorker>& worker : workers_) worker->use(configuration_.rules);
   use_settings(configuration.settings);
   watch_ = std::move(before);
@@ -459,6 +460,9 @@ http::Readiness Daemon::readiness() {
   for (const store::StoreHealth& store : stores_) {
     if (store.serving) continue;
     readiness.store_error = store.reason.empty() ? "not connected yet" : store.reason;
+  }
+  for (const service::RolloutReport& rollout : engines_.rollouts.report()) {
+    if (rollout.aborted) readiness.rollouts.push_back(abort_text(rollout));
   }
   return readiness;
 }

@@ -70,6 +70,7 @@ Result<std::unique_ptr<Engine>> Engine::make(const boost::asio::any_io_executor&
     const Result<redis::Options> client = redis_store::client_options(options);
     if (!client) return Error{client.error().code, "store: " + client.error().detail};
   }
+  shared.use(rules);
   return std::unique_ptr<Engine>(new Engine(executor, shared, settings, number, std::move(rules)));
 }
 
@@ -79,9 +80,11 @@ Engine::Engine(const boost::asio::any_io_executor& executor, EngineShared& share
     : metrics_(shared.metrics.add_worker()),
       hot_keys_(shared.hot_keys, number),
       log_(shared.log, system_clock(), metrics_.cell(telemetry::metrics::kLogLinesSuppressed)),
-      recorder_(metrics_, hot_keys_, log_),
+      near_limits_(metrics_, shared.log, shared.near_limits, system_clock()),
+      recorder_(metrics_, hot_keys_, log_, &near_limits_),
       stores_(make_stores(executor, shared, settings)),
       local_(shared.local),
+      rollouts_(shared.rollouts),
       reconciler_(stores_.all.limits, stores_.leasing, shared.local),
       store_timeout_(settings.redis.timeout),
       service_({.stores = stores_.all,
@@ -89,7 +92,9 @@ Engine::Engine(const boost::asio::any_io_executor& executor, EngineShared& share
                 .events = recorder_,
                 .store_timeout = &store_timeout_,
                 .clock = clock_of(settings),
-                .overrides = &shared.overrides},
+                .overrides = &shared.overrides,
+                .rollouts = &shared.rollouts,
+                .worker = number},
                std::move(rules)),
       is_first_(number == 0) {
   if (stores_.redis != nullptr) stores_.redis->report_time_to(redis_clock_);
@@ -123,6 +128,7 @@ void Engine::tick() {
   if (!is_first_) return;
   service_.reservations().sweep();
   refresh_overrides();  // in case a message of the change feed was lost
+  rollouts_.tick(base::monotonic_now(), system_clock().now());
 }
 
 store::StoreHealth Engine::health() const {

@@ -53,7 +53,8 @@ class Engine {
   [[nodiscard]] telemetry::WorkerMetrics& metrics() noexcept { return metrics_; }
   [[nodiscard]] telemetry::RateLimitedLog& log() noexcept { return log_; }
 
-  // Requests in flight keep the rules that they started with.
+  // Requests in flight keep the rules that they started with. REQUIRES: EngineShared::use() was
+  // called with them; make() does it.
   void use(std::shared_ptr<const rules::Ruleset> rules) { service_.use(std::move(rules)); }
   // Applies the settings of the store that need no restart. On an error nothing changes.
   [[nodiscard]] Result<void> reload(const rules::Settings& settings);
@@ -104,14 +105,16 @@ class Engine {
   telemetry::WorkerMetrics& metrics_;
   telemetry::HotKeys hot_keys_;
   telemetry::RateLimitedLog log_;
+  service::NearLimits near_limits_;
   service::Recorder recorder_;
   redis_store::RedisClock redis_clock_;
   EngineStores stores_;
   service::LocalFallback& local_;
+  service::Rollouts& rollouts_;
   service::OutageReconciler reconciler_;
   Duration store_timeout_;
   service::Service service_;
-  bool is_first_;                    // sweeps reservations, reads overrides
+  bool is_first_;                    // does what is done once per process
   std::string overrides_problem_{};  // why they could not be read, as logged
 };
 

@@ -7,6 +7,8 @@
 #include "service/live_overrides.hpp"
 #include "service/local_fallback.hpp"
 #include "service/membership.hpp"
+#include "service/near_limits.hpp"
+#include "service/rollouts.hpp"
 #include "store/sharded_table.hpp"
 #include "telemetry/hot_keys.hpp"
 #include "telemetry/log.hpp"
@@ -51,6 +53,8 @@ struct EngineShared {
   EngineShared(const rules::Settings& settings, telemetry::Metrics& for_metrics,
                telemetry::Log& for_log);
 
+  // New rules, before any engine uses them.
+  void use(const std::shared_ptr<const rules::Ruleset>& rules) { rollouts.use(rules); }
   // Applies the settings that need no restart.
   void reload(const rules::Settings& settings) { members.configure(settings.nodes); }
 
@@ -63,6 +67,8 @@ struct EngineShared {
   service::Membership members;
   service::LocalFallback local;
   service::LiveOverrides overrides{};
+  service::Rollouts rollouts{metrics, log};
+  service::SharedNearLimits near_limits{};
   std::shared_ptr<lease::KeyVersions> versions = std::make_shared<lease::KeyVersions>();
   std::vector<telemetry::Metrics::Registration> sources{};  // of the above
 };

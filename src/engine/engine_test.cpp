@@ -97,6 +97,27 @@ TEST_F(EngineTest, RejectsSettingsOfTheStoreThatCannotBeUsed) {
   EXPECT_TRUE(made.error().detail.starts_with("store: ")) << made.error().detail;
 }
 
+TEST_F(EngineTest, ARollOutIsAbortedForAllEnginesUntilTheNextRules) {
+  const std::string text =
+      "domains: {api: {rules: [{name: r, key: user, limit: 1/day fixed_window, enforce: 100%, "
+      "abort: {denied_above: 10%, over: 10s, min_requests: 5}}]}}";
+  configuration = load(text);
+  const auto one = make(0);
+  const auto two = make(1);
+  for (int i = 0; i < 3; ++i) static_cast<void>(is_allowed(*one, "a"));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(is_allowed(*two, "a"));
+  one->tick();
+  EXPECT_TRUE(shared.rollouts.report().at(0).aborted);
+  EXPECT_TRUE(is_allowed(*one, "a"));
+  EXPECT_TRUE(is_allowed(*two, "a"));
+  EXPECT_NE(log_text.str().find("roll-out aborted"), std::string::npos);
+  const auto next = load(text);
+  shared.use(next.rules);
+  for (const auto* const engine : {&one, &two}) (*engine)->use(next.rules);
+  EXPECT_FALSE(is_allowed(*one, "a"));
+  EXPECT_FALSE(is_allowed(*two, "a"));
+}
+
 TEST_F(EngineTest, EndsAtOnceWithoutLeases) {
   const auto engine = make(0);
   bool done = false;

@@ -15,6 +15,8 @@
 
 namespace penstock::service {
 
+class RolloutCounter;
+
 // Why a request passed or not.
 enum class Reason : std::uint8_t {
   NoRule,  // no limit applies, or the rules say unlimited
@@ -38,6 +40,8 @@ struct LimitAnswer {
   bool shadow = false;                                     // its denial is not enforced
   bool local = false;                                      // decided by the local fallback
   std::shared_ptr<const store::Override> overridden_by{};  // null without a live override
+  // Of a rule with `abort` that is enforced for this request; lives as long as Answer::rules.
+  RolloutCounter* rollout = nullptr;
 };
 
 // The answer to one request.

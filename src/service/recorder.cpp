@@ -1,6 +1,7 @@
 #include "service/recorder.hpp"
 
 #include "service/failure_policy.hpp"
+#include "service/rollouts.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -41,10 +42,11 @@ std::string_view name_of(const rules::MatchedLimit& matched) {
 }  // namespace
 
 Recorder::Recorder(telemetry::WorkerMetrics& metrics, telemetry::HotKeys& hot_keys,
-                   telemetry::RateLimitedLog& log)
+                   telemetry::RateLimitedLog& log, NearLimits* near_limits)
     : metrics_(metrics),
       hot_keys_(hot_keys),
       log_(log),
+      near_limits_(near_limits),
       latency_(metrics.latency(metrics::kStoreLatency)),
       failed_open_(metrics.cell(metrics::kFailedOpen)),
       shadow_denied_(metrics.cell(metrics::kShadowDenied)),
@@ -79,7 +81,12 @@ void Recorder::on_answer(std::string_view domain, const Answer& answer) {
     ruleset_ = answer.rules;
     by_rule_.clear();
   }
-  for (const LimitAnswer& limit : answer.limits) count(limit, domain, answer);
+  bool is_rollout = false;
+  for (const LimitAnswer& limit : answer.limits) {
+    count(limit, domain, answer);
+    is_rollout = is_rollout || limit.rollout != nullptr;
+  }
+  if (is_rollout) count_rollouts(answer);
   if (has_failed(answer.reason)) warn_of_failure(domain, answer);
 }
 
@@ -137,10 +144,33 @@ void Recorder::count(const LimitAnswer& limit, std::string_view domain, const An
   const std::optional<LimitOutcome> outcome = outcome_of(limit, answer);
   if (!outcome) return;
   cell_of(limit, domain, *outcome).add();
+  const rules::Rule* const rule = limit.matched.rule;
+  if (rule != nullptr && rule->near_limit != 0 && near_limits_ != nullptr && limit.decision) {
+    near_limits_->on_decision(limit, *answer.clock);
+  }
   if (*outcome == LimitOutcome::ShadowDenied) {
     shadow_denied_.add();
   } else if (limit.decision && !limit.decision->allowed()) {
     hot_keys_.note(HotKeyKind::Denied, name.limit, name.subject);
+  }
+}
+
+void Recorder::count_rollouts(const Answer& answer) {
+  const std::vector<LimitAnswer>& limits = answer.limits;
+  for (auto limit = limits.begin(); limit != limits.end(); ++limit) {
+    const auto is_same = [&](const LimitAnswer& other) { return other.rollout == limit->rollout; };
+    if (limit->rollout == nullptr || std::any_of(limits.begin(), limit, is_same)) continue;
+    bool is_decided = false;
+    bool is_denied = false;
+    for (auto other = limit; other != limits.end(); ++other) {
+      // a block by an operator is no decision of the rule
+      if (!is_same(*other) || !other->decision) continue;
+      if (other->decision->outcome() == Outcome::Blocked) continue;
+      is_decided = true;
+      is_denied = is_denied || !other->decision->allowed();
+    }
+    using Counted = RolloutCounter::Outcome;
+    if (is_decided) limit->rollout->count(is_denied ? Counted::Denied : Counted::Passed);
   }
 }
 
@@ -193,6 +223,7 @@ void Recorder::tick(const store::StoreHealth& health, const store::LeaseStats& l
   unknown_domain_logged_ = false;
   hot_keys_.tick();
   log_.tick();
+  if (near_limits_ != nullptr) near_limits_->tick();
 }
 
 telemetry::Metrics::Source memory_source(const store::ShardedTable& memory) {

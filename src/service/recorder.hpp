@@ -3,6 +3,7 @@
 #include "base/text_hash.hpp"
 #include "service/local_fallback.hpp"
 #include "service/membership.hpp"
+#include "service/near_limits.hpp"
 #include "service/service_deps.hpp"
 #include "store/lease_source.hpp"
 #include "store/sharded_table.hpp"
@@ -24,9 +25,9 @@ namespace penstock::service {
 // Thread-safety: none; other threads may read the metrics.
 class Recorder final : public Events {
  public:
-  // REQUIRES: all of them outlive it.
+  // `near_limits` may be null. REQUIRES: all of them outlive it.
   Recorder(telemetry::WorkerMetrics& metrics, telemetry::HotKeys& hot_keys,
-           telemetry::RateLimitedLog& log);
+           telemetry::RateLimitedLog& log, NearLimits* near_limits = nullptr);
 
   void on_store_call(std::chrono::steady_clock::duration waited, const Error* failure) override;
   void on_answer(std::string_view domain, const Answer& answer) override;
@@ -61,11 +62,14 @@ class Recorder final : public Events {
                                          LimitOutcome outcome);
   [[nodiscard]] RuleCells& cells_of(const rules::MatchedLimit& matched);
   void count(const LimitAnswer& limit, std::string_view domain, const Answer& answer);
+  // A rule with several limits counts once per request.
+  static void count_rollouts(const Answer& answer);
   void warn_of_failure(std::string_view domain, const Answer& answer);
 
   telemetry::WorkerMetrics& metrics_;
   telemetry::HotKeys& hot_keys_;
   telemetry::RateLimitedLog& log_;
+  NearLimits* near_limits_;
 
   telemetry::LatencyCells& latency_;
   telemetry::Cell& failed_open_;

@@ -22,6 +22,13 @@ Answer answer_for(rules::Match match, std::shared_ptr<const rules::Ruleset> rule
   return answer;
 }
 
+void explain_aborts(const RolloutSet& rollouts, std::vector<rules::RuleReport>& reports) {
+  for (rules::RuleReport& report : reports) {
+    if (!report.matched || !rollouts.is_aborted(*report.rule)) continue;
+    report.reason += "; the roll-out is aborted: shadow mode until the next reload";
+  }
+}
+
 }  // namespace
 
 Service::Service(const ServiceDeps& deps, std::shared_ptr<const rules::Ruleset> rules)
@@ -32,8 +39,15 @@ Service::Service(const ServiceDeps& deps, std::shared_ptr<const rules::Ruleset> 
 void Service::use(std::shared_ptr<const rules::Ruleset> rules) {
   // Every answer counts as a user of the rules. With a count for this event loop alone they do not
   // all write to one cache line.
-  const auto kept = std::make_shared<const std::shared_ptr<const rules::Ruleset>>(std::move(rules));
-  rules_ = std::shared_ptr<const rules::Ruleset>(kept, kept->get());
+  struct Kept {
+    std::shared_ptr<const rules::Ruleset> rules;
+    std::shared_ptr<RolloutSet> rollouts;  // answers point to its counters
+  };
+  const auto kept = std::make_shared<Kept>();
+  if (deps_.rollouts != nullptr) kept->rollouts = deps_.rollouts->find(*rules);
+  kept->rules = std::move(rules);
+  rules_ = std::shared_ptr<const rules::Ruleset>(kept, kept->rules.get());
+  rollouts_ = kept->rollouts.get();
   if (deps_.overrides != nullptr) prepare_overrides();
 }
 
@@ -66,6 +80,7 @@ std::optional<Decision> Service::try_take(std::string_view subject, const Quota&
 Answer Service::answer_to(const rules::Request& request) const {
   Answer answer = answer_for(rules_->match(request), rules_);
   apply_overrides(answer);
+  if (rollouts_ != nullptr) rollouts_->apply(answer.limits, deps_.worker);
   if (!answer.match.domain_known) {
     answer.unknown_domain = request.domain;
     deps_.events.on_unknown_domain(request.domain, answer.match.unknown_domain_denied
@@ -107,6 +122,10 @@ void Service::explain(const rules::Request& request, base::Deadline deadline,
   rules::Explanation explanation = rules_->explain(request);
   Answer answer = answer_for(explanation.match, rules_);
   apply_overrides(answer);
+  if (rollouts_ != nullptr) {
+    rollouts_->apply(answer.limits, deps_.worker);
+    explain_aborts(*rollouts_, explanation.rules);
+  }
   if (!answer.match.domain_known) answer.unknown_domain = request.domain;
   peek(deps_, std::move(answer), deadline,
        [explanation = std::move(explanation), answered = std::move(answered)](Answer said) {

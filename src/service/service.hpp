@@ -5,6 +5,7 @@
 #include "service/answer.hpp"
 #include "service/overrides.hpp"
 #include "service/reservations.hpp"
+#include "service/rollouts.hpp"
 #include "service/service_deps.hpp"
 
 #include <functional>
@@ -139,6 +140,7 @@ class Service final : public Backend {
   // A cache: the list of deps_.overrides of this generation, prepared for rules_.
   mutable Overrides overrides_;
   mutable std::uint64_t overrides_generation_ = 0;
+  RolloutSet* rollouts_ = nullptr;  // owned by rules_; null when no rule has `abort`
 };
 
 }  // namespace penstock::service

@@ -15,6 +15,8 @@
 
 namespace penstock::service {
 
+class Rollouts;
+
 // The domain and the rule name of limits that come with a request.
 inline constexpr std::string_view kTake = "take";
 
@@ -69,6 +71,9 @@ struct ServiceDeps {
   // The clock of the store: for limits of 0, which are decided without it, and for times of day.
   const Clock* clock = &system_clock();
   LiveOverrides* overrides = nullptr;  // without it, overrides have no effect
+  // The roll-outs of this node, or null; `worker` numbers the event loops that count for them.
+  Rollouts* rollouts = nullptr;
+  std::size_t worker = 0;
 
   [[nodiscard]] base::Deadline within(base::Deadline deadline) const {
     return std::min<base::Deadline>(deadline, base::deadline_after(*store_timeout));

@@ -105,7 +105,7 @@ void Log::write(LogLevel level, std::string_view message, Fields fields) {
   impl_->logger.log(now, spdlog::source_loc{}, level_of(level), spdlog::string_view_t(line));
 }
 
-void RateLimitedLog::warning(std::string_view message, Log::Fields fields) {
+void RateLimitedLog::write(LogLevel level, std::string_view message, Log::Fields fields) {
   tick();
   if (written_ >= most_) {
     ++suppressed_count_;
@@ -113,7 +113,7 @@ void RateLimitedLog::warning(std::string_view message, Log::Fields fields) {
     return;
   }
   ++written_;
-  log_.warning(message, fields);
+  log_.write(level, message, fields);
 }
 
 void RateLimitedLog::tick() {

@@ -81,7 +81,10 @@ class RateLimitedLog {
                  unsigned lines_per_second = kLinesPerSecond)
       : log_(log), clock_(clock), suppressed_(suppressed), most_(lines_per_second) {}
 
-  void warning(std::string_view message, Log::Fields fields = {});
+  void write(LogLevel level, std::string_view message, Log::Fields fields = {});
+  void warning(std::string_view message, Log::Fields fields = {}) {
+    write(LogLevel::Warning, message, fields);
+  }
   // Logs the number of suppressed lines after each second. Call periodically.
   void tick();
 

@@ -55,6 +55,16 @@ inline constexpr Metric kFailedOpen =
 inline constexpr Metric kShadowDenied =
     counter("penstock_shadow_denied_total", "Denials by shadow limits (not enforced).");
 
+inline constexpr Metric kRolloutAborted = gauge(
+    "penstock_rollout_aborted",
+    "1 while the roll-out of a rule is aborted on this node and the rule is in shadow mode; 0 "
+    "otherwise. For rules with abort.",
+    {"rule"});
+inline constexpr Metric kNearLimit =
+    counter("penstock_near_limit_total",
+            "Subjects that reached the near_limit of a rule, once per window and subject.",
+            {"domain", "rule"}, 2'000);
+
 inline constexpr Metric kUnknownDomain = counter(
     "penstock_unknown_domain_requests_total",
     "Requests that name a domain without rules, by decision: allowed or denied.", {"decision"});

@@ -118,15 +118,16 @@ void add_value(prometheus::MetricFamily& family, prometheus::ClientMetric metric
 std::span<const Metric* const> all_metrics() noexcept {
   using namespace metrics;
   static constexpr auto kAll = addresses_of(
-      kDecisions, kRequests, kFailedOpen, kShadowDenied, kUnknownDomain, kStoreLatency,
-      kStoreErrors, kStoreServing, kStoreRoundTrips, kStoreTimeouts, kStoreFastFails,
-      kStoreConnects, kScriptReloads, kDecidedByLease, kDecidedByDenial, kLeaseRequests,
-      kUnitsLeased, kLeasedKeys, kNodes, kOutagePending, kOutageReported, kOutageLost, kOverrides,
-      kOrphanKeys, kMemoryKeys, kMemoryBytes, kMemoryBlocked, kMemoryEvicted, kMemoryForgiven,
-      kConfigReloads, kConfigOk, kConfigTime, kConfigHash, kConfigRules, kListenerConnections,
-      kListenerAccepted, kListenerRejected, kListenerRejectedPerAddress, kListenerRefundsIgnored,
-      kListenerRequests, kListenerErrors, kUpstreamRequests, kUpstreamLatency, kUpstreamRetries,
-      kUpstreamInFlight, kUpstreamHealthyServers, kGatewayRejected, kGatewaySharedLimitUnavailable,
+      kDecisions, kRequests, kFailedOpen, kShadowDenied, kRolloutAborted, kNearLimit,
+      kUnknownDomain, kStoreLatency, kStoreErrors, kStoreServing, kStoreRoundTrips, kStoreTimeouts,
+      kStoreFastFails, kStoreConnects, kScriptReloads, kDecidedByLease, kDecidedByDenial,
+      kLeaseRequests, kUnitsLeased, kLeasedKeys, kNodes, kOutagePending, kOutageReported,
+      kOutageLost, kOverrides, kOrphanKeys, kMemoryKeys, kMemoryBytes, kMemoryBlocked,
+      kMemoryEvicted, kMemoryForgiven, kConfigReloads, kConfigOk, kConfigTime, kConfigHash,
+      kConfigRules, kListenerConnections, kListenerAccepted, kListenerRejected,
+      kListenerRejectedPerAddress, kListenerRefundsIgnored, kListenerRequests, kListenerErrors,
+      kUpstreamRequests, kUpstreamLatency, kUpstreamRetries, kUpstreamInFlight,
+      kUpstreamHealthyServers, kGatewayRejected, kGatewaySharedLimitUnavailable,
       kLogLinesSuppressed, kBuildInfo, kWorkers, kProcessCpu, kProcessMemory, kProcessFiles,
       kProcessMaxFiles);
   return kAll;

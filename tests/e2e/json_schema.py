@@ -8,6 +8,7 @@ _TYPES = {
     "string": str,
     "boolean": bool,
     "integer": int,
+    "number": (int, float),
     "null": type(None),
 }
 _IGNORED_KEYWORDS = {"description", "examples", "default"}

@@ -32,6 +32,13 @@ domains:
         when: {path: /once}
         key: [client_ip]
         limit: 1/hour
+      - name: window
+        when: {path: /window}
+        key: [user]
+        limit: 100/hour fixed_window
+        enforce: 12.5%
+        abort: {denied_above: 5%, over: 1m}
+        near_limit: 80%
       - name: everything
         limit: 1000000/s
 """

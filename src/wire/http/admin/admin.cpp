@@ -45,10 +45,17 @@ Response readyz(AdminDataSource& source, Parameters& /*parameters*/) {
   const bool ready = reasons.empty();
   if (!state.store_error.empty()) reasons.push_back(reason("store", state.store_error));
   if (!state.reload_error.empty()) reasons.push_back(reason("reload", state.reload_error));
+  for (const std::string& rollout : state.rollouts) reasons.push_back(reason("rollout", rollout));
   Json json;
   json["ready"] = ready;
   json["reasons"] = std::move(reasons);
   return json_response(ready ? 200 : 503, json);
+}
+
+// 12.5 for 1250; whole numbers without a point.
+Json percent(rules::BasisPoints share) {
+  if (share % 100 == 0) return share / 100;
+  return static_cast<double>(share) / 100;
 }
 
 std::string_view action_word(rules::Action action) {
@@ -83,6 +90,18 @@ void write_terms(Json& json, const core::SharingTerms& terms) {
   json["lease_lifetime_ms"] = std::chrono::ceil<std::chrono::milliseconds>(terms.lifetime).count();
 }
 
+// Members only where the rule has them.
+void write_rollout(Json& json, const rules::Rule& rule) {
+  if (rule.rollout) json["enforce_percent"] = percent(rule.rollout->enforce);
+  if (rule.rollout && rule.rollout->abort) {
+    Json& abort = json["abort"];
+    abort["denied_above_percent"] = percent(rule.rollout->abort->denied_above);
+    abort["over_ms"] = rule.rollout->abort->over / std::chrono::milliseconds{1};
+    abort["min_requests"] = rule.rollout->abort->min_requests;
+  }
+  if (rule.near_limit != 0) json["near_limit_percent"] = percent(rule.near_limit);
+}
+
 Json rule_json(const rules::Rule& rule) {
   Json json;
   json["domain"] = rule.domain;
@@ -100,6 +119,7 @@ Json rule_json(const rules::Rule& rule) {
   if (rule.action == rules::Action::Limit) write_terms(json, rule.terms);
   json["on_failure"] = failure_word(rule.on_failure);
   json["shadow"] = rule.shadow;
+  write_rollout(json, rule);
   json["metric"] = rule.metric;
   json["source"]["file"] = rule.source.file;
   json["source"]["line"] = rule.source.line;

@@ -12,13 +12,14 @@
 
 namespace penstock::http {
 
-// For /readyz. A node that is about to stop is not ready. An unavailable store and a failed reload
-// are reported, but do not matter: the failure policy of the rules applies, the old
-// rules are in force, and removing all nodes would be worse.
+// For /readyz. A node that is about to stop is not ready. An unavailable store, a failed reload and
+// an aborted roll-out are reported, but do not matter: the failure policy of the rules applies, the
+// old rules are in force, and removing all nodes would be worse.
 struct Readiness {
   bool stopping = false;
-  std::string store_error{};   // empty while it serves
-  std::string reload_error{};  // of the last reload; empty when it succeeded
+  std::string store_error{};            // empty while it serves
+  std::string reload_error{};           // of the last reload; empty when it succeeded
+  std::vector<std::string> rollouts{};  // that were aborted, a sentence each
 };
 
 // For /rules.

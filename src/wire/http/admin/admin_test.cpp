@@ -65,6 +65,15 @@ TEST_F(AdminPages, StaysReadyWhenTheStoreOrAReloadFails) {
             "\n");
 }
 
+TEST_F(AdminPages, StaysReadyWhenARollOutIsAborted) {
+  source_.state.rollouts = {"api/search: 9% …"};
+  const Response response = ask("/readyz");
+  EXPECT_EQ(response.status, 200U);
+  EXPECT_EQ(response.body,
+            "{\"ready\":true,\"reasons\":[{\"kind\":\"rollout\",\"detail\":"
+            "\"api/search: 9% …\"}]}\n");
+}
+
 TEST_F(AdminPages, NotReadyWhileStopping) {
   source_.state.stopping = true;
   EXPECT_EQ(ask("/readyz").status, 503U);

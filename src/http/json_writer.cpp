@@ -46,6 +46,17 @@ bool is_plain(char letter) {
 
 }  // namespace
 
+JsonWriter& JsonWriter::thousandths(std::uint64_t value) {
+  constexpr std::uint64_t kUnit = 1'000;
+  number(value / kUnit);
+  const std::uint64_t rest = value % kUnit;
+  if (rest == 0) return *this;
+  out_ += '.';
+  out_ += std::to_string(kUnit + rest).substr(1);
+  out_.resize(out_.find_last_not_of('0') + 1);
+  return *this;
+}
+
 // A text ends with its quote, so that the last character is always ours.
 void JsonWriter::separate() {
   if (out_.empty()) return;

@@ -78,6 +78,8 @@ class JsonWriter {
     out_ += std::to_string(value);
     return *this;
   }
+  // 12345 as 12.345, without trailing zeros.
+  JsonWriter& thousandths(std::uint64_t value);
 
  private:
   void separate();

@@ -19,6 +19,14 @@ TEST(JsonWriter, PutsCommasWhereTheyBelong) {
   EXPECT_EQ(text, R"({"a":-1,"b":[2,null,{},"{",":",true],"c":[],"d":""})");
 }
 
+TEST(JsonWriter, WritesThousandthsWithoutTrailingZeros) {
+  std::string text;
+  JsonWriter writer(text);
+  writer.begin_array().thousandths(0).thousandths(12'345).thousandths(5).thousandths(1'500);
+  writer.thousandths(2'000).thousandths(10'020).end_array();
+  EXPECT_EQ(text, "[0,12.345,0.005,1.5,2,10.02]");
+}
+
 RC_GTEST_PROP(JsonWriterProperty, AnyTextIsReadAsItWasWritten, ()) {
   const auto value = *rc::gen::container<std::string>(rc::gen::inRange<char>(0, 127));
   std::string text;

@@ -84,6 +84,19 @@ std::optional<std::int64_t> Parameters::parse_number(std::string_view name, std:
   return std::nullopt;
 }
 
+std::vector<std::pair<std::string_view, std::string_view>> Parameters::take_rest() {
+  std::vector<std::pair<std::string_view, std::string_view>> rest;
+  for (Parameter& parameter : parameters_) {
+    if (parameter.taken) continue;
+    const auto has_name = [&](const auto& other) { return other.first == parameter.name; };
+    if (std::any_of(rest.begin(), rest.end(), has_name))
+      add_error(parameter.name + ": given twice");
+    parameter.taken = true;
+    rest.emplace_back(parameter.name, parameter.value);
+  }
+  return rest;
+}
+
 void Parameters::add_error(const std::string& what) {
   if (!error_) error_ = what;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // Where a request goes: the parts of hosts, paths and queries.
@@ -26,6 +27,9 @@ class Parameters {
   [[nodiscard]] std::optional<std::string_view> text(std::string_view name);
   [[nodiscard]] std::optional<std::int64_t> parse_number(std::string_view name, std::int64_t least,
                                                          std::int64_t most);
+  // All that are left, in their order, by name and value; they live as long as this. A name that
+  // occurs twice is an error.
+  [[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> take_rest();
   void add_error(const std::string& what);
   [[nodiscard]] Result<void> finish() const;
 

@@ -28,6 +28,19 @@ std::string complaint_about(std::string_view query) {
   return read ? "" : read.error().detail;
 }
 
+TEST(Parameters, TheRestIsInItsOrderAndEachNameOnce) {
+  Parameters parameters("b=1&domain=api&a=x%20y");
+  EXPECT_EQ(parameters.text("domain"), "api");
+  const auto rest = parameters.take_rest();
+  ASSERT_EQ(rest.size(), 2U);
+  EXPECT_EQ(rest[0].first, "b");
+  EXPECT_EQ(rest[1].second, "x y");
+  EXPECT_TRUE(parameters.finish().has_value());
+  Parameters twice("a=1&a=2");
+  static_cast<void>(twice.take_rest());
+  EXPECT_EQ(twice.finish().error().detail, "a: given twice");
+}
+
 TEST(Parameters, ErrorNamesTheValueAndItsPath) {
   EXPECT_EQ(complaint_about("n=11"), "n: \"11\" must be a whole number from 1 to 10");
   EXPECT_EQ(complaint_about("n="), "n: \"\" must be a whole number from 1 to 10");

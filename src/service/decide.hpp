@@ -29,4 +29,8 @@ void decide(const ServiceDeps& deps, Answer&& undecided, std::string_view domain
 void peek(const ServiceDeps& deps, Answer answer, base::Deadline deadline,
           std::function<void(Answer)> answered);
 
+// See Backend::usage().
+void read_usage(const ServiceDeps& deps, Answer answer, base::Deadline deadline,
+                std::function<void(const Result<Answer>&)> answered);
+
 }  // namespace penstock::service

@@ -82,7 +82,43 @@ void set_outcome_without_store(const ServiceDeps& deps, Answer& answer) {
   if (plan.reason == Reason::FailedClosed) answer.allowed = false;
 }
 
+// Whether a request of cost 1 passes, from decisions for a cost of 0.
+void set_outcome_of_one(Answer& answer) {
+  std::vector<LimitAnswer> limits = answer.limits;
+  for (LimitAnswer& limit : limits) {
+    limit.decision = decision_from_peek(*limit.decision, limit.matched.check.quota, Cost{1});
+  }
+  const CombinedDecision combined = combine(limits);
+  answer.allowed = combined.allowed;
+  answer.strictest = combined.strictest;
+  answer.reason = combined.allowed ? Reason::WithinLimits : Reason::OverLimit;
+}
+
 }  // namespace
+
+void read_usage(const ServiceDeps& deps, Answer answer, base::Deadline deadline,
+                std::function<void(const Result<Answer>&)> answered) {
+  for (LimitAnswer& limit : answer.limits) {
+    limit.shadow = role_of(limit.matched) == Role::Shadow;
+    limit.matched.check.cost = Cost{0};
+  }
+  answer.clock = deps.clock;
+  if (decide_without_limits(answer)) return answered(answer);
+  decide_zero_limits(answer.limits, *deps.clock);
+  std::vector<core::NamedCheck> peeks = peeks_of(answer);
+  if (peeks.empty()) {
+    set_outcome_of_one(answer);
+    return answered(answer);
+  }
+  deps.stores.limits.check(std::move(peeks), deadline,
+                           [kept = std::make_shared<Answer>(std::move(answer)),
+                            answered = std::move(answered)](const Result<store::Decisions>& said) {
+                             if (!said) return answered(said.error());
+                             fill(*kept, *said);
+                             set_outcome_of_one(*kept);
+                             answered(std::move(*kept));
+                           });
+}
 
 void peek(const ServiceDeps& deps, Answer answer, base::Deadline deadline,
           std::function<void(Answer)> answered) {

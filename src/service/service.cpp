@@ -133,6 +133,13 @@ void Service::explain(const rules::Request& request, base::Deadline deadline,
        });
 }
 
+void Service::usage(const rules::Request& request, base::Deadline deadline,
+                    std::function<void(const Result<Answer>&)> answered) {
+  Answer answer = answer_for(rules_->match(request), rules_);
+  if (rollouts_ != nullptr) rollouts_->apply(answer.limits, deps_.worker);
+  read_usage(deps_, std::move(answer), deadline, std::move(answered));
+}
+
 void Service::commit(std::string id, std::uint64_t actual, base::Deadline deadline,
                      Reservations::Answered<SettleResult> answered) {
   reservations_.commit(std::move(id), actual, deadline, std::move(answered));

@@ -43,6 +43,12 @@ class Backend {
   virtual void explain(const rules::Request& request, base::Deadline deadline,
                        std::function<void(Explained)> answered) = 0;
 
+  // The usage of every limit that applies: `decision` of each limit is that for a cost of 0, and
+  // the answer is that to a request of cost 1. Charges nothing, and creates no key. Fails when the
+  // store is unavailable.
+  virtual void usage(const rules::Request& request, base::Deadline deadline,
+                     std::function<void(const Result<Answer>&)> answered) = 0;
+
   // The limits of this rule for a subject such as "api_key=abc", without decisions; at least one.
   [[nodiscard]] virtual Result<Answer> limits_of_rule(std::string_view domain,
                                                       std::string_view rule,
@@ -98,6 +104,8 @@ class Service final : public Backend {
                                                  Cost cost);
   void explain(const rules::Request& request, base::Deadline deadline,
                std::function<void(Explained)> answered) override;
+  void usage(const rules::Request& request, base::Deadline deadline,
+             std::function<void(const Result<Answer>&)> answered) override;
   [[nodiscard]] Result<Answer> limits_of_rule(std::string_view domain, std::string_view rule,
                                               std::string_view subject) const override;
   [[nodiscard]] Result<Answer> limits_of_domain(std::string_view domain,

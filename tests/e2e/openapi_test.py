@@ -116,6 +116,11 @@ ON_LOOPBACK = [
     ("post", "/v1/take", "/v1/take", {"key": "k"}, {}, 400),
     ("post", "/v1/explain", "/v1/explain", search("d"), {}, 200),
     ("post", "/v1/explain", "/v1/explain", {}, {}, 400),
+    ("get", "/v1/usage", "/v1/usage?domain=api&path=/search&user=c", None, {}, 200),
+    ("get", "/v1/usage", "/v1/usage?domain=api&path=/window&user=c", None, {}, 200),
+    ("get", "/v1/usage", "/v1/usage?domain=none", None, {}, 200),
+    ("get", "/v1/usage", "/v1/usage?user=c", None, {}, 400),
+    ("get", "/v1/usage", "/v1/usage?domain=api&user=c&user=d", None, {}, 400),
     ("post", "/json", "/json", envoy("e"), {}, 200),
     ("post", "/json", "/json", dict(envoy("e"), hitsAddend=3), {}, 429),
     ("post", "/json", "/json", {}, {}, 400),
@@ -201,6 +206,7 @@ STORE_UNAVAILABLE = [
     ("post", "/v1/take", "/v1/take", dict(TAKE, on_failure="local"), {}, 200),
     ("get", "/v1/keys/{key}", "/v1/keys/k?limit=100/m", None, {}, 503),
     ("get", "/v1/counters/{name}", "/v1/counters/n", None, {}, 503),
+    ("get", "/v1/usage", "/v1/usage?domain=api&path=/search&user=c", None, {}, 503),
     *((method, path, target, body, {}, 503) for method, path, target, body in CHANGES),
     *((method, path, target, None, proxied("198.51.100.1"), 503)
       for method in METHODS

@@ -154,6 +154,12 @@ class TestBackend final : public service::Backend {
     explained.explanation.rules = reports;
     answered(std::move(explained));
   }
+  void usage(const rules::Request& request, base::Deadline /*deadline*/,
+             std::function<void(const Result<service::Answer>&)> answered) override {
+    asked.push_back("usage " + show(request));
+    if (counts.failure) return answered(*counts.failure);
+    answered(next);
+  }
   [[nodiscard]] Result<service::Answer> limits_of_rule(std::string_view domain,
                                                        std::string_view rule,
                                                        std::string_view subject) const override {

@@ -36,6 +36,7 @@ constexpr std::array kRoutes{
     Route{"", "/v1/forward-auth/{}", Access::Public, forward_auth, kUnlimitedBody},
     Route{"POST", "/json", Access::Public, envoy_check},
     Route{"POST", "/v1/explain", Access::Public, explain},
+    Route{"GET", "/v1/usage", Access::Public, usage},
     Route{"GET", "/v1/keys/{}", Access::Public, peek_key},
     Route{"DELETE", "/v1/keys/{}", Access::Write, reset_key},
     Route{"POST", "/v1/keys/{}/refund", Access::Write, refund_key},

@@ -94,6 +94,37 @@ class HttpApiWithService : public testing::Test {
   Api api_{service_, {.headers = {rules::HeaderDraft::Draft08}}};
 };
 
+TEST_F(HttpApiWithService, UsageReadsEveryLimitAndChargesNone) {
+  clock_.advance(std::chrono::seconds{15});
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(check().status, 200U);
+  const std::string target = "/v1/usage?domain=api&path=/v1/search/x&api_key=abc";
+  const Response response = ask("GET", target);
+  EXPECT_EQ(response.status, 200U);
+  EXPECT_EQ(response.body,
+            R"({"domain":"api","domain_known":true,"reason":"within_limits","limits":[)"
+            R"({"rule":"api/search","subject":"api_key=abc","quota":"3/m fixed_window",)"
+            R"("algorithm":"fixed_window","limit":3,"used":2,"remaining":1,"reset_after_ms":45000,)"
+            R"("retry_after_ms":0,"burn_rate_per_s":0.134,"exhausted_after_ms":7500,)"
+            R"("near_limit":false,"shadow":false},)"
+            R"({"rule":"api/everyone","subject":"","quota":"1000/s","algorithm":"token_bucket",)"
+            R"("limit":1000,"used":2,"remaining":998,"reset_after_ms":2,"retry_after_ms":0,)"
+            R"("near_limit":false,"shadow":false}]})"
+            "\n");
+  EXPECT_EQ(ask("GET", target).body, response.body);
+}
+
+TEST_F(HttpApiWithService, UsageNeedsADomainAndAttributesThatOccurOnce) {
+  EXPECT_NE(ask("GET", "/v1/usage?user=a").body.find("domain: missing"), std::string::npos);
+  EXPECT_EQ(ask("GET", "/v1/usage?domain=api&user=a&user=b").status, 400U);
+  EXPECT_EQ(ask("GET", "/v1/usage?domain=api&domain=b").status, 400U);
+  EXPECT_EQ(ask("GET", "/v1/usage?domain=api&user=%zz").status, 400U);
+  std::string many = "/v1/usage?domain=api";
+  for (int i = 0; i < 15; ++i) many += "&a" + std::to_string(i) + "=x";
+  EXPECT_EQ(ask("GET", many).status, 200U);
+  EXPECT_EQ(ask("GET", many + "&b=x").status, 400U);
+  EXPECT_EQ(ask("POST", "/v1/usage?domain=api").status, 405U);
+}
+
 TEST_F(HttpApiWithService, DeniesTheFourthAndAdmitsAClientThatWaitsForRetryAfter) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(check().status, 200U);
   const Response refused = check();

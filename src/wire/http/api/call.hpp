@@ -38,6 +38,7 @@ struct Call {
 void check(Call call);
 void check_many(Call call);
 void explain(Call call);
+void usage(Call call);
 void take(Call call);
 void envoy_check(Call call);
 void forward_auth(Call call);

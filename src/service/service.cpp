@@ -77,10 +77,15 @@ std::optional<Decision> Service::try_take(std::string_view subject, const Quota&
   return decision;
 }
 
-Answer Service::answer_to(const rules::Request& request) const {
-  Answer answer = answer_for(rules_->match(request), rules_);
+Answer Service::undecided(rules::Match match) const {
+  Answer answer = answer_for(std::move(match), rules_);
   apply_overrides(answer);
   if (rollouts_ != nullptr) rollouts_->apply(answer.limits, deps_.worker);
+  return answer;
+}
+
+Answer Service::answer_to(const rules::Request& request) const {
+  Answer answer = undecided(rules_->match(request));
   if (!answer.match.domain_known) {
     answer.unknown_domain = request.domain;
     deps_.events.on_unknown_domain(request.domain, answer.match.unknown_domain_denied
@@ -120,12 +125,8 @@ void Service::reserve(core::NamedCheck check, rules::OnFailure on_failure,
 void Service::explain(const rules::Request& request, base::Deadline deadline,
                       std::function<void(Explained)> answered) {
   rules::Explanation explanation = rules_->explain(request);
-  Answer answer = answer_for(explanation.match, rules_);
-  apply_overrides(answer);
-  if (rollouts_ != nullptr) {
-    rollouts_->apply(answer.limits, deps_.worker);
-    explain_aborts(*rollouts_, explanation.rules);
-  }
+  Answer answer = undecided(explanation.match);
+  if (rollouts_ != nullptr) explain_aborts(*rollouts_, explanation.rules);
   if (!answer.match.domain_known) answer.unknown_domain = request.domain;
   peek(deps_, std::move(answer), deadline,
        [explanation = std::move(explanation), answered = std::move(answered)](Answer said) {
@@ -135,9 +136,7 @@ void Service::explain(const rules::Request& request, base::Deadline deadline,
 
 void Service::usage(const rules::Request& request, base::Deadline deadline,
                     std::function<void(const Result<Answer>&)> answered) {
-  Answer answer = answer_for(rules_->match(request), rules_);
-  if (rollouts_ != nullptr) rollouts_->apply(answer.limits, deps_.worker);
-  read_usage(deps_, std::move(answer), deadline, std::move(answered));
+  read_usage(deps_, undecided(rules_->match(request)), deadline, std::move(answered));
 }
 
 void Service::commit(std::string id, std::uint64_t actual, base::Deadline deadline,

@@ -131,6 +131,8 @@ class Service final : public Backend {
   [[nodiscard]] const store::Stores& stores() const noexcept override { return deps_.stores; }
 
  private:
+  // The limits of the match, as overrides and roll-outs change them, without decisions.
+  [[nodiscard]] Answer undecided(rules::Match match) const;
   [[nodiscard]] Answer answer_to(const rules::Request& request) const;
   [[nodiscard]] Answer answer_for_take(core::NamedCheck check, rules::OnFailure on_failure) const;
 

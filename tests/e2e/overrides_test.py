@@ -74,6 +74,8 @@ class OnTheMemoryStore(unittest.TestCase):
             self.assertEqual(until_denied(daemon), LIMIT)
             self.assertEqual(set_override(daemon, subject="user=42", limit=f"{RAISED}/h").status, 200)
             self.assertEqual(until_denied(daemon), RAISED - LIMIT)
+            usage = daemon.ask("GET", "/v1/usage?domain=api&user=42").body["limits"][0]
+            self.assertEqual((usage["limit"], usage["override"]["limit"]), (RAISED, f"{RAISED}/h"))
             self.assertEqual(until_denied(daemon, "7"), LIMIT, "another subject")
             self.assertTrue(remove_override(daemon, subject="user=42").body["removed"])
             self.assertEqual(check(daemon), 429)

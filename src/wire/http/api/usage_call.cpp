@@ -54,6 +54,7 @@ void write_limit(JsonWriter& writer, const LimitAnswer& limit) {
   const rules::BasisPoints near = matched.rule == nullptr ? 0 : matched.rule->near_limit;
   writer.name("near_limit").boolean(near != 0 && service::is_near_limit(*limit.decision, near));
   writer.name("shadow").boolean(limit.shadow);
+  if (limit.overridden_by != nullptr) answer::write_override(writer, *limit.overridden_by);
   if (limit.decision->outcome() == Outcome::Blocked) writer.name("blocked").boolean(true);
   writer.end_object();
 }

@@ -3,7 +3,8 @@
 
 Each entry of WORDS names the common term to use instead. The list has only words that are always
 wrong in this project; ALLOWED has the exceptions. The check reads comments and string literals of
-C++, comments of other languages (also docstrings of Python), and the whole text of documents.
+C++, comments of other languages (also docstrings of Python), and the whole text of documents and of the
+operator's page.
 """
 
 import io
@@ -17,6 +18,7 @@ from source_tree import ROOT, comments_and_literals, report
 
 FOLDERS = (
     "include", "src", "apps", "bench", "examples", "tests", "tools", "docs", "packaging", "cmake", "proto",
+    "web",
 )
 
 # Patterns are searched without regard to case; a space stands for any white space, so that phrases
@@ -119,6 +121,8 @@ VIEWS = {
     ".in": whole,
     ".proto": line_comments("//"),
     ".mjs": line_comments("//"),
+    ".js": whole,
+    ".html": whole,
     ".go": line_comments("//"),
     ".lua": line_comments("--"),
     ".py": python_text,

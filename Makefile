@@ -10,12 +10,12 @@ TEST := ctest --parallel $(shell echo $$((2 * $(JOBS)))) --preset
 UNIT_TEST := ctest --parallel $(JOBS) --preset
 PROGRAM := build/release/penstock
 
-.PHONY: help deps deps-build deps-package deps-test build program run demo pictures manual test bench lint format install package interop
+.PHONY: help deps deps-build deps-package deps-test build program run demo pictures screenshots manual test bench lint format install package interop
 .PHONY: asan tsan sanitize simulate tidy fuzz coverage long clean
 .NOTPARALLEL:
 
 help: ## list the commands
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 deps: deps-build deps-package deps-test ## install missing dependencies of build and tests
 deps-build:
@@ -41,6 +41,9 @@ demo: program ## the algorithms side by side in the terminal
 
 pictures: program ## docs/images, drawn by the program
 	$(PROGRAM) demo --svg docs/images
+
+screenshots: program deps-test ## docs/images/page_*.png: the operator's page in Chromium, during incidents
+	PENSTOCK_PROGRAM=$(CURDIR)/$(PROGRAM) /usr/bin/python3 -B tests/e2e/page_screenshots.py docs/images
 
 manual: program ## packaging/penstock.1, from the definition of the commands
 	$(PROGRAM) manual > packaging/penstock.1

@@ -34,6 +34,7 @@ NOT_RUN = {
         "printed by Envoy; `make interop` checks it",
         "names certificates of yours; tests/e2e/tls_test.py makes its own",
     ],
+    "docs/how-to/incident.md": ["needs a remote host"],
     "docs/how-to/installation.md": [
         "needs root and systemd; tests/package/deb_test.py checks the packages",
         "needs a container engine",

@@ -85,9 +85,13 @@ struct Worker {
   service::LocalFallback local{memory, members};
   store::MemoryStore store{memory};
   std::shared_ptr<const rules::Ruleset> rules;
-  service::Service service{
-      {.stores = store.stores(), .local = local, .events = recorder, .rollouts = &rollouts},
-      started()};
+  service::LiveOverrides overrides{};
+  service::Service service{{.stores = store.stores(),
+                            .local = local,
+                            .events = recorder,
+                            .overrides = &overrides,
+                            .rollouts = &rollouts},
+                           started()};
 };
 
 rules::Request request(std::string_view path, std::string_view api_key) {
@@ -150,6 +154,25 @@ void decide_rollout(benchmark::State& state) {
   for (auto _ : state) worker.decide(asked);
 }
 BENCHMARK(decide_rollout);
+
+// The same while other subjects of the rule have overrides, or this one has.
+void decide_beside_overrides(benchmark::State& state) {
+  Worker worker;
+  store::OverrideList list{.version = 1, .overrides = std::vector<store::Override>{}};
+  for (int i = 0; i < 1000; ++i) {
+    const bool is_ours = i == 0 && state.range(0) == 1;
+    list.overrides->push_back(
+        {.rule = "api/search",
+         .subject = is_ours ? "api_key=0123456789abcdef" : "api_key=" + std::to_string(i),
+         .effect = store::Override::Effect::Multiply,
+         .value = "0.5",
+         .expires_at = Instant::max()});
+  }
+  worker.overrides.publish(worker.overrides.begin_read(), std::move(list));
+  const rules::Request asked = request("/v1/search/x", "0123456789abcdef");
+  for (auto _ : state) worker.decide(asked);
+}
+BENCHMARK(decide_beside_overrides)->ArgName("own")->Arg(0)->Arg(1);
 
 void decide_two_limits(benchmark::State& state) {
   Worker worker;

@@ -46,6 +46,7 @@ store: {max_keys: 1000}
 unknown_domain: deny
 domains:
   memory: {rules: [{name: per-user, key: [user], limit: 1/hour}]}
+  rollout: {rules: [{name: per-user, key: [user], limit: 1/hour, enforce: 100%, abort: {denied_above: 50%}}]}
 """
 VALUES = {"job": ".*", "instance": ".*", "domain": ".*", "rule": ".*", "__rate_interval": "10s"}
 # Panels without data until there is an outage.
@@ -171,6 +172,7 @@ class Scene:
         second.configuration.write_text(self.text + "nodes: 5\n", encoding="utf-8")
         eventually(lambda: second.metric("penstock_nodes") == 5)
         first.configuration.write_text("domains: [\n", encoding="utf-8")
+        check_many(self.memory, "rollout", ["again"] * 200)
         check_many(self.memory, "memory", range(2000))
         check_many(self.memory, "memory", ["again"] * 2000)
         check_many(self.memory, "typo", ["a"] * 10)

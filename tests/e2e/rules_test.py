@@ -270,8 +270,13 @@ class MetricsTest(unittest.TestCase):
     def test_the_daemon_shows_every_metric_of_the_document_and_no_other(self):
         text = (SOURCE_DIR / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
         described = set(re.findall(r"^\| `((?:penstock|process)_\w+)`", text, re.MULTILINE))
-        with Daemon(KINDS + GATEWAY) as daemon:
+        rolled_out = """\
+      - {name: rolled-out, when: {path: /rollout}, limit: 1/hour, enforce: 100%,
+         abort: {denied_above: 5%}, near_limit: 80%}
+"""
+        with Daemon(KINDS + rolled_out + GATEWAY) as daemon:
             check(daemon, path="/shadow")
+            check(daemon, path="/rollout")
             shown = re.findall(r"^# TYPE (\w+) ", daemon.admin("/metrics").body, re.MULTILINE)
         self.assertEqual(set(shown), described)
         self.assertEqual(len(shown), len(set(shown)))

@@ -39,7 +39,7 @@ TEST(ExplainedByADaemon, NamesTheLimitsOfARuleAndShadowLimits) {
       text_of(answer_with(R"({"allowed":true,"reason":"within_limits","limits":[
     {"rule":"api/search","name":"day","subject":"","quota":"9/d sliding_log","outcome":"denied",
      "limit":9,"remaining":0,"retry_after_ms":1,"reset_after_ms":1,"shadow":true}]})"));
-  EXPECT_NE(text.find("    api/search/day: 9/d sliding_log, counted for all clients, shadow: never "
+  EXPECT_NE(text.find("    api/search/day: 9/d sliding_log, counted for all clients, shadow: not "
                       "enforced\n"),
             std::string::npos)
       << text;

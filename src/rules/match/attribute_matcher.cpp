@@ -313,6 +313,32 @@ const std::optional<Quota>* AttributeMatcher::find_override(const Rule& rule,
   return look_up(*found->overrides, slot_values_of(subject)[by.number].value);
 }
 
+std::optional<std::vector<std::string>> AttributeMatcher::attributes_of(const Rule& rule) const {
+  const auto found = std::find_if(domain_.rules.begin(), domain_.rules.end(),
+                                  [&](const AttributeRule& each) { return each.rule == &rule; });
+  if (found == domain_.rules.end()) return std::nullopt;
+  std::vector<bool> used(domain_.uses.size());
+  const auto use = [&](const ValueSource& source) {
+    if (source.from == ValueSource::From::Attribute) used[source.number] = true;
+  };
+  for (const Condition& condition : found->conditions) used[condition.slot] = true;
+  for (const KeySource& key : found->key) use(key.value);
+  if (found->cost.attribute) use(*found->cost.attribute);
+  if (found->overrides) use(found->overrides->by);
+  // from the last one: an attribute may be looked up by another that is looked up itself
+  for (auto derived = domain_.derived.rbegin(); derived != domain_.derived.rend(); ++derived) {
+    if (!used[derived->slot]) continue;
+    used[derived->slot] = false;
+    used[derived->by] = true;
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, slot] : domain_.slots) {
+    if (used[slot]) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 std::size_t AttributeMatcher::count_candidates(const Descriptor& descriptor) const {
   RuleNumbers candidates;
   index_.find(slot_values_of(descriptor), candidates);

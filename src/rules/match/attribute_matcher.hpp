@@ -88,6 +88,8 @@ class AttributeMatcher final : public DomainMatcher {
   void explain(const Request& request, Explanation& explanation) const override;
   [[nodiscard]] const std::optional<Quota>* find_override(const Rule& rule,
                                                           const Descriptor& subject) const override;
+  [[nodiscard]] std::optional<std::vector<std::string>> attributes_of(
+      const Rule& rule) const override;
 
   // How many rules match() looks at in full; for tests.
   [[nodiscard]] std::size_t count_candidates(const Descriptor& descriptor) const;

@@ -111,6 +111,12 @@ bool Ruleset::has_domain(std::string_view domain) const {
   return impl_->domains.find(domain) != impl_->domains.end();
 }
 
+std::optional<std::vector<std::string>> Ruleset::attributes_of(const Rule& rule) const {
+  const auto domain = impl_->domains.find(rule.domain);
+  if (domain == impl_->domains.end()) return std::nullopt;
+  return domain->second.matcher->attributes_of(rule);
+}
+
 core::LimitKey Ruleset::limit_key(const Rule& rule, std::size_t limit, std::string_view subject) {
   const bool has_limit = limit < rule.limits.size();
   core::LimitKey name{

@@ -81,6 +81,8 @@ class Ruleset {
   // Null when there is none.
   [[nodiscard]] const Rule* find(std::string_view domain, std::string_view rule) const;
   [[nodiscard]] bool has_domain(std::string_view domain) const;
+  // The attributes that a rule reads. Empty for descriptors of Envoy, which have no attributes.
+  [[nodiscard]] std::optional<std::vector<std::string>> attributes_of(const Rule& rule) const;
   // The key of a rule's limit for a subject written by hand ("api_key=abc").
   [[nodiscard]] static core::LimitKey limit_key(const Rule& rule, std::size_t limit,
                                                 std::string_view subject);

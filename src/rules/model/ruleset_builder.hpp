@@ -34,6 +34,13 @@ class DomainMatcher {
       const Rule& /*rule*/, const Descriptor& /*subject*/) const {
     return nullptr;
   }
+
+  // The attributes that decide whether the rule applies, and to whom; those of a map are replaced
+  // by the one that is looked up. Empty when the format has no attributes.
+  [[nodiscard]] virtual std::optional<std::vector<std::string>> attributes_of(
+      const Rule& /*rule*/) const {
+    return std::nullopt;
+  }
 };
 
 // The limit that a descriptor brings. REQUIRES: it does.

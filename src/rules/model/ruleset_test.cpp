@@ -53,6 +53,20 @@ TEST(Ruleset, SubjectsAndLimitsOfDifferentThingsDiffer) {
             "user=x%26y%3Dz%25%0A|api/a%2Fb/c%25d|5/m|1");
 }
 
+TEST(Ruleset, NamesTheAttributesThatARuleReads) {
+  const auto loaded = load_text(
+      "maps: {plans: {values: {k: gold}}}\n"
+      "domains: {api: {attributes: {plan: {map: plans, by: api_key}}, caller_attributes: [size], rules: ["
+      "{name: r, when: {plan: gold, path: '/a/{id}', method: {not: GET}}, key: [id, client_ip], "
+      "cost: {attribute: size, default: 1}, limit: 1/s}, {name: all, limit: 1/s}]}}",
+      "p.yaml");
+  ASSERT_TRUE(loaded.configuration) << to_string(loaded.diagnostics.at(0));
+  const Ruleset& rules = *loaded.configuration->rules;
+  EXPECT_EQ(rules.attributes_of(*rules.find("api", "r")),
+            (std::vector<std::string>{"api_key", "client_ip", "method", "path", "size"}));
+  EXPECT_EQ(rules.attributes_of(*rules.find("api", "all")), std::vector<std::string>{});
+}
+
 TEST(Ruleset, DoesNotApplyWithoutAnAttributeOfItsKey) {
   const auto rules = rules_of("rules: [{name: r, limit: 5/m, key: [user]}]");
   EXPECT_EQ(answer(*rules, request_of({{"method", "GET"}})), "");

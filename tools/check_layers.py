@@ -52,12 +52,14 @@ ARROWS = {
     "wire/grpc": ["answer", "telemetry", "net", "http2"],
     "wire/resp": ["service", "telemetry", "net", "resp"],
     "gateway": ["answer", "telemetry", "net", "http2"],
+    # Logs through the rules in virtual time: no sockets, no files.
+    "replay": ["http", "service"],
     "bench": [],
     "audit": ["redis_store"],
     "daemon": ["wire/http", "wire/grpc", "wire/resp", "gateway", "engine", "audit"],
     "bench/micro": ["service", "store", "wire/http", "bench"],  # measures the parts one by one
     "apps/command_line": ["core", "rules"],  # shared by the programs
-    "apps/penstock": ["apps/command_line", "audit", "core", "daemon", "lease", "redis_store", "rules", "service", "store"],  # lease, service, store: pictures
+    "apps/penstock": ["apps/command_line", "audit", "core", "daemon", "http", "lease", "redis_store", "replay", "rules", "service", "store"],  # lease, service, store: pictures
     "bench/program": ["apps/command_line", "audit", "bench", "core", "lease", "redis_store"],
     "examples": [],
 }
@@ -90,8 +92,8 @@ HOMES = {
     "boost/container/": {"rules", "service"},  # lists of a request without heap allocation
     "boost/intrusive/": {"net"},  # connections in the order of their deadlines
     "boost/system/": {"net", "http", "wire/http", "wire/grpc", "wire/resp", "gateway", "daemon", "apps/penstock"},  # the error codes of Asio and Beast
-    # TLS, names of scripts, hashes of long keys
-    "openssl/": {"redis", "redis_store", "net", "http", "wire/http"},
+    # TLS, names of scripts, hashes of long keys, redacted subjects
+    "openssl/": {"redis", "redis_store", "net", "http", "replay", "wire/http"},
     "re2/": {"rules"},
     "prometheus/": {"telemetry"},
     "hiredis/": {"resp", "bench", "tests"},  # bench: a baseline that calls Redis directly; tests: a client of our own server
@@ -101,7 +103,7 @@ HOMES = {
     "google/protobuf/": {"wire/grpc", "tests"},
     "envoy/": {"wire/grpc", "bench", "tests"},  # generated from proto/
     "grpc/": {"wire/grpc", "tests"},  # the same
-    "zlib.h": {"wire/grpc", "tests"},  # compressed messages of clients
+    "zlib.h": {"replay", "wire/grpc", "tests"},  # compressed logs, compressed messages of clients
     "grpcpp/": {"bench", "tests"},  # a baseline for the gRPC listener, an independent client
     "arpa/inet.h": {"base"},  # reads addresses
     "cpuid.h": {"base"},  # whether the processor counter is a reliable clock

@@ -8,6 +8,7 @@ constexpr const char* kFooter =
     "  penstock init\n"
     "  penstock serve --config examples/quickstart.yaml\n"
     "  penstock explain --config examples/quickstart.yaml path=/login client_ip=192.0.2.1\n"
+    "  penstock replay --config examples/quickstart.yaml access.log\n"
     "  penstock check alice --limit \"10/s burst 20\" --repeat 25\n"
     "  penstock check alice --limit 100/m --store redis://127.0.0.1:6379\n"
     "  penstock peek client_ip=192.0.2.1 --rule default/login --server http://127.0.0.1:8080\n"
@@ -40,6 +41,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   penstock::app::add_serve_command(app, exit_code);
   penstock::app::add_validate_command(app, exit_code);
   penstock::app::add_explain_command(app, exit_code);
+  penstock::app::add_replay_command(app, exit_code);
   penstock::app::add_check_command(app, exit_code);
   penstock::app::add_peek_command(app, exit_code);
   penstock::app::add_key_commands(app, exit_code);

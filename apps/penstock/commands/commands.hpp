@@ -9,6 +9,7 @@ void add_init_command(CLI::App& app, int& exit_code);
 void add_serve_command(CLI::App& app, int& exit_code);
 void add_validate_command(CLI::App& app, int& exit_code);
 void add_explain_command(CLI::App& app, int& exit_code);
+void add_replay_command(CLI::App& app, int& exit_code);
 void add_check_command(CLI::App& app, int& exit_code);
 void add_peek_command(CLI::App& app, int& exit_code);
 void add_key_commands(CLI::App& app, int& exit_code);       // reset, block and unblock

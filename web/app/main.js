@@ -21,14 +21,14 @@ const data = {series: empty(), rules: [], top: [], overrides: [], actions: [], p
 let turn = 0;
 let lastAnswer = 0;
 
-// A panel whose call is rejected has no data.
+// A panel whose call is rejected keeps its data.
 const optional = (promise, otherwise) => promise.catch((failure) => {
   if (failure.status === 0 || failure.status === 401) throw failure;
   return otherwise(failure);
 });
 const read = async (name, path, parameters, member) => {
-  const answer = await optional(get(path, parameters), () => ({}));
-  data[name] = member ? answer[member] ?? [] : answer;
+  const answer = await optional(get(path, parameters), () => undefined);
+  if (answer) data[name] = member ? answer[member] : answer;
 };
 const readSubject = async (name, {domain, subject}) => {
   data[name] = await optional(get('subject', {domain, subject}), ({message}) => ({subject, error: message}));
@@ -52,7 +52,8 @@ function calls() {
     if (client) list.push(readSubject('client', client));
     else data.client = undefined;
   }
-  if (turn % 5 === 0) list.push(read('overrides', 'v1/overrides', {}, 'overrides'), read('actions', 'v1/actions', {n: 100}, 'actions'), read('promises', 'promises'));
+  if (turn % 5 === 0) list.push(read('promises', 'promises'));
+  if (turn % 5 === 0 && data.state?.store.serving !== false) list.push(read('overrides', 'v1/overrides', {}, 'overrides'), read('actions', 'v1/actions', {n: 100}, 'actions'));
   turn += 1;
   return list;
 }

@@ -49,6 +49,7 @@ Recorder::Recorder(telemetry::WorkerMetrics& metrics, telemetry::HotKeys& hot_ke
       near_limits_(near_limits),
       latency_(metrics.latency(metrics::kStoreLatency)),
       failed_open_(metrics.cell(metrics::kFailedOpen)),
+      local_denied_(metrics.cell(metrics::kLocalDenied)),
       shadow_denied_(metrics.cell(metrics::kShadowDenied)),
       unknown_domain_allowed_(metrics.cell(metrics::kUnknownDomain, {"allowed"})),
       unknown_domain_denied_(metrics.cell(metrics::kUnknownDomain, {"denied"})) {
@@ -198,6 +199,7 @@ Cell& Recorder::cell_of(const LimitAnswer& limit, std::string_view domain, Limit
 }
 
 void Recorder::warn_of_failure(std::string_view domain, const Answer& answer) {
+  if (answer.reason == Reason::DecidedLocally && !answer.allowed) local_denied_.add();
   log_.warning("a request was decided without the store",
                {{"decision", answer.allowed ? "allowed" : "denied"},
                 {"reason", to_string(answer.reason)},

@@ -73,6 +73,7 @@ class Recorder final : public Events {
 
   telemetry::LatencyCells& latency_;
   telemetry::Cell& failed_open_;
+  telemetry::Cell& local_denied_;
   telemetry::Cell& shadow_denied_;
   telemetry::Cell& unknown_domain_allowed_;
   telemetry::Cell& unknown_domain_denied_;

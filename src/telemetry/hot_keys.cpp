@@ -54,6 +54,17 @@ std::vector<HotKey> HotKeyRegistry::top(HotKeyKind kind, std::size_t most) const
   return merge_hot_keys(snapshots, most);
 }
 
+void HotKeyRegistry::publish(std::size_t worker, DeniedSnapshot snapshot) {
+  const std::lock_guard lock(mutex_);
+  if (denied_.size() <= worker) denied_.resize(worker + 1);
+  denied_[worker] = std::move(snapshot);
+}
+
+std::vector<DeniedSnapshot> HotKeyRegistry::denied() const {
+  const std::lock_guard lock(mutex_);
+  return denied_;
+}
+
 std::uint64_t HotKeys::weight(std::size_t kind) noexcept {
   if (noted_[kind] < kUnsampledPerTick) {
     ++noted_[kind];
@@ -72,12 +83,14 @@ std::uint64_t HotKeys::weight(std::size_t kind) noexcept {
 }
 
 void HotKeys::note(HotKeyKind kind, std::string_view rule, std::string_view subject) {
+  if (kind == HotKeyKind::Denied) denied_.add_subject(rule, subject);
   const std::uint64_t times = weight(static_cast<std::size_t>(kind));
   if (times == 0) return;
   std::size_t size = rule.copy(key_.data(), key_.size() - 1);
   key_[size++] = ' ';
   size += subject.copy(key_.data() + size, key_.size() - size);
   counted_[static_cast<std::size_t>(kind)].add({key_.data(), size}, times);
+  if (kind == HotKeyKind::Denied) denied_.add({key_.data(), size}, times);
 }
 
 void HotKeys::tick() {
@@ -89,6 +102,8 @@ void HotKeys::tick() {
                       {.keys = counted.keys(), .floor = counted.floor()});
     if (fades) counted.halve();
   }
+  denied_.tick(clock_.now());
+  if (denied_.has_changed()) registry_.publish(worker_, denied_.snapshot());
 }
 
 }  // namespace penstock::telemetry

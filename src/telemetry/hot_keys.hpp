@@ -1,5 +1,7 @@
 #pragma once
 
+#include "penstock/clock.hpp"
+#include "telemetry/denied_subjects.hpp"
 #include "telemetry/space_saving.hpp"
 
 #include <array>
@@ -32,8 +34,12 @@ class HotKeyRegistry {
   void publish(std::size_t worker, HotKeyKind kind, HotKeySnapshot snapshot);
   [[nodiscard]] std::vector<HotKey> top(HotKeyKind kind, std::size_t most) const;
 
+  void publish(std::size_t worker, DeniedSnapshot snapshot);
+  [[nodiscard]] std::vector<DeniedSnapshot> denied() const;
+
  private:
   mutable std::mutex mutex_;
+  std::vector<DeniedSnapshot> denied_;                               // guarded by mutex_; by worker
   std::array<std::vector<HotKeySnapshot>, kHotKeyKinds> snapshots_;  // guarded by mutex_; by worker
 };
 
@@ -50,8 +56,11 @@ class HotKeys {
   static constexpr std::uint32_t kUnsampledPerTick = 2'000;
   static constexpr std::uint32_t kSampleEvery = 8;
 
-  // REQUIRES: the registry outlives it.
-  HotKeys(HotKeyRegistry& registry, std::size_t worker) : registry_(registry), worker_(worker) {}
+  // REQUIRES: the registry and the clock outlive it.
+  HotKeys(HotKeyRegistry& registry, std::size_t worker, const Clock& clock = system_clock())
+      : registry_(registry), worker_(worker), clock_(clock) {
+    denied_.tick(clock.now());
+  }
 
   // Shown as "rule subject".
   void note(HotKeyKind kind, std::string_view rule, std::string_view subject);
@@ -64,10 +73,12 @@ class HotKeys {
 
   HotKeyRegistry& registry_;
   std::size_t worker_;
+  const Clock& clock_;
   std::array<std::uint32_t, kHotKeyKinds> noted_{};  // in this tick, up to kUnsampledPerTick
   std::uint32_t skips_left_ = 0;                     // until the next sample
   std::uint64_t random_ = 0x9e3779b97f4a7c15U;       // xorshift64: need not be unpredictable
   std::array<SpaceSaving, kHotKeyKinds> counted_{SpaceSaving{kCounters}, SpaceSaving{kCounters}};
+  DeniedSubjects denied_;
   std::array<char, SpaceSaving::kMaxKeyBytes> key_{};  // truncated
   unsigned ticks_ = 0;
 };

@@ -52,6 +52,9 @@ inline constexpr Metric kRequests =
             {"reason", "domain"}, 2'000);
 inline constexpr Metric kFailedOpen =
     counter("penstock_failed_open_total", "Requests allowed because the store was unavailable.");
+inline constexpr Metric kLocalDenied =
+    counter("penstock_local_denied_total",
+            "Requests denied by the local fallback because the store was unavailable.");
 inline constexpr Metric kShadowDenied =
     counter("penstock_shadow_denied_total", "Denials by shadow limits (not enforced).");
 

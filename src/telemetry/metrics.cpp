@@ -118,7 +118,7 @@ void add_value(prometheus::MetricFamily& family, prometheus::ClientMetric metric
 std::span<const Metric* const> all_metrics() noexcept {
   using namespace metrics;
   static constexpr auto kAll = addresses_of(
-      kDecisions, kRequests, kFailedOpen, kShadowDenied, kRolloutAborted, kNearLimit,
+      kDecisions, kRequests, kFailedOpen, kLocalDenied, kShadowDenied, kRolloutAborted, kNearLimit,
       kUnknownDomain, kStoreLatency, kStoreErrors, kStoreServing, kStoreRoundTrips, kStoreTimeouts,
       kStoreFastFails, kStoreConnects, kScriptReloads, kDecidedByLease, kDecidedByDenial,
       kLeaseRequests, kUnitsLeased, kLeasedKeys, kNodes, kOutagePending, kOutageReported,
@@ -260,6 +260,38 @@ std::int64_t Metrics::total(const Metric& metric) const {
     for (const auto& [worker, cell] : series.cells) sum += cell.get();
   }
   return sum;
+}
+
+void Metrics::for_each_series(const Metric& metric, const OnSeries& on_series) const {
+  const std::lock_guard lock(registry_->mutex);
+  const auto found = registry_->families.find(&metric);
+  if (found == registry_->families.end()) return;
+  for (const auto& [labels, series] : found->second.series) {
+    std::int64_t sum = 0;
+    for (const auto& [worker, cell] : series.cells) sum += cell.get();
+    on_series(labels, sum);
+  }
+}
+
+double Metrics::value(const Metric& metric) const {
+  const std::lock_guard lock(registry_->mutex);
+  const auto found = registry_->families.find(&metric);
+  if (found == registry_->families.end()) return 0;
+  const auto series = found->second.series.find(Labels{});
+  return series == found->second.series.end() ? 0 : series->second.value.value_or(0);
+}
+
+std::array<std::int64_t, LatencyCells::kBounds.size() + 1> Metrics::latency_buckets(
+    const Metric& metric) const {
+  std::array<std::int64_t, LatencyCells::kBounds.size() + 1> sums{};
+  const std::lock_guard lock(registry_->mutex);
+  const auto found = registry_->families.find(&metric);
+  if (found == registry_->families.end()) return sums;
+  for (const auto& [worker, cells] : found->second.latencies) {
+    for (std::size_t bucket = 0; bucket < sums.size(); ++bucket)
+      sums[bucket] += cells.count(bucket);
+  }
+  return sums;
 }
 
 std::optional<std::uint64_t> cpu_ticks(std::string_view stat) {

@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -96,6 +97,14 @@ class Metrics {
 
   // Sum of a counter over all workers and series, for readiness checks, `top` and tests.
   [[nodiscard]] std::int64_t total(const Metric& metric) const;
+  // Each series of a counter: its labels, and the sum over all workers. Holds a lock meanwhile.
+  using OnSeries = std::function<void(std::span<const std::string> labels, std::int64_t sum)>;
+  void for_each_series(const Metric& metric, const OnSeries& on_series) const;
+  // The value passed to set() for a metric without labels; 0 without one.
+  [[nodiscard]] double value(const Metric& metric) const;
+  // The buckets of a latency histogram, summed over all workers.
+  [[nodiscard]] std::array<std::int64_t, LatencyCells::kBounds.size() + 1> latency_buckets(
+      const Metric& metric) const;
 
  private:
   friend class WorkerMetrics;

@@ -34,13 +34,28 @@ function(penstock_find_sources sources_out tests_out)
 endfunction()
 
 # penstock_embed_texts(header NAMESPACE penstock::a FILES a/*.lua): writes a generated header with each file
-# as a string constant: fixed_window.lua becomes kFixedWindow.
+# as a string constant: fixed_window.lua becomes kFixedWindow. With TREE instead of FILES: all files below
+# that folder, as the array kFiles of their relative paths and texts.
 function(penstock_embed_texts header)
-  cmake_parse_arguments(PARSE_ARGV 1 embed "" "NAMESPACE;FILES" "")
-  file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${embed_FILES}")
+  cmake_parse_arguments(PARSE_ARGV 1 embed "" "NAMESPACE;FILES;TREE" "")
   set(constants)
+  set(source "${embed_FILES}${embed_TREE}")
+  if(embed_TREE)
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${embed_TREE}/*")
+    list(FILTER files INCLUDE REGEX "\\.(html|css|js|svg)$")
+    string(APPEND constants "struct File {\n  std::string_view path;\n  std::string_view text;\n};\n"
+      "inline constexpr File kFiles[] = {\n")
+  else()
+    file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${embed_FILES}")
+  endif()
   foreach(file IN LISTS files)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    if(embed_TREE)
+      file(RELATIVE_PATH path "${PROJECT_SOURCE_DIR}/${embed_TREE}" "${file}")
+      file(READ "${file}" text)
+      string(APPEND constants "{\"${path}\", R\"text(${text})text\"},\n")
+      continue()
+    endif()
     get_filename_component(name "${file}" NAME_WE)
     string(REPLACE "_" ";" words "${name}")
     set(constant "k")
@@ -53,7 +68,10 @@ function(penstock_embed_texts header)
     file(READ "${file}" text)
     string(APPEND constants "inline constexpr std::string_view ${constant} = R\"text(${text})text\";\n")
   endforeach()
-  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/generated/${header}" CONTENT [[// Written by CMake from @embed_FILES@.
+  if(embed_TREE)
+    string(APPEND constants "};\n")
+  endif()
+  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/generated/${header}" CONTENT [[// Written by CMake from @source@.
 #pragma once
 
 #include <string_view>

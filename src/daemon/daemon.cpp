@@ -16,7 +16,6 @@
 #include <fstream>
 #include <iterator>
 #include <random>
-#include <unordered_map>
 #include <utility>
 
 namespace penstock::daemon {
@@ -27,6 +26,8 @@ using boost::system::error_code;
 constexpr Duration kWorkerPollInterval = std::chrono::milliseconds{500};
 // A reachable Redis has answered by then.
 constexpr unsigned kHeartbeatsBeforeWarning = 3;
+// After a second has ended, so that a late timer is not early.
+constexpr std::chrono::milliseconds kSampleDelay{5};
 // Time for open admin requests after the workers have stopped.
 constexpr Duration kAdminGrace = std::chrono::milliseconds{200};
 
@@ -117,7 +118,6 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
     : options_(std::move(options)),
       configuration_(std::move(configuration)),
       configured_settings_(configuration_.settings),
-      loaded_at_(system_clock().now()),
       log_(log_options(configuration_.settings.log)),
       metrics_(kVersion),
       own_metrics_(metrics_.add_worker()),
@@ -127,9 +127,11 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
       signals_(loop_),
       files_timer_(loop_),
       state_timer_(loop_),
+      sample_timer_(loop_),
       heartbeat_timer_(loop_),
       delay_timer_(loop_),
-      admin_(*this) {
+      admin_data_(admin_dependencies()),
+      admin_(admin_data_) {
   std::signal(SIGPIPE, SIG_IGN);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
   if (!options_.listen.empty()) configuration_.settings.http.listen = options_.listen;
@@ -138,6 +140,7 @@ Daemon::Daemon(DaemonOptions options, rules::Configuration configuration)
   process_metrics_ = metrics_.add_source(telemetry::report_process);
   metrics_.set(telemetry::metrics::kOrphanKeys, 0);
   update_configuration_metrics(true);
+  admin_data_.on_loaded(config_hash_, telemetry::MarkKind::Start);
 }
 
 Daemon::~Daemon() = default;
@@ -159,7 +162,7 @@ Result<void> Daemon::start_workers() {
   }
   const store::StoreHealth unknown{.serving = settings.uses_memory_store(),
                                    .reason = "not connected yet"};
-  stores_.assign(workers_.size(), unknown);
+  admin_data_.set_stores(workers_.size(), unknown);
   metrics_.set(telemetry::metrics::kWorkers, static_cast<double>(workers_.size()));
   running_workers_ = workers_.size();
   for (const std::unique_ptr<ServeWorker>& worker : workers_) worker->start();
@@ -228,6 +231,7 @@ void Daemon::run() {
   repeat(state_timer_, kWorkerPollInterval, &Daemon::poll_workers);
   repeat(heartbeat_timer_, service::Heartbeat::kInterval, &Daemon::send_heartbeat);
   poll_workers();
+  sample_each_second();
   send_heartbeat();
   if (!configuration_.settings.uses_memory_store()) {
     auditor_ = std::make_unique<StoreAuditor>(configuration_.settings, node_, metrics_, log_);
@@ -292,10 +296,37 @@ void Daemon::poll_workers() {
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     workers_[i]->poll_health([this, i](store::StoreHealth health) {
       boost::asio::post(loop_, [this, i, health = std::move(health)]() mutable {
-        stores_[i] = std::move(health);
+        admin_data_.set_store(i, std::move(health));
       });
     });
   }
+}
+
+void Daemon::sample_each_second() {
+  constexpr std::chrono::seconds kSecond{1};
+  const Instant now = system_clock().now();
+  admin_data_.tick(now);
+  const auto next = std::chrono::floor<std::chrono::seconds>(now) + kSecond + kSampleDelay;
+  sample_timer_.expires_after(next - now);
+  sample_timer_.async_wait([this](const error_code& failed) {
+    if (!failed && !stopping_) sample_each_second();
+  });
+}
+
+AdminData::Dependencies Daemon::admin_dependencies() {
+  return {.loop = loop_,
+          .metrics = metrics_,
+          .engines = engines_,
+          .configuration = configuration_,
+          .node = node_,
+          .read_fleet =
+              [this](store::FleetPart part, auto answered) {
+                workers_.front()->read_fleet(part, std::move(answered));
+              },
+          .call_api =
+              [this](auto request, auto respond) {
+                workers_.front()->call_api(std::move(request), std::move(respond));
+              }};
 }
 
 void Daemon::log_outage_summary() {
@@ -311,18 +342,22 @@ void Daemon::log_outage_summary() {
 }
 
 void Daemon::send_heartbeat() {
-  if (engines_.members.is_configured()) return;
+  if (configuration_.settings.uses_memory_store()) return;
   if (++heartbeats_ == kHeartbeatsBeforeWarning) warn_of_unknown_nodes();
-  workers_.front()->heartbeat(node_, service::Heartbeat::kTtl,
-                              [this](const Result<std::int64_t>& nodes) {
-                                if (!nodes) return;
-                                engines_.members.set_nodes(*nodes);
+  workers_.front()->heartbeat(node_, service::Heartbeat::kTtl, admin_data_.node_report(),
+                              [this](const Result<store::FleetState>& fleet) {
+                                if (!fleet) return;
+                                engines_.members.set_nodes(fleet->nodes);
                                 node_count_known_ = true;
+                                boost::asio::post(loop_, [this, is_watched = fleet->is_watched] {
+                                  admin_data_.set_watched(is_watched);
+                                });
                               });
 }
 
 void Daemon::warn_of_unknown_nodes() {
   const auto& rules = configuration_.rules->rules();
+  if (engines_.members.is_configured()) return;
   const bool matters = std::any_of(rules.begin(), rules.end(), [](const auto& rule) {
     return rule->on_failure == rules::OnFailure::Local;
   });
@@ -340,7 +375,7 @@ void Daemon::reload() {
   log(loaded.diagnostics);
   if (loaded.configuration) return use(*std::move(loaded.configuration), std::move(before));
   update_configuration_metrics(false);
-  reload_error_ = error_of(loaded.diagnostics).detail;
+  admin_data_.on_failed_reload(error_of(loaded.diagnostics).detail);
   log_.error("the configuration was not reloaded: the rules in force stay");
 }
 
@@ -353,11 +388,9 @@ void Daemon::log(const rules::Diagnostics& diagnostics) {
 }
 
 void Daemon::use(rules::Configuration configuration, FileWatch before) {
-  reload_error_.clear();
   const std::vector<std::filesystem::path> watched = watched_files(options_, configuration_);
   configuration_.rules = std::move(configuration.rules);
   configuration_.files = std::move(configuration.files);
-  loaded_at_ = system_clock().now();
   engines_.use(configuration_.rules);
   for (const std::unique_ptr<ServeWorker>& worker : workers_) worker->use(configuration_.rules);
   use_settings(configuration.settings);
@@ -365,6 +398,7 @@ void Daemon::use(rules::Configuration configuration, FileWatch before) {
   const std::vector<std::filesystem::path> now = watched_files(options_, configuration_);
   if (now != watched) watch_.watch(now);
   update_configuration_metrics(true);
+  admin_data_.on_loaded(config_hash_, telemetry::MarkKind::Reload);
   log_.info("the configuration was reloaded",
             {{"rules", std::to_string(configuration_.rules->rules().size())}});
 }
@@ -401,9 +435,9 @@ Result<void> Daemon::reload_changes() {
 }
 
 void Daemon::on_failed_reload(unsigned reload, const std::string& why) {
-  if (reload != reloads_) return;    // a later one has replaced these settings
-  if (reload_error_ == why) return;  // reported by another worker
-  reload_error_ = why;
+  if (reload != reloads_) return;                 // a later one has replaced these settings
+  if (admin_data_.reload_error() == why) return;  // reported by another worker
+  admin_data_.on_failed_reload(why);
   update_configuration_metrics(false);
   log_.error("part of the configuration was not reloaded: its old values stay", {{"problem", why}});
 }
@@ -414,13 +448,15 @@ void Daemon::update_configuration_metrics(bool is_good) {
   if (!is_good) return;
   const auto since_1970 = std::chrono::duration<double>(system_clock().now().time_since_epoch());
   metrics_.set(telemetry::metrics::kConfigTime, since_1970.count());
-  metrics_.set(telemetry::metrics::kConfigHash, static_cast<double>(hash_of(configuration_.files)));
+  config_hash_ = hash_of(configuration_.files);
+  metrics_.set(telemetry::metrics::kConfigHash, static_cast<double>(config_hash_));
   metrics_.set(telemetry::metrics::kConfigRules,
                static_cast<double>(configuration_.rules->rules().size()));
 }
 
 void Daemon::drain() {
   draining_ = true;
+  admin_data_.set_stopping();
   const Duration delay = shutdown_delay(options_, configuration_.settings);
   if (delay == Duration{0}) return stop();
   log_.info("shutting down: not ready, and still serving",
@@ -434,12 +470,11 @@ void Daemon::drain() {
 
 void Daemon::stop() {
   draining_ = true;
+  admin_data_.set_stopping();
   stopping_ = true;
   delay_timer_.cancel();
   log_.info("stopping: finishing requests in flight");
-  if (!engines_.members.is_configured()) {
-    workers_.front()->heartbeat(node_, Duration{0}, [](const Result<std::int64_t>&) {});
-  }
+  workers_.front()->heartbeat(node_, Duration{0}, {}, [](const Result<store::FleetState>&) {});
   for (const std::unique_ptr<ServeWorker>& worker : workers_) {
     worker->stop(configuration_.settings.shutdown_grace,
                  [this] { boost::asio::post(loop_, [this] { on_worker_stopped(); }); });
@@ -451,55 +486,6 @@ void Daemon::on_worker_stopped() {
   signals_.cancel();
   if (admin_server_ == nullptr) return loop_.stop();
   admin_server_->stop(kAdminGrace, [this] { loop_.stop(); });
-}
-
-std::string Daemon::metrics() { return metrics_.prometheus_text(); }
-
-http::Readiness Daemon::readiness() {
-  http::Readiness readiness{.stopping = draining_, .reload_error = reload_error_};
-  for (const store::StoreHealth& store : stores_) {
-    if (store.serving) continue;
-    readiness.store_error = store.reason.empty() ? "not connected yet" : store.reason;
-  }
-  for (const service::RolloutReport& rollout : engines_.rollouts.report()) {
-    if (rollout.aborted) readiness.rollouts.push_back(abort_text(rollout));
-  }
-  return readiness;
-}
-
-http::LoadedRules Daemon::rules() {
-  http::LoadedRules loaded{.loaded_at = loaded_at_, .owner = configuration_.rules};
-  for (const std::filesystem::path& file : configuration_.files) loaded.files.push_back(file);
-  for (const auto& rule : configuration_.rules->rules()) loaded.rules.push_back(rule.get());
-  const Instant now = system_clock().now();
-  for (const auto& each : *engines_.overrides.list()) {
-    if (each->expires_at > now) loaded.overrides.push_back(each);
-  }
-  return loaded;
-}
-
-std::vector<http::TopEntry> Daemon::top(http::TopBy by, std::size_t count) {
-  using telemetry::HotKeyKind;
-  using telemetry::HotKeys;
-  const bool denied = by == http::TopBy::Denied;
-  std::unordered_map<std::string, std::uint64_t> others;
-  for (telemetry::HotKey& key : engines_.hot_keys.top(
-           denied ? HotKeyKind::Requested : HotKeyKind::Denied, HotKeys::kCounters)) {
-    others.emplace(std::move(key.key), key.count);
-  }
-  std::vector<http::TopEntry> entries;
-  for (const telemetry::HotKey& key :
-       engines_.hot_keys.top(denied ? HotKeyKind::Denied : HotKeyKind::Requested, count)) {
-    const std::size_t space = key.key.find(' ');
-    http::TopEntry entry{.rule = key.key.substr(0, space), .subject = {}};
-    if (space != std::string::npos) entry.subject = key.key.substr(space + 1);
-    const auto other = others.find(key.key);
-    const std::uint64_t of_other = other == others.end() ? 0 : other->second;
-    entry.asked = denied ? of_other : key.count;
-    entry.denied = denied ? key.count : of_other;
-    entries.push_back(std::move(entry));
-  }
-  return entries;
 }
 
 }  // namespace penstock::daemon

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "daemon/admin_data.hpp"
 #include "daemon/file_watch.hpp"
 #include "daemon/serve_worker.hpp"
 #include "daemon/store_auditor.hpp"
@@ -18,6 +19,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -39,21 +41,18 @@ struct DaemonOptions {
 // reloads, the admin port, heartbeats) on the thread that calls run().
 //
 // Thread-safety: none.
-class Daemon final : public http::AdminDataSource {
+class Daemon {
  public:
   // Reads the configuration, starts the workers and binds all ports.
   [[nodiscard]] static Result<std::unique_ptr<Daemon>> make(DaemonOptions options);
-  ~Daemon() override;
+  ~Daemon();
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
 
   // Runs until SIGTERM or SIGINT. Then reports not ready, serves for server.shutdown_delay, closes
   // the listeners and returns when the requests in flight are answered. A second signal ends the
   // delay, a third one stops at once.
   void run();
-
-  [[nodiscard]] std::string metrics() override;
-  [[nodiscard]] http::Readiness readiness() override;
-  [[nodiscard]] http::LoadedRules rules() override;
-  [[nodiscard]] std::vector<http::TopEntry> top(http::TopBy by, std::size_t count) override;
 
  private:
   explicit Daemon(DaemonOptions options, rules::Configuration configuration);
@@ -70,6 +69,9 @@ class Daemon final : public http::AdminDataSource {
   void repeat(boost::asio::steady_timer& timer, Duration every, void (Daemon::*what)());
   void watch_files();
   void poll_workers();
+  // Samples the metrics soon after each second of the clock.
+  void sample_each_second();
+  [[nodiscard]] AdminData::Dependencies admin_dependencies();
   void send_heartbeat();
   // Subscribes to changes by other nodes and forwards them to the workers.
   void listen_for_changes();
@@ -94,10 +96,9 @@ class Daemon final : public http::AdminDataSource {
   DaemonOptions options_;
   rules::Configuration configuration_;
   rules::Settings configured_settings_;  // without overrides from the command line
-  Instant loaded_at_{};
   unsigned reloads_ = 0;
-  std::string reload_error_{};  // of the last one
-  bool draining_ = false;       // reports not ready
+  std::uint64_t config_hash_ = 0;
+  bool draining_ = false;  // reports not ready
   bool stopping_ = false;
 
   telemetry::Log log_;
@@ -118,13 +119,14 @@ class Daemon final : public http::AdminDataSource {
   boost::asio::signal_set signals_;
   boost::asio::steady_timer files_timer_;
   boost::asio::steady_timer state_timer_;
+  boost::asio::steady_timer sample_timer_;
   boost::asio::steady_timer heartbeat_timer_;
   boost::asio::steady_timer delay_timer_;
   FileWatch watch_;
 
   std::vector<std::unique_ptr<ServeWorker>> workers_;
-  std::vector<store::StoreHealth> stores_;  // of each worker, at its last poll
   std::size_t running_workers_ = 0;
+  AdminData admin_data_;
   http::Admin admin_;
   std::unique_ptr<http::Server> admin_server_;
   std::optional<net::Address> admin_configured_;  // of admin_server_

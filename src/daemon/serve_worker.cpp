@@ -213,10 +213,26 @@ void ServeWorker::refresh_overrides() {
   boost::asio::post(loop_, [this] { engine_->refresh_overrides(); });
 }
 
-void ServeWorker::heartbeat(std::string node, Duration lasts,
-                            std::function<void(Result<std::int64_t>)> answered) {
-  boost::asio::post(loop_, [this, node = std::move(node), lasts, answered = std::move(answered)] {
-    engine_->heartbeat(node, lasts, answered);
+void ServeWorker::heartbeat(std::string node, Duration lasts, store::NodeReport report,
+                            std::function<void(Result<store::FleetState>)> answered) {
+  boost::asio::post(loop_, [this, node = std::move(node), lasts, report = std::move(report),
+                            answered = std::move(answered)] {
+    engine_->heartbeat(node, lasts, report, answered);
+  });
+}
+
+void ServeWorker::read_fleet(store::FleetPart part,
+                             std::function<void(Result<store::FleetReports>)> answered) {
+  boost::asio::post(
+      loop_, [this, part, answered = std::move(answered)] { engine_->read_fleet(part, answered); });
+}
+
+void ServeWorker::call_api(std::shared_ptr<const http::Request> request,
+                           http::Handler::Respond respond) {
+  boost::asio::post(loop_, [this, request = std::move(request), respond = std::move(respond)] {
+    // it must outlive the answer
+    api_->handle(*request,
+                 [request, respond](http::Response response) { respond(std::move(response)); });
   });
 }
 

@@ -62,8 +62,12 @@ class ServeWorker {
   void invalidate_all(engine::Engine::Feed feed);
   void refresh_overrides();
   // Sends a heartbeat to the shared store. Does nothing with the memory store.
-  void heartbeat(std::string node, Duration lasts,
-                 std::function<void(Result<std::int64_t>)> answered);
+  void heartbeat(std::string node, Duration lasts, store::NodeReport report,
+                 std::function<void(Result<store::FleetState>)> answered);
+  // As that of the engine.
+  void read_fleet(store::FleetPart part, std::function<void(Result<store::FleetReports>)> answered);
+  // Hands a request to the HTTP API of this worker.
+  void call_api(std::shared_ptr<const http::Request> request, http::Handler::Respond respond);
   // Calls net::Listener::drain.
   void drain();
   // Stops the listeners, returns leases, then ends the thread.

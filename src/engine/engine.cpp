@@ -136,9 +136,15 @@ store::StoreHealth Engine::health() const {
 }
 
 // NOLINTNEXTLINE(readability-make-member-function-const): it writes to the store
-void Engine::heartbeat(const std::string& node, Duration lasts,
-                       std::function<void(Result<std::int64_t>)> answered) {
-  if (stores_.redis != nullptr) stores_.redis->heartbeat(node, lasts, std::move(answered));
+void Engine::heartbeat(const std::string& node, Duration lasts, const store::NodeReport& report,
+                       std::function<void(Result<store::FleetState>)> answered) {
+  if (stores_.redis != nullptr) stores_.redis->heartbeat(node, lasts, report, std::move(answered));
+}
+
+// NOLINTNEXTLINE(readability-make-member-function-const): it calls the store
+void Engine::read_fleet(store::FleetPart part,
+                        std::function<void(Result<store::FleetReports>)> answered) {
+  if (stores_.redis != nullptr) stores_.redis->read_fleet(part, std::move(answered));
 }
 
 void Engine::refresh_overrides() {

@@ -64,8 +64,10 @@ class Engine {
   void tick();
   [[nodiscard]] store::StoreHealth health() const;
   // Sends a heartbeat to the shared store; zero removes the node. Does nothing in memory.
-  void heartbeat(const std::string& node, Duration lasts,
-                 std::function<void(Result<std::int64_t>)> answered);
+  void heartbeat(const std::string& node, Duration lasts, const store::NodeReport& report,
+                 std::function<void(Result<store::FleetState>)> answered);
+  // What the nodes published with their heartbeats. Does nothing in memory.
+  void read_fleet(store::FleetPart part, std::function<void(Result<store::FleetReports>)> answered);
 
   // The overrides changed in the store, or may have: reads them, for all engines.
   void refresh_overrides();

@@ -2,6 +2,7 @@
 
 #include "base/deadline.hpp"
 #include "penstock/result.hpp"
+#include "redis/circuit_breaker.hpp"
 #include "redis/options.hpp"
 #include "redis/script.hpp"
 #include "resp/value.hpp"
@@ -110,6 +111,7 @@ struct ClientStats {
 struct ClientHealth {
   bool serving = false;  // a server is available; in a cluster, at least one master
   std::string reason{};  // why a server is unavailable; empty when all are healthy
+  CircuitBreaker::State breaker = CircuitBreaker::State::Closed;  // open, if one is open
 };
 
 // Client of a single Redis server, a Sentinel group or a cluster: one connection per node, the

@@ -100,6 +100,10 @@ ClientHealth Client::Core::health() const {
     const std::string reason =
         id < nodes_.size() ? nodes_[id]->unavailable_reason() : std::string{};
     health.serving = health.serving || reason.empty();
+    const auto breaker = id < nodes_.size() ? nodes_[id]->breaker() : CircuitBreaker::State::Closed;
+    if (health.breaker != CircuitBreaker::State::Open && breaker != CircuitBreaker::State::Closed) {
+      health.breaker = breaker;
+    }
     if (health.reason.empty()) health.reason = reason;
   }
   return health;

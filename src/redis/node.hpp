@@ -122,6 +122,7 @@ class Node : public std::enable_shared_from_this<Node> {
 
   // Why it is unavailable, as far as is known; empty when it is available, or not tried yet.
   [[nodiscard]] std::string unavailable_reason() const;
+  [[nodiscard]] CircuitBreaker::State breaker() const noexcept { return breaker_.state(); }
 
   [[nodiscard]] NodeId id() const noexcept { return id_; }
   [[nodiscard]] bool is_connected() const noexcept { return connection_ != nullptr; }

@@ -37,6 +37,16 @@ class Gathered {
   std::optional<Error> failure_;
 };
 
+store::BreakerState breaker_state(redis::CircuitBreaker::State state) {
+  using State = redis::CircuitBreaker::State;
+  switch (state) {
+    case State::Closed: return store::BreakerState::Closed;
+    case State::HalfOpen: return store::BreakerState::HalfOpen;
+    case State::Open: break;
+  }
+  return store::BreakerState::Open;
+}
+
 }  // namespace
 
 RedisStore::RedisStore(const boost::asio::any_io_executor& executor, const RedisOptions& options,
@@ -228,6 +238,7 @@ store::StoreHealth RedisStore::health() const {
   const redis::ClientStats stats = store_->stats();
   return {.serving = health.serving,
           .reason = health.reason,
+          .breaker = breaker_state(health.breaker),
           .round_trips = stats.commands,
           .timeouts = stats.timeouts,
           .fast_fails = stats.fast_fails,
@@ -235,10 +246,26 @@ store::StoreHealth RedisStore::health() const {
           .script_loads = stats.script_loads};
 }
 
-void RedisStore::heartbeat(std::string_view node, Duration lasts, Answered<std::int64_t> answered) {
+void RedisStore::heartbeat(std::string_view node, Duration lasts, const store::NodeReport& report,
+                           Answered<store::FleetState> answered) {
   if (store_ == nullptr) return answered(store_closed());
-  store_->run(store_->scripts().heartbeat, {layout_.nodes()}, {node, std::to_string(lasts.count())},
-              base::deadline_after(timeout_), read_integer, std::move(answered));
+  store_->run(store_->scripts().heartbeat,
+              {layout_.nodes(), layout_.node_summaries(), layout_.node_histories(),
+               layout_.nodes_watched()},
+              {node, std::to_string(lasts.count()), report.summary, report.history},
+              base::deadline_after(timeout_), read_fleet_state, std::move(answered));
+}
+
+void RedisStore::read_fleet(store::FleetPart part, Answered<store::FleetReports> answered) {
+  if (store_ == nullptr) return answered(store_closed());
+  const auto watched_ms = std::chrono::duration_cast<std::chrono::milliseconds>(kWatchedFor);
+  store_->run(store_->scripts().fleet,
+              {layout_.nodes(), layout_.node_summaries(), layout_.node_histories(),
+               layout_.nodes_watched()},
+              {std::to_string(watched_ms.count()),
+               part == store::FleetPart::SummariesAndHistories ? "1" : "0",
+               std::to_string(store::FleetReports::kMaxNodes)},
+              base::deadline_after(timeout_), read_fleet_reports, std::move(answered));
 }
 
 }  // namespace penstock::redis_store

@@ -83,9 +83,12 @@ class RedisStore final : public store::LimitStore,
             .operators = operators_};
   }
 
-  // Records a heartbeat of this node, valid for `lasts`; returns the number of live nodes. Zero
-  // removes the node.
-  void heartbeat(std::string_view node, Duration lasts, Answered<std::int64_t> answered);
+  // Records a heartbeat of this node, valid for `lasts`. Zero removes the node.
+  void heartbeat(std::string_view node, Duration lasts, const store::NodeReport& report,
+                 Answered<store::FleetState> answered);
+  // What the nodes published, and asks them to publish details for kWatchedFor.
+  static constexpr Duration kWatchedFor = std::chrono::seconds{10};
+  void read_fleet(store::FleetPart part, Answered<store::FleetReports> answered);
 
  private:
   [[nodiscard]] base::Deadline within(base::Deadline deadline) const;

@@ -119,6 +119,28 @@ Result<std::int64_t> read_count(const Result<resp::Value>& reply) {
   return parse_number(reply->text);
 }
 
+Result<store::FleetState> read_fleet_state(const Result<resp::Value>& reply) {
+  if (!reply) return reply.error();
+  const std::vector<resp::Value>& parts = reply->elements;
+  if (parts.size() != 2 || !parts[0].is(resp::Value::Type::Integer)) {
+    return malformed("not a number of nodes");
+  }
+  return store::FleetState{.nodes = parts[0].integer, .is_watched = parts[1].integer == 1};
+}
+
+Result<store::FleetReports> read_fleet_reports(const Result<resp::Value>& reply) {
+  if (!reply) return reply.error();
+  if (reply->elements.size() != 2) return malformed("no reports of nodes");
+  store::FleetReports reports;
+  for (const resp::Value& each : reply->elements[0].elements) {
+    reports.summaries.push_back(each.text);
+  }
+  for (const resp::Value& each : reply->elements[1].elements) {
+    reports.histories.push_back(each.text);
+  }
+  return reports;
+}
+
 Result<store::CounterValues> read_counter_values(const Result<resp::Value>& reply) {
   using Type = resp::Value::Type;
   if (!reply) return reply.error();

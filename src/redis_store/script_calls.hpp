@@ -42,6 +42,9 @@ using OnReply = std::function<void(const Result<resp::Value>&)>;
 [[nodiscard]] Result<std::int64_t> read_sum(const Result<resp::Value>& reply, std::int64_t delta);
 // Of a counter that may be absent.
 [[nodiscard]] Result<std::int64_t> read_count(const Result<resp::Value>& reply);
+// Of heartbeat.lua and fleet.lua.
+[[nodiscard]] Result<store::FleetState> read_fleet_state(const Result<resp::Value>& reply);
+[[nodiscard]] Result<store::FleetReports> read_fleet_reports(const Result<resp::Value>& reply);
 // Of counter_info.lua.
 [[nodiscard]] Result<store::CounterValues> read_counter_values(const Result<resp::Value>& reply);
 

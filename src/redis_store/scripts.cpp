@@ -78,6 +78,7 @@ ScriptSet::ScriptSet(std::string_view clock)
       counter_info(assemble(clock, {lua::kCounterInfo})),
       expire_counter(assemble(clock, {lua::kExpireCounter})),
       heartbeat(assemble(clock, {lua::kHeartbeat})),
+      fleet(assemble(clock, {lua::kFleet})),
       reservation(assemble(clock, {lua::kReservation})),
       due_reservations(assemble(clock, {lua::kDueReservations})),
       permits(assemble(clock, {lua::kPermits})),
@@ -92,11 +93,25 @@ const redis::Script& ScriptSet::decide(Algorithm algorithm) const noexcept {
 }
 
 std::vector<const redis::Script*> ScriptSet::all() const {
-  std::vector<const redis::Script*> all{
-      &buckets,        &buckets_multi,  &decide_any,  &lease_strict,     &lease_strict_any,
-      &reset,          &block,          &count,       &read_count,       &counter_info,
-      &expire_counter, &heartbeat,      &reservation, &due_reservations, &permits,
-      &override_one,   &list_overrides, &action_log};
+  std::vector<const redis::Script*> all{&buckets,
+                                        &buckets_multi,
+                                        &decide_any,
+                                        &lease_strict,
+                                        &lease_strict_any,
+                                        &reset,
+                                        &block,
+                                        &count,
+                                        &read_count,
+                                        &counter_info,
+                                        &expire_counter,
+                                        &heartbeat,
+                                        &reservation,
+                                        &due_reservations,
+                                        &permits,
+                                        &override_one,
+                                        &list_overrides,
+                                        &action_log,
+                                        &fleet};
   for (const Algorithm algorithm : core::kAlgorithms) {
     if (has_own_module(algorithm)) all.push_back(&decide(algorithm));
   }

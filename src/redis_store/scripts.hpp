@@ -38,6 +38,7 @@ struct ScriptSet {
   redis::Script counter_info;
   redis::Script expire_counter;
   redis::Script heartbeat;
+  redis::Script fleet;
   redis::Script reservation;
   redis::Script due_reservations;
   redis::Script permits;

@@ -137,10 +137,33 @@ struct Stores {
   OperatorStore& operators;
 };
 
+// What a node publishes with its heartbeat for pages of other nodes. Empty: the last one stays.
+struct NodeReport {
+  std::string summary{};
+  std::string history{};
+};
+// The answer to a heartbeat.
+struct FleetState {
+  std::int64_t nodes = 1;   // live ones
+  bool is_watched = false;  // a node reads the reports
+};
+enum class FleetPart : std::uint8_t { Summaries, SummariesAndHistories };
+// The reports of all live nodes.
+struct FleetReports {
+  static constexpr std::size_t kMaxNodes = 100;
+
+  std::vector<std::string> summaries{};
+  std::vector<std::string> histories{};
+};
+
+// Of one server; in a cluster, the worst of all masters.
+enum class BreakerState : std::uint8_t { Closed, HalfOpen, Open };
+
 // State of the connection to a store, for /readyz and metrics. Known without a call.
 struct StoreHealth {
   bool serving = true;
   std::string reason{};  // when not serving
+  BreakerState breaker = BreakerState::Closed;
   std::uint64_t round_trips = 0;
   std::uint64_t timeouts = 0;
   std::uint64_t fast_fails = 0;  // calls rejected because the circuit breaker was open

@@ -178,7 +178,19 @@ ON_ADMIN = [
     ("get", "/rules", "/rules?x=1", None, {}, 400),
     ("get", "/top", "/top?by=denied&n=3", None, {}, 200),
     ("get", "/top", "/top?n=0", None, {}, 400),
+    ("get", "/top", "/top?by=new", None, {}, 200),
+    ("get", "/state", "/state", None, {}, 200),
+    ("get", "/state", "/state?x=1", None, {}, 400),
+    ("get", "/history", "/history?span=1h&scope=node&since_ms=1", None, {}, 200),
+    ("get", "/history", "/history?span=2h", None, {}, 400),
+    ("get", "/subject", "/subject?domain=api&subject=user%3D1", None, {}, 200),
+    ("get", "/subject", "/subject?domain=api", None, {}, 400),
+    ("get", "/promises", "/promises", None, {}, 200),
+    ("get", "/promises", "/promises?x=1", None, {}, 400),
 ]
+ADMIN_REJECTED = [("get", path, path, None, headers, status)
+                  for path in ("/rules", "/top", "/state", "/history", "/subject", "/promises")
+                  for headers, status in (({"Authorization": "Bearer wrong"}, 401), ({"Host": "evil.example"}, 403))]
 
 
 def proxy_calls(method, number):
@@ -329,6 +341,7 @@ class OpenApi(unittest.TestCase):
             self.run_calls(daemon, STORE_UNAVAILABLE)
         with Daemon(WITH_TOKEN, listen="0.0.0.0:0") as daemon:
             self.run_calls(daemon, changes)
+            self.run_calls(daemon, ADMIN_REJECTED, daemon.admin_port)
         self.assertEqual(described_answers() - self.seen - NOT_PROVOKED, set())
 
     def test_bodies_that_the_schema_excludes_are_rejected(self):

@@ -86,6 +86,12 @@ class RedisServer:
         self._process.kill()
         self._process.wait()
 
+    def start_again(self):
+        """On the same port, empty."""
+        self._process = subprocess.Popen(self._command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if not self._is_up():
+            raise RuntimeError("redis-server does not start again")
+
     def close(self):
         self.stop()
         shutil.rmtree(self._folder, ignore_errors=True)

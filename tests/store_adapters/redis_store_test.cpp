@@ -124,11 +124,12 @@ TEST(RedisStore, FailsCallsThatAreMadeWhileItIsDestroyed) {
     closing->read_counter("visits", deadline, fails);
     closing->expire("visits", std::chrono::seconds{1}, store::ExpireCondition::Always, deadline,
                     fails);
-    closing->heartbeat("node", std::chrono::seconds{1}, fails);
+    closing->heartbeat("node", std::chrono::seconds{1}, {}, fails);
+    closing->read_fleet(store::FleetPart::Summaries, fails);
     EXPECT_FALSE(closing->health().serving);
   });
   store.reset();
-  EXPECT_EQ(failed, 11);
+  EXPECT_EQ(failed, 12);
 }
 
 TEST(RedisStore, CountsScriptReloads) {
@@ -199,10 +200,12 @@ TEST(RedisStore, AnswersEveryWaiterBeforeDestruction) {
 }
 
 Result<std::int64_t> beat(AnyStore& store, std::string_view node, Duration lasts) {
-  std::optional<Result<std::int64_t>> answer;
-  store.shared_store().heartbeat(node, lasts, [&](auto said) { answer.emplace(said); });
+  std::optional<Result<store::FleetState>> answer;
+  const store::NodeReport report{.summary = "summary of " + std::string(node),
+                                 .history = "history"};
+  store.shared_store().heartbeat(node, lasts, report, [&](auto said) { answer.emplace(said); });
   EXPECT_TRUE(store.run_until([&] { return answer.has_value(); }));
-  return answer.value();
+  return (*answer)->nodes;
 }
 
 bool can_listen(const RedisOptions& options) {
@@ -259,6 +262,33 @@ TEST(Heartbeat, CountsLiveNodes) {
   // An expired heartbeat.
   server.must({"ZADD", "nodes:1:n:{nodes}", "1000", "old"});
   EXPECT_EQ(heard("one", kLong), 1);
+}
+
+TEST(Heartbeat, PublishesReportsOfLiveNodesOnly) {
+  const servers::RedisServer server;
+  const auto store = AnyStore::shared(long_timeout_options(server.url(), "nodes"));
+  constexpr Duration kLong = std::chrono::seconds{300};
+  static_cast<void>(beat(*store, "one", kLong));
+  static_cast<void>(beat(*store, "two", kLong));
+  const auto reports = [&](store::FleetPart part) {
+    std::optional<Result<store::FleetReports>> answer;
+    store->shared_store().read_fleet(part, [&](auto said) { answer.emplace(said); });
+    EXPECT_TRUE(store->run_until([&] { return answer.has_value(); }));
+    return answer->value();
+  };
+  EXPECT_EQ(reports(store::FleetPart::Summaries).summaries.size(), 2U);
+  EXPECT_TRUE(reports(store::FleetPart::Summaries).histories.empty());
+  EXPECT_EQ(reports(store::FleetPart::SummariesAndHistories).histories.size(), 2U);
+  for (const char* part : {"summaries", "histories", "watched"}) {
+    EXPECT_GT(server.must({"PTTL", "nodes:1:n:{nodes}:" + std::string(part)}).integer, 0) << part;
+  }
+  // "two" expired
+  server.must({"ZADD", "nodes:1:n:{nodes}", "1000", "two"});
+  static_cast<void>(beat(*store, "one", kLong));
+  EXPECT_EQ(reports(store::FleetPart::SummariesAndHistories).summaries,
+            std::vector<std::string>{"summary of one"});
+  static_cast<void>(beat(*store, "one", Duration{0}));
+  EXPECT_TRUE(reports(store::FleetPart::SummariesAndHistories).summaries.empty());
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::size_t kHashBytes = 16;
 constexpr std::string_view kKinds = "lecdnarso";            // of KeyKind
 constexpr std::string_view kNodes = "nodes";                // a single set
+constexpr std::array<std::string_view, 3> kNodeParts{"summaries", "histories", "watched"};
 constexpr std::string_view kAudit = "audit";                // a single key
 constexpr std::string_view kReservations = "reservations";  // all in one slot
 constexpr std::string_view kOperators = "operators";        // in one slot
@@ -126,6 +127,12 @@ std::string KeyLayout::decimal_counter(std::string_view name) const {
 
 std::string KeyLayout::nodes() const { return in_braces(start_, KeyKind::Nodes, kNodes); }
 
+std::string KeyLayout::node_summaries() const { return with_name(nodes(), kNodeParts[0]); }
+
+std::string KeyLayout::node_histories() const { return with_name(nodes(), kNodeParts[1]); }
+
+std::string KeyLayout::nodes_watched() const { return with_name(nodes(), kNodeParts[2]); }
+
 std::string KeyLayout::audit() const { return in_braces(start_, KeyKind::Audit, kAudit); }
 
 std::string KeyLayout::reservations() const {
@@ -172,6 +179,12 @@ std::optional<KeyName> read_key(std::string_view key, const KeyLayout& layout) {
     return name.limit_name.empty() ? std::nullopt : std::optional(name);
   }
   if (rest.empty()) return name;
+  if (name.kind == KeyKind::Nodes) {
+    for (const std::string_view part : kNodeParts) {
+      if (rest.front() == ':' && rest.substr(1) == part) name.limit_name = part;
+    }
+    return name.limit_name.empty() ? std::nullopt : std::optional(name);
+  }
   const bool has_more = name.kind == KeyKind::Limit || name.kind == KeyKind::Escrow ||
                         name.kind == KeyKind::Reservation;
   if (!has_more || !rest.starts_with(':')) return std::nullopt;

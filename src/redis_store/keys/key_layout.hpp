@@ -14,6 +14,7 @@ namespace penstock::redis_store {
 //     penstock:1:c:{downloads}           a counter
 //     penstock:1:d:{spent}               a decimal counter
 //     penstock:1:n:{nodes}               the live nodes
+//     penstock:1:n:{nodes}:summaries     what they publish: summaries, histories, watched
 //     penstock:1:a:{audit}               lock and result of the audit
 //     penstock:1:r:{reservations}        the open reservations
 //     penstock:1:r:{reservations}:42     one reservation
@@ -39,6 +40,10 @@ class KeyLayout {
   [[nodiscard]] std::string decimal_counter(std::string_view name) const;
 
   [[nodiscard]] std::string nodes() const;
+  // In the slot of nodes().
+  [[nodiscard]] std::string node_summaries() const;
+  [[nodiscard]] std::string node_histories() const;
+  [[nodiscard]] std::string nodes_watched() const;
   [[nodiscard]] std::string audit() const;
 
   // The channel that announces changed keys.

@@ -21,6 +21,9 @@ TEST(KeyLayout, IsReadable) {
   EXPECT_EQ(kLayout.counter("downloads"), "penstock:1:c:{downloads}");
   EXPECT_EQ(kLayout.decimal_counter("spent"), "penstock:1:d:{spent}");
   EXPECT_EQ(kLayout.nodes(), "penstock:1:n:{nodes}");
+  EXPECT_EQ(kLayout.node_summaries(), "penstock:1:n:{nodes}:summaries");
+  EXPECT_EQ(kLayout.node_histories(), "penstock:1:n:{nodes}:histories");
+  EXPECT_EQ(kLayout.nodes_watched(), "penstock:1:n:{nodes}:watched");
   EXPECT_EQ(kLayout.audit(), "penstock:1:a:{audit}");
   EXPECT_EQ(kLayout.reservations(), "penstock:1:r:{reservations}");
   EXPECT_EQ(kLayout.reservation("a b"), "penstock:1:r:{reservations}:a%20b");

@@ -132,8 +132,10 @@ const Options<Settings>& server_options() {
                           "address of the HTTP API: `host:port`, `[IPv6]:port`, or "
                           "a list")
                        .by_default("`127.0.0.1:8080`")),
-      custom("admin", &S::admin, "off", read_admin,
-             "address of metrics, health and rules, or `off`")
+      custom(
+          "admin", &S::admin, "off", read_admin,
+          "address of the operator's page, metrics and health, or `off`; beyond loopback it needs a "
+          "token, except for metrics and health")
           .by_default("`127.0.0.1:9090`"),
       number("workers", &S::workers, {0, 1024}, "threads that serve, 0 to 1024; 0 is one per core")
           .needs_restart("each thread binds the ports"),

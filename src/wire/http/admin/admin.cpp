@@ -1,10 +1,13 @@
 #include "wire/http/admin/admin.hpp"
 
+#include "base/deadline.hpp"
 #include "http/json_object_reader.hpp"
 #include "http/problem.hpp"
 #include "http/target.hpp"
-#include "service/overrides.hpp"
-#include "wire/http/api/override_json.hpp"
+#include "wire/http/admin/admin_json.hpp"
+#include "wire/http/admin/static_files.hpp"
+#include "wire/http/admin/subject_page.hpp"
+#include "wire/http/api/authorization.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -18,6 +21,7 @@ namespace {
 
 constexpr std::int64_t kMostTop = 1000;
 constexpr std::int64_t kUsualTop = 20;
+constexpr std::int64_t kLatestMs = 253'402'300'799'999;  // the end of the year 9999
 
 Response text_response(std::string type, std::string body) {
   return {.status = 200, .fields = {{"Content-Type", std::move(type)}}, .body = std::move(body)};
@@ -52,97 +56,27 @@ Response readyz(AdminDataSource& source, Parameters& /*parameters*/) {
   return json_response(ready ? 200 : 503, json);
 }
 
-// 12.5 for 1250; whole numbers without a point.
-Json percent(rules::BasisPoints share) {
-  if (share % 100 == 0) return share / 100;
-  return static_cast<double>(share) / 100;
-}
-
-std::string_view action_word(rules::Action action) {
-  switch (action) {
-    case rules::Action::Limit: return "limit";
-    case rules::Action::Unlimited: return "unlimited";
-    case rules::Action::Allow: return "allow";
-    case rules::Action::Deny: return "deny";
+DataScope read_scope(AdminDataSource& source, Parameters& parameters) {
+  const auto given = parameters.text("scope");
+  if (!given) return source.default_scope();
+  if (*given != "fleet" && *given != "node") {
+    parameters.add_error("scope: " + quote(*given) + " must be fleet or node");
   }
-  return "unknown";
-}
-
-std::string_view failure_word(rules::OnFailure policy) {
-  switch (policy) {
-    case rules::OnFailure::Open: return "open";
-    case rules::OnFailure::Closed: return "closed";
-    case rules::OnFailure::Local: return "local";
-  }
-  return "unknown";
-}
-
-// As in the configuration: only members that matter in its mode.
-void write_terms(Json& json, const core::SharingTerms& terms) {
-  json["mode"] = to_string(terms.mode);
-  switch (terms.mode) {
-    case core::Mode::Exact: return;
-    case core::Mode::Local: json["share"] = terms.divided ? "nodes" : "none"; return;
-    case core::Mode::Lease:
-    case core::Mode::LeaseStrict:
-    case core::Mode::Adaptive: break;
-  }
-  json["lease_lifetime_ms"] = std::chrono::ceil<std::chrono::milliseconds>(terms.lifetime).count();
-}
-
-// Members only where the rule has them.
-void write_rollout(Json& json, const rules::Rule& rule) {
-  if (rule.rollout) json["enforce_percent"] = percent(rule.rollout->enforce);
-  if (rule.rollout && rule.rollout->abort) {
-    Json& abort = json["abort"];
-    abort["denied_above_percent"] = percent(rule.rollout->abort->denied_above);
-    abort["over_ms"] = rule.rollout->abort->over / std::chrono::milliseconds{1};
-    abort["min_requests"] = rule.rollout->abort->min_requests;
-  }
-  if (rule.near_limit != 0) json["near_limit_percent"] = percent(rule.near_limit);
-}
-
-Json rule_json(const rules::Rule& rule) {
-  Json json;
-  json["domain"] = rule.domain;
-  json["name"] = rule.name;
-  if (!rule.description.empty()) json["description"] = rule.description;
-  json["action"] = action_word(rule.action);
-  Json& limits = json["limits"] = Json::array();
-  for (const rules::RuleLimit& limit : rule.limits) {
-    Json entry;
-    if (!limit.name.empty()) entry["name"] = limit.name;
-    entry["quota"] = to_string(limit.quota);
-    entry["algorithm"] = to_string(limit.quota.algorithm());
-    limits.push_back(std::move(entry));
-  }
-  if (rule.action == rules::Action::Limit) write_terms(json, rule.terms);
-  json["on_failure"] = failure_word(rule.on_failure);
-  json["shadow"] = rule.shadow;
-  write_rollout(json, rule);
-  json["metric"] = rule.metric;
-  json["source"]["file"] = rule.source.file;
-  json["source"]["line"] = rule.source.line;
-  return json;
+  return *given == "fleet" ? DataScope::Fleet : DataScope::Node;
 }
 
 Response rules_loaded(AdminDataSource& source, Parameters& parameters) {
   const std::optional<std::string_view> domain = parameters.text("domain");
+  const DataScope scope = read_scope(source, parameters);
   const Result<void> read = parameters.finish();
   if (!read) return problem_of(read.error());
-  const LoadedRules loaded = source.rules();
+  const LoadedRules loaded = source.rules(scope);
   Json json;
   json["files"] = loaded.files;
-  json["loaded_at_ms"] =
-      std::chrono::floor<std::chrono::milliseconds>(loaded.loaded_at).time_since_epoch().count();
+  json["loaded_at_ms"] = milliseconds_of(loaded.loaded_at);
   Json& rules = json["rules"] = Json::array();
   for (const rules::Rule* rule : loaded.rules) {
-    if (domain && rule->domain != *domain) continue;
-    rules.push_back(rule_json(*rule));
-    for (const auto& each : loaded.overrides) {
-      if (service::is_of_rule(*each, *rule))
-        rules.back()["overrides"].push_back(override_json(*each));
-    }
+    if (!domain || rule->domain == *domain) rules.push_back(rule_json(*rule, loaded));
   }
   return json_response(200, json);
 }
@@ -150,53 +84,136 @@ Response rules_loaded(AdminDataSource& source, Parameters& parameters) {
 Response top(AdminDataSource& source, Parameters& parameters) {
   const std::string_view by = parameters.text("by").value_or("requests");
   const std::int64_t count = parameters.parse_number("n", 1, kMostTop).value_or(kUsualTop);
-  if (by != "requests" && by != "denied") {
-    parameters.add_error("by: " + quote(by) + " must be requests or denied");
+  TopQuery query{.count = static_cast<std::size_t>(count),
+                 .rule = std::string(parameters.text("rule").value_or("")),
+                 .scope = read_scope(source, parameters)};
+  if (by == "denied") {
+    query.by = TopBy::Denied;
+  } else if (by == "new") {
+    query.by = TopBy::New;
+  } else if (by != "requests") {
+    parameters.add_error("by: " + quote(by) + " must be requests, denied or new");
   }
   const Result<void> read = parameters.finish();
   if (!read) return problem_of(read.error());
-  const TopBy order = by == "requests" ? TopBy::Asked : TopBy::Denied;
   Json json;
   json["by"] = by;
-  Json& entries = json["entries"] = Json::array();
-  for (const TopEntry& entry : source.top(order, static_cast<std::size_t>(count))) {
-    Json told;
-    told["rule"] = entry.rule;
-    told["subject"] = entry.subject;
-    told["requests"] = entry.asked;
-    told["denied"] = entry.denied;
-    entries.push_back(std::move(told));
-  }
+  json["entries"] = top_json(source.top(query));
   return json_response(200, json);
 }
 
+Response state(AdminDataSource& source, Parameters& parameters) {
+  const Result<void> read = parameters.finish();
+  if (!read) return problem_of(read.error());
+  return json_response(200, state_json(source.state()));
+}
+
+Response history(AdminDataSource& source, Parameters& parameters) {
+  using telemetry::History;
+  const std::string_view span = parameters.text("span").value_or("5m");
+  if (span != "5m" && span != "1h") {
+    parameters.add_error("span: " + quote(span) + " must be 5m or 1h");
+  }
+  const DataScope scope = read_scope(source, parameters);
+  const std::int64_t since = parameters.parse_number("since_ms", 0, kLatestMs).value_or(0);
+  const Result<void> read = parameters.finish();
+  if (!read) return problem_of(read.error());
+  const auto report =
+      source.history(span == "5m" ? History::Span::FiveMinutes : History::Span::Hour, scope);
+  return json_response(200, history_json(report, Instant{std::chrono::milliseconds{since}}));
+}
+
+Response promises(AdminDataSource& source, Parameters& parameters) {
+  const Result<void> read = parameters.finish();
+  if (!read) return problem_of(read.error());
+  return json_response(200, promises_json(source.promises()));
+}
+
+enum class PageKind { Open, Json };
 struct Page {
   std::string_view path;
+  PageKind kind;
   Response (*function)(AdminDataSource&, Parameters&);
 };
-constexpr std::array kPages{Page{"/metrics", metrics}, Page{"/healthz", healthz},
-                            Page{"/readyz", readyz}, Page{"/rules", rules_loaded},
-                            Page{"/top", top}};
+constexpr std::array kPages{
+    Page{"/metrics", PageKind::Open, metrics}, Page{"/healthz", PageKind::Open, healthz},
+    Page{"/readyz", PageKind::Open, readyz},   Page{"/rules", PageKind::Json, rules_loaded},
+    Page{"/top", PageKind::Json, top},         Page{"/state", PageKind::Json, state},
+    Page{"/history", PageKind::Json, history}, Page{"/promises", PageKind::Json, promises}};
 
-Response answer(AdminDataSource& source, const Request& request) {
-  for (const Page& page : kPages) {
-    if (page.path != request.path) continue;
-    if (request.method != "GET" && request.method != "HEAD") {
-      const std::string detail = std::string(page.path) + " has no " + quote(request.method);
-      Response response = problem_response({.status = 405, .detail = detail});
-      response.fields.emplace_back("Allow", "GET, HEAD");
-      return response;
-    }
-    Parameters parameters(request.query);
-    return page.function(source, parameters);
+// Calls of the HTTP API that operators need.
+bool is_forwarded(std::string_view path) {
+  constexpr std::array<std::string_view, 4> kCalls{"/v1/explain", "/v1/usage", "/v1/overrides",
+                                                   "/v1/actions"};
+  if (path.starts_with("/v1/keys/")) return true;
+  for (const std::string_view call : kCalls) {
+    if (path == call) return true;
   }
-  const std::string detail = "no page at " + quote(request.path) +
-                             "; there are /metrics, /healthz, /readyz, /rules and /top";
+  return false;
+}
+
+Response not_found(const Request& request) {
+  const std::string detail =
+      "no page at " + quote(request.path) +
+      "; there are /, /metrics, /healthz, /readyz, /state, /history, /rules, /top, /subject, "
+      "/promises and /v1/ calls for operators";
   return problem_response({.status = 404, .detail = detail});
+}
+
+std::optional<Response> reject_method(const Request& request) {
+  if (request.method == "GET" || request.method == "HEAD") return std::nullopt;
+  const std::string detail = std::string(request.path) + " has no " + quote(request.method);
+  Response response = problem_response({.status = 405, .detail = detail});
+  response.fields.emplace_back("Allow", "GET, HEAD");
+  return response;
+}
+
+const Page* page_of(std::string_view path) {
+  for (const Page& page : kPages) {
+    if (page.path == path) return &page;
+  }
+  return nullptr;
+}
+
+void protect(Response& response) {
+  response.fields.emplace_back("Cache-Control", "no-store");
+  response.fields.emplace_back("X-Content-Type-Options", "nosniff");
+}
+
+Response cached_page(AdminDataSource& source, JsonCache& cache, const Page& page,
+                     const Request& request) {
+  const std::string target = std::string(request.path) + "?" + std::string(request.query);
+  const base::Deadline now = base::monotonic_now();
+  if (const Response* const known = cache.find(target, now)) return *known;
+  Parameters parameters(request.query);
+  Response response = page.function(source, parameters);
+  protect(response);
+  if (response.status == 200) cache.put(target, response, now);
+  return response;
 }
 
 }  // namespace
 
-void Admin::handle(const Request& request, Respond respond) { respond(answer(source_, request)); }
+void Admin::handle(const Request& request, Respond respond) {
+  const Page* const page = page_of(request.path);
+  const bool is_open = page != nullptr && page->kind == PageKind::Open;
+  if (is_open) {
+    if (auto rejected = reject_method(request)) return respond(*std::move(rejected));
+    Parameters parameters(request.query);
+    return respond(page->function(source_, parameters));
+  }
+  if (std::optional<Response> file = static_file(request)) {
+    if (auto rejected = reject_method(request)) return respond(*std::move(rejected));
+    return respond(*std::move(file));
+  }
+  Caller caller = authorize_read(request, source_.tokens(), source_.admin_host());
+  if (caller.rejected) return respond(*std::move(caller.rejected));
+  if (is_forwarded(request.path)) return source_.call_api(request, std::move(respond));
+  const bool is_subject = request.path == "/subject";
+  if (page == nullptr && !is_subject) return respond(not_found(request));
+  if (auto rejected = reject_method(request)) return respond(*std::move(rejected));
+  if (is_subject) return subject_page(source_, request, std::move(respond));
+  respond(cached_page(source_, cache_, *page, request));
+}
 
 }  // namespace penstock::http

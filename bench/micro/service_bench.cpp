@@ -204,7 +204,7 @@ void decide_envoy(benchmark::State& state) {
 }
 BENCHMARK(decide_envoy)->ArgName("clients")->Arg(1)->Arg(2000);
 
-void note_hot_key(benchmark::State& state) {
+void note_hot_key(benchmark::State& state, telemetry::HotKeyKind kind) {
   telemetry::HotKeyRegistry board;
   telemetry::HotKeys keys(board, 0);
   std::vector<std::string> subjects;
@@ -212,9 +212,16 @@ void note_hot_key(benchmark::State& state) {
   for (int i = 0; i < state.range(0); ++i) subjects.push_back("api_key=" + std::to_string(i));
   std::size_t next = 0;
   for (auto _ : state) {
-    keys.note(telemetry::HotKeyKind::Requested, "api/search", subjects[next++ % subjects.size()]);
+    keys.note(kind, "api/search", subjects[next++ % subjects.size()]);
   }
 }
-BENCHMARK(note_hot_key)->ArgName("keys")->Arg(100)->Arg(100'000);
+BENCHMARK_CAPTURE(note_hot_key, requested, telemetry::HotKeyKind::Requested)
+    ->ArgName("keys")
+    ->Arg(100)
+    ->Arg(100'000);
+BENCHMARK_CAPTURE(note_hot_key, denied, telemetry::HotKeyKind::Denied)
+    ->ArgName("keys")
+    ->Arg(100)
+    ->Arg(100'000);
 
 }  // namespace

@@ -18,6 +18,8 @@ using telemetry::MarkKind;
 // Histories are longer than summaries, and change less.
 constexpr unsigned kReportsPerHistory = 10;
 constexpr std::chrono::seconds kHistoryInterval{10};
+// A daemon that starts is not connected yet: no outage.
+constexpr std::chrono::seconds kConnectTime{2};
 
 std::string hex(std::uint64_t number) {
   std::string text;
@@ -104,7 +106,7 @@ std::string AdminData::store_error() const {
 
 void AdminData::watch_store(Instant now) {
   const std::string error = store_error();
-  if (error.empty() == was_serving_) return;
+  if (error.empty() == was_serving_ || now - started_at_ < kConnectTime) return;
   was_serving_ = error.empty();
   if (was_serving_) return history_.mark(now, MarkKind::Recovery, "the store serves again");
   down_since_ = now;

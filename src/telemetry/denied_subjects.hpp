@@ -50,7 +50,7 @@ class DeniedSubjects {
   static constexpr std::size_t kMaxKeyBytes = 200;
   static constexpr std::size_t kMaxBytes =
       kMaxSubjects * (sizeof(DeniedSubject) + kMaxKeyBytes + 64) +
-      kMaxRules * (2 * DistinctSketch::kRegisters + kMaxKeyBytes + 64);
+      kMaxRules * (2 * DistinctSketch::kRegisters + 8 + kMaxKeyBytes + 64);
   // A subject that was not denied for this long and is denied again is newly denied.
   static constexpr std::chrono::seconds kPause{60};
 

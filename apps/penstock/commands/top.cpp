@@ -32,6 +32,8 @@ constexpr const char* kTopFooter =
     "On a terminal the view is live: r, d and s sort by requests, denials and the denied share, q\n"
     "quits. With --once or --json, or if standard output is not a terminal, it prints once.\n"
     "\n"
+    "A token is needed if the admin port is not bound to this machine only.\n"
+    "\n"
     "Examples:\n"
     "  penstock top\n"
     "  penstock top --once --by denied --n 5 --admin http://127.0.0.1:9090\n"
@@ -67,7 +69,7 @@ Result<DaemonAnswer> call_admin(const DaemonArguments& daemon, const DaemonCall&
 
 Result<Top> fetch(const DaemonArguments& daemon, const std::string& by, std::int64_t rows) {
   const Result<DaemonAnswer> answer =
-      call_admin(daemon, {.target = "/top?by=" + by + "&n=" + std::to_string(rows)});
+      call_admin(daemon, {.target = "/top?scope=node&by=" + by + "&n=" + std::to_string(rows)});
   if (!answer) return answer.error();
   return read_top(*answer);
 }
@@ -183,6 +185,10 @@ void add_top_command(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->type_name("URL")
       ->envname(kAdminVariable);
+  top->add_option("--token", arguments->daemon.token,
+                  "Bearer token of the daemon; better in the environment")
+      ->type_name("TEXT")
+      ->envname(kTokenVariable);
   top->add_option("--by", arguments->by, "Order of the rows")
       ->capture_default_str()
       ->type_name("requests|denied");

@@ -199,10 +199,12 @@ TEST_F(AdminPages, HistoryHasOnlyTheStepsAfterAnInstant) {
   EXPECT_EQ(ask("/history").body,
             R"({"step_ms":1000,"from_ms":100000,"now_ms":103000,"admitted":[1,2],"denied":[0,5],)"
             R"("shadow_denied":[0,0],"without_store":[0,0],"marks":[{"at_ms":101000,)"
-            R"("kind":"start","text":"<script>","node":"a"}]})");
+            R"("kind":"start","text":"<script>","node":"a"}]})"
+            "\n");
   EXPECT_EQ(ask("/history", "span=1h&since_ms=110000").body,
             R"({"step_ms":10000,"from_ms":110000,"now_ms":103000,"admitted":[2],"denied":[5],)"
-            R"("shadow_denied":[0],"without_store":[0],"marks":[]})");
+            R"("shadow_denied":[0],"without_store":[0],"marks":[]})"
+            "\n");
   EXPECT_EQ(ask("/history", "span=2h").status, 400U);
 }
 

@@ -328,9 +328,11 @@ class ArgumentTest(OperatorTest):
             result = run("peek", "a", "--limit", "1/s", "--server", url, "--timeout", "50ms")
             self.assert_fails(result, UNAVAILABLE, url, "50 ms")
 
+    def test_the_admin_port_serves_operators_too(self):
+        result = run("reset", "a", "--server", f"http://127.0.0.1:{self.daemon.admin_port}")
+        self.assertEqual((result.returncode, result.stdout), (FINE, "a: had no usage\n"))
+
     def test_another_http_server_is_not_accepted_as_a_daemon(self):
-        admin = f"http://127.0.0.1:{self.daemon.admin_port}"
-        self.assert_fails(run("reset", "a", "--server", admin), BAD_INPUT, "no page at")
         result = run("top", "--admin", self.daemon.url)
         self.assert_fails(result, BAD_INPUT, "penstock top: ")
 

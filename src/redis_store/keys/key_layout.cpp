@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::size_t kHashBytes = 16;
-constexpr std::string_view kKinds = "lecdnarso";            // of KeyKind
-constexpr std::string_view kNodes = "nodes";                // a single set
+constexpr std::string_view kKinds = "lecdnarso";  // of KeyKind
+constexpr std::string_view kNodes = "nodes";      // a single set
 constexpr std::array<std::string_view, 3> kNodeParts{"summaries", "histories", "watched"};
 constexpr std::string_view kAudit = "audit";                // a single key
 constexpr std::string_view kReservations = "reservations";  // all in one slot

@@ -257,13 +257,14 @@ TEST_F(AdminPages, CallsForOperatorsGoToTheApi) {
 TEST_F(AdminPages, ASubjectIsDescribedInOneSentence) {
   source_.api_answer.body =
       R"({"limits":[{"rule":"api/search","limit":5,"remaining":0,"retry_after_ms":20500,"reset_after_ms":60000}]})";
-  EXPECT_EQ(ask("/subject", "domain=api&subject=user%3D%3Cscript%3E").body,
-            R"({"domain":"api","subject":"user=<script>","sentence":"denied by api/search since )"
-            R"(14:03:12, next request passes in 21 s","limits":[{"rule":"api/search","limit":5,)"
-            R"("remaining":0,"retry_after_ms":20500,"reset_after_ms":60000,"used":5}],)"
-            R"("overrides":[],"recent_denials":[{"rule":"api/search","first_ms":50592000,)"
-            R"("last_ms":50600000,"count":3}]})"
-            "\n");
+  EXPECT_EQ(
+      ask("/subject", "domain=api&subject=user%3D%3Cscript%3E").body,
+      R"({"domain":"api","subject":"user=<script>","sentence":"denied by api/search since )"
+      R"(14:03:12, next request passes in 21 s","limits":[{"rule":"api/search","limit":5,)"
+      R"("remaining":0,"retry_after_ms":20500,"reset_after_ms":60000,"used":5,"shadow":false}],)"
+      R"("overrides":[],"recent_denials":[{"rule":"api/search","first_ms":50592000,)"
+      R"("last_ms":50600000,"count":3}]})"
+      "\n");
   EXPECT_EQ(source_.called.back(), "GET /v1/keys/user%3D%3Cscript%3E?domain=api");
   EXPECT_EQ(ask("/subject", "domain=api").status, 400U);
 }

@@ -87,12 +87,23 @@ struct SubjectAsked {
   std::string domain;
   std::string subject;
   std::vector<telemetry::DeniedSubject> denials;
+  std::vector<std::string> shadow_rules{};
   Handler::Respond respond;
 };
+
+// /v1/keys does not say which limits are in shadow mode.
+void mark_shadow(Json& limits, const std::vector<std::string>& shadow_rules) {
+  for (Json& limit : limits) {
+    if (limit.contains("shadow")) continue;
+    limit["shadow"] = std::find(shadow_rules.begin(), shadow_rules.end(), text_of(limit, "rule")) !=
+                      shadow_rules.end();
+  }
+}
 
 void respond_with(const SubjectAsked& asked, Json limits, std::string_view problem) {
   const bool is_known = limits.is_array();
   if (!is_known) limits = Json::array();
+  mark_shadow(limits, asked.shadow_rules);
   Json json;
   json["domain"] = asked.domain;
   json["subject"] = asked.subject;
@@ -165,6 +176,10 @@ void subject_page(AdminDataSource& source, const Request& request, Handler::Resp
                                                   .subject = subject,
                                                   .denials = source.denials_of(subject),
                                                   .respond = std::move(respond)});
+  const LoadedRules loaded = source.rules(DataScope::Node);
+  for (const rules::Rule* rule : loaded.rules) {
+    if (rule->shadow) asked->shadow_rules.push_back(rule->domain + "/" + rule->name);
+  }
   const auto ask_keys = [&source, &request, asked] {
     ask_api(source, request, "/v1/keys/" + encoded(asked->subject),
             "domain=" + encoded(asked->domain), [asked](const Response& response) {

@@ -63,6 +63,7 @@ void AdminData::tick(Instant now) {
   sample_rules();
   latency_.sample(deps_.metrics.latency_buckets(metrics::kStoreLatency));
   watch_store(now);
+  watch_rollouts();
   forwarder_.expire(base::monotonic_now());
   if (now - asked_at_ <= kPageOpen) {
     read_fleet();
@@ -111,6 +112,16 @@ void AdminData::watch_store(Instant now) {
   if (was_serving_) return history_.mark(now, MarkKind::Recovery, "the store serves again");
   down_since_ = now;
   history_.mark(now, MarkKind::Outage, error);
+}
+
+void AdminData::watch_rollouts() {
+  Instant newest = rollout_aborted_at_;
+  for (const service::RolloutReport& rollout : deps_.engines.rollouts.report()) {
+    if (!rollout.aborted || rollout.aborted_at <= rollout_aborted_at_) continue;
+    newest = std::max(newest, rollout.aborted_at);
+    history_.mark(rollout.aborted_at, MarkKind::RolloutAbort, abort_text(rollout));
+  }
+  rollout_aborted_at_ = newest;
 }
 
 void AdminData::on_loaded(std::uint64_t config_hash, MarkKind kind) {
@@ -174,14 +185,7 @@ store::NodeReport AdminData::node_report() {
 }
 
 void AdminData::call_api(const http::Request& request, http::Handler::Respond respond) {
-  const bool is_write = request.method != "GET" && request.path != "/v1/explain";
-  if (!is_write) return forwarder_.call(request, std::move(respond));
-  const auto kind = request.path == "/v1/overrides" ? MarkKind::Override : MarkKind::Action;
-  std::string text = std::string(request.method) + " " + std::string(request.path);
-  forwarder_.call(request, [this, kind, text, respond = std::move(respond)](http::Response said) {
-    if (said.status == 200) mark(kind, text);
-    respond(std::move(said));
-  });
+  forwarder_.call(request, std::move(respond));
 }
 
 }  // namespace penstock::daemon

@@ -78,6 +78,7 @@ class AdminData final : public http::AdminDataSource {
   void read_fleet();
   void sample_rules();
   void watch_store(Instant now);
+  void watch_rollouts();
   [[nodiscard]] std::string store_error() const;
   [[nodiscard]] http::EnforcementReport own_enforcement() const;
   [[nodiscard]] http::NodeState own_state() const;
@@ -100,6 +101,7 @@ class AdminData final : public http::AdminDataSource {
   std::vector<store::StoreHealth> stores_;  // of each worker, at its last poll
   bool was_serving_ = true;
   Instant down_since_;
+  Instant rollout_aborted_at_{};  // the last one that was marked
 
   telemetry::History history_;
   telemetry::RuleActivity rules_;

@@ -40,19 +40,9 @@ void add_series(CountSeries& sum, const CountSeries& other);
 // Only the steps that end after this time.
 [[nodiscard]] CountSeries steps_after(const CountSeries& series, Instant since);
 
-enum class MarkKind : std::uint8_t {
-  Start,
-  Reload,
-  ReloadFailed,
-  Outage,
-  Recovery,
-  Override,
-  Action,
-  RolloutAbort
-};
-inline constexpr std::array<std::string_view, 8> kMarkKinds{
-    "start",    "reload",   "reload_failed", "outage",
-    "recovery", "override", "action",        "rollout_abort"};
+enum class MarkKind : std::uint8_t { Start, Reload, ReloadFailed, Outage, Recovery, RolloutAbort };
+inline constexpr std::array<std::string_view, 6> kMarkKinds{"start",  "reload",   "reload_failed",
+                                                            "outage", "recovery", "rollout_abort"};
 [[nodiscard]] std::string_view to_string(MarkKind kind) noexcept;
 
 // Something that happened, to be shown on the time axis.

@@ -134,6 +134,10 @@ class AbortTest(unittest.TestCase):
             explained = daemon.ask("POST", "/v1/explain", {"domain": "api", "attributes": {"user": "one"}}).body
             self.assertTrue(explained["decision"]["allowed"])
             self.assertIn("the roll-out is aborted", explained["rules"][0]["reason"])
+            state = daemon.admin("/state").body
+            self.assertEqual((state["state"], state["rollouts"][0]["aborted"]), ("degraded", True))
+            self.assertTrue(eventually(
+                lambda: daemon.admin("/history").body["marks"][-1]["kind"] == "rollout_abort"))
             self.assertRegex(daemon.output, 'warning roll-out aborted rule="api/search" enforce="100%"')
 
     def test_it_lasts_until_the_next_reload(self):

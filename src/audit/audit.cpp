@@ -38,6 +38,12 @@ std::string kind_of(const std::optional<KeyName>& name) {
   return "unknown";
 }
 
+// The sorted set, and what the nodes publish.
+std::string_view type_of_nodes(const KeyName& name) {
+  if (name.limit_name.empty()) return "zset";
+  return name.limit_name == "watched" ? "string" : "hash";
+}
+
 std::string_view type_of(const KeyName& name) {
   switch (name.kind) {
     case KeyKind::Limit:
@@ -45,7 +51,7 @@ std::string_view type_of(const KeyName& name) {
     case KeyKind::Audit: return "string";
     case KeyKind::Counter:
     case KeyKind::DecimalCounter: return "hash";
-    case KeyKind::Nodes:
+    case KeyKind::Nodes: return type_of_nodes(name);
     case KeyKind::Permits: return "zset";
     case KeyKind::Reservation: return name.limit_name.empty() ? "zset" : "hash";
     case KeyKind::Operators: return name.limit_name == "actions" ? "list" : "hash";

@@ -40,6 +40,13 @@ TEST(Audit, KnowsKindsAndNames) {
   EXPECT_EQ(classify(nodes, kLayout).kind, "nodes");
   EXPECT_EQ(classify(nodes, kLayout).fault, KeyFault::None);
   EXPECT_EQ(repair_ttl(nodes, kLayout, kNow), std::chrono::minutes{1});
+  for (const auto& [key, type] :
+       {std::pair(kLayout.node_summaries(), "hash"), std::pair(kLayout.node_histories(), "hash"),
+        std::pair(kLayout.nodes_watched(), "string")}) {
+    const ScannedKey published{.key = key, .type = type, .ttl_ms = 5, .bytes = "1"};
+    EXPECT_EQ(classify(published, kLayout).kind, "nodes") << key;
+    EXPECT_EQ(classify(published, kLayout).fault, KeyFault::None) << key;
+  }
   const ScannedKey audit{.key = kLayout.audit(), .type = "string", .ttl_ms = 5, .bytes = "found 3"};
   EXPECT_EQ(classify(audit, kLayout).kind, "audit");
   EXPECT_EQ(classify(audit, kLayout).fault, KeyFault::None);

@@ -107,7 +107,9 @@ std::string AdminData::store_error() const {
 
 void AdminData::watch_store(Instant now) {
   const std::string error = store_error();
-  if (error.empty() == was_serving_ || now - started_at_ < kConnectTime) return;
+  has_served_ = has_served_ || error.empty();
+  const bool is_starting = !has_served_ && now - started_at_ < kConnectTime;
+  if (error.empty() == was_serving_ || is_starting) return;
   was_serving_ = error.empty();
   if (was_serving_) return history_.mark(now, MarkKind::Recovery, "the store serves again");
   down_since_ = now;

@@ -99,6 +99,7 @@ class AdminData final : public http::AdminDataSource {
   bool stopping_ = false;
 
   std::vector<store::StoreHealth> stores_;  // of each worker, at its last poll
+  bool has_served_ = false;
   bool was_serving_ = true;
   Instant down_since_;
   Instant rollout_aborted_at_{};  // the last one that was marked

@@ -124,7 +124,7 @@ TEST_F(AdminPages, StaysReadyWhenTheStoreOrAReloadFails) {
 }
 
 TEST_F(AdminPages, StaysReadyWhenARollOutIsAborted) {
-  source_.state.rollouts = {"api/search: 9% …"};
+  source_.ready.rollouts = {"api/search: 9% …"};
   const Response response = ask("/readyz");
   EXPECT_EQ(response.status, 200U);
   EXPECT_EQ(response.body,

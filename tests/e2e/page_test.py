@@ -77,7 +77,7 @@ class OneAbusiveClient(PageTest):
     def test_blocks_the_client_and_undoes_it(self):
         self.answer("act", "Block user=42")
         self.click_action("Block user=42")
-        self.assertIn("user: \"42\"", self.browser.evaluate("document.querySelector('dialog details code').textContent"))
+        self.assertIn("user: {equals: \"42\"}", self.browser.evaluate("document.querySelector('dialog details code').textContent"))
         command = self.carry_out("incident 12: scraper")
         self.assertEqual(outcome(self.daemon, "42"), "blocked")
         self.assertEqual(outcome(self.daemon, "1", "/"), "allowed")
@@ -178,7 +178,6 @@ class OneAbusiveClient(PageTest):
         self.answer("enforced", "^Yes")
         self.daemon.close()
         self.browser.wait_for("#state", "^CANNOT REACH THE DAEMON$")
-        self.browser.wait_for("#live", "^no answer for ")
         problems = self.browser.problems()
         self.assertEqual([each for each in problems if FORBIDDEN not in each], [])
         self.browser.open("about:blank")
@@ -253,7 +252,7 @@ class HostileSubjects(PageTest):
             self.answer("who", "^Many clients: about ")
             self.browser.wait_for("#who-rows", "user=")
             self.assertLessEqual(len(self.browser.texts("#who-rows tr")), 100)
-            for by in ("new", "requests", "denied"):
+            for by in ("new", "denied"):
                 self.browser.click(f"input[name=by][value={by}]")
                 self.browser.wait_for("#who-rows", "user=")
             self.assertEqual(self.browser.evaluate("document.querySelectorAll('main script, main img, main b b').length"), 0)

@@ -67,13 +67,14 @@ test('undo restores the override that was in force, for the rest of its time', (
 
 test('a permanent change is shown as YAML', () => {
   assert.equal(permanent({kind: 'block', subject: 'user=42&path=/x%26y', domain: 'api'}),
-    'domains:\n  api:\n    deny:\n      - name: blocked-by-operator\n        when: {user: "42", path: "/x&y"}');
+    'domains:\n  api:\n    deny:\n      - name: blocked-by-operator\n        when: {user: {equals: "42"}, path: {equals: "/x&y"}}');
   assert.match(permanent({kind: 'override', rule: 'api/search', subject: 'user=42', multiply: '2'}, '100/m burst 20'),
     /values: \{"42": 200\/m burst 40\}[^]*overrides: \{map: special-limits, by: user\}/);
   assert.match(permanent({kind: 'override', rule: 'api/search', subject: '', limit: '500/m'}), /name: search\n.*\n {8}limit: 500\/m$/);
   assert.match(permanent({kind: 'override', rule: 'api/search', subject: '', shadow: true}), /shadow: true$/);
   assert.equal(permanent({kind: 'reset', subject: 'user=42', domain: 'api'}), '');
-  assert.equal(permanent({kind: 'block', subject: 'user=\u202e"}', domain: 'on'}), 'domains:\n  "on":\n    deny:\n      - name: blocked-by-operator\n        when: {user: "\\u202e\\"}"}');
+  assert.equal(permanent({kind: 'block', subject: 'user=\u202e"}', domain: 'on'}), 'domains:\n  "on":\n    deny:\n      - name: blocked-by-operator\n        when: {user: {equals: "\\u202e\\"}"}}');
+  assert.match(permanent({kind: 'block', subject: 'client_ip=10.0.0.0/8&user=🤖', domain: 'api'}), /when: \{client_ip: "10.0.0.0\/8", user: \{equals: "\\U0001f916"\}\}$/);
   assert.equal(subjectParts('(all)'), undefined);
 });
 

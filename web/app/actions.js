@@ -14,7 +14,7 @@ export function shellWord(text) {
 }
 
 export function commandLine({kind, subject, domain, rule, limit, multiply, shadow, reason, ...rest}, server) {
-  const option = (name, value) => (value ? `--${name} ${shellWord(value)}` : '');
+  const option = (name, value) => (value ? `--${name}${value.startsWith('-') ? '=' : ' '}${shellWord(value)}` : '');
   const isOverride = kind === 'override' || kind === 'remove';
   const words = isOverride
     ? ['override', kind === 'remove' ? 'remove' : 'set', shellWord(rule), option('subject', subject), option('limit', limit), option('multiply', multiply), shadow ? '--shadow' : '']
@@ -24,7 +24,6 @@ export function commandLine({kind, subject, domain, rule, limit, multiply, shado
 
 export const effectOf = ({shadow, limit, multiply}) => (shadow ? 'shadow' : limit ? `limit ${safe(limit)}` : `limit × ${safe(multiply)}`);
 
-// "user=42 in domain api"
 export function targetOf({subject, rule, domain}) {
   const where = rule ? `rule ${safe(rule)}` : `domain ${safe(domain)}`;
   return subject && subject !== WHOLE_RULE ? `${safe(subject)} in ${where}` : where;
@@ -47,7 +46,7 @@ export function undoOf({kind, subject, rule, domain, reason}, before = undefined
   return kind === 'override' ? {kind: 'remove', subject, rule, reason: why} : undefined;
 }
 
-// Names and values of "user=42&path=/x"; undefined when malformed.
+// Names and values; undefined when malformed.
 export function subjectParts(subject) {
   const parts = subject.split('&').map((part) => /^([^=]+)=(.*)$/s.exec(part)?.slice(1));
   if (parts.includes(undefined)) return undefined;
@@ -74,6 +73,6 @@ export function permanent(action, quota = '') {
   if (action.kind === 'override') return overrideYaml(action, quota).join('\n');
   const parts = action.kind === 'block' ? subjectParts(action.subject) : undefined;
   if (!parts) return '';
-  const when = parts.map((part) => part.map(yaml).join(': ')).join(', ');
+  const when = parts.map(([name, value]) => `${yaml(name)}: ${name === 'client_ip' ? yaml(value) : `{equals: ${yaml(value)}}`}`).join(', ');
   return ['domains:', `  ${yaml(action.domain || domainOf(action.rule))}:`, '    deny:', '      - name: blocked-by-operator', `        when: {${when}}`].join('\n');
 }

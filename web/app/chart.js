@@ -26,7 +26,6 @@ function stack(series, i) {
   return [0, denied, denied + shadow, denied + Math.max(shadow, value('admitted'))];
 }
 
-// Steps between two levels of the stacks.
 function areaPath(stacks, level, x, y) {
   const at = (i) => x(i).toFixed(1);
   const top = stacks.map((stacked, i) => `L${at(i)} ${y(stacked[level + 1])}H${at(i + 1)}`);
@@ -80,7 +79,6 @@ function tip(text, at, width) {
   box.style.right = at < width / 2 ? 'auto' : `${width - at + 8}px`;
 }
 
-// Shows the values of a step; undefined hides them.
 function moveCursor(index) {
   const {series, x, width} = drawn;
   const line = byId('chart').querySelector('.crosshair');

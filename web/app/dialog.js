@@ -5,7 +5,6 @@ import {commandLine, describe, permanent, undoOf} from './actions.js';
 import {domainOf, safe} from './format.js';
 import {button, byId, el, show} from './dom.js';
 
-const TIMES = ['5m', '15m', '1h', '8h', '1d'];
 const VERBS = {block: 'Block', unblock: 'Unblock', reset: 'Reset', override: 'Override', remove: 'Remove'};
 
 function open(...children) {
@@ -31,7 +30,7 @@ function codeBox() {
 }
 
 const title = (text = '') => el('h2', {id: 'dialog-title'}, text);
-const field = (label, input, ...more) => el('div.field', el('label', {for: input.id}, label), el('div', input, more));
+const field = (label, input) => el('div.field', el('label', {for: input.id}, label), input);
 const input = (id, value = '', attributes = {}) => el('input', {id, value, autocomplete: 'off', spellcheck: 'false', maxlength: 200, ...attributes});
 
 // The inputs of an action; `read` returns the action as it is filled in.
@@ -44,10 +43,6 @@ function formOf({rules, quota, ...action}) {
   const time = input('act-for', action.for);
   const scope = el('select', {id: 'act-scope'}, el('option', {value: ''}, `all rules of ${safe(domain)} with this key`),
     rules.map((rule) => el('option', {value: rule}, `only ${safe(rule)}`)));
-  const preset = (text) => button(text, () => {
-    time.value = text;
-    time.dispatchEvent(new Event('input', {bubbles: true}));
-  });
   const isScoped = kind !== 'override' && kind !== 'remove';
   const read = () => {
     const factor = /^[×x*]\s*(.*)$/.exec(limit.value.trim())?.[1];
@@ -56,7 +51,7 @@ function formOf({rules, quota, ...action}) {
       ...(isScoped && {domain: scope.value ? undefined : domain, rule: scope.value || undefined})};
   };
   return {read, fields: [field('Reason', reason), isScoped && field('Where', scope), isOverride && field('Limit', limit),
-    action.for && field('For', time, el('div.presets', TIMES.map(preset)))]};
+    action.for && field('For', time)]};
 }
 
 function undoText(action) {
@@ -64,9 +59,9 @@ function undoText(action) {
   return undo ? `${describe(undo)}: one click, afterwards or under In force. Ends by itself after ${safe(action.for)}.` : 'None.';
 }
 
-// Calls `done(action, undo)` when it is carried out. `action.rules`: it can be restricted to one of these;
-// `action.quota`: the limit of its rule; `before`: the override in force.
-export function openAction(action, before, done) {
+// Calls `done(action)` when it is carried out. `action.rules`: it can be restricted to one of these;
+// `action.quota`: the limit of its rule.
+export function openAction(action, done) {
   const {fields, read} = formOf(action);
   const [heading, command, yaml, undo] = [title(), codeBox(), codeBox(), el('p.muted')];
   const forever = el('details', el('summary', 'Permanently: paste into the configuration'), yaml.box);
@@ -90,7 +85,7 @@ export function openAction(action, before, done) {
     try {
       await perform(now);
       close();
-      done(now, undoOf(now, before, Date.now()));
+      done(now);
     } catch (failure) {
       problem.textContent = safe(failure.message, 300) + (failure.needsToken ? ' Set the token: close this, press t.' : '');
     }

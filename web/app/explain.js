@@ -17,11 +17,11 @@ function sentenceOf({decision, domain_known}) {
 }
 
 function resultOf(answer) {
-  const {limits = [], warning} = answer.decision;
+  const {limits} = answer.decision;
   const rows = [...answer.rules].sort((a, b) => b.matched - a.matched).slice(0, 200).map(({rule, matched, reason, shadow, source}) =>
     el(matched ? 'tr' : 'tr.quiet', el('td', matched ? '✓' : '–'), el('td.name', nameOf(rule), shadow && el('span.tag.warn', 'shadow')), el('td.why', safe(reason, 300)),
       el('td.num', left(limits.find((limit) => limit.rule === rule))), el('td.muted.mono.wide', safe(`${source.file.split('/').pop()}:${source.line}`))));
-  return [el('p.sentence', sentenceOf(answer)), el('p.warn-text', safe(warning, 300)), el('div.scroll', el('table', el('tbody', rows)))];
+  return [el('p.sentence', sentenceOf(answer)), el('div.scroll', el('table', el('tbody', rows)))];
 }
 
 function attributeRow(name = '', value = '') {

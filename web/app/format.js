@@ -3,10 +3,10 @@
 // Control, bidirectional and zero-width characters, line separators, lone surrogates.
 const UNSAFE = /[\0-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
 const SHORT = {'\n': '\\n', '\r': '\\r', '\t': '\\t'};
-const hex = (c) => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0');
+const hex = (c) => (c[1] ? '\\U' : '\\u') + c.codePointAt(0).toString(16).padStart(c[1] ? 8 : 4, '0');
 
 export const escapeUnsafe = (text) => text.replace(UNSAFE, (c) => SHORT[c] ?? hex(c));
-export const escapeAll = (text) => text.replace(/[\x7f-\uffff]/g, hex);
+export const escapeAll = (text) => text.replace(/[\x7f-\u{10ffff}]/gu, hex);
 
 // On one line, these escaped, the middle of long texts cut out.
 export function safe(text, max = 60) {
@@ -32,7 +32,6 @@ export function duration(ms) {
 
 export const ago = (ms) => (ms < 1000 ? 'just now' : `${duration(ms - (ms % 1000))} ago`);
 
-// As in a configuration: "15m".
 const CONFIG_UNITS = {ms: 1, s: 1000, m: 60000, h: 3600000, d: 86400000};
 export function shortDuration(ms) {
   const [unit, size] = Object.entries(CONFIG_UNITS).findLast(([, each]) => ms % each === 0);

@@ -13,6 +13,14 @@ export function blocksInForce(actions, now) {
   return [...latest.values()].filter((each) => each.action === 'block' && each.expires_at_ms > now);
 }
 
+// With the actions of operators as marks; /history may have those of this node.
+export function withActions(series, actions, from) {
+  const added = actions.filter(({at_ms}) => at_ms > from).map((each) => ({at_ms: each.at_ms, kind: each.action.startsWith('override') ? 'override' : 'action',
+    text: `${each.by} ${each.action.replace('_', ' ')} ${targetOf(each)}${each.reason && ` – ${each.reason}`}`}));
+  const marks = [...series.marks.filter(({kind}) => kind !== 'override' && kind !== 'action'), ...added].sort((a, b) => a.at_ms - b.at_ms);
+  return {...series, marks};
+}
+
 function inForce(overrides, actions, now) {
   return [
     ...overrides.map((each) => ({...each, word: effectOf(each), undo: {kind: 'remove', rule: each.rule, subject: each.subject ?? ''}})),

@@ -2,13 +2,13 @@
 
 import {CallError, get, perform} from './api.js';
 import {answers, mainClient} from './answers.js';
-import {describe} from './actions.js';
+import {describe, undoOf} from './actions.js';
 import {renderAnswers, renderBand, renderVerdict} from './band.js';
 import {renderChart} from './chart.js';
 import {openAction, openHelp, openToken} from './dialog.js';
 import {startExplain} from './explain.js';
-import {clock, duration, ruleId, safe} from './format.js';
-import {renderLog} from './log.js';
+import {clock, ruleId, safe} from './format.js';
+import {renderLog, withActions} from './log.js';
 import {Poller} from './poll.js';
 import {empty, merge, since} from './series.js';
 import {renderSubject} from './subject.js';
@@ -19,7 +19,7 @@ const SPANS = {'5m': 300000, '1h': 3600000};
 const chosen = {scope: 'fleet', span: '5m', by: 'denied', filter: ''};
 const data = {series: empty(), rules: [], top: [], overrides: [], actions: [], promises: {}, subject: {}};
 let turn = 0;
-let lastAnswer = 0;
+let isAsked = false;  // for a token
 
 // A panel whose call is rejected keeps its data.
 const optional = (promise, otherwise) => promise.catch((failure) => {
@@ -53,7 +53,7 @@ function calls() {
     else data.client = undefined;
   }
   if (turn % 5 === 0) list.push(read('promises', 'promises'));
-  if (turn % 5 === 0 && data.state?.store.serving !== false) list.push(read('overrides', 'v1/overrides', {}, 'overrides'), read('actions', 'v1/actions', {n: 100}, 'actions'));
+  if (turn % 5 === 0 && data.state?.store.serving !== false) list.push(read('overrides', 'v1/overrides', {}, 'overrides'), read('actions', 'v1/actions', {n: 1000}, 'actions'));
   turn += 1;
   return list;
 }
@@ -61,7 +61,6 @@ function calls() {
 async function poll() {
   try {
     await Promise.all(calls());
-    lastAnswer = Date.now();
     document.body.classList.remove('stale');
     render();
     return true;
@@ -77,7 +76,8 @@ function renderFailure({message, status, needsToken}) {
   document.body.classList.add('stale');
   if (needsToken) {
     renderVerdict('TOKEN NEEDED', 'idle', [message]);
-    if (!byId('dialog').open && !lastAnswer) openToken(restart, message);
+    if (!isAsked) openToken(restart, message);
+    isAsked = true;
     return;
   }
   renderVerdict(status ? 'NO DATA' : 'CANNOT REACH THE DAEMON', 'idle',
@@ -90,7 +90,9 @@ function render() {
   const now = state.now_ms;
   const {filter} = chosen;
   renderBand(state);
-  renderAnswers(answers({...data, filter, now}), act);
+  setText(byId('live'), `${clock(now)} UTC`);
+  data.shown = withActions(data.series, data.actions, now - SPANS[chosen.span]);
+  renderAnswers(answers({...data, series: data.shown, filter, now}), act);
   drawChart();
   renderRules(data, filter, {choose, act});
   renderWho(who ?? [], {...chosen, now, isKnown: who}, {open: openSubject, choose});
@@ -105,14 +107,7 @@ function render() {
   }
 }
 
-const drawChart = () => renderChart(data.series, SPANS[chosen.span]);
-
-function renderLive() {
-  const wait = Date.now() - lastAnswer;
-  const isLate = wait > 4000;
-  byId('live').className = isLate ? 'bad-text' : 'muted';
-  if (lastAnswer) setText(byId('live'), isLate ? `no answer for ${duration(wait)}` : `${clock(data.state.now_ms)} UTC`);
-}
+const drawChart = () => data.shown && renderChart(data.shown, SPANS[chosen.span]);
 
 // A link shows the same choice to others.
 function update() {
@@ -145,7 +140,8 @@ function act(action) {
   const limits = [...(data.subject.limits ?? []), ...(data.client?.limits ?? [])];
   const rules = [...new Set(limits.filter((limit) => limit.subject === subject).map((limit) => limit.rule))];
   const quota = data.rules.find((each) => ruleId(each) === rule)?.limits?.[0]?.quota;
-  openAction({...action, rules, quota}, data.overrides.find((each) => each.rule === rule && (each.subject ?? '') === subject), done);
+  const before = data.overrides.find((each) => each.rule === rule && each.subject === subject);
+  openAction({...action, rules, quota}, (filled) => done(filled, undoOf(filled, before, data.state.now_ms)));
 }
 
 function notify(text, ...buttons) {
@@ -227,8 +223,7 @@ function start() {
     if (byId('subject-text').value) openSubject(byId('subject-domain').value, byId('subject-text').value);
   });
   document.addEventListener('keydown', onKey);
-  new ResizeObserver(() => data.state && drawChart()).observe(byId('chart'));
-  setInterval(renderLive, 500);
+  new ResizeObserver(drawChart).observe(byId('chart'));
   const link = new URLSearchParams(location.hash.slice(1));
   if (link.get('rule')) choose(link.get('rule'));
   if (link.get('subject')) openSubject(link.get('domain'), link.get('subject'));

@@ -21,8 +21,17 @@ export class Poller {
     if (document.hidden || this.#isRunning) return;
     clearTimeout(this.#timer);
     this.#isRunning = true;
-    this.#failures = (await this.#poll()) ? 0 : this.#failures + 1;
-    this.#isRunning = false;
+    let isAnswered = false;
+    try {
+      isAnswered = await this.#poll();
+    } finally {  // an exception is reported, and does not end the polling
+      this.#isRunning = false;
+      this.#failures = isAnswered ? 0 : this.#failures + 1;
+      this.#schedule();
+    }
+  }
+
+  #schedule() {
     const wait = this.#isDue ? 0 : Math.min(MAX_WAIT_MS, INTERVAL_MS * 2 ** Math.max(0, this.#failures - 1));
     this.#timer = setTimeout(() => this.now(), wait);
   }

@@ -19,7 +19,6 @@ function addHeader(attributes, line) {
   attributes[`header.${field}`] = value;
   if (field === 'host') attributes.host = value;
   if (field === 'x-forwarded-for') attributes.client_ip = value.split(',').pop().trim();
-  if (/^x-(forwarded|original)-method$/.test(field)) attributes.method = value;
   if (/^x-(forwarded|original)-ur[il]$/.test(field)) addUrl(attributes, value);
 }
 
@@ -51,7 +50,6 @@ function fromHttp(text) {
   return {attributes, body};
 }
 
-// The body of a check.
 function fromJson(text) {
   try {
     const {domain, attributes} = JSON.parse(text);

@@ -31,7 +31,6 @@ export function recentRate(series, name) {
   return recent.reduce((sum, n) => sum + n, 0) / Math.max(1, (recent.length * series.step_ms) / 1000);
 }
 
-// The next round number: the top of an axis.
 export function niceCeiling(value) {
   const power = 10 ** Math.floor(Math.log10(Math.max(5, value)));
   return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((n) => n * power).find((n) => n >= Math.max(5, value));

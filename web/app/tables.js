@@ -52,15 +52,14 @@ export function renderRules({rules, overrides, state}, filter, {choose, act}) {
   });
 }
 
-export function renderWho(entries, {by, now, subject, isKnown}, {open, choose}) {
-  setText(byId('who-none'), entries.length ? '' : !isKnown ? '…' : by === 'requests' ? 'No requests.' : 'No client is denied.');
-  setText(byId('who-count'), by === 'requests' ? 'requests' : 'denied');
+export function renderWho(entries, {now, subject, isKnown}, {open, choose}) {
+  setText(byId('who-none'), entries.length ? '' : isKnown ? 'No client is denied.' : '…');
   keyed(byId('who-rows'), entries, (entry) => `${entry.rule}\n${entry.subject}`, (entry) => el('tr', {},
     el('td.name', link(entry.subject, () => open(domainOf(entry.rule), entry.subject), 80)), el('td.name', link(entry.rule, () => choose(entry.rule))),
     el('td.num'), el('td', meter()), el('td.num.wide')),
   (row, entry) => {
     row.className = subject && entry.subject === subject.subject && domainOf(entry.rule) === subject.domain ? 'chosen' : '';
-    setCells(row, [, , number(by === 'requests' ? entry.requests : entry.denied), , entry.first_denied_ms ? clock(entry.first_denied_ms, now) : '']);
+    setCells(row, [, , number(entry.denied), , entry.first_denied_ms ? clock(entry.first_denied_ms, now) : '']);
     setMeter(row.cells[3].firstChild, entry.share, percent(entry.share), 'full');
   });
 }

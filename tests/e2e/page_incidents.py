@@ -17,7 +17,7 @@ domains:
         description: full-text search
         when: {path: /v1/search}
         key: [user]
-        limit: 5/s burst 10
+        limit: 20/m burst 10
         on_failure: open
       - name: per-user
         key: [user]

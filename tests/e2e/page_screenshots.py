@@ -13,7 +13,7 @@ from page_incidents import RULES, Traffic, configuration, fleet
 from png_palette import with_palette
 
 MAX_BYTES = 120_000
-CALM = {"1": 3, "2": 2, "7": 4}
+CALM = {"1": 9, "2": 7, "7": 12}  # requests per second that no limit denies
 HISTORY = 45  # seconds, so that the charts show something
 
 
@@ -35,7 +35,7 @@ class Photographer:
 
 
 def one_abusive_client(browser, photographer):
-    with fleet(3) as (_, daemons), Traffic(daemons, CALM):
+    with fleet(3) as (_, daemons), Traffic(daemons, CALM, path="/"):
         time.sleep(HISTORY / 3)
         with Traffic(daemons, {"42": 120}):
             time.sleep(HISTORY)
@@ -59,7 +59,7 @@ def one_abusive_client(browser, photographer):
 
 
 def redis_down(browser, photographer):
-    with fleet(3) as (redis, daemons), Traffic(daemons, {**CALM, "42": 20}):
+    with fleet(3) as (redis, daemons), Traffic(daemons, CALM, path="/"):
         time.sleep(HISTORY)
         photographer.open(daemons[0], scheme="dark")
         browser.wait_for("#state", "^ENFORCING$")
@@ -71,11 +71,11 @@ def redis_down(browser, photographer):
 
 
 def bad_reload(browser, photographer):
-    with fleet(3) as (redis, daemons), Traffic(daemons, CALM):
+    with fleet(3) as (redis, daemons), Traffic(daemons, CALM, path="/"):
         time.sleep(HISTORY)
         photographer.open(daemons[0])
         browser.wait_for("#state", "^ENFORCING$")
-        daemons[1].configuration.write_text(configuration(redis, RULES.replace("5/s burst 10", "5/fortnight")), encoding="utf-8")
+        daemons[1].configuration.write_text(configuration(redis, RULES.replace("20/m burst 10", "20/fortnight")), encoding="utf-8")
         browser.wait_for("#state", "^DEGRADED$")
         time.sleep(HISTORY / 9)
         photographer.take("bad_reload")

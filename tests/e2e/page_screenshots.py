@@ -36,10 +36,10 @@ class Photographer:
 
 def one_abusive_client(browser, photographer):
     with fleet(3) as (_, daemons), Traffic(daemons, CALM, path="/"):
+        photographer.open(daemons[0])
         time.sleep(HISTORY / 3)
         with Traffic(daemons, {"42": 120}):
             time.sleep(HISTORY)
-            photographer.open(daemons[0])
             browser.wait_for("#answer-rule", "passes in")
             photographer.take("abusive_client")
             browser.click("#who-rows button:has-text('user=42')")
@@ -60,8 +60,8 @@ def one_abusive_client(browser, photographer):
 
 def redis_down(browser, photographer):
     with fleet(3) as (redis, daemons), Traffic(daemons, CALM, path="/"):
-        time.sleep(HISTORY)
         photographer.open(daemons[0], scheme="dark")
+        time.sleep(HISTORY)
         browser.wait_for("#state", "^ENFORCING$")
         redis.stop()
         browser.wait_for("#state", "^NOT ENFORCING$")
@@ -72,8 +72,8 @@ def redis_down(browser, photographer):
 
 def bad_reload(browser, photographer):
     with fleet(3) as (redis, daemons), Traffic(daemons, CALM, path="/"):
-        time.sleep(HISTORY)
         photographer.open(daemons[0])
+        time.sleep(HISTORY)
         browser.wait_for("#state", "^ENFORCING$")
         daemons[1].configuration.write_text(configuration(redis, RULES.replace("20/m burst 10", "20/fortnight")), encoding="utf-8")
         browser.wait_for("#state", "^DEGRADED$")

@@ -2,7 +2,7 @@
 //
 // An answer is {id, question, level: ok | warn | bad | idle, lines: [text], actions: [{label, action}]}.
 
-import {ago, clock, domainOf, duration, latency, number, percent, plural, quotasOf, ruleId, safe} from './format.js';
+import {ago, clock, domainOf, duration, inLine, latency, number, percent, plural, quotasOf, ruleId, safe} from './format.js';
 import {WHOLE_RULE} from './actions.js';
 
 const MOST = 0.8;  // this share of all denials makes "one client"
@@ -13,7 +13,7 @@ export const LEVELS = {enforcing: 'ok', degraded: 'warn', not_enforcing: 'bad'};
 
 function enforced({state: {state, reasons = [], store = {}, nodes = []}}) {
   const level = LEVELS[state] ?? 'idle';
-  if (level !== 'ok') return {level, lines: [{warn: 'Partly.', bad: 'No.'}[level] ?? 'Unknown.', ...reasons.map((text) => safe(text, 400))]};
+  if (level !== 'ok') return {level, lines: [{warn: 'Partly.', bad: 'No.'}[level] ?? 'Unknown.', ...reasons.map((text) => inLine(text, 400))]};
   const fleet = nodes.length > 1 ? `; ${nodes.length} nodes with the same configuration` : '';
   return {level, lines: [store.kind === 'redis' ? `Yes. Redis answers, p99 ${latency(store.latency_p99_us)}${fleet}.` : `Yes. Usage is in memory${fleet}.`]};
 }
@@ -75,7 +75,7 @@ function which(data) {
 }
 
 export const markLine = ({at_ms, kind, text, node}, now) =>
-  `${clock(at_ms, now)} ${safe(kind).replace('_', ' ')}: ${safe(text, 240)}${node ? ` (${safe(node)})` : ''}`;
+  `${clock(at_ms, now)} ${safe(kind).replace('_', ' ')}: ${inLine(text, 240)}${node ? ` (${safe(node)})` : ''}`;
 
 // Nodes that differ from most nodes in `member`, or from the newest.
 export function differentNodes(nodes = [], member = 'config_hash') {
@@ -88,8 +88,8 @@ export function differentNodes(nodes = [], member = 'config_hash') {
 
 function changed({state: {state, nodes = []}, series, now}) {
   const lines = [
-    ...nodes.filter((node) => node.reload_error).map((node) => `${safe(node.node)} rejected its new configuration and keeps the old rules: ${safe(node.reload_error, 240)}`),
-    ...differentNodes(nodes).map((node) => `${safe(node.node)} has another configuration (${safe(node.config_hash, 12)}), loaded ${clock(node.loaded_at_ms, now)}.`),
+    ...nodes.filter((node) => node.reload_error).map((node) => `${safe(node.node)} rejected its new configuration and keeps the old rules: ${inLine(node.reload_error, 240)}`),
+    ...differentNodes(nodes).map((node) => `${safe(node.node)} has another configuration (${safe(node.config_hash)}), loaded ${clock(node.loaded_at_ms, now)}.`),
     ...series.marks.slice(-4).reverse().map((mark) => `${markLine(mark, now)}, ${ago(now - mark.at_ms)}`)];
   if (!lines.length) return {level: 'ok', lines: ['No reload, outage, override or action in the time shown.']};
   return {level: state === 'enforcing' ? 'idle' : 'warn', lines};

@@ -1,6 +1,6 @@
 // The state band, the nodes of the fleet, and the answers to the five questions.
 
-import {ago, clock, latency, number, safe} from './format.js';
+import {ago, clock, inLine, latency, number, safe} from './format.js';
 import {LEVELS, differentNodes} from './answers.js';
 import {button, byId, el, keyed, refill, setText, show} from './dom.js';
 
@@ -14,7 +14,7 @@ export const renderFacts = (id, list) => refill(byId(id), String(list), () =>
 export function renderVerdict(word, level, reasons) {
   byId('band').className = `band ${level}`;
   setText(byId('state'), word);
-  const lines = reasons.map((text) => safe(text, 600));
+  const lines = reasons.map((text) => inLine(text, 600));
   refill(byId('reasons'), lines.join('\n'), () => lines.map((text) => el('li', text)));
   document.title = level === 'ok' ? 'Penstock' : `${word} – Penstock`;
 }
@@ -37,8 +37,8 @@ function cellsOf(node, otherHash, otherVersion, now) {
   return [[safe(node.node) + (node.is_this ? ' (this)' : ''), 'mono'],
     [(WORDS[node.state] ?? '–').toLowerCase(), level === 'ok' ? '' : `${level}-text`],
     [safe(node.version, 20), otherVersion ? 'different' : ''],
-    [safe(node.config_hash, 12) + (otherHash ? ' ≠' : ''), otherHash ? 'mono different' : 'mono'],
-    [clock(node.loaded_at_ms, now) + (node.reload_error ? `; then failed: ${safe(node.reload_error, 300)}` : ''), node.reload_error ? 'bad-text why' : ''],
+    [safe(node.config_hash) + (otherHash ? ' ≠' : ''), otherHash ? 'mono different' : 'mono'],
+    [clock(node.loaded_at_ms, now) + (node.reload_error ? `; then failed: ${inLine(node.reload_error, 300)}` : ''), node.reload_error ? 'bad-text why' : ''],
     [number(node.admitted_per_s)], [number(node.denied_per_s)], [node.is_this ? 'now' : ago(node.seen_ms_ago ?? 0)]];
 }
 

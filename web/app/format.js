@@ -16,6 +16,8 @@ export function safe(text, max = 60) {
   return `${escaped.slice(0, max - tail)} … ${escaped.slice(-tail)} (${text.length} characters)`;
 }
 
+export const inLine = (text, max) => safe(text.replace(/\s*\n\s*/g, ' '), max);  // of a daemon
+
 const UNITS = [['d', 86400000], ['h', 3600000], ['min', 60000], ['s', 1000]];
 
 // "850 ms", "21 s", "4 min 10 s". Rounds up: a wait is over when it says.

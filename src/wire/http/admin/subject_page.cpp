@@ -180,18 +180,10 @@ void subject_page(AdminDataSource& source, const Request& request, Handler::Resp
   for (const rules::Rule* rule : loaded.rules) {
     if (rule->shadow) asked->shadow_rules.push_back(rule->domain + "/" + rule->name);
   }
-  const auto ask_keys = [&source, &request, asked] {
-    ask_api(source, request, "/v1/keys/" + encoded(asked->subject),
-            "domain=" + encoded(asked->domain), [asked](const Response& response) {
-              respond_with(*asked, limits_in(response), problem_detail(response));
-            });
-  };
-  // A subject is written as a query: user=42&path=%2Fa.
-  ask_api(source, request, "/v1/usage", "domain=" + encoded(domain) + "&" + subject,
-          [asked, ask_keys](const Response& response) {
-            Json limits = limits_in(response);
-            if (limits.is_null()) return ask_keys();
-            respond_with(*asked, std::move(limits), {});
+  // Every rule with this key, whatever its conditions; /v1/usage would need their attributes too.
+  ask_api(source, request, "/v1/keys/" + encoded(subject), "domain=" + encoded(domain),
+          [asked](const Response& response) {
+            respond_with(*asked, limits_in(response), problem_detail(response));
           });
 }
 

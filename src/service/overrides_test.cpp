@@ -164,12 +164,34 @@ TEST_F(OverridesTest, ALimitOfZeroDeniesEverything) {
   ASSERT_TRUE(set(search_limit("user=42", "0/m")));
   const Answer answer = decide("api", "user", "42");
   EXPECT_FALSE(answer.allowed);
-  EXPECT_FALSE(service.limits_of_rule("api", "search", "user=42"));
   ASSERT_TRUE(set({.rule = "api/search",
                    .subject = "user=42",
                    .effect = Effect::Multiply,
                    .value = "0.000000001"}));
   EXPECT_EQ(quotas("api", "user", "42"), "1/d fixed_window") << "a factor never makes it 0";
+}
+
+// Otherwise a block during the override would end with it.
+TEST_F(OverridesTest, ALimitOfZeroIsBlockedAndResetWithTheOthers) {
+  service.use(load_overridden(R"(
+domains:
+  api:
+    rules:
+      - {name: search, key: [user], limit: 2/day, algorithm: fixed_window}
+      - {name: never, key: [user], limit: 0/m}
+      - {name: other, key: [user], limit: 9/m}
+)"));
+  const auto names = [&](const Result<Answer>& limits) {
+    std::string text;
+    for (const LimitAnswer& limit : limits->limits) text += limit.matched.check.name.limit + " ";
+    return text;
+  };
+  ASSERT_TRUE(set(search_limit("user=42", "0/m")));
+  EXPECT_EQ(names(service.limits_of_rule("api", "search", "user=42")), "api/search ");
+  EXPECT_EQ(names(service.limits_of_domain("api", "user=42")), "api/search api/other ");
+  EXPECT_FALSE(service.limits_of_rule("api", "never", "user=42"));
+  ASSERT_TRUE(set({.rule = "api/never", .effect = Effect::Limit, .value = "5/m"}));
+  EXPECT_EQ(names(service.limits_of_domain("api", "user=42")), "api/search api/never api/other ");
 }
 
 TEST_F(OverridesTest, IsPartOfPeeksAndReservations) {

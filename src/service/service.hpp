@@ -50,6 +50,7 @@ class Backend {
                      std::function<void(const Result<Answer>&)> answered) = 0;
 
   // The limits of this rule for a subject such as "api_key=abc", without decisions; at least one.
+  // Limits of 0 are among them only if an override set or changed them: they have state.
   [[nodiscard]] virtual Result<Answer> limits_of_rule(std::string_view domain,
                                                       std::string_view rule,
                                                       std::string_view subject) const = 0;

@@ -50,10 +50,11 @@ std::optional<Error> subject_error(const rules::Rule& rule, std::string_view sub
                        in_quotes(expected));
 }
 
-// A limit of 0 denies without counting.
+// A limit of 0 denies without counting. One that an override changed counts before and afterwards.
 void drop_zero_limits(std::vector<LimitAnswer>& limits) {
-  std::erase_if(limits,
-                [](const LimitAnswer& limit) { return limit.matched.check.quota.is_none(); });
+  std::erase_if(limits, [](const LimitAnswer& limit) {
+    return limit.matched.check.quota.is_none() && limit.overridden_by == nullptr;
+  });
 }
 
 Answer answer_for(std::shared_ptr<const rules::Ruleset> rules) {

@@ -90,7 +90,13 @@ class HttpApiWithService : public testing::Test {
   service::LocalFallback local_{memory_, members_};
   SilentEvents events_{};
   store::MemoryStore store_{memory_};
-  service::Service service_{store_.stores(), local_, events_, load()};
+  service::LiveOverrides overrides_{};
+  service::Service service_{{.stores = store_.stores(),
+                             .local = local_,
+                             .events = events_,
+                             .clock = &clock_,
+                             .overrides = &overrides_},
+                            load()};
   Api api_{service_, {.headers = {rules::HeaderDraft::Draft08}}};
 };
 
@@ -111,6 +117,27 @@ TEST_F(HttpApiWithService, UsageReadsEveryLimitAndChargesNone) {
             R"("near_limit":false,"shadow":false}]})"
             "\n");
   EXPECT_EQ(ask("GET", target).body, response.body);
+}
+
+TEST_F(HttpApiWithService, ABlockOutlivesAnOverrideThatSetsTheLimitToZero) {
+  const std::string key = "/v1/keys/api_key%3Dabc";
+  ASSERT_EQ(
+      ask("POST", "/v1/overrides", R"({"rule":"api/search","limit":"0/m","for":"1m"})").status,
+      200U);
+  EXPECT_EQ(ask("POST", key + "/block", R"({"domain":"api","for":"1h"})").status, 200U);
+  const Response peeked = ask("GET", key + "?rule=api/search");
+  EXPECT_EQ(peeked.status, 400U);
+  EXPECT_NE(peeked.body.find("an override sets the limit to 0"), std::string::npos);
+  EXPECT_EQ(ask("POST", key + "/refund", R"({"rule":"api/search"})").status, 400U);
+  clock_.advance(std::chrono::minutes{1});
+  EXPECT_EQ(read(check())["outcome"], "blocked");
+  ASSERT_EQ(
+      ask("POST", "/v1/overrides", R"({"rule":"api/search","limit":"0/m","for":"1m"})").status,
+      200U);
+  EXPECT_EQ(ask("POST", key + "/unblock", R"({"domain":"api"})").status, 200U);
+  EXPECT_EQ(ask("DELETE", key + "?rule=api/search").status, 200U);
+  clock_.advance(std::chrono::minutes{1});
+  EXPECT_EQ(check().status, 200U);
 }
 
 TEST_F(HttpApiWithService, UsageNeedsADomainAndAttributesThatOccurOnce) {

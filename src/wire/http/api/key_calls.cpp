@@ -164,6 +164,14 @@ Result<KeyAsked> resolve(const Call& call, const Scope& scope, NeedsQuota needs)
   }
   Result<Answer> limits = limits_of(call.backend, *key, scope);
   if (!limits) return limits.error();
+  if (needs == NeedsQuota::Yes) {
+    std::erase_if(limits->limits, [](const service::LimitAnswer& limit) {
+      return limit.matched.check.quota.is_none();
+    });
+    if (limits->limits.empty()) {
+      return invalid_input("key: an override sets the limit to 0, so there is no count");
+    }
+  }
   return KeyAsked{.key = std::move(*key), .limits = std::move(*limits)};
 }
 

@@ -206,7 +206,8 @@ void Admin::handle(const Request& request, Respond respond) {
     if (auto rejected = reject_method(request)) return respond(*std::move(rejected));
     return respond(*std::move(file));
   }
-  Caller caller = authorize_read(request, source_.tokens(), source_.admin_host());
+  const std::string host = source_.admin_host();
+  Caller caller = authorize_read(request, source_.tokens(), {&host, 1});
   if (caller.rejected) return respond(*std::move(caller.rejected));
   if (is_forwarded(request.path)) return source_.call_api(request, std::move(respond));
   const bool is_subject = request.path == "/subject";

@@ -14,7 +14,11 @@
 namespace penstock::http {
 namespace {
 
-enum class Access { Public, Write };  // writes need the token, and so does what operators wrote
+enum class Access {
+  Public,
+  Read,  // what operators wrote
+  Write,
+};
 
 // Of calls that are no batch. Longer bodies are not parsed.
 constexpr std::size_t kMaxBody = std::size_t{64} << 10U;
@@ -52,9 +56,9 @@ constexpr std::array kRoutes{
     Route{"POST", "/v1/renew", Access::Write, renew},
     Route{"POST", "/v1/release", Access::Write, release},
     Route{"POST", "/v1/overrides", Access::Write, set_override},
-    Route{"GET", "/v1/overrides", Access::Write, list_overrides},
+    Route{"GET", "/v1/overrides", Access::Read, list_overrides},
     Route{"DELETE", "/v1/overrides", Access::Write, remove_override},
-    Route{"GET", "/v1/actions", Access::Write, list_actions},
+    Route{"GET", "/v1/actions", Access::Read, list_actions},
 };
 
 bool matches_route(std::string_view pattern, std::span<const std::string_view> given) {
@@ -89,6 +93,14 @@ Response body_too_large(std::size_t size, std::size_t most) {
                                      " bytes; this call has at most " + std::to_string(most)});
 }
 
+// Of the listener and of the admin port, which forwards calls.
+std::vector<std::string> hosts_of(const rules::Settings& settings) {
+  std::vector<std::string> hosts;
+  for (const rules::Address& address : settings.http.listen) hosts.push_back(address.host);
+  if (settings.admin) hosts.push_back(settings.admin->host);
+  return hosts;
+}
+
 }  // namespace
 
 Result<ApiSettings> api_settings(const rules::Settings& settings) {
@@ -96,6 +108,7 @@ Result<ApiSettings> api_settings(const rules::Settings& settings) {
   if (!proxies) return proxies.error();
   return ApiSettings{.headers = settings.headers,
                      .tokens = settings.http.all_tokens(),
+                     .hosts = hosts_of(settings),
                      .forward_auth = settings.forward_auth,
                      .on_failure = settings.request_limits.on_failure.value_or(
                          rules::OnFailure::Closed),  // an error of HTTP is 503, as a denial is
@@ -115,8 +128,10 @@ void Api::handle(const Request& request, Respond respond) {
       continue;
     }
     std::string actor;
-    if (route.access == Access::Write) {
-      Caller caller = authorize_write(request, settings_.tokens);
+    if (route.access != Access::Public) {
+      Caller caller = route.access == Access::Write
+                          ? authorize_write(request, settings_.tokens)
+                          : authorize_read(request, settings_.tokens, settings_.hosts);
       if (caller.rejected) return respond(*std::move(caller.rejected));
       actor = std::move(caller.actor);
     }

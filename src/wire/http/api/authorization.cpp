@@ -5,6 +5,8 @@
 #include "http/problem.hpp"
 #include "net/constant_time_equal.hpp"
 
+#include <algorithm>
+
 namespace penstock::http {
 namespace {
 
@@ -88,13 +90,16 @@ Caller authorize_write(const Request& request, std::span<const rules::Token> tok
 }
 
 Caller authorize_read(const Request& request, std::span<const rules::Token> tokens,
-                      std::string_view configured_host) {
+                      std::span<const std::string> configured_hosts) {
   if (std::optional<Caller> caller = authorize_token(request, tokens)) return *std::move(caller);
   if (!request.listens_on_loopback) return reject_public(tokens);
   const std::string_view host = request.field("Host");
+  const std::string_view name = host.substr(0, host.find(':'));
+  const bool is_configured =
+      std::any_of(configured_hosts.begin(), configured_hosts.end(),
+                  [&](const std::string& each) { return base::equals_ignoring_case(name, each); });
   // browsers always send it
-  if (host.empty() || is_address_or_localhost(host) ||
-      base::equals_ignoring_case(host.substr(0, host.find(':')), configured_host)) {
+  if (host.empty() || is_address_or_localhost(host) || is_configured) {
     return {.actor = std::string(kLocalActor)};
   }
   return forbidden("Host: expected an IP address or localhost, or a token");

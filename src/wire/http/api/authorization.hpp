@@ -24,9 +24,9 @@ struct Caller {
 [[nodiscard]] Caller authorize_write(const Request& request, std::span<const rules::Token> tokens);
 
 // Whether this request may read what operators read: as above, except that on a loopback listener
-// only the Host matters. It must be an IP address, localhost or the name in the configuration: the
+// only the Host matters. It must be an IP address, localhost or a name in the configuration: the
 // page of a name that an attacker lets resolve to this machine (DNS rebinding) has that name in it.
 [[nodiscard]] Caller authorize_read(const Request& request, std::span<const rules::Token> tokens,
-                                    std::string_view configured_host = {});
+                                    std::span<const std::string> configured_hosts = {});
 
 }  // namespace penstock::http

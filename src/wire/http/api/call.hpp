@@ -18,6 +18,7 @@ namespace penstock::http {
 struct ApiSettings {
   std::vector<rules::HeaderDraft> headers{};
   std::vector<rules::Token> tokens{};  // any of them will do
+  std::vector<std::string> hosts{};    // the names in the addresses of the listeners
   rules::ForwardAuthSettings forward_auth{};
   // Of limits that travel with the request and do not name a policy.
   rules::OnFailure on_failure = rules::OnFailure::Closed;

@@ -68,6 +68,21 @@ TEST_F(OverrideCalls, ErrorsNameTheValue) {
   EXPECT_TRUE(has(detail_of("GET", "/v1/actions?n=1001"), "1001"));
 }
 
+TEST_F(OverrideCalls, PagesOfOtherNamesCannotReadThem) {
+  settings_.hosts = {"127.0.0.1", "limits.internal"};
+  for (const char* path : {"/v1/overrides", "/v1/actions"}) {
+    const auto status = [&](std::string_view host) {
+      return ask("GET", path, {}, {{"Host", host}}).status;
+    };
+    EXPECT_EQ(status("evil.example:8080"), 403U) << "DNS rebinding";
+    EXPECT_EQ(status("127.0.0.1:8080"), 200U);
+    EXPECT_EQ(status("Limits.internal:8080"), 200U);
+    on_loopback_ = false;
+    EXPECT_EQ(status("127.0.0.1:8080"), 403U) << "without a token";
+    on_loopback_ = true;
+  }
+}
+
 TEST_F(OverrideCalls, TheMostIsAConflict) {
   for (std::size_t i = 0; i < store::OperatorStore::kMaxOverrides; ++i) {
     ASSERT_EQ(ask("POST", "/v1/overrides",

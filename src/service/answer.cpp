@@ -147,7 +147,8 @@ bool decide_without_limits(Answer& answer) {
 
 Decision decision_from_peek(const Decision& peeked, const Quota& quota, Cost cost) {
   if (peeked.outcome() == Outcome::Blocked || cost.units <= peeked.remaining()) return peeked;
-  if (cost.units > quota.capacity()) {
+  // of a limit that nodes divide, the share of this node
+  if (cost.units > std::min(quota.capacity(), peeked.limit())) {
     return Decision::never_fits(peeked.limit(), peeked.remaining(), peeked.reset_after());
   }
   return Decision::deny(peeked.limit(), peeked.remaining(), peeked.reset_after(),

@@ -14,7 +14,8 @@ std::vector<core::NamedCheck> peeks_of(const Answer& answer) {
   for (const LimitAnswer& limit : answer.limits) {
     const core::NamedCheck& check = limit.matched.check;
     if (check.quota.is_none()) continue;
-    peeks.push_back({.name = check.name, .quota = check.quota, .cost = Cost{0}});
+    peeks.push_back(
+        {.name = check.name, .quota = check.quota, .cost = Cost{0}, .terms = check.terms});
   }
   return peeks;
 }

@@ -25,8 +25,9 @@ void add_limits(std::vector<LimitAnswer>& limits, const rules::Ruleset& rules,
     });
     if (known) continue;
     limits.push_back(
-        {.matched = {
-             .rule = &rule, .limit = i, .check = {.name = std::move(name), .quota = quotas[i]}}});
+        {.matched = {.rule = &rule,
+                     .limit = i,
+                     .check = {.name = std::move(name), .quota = quotas[i], .terms = rule.terms}}});
   }
 }
 

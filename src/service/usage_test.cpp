@@ -169,6 +169,34 @@ TEST_F(ServiceUsageTest, ReadsAllLimitsInOneCallWithoutCharging) {
   EXPECT_TRUE(parts.events.answers.empty());
 }
 
+// The store needs the terms to know who counts: a node, or Redis.
+TEST_F(ServiceUsageTest, PeeksWithTheTermsOfTheRule) {
+  service.use(
+      rules::load_text("domains: {api: {rules: [{name: here, key: [user], limit: 5/m, mode: "
+                       "local, share: nodes}]}}",
+                       "p.yaml")
+          .configuration.value()
+          .rules);
+  const rules::Request request{.domain = "api", .descriptors = {{.entries = {{"user", "a"}}}}};
+  ASSERT_TRUE(usage({{"user", "a"}}).has_value());
+  service.explain(request, {}, [](const auto& /*said*/) {});
+  const core::SharingTerms terms{.mode = core::Mode::Local, .divided = true};
+  ASSERT_EQ(parts.store.calls.size(), 2U);
+  for (const TestStore::Call& call : parts.store.calls) EXPECT_EQ(call.checks.at(0).terms, terms);
+  const auto limits = service.limits_of_rule("api", "here", "user=a");
+  ASSERT_TRUE(limits.has_value());
+  EXPECT_EQ(limits->limits.at(0).matched.check.terms, terms);
+  EXPECT_EQ(service.limits_of_domain("api", "user=a")->limits.at(0).matched.check.terms, terms);
+}
+
+TEST(DecisionFromPeek, ACostAboveTheShareOfThisNodeNeverFits) {
+  const Decision share = Decision::allow(25, 25, Duration{0});
+  EXPECT_EQ(decision_from_peek(share, per_minute(100), Cost{26}).outcome(), Outcome::NeverFits);
+  EXPECT_TRUE(decision_from_peek(share, per_minute(100), Cost{25}).allowed());
+  const Decision used = Decision::allow(25, 5, seconds{12});
+  EXPECT_EQ(decision_from_peek(used, per_minute(100), Cost{6}).outcome(), Outcome::Denied);
+}
+
 TEST_F(ServiceUsageTest, SaysWhetherARequestWouldPass) {
   parts.store.take({"user=a", "api/per-user/minute"}, per_minute(5), 5);
   EXPECT_EQ(usage({{"user", "a"}})->reason, Reason::OverLimit);

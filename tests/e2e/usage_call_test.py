@@ -82,6 +82,23 @@ class UsageTest(unittest.TestCase):
             self.assertLess(self.scripts_run(server) - before, 2 * 20)
             self.assertEqual(set(server.keys()), keys)
 
+    def test_a_local_rule_on_redis_tells_the_usage_of_this_node(self):
+        server = RedisServer()
+        self.addCleanup(server.close)
+        text = usage_configuration(server.url).replace("    on_failure: closed", "    mode: local")
+        with Daemon(text.replace("if_missing: deny", "share: nodes")) as daemon:
+            self.charge(daemon, 3)
+            said = self.usage(daemon)
+            self.assertEqual([limit["used"] for limit in said["limits"]][1:], [3, 1, 3])
+            peeked = daemon.ask("GET", "/v1/keys/user%3Dann?rule=api/search").body
+            self.assertEqual([limit["remaining"] for limit in peeked["limits"]][1:], [7])
+            asked = {"domain": "api", "attributes": {"path": "/search", "user": "ann"}}
+            explained = daemon.ask("POST", "/v1/explain", asked).body["decision"]
+            self.assertEqual([limit["remaining"] for limit in explained["limits"]][1:], [7, 0, 997])
+            refund = daemon.ask("POST", "/v1/keys/user%3Dann/refund", {"rule": "api/search", "cost": 1})
+            self.assertEqual(refund.status, 200, refund.body)
+            self.assertEqual(self.usage(daemon)["limits"][1]["used"], 2)
+
     def scripts_run(self, server):
         return sum(int(line.split("calls=")[1].split(",")[0])
                    for line in server.call("INFO", "commandstats").splitlines()

@@ -40,7 +40,8 @@ void RolloutSet::apply(std::span<LimitAnswer> limits, std::size_t worker) noexce
     if (state == nullptr) continue;
     // relaxed: an abort may take effect a request later
     if (state->aborted.load(std::memory_order_relaxed)) limit.matched.shadow = true;
-    if (role_of(limit.matched) == Role::Enforced) {
+    // what an operator changed says nothing about the rule
+    if (role_of(limit.matched) == Role::Enforced && limit.overridden_by == nullptr) {
       limit.rollout = &state->counters[worker % kCounters];
     }
   }

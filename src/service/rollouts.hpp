@@ -63,8 +63,8 @@ class RolloutSet {
  public:
   RolloutSet(std::shared_ptr<const rules::Ruleset> rules, base::Deadline now);
 
-  // Puts limits of aborted rules in shadow mode; the others that are enforced get the counter of
-  // this worker, which is valid as long as the set.
+  // Puts limits of aborted rules in shadow mode; the others that are enforced, and that no override
+  // changes, get the counter of this worker, which is valid as long as the set.
   void apply(std::span<LimitAnswer> limits, std::size_t worker) noexcept;
   [[nodiscard]] bool is_aborted(const rules::Rule& rule) const noexcept;
 

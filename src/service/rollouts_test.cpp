@@ -42,6 +42,7 @@ struct RolloutsTest : ::testing::Test {
                                 .events = recorder,
                                 .store_timeout = deps.store_timeout,
                                 .clock = deps.clock,
+                                .overrides = &live,
                                 .rollouts = &rollouts},
                     rules);
   }
@@ -60,6 +61,7 @@ struct RolloutsTest : ::testing::Test {
   TestService parts;
   std::ostringstream lines;
   telemetry::Log log{{.clock = &parts.clock}, lines};
+  LiveOverrides live;
   telemetry::Metrics numbers{"test"};
   telemetry::WorkerMetrics& worker = numbers.add_worker();
   telemetry::HotKeyRegistry board;
@@ -153,6 +155,30 @@ TEST_F(RolloutsTest, DenialsByOtherRulesBlocksAndFailuresAreNotOfTheRule) {
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(decide("y").allowed);
   tick();
   EXPECT_EQ(rollouts.report().at(0).recent.enforced, 0U);
+}
+
+TEST_F(RolloutsTest, DenialsByAnOverrideAreNotOfTheRule) {
+  use(ruleset_with(kRule));
+  const auto override_with = [&](const std::string& limit) {
+    bool made = false;
+    service->set_override({.rule = "api/r",
+                           .subject = "user=x",
+                           .effect = store::Override::Effect::Limit,
+                           .value = limit},
+                          std::chrono::hours{1}, {}, [&](const auto& said) { made = !!said; });
+    EXPECT_TRUE(made);
+  };
+  for (const char* limit : {"0/m", "1/h"}) {
+    override_with(limit);
+    for (int i = 0; i < 20; ++i) decide("x");
+    EXPECT_FALSE(decide("x").allowed);
+  }
+  tick();
+  EXPECT_FALSE(rollouts.report().at(0).aborted);
+  EXPECT_EQ(rollouts.report().at(0).recent.enforced, 0U);
+  decide("y");
+  tick();
+  EXPECT_EQ(rollouts.report().at(0).recent.enforced, 1U);
 }
 
 TEST_F(RolloutsTest, ExplainSaysThatTheRollOutIsAborted) {

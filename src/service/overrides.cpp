@@ -197,6 +197,18 @@ const Overrides::Entry* Overrides::find(const OfRule& rule, std::string_view sub
   return nullptr;
 }
 
+bool Overrides::is_in_shadow(const rules::Rule& rule, const Clock& clock) const {
+  const auto of_rule = rules_.find(rule.index);
+  if (of_rule == rules_.end()) return false;
+  const auto entries = of_rule->second.find(std::string_view{});
+  if (entries == of_rule->second.end()) return false;
+  const Instant now = clock.now();
+  return std::any_of(entries->second.begin(), entries->second.end(), [&](const Entry& entry) {
+    return !entry.limit && entry.from->effect == Override::Effect::Shadow &&
+           entry.from->expires_at > now;
+  });
+}
+
 void Overrides::apply(const Entry& entry, LimitAnswer& limit) {
   core::NamedCheck& check = limit.matched.check;
   switch (entry.from->effect) {

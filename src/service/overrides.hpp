@@ -43,6 +43,8 @@ class Overrides {
 
   // Changes the quotas and modes of these limits. REQUIRES: they belong to the same rules.
   void apply(std::vector<LimitAnswer>& limits, const Clock& clock) const;
+  // Whether an override puts the whole rule in shadow mode now.
+  [[nodiscard]] bool is_in_shadow(const rules::Rule& rule, const Clock& clock) const;
 
  private:
   struct Entry {

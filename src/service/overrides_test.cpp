@@ -160,6 +160,36 @@ TEST_F(OverridesTest, ShadowDoesNotEnforce) {
   EXPECT_FALSE(decide("all", "path", "/x").allowed);
 }
 
+TEST_F(OverridesTest, ShadowOfARuleAlsoStopsDenialsForAMissingKey) {
+  service.use(load_overridden(R"(
+domains:
+  api:
+    rules:
+      - {name: a, key: [user], limit: 2/day, if_missing: deny}
+      - {name: b, key: [tenant], limits: {minute: 2/m, day: 9/day}, if_missing: deny}
+      - {name: c, limit: 9/day}
+)"));
+  const auto reason = [&] { return decide("api", "path", "/").reason; };
+  ASSERT_TRUE(set({.rule = "api/a", .subject = "user=1"}));
+  ASSERT_TRUE(set({.rule = "api/b"}));
+  EXPECT_EQ(reason(), Reason::MissingAttribute) << "of a";
+  ASSERT_TRUE(set({.rule = "api/a"}, 1min));
+  EXPECT_EQ(reason(), Reason::WithinLimits);
+  EXPECT_EQ(decide("api", "path", "/").limits.size(), 1U) << "of c";
+  std::optional<Service::Explained> explained;
+  service.explain({.domain = "api", .descriptors = {{}}}, {},
+                  [&](auto said) { explained = std::move(said); });
+  EXPECT_TRUE(explained->answer.allowed);
+  EXPECT_EQ(explained->explanation.rules.at(0).reason, "user is absent, which this rule counts by");
+  ASSERT_TRUE(remove("api/b"));
+  ASSERT_TRUE(set({.rule = "api/b/day"}));
+  EXPECT_EQ(reason(), Reason::MissingAttribute) << "one limit of b is not all of it";
+  ASSERT_TRUE(set({.rule = "api/b"}));
+  EXPECT_EQ(reason(), Reason::WithinLimits);
+  clock.advance(1min);
+  EXPECT_EQ(reason(), Reason::MissingAttribute) << "the override of a has expired";
+}
+
 TEST_F(OverridesTest, ALimitOfZeroDeniesEverything) {
   ASSERT_TRUE(set(search_limit("user=42", "0/m")));
   const Answer answer = decide("api", "user", "42");

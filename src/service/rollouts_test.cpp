@@ -192,7 +192,24 @@ TEST_F(RolloutsTest, ExplainSaysThatTheRollOutIsAborted) {
   EXPECT_TRUE(explained->answer.limits.at(0).shadow);
   EXPECT_EQ(explained->explanation.rules.at(0).reason,
             "applies; enforced for this subject (enforce: 100%); the roll-out is aborted: shadow "
-            "mode until the next reload");
+            "mode until the rule changes or a restart");
+}
+
+TEST_F(RolloutsTest, AnAbortedRuleDoesNotDenyRequestsWithoutItsKey) {
+  use(ruleset_with(kRule.substr(0, kRule.size() - 1) + ", if_missing: deny}"));
+  const auto reason_without_key = [&] {
+    std::optional<Answer> answer;
+    service->decide({.domain = "api", .descriptors = {{}}}, {},
+                    [&](Answer said) { answer = std::move(said); });
+    return answer->reason;
+  };
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(reason_without_key(), Reason::MissingAttribute);
+  tick();
+  EXPECT_EQ(rollouts.report().at(0).recent.enforced, 0U);
+  ten_requests(9);
+  tick();
+  ASSERT_TRUE(rollouts.report().at(0).aborted);
+  EXPECT_EQ(reason_without_key(), Reason::NoRule);
 }
 
 TEST_F(RolloutsTest, ReportsRollOutsWithoutAbortAndCountsNothingForThem) {

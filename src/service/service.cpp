@@ -84,8 +84,28 @@ Answer Service::undecided(rules::Match match) const {
   return answer;
 }
 
+bool Service::is_in_shadow_now(const rules::Rule& rule) const {
+  if (rollouts_ != nullptr && rollouts_->is_aborted(rule)) return true;
+  return has_overrides() && overrides_.is_in_shadow(rule, *deps_.clock);
+}
+
+rules::Request Service::without_shadow_denials(rules::Request request) const {
+  for (;;) {
+    const rules::Rule* const rule = rules_->match(request).missing_key_rule;
+    if (rule == nullptr || !is_in_shadow_now(*rule)) return request;
+    request.in_shadow.push_back(rule);
+  }
+}
+
+rules::Match Service::match(const rules::Request& request) const {
+  rules::Match match = rules_->match(request);
+  const rules::Rule* const denied_by = match.missing_key_rule;
+  if (denied_by == nullptr || !is_in_shadow_now(*denied_by)) return match;
+  return rules_->match(without_shadow_denials(request));
+}
+
 Answer Service::answer_to(const rules::Request& request) const {
-  Answer answer = undecided(rules_->match(request));
+  Answer answer = undecided(match(request));
   if (!answer.match.domain_known) {
     answer.unknown_domain = request.domain;
     deps_.events.on_unknown_domain(request.domain, answer.match.unknown_domain_denied
@@ -125,6 +145,10 @@ void Service::reserve(core::NamedCheck check, rules::OnFailure on_failure,
 void Service::explain(const rules::Request& request, base::Deadline deadline,
                       std::function<void(Explained)> answered) {
   rules::Explanation explanation = rules_->explain(request);
+  const rules::Rule* const denied_by = explanation.match.missing_key_rule;
+  if (denied_by != nullptr && is_in_shadow_now(*denied_by)) {
+    explanation = rules_->explain(without_shadow_denials(request));
+  }
   Answer answer = undecided(explanation.match);
   if (rollouts_ != nullptr) explain_aborts(*rollouts_, explanation.rules);
   if (!answer.match.domain_known) answer.unknown_domain = request.domain;
@@ -136,7 +160,7 @@ void Service::explain(const rules::Request& request, base::Deadline deadline,
 
 void Service::usage(const rules::Request& request, base::Deadline deadline,
                     std::function<void(const Result<Answer>&)> answered) {
-  read_usage(deps_, undecided(rules_->match(request)), deadline, std::move(answered));
+  read_usage(deps_, undecided(match(request)), deadline, std::move(answered));
 }
 
 void Service::commit(std::string id, std::uint64_t actual, base::Deadline deadline,

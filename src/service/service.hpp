@@ -132,6 +132,12 @@ class Service final : public Backend {
   [[nodiscard]] const store::Stores& stores() const noexcept override { return deps_.stores; }
 
  private:
+  // Matches the request. A rule that an override or an aborted roll-out puts in shadow mode does
+  // not deny it for a missing key.
+  [[nodiscard]] rules::Match match(const rules::Request& request) const;
+  [[nodiscard]] bool is_in_shadow_now(const rules::Rule& rule) const;
+  // Adds all such rules that would deny it.
+  [[nodiscard]] rules::Request without_shadow_denials(rules::Request request) const;
   // The limits of the match, as overrides and roll-outs change them, without decisions.
   [[nodiscard]] Answer undecided(rules::Match match) const;
   [[nodiscard]] Answer answer_to(const rules::Request& request) const;
@@ -139,9 +145,13 @@ class Service final : public Backend {
 
   // Applies the overrides. Without any it costs two comparisons.
   void apply_overrides(Answer& answer) const {
-    if (deps_.overrides == nullptr) return;
+    if (has_overrides()) overrides_.apply(answer.limits, *deps_.clock);
+  }
+  // Whether there are any, up to date in overrides_.
+  [[nodiscard]] bool has_overrides() const {
+    if (deps_.overrides == nullptr) return false;
     if (deps_.overrides->generation() != overrides_generation_) prepare_overrides();
-    if (!overrides_.empty()) overrides_.apply(answer.limits, *deps_.clock);
+    return !overrides_.empty();
   }
   void prepare_overrides() const;
 

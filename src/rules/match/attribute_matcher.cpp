@@ -80,9 +80,12 @@ bool all_hold(const AttributeRule& rule, const SlotValues& slot_values, Captures
 }
 
 // Whether a request without an attribute of the key is denied. A shadow rule never denies, and one
-// that is rolled out has no subject here to choose by.
-bool denies_missing(const AttributeRule& rule) {
-  return rule.rule->if_missing == IfMissing::Deny && !rule.rule->shadow && !rule.rule->rollout;
+// that is enforced for a share of its subjects has no subject here to choose by.
+bool denies_missing(const Rule& rule, const Request& request) {
+  if (rule.if_missing != IfMissing::Deny || rule.shadow) return false;
+  if (rule.rollout && rule.rollout->enforce < kWhole) return false;
+  const auto& in_shadow = request.in_shadow;
+  return std::find(in_shadow.begin(), in_shadow.end(), &rule) == in_shadow.end();
 }
 
 // The first missing attribute of the key; empty when none is missing, or a condition does not hold.
@@ -96,12 +99,14 @@ std::string_view missing_attribute(const AttributeRule& rule, const SlotValues& 
 }
 
 // Why the rule does not apply; empty when it does.
-std::string mismatch_reason(const AttributeRule& rule, const SlotValues& slot_values) {
+std::string mismatch_reason(const AttributeRule& rule, const Request& request,
+                            const SlotValues& slot_values) {
   Captures captures;
   for (const Condition& condition : rule.conditions) {
     if (!holds(condition, slot_values, captures)) return mismatch_reason(condition, slot_values);
   }
-  if (denies_missing(rule) || rule.rule->if_missing == IfMissing::CountAsOne) return {};
+  const Rule& itself = *rule.rule;
+  if (denies_missing(itself, request) || itself.if_missing == IfMissing::CountAsOne) return {};
   const std::string_view missing = missing_attribute(rule, slot_values);
   if (missing.empty()) return {};
   return std::string(missing) + " is absent, which this rule counts by";
@@ -246,7 +251,7 @@ DescriptorOutcome AttributeMatcher::apply(const AttributeRule& rule, const Reque
   }
   std::optional<std::string> subject = subject_of(rule, slot_values, captures);
   if (!subject) {
-    if (!denies_missing(rule) || request.descriptors[number].is_refund) {
+    if (!denies_missing(*rule.rule, request) || request.descriptors[number].is_refund) {
       return DescriptorOutcome::NoRule;
     }
     if (match.missing_key_rule == nullptr) match.missing_key_rule = rule.rule;
@@ -288,7 +293,7 @@ void AttributeMatcher::explain(const Request& request, Explanation& explanation)
         explanation.cut_short = true;
         return;
       }
-      std::string reason = mismatch_reason(rule, slot_values);
+      std::string reason = mismatch_reason(rule, request, slot_values);
       const bool matched = reason.empty();
       if (matched) {
         reason = report_of(explanation.match, *rule.rule, missing_attribute(rule, slot_values)) +

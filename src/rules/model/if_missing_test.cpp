@@ -86,6 +86,19 @@ TEST(IfMissing, ListsWinAndShadowRulesNeverDeny) {
   EXPECT_EQ(shadow->match(request_with({})).missing_key_rule, nullptr);
 }
 
+TEST(IfMissing, RulesThatAreInShadowModeNowDenyNothing) {
+  const auto rules = of_domain(
+      "rules: [{name: r, limit: 1/s, key: [api_key], if_missing: deny}, {name: all, limit: 9/s}]");
+  Request request = request_with({});
+  request.in_shadow = {rules->find("api", "all")};
+  EXPECT_NE(rules->match(request).missing_key_rule, nullptr);
+  request.in_shadow.push_back(rules->find("api", "r"));
+  EXPECT_EQ(rules->match(request).missing_key_rule, nullptr);
+  EXPECT_EQ(rules->match(request).limits.size(), 1U);
+  EXPECT_EQ(rules->explain(request).rules.at(0).reason,
+            "api_key is absent, which this rule counts by");
+}
+
 TEST(IfMissing, OneDescriptorOfSeveralIsEnoughAndRefundsAreSkipped) {
   const auto rules = of_domain("rules: [{name: r, limit: 1/s, key: [api_key], if_missing: deny}]");
   Request request{.domain = "api", .descriptors = {{.entries = {{"api_key", "k"}}}, {}}};

@@ -9,6 +9,8 @@
 
 namespace penstock::rules {
 
+struct Rule;
+
 // Limits on the size of a request, for all listeners.
 inline constexpr std::size_t kMaxDescriptors = 100;
 inline constexpr std::size_t kMaxEntries = 100;  // of one descriptor
@@ -32,6 +34,8 @@ struct Request {
   std::string_view domain;
   std::vector<Descriptor> descriptors;
   Cost cost{};
+  // Rules that are in shadow mode now, whatever they say: `if_missing: deny` has no effect.
+  std::vector<const Rule*> in_shadow{};
 
   [[nodiscard]] Cost cost_of(const Descriptor& descriptor) const {
     return descriptor.cost.value_or(cost);

@@ -136,15 +136,17 @@ TEST(Rollout, ARuleWithoutKeyIsInShadowModeBelowAll) {
   EXPECT_FALSE(shadow_of("100%"));
 }
 
-TEST(Rollout, RequestsWithoutTheKeyAreNotDeniedDuringIt) {
+TEST(Rollout, RequestsWithoutTheKeyAreDeniedOnceItIsEnforcedForAll) {
   const std::string rule = "name: r, limit: 1/s, key: [user], if_missing: deny";
-  EXPECT_NE(match_of(*rules_with(rule), {}).missing_key_rule, nullptr);
-  for (const char* option : {"enforce: 99%", "abort: {denied_above: 5%}"}) {
+  for (const char* option : {"enforce: 0%", "enforce: 99.99%, abort: {denied_above: 5%}"}) {
     const auto rules = rules_with(rule + ", " + option);
     EXPECT_EQ(match_of(*rules, {}).missing_key_rule, nullptr) << option;
     EXPECT_EQ(match_of(*rules, {}).descriptors.front(), DescriptorOutcome::NoRule);
   }
-  EXPECT_NE(match_of(*rules_with(rule + ", enforce: 100%"), {}).missing_key_rule, nullptr);
+  for (const char* option : {"mode: exact", "enforce: 100%", "abort: {denied_above: 5%}",
+                             "enforce: 100%, abort: {denied_above: 5%}"}) {
+    EXPECT_NE(match_of(*rules_with(rule + ", " + option), {}).missing_key_rule, nullptr) << option;
+  }
 }
 
 TEST(Rollout, AllMissingKeysThatCountAsOneAreOneSubject) {
@@ -232,7 +234,9 @@ TEST(Rollout, OptionsThatContradictEachOtherAreWarnings) {
             "subject, so the rule stays in shadow mode below 100%; add a key\n");
   EXPECT_EQ(diagnostics("enforce: 10%, key: [user], if_missing: deny"),
             "p.yaml:1:56: warning: enforce: 10% with if_missing: deny: requests without the key "
-            "are not denied until the roll-out is complete and enforce and abort are removed\n");
+            "are not denied until enforce is 100%\n");
+  EXPECT_EQ(diagnostics("enforce: 100%, key: [user], if_missing: deny, abort: {denied_above: 5%}"),
+            "");
   EXPECT_EQ(diagnostics("abort: {denied_above: 5%}"),
             "p.yaml:1:54: warning: abort without enforce: the rule is enforced for all subjects at "
             "once; begin with enforce: 1%\n");

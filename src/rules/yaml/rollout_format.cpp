@@ -52,7 +52,7 @@ void warn_of_enforce(const YamlNode& node, BasisPoints enforce, const Rule& rule
   } else if (enforce < kWhole && rule.if_missing == IfMissing::Deny) {
     node.warning(written +
                  " with if_missing: deny: requests without the key are not denied until "
-                 "the roll-out is complete and enforce and abort are removed");
+                 "enforce is 100%");
   }
 }
 

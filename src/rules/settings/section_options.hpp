@@ -35,6 +35,7 @@ namespace penstock::rules {
 // Checks of a section once all of it is read.
 void check_gateway(const YamlFields& fields, GatewaySettings& gateway, LoadState& state);
 void check_grpc(const YamlFields& fields, GrpcSettings& grpc, LoadState& state);
+void check_tokens(const YamlFields& fields, Settings& settings, LoadState& state);
 void check_store(const YamlFields& fields, Settings& settings, LoadState& state);
 
 [[nodiscard]] std::optional<Address> read_address(const YamlNode& node);

@@ -204,7 +204,7 @@ const Options<RequestLimitSettings>& request_limit_options() {
 const Options<Settings>& top_options() {
   using S = Settings;
   static const Options<S> options{
-      own_section("server", server_options(), nullptr,
+      own_section("server", server_options(), check_tokens,
                   "the HTTP listener of the daemon, and settings of all listeners"),
       section("grpc", &S::grpc, grpc_options(), check_grpc, "the gRPC listener, for Envoy")
           .by_default("off"),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 #include <utility>
 
 // The bearer tokens of `server`.
@@ -63,23 +64,59 @@ void read_tokens(const OptionValue& value, HttpSettings& http) {
   }
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\r";
+  const std::size_t begin = text.find_first_not_of(kSpaces);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
+}
+
+// "alice: SECRET", or a secret that may contain a colon. The name is empty without one.
+Token token_in(std::string_view line) {
+  const std::size_t colon = line.find(':');
+  const std::string_view name = line.substr(0, colon);
+  if (colon == std::string_view::npos || !is_name(name)) return {{}, std::string(line)};
+  const std::string_view rest = line.substr(colon + 1);
+  if (!rest.empty() && rest.front() != ' ' && rest.front() != '\t') return {{}, std::string(line)};
+  return {std::string(name), std::string(trimmed(rest))};
+}
+
 void read_token_file(const OptionValue& value, HttpSettings& http) {
   const auto text = read_secret_file(value, "token");
   if (!text) return;
   http.tokens.clear();
+  const std::string path = read_path(value.node).value_or("");
   std::size_t unnamed = 0;
-  for (const std::string& line : secrets_of(*text)) {
-    const std::size_t colon = line.find(": ");
-    const std::string_view name = std::string_view(line).substr(0, colon);
-    if (colon == std::string::npos || !is_name(name)) {
-      add_unnamed(http.tokens, unnamed, line);
-    } else if (check_name(value.node, name)) {
-      http.tokens.push_back({.name = std::string(name), .secret = line.substr(colon + 2)});
+  std::size_t number = 0;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    Token token = token_in(trimmed(line));
+    if (token.name.empty()) {
+      if (!token.secret.empty()) add_unnamed(http.tokens, unnamed, token.secret);
+    } else if (token.secret.empty()) {
+      value.node.error("token_file: " + path + ":" + std::to_string(number) + ": \"" + token.name +
+                       "\" has no token");
+    } else if (check_name(value.node, token.name)) {
+      http.tokens.push_back(std::move(token));
     }
   }
+  const bool is_blank = text->find_first_not_of(" \t\r\n") == std::string::npos;
+  if (is_blank) value.node.error("token_file: " + path + " is empty");
 }
 
 }  // namespace
+
+void check_tokens(const YamlFields& fields, Settings& settings, LoadState& /*state*/) {
+  const std::vector<Token> tokens = settings.http.all_tokens();
+  for (auto token = tokens.begin(); token != tokens.end(); ++token) {
+    const auto first = std::find_if(
+        tokens.begin(), token, [&](const Token& other) { return other.secret == token->secret; });
+    if (first == token) continue;
+    fields.map().warning("tokens \"" + first->name + "\" and \"" + token->name +
+                         "\" are the same: the action log cannot tell them apart");
+  }
+}
 
 Option<HttpSettings> token_option() {
   return custom("token", &HttpSettings::tokens, "secret", read_token,

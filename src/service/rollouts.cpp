@@ -13,6 +13,10 @@ bool can_abort(const rules::Rule& rule) { return rule.rollout && rule.rollout->a
 
 std::string full_name(const rules::Rule& rule) { return rule.domain + "/" + rule.name; }
 
+bool is_same_rollout(const rules::Rule& a, const rules::Rule& b) {
+  return a.limits == b.limits && a.key == b.key && a.rollout == b.rollout;
+}
+
 }  // namespace
 
 std::string abort_text(const RolloutReport& report) {
@@ -20,7 +24,7 @@ std::string abort_text(const RolloutReport& report) {
          std::to_string(report.recent.enforced) + " requests were denied within " +
          core::exact_text(report.abort->over) + ", more than " +
          rules::percent_text(report.abort->denied_above) +
-         "; the rule is in shadow mode until the next reload";
+         "; the rule is in shadow mode until the rule changes or a restart";
 }
 
 RolloutSet::RolloutSet(std::shared_ptr<const rules::Ruleset> rules, base::Deadline now)
@@ -52,22 +56,40 @@ bool RolloutSet::is_aborted(const rules::Rule& rule) const noexcept {
   return state != nullptr && state->aborted.load(std::memory_order_relaxed);
 }
 
+void RolloutSet::keep_aborts(const RolloutSet& before) {
+  for (const auto& old : before.by_rule_) {
+    if (old == nullptr || !old->aborted.load(std::memory_order_relaxed)) continue;
+    const rules::Rule* const rule = rules_->find(old->rule.domain, old->rule.name);
+    State* const state = find(rule);
+    if (state == nullptr || !is_same_rollout(*rule, old->rule)) continue;
+    state->window = old->window;
+    state->aborted_at = old->aborted_at;
+    state->aborted.store(true, std::memory_order_relaxed);
+  }
+}
+
 void Rollouts::use(std::shared_ptr<const rules::Ruleset> rules, base::Deadline now) {
   const std::lock_guard lock(mutex_);
   if (rules_ == rules) return;
-  namespace metrics = telemetry::metrics;
-  const auto reset_metrics = [this] {
-    for (const auto& rule : rules_->rules()) {
-      if (can_abort(*rule)) metrics_.set(metrics::kRolloutAborted, 0, {full_name(*rule)});
-    }
-  };
-  if (rules_ != nullptr) reset_metrics();
-  rules_ = std::move(rules);
-  reset_metrics();
+  const std::shared_ptr<const rules::Ruleset> rules_before = std::exchange(rules_, rules);
   const auto& all = rules_->rules();
   const bool has_some =
       std::any_of(all.begin(), all.end(), [](const auto& rule) { return can_abort(*rule); });
-  set_ = has_some ? std::make_shared<RolloutSet>(rules_, now) : nullptr;
+  auto set = has_some ? std::make_shared<RolloutSet>(rules_, now) : nullptr;
+  if (set != nullptr && set_ != nullptr) set->keep_aborts(*set_);
+  set_ = std::move(set);
+  if (rules_before != nullptr) set_metrics(*rules_before);
+  set_metrics(*rules_);
+}
+
+// Those of rules that are no longer there become 0.
+void Rollouts::set_metrics(const rules::Ruleset& of) {
+  for (const auto& rule : of.rules()) {
+    if (!can_abort(*rule)) continue;
+    const rules::Rule* const now = rules_->find(rule->domain, rule->name);
+    const bool is_aborted = set_ != nullptr && now != nullptr && set_->is_aborted(*now);
+    metrics_.set(telemetry::metrics::kRolloutAborted, is_aborted ? 1 : 0, {full_name(*rule)});
+  }
 }
 
 std::shared_ptr<RolloutSet> Rollouts::find(const rules::Ruleset& rules) const {

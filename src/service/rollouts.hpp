@@ -53,7 +53,7 @@ struct RolloutReport {
   RolloutTotals recent{};  // in the window of `abort`; of an aborted one, when it was aborted
 };
 // "api/search: 12.5% of 240 requests were denied within 1 min, more than 5%; the rule is in shadow
-// mode until the next reload". REQUIRES: it is aborted.
+// mode until the rule changes or a restart". REQUIRES: it is aborted.
 [[nodiscard]] std::string abort_text(const RolloutReport& report);
 
 // The rules with `abort` of one Ruleset.
@@ -82,6 +82,8 @@ class RolloutSet {
     Instant aborted_at{};
   };
   [[nodiscard]] State* find(const rules::Rule* rule) const noexcept;
+  // Takes over the aborts of rules that are the same in both sets.
+  void keep_aborts(const RolloutSet& before);
 
   std::shared_ptr<const rules::Ruleset> rules_;
   std::vector<std::unique_ptr<State>> by_rule_;  // by Rule::index; null without `abort`
@@ -95,7 +97,8 @@ class Rollouts {
   // REQUIRES: both outlive it.
   Rollouts(telemetry::Metrics& metrics, telemetry::Log& log) : metrics_(metrics), log_(log) {}
 
-  // New rules, before the workers use them: every roll-out starts again.
+  // New rules, before the workers use them: roll-outs start again, except that an aborted one stays
+  // aborted while its rule is the same. Files that change often, such as maps, cause reloads too.
   void use(std::shared_ptr<const rules::Ruleset> rules, base::Deadline now = base::monotonic_now());
   // For a worker that uses these rules. Null when no rule has `abort`, and when newer rules
   // have come: the worker gets those next.
@@ -109,6 +112,7 @@ class Rollouts {
  private:
   [[nodiscard]] static RolloutReport report_of(const rules::Rule& rule,
                                                const RolloutSet::State* state);
+  void set_metrics(const rules::Ruleset& of);
 
   telemetry::Metrics& metrics_;
   telemetry::Log& log_;

@@ -97,12 +97,13 @@ TEST_F(RolloutsTest, ARuleThatDeniesTooMuchFallsBackToShadowMode) {
   EXPECT_FALSE(answer.limits.at(0).decision->allowed());
   EXPECT_NE(lines.str().find("warning roll-out aborted rule=\"api/r\" enforce=\"100%\" "
                              "reason=\"api/r: 33.33% of 21 requests were denied within 10 s, more "
-                             "than 20%; the rule is in shadow mode until the next reload\""),
+                             "than 20%; the rule is in shadow mode until the rule changes or a "
+                             "restart\""),
             std::string::npos)
       << lines.str();
 }
 
-TEST_F(RolloutsTest, AnAbortHoldsUntilTheNextReload) {
+TEST_F(RolloutsTest, AnAbortHoldsUntilTheRuleChanges) {
   use(ruleset_with(kRule));
   ten_requests(9);
   tick();
@@ -112,10 +113,32 @@ TEST_F(RolloutsTest, AnAbortHoldsUntilTheNextReload) {
   }
   EXPECT_TRUE(decide("u1-0").allowed);
   EXPECT_EQ(lines.str().find("aborted"), lines.str().rfind("roll-out aborted") + 9);  // once
-  use(ruleset_with(kRule));
-  EXPECT_FALSE(decide("u1-0").allowed);
-  EXPECT_FALSE(rollouts.report().at(0).aborted);
-  EXPECT_TRUE(has_metric("0"));
+  const RolloutReport before = rollouts.report().at(0);
+  use(ruleset_with("{name: new, limit: 9/day}, " + kRule));
+  EXPECT_TRUE(decide("u1-0").allowed);
+  const RolloutReport report = rollouts.report().at(0);
+  EXPECT_TRUE(report.aborted);
+  EXPECT_EQ(report.aborted_at, before.aborted_at);
+  EXPECT_EQ(abort_text(report), abort_text(before));
+  EXPECT_TRUE(has_metric("1"));
+}
+
+TEST_F(RolloutsTest, AChangedRuleStartsItsRollOutAgain) {
+  const auto replaced = [](const std::string& from, const std::string& by) {
+    std::string rule = kRule;
+    return rule.replace(rule.find(from), from.size(), by);
+  };
+  for (const std::string& changed :
+       {replaced("1/day", "2/day"), replaced("[user]", "[user, path]"), replaced("20%", "21%"),
+        replaced("100%", "99%"), replaced("name: r", "name: s")}) {
+    use(ruleset_with(kRule));
+    ten_requests(9);
+    tick();
+    ASSERT_TRUE(rollouts.report().at(0).aborted);
+    use(ruleset_with(changed));
+    EXPECT_FALSE(rollouts.report().at(0).aborted) << changed;
+    EXPECT_TRUE(has_metric("0")) << changed;
+  }
 }
 
 TEST_F(RolloutsTest, OnlyRequestsThatTheRuleIsEnforcedForCount) {

@@ -25,7 +25,9 @@ Answer answer_for(rules::Match match, std::shared_ptr<const rules::Ruleset> rule
 void explain_aborts(const RolloutSet& rollouts, std::vector<rules::RuleReport>& reports) {
   for (rules::RuleReport& report : reports) {
     if (!report.matched || !rollouts.is_aborted(*report.rule)) continue;
-    report.reason += "; the roll-out is aborted: shadow mode until the next reload";
+    report.reason +=
+        "; the roll-out is aborted: shadow mode until the rule changes or "
+        "a restart";
   }
 }
 

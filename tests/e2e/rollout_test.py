@@ -34,8 +34,8 @@ domains:
 """
 
 
-def check(daemon, user):
-    return daemon.ask("POST", "/v1/check", {"domain": "api", "attributes": {"user": user}})
+def check(daemon, user, domain="api"):
+    return daemon.ask("POST", "/v1/check", {"domain": domain, "attributes": {"user": user}})
 
 
 def denied(daemon, users=USERS):
@@ -130,7 +130,7 @@ class AbortTest(unittest.TestCase):
             self.assertEqual(ready.body["reasons"][0]["kind"], "rollout")
             self.assertRegex(ready.body["reasons"][0]["detail"],
                              r"^api/search: [0-9.]+% of [0-9]+ requests were denied within 10 s, more than 20%; "
-                             "the rule is in shadow mode until the next reload$")
+                             "the rule is in shadow mode until the rule changes or a restart$")
             explained = daemon.ask("POST", "/v1/explain", {"domain": "api", "attributes": {"user": "one"}}).body
             self.assertTrue(explained["decision"]["allowed"])
             self.assertIn("the roll-out is aborted", explained["rules"][0]["reason"])
@@ -140,11 +140,15 @@ class AbortTest(unittest.TestCase):
                 lambda: daemon.admin("/history").body["marks"][-1]["kind"] == "rollout_abort"))
             self.assertRegex(daemon.output, 'warning roll-out aborted rule="api/search" enforce="100%"')
 
-    def test_it_lasts_until_the_next_reload(self):
+    def test_it_lasts_until_the_rule_changes(self):
         with Daemon(self.CONFIGURATION) as daemon:
             self.abort(daemon)
             self.assertEqual({check(daemon, "one").status for _ in range(50)}, {200})
-            reload(daemon, self.CONFIGURATION)
+            reload(daemon, self.CONFIGURATION + "unknown_domain: deny\n")
+            self.assertTrue(eventually(lambda: check(daemon, "one", domain="none").status == 403))
+            self.assertEqual(check(daemon, "one").status, 200)
+            self.assertEqual(daemon.metric("penstock_rollout_aborted"), 1)
+            reload(daemon, self.CONFIGURATION.replace("20%", "90%"))
             self.assertTrue(eventually(lambda: check(daemon, "one").status == 429))
             self.assertEqual(daemon.metric("penstock_rollout_aborted"), 0)
             self.assertEqual(daemon.admin("/readyz").body["reasons"], [])

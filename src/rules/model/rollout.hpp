@@ -27,12 +27,14 @@ struct AbortCondition {
   BasisPoints denied_above = 0;  // of the requests that the rule is enforced for
   Duration over = kDefaultOver;
   std::uint64_t min_requests = kDefaultMinRequests;  // fewer say nothing
+  friend bool operator==(const AbortCondition&, const AbortCondition&) = default;
 };
 
 // A rule that is enforced for a share of its subjects; it is in shadow mode for the others.
 struct Rollout {
   BasisPoints enforce = kWhole;
   std::optional<AbortCondition> abort{};
+  friend bool operator==(const Rollout&, const Rollout&) = default;
 };
 
 // The place of a subject in the roll-out of a rule, from 0 to kWhole - 1. It is enforced for the

@@ -54,6 +54,7 @@ struct Source {
 struct RuleLimit {
   std::string name;  // within the rule; empty when it has one limit only
   Quota quota;
+  friend bool operator==(const RuleLimit&, const RuleLimit&) = default;
 };
 
 // An attribute of a rule's key. Addresses are reduced to their network.
@@ -61,6 +62,7 @@ struct KeyPart {
   std::string name;
   std::optional<unsigned> ipv4_prefix{};  // both or none: the value is an address
   std::optional<unsigned> ipv6_prefix{};
+  friend bool operator==(const KeyPart&, const KeyPart&) = default;
 };
 
 // A validated rule without its conditions, which the matcher has. Immutable; owned by its Ruleset.

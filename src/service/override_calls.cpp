@@ -38,10 +38,14 @@ void Service::set_override(store::Override set, Duration lasts, base::Deadline d
 
 void Service::remove_override(store::Override removed, base::Deadline deadline,
                               store::Answered<std::optional<store::Override>> answered) {
+  // One that was set under other rules has the subject of those: as given, it is as listed.
+  store::Override named = named_override(*rules_, removed);
+  const bool is_canonical = named.subject == removed.subject;
   deps_.stores.operators.remove_override(
-      named_override(*rules_, std::move(removed)), deadline,
-      [this, deadline,
+      std::move(removed), deadline,
+      [this, deadline, named = std::move(named), is_canonical,
        answered = std::move(answered)](const Result<std::optional<store::Override>>& before) {
+        if (before && !*before && !is_canonical) return remove_override(named, deadline, answered);
         if (!before || !*before) return answered(before);
         refresh_overrides(deadline, [before, answered](const Result<void>&) { answered(before); });
       });

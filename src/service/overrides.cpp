@@ -106,6 +106,11 @@ std::string expected_subject(const rules::Rule& rule) {
   return "; expected " + in_double_quotes(expected);
 }
 
+// As requests have it under this rule; the rule may have been another when the override was set.
+std::string canonical_subject(const rules::Rule& rule, const std::string& subject) {
+  return subject.empty() ? subject : rules::Ruleset::limit_key(rule, 0, subject).subject;
+}
+
 bool is_same_check(const LimitAnswer& a, const LimitAnswer& b) {
   return a.matched.is_refund == b.matched.is_refund &&
          a.matched.check.quota == b.matched.check.quota &&
@@ -141,8 +146,8 @@ Override named_override(const rules::Ruleset& rules, Override removed) {
   const Result<Target> target = find_target(rules, removed.rule);
   if (target && target->rule->key.empty() && removed.subject == kAllRequests) {
     removed.subject.clear();
-  } else if (target && !removed.subject.empty()) {
-    removed.subject = rules::Ruleset::limit_key(*target->rule, 0, removed.subject).subject;
+  } else if (target) {
+    removed.subject = canonical_subject(*target->rule, removed.subject);
   }
   return removed;
 }
@@ -182,7 +187,8 @@ Overrides::Overrides(const LiveOverrides::List& list, const rules::Ruleset& rule
       if (!factor) continue;
       entry.factor = *factor;
     }
-    OfSubject& entries = rules_[target->rule->index][each->subject];
+    OfSubject& entries =
+        rules_[target->rule->index][canonical_subject(*target->rule, each->subject)];
     entries.insert(entry.limit ? entries.begin() : entries.end(), std::move(entry));
   }
 }

@@ -253,6 +253,33 @@ TEST_F(OverridesTest, SubjectsAreCanonical) {
   EXPECT_EQ(live.list()->front()->subject, "user=a<b&client_ip=192.0.2.0");
 }
 
+TEST_F(OverridesTest, SubjectsAreCanonicalAgainAfterAReload) {
+  const auto use_key = [&](const std::string& key) {
+    service.use(load_overridden("domains: {api: {rules: [{name: r, key: [" + key +
+                                "], ipv4_prefix: 24, limit: 5/m}]}}"));
+  };
+  const auto quota = [&] {
+    std::optional<Answer> answer;
+    service.decide({.domain = "api",
+                    .descriptors = {{.entries = {{"user", "a"}, {"client_ip", "192.0.2.9"}}}}},
+                   {}, [&](Answer said) { answer = std::move(said); });
+    return to_string(answer->limits.front().matched.check.quota);
+  };
+  use_key("user, client_ip");
+  ASSERT_TRUE(set({.rule = "api/r",
+                   .subject = "user=a&client_ip=192.0.2.9",
+                   .effect = Effect::Limit,
+                   .value = "7/m"}));
+  EXPECT_EQ(quota(), "7/m");
+  use_key("client_ip, user");
+  EXPECT_EQ(quota(), "7/m");
+  EXPECT_FALSE(remove("api/r", "client_ip=192.0.2.9&user=b"));
+  EXPECT_TRUE(remove("api/r", "user=a&client_ip=192.0.2.0")) << "as it is listed";
+  EXPECT_EQ(quota(), "5/m");
+  ASSERT_TRUE(set({.rule = "api/r", .subject = "user=a&client_ip=192.0.2.9"}));
+  EXPECT_TRUE(remove("api/r", "user=a&client_ip=192.0.2.9")) << "in any order";
+}
+
 TEST_F(OverridesTest, ErrorsNameTheValue) {
   EXPECT_EQ(error_of({.rule = "search"}),
             "rule: \"search\" must be a domain and a rule, as in api/search");

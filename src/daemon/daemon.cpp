@@ -210,7 +210,7 @@ void Daemon::listen_for_changes() {
   changes_ = std::make_unique<redis_store::ChangeFeed>(
       loop_.get_executor(), options, *redis_store::client_options(options),
       [this](const redis_store::ChangedKey& changed) {
-        if (!changed.name) workers_.front()->refresh_overrides();
+        if (changed.may_concern_overrides()) workers_.front()->refresh_overrides();
         if (changed.overrides) return;
         const auto effect = changed.change == redis_store::Change::Refunded
                                 ? lease::LeasingStore::Change::Refunded

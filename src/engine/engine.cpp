@@ -148,17 +148,28 @@ void Engine::read_fleet(store::FleetPart part,
 }
 
 void Engine::refresh_overrides() {
-  service_.refresh_overrides(
-      base::deadline_after(store_timeout_), [this](const Result<void>& read) {
-        // an outage is logged by the store
-        const bool is_lasting = !read && (read.error().code == ErrorCode::Misconfigured ||
-                                          read.error().code == ErrorCode::Protocol);
-        const std::string problem = is_lasting ? read.error().detail : "";
-        if (problem == overrides_problem_) return;
-        overrides_problem_ = problem;
-        if (problem.empty()) return;
-        log_.warning("live overrides cannot be read: the last known stay", {{"error", problem}});
-      });
+  // those read now may be older than the change: read once more afterwards
+  if (overrides_read_ != OverridesRead::None) {
+    overrides_read_ = OverridesRead::Repeat;
+    return;
+  }
+  overrides_read_ = OverridesRead::InFlight;
+  service_.refresh_overrides(base::deadline_after(store_timeout_), [this](const auto& read) {
+    log_overrides_problem(read);
+    const OverridesRead was = std::exchange(overrides_read_, OverridesRead::None);
+    if (was == OverridesRead::Repeat && read) refresh_overrides();  // tick() retries a failure
+  });
+}
+
+void Engine::log_overrides_problem(const Result<void>& read) {
+  // an outage is logged by the store
+  const bool is_lasting = !read && (read.error().code == ErrorCode::Misconfigured ||
+                                    read.error().code == ErrorCode::Protocol);
+  const std::string problem = is_lasting ? read.error().detail : "";
+  if (problem == overrides_problem_) return;
+  overrides_problem_ = problem;
+  if (problem.empty()) return;
+  log_.warning("live overrides cannot be read: the last known stay", {{"error", problem}});
 }
 
 // The local fallback last: until then a cached denial may be stored again.

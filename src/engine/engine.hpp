@@ -69,7 +69,8 @@ class Engine {
   // What the nodes published with their heartbeats. Does nothing in memory.
   void read_fleet(store::FleetPart part, std::function<void(Result<store::FleetReports>)> answered);
 
-  // The overrides changed in the store, or may have: reads them, for all engines.
+  // The overrides changed in the store, or may have: reads them, for all engines. One read is in
+  // flight at a time.
   void refresh_overrides();
   // The state of this limit changed in the store: cached state is stale.
   void invalidate(const core::LimitKey& name, lease::LeasingStore::Change change);
@@ -97,6 +98,7 @@ class Engine {
   };
   static EngineStores make_stores(const boost::asio::any_io_executor& executor,
                                   EngineShared& shared, const rules::Settings& settings);
+  void log_overrides_problem(const Result<void>& read);
   // By which the store decides.
   [[nodiscard]] const Clock* clock_of(const rules::Settings& settings) const;
 
@@ -116,7 +118,9 @@ class Engine {
   service::OutageReconciler reconciler_;
   Duration store_timeout_;
   service::Service service_;
-  bool is_first_;                    // does what is done once per process
+  bool is_first_;  // does what is done once per process
+  enum class OverridesRead : std::uint8_t { None, InFlight, Repeat };
+  OverridesRead overrides_read_ = OverridesRead::None;
   std::string overrides_problem_{};  // why they could not be read, as logged
 };
 

@@ -8,7 +8,7 @@ namespace {
 redis::Subscription::Handlers handlers(KeyLayout layout, ChangeFeed::OnChange on_change) {
   return {.on_message = [layout = std::move(layout), on_change](
                             std::string_view message) { on_change(parse_change(message, layout)); },
-          .on_gap = [on_change = std::move(on_change)] { on_change({}); }};
+          .on_gap = [on_change = std::move(on_change)] { on_change({.is_gap = true}); }};
 }
 
 // A part that was too long for a key: its text is unknown.

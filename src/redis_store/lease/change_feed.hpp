@@ -36,7 +36,9 @@ struct ChangedKey {
   std::optional<core::LimitKey> name{};  // empty when unknown: it may be any key
   Change change = Change::Any;
   bool overrides = false;  // the overrides were changed, and no key
+  bool is_gap = false;     // messages may have been missed, about any key and the overrides
 
+  [[nodiscard]] bool may_concern_overrides() const noexcept { return overrides || is_gap; }
   friend bool operator==(const ChangedKey&, const ChangedKey&) = default;
 };
 [[nodiscard]] ChangedKey parse_change(std::string_view message, const KeyLayout& layout);

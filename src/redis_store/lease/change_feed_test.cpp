@@ -37,5 +37,16 @@ TEST(ChangedKey, OfTheOverridesIsNoLimit) {
   EXPECT_FALSE(parse_change("malformed", kOurs).overrides);
 }
 
+// A key that is hashed is refunded often; the overrides are not read for it.
+TEST(ChangedKey, OnlyMessagesAboutOverridesAndGapsConcernThem) {
+  const auto concerns = [](const std::string& key) {
+    return parse_change(message_for(key, Change::Refunded), kOurs).may_concern_overrides();
+  };
+  EXPECT_FALSE(concerns(kOurs.limit(std::string(300, 'x'))));
+  EXPECT_FALSE(concerns(kOurs.limit("alice")));
+  EXPECT_TRUE(concerns(kOurs.overrides()));
+  EXPECT_TRUE(ChangedKey{.is_gap = true}.may_concern_overrides());
+}
+
 }  // namespace
 }  // namespace penstock::redis_store

@@ -83,7 +83,7 @@ def bad_reload(browser, photographer):
 
 
 def main():
-    folder = Path(sys.argv[1])
+    folder = Path(sys.argv[1]).resolve()
     browser = Browser()
     try:
         for incident in (one_abusive_client, redis_down, bad_reload):

@@ -60,6 +60,13 @@ LogAttributes::Settings Replay::attribute_settings() const {
           {&service_.rules(), against_ ? &against_->service.rules() : nullptr}, options_.domain)};
 }
 
+std::optional<std::vector<std::string>> Replay::wanted_headers() const {
+  auto wanted = attribute_settings().wanted;
+  // the client address depends on these
+  if (wanted) wanted->insert(wanted->end(), {"header.x-forwarded-for", "header.x-real-ip"});
+  return wanted;
+}
+
 Result<void> Replay::add(std::string name, std::unique_ptr<ByteSource> source) {
   auto input = std::make_unique<Input>(
       Input{.name = std::move(name),
@@ -75,7 +82,7 @@ Result<void> Replay::add(std::string name, std::unique_ptr<ByteSource> source) {
           ErrorCode::InvalidInput,
           input->name + ": the first lines are in no known format; use --format and --map"};
     }
-    input->parser = make_parser(*input->format, options_.mapping);
+    input->parser = make_parser(*input->format, options_.mapping, wanted_headers());
   }
   inputs_.push_back(std::move(input));
   return {};

@@ -107,6 +107,8 @@ class Replay {
   };
 
   [[nodiscard]] LogAttributes::Settings attribute_settings() const;
+  // Those that rules use; empty when they are not known.
+  [[nodiscard]] std::optional<std::vector<std::string>> wanted_headers() const;
   // The log to read from: the one that is behind the others; null at the end of all.
   [[nodiscard]] Input* next_input();
   // Some lines.

@@ -3,6 +3,7 @@ is named by PENSTOCK_PROGRAM."""
 
 import gzip
 import json
+import resource
 import subprocess
 import tempfile
 import time
@@ -142,6 +143,13 @@ class ReplayTest(unittest.TestCase):
             result = self.run_replay(*arguments)
             self.assertEqual(result.returncode, BAD_INPUT, result)
             self.assertIn(message, result.stderr.decode())
+
+    def test_bounds_the_memory_of_one_line(self):
+        values = ",".join(['""'] * 250_000)
+        line = f'{{"ts":1791640500,"request":{{"uri":"/login","client_ip":"a","headers":{{"X-Forwarded-For":[{values}]}}}}}}'
+        self.write("caddy.log", line + "\n")
+        self.assertEqual(self.report("--format", "caddy", "caddy.log")["requests"], 1)
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, 256 << 10)
 
     def test_warns_of_an_attribute_that_the_log_lacks(self):
         self.write("new.yaml", "domains: {web: {rules: [{name: r, key: [header.x-api-key], limit: 1/h}]}}")

@@ -46,6 +46,11 @@ FieldMap::FieldMap(std::vector<Entry> entries) : entries_(std::move(entries)) {
   }
 }
 
+void FieldMap::keep_only(std::vector<std::string> attributes) {
+  std::sort(attributes.begin(), attributes.end());
+  wanted_ = std::move(attributes);
+}
+
 Result<std::vector<FieldMap::Entry>> FieldMap::parse(std::string_view text) {
   std::vector<Entry> entries;
   while (!text.empty()) {
@@ -62,6 +67,23 @@ Result<std::vector<FieldMap::Entry>> FieldMap::parse(std::string_view text) {
   return entries;
 }
 
+void FieldValues::Value::append(std::string_view value, LogRecord& record) {
+  if (count == kMaxValues) return;
+  if (count++ == 0) {
+    text = value;
+    return;
+  }
+  if (list == nullptr) list = &record.texts.emplace_back(text);
+  list->append(", ").append(value);
+  text = *list;
+}
+
+void FieldValues::clear() {
+  values_.assign(values_.size(), {});
+  headers_.clear();
+  has_unwanted_header_ = false;
+}
+
 bool FieldValues::uses(std::string_view field) const {
   if (map_.by_field_.find(field) != map_.by_field_.end()) return true;
   return std::any_of(map_.prefixes_.begin(), map_.prefixes_.end(), [&](std::size_t prefix) {
@@ -72,11 +94,7 @@ bool FieldValues::uses(std::string_view field) const {
 void FieldValues::add(std::string_view field, std::string_view value, LogRecord& record) {
   const auto found = map_.by_field_.find(field);
   if (found != map_.by_field_.end()) {
-    for (const std::size_t entry : found->second) {
-      std::string_view& kept = values_[entry];
-      kept = kept.data() == nullptr ? value
-                                    : record.keep(std::string(kept).append(", ").append(value));
-    }
+    for (const std::size_t entry : found->second) values_[entry].append(value, record);
     return;
   }
   for (const std::size_t prefix : map_.prefixes_) {
@@ -86,32 +104,40 @@ void FieldValues::add(std::string_view field, std::string_view value, LogRecord&
 }
 
 void FieldValues::add_header(const FieldMap::Entry& entry, std::string_view field,
-                             std::string_view value, LogRecord& record) const {
+                             std::string_view value, LogRecord& record) {
   std::string name(kHeader);
   name += base::lower_case(field.substr(entry.field.size()));
-  const auto same = std::find_if(record.others.begin(), record.others.end(),
-                                 [&](const rules::Attribute& other) { return other.name == name; });
-  if (same == record.others.end()) {
-    record.others.push_back({.name = record.keep(std::move(name)), .value = value});
-  } else {
-    same->value = record.keep(std::string(same->value).append(", ").append(value));
+  const auto& wanted = map_.wanted_;
+  if (wanted && !std::binary_search(wanted->begin(), wanted->end(), name)) {
+    has_unwanted_header_ = true;
+    return;
   }
+  std::size_t index = 0;
+  while (index < headers_.size() && record.others[index].name != name) ++index;
+  if (index == kMaxHeaders) return;
+  if (index == headers_.size()) {
+    headers_.emplace_back();
+    record.others.push_back({.name = record.keep(std::move(name)), .value = {}});
+  }
+  headers_[index].append(value, record);
+  record.others[index].value = headers_[index].text;
 }
 
 LineOutcome FieldValues::apply(LogRecord& record) const {
   bool has_time = false;
   for (std::size_t i = 0; i < values_.size(); ++i) {
     const FieldMap::Entry& entry = map_.entries_[i];
-    if (values_[i].data() == nullptr || values_[i].empty() || values_[i] == "-") continue;
+    const std::string_view text = values_[i].text;
+    if (text.empty() || text == "-") continue;
     if (entry.attribute == kTime) {
       if (has_time) continue;
-      const std::optional<Instant> time = parse_log_time(values_[i]);
+      const std::optional<Instant> time = parse_log_time(text);
       if (!time) return LineOutcome::malformed("the time has no known form");
       record.time = *time;
       has_time = true;
       continue;
     }
-    const std::string_view value = entry.constant.empty() ? values_[i] : entry.constant;
+    const std::string_view value = entry.constant.empty() ? text : entry.constant;
     if (std::string_view* const member = member_of(record, entry.attribute)) {
       if (member->data() == nullptr) *member = value;
     } else if (std::none_of(record.others.begin(), record.others.end(),
@@ -122,7 +148,7 @@ LineOutcome FieldValues::apply(LogRecord& record) const {
   if (!has_time) return LineOutcome::malformed("no field for the time; see --map");
   const bool is_request = record.method.data() != nullptr || record.target.data() != nullptr ||
                           record.path.data() != nullptr || record.client_ip.data() != nullptr;
-  if (!is_request && record.others.empty()) {
+  if (!is_request && record.others.empty() && !has_unwanted_header_) {
     return LineOutcome::other("none of the mapped fields; see --map");
   }
   return {};

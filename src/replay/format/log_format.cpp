@@ -139,12 +139,13 @@ std::optional<LogFormat> log_format_of(std::string_view name) noexcept {
   return found == kLogFormats.end() ? std::nullopt : std::optional(*found);
 }
 
-std::unique_ptr<LineParser> make_parser(LogFormat format,
-                                        std::span<const FieldMap::Entry> mapping) {
+std::unique_ptr<LineParser> make_parser(LogFormat format, std::span<const FieldMap::Entry> mapping,
+                                        std::optional<std::vector<std::string>> wanted) {
   if (format == LogFormat::Combined) return std::make_unique<CombinedParser>();
   JsonFields fields = fields_of(format);
   fields.entries.insert(fields.entries.begin(), mapping.begin(), mapping.end());
   FieldMap map(std::move(fields.entries));
+  if (wanted) map.keep_only(*std::move(wanted));
   if (format == LogFormat::Csv) return std::make_unique<CsvParser>(std::move(map));
   return std::make_unique<JsonParser>(std::move(map), std::move(fields.required));
 }

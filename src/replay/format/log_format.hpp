@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,9 +32,11 @@ inline constexpr std::array kLogFormats{LogFormat::Combined, LogFormat::Caddy,  
 [[nodiscard]] std::string_view to_string(LogFormat format) noexcept;
 [[nodiscard]] std::optional<LogFormat> log_format_of(std::string_view name) noexcept;
 
-// `mapping` is used before the fields that the format knows; the combined format has no fields.
-[[nodiscard]] std::unique_ptr<LineParser> make_parser(LogFormat format,
-                                                      std::span<const FieldMap::Entry> mapping);
+// `mapping` is used before the fields that the format knows; the combined format has no fields. Of
+// JSON and CSV, only the `wanted` headers are kept, if they are given.
+[[nodiscard]] std::unique_ptr<LineParser> make_parser(
+    LogFormat format, std::span<const FieldMap::Entry> mapping,
+    std::optional<std::vector<std::string>> wanted = std::nullopt);
 
 // The format of which one of the first lines is a request; empty when there is none.
 [[nodiscard]] std::optional<LogFormat> detect_format(std::string_view first_lines,

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace penstock::replay {
 namespace {
@@ -127,6 +128,46 @@ TEST(LogFormats, MapsFieldsOfJsonToAttributes) {
       "1791640536123 - - - - 192.0.2.7|user=42|header.x-api-key=a\"\xC3\xA9\xF0\x9F\x98\x80");
   EXPECT_EQ(FieldMap::parse("client_ip").error().detail,
             "--map: \"client_ip\" must be ATTRIBUTE=FIELD, e.g. client_ip=remote_addr");
+}
+
+std::size_t bytes_kept(const LogRecord& record) {
+  std::size_t bytes = 0;
+  for (const std::string& text : record.texts) bytes += text.size();
+  return bytes;
+}
+
+TEST(LogFormats, BoundsTheValuesOfAFieldAndTheHeadersOfALine) {
+  std::string values = R"("v")";
+  std::string headers = R"("X":["v"])";
+  for (int i = 0; i < 3000; ++i) {
+    values += R"(,"v")";
+    headers += ",\"H" + std::to_string(i) + "\":[\"v\"]";
+  }
+  const auto parser = make_parser(LogFormat::Caddy, *FieldMap::parse("user=users"));
+  LogRecord record;
+  const std::string line = R"({"ts":1791640536,"request":{"uri":"/","headers":{"Accept":[)" +
+                           values + "]," + headers + R"(}},"users":[)" + values + "]}";
+  ASSERT_EQ(parser->parse(line, record).kind, LineOutcome::Kind::Request);
+  EXPECT_EQ(record.others.size(), FieldValues::kMaxHeaders + 1);
+  const std::size_t list_bytes = 3 * FieldValues::kMaxValues - 2;
+  EXPECT_EQ(record.others.front().name, "header.accept");
+  EXPECT_EQ(record.others.front().value.size(), list_bytes);
+  EXPECT_EQ(record.others.back().name, "user");
+  EXPECT_EQ(record.others.back().value.size(), list_bytes);
+  EXPECT_LT(bytes_kept(record), 10'000U);
+}
+
+TEST(LogFormats, KeepsOnlyTheHeadersThatAreWanted) {
+  const auto parser =
+      make_parser(LogFormat::Caddy, {}, std::vector<std::string>{"header.x-api-key"});
+  EXPECT_EQ(read_line(*parser, kCaddy),
+            "1791640536250 GET /a?b=c example.com https 192.0.2.7|header.x-api-key=k1, k2");
+  const auto json =
+      make_parser(LogFormat::Json, {}, std::vector<std::string>{"path", "header.x-real-ip"});
+  EXPECT_EQ(read_line(*json, R"({"time":1791640536,"header":{"x":"y","x-real-ip":"192.0.2.7"}})"),
+            "1791640536000 - - - - -|header.x-real-ip=192.0.2.7");
+  EXPECT_EQ(read_line(*json, R"({"time":1791640536,"header":{"x":"y"}})"),
+            "1791640536000 - - - - -");
 }
 
 TEST(LogFormats, ReadsCsvWithQuotes) {

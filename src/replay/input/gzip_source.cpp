@@ -43,7 +43,6 @@ Result<std::size_t> GzipSource::read(std::span<char> into) {
       if (!got) return got.error();
       if (*got == 0) break;
       end_ += *got;
-      bytes_in_ += *got;
     }
     is_started_ = true;
     if (end_ >= 2 && input_[0] == '\x1f' && input_[1] == '\x8b') {
@@ -60,7 +59,6 @@ Result<bool> GzipSource::fill() {
   if (!got) return got.error();
   begin_ = 0;
   end_ = *got;
-  bytes_in_ += *got;
   return *got > 0;
 }
 
@@ -98,11 +96,6 @@ Result<std::size_t> GzipSource::inflate_some(std::span<char> into) {
     } else if (said != Z_OK && said != Z_BUF_ERROR) {
       return gzip_error("the compressed data is damaged");
     }
-  }
-  bytes_out_ += written;
-  if (bytes_out_ > kMinJudged && bytes_out_ / kMaxRatio > bytes_in_) {
-    return gzip_error("expands by more than " + std::to_string(kMaxRatio) +
-                      " times, which no log does");
   }
   return written;
 }

@@ -2,7 +2,6 @@
 
 #include "replay/input/byte_source.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -12,17 +11,14 @@ namespace penstock::replay {
 // Inflates a source that starts like a gzip file, and passes others on. A file of several members
 // is read to its end, as gzip does.
 //
-// Memory is constant. The work is bounded by the length of the input: a file that expands by more
-// than kMaxRatio, which no log does, is an error once it has kMinJudged bytes.
+// Memory is constant, and the work is bounded by the length of the input: deflate expands by at
+// most 1032 times. A log of one client and one URL comes near to 300 times.
 class GzipSource final : public ByteSource {
  public:
   explicit GzipSource(std::unique_ptr<ByteSource> source);
   ~GzipSource() override;
 
   [[nodiscard]] Result<std::size_t> read(std::span<char> into) override;
-
-  static constexpr std::uint64_t kMaxRatio = 250;
-  static constexpr std::uint64_t kMinJudged = std::uint64_t{16} << 20U;
 
  private:
   struct Inflater;  // of zlib
@@ -39,8 +35,6 @@ class GzipSource final : public ByteSource {
   std::size_t end_ = 0;
   bool is_started_ = false;
   bool is_in_member_ = false;
-  std::uint64_t bytes_in_ = 0;
-  std::uint64_t bytes_out_ = 0;
 };
 
 }  // namespace penstock::replay

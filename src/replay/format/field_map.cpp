@@ -29,6 +29,30 @@ std::string_view* member_of(LogRecord& record, std::string_view attribute) {
   return nullptr;
 }
 
+bool is_set(std::string_view text) { return text.data() != nullptr; }
+
+// Path and query are in the target, or in fields of their own: what is set first is kept.
+bool is_in_target(const LogRecord& record, std::string_view attribute) {
+  if (attribute == "path") return is_set(record.target);
+  return attribute == "query" && record.target.find('?') != std::string_view::npos;
+}
+
+void set_attribute(LogRecord& record, std::string_view attribute, std::string_view value) {
+  if (is_in_target(record, attribute)) return;
+  if (attribute == "target" && is_set(record.path)) {
+    const std::size_t mark = value.find('?');
+    if (mark == std::string_view::npos) return;
+    attribute = "query";
+    value = value.substr(mark + 1);
+  }
+  if (std::string_view* const member = member_of(record, attribute)) {
+    if (!is_set(*member)) *member = value;
+  } else if (std::none_of(record.others.begin(), record.others.end(),
+                          [&](const auto& other) { return other.name == attribute; })) {
+    record.others.push_back({.name = attribute, .value = value});
+  }
+}
+
 Error malformed_mapping(std::string_view part) {
   return {ErrorCode::InvalidInput, "--map: \"" + std::string(part) +
                                        "\" must be ATTRIBUTE=FIELD, e.g. client_ip=remote_addr"};
@@ -137,13 +161,7 @@ LineOutcome FieldValues::apply(LogRecord& record) const {
       has_time = true;
       continue;
     }
-    const std::string_view value = entry.constant.empty() ? text : entry.constant;
-    if (std::string_view* const member = member_of(record, entry.attribute)) {
-      if (member->data() == nullptr) *member = value;
-    } else if (std::none_of(record.others.begin(), record.others.end(),
-                            [&](const auto& other) { return other.name == entry.attribute; })) {
-      record.others.push_back({.name = entry.attribute, .value = value});
-    }
+    set_attribute(record, entry.attribute, entry.constant.empty() ? text : entry.constant);
   }
   if (!has_time) return LineOutcome::malformed("no field for the time; see --map");
   const bool is_request = record.method.data() != nullptr || record.target.data() != nullptr ||

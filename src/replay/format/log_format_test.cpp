@@ -2,6 +2,7 @@
 #include "replay/format/log_format.hpp"
 
 #include "replay/format/combined_parser.hpp"
+#include "replay/run/log_attributes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -128,6 +129,31 @@ TEST(LogFormats, MapsFieldsOfJsonToAttributes) {
       "1791640536123 - - - - 192.0.2.7|user=42|header.x-api-key=a\"\xC3\xA9\xF0\x9F\x98\x80");
   EXPECT_EQ(FieldMap::parse("client_ip").error().detail,
             "--map: \"client_ip\" must be ATTRIBUTE=FIELD, e.g. client_ip=remote_addr");
+}
+
+// "path query" of a JSON line
+std::string target_of(std::string_view line, std::string_view mapping) {
+  LogRecord record;
+  const auto parser = make_parser(LogFormat::Json, *FieldMap::parse(mapping));
+  EXPECT_EQ(parser->parse(line, record).kind, LineOutcome::Kind::Request);
+  LogAttributes attributes({});
+  std::string text;
+  for (const rules::Attribute& one : **attributes.derive(record)) {
+    if (one.name == "path" || one.name == "query") text.append(one.value).append(" ");
+  }
+  return text;
+}
+
+TEST(LogFormats, PrefersTheMappedPathAndQueryToTheTarget) {
+  constexpr std::string_view kLine =
+      R"({"time":1791640536,"route":"/r","uri":"/a?b=c","q":"x=y","path":"/p","full":"/f?g"})";
+  EXPECT_EQ(target_of(kLine, ""), "/a b=c ");
+  EXPECT_EQ(target_of(kLine, "path=route"), "/r b=c ");
+  EXPECT_EQ(target_of(kLine, "query=q"), "/a x=y ");
+  EXPECT_EQ(target_of(kLine, "path=route,query=q"), "/r x=y ");
+  EXPECT_EQ(target_of(kLine, "target=full"), "/f g ");
+  EXPECT_EQ(target_of(kLine, "target=full,query=q"), "/f g ");
+  EXPECT_EQ(target_of(kLine, "query=q,target=full"), "/f x=y ");
 }
 
 std::size_t bytes_kept(const LogRecord& record) {

@@ -88,7 +88,7 @@ std::optional<LogAttributes::Target> LogAttributes::split(const LogRecord& recor
   }
   const std::size_t mark = std::min(text.find('?'), text.size());
   target.path = text.substr(0, mark);
-  if (mark < text.size()) target.query = text.substr(mark + 1);
+  if (mark < text.size() && target.query.data() == nullptr) target.query = text.substr(mark + 1);
   if (target.path == "*" && record.method != "OPTIONS") return std::nullopt;
   return target;
 }

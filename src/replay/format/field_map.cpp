@@ -53,6 +53,11 @@ void set_attribute(LogRecord& record, std::string_view attribute, std::string_vi
   }
 }
 
+std::string attribute_name(std::string_view text) {
+  std::string lower = base::lower_case(text);
+  return lower.starts_with(kHeader) ? lower : std::string(text);
+}
+
 Error malformed_mapping(std::string_view part) {
   return {ErrorCode::InvalidInput, "--map: \"" + std::string(part) +
                                        "\" must be ATTRIBUTE=FIELD, e.g. client_ip=remote_addr"};
@@ -85,7 +90,7 @@ Result<std::vector<FieldMap::Entry>> FieldMap::parse(std::string_view text) {
     if (equals == std::string_view::npos || equals == 0 || equals + 1 == part.size()) {
       return malformed_mapping(part);
     }
-    entries.push_back({.attribute = base::lower_case(part.substr(0, equals)),
+    entries.push_back({.attribute = attribute_name(part.substr(0, equals)),
                        .field = std::string(part.substr(equals + 1))});
   }
   return entries;

@@ -30,7 +30,8 @@ class FieldMap {
   // Of the headers that a prefix finds, keeps only these ("header.x-api-key").
   void keep_only(std::vector<std::string> attributes);
 
-  // "client_ip=remote_addr,header.x-api-key=request.key": these are used before the others.
+  // "client_ip=remote_addr,header.x-api-key=request.key": these are used before the others. Names
+  // of headers are converted to lower case.
   [[nodiscard]] static Result<std::vector<Entry>> parse(std::string_view text);
 
   [[nodiscard]] const std::vector<Entry>& entries() const noexcept { return entries_; }

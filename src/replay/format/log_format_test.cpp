@@ -120,13 +120,13 @@ TEST(LogFormats, DetectsEachFormatByItsLines) {
 
 TEST(LogFormats, MapsFieldsOfJsonToAttributes) {
   const Entries mapping =
-      *FieldMap::parse("time=at,client_ip=from.ip,User=user_id,header.x-api-key=key");
+      *FieldMap::parse("time=at,client_ip=from.ip,userId=user_id,Header.X-Api-Key=key");
   EXPECT_EQ(
       read_line(
           LogFormat::Json,
           R"({"at":1791640536123,"from":{"ip":"192.0.2.7"},"user_id":42,"key":"a\"\u00e9\ud83d\ude00"})",
           mapping),
-      "1791640536123 - - - - 192.0.2.7|user=42|header.x-api-key=a\"\xC3\xA9\xF0\x9F\x98\x80");
+      "1791640536123 - - - - 192.0.2.7|userId=42|header.x-api-key=a\"\xC3\xA9\xF0\x9F\x98\x80");
   EXPECT_EQ(FieldMap::parse("client_ip").error().detail,
             "--map: \"client_ip\" must be ATTRIBUTE=FIELD, e.g. client_ip=remote_addr");
 }

@@ -12,6 +12,8 @@ namespace {
 // Lines between two decisions of what to do next: enough that those cost nothing.
 constexpr std::size_t kLinesAtOnce = 256;
 constexpr std::size_t kChunksPerProgress = 64;
+// A line that is more ahead of those before it needs the next line to confirm its time.
+constexpr Duration kMaxJump = Days{1};
 
 Error named_error(const std::string& file, const Error& error) {
   return {error.code, file + ": " + error.detail};
@@ -108,8 +110,8 @@ Replay::Input* Replay::next_input() {
   Input* behind = nullptr;
   for (const std::unique_ptr<Input>& input : inputs_) {
     if (input->is_at_end) continue;
-    if (!input->newest) return input.get();
-    if (behind == nullptr || *input->newest < *behind->newest) behind = input.get();
+    if (!input->latest) return input.get();
+    if (behind == nullptr || *input->latest < *behind->latest) behind = input.get();
   }
   return behind;
 }
@@ -122,6 +124,7 @@ Result<void> Replay::read_from(Input& input) {
                                           ": " + line.error().detail};
     }
     if (line->is_end) {
+      release_held(input);
       input.is_at_end = true;
       return {};
     }
@@ -150,8 +153,34 @@ void Replay::read_line(Input& input, const LineReader::Line& line) {
     ++lines_.other;
     return;
   }
-  input.newest = std::max(input.newest.value_or(record_.time), record_.time);
-  const auto attributes = attributes_.derive(record_);
+  if (!hold(input, line)) add_request(input, line.number, record_);
+}
+
+bool Replay::hold(Input& input, const LineReader::Line& line) {
+  if (input.held && record_.time < input.held->time - kMaxJump) {
+    ++lines_.malformed;
+    note_bad_line(input, input.held->number, "the time is more than a day after the next line");
+    input.held.reset();
+  }
+  release_held(input);
+  if (input.newest && record_.time <= *input.newest + kMaxJump) return false;
+  input.held = {.text = std::string(line.text), .number = line.number, .time = record_.time};
+  return true;
+}
+
+void Replay::release_held(Input& input) {
+  if (!input.held) return;
+  const HeldLine held = *std::exchange(input.held, std::nullopt);
+  LogRecord record;
+  if (input.parser->parse(held.text, record).kind == LineOutcome::Kind::Request) {
+    add_request(input, held.number, record);
+  }
+}
+
+void Replay::add_request(Input& input, std::uint64_t line, const LogRecord& record) {
+  input.latest = record.time;
+  input.newest = std::max(input.newest.value_or(record.time), record.time);
+  const auto attributes = attributes_.derive(record);
   if (!attributes) {
     ++lines_.rejected;
     return;
@@ -160,10 +189,9 @@ void Replay::read_line(Input& input, const LineReader::Line& line) {
       std::find_if(inputs_.begin(), inputs_.end(),
                    [&](const auto& one) { return one.get() == &input; }) -
       inputs_.begin());
-  if (record_.time < decided_until_) ++lines_.late;
-  waiting_.push(
-      {.time = std::max(record_.time, decided_until_), .input = number, .line = line.number},
-      **attributes);
+  if (record.time < decided_until_) ++lines_.late;
+  waiting_.push({.time = std::max(record.time, decided_until_), .input = number, .line = line},
+                **attributes);
 }
 
 void Replay::note_bad_line(const Input& input, std::uint64_t line, std::string_view reason) {
@@ -176,7 +204,7 @@ void Replay::decide_ready() {
   Instant until = Instant::max();
   for (const std::unique_ptr<Input>& input : inputs_) {
     if (input->is_at_end) continue;
-    until = std::min(until, input->newest ? *input->newest - options_.window : Instant::min());
+    until = std::min(until, input->latest ? *input->latest - options_.window : Instant::min());
   }
   ReorderBuffer::Batch batch;
   while (waiting_.take(waiting_.bytes() > options_.max_waiting_bytes ? Instant::max() : until,

@@ -52,7 +52,8 @@ struct LineCounts {
 };
 
 // Logs through a set of rules in virtual time, in the order of their times. With a second set of
-// rules, each request is decided by both.
+// rules, each request is decided by both. One line with a time far in the future does not disturb
+// the order of the others: it is malformed.
 //
 // Thread-safety: none.
 class Replay {
@@ -91,12 +92,21 @@ class Replay {
   [[nodiscard]] MemoryStats memory() const { return service_.stats(); }
 
  private:
+  // A line with a time that the next line has to confirm: the first, and one that is more than a
+  // day after those before it.
+  struct HeldLine {
+    std::string text;
+    std::uint64_t number = 0;
+    Instant time{};
+  };
   struct Input {
     std::string name;
     LineReader reader;
     std::unique_ptr<LineParser> parser{};
     std::optional<LogFormat> format{};
-    std::optional<Instant> newest{};
+    std::optional<Instant> latest{};  // the time of the last line
+    std::optional<Instant> newest{};  // of all its lines
+    std::optional<HeldLine> held{};
     bool is_at_end = false;
   };
   struct Against {
@@ -109,11 +119,15 @@ class Replay {
   [[nodiscard]] LogAttributes::Settings attribute_settings() const;
   // Those that rules use; empty when they are not known.
   [[nodiscard]] std::optional<std::vector<std::string>> wanted_headers() const;
-  // The log to read from: the one that is behind the others; null at the end of all.
+  // The log to read from: the one whose last line is the earliest; null at the end of all.
   [[nodiscard]] Input* next_input();
   // Some lines.
   [[nodiscard]] Result<void> read_from(Input& input);
   void read_line(Input& input, const LineReader::Line& line);
+  // Whether the line in record_ waits for the next line; decides about the one that waits.
+  [[nodiscard]] bool hold(Input& input, const LineReader::Line& line);
+  void release_held(Input& input);
+  void add_request(Input& input, std::uint64_t line, const LogRecord& record);
   void note_bad_line(const Input& input, std::uint64_t line, std::string_view reason);
   // Decides the requests that no unread line can precede.
   void decide_ready();

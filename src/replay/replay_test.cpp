@@ -98,6 +98,52 @@ TEST(Replay, SortsLinesWithinTheWindowAndCountsLaterOnes) {
   EXPECT_EQ(too_late.decisions.substr(0, 13), "20:a 20:late ");
 }
 
+// The same line on another day: "11/Oct/2026", "10/Oct/2199".
+std::string on_day(std::string line, const std::string& day) {
+  return line.replace(line.find("10/Oct/2026"), day.size(), day);
+}
+
+TEST(Replay, SkipsALineWithATimeFarAhead) {
+  std::string first = line_at(0, "a");
+  for (int i = 1; i < 600; ++i) first += line_at(i, "x" + std::to_string(i));
+  first.insert(first.find('\n') + 1, on_day(line_at(1, "ahead"), "10/Oct/2199"));
+  const std::string second = line_at(1, "b") + line_at(700, "b");
+  const ReplayRun run(kPerClient, {first, second});
+  EXPECT_EQ(run.replay.lines().late, 0U);
+  EXPECT_EQ(run.replay.lines().requests, 602U);
+  EXPECT_EQ(run.replay.lines().malformed, 1U);
+  ASSERT_EQ(run.replay.bad_lines().size(), 1U);
+  EXPECT_EQ(run.replay.bad_lines()[0].line, 2U);
+  EXPECT_EQ(run.replay.bad_lines()[0].reason, "the time is more than a day after the next line");
+  EXPECT_EQ(run.decisions.substr(0, 14), "0:a 1:x1 1:b 2");
+  // as the first line of a log
+  const std::string ahead = on_day(line_at(0, "ahead"), "10/Oct/2199");
+  const ReplayRun start(kPerClient, {ahead + line_at(1, "a") + line_at(2, "a"), line_at(0, "b")});
+  EXPECT_EQ(start.decisions, "0:b 1:a 2:a ");
+  EXPECT_EQ(start.replay.lines().malformed, 1U);
+}
+
+TEST(Replay, KeepsLinesAfterAPauseOfDays) {
+  const std::string log = line_at(0, "a") + on_day(line_at(5, "a"), "12/Oct/2026") +
+                          on_day(line_at(4, "b"), "12/Oct/2026") +
+                          on_day(line_at(6, "a"), "15/Oct/2026") +
+                          on_day(line_at(7, "a"), "18/Oct/2026");
+  const ReplayRun run(kPerClient, {log});
+  EXPECT_EQ(run.decisions, "0:a 4:b 5:a 6:a 7:a ");
+  EXPECT_EQ(run.replay.lines().malformed, 0U);
+}
+
+TEST(Replay, ReadsOnAfterSeveralLinesWithATimeFarAhead) {
+  const std::string ahead = on_day(line_at(0, "ahead"), "10/Oct/2199");
+  std::string first = line_at(0, "a") + ahead + ahead;
+  for (int i = 1; i < 1200; ++i) first += line_at(i, "x" + std::to_string(i));
+  std::string second;
+  for (int i = 0; i < 1200; ++i) second += line_at(i, "y" + std::to_string(i));
+  const ReplayRun run(kPerClient, {first, second});
+  EXPECT_EQ(run.replay.lines().late, 0U);
+  EXPECT_EQ(run.replay.lines().requests, 2402U);
+}
+
 TEST(Replay, BoundsTheRequestsThatWait) {
   std::string log;
   for (int i = 0; i < 2000; ++i) log += line_at(i / 100, "c" + std::to_string(i));

@@ -1,8 +1,11 @@
 #include "replay/format/combined_parser.hpp"
 
+#include "base/ip_address.hpp"
 #include "base/text.hpp"
 #include "replay/format/log_time.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -66,6 +69,29 @@ void add_header(LogRecord& record, std::string_view name, std::string_view value
   record.others.push_back({.name = name, .value = plain_text(value, record)});
 }
 
+// "example.com:443": a name, or an IPv4 address, and a port.
+bool has_port(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  return colon != std::string_view::npos &&
+         base::parse_number<std::uint16_t>(text.substr(colon + 1)).has_value();
+}
+
+// "192.0.2.7 - alice", or Apache's vhost_combined, "example.com:443 192.0.2.7 - alice". The second
+// field of the former is the answer of an ident server, which is never an address.
+void read_client(std::string_view fields, LogRecord& record) {
+  const std::size_t blank = std::min(fields.find(' '), fields.size());
+  std::string_view client = fields.substr(0, blank);
+  if (blank < fields.size()) {
+    const std::string_view rest = fields.substr(blank + 1);
+    const std::string_view second = rest.substr(0, rest.find(' '));
+    if (second != "-" && (has_port(client) || base::IpAddress::parse(second))) {
+      record.host = client;
+      client = second;
+    }
+  }
+  if (client != "-") record.client_ip = client;
+}
+
 // Status and size, then referer and user agent, which the common format lacks.
 void read_headers(std::string_view rest, LogRecord& record) {
   const std::size_t quote = rest.find('"');
@@ -117,10 +143,10 @@ std::string unescaped_log_text(std::string_view text) {
 }
 
 LineOutcome CombinedParser::parse(std::string_view line, LogRecord& record) {
-  const std::size_t blank = line.find(' ');
-  const std::size_t bracket = line.find(" [", blank == std::string_view::npos ? 0 : blank);
+  // the time is before the first quote: quotes of a user name are escaped, brackets are not
+  const std::size_t bracket = line.substr(0, line.find(" \"")).rfind(" [");
   if (bracket == std::string_view::npos) return LineOutcome::malformed("no [time] in brackets");
-  record.client_ip = line.substr(0, blank);
+  read_client(line.substr(0, bracket), record);
   line.remove_prefix(bracket + 2);
   if (line.size() <= kCombinedTimeLength || line[kCombinedTimeLength] != ']' ||
       !read_time(line.substr(0, kCombinedTimeLength), record.time)) {

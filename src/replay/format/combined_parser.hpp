@@ -12,7 +12,8 @@ namespace penstock::replay {
 //
 //     192.0.2.7 - alice [10/Oct/2026:13:55:36 +0200] "GET /a?b=c HTTP/1.1" 200 2326 "ref" "agent"
 //
-// Fields after the user agent are ignored. The format has neither host nor scheme.
+// Fields after the user agent are ignored. The format has neither host nor scheme, except for
+// Apache's vhost_combined, which starts with the virtual host: "example.com:443 192.0.2.7 - alice".
 class CombinedParser final : public LineParser {
  public:
   [[nodiscard]] LineOutcome parse(std::string_view line, LogRecord& record) override;

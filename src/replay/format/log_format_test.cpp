@@ -65,6 +65,32 @@ TEST(LogFormats, ReadsTheCombinedFormat) {
             "1791640536000 GET / - - ::1");
 }
 
+TEST(LogFormats, ReadsTheVirtualHostOfApache) {
+  const std::string rest = R"( - - [10/Oct/2026:13:55:36 +0000] "GET / HTTP/1.1" 200 23 "-" "-")";
+  for (const auto& [line, host_and_client] :
+       {std::pair{"example.com:443 192.0.2.7", "example.com:443 - 192.0.2.7"},
+        {"example.com 2001:db8::7", "example.com - 2001:db8::7"},
+        {"192.0.2.1:80 192.0.2.7", "192.0.2.1:80 - 192.0.2.7"},
+        {"example.com:443 client.example.org", "example.com:443 - client.example.org"},
+        {"192.0.2.7:4134", "- - 192.0.2.7:4134"},
+        {"2001:db8::443", "- - 2001:db8::443"},
+        {"client.example.org", "- - client.example.org"},
+        {"-", "- - -"}}) {
+    EXPECT_EQ(read_line(LogFormat::Combined, line + rest),
+              std::string("1791640536000 GET / ") + host_and_client);
+  }
+}
+
+TEST(LogFormats, ReadsUserNamesWithBracketsAndBlanks) {
+  for (const char* user : {"a [b", "a [b] c", "[10/Oct/2026:13:55:00 +0000] x", R"(a \" [b)"}) {
+    EXPECT_EQ(read_line(LogFormat::Combined,
+                        std::string("192.0.2.7 - ") + user +
+                            R"( [10/Oct/2026:13:55:36 +0000] "GET /a [b] HTTP/1.1" 200 23)"),
+              "1791640536000 GET /a [b] - - 192.0.2.7")
+        << user;
+  }
+}
+
 TEST(LogFormats, DecodesEscapesOfNginxAndApache) {
   EXPECT_EQ(
       read_line(

@@ -96,6 +96,15 @@ RC_GTEST_PROP(PeakTable, BoundsTheUsageOfAnyPeriod, ()) {
   RC_ASSERT(peak <= most_within(times, minutes{1} + seconds{1}));
 }
 
+TEST(PeakTable, CountsAWholePeriodThatHasNo60thPart) {
+  PeakTable table(seconds{7});  // 60 slots of 116 666 us are 40 us shorter
+  const Instant start{Duration{116'665}};
+  for (const Duration after : {Duration{0}, Duration{seconds{7}} - Duration{1}}) {
+    table.add("a", 1, start + after);
+  }
+  EXPECT_EQ(table.sorted_peaks().front(), 2U);
+}
+
 TEST(PeakTable, SuggestsRoundLimitsAndCountsThoseAbove) {
   std::vector<std::uint64_t> peaks(10'000, 5);
   for (std::size_t i = 9'000; i < 9'985; ++i) peaks[i] = 240;

@@ -81,6 +81,8 @@ Result<std::size_t> GzipSource::inflate_some(std::span<char> into) {
       return std::size_t{0};
     }
     if (!is_in_member_) {
+      while (begin_ < end_ && input_[begin_] == '\0') ++begin_;  // padding, e.g. of a tape
+      if (begin_ == end_) continue;
       if (inflateReset(&stream) != Z_OK) return gzip_error("cannot be read");
       is_in_member_ = true;
     }

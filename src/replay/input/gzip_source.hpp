@@ -9,7 +9,7 @@
 namespace penstock::replay {
 
 // Inflates a source that starts like a gzip file, and passes others on. A file of several members
-// is read to its end, as gzip does.
+// is read to its end, and zeros after a member are ignored, as gzip does.
 //
 // Memory is constant, and the work is bounded by the length of the input: deflate expands by at
 // most 1032 times. A log of one client and one URL comes near to 300 times.

@@ -79,6 +79,16 @@ TEST(GzipSource, InflatesAllMembersAndPassesOtherFilesOn) {
   }
 }
 
+TEST(GzipSource, IgnoresZerosAfterAMember) {
+  const std::string zeros(1000, '\0');
+  for (const std::size_t portion : {1U, 7U, 100'000U}) {
+    EXPECT_EQ(unzipped_lines(gzip("a\n") + zeros, portion), Lines{"a"});
+    EXPECT_EQ(unzipped_lines(gzip("a\n") + zeros + gzip("b\n"), portion), (Lines{"a", "b"}));
+    EXPECT_EQ(unzipped_lines(gzip("a\n") + "garbage", portion).back(),
+              "<gzip: the compressed data is damaged>");
+  }
+}
+
 TEST(GzipSource, ReportsDamageAndTruncation) {
   std::string zipped = gzip("a\nb\n");
   EXPECT_EQ(unzipped_lines(zipped.substr(0, zipped.size() - 3), 100).back(),

@@ -120,8 +120,9 @@ Result<void> Replay::read_from(Input& input) {
   for (std::size_t i = 0; i < kLinesAtOnce; ++i) {
     const Result<LineReader::Line> line = input.reader.next();
     if (!line) {
-      return Error{line.error().code, input.name + ", after line " + std::to_string(lines_.lines) +
-                                          ": " + line.error().detail};
+      return Error{line.error().code, input.name + ", after line " +
+                                          std::to_string(input.reader.lines_read()) + ": " +
+                                          line.error().detail};
     }
     if (line->is_end) {
       release_held(input);

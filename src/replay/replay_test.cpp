@@ -7,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace penstock::replay {
@@ -32,6 +34,23 @@ std::string line_at(int second, const std::string& client, const std::string& pa
   return client + " - - [10/Oct/2026:" + two(second / 3600) + ":" + two(second / 60 % 60) + ":" +
          two(second % 60) + " +0000] \"GET " + path + " HTTP/1.1\" 200 1 \"-\" \"-\"\n";
 }
+
+// A text in one portion, and then an error.
+class TruncatedSource final : public ByteSource {
+ public:
+  explicit TruncatedSource(std::string text) : text_(std::move(text)) {}
+
+  [[nodiscard]] Result<std::size_t> read(std::span<char> into) override {
+    const std::string text = std::exchange(text_, {});
+    if (text.empty()) return Error{ErrorCode::InvalidInput, "truncated"};
+    EXPECT_LE(text.size(), into.size());
+    std::copy(text.begin(), text.end(), into.begin());
+    return text.size();
+  }
+
+ private:
+  std::string text_;
+};
 
 struct ReplayRun {
   explicit ReplayRun(const std::string& domain, const std::vector<std::string>& logs,
@@ -173,6 +192,12 @@ TEST(Replay, NamesTheFileOfAnError) {
             "log0: the first lines are in no known format; use --format and --map");
   EXPECT_EQ(ReplayRun(kPerClient, {line_at(0, "a"), "\x1f\x8b garbage"}).error,
             "log1: gzip: the compressed data is damaged");
+  Replay replay(ReplayRun::with_domain({}), rules_of(kPerClient), nullptr);
+  std::string log;
+  for (int i = 0; i < 600; ++i) log += line_at(i, "a");
+  ASSERT_TRUE(replay.add("log0", std::make_unique<TextSource>(log)));
+  ASSERT_TRUE(replay.add("log1", std::make_unique<TruncatedSource>(log)));
+  EXPECT_EQ(replay.run().error().detail, "log1, after line 600: truncated");
 }
 
 TEST(Replay, WarnsOfAttributesThatNoRequestHas) {

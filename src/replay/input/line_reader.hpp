@@ -33,6 +33,8 @@ class LineReader {
   // first call of next().
   [[nodiscard]] Result<std::string_view> peek();
 
+  // The number of the last line.
+  [[nodiscard]] std::uint64_t lines_read() const noexcept { return lines_; }
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return bytes_read_; }
 
  private:

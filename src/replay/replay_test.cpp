@@ -260,6 +260,23 @@ TEST(Report, CountsListsShadowLimitsAndMissingAttributes) {
   EXPECT_EQ(totals.shadow_denied, 1U);
 }
 
+TEST(Report, DrawsBarsWithinTheChart) {
+  std::string log = line_at(0, "a");
+  for (int i = 0; i < 1000; ++i) log += line_at(1, "a");
+  log += line_at(1, "b", "/s") + line_at(1, "c", "/s");
+  const ReplayRun run(
+      "rules: [{name: r, key: [client_ip], limit: 1/h, algorithm: fixed_window}, "
+      "{name: s, shadow: true, when: {path: /s}, limit: 1/h, algorithm: fixed_window}]",
+      {log});
+  EXPECT_EQ(run.replay.statistics().totals().denied, 1000U);
+  EXPECT_EQ(run.replay.statistics().totals().shadow_denied, 1U);
+  const std::string page = html_report(make_report(run.replay, run.names, {}));
+  for (std::size_t at = page.find(" y=\""); at != std::string::npos; at = page.find(" y=\"", at)) {
+    at += 4;
+    EXPECT_LE(page.find('"', at) - at, 4U) << page.substr(at, 30);
+  }
+}
+
 const std::string kHostile = "<script>alert('1')</script>";
 
 Report hostile_report(const Redactor* redactor) {

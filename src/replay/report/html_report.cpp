@@ -70,6 +70,9 @@ void add_totals(std::string& out, const Report& report) {
 
 void add_bar(std::string& out, std::string_view kind, std::size_t index, std::uint64_t base,
              std::uint64_t height) {
+  // bars of a few denials are drawn higher than they are; together they must not exceed the chart
+  base = std::min(base, kHeight);
+  height = std::min(height, kHeight - base);
   if (height == 0) return;
   out += "<rect class=\"" + std::string(kind) + "\" x=\"" + std::to_string(index) +
          "\" width=\"1\" y=\"" + std::to_string(kHeight - base - height) + "\" height=\"" +

@@ -258,6 +258,10 @@ TEST(Report, CountsListsShadowLimitsAndMissingAttributes) {
   EXPECT_EQ(totals.allow_listed, 1U);
   EXPECT_EQ(totals.missing_attribute, 1U);
   EXPECT_EQ(totals.shadow_denied, 1U);
+  for (const ReportLimit& limit : make_report(run.replay, run.names, {}).limits) {
+    EXPECT_EQ(limit.counts.requests, limit.name == "web/s" ? 2U : 1U) << limit.name;
+    EXPECT_LE(limit.counts.denied, limit.counts.requests) << limit.name;
+  }
 }
 
 TEST(Report, DrawsBarsWithinTheChart) {

@@ -16,6 +16,9 @@ void RunStatistics::add(Instant time, const service::Answer& answer) {
   for (const service::LimitAnswer& limit : answer.limits) {
     if (limit.matched.rule != nullptr) add_limit(time, limit);
   }
+  if (const rules::Rule* const rule = deciding_rule(answer)) {
+    ++counts_[limits_.number_of(*rule, 0)].requests;
+  }
   if (!answer.allowed) {
     visit_denials(limits_, answer, [&](std::uint32_t limit, std::string_view subject) {
       ++counts_[limit].denied;

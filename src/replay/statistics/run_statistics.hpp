@@ -67,11 +67,17 @@ class RunStatistics {
   bool has_shadow_denial_ = false;  // of the request that is added
 };
 
+// The rule that decided the request without a limit: an entry of a list, or a rule with
+// if_missing: deny. Null if there is none.
+[[nodiscard]] inline const rules::Rule* deciding_rule(const service::Answer& answer) {
+  return answer.match.list_entry != nullptr ? answer.match.list_entry
+                                            : answer.match.missing_key_rule;
+}
+
 // Calls `visit(number of the limit, subject)` for everything that denied the request.
 template <class Visit>
 void visit_denials(const LimitList& limits, const service::Answer& answer, Visit visit) {
-  const rules::Rule* const rule =
-      answer.match.list_entry != nullptr ? answer.match.list_entry : answer.match.missing_key_rule;
+  const rules::Rule* const rule = deciding_rule(answer);
   if (rule != nullptr) return visit(limits.number_of(*rule, 0), std::string_view{});
   for (const service::LimitAnswer& limit : answer.limits) {
     if (limit.shadow || !limit.decision || limit.decision->allowed()) continue;

@@ -127,6 +127,7 @@ class ReplayTest(unittest.TestCase):
 
     def test_names_the_file_of_an_error(self):
         self.write("garbage.log", "garbage\n")
+        self.write("old.yaml", RULES.replace("web:", "site:"))
         self.write("cut.gz", gzip.compress(combined(0, "a").encode())[:-4])
         for arguments, message in (
             (["missing.log"], "missing.log: No such file or directory"),
@@ -136,6 +137,7 @@ class ReplayTest(unittest.TestCase):
             (["cut.gz"], "cut.gz: gzip: the file is truncated"),
             (["--format", "iis", "x"], '--format: "iis" must be one of auto, combined, '),
             (["--map", "x", "x"], '--map: "x" must be ATTRIBUTE=FIELD'),
+            (["--against", "old.yaml", "x"], '--against: the configuration has no domain "web", only site'),
             (["--domain", "other", "x"], '--domain: the configuration has no domain "other", only web'),
         ):
             result = self.run_replay(*arguments)

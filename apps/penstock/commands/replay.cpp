@@ -66,21 +66,35 @@ Result<rules::Configuration> load_rules(const std::vector<std::filesystem::path>
   return Error{ErrorCode::InvalidInput, text};
 }
 
-// The given domain, "default", or the only one.
-Result<std::string> domain_of(const std::string& asked, const rules::Ruleset& ruleset) {
+std::set<std::string> domains_of(const rules::Ruleset& ruleset) {
   std::set<std::string> domains;
   for (const auto& rule : ruleset.rules()) domains.insert(rule->domain);
-  std::string known;
-  for (const std::string& name : domains) known += (known.empty() ? "" : ", ") + name;
+  return domains;
+}
+
+std::string list_text(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+Error unknown_domain(const std::string& option, const std::string& domain,
+                     const rules::Ruleset& ruleset) {
+  return {ErrorCode::InvalidInput, option + ": the configuration has no domain \"" + domain +
+                                       "\", only " + list_text(domains_of(ruleset))};
+}
+
+// The given domain, "default", or the only one.
+Result<std::string> domain_of(const std::string& asked, const rules::Ruleset& ruleset) {
   if (!asked.empty()) {
     if (ruleset.has_domain(asked)) return asked;
-    return Error{ErrorCode::InvalidInput,
-                 "--domain: the configuration has no domain \"" + asked + "\", only " + known};
+    return unknown_domain("--domain", asked, ruleset);
   }
   if (ruleset.has_domain(kReplayDefaultDomain)) return std::string(kReplayDefaultDomain);
+  const std::set<std::string> domains = domains_of(ruleset);
   if (domains.size() == 1) return *domains.begin();
   return Error{ErrorCode::InvalidInput,
-               "--domain is required; the configuration has the domains " + known};
+               "--domain is required; the configuration has the domains " + list_text(domains)};
 }
 
 Result<std::optional<replay::LogFormat>> read_format(const std::string& name) {
@@ -199,6 +213,9 @@ Result<void> run_replay(const ReplayArguments& arguments) {
   if (!redactor) return redactor.error();
   Result<replay::ReplayOptions> options = read_options(arguments, *configuration);
   if (!options) return options.error();
+  if (against != nullptr && !against->has_domain(options->domain)) {
+    return unknown_domain("--against", options->domain, *against);
+  }
   replay::Replay replay(*std::move(options), configuration->rules, against);
   if (const Result<void> read = read_logs(arguments.logs, replay); !read) return read;
   if (const Result<void> checked = check_requests(replay); !checked) return checked;

@@ -1,6 +1,11 @@
 #include "replay/statistics/denial_table.hpp"
 
+#include "base/check.hpp"
+
+#include <openssl/evp.h>
+
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <tuple>
 
@@ -8,6 +13,22 @@ namespace penstock::replay {
 namespace {
 
 constexpr std::size_t kNumberBytes = sizeof(std::uint32_t);
+constexpr std::size_t kDigestBytes = 8;
+
+// "...#0123456789abcdef": the same in every run. SHA-256, so that clients cannot choose collisions.
+std::string digest_text(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  PENSTOCK_CHECK(
+      EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr) == 1);
+  std::string out = "...#";
+  for (std::size_t i = 0; i < kDigestBytes; ++i) {
+    out += kHex[digest[i] >> 4U];
+    out += kHex[digest[i] & 15U];
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -74,7 +95,9 @@ std::vector<DenialTable::Subject> DenialTable::top(std::size_t most) const {
 std::string_view DenialTable::key_of(std::uint32_t limit, std::string_view subject) {
   key_.resize(kNumberBytes);
   std::memcpy(key_.data(), &limit, kNumberBytes);
-  return key_.append(subject);
+  if (subject.size() <= kMaxSubjectBytes) return key_.append(subject);
+  const std::string digest = digest_text(subject);
+  return key_.append(subject.substr(0, kMaxSubjectBytes - digest.size())).append(digest);
 }
 
 }  // namespace penstock::replay

@@ -30,12 +30,13 @@ struct DeniedSpans {
 // Subjects that were denied, each under one limit.
 //
 // Memory is bounded: denials of further subjects are counted, but not by subject. About 200 bytes
-// per subject that was denied; none for others.
+// per subject that was denied; none for others. Of a long subject, its start and a hash are kept.
 //
 // Thread-safety: none.
 class DenialTable {
  public:
   static constexpr std::size_t kMaxSubjects = 1'000'000;
+  static constexpr std::size_t kMaxSubjectBytes = 256;
 
   struct Subject {
     std::uint32_t limit = 0;

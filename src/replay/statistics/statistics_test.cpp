@@ -72,6 +72,18 @@ TEST(DenialTable, CountsDenialsBeyondItsBound) {
   EXPECT_EQ(table.denied_by(0), 5U);
 }
 
+TEST(DenialTable, KeepsTheStartAndAHashOfALongSubject) {
+  DenialTable table(1);
+  const std::string start = "user=" + std::string(100'000, 'x');
+  for (const char* end : {"a", "a", "b"}) table.deny(0, start + end, at(0), seconds{1});
+  EXPECT_EQ(table.subjects(), 2U);
+  const auto top = table.top(1);
+  EXPECT_EQ(top[0].denied, 2U);
+  EXPECT_EQ(top[0].text.size(), DenialTable::kMaxSubjectBytes);
+  EXPECT_EQ(top[0].text.substr(0, 100), start.substr(0, 100));
+  EXPECT_EQ(top[0].text.substr(top[0].text.size() - 20, 4), "...#");
+}
+
 std::uint64_t most_within(const std::vector<std::int64_t>& times, Duration length) {
   std::uint64_t most = 0;
   for (const std::int64_t first : times) {

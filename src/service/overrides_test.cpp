@@ -208,7 +208,6 @@ domains:
   api:
     rules:
       - {name: search, key: [user], limit: 2/day, algorithm: fixed_window}
-      - {name: never, key: [user], limit: 0/m}
       - {name: other, key: [user], limit: 9/m}
 )"));
   const auto names = [&](const Result<Answer>& limits) {

@@ -66,7 +66,8 @@ TEST(Examples, TheAnnotatedOneStillLoadsWithEverythingThatIsCommentedOut) {
   const Loaded loaded = load_text(active, kSource / "examples/penstock.yaml");
   EXPECT_EQ(diagnostics_text(loaded), "");
   ASSERT_TRUE(loaded.configuration.has_value());
-  EXPECT_EQ(loaded.configuration->settings.http.tokens, std::vector<std::string>{"change-me"});
+  EXPECT_EQ(loaded.configuration->settings.http.tokens,
+            (std::vector<Token>{{.name = "token", .secret = "change-me"}}));
   EXPECT_TRUE(loaded.configuration->settings.http.tls.has_value());
 }
 

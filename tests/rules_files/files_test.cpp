@@ -99,7 +99,8 @@ TEST_F(Files, SecretsAreReadFromFilesWithoutTheirLineEnd) {
   write("a.yaml", "server: {token_file: token}\nstore: {url_file: url}\n");
   const Loaded loaded = load_all();
   ASSERT_TRUE(loaded.configuration.has_value()) << diagnostics_text(loaded);
-  EXPECT_EQ(loaded.configuration->settings.http.tokens, std::vector<std::string>{"s3cret"});
+  EXPECT_EQ(loaded.configuration->settings.http.tokens,
+            (std::vector<Token>{{.name = "token", .secret = "s3cret"}}));
   EXPECT_EQ(loaded.configuration->settings.redis.url, "redis://:pass@db:6379");
 }
 
@@ -108,7 +109,9 @@ TEST_F(Files, EachLineOfATokenFileIsAToken) {
   write("a.yaml", "server: {token_file: token}\n");
   const Loaded loaded = load_all();
   ASSERT_TRUE(loaded.configuration.has_value()) << diagnostics_text(loaded);
-  EXPECT_EQ(loaded.configuration->settings.http.tokens, (std::vector<std::string>{"new", "old"}));
+  EXPECT_EQ(loaded.configuration->settings.http.tokens,
+            (std::vector<Token>{{.name = "token", .secret = "new"},
+                                {.name = "token 2", .secret = "old"}}));
 }
 
 TEST_F(Files, MissingFilesAreReported) {

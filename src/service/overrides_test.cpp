@@ -218,9 +218,6 @@ domains:
   ASSERT_TRUE(set(search_limit("user=42", "0/m")));
   EXPECT_EQ(names(service.limits_of_rule("api", "search", "user=42")), "api/search ");
   EXPECT_EQ(names(service.limits_of_domain("api", "user=42")), "api/search api/other ");
-  EXPECT_FALSE(service.limits_of_rule("api", "never", "user=42"));
-  ASSERT_TRUE(set({.rule = "api/never", .effect = Effect::Limit, .value = "5/m"}));
-  EXPECT_EQ(names(service.limits_of_domain("api", "user=42")), "api/search api/never api/other ");
 }
 
 TEST_F(OverridesTest, IsPartOfPeeksAndReservations) {

@@ -62,7 +62,6 @@ void AdminData::tick(Instant now) {
   history_.sample(now, request_counts(deps_.metrics));
   sample_rules();
   latency_.sample(deps_.metrics.latency_buckets(metrics::kStoreLatency));
-  watch_store(now);
   watch_rollouts();
   forwarder_.expire(base::monotonic_now());
   if (now - asked_at_ <= kPageOpen) {
@@ -95,6 +94,7 @@ void AdminData::set_stores(std::size_t workers, const store::StoreHealth& health
 
 void AdminData::set_store(std::size_t worker, store::StoreHealth health) {
   stores_[worker] = std::move(health);
+  watch_store(system_clock().now());
 }
 
 std::string AdminData::store_error() const {

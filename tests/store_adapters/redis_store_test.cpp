@@ -205,7 +205,8 @@ Result<std::int64_t> beat(AnyStore& store, std::string_view node, Duration lasts
                                  .history = "history"};
   store.shared_store().heartbeat(node, lasts, report, [&](auto said) { answer.emplace(said); });
   EXPECT_TRUE(store.run_until([&] { return answer.has_value(); }));
-  return (*answer)->nodes;
+  if (!answer.value()) return answer->error();
+  return answer->value().nodes;
 }
 
 bool can_listen(const RedisOptions& options) {
@@ -219,6 +220,23 @@ bool reserves(AnyStore& store) {
   const auto does = [&](auto what) { return store.step({.id = "id", .what = what}).has_value(); };
   return does(Begin{"me"}) && does(Confirm{"me", 1, std::chrono::hours{1}, {}}) &&
          does(Commit{2}) && does(Note{1}) && store.due(5).has_value();
+}
+
+// Overrides and the action log.
+bool operates(AnyStore& store) {
+  store::OperatorStore& operators = store.shared_store().stores().operators;
+  const base::Deadline deadline = base::deadline_after(std::chrono::seconds{10});
+  std::size_t answers = 0;
+  bool works = true;
+  const auto note = [&](const auto& said) {
+    ++answers;
+    works = works && said.has_value();
+  };
+  operators.append_action({}, Duration{0}, deadline, note);
+  operators.list_actions(1, deadline, note);
+  operators.list_overrides(0, deadline, note);
+  EXPECT_TRUE(store.run_until([&] { return answers == 3; }));
+  return works;
 }
 
 TEST(Heartbeat, NeedsExactlyTheDocumentedAclRules) {
@@ -241,7 +259,7 @@ TEST(Heartbeat, NeedsExactlyTheDocumentedAclRules) {
         store->expire("visits", std::chrono::hours{1}, store::ExpireCondition::Always)
             .has_value() &&
         store->acquire({"k", "a"}, 1, std::chrono::hours{1}).has_value() &&
-        store->release({"k", "a"}).has_value() && reserves(*store) &&
+        store->release({"k", "a"}).has_value() && reserves(*store) && operates(*store) &&
         can_listen(long_timeout_options(url, "penstock"));
     EXPECT_EQ(works, missing == rules.size()) << allowed;
   }

@@ -97,7 +97,7 @@ TEST_F(EngineTest, RejectsSettingsOfTheStoreThatCannotBeUsed) {
   EXPECT_TRUE(made.error().detail.starts_with("store: ")) << made.error().detail;
 }
 
-TEST_F(EngineTest, ARollOutIsAbortedForAllEnginesUntilTheNextRules) {
+TEST_F(EngineTest, ARollOutIsAbortedForAllEnginesUntilTheRuleChanges) {
   const std::string text =
       "domains: {api: {rules: [{name: r, key: user, limit: 1/day fixed_window, enforce: 100%, "
       "abort: {denied_above: 10%, over: 10s, min_requests: 5}}]}}";
@@ -111,9 +111,15 @@ TEST_F(EngineTest, ARollOutIsAbortedForAllEnginesUntilTheNextRules) {
   EXPECT_TRUE(is_allowed(*one, "a"));
   EXPECT_TRUE(is_allowed(*two, "a"));
   EXPECT_NE(log_text.str().find("roll-out aborted"), std::string::npos);
-  const auto next = load(text);
-  shared.use(next.rules);
-  for (const auto* const engine : {&one, &two}) (*engine)->use(next.rules);
+  const auto use = [&](const rules::Configuration& next) {
+    shared.use(next.rules);
+    for (const auto* const engine : {&one, &two}) (*engine)->use(next.rules);
+  };
+  use(load(text));
+  EXPECT_TRUE(is_allowed(*one, "a")) << "the rule is the same";
+  std::string changed = text;
+  changed.replace(changed.find("10%"), 3, "11%");
+  use(load(changed));
   EXPECT_FALSE(is_allowed(*one, "a"));
   EXPECT_FALSE(is_allowed(*two, "a"));
 }

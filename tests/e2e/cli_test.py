@@ -19,6 +19,7 @@ COMMANDS = (
     ["serve"],
     ["validate"],
     ["explain"],
+    ["replay"],
     ["check"],
     ["peek"],
     ["reset"],

@@ -167,7 +167,8 @@ ON_LOOPBACK = [
        {"rule": "api/once", "subject": f"client_ip=10.0.{i // 100}.{i % 100}", "multiply": "2", "for": "1h"}, {}, 200)
       for i in range(1000)),
     ("post", "/v1/overrides", "/v1/overrides", {"rule": "api/once", "shadow": True, "for": "1h"}, {}, 409),
-    *((method, path, target, body, {"Origin": "https://page.example"}, 403)
+    # a page of another site, and one whose name now has the address of this machine (DNS rebinding)
+    *((method, path, target, body, {"Host": "page.example"} if method == "get" else {"Origin": "https://page.example"}, 403)
       for method, path, target, body in CHANGES),
 ]
 ON_ADMIN = [

@@ -17,6 +17,7 @@ import time
 import unittest
 
 from daemon import PROGRAM, Daemon
+from process_signal import send_signal
 
 FINE, DENIED, BAD_INPUT, UNAVAILABLE = 0, 1, 2, 3
 RULES = """
@@ -490,7 +491,7 @@ class LiveTopTest(OperatorTest):
     def test_a_suspended_view_restores_the_terminal_and_returns(self):
         with Terminal("top", "--admin", self.admin) as terminal:
             terminal.expect("q quit")
-            terminal.process.send_signal(signal.SIGTSTP)
+            send_signal(terminal.process, signal.SIGTSTP)  # a SIGCONT before it has stopped has no effect
             terminal.expect("\x1b[?1049l")
             terminal.process.send_signal(signal.SIGCONT)
             terminal.expect("\x1b[?1049h", "q quit")

@@ -19,9 +19,9 @@ def _is_stopped(pid):
 
 
 def send_signal(process, which):
-    """Sends a signal. After SIGSTOP, returns when the process has stopped, which may take a while."""
+    """Sends a signal. After SIGSTOP or SIGTSTP, returns when the process has stopped, which may take a while."""
     process.send_signal(which)
-    if which != signal.SIGSTOP:
+    if which not in (signal.SIGSTOP, signal.SIGTSTP):
         return
     deadline = time.monotonic() + _DEADLINE
     while not _is_stopped(process.pid):

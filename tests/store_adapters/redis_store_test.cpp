@@ -234,7 +234,7 @@ bool operates(AnyStore& store) {
   };
   operators.append_action({}, Duration{0}, deadline, note);
   operators.list_actions(1, deadline, note);
-  operators.list_overrides(0, deadline, note);
+  operators.list_overrides(store::kUnknownVersion, deadline, note);
   EXPECT_TRUE(store.run_until([&] { return answers == 3; }));
   return works;
 }

@@ -33,9 +33,10 @@ const COLUMNS = ['node', 'state', 'version', 'configuration', 'loaded', 'admitte
 const FIRST_NUMBER = 5;
 
 function cellsOf(node, otherHash, otherVersion, now) {
-  const level = LEVELS[node.state];
+  const isOld = node.seen_ms_ago > 5e3;
+  const level = isOld ? 'warn' : LEVELS[node.state];
   return [[safe(node.node) + (node.is_this ? ' (this)' : ''), 'mono'],
-    [(WORDS[node.state] ?? '–').toLowerCase(), level === 'ok' ? '' : `${level}-text`],
+    [isOld ? 'no report' : (WORDS[node.state] ?? '–').toLowerCase(), level === 'ok' ? '' : `${level}-text`],
     [safe(node.version, 20), otherVersion ? 'different' : ''],
     [safe(node.config_hash) + (otherHash ? ' ≠' : ''), otherHash ? 'mono different' : 'mono'],
     [clock(node.loaded_at_ms, now) + (node.reload_error ? `; then failed: ${inLine(node.reload_error, 300)}` : ''), node.reload_error ? 'bad-text why' : ''],

@@ -30,7 +30,10 @@ def reload(daemon, settings):
     def reloads():
         return daemon.metric('penstock_config_reloads_total{result="ok"}')
     before = reloads()
-    daemon.configuration.write_text(settings + DOMAINS, encoding="utf-8")
+    # as a whole: the daemon also watches the file, and may read it between two writes
+    new = daemon.configuration.with_suffix(".new")
+    new.write_text(settings + DOMAINS, encoding="utf-8")
+    new.replace(daemon.configuration)
     daemon.signal(signal.SIGHUP)
     if not eventually(lambda: reloads() > before):
         raise AssertionError("no reload")

@@ -16,7 +16,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 OPTIONS = ("--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--no-first-run",
            "--disable-background-networking", "--disable-component-update", "--disable-sync",
            "--force-color-profile=srgb", "--hide-scrollbars")
-_TIMEOUT = 30  # seconds; a page polls once a second, and machines are busy
+_TIMEOUT = 90  # seconds; a page polls once a second, and machines are busy
 
 
 class Browser:

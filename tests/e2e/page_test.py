@@ -50,7 +50,7 @@ class PageTest(unittest.TestCase):
         self.browser.click("#notice button:has-text('Undo')")
 
     def wait_for_outcome(self, daemon, user, expected):
-        if not eventually(lambda: outcome(daemon, user) == expected, 20):
+        if not eventually(lambda: outcome(daemon, user) == expected, 60):
             self.fail(f"a request of {user} is {outcome(daemon, user)}, not {expected}")
 
     def assert_no_sideways_scrolling(self):
@@ -64,6 +64,7 @@ class OneAbusiveClient(PageTest):
         self.redis, (self.daemon,) = self.enterContext(fleet())
         self.enterContext(Traffic([self.daemon], {"42": 80, "1": 0.2, "2": 0.2, "3": 0.1}))
         self.open(self.daemon)
+        self.browser.wait_for("#subject-domain", "api")  # the rules are loaded
 
     def test_the_five_questions(self):
         self.answer("enforced", r"^Yes\. Redis answers, p99 [\d.]+ ms")
@@ -249,6 +250,7 @@ class HostileSubjects(PageTest):
         users = [f"{self.NAMES[i % len(self.NAMES)]}{i}" for i in range(10_000)]
         for start in range(0, len(users), 100):
             self.assertEqual(daemon.ask("POST", "/v1/checks", [check(user) for user in users[start:start + 100] for _ in range(2)]).status, 200)
+        self.enterContext(Traffic([daemon], dict.fromkeys(users[:300], 1)))  # denied while the browser starts
         self.open(daemon)
         self.answer("who", "^Many clients: about ")
         self.browser.wait_for("#who-rows", "user=")

@@ -131,10 +131,12 @@ class Listeners(ReloadCase):
             except (ssl.SSLError, ConnectionError):
                 return False
         with Daemon(DOMAINS, files=files) as daemon, RawClient(daemon.port) as client:
+            get = b"GET /v1/counters/a HTTP/1.1\r\nHost: a\r\n\r\n"
+            self.assertEqual(client.send(get).answer()[0], 200)  # so it was accepted before the reload
             reload(daemon, "server: {tls: {certificate: server.pem, key: server.key}}\n")
             self.assertTrue(eventually(speaks_tls))
             # an open connection stays as it is
-            self.assertEqual(client.send(b"GET /v1/counters/a HTTP/1.1\r\nHost: a\r\n\r\n").answer()[0], 200)
+            self.assertEqual(client.send(get).answer()[0], 200)
             reload(daemon, "")
             self.assertTrue(eventually(lambda: not speaks_tls()))
             self.assertEqual(daemon.ask("POST", "/v1/check", CHECK).status, 200)

@@ -5,7 +5,7 @@ import {createInterface} from 'node:readline';
 import {chromium} from 'playwright-core';
 
 const [program, ...options] = process.argv.slice(2);
-const TIMEOUT_MS = 20000;
+const TIMEOUT_MS = 60000;
 
 const browser = await chromium.launch({executablePath: program, args: options, timeout: 60000});
 const problems = [];

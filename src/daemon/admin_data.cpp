@@ -159,7 +159,7 @@ void AdminData::read_fleet() {
   const auto part =
       with_histories ? store::FleetPart::SummariesAndHistories : store::FleetPart::Summaries;
   deps_.read_fleet(part, [this, &loop = deps_.loop](Result<store::FleetReports> reports) {
-    // on the thread of the worker, perhaps when this is gone: only the loop is used
+    // on the thread of the worker, perhaps after this was destroyed: only the loop is used
     boost::asio::post(loop, [this, reports = std::move(reports)] {
       is_reading_fleet_ = false;
       if (reports) fleet_.update(deps_.node, reports->summaries, reports->histories);

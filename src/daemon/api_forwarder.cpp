@@ -55,7 +55,7 @@ void ApiForwarder::call(const http::Request& request, http::Handler::Respond res
   pending_.emplace(id, Pending{.respond = std::move(respond), .deadline = request.deadline});
   const auto owned = std::make_shared<const OwnedRequest>(request);
   call_api_({owned, &owned->request}, [this, id, &loop = loop_](http::Response response) {
-    // on the thread of the worker, perhaps when this is gone: only the loop is used
+    // on the thread of the worker, perhaps after this was destroyed: only the loop is used
     boost::asio::post(loop, [this, id, response = std::move(response)]() mutable {
       answer(id, std::move(response));
     });
